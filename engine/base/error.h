@@ -1,0 +1,75 @@
+// Errors of every layer: a code for programs and translators, and the two facts a sentence needs.
+//
+// Used by all layers. Inside engine and app/media errors travel as winnow::Exception (libtorch throws anyway); they stop at
+// engine/api and at app/media's public calls, which return Result<T> or an event. Text for people is made in ui (and in the terminal
+// program) from code + subject; `reason` is a short English clause for logs, details and the terminal.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace winnow {
+
+// Stored in logs and printed by scripts: never renumber.
+enum class ErrorCode : int {
+  kInvalidArgument = 1,    // a request that no state of the program could satisfy (retention 2, 0 frames)
+  kFileNotFound = 2,       // path does not exist
+  kFileUnreadable = 3,     // exists, but cannot be read (permission, directory, device)
+  kUnsupportedFormat = 4,  // understood enough to refuse: container, codec or weight format outside the allow-list
+  kDamagedFile = 5,        // truncated, inconsistent or not what it claims to be
+  kLimitExceeded = 6,      // a cap of research/reliability was hit before anything was allocated
+  kUnsupportedModel = 7,   // a valid model folder of a family or shape that the engine does not run
+  kContextFull = 8,        // prompt + answer would pass the model's context limit
+  kOutOfMemory = 9,
+  kDeviceUnavailable = 10,  // asked for a device that this machine or build lacks
+  kDeviceFailed = 11,
+  kNumericFailure = 12,  // NaN logits and the like
+  kIllegalRecipe = 13,   // compression parts that cannot be combined
+  kStorage = 14,         // the conversation database
+  kInternal = 15,        // a broken precondition of our own code
+};
+
+struct Error {
+  ErrorCode code = ErrorCode::kInternal;
+  std::string subject;  // what it is about: a file path, a tensor, a configuration key; may be empty
+  std::string reason;   // one English clause without a full stop: "the header claims 12 bytes more than the file has"
+};
+
+class Exception : public std::runtime_error {
+ public:
+  Exception(ErrorCode code, std::string subject, const std::string& reason)
+      : std::runtime_error(subject.empty() ? reason : subject + ": " + reason),
+        error_{code, std::move(subject), reason} {}
+  explicit Exception(Error error)
+      : std::runtime_error(error.subject.empty() ? error.reason : error.subject + ": " + error.reason),
+        error_(std::move(error)) {}
+  const Error& error() const noexcept { return error_; }
+
+ private:
+  Error error_;
+};
+
+// Precondition of our own code; on in every build type. Throws kInternal, caught at the engine border.
+inline void require(bool condition, const char* what) {
+  if (!condition) throw Exception(ErrorCode::kInternal, "", what);
+}
+
+// A value or an Error. May not be ignored.
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit on purpose
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit on purpose
+  bool ok() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return ok(); }
+  const T& value() const { return std::get<0>(state_); }
+  T& value() { return std::get<0>(state_); }
+  const Error& error() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,90 @@
+// The KV cache of one conversation: truly ragged, exactly counted, forkable.
+//
+// Per layer and kv head a list of fixed-size blocks of slots, each block contiguous [kBlockSlots, head_dim] for K and for V, plus the
+// original token index of every slot. Appending fills the last block and adds blocks: nothing is copied as the cache grows. Compaction
+// gathers kept rows into fresh blocks and returns the old ones to the allocator at once. fork() shares blocks; a shared block is copied
+// before it is written. Knows no compression method. Used by engine/layers (append, attention) and engine/generation (compact, fork).
+// Threads: engine thread only. Slot numbers are rows of one head; after the first eviction they are not token positions.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace winnow {
+
+struct KvShape {
+  std::int64_t layers = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  at::ScalarType dtype = at::kFloat;
+  at::Device device = at::kCPU;
+  // K and V of one slot of one head.
+  std::int64_t slot_bytes() const { return 2 * head_dim * static_cast<std::int64_t>(at::elementSize(dtype)); }
+};
+
+// Which of the last `segment_tokens` slots of every head stay: kept[kv_head] = ascending row numbers relative to the segment's first slot.
+struct LayerPlan {
+  std::int64_t budget = 0;  // slots per kv head that the allocator granted
+  std::vector<std::vector<std::int32_t>> kept;
+};
+
+class KvCache {
+ public:
+  static constexpr std::int64_t kBlockSlots = 64;
+
+  explicit KvCache(const KvShape& shape);
+  ~KvCache();
+  KvCache(KvCache&&) noexcept;
+  KvCache& operator=(KvCache&&) noexcept;
+  KvCache(const KvCache&) = delete;
+  KvCache& operator=(const KvCache&) = delete;
+
+  const KvShape& shape() const;
+  std::int64_t slots(std::int64_t layer, std::int64_t kv_head) const;
+
+  // Adds t slots to every head of `layer`. key, value: [kv_heads, t, head_dim], any strides, the cache's dtype and device.
+  // original: t token indices.
+  void append(std::int64_t layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original);
+
+  // Keeps only the planned slots among the last `segment_tokens` of each head; earlier slots stay. A head whose plan keeps all of
+  // them is not touched. Frees the blocks that fall empty.
+  void compact(std::int64_t layer, std::int64_t segment_tokens, const LayerPlan& plan);
+
+  // Removes one slot: the last slot moves into its place (slot order is then no longer the token order), O(head_dim).
+  void evict(std::int64_t layer, std::int64_t kv_head, std::int64_t slot);
+
+  // Original token index per slot, in slot order.
+  std::span<const std::int32_t> original(std::int64_t layer, std::int64_t kv_head) const;
+
+  // Contiguous copies [slots, head_dim] of the first `count` slots (all if negative), in slot order.
+  at::Tensor gather_keys(std::int64_t layer, std::int64_t kv_head, std::int64_t count = -1) const;
+  at::Tensor gather_values(std::int64_t layer, std::int64_t kv_head, std::int64_t count = -1) const;
+
+  // Block base pointers for kernels; valid until the next change of this head.
+  std::span<const void* const> key_blocks(std::int64_t layer, std::int64_t kv_head) const;
+  std::span<const void* const> value_blocks(std::int64_t layer, std::int64_t kv_head) const;
+
+  // Drops the newest slots of every head of every layer that hold tokens with original index >= first_original.
+  void truncate(std::int32_t first_original);
+
+  // Shares all blocks with the copy; either side copies a block before writing to it.
+  KvCache fork() const;
+
+  std::int64_t bytes_in_use(std::int64_t layer) const;  // K and V of slots in use
+  std::int64_t bytes_in_use() const;
+  std::int64_t bytes_metadata() const;   // original indices
+  std::int64_t bytes_allocated() const;  // K and V blocks of this cache, shared ones included
+  std::int64_t bytes_peak() const;       // highest bytes_allocated() since the last reset_peak()
+  void reset_peak();
+
+ private:
+  class Impl;
+  explicit KvCache(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,32 @@
+// What one decoder layer shows to a statistic while a segment is prefilled.
+//
+// Made by engine/models right after a layer's attention, read by engine/compression through PrefillObserver. Tensors are borrowed for the
+// duration of the call: copy what must outlive it. Shapes use H query heads, Hkv kv heads, n segment tokens, m retained slots, d head size.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace winnow {
+
+struct LayerView {
+  std::int64_t layer = 0;
+  at::Tensor query;                   // [H, n, d], after rotary, model dtype
+  at::Tensor key;                     // [Hkv, n, d], after rotary, model dtype
+  at::Tensor value;                   // [Hkv, n, d]
+  std::vector<at::Tensor> past_keys;  // per kv head [m, d]; empty vector on an empty cache
+  at::Tensor log_sum_exp;             // [H, n] fp32, natural log, over retained slots and the causal segment
+  double scale = 1.0;                 // of the logits
+};
+
+class PrefillObserver {
+ public:
+  virtual ~PrefillObserver() = default;
+  // False: this recipe needs no view of any layer and the model may skip collecting it.
+  virtual bool wants_views() const = 0;
+  virtual void on_layer(const LayerView& view) = 0;
+};
+
+}  // namespace winnow

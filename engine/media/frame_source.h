@@ -1,0 +1,68 @@
+// Pictures for the engine: plain pixels and the interface that delivers them.
+//
+// Codecs live above (app/media implements MediaOpener and is injected); the engine pulls at most a few frames at a time, so that a long
+// video never sits in memory as pixels. No torch here. Threads: a FrameSource is used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/interrupt.h"
+
+namespace winnow {
+
+enum class MediaKind : int { kImage = 1, kVideo = 2 };
+
+// 8-bit RGB, upright (rotation applied), rows top to bottom, tightly packed: rgb[(y * width_px + x) * 3 + channel].
+struct RgbImage {
+  int width_px = 0;
+  int height_px = 0;
+  std::vector<std::uint8_t> rgb;
+};
+
+// Which frames of a video are wanted. Uniform: t_i = from + (i + 0.5) * (to - from) / frame_count. Every: t_i = from + i * every_s
+// while t_i < to, at most max_frames. Exactly one of frame_count and every_s is positive. For images the plan is ignored.
+struct FramePlan {
+  int frame_count = 64;
+  double every_s = 0.0;
+  double from_s = 0.0;
+  double to_s = -1.0;  // negative: end of the file
+  int max_frames = 1024;
+};
+
+struct MediaRequest {
+  std::string path;  // file name as bytes, taken literally: never a URL or a pattern
+  MediaKind kind = MediaKind::kImage;
+  FramePlan plan;
+};
+
+struct SampledFrame {
+  double asked_s = 0.0;   // time that the plan asked for
+  double actual_s = 0.0;  // presentation time of the frame delivered, from the start of the file
+  RgbImage image;
+};
+
+class FrameSource {
+ public:
+  virtual ~FrameSource() = default;
+  virtual MediaKind kind() const = 0;
+  // Seconds covered by the plan (to - from); 0 for an image.
+  virtual double duration_s() const = 0;
+  // Frames that the plan selects; 1 for an image.
+  virtual int frame_count() const = 0;
+  // Lower-case hex SHA-256 of the file's bytes, or of size + head + tail for files over 64 MiB; names cached features.
+  virtual std::string content_hash() const = 0;
+  // Frames [first, first + count) in order. Throws Exception (damaged file, limits) or Interrupted; polls the token between packets.
+  virtual std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) = 0;
+};
+
+class MediaOpener {
+ public:
+  virtual ~MediaOpener() = default;
+  // Opens and probes; decodes nothing that the plan does not need. Throws Exception or Interrupted.
+  virtual std::unique_ptr<FrameSource> open(const MediaRequest& request, const InterruptToken& interrupt) = 0;
+};
+
+}  // namespace winnow

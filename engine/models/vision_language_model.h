@@ -1,0 +1,87 @@
+// A vision-language model as engine/generation sees it: media in, embeddings out, and a text decoder over a KvCache.
+//
+// One file per family implements it (llava_onevision.h); registry.h picks the family by config.json. A VLM is a language model plus two
+// steps: encode the media, merge it into the input embeddings. Threads: engine thread only. Errors: Exception.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/api/events.h"
+#include "engine/base/interrupt.h"
+#include "engine/kv_cache/kv_cache.h"
+#include "engine/layers/layer_view.h"
+#include "engine/media/frame_source.h"
+
+namespace winnow {
+
+// Pixels in the processor's layout.
+struct PixelValues {
+  at::Tensor pixels;              // image: [tiles, 3, side, side] (tile 0 = base, then the grid row by row); video: [frames, 3, side, side]; fp32
+  std::int64_t source_height_px = 0;  // before resizing; decides the anyres grid
+  std::int64_t source_width_px = 0;
+};
+
+// Embeddings of one image or video, in prompt order.
+struct MediaFeatures {
+  at::Tensor features;               // [tokens, hidden], decoder dtype
+  std::vector<TokenOrigin> origins;  // one per token; `media` is left at -1
+};
+
+enum class ImageTiling : int { kAnyRes = 1, kSingle = 2 };  // kSingle: a turn brings more than one image
+
+class TextDecoder {
+ public:
+  virtual ~TextDecoder() = default;
+  virtual std::int64_t layers() const = 0;
+  virtual KvShape kv_shape() const = 0;
+  virtual std::int64_t vocabulary() const = 0;
+
+  // ids: int64 [n]. Returns [n, hidden].
+  virtual at::Tensor embed(const at::Tensor& ids) const = 0;
+
+  // One layer over a whole segment, in row tiles: hidden [n, hidden] is replaced in place; K and V of the segment are appended to the
+  // cache's layer with original indices first_original .. first_original + n - 1. positions: int64 [axes, n]. The observer (may be null)
+  // sees the layer once, after its attention. Polls the token per tile and throws Interrupted.
+  virtual void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::int32_t first_original,
+                             KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const = 0;
+
+  // hidden: [rows, hidden] after the last layer. Returns fp32 [rows, vocabulary].
+  virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
+
+  // One token through all layers over the (ragged) cache; appends its K and V. position: int64 [axes]. Returns fp32 [vocabulary].
+  // after_layer(layer) runs when a layer's attention is done (decode-phase methods evict there); may be empty.
+  virtual at::Tensor decode(std::int64_t token_id, std::span<const std::int64_t> position, std::int32_t original, KvCache& cache,
+                            const std::function<void(std::int64_t layer)>& after_layer) const = 0;
+};
+
+class VisionLanguageModel {
+ public:
+  virtual ~VisionLanguageModel() = default;
+  virtual const ModelInfo& info() const = 0;
+  virtual const TextDecoder& text() const = 0;
+  virtual std::int64_t image_token_id() const = 0;
+  virtual std::int64_t video_token_id() const = 0;
+  virtual std::int64_t position_axes() const = 0;  // 1, or 3 for M-RoPE families
+
+  virtual PixelValues preprocess_image(const RgbImage& image, ImageTiling tiling) const = 0;
+  virtual PixelValues preprocess_frames(std::span<const RgbImage> frames) const = 0;
+
+  // Tokens that the media will take, without running the tower.
+  virtual std::int64_t image_tokens(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const = 0;
+  virtual std::int64_t video_tokens(std::int64_t frames) const = 0;
+
+  virtual MediaFeatures encode_image(const PixelValues& image, const InterruptToken& interrupt) const = 0;
+  // A few frames at a time: [frames, tokens_per_frame, hidden].
+  virtual at::Tensor encode_frames(const PixelValues& frames, const InterruptToken& interrupt) const = 0;
+  // Joins the frames of one video and adds what the family puts around them (newline embeddings).
+  virtual MediaFeatures join_frames(const at::Tensor& frame_features) const = 0;
+};
+
+}  // namespace winnow

@@ -1,0 +1,34 @@
+// Attention of one query token over one kv head's blocks of cached keys and values.
+//
+// Used by engine/layers during decode; knows no framework: plain pointers, sizes and a status. The reference is
+// kernels/reference/decode_attention.cpp, the vectorised CPU version kernels/dispatch. Never throws, never allocates.
+#pragma once
+
+#include <cstdint>
+
+namespace winnow::kernels {
+
+enum class ElementType : int { kFp32 = 1, kBf16 = 2, kFp16 = 3 };
+enum class LaunchStatus : int { kOk = 0, kBadArgument = 1, kUnsupported = 2, kDeviceError = 3 };
+
+struct DecodeAttentionArgs {
+  const float* query = nullptr;  // [group, head_dim], fp32, contiguous: the query heads that share this kv head
+  std::int64_t group = 0;
+  std::int64_t head_dim = 0;
+  ElementType kv_type = ElementType::kFp32;
+  const void* const* key_blocks = nullptr;    // ceil(slots / block_slots) pointers, each [block_slots, head_dim], contiguous
+  const void* const* value_blocks = nullptr;  // as key_blocks
+  std::int64_t slots = 0;                     // slots in use, >= 1
+  std::int64_t block_slots = 0;
+  float scale = 1.0F;
+  float* output = nullptr;         // [group, head_dim], fp32
+  float* log_sum_exp = nullptr;    // [group], natural log, or null
+  float* probabilities = nullptr;  // [group, slots], or null
+  float* workspace = nullptr;      // [group, block_slots] floats; required
+};
+
+LaunchStatus decode_attention_reference(const DecodeAttentionArgs& args);
+// Chooses the widest instruction set at run time; equal to the reference up to rounding.
+LaunchStatus decode_attention_cpu(const DecodeAttentionArgs& args);
+
+}  // namespace winnow::kernels
