@@ -1,0 +1,249 @@
+#include "engine/base/json_document.h"
+
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <utility>
+
+#include "engine/base/file_bytes.h"
+
+namespace winnow {
+namespace {
+
+// At most 64 bytes of it, escaped.
+std::string quoted(const std::string& text) {
+  return Json(text.substr(0, 64)).dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+// Builds the document event by event; throws at the first thing that a limit or the duplicate rule forbids.
+class DocumentBuilder : public nlohmann::json_sax<Json> {
+ public:
+  DocumentBuilder(const std::string& subject, const JsonLimits& limits) : subject_(subject), limits_(limits) {}
+
+  Json take() { return std::move(root_); }
+
+  bool null() override { return add(Json(nullptr)) != nullptr; }
+  bool boolean(bool value) override { return add(Json(value)) != nullptr; }
+  bool number_integer(number_integer_t value) override { return add(Json(value)) != nullptr; }
+  bool number_unsigned(number_unsigned_t value) override { return add(Json(value)) != nullptr; }
+  bool number_float(number_float_t value, const string_t&) override { return add(Json(value)) != nullptr; }
+  bool string(string_t& value) override { return add(Json(std::move(value))) != nullptr; }
+  bool binary(binary_t&) override { return false; }  // no such thing in JSON text
+
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& name) override {
+    if (open_.back()->contains(name)) {
+      throw Exception(ErrorCode::kDamagedFile, subject_, "the key " + quoted(name) + " occurs twice in one object");
+    }
+    key_ = std::move(name);
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) override {
+    throw_json_syntax_error(subject_, position, error.what());
+  }
+
+ private:
+  Json* add(Json value) {
+    if (++elements_ > limits_.max_elements) {
+      throw Exception(ErrorCode::kLimitExceeded, subject_, "the file has more than " + std::to_string(limits_.max_elements) + " values");
+    }
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return &root_;
+    }
+    Json& parent = *open_.back();
+    if (parent.is_array()) {
+      parent.push_back(std::move(value));
+      return &parent.back();
+    }
+    Json& member = parent[key_];
+    member = std::move(value);
+    return &member;
+  }
+
+  bool open(Json container) {
+    if (open_.size() >= static_cast<std::size_t>(limits_.max_depth)) {
+      throw Exception(ErrorCode::kLimitExceeded, subject_, "the file nests deeper than " + std::to_string(limits_.max_depth) + " levels");
+    }
+    // Only the innermost container grows, so pointers to the outer ones stay valid.
+    open_.push_back(add(std::move(container)));
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  const std::string& subject_;
+  const JsonLimits& limits_;
+  Json root_;
+  std::vector<Json*> open_;
+  std::string key_;
+  std::size_t elements_ = 0;
+};
+
+std::string number_text(double value) {
+  std::string text = Json(value).dump();
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return text;
+}
+
+}  // namespace
+
+void throw_json_syntax_error(const std::string& subject, std::size_t position, const char* parser_message) {
+  const std::string_view message(parser_message);
+  const std::string where = " near byte " + std::to_string(position);
+  if (message.find("UTF-8") != std::string_view::npos) {
+    throw Exception(ErrorCode::kDamagedFile, subject, "text that is not valid UTF-8" + where);
+  }
+  if (message.find("out_of_range.406") != std::string_view::npos) {
+    throw Exception(ErrorCode::kDamagedFile, subject, "a number too large to represent" + where);
+  }
+  throw Exception(ErrorCode::kDamagedFile, subject, "not valid JSON" + where);
+}
+
+void require_plain_json_text(std::string_view text, const std::string& subject) {
+  if (text.find('\0') != std::string_view::npos) throw Exception(ErrorCode::kDamagedFile, subject, "a NUL byte in JSON text");
+  if (text.starts_with("\xEF\xBB\xBF")) throw Exception(ErrorCode::kDamagedFile, subject, "a byte order mark before JSON text");
+}
+
+Json parse_json(std::string_view text, const std::string& subject, const JsonLimits& limits) {
+  if (text.size() > limits.max_bytes) {
+    throw Exception(ErrorCode::kLimitExceeded, subject,
+                    "the file has " + std::to_string(text.size()) + " bytes, more than the limit of " + std::to_string(limits.max_bytes));
+  }
+  require_plain_json_text(text, subject);
+  DocumentBuilder builder(subject, limits);
+  if (!Json::sax_parse(text.begin(), text.end(), &builder)) throw Exception(ErrorCode::kDamagedFile, subject, "not valid JSON");
+  return builder.take();
+}
+
+Json load_json(const std::string& path, const JsonLimits& limits) {
+  return parse_json(read_file_bytes(path, limits.max_bytes), path, limits);
+}
+
+JsonObject::JsonObject(const Json& value, std::string file, std::string path)
+    : value_(&value), file_(std::move(file)), path_(std::move(path)) {
+  if (!value.is_object()) {
+    throw Exception(ErrorCode::kDamagedFile, path_.empty() ? file_ : file_ + ": " + path_, "it must be a JSON object");
+  }
+}
+
+bool JsonObject::has(const char* key) const {
+  const auto found = value_->find(key);
+  return found != value_->end() && !found->is_null();
+}
+
+std::optional<std::string> JsonObject::first_present(std::initializer_list<const char*> keys) const {
+  for (const char* key : keys) {
+    if (has(key)) return key;
+  }
+  return std::nullopt;
+}
+
+const Json& JsonObject::value(const char* key) const {
+  if (!has(key)) refuse(ErrorCode::kDamagedFile, key, "it is missing");
+  return *value_->find(key);
+}
+
+std::int64_t JsonObject::checked_integer(const Json& value, std::string_view key, std::int64_t min, std::int64_t max) const {
+  if (!value.is_number_integer()) refuse(ErrorCode::kDamagedFile, key, "it must be an integer");
+  // get<int64>() would wrap a written 2^64-1 to -1.
+  const bool beyond = value.is_number_unsigned() &&
+                      value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const std::int64_t number = beyond ? std::numeric_limits<std::int64_t>::max() : value.get<std::int64_t>();
+  if (beyond || number > max) {
+    refuse(ErrorCode::kLimitExceeded, key, "it is " + value.dump() + ", more than the limit of " + std::to_string(max));
+  }
+  if (number < min) refuse(ErrorCode::kDamagedFile, key, "it is " + value.dump() + ", less than " + std::to_string(min));
+  return number;
+}
+
+double JsonObject::checked_real(const Json& value, std::string_view key, double min, double max) const {
+  if (!value.is_number()) refuse(ErrorCode::kDamagedFile, key, "it must be a number");
+  const double number = value.get<double>();
+  if (!std::isfinite(number)) refuse(ErrorCode::kDamagedFile, key, "it must be finite");
+  if (number > max) refuse(ErrorCode::kLimitExceeded, key, "it is " + value.dump() + ", more than the limit of " + number_text(max));
+  if (number < min) refuse(ErrorCode::kDamagedFile, key, "it is " + value.dump() + ", less than " + number_text(min));
+  return number;
+}
+
+std::int64_t JsonObject::integer(const char* key, std::int64_t min, std::int64_t max) const {
+  return checked_integer(value(key), key, min, max);
+}
+
+std::int64_t JsonObject::integer(const char* key, std::int64_t min, std::int64_t max, std::int64_t fallback) const {
+  return has(key) ? integer(key, min, max) : fallback;
+}
+
+double JsonObject::real(const char* key, double min, double max) const { return checked_real(value(key), key, min, max); }
+
+double JsonObject::real(const char* key, double min, double max, double fallback) const {
+  return has(key) ? real(key, min, max) : fallback;
+}
+
+bool JsonObject::boolean(const char* key) const {
+  const Json& found = value(key);
+  if (!found.is_boolean()) refuse(ErrorCode::kDamagedFile, key, "it must be true or false");
+  return found.get<bool>();
+}
+
+bool JsonObject::boolean(const char* key, bool fallback) const { return has(key) ? boolean(key) : fallback; }
+
+std::string JsonObject::string(const char* key, std::size_t max_bytes) const {
+  const Json& found = value(key);
+  if (!found.is_string()) refuse(ErrorCode::kDamagedFile, key, "it must be a string");
+  const std::string& text = found.get_ref<const std::string&>();
+  if (text.size() > max_bytes) refuse(ErrorCode::kLimitExceeded, key, "it is longer than " + std::to_string(max_bytes) + " bytes");
+  return text;
+}
+
+std::string JsonObject::string(const char* key, std::size_t max_bytes, std::string fallback) const {
+  return has(key) ? string(key, max_bytes) : fallback;
+}
+
+JsonObject JsonObject::object(const char* key) const {
+  return JsonObject(value(key), file_, path_.empty() ? key : path_ + "." + key);
+}
+
+std::optional<JsonObject> JsonObject::optional_object(const char* key) const {
+  if (!has(key)) return std::nullopt;
+  return object(key);
+}
+
+const Json& JsonObject::array(const char* key, std::size_t max_count) const {
+  const Json& found = value(key);
+  if (!found.is_array()) refuse(ErrorCode::kDamagedFile, key, "it must be a list");
+  if (found.size() > max_count) refuse(ErrorCode::kLimitExceeded, key, "it has more than " + std::to_string(max_count) + " entries");
+  return found;
+}
+
+std::vector<std::int64_t> JsonObject::integers(const char* key, std::int64_t min, std::int64_t max, std::size_t max_count) const {
+  std::vector<std::int64_t> numbers;
+  for (const Json& entry : array(key, max_count)) numbers.push_back(checked_integer(entry, key, min, max));
+  return numbers;
+}
+
+std::vector<double> JsonObject::reals(const char* key, double min, double max, std::size_t max_count) const {
+  std::vector<double> numbers;
+  for (const Json& entry : array(key, max_count)) numbers.push_back(checked_real(entry, key, min, max));
+  return numbers;
+}
+
+std::string JsonObject::subject(std::string_view key) const {
+  std::string text = file_ + ": ";
+  if (!path_.empty()) text.append(path_).push_back('.');
+  return text.append(key);
+}
+
+void JsonObject::refuse(ErrorCode code, std::string_view key, const std::string& reason) const {
+  throw Exception(code, subject(key), reason);
+}
+
+}  // namespace winnow
