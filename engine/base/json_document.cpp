@@ -11,7 +11,7 @@ namespace winnow {
 namespace {
 
 // At most 64 bytes of it, escaped.
-std::string quoted(const std::string& text) {
+std::string escaped_key(const std::string& text) {
   return Json(text.substr(0, 64)).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
@@ -37,7 +37,7 @@ class DocumentBuilder : public nlohmann::json_sax<Json> {
 
   bool key(string_t& name) override {
     if (open_.back()->contains(name)) {
-      throw Exception(ErrorCode::kDamagedFile, subject_, "the key " + quoted(name) + " occurs twice in one object");
+      throw Exception(ErrorCode::kDamagedFile, subject_, "the key " + escaped_key(name) + " occurs twice in one object");
     }
     key_ = std::move(name);
     return true;
