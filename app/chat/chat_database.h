@@ -1,0 +1,81 @@
+// The conversation database, synchronous: every statement that touches the saved chats is here.
+//
+// Used by ChatStore's writer thread, by the terminal program and by tests; never called on the UI thread. One object = one process-wide
+// lock on the folder + one SQLite connection (WAL, synchronous=FULL, foreign keys, defensive). When a writing call returns, its change is
+// on the disk. Each call is one transaction: it happens wholly or not at all.
+// Errors: winnow::Exception with kStorage (database, disk, lock), kInvalidArgument (unknown id), kLimitExceeded (caps of conversation.h).
+// After a failed write the connection is reopened before the next call (an fsync that failed once may not be trusted).
+// Threads: confined to one thread at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "app/chat/conversation.h"
+
+namespace winnow::app {
+
+class InstanceLock;
+class SqliteConnection;
+class ThumbnailStore;
+
+struct ChatFolders {
+  QString data;   // holds winnow.db and its lock; made if missing
+  QString cache;  // thumbnails; may be cleared at any time
+};
+
+class ChatDatabase {
+ public:
+  // Opens or makes data/winnow.db, checks it (application_id, version, quick_check), migrates, and turns rows left `streaming` into
+  // `interrupted`. A corrupt, foreign or newer file throws kStorage and stays as it is. `vfs`: SQLite VFS name for tests; empty: default.
+  explicit ChatDatabase(const ChatFolders& folders, const QByteArray& vfs = {});
+  ~ChatDatabase();
+  ChatDatabase(const ChatDatabase&) = delete;
+  ChatDatabase& operator=(const ChatDatabase&) = delete;
+
+  // Renames winnow.db and its companions to winnow.db.aside-N (first free N). Returns the new path. Only when asked by the user.
+  static QString setAside(const ChatFolders& folders);
+
+  Conversation createConversation(const QString& title, const ConversationOptions& options);
+  Conversation renameConversation(ConversationId id, const QString& title);
+  Conversation setPinned(ConversationId id, bool pinned);
+  Conversation setOptions(ConversationId id, const ConversationOptions& options);
+  Conversation setActiveLeaf(ConversationId id, MessageId leaf);
+  void deleteConversation(ConversationId id);  // soft: restore brings it back
+  Conversation restoreConversation(ConversationId id);
+  int purgeDeletedBefore(qint64 deletedBeforeMs);  // removes for good; number of conversations
+  QList<Conversation> listConversations();         // pinned first, then newest first; without deleted ones
+  QList<Conversation> listDeleted();               // newest deletion first
+  Conversation conversation(ConversationId id);
+  LoadedConversation loadConversation(ConversationId id);
+  // Every word of `query` must occur (prefixes count); the query is taken literally. At most `limit` hits, best first.
+  QList<SearchHit> search(const QString& query, int limit = 50);
+
+  // Stores the question, its attachments and an empty `streaming` answer; clears the draft. One transaction.
+  TurnIds beginTurn(const NewQuestion& question);
+  // A further answer to an existing question (regenerate).
+  TurnIds beginAnswer(MessageId question);
+  void updateStreaming(MessageId answer, const QString& textSoFar);  // no-op unless the answer is still `streaming`
+  void finishTurn(const FinishedTurn& turn);
+
+  void saveDraft(ConversationId id, const Draft& draft);
+  void saveViewState(ConversationId id, const ViewState& view);
+
+  QHash<QString, QString> settings();
+  std::optional<QString> setting(const QString& key);
+  void setSetting(const QString& key, const QString& value);
+  void removeSetting(const QString& key);
+
+  int recoveredAnswers() const;  // rows turned from `streaming` to `interrupted` by this start
+  void checkIntegrity();         // full integrity_check; throws kStorage with the first finding
+  void backupTo(const QString& file);  // VACUUM INTO a new file
+
+  static int schemaVersion();
+  static QString databaseFile(const ChatFolders& folders);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace winnow::app

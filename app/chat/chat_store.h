@@ -1,0 +1,94 @@
+// Saved chats for the window: asynchronous calls, answers as signals.
+//
+// Lives on the UI thread and owns the writer thread, on which alone the database is used; no call here waits for the disk. Every call
+// returns a RequestToken; exactly one signal with that token answers it, in the order of the calls (calls made before open() finishes wait).
+// A send is acknowledged by turnCommitted: only then may the window show it as sent and start the engine.
+// Streaming text is coalesced to one write per 250 ms. close() and the destructor write what is pending and join the writer.
+// Errors: `failed` with the call's token; kStorage errors of open() leave the store closed (the file is untouched) until open() or
+// setAsideAndOpen() is called.
+// Threads: UI thread only.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <memory>
+
+#include "app/chat/chat_database.h"
+#include "app/chat/conversation.h"
+
+namespace winnow::app {
+
+struct StoreOpened {
+  QHash<QString, QString> settings;
+  QList<Conversation> conversations;
+  int recoveredAnswers = 0;  // answers cut off by the last crash, now `interrupted`
+};
+
+class ChatStore : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit ChatStore(const ChatFolders& folders, QObject* parent = nullptr);
+  ~ChatStore() override;
+
+  RequestToken open();
+  RequestToken setAsideAndOpen();  // on explicit wish: renames the unusable database and starts a new one
+  void close();                    // flushes, closes, joins; further calls fail with kStorage
+  bool isOpen() const { return m_open; }
+  const ChatFolders& folders() const { return m_folders; }
+
+  RequestToken createConversation(const QString& title, const ConversationOptions& options);
+  RequestToken renameConversation(ConversationId id, const QString& title);
+  RequestToken setPinned(ConversationId id, bool pinned);
+  RequestToken setOptions(ConversationId id, const ConversationOptions& options);
+  RequestToken setActiveLeaf(ConversationId id, MessageId leaf);
+  RequestToken deleteConversation(ConversationId id);
+  RequestToken restoreConversation(ConversationId id);
+  RequestToken listConversations();
+  RequestToken listDeleted();
+  RequestToken loadConversation(ConversationId id);
+  RequestToken search(const QString& query, int limit = 50);
+
+  RequestToken beginTurn(const NewQuestion& question);
+  RequestToken beginAnswer(MessageId question);
+  void appendStreaming(MessageId answer, const QString& textSoFar);  // whole text so far; failures come as failed(0, ...)
+  RequestToken finishTurn(const FinishedTurn& turn);                 // replaces pending streaming text of that answer
+
+  RequestToken saveDraft(ConversationId id, const Draft& draft);
+  RequestToken saveViewState(ConversationId id, const ViewState& view);
+  RequestToken setSetting(const QString& key, const QString& value);
+
+ Q_SIGNALS:
+  void opened(winnow::app::RequestToken token, const winnow::app::StoreOpened& report);
+  void conversationCreated(winnow::app::RequestToken token, const winnow::app::Conversation& conversation);
+  // Rename, pin, options, active leaf.
+  void conversationChanged(winnow::app::RequestToken token, const winnow::app::Conversation& conversation);
+  void conversationDeleted(winnow::app::RequestToken token, winnow::ConversationId id);
+  void conversationRestored(winnow::app::RequestToken token, const winnow::app::Conversation& conversation);
+  void conversationsListed(winnow::app::RequestToken token, const QList<winnow::app::Conversation>& conversations);
+  void deletedListed(winnow::app::RequestToken token, const QList<winnow::app::Conversation>& conversations);
+  void conversationLoaded(winnow::app::RequestToken token, const winnow::app::LoadedConversation& loaded);
+  void searchFinished(winnow::app::RequestToken token, const QList<winnow::app::SearchHit>& hits);
+  void turnCommitted(winnow::app::RequestToken token, const winnow::app::TurnIds& ids);
+  void streamFlushed(winnow::app::MessageId answer, qint64 length);  // characters that are on the disk
+  void turnFinished(winnow::app::RequestToken token, winnow::app::MessageId answer);
+  void saved(winnow::app::RequestToken token);  // draft, view state, setting
+  void failed(winnow::app::RequestToken token, const winnow::Error& error);
+
+ private:
+  class Writer;
+  RequestToken nextToken() { return ++m_lastToken; }
+  RequestToken start(bool setAsideFirst);
+  void flushStreaming();
+
+  ChatFolders m_folders;
+  RequestToken m_lastToken = 0;
+  bool m_open = false;
+  QTimer m_flushTimer;
+  QHash<MessageId, QString> m_pendingStreams;
+  std::unique_ptr<Writer> m_writer;  // last: joined before everything that its answers touch goes away
+};
+
+}  // namespace winnow::app
+
+Q_DECLARE_METATYPE(winnow::app::StoreOpened)

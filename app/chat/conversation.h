@@ -1,0 +1,154 @@
+// What a saved chat consists of: plain values, no database and no engine objects.
+//
+// Made by ChatDatabase, carried by value through ChatStore's signals, read by ui, the terminal program and turn_builder. Messages form a
+// tree: a regenerated answer or an edited question is a sibling (same parent). Order is by `sequence`, never by clock. Text is stored
+// exactly; times are ms since the epoch and for display only. Media files are referenced by path and hash, never stored.
+// Threads: values; share by copy.
+#pragma once
+
+#include <QByteArray>
+#include <QHash>
+#include <QList>
+#include <QMetaType>
+#include <QString>
+
+#include "engine/api/events.h"
+#include "engine/api/requests.h"
+
+namespace winnow::app {
+
+using MessageId = qint64;     // 0: none
+using RequestToken = quint64;  // one call of ChatStore; 0: none
+
+// Stored enums are never renumbered.
+enum class MessageState : int {
+  kComplete = 1,
+  kStreaming = 2,    // being written by a running engine
+  kInterrupted = 3,  // stopped by the user, or found `streaming` at start after a crash
+  kFailed = 4,       // the engine reported an error; `failure` says which
+};
+
+struct Attachment {
+  qint64 id = 0;
+  MediaKind kind = MediaKind::kImage;
+  QByteArray path;    // file name as bytes, never a URL
+  QByteArray sha256;  // 64 lower-case hex digits of the file's bytes (FrameSource::content_hash); empty: not hashed yet
+  qint64 sizeBytes = 0;
+  int widthPx = 0;
+  int heightPx = 0;
+  double durationS = 0.0;   // 0 for an image
+  FramePlan plan;           // videos: which frames the question is about
+  QByteArray thumbnailPng;  // poster, PNG; lives as a file in the cache folder and may be empty when that was cleared
+};
+
+// The figures of one answer.
+struct Run {
+  QString modelName;
+  QString modelFolder;
+  QString device;  // "cpu", "cuda"
+  TurnFigures figures;  // method, retention, seed, counts, bytes, timings, layers
+};
+
+struct StoredMessage {
+  MessageId id = 0;
+  ConversationId conversation = 0;
+  MessageId parent = 0;  // 0: first of the conversation
+  qint64 sequence = 0;   // ascending in the order of writing, within the database
+  Role role = Role::kUser;
+  QString text;
+  MessageState state = MessageState::kComplete;
+  qint64 createdMs = 0;
+  QString failure;  // "<code>: <subject>: <reason>" of a failed answer
+  ErrorCode failureCode = ErrorCode::kInternal;  // valid when state is kFailed
+  QList<Attachment> attachments;
+  bool hasRun = false;
+  Run run;  // valid when hasRun
+};
+
+// Remembered choices of one conversation; a new one takes them from the settings.
+struct ConversationOptions {
+  QString method = QStringLiteral("vl-cache");
+  double retention = 0.2;
+  int frameCount = 64;
+  QString systemPrompt;
+};
+
+struct Conversation {
+  ConversationId id = 0;
+  QString title;  // empty: not named yet; ui shows the first words or "New chat"
+  qint64 createdMs = 0;
+  qint64 updatedMs = 0;
+  qint64 activity = 0;   // sequence number of the last change; the list is sorted by it, newest first
+  qint64 deletedMs = 0;  // 0: not deleted
+  bool pinned = false;
+  int messageCount = 0;
+  QString preview;           // first words of the first question, at most 120 characters
+  MessageId activeLeaf = 0;  // end of the branch on screen; 0: empty
+  ConversationOptions options;
+};
+
+// What is being written but not sent, and where the transcript was scrolled to.
+struct Draft {
+  QString text;
+  QList<Attachment> attachments;
+};
+
+struct ViewState {
+  MessageId anchorMessage = 0;  // topmost visible message; 0: bottom
+  double anchorOffset = 0.0;    // px below the top of that message
+};
+
+struct LoadedConversation {
+  Conversation conversation;
+  QList<StoredMessage> messages;  // all branches, by sequence
+  Draft draft;
+  ViewState view;
+};
+
+struct NewQuestion {
+  ConversationId conversation = 0;
+  MessageId parent = 0;  // message that the question follows; 0: first
+  QString text;          // at most kMaxMessageBytes as UTF-8
+  QList<Attachment> attachments;
+};
+
+struct TurnIds {
+  ConversationId conversation = 0;
+  MessageId question = 0;
+  MessageId answer = 0;
+};
+
+struct FinishedTurn {
+  MessageId answer = 0;
+  QString text;
+  MessageState state = MessageState::kComplete;
+  QString failure;
+  ErrorCode failureCode = ErrorCode::kInternal;
+  bool hasRun = false;
+  Run run;
+};
+
+struct SearchHit {
+  ConversationId conversation = 0;
+  MessageId message = 0;  // 0: the title matched
+  QString title;
+  QString snippet;  // plain text; matches between U+2068 and U+2069
+};
+
+inline constexpr qint64 kMaxMessageBytes = qint64{4} << 20;
+inline constexpr int kMaxTitleLength = 300;
+inline constexpr int kMaxAttachments = 64;  // of one question
+
+// The branch that ends in `leaf`, root first; empty when `leaf` is not among the messages.
+QList<StoredMessage> branchTo(const QList<StoredMessage>& messages, MessageId leaf);
+// Messages with the same parent and role as `message` (itself included), by sequence: "branch 2 of 3".
+QList<MessageId> siblingsOf(const QList<StoredMessage>& messages, MessageId message);
+// The newest leaf under `message`: what to show after switching to another branch.
+MessageId newestLeafUnder(const QList<StoredMessage>& messages, MessageId message);
+
+}  // namespace winnow::app
+
+Q_DECLARE_METATYPE(winnow::app::Conversation)
+Q_DECLARE_METATYPE(winnow::app::LoadedConversation)
+Q_DECLARE_METATYPE(winnow::app::TurnIds)
+Q_DECLARE_METATYPE(winnow::Error)

@@ -1,0 +1,74 @@
+// Runs the engine on its own thread and brings its events to the UI thread.
+//
+// Used by ui and by the terminal program. post() queues a request and returns its id at once; requests run one after another in the order
+// posted. Every request ends with exactly one of ModelLoaded, Finished or Failed (ForgetConversation ends silently), also when the engine
+// throws (Failed), ends without an outcome (Failed, kInternal) or the request was interrupted while it still waited (Finished,
+// kInterrupted, restored). Text deltas are gathered and progress is thinned to at most 30 updates a second (EventGatherer).
+//
+// Threads: EngineHost belongs to the thread that made it (an event loop must run there); the engine is made, used and destroyed on the
+// engine thread only. The destructor cancels everything, waits for the engine thread and delivers nothing more.
+// Errors: none thrown; a factory that throws makes every request fail with its error, and is tried again at the next LoadModel.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QMetaType>
+#include <QObject>
+#include <QTimer>
+#include <functional>
+#include <memory>
+
+#include "engine/api/engine.h"
+
+namespace winnow::app {
+
+class EngineHost : public QObject {
+  Q_OBJECT
+
+ public:
+  // Called on the engine thread before the first request.
+  using EngineFactory = std::function<std::unique_ptr<winnow::Engine>()>;
+
+  explicit EngineHost(EngineFactory factory, QObject* parent = nullptr);
+  ~EngineHost() override;
+
+  RequestId post(RequestBody body);
+  void stop(RequestId id);    // keeps the partial answer; unknown or finished ids are ignored
+  void cancel(RequestId id);  // as if never asked
+  void cancelAll();
+  bool isBusy() const { return m_unfinished > 0; }
+  int unfinished() const { return m_unfinished; }
+
+ Q_SIGNALS:
+  void engineEvent(const winnow::Event& event);  // (QObject::event is taken)
+  void busyChanged(bool busy);
+
+ private:
+  class Worker;
+  void drain();
+  void deliverDue();
+
+  int m_unfinished = 0;
+  RequestId m_lastId = 0;
+  QTimer m_paceTimer;
+  QElapsedTimer m_sinceDelivery;
+  std::unique_ptr<Worker> m_worker;  // last: joined first
+};
+
+// Drops events of requests that the receiver no longer follows. One per view.
+class RequestFilter {
+ public:
+  void follow(RequestId id) { m_id = id; }
+  void clear() { m_id = 0; }
+  RequestId current() const { return m_id; }
+  bool accepts(const winnow::Event& event) const { return m_id != 0 && event.id == m_id; }
+
+ private:
+  RequestId m_id = 0;
+};
+
+// True for the event that ends its request.
+bool endsRequest(const winnow::Event& event);
+
+}  // namespace winnow::app
+
+Q_DECLARE_METATYPE(winnow::Event)

@@ -1,0 +1,21 @@
+// Where Winnow keeps its files: data (chats, settings), cache (thumbnails; may be cleared), state (logs).
+//
+// Used by bootstrap and the terminal program. $WINNOW_HOME overrides all three (tests, portable use: <home>/data, /cache, /state);
+// otherwise $XDG_DATA_HOME/winnow, $XDG_CACHE_HOME/winnow, $XDG_STATE_HOME/winnow and the platform's equivalents.
+// Folders are not made here. Threads: any.
+#pragma once
+
+#include <QString>
+
+namespace winnow::app {
+
+struct AppFolders {
+  QString data;
+  QString cache;
+  QString state;
+
+  static AppFolders standard();
+  static AppFolders under(const QString& home);
+};
+
+}  // namespace winnow::app

@@ -1,0 +1,112 @@
+// Typed settings with defaults, over the key/value table of the conversation database.
+//
+// Used by ui and the terminal program. Values are read from a snapshot (StoreOpened::settings or ChatDatabase::settings()); each accepted
+// change emits `changed` and is handed to the writer function as text, which stores it (ChatStore::setSetting). Unknown keys are
+// kept untouched; a stored value that cannot be understood or lies outside its range counts as the default, and is overwritten by the next
+// change only. Setters clamp or ignore values out of range, as stated.
+// Threads: the thread that owns the object.
+#pragma once
+
+#include <QByteArray>
+#include <QHash>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <functional>
+
+#include "app/chat/conversation.h"
+
+namespace winnow::app {
+
+enum class Theme : int { kSystem = 1, kLight = 2, kDark = 3 };
+enum class SendKey : int { kEnter = 1, kControlEnter = 2 };
+
+class Settings : public QObject {
+  Q_OBJECT
+
+ public:
+  using WriteFunction = std::function<void(const QString& key, const QString& value)>;
+
+  // Without a writer changes live in memory only.
+  explicit Settings(WriteFunction write = {}, QObject* parent = nullptr);
+
+  // Replaces the snapshot; emits `changed` for every key (ui re-reads).
+  void load(const QHash<QString, QString>& stored);
+
+  Theme theme() const;
+  void setTheme(Theme theme);
+  double zoom() const;  // 0.75 ... 2.0
+  void setZoom(double zoom);  // clamped, rounded to 0.05
+  SendKey sendKey() const;
+  void setSendKey(SendKey key);
+
+  QString defaultMethod() const;  // "vl-cache"; a name from engine's list_methods(), or "full"
+  void setDefaultMethod(const QString& method);  // ignored unless [a-z0-9-]{1,64}
+  double defaultRetention() const;  // (0, 1]
+  void setDefaultRetention(double retention);  // clamped to [0.01, 1]
+  int defaultFrameCount() const;  // 1 ... 1024
+  void setDefaultFrameCount(int frames);  // clamped
+  int maxNewTokens() const;  // 1 ... 8192
+  void setMaxNewTokens(int tokens);
+  ConversationOptions conversationDefaults() const;
+
+  QString lastModelFolder() const;  // empty: none chosen yet
+  void setLastModelFolder(const QString& folder);  // also enters the recent list
+  QStringList recentModelFolders() const;  // newest first, at most ten
+  void setRecentModelFolders(const QStringList& folders);
+  QString lastMediaFolder() const;
+  void setLastMediaFolder(const QString& folder);
+  bool autoLoadModel() const;
+  void setAutoLoadModel(bool on);
+
+  QByteArray windowGeometry() const;  // QWidget::saveGeometry; empty: none
+  void setWindowGeometry(const QByteArray& bytes);
+  QByteArray windowLayout() const;  // QMainWindow::saveState: docks and panels
+  void setWindowLayout(const QByteArray& bytes);
+  bool sidebarVisible() const;
+  void setSidebarVisible(bool visible);
+  bool cachePanelVisible() const;
+  void setCachePanelVisible(bool visible);
+  ConversationId lastConversation() const;  // 0: none
+  void setLastConversation(ConversationId id);
+  bool welcomeSeen() const;
+  void setWelcomeSeen(bool seen);
+
+  void reset(const QString& key);  // back to the default
+  void resetAll();
+  bool isDefault(const QString& key) const;
+  static QStringList keys();
+
+ Q_SIGNALS:
+  void changed(const QString& key);
+
+ private:
+  QString value(const QString& key) const;
+  void store(const QString& key, const QString& text);
+
+  QHash<QString, QString> m_values;
+  WriteFunction m_write;
+};
+
+// Keys as stored; never renamed without a migration.
+namespace setting_keys {
+inline constexpr char kTheme[] = "appearance/theme";
+inline constexpr char kZoom[] = "appearance/zoom";
+inline constexpr char kSendKey[] = "chat/send_key";
+inline constexpr char kMethod[] = "cache/method";
+inline constexpr char kRetention[] = "cache/retention";
+inline constexpr char kFrameCount[] = "media/frame_count";
+inline constexpr char kMaxNewTokens[] = "chat/max_new_tokens";
+inline constexpr char kLastModelFolder[] = "models/last_folder";
+inline constexpr char kRecentModelFolders[] = "models/recent_folders";
+inline constexpr char kAutoLoadModel[] = "models/auto_load";
+inline constexpr char kLastMediaFolder[] = "media/last_folder";
+inline constexpr char kWindowGeometry[] = "window/geometry";
+inline constexpr char kWindowLayout[] = "window/layout";
+inline constexpr char kSidebarVisible[] = "window/sidebar";
+inline constexpr char kCachePanelVisible[] = "window/cache_panel";
+inline constexpr char kLastConversation[] = "window/last_conversation";
+inline constexpr char kWelcomeSeen[] = "window/welcome_seen";
+}  // namespace setting_keys
+
+}  // namespace winnow::app

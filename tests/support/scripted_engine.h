@@ -1,0 +1,76 @@
+// An engine that replays a script: for tests of engine_host, ui and the terminal program. No model, no torch.
+//
+// A script is a list of steps per request; the default script answers a Turn with "You asked: <question>" and loads any folder. Between
+// steps and during delays the interrupt is polled every millisecond: Stop ends with Finished{kInterrupted} and the text so far, Cancel with
+// Finished{kInterrupted, restored}. A stall waits until it is interrupted.
+// Threads: handle() on the engine's thread; ScriptedEngineLog may be read from anywhere.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/api/engine.h"
+
+namespace winnow::test {
+
+struct Say {  // one event
+  EventBody body;
+};
+struct Throw {  // std::runtime_error out of handle(): a broken engine
+  std::string what;
+};
+struct ThrowForeign {};  // something that is no std::exception
+struct Stall {};         // waits for an interrupt
+struct EndSilently {};   // returns without an outcome
+
+struct Step {
+  std::chrono::milliseconds delay{0};
+  std::variant<Say, Throw, ThrowForeign, Stall, EndSilently> action;
+};
+using Script = std::vector<Step>;
+using ScriptFunction = std::function<Script(const Request&)>;
+
+// What the engine was asked and on which thread; shared between the test and the engine.
+class ScriptedEngineLog {
+ public:
+  void add(const Request& request);
+  void addInterrupt(RequestId id, Interrupt kind);
+  std::vector<Request> requests() const;
+  Interrupt interruptOf(RequestId id) const;
+  int destroyed() const;
+  void addDestroyed();
+
+ private:
+  mutable std::mutex mutex_;  // guards everything below
+  std::vector<Request> requests_;
+  std::vector<std::pair<RequestId, Interrupt>> interrupts_;
+  int destroyed_ = 0;
+};
+
+class ScriptedEngine final : public Engine {
+ public:
+  // shared: the log outlives the engine, which lives on another thread.
+  explicit ScriptedEngine(ScriptFunction script = {}, std::shared_ptr<ScriptedEngineLog> log = {});
+  ~ScriptedEngine() override;
+  void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override;
+
+ private:
+  ScriptFunction script_;
+  std::shared_ptr<ScriptedEngineLog> log_;
+};
+
+// A whole, plausible turn in the documented order: progress, sampled media (for each media item), a cache report of `layers` layers over
+// 9 visual tokens a frame, the answer word by word with `wordDelay`, samples, Finished.
+Script answer_script(const Request& request, const std::string& answer, std::chrono::milliseconds word_delay = {}, int layers = 4);
+// ModelLoaded for the folder asked, shaped like the demo model.
+Script load_script(const Request& request, std::chrono::milliseconds shard_delay = {}, int shards = 2);
+Script failure_script(ErrorCode code, const std::string& subject, const std::string& reason);
+// load_script or answer_script by the kind of request.
+Script default_script(const Request& request);
+
+}  // namespace winnow::test
