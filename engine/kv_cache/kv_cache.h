@@ -68,7 +68,8 @@ class KvCache {
   std::span<const void* const> key_blocks(std::int64_t layer, std::int64_t kv_head) const;
   std::span<const void* const> value_blocks(std::int64_t layer, std::int64_t kv_head) const;
 
-  // Drops the newest slots of every head of every layer that hold tokens with original index >= first_original.
+  // Drops every slot of every layer and head that holds a token with original index >= first_original. Does not bring back what was
+  // evicted meanwhile: fork() before a phase that evicts if it may have to be undone.
   void truncate(std::int32_t first_original);
 
   // Shares all blocks with the copy; either side copies a block before writing to it.

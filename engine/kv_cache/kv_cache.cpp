@@ -1,0 +1,320 @@
+#include "engine/kv_cache/kv_cache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+
+namespace {
+
+constexpr std::int64_t kBlockSlots = KvCache::kBlockSlots;
+
+// K rows, then V rows, of up to kBlockSlots slots of one head. Shared between forks; written only by a single owner.
+struct Block {
+  at::Tensor rows;  // [2, kBlockSlots, head_dim]
+  std::byte* key = nullptr;
+  std::byte* value = nullptr;
+};
+
+struct Head {
+  std::vector<std::shared_ptr<Block>> blocks;  // shared: between forks of one conversation, see KvCache::fork
+  std::vector<const void*> key_pointers;       // of blocks, for kernels
+  std::vector<const void*> value_pointers;
+  std::vector<std::int32_t> original;
+
+  std::int64_t slots() const { return static_cast<std::int64_t>(original.size()); }
+};
+
+std::int64_t blocks_for(std::int64_t slots) { return (slots + kBlockSlots - 1) / kBlockSlots; }
+
+}  // namespace
+
+class KvCache::Impl {
+ public:
+  explicit Impl(const KvShape& shape) : shape_(shape), row_bytes_(shape.slot_bytes() / 2) {
+    require(shape.layers > 0 && shape.kv_heads > 0 && shape.head_dim > 0, "KvCache: layers, heads and head size must be positive");
+    heads_.resize(static_cast<std::size_t>(shape.layers * shape.kv_heads));
+  }
+
+  Head& head(std::int64_t layer, std::int64_t kv_head) {
+    require(layer >= 0 && layer < shape_.layers, "KvCache: no such layer");
+    require(kv_head >= 0 && kv_head < shape_.kv_heads, "KvCache: no such kv head");
+    return heads_[static_cast<std::size_t>(layer * shape_.kv_heads + kv_head)];
+  }
+
+  std::int64_t block_bytes() const { return kBlockSlots * shape_.slot_bytes(); }
+
+  std::shared_ptr<Block> new_block() const {
+    auto block = std::make_shared<Block>();
+    try {
+      block->rows = at::empty({2, kBlockSlots, shape_.head_dim}, at::TensorOptions().dtype(shape_.dtype).device(shape_.device));
+    } catch (const c10::Error&) {
+      throw Exception(ErrorCode::kOutOfMemory, "KV cache", "a block of " + std::to_string(block_bytes()) + " bytes could not be allocated");
+    }
+    block->key = static_cast<std::byte*>(block->rows.data_ptr());
+    block->value = block->key + kBlockSlots * row_bytes_;
+    return block;
+  }
+
+  void push_block(Head& head, std::shared_ptr<Block> block) {
+    head.key_pointers.push_back(block->key);
+    head.value_pointers.push_back(block->value);
+    head.blocks.push_back(std::move(block));
+    ++block_count_;
+    note_peak(0);
+  }
+
+  // Releases the blocks that no slot in use needs.
+  void trim(Head& head) {
+    const auto needed = static_cast<std::size_t>(blocks_for(head.slots()));
+    if (head.blocks.size() <= needed) return;
+    block_count_ -= static_cast<std::int64_t>(head.blocks.size() - needed);
+    head.blocks.resize(needed);
+    head.key_pointers.resize(needed);
+    head.value_pointers.resize(needed);
+  }
+
+  void note_peak(std::int64_t extra_blocks) { peak_blocks_ = std::max(peak_blocks_, block_count_ + extra_blocks); }
+
+  // A block about to be written must have one owner.
+  Block& writable(Head& head, std::int64_t index) {
+    auto& block = head.blocks[static_cast<std::size_t>(index)];
+    if (block.use_count() > 1) {
+      auto own = new_block();
+      own->rows.copy_(block->rows);
+      block = std::move(own);
+      head.key_pointers[static_cast<std::size_t>(index)] = block->key;
+      head.value_pointers[static_cast<std::size_t>(index)] = block->value;
+    }
+    return *block;
+  }
+
+  // K and V of `count` slots from one block to another (or within one, without overlap).
+  void copy_slots(Block& to, std::int64_t to_row, const Block& from, std::int64_t from_row, std::int64_t count) const {
+    if (shape_.device.is_cpu()) {
+      const auto bytes = static_cast<std::size_t>(count * row_bytes_);
+      std::memcpy(to.key + to_row * row_bytes_, from.key + from_row * row_bytes_, bytes);
+      std::memcpy(to.value + to_row * row_bytes_, from.value + from_row * row_bytes_, bytes);
+    } else {
+      to.rows.narrow(1, to_row, count).copy_(from.rows.narrow(1, from_row, count));
+    }
+  }
+
+  // Rows of `source` [t, head_dim] from `first` on into row `to_row` of part 0 (K) or 1 (V) of the block.
+  void copy_in(Block& to, int part, std::int64_t to_row, const at::Tensor& source, std::int64_t first, std::int64_t count) const {
+    const bool contiguous = source.stride(1) == 1 && (count == 1 || source.stride(0) == shape_.head_dim);
+    if (shape_.device.is_cpu() && contiguous) {
+      const auto* from = static_cast<const std::byte*>(source.const_data_ptr()) +
+                         first * source.stride(0) * static_cast<std::int64_t>(at::elementSize(shape_.dtype));
+      std::memcpy((part == 0 ? to.key : to.value) + to_row * row_bytes_, from, static_cast<std::size_t>(count * row_bytes_));
+    } else {
+      to.rows.select(0, part).narrow(0, to_row, count).copy_(source.narrow(0, first, count));
+    }
+  }
+
+  void append(std::int64_t layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original) {
+    const auto t = static_cast<std::int64_t>(original.size());
+    for (const at::Tensor* tensor : {&key, &value}) {
+      require(tensor->dim() == 3 && tensor->size(0) == shape_.kv_heads && tensor->size(1) == t && tensor->size(2) == shape_.head_dim,
+              "KvCache::append: key and value must be [kv_heads, t, head_dim] with one original index per token");
+      require(tensor->scalar_type() == shape_.dtype && tensor->device() == shape_.device,
+              "KvCache::append: dtype and device must be the cache's");
+    }
+    if (t == 0) return;
+    const auto heads = std::span(&head(layer, 0), static_cast<std::size_t>(shape_.kv_heads));
+    // All memory first: if it runs out, the cache is as it was.
+    try {
+      for (Head& h : heads) {
+        if (h.slots() % kBlockSlots != 0) writable(h, h.slots() / kBlockSlots);
+        const std::size_t needed = h.original.size() + original.size();
+        if (h.original.capacity() < needed) h.original.reserve(std::max(needed, 2 * h.original.capacity()));
+        while (static_cast<std::int64_t>(h.blocks.size()) < blocks_for(h.slots() + t)) push_block(h, new_block());
+      }
+    } catch (...) {
+      for (Head& h : heads) trim(h);
+      throw;
+    }
+    for (std::int64_t i = 0; i < shape_.kv_heads; ++i) {
+      Head& h = heads[static_cast<std::size_t>(i)];
+      const at::Tensor head_key = key.select(0, i);
+      const at::Tensor head_value = value.select(0, i);
+      for (std::int64_t done = 0; done < t;) {
+        const std::int64_t slot = h.slots() + done;
+        const std::int64_t row = slot % kBlockSlots;
+        const std::int64_t count = std::min(kBlockSlots - row, t - done);
+        Block& block = *h.blocks[static_cast<std::size_t>(slot / kBlockSlots)];
+        copy_in(block, 0, row, head_key, done, count);
+        copy_in(block, 1, row, head_value, done, count);
+        done += count;
+      }
+      h.original.insert(h.original.end(), original.begin(), original.end());
+    }
+  }
+
+  void compact_head(Head& h, std::int64_t segment_tokens, const std::vector<std::int32_t>& kept) {
+    const std::int64_t start = h.slots() - segment_tokens;
+    const auto kept_count = static_cast<std::int64_t>(kept.size());
+    if (kept_count == segment_tokens) return;
+    // Leading slots that do not move keep their blocks (and stay shared with forks).
+    std::int64_t still = 0;
+    while (still < kept_count && kept[static_cast<std::size_t>(still)] == still) ++still;
+    const std::int64_t first_block = (start + still) / kBlockSlots;
+    const std::int64_t first_row = first_block * kBlockSlots;
+    const std::int64_t new_slots = start + kept_count;
+
+    std::vector<std::shared_ptr<Block>> fresh;
+    for (std::int64_t i = first_block; i < blocks_for(new_slots); ++i) fresh.push_back(new_block());
+    note_peak(static_cast<std::int64_t>(fresh.size()));
+
+    const auto source_slot = [&](std::int64_t slot) { return slot < start ? slot : start + kept[static_cast<std::size_t>(slot - start)]; };
+    for (std::int64_t slot = first_row; slot < new_slots;) {
+      // The longest run that is contiguous in the source and crosses no block border on either side.
+      const std::int64_t from = source_slot(slot);
+      const std::int64_t limit =
+          std::min({kBlockSlots - slot % kBlockSlots, kBlockSlots - from % kBlockSlots, new_slots - slot});
+      std::int64_t run = 1;
+      while (run < limit && source_slot(slot + run) == from + run) ++run;
+      copy_slots(*fresh[static_cast<std::size_t>((slot - first_row) / kBlockSlots)], slot % kBlockSlots,
+                 *h.blocks[static_cast<std::size_t>(from / kBlockSlots)], from % kBlockSlots, run);
+      slot += run;
+    }
+    for (std::int64_t i = 0; i < kept_count; ++i) {
+      h.original[static_cast<std::size_t>(start + i)] = h.original[static_cast<std::size_t>(start + kept[static_cast<std::size_t>(i)])];
+    }
+    h.original.resize(static_cast<std::size_t>(new_slots));
+    h.original.shrink_to_fit();
+    block_count_ -= static_cast<std::int64_t>(h.blocks.size()) - first_block;
+    h.blocks.resize(static_cast<std::size_t>(first_block));
+    h.key_pointers.resize(static_cast<std::size_t>(first_block));
+    h.value_pointers.resize(static_cast<std::size_t>(first_block));
+    for (auto& block : fresh) push_block(h, std::move(block));
+  }
+
+  void compact(std::int64_t layer, std::int64_t segment_tokens, const LayerPlan& plan) {
+    require(static_cast<std::int64_t>(plan.kept.size()) == shape_.kv_heads, "KvCache::compact: one kept list per kv head");
+    for (std::int64_t i = 0; i < shape_.kv_heads; ++i) {
+      const auto& kept = plan.kept[static_cast<std::size_t>(i)];
+      require(segment_tokens >= 0 && segment_tokens <= head(layer, i).slots(), "KvCache::compact: the segment is longer than the head");
+      for (std::size_t j = 0; j < kept.size(); ++j) {
+        require(kept[j] >= 0 && kept[j] < segment_tokens && (j == 0 || kept[j] > kept[j - 1]),
+                "KvCache::compact: kept rows must be ascending and inside the segment");
+      }
+    }
+    for (std::int64_t i = 0; i < shape_.kv_heads; ++i) {
+      compact_head(head(layer, i), segment_tokens, plan.kept[static_cast<std::size_t>(i)]);
+    }
+  }
+
+  void evict(Head& h, std::int64_t slot) {
+    require(slot >= 0 && slot < h.slots(), "KvCache::evict: no such slot");
+    const std::int64_t last = h.slots() - 1;
+    if (slot != last) {
+      Block& to = writable(h, slot / kBlockSlots);
+      copy_slots(to, slot % kBlockSlots, *h.blocks[static_cast<std::size_t>(last / kBlockSlots)], last % kBlockSlots, 1);
+      h.original[static_cast<std::size_t>(slot)] = h.original.back();
+    }
+    h.original.pop_back();
+    trim(h);
+  }
+
+  at::Tensor gather(const Head& h, int part, std::int64_t count) const {
+    if (count < 0) count = h.slots();
+    require(count <= h.slots(), "KvCache::gather: more slots than the head has");
+    std::vector<at::Tensor> pieces;
+    for (std::int64_t done = 0; done < count; done += kBlockSlots) {
+      pieces.push_back(h.blocks[static_cast<std::size_t>(done / kBlockSlots)]->rows.select(0, part).narrow(
+          0, 0, std::min(kBlockSlots, count - done)));
+    }
+    if (pieces.empty()) return at::empty({0, shape_.head_dim}, at::TensorOptions().dtype(shape_.dtype).device(shape_.device));
+    return at::cat(pieces);
+  }
+
+  KvShape shape_;
+  std::int64_t row_bytes_;   // of K, and of V
+  std::vector<Head> heads_;  // [layers * kv_heads]
+  std::int64_t block_count_ = 0;
+  std::int64_t peak_blocks_ = 0;
+};
+
+KvCache::KvCache(const KvShape& shape) : impl_(std::make_unique<Impl>(shape)) {}
+KvCache::KvCache(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+KvCache::~KvCache() = default;
+KvCache::KvCache(KvCache&&) noexcept = default;
+KvCache& KvCache::operator=(KvCache&&) noexcept = default;
+
+const KvShape& KvCache::shape() const { return impl_->shape_; }
+
+std::int64_t KvCache::slots(std::int64_t layer, std::int64_t kv_head) const { return impl_->head(layer, kv_head).slots(); }
+
+void KvCache::append(std::int64_t layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original) {
+  impl_->append(layer, key, value, original);
+}
+
+void KvCache::compact(std::int64_t layer, std::int64_t segment_tokens, const LayerPlan& plan) {
+  impl_->compact(layer, segment_tokens, plan);
+}
+
+void KvCache::evict(std::int64_t layer, std::int64_t kv_head, std::int64_t slot) { impl_->evict(impl_->head(layer, kv_head), slot); }
+
+std::span<const std::int32_t> KvCache::original(std::int64_t layer, std::int64_t kv_head) const {
+  return impl_->head(layer, kv_head).original;
+}
+
+at::Tensor KvCache::gather_keys(std::int64_t layer, std::int64_t kv_head, std::int64_t count) const {
+  return impl_->gather(impl_->head(layer, kv_head), 0, count);
+}
+
+at::Tensor KvCache::gather_values(std::int64_t layer, std::int64_t kv_head, std::int64_t count) const {
+  return impl_->gather(impl_->head(layer, kv_head), 1, count);
+}
+
+std::span<const void* const> KvCache::key_blocks(std::int64_t layer, std::int64_t kv_head) const {
+  return impl_->head(layer, kv_head).key_pointers;
+}
+
+std::span<const void* const> KvCache::value_blocks(std::int64_t layer, std::int64_t kv_head) const {
+  return impl_->head(layer, kv_head).value_pointers;
+}
+
+void KvCache::truncate(std::int32_t first_original) {
+  for (Head& h : impl_->heads_) {
+    // After evictions a new token may sit in any slot. From the back, so that the slot moved into a hole is always one that stays.
+    for (std::int64_t slot = h.slots() - 1; slot >= 0; --slot) {
+      if (h.original[static_cast<std::size_t>(slot)] >= first_original) impl_->evict(h, slot);
+    }
+  }
+}
+
+KvCache KvCache::fork() const {
+  auto copy = std::make_unique<Impl>(*impl_);
+  copy->peak_blocks_ = copy->block_count_;
+  return KvCache(std::move(copy));
+}
+
+std::int64_t KvCache::bytes_in_use(std::int64_t layer) const {
+  std::int64_t slots = 0;
+  for (std::int64_t i = 0; i < impl_->shape_.kv_heads; ++i) slots += impl_->head(layer, i).slots();
+  return slots * impl_->shape_.slot_bytes();
+}
+
+std::int64_t KvCache::bytes_in_use() const {
+  std::int64_t bytes = 0;
+  for (std::int64_t layer = 0; layer < impl_->shape_.layers; ++layer) bytes += bytes_in_use(layer);
+  return bytes;
+}
+
+std::int64_t KvCache::bytes_metadata() const {
+  std::int64_t bytes = 0;
+  for (const Head& h : impl_->heads_) bytes += h.slots() * static_cast<std::int64_t>(sizeof(std::int32_t));
+  return bytes;
+}
+
+std::int64_t KvCache::bytes_allocated() const { return impl_->block_count_ * impl_->block_bytes(); }
+std::int64_t KvCache::bytes_peak() const { return impl_->peak_blocks_ * impl_->block_bytes(); }
+void KvCache::reset_peak() { impl_->peak_blocks_ = impl_->block_count_; }
+
+}  // namespace winnow
