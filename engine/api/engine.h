@@ -5,27 +5,12 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "engine/api/events.h"
 #include "engine/api/requests.h"
+#include "engine/compression/method_info.h"
 
 namespace winnow {
-
-// One compression preset, for lists and cards.
-struct MethodInfo {
-  std::string name;
-  std::string title;
-  std::string source;  // paper or code
-  std::string phase;   // once, decode, ratio-decode
-  bool query_aware = false;
-  bool merges = false;
-  std::vector<std::string> needs;    // statistics, in words of methods' taxonomy
-  std::vector<std::string> options;  // "window=32", defaults in text
-};
-
-std::vector<MethodInfo> list_methods();
 
 class Engine {
  public:

@@ -4,12 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "engine/compression/recipe_spec.h"
 #include "engine/media/frame_source.h"
+#include "engine/sampling/sampling.h"
 
 namespace winnow {
 
@@ -38,29 +39,6 @@ struct LoadModel {
   std::string folder;
   Device device = Device::kAuto;
   WeightFormat format = WeightFormat::kAuto;
-};
-
-struct Sampling {
-  double temperature = 0.0;  // 0: greedy
-  int top_k = 0;             // 0: off
-  double top_p = 1.0;
-  double min_p = 0.0;
-  double repetition_penalty = 1.0;
-  std::uint64_t seed = 0;
-  int max_new_tokens = 256;
-  std::vector<std::string> stop_strings;
-};
-
-enum class TurnPolicy : int { kSegment = 1, kWhole = 2, kFirstOnly = 3 };
-
-// A compression recipe by preset name. Exactly one of retention and budget_tokens decides the budget (budget_tokens wins if set).
-struct RecipeSpec {
-  std::string method = "vl-cache";
-  double retention = 0.2;            // share kept, in (0, 1]
-  std::optional<int> budget_tokens;  // slots per layer and kv head
-  int min_event_tokens = 256;        // text-only segments shorter than this are kept whole; 0 switches the rule off
-  TurnPolicy turn_policy = TurnPolicy::kSegment;
-  std::uint64_t seed = 0;  // methods that draw random numbers
 };
 
 // One question. `messages` is the whole thread, ending with the user's message. The engine continues from its cache if the earlier

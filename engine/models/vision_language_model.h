@@ -13,11 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/api/events.h"
 #include "engine/base/interrupt.h"
+#include "engine/base/token_origin.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/layer_view.h"
 #include "engine/media/frame_source.h"
+#include "engine/models/model_info.h"
 
 namespace winnow {
 

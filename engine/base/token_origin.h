@@ -1,0 +1,19 @@
+// Where a prompt token came from: the vocabulary of kept-token maps. Plain data, every layer.
+#pragma once
+
+#include <cstdint>
+
+namespace winnow {
+
+enum class Modality : std::int8_t { kSystem = 1, kText = 2, kVisual = 3 };
+
+// Where a prompt token came from; index = original token index in the conversation.
+struct TokenOrigin {
+  Modality modality = Modality::kText;
+  std::int32_t media = -1;  // running number of the image or video in the conversation
+  std::int32_t frame = -1;  // video frame, or tile of an image (0 = base)
+  std::int16_t row = -1;    // patch row and column after pooling; -1 for newline embeddings
+  std::int16_t column = -1;
+};
+
+}  // namespace winnow

@@ -1,0 +1,51 @@
+// Timing and memory figures of a turn as plain data, every number from the engine's own counters. Used in events and saved with answers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace winnow {
+
+struct LayerFigures {
+  std::int64_t budget = 0;        // slots per kv head that the allocator granted to this segment
+  double kept = 0.0;              // slots in use per kv head, the mean where heads differ
+  double kept_visual = 0.0;
+  double kept_text = 0.0;
+  std::vector<std::int64_t> kept_per_head;
+  std::int64_t bytes = 0;  // K and V of the slots in use
+};
+
+struct KvBytes {
+  std::int64_t full = 0;         // formula: what the same tokens take uncompressed, at the time of the event
+  std::int64_t after_event = 0;  // slots in use right after the compression event
+  std::int64_t end = 0;          // slots in use now
+  std::int64_t peak = 0;         // allocator's highest
+  std::int64_t allocated = 0;    // allocator's now
+  std::int64_t metadata = 0;     // indices, positions, accumulators
+};
+
+struct TokenCounts {
+  std::int64_t prompt = 0;  // of this turn's segment
+  std::int64_t visual = 0;
+  std::int64_t text = 0;
+  std::int64_t generated = 0;
+};
+
+struct TimingsMs {
+  double media = 0, preprocess = 0, vision = 0, prefill = 0, statistics = 0, compress = 0, ttft = 0, decode_total = 0;
+};
+
+struct TurnFigures {
+  std::string method;
+  double retention = 1.0;
+  std::uint64_t seed = 0;
+  TokenCounts tokens;
+  KvBytes kv_bytes;
+  std::vector<LayerFigures> layers;
+  TimingsMs timings_ms;
+  double tokens_per_s = 0.0;  // decode only, median step
+  double achieved_retention = 1.0;
+};
+
+}  // namespace winnow

@@ -1,0 +1,28 @@
+// What the program shows about a loaded model. Plain data, no torch; filled by engine/models, sent with ModelLoaded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace winnow {
+
+struct ModelInfo {
+  std::string folder;
+  std::string name;  // folder's last component
+  std::string family;
+  std::string device;  // "cpu" or "cuda"
+  std::string dtype;   // "fp32", "bf16" or "fp16"
+  std::string device_note;  // why not the faster choice; empty if there is nothing to say
+  std::int64_t layers = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t context_tokens = 0;
+  std::int64_t visual_tokens_per_frame = 0;
+  std::int64_t parameter_count = 0;
+  std::int64_t weight_bytes = 0;
+  std::int64_t kv_bytes_per_token = 0;  // all layers, K and V, uncompressed
+  std::string time_instruction;         // of winnow.json; empty: none
+};
+
+}  // namespace winnow

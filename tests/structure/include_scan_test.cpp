@@ -1,0 +1,194 @@
+// Scans every #include of our sources and fails on an upward or forbidden one (ARCHITECTURE.md, layers). The failure names file and line.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Include {
+  std::string file;  // path from the source root, '/' separators
+  int line = 0;
+  std::string target;  // what stands between the quotes or angle brackets
+};
+
+bool starts_with_any(std::string_view text, const std::vector<std::string>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& prefix) { return text.starts_with(prefix); });
+}
+
+std::optional<std::string> include_target(const std::string& line) {
+  const std::size_t hash = line.find_first_not_of(" \t");
+  if (hash == std::string::npos || line[hash] != '#') return std::nullopt;
+  const std::size_t word = line.find_first_not_of(" \t", hash + 1);
+  if (word == std::string::npos || line.compare(word, 7, "include") != 0) return std::nullopt;
+  const std::size_t open = line.find_first_of("<\"", word + 7);
+  if (open == std::string::npos) return std::nullopt;
+  const std::size_t close = line.find(line[open] == '<' ? '>' : '"', open + 1);
+  if (close == std::string::npos) return std::nullopt;
+  return line.substr(open + 1, close - open - 1);
+}
+
+std::vector<Include> scan(const std::vector<std::string>& folders) {
+  const fs::path root = WINNOW_SOURCE_DIR;
+  std::vector<Include> includes;
+  for (const std::string& folder : folders) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".h" && extension != ".cpp" && extension != ".cu" && extension != ".cuh") continue;
+      std::ifstream stream(entry.path());
+      std::string line;
+      for (int number = 1; std::getline(stream, line); ++number) {
+        if (const auto target = include_target(line)) {
+          includes.push_back({fs::relative(entry.path(), root).generic_string(), number, *target});
+        }
+      }
+    }
+  }
+  return includes;
+}
+
+const std::vector<Include>& product_includes() {
+  static const std::vector<Include> includes = scan({"app", "engine", "kernels", "ui"});
+  return includes;
+}
+
+// "engine/text/x.cpp" -> "engine/text"; "app/main.cpp" -> "app".
+std::string folder_of(const std::string& path) {
+  const std::size_t first = path.find('/');
+  if (first == std::string::npos) return path;
+  const std::size_t second = path.find('/', first + 1);
+  return second == std::string::npos ? path.substr(0, first) : path.substr(0, second);
+}
+
+bool is_program(const std::string& file) { return file == "app/main.cpp" || file.starts_with("app/bootstrap/"); }
+
+// What each layer may include of our own tree (exemplars D1, D3). The program (app/main.cpp, app/bootstrap) sees every layer.
+bool layer_allows(const Include& include) {
+  const std::string& file = include.file;
+  if (is_program(file)) return true;
+  if (file.starts_with("kernels/")) return starts_with_any(include.target, {"kernels/"});
+  if (file.starts_with("engine/")) return starts_with_any(include.target, {"engine/", "kernels/api/"});
+  const std::vector<std::string> public_engine = {"engine/api/", "engine/base/", "engine/media/", "engine/metrics/", "engine/compression/recipe_spec.h", "engine/models/model_info.h"};
+  if (starts_with_any(include.target, public_engine)) return true;
+  if (file.starts_with("app/")) return include.target.starts_with("app/");
+  return starts_with_any(include.target, {"ui/", "app/"});
+}
+
+bool is_ours(const std::string& target) { return starts_with_any(target, {"app/", "engine/", "kernels/", "ui/", "tests/"}); }
+
+std::string describe(const Include& include) { return include.file + ":" + std::to_string(include.line) + " includes " + include.target; }
+
+TEST(IncludeScan, FindsTheTree) {
+  EXPECT_GT(product_includes().size(), 100U) << "the scan did not see the sources";
+}
+
+TEST(IncludeScan, NoLayerIncludesUpwards) {
+  for (const Include& include : product_includes()) {
+    if (is_ours(include.target)) {
+      EXPECT_TRUE(layer_allows(include)) << describe(include);
+    }
+  }
+}
+
+TEST(IncludeScan, EngineFoldersFollowTheirOrder) {
+  // A folder may include folders of a lower rank and itself; folders of one rank do not see each other except where listed.
+  const std::map<std::string, int> rank = {{"engine/base", 0},   {"engine/media", 1},   {"engine/text", 1},    {"engine/sampling", 1},
+                                           {"engine/metrics", 1}, {"engine/weights", 1}, {"engine/kv_cache", 2}, {"engine/layers", 3},
+                                           {"engine/vision", 4},  {"engine/models", 5},  {"engine/compression", 5}, {"engine/generation", 6},
+                                           {"engine/api", 7},     {"engine/cuda_plugin", 7}};
+  for (const Include& include : product_includes()) {
+    if (!include.file.starts_with("engine/") || !include.target.starts_with("engine/")) continue;
+    const std::string from = folder_of(include.file);
+    const std::string to = folder_of(include.target);
+    ASSERT_TRUE(rank.contains(from)) << "unranked folder: " << describe(include);
+    ASSERT_TRUE(rank.contains(to)) << "unranked folder: " << describe(include);
+    // The messages are the vocabulary of generation, which fills them.
+    const bool message = from == "engine/generation" && (include.target == "engine/api/requests.h" || include.target == "engine/api/events.h");
+    EXPECT_TRUE(from == to || rank.at(to) < rank.at(from) || message) << describe(include);
+  }
+}
+
+TEST(IncludeScan, LibrariesStayInTheirFolders) {
+  struct Rule {
+    const char* what;
+    std::vector<std::string> headers;
+    std::vector<std::string> allowed;
+  };
+  const std::vector<Rule> rules = {
+      {"torch", {"ATen/", "c10/", "torch/"}, {"engine/"}},
+      {"CUDA", {"cuda", "cublas", "nvrtc"}, {"kernels/cuda/", "engine/cuda_plugin/"}},
+      {"Highway", {"hwy/"}, {"kernels/"}},
+      {"FFmpeg", {"libavformat/", "libavcodec/", "libavutil/", "libswscale/"}, {"app/media/"}},
+      {"OpenCV", {"opencv2/"}, {"app/media/"}},
+      {"SQLite", {"sqlite3.h"}, {"app/chat/", "app/diagnostics/"}},
+      {"md4c", {"md4c.h"}, {"ui/chat_view/"}},
+      {"PCRE2", {"pcre2.h"}, {"engine/text/"}},
+  };
+  for (const Include& include : product_includes()) {
+    for (const Rule& rule : rules) {
+      if (!starts_with_any(include.target, rule.headers)) continue;
+      EXPECT_TRUE(starts_with_any(include.file, rule.allowed)) << rule.what << ": " << describe(include);
+    }
+    if (starts_with_any(include.target, {"ATen/", "c10/", "torch/"})) {
+      EXPECT_FALSE(starts_with_any(include.file, {"engine/api/", "engine/base/", "engine/media/", "engine/text/", "engine/metrics/"}) &&
+                   include.file.ends_with(".h"))
+          << "torch in a public header: " << describe(include);
+    }
+  }
+}
+
+TEST(IncludeScan, QtStaysAboveTheEngineAndWidgetsInUi) {
+  const auto is_qt = [](const std::string& target) {
+    return (target.size() > 1 && target[0] == 'Q' && std::isupper(static_cast<unsigned char>(target[1])) != 0) || target.starts_with("Qt");
+  };
+  const std::vector<std::string> widgets_and_gui = {"QWidget", "QApplication", "QPainter",   "QMainWindow", "QLabel",   "QPushButton", "QDialog",
+                                                    "QMenu",   "QDockWidget",  "QTextEdit",  "QPixmap",     "QIcon",    "QFont",       "QColor",
+                                                    "QtWidgets/", "QtGui/",    "QtQuick/",   "QtQml/",      "QGuiApplication"};
+  for (const Include& include : product_includes()) {
+    if (!is_qt(include.target)) continue;
+    EXPECT_TRUE(starts_with_any(include.file, {"app/", "ui/"})) << describe(include);
+    if (include.file.starts_with("app/") && !is_program(include.file)) {
+      EXPECT_FALSE(starts_with_any(include.target, widgets_and_gui)) << describe(include);
+      EXPECT_FALSE(include.target == "QImage" && !include.file.starts_with("app/media/")) << describe(include);
+    }
+  }
+}
+
+TEST(IncludeScan, KernelHeadersKnowNoFramework) {
+  for (const Include& include : product_includes()) {
+    if (!include.file.starts_with("kernels/")) continue;
+    EXPECT_FALSE(starts_with_any(include.target, {"ATen/", "c10/", "torch/", "engine/", "nlohmann/"})) << describe(include);
+  }
+}
+
+TEST(IncludeScan, SourcesUseNoForbiddenFacility) {
+  // std::regex overflows the stack on long input; torch::load and pickle run code from files.
+  const std::array<std::string, 4> forbidden = {std::string("std::") + "regex", std::string("torch::") + "load",
+                                                std::string("torch::jit::") + "load", std::string("pickle_") + "load"};
+  const fs::path root = WINNOW_SOURCE_DIR;
+  for (const char* folder : {"app", "engine", "kernels", "ui"}) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".h" && extension != ".cpp" && extension != ".cu") continue;
+      std::ifstream stream(entry.path());
+      std::string line;
+      for (int number = 1; std::getline(stream, line); ++number) {
+        const std::string code = line.substr(0, line.find("//"));
+        for (const std::string& word : forbidden) {
+          EXPECT_EQ(code.find(word), std::string::npos) << entry.path() << ":" << number << " uses " << word;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace

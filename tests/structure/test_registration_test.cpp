@@ -1,0 +1,44 @@
+// Every *_test.cpp must be in the build: a test that is not compiled cannot fail.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream stream(path);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+TEST(TestRegistration, EveryTestFileIsNamedByItsCMakeLists) {
+  const fs::path tests = fs::path(WINNOW_SOURCE_DIR) / "tests";
+  int seen = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tests)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with("_test.cpp")) continue;
+    ++seen;
+    const fs::path list = entry.path().parent_path() / "CMakeLists.txt";
+    ASSERT_TRUE(fs::exists(list)) << entry.path() << " has no CMakeLists.txt beside it";
+    EXPECT_NE(text_of(list).find(name), std::string::npos) << entry.path() << " is not in the build";
+  }
+  EXPECT_GT(seen, 5);
+}
+
+TEST(TestRegistration, EveryTestFolderIsAdded) {
+  const fs::path tests = fs::path(WINNOW_SOURCE_DIR) / "tests";
+  const std::string root_list = text_of(tests / "CMakeLists.txt");
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tests)) {
+    if (entry.path().filename() != "CMakeLists.txt" || entry.path().parent_path() == tests) continue;
+    const std::string folder = fs::relative(entry.path().parent_path(), tests).generic_string();
+    EXPECT_NE(root_list.find(folder), std::string::npos) << "tests/CMakeLists.txt does not add " << folder;
+  }
+}
+
+}  // namespace
