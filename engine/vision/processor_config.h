@@ -1,0 +1,68 @@
+// How a model folder wants its pixels: preprocessor_config.json, video_preprocessor_config.json, processor_config.json.
+//
+// Read by engine/models' family configurations, used by image_processor.h. Sources in the order in which transformers 5 takes them: the
+// objects `image_processor` and `video_processor` nested in processor_config.json, then the files of their own; a video without either
+// uses the image's. Settings that the engine does not run (another filter, no resizing, centre crops) are refused by name, not ignored.
+// Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel naming file and key. No torch. Threads: plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/json_document.h"
+
+namespace winnow {
+
+struct PixelSize {
+  std::int64_t height_px = 0;
+  std::int64_t width_px = 0;
+  friend bool operator==(const PixelSize&, const PixelSize&) = default;
+};
+
+// Pillow's numbers, as the files have them.
+enum class ResampleFilter : int { kBilinear = 2, kBicubic = 3 };
+
+// value = (byte * rescale_factor - mean) / standard_deviation, per channel in RGB order; the steps switched off are left out.
+struct PixelScaling {
+  bool rescale = true;
+  double rescale_factor = 1.0 / 255.0;
+  bool normalize = true;
+  std::array<double, 3> mean = {0.48145466, 0.4578275, 0.40821073};
+  std::array<double, 3> standard_deviation = {0.26862954, 0.26130258, 0.27577711};
+};
+
+struct FrameProcessorConfig {
+  PixelSize size = {384, 384};
+  ResampleFilter filter = ResampleFilter::kBicubic;
+  PixelScaling scaling;
+};
+
+struct ImageProcessorConfig : FrameProcessorConfig {
+  std::vector<PixelSize> grid_pinpoints;  // resolutions that the anyres tiling may choose, in the file's order
+};
+
+struct ProcessorConfig {
+  ImageProcessorConfig image;
+  FrameProcessorConfig video;
+  // Of processor_config.json; absent there: nullopt. The family's configuration checks that they agree with the model's.
+  std::optional<std::int64_t> image_tokens;
+  std::optional<std::string> feature_select_strategy;
+  std::optional<std::string> aspect_ratio;
+};
+
+// The 36 pinpoints of transformers' LLaVA-OneVision classes: multiples of 384 px up to 6 x 6.
+std::vector<PixelSize> default_grid_pinpoints();
+
+// [[height, width], ...] under `key`, 1 to 256 pairs of 1 to 16,384 px.
+std::vector<PixelSize> read_grid_pinpoints(const JsonObject& object, const char* key);
+
+ImageProcessorConfig parse_image_processor(const JsonObject& object);
+FrameProcessorConfig parse_video_processor(const JsonObject& object);
+
+// folder: of the model. Missing files are an error only if none of them describes images.
+ProcessorConfig load_processor_config(const std::string& folder);
+
+}  // namespace winnow

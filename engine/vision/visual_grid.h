@@ -1,0 +1,66 @@
+// Which visual tokens an image or video becomes: whole-number arithmetic without pixels or tensors.
+//
+// Used by image_processor (tiling), engine/models (packing features) and the pre-send planner (counts without running the tower). Follows
+// transformers' LLaVA-OneVision, function by function: select_best_resolution, get_patch_output_size, get_anyres_image_grid_shape,
+// unpad_image, pack_image_features and _get_number_of_features; the quotients are computed in the same order in double precision, because
+// their rounding decides a row more or less. Sizes in pixels of the upright source, grids in patches. No torch. Threads: plain functions.
+// Errors: Exception kInvalidArgument for a source without area, kUnsupportedModel where transformers itself refuses (GridRules).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/api/events.h"
+#include "engine/vision/processor_config.h"
+
+namespace winnow {
+
+struct GridRules {
+  std::vector<PixelSize> pinpoints;
+  std::int64_t side_px = 384;          // of one tile: vision_config.image_size
+  std::int64_t patches_per_side = 27;  // of one tile: image_size / patch_size, rounded down
+  std::int64_t max_tiles = 9;          // N of "anyres_max_N"
+  // vision_feature_select_strategy "default": the first feature of each tile is dropped. SigLIP has no class token, so that what is left
+  // is no square; like transformers, only images without tiling can be packed then.
+  bool drop_first_feature = false;
+};
+
+// The stitched feature map of an image's tiles, from the full grid to what is left after unpadding and scaling.
+struct PackedGrid {
+  std::int64_t tile_rows = 0;
+  std::int64_t tile_columns = 0;
+  std::int64_t first_row = 0;  // unpadding keeps rows [first_row, first_row + unpadded_rows) of the stitched map
+  std::int64_t first_column = 0;
+  std::int64_t unpadded_rows = 0;
+  std::int64_t unpadded_columns = 0;
+  std::int64_t rows = 0;  // after bilinear scaling down to about max_tiles tiles; equal to unpadded_* when there is none
+  std::int64_t columns = 0;
+  bool scaled() const { return rows != unpadded_rows || columns != unpadded_columns; }
+};
+
+// The pinpoint that keeps most of the image's resolution; among equals the one that wastes least, then the first.
+PixelSize best_resolution(PixelSize source, std::span<const PixelSize> pinpoints);
+
+// Largest size inside `target` with the source's aspect ratio, rounded up.
+PixelSize fitted_size(PixelSize source, PixelSize target);
+
+PackedGrid packed_grid(PixelSize source, const GridRules& rules);
+
+// Tokens of one image: base tile, then the packed grid row by row with a newline after each row.
+std::int64_t anyres_image_tokens(PixelSize source, const GridRules& rules);
+// Tokens of each image of a turn with several: one tile and one newline.
+std::int64_t single_image_tokens(const GridRules& rules);
+// Tokens per frame after 2 x 2 pooling: ceil(patches_per_side / 2) squared.
+std::int64_t frame_tokens(const GridRules& rules);
+// Tokens of a video: its frames and one newline at the end.
+std::int64_t video_tokens(std::int64_t frames, const GridRules& rules);
+
+// One origin per token in the same order, modality kVisual, `media` left at -1. Rows and columns of an anyres grid count in the packed
+// grid, `frame` names the tile (1 = top left, row by row) under the token's centre; the base tile is 0. Newlines have row and column -1
+// and the tile of the row they end; a video's newline has frame -1.
+std::vector<TokenOrigin> anyres_image_origins(PixelSize source, const GridRules& rules);
+std::vector<TokenOrigin> single_image_origins(const GridRules& rules);
+std::vector<TokenOrigin> video_origins(std::int64_t frames, const GridRules& rules);
+
+}  // namespace winnow
