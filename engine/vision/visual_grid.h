@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/api/events.h"
+#include "engine/base/token_origin.h"
 #include "engine/vision/processor_config.h"
 
 namespace winnow {

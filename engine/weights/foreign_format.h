@@ -1,0 +1,19 @@
+// Recognises weight files of other formats, to refuse them with advice. Nothing of them is ever parsed.
+//
+// Used by safetensors.cpp (content under a wrong name) and weight_folder.cpp (folders without safetensors). Errors: Exception
+// kUnsupportedFormat. Threads: plain functions.
+#pragma once
+
+#include <string>
+
+#include "engine/base/file_bytes.h"
+
+namespace winnow {
+
+// Throws if the first bytes are a pickle's, a zip archive's (PyTorch), GGUF's or HDF5's.
+void refuse_foreign_content(const RegularFile& file);
+
+// Throws if the folder holds weights in another format (.bin, .pt, .pth, .ckpt, .pkl, .gguf, .onnx, .h5, .msgpack); looks at names only.
+void refuse_foreign_folder(const std::string& folder);
+
+}  // namespace winnow

@@ -1,0 +1,70 @@
+#include "engine/weights/shard_index.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "engine/base/error.h"
+#include "engine/base/json_document.h"
+#include "engine/weights/safetensors.h"
+
+namespace winnow {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxShards = 1024;
+constexpr std::size_t kMaxFileNameBytes = 255;
+constexpr JsonLimits kIndexLimits = {.max_bytes = std::uint64_t{16} << 20, .max_depth = 8, .max_elements = 2 * kMaxTensors};
+
+bool plain_file_name(const std::string& name) {
+  const auto bad = [](unsigned char c) { return c < 0x20 || c == '/' || c == '\\' || c == ':'; };
+  return name.size() <= kMaxFileNameBytes && name.ends_with(".safetensors") && !name.starts_with('.') && std::ranges::none_of(name, bad);
+}
+
+bool beneath(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+}  // namespace
+
+ShardIndex load_shard_index(const std::string& path) {
+  const Json document = load_json(path, kIndexLimits);
+  const JsonObject root(document, path);
+  const Json& map = root.value("weight_map");
+  if (!map.is_object() || map.empty()) root.refuse(ErrorCode::kDamagedFile, "weight_map", "it must be a JSON object with entries");
+  if (map.size() > kMaxTensors) {
+    root.refuse(ErrorCode::kLimitExceeded, "weight_map", "more than " + std::to_string(kMaxTensors) + " tensors");
+  }
+  ShardIndex index;
+  for (const auto& [tensor, shard] : map.items()) {
+    if (!shard.is_string()) root.refuse(ErrorCode::kDamagedFile, "weight_map", "a shard name that is not a string");
+    const std::string& name = shard.get_ref<const std::string&>();
+    if (!plain_file_name(name)) {
+      root.refuse(ErrorCode::kDamagedFile, "weight_map", "a shard name that is not a plain .safetensors file name");
+    }
+    index.shard_of_tensor.emplace(tensor, name);
+    index.shards.insert(name);
+    if (index.shards.size() > kMaxShards) {
+      root.refuse(ErrorCode::kLimitExceeded, "weight_map", "more than " + std::to_string(kMaxShards) + " shards");
+    }
+  }
+  return index;
+}
+
+RegularFile open_inside(const std::string& folder, const std::string& name) {
+  const std::string path = folder + "/" + name;
+  std::error_code error;
+  const fs::path home = fs::canonical(folder, error);
+  if (error) throw Exception(ErrorCode::kFileNotFound, folder, "the model folder does not exist");
+  const fs::path target = fs::canonical(path, error);
+  if (error == std::errc::no_such_file_or_directory) throw Exception(ErrorCode::kFileNotFound, path, "the file does not exist");
+  if (error) throw Exception(ErrorCode::kFileUnreadable, path, "the file cannot be opened (" + error.message() + ")");
+  const bool cached = home.parent_path().filename() == "snapshots" && beneath(target, home.parent_path().parent_path() / "blobs");
+  if (!beneath(target, home) && !cached) {
+    throw Exception(ErrorCode::kFileUnreadable, path, "a link that leads out of the model folder");
+  }
+  return RegularFile(path);
+}
+
+}  // namespace winnow

@@ -1,0 +1,78 @@
+// The weights of a model folder under one set of names, whatever layout the folder was saved in.
+//
+// Opened by engine/models. Finds model.safetensors, or the shards that model.safetensors.index.json names, checks all headers before
+// anything is loaded, and reads tensors one by one with pread, converted to the wanted type and moved to the wanted device. Folders that
+// hold only pickles, GGUF or ONNX are refused with advice; no unpickler exists in this program. A shard must lie in the folder; a link
+// may lead out of it only into the blobs/ folder of the same Hugging Face cache entry (<entry>/snapshots/<revision>).
+// Names: canonical (weight_names.h). Errors: Exception kFileNotFound, kFileUnreadable, kUnsupportedFormat, kDamagedFile, kLimitExceeded,
+// kOutOfMemory; Interrupted. Threads: one at a time.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/interrupt.h"
+#include "engine/weights/safetensors.h"
+#include "engine/weights/weight_names.h"
+
+namespace winnow {
+
+struct WeightProgress {
+  std::int64_t shards_started = 0;  // shards of which a tensor was read
+  std::int64_t shard_count = 0;
+  std::uint64_t read_bytes = 0;  // as stored
+  std::uint64_t total_bytes = 0;
+};
+
+class WeightFolder {
+ public:
+  // folder: bytes of a path. Reads headers only.
+  explicit WeightFolder(const std::string& folder, std::span<const WeightNameRule> rules = llava_weight_name_rules());
+
+  const std::string& folder() const noexcept { return folder_; }
+  std::vector<std::string> names() const;  // canonical, sorted
+  bool has(std::string_view name) const;
+  std::vector<std::int64_t> shape(std::string_view name) const;
+  StoredType stored_type(std::string_view name) const;
+  std::uint64_t total_bytes() const noexcept { return total_bytes_; }  // of tensor data as stored
+  std::int64_t parameter_count() const noexcept { return parameter_count_; }
+  std::int64_t shard_count() const noexcept { return static_cast<std::int64_t>(shards_.size()); }
+
+  // The tensor as `type` (floating point) on `device`, contiguous. Polls the interrupt before each tensor and every 16 MiB of it.
+  at::Tensor load(std::string_view name, at::ScalarType type, at::Device device = at::kCPU);
+  // As load(), after the shape was found equal to `expected`; kDamagedFile naming tensor and both shapes otherwise.
+  at::Tensor load(std::string_view name, at::IntArrayRef expected, at::ScalarType type, at::Device device = at::kCPU);
+
+  // For all later loads. progress is called after every tensor.
+  void set_interrupt(InterruptToken interrupt) { interrupt_ = std::move(interrupt); }
+  void set_progress(std::function<void(const WeightProgress&)> progress) { progress_ = std::move(progress); }
+
+ private:
+  struct Place {
+    std::size_t shard = 0;
+    StoredTensor tensor;
+  };
+  void open_shards(std::span<const WeightNameRule> rules);
+  void add_shard(SafetensorsFile shard, std::span<const WeightNameRule> rules);
+  const Place& place(std::string_view name) const;
+  std::string subject(const Place& place, std::string_view name) const;
+
+  std::string folder_;
+  std::vector<SafetensorsFile> shards_;
+  std::map<std::string, Place, std::less<>> places_;
+  std::uint64_t total_bytes_ = 0;
+  std::int64_t parameter_count_ = 0;
+  std::vector<bool> shard_started_;
+  std::uint64_t read_bytes_ = 0;
+  InterruptToken interrupt_;
+  std::function<void(const WeightProgress&)> progress_;
+};
+
+}  // namespace winnow
