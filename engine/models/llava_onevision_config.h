@@ -20,8 +20,6 @@
 
 namespace winnow {
 
-enum class Activation : int { kSilu = 1, kGelu = 2, kGeluTanh = 3, kQuickGelu = 4, kRelu = 5 };
-
 enum class FeatureSelectStrategy : int {
   kFull = 1,     // every patch
   kDefault = 2,  // without the first (the class token of towers that have one)
@@ -39,7 +37,7 @@ struct Qwen2Config {
   std::int64_t max_positions = 32768;
   std::int64_t vocabulary = 0;
   bool tie_word_embeddings = false;
-  Activation activation = Activation::kSilu;
+  std::string activation = "silu";  // Hugging Face's name; one that engine/layers/activation.h finds
   std::vector<std::int64_t> eos_token_ids;  // of text_config; generation_config.json goes first
 };
 
@@ -54,14 +52,14 @@ struct SiglipVisionConfig {
   std::int64_t patches_per_side = 0;  // image_size / patch_size, rounded down
   std::int64_t channels = 3;          // always 3
   double layer_norm_eps = 1e-6;
-  Activation activation = Activation::kGeluTanh;
+  std::string activation = "gelu_pytorch_tanh";
   bool use_head = true;  // the pooling head of the file is never used by this family
 };
 
 struct LlavaOnevisionConfig {
   Qwen2Config text;
   SiglipVisionConfig vision;
-  Activation projector_activation = Activation::kGelu;
+  std::string projector_activation = "gelu";
   bool projector_bias = true;
   // Hidden states of the tower that are concatenated for the projector, in the file's order, counted from the embeddings:
   // 0 = before the first layer, vision.layers = after the last. Never empty.

@@ -19,23 +19,15 @@
 #include "engine/layers/layer_view.h"
 #include "engine/media/frame_source.h"
 #include "engine/models/model_info.h"
+#include "engine/vision/pixel_values.h"
 
 namespace winnow {
-
-// Pixels in the processor's layout.
-struct PixelValues {
-  at::Tensor pixels;              // image: [tiles, 3, side, side] (tile 0 = base, then the grid row by row); video: [frames, 3, side, side]; fp32
-  std::int64_t source_height_px = 0;  // before resizing; decides the anyres grid
-  std::int64_t source_width_px = 0;
-};
 
 // Embeddings of one image or video, in prompt order.
 struct MediaFeatures {
   at::Tensor features;               // [tokens, hidden], decoder dtype
   std::vector<TokenOrigin> origins;  // one per token; `media` is left at -1
 };
-
-enum class ImageTiling : int { kAnyRes = 1, kSingle = 2 };  // kSingle: a turn brings more than one image
 
 class TextDecoder {
  public:
