@@ -2,6 +2,7 @@
 //
 // Used by engine/layers during decode; knows no framework: plain pointers, sizes and a status. The reference is
 // kernels/reference/decode_attention.cpp, the vectorised CPU version kernels/dispatch. Never throws, never allocates.
+// kBadArgument: a missing pointer, a size below 1 or an unknown element type. kUnsupported: more heads or elements than the limits below.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,10 @@ namespace winnow::kernels {
 
 enum class ElementType : int { kFp32 = 1, kBf16 = 2, kFp16 = 3 };
 enum class LaunchStatus : int { kOk = 0, kBadArgument = 1, kUnsupported = 2, kDeviceError = 3 };
+
+// Per-head state and sums live on the stack.
+inline constexpr std::int64_t kMaxGroup = 64;
+inline constexpr std::int64_t kMaxHeadDim = 512;
 
 struct DecodeAttentionArgs {
   const float* query = nullptr;  // [group, head_dim], fp32, contiguous: the query heads that share this kv head

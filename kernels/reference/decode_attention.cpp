@@ -1,0 +1,65 @@
+// The definition of correct: two passes over the slots per head, everything accumulated in double.
+#include "kernels/api/decode_attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/reference/check_arguments.h"
+#include "kernels/reference/half.h"
+
+namespace winnow::kernels {
+
+namespace {
+
+double element(const void* block, ElementType type, std::int64_t index) {
+  switch (type) {
+    case ElementType::kFp32: return static_cast<const float*>(block)[index];
+    case ElementType::kBf16: return bf16_to_float(static_cast<const std::uint16_t*>(block)[index]);
+    case ElementType::kFp16: return fp16_to_float(static_cast<const std::uint16_t*>(block)[index]);
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+double logit(const DecodeAttentionArgs& args, std::int64_t head, std::int64_t slot) {
+  const void* block = args.key_blocks[slot / args.block_slots];
+  const std::int64_t row = (slot % args.block_slots) * args.head_dim;
+  double sum = 0.0;
+  for (std::int64_t i = 0; i < args.head_dim; ++i) {
+    sum += static_cast<double>(args.query[head * args.head_dim + i]) * element(block, args.kv_type, row + i);
+  }
+  return sum * static_cast<double>(args.scale);
+}
+
+}  // namespace
+
+LaunchStatus decode_attention_reference(const DecodeAttentionArgs& args) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  for (std::int64_t head = 0; head < args.group; ++head) {
+    double maximum = -std::numeric_limits<double>::infinity();
+    for (std::int64_t slot = 0; slot < args.slots; ++slot) maximum = std::max(maximum, logit(args, head, slot));
+
+    double sum = 0.0;
+    double weighted[kMaxHeadDim] = {};
+    for (std::int64_t slot = 0; slot < args.slots; ++slot) {
+      const double weight = std::exp(logit(args, head, slot) - maximum);
+      sum += weight;
+      const void* block = args.value_blocks[slot / args.block_slots];
+      const std::int64_t row = (slot % args.block_slots) * args.head_dim;
+      for (std::int64_t i = 0; i < args.head_dim; ++i) weighted[i] += weight * element(block, args.kv_type, row + i);
+      if (args.probabilities != nullptr) args.probabilities[head * args.slots + slot] = static_cast<float>(weight);
+    }
+
+    for (std::int64_t i = 0; i < args.head_dim; ++i) args.output[head * args.head_dim + i] = static_cast<float>(weighted[i] / sum);
+    if (args.log_sum_exp != nullptr) args.log_sum_exp[head] = static_cast<float>(maximum + std::log(sum));
+    if (args.probabilities != nullptr) {
+      for (std::int64_t slot = 0; slot < args.slots; ++slot) {
+        float& probability = args.probabilities[head * args.slots + slot];
+        probability = static_cast<float>(static_cast<double>(probability) / sum);
+      }
+    }
+  }
+  return LaunchStatus::kOk;
+}
+
+}  // namespace winnow::kernels

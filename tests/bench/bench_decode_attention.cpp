@@ -1,0 +1,98 @@
+// bench_decode_attention: memory bandwidth of decode attention on one core, against the reference and against a plain read.
+//
+// Prints one JSON line per case: type/head_dim/group/slots, median and spread of the time of a call, GB/s of K and V read, the speed
+// relative to a plain scalar read of the same blocks, and the ratio to the reference. Fails if results differ from the reference.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+#include "kernels/api/decode_attention.h"
+#include "tests/kernels/decode_attention_case.h"
+
+namespace {
+
+using winnow::kernels::DecodeAttentionArgs;
+using winnow::kernels::ElementType;
+using winnow::kernels::testing::DecodeCase;
+
+struct Timing {
+  double median_us;
+  double p10_us;
+  double p90_us;
+};
+
+template <class Call>
+Timing measure(int rounds, Call call) {
+  std::vector<double> times;
+  call();
+  for (int i = 0; i < rounds; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::sort(times.begin(), times.end());
+  const auto at = [&](double share) { return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))]; };
+  return {at(0.5), at(0.1), at(0.9)};
+}
+
+const char* name(ElementType type) { return type == ElementType::kFp32 ? "fp32" : type == ElementType::kBf16 ? "bf16" : "fp16"; }
+
+volatile std::uint64_t g_sink = 0;
+
+// Adds up all 64-bit words of K and V: what straightforward code gets from the memory system.
+void read_all(const DecodeAttentionArgs& args) {
+  const std::int64_t element = args.kv_type == ElementType::kFp32 ? 4 : 2;
+  std::uint64_t sums[8] = {};
+  for (std::int64_t first = 0; first < args.slots; first += args.block_slots) {
+    const std::int64_t words = std::min(args.block_slots, args.slots - first) * args.head_dim * element / 8;
+    for (const void* block : {args.key_blocks[first / args.block_slots], args.value_blocks[first / args.block_slots]}) {
+      const auto* data = static_cast<const std::uint64_t*>(block);
+      for (std::int64_t i = 0; i + 8 <= words; i += 8) {
+        for (int j = 0; j < 8; ++j) sums[j] += data[i + j];
+      }
+    }
+  }
+  g_sink = g_sink + std::accumulate(std::begin(sums), std::end(sums), std::uint64_t{0});
+}
+
+bool run(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64_t slots) {
+  DecodeCase problem(type, head_dim, group, slots, 1);
+  DecodeCase::Answer expected;
+  DecodeCase::Answer actual;
+  DecodeAttentionArgs reference = problem.args(expected);
+  DecodeAttentionArgs fast = problem.args(actual);
+  reference.probabilities = fast.probabilities = nullptr;
+  const Timing slow = measure(2, [&] { winnow::kernels::decode_attention_reference(reference); });
+  const Timing time = measure(50, [&] { winnow::kernels::decode_attention_cpu(fast); });
+  const Timing read = measure(50, [&] { read_all(fast); });
+  for (std::size_t i = 0; i < expected.output.size(); ++i) {
+    if (!(std::fabs(expected.output[i] - actual.output[i]) < 1e-3F)) {
+      std::fprintf(stderr, "wrong result at %zu: %g instead of %g\n", i, static_cast<double>(actual.output[i]),
+                   static_cast<double>(expected.output[i]));
+      return false;
+    }
+  }
+  const double bytes = static_cast<double>(problem.kv_bytes());
+  std::printf("{\"case\":\"decode_attention/%s/d%lld/g%lld/n%lld\",\"median_us\":%.1f,\"p10_us\":%.1f,\"p90_us\":%.1f,\"gb_per_s\":%.2f,"
+              "\"times_plain_read\":%.2f,\"times_reference\":%.1f}\n",
+              name(type), static_cast<long long>(head_dim), static_cast<long long>(group), static_cast<long long>(slots), time.median_us,
+              time.p10_us, time.p90_us, bytes / time.median_us * 1e-3, read.median_us / time.median_us, slow.median_us / time.median_us);
+  return true;
+}
+
+}  // namespace
+
+int main() {
+  for (const ElementType type : {ElementType::kFp32, ElementType::kBf16, ElementType::kFp16}) {
+    for (const std::int64_t head_dim : {64, 128}) {
+      for (const std::int64_t group : {1, 4, 7}) {
+        if (!run(type, head_dim, group, 65536)) return 1;  // 16 to 64 MiB: past the caches
+      }
+    }
+  }
+  return run(ElementType::kBf16, 128, 7, 2048) ? 0 : 1;  // a compressed cache: fits the second-level cache
+}

@@ -1,0 +1,102 @@
+// One random decode attention problem with its blocks, for the test grid and the benchmark.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "kernels/api/decode_attention.h"
+
+namespace winnow::kernels::testing {
+
+// Round to nearest even; inputs are finite and in the normal range of the narrow type.
+inline std::uint16_t to_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
+}
+inline std::uint16_t to_fp16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
+  const std::uint32_t sign = (bits >> 16) & 0x8000U;
+  if (magnitude < 0x38800000U) {  // below 2^-14: subnormal, a multiple of 2^-24
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::lrint(std::ldexp(std::bit_cast<float>(magnitude), 24))));
+  }
+  const std::uint32_t rounded = magnitude + 0xFFFU + ((magnitude >> 13) & 1U);
+  return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000U) >> 13));
+}
+
+class DecodeCase {
+ public:
+  static constexpr std::int64_t kBlockSlots = 64;
+
+  DecodeCase(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64_t slots, unsigned seed)
+      : type_(type), head_dim_(head_dim), group_(group), slots_(slots) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    query_.resize(static_cast<std::size_t>(group * head_dim));
+    for (float& x : query_) x = normal(random);
+    const std::int64_t blocks = (slots + kBlockSlots - 1) / kBlockSlots;
+    const std::size_t element = type == ElementType::kFp32 ? 4 : 2;
+    for (auto* side : {&keys_, &values_}) {
+      for (std::int64_t b = 0; b < blocks; ++b) {
+        // Rows past `slots` hold NaN: they must not be read into the result.
+        std::vector<std::byte> block(static_cast<std::size_t>(kBlockSlots * head_dim) * element, std::byte{0xFF});
+        for (std::int64_t i = 0; i < std::min(kBlockSlots, slots - b * kBlockSlots) * head_dim; ++i) {
+          const float x = normal(random);
+          const std::uint16_t narrow = type == ElementType::kBf16 ? to_bf16(x) : to_fp16(x);
+          if (type == ElementType::kFp32) {
+            std::memcpy(block.data() + static_cast<std::size_t>(i) * 4, &x, 4);
+          } else {
+            std::memcpy(block.data() + static_cast<std::size_t>(i) * 2, &narrow, 2);
+          }
+        }
+        side->push_back(std::move(block));
+      }
+    }
+    for (const auto& block : keys_) key_blocks_.push_back(block.data());
+    for (const auto& block : values_) value_blocks_.push_back(block.data());
+    workspace_.resize(static_cast<std::size_t>(group * kBlockSlots));
+  }
+
+  struct Answer {
+    std::vector<float> output, log_sum_exp, probabilities;
+    LaunchStatus status;
+  };
+
+  DecodeAttentionArgs args(Answer& answer) {
+    answer.output.assign(static_cast<std::size_t>(group_ * head_dim_), -7.0F);  // must be overwritten
+    answer.log_sum_exp.assign(static_cast<std::size_t>(group_), -7.0F);
+    answer.probabilities.assign(static_cast<std::size_t>(group_ * slots_), -7.0F);
+    DecodeAttentionArgs args;
+    args.query = query_.data();
+    args.group = group_;
+    args.head_dim = head_dim_;
+    args.kv_type = type_;
+    args.key_blocks = key_blocks_.data();
+    args.value_blocks = value_blocks_.data();
+    args.slots = slots_;
+    args.block_slots = kBlockSlots;
+    args.scale = 1.0F / std::sqrt(static_cast<float>(head_dim_));
+    args.output = answer.output.data();
+    args.log_sum_exp = answer.log_sum_exp.data();
+    args.probabilities = answer.probabilities.data();
+    args.workspace = workspace_.data();
+    return args;
+  }
+
+  std::vector<float>& query() { return query_; }
+  // Bytes of K and V that one call has to read.
+  std::int64_t kv_bytes() const { return 2 * slots_ * head_dim_ * (type_ == ElementType::kFp32 ? 4 : 2); }
+
+ private:
+  ElementType type_;
+  std::int64_t head_dim_, group_, slots_;
+  std::vector<float> query_, workspace_;
+  std::vector<std::vector<std::byte>> keys_, values_;
+  std::vector<const void*> key_blocks_, value_blocks_;
+};
+
+}  // namespace winnow::kernels::testing

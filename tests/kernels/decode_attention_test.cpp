@@ -1,0 +1,190 @@
+#include <gtest/gtest.h>
+
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kernels/api/decode_attention.h"
+#include "kernels/reference/half.h"
+#include "tests/kernels/decode_attention_case.h"
+
+namespace winnow::kernels {
+namespace {
+
+using testing::DecodeCase;
+
+constexpr double kEps = 5.960464477539063e-8;  // 2^-24, half a unit in the last place of fp32
+
+// The reference works in double on the same (already narrow) K and V, so only fp32 rounding in the kernel counts.
+// logit: a dot product of head_dim terms of standard normals has sum |q k| <= about 1.5 head_dim here (mean 2/pi per term), each of the
+//   head_dim additions rounds once: |ds| <= scale * head_dim * 1.5 head_dim * eps (a worst case; typical is its square root).
+// probability: relative error <= 2 |ds| (numerator and denominator) + exp and sum, together under (8 + slots) eps.
+// output: at most that, times max |v| (< 6 for these draws).
+double relative_tolerance(std::int64_t head_dim, std::int64_t slots) {
+  const double ds = 1.5 * std::sqrt(static_cast<double>(head_dim)) * static_cast<double>(head_dim) * kEps;
+  return 2.0 * ds + (8.0 + static_cast<double>(slots)) * kEps;
+}
+
+void expect_equal_to_reference(DecodeCase& problem, std::int64_t head_dim, std::int64_t group, std::int64_t slots) {
+  DecodeCase::Answer expected;
+  DecodeCase::Answer actual;
+  ASSERT_EQ(decode_attention_reference(problem.args(expected)), LaunchStatus::kOk);
+  ASSERT_EQ(decode_attention_cpu(problem.args(actual)), LaunchStatus::kOk);
+  const double tolerance = relative_tolerance(head_dim, slots);
+  for (std::size_t i = 0; i < expected.output.size(); ++i) ASSERT_NEAR(actual.output[i], expected.output[i], 6.0 * tolerance) << i;
+  for (std::size_t i = 0; i < expected.log_sum_exp.size(); ++i) {
+    ASSERT_NEAR(actual.log_sum_exp[i], expected.log_sum_exp[i], tolerance + 16 * kEps) << i;
+  }
+  for (std::int64_t h = 0; h < group; ++h) {
+    double sum = 0.0;
+    for (std::int64_t s = 0; s < slots; ++s) {
+      const auto i = static_cast<std::size_t>(h * slots + s);
+      ASSERT_NEAR(actual.probabilities[i], expected.probabilities[i], tolerance * expected.probabilities[i] + 1e-30) << i;
+      sum += actual.probabilities[i];
+    }
+    ASSERT_NEAR(sum, 1.0, tolerance);
+  }
+}
+
+TEST(DecodeAttention, EqualsTheReferenceOverTheGridOnEveryInstructionSet) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    for (const ElementType type : {ElementType::kFp32, ElementType::kBf16, ElementType::kFp16}) {
+      for (const std::int64_t head_dim : {8, 32, 64, 80, 128}) {
+        for (const std::int64_t group : {1, 2, 3, 7, 8}) {
+          for (const std::int64_t slots : {1, 63, 64, 65, 1000}) {
+            SCOPED_TRACE(::testing::Message() << hwy::TargetName(target) << " type " << static_cast<int>(type) << " head_dim " << head_dim
+                                              << " group " << group << " slots " << slots);
+            DecodeCase problem(type, head_dim, group, slots, static_cast<unsigned>(head_dim * 1000 + group * 100 + slots));
+            expect_equal_to_reference(problem, head_dim, group, slots);
+            if (HasFatalFailure()) {
+              hwy::SetSupportedTargetsForTest(0);
+              return;
+            }
+          }
+        }
+      }
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+TEST(DecodeAttention, TakesHeadSizesThatNoVectorDivides) {
+  for (const std::int64_t head_dim : {1, 3, 7, 12, 100}) {
+    SCOPED_TRACE(head_dim);
+    DecodeCase problem(ElementType::kBf16, head_dim, 3, 130, 5);
+    expect_equal_to_reference(problem, head_dim, 3, 130);
+  }
+}
+
+// q = (1, 0), scale 1, K = (0, .), (ln 3, .): probabilities 1/4 and 3/4.
+TEST(DecodeAttention, SolvesACaseByHand) {
+  const float query[] = {1.0F, 0.0F};
+  const float keys[] = {0.0F, 5.0F, std::log(3.0F), -2.0F};
+  const float values[] = {4.0F, 0.0F, 8.0F, 4.0F};
+  const void* key_blocks[] = {keys};
+  const void* value_blocks[] = {values};
+  for (const auto call : {&decode_attention_reference, &decode_attention_cpu}) {
+    float output[2], lse[1], probabilities[2], workspace[2];
+    DecodeAttentionArgs args;
+    args.query = query;
+    args.group = 1;
+    args.head_dim = 2;
+    args.key_blocks = key_blocks;
+    args.value_blocks = value_blocks;
+    args.slots = 2;
+    args.block_slots = 2;
+    args.output = output;
+    args.log_sum_exp = lse;
+    args.probabilities = probabilities;
+    args.workspace = workspace;
+    ASSERT_EQ(call(args), LaunchStatus::kOk);
+    EXPECT_NEAR(output[0], 7.0F, 1e-5F);
+    EXPECT_NEAR(output[1], 3.0F, 1e-5F);
+    EXPECT_NEAR(lse[0], std::log(4.0F), 1e-6F);
+    EXPECT_NEAR(probabilities[0], 0.25F, 1e-6F);
+    EXPECT_NEAR(probabilities[1], 0.75F, 1e-6F);
+  }
+}
+
+// Logits of +-1000 in different blocks: exp would overflow without the running maximum, and early blocks must be rescaled to nothing.
+TEST(DecodeAttention, SurvivesHugeLogits) {
+  DecodeCase problem(ElementType::kFp32, 32, 2, 200, 3);
+  for (float& x : problem.query()) x *= 1000.0F;
+  DecodeCase::Answer expected;
+  DecodeCase::Answer actual;
+  ASSERT_EQ(decode_attention_reference(problem.args(expected)), LaunchStatus::kOk);
+  ASSERT_EQ(decode_attention_cpu(problem.args(actual)), LaunchStatus::kOk);
+  for (std::size_t i = 0; i < expected.output.size(); ++i) EXPECT_NEAR(actual.output[i], expected.output[i], 1e-2F);
+}
+
+TEST(DecodeAttention, KeepsNanVisible) {
+  for (const std::int64_t slots : {5, 100}) {
+    DecodeCase problem(ElementType::kFp32, 32, 2, slots, 3);
+    problem.query()[0] = std::nanf("");  // head 0 only
+    for (const auto call : {&decode_attention_reference, &decode_attention_cpu}) {
+      DecodeCase::Answer answer;
+      ASSERT_EQ(call(problem.args(answer)), LaunchStatus::kOk);
+      EXPECT_TRUE(std::isnan(answer.output[0]));
+      EXPECT_TRUE(std::isfinite(answer.output[32]));
+    }
+  }
+}
+
+TEST(DecodeAttention, OptionalOutputsMayBeMissing) {
+  DecodeCase problem(ElementType::kBf16, 64, 7, 100, 9);
+  DecodeCase::Answer with;
+  DecodeCase::Answer without;
+  decode_attention_cpu(problem.args(with));
+  DecodeAttentionArgs args = problem.args(without);
+  args.log_sum_exp = nullptr;
+  args.probabilities = nullptr;
+  ASSERT_EQ(decode_attention_cpu(args), LaunchStatus::kOk);
+  EXPECT_EQ(with.output, without.output);
+  EXPECT_EQ(without.log_sum_exp[0], -7.0F);
+}
+
+TEST(DecodeAttention, RefusesBadArguments) {
+  DecodeCase problem(ElementType::kFp32, 32, 2, 70, 1);
+  DecodeCase::Answer answer;
+  const DecodeAttentionArgs good = problem.args(answer);
+  const auto expect = [](const DecodeAttentionArgs& args, LaunchStatus status) {
+    EXPECT_EQ(decode_attention_cpu(args), status);
+    EXPECT_EQ(decode_attention_reference(args), status);
+  };
+  const auto with = [&](auto change) {
+    DecodeAttentionArgs args = good;
+    change(args);
+    return args;
+  };
+  const void* holes[] = {good.key_blocks[0], nullptr};
+  expect(with([](auto& a) { a.query = nullptr; }), LaunchStatus::kBadArgument);
+  expect(with([](auto& a) { a.output = nullptr; }), LaunchStatus::kBadArgument);
+  expect(with([](auto& a) { a.workspace = nullptr; }), LaunchStatus::kBadArgument);
+  expect(with([](auto& a) { a.key_blocks = nullptr; }), LaunchStatus::kBadArgument);
+  expect(with([&](auto& a) { a.value_blocks = holes; }), LaunchStatus::kBadArgument);
+  expect(with([](auto& a) { a.slots = 0; }), LaunchStatus::kBadArgument);
+  expect(with([](auto& a) { a.group = 0; }), LaunchStatus::kBadArgument);
+  expect(with([](auto& a) { a.head_dim = -1; }), LaunchStatus::kBadArgument);
+  expect(with([](auto& a) { a.block_slots = 0; }), LaunchStatus::kBadArgument);
+  expect(with([](auto& a) { a.kv_type = static_cast<ElementType>(9); }), LaunchStatus::kBadArgument);
+  expect(with([](auto& a) { a.group = kMaxGroup + 1; }), LaunchStatus::kUnsupported);
+  expect(with([](auto& a) { a.head_dim = kMaxHeadDim + 1; }), LaunchStatus::kUnsupported);
+}
+
+TEST(Half, WidensExactly) {
+  EXPECT_EQ(bf16_to_float(0x3F80), 1.0F);
+  EXPECT_EQ(bf16_to_float(0xC040), -3.0F);
+  EXPECT_EQ(fp16_to_float(0x3C00), 1.0F);
+  EXPECT_EQ(fp16_to_float(0xC200), -3.0F);
+  EXPECT_EQ(fp16_to_float(0x7BFF), 65504.0F);
+  EXPECT_EQ(fp16_to_float(0x0001), std::ldexp(1.0F, -24));
+  EXPECT_EQ(fp16_to_float(0x8000), 0.0F);
+  EXPECT_TRUE(std::isinf(fp16_to_float(0xFC00)));
+  EXPECT_TRUE(std::isnan(fp16_to_float(0x7E00)));
+}
+
+}  // namespace
+}  // namespace winnow::kernels
