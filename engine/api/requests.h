@@ -50,12 +50,22 @@ struct Turn {
   RecipeSpec recipe;
 };
 
+enum class ExportLogits : int { kLastPosition = 1, kAllPositions = 2 };
+
+// Runs the turn and writes what went in and came out as a safetensors file, so that anyone can check it with Python: input_ids,
+// position_ids, pixel_values / pixel_values_videos, visual_features, logits, generated, kept.<layer>.<kv head>.
+struct ExportTurn {
+  Turn turn;
+  std::string path;
+  ExportLogits logits = ExportLogits::kLastPosition;
+};
+
 // Frees the cache of a conversation.
 struct ForgetConversation {
   ConversationId conversation = 0;
 };
 
-using RequestBody = std::variant<LoadModel, Turn, ForgetConversation>;
+using RequestBody = std::variant<LoadModel, Turn, ExportTurn, ForgetConversation>;
 
 struct Request {
   RequestId id = 0;

@@ -1,0 +1,75 @@
+#include "app/cli/answer_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "engine/base/error.h"
+
+namespace winnow::cli {
+
+using nlohmann::ordered_json;
+
+const char* stop_reason_name(StopReason reason) {
+  switch (reason) {
+    case StopReason::kStopToken: return "stop";
+    case StopReason::kLength: return "length";
+    case StopReason::kStopString: return "stop_string";
+    case StopReason::kInterrupted: return "interrupted";
+  }
+  return "stop";
+}
+
+ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
+  require(sink.finished.has_value(), "an answer must be finished");
+  const Finished& finished = *sink.finished;
+  const TurnFigures& f = finished.figures;
+  ordered_json media = ordered_json::array();
+  for (const MediaSampled& item : sink.media) {
+    media.push_back({{"path", item.path},
+                     {"kind", item.kind == MediaKind::kVideo ? "video" : "image"},
+                     {"duration_s", item.duration_s},
+                     {"asked_s", item.asked_s},
+                     {"frames_s", item.actual_s}});
+  }
+  ordered_json layers = ordered_json::array();
+  for (const LayerFigures& layer : f.layers) {
+    layers.push_back({{"budget", layer.budget},
+                      {"kept", layer.kept},
+                      {"kept_visual", layer.kept_visual},
+                      {"kept_text", layer.kept_text},
+                      {"kept_per_head", layer.kept_per_head},
+                      {"bytes", layer.bytes}});
+  }
+  return {{"answer", finished.answer},
+          {"model", model.folder},
+          {"device", model.device},
+          {"dtype", model.dtype},
+          {"method", f.method},
+          {"retention", f.retention},
+          {"achieved_retention", f.achieved_retention},
+          {"seed", f.seed},
+          {"media", media},
+          {"tokens", {{"prompt", f.tokens.prompt}, {"visual", f.tokens.visual}, {"text", f.tokens.text}, {"generated", f.tokens.generated}}},
+          {"kv_bytes",
+           {{"full", f.kv_bytes.full},
+            {"after_event", f.kv_bytes.after_event},
+            {"end", f.kv_bytes.end},
+            {"peak", f.kv_bytes.peak},
+            {"allocated", f.kv_bytes.allocated},
+            {"metadata", f.kv_bytes.metadata}}},
+          {"layers", layers},
+          {"timings_ms",
+           {{"media", f.timings_ms.media},
+            {"preprocess", f.timings_ms.preprocess},
+            {"vision", f.timings_ms.vision},
+            {"prefill", f.timings_ms.prefill},
+            {"statistics", f.timings_ms.statistics},
+            {"compress", f.timings_ms.compress},
+            {"ttft", f.timings_ms.ttft},
+            {"decode_total", f.timings_ms.decode_total}}},
+          {"tokens_per_s", f.tokens_per_s},
+          {"stop_reason", stop_reason_name(finished.reason)}};
+}
+
+std::string json_line(const ordered_json& value, int indent) { return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace); }
+
+}  // namespace winnow::cli

@@ -1,0 +1,16 @@
+// An answer with its figures as one JSON object: the documented output of `ask --json`, also used by `batch`.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/cli/console.h"
+
+namespace winnow::cli {
+
+nlohmann::ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model);
+const char* stop_reason_name(StopReason reason);
+
+// One line of UTF-8; bytes that are not (file names) become U+FFFD.
+std::string json_line(const nlohmann::ordered_json& value, int indent);
+
+}  // namespace winnow::cli

@@ -1,0 +1,149 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+
+#include "app/cli/commands.h"
+#include "app/cli/session.h"
+
+namespace winnow::cli {
+namespace {
+
+constexpr const char* kHelp =
+    "/image FILE          attach an image to the next question\n"
+    "/video FILE [N]      attach a video to the next question, N frames\n"
+    "/method NAME         compression method for what follows\n"
+    "/retention R         share of the cache that is kept, in (0, 1]\n"
+    "/figures             what the last answer cost\n"
+    "/reset               start over\n"
+    "/help, /quit\n";
+
+class Chat {
+ public:
+  explicit Chat(const ChatOptions& options) : options_(options) {}
+
+  ExitStatus run() {
+    const ModelInfo model = session_.load(load_request(options_.model));
+    std::fprintf(stderr, "%s on %s (%s). /help lists the commands.\n", model.name.c_str(), model.device.c_str(), model.dtype.c_str());
+    reset();
+    const bool interactive = isatty(STDIN_FILENO) == 1;
+    std::string line;
+    while (true) {
+      if (interactive) std::fprintf(stderr, "> ");
+      if (!std::getline(std::cin, line)) return ExitStatus::kAnswered;
+      if (line.empty()) continue;
+      try {
+        if (line[0] == '/') {
+          if (!command(line)) return ExitStatus::kAnswered;
+        } else {
+          ask(line);
+        }
+      } catch (const Exception& problem) {
+        std::fprintf(stderr, "%s\n", error_sentence(problem.error()).c_str());  // the conversation goes on
+      }
+    }
+  }
+
+ private:
+  void reset() {
+    ConsoleSink sink(AnswerOutput::kSilent);
+    session_.run(ForgetConversation{1}, sink);
+    thread_.clear();
+    if (!options_.turn.system_prompt.empty()) thread_.push_back({Role::kSystem, {TextItem{options_.turn.system_prompt}}});
+    attached_.clear();
+    for (const std::string& path : options_.turn.images) attached_.push_back(image_request(path));
+    for (const std::string& path : options_.turn.videos) attached_.push_back(video_request(path, options_.turn));
+  }
+
+  void ask(const std::string& question) {
+    Message user;
+    for (const MediaRequest& media : attached_) user.items.emplace_back(MediaItem{media});
+    user.items.emplace_back(TextItem{question});
+    Turn turn;
+    turn.conversation = 1;
+    turn.messages = thread_;
+    turn.messages.push_back(user);
+    turn.sampling = sampling_of(options_.turn);
+    turn.recipe = recipe_of(options_.turn);
+    ConsoleSink sink(AnswerOutput::kStream);
+    session_.run(turn, sink);
+    std::printf("\n");
+    std::fflush(stdout);
+    figures_ = figures_text(sink);
+    if (sink.finished->restored) {
+      std::fprintf(stderr, "(cancelled: the question was not asked)\n");
+      return;
+    }
+    thread_ = std::move(turn.messages);
+    thread_.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}});
+    attached_.clear();
+  }
+
+  // False: quit.
+  bool command(const std::string& line) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    if (name == "/quit" || name == "/exit") return false;
+    if (name == "/help") {
+      std::fprintf(stderr, "%s", kHelp);
+    } else if (name == "/reset") {
+      options_.turn.images.clear();
+      options_.turn.videos.clear();
+      reset();
+    } else if (name == "/figures") {
+      std::fprintf(stderr, "%s", figures_.empty() ? "no answer yet\n" : figures_.c_str());
+    } else if (name == "/method") {
+      set_method(words);
+    } else if (name == "/retention") {
+      double value = 0.0;
+      if (!(words >> value) || !(value > 0.0 && value <= 1.0)) throw Exception(ErrorCode::kInvalidArgument, "/retention", "needs a number in (0, 1]");
+      options_.turn.retention = value;
+    } else if (name == "/image" || name == "/video") {
+      attach(name, line);
+    } else {
+      throw Exception(ErrorCode::kInvalidArgument, name, "is not a command; /help lists them");
+    }
+    return true;
+  }
+
+  void set_method(std::istringstream& words) {
+    std::string method;
+    words >> method;
+    for (const MethodInfo& known : list_methods()) {
+      if (known.name == method) {
+        options_.turn.method = method;
+        return;
+      }
+    }
+    throw Exception(ErrorCode::kInvalidArgument, method, "is not a method; winnow-cli methods lists them");
+  }
+
+  // The rest of the line is the path, spaces included; a last word that is a number is the frame count of a video.
+  void attach(const std::string& name, const std::string& line) {
+    std::string path = line.substr(name.size());
+    path.erase(0, path.find_first_not_of(' '));
+    TurnOptions options = options_.turn;
+    const std::size_t space = path.find_last_of(' ');
+    if (name == "/video" && space != std::string::npos && path.find_first_not_of("0123456789", space + 1) == std::string::npos &&
+        space + 1 < path.size() && path.size() - space < 6) {
+      options.frames = std::stoi(path.substr(space + 1));
+      path.erase(space);
+    }
+    if (path.empty()) throw Exception(ErrorCode::kInvalidArgument, name, "needs a file");
+    attached_.push_back(name == "/image" ? image_request(path) : video_request(path, options));
+  }
+
+  ChatOptions options_;
+  Session session_;
+  std::vector<Message> thread_;
+  std::vector<MediaRequest> attached_;
+  std::string figures_;
+};
+
+}  // namespace
+
+ExitStatus run_chat(const ChatOptions& options) { return Chat(options).run(); }
+
+}  // namespace winnow::cli

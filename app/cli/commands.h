@@ -1,0 +1,51 @@
+// The commands of the terminal program: each adds itself to the command line and runs when chosen.
+//
+// run functions return the process's exit code and may throw Exception, which main turns into a sentence and a code.
+#pragma once
+
+#include <string>
+
+#include "app/cli/exit_status.h"
+#include "app/cli/turn_options.h"
+
+namespace winnow::cli {
+
+enum class OutputFormat : int { kText = 1, kJson = 2 };
+
+struct AskOptions {
+  ModelOptions model;
+  TurnOptions turn;
+  OutputFormat format = OutputFormat::kText;
+  bool sample = false;  // take the first bundled sample and its first question
+  std::string question;
+};
+ExitStatus run_ask(const AskOptions& options);
+
+struct ExportOptions {
+  ModelOptions model;
+  TurnOptions turn;
+  std::string out;
+  bool all_logits = false;
+  std::string question;
+};
+ExitStatus run_export(const ExportOptions& options);
+
+struct ChatOptions {
+  ModelOptions model;
+  TurnOptions turn;
+};
+ExitStatus run_chat(const ChatOptions& options);
+
+ExitStatus run_methods(OutputFormat format);
+ExitStatus run_probe(const std::string& path, OutputFormat format);
+
+// One JSON object a line: {"video" or "image", "frames", "method", "retention", "questions": [..]} -> the same with "answers". Questions are
+// independent conversations; features of a file are computed once.
+struct BatchOptions {
+  ModelOptions model;
+  TurnOptions turn;  // defaults of what a line leaves out
+  std::string file;
+};
+ExitStatus run_batch(const BatchOptions& options);
+
+}  // namespace winnow::cli

@@ -1,0 +1,142 @@
+#include "app/cli/console.h"
+
+#include <csignal>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+namespace winnow::cli {
+namespace {
+
+std::atomic<InterruptSource*> g_interrupt{nullptr};
+std::atomic<int> g_presses{0};
+
+void on_signal(int /*signal*/) {
+  InterruptSource* source = g_interrupt.load();
+  if (source == nullptr) return;
+  if (g_presses.fetch_add(1) == 0) {
+    source->request_stop();
+  } else {
+    source->request_cancel();
+  }
+}
+
+const char* phase_name(Phase phase) {
+  switch (phase) {
+    case Phase::kLoadWeights: return "loading weights";
+    case Phase::kDecodeMedia: return "decoding video";
+    case Phase::kEncodeFrames: return "encoding frames";
+    case Phase::kPrefill: return "prefill";
+    case Phase::kCompress: return "compressing the cache";
+    case Phase::kDecode: return "answering";
+  }
+  return "working";
+}
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+}  // namespace
+
+std::string bytes_text(std::int64_t bytes) {
+  const double value = static_cast<double>(bytes);
+  if (bytes < 10 * 1024) return std::to_string(bytes) + " B";
+  if (bytes < 10 * 1024 * 1024) return fixed(value / 1024.0, 1) + " KiB";
+  return fixed(value / (1024.0 * 1024.0), 1) + " MiB";
+}
+
+ConsoleSink::ConsoleSink(AnswerOutput output) : output_(output), interactive_(isatty(STDERR_FILENO) == 1) {}
+
+void ConsoleSink::on_event(Event event) {
+  if (const auto* progress = std::get_if<Progress>(&event.body)) {
+    show_progress(*progress);
+  } else if (const auto* loaded = std::get_if<ModelLoaded>(&event.body)) {
+    clear_line();
+    model = loaded->info;
+  } else if (auto* sampled = std::get_if<MediaSampled>(&event.body)) {
+    media.push_back(std::move(*sampled));
+  } else if (const auto* delta = std::get_if<TextDelta>(&event.body)) {
+    clear_line();
+    if (output_ == AnswerOutput::kStream) {
+      std::fwrite(delta->text.data(), 1, delta->text.size(), stdout);
+      std::fflush(stdout);
+    }
+  } else if (auto* cache = std::get_if<CacheReport>(&event.body)) {
+    report = std::move(*cache);
+  } else if (auto* done = std::get_if<Finished>(&event.body)) {
+    clear_line();
+    finished = std::move(*done);
+  } else if (auto* failed = std::get_if<Failed>(&event.body)) {
+    clear_line();
+    error = std::move(failed->error);
+  }
+}
+
+void ConsoleSink::show_progress(const Progress& progress) {
+  if (progress.phase == Phase::kDecode) return;  // the answer itself is the progress
+  if (interactive_) {
+    std::string line = phase_name(progress.phase);
+    if (progress.total > 0) line += " " + std::to_string(progress.done) + "/" + std::to_string(progress.total);
+    std::fprintf(stderr, "\r\033[K%s", line.c_str());
+    line_open_ = true;
+  } else if (!any_phase_ || progress.phase != last_phase_) {
+    // A log file gets one line per phase; decoding and encoding alternate, so say them once each.
+    if (progress.done == 0) std::fprintf(stderr, "%s\n", phase_name(progress.phase));
+  }
+  last_phase_ = progress.phase;
+  any_phase_ = true;
+}
+
+void ConsoleSink::clear_line() {
+  if (!line_open_) return;
+  std::fprintf(stderr, "\r\033[K");
+  line_open_ = false;
+}
+
+InterruptOnSignal::InterruptOnSignal(InterruptSource& source) {
+  g_presses.store(0);
+  g_interrupt.store(&source);
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+InterruptOnSignal::~InterruptOnSignal() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  g_interrupt.store(nullptr);
+}
+
+std::string figures_text(const ConsoleSink& sink) {
+  if (!sink.finished) return {};
+  const TurnFigures& f = sink.finished->figures;
+  std::ostringstream text;
+  for (const MediaSampled& media : sink.media) {
+    if (media.kind != MediaKind::kVideo) continue;
+    double largest_shift = 0.0;
+    for (std::size_t i = 0; i < media.asked_s.size() && i < media.actual_s.size(); ++i) {
+      largest_shift = std::max(largest_shift, std::abs(media.asked_s[i] - media.actual_s[i]));
+    }
+    text << media.actual_s.size() << " of " << media.asked_s.size() << " frames asked, from " << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.front(), 2)
+         << " s to " << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.back(), 2) << " s, at most " << fixed(largest_shift, 2)
+         << " s from the time asked\n";
+  }
+  text << f.method;
+  if (f.method != "full") text << " at " << fixed(100.0 * f.achieved_retention, 1) << " % kept";
+  text << " · " << f.tokens.prompt << " prompt tokens (" << f.tokens.visual << " visual) · KV " << bytes_text(f.kv_bytes.after_event) << " of "
+       << bytes_text(f.kv_bytes.full) << " · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated << " tokens";
+  if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
+  text << '\n';
+  return text.str();
+}
+
+}  // namespace winnow::cli

@@ -1,0 +1,54 @@
+// What the terminal program shows of the engine's events, and Ctrl+C.
+//
+// Answers stream to stdout, progress and figures to stderr. The first Ctrl+C stops (the partial answer stays), the second cancels.
+// Main thread only, except the signal handler, which touches atomics alone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/api/engine.h"
+
+namespace winnow::cli {
+
+enum class AnswerOutput : int { kStream = 1, kSilent = 2 };
+
+// Collects one request's events.
+class ConsoleSink : public EventSink {
+ public:
+  explicit ConsoleSink(AnswerOutput output);
+  void on_event(Event event) override;
+
+  std::optional<ModelInfo> model;
+  std::optional<Finished> finished;
+  std::optional<Error> error;
+  std::optional<CacheReport> report;
+  std::vector<MediaSampled> media;
+
+ private:
+  void show_progress(const Progress& progress);
+  void clear_line();
+
+  AnswerOutput output_;
+  bool interactive_;   // stderr is a terminal
+  bool line_open_ = false;
+  Phase last_phase_ = Phase::kLoadWeights;
+  bool any_phase_ = false;
+};
+
+// Ctrl+C during its lifetime goes to `source`.
+class InterruptOnSignal {
+ public:
+  explicit InterruptOnSignal(InterruptSource& source);
+  ~InterruptOnSignal();
+  InterruptOnSignal(const InterruptOnSignal&) = delete;
+  InterruptOnSignal& operator=(const InterruptOnSignal&) = delete;
+};
+
+// Two lines for people: tokens, cache, speed; asked against done frames.
+std::string figures_text(const ConsoleSink& sink);
+
+std::string bytes_text(std::int64_t bytes);
+
+}  // namespace winnow::cli

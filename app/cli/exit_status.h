@@ -1,0 +1,23 @@
+// Exit codes and error sentences of the terminal program: scripts rely on both.
+#pragma once
+
+#include <string>
+
+#include "engine/base/error.h"
+
+namespace winnow::cli {
+
+enum class ExitStatus : int {
+  kAnswered = 0,
+  kRefusedInput = 1,   // one sentence on stderr names the file and the reason
+  kWrongUsage = 2,
+  kEngineFailed = 3,   // out of memory, device, our own fault
+  kInterrupted = 130,
+};
+
+ExitStatus exit_status(const Error& error);
+
+// "winnow-cli: clip.mp4: the file is empty"
+std::string error_sentence(const Error& error);
+
+}  // namespace winnow::cli

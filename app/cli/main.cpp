@@ -1,0 +1,92 @@
+// winnow-cli: the terminal program. Parses the command line, runs one command, turns errors into a sentence and an exit code.
+#include <CLI/CLI.hpp>
+#include <QCoreApplication>
+#include <cstdio>
+
+#include "app/cli/commands.h"
+
+namespace {
+
+using namespace winnow::cli;
+
+int to_int(ExitStatus status) { return static_cast<int>(status); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const QCoreApplication qt(argc, argv);  // finds the program's own folder; no event loop runs
+  CLI::App program("Winnow: questions about images and videos, answered on this machine with a compressed KV cache");
+  program.name("winnow-cli");
+  program.require_subcommand(1);
+  program.set_version_flag("--version", WINNOW_VERSION);
+
+  ExitStatus status = ExitStatus::kAnswered;
+  bool json = false;
+  const auto format = [&json] { return json ? OutputFormat::kJson : OutputFormat::kText; };
+
+  AskOptions ask;
+  CLI::App* ask_command = program.add_subcommand("ask", "one question, streamed answer");
+  add_model_options(*ask_command, ask.model);
+  add_media_options(*ask_command, ask.turn);
+  add_method_options(*ask_command, ask.turn);
+  add_sampling_options(*ask_command, ask.turn);
+  ask_command->add_flag("--json", json, "one JSON object on stdout and nothing else");
+  ask_command->add_flag("--sample", ask.sample, "ask about a bundled sample video");
+  ask_command->add_option("question", ask.question, "the question");
+  ask_command->callback([&] {
+    if (ask.question.empty() && !ask.sample) throw CLI::RequiredError("question");
+    ask.format = format();
+    status = run_ask(ask);
+  });
+
+  ChatOptions chat;
+  CLI::App* chat_command = program.add_subcommand("chat", "several turns; /help lists the commands");
+  add_model_options(*chat_command, chat.model);
+  add_media_options(*chat_command, chat.turn);
+  add_method_options(*chat_command, chat.turn);
+  add_sampling_options(*chat_command, chat.turn);
+  chat_command->callback([&] { status = run_chat(chat); });
+
+  CLI::App* methods_command = program.add_subcommand("methods", "compression methods: defaults, source, what each needs");
+  methods_command->add_flag("--json", json, "a JSON array");
+  methods_command->callback([&] { status = run_methods(format()); });
+
+  std::string probed;
+  CLI::App* probe_command = program.add_subcommand("probe", "what a media file is");
+  probe_command->add_option("file", probed, "image or video")->required();
+  probe_command->add_flag("--json", json, "a JSON object");
+  probe_command->callback([&] { status = run_probe(probed, format()); });
+
+  ExportOptions exported;
+  CLI::App* export_command = program.add_subcommand("export", "inputs, features, logits and kept sets as a safetensors file");
+  add_model_options(*export_command, exported.model);
+  add_media_options(*export_command, exported.turn);
+  add_method_options(*export_command, exported.turn);
+  add_sampling_options(*export_command, exported.turn);
+  export_command->add_option("--out", exported.out, "the file to write")->required();
+  export_command->add_flag("--all-logits", exported.all_logits, "logits of every position");
+  export_command->add_option("question", exported.question, "the question")->required();
+  export_command->callback([&] { status = run_export(exported); });
+
+  BatchOptions batch;
+  CLI::App* batch_command = program.add_subcommand("batch", "many questions from a file of JSON lines (for evaluation)");
+  add_model_options(*batch_command, batch.model);
+  add_method_options(*batch_command, batch.turn);
+  add_sampling_options(*batch_command, batch.turn);
+  batch_command->add_option("file", batch.file, "one JSON object a line; - reads stdin")->required();
+  batch_command->callback([&] { status = run_batch(batch); });
+
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    // Help and version are answers; everything else is wrong usage.
+    return program.exit(problem) == 0 ? 0 : to_int(ExitStatus::kWrongUsage);
+  } catch (const winnow::Exception& problem) {
+    std::fprintf(stderr, "%s\n", error_sentence(problem.error()).c_str());
+    return to_int(exit_status(problem.error()));
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "winnow-cli: %s\n", problem.what());
+    return to_int(ExitStatus::kEngineFailed);
+  }
+  return to_int(status);
+}

@@ -1,0 +1,45 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/answer_json.h"
+#include "app/cli/commands.h"
+#include "engine/api/engine.h"
+
+namespace winnow::cli {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace
+
+ExitStatus run_methods(OutputFormat format) {
+  const std::vector<MethodInfo> methods = list_methods();
+  if (format == OutputFormat::kJson) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const MethodInfo& method : methods) {
+      list.push_back({{"name", method.name},
+                      {"source", method.source},
+                      {"phase", method.phase},
+                      {"query_aware", method.query_aware},
+                      {"merges", method.merges},
+                      {"needs", method.needs},
+                      {"options", method.options}});
+    }
+    std::printf("%s\n", json_line(list, 2).c_str());
+    return ExitStatus::kAnswered;
+  }
+  for (const MethodInfo& method : methods) {
+    std::printf("%-14s %s\n", method.name.c_str(), method.title.c_str());
+    std::printf("%-14s source: %s\n", "", method.source.c_str());
+    std::printf("%-14s phase %s, %s the question, needs %s\n", "", method.phase.c_str(), method.query_aware ? "reads" : "does not read",
+                joined(method.needs).c_str());
+    std::printf("%-14s defaults: %s\n", "", joined(method.options).c_str());
+  }
+  return ExitStatus::kAnswered;
+}
+
+}  // namespace winnow::cli

@@ -1,0 +1,29 @@
+// One engine with one model, driven synchronously: what every command that asks something uses.
+//
+// Errors: Exception with the engine's error. Main thread only.
+#pragma once
+
+#include <memory>
+
+#include "app/cli/console.h"
+#include "engine/api/engine.h"
+
+namespace winnow::cli {
+
+class Session {
+ public:
+  Session();
+  ~Session();
+
+  // Loads the model; progress goes to stderr.
+  ModelInfo load(const LoadModel& request);
+  // Runs a Turn, ExportTurn or ForgetConversation; Ctrl+C stops it. Throws the engine's error; an interrupted turn is an outcome.
+  void run(RequestBody body, ConsoleSink& sink);
+
+ private:
+  std::unique_ptr<MediaOpener> opener_;
+  std::unique_ptr<Engine> engine_;
+  RequestId last_id_ = 0;
+};
+
+}  // namespace winnow::cli

@@ -1,0 +1,122 @@
+#include "app/cli/turn_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "app/model_library/model_library.h"
+#include "engine/api/engine.h"
+
+namespace winnow::cli {
+namespace {
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const MethodInfo& method : list_methods()) names.push_back(method.name);
+  return names;
+}
+
+}  // namespace
+
+void add_model_options(CLI::App& command, ModelOptions& options) {
+  command.add_option("--model", options.folder, "model folder (Hugging Face layout); without it the bundled demo model");
+  command.add_option("--device", options.device, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}))->capture_default_str();
+  command.add_option("--dtype", options.dtype, "auto, fp32 or bf16")->check(CLI::IsMember({"auto", "fp32", "bf16"}))->capture_default_str();
+}
+
+void add_media_options(CLI::App& command, TurnOptions& options) {
+  command.add_option("--image", options.images, "an image; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
+  command.add_option("--video", options.videos, "a video; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
+  auto* frames = command.add_option("--frames", options.frames, "frames taken, spread evenly")->check(CLI::Range(1, 1024))->capture_default_str();
+  command.add_option("--every", options.every_s, "instead of --frames: one frame every S seconds")->check(CLI::PositiveNumber)->excludes(frames);
+  command.add_option("--from", options.from_s, "start of the part that is looked at, in seconds")->check(CLI::NonNegativeNumber);
+  command.add_option("--to", options.to_s, "end of the part that is looked at, in seconds")->check(CLI::PositiveNumber);
+}
+
+void add_method_options(CLI::App& command, TurnOptions& options) {
+  command.add_option("--method", options.method, "compression method (see: winnow-cli methods)")->check(CLI::IsMember(method_names()))->capture_default_str();
+  auto* retention = command.add_option("--retention", options.retention, "share of the cache that is kept, in (0, 1]")
+                        ->check([](const std::string& text) {
+                          double value = 0.0;
+                          if (!CLI::detail::lexical_cast(text, value) || !(value > 0.0 && value <= 1.0)) return std::string("must lie in (0, 1]");
+                          return std::string();
+                        })
+                        ->capture_default_str();
+  command.add_option("--budget", options.budget_tokens, "instead of --retention: slots per layer and kv head")->check(CLI::Range(1, 1 << 24))->excludes(retention);
+  command.add_option("--min-event-tokens", options.min_event_tokens, "text-only segments shorter than this are kept whole")->check(CLI::Range(0, 1 << 24))->capture_default_str();
+}
+
+void add_sampling_options(CLI::App& command, TurnOptions& options) {
+  command.add_option("--seed", options.seed, "seed of sampling and of method random")->capture_default_str();
+  command.add_option("--max-tokens", options.max_new_tokens, "longest answer in tokens")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  command.add_option("--temperature", options.temperature, "0: greedy")->check(CLI::Range(0.0, 100.0))->capture_default_str();
+  command.add_option("--top-k", options.top_k, "0: off")->check(CLI::Range(0, 1 << 20))->capture_default_str();
+  command.add_option("--top-p", options.top_p, "1: off")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  command.add_option("--min-p", options.min_p, "0: off")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  command.add_option("--repetition-penalty", options.repetition_penalty, "1: off")->check(CLI::PositiveNumber)->capture_default_str();
+  command.add_option("--stop", options.stop_strings, "end the answer at this text; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
+  command.add_option("--system", options.system_prompt, "system prompt");
+}
+
+LoadModel load_request(const ModelOptions& options) {
+  LoadModel request;
+  request.folder = options.folder.empty() ? app::demoModelFolder().toStdString() : options.folder;
+  if (request.folder.empty()) {
+    throw Exception(ErrorCode::kFileNotFound, "", "the bundled demo model was not found; name a model folder with --model");
+  }
+  request.device = options.device == "cpu" ? Device::kCpu : options.device == "cuda" ? Device::kCuda : Device::kAuto;
+  request.format = options.dtype == "fp32" ? WeightFormat::kFp32 : options.dtype == "bf16" ? WeightFormat::kBf16 : WeightFormat::kAuto;
+  return request;
+}
+
+MediaRequest image_request(const std::string& path) {
+  MediaRequest request;
+  request.path = path;
+  request.kind = MediaKind::kImage;
+  return request;
+}
+
+MediaRequest video_request(const std::string& path, const TurnOptions& options) {
+  MediaRequest request;
+  request.path = path;
+  request.kind = MediaKind::kVideo;
+  request.plan.frame_count = options.every_s > 0.0 ? 0 : options.frames;
+  request.plan.every_s = options.every_s;
+  request.plan.from_s = options.from_s;
+  request.plan.to_s = options.to_s;
+  return request;
+}
+
+RecipeSpec recipe_of(const TurnOptions& options) {
+  RecipeSpec recipe;
+  recipe.method = options.method;
+  recipe.retention = options.method == "full" ? 1.0 : options.retention;
+  if (options.budget_tokens > 0) recipe.budget_tokens = options.budget_tokens;
+  recipe.min_event_tokens = options.min_event_tokens;
+  recipe.seed = options.seed;
+  return recipe;
+}
+
+Sampling sampling_of(const TurnOptions& options) {
+  Sampling sampling;
+  sampling.temperature = options.temperature;
+  sampling.top_k = options.top_k;
+  sampling.top_p = options.top_p;
+  sampling.min_p = options.min_p;
+  sampling.repetition_penalty = options.repetition_penalty;
+  sampling.seed = options.seed;
+  sampling.max_new_tokens = options.max_new_tokens;
+  sampling.stop_strings = options.stop_strings;
+  return sampling;
+}
+
+std::vector<Message> first_thread(const TurnOptions& options, const std::string& question) {
+  std::vector<Message> thread;
+  if (!options.system_prompt.empty()) thread.push_back({Role::kSystem, {TextItem{options.system_prompt}}});
+  Message user;
+  for (const std::string& path : options.images) user.items.emplace_back(MediaItem{image_request(path)});
+  for (const std::string& path : options.videos) user.items.emplace_back(MediaItem{video_request(path, options)});
+  user.items.emplace_back(TextItem{question});
+  thread.push_back(std::move(user));
+  return thread;
+}
+
+}  // namespace winnow::cli

@@ -1,0 +1,89 @@
+#include "engine/api/engine.h"
+
+#include <ATen/ATen.h>
+
+#include <map>
+#include <new>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/generation/loaded_model.h"
+#include "engine/generation/turn_export.h"
+#include "engine/generation/turn_runner.h"
+
+namespace winnow {
+namespace {
+
+class LocalEngine : public Engine {
+ public:
+  explicit LocalEngine(MediaOpener* opener) : opener_(opener) {}
+
+  void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
+    const auto emit = [&](EventBody body) { sink.on_event(Event{request.id, std::move(body)}); };
+    try {
+      const c10::InferenceMode inference;
+      std::visit([&](const auto& body) { run(body, emit, interrupt); }, request.body);
+    } catch (const Interrupted& interrupted) {
+      Finished finished;
+      finished.reason = StopReason::kInterrupted;
+      finished.restored = true;
+      emit(std::move(finished));
+    } catch (const Exception& problem) {
+      emit(Failed{problem.error()});
+    } catch (const c10::OutOfMemoryError& problem) {
+      emit(Failed{Error{ErrorCode::kOutOfMemory, "", "the device has not enough memory for this request"}});
+    } catch (const std::bad_alloc& problem) {
+      emit(Failed{Error{ErrorCode::kOutOfMemory, "", "this machine has not enough memory for this request"}});
+    } catch (const c10::Error& problem) {
+      // The CPU allocator reports exhaustion as a plain error.
+      const bool memory = std::string_view(problem.what_without_backtrace()).find("can't allocate memory") != std::string_view::npos;
+      emit(Failed{Error{memory ? ErrorCode::kOutOfMemory : ErrorCode::kInternal, "",
+                        memory ? "this machine has not enough memory for this request" : problem.what_without_backtrace()}});
+    } catch (const std::exception& problem) {
+      emit(Failed{Error{ErrorCode::kInternal, "", problem.what()}});
+    }
+  }
+
+ private:
+  using Emit = std::function<void(EventBody)>;
+
+  void run(const LoadModel& load, const Emit& emit, const InterruptToken& interrupt) {
+    const auto progress = [&](std::uint64_t done, std::uint64_t total) { emit(Progress{Phase::kLoadWeights, done, total}); };
+    std::unique_ptr<LoadedModel> loaded = load_folder(load, progress, interrupt);
+    conversations_.clear();  // caches of another model are of no use
+    model_ = std::move(loaded);
+    emit(ModelLoaded{model_->network->info()});
+  }
+
+  void run(const Turn& turn, const Emit& emit, const InterruptToken& interrupt) {
+    emit(TurnRunner(model(), opener_).run(turn, conversations_[turn.conversation], emit, nullptr, interrupt));
+  }
+
+  void run(const ExportTurn& request, const Emit& emit, const InterruptToken& interrupt) {
+    TurnTrace trace;
+    trace.wanted = request.logits == ExportLogits::kAllPositions ? TraceLogits::kAllPositions : TraceLogits::kLastPosition;
+    ConversationSlot slot;  // an export starts from nothing and leaves nothing behind
+    Finished finished = TurnRunner(model(), opener_).run(request.turn, slot, emit, &trace, interrupt);
+    if (!finished.restored) write_turn_trace(request.path, trace);
+    emit(std::move(finished));
+  }
+
+  void run(const ForgetConversation& forget, const Emit& /*emit*/, const InterruptToken& /*interrupt*/) {
+    conversations_.erase(forget.conversation);
+  }
+
+  LoadedModel& model() {
+    if (!model_) throw Exception(ErrorCode::kInvalidArgument, "", "no model is loaded");
+    return *model_;
+  }
+
+  MediaOpener* opener_;  // outlives the engine
+  std::unique_ptr<LoadedModel> model_;
+  std::map<ConversationId, ConversationSlot> conversations_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_engine(MediaOpener* opener) { return std::make_unique<LocalEngine>(opener); }
+
+}  // namespace winnow

@@ -1,0 +1,102 @@
+#include "engine/generation/answer_loop.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "engine/base/stopwatch.h"
+#include "engine/sampling/sampler.h"
+#include "engine/sampling/stop_matcher.h"
+#include "engine/text/detokenizer.h"
+
+namespace winnow {
+namespace {
+
+constexpr double kSampleEveryMs = 100.0;  // live figures: at most ten a second
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0.0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation, const Emit& emit,
+                       const std::function<void()>& on_first_text, const InterruptToken& interrupt) const {
+  Answer answer;
+  Sampler sampler(sampling);
+  Detokenizer detokenizer(tokenizer_);
+  StopMatcher stops(sampling.stop_strings);
+  const std::int64_t axes = model_.position_axes();
+  const std::int64_t full_bytes_per_token = model_.info().kv_bytes_per_token;
+  std::vector<double> step_ms;
+  Stopwatch since_sample;
+  double step_total_ms = 0.0;
+
+  const auto deliver = [&](const std::string& text) {
+    if (text.empty()) return;
+    if (answer.text.empty()) on_first_text();
+    answer.text += text;
+    emit(TextDelta{text});
+  };
+  const auto sample_event = [&] {
+    DecodeSample sample;
+    sample.generated_tokens = static_cast<std::int64_t>(answer.token_ids.size());
+    const double typical = median(step_ms);
+    sample.tokens_per_s = typical > 0.0 ? 1000.0 / typical : 0.0;
+    sample.kv_bytes_now = conversation.cache.bytes_in_use();
+    sample.kv_bytes_full_now = full_bytes_per_token * conversation.next_original();
+    emit(sample);
+    since_sample.restart_ms();
+  };
+
+  at::Tensor logits = first_logits;
+  answer.reason = StopReason::kLength;
+  for (int step = 0; step < sampling.max_new_tokens; ++step) {
+    const Interrupt state = interrupt.state();
+    if (state == Interrupt::kCancel) throw Interrupted(state);
+    if (state == Interrupt::kStop) {
+      answer.reason = StopReason::kInterrupted;
+      break;
+    }
+    const std::span<float> scores(logits.mutable_data_ptr<float>(), static_cast<std::size_t>(logits.numel()));
+    const std::int64_t token = sampler.sample(scores, conversation.token_ids);
+    answer.token_ids.push_back(token);
+    if (stop_token_ids_.contains(token)) {
+      answer.reason = StopReason::kStopToken;
+      break;
+    }
+    deliver(stops.push(detokenizer.push(token)));
+    if (stops.matched()) {
+      answer.reason = StopReason::kStopString;
+      break;
+    }
+    if (step + 1 == sampling.max_new_tokens) break;
+
+    Stopwatch watch;
+    const std::vector<std::int64_t> position(static_cast<std::size_t>(axes), conversation.next_position);
+    const std::int32_t original = conversation.next_original();
+    // Origins first: a decode-phase method may look the new token up while its layer runs.
+    conversation.origins.push_back(TokenOrigin{Modality::kText, -1, -1, -1, -1});
+    conversation.token_ids.push_back(token);
+    std::function<void(std::int64_t)> after_layer;
+    if (conversation.decode_policy) {
+      after_layer = [&](std::int64_t layer) { conversation.decode_policy->after_layer(conversation.cache, layer); };
+    }
+    logits = model_.text().decode(token, position, original, conversation.cache, after_layer);
+    conversation.next_position += 1;
+    const double elapsed = watch.elapsed_ms();
+    step_total_ms += elapsed;
+    if (step > 0) step_ms.push_back(elapsed);
+    if (since_sample.elapsed_ms() >= kSampleEveryMs) sample_event();
+  }
+  if (!stops.matched()) deliver(stops.push(detokenizer.flush()) + stops.flush());
+  answer.decode_total_ms = step_total_ms;
+  const double typical = median(step_ms);
+  answer.tokens_per_s = typical > 0.0 ? 1000.0 / typical : 0.0;
+  sample_event();
+  return answer;
+}
+
+}  // namespace winnow

@@ -1,0 +1,49 @@
+#include "engine/generation/cache_figures.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+
+std::vector<LayerFigures> layer_figures(const KvCache& cache, std::span<const TokenOrigin> origins, std::span<const std::int64_t> budgets) {
+  const KvShape& shape = cache.shape();
+  std::vector<LayerFigures> figures(static_cast<std::size_t>(shape.layers));
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    LayerFigures& figure = figures[static_cast<std::size_t>(layer)];
+    std::int64_t kept = 0;
+    std::int64_t visual = 0;
+    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+      const std::span<const std::int32_t> original = cache.original(layer, head);
+      figure.kept_per_head.push_back(static_cast<std::int64_t>(original.size()));
+      kept += static_cast<std::int64_t>(original.size());
+      for (const std::int32_t token : original) {
+        require(token >= 0 && static_cast<std::size_t>(token) < origins.size(), "a cache slot must belong to a known token");
+        if (origins[static_cast<std::size_t>(token)].modality == Modality::kVisual) ++visual;
+      }
+    }
+    const double heads = static_cast<double>(shape.kv_heads);
+    figure.kept = static_cast<double>(kept) / heads;
+    figure.kept_visual = static_cast<double>(visual) / heads;
+    figure.kept_text = static_cast<double>(kept - visual) / heads;
+    figure.bytes = cache.bytes_in_use(layer);
+    figure.budget = budgets.empty() ? figure.kept_per_head.front() : budgets[static_cast<std::size_t>(layer)];
+  }
+  return figures;
+}
+
+std::vector<std::vector<std::vector<std::int32_t>>> kept_original(const KvCache& cache) {
+  const KvShape& shape = cache.shape();
+  std::vector<std::vector<std::vector<std::int32_t>>> kept(static_cast<std::size_t>(shape.layers));
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+      const std::span<const std::int32_t> original = cache.original(layer, head);
+      std::vector<std::int32_t> ascending(original.begin(), original.end());
+      std::sort(ascending.begin(), ascending.end());
+      kept[static_cast<std::size_t>(layer)].push_back(std::move(ascending));
+    }
+  }
+  return kept;
+}
+
+}  // namespace winnow

@@ -1,0 +1,49 @@
+// What the engine remembers of one conversation: the cache, where each token came from, and which messages the cache stands for.
+//
+// Owned by the engine, changed only by TurnRunner. fork() is cheap (blocks are shared), so a turn keeps the state before it for Cancel and
+// for answering again. Engine thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/api/events.h"
+#include "engine/api/requests.h"
+#include "engine/compression/decode_policy.h"
+#include "engine/kv_cache/kv_cache.h"
+
+namespace winnow {
+
+struct Conversation {
+  explicit Conversation(const KvShape& shape) : cache(shape) {}
+
+  KvCache cache;
+  std::vector<TokenOrigin> origins;    // by original token index
+  std::vector<std::int64_t> token_ids;  // by original token index; media tokens hold their placeholder's id
+  std::int64_t next_position = 0;      // rotary position of the next token; never derived from the cache's size
+  std::int32_t media_count = 0;        // running number of images and videos
+  std::vector<Message> thread;         // what the cache holds; ends with the assistant's answer
+  std::optional<DecodePolicy> decode_policy;
+  bool compressed = false;  // an event with visual tokens has happened
+
+  std::int32_t next_original() const { return static_cast<std::int32_t>(origins.size()); }
+
+  Conversation fork() const {
+    Conversation copy(cache.fork());
+    copy.origins = origins;
+    copy.token_ids = token_ids;
+    copy.next_position = next_position;
+    copy.media_count = media_count;
+    copy.thread = thread;
+    copy.decode_policy = decode_policy;
+    copy.compressed = compressed;
+    return copy;
+  }
+
+ private:
+  explicit Conversation(KvCache shared) : cache(std::move(shared)) {}
+};
+
+}  // namespace winnow

@@ -1,0 +1,40 @@
+// Visual features of media that were already encoded, so that a second question about a video skips decoding and the vision tower.
+//
+// Keyed by the file's content hash, the frames' times and the tiling; lives as long as the loaded model, because other weights give other
+// features. Least recently used entries go when the byte limit is passed. Engine thread only.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/models/vision_language_model.h"
+
+namespace winnow {
+
+struct CachedFeatures {
+  MediaFeatures features;
+  std::vector<double> asked_s;   // per frame; empty for an image
+  std::vector<double> actual_s;
+};
+
+class FeatureCache {
+ public:
+  explicit FeatureCache(std::int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  std::optional<CachedFeatures> find(const std::string& key);
+  void insert(const std::string& key, const CachedFeatures& value);
+
+ private:
+  struct Entry {
+    std::string key;
+    CachedFeatures value;
+    std::int64_t bytes = 0;
+  };
+  std::int64_t limit_bytes_;
+  std::int64_t bytes_ = 0;
+  std::list<Entry> entries_;  // most recent first; a handful, so a linear search is enough
+};
+
+}  // namespace winnow

@@ -1,0 +1,10 @@
+// When two messages are the same for the cache: same role, same text, same media files under the same frame plans.
+#pragma once
+
+#include "engine/api/requests.h"
+
+namespace winnow {
+
+bool same_message(const Message& a, const Message& b);
+
+}  // namespace winnow

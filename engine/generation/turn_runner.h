@@ -1,0 +1,42 @@
+// One question, from messages to the last token: the engine's way of a turn, in the order of ARCHITECTURE.md's drawing.
+//
+// Opens media, builds the prompt, encodes frames, prefills layer by layer while the compressor watches, compacts the cache, runs the answer
+// loop. Works on a fork of the conversation: what happens to it is only kept when the turn ends well (or was stopped after its first
+// token), so Cancel and errors leave the conversation as it was. Used by engine/api. Errors: Exception. Engine thread only.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "engine/api/events.h"
+#include "engine/generation/conversation.h"
+#include "engine/generation/loaded_model.h"
+#include "engine/generation/turn_trace.h"
+#include "engine/media/frame_source.h"
+
+namespace winnow {
+
+// What the engine keeps per conversation: its present state and the state before the last question (for answering again).
+struct ConversationSlot {
+  std::optional<Conversation> current;
+  std::optional<Conversation> before_last;
+};
+
+class TurnRunner {
+ public:
+  using Emit = std::function<void(EventBody)>;
+
+  TurnRunner(LoadedModel& model, MediaOpener* opener) : model_(model), opener_(opener) {}
+
+  // Emits everything up to, but not including, Finished, which it returns. trace may be null.
+  Finished run(const Turn& turn, ConversationSlot& slot, const Emit& emit, TurnTrace* trace, const InterruptToken& interrupt);
+
+ private:
+  struct Prefilled;
+  Finished run_on(Conversation& working, const Turn& turn, const Emit& emit, TurnTrace* trace, const InterruptToken& interrupt);
+
+  LoadedModel& model_;
+  MediaOpener* opener_;
+};
+
+}  // namespace winnow
