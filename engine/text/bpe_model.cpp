@@ -1,0 +1,168 @@
+#include "engine/text/bpe_model.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+
+#include "engine/text/byte_alphabet.h"
+
+namespace winnow {
+
+BpeModel::BpeModel(const TokenizerFile& file) : fuse_unknown_(file.fuse_unknown), ignore_merges_(file.ignore_merges) {
+  vocabulary_.reserve(file.vocabulary.size());
+  for (const auto& [text, id] : file.vocabulary) largest_id_ = std::max(largest_id_, id);
+  std::vector<bool> taken(static_cast<std::size_t>(largest_id_ + 1));
+  for (const auto& [text, id] : file.vocabulary) {
+    if (taken[static_cast<std::size_t>(id)]) throw Exception(ErrorCode::kDamagedFile, file.path, "two tokens have one id");
+    taken[static_cast<std::size_t>(id)] = true;
+    if (!vocabulary_.emplace(text, id).second) throw Exception(ErrorCode::kDamagedFile, file.path, "a token occurs twice");
+  }
+
+  const std::size_t slots = std::bit_ceil(std::max<std::size_t>(16, file.merges.size() * 2));
+  merges_.resize(slots);
+  merge_shift_ = 64 - std::countr_zero(slots);
+  std::uint32_t rank = 0;
+  std::string joined;
+  for (const auto& [first, second] : file.merges) {
+    const auto a = vocabulary_.find(first);
+    const auto b = vocabulary_.find(second);
+    joined.assign(first).append(second);
+    const auto c = vocabulary_.find(joined);
+    if (a == vocabulary_.end() || b == vocabulary_.end() || c == vocabulary_.end()) {
+      throw Exception(ErrorCode::kDamagedFile, file.path, "merge " + std::to_string(rank) + " uses a token that is not in the vocabulary");
+    }
+    add_merge(pair_of(static_cast<std::int32_t>(a->second), static_cast<std::int32_t>(b->second)), rank++,
+              static_cast<std::int32_t>(c->second));
+  }
+  build_units(file);
+}
+
+void BpeModel::build_units(const TokenizerFile& file) {
+  std::optional<std::int64_t> unknown;
+  if (!file.unknown_token.empty()) {
+    unknown = find(file.unknown_token);
+    if (!unknown) throw Exception(ErrorCode::kDamagedFile, file.path, "unk_token is not in the vocabulary");
+  }
+  for (int b = 0; b < 256; ++b) {
+    const std::string& text = ByteAlphabet::instance().text_of(static_cast<unsigned char>(b));
+    auto& unit = units_[b];
+    if (const auto id = find(text)) {
+      unit.push_back(static_cast<std::int32_t>(*id));
+      continue;
+    }
+    if (file.byte_fallback) {
+      // As the reference: the bytes of the alphabet's character, not the byte itself; all of them or none.
+      for (const char c : text) {
+        char name[8];
+        std::snprintf(name, sizeof name, "<0x%02X>", static_cast<unsigned>(static_cast<unsigned char>(c)));
+        const auto id = find(name);
+        if (!id) {
+          unit.clear();
+          break;
+        }
+        unit.push_back(static_cast<std::int32_t>(*id));
+      }
+    }
+    if (unit.empty() && unknown) {
+      unit.push_back(static_cast<std::int32_t>(*unknown));
+      unit_is_unknown_[b] = true;
+    }
+  }
+}
+
+void BpeModel::add_merge(std::uint64_t pair, std::uint32_t rank, std::int32_t merged) {
+  for (std::size_t slot = slot_of(pair);; slot = (slot + 1) & (merges_.size() - 1)) {
+    if (merges_[slot].pair == kNoPair || merges_[slot].pair == pair) {  // a pair that occurs again gets its last rank, as in the reference
+      merges_[slot] = {pair, rank, merged};
+      return;
+    }
+  }
+}
+
+const BpeModel::Merge* BpeModel::find_merge(std::int32_t first, std::int32_t second) const {
+  const std::uint64_t pair = pair_of(first, second);
+  for (std::size_t slot = slot_of(pair);; slot = (slot + 1) & (merges_.size() - 1)) {
+    if (merges_[slot].pair == pair) return &merges_[slot];
+    if (merges_[slot].pair == kNoPair) return nullptr;
+  }
+}
+
+std::optional<std::int64_t> BpeModel::find(std::string_view token_text) const {
+  const auto found = vocabulary_.find(token_text);
+  if (found == vocabulary_.end()) return std::nullopt;
+  return found->second;
+}
+
+void BpeModel::encode_bytes(std::string_view bytes, std::vector<std::int64_t>& ids) const {
+  bool unknown_before = false;
+  for (const char byte : bytes) {
+    const auto b = static_cast<unsigned char>(byte);
+    const bool unknown = unit_is_unknown_[b];
+    if (!(unknown && unknown_before && fuse_unknown_)) ids.insert(ids.end(), units_[b].begin(), units_[b].end());
+    unknown_before = unknown;
+  }
+}
+
+void BpeModel::encode_word(std::string_view bytes, Scratch& scratch, std::vector<std::int64_t>& ids) const {
+  if (ignore_merges_) {
+    if (const auto whole = find(ByteAlphabet::instance().text_of(bytes))) {
+      ids.push_back(*whole);
+      return;
+    }
+  }
+  auto& symbols = scratch.symbols;
+  auto& queue = scratch.queue;
+  symbols.clear();
+  queue.clear();
+  bool unknown_before = false;
+  for (const char byte : bytes) {
+    const auto b = static_cast<unsigned char>(byte);
+    const bool unknown = unit_is_unknown_[b];
+    if (!(unknown && unknown_before && fuse_unknown_)) {
+      for (const std::int32_t id : units_[b]) symbols.push_back({id, -1, -1});
+    }
+    unknown_before = unknown;
+  }
+  const auto count = static_cast<std::int32_t>(symbols.size());
+  const auto at = [&](std::int32_t i) -> Scratch::Symbol& { return symbols[static_cast<std::size_t>(i)]; };
+  // The smallest rank first; of equal ranks the leftmost.
+  const auto later = [](const Scratch::Candidate& a, const Scratch::Candidate& b) {
+    return a.rank != b.rank ? a.rank > b.rank : a.position > b.position;
+  };
+  for (std::int32_t i = 0; i < count; ++i) {
+    at(i).previous = i - 1;
+    at(i).next = i + 1 < count ? i + 1 : -1;
+    if (i + 1 < count) {
+      if (const Merge* merge = find_merge(at(i).id, at(i + 1).id)) queue.push_back({merge->rank, i, merge->merged});
+    }
+  }
+  std::make_heap(queue.begin(), queue.end(), later);
+  const auto offer = [&](std::int32_t left, std::int32_t right) {
+    if (const Merge* merge = find_merge(at(left).id, at(right).id)) {
+      queue.push_back({merge->rank, left, merge->merged});
+      std::push_heap(queue.begin(), queue.end(), later);
+    }
+  };
+  while (!queue.empty()) {
+    std::pop_heap(queue.begin(), queue.end(), later);
+    const Scratch::Candidate top = queue.back();
+    queue.pop_back();
+    Scratch::Symbol& left = at(top.position);
+    if (left.id < 0 || left.next < 0) continue;
+    Scratch::Symbol& right = at(left.next);
+    // The entry is stale if one of its two symbols has been merged since.
+    const Merge* merge = find_merge(left.id, right.id);
+    if (merge == nullptr || merge->merged != top.merged) continue;
+    left.id = top.merged;
+    right.id = -1;
+    left.next = right.next;
+    if (left.next >= 0) at(left.next).previous = top.position;
+    if (left.previous >= 0) offer(left.previous, top.position);
+    if (left.next >= 0) offer(top.position, left.next);
+  }
+  for (const Scratch::Symbol& symbol : symbols) {
+    if (symbol.id >= 0) ids.push_back(symbol.id);
+  }
+}
+
+}  // namespace winnow

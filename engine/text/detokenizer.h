@@ -1,0 +1,47 @@
+// Token ids to text, one at a time, without ever showing half a character.
+//
+// Used by the decode loop for streaming. push() returns what became complete; flush() gives the rest, with U+FFFD for a character that
+// never came to its end. All that was returned, joined, equals Tokenizer::decode() of all ids. Threads: confined to one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/text/tokenizer.h"
+#include "engine/text/utf8.h"
+
+namespace winnow {
+
+class Detokenizer {
+ public:
+  // The tokenizer must outlive this.
+  Detokenizer(const Tokenizer& tokenizer, SpecialTokens specials) : tokenizer_(&tokenizer), specials_(specials) {}
+
+  std::string push(std::int64_t id) {
+    if (specials_ == SpecialTokens::kSkip && tokenizer_->is_special(id)) return {};
+    pending_ += tokenizer_->token_bytes(id);
+    std::string out;
+    std::size_t at = 0;
+    while (at < pending_.size()) {
+      const utf8::Decoded next = utf8::decode(pending_, at);
+      if (next.cut) break;
+      out += next.valid ? std::string_view(pending_).substr(at, next.bytes) : utf8::kReplacement;
+      at += next.bytes;
+    }
+    pending_.erase(0, at);
+    return out;
+  }
+
+  std::string flush() {
+    std::string out = utf8::repair(pending_);
+    pending_.clear();
+    return out;
+  }
+
+ private:
+  const Tokenizer* tokenizer_;
+  SpecialTokens specials_;
+  std::string pending_;  // at most the first three bytes of a character
+};
+
+}  // namespace winnow

@@ -1,0 +1,274 @@
+#include "engine/text/tokenizer_file.h"
+
+#include <limits>
+#include <optional>
+#include <unordered_set>
+
+#include "engine/base/file_bytes.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 20;
+constexpr std::size_t kMaxDepth = 64;
+constexpr std::size_t kMaxMerges = 1'000'000;
+constexpr std::size_t kMaxAddedTokens = 65'536;
+constexpr std::size_t kMaxAddedBytes = std::size_t{4} << 20;
+// Everything but vocabulary and merges: added tokens (9 values each) and the description of the steps.
+constexpr std::size_t kMaxDocumentValues = 1'000'000;
+
+// Streams model.vocab and model.merges into vectors and builds a document of the rest.
+class Handler : public nlohmann::json_sax<Json> {
+ public:
+  explicit Handler(TokenizerFile& file) : file_(file) {}
+
+  Json document;
+
+  bool null() override { return value(nullptr); }
+  bool boolean(bool v) override { return value(v); }
+  bool number_integer(number_integer_t v) override {
+    if (in_vocabulary()) return vocabulary_id(v);
+    return value(v);
+  }
+  bool number_unsigned(number_unsigned_t v) override {
+    if (in_vocabulary()) {
+      return vocabulary_id(v > static_cast<number_unsigned_t>(kMaxVocabulary) ? kMaxVocabulary : static_cast<std::int64_t>(v));
+    }
+    return value(v);
+  }
+  bool number_float(number_float_t v, const string_t&) override { return value(v); }
+  bool binary(binary_t&) override { return false; }
+  bool string(string_t& v) override {
+    if (section_ == Section::kMerges) return merge_part(v);
+    return value(v);
+  }
+
+  bool start_object(std::size_t) override {
+    enter();
+    if (section_ != Section::kNone) fail(section_ == Section::kMerges ? "model.merges" : "model.vocab", "holds an object");
+    if (levels_.size() == 1 && key_ == "model") {
+      in_model_ = true;
+    } else if (in_model_ && levels_.size() == 2 && key_ == "vocab") {
+      place(nullptr);  // so that a second one is seen
+      section_ = Section::kVocabulary;
+      section_depth_ = depth_;
+      return true;
+    }
+    open(Json::object());
+    return true;
+  }
+  bool key(string_t& v) override {
+    if (section_ == Section::kVocabulary) {
+      if (v.size() > kMaxTokenBytes) throw Exception(ErrorCode::kLimitExceeded, file_.path, "a token is longer than 4,096 bytes");
+      if (v.empty()) fail("model.vocab", "holds an empty token");
+      key_ = std::move(v);
+      return true;
+    }
+    if (levels_.back()->contains(v)) fail(printable(v), "occurs twice in one object");
+    key_ = std::move(v);
+    return true;
+  }
+  bool end_object() override {
+    if (section_ == Section::kVocabulary && depth_ == section_depth_) {
+      section_ = Section::kNone;
+      --depth_;
+      return true;
+    }
+    close();
+    if (levels_.size() == 1) in_model_ = false;
+    return true;
+  }
+  bool start_array(std::size_t) override {
+    enter();
+    if (section_ == Section::kVocabulary) fail("model.vocab", "holds a list");
+    if (section_ == Section::kMerges) {
+      if (depth_ != section_depth_ + 1) fail("model.merges", "is nested too deeply");
+      pair_.clear();
+      return true;
+    }
+    if (in_model_ && levels_.size() == 2 && key_ == "merges") {
+      place(nullptr);
+      section_ = Section::kMerges;
+      section_depth_ = depth_;
+      return true;
+    }
+    open(Json::array());
+    return true;
+  }
+  bool end_array() override {
+    if (section_ == Section::kMerges) {
+      if (depth_ == section_depth_) {
+        section_ = Section::kNone;
+      } else {
+        if (pair_.size() != 2) fail("model.merges", "has an entry that is not a pair");
+        add_merge(std::move(pair_[0]), std::move(pair_[1]));
+      }
+      --depth_;
+      return true;
+    }
+    close();
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
+    throw_json_syntax_error(file_.path, position, error.what());
+  }
+
+ private:
+  enum class Section { kNone, kVocabulary, kMerges };
+
+  [[noreturn]] void fail(const std::string& what, const std::string& reason) const {
+    throw Exception(ErrorCode::kDamagedFile, file_.path, what + " " + reason);
+  }
+  static std::string printable(const std::string& key) { return key.size() > 64 ? "a key" : "key \"" + key + "\""; }
+  bool in_vocabulary() const { return section_ == Section::kVocabulary; }
+
+  void enter() {
+    if (++depth_ > kMaxDepth) throw Exception(ErrorCode::kLimitExceeded, file_.path, "the JSON is nested deeper than 64");
+  }
+  void count() {
+    if (++values_ > kMaxDocumentValues) throw Exception(ErrorCode::kLimitExceeded, file_.path, "holds too many values");
+  }
+  Json* place(Json&& v) {
+    count();
+    if (levels_.empty()) {
+      document = std::move(v);
+      return &document;
+    }
+    Json& parent = *levels_.back();
+    if (parent.is_array()) {
+      parent.push_back(std::move(v));
+      return &parent.back();
+    }
+    return &(parent[key_] = std::move(v));
+  }
+  void open(Json&& container) { levels_.push_back(place(std::move(container))); }
+  void close() {
+    levels_.pop_back();
+    --depth_;
+  }
+  bool value(Json&& v) {
+    if (section_ == Section::kVocabulary) fail("model.vocab", "has an id that is not an integer");
+    if (section_ == Section::kMerges) fail("model.merges", "has an entry that is not text");
+    place(std::move(v));
+    return true;
+  }
+  bool vocabulary_id(std::int64_t id) {
+    if (id < 0) fail("model.vocab", "has a negative id");
+    if (id >= kMaxVocabulary) throw Exception(ErrorCode::kLimitExceeded, file_.path, "an id is over 1,048,575");
+    file_.vocabulary.emplace_back(std::move(key_), id);
+    key_.clear();
+    return true;
+  }
+  bool merge_part(std::string& v) {
+    if (v.size() > 2 * kMaxTokenBytes) throw Exception(ErrorCode::kLimitExceeded, file_.path, "a merge is longer than 8,192 bytes");
+    if (depth_ > section_depth_) {
+      if (pair_.size() == 2) fail("model.merges", "has an entry that is not a pair");
+      pair_.push_back(std::move(v));
+      return true;
+    }
+    const std::size_t space = v.find(' ');
+    if (space == std::string::npos || v.find(' ', space + 1) != std::string::npos) fail("model.merges", "has an entry that is not a pair");
+    add_merge(v.substr(0, space), v.substr(space + 1));
+    return true;
+  }
+  void add_merge(std::string first, std::string second) {
+    if (file_.merges.size() >= kMaxMerges) throw Exception(ErrorCode::kLimitExceeded, file_.path, "more than a million merges");
+    file_.merges.emplace_back(std::move(first), std::move(second));
+  }
+
+  TokenizerFile& file_;
+  std::vector<Json*> levels_;  // open containers of the document
+  std::string key_;
+  std::vector<std::string> pair_;
+  std::size_t depth_ = 0;
+  std::size_t section_depth_ = 0;
+  std::size_t values_ = 0;
+  Section section_ = Section::kNone;
+  bool in_model_ = false;
+};
+
+bool flag(const Json& object, const char* key, const std::string& path) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return false;
+  if (!found->is_boolean()) throw Exception(ErrorCode::kDamagedFile, path, std::string(key) + " is not true or false");
+  return found->get<bool>();
+}
+
+std::string text_or_empty(const Json& object, const char* key, const std::string& path) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return "";
+  if (!found->is_string()) throw Exception(ErrorCode::kDamagedFile, path, std::string(key) + " is not text");
+  return found->get<std::string>();
+}
+
+void read_added_tokens(const Json& document, TokenizerFile& file) {
+  const auto list = document.find("added_tokens");
+  if (list == document.end() || list->is_null()) return;
+  if (!list->is_array()) throw Exception(ErrorCode::kDamagedFile, file.path, "added_tokens is not a list");
+  if (list->size() > kMaxAddedTokens) throw Exception(ErrorCode::kLimitExceeded, file.path, "more than 65,536 added tokens");
+  std::size_t bytes = 0;
+  std::unordered_set<std::int64_t> ids;
+  std::unordered_set<std::string> contents;
+  for (const Json& entry : *list) {
+    if (!entry.is_object()) throw Exception(ErrorCode::kDamagedFile, file.path, "an added token is not an object");
+    const JsonObject fields(entry, file.path, "added_tokens");
+    AddedToken token;
+    token.id = fields.integer("id", 0, kMaxVocabulary - 1);
+    token.content = fields.string("content", kMaxTokenBytes);
+    token.special = flag(entry, "special", file.path);
+    token.single_word = flag(entry, "single_word", file.path);
+    token.lstrip = flag(entry, "lstrip", file.path);
+    token.rstrip = flag(entry, "rstrip", file.path);
+    token.normalized = flag(entry, "normalized", file.path);
+    if (token.content.empty()) throw Exception(ErrorCode::kDamagedFile, file.path, "an added token is empty");
+    if (!ids.insert(token.id).second) throw Exception(ErrorCode::kDamagedFile, file.path, "two added tokens have one id");
+    if (!contents.insert(token.content).second) throw Exception(ErrorCode::kDamagedFile, file.path, "an added token occurs twice");
+    bytes += token.content.size();
+    if (bytes > kMaxAddedBytes) throw Exception(ErrorCode::kLimitExceeded, file.path, "added tokens of more than 4 MiB");
+    file.added_tokens.push_back(std::move(token));
+  }
+}
+
+void read_model(const Json& document, TokenizerFile& file) {
+  const auto model = document.find("model");
+  if (model == document.end() || !model->is_object()) throw Exception(ErrorCode::kDamagedFile, file.path, "has no model");
+  const std::string type = text_or_empty(*model, "type", file.path);
+  // Old files leave the type out; a list of merges says the same.
+  if (type != "BPE" && !(type.empty() && !file.merges.empty())) {
+    throw Exception(ErrorCode::kUnsupportedModel, file.path, "the tokenizer model is not BPE");
+  }
+  if (!text_or_empty(*model, "continuing_subword_prefix", file.path).empty() ||
+      !text_or_empty(*model, "end_of_word_suffix", file.path).empty()) {
+    throw Exception(ErrorCode::kUnsupportedModel, file.path, "tokenizers with word prefixes or suffixes are not supported");
+  }
+  file.unknown_token = text_or_empty(*model, "unk_token", file.path);
+  file.fuse_unknown = flag(*model, "fuse_unk", file.path);
+  file.byte_fallback = flag(*model, "byte_fallback", file.path);
+  file.ignore_merges = flag(*model, "ignore_merges", file.path);  // dropout is for training and of no effect here
+  if (file.vocabulary.empty()) throw Exception(ErrorCode::kDamagedFile, file.path, "has an empty vocabulary");
+}
+
+Json take(Json& document, const char* key) {
+  const auto found = document.find(key);
+  return found == document.end() ? Json(nullptr) : std::move(*found);
+}
+
+}  // namespace
+
+TokenizerFile read_tokenizer_file(const std::string& path) {
+  TokenizerFile file;
+  file.path = path;
+  const std::string bytes = read_file_bytes(path, kMaxFileBytes);
+  require_plain_json_text(bytes, path);
+  Handler handler(file);
+  if (!Json::sax_parse(bytes, &handler)) throw Exception(ErrorCode::kDamagedFile, path, "is not JSON");
+  if (!handler.document.is_object()) throw Exception(ErrorCode::kDamagedFile, path, "is not a JSON object");
+  read_model(handler.document, file);
+  read_added_tokens(handler.document, file);
+  file.normalizer = take(handler.document, "normalizer");
+  file.pre_tokenizer = take(handler.document, "pre_tokenizer");
+  file.decoder = take(handler.document, "decoder");
+  return file;
+}
+
+}  // namespace winnow

@@ -1,0 +1,46 @@
+// tokenizer.json as plain data, read by events and checked before anything is built from it.
+//
+// Used by the tokenizer alone. Vocabulary and merges, the two large parts, never become a JSON document. Caps: 64 MiB, depth 64, ids below
+// 1,048,576, tokens of 1..4,096 bytes, 1 M merges, 65,536 added tokens of 4 MiB together.
+// Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel (a valid file with parts that this reader does not know).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/json_document.h"
+
+namespace winnow {
+
+inline constexpr std::int64_t kMaxVocabulary = std::int64_t{1} << 20;
+inline constexpr std::size_t kMaxTokenBytes = 4096;
+
+struct AddedToken {
+  std::int64_t id = 0;
+  std::string content;
+  bool special = false;
+  bool single_word = false;  // not inside a word
+  bool lstrip = false;       // eats white space before it
+  bool rstrip = false;       // and after it
+  bool normalized = false;   // is looked for in normalised text
+};
+
+struct TokenizerFile {
+  std::string path;
+  std::vector<std::pair<std::string, std::int64_t>> vocabulary;  // text in the byte alphabet, id; unique both ways
+  std::vector<std::pair<std::string, std::string>> merges;       // in order of rank
+  std::vector<AddedToken> added_tokens;
+  Json normalizer;     // null if absent
+  Json pre_tokenizer;
+  Json decoder;
+  std::string unknown_token;  // empty: none
+  bool fuse_unknown = false;
+  bool byte_fallback = false;
+  bool ignore_merges = false;
+};
+
+TokenizerFile read_tokenizer_file(const std::string& path);
+
+}  // namespace winnow

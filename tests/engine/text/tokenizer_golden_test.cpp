@@ -1,0 +1,73 @@
+// Ids and text against the `tokenizers` library (tests/golden/tokenizer; rebuild: tests/golden/make/make_tokenizer_golden.py).
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "engine/text/detokenizer.h"
+#include "engine/text/tokenizer.h"
+
+namespace winnow {
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+const std::string kFolder = std::string(WINNOW_SOURCE_DIR) + "/tests/golden/tokenizer";
+
+struct Case {
+  std::string text;
+  Ids parse;
+  Ids as_text;
+  std::string decoded;
+};
+
+std::vector<Case> read_cases(const std::string& tokenizer) {
+  std::ifstream file(kFolder + "/cases.jsonl");
+  std::vector<Case> cases;
+  for (std::string line; std::getline(file, line);) {
+    const auto json = nlohmann::json::parse(line);
+    if (json.value("tokenizer", "qwen2_like") != tokenizer) continue;
+    Case c;
+    c.text = json["text"];
+    c.parse = json["parse"].get<Ids>();
+    c.as_text = json.contains("as_text") ? json["as_text"].get<Ids>() : c.parse;
+    c.decoded = json.value("decoded", c.text);
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+class TokenizerGolden : public testing::TestWithParam<const char*> {};
+
+TEST_P(TokenizerGolden, EncodesAndDecodesAsTheLibrary) {
+  const auto tokenizer = Tokenizer::load(kFolder + "/" + GetParam());
+  const std::vector<Case> cases = read_cases(GetParam());
+  ASSERT_GE(cases.size(), std::string(GetParam()) == "qwen2_like" ? 2000u : 400u);
+  int wrong = 0;
+  for (const Case& c : cases) {
+    const Ids parse = tokenizer->encode(c.text, SpecialText::kParse);
+    const Ids as_text = tokenizer->encode(c.text, SpecialText::kAsText);
+    const std::string decoded = tokenizer->decode(c.parse, SpecialTokens::kKeep);
+    if (parse == c.parse && as_text == c.as_text && decoded == c.decoded) continue;
+    if (++wrong > 5) continue;
+    EXPECT_EQ(parse, c.parse) << nlohmann::json(c.text).dump(-1, ' ', true);
+    EXPECT_EQ(as_text, c.as_text) << nlohmann::json(c.text).dump(-1, ' ', true);
+    EXPECT_EQ(decoded, c.decoded) << nlohmann::json(c.text).dump(-1, ' ', true);
+  }
+  EXPECT_EQ(wrong, 0) << "of " << cases.size() << " strings; see tests/golden/tokenizer/manifest.json";
+}
+
+TEST_P(TokenizerGolden, StreamsTheSameTextAsDecodingAtOnce) {
+  const auto tokenizer = Tokenizer::load(kFolder + "/" + GetParam());
+  for (const Case& c : read_cases(GetParam())) {
+    Detokenizer stream(*tokenizer, SpecialTokens::kSkip);
+    std::string text;
+    for (const std::int64_t id : c.parse) text += stream.push(id);
+    text += stream.flush();
+    ASSERT_EQ(text, tokenizer->decode(c.parse, SpecialTokens::kSkip)) << nlohmann::json(c.text).dump(-1, ' ', true);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, TokenizerGolden, testing::Values("qwen2_like", "gpt2_like"));
+
+}  // namespace
+}  // namespace winnow
