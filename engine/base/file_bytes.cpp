@@ -42,9 +42,7 @@ RegularFile::RegularFile(std::string path) : path_(std::move(path)) {
 }
 
 RegularFile::RegularFile(RegularFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      size_bytes_(std::exchange(other.size_bytes_, 0)) {}
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_bytes_(std::exchange(other.size_bytes_, 0)) {}
 
 RegularFile& RegularFile::operator=(RegularFile&& other) noexcept {
   std::swap(path_, other.path_);

@@ -11,9 +11,7 @@ namespace winnow {
 namespace {
 
 // At most 64 bytes of it, escaped.
-std::string escaped_key(const std::string& text) {
-  return Json(text.substr(0, 64)).dump(-1, ' ', true, Json::error_handler_t::replace);
-}
+std::string escaped_key(const std::string& text) { return Json(text.substr(0, 64)).dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 // Builds the document event by event; throws at the first thing that a limit or the duplicate rule forbids.
 class DocumentBuilder : public nlohmann::json_sax<Json> {
@@ -155,8 +153,8 @@ const Json& JsonObject::value(const char* key) const {
 std::int64_t JsonObject::checked_integer(const Json& value, std::string_view key, std::int64_t min, std::int64_t max) const {
   if (!value.is_number_integer()) refuse(ErrorCode::kDamagedFile, key, "it must be an integer");
   // get<int64>() would wrap a written 2^64-1 to -1.
-  const bool beyond = value.is_number_unsigned() &&
-                      value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const bool beyond =
+      value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const std::int64_t number = beyond ? std::numeric_limits<std::int64_t>::max() : value.get<std::int64_t>();
   if (beyond || number > max) {
     refuse(ErrorCode::kLimitExceeded, key, "it is " + value.dump() + ", more than the limit of " + std::to_string(max));
@@ -208,9 +206,7 @@ std::string JsonObject::string(const char* key, std::size_t max_bytes, std::stri
   return has(key) ? string(key, max_bytes) : fallback;
 }
 
-JsonObject JsonObject::object(const char* key) const {
-  return JsonObject(value(key), file_, path_.empty() ? key : path_ + "." + key);
-}
+JsonObject JsonObject::object(const char* key) const { return JsonObject(value(key), file_, path_.empty() ? key : path_ + "." + key); }
 
 std::optional<JsonObject> JsonObject::optional_object(const char* key) const {
   if (!has(key)) return std::nullopt;

@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 
 struct JsonLimits {
   std::uint64_t max_bytes = std::uint64_t{1} << 20;
-  int max_depth = 64;  // of nested arrays and objects
+  int max_depth = 64;                    // of nested arrays and objects
   std::size_t max_elements = 1'000'000;  // values of every kind, containers included
 };
 

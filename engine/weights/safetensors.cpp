@@ -20,11 +20,21 @@ struct TypeEntry {
 };
 
 constexpr std::array<TypeEntry, 15> kTypes = {{
-    {"F32", StoredType::kF32, 4},   {"F16", StoredType::kF16, 2},         {"BF16", StoredType::kBF16, 2},
-    {"F64", StoredType::kF64, 8},   {"I64", StoredType::kI64, 8},         {"I32", StoredType::kI32, 4},
-    {"I16", StoredType::kI16, 2},   {"I8", StoredType::kI8, 1},           {"U64", StoredType::kU64, 8},
-    {"U32", StoredType::kU32, 4},   {"U16", StoredType::kU16, 2},         {"U8", StoredType::kU8, 1},
-    {"BOOL", StoredType::kBool, 1}, {"F8_E4M3", StoredType::kF8E4M3, 1}, {"F8_E5M2", StoredType::kF8E5M2, 1},
+    {"F32", StoredType::kF32, 4},
+    {"F16", StoredType::kF16, 2},
+    {"BF16", StoredType::kBF16, 2},
+    {"F64", StoredType::kF64, 8},
+    {"I64", StoredType::kI64, 8},
+    {"I32", StoredType::kI32, 4},
+    {"I16", StoredType::kI16, 2},
+    {"I8", StoredType::kI8, 1},
+    {"U64", StoredType::kU64, 8},
+    {"U32", StoredType::kU32, 4},
+    {"U16", StoredType::kU16, 2},
+    {"U8", StoredType::kU8, 1},
+    {"BOOL", StoredType::kBool, 1},
+    {"F8_E4M3", StoredType::kF8E4M3, 1},
+    {"F8_E5M2", StoredType::kF8E5M2, 1},
 }};
 
 constexpr std::uint64_t kLengthBytes = 8;  // little-endian header length before the header
@@ -161,7 +171,8 @@ class HeaderReader : public nlohmann::json_sax<Json> {
     if (tensor_.begin > tensor_.end) refuse("data_offsets end before they begin");
     std::uint64_t bytes = stored_type_bytes(tensor_.type);
     for (const std::int64_t dimension : tensor_.shape) {
-      if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(dimension), &bytes)) refuse("the shape has more elements than fit 64 bits");
+      if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(dimension), &bytes))
+        refuse("the shape has more elements than fit 64 bits");
     }
     if (bytes != tensor_.bytes()) {
       refuse("shape and dtype take " + std::to_string(bytes) + " bytes, data_offsets span " + std::to_string(tensor_.bytes()));
@@ -242,7 +253,8 @@ TensorTable parse_safetensors_header(std::string_view header, std::uint64_t file
   require_plain_json_text(header, path + ": header");
   TensorTable tensors;
   HeaderReader reader(tensors, path);
-  if (!Json::sax_parse(header.begin(), header.end(), &reader)) throw Exception(ErrorCode::kDamagedFile, path, "the header is not valid JSON");
+  if (!Json::sax_parse(header.begin(), header.end(), &reader))
+    throw Exception(ErrorCode::kDamagedFile, path, "the header is not valid JSON");
   check_layout(tensors, file_bytes - data_start, path);
   for (auto& [name, tensor] : tensors) {
     tensor.begin += data_start;  // cannot wrap: both are below the file's size

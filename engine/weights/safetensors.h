@@ -27,12 +27,25 @@ inline constexpr std::size_t kMaxTensorRank = 6;
 
 // Every element type of the format; the weight loader takes the first three, golden files some integers.
 enum class StoredType : int {
-  kF32 = 1, kF16 = 2, kBF16 = 3, kF64 = 4, kI64 = 5, kI32 = 6, kI16 = 7, kI8 = 8, kU64 = 9, kU32 = 10, kU16 = 11, kU8 = 12, kBool = 13,
-  kF8E4M3 = 14, kF8E5M2 = 15,
+  kF32 = 1,
+  kF16 = 2,
+  kBF16 = 3,
+  kF64 = 4,
+  kI64 = 5,
+  kI32 = 6,
+  kI16 = 7,
+  kI8 = 8,
+  kU64 = 9,
+  kU32 = 10,
+  kU16 = 11,
+  kU8 = 12,
+  kBool = 13,
+  kF8E4M3 = 14,
+  kF8E5M2 = 15,
 };
 
-std::string_view stored_type_name(StoredType type);      // as in the file: "BF16"
-std::uint64_t stored_type_bytes(StoredType type);        // per element
+std::string_view stored_type_name(StoredType type);  // as in the file: "BF16"
+std::uint64_t stored_type_bytes(StoredType type);    // per element
 
 struct StoredTensor {
   StoredType type = StoredType::kF32;
@@ -63,6 +76,6 @@ class SafetensorsFile {
 
 // The header alone, for fuzzing: header = the JSON text, file_bytes = size of the whole file, header included.
 std::map<std::string, StoredTensor, std::less<>> parse_safetensors_header(std::string_view header, std::uint64_t file_bytes,
-                                                                         const std::string& path);
+                                                                          const std::string& path);
 
 }  // namespace winnow

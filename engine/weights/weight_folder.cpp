@@ -21,10 +21,14 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{16} << 20;  // read and conv
 
 std::optional<at::ScalarType> weight_type(StoredType type) {
   switch (type) {
-    case StoredType::kF32: return at::kFloat;
-    case StoredType::kF16: return at::kHalf;
-    case StoredType::kBF16: return at::kBFloat16;
-    default: return std::nullopt;
+    case StoredType::kF32:
+      return at::kFloat;
+    case StoredType::kF16:
+      return at::kHalf;
+    case StoredType::kBF16:
+      return at::kBFloat16;
+    default:
+      return std::nullopt;
   }
 }
 

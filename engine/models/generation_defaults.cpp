@@ -1,0 +1,40 @@
+#include "engine/models/generation_defaults.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::size_t kMaxEndTokens = 64;
+
+std::optional<std::int64_t> read_token_id(const JsonObject& object, const char* key, std::int64_t vocabulary) {
+  const std::vector<std::int64_t> ids = read_token_ids(object, key, vocabulary);
+  if (ids.empty()) return std::nullopt;
+  return ids.front();
+}
+
+}  // namespace
+
+std::vector<std::int64_t> read_token_ids(const JsonObject& object, const char* key, std::int64_t vocabulary) {
+  if (!object.has(key)) return {};
+  if (object.value(key).is_array()) return object.integers(key, 0, vocabulary - 1, kMaxEndTokens);
+  return {object.integer(key, 0, vocabulary - 1)};
+}
+
+GenerationDefaults load_generation_defaults(const std::string& folder, std::int64_t vocabulary) {
+  const std::string path = folder + "/generation_config.json";
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) return {};
+  const Json document = load_json(path);
+  const JsonObject root(document, path);
+  GenerationDefaults defaults;
+  defaults.eos_token_ids = read_token_ids(root, "eos_token_id", vocabulary);
+  defaults.pad_token_id = read_token_id(root, "pad_token_id", vocabulary);
+  defaults.bos_token_id = read_token_id(root, "bos_token_id", vocabulary);
+  return defaults;
+}
+
+}  // namespace winnow

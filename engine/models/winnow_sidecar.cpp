@@ -1,0 +1,49 @@
+#include "engine/models/winnow_sidecar.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::size_t kMaxInstructionBytes = 4096;
+constexpr std::array<std::string_view, 3> kPlaceholders = {"{duration_s}", "{frames}", "{interval_s}"};
+
+bool only_known_placeholders(std::string_view text) {
+  for (std::size_t at = text.find_first_of("{}"); at != std::string_view::npos; at = text.find_first_of("{}")) {
+    text.remove_prefix(at);
+    const auto* known = std::ranges::find_if(kPlaceholders, [&](std::string_view name) { return text.starts_with(name); });
+    if (known == kPlaceholders.end()) return false;
+    text.remove_prefix(known->size());
+  }
+  return true;
+}
+
+}  // namespace
+
+WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file) {
+  const JsonObject root(document, file);
+  WinnowSidecar sidecar;
+  sidecar.time_instruction = root.string("time_instruction", kMaxInstructionBytes, "");
+  if (!only_known_placeholders(sidecar.time_instruction)) {
+    root.refuse(ErrorCode::kDamagedFile, "time_instruction", "only {duration_s}, {frames} and {interval_s} may stand in braces");
+  }
+  if (sidecar.time_instruction.find('\0') != std::string::npos) {
+    root.refuse(ErrorCode::kDamagedFile, "time_instruction", "it contains a NUL");
+  }
+  return sidecar;
+}
+
+WinnowSidecar load_winnow_sidecar(const std::string& folder) {
+  const std::string path = folder + "/winnow.json";
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) return {};
+  return parse_winnow_sidecar(load_json(path), path);
+}
+
+}  // namespace winnow
