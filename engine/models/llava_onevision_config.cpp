@@ -27,9 +27,22 @@ constexpr double kMinEpsilon = 1e-12;
 constexpr std::int64_t kDefaultImageToken = 151'646;
 constexpr std::int64_t kDefaultVideoToken = 151'647;
 
-// The names that engine/layers/activation.h finds.
-constexpr std::array<std::string_view, 8> kActivations = {
-    "gelu", "gelu_pytorch_tanh", "gelu_new", "gelu_fast", "quick_gelu", "silu", "swish", "relu"};
+struct ActivationName {
+  std::string_view name;
+  Activation activation;
+};
+
+// gelu_new and gelu_fast are the tanh form written otherwise.
+constexpr std::array<ActivationName, 8> kActivations = {{
+    {"gelu", Activation::kGelu},
+    {"gelu_pytorch_tanh", Activation::kGeluTanh},
+    {"gelu_new", Activation::kGeluTanh},
+    {"gelu_fast", Activation::kGeluTanh},
+    {"quick_gelu", Activation::kQuickGelu},
+    {"silu", Activation::kSilu},
+    {"swish", Activation::kSilu},
+    {"relu", Activation::kRelu},
+}};
 
 std::string quoted_name(const std::string& name) { return "\"" + name + "\""; }
 
@@ -43,11 +56,11 @@ void require_model_type(const JsonObject& object, std::string_view wanted, bool 
   if (type != wanted) unsupported(object, "model_type", quoted_name(type) + " is not a model that this program runs");
 }
 
-std::string read_activation(const JsonObject& object, const char* key, const char* fallback) {
-  std::string name = object.string(key, kMaxNameBytes, fallback);
-  if (std::ranges::find(kActivations, name) == kActivations.end())
-    unsupported(object, key, quoted_name(name) + " is not a known activation");
-  return name;
+Activation read_activation(const JsonObject& object, const char* key, const char* fallback) {
+  const std::string name = object.string(key, kMaxNameBytes, fallback);
+  const auto* found = std::ranges::find(kActivations, name, &ActivationName::name);
+  if (found == kActivations.end()) unsupported(object, key, quoted_name(name) + " is not a known activation");
+  return found->activation;
 }
 
 std::int64_t read_head_dim(const JsonObject& object, std::int64_t hidden, std::int64_t heads) {

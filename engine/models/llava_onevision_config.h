@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
+#include "engine/layers/activation.h"
 #include "engine/models/generation_defaults.h"
 #include "engine/models/winnow_sidecar.h"
 #include "engine/vision/processor_config.h"
@@ -52,14 +53,14 @@ struct SiglipVisionConfig {
   std::int64_t patches_per_side = 0;  // image_size / patch_size, rounded down
   std::int64_t channels = 3;          // always 3
   double layer_norm_eps = 1e-6;
-  std::string activation = "gelu_pytorch_tanh";
+  Activation activation = Activation::kGeluTanh;
   bool use_head = true;  // the pooling head of the file is never used by this family
 };
 
 struct LlavaOnevisionConfig {
   Qwen2Config text;
   SiglipVisionConfig vision;
-  std::string projector_activation = "gelu";
+  Activation projector_activation = Activation::kGelu;
   bool projector_bias = true;
   // Hidden states of the tower that are concatenated for the projector, in the file's order, counted from the embeddings:
   // 0 = before the first layer, vision.layers = after the last. Never empty.
