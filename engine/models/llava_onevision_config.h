@@ -38,7 +38,7 @@ struct Qwen2Config {
   std::int64_t max_positions = 32768;
   std::int64_t vocabulary = 0;
   bool tie_word_embeddings = false;
-  std::string activation = "silu";          // Hugging Face's name; one that engine/layers/activation.h finds
+  Activation activation = Activation::kSilu;
   std::vector<std::int64_t> eos_token_ids;  // of text_config; generation_config.json goes first
 };
 
