@@ -1,0 +1,77 @@
+#include "engine/layers/attention.h"
+
+#include <cmath>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+namespace {
+
+// [Hkv, m, d] as [Hkv, G, m, d] without a copy.
+at::Tensor shared_by_group(const at::Tensor& heads, std::int64_t group) {
+  return heads.unsqueeze(1).expand({heads.size(0), group, heads.size(1), heads.size(2)});
+}
+
+// Adds the cached slots of each kv head to `result` ([Hkv, G, t, d]). Heads go one by one: they may hold different numbers of slots.
+void merge_past(AttentionResult& result, const at::Tensor& query, const PastKeyValues& past, double scale) {
+  const std::int64_t kv_heads = query.size(0);
+  const std::int64_t group = query.size(1);
+  for (std::int64_t head = 0; head < kv_heads; ++head) {
+    const at::Tensor& key = past.keys[static_cast<std::size_t>(head)];
+    const at::Tensor& value = past.values[static_cast<std::size_t>(head)];
+    if (key.size(0) == 0) continue;
+    const AttentionResult over_past =
+        attention_with_lse(query.narrow(0, head, 1), shared_by_group(key.unsqueeze(0), group),
+                           shared_by_group(value.unsqueeze(0), group), Mask::kNone, scale);
+    AttentionResult part{result.output.narrow(0, head, 1), result.log_sum_exp.narrow(0, head, 1)};
+    merge_attention(part, over_past);
+  }
+}
+
+}  // namespace
+
+AttentionResult attention_with_lse(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, Mask mask, double scale) {
+  require(query.dim() == 4 && key.dim() == 4 && key.size(2) > 0 && key.sizes() == value.sizes(), "attention: query and keys disagree");
+  require(mask == Mask::kNone || query.size(2) == key.size(2), "attention: a causal tile must be square");
+  if (!query.device().is_cpu()) {
+    throw Exception(ErrorCode::kDeviceUnavailable, query.device().str(), "attention has no kernel for this device in this build");
+  }
+  auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, 0.0, mask == Mask::kCausal, {}, scale);
+  return {std::move(output), std::move(log_sum_exp)};
+}
+
+void merge_attention(AttentionResult& into, const AttentionResult& other) {
+  // out = (e^a x + e^b y) / (e^a + e^b) = y + s (x - y) with s = sigmoid(a - b): no overflow whichever is larger.
+  const at::Tensor weight = at::sigmoid(into.log_sum_exp - other.log_sum_exp).unsqueeze(-1);
+  const at::Tensor theirs = other.output.to(at::kFloat);
+  const at::Tensor merged = at::addcmul(theirs, into.output.to(at::kFloat).sub_(theirs), weight);
+  into.output.copy_(merged);
+  into.log_sum_exp.copy_(at::logaddexp(into.log_sum_exp, other.log_sum_exp));
+}
+
+AttentionResult prefill_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, std::int64_t first,
+                                  const PastKeyValues& past, double scale) {
+  const std::int64_t rows = query.size(0);
+  const std::int64_t heads = query.size(1);
+  const std::int64_t head_dim = query.size(2);
+  const std::int64_t kv_heads = key.size(0);
+  require(heads % kv_heads == 0 && first + rows <= key.size(1), "attention: segment rows or heads do not fit the keys");
+  require(past.empty() || (past.keys.size() == static_cast<std::size_t>(kv_heads) && past.values.size() == past.keys.size()),
+          "attention: cached keys for every kv head are needed");
+  const std::int64_t group = heads / kv_heads;
+
+  const at::Tensor grouped = query.view({rows, kv_heads, group, head_dim}).permute({1, 2, 0, 3});
+  const auto segment = [&](const at::Tensor& all, std::int64_t begin, std::int64_t count) {
+    return shared_by_group(all.narrow(1, begin, count), group);
+  };
+
+  AttentionResult result =
+      attention_with_lse(grouped, segment(key, first, rows), segment(value, first, rows), Mask::kCausal, scale);
+  if (first > 0) {
+    merge_attention(result, attention_with_lse(grouped, segment(key, 0, first), segment(value, 0, first), Mask::kNone, scale));
+  }
+  if (!past.empty()) merge_past(result, grouped, past, scale);
+  return {result.output.permute({2, 0, 1, 3}).reshape({rows, heads, head_dim}), result.log_sum_exp.reshape({heads, rows})};
+}
+
+}  // namespace winnow

@@ -1,0 +1,46 @@
+// Attention of a segment over what came before it and itself, in row tiles, with the log-sum-exp that statistics are rebuilt from.
+//
+// Used by engine/models: decoders (prefill) and vision towers (unmasked). Nothing of size rows x keys is allocated. GQA without copies:
+// query heads of one kv head are the "heads" of libtorch's kernel and read the same keys through a zero stride. Letters: B batch, Hkv kv
+// heads, G query heads per kv head, H = Hkv * G, t rows, n segment tokens, m cached slots, d head size. Log-sum-exp: fp32, natural log.
+// Inference only. Threads: engine thread. Errors: kInternal for shapes that do not fit together, kDeviceUnavailable off the CPU.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace winnow {
+
+enum class Mask : int {
+  kNone = 1,
+  kCausal = 2,  // row i sees keys 0 .. i of a square; as many keys as rows
+};
+
+struct AttentionResult {
+  at::Tensor output;       // [B, heads, t, d], dtype of the query
+  at::Tensor log_sum_exp;  // [B, heads, t]
+};
+
+// query: [B, heads, t, d]; key, value: [B, heads, m, d], m >= 1, any strides with a contiguous last dimension (zero strides included).
+// The one place that chooses a device's kernel.
+AttentionResult attention_with_lse(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, Mask mask, double scale);
+
+// Attention over the union of two disjoint key sets, from the results over each. Leaves the first in place of the union.
+void merge_attention(AttentionResult& into, const AttentionResult& other);
+
+// Keys and values that a layer's cache holds from earlier segments; the number of slots may differ between heads and may be 0.
+struct PastKeyValues {
+  std::vector<at::Tensor> keys;    // per kv head [m, d]; empty on an empty cache
+  std::vector<at::Tensor> values;  // as keys
+  bool empty() const { return keys.empty(); }
+};
+
+// Rows [first, first + t) of a segment. query: [t, H, d]. key, value: [Hkv, n, d], of which rows 0 .. first + t - 1 are read.
+// Returns output [t, H, d], contiguous, and log_sum_exp [H, t] over the past and the causal part of the segment.
+AttentionResult prefill_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, std::int64_t first,
+                                  const PastKeyValues& past, double scale);
+
+}  // namespace winnow

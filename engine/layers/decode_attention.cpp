@@ -1,0 +1,150 @@
+#include "engine/layers/decode_attention.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "engine/base/error.h"
+#include "kernels/api/decode_attention.h"
+
+namespace winnow {
+namespace {
+
+// Below this many elements of K (slots x head size, all heads) waking the other threads costs more than the work.
+constexpr std::int64_t kParallelElements = 64 * 1024;
+// A part of a head that is worth a thread of its own.
+constexpr std::int64_t kPartBlocks = 16;
+
+kernels::ElementType element_type(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat: return kernels::ElementType::kFp32;
+    case at::kBFloat16: return kernels::ElementType::kBf16;
+    case at::kHalf: return kernels::ElementType::kFp16;
+    default: throw Exception(ErrorCode::kInternal, "", "the cache's element type has no attention kernel");
+  }
+}
+
+// One kernel call: blocks [first_block, first_block + blocks) of one kv head.
+struct Part {
+  std::int64_t kv_head = 0;
+  std::int64_t first_block = 0;
+  std::int64_t slots = 0;
+};
+
+std::vector<Part> split(const KvCache& cache, std::int64_t layer) {
+  const std::int64_t kv_heads = cache.shape().kv_heads;
+  std::int64_t elements = 0;
+  for (std::int64_t head = 0; head < kv_heads; ++head) elements += cache.slots(layer, head) * cache.shape().head_dim;
+  const std::int64_t threads = elements < kParallelElements ? 1 : at::get_num_threads();
+  const std::int64_t wanted = (threads + kv_heads - 1) / kv_heads;
+
+  std::vector<Part> parts;
+  for (std::int64_t head = 0; head < kv_heads; ++head) {
+    const std::int64_t slots = cache.slots(layer, head);
+    require(slots > 0, "decode attention needs the token's own slot in every head");
+    const std::int64_t blocks = (slots + KvCache::kBlockSlots - 1) / KvCache::kBlockSlots;
+    const std::int64_t count = std::clamp<std::int64_t>(blocks / kPartBlocks, 1, wanted);
+    const std::int64_t stride = (blocks + count - 1) / count;
+    for (std::int64_t block = 0; block < blocks; block += stride) {
+      const std::int64_t first_slot = block * KvCache::kBlockSlots;
+      parts.push_back({head, block, std::min(slots - first_slot, stride * KvCache::kBlockSlots)});
+    }
+  }
+  return parts;
+}
+
+// Combines the parts of each head: weights e^(lse_part - max), which cannot overflow.
+void merge_parts(const std::vector<Part>& parts, const float* outputs, const float* log_sum_exps, std::int64_t group,
+                 std::int64_t head_dim, float* merged) {
+  for (std::size_t begin = 0; begin < parts.size();) {
+    std::size_t end = begin;
+    while (end < parts.size() && parts[end].kv_head == parts[begin].kv_head) ++end;
+    for (std::int64_t query = 0; query < group; ++query) {
+      float largest = -std::numeric_limits<float>::infinity();
+      for (std::size_t part = begin; part < end; ++part) {
+        largest = std::max(largest, log_sum_exps[static_cast<std::int64_t>(part) * group + query]);
+      }
+      float* const out = merged + (parts[begin].kv_head * group + query) * head_dim;
+      std::fill(out, out + head_dim, 0.0F);
+      float total = 0.0F;
+      for (std::size_t part = begin; part < end; ++part) {
+        const std::int64_t row = static_cast<std::int64_t>(part) * group + query;
+        const float weight = std::exp(log_sum_exps[row] - largest);
+        total += weight;
+        for (std::int64_t i = 0; i < head_dim; ++i) out[i] += weight * outputs[row * head_dim + i];
+      }
+      for (std::int64_t i = 0; i < head_dim; ++i) out[i] /= total;
+    }
+    begin = end;
+  }
+}
+
+}  // namespace
+
+at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale) {
+  const KvShape& shape = cache.shape();
+  if (!query.device().is_cpu()) {
+    throw Exception(ErrorCode::kDeviceUnavailable, query.device().str(), "attention has no kernel for this device in this build");
+  }
+  const std::int64_t heads = query.size(0);
+  const std::int64_t head_dim = query.size(1);
+  require(head_dim == shape.head_dim && heads % shape.kv_heads == 0, "decode attention: query heads do not fit the cache");
+  const std::int64_t group = heads / shape.kv_heads;
+  const std::vector<Part> parts = split(cache, layer);
+  const std::int64_t rows = static_cast<std::int64_t>(parts.size()) * group;
+  const kernels::ElementType type = element_type(shape.dtype);
+
+  const at::Tensor wide_query = query.to(at::kFloat).contiguous();
+  const auto fp32 = wide_query.options();
+  const at::Tensor outputs = at::empty({rows, head_dim}, fp32);
+  const at::Tensor log_sum_exps = at::empty({rows}, fp32);
+  const at::Tensor workspace = at::empty({rows, KvCache::kBlockSlots}, fp32);
+  const float* const query_data = wide_query.const_data_ptr<float>();
+  float* const output_data = outputs.data_ptr<float>();
+  float* const lse_data = log_sum_exps.data_ptr<float>();
+  float* const workspace_data = workspace.data_ptr<float>();
+
+  std::atomic<kernels::LaunchStatus> status{kernels::LaunchStatus::kOk};
+  const auto run = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t index = begin; index < end; ++index) {
+      const Part& part = parts[static_cast<std::size_t>(index)];
+      kernels::DecodeAttentionArgs args;
+      args.query = query_data + part.kv_head * group * head_dim;
+      args.group = group;
+      args.head_dim = head_dim;
+      args.kv_type = type;
+      args.key_blocks = cache.key_blocks(layer, part.kv_head).data() + part.first_block;
+      args.value_blocks = cache.value_blocks(layer, part.kv_head).data() + part.first_block;
+      args.slots = part.slots;
+      args.block_slots = KvCache::kBlockSlots;
+      args.scale = static_cast<float>(scale);
+      args.output = output_data + index * group * head_dim;
+      args.log_sum_exp = lse_data + index * group;
+      args.workspace = workspace_data + index * group * KvCache::kBlockSlots;
+      const kernels::LaunchStatus launched = kernels::decode_attention_cpu(args);
+      if (launched != kernels::LaunchStatus::kOk) status = launched;
+    }
+  };
+  const auto count = static_cast<std::int64_t>(parts.size());
+  const bool parallel = count > 1 && rows * head_dim > 0 && [&] {
+    std::int64_t slots = 0;
+    for (const Part& part : parts) slots += part.slots;
+    return slots * head_dim >= kParallelElements;
+  }();
+  if (parallel) {
+    at::parallel_for(0, count, 1, run);
+  } else {
+    run(0, count);
+  }
+  require(status.load() == kernels::LaunchStatus::kOk, "the decode attention kernel refused its arguments");
+
+  if (count == shape.kv_heads) return outputs.to(query.scalar_type());
+  const at::Tensor merged = at::empty({heads, head_dim}, fp32);
+  merge_parts(parts, output_data, lse_data, group, head_dim, merged.data_ptr<float>());
+  return merged.to(query.scalar_type());
+}
+
+}  // namespace winnow

@@ -1,0 +1,19 @@
+// One new token over a layer's (ragged) cache: kernels/api/decode_attention.h for every kv head, read in place.
+//
+// Used by engine/models in decode. Allocates O(H * d), never in proportion to the cache; long caches of few heads are split between
+// threads and merged by log-sum-exp. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for a kernel's refusal,
+// kDeviceUnavailable off the CPU.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+#include "engine/kv_cache/kv_cache.h"
+
+namespace winnow {
+
+// query: [H, d], after rotary, any float dtype; the token's own K and V are already in the cache. Returns [H, d], dtype of the query.
+at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale);
+
+}  // namespace winnow

@@ -1,0 +1,27 @@
+// The two feed-forward blocks: gated (decoders) and plain (vision towers, projectors).
+//
+// Used by engine/models. Inference only. Threads: engine thread.
+#pragma once
+
+#include "engine/layers/activation.h"
+#include "engine/layers/linear.h"
+
+namespace winnow {
+
+// down(act(gate(x)) * up(x)); gate and up are one product.
+struct GatedMlp {
+  Linear gate_up;  // [2 * intermediate, hidden], gate first
+  Linear down;     // [hidden, intermediate]
+  Activation activation = Activation::kSilu;
+  at::Tensor operator()(const at::Tensor& input) const;  // [rows, hidden] -> [rows, hidden]
+};
+
+// second(act(first(x)))
+struct PlainMlp {
+  Linear first;
+  Linear second;
+  Activation activation = Activation::kGelu;
+  at::Tensor operator()(const at::Tensor& input) const;  // [..., in] -> [..., out]
+};
+
+}  // namespace winnow

@@ -1,0 +1,25 @@
+// RMS and layer normalisation over the last dimension, rounded as transformers rounds.
+//
+// Used by engine/models. Inference only. Threads: engine thread.
+#pragma once
+
+#include <ATen/ATen.h>
+
+namespace winnow {
+
+// x / sqrt(mean(x^2) + epsilon) in fp32, rounded to the dtype of x, then times weight in that dtype (Qwen2RMSNorm).
+struct RmsNorm {
+  at::Tensor weight;  // [features]
+  double epsilon = 1e-6;
+  // input: [..., features], any float dtype; returns the same shape, contiguous.
+  at::Tensor operator()(const at::Tensor& input) const;
+};
+
+struct LayerNorm {
+  at::Tensor weight;  // [features]
+  at::Tensor bias;    // [features]
+  double epsilon = 1e-6;
+  at::Tensor operator()(const at::Tensor& input) const;
+};
+
+}  // namespace winnow

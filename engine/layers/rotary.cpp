@@ -1,0 +1,31 @@
+#include "engine/layers/rotary.h"
+
+#include "engine/base/error.h"
+
+namespace winnow {
+
+RotaryEmbedding::RotaryEmbedding(std::int64_t head_dim, double base, at::ScalarType dtype, at::Device device) : dtype_(dtype) {
+  require(head_dim > 0 && head_dim % 2 == 0, "rotary embedding needs an even head size");
+  // Same order of operations and types as transformers: 1 / base^(2i / d), the power in fp32.
+  const at::Tensor exponent = at::arange(0, head_dim, 2, at::TensorOptions().dtype(at::kLong)).to(at::kFloat).div(head_dim);
+  inverse_frequency_ = at::pow(at::Scalar(base), exponent).reciprocal().to(device);
+}
+
+RotaryAngles RotaryEmbedding::angles(const at::Tensor& positions) const {
+  const at::Tensor turns = positions.to(at::kFloat).unsqueeze(1) * inverse_frequency_;  // [rows, head_dim / 2]
+  return {turns.cos().to(dtype_).unsqueeze(1), turns.sin().to(dtype_).unsqueeze(1)};
+}
+
+void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out) {
+  const std::int64_t half = heads.size(-1) / 2;
+  const at::Tensor first = heads.narrow(-1, 0, half);
+  const at::Tensor second = heads.narrow(-1, half, half);
+  at::Tensor out_first = out.narrow(-1, 0, half);
+  at::Tensor out_second = out.narrow(-1, half, half);
+  at::mul_out(out_first, first, angles.cosine);
+  out_first.addcmul_(second, angles.sine, -1);
+  at::mul_out(out_second, second, angles.cosine);
+  out_second.addcmul_(first, angles.sine);
+}
+
+}  // namespace winnow

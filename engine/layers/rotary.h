@@ -1,0 +1,36 @@
+// Rotary position embedding, rotate-half layout (first half of a head pairs with the second half).
+//
+// Used by engine/models before keys are cached and by compression methods never: cached keys are final. Angles, cosine and sine are
+// computed in fp32 and rounded once to the model's dtype, as transformers does. Threads: engine thread.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+namespace winnow {
+
+// Cosine and sine per row; [rows, 1, head_dim / 2] in the model's dtype.
+struct RotaryAngles {
+  at::Tensor cosine;
+  at::Tensor sine;
+};
+
+class RotaryEmbedding {
+ public:
+  // head_dim is even.
+  RotaryEmbedding(std::int64_t head_dim, double base, at::ScalarType dtype, at::Device device);
+
+  // positions: int64 [rows], any values >= 0.
+  RotaryAngles angles(const at::Tensor& positions) const;
+
+ private:
+  at::Tensor inverse_frequency_;  // fp32 [head_dim / 2]
+  at::ScalarType dtype_;
+};
+
+// heads: [rows, heads, head_dim], any strides with a contiguous last dimension. Writes the turned heads to `out`, same shape, which must
+// not overlap the input.
+void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out);
+
+}  // namespace winnow

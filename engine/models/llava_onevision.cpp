@@ -1,0 +1,134 @@
+#include "engine/models/llava_onevision.h"
+
+#include <array>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+namespace {
+
+constexpr const char* kFamily = "llava_onevision";
+
+PlainMlp read_projector(const LlavaOnevisionConfig& config, WeightReader& weights) {
+  const auto bias = config.projector_bias ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone;
+  const std::int64_t features = config.vision.hidden_size * static_cast<std::int64_t>(config.feature_states.size());
+  PlainMlp projector;
+  projector.first = weights.linear("multi_modal_projector.linear_1", config.text.hidden_size, features, bias);
+  projector.second = weights.linear("multi_modal_projector.linear_2", config.text.hidden_size, config.text.hidden_size, bias);
+  projector.activation = config.projector_activation;
+  return projector;
+}
+
+std::string last_component(const std::string& folder) {
+  const std::size_t end = folder.find_last_not_of('/');
+  if (end == std::string::npos) return folder;
+  const std::size_t slash = folder.find_last_of('/', end);
+  return folder.substr(slash == std::string::npos ? 0 : slash + 1, slash == std::string::npos ? end + 1 : end - slash);
+}
+
+// maps: [count, rows, columns, hidden]. As torch.nn.functional.interpolate(mode="bilinear") on channels first.
+at::Tensor bilinear(const at::Tensor& maps, std::int64_t rows, std::int64_t columns) {
+  return at::upsample_bilinear2d(maps.permute({0, 3, 1, 2}).contiguous(), {rows, columns}, /*align_corners=*/false)
+      .permute({0, 2, 3, 1});
+}
+
+}  // namespace
+
+LlavaOnevision::LlavaOnevision(const LlavaOnevisionFolder& folder, WeightReader& weights)
+    : config_(folder.model),
+      processor_(folder.processor.image, folder.processor.video),
+      text_(config_.text, weights, "language_model."),
+      tower_(config_.vision, config_.feature_states, weights, "vision_tower.vision_model."),
+      projector_(read_projector(config_, weights)),
+      newline_(weights.tensor("image_newline", {config_.text.hidden_size})) {
+  info_.family = kFamily;
+  info_.device = weights.device().is_cuda() ? "cuda" : "cpu";
+  info_.dtype = weights.dtype() == at::kBFloat16 ? "bf16" : "fp32";
+  info_.layers = config_.text.layers;
+  info_.heads = config_.text.heads;
+  info_.kv_heads = config_.text.kv_heads;
+  info_.head_dim = config_.text.head_dim;
+  info_.context_tokens = config_.text.max_positions;
+  info_.visual_tokens_per_frame = config_.grid.drop_first_feature ? 0 : frame_tokens(config_.grid);
+  info_.parameter_count = weights.parameter_count();
+  info_.weight_bytes = weights.weight_bytes();
+  const KvShape shape = text_.kv_shape();
+  info_.kv_bytes_per_token = shape.layers * shape.kv_heads * shape.slot_bytes();
+  info_.time_instruction = folder.sidecar.time_instruction;
+}
+
+PixelValues LlavaOnevision::preprocess_image(const RgbImage& image, ImageTiling tiling) const { return processor_.image(image, tiling); }
+
+PixelValues LlavaOnevision::preprocess_frames(std::span<const RgbImage> frames) const { return processor_.frames(frames); }
+
+std::int64_t LlavaOnevision::image_tokens(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const {
+  return tiling == ImageTiling::kSingle ? single_image_tokens(config_.grid) : anyres_image_tokens({height_px, width_px}, config_.grid);
+}
+
+std::int64_t LlavaOnevision::video_tokens(std::int64_t frames) const { return winnow::video_tokens(frames, config_.grid); }
+
+at::Tensor LlavaOnevision::project(const at::Tensor& pixels, const InterruptToken& interrupt) const {
+  at::Tensor features = tower_.encode(pixels, interrupt);
+  if (config_.select_strategy == FeatureSelectStrategy::kDefault) features = features.narrow(1, 1, features.size(1) - 1);
+  return projector_(features);
+}
+
+MediaFeatures LlavaOnevision::encode_image(const PixelValues& image, const InterruptToken& interrupt) const {
+  const PixelSize source = {image.source_height_px, image.source_width_px};
+  MediaFeatures media;
+  if (image.pixels.size(0) == 1) {  // anyres always has a tile beside the base
+    media.features = at::cat({project(image.pixels, interrupt).select(0, 0), newline_.unsqueeze(0)}, 0);
+    media.origins = single_image_origins(config_.grid);
+  } else {
+    const PackedGrid grid = packed_grid(source, config_.grid);
+    require(image.pixels.size(0) == 1 + grid.tile_rows * grid.tile_columns, "the image's tiles do not fit its size");
+    const at::Tensor tiles = project(image.pixels, interrupt);
+    media.features = at::cat({tiles.select(0, 0), pack_tiles(tiles.narrow(0, 1, tiles.size(0) - 1), grid)}, 0);
+    media.origins = anyres_image_origins(source, config_.grid);
+  }
+  require(media.features.size(0) == static_cast<std::int64_t>(media.origins.size()), "an image's tokens and their origins differ in number");
+  return media;
+}
+
+at::Tensor LlavaOnevision::pack_tiles(const at::Tensor& tiles, const PackedGrid& grid) const {
+  const std::int64_t side = config_.grid.patches_per_side;
+  const std::int64_t hidden = tiles.size(2);
+  at::Tensor map = tiles.reshape({grid.tile_rows, grid.tile_columns, side, side, hidden})
+                       .permute({0, 2, 1, 3, 4})
+                       .reshape({grid.tile_rows * side, grid.tile_columns * side, hidden})
+                       .narrow(0, grid.first_row, grid.unpadded_rows)
+                       .narrow(1, grid.first_column, grid.unpadded_columns);
+  if (grid.scaled()) map = bilinear(map.unsqueeze(0), grid.rows, grid.columns).squeeze(0);
+  return at::cat({map, newline_.expand({grid.rows, 1, hidden})}, 1).flatten(0, 1);
+}
+
+at::Tensor LlavaOnevision::encode_frames(const PixelValues& frames, const InterruptToken& interrupt) const {
+  const std::int64_t count = frames.pixels.size(0);
+  const std::int64_t per_frame = frame_tokens(config_.grid);  // refuses what cannot be pooled before the tower runs
+  const std::int64_t side = config_.grid.patches_per_side;
+  const at::Tensor maps = project(frames.pixels, interrupt).view({count, side, side, config_.text.hidden_size});
+  const std::int64_t pooled = (side + 1) / 2;
+  return bilinear(maps, pooled, pooled).reshape({count, per_frame, config_.text.hidden_size});
+}
+
+MediaFeatures LlavaOnevision::join_frames(const at::Tensor& frame_features) const {
+  MediaFeatures media;
+  media.features = at::cat({frame_features.flatten(0, 1), newline_.unsqueeze(0)}, 0);
+  media.origins = video_origins(frame_features.size(0), config_.grid);
+  require(media.features.size(0) == static_cast<std::int64_t>(media.origins.size()), "a video's tokens and their origins differ in number");
+  return media;
+}
+
+std::unique_ptr<VisionLanguageModel> load_llava_onevision(const ModelSource& source) {
+  const LlavaOnevisionFolder folder = load_llava_onevision_folder(source.folder);
+  WeightFolder weights(source.folder, llava_weight_name_rules());
+  weights.set_interrupt(source.interrupt);
+  weights.set_progress(source.progress);
+  WeightReader reader(weights, source.dtype, source.device);
+  auto model = std::make_unique<LlavaOnevision>(folder, reader);
+  model->info_.folder = source.folder;
+  model->info_.name = last_component(source.folder);
+  return model;
+}
+
+}  // namespace winnow

@@ -1,0 +1,57 @@
+// LLaVA-OneVision: SigLIP tower, two-layer projector, Qwen2 decoder; anyres images and pooled video frames.
+//
+// Made by registry.h, used as VisionLanguageModel. Features follow transformers' LlavaOnevisionModel (get_image_features,
+// pack_image_features, get_video_features): an image of its own is its base tile, then the stitched, unpadded and, where the tiles are too
+// many, bilinearly reduced grid with a newline embedding after each row; an image among several is one tile and one newline; a video is
+// its frames pooled to half the side and one newline at the end. Threads: engine thread; methods need c10::InferenceMode.
+// Errors: kDamagedFile naming the tensor, kUnsupportedModel where the select strategy leaves no square grid, Interrupted.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/layers/mlp.h"
+#include "engine/models/llava_onevision_config.h"
+#include "engine/models/qwen2_decoder.h"
+#include "engine/models/registry.h"
+#include "engine/models/siglip_tower.h"
+#include "engine/models/vision_language_model.h"
+#include "engine/vision/image_processor.h"
+
+namespace winnow {
+
+class LlavaOnevision final : public VisionLanguageModel {
+ public:
+  LlavaOnevision(const LlavaOnevisionFolder& folder, WeightReader& weights);
+
+  const ModelInfo& info() const override { return info_; }
+  const TextDecoder& text() const override { return text_; }
+  std::int64_t image_token_id() const override { return config_.image_token_id; }
+  std::int64_t video_token_id() const override { return config_.video_token_id; }
+  std::int64_t position_axes() const override { return 1; }
+  PixelValues preprocess_image(const RgbImage& image, ImageTiling tiling) const override;
+  PixelValues preprocess_frames(std::span<const RgbImage> frames) const override;
+  std::int64_t image_tokens(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const override;
+  std::int64_t video_tokens(std::int64_t frames) const override;
+  MediaFeatures encode_image(const PixelValues& image, const InterruptToken& interrupt) const override;
+  at::Tensor encode_frames(const PixelValues& frames, const InterruptToken& interrupt) const override;
+  MediaFeatures join_frames(const at::Tensor& frame_features) const override;
+
+ private:
+  friend std::unique_ptr<VisionLanguageModel> load_llava_onevision(const ModelSource& source);
+
+  at::Tensor project(const at::Tensor& pixels, const InterruptToken& interrupt) const;
+  at::Tensor pack_tiles(const at::Tensor& tiles, const PackedGrid& grid) const;
+
+  LlavaOnevisionConfig config_;
+  ImageProcessor processor_;
+  ModelInfo info_;
+  Qwen2Decoder text_;
+  SiglipTower tower_;
+  PlainMlp projector_;
+  at::Tensor newline_;  // [hidden]
+};
+
+std::unique_ptr<VisionLanguageModel> load_llava_onevision(const ModelSource& source);
+
+}  // namespace winnow

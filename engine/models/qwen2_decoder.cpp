@@ -1,0 +1,157 @@
+#include "engine/models/qwen2_decoder.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "engine/base/error.h"
+#include "engine/layers/attention.h"
+#include "engine/layers/decode_attention.h"
+
+namespace winnow {
+namespace {
+
+PastKeyValues gather_past(const KvCache& cache, std::int64_t layer) {
+  PastKeyValues past;
+  const std::int64_t kv_heads = cache.shape().kv_heads;
+  std::int64_t slots = 0;
+  for (std::int64_t head = 0; head < kv_heads; ++head) slots += cache.slots(layer, head);
+  if (slots == 0) return past;
+  for (std::int64_t head = 0; head < kv_heads; ++head) {
+    past.keys.push_back(cache.gather_keys(layer, head));
+    past.values.push_back(cache.gather_values(layer, head));
+  }
+  return past;
+}
+
+}  // namespace
+
+Qwen2Decoder::Qwen2Decoder(const Qwen2Config& config, WeightReader& weights, const std::string& prefix, std::int64_t tile_rows)
+    : config_(config),
+      tile_rows_(tile_rows),
+      scale_(1.0 / std::sqrt(static_cast<double>(config.head_dim))),
+      rotary_(config.head_dim, config.rope_theta, weights.dtype(), weights.device()) {
+  require(tile_rows > 0, "a prefill tile has at least one row");
+  embedding_ = weights.tensor(prefix + "model.embed_tokens.weight", {config.vocabulary, config.hidden_size});
+  layers_.reserve(static_cast<std::size_t>(config.layers));
+  for (std::int64_t layer = 0; layer < config.layers; ++layer) {
+    layers_.push_back(read_layer(weights, prefix + "model.layers." + std::to_string(layer) + "."));
+  }
+  final_norm_ = weights.rms_norm(prefix + "model.norm", config.hidden_size, config.rms_norm_eps);
+  // A folder that ties the two and still stores the head means what it stores (transformers 5 reads it the same way).
+  if (config.tie_word_embeddings && !weights.has(prefix + "lm_head.weight")) {
+    head_.weight = embedding_;
+  } else {
+    head_ = weights.linear(prefix + "lm_head", config.vocabulary, config.hidden_size, WeightReader::Bias::kNone);
+  }
+}
+
+Qwen2Decoder::Layer Qwen2Decoder::read_layer(WeightReader& weights, const std::string& prefix) const {
+  const std::int64_t hidden = config_.hidden_size;
+  const std::int64_t query_size = config_.heads * config_.head_dim;
+  const std::int64_t kv_size = config_.kv_heads * config_.head_dim;
+  const std::string attention = prefix + "self_attn.";
+  const std::string mlp = prefix + "mlp.";
+  const bool biased = weights.has(attention + "q_proj.bias") || weights.has(attention + "k_proj.bias") ||
+                      weights.has(attention + "v_proj.bias");
+  const auto bias = biased ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone;
+  const auto none = WeightReader::Bias::kNone;
+
+  Layer layer;
+  layer.input_norm = weights.rms_norm(prefix + "input_layernorm", hidden, config_.rms_norm_eps);
+  layer.qkv = fuse(std::array{weights.linear(attention + "q_proj", query_size, hidden, bias),
+                              weights.linear(attention + "k_proj", kv_size, hidden, bias),
+                              weights.linear(attention + "v_proj", kv_size, hidden, bias)});
+  layer.output = weights.linear(attention + "o_proj", hidden, query_size, none);
+  layer.mlp_norm = weights.rms_norm(prefix + "post_attention_layernorm", hidden, config_.rms_norm_eps);
+  layer.mlp.gate_up = fuse(std::array{weights.linear(mlp + "gate_proj", config_.intermediate_size, hidden, none),
+                                      weights.linear(mlp + "up_proj", config_.intermediate_size, hidden, none)});
+  layer.mlp.down = weights.linear(mlp + "down_proj", hidden, config_.intermediate_size, none);
+  layer.mlp.activation = config_.activation;
+  return layer;
+}
+
+KvShape Qwen2Decoder::kv_shape() const {
+  return {layers(), config_.kv_heads, config_.head_dim, embedding_.scalar_type(), embedding_.device()};
+}
+
+at::Tensor Qwen2Decoder::embed(const at::Tensor& ids) const { return at::embedding(embedding_, ids); }
+
+void Qwen2Decoder::prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::int32_t first_original,
+                                 KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const {
+  require(layer >= 0 && layer < layers(), "prefill: no such layer");
+  require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size, "prefill: hidden states do not fit the model");
+  require(positions.dim() == 2 && positions.size(0) == 1 && positions.size(1) == hidden.size(0), "prefill: one position per token");
+  const Layer& weights = layers_[static_cast<std::size_t>(layer)];
+  const std::int64_t rows = hidden.size(0);
+  const std::int64_t heads = config_.heads;
+  const std::int64_t kv_heads = config_.kv_heads;
+  const std::int64_t head_dim = config_.head_dim;
+  const bool viewed = observer != nullptr && observer->wants_views();
+
+  const PastKeyValues past = gather_past(cache, layer);
+  at::Tensor key = at::empty({kv_heads, rows, head_dim}, hidden.options());
+  at::Tensor value = at::empty({kv_heads, rows, head_dim}, hidden.options());
+  at::Tensor all_queries = viewed ? at::empty({heads, rows, head_dim}, hidden.options()) : at::Tensor();
+  at::Tensor all_lse = viewed ? at::empty({heads, rows}, hidden.options().dtype(at::kFloat)) : at::Tensor();
+
+  // Tiles of equal length rather than full ones and a rest: a short last product would waste the threads.
+  const std::int64_t tiles = (rows + tile_rows_ - 1) / tile_rows_;
+  const std::int64_t tile_rows = (rows + tiles - 1) / tiles;
+  for (std::int64_t first = 0; first < rows; first += tile_rows) {
+    interrupt.throw_if_requested();
+    const std::int64_t count = std::min(tile_rows, rows - first);
+    at::Tensor tile = hidden.narrow(0, first, count);
+
+    const at::Tensor qkv = weights.qkv(weights.input_norm(tile)).view({count, heads + 2 * kv_heads, head_dim});
+    const RotaryAngles angles = rotary_.angles(positions.select(0, 0).narrow(0, first, count));
+    at::Tensor query = viewed ? all_queries.narrow(1, first, count).transpose(0, 1) : at::empty({count, heads, head_dim}, hidden.options());
+    at::Tensor tile_key = key.narrow(1, first, count).transpose(0, 1);
+    apply_rotary(qkv.narrow(1, 0, heads), angles, query);
+    apply_rotary(qkv.narrow(1, heads, kv_heads), angles, tile_key);
+    value.narrow(1, first, count).copy_(qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
+
+    const AttentionResult attention = prefill_attention(query, key, value, first, past, scale_);
+    if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);
+    tile.add_(weights.output(attention.output.view({count, heads * head_dim})));
+    interrupt.throw_if_requested();
+    tile.add_(weights.mlp(weights.mlp_norm(tile)));
+  }
+
+  std::vector<std::int32_t> original(static_cast<std::size_t>(rows));
+  std::iota(original.begin(), original.end(), first_original);
+  cache.append(layer, key, value, original);
+  if (viewed) observer->on_layer({layer, all_queries, key, value, past.keys, all_lse, scale_});
+}
+
+at::Tensor Qwen2Decoder::logits(const at::Tensor& hidden) const { return head_(final_norm_(hidden)).to(at::kFloat); }
+
+at::Tensor Qwen2Decoder::decode(std::int64_t token_id, std::span<const std::int64_t> position, std::int32_t original, KvCache& cache,
+                                const std::function<void(std::int64_t layer)>& after_layer) const {
+  require(token_id >= 0 && token_id < config_.vocabulary, "decode: the token is outside the vocabulary");
+  require(position.size() == 1, "decode: this family has one position axis");
+  const std::int64_t heads = config_.heads;
+  const std::int64_t kv_heads = config_.kv_heads;
+  const std::int64_t head_dim = config_.head_dim;
+  const RotaryAngles angles = rotary_.angles(at::full({1}, position[0], embedding_.options().dtype(at::kLong)));
+  const std::array<std::int32_t, 1> originals = {original};
+
+  at::Tensor hidden = embedding_.narrow(0, token_id, 1).clone();
+  at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, embedding_.options());
+  const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
+  const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
+  for (std::int64_t layer = 0; layer < layers(); ++layer) {
+    const Layer& weights = layers_[static_cast<std::size_t>(layer)];
+    const at::Tensor qkv = weights.qkv(weights.input_norm(hidden)).view({1, heads + 2 * kv_heads, head_dim});
+    apply_rotary(qkv.narrow(1, 0, heads + kv_heads), angles, turned);
+    cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals);
+    const at::Tensor attention = decode_attention(query, cache, layer, scale_);
+    hidden.add_(weights.output(attention.view({1, heads * head_dim})));
+    if (after_layer) after_layer(layer);
+    hidden.add_(weights.mlp(weights.mlp_norm(hidden)));
+  }
+  return logits(hidden).select(0, 0);
+}
+
+}  // namespace winnow

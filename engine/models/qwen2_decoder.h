@@ -1,0 +1,63 @@
+// Qwen2 as a TextDecoder: RMS norm, attention with rotary positions and grouped kv heads, gated MLP.
+//
+// Used by the families whose language model is Qwen2 (llava_onevision.h). Biases of q/k/v exist where the weights have them (all three or
+// none); the output projection is the embedding table where the folder ties them. Prefill runs a layer tile by tile, each tile through
+// attention and MLP before the next, so that activations stay O(tile) next to the segment's hidden states, keys and values.
+// Dtype fp32 or bf16; rounding follows transformers' order of operations. Threads: engine thread; methods need c10::InferenceMode.
+// Errors: kDamagedFile naming the tensor (missing, wrong shape, not finite); Interrupted.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/layers/linear.h"
+#include "engine/layers/mlp.h"
+#include "engine/layers/norm.h"
+#include "engine/layers/rotary.h"
+#include "engine/models/llava_onevision_config.h"
+#include "engine/models/vision_language_model.h"
+#include "engine/models/weight_reader.h"
+
+namespace winnow {
+
+class Qwen2Decoder final : public TextDecoder {
+ public:
+  // Rows that go through a layer at a time; also the longest stretch between two polls of an interrupt.
+  static constexpr std::int64_t kTileRows = 1024;
+
+  // prefix: of the decoder's tensors, "language_model." for LLaVA. config has been checked.
+  Qwen2Decoder(const Qwen2Config& config, WeightReader& weights, const std::string& prefix, std::int64_t tile_rows = kTileRows);
+
+  std::int64_t layers() const override { return static_cast<std::int64_t>(layers_.size()); }
+  KvShape kv_shape() const override;
+  std::int64_t vocabulary() const override { return config_.vocabulary; }
+  at::Tensor embed(const at::Tensor& ids) const override;
+  void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::int32_t first_original, KvCache& cache,
+                     PrefillObserver* observer, const InterruptToken& interrupt) const override;
+  at::Tensor logits(const at::Tensor& hidden) const override;
+  at::Tensor decode(std::int64_t token_id, std::span<const std::int64_t> position, std::int32_t original, KvCache& cache,
+                    const std::function<void(std::int64_t layer)>& after_layer) const override;
+
+ private:
+  struct Layer {
+    RmsNorm input_norm;
+    Linear qkv;  // [(H + 2 Hkv) * d, hidden]
+    Linear output;
+    RmsNorm mlp_norm;
+    GatedMlp mlp;
+  };
+  Layer read_layer(WeightReader& weights, const std::string& prefix) const;
+
+  Qwen2Config config_;
+  std::int64_t tile_rows_;
+  double scale_;
+  RotaryEmbedding rotary_;
+  at::Tensor embedding_;  // [vocabulary, hidden]
+  std::vector<Layer> layers_;
+  RmsNorm final_norm_;
+  Linear head_;  // shares embedding_ where tied
+};
+
+}  // namespace winnow

@@ -1,0 +1,59 @@
+#include "engine/models/registry.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/base/error.h"
+#include "engine/base/json_document.h"
+#include "engine/models/llava_onevision.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::size_t kNameBytes = 256;
+
+struct Family {
+  const char* model_type;    // config.json: model_type
+  const char* architecture;  // config.json: architectures[0]
+  std::unique_ptr<VisionLanguageModel> (*load)(const ModelSource&);
+};
+
+constexpr std::array<Family, 1> kFamilies = {{
+    {"llava_onevision", "LlavaOnevisionForConditionalGeneration", &load_llava_onevision},
+}};
+
+// architectures[0], or nothing where the file has no such list.
+std::string architecture_of(const JsonObject& config) {
+  if (!config.has("architectures")) return {};
+  const Json& list = config.value("architectures");
+  if (!list.is_array() || list.empty() || !list.front().is_string()) {
+    config.refuse(ErrorCode::kDamagedFile, "architectures", "is not a list of names");
+  }
+  const auto& name = list.front().get_ref<const std::string&>();
+  if (name.size() > kNameBytes) config.refuse(ErrorCode::kLimitExceeded, "architectures", "the name is too long");
+  return name;
+}
+
+}  // namespace
+
+std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
+  if (source.dtype != at::kFloat && source.dtype != at::kBFloat16) {
+    throw Exception(ErrorCode::kInvalidArgument, source.folder, "models run in fp32 or bf16");
+  }
+  const std::string file = source.folder + "/config.json";
+  const Json document = load_json(file);
+  const JsonObject config(document, file);
+  const std::string architecture = architecture_of(config);
+  const std::string model_type = config.string("model_type", kNameBytes, "");
+  // The architecture names the class that saved the folder; model_type is only asked where that is missing.
+  const auto family = std::find_if(kFamilies.begin(), kFamilies.end(), [&](const Family& candidate) {
+    return architecture.empty() ? model_type == candidate.model_type : architecture == candidate.architecture;
+  });
+  if (family == kFamilies.end()) {
+    const std::string found = !architecture.empty() ? architecture : !model_type.empty() ? model_type : "no model type";
+    throw Exception(ErrorCode::kUnsupportedModel, file, "the engine does not run " + found + "; it runs " + kFamilies.front().architecture);
+  }
+  return family->load(source);
+}
+
+}  // namespace winnow

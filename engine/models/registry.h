@@ -1,0 +1,29 @@
+// Which families the engine runs, and the way from a model folder to a model.
+//
+// Used by engine/generation. A family is one line in registry.cpp and one file. Errors: Exception; kUnsupportedModel naming what
+// config.json says, and everything that the family's loader throws; Interrupted. Threads: engine thread.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/base/interrupt.h"
+#include "engine/models/vision_language_model.h"
+#include "engine/weights/weight_folder.h"
+
+namespace winnow {
+
+struct ModelSource {
+  std::string folder;  // a Hugging Face folder, bytes of a path
+  at::Device device = at::kCPU;
+  at::ScalarType dtype = at::kFloat;  // fp32 or bf16; stored weights of another type are converted
+  std::function<void(const WeightProgress&)> progress;  // after every tensor; may be empty
+  InterruptToken interrupt;
+};
+
+std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source);
+
+}  // namespace winnow

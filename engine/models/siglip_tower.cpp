@@ -1,0 +1,103 @@
+#include "engine/models/siglip_tower.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "engine/layers/attention.h"
+
+namespace winnow {
+
+SiglipTower::SiglipTower(const SiglipVisionConfig& config, std::vector<std::int64_t> feature_states, WeightReader& weights,
+                         const std::string& prefix)
+    : config_(config), feature_states_(std::move(feature_states)) {
+  require(!feature_states_.empty(), "a vision tower must deliver at least one state");
+  const std::int64_t last = *std::max_element(feature_states_.begin(), feature_states_.end());
+  require(last <= config.layers, "the vision tower has fewer layers than its features need");
+  const std::int64_t hidden = config.hidden_size;
+  const std::int64_t patch = config.patch_size_px;
+  const std::int64_t patches = config.patches_per_side * config.patches_per_side;
+
+  const std::string embeddings = prefix + "embeddings.";
+  patch_embedding_.weight =
+      weights.tensor(embeddings + "patch_embedding.weight", {hidden, config.channels, patch, patch}).reshape({hidden, -1});
+  patch_embedding_.bias = weights.tensor(embeddings + "patch_embedding.bias", {hidden});
+  position_embedding_ = weights.tensor(embeddings + "position_embedding.weight", {patches, hidden});
+  for (std::int64_t layer = 0; layer < last; ++layer) {
+    layers_.push_back(read_layer(weights, prefix + "encoder.layers." + std::to_string(layer) + "."));
+  }
+}
+
+SiglipTower::Layer SiglipTower::read_layer(WeightReader& weights, const std::string& prefix) const {
+  const std::int64_t hidden = config_.hidden_size;
+  const auto bias = WeightReader::Bias::kRequired;
+  const std::string attention = prefix + "self_attn.";
+  Layer layer;
+  layer.attention_norm = weights.layer_norm(prefix + "layer_norm1", hidden, config_.layer_norm_eps);
+  layer.qkv = fuse(std::array{weights.linear(attention + "q_proj", hidden, hidden, bias),
+                              weights.linear(attention + "k_proj", hidden, hidden, bias),
+                              weights.linear(attention + "v_proj", hidden, hidden, bias)});
+  layer.output = weights.linear(attention + "out_proj", hidden, hidden, bias);
+  layer.mlp_norm = weights.layer_norm(prefix + "layer_norm2", hidden, config_.layer_norm_eps);
+  layer.mlp.first = weights.linear(prefix + "mlp.fc1", config_.intermediate_size, hidden, bias);
+  layer.mlp.second = weights.linear(prefix + "mlp.fc2", hidden, config_.intermediate_size, bias);
+  layer.mlp.activation = config_.activation;
+  return layer;
+}
+
+at::Tensor SiglipTower::encode(const at::Tensor& pixels, const InterruptToken& interrupt) const {
+  require(pixels.dim() == 4 && pixels.size(0) > 0 && pixels.size(1) == config_.channels && pixels.size(2) == config_.image_size_px &&
+              pixels.size(3) == config_.image_size_px,
+          "the pixels do not have the vision tower's size");
+  std::vector<at::Tensor> blocks;
+  for (std::int64_t first = 0; first < pixels.size(0); first += kFramesPerBlock) {
+    blocks.push_back(encode_block(pixels.narrow(0, first, std::min(kFramesPerBlock, pixels.size(0) - first)), interrupt));
+  }
+  return blocks.size() == 1 ? blocks.front() : at::cat(blocks, 0);
+}
+
+at::Tensor SiglipTower::encode_block(const at::Tensor& pixels, const InterruptToken& interrupt) const {
+  at::Tensor hidden = embed(pixels);
+  // A state is kept only if it is a feature; layers work in place.
+  std::vector<at::Tensor> features(feature_states_.size());
+  const auto keep = [&](std::int64_t state) {
+    for (std::size_t i = 0; i < features.size(); ++i) {
+      if (feature_states_[i] == state) features[i] = hidden.clone();
+    }
+  };
+  keep(0);
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    interrupt.throw_if_requested();
+    run_layer(layers_[layer], hidden);
+    keep(static_cast<std::int64_t>(layer) + 1);
+  }
+  return features.size() == 1 ? features.front() : at::cat(features, -1);
+}
+
+at::Tensor SiglipTower::embed(const at::Tensor& pixels) const {
+  const std::int64_t frames = pixels.size(0);
+  const std::int64_t side = config_.patches_per_side;
+  const std::int64_t patch = config_.patch_size_px;
+  // Pixels beyond the last whole patch are left out, as the convolution without padding does.
+  const at::Tensor patches = pixels.narrow(2, 0, side * patch)
+                                 .narrow(3, 0, side * patch)
+                                 .to(position_embedding_.options())
+                                 .reshape({frames, config_.channels, side, patch, side, patch})
+                                 .permute({0, 2, 4, 1, 3, 5})
+                                 .reshape({frames, side * side, config_.channels * patch * patch});
+  return patch_embedding_(patches).add_(position_embedding_);
+}
+
+void SiglipTower::run_layer(const Layer& layer, at::Tensor& hidden) const {
+  const std::int64_t frames = hidden.size(0);
+  const std::int64_t patches = hidden.size(1);
+  const at::Tensor qkv = layer.qkv(layer.attention_norm(hidden)).view({frames, patches, 3, config_.heads, config_.head_dim});
+  const auto part = [&](std::int64_t index) { return qkv.select(2, index).transpose(1, 2); };  // [frames, heads, patches, d]
+  const double scale = 1.0 / std::sqrt(static_cast<double>(config_.head_dim));
+  const AttentionResult attention = attention_with_lse(part(0), part(1), part(2), Mask::kNone, scale);
+  hidden.add_(layer.output(attention.output.transpose(1, 2).reshape({frames, patches, config_.hidden_size})));
+  hidden.add_(layer.mlp(layer.mlp_norm(hidden)));
+}
+
+}  // namespace winnow

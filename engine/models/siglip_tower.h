@@ -1,0 +1,54 @@
+// SigLIP's vision transformer: frames or tiles in, hidden states of chosen layers out.
+//
+// Used by the LLaVA families. Only the layers up to the last one asked for are read and run; the tower's own last norm and pooling head
+// are never used by them. Dtype fp32 or bf16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the
+// tensor; Interrupted.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/base/interrupt.h"
+#include "engine/layers/linear.h"
+#include "engine/layers/mlp.h"
+#include "engine/layers/norm.h"
+#include "engine/models/llava_onevision_config.h"
+#include "engine/models/weight_reader.h"
+
+namespace winnow {
+
+class SiglipTower {
+ public:
+  // Frames that go through the tower at a time; an interrupt is polled per layer of such a block.
+  static constexpr std::int64_t kFramesPerBlock = 8;
+
+  // feature_states: 0 = embeddings, k = after layer k; not empty, each at most config.layers. prefix: "vision_tower.vision_model.".
+  SiglipTower(const SiglipVisionConfig& config, std::vector<std::int64_t> feature_states, WeightReader& weights,
+              const std::string& prefix);
+
+  // pixels: fp32 [frames, 3, side, side]. Returns [frames, patches, hidden * feature_states], patches row by row.
+  at::Tensor encode(const at::Tensor& pixels, const InterruptToken& interrupt) const;
+
+ private:
+  struct Layer {
+    LayerNorm attention_norm;
+    Linear qkv;
+    Linear output;
+    LayerNorm mlp_norm;
+    PlainMlp mlp;
+  };
+  Layer read_layer(WeightReader& weights, const std::string& prefix) const;
+  at::Tensor encode_block(const at::Tensor& pixels, const InterruptToken& interrupt) const;
+  at::Tensor embed(const at::Tensor& pixels) const;
+  void run_layer(const Layer& layer, at::Tensor& hidden) const;
+
+  SiglipVisionConfig config_;
+  std::vector<std::int64_t> feature_states_;
+  Linear patch_embedding_;         // [hidden, 3 * patch * patch]: the convolution as a product
+  at::Tensor position_embedding_;  // [patches, hidden]
+  std::vector<Layer> layers_;
+};
+
+}  // namespace winnow
