@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/unicode_tables.h"
+#include "engine/text/utf8.h"
 
 namespace winnow {
 namespace {
@@ -31,9 +32,9 @@ std::string ranges_text(std::span<const unicode::CodePointRange> ranges) {
 }
 
 // \s, \S: PCRE2's \s has U+180E, Unicode's White_Space has not. \p{L}, \p{N}: Oniguruma's Unicode is newer than PCRE2's.
-std::string translate(std::string_view pattern) {
-  const std::string letters = "\\p{L}" + ranges_text(unicode::added_letters());
-  const std::string numbers = "\\p{N}" + ranges_text(unicode::added_numbers());
+std::string translate(std::string_view pattern, const std::string& added_letters, const std::string& added_numbers) {
+  const std::string letters = "\\p{L}" + added_letters;
+  const std::string numbers = "\\p{N}" + added_numbers;
   std::string out;
   int class_depth = 0;
   for (std::size_t i = 0; i < pattern.size();) {
@@ -81,30 +82,36 @@ struct FreePcre {
 }  // namespace
 
 struct SplitPattern::Compiled {
-  std::unique_ptr<pcre2_code, FreePcre> code;
+  std::unique_ptr<pcre2_code, FreePcre> plain;
+  std::unique_ptr<pcre2_code, FreePcre> extended;
   std::unique_ptr<pcre2_match_data, FreePcre> data;
   std::unique_ptr<pcre2_match_context, FreePcre> context;
 };
 
 SplitPattern::SplitPattern(std::string_view pattern, const std::string& subject) : compiled_(std::make_unique<Compiled>()) {
   if (pattern.size() > kMaxPatternBytes) throw Exception(ErrorCode::kLimitExceeded, subject, "the split pattern is longer than 64 KiB");
-  const std::string text = translate(pattern);
-  std::unique_ptr<pcre2_compile_context, FreePcre> compile(pcre2_compile_context_create(nullptr));
-  require(compile != nullptr, "PCRE2 context");
-  pcre2_set_newline(compile.get(), PCRE2_NEWLINE_LF);
-  pcre2_set_parens_nest_limit(compile.get(), kMaxNesting);
-  int error = 0;
-  PCRE2_SIZE offset = 0;
-  // MULTILINE: in Oniguruma's Ruby syntax ^ and $ always match at lines.
-  compiled_->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
-                                      PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &offset, compile.get()));
-  if (!compiled_->code) {
-    PCRE2_UCHAR message[160];
-    pcre2_get_error_message(error, message, sizeof message);
-    throw Exception(ErrorCode::kDamagedFile, subject,
-                    "the split pattern is not a valid regular expression (" + std::string(reinterpret_cast<char*>(message)) + ")");
-  }
-  compiled_->data.reset(pcre2_match_data_create_from_pattern(compiled_->code.get(), nullptr));
+  std::unique_ptr<pcre2_compile_context, FreePcre> settings(pcre2_compile_context_create(nullptr));
+  require(settings != nullptr, "PCRE2 context");
+  pcre2_set_newline(settings.get(), PCRE2_NEWLINE_LF);
+  pcre2_set_parens_nest_limit(settings.get(), kMaxNesting);
+  const auto compile = [&](const std::string& text) {
+    int error = 0;
+    PCRE2_SIZE offset = 0;
+    // MULTILINE: in Oniguruma's Ruby syntax ^ and $ always match at lines.
+    std::unique_ptr<pcre2_code, FreePcre> code(
+        pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
+                      PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &offset, settings.get()));
+    if (!code) {
+      PCRE2_UCHAR message[160];
+      pcre2_get_error_message(error, message, sizeof message);
+      throw Exception(ErrorCode::kDamagedFile, subject,
+                      "the split pattern is not a valid regular expression (" + std::string(reinterpret_cast<char*>(message)) + ")");
+    }
+    return code;
+  };
+  compiled_->plain = compile(translate(pattern, "", ""));
+  compiled_->extended = compile(translate(pattern, ranges_text(unicode::added_letters()), ranges_text(unicode::added_numbers())));
+  compiled_->data.reset(pcre2_match_data_create(1, nullptr));  // only the whole match is asked for
   compiled_->context.reset(pcre2_match_context_create(nullptr));
   require(compiled_->data && compiled_->context, "PCRE2 match data");
   pcre2_set_match_limit(compiled_->context.get(), kMatchLimit);
@@ -116,8 +123,22 @@ SplitPattern::~SplitPattern() = default;
 SplitPattern::SplitPattern(SplitPattern&&) noexcept = default;
 SplitPattern& SplitPattern::operator=(SplitPattern&&) noexcept = default;
 
-SplitPattern::Match SplitPattern::match(std::string_view text, std::size_t from) const {
-  const int rc = pcre2_match(compiled_->code.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, PCRE2_NO_UTF_CHECK,
+SplitPattern::Classes SplitPattern::classes_for(std::string_view text) {
+  const auto in = [](std::span<const unicode::CodePointRange> ranges, char32_t c) {
+    const auto found = std::upper_bound(ranges.begin(), ranges.end(), c, [](char32_t v, const auto& r) { return v < r.first; });
+    return found != ranges.begin() && c <= (found - 1)->last;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (static_cast<unsigned char>(text[i]) < 0xE1) continue;  // the oldest of the new characters is U+1C89
+    const char32_t c = utf8::decode(text, i).code_point;
+    if (in(unicode::added_letters(), c) || in(unicode::added_numbers(), c)) return Classes::kExtended;
+  }
+  return Classes::kPlain;
+}
+
+SplitPattern::Match SplitPattern::match(Classes classes, std::string_view text, std::size_t from) const {
+  const pcre2_code* code = classes == Classes::kPlain ? compiled_->plain.get() : compiled_->extended.get();
+  const int rc = pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, PCRE2_NO_UTF_CHECK,
                              compiled_->data.get(), compiled_->context.get());
   if (rc == PCRE2_ERROR_NOMATCH) return {Outcome::kNoMatch, 0, 0};
   if (rc < 0) return {Outcome::kLimit, 0, 0};

@@ -46,7 +46,10 @@ class SplitPattern {
   };
   struct Compiled;
 
-  Match match(std::string_view text, std::size_t from) const;
+  // Characters newer than PCRE2's Unicode need long classes, which cost three times as much on every text: only where they occur.
+  enum class Classes { kPlain, kExtended };
+  static Classes classes_for(std::string_view text);
+  Match match(Classes classes, std::string_view text, std::size_t from) const;
 
   std::unique_ptr<Compiled> compiled_;
 };
@@ -65,13 +68,14 @@ bool SplitPattern::split(std::string_view text, std::size_t begin, std::size_t e
       from = cut;
     }
   };
+  const Classes classes = classes_for(text.substr(begin, end - begin));
   std::size_t done = begin;    // everything before is in pieces
   std::size_t search = begin;  // no match starts in [done, search)
   while (done < end) {
     if (should_stop()) return false;
     const std::size_t window = window_end(text, search, end);
     // The subject starts at `begin`, so that a look-behind sees what is before the match and an anchor does not match in the middle.
-    Match found = search < window ? match(text.substr(begin, window - begin), search - begin) : Match{};
+    Match found = search < window ? match(classes, text.substr(begin, window - begin), search - begin) : Match{};
     found.begin += begin;
     found.end += begin;
     if (found.outcome == Outcome::kLimit) {

@@ -1,0 +1,61 @@
+// Picks the next token from logits: greedy, or drawn after temperature, top-k, top-p and min-p.
+//
+// Used by engine/generation's decode loop. Order and meaning are those of Hugging Face generate(): repetition penalty on the logits of
+// every id of prompt and answer (also when greedy), then temperature, top-k, top-p, min-p. At least one candidate always remains. Ties:
+// greedy takes the smaller id; top-k keeps all ids that tie with the k-th, top-p takes the smaller id first.
+//
+// Random numbers: the n-th draw of a turn is splitmix64's output for state seed + (n + 1) * 0x9E3779B97F4A7C15, its upper 53 bits as a
+// fraction u in [0, 1); the token is the first candidate in ascending id whose running sum of probabilities exceeds u. Same seed, same
+// logits, same answer, on every machine.
+//
+// logits: fp32 [vocabulary]; -inf means never. Sums in double. Errors: Exception; kInvalidArgument (settings outside their range),
+// kNumericFailure (NaN, +inf, or nothing but -inf). Threads: confined to one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace winnow {
+
+struct SamplerSettings {
+  double temperature = 0.0;  // >= 0, finite; 0: greedy
+  int top_k = 0;             // >= 0; 0: off
+  double top_p = 1.0;        // [0, 1]; 0 keeps the best
+  double min_p = 0.0;        // [0, 1]
+  double repetition_penalty = 1.0;  // > 0, finite
+  std::uint64_t seed = 0;
+};
+
+class Sampler {
+ public:
+  explicit Sampler(const SamplerSettings& settings);
+
+  // seen: ids of prompt and answer so far, in any order; ids outside the vocabulary are ignored. Counts as one draw even when greedy.
+  std::int64_t sample(std::span<const float> logits, std::span<const std::int64_t> seen);
+
+  std::uint64_t draws() const noexcept { return draws_; }
+
+ private:
+  struct Candidate {
+    std::int64_t id = 0;
+    double value = 0.0;  // logit, then probability
+  };
+
+  void load(std::span<const float> logits, std::span<const std::int64_t> seen);
+  void keep_top_k();
+  void keep_top_p();
+  void keep_min_p();
+  std::int64_t draw();
+
+  SamplerSettings settings_;
+  std::uint64_t draws_ = 0;
+  std::vector<double> scores_;         // by id
+  std::vector<bool> penalised_;        // by id
+  std::vector<Candidate> candidates_;  // kept between calls for its memory
+};
+
+// Random number n of a seed, in [0, 1).
+double counter_uniform(std::uint64_t seed, std::uint64_t n);
+
+}  // namespace winnow

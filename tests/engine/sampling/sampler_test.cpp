@@ -1,0 +1,169 @@
+#include "engine/sampling/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+std::array<double, 4> frequencies(const SamplerSettings& settings, const std::vector<float>& logits, int draws = 20'000) {
+  Sampler sampler(settings);
+  std::array<double, 4> share{};
+  for (int i = 0; i < draws; ++i) share.at(static_cast<std::size_t>(sampler.sample(logits, {}))) += 1.0 / draws;
+  return share;
+}
+std::set<std::int64_t> support(const SamplerSettings& settings, const std::vector<float>& logits) {
+  Sampler sampler(settings);
+  std::set<std::int64_t> ids;
+  for (int i = 0; i < 3000; ++i) ids.insert(sampler.sample(logits, {}));
+  return ids;
+}
+std::vector<float> log_of(std::initializer_list<double> probabilities) {
+  std::vector<float> out;
+  for (const double p : probabilities) out.push_back(static_cast<float>(std::log(p)));
+  return out;
+}
+
+TEST(CounterUniform, IsSplitmix64) {
+  // First outputs of splitmix64 with seed 0: e220a8397b1dcdaf, 6e789e6aa1b965f4 (Vigna's reference).
+  EXPECT_EQ(counter_uniform(0, 0), static_cast<double>(0xe220a8397b1dcdafull >> 11) / 9007199254740992.0);
+  EXPECT_EQ(counter_uniform(0, 1), static_cast<double>(0x6e789e6aa1b965f4ull >> 11) / 9007199254740992.0);
+}
+
+TEST(Sampler, TakesTheSmallerIdOfEqualLogitsWhenGreedy) {
+  Sampler sampler({});
+  EXPECT_EQ(sampler.sample(std::vector<float>{1, 3, 3, 2}, {}), 1);
+  EXPECT_EQ(sampler.draws(), 1u);
+}
+
+TEST(Sampler, PenalisesEverySeenIdOnceAsTransformersDoes) {
+  SamplerSettings settings;
+  settings.repetition_penalty = 2;
+  Sampler sampler(settings);
+  // 4 / 2 = 2 < 3: the seen best falls behind; seen twice counts once (4 / 4 = 1 would put id 2 first as well, so check both sides).
+  const std::vector<std::int64_t> twice = {0, 0, -1, 99};
+  EXPECT_EQ(sampler.sample(std::vector<float>{4, 3}, twice), 1);
+  EXPECT_EQ(sampler.sample(std::vector<float>{4, 1.5f}, twice), 0);
+  // Negative logits are multiplied: -1 * 2 = -2 < -1.5.
+  EXPECT_EQ(sampler.sample(std::vector<float>{-1, -1.5f}, std::vector<std::int64_t>{0}), 1);
+}
+
+TEST(Sampler, DrawsInProportionToTheSoftmax) {
+  SamplerSettings settings;
+  settings.temperature = 1;
+  settings.seed = 7;
+  const auto share = frequencies(settings, log_of({0.1, 0.2, 0.3, 0.4}));
+  // Standard error sqrt(p (1 - p) / 20000) <= 0.0035; four of them.
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(share[i], 0.1 * static_cast<double>(i + 1), 0.014) << i;
+}
+
+TEST(Sampler, DividesLogitsByTheTemperature) {
+  SamplerSettings settings;
+  settings.temperature = 0.5;  // squares the probabilities: 1:4 becomes 1:16
+  const auto share = frequencies(settings, {0.0f, std::log(4.0f), -kInf, -kInf});
+  EXPECT_NEAR(share[1], 16.0 / 17.0, 0.01);
+  EXPECT_EQ(share[2] + share[3], 0.0);
+}
+
+TEST(Sampler, RepeatsItselfForTheSameSeedOnly) {
+  SamplerSettings settings;
+  settings.temperature = 1;
+  const auto run = [&](std::uint64_t seed) {
+    settings.seed = seed;
+    Sampler sampler(settings);
+    std::vector<std::int64_t> ids;
+    for (int i = 0; i < 50; ++i) ids.push_back(sampler.sample(std::vector<float>(100, 0.0f), {}));
+    return ids;
+  };
+  EXPECT_EQ(run(1), run(1));
+  EXPECT_NE(run(1), run(2));
+}
+
+TEST(Sampler, KeepsTiesOfTheKthInTopK) {
+  SamplerSettings settings;
+  settings.temperature = 1;
+  settings.top_k = 2;
+  EXPECT_EQ(support(settings, {1, 3, 2, 2}), (std::set<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(support(settings, {1, 3, 2, 1.5f}), (std::set<std::int64_t>{1, 2}));
+}
+
+TEST(Sampler, KeepsTheSmallestSetThatReachesTopP) {
+  SamplerSettings settings;
+  settings.temperature = 1;
+  const auto logits = log_of({0.1, 0.2, 0.3, 0.4});
+  settings.top_p = 0.65;  // 0.4, then 0.3 with 0.4 before it; 0.2 has 0.7 before it
+  EXPECT_EQ(support(settings, logits), (std::set<std::int64_t>{2, 3}));
+  settings.top_p = 0.75;
+  EXPECT_EQ(support(settings, logits), (std::set<std::int64_t>{1, 2, 3}));
+  settings.top_p = 0.0;
+  EXPECT_EQ(support(settings, logits), (std::set<std::int64_t>{3}));
+  settings.top_p = 0.5;  // equal probabilities: the smaller ids
+  EXPECT_EQ(support(settings, {0, 0, 0, 0}), (std::set<std::int64_t>{0, 1}));
+}
+
+TEST(Sampler, DropsWhatIsBelowMinPOfTheBest) {
+  SamplerSettings settings;
+  settings.temperature = 1;
+  settings.min_p = 0.6;  // of 0.4: 0.24
+  EXPECT_EQ(support(settings, log_of({0.1, 0.2, 0.3, 0.4})), (std::set<std::int64_t>{2, 3}));
+  settings.min_p = 1;
+  EXPECT_EQ(support(settings, {1, 2, 2, 0}), (std::set<std::int64_t>{1, 2}));
+}
+
+TEST(Sampler, AlwaysHasACandidate) {
+  const std::vector<std::vector<float>> cases = {{-kInf, -kInf, 5}, {3.4e38f, -3.4e38f}, {1e-45f, 0}, {0}, {-kInf, 0}};
+  for (const double temperature : {1e-300, 1e-3, 1.0, 1e300}) {
+    for (const int top_k : {0, 1, 1000}) {
+      for (const double p : {0.0, 0.5, 1.0}) {
+        for (const auto& logits : cases) {
+          Sampler sampler({temperature, top_k, p, p, 1.3, 11});
+          const std::int64_t id = sampler.sample(logits, std::vector<std::int64_t>{0});
+          ASSERT_GE(id, 0);
+          ASSERT_LT(static_cast<std::size_t>(id), logits.size());
+          ASSERT_GT(logits[static_cast<std::size_t>(id)], -kInf);
+        }
+      }
+    }
+  }
+}
+
+TEST(Sampler, RefusesLogitsThatAreNotNumbers) {
+  for (const auto& logits : {std::vector<float>{1, kNan}, std::vector<float>{kInf, 1}, std::vector<float>{-kInf, -kInf}}) {
+    for (const double temperature : {0.0, 1.0}) {
+      SamplerSettings settings;
+      settings.temperature = temperature;
+      Sampler sampler(settings);
+      try {
+        sampler.sample(logits, {});
+        ADD_FAILURE() << "accepted";
+      } catch (const Exception& error) {
+        EXPECT_EQ(error.error().code, ErrorCode::kNumericFailure);
+      }
+    }
+  }
+}
+
+TEST(Sampler, RefusesSettingsOutsideTheirRange) {
+  const auto refused = [](SamplerSettings settings) { EXPECT_THROW(Sampler{settings}, Exception); };
+  for (const double bad : {-0.1, std::nan(""), static_cast<double>(kInf)}) {
+    refused({.temperature = bad});
+    refused({.top_p = bad});
+    refused({.min_p = bad});
+    refused({.repetition_penalty = bad});
+  }
+  refused({.top_k = -1});
+  refused({.top_p = 1.01});
+  refused({.repetition_penalty = 0});
+}
+
+}  // namespace
+}  // namespace winnow
