@@ -11,12 +11,15 @@
 
 #include <QObject>
 #include <QTimer>
+#include <functional>
 #include <memory>
 
 #include "app/chat/chat_database.h"
 #include "app/chat/conversation.h"
 
 namespace winnow::app {
+
+class Mailbox;
 
 struct StoreOpened {
   QHash<QString, QString> settings;
@@ -77,8 +80,14 @@ class ChatStore : public QObject {
 
  private:
   class Writer;
-  RequestToken nextToken() { return ++m_lastToken; }
-  RequestToken start(bool setAsideFirst);
+  using Letter = std::function<void()>;  // runs on the UI thread
+  using Work = std::function<Letter(ChatDatabase&, RequestToken)>;  // runs on the writer thread
+  enum class Existing { kKeep, kSetAside };
+  RequestToken start(Existing existing);
+  RequestToken submit(Work work);
+  void submitAs(RequestToken token, Work work);
+  void failLater(RequestToken token, const Error& error);
+  RequestToken changeConversation(std::function<Conversation(ChatDatabase&)> change);
   void flushStreaming();
 
   ChatFolders m_folders;
@@ -86,6 +95,7 @@ class ChatStore : public QObject {
   bool m_open = false;
   QTimer m_flushTimer;
   QHash<MessageId, QString> m_pendingStreams;
+  std::unique_ptr<Mailbox> m_mailbox;
   std::unique_ptr<Writer> m_writer;  // last: joined before everything that its answers touch goes away
 };
 

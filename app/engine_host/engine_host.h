@@ -14,12 +14,15 @@
 #include <QMetaType>
 #include <QObject>
 #include <QTimer>
+#include <deque>
 #include <functional>
 #include <memory>
 
 #include "engine/api/engine.h"
 
 namespace winnow::app {
+
+class Mailbox;
 
 class EngineHost : public QObject {
   Q_OBJECT
@@ -44,13 +47,15 @@ class EngineHost : public QObject {
 
  private:
   class Worker;
-  void drain();
-  void deliverDue();
+  void schedule();
+  void deliver();
 
   int m_unfinished = 0;
   RequestId m_lastId = 0;
   QTimer m_paceTimer;
   QElapsedTimer m_sinceDelivery;
+  std::deque<Event> m_ready;  // taken from the worker, not yet emitted
+  std::unique_ptr<Mailbox> m_mailbox;
   std::unique_ptr<Worker> m_worker;  // last: joined first
 };
 

@@ -1,0 +1,458 @@
+#include "app/chat/chat_database.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+
+#include "app/chat/chat_rows.h"
+#include "app/chat/database_file.h"
+#include "app/chat/instance_lock.h"
+#include "app/chat/schema.h"
+#include "app/chat/thumbnail_store.h"
+
+namespace winnow::app {
+
+namespace {
+
+constexpr int kPreviewCharacters = 120;
+constexpr qint64 kMaxSettingBytes = qint64{1} << 20;
+constexpr int kMaxSearchWords = 16;
+
+qint64 nowMs() { return QDateTime::currentMSecsSinceEpoch(); }
+
+void checkText(const QString& text, const char* what) {
+  // Three UTF-8 bytes per UTF-16 unit at most: the exact size is only computed when it matters.
+  if (text.size() > kMaxMessageBytes || (text.size() * 3 > kMaxMessageBytes && text.toUtf8().size() > kMaxMessageBytes))
+    throw Exception(ErrorCode::kLimitExceeded, what, "it is longer than 4 MiB");
+}
+
+void checkAttachments(const QList<Attachment>& attachments) {
+  if (attachments.size() > kMaxAttachments)
+    throw Exception(ErrorCode::kLimitExceeded, "attachments", "there are more than " + std::to_string(kMaxAttachments));
+  for (const Attachment& attachment : attachments) {
+    if (attachment.path.isEmpty() || attachment.path.contains('\0'))
+      throw Exception(ErrorCode::kInvalidArgument, "attachment", "it has no usable file name");
+  }
+}
+
+[[noreturn]] void unknown(const char* what) { throw Exception(ErrorCode::kInvalidArgument, what, "there is none with this id"); }
+
+QString previewOf(const QString& text) { return text.left(kPreviewCharacters * 4).simplified().left(kPreviewCharacters); }
+
+QString databasePath(const ChatFolders& folders) { return folders.data + QStringLiteral("/winnow.db"); }
+
+// Words in double quotes are taken literally by FTS5; quotes inside are doubled. The last letter run may go on: prefix.
+QString ftsQuery(const QString& query) {
+  QString literal;
+  int words = 0;
+  for (QString word : query.simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
+    if (++words > kMaxSearchWords) break;
+    word.remove(QChar(u'\0'));
+    word.replace(QLatin1Char('"'), QStringLiteral("\"\""));
+    literal += QLatin1Char('"') + word + QStringLiteral("\"* ");
+  }
+  return literal;
+}
+
+QString likePattern(const QString& query) {
+  QString pattern = query.simplified();
+  pattern.replace(QLatin1Char('\\'), QStringLiteral("\\\\")).replace(QLatin1Char('%'), QStringLiteral("\\%"));
+  pattern.replace(QLatin1Char('_'), QStringLiteral("\\_"));
+  return QLatin1Char('%') + pattern + QLatin1Char('%');
+}
+
+}  // namespace
+
+class ChatDatabase::Impl {
+ public:
+  Impl(const ChatFolders& folders, const QByteArray& vfs)
+      : m_file(databasePath(folders)), m_vfs(vfs), m_lock(folders.data), m_thumbnails(folders.cache) {
+    if (!QDir().mkpath(folders.data)) throw Exception(ErrorCode::kStorage, QFile::encodeName(folders.data).toStdString(), "it cannot be made");
+    lock(m_lock, folders);
+    m_db = openDatabaseFile(m_file, m_vfs);
+    m_recovered = endStreams();
+  }
+
+  static void lock(InstanceLock& lock, const ChatFolders& folders) {
+    if (lock.tryAcquire()) return;
+    const std::string folder = QFile::encodeName(folders.data).toStdString();
+    if (lock.heldElsewhere())
+      throw Exception(ErrorCode::kStorage, folder, "another Winnow is using it (process " + std::to_string(lock.holderPid()) + ")");
+    throw Exception(ErrorCode::kStorage, folder, "it cannot be written to");
+  }
+
+  // Every access goes through here: after a storage error the connection is not trusted any more.
+  template <typename Work>
+  auto access(Work&& work) {
+    if (m_suspect) {
+      m_db.reset();
+      m_db = reopenDatabaseFile(m_file, m_vfs);
+      m_suspect = false;
+    }
+    try {
+      return work(*m_db);
+    } catch (const Exception& exception) {
+      m_suspect = exception.error().code == ErrorCode::kStorage;
+      throw;
+    }
+  }
+
+  template <typename Work>
+  auto write(Work&& work) {
+    return access([&](SqliteConnection& db) {
+      SqliteTransaction transaction(db);
+      if constexpr (std::is_void_v<decltype(work(db))>) {
+        work(db);
+        transaction.commit();
+      } else {
+        auto result = work(db);
+        transaction.commit();
+        return result;
+      }
+    });
+  }
+
+  Conversation require(SqliteConnection& db, ConversationId id) {
+    std::optional<Conversation> found = findConversation(db, id);
+    if (!found) unknown("conversation");
+    return *std::move(found);
+  }
+
+  int recovered() const { return m_recovered; }
+  const QString& file() const { return m_file; }
+  const ThumbnailStore& thumbnails() const { return m_thumbnails; }
+
+ private:
+  int endStreams() {
+    return write([](SqliteConnection& db) {
+      db.prepare("INSERT INTO message_fts(rowid, text) SELECT id, text FROM message WHERE state = 2").run();
+      db.prepare("UPDATE message SET state = 3 WHERE state = 2").run();
+      return db.changes();
+    });
+  }
+
+  const QString m_file;
+  const QByteArray m_vfs;
+  InstanceLock m_lock;  // outlives the connection
+  const ThumbnailStore m_thumbnails;
+  std::unique_ptr<SqliteConnection> m_db;
+  bool m_suspect = false;
+  int m_recovered = 0;
+};
+
+ChatDatabase::ChatDatabase(const ChatFolders& folders, const QByteArray& vfs) : m_impl(std::make_unique<Impl>(folders, vfs)) {}
+ChatDatabase::~ChatDatabase() = default;
+
+int ChatDatabase::schemaVersion() { return kSchemaVersion; }
+QString ChatDatabase::databaseFile(const ChatFolders& folders) { return databasePath(folders); }
+int ChatDatabase::recoveredAnswers() const { return m_impl->recovered(); }
+
+QString ChatDatabase::setAside(const ChatFolders& folders) {
+  InstanceLock lock(folders.data);
+  Impl::lock(lock, folders);
+  const QString file = databasePath(folders);
+  QString aside;
+  for (int number = 1; aside.isEmpty() || QFileInfo::exists(aside); ++number) aside = file + QStringLiteral(".aside-%1").arg(number);
+  // The log goes first: a database without its log would look whole and lack the last messages.
+  for (const char* suffix : {"-wal", "-shm", "-journal", ""}) {
+    const QString from = file + QLatin1String(suffix);
+    const QFileInfo info(from);
+    if ((info.exists() || info.isSymLink()) && !QDir().rename(from, aside + QLatin1String(suffix)))
+      throw Exception(ErrorCode::kStorage, QFile::encodeName(from).toStdString(), "it cannot be renamed");
+  }
+  return aside;
+}
+
+Conversation ChatDatabase::createConversation(const QString& title, const ConversationOptions& options) {
+  return m_impl->write([&](SqliteConnection& db) {
+    const qint64 now = nowMs();
+    const qint64 tick = nextTick(db);
+    db.prepare("INSERT INTO conversation(title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
+               "VALUES(?, ?, ?, ?, ?, ?, ?, ?)")
+        .bind(title.left(kMaxTitleLength)).bind(now).bind(now).bind(tick)
+        .bind(options.method).bind(options.retention).bind(options.frameCount).bind(options.systemPrompt)
+        .run();
+    return m_impl->require(db, static_cast<ConversationId>(db.lastInsertId()));
+  });
+}
+
+Conversation ChatDatabase::renameConversation(ConversationId id, const QString& title) {
+  return m_impl->write([&](SqliteConnection& db) {
+    db.prepare("UPDATE conversation SET title = ?, updated_ms = ? WHERE id = ?").bind(title.left(kMaxTitleLength)).bind(nowMs()).bind(id).run();
+    return m_impl->require(db, id);
+  });
+}
+
+Conversation ChatDatabase::setPinned(ConversationId id, bool pinned) {
+  return m_impl->write([&](SqliteConnection& db) {
+    db.prepare("UPDATE conversation SET pinned = ? WHERE id = ?").bind(pinned ? 1 : 0).bind(id).run();
+    return m_impl->require(db, id);
+  });
+}
+
+Conversation ChatDatabase::setOptions(ConversationId id, const ConversationOptions& options) {
+  checkText(options.systemPrompt, "system prompt");
+  return m_impl->write([&](SqliteConnection& db) {
+    db.prepare("UPDATE conversation SET method = ?, retention = ?, frame_count = ?, system_prompt = ? WHERE id = ?")
+        .bind(options.method).bind(options.retention).bind(options.frameCount).bind(options.systemPrompt).bind(id)
+        .run();
+    return m_impl->require(db, id);
+  });
+}
+
+Conversation ChatDatabase::setActiveLeaf(ConversationId id, MessageId leaf) {
+  return m_impl->write([&](SqliteConnection& db) {
+    {
+      SqliteStatement found = db.prepare("SELECT 1 FROM message WHERE id = ? AND conversation_id = ?");
+      if (!found.bind(leaf).bind(id).step()) unknown("message");
+    }
+    db.prepare("UPDATE conversation SET active_leaf = ? WHERE id = ?").bind(leaf).bind(id).run();
+    return m_impl->require(db, id);
+  });
+}
+
+void ChatDatabase::deleteConversation(ConversationId id) {
+  m_impl->write([&](SqliteConnection& db) {
+    m_impl->require(db, id);
+    db.prepare("UPDATE conversation SET deleted_ms = ? WHERE id = ? AND deleted_ms = 0").bind(qMax<qint64>(1, nowMs())).bind(id).run();
+  });
+}
+
+Conversation ChatDatabase::restoreConversation(ConversationId id) {
+  return m_impl->write([&](SqliteConnection& db) {
+    db.prepare("UPDATE conversation SET deleted_ms = 0 WHERE id = ?").bind(id).run();
+    return m_impl->require(db, id);
+  });
+}
+
+int ChatDatabase::purgeDeletedBefore(qint64 deletedBeforeMs) {
+  return m_impl->write([&](SqliteConnection& db) {
+    // The index holds no text of its own: it has to be told the words that go.
+    db.prepare("INSERT INTO message_fts(message_fts, rowid, text) SELECT 'delete', m.id, m.text FROM message m "
+               "JOIN conversation c ON c.id = m.conversation_id WHERE m.state <> 2 AND c.deleted_ms > 0 AND c.deleted_ms < ?")
+        .bind(deletedBeforeMs)
+        .run();
+    db.prepare("DELETE FROM conversation WHERE deleted_ms > 0 AND deleted_ms < ?").bind(deletedBeforeMs).run();
+    return db.changes();
+  });
+}
+
+QList<Conversation> ChatDatabase::listConversations() {
+  return m_impl->access([&](SqliteConnection& db) {
+    QList<Conversation> list;
+    static const std::string sql =
+        std::string("SELECT ") + kConversationColumns + " FROM conversation WHERE deleted_ms = 0 ORDER BY pinned DESC, activity DESC";
+    SqliteStatement row = db.prepare(sql.c_str());
+    while (row.step()) list.push_back(readConversation(row));
+    return list;
+  });
+}
+
+QList<Conversation> ChatDatabase::listDeleted() {
+  return m_impl->access([&](SqliteConnection& db) {
+    QList<Conversation> list;
+    static const std::string sql =
+        std::string("SELECT ") + kConversationColumns + " FROM conversation WHERE deleted_ms > 0 ORDER BY deleted_ms DESC, id DESC";
+    SqliteStatement row = db.prepare(sql.c_str());
+    while (row.step()) list.push_back(readConversation(row));
+    return list;
+  });
+}
+
+Conversation ChatDatabase::conversation(ConversationId id) {
+  return m_impl->access([&](SqliteConnection& db) { return m_impl->require(db, id); });
+}
+
+LoadedConversation ChatDatabase::loadConversation(ConversationId id) {
+  LoadedConversation loaded = m_impl->access([&](SqliteConnection& db) {
+    LoadedConversation result;
+    result.conversation = m_impl->require(db, id);
+    result.messages = readMessages(db, id);
+    result.draft.attachments = readDraftAttachments(db, id);
+    SqliteStatement row = db.prepare("SELECT draft, anchor_message, anchor_offset FROM conversation WHERE id = ?");
+    if (row.bind(id).step()) {
+      result.draft.text = row.text(0);
+      result.view = {row.integer(1), row.real(2)};
+    }
+    return result;
+  });
+  const auto addThumbnails = [this](QList<Attachment>& attachments) {
+    for (Attachment& attachment : attachments) attachment.thumbnailPng = m_impl->thumbnails().load(attachment);
+  };
+  for (StoredMessage& message : loaded.messages) addThumbnails(message.attachments);
+  addThumbnails(loaded.draft.attachments);
+  return loaded;
+}
+
+QList<SearchHit> ChatDatabase::search(const QString& query, int limit) {
+  QList<SearchHit> hits;
+  const QString words = ftsQuery(query);
+  if (words.isEmpty() || limit <= 0) return hits;
+  return m_impl->access([&](SqliteConnection& db) {
+    {
+      SqliteStatement row = db.prepare(
+          "SELECT id, title FROM conversation WHERE deleted_ms = 0 AND title LIKE ? ESCAPE '\\' ORDER BY activity DESC LIMIT ?");
+      row.bind(likePattern(query)).bind(limit);
+      while (row.step()) hits.push_back({static_cast<ConversationId>(row.integer(0)), 0, row.text(1), row.text(1)});
+    }
+    SqliteStatement row = db.prepare(
+        "SELECT m.conversation_id, m.id, c.title, snippet(message_fts, 0, char(8296), char(8297), char(8230), 24) FROM message_fts f "
+        "JOIN message m ON m.id = f.rowid JOIN conversation c ON c.id = m.conversation_id "
+        "WHERE message_fts MATCH ? AND c.deleted_ms = 0 ORDER BY f.rank LIMIT ?");
+    row.bind(words).bind(limit - static_cast<int>(hits.size()));
+    while (row.step()) hits.push_back({static_cast<ConversationId>(row.integer(0)), row.integer(1), row.text(2), row.text(3)});
+    return hits;
+  });
+}
+
+namespace {
+
+MessageId insertMessage(SqliteConnection& db, ConversationId conversation, MessageId parent, Role role, MessageState state,
+                        const QString& text) {
+  const qint64 tick = nextTick(db);
+  db.prepare("INSERT INTO message(conversation_id, parent_id, sequence, role, state, text, created_ms) VALUES(?, ?, ?, ?, ?, ?, ?)")
+      .bind(conversation).bindIdOrNull(parent).bind(tick).bind(static_cast<int>(role)).bind(static_cast<int>(state)).bind(text).bind(nowMs())
+      .run();
+  return db.lastInsertId();
+}
+
+void touch(SqliteConnection& db, ConversationId id, MessageId leaf, int addedMessages) {
+  const qint64 tick = nextTick(db);
+  db.prepare("UPDATE conversation SET active_leaf = ?, message_count = message_count + ?, activity = ?, updated_ms = ? WHERE id = ?")
+      .bind(leaf).bind(addedMessages).bind(tick).bind(nowMs()).bind(id)
+      .run();
+}
+
+void replaceDraft(SqliteConnection& db, ConversationId id, const Draft& draft) {
+  db.prepare("UPDATE conversation SET draft = ? WHERE id = ?").bind(draft.text).bind(id).run();
+  db.prepare("DELETE FROM attachment WHERE conversation_id = ? AND message_id IS NULL").bind(id).run();
+  insertAttachments(db, id, 0, draft.attachments);
+}
+
+}  // namespace
+
+TurnIds ChatDatabase::beginTurn(const NewQuestion& question) {
+  checkText(question.text, "question");
+  checkAttachments(question.attachments);
+  if (question.text.isEmpty() && question.attachments.isEmpty())
+    throw Exception(ErrorCode::kInvalidArgument, "question", "it has neither text nor attachments");
+  const TurnIds ids = m_impl->write([&](SqliteConnection& db) {
+    const Conversation conversation = m_impl->require(db, question.conversation);
+    if (question.parent != 0) {
+      SqliteStatement parent = db.prepare("SELECT 1 FROM message WHERE id = ? AND conversation_id = ?");
+      if (!parent.bind(question.parent).bind(conversation.id).step()) unknown("message");
+    }
+    TurnIds made{conversation.id, 0, 0};
+    made.question = insertMessage(db, made.conversation, question.parent, Role::kUser, MessageState::kComplete, question.text);
+    indexForSearch(db, made.question, question.text);
+    insertAttachments(db, made.conversation, made.question, question.attachments);
+    made.answer = insertMessage(db, made.conversation, made.question, Role::kAssistant, MessageState::kStreaming, {});
+    touch(db, made.conversation, made.answer, 2);
+    replaceDraft(db, made.conversation, {});
+    if (conversation.preview.isEmpty())
+      db.prepare("UPDATE conversation SET preview = ? WHERE id = ?").bind(previewOf(question.text)).bind(made.conversation).run();
+    return made;
+  });
+  for (const Attachment& attachment : question.attachments) m_impl->thumbnails().save(attachment);
+  return ids;
+}
+
+TurnIds ChatDatabase::beginAnswer(MessageId question) {
+  return m_impl->write([&](SqliteConnection& db) {
+    TurnIds ids{0, question, 0};
+    {
+      SqliteStatement row = db.prepare("SELECT conversation_id FROM message WHERE id = ? AND role = 2");
+      if (!row.bind(question).step()) unknown("question");
+      ids.conversation = static_cast<ConversationId>(row.integer(0));
+    }
+    ids.answer = insertMessage(db, ids.conversation, question, Role::kAssistant, MessageState::kStreaming, {});
+    touch(db, ids.conversation, ids.answer, 1);
+    return ids;
+  });
+}
+
+void ChatDatabase::updateStreaming(MessageId answer, const QString& textSoFar) {
+  checkText(textSoFar, "answer");
+  m_impl->write([&](SqliteConnection& db) {
+    db.prepare("UPDATE message SET text = ? WHERE id = ? AND state = 2").bind(textSoFar).bind(answer).run();
+  });
+}
+
+void ChatDatabase::finishTurn(const FinishedTurn& turn) {
+  checkText(turn.text, "answer");
+  if (turn.state == MessageState::kStreaming) throw Exception(ErrorCode::kInvalidArgument, "answer", "a finished answer cannot be streaming");
+  m_impl->write([&](SqliteConnection& db) {
+    const bool failed = turn.state == MessageState::kFailed;
+    db.prepare("UPDATE message SET text = ?, state = ?, failure_code = ?, failure = ? WHERE id = ? AND state = 2")
+        .bind(turn.text).bind(static_cast<int>(turn.state)).bind(failed ? static_cast<int>(turn.failureCode) : 0).bind(turn.failure)
+        .bind(turn.answer)
+        .run();
+    if (db.changes() != 1) unknown("unfinished answer");
+    indexForSearch(db, turn.answer, turn.text);
+    if (turn.hasRun) insertRun(db, turn.answer, turn.run);
+    const qint64 tick = nextTick(db);
+    db.prepare("UPDATE conversation SET activity = ?, updated_ms = ? WHERE id = (SELECT conversation_id FROM message WHERE id = ?)")
+        .bind(tick).bind(nowMs()).bind(turn.answer)
+        .run();
+  });
+}
+
+void ChatDatabase::saveDraft(ConversationId id, const Draft& draft) {
+  checkText(draft.text, "draft");
+  checkAttachments(draft.attachments);
+  m_impl->write([&](SqliteConnection& db) {
+    m_impl->require(db, id);
+    replaceDraft(db, id, draft);
+  });
+  for (const Attachment& attachment : draft.attachments) m_impl->thumbnails().save(attachment);
+}
+
+void ChatDatabase::saveViewState(ConversationId id, const ViewState& view) {
+  m_impl->write([&](SqliteConnection& db) {
+    db.prepare("UPDATE conversation SET anchor_message = ?, anchor_offset = ? WHERE id = ?")
+        .bind(view.anchorMessage).bind(view.anchorOffset).bind(id)
+        .run();
+    if (db.changes() != 1) unknown("conversation");
+  });
+}
+
+QHash<QString, QString> ChatDatabase::settings() {
+  return m_impl->access([&](SqliteConnection& db) {
+    QHash<QString, QString> values;
+    SqliteStatement row = db.prepare("SELECT key, value FROM setting");
+    while (row.step()) values.insert(row.text(0), row.text(1));
+    return values;
+  });
+}
+
+std::optional<QString> ChatDatabase::setting(const QString& key) {
+  return m_impl->access([&](SqliteConnection& db) -> std::optional<QString> {
+    SqliteStatement row = db.prepare("SELECT value FROM setting WHERE key = ?");
+    if (!row.bind(key).step()) return std::nullopt;
+    return row.text(0);
+  });
+}
+
+void ChatDatabase::setSetting(const QString& key, const QString& value) {
+  if (key.size() + value.size() > kMaxSettingBytes) throw Exception(ErrorCode::kLimitExceeded, "setting", "it is longer than 1 MiB");
+  m_impl->write([&](SqliteConnection& db) {
+    db.prepare("INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value").bind(key).bind(value).run();
+  });
+}
+
+void ChatDatabase::removeSetting(const QString& key) {
+  m_impl->write([&](SqliteConnection& db) { db.prepare("DELETE FROM setting WHERE key = ?").bind(key).run(); });
+}
+
+void ChatDatabase::checkIntegrity() {
+  const QString finding = m_impl->access([](SqliteConnection& db) { return db.runCheck("PRAGMA integrity_check(1)", 0); });
+  if (finding != QLatin1String("ok"))
+    throw Exception(ErrorCode::kStorage, QFile::encodeName(m_impl->file()).toStdString(), "it is damaged: " + finding.toStdString());
+}
+
+void ChatDatabase::backupTo(const QString& file) {
+  m_impl->access([&](SqliteConnection& db) { db.prepare("VACUUM INTO ?").bindText(QFile::encodeName(file)).run(); });
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,206 @@
+#include "app/chat/chat_rows.h"
+
+#include <bit>
+
+#include "app/chat/run_json.h"
+
+namespace winnow::app {
+
+namespace {
+
+constexpr char kFindConversation[] =
+    "SELECT id, title, created_ms, updated_ms, activity, deleted_ms, pinned, message_count, preview, active_leaf, method, retention, "
+    "frame_count, system_prompt FROM conversation WHERE id = ?";
+
+constexpr char kMessageAttachments[] =
+    "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
+    "plan_to_s, plan_max_frames FROM attachment WHERE conversation_id = ? AND message_id IS NOT NULL ORDER BY message_id, ordinal";
+constexpr char kDraftAttachments[] =
+    "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
+    "plan_to_s, plan_max_frames FROM attachment WHERE conversation_id = ? AND message_id IS NULL ORDER BY ordinal";
+
+Attachment readAttachment(const SqliteStatement& row) {
+  Attachment attachment;
+  attachment.id = row.integer(1);
+  attachment.kind = row.integer(2) == static_cast<int>(MediaKind::kVideo) ? MediaKind::kVideo : MediaKind::kImage;
+  attachment.path = row.bytes(3);
+  attachment.sha256 = row.bytes(4);
+  attachment.sizeBytes = row.integer(5);
+  attachment.widthPx = static_cast<int>(row.integer(6));
+  attachment.heightPx = static_cast<int>(row.integer(7));
+  attachment.durationS = row.real(8);
+  attachment.plan = {static_cast<int>(row.integer(9)), row.real(10), row.real(11), row.real(12), static_cast<int>(row.integer(13))};
+  return attachment;
+}
+
+MessageState stateFrom(qint64 stored) {
+  switch (stored) {
+    case 1: return MessageState::kComplete;
+    case 2: return MessageState::kStreaming;
+    case 3: return MessageState::kInterrupted;
+    default: return MessageState::kFailed;
+  }
+}
+
+Role roleFrom(qint64 stored) {
+  switch (stored) {
+    case 1: return Role::kSystem;
+    case 3: return Role::kAssistant;
+    default: return Role::kUser;
+  }
+}
+
+void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qsizetype>& places, QList<StoredMessage>& messages) {
+  SqliteStatement runs = db.prepare(
+      "SELECT r.message_id, r.model_name, r.model_folder, r.device, r.method, r.retention, r.seed, r.figures_json FROM run r "
+      "JOIN message m ON m.id = r.message_id WHERE m.conversation_id = ?");
+  runs.bind(id);
+  while (runs.step()) {
+    const auto place = places.constFind(runs.integer(0));
+    if (place == places.cend()) continue;
+    StoredMessage& message = messages[*place];
+    message.hasRun = true;
+    message.run.modelName = runs.text(1);
+    message.run.modelFolder = runs.text(2);
+    message.run.device = runs.text(3);
+    figuresFromJson(runs.bytes(7), message.run.figures);
+    message.run.figures.method = runs.text(4).toStdString();
+    message.run.figures.retention = runs.real(5);
+    message.run.figures.seed = std::bit_cast<quint64>(runs.integer(6));
+  }
+  SqliteStatement layers = db.prepare(
+      "SELECT l.message_id, l.budget, l.kept, l.kept_visual, l.kept_text, l.bytes, l.kept_per_head FROM run_layer l "
+      "JOIN message m ON m.id = l.message_id WHERE m.conversation_id = ? ORDER BY l.message_id, l.layer");
+  layers.bind(id);
+  while (layers.step()) {
+    const auto place = places.constFind(layers.integer(0));
+    if (place == places.cend()) continue;
+    LayerFigures figures;
+    figures.budget = layers.integer(1);
+    figures.kept = layers.real(2);
+    figures.kept_visual = layers.real(3);
+    figures.kept_text = layers.real(4);
+    figures.bytes = layers.integer(5);
+    figures.kept_per_head = keptPerHeadFromJson(layers.bytes(6));
+    messages[*place].run.figures.layers.push_back(std::move(figures));
+  }
+}
+
+}  // namespace
+
+Conversation readConversation(const SqliteStatement& row) {
+  Conversation c;
+  c.id = static_cast<ConversationId>(row.integer(0));
+  c.title = row.text(1);
+  c.createdMs = row.integer(2);
+  c.updatedMs = row.integer(3);
+  c.activity = row.integer(4);
+  c.deletedMs = row.integer(5);
+  c.pinned = row.integer(6) != 0;
+  c.messageCount = static_cast<int>(row.integer(7));
+  c.preview = row.text(8);
+  c.activeLeaf = row.integer(9);
+  c.options.method = row.text(10);
+  c.options.retention = row.real(11);
+  c.options.frameCount = static_cast<int>(row.integer(12));
+  c.options.systemPrompt = row.text(13);
+  return c;
+}
+
+std::optional<Conversation> findConversation(SqliteConnection& db, ConversationId id) {
+  SqliteStatement row = db.prepare(kFindConversation);
+  row.bind(id);
+  if (!row.step()) return std::nullopt;
+  return readConversation(row);
+}
+
+QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id) {
+  QList<StoredMessage> messages;
+  QHash<MessageId, qsizetype> places;
+  {
+    SqliteStatement row = db.prepare(
+        "SELECT id, parent_id, sequence, role, state, text, created_ms, failure_code, failure FROM message WHERE conversation_id = ? "
+        "ORDER BY sequence");
+    row.bind(id);
+    while (row.step()) {
+      StoredMessage message;
+      message.id = row.integer(0);
+      message.conversation = id;
+      message.parent = row.integer(1);
+      message.sequence = row.integer(2);
+      message.role = roleFrom(row.integer(3));
+      message.state = stateFrom(row.integer(4));
+      message.text = row.text(5);
+      message.createdMs = row.integer(6);
+      if (message.state == MessageState::kFailed) message.failureCode = static_cast<ErrorCode>(row.integer(7));
+      message.failure = row.text(8);
+      places.insert(message.id, messages.size());
+      messages.push_back(std::move(message));
+    }
+  }
+  {
+    SqliteStatement row = db.prepare(kMessageAttachments);
+    row.bind(id);
+    while (row.step()) {
+      const auto place = places.constFind(row.integer(0));
+      if (place != places.cend()) messages[*place].attachments.push_back(readAttachment(row));
+    }
+  }
+  readRuns(db, id, places, messages);
+  return messages;
+}
+
+QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id) {
+  QList<Attachment> attachments;
+  SqliteStatement row = db.prepare(kDraftAttachments);
+  row.bind(id);
+  while (row.step()) attachments.push_back(readAttachment(row));
+  return attachments;
+}
+
+void insertAttachments(SqliteConnection& db, ConversationId id, MessageId message, const QList<Attachment>& attachments) {
+  int ordinal = 0;
+  for (const Attachment& a : attachments) {
+    SqliteStatement insert = db.prepare(
+        "INSERT INTO attachment(conversation_id, message_id, ordinal, kind, path, sha256, size_bytes, width_px, height_px, duration_s, "
+        "plan_frame_count, plan_every_s, plan_from_s, plan_to_s, plan_max_frames) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(id).bindIdOrNull(message).bind(ordinal++).bind(static_cast<int>(a.kind)).bindBlob(a.path).bindText(a.sha256);
+    insert.bind(a.sizeBytes).bind(a.widthPx).bind(a.heightPx).bind(a.durationS);
+    insert.bind(a.plan.frame_count).bind(a.plan.every_s).bind(a.plan.from_s).bind(a.plan.to_s).bind(a.plan.max_frames);
+    insert.run();
+  }
+}
+
+void insertRun(SqliteConnection& db, MessageId message, const Run& run) {
+  {
+    SqliteStatement insert = db.prepare(
+        "INSERT INTO run(message_id, model_name, model_folder, device, method, retention, seed, figures_json) VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(message).bind(run.modelName).bind(run.modelFolder).bind(run.device);
+    insert.bindText(QByteArray::fromStdString(run.figures.method)).bind(run.figures.retention);
+    insert.bind(std::bit_cast<qint64>(static_cast<quint64>(run.figures.seed))).bindText(figuresToJson(run.figures));
+    insert.run();
+  }
+  int number = 0;
+  for (const LayerFigures& layer : run.figures.layers) {
+    SqliteStatement insert = db.prepare(
+        "INSERT INTO run_layer(message_id, layer, budget, kept, kept_visual, kept_text, bytes, kept_per_head) VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(message).bind(number++).bind(static_cast<qint64>(layer.budget)).bind(layer.kept).bind(layer.kept_visual).bind(layer.kept_text);
+    insert.bind(static_cast<qint64>(layer.bytes)).bindText(keptPerHeadToJson(layer.kept_per_head));
+    insert.run();
+  }
+}
+
+void indexForSearch(SqliteConnection& db, MessageId message, const QString& text) {
+  SqliteStatement insert = db.prepare("INSERT INTO message_fts(rowid, text) VALUES(?, ?)");
+  insert.bind(message).bind(text).run();
+}
+
+qint64 nextTick(SqliteConnection& db) {
+  SqliteStatement advance = db.prepare("UPDATE clock SET tick = tick + 1 RETURNING tick");
+  if (!advance.step()) throw Exception(ErrorCode::kStorage, "clock", "the sequence counter is missing");
+  const qint64 tick = advance.integer(0);
+  advance.run();
+  return tick;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,29 @@
+// Rows of the conversation database to values and back: no transactions, no rules.
+//
+// Used by ChatDatabase only. Threads: that of the connection.
+#pragma once
+
+#include <optional>
+
+#include "app/chat/conversation.h"
+#include "app/chat/sqlite_connection.h"
+
+namespace winnow::app {
+
+inline constexpr char kConversationColumns[] =
+    "id, title, created_ms, updated_ms, activity, deleted_ms, pinned, message_count, preview, active_leaf, method, retention, "
+    "frame_count, system_prompt";
+
+// `row` stands on a row of kConversationColumns.
+Conversation readConversation(const SqliteStatement& row);
+std::optional<Conversation> findConversation(SqliteConnection& db, ConversationId id);
+QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id);  // with attachments and runs, without thumbnails
+QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id);
+
+// message 0: the draft's.
+void insertAttachments(SqliteConnection& db, ConversationId id, MessageId message, const QList<Attachment>& attachments);
+void insertRun(SqliteConnection& db, MessageId message, const Run& run);
+void indexForSearch(SqliteConnection& db, MessageId message, const QString& text);
+qint64 nextTick(SqliteConnection& db);
+
+}  // namespace winnow::app

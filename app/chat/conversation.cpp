@@ -1,0 +1,52 @@
+#include "app/chat/conversation.h"
+
+#include <algorithm>
+
+namespace winnow::app {
+
+namespace {
+
+QHash<MessageId, qsizetype> placesOf(const QList<StoredMessage>& messages) {
+  QHash<MessageId, qsizetype> places;
+  places.reserve(messages.size());
+  for (qsizetype i = 0; i < messages.size(); ++i) places.insert(messages[i].id, i);
+  return places;
+}
+
+}  // namespace
+
+QList<StoredMessage> branchTo(const QList<StoredMessage>& messages, MessageId leaf) {
+  const auto places = placesOf(messages);
+  QList<StoredMessage> branch;
+  for (MessageId id = leaf; id != 0 && branch.size() <= messages.size();) {
+    const auto place = places.constFind(id);
+    if (place == places.cend()) break;
+    branch.push_back(messages[*place]);
+    id = messages[*place].parent;
+  }
+  std::reverse(branch.begin(), branch.end());
+  return branch;
+}
+
+QList<MessageId> siblingsOf(const QList<StoredMessage>& messages, MessageId message) {
+  const auto self = std::find_if(messages.begin(), messages.end(), [&](const StoredMessage& m) { return m.id == message; });
+  QList<MessageId> siblings;
+  if (self == messages.end()) return siblings;
+  for (const StoredMessage& m : messages)
+    if (m.parent == self->parent && m.role == self->role) siblings.push_back(m.id);
+  return siblings;
+}
+
+MessageId newestLeafUnder(const QList<StoredMessage>& messages, MessageId message) {
+  // Children come after their parents, so the last message whose chain leads to `message` is its newest leaf.
+  QHash<MessageId, bool> under{{message, true}};
+  MessageId newest = message;
+  for (const StoredMessage& m : messages) {
+    if (m.id == message || m.parent == 0 || !under.value(m.parent)) continue;
+    under.insert(m.id, true);
+    newest = m.id;
+  }
+  return newest;
+}
+
+}  // namespace winnow::app

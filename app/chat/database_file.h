@@ -1,0 +1,20 @@
+// Opening the database file: is it ours, is it whole, is it of this version?
+//
+// Used by ChatDatabase. Nothing that is not ours, or newer than this program, or damaged is written to.
+// Errors: Exception(kStorage) with the file as subject. Threads: one.
+#pragma once
+
+#include <QByteArray>
+#include <QString>
+#include <memory>
+
+#include "app/chat/sqlite_connection.h"
+
+namespace winnow::app {
+
+// Opens or makes `file`, checks and migrates it. Before a migration of an existing database a copy is kept as <file>.before-v<N>.
+std::unique_ptr<SqliteConnection> openDatabaseFile(const QString& file, const QByteArray& vfs);
+// Opens again what was open before, without the checks.
+std::unique_ptr<SqliteConnection> reopenDatabaseFile(const QString& file, const QByteArray& vfs);
+
+}  // namespace winnow::app

@@ -1,0 +1,54 @@
+// Brings closures from a worker thread to the thread that owns the mailbox, in order.
+//
+// Used by ChatStore and EngineHost. The closures travel under our own mutex; Qt's events only wake the loop. The owner
+// joins its worker before the mailbox dies; closures that were not run by then are dropped.
+// Threads: post() from any; the closures run on the thread that made the mailbox.
+#pragma once
+
+#include <QCoreApplication>
+#include <QEvent>
+#include <QObject>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <utility>
+
+namespace winnow::app {
+
+class Mailbox final : public QObject {
+ public:
+  using Letter = std::function<void()>;
+
+  void post(Letter letter) {
+    bool wake = false;
+    {
+      const std::lock_guard lock(m_mutex);
+      wake = m_letters.empty();
+      m_letters.push_back(std::move(letter));
+    }
+    if (wake) QCoreApplication::postEvent(this, new QEvent(QEvent::User));
+  }
+
+  // One closure per turn of the event loop: order holds even when one of them runs a nested loop or destroys the mailbox.
+  bool event(QEvent* event) override {
+    if (event->type() != QEvent::User) return QObject::event(event);
+    Letter letter;
+    bool more = false;
+    {
+      const std::lock_guard lock(m_mutex);
+      if (m_letters.empty()) return true;
+      letter = std::move(m_letters.front());
+      m_letters.pop_front();
+      more = !m_letters.empty();
+    }
+    if (more) QCoreApplication::postEvent(this, new QEvent(QEvent::User));
+    letter();
+    return true;
+  }
+
+ private:
+  std::mutex m_mutex;  // guards m_letters
+  std::deque<Letter> m_letters;
+};
+
+}  // namespace winnow::app

@@ -1,0 +1,20 @@
+// Figures of an answer as JSON: all of TurnFigures except method, retention, seed and the layers, which have columns of their own.
+//
+// Used by ChatDatabase and by exports. Unknown members are ignored and missing ones stay at their defaults, so that figures of older and
+// newer versions can be read; text that is no JSON leaves everything at its default. Threads: any.
+#pragma once
+
+#include <QByteArray>
+#include <vector>
+
+#include "engine/api/events.h"
+
+namespace winnow::app {
+
+QByteArray figuresToJson(const TurnFigures& figures);
+void figuresFromJson(const QByteArray& json, TurnFigures& figures);
+
+QByteArray keptPerHeadToJson(const std::vector<std::int64_t>& kept);
+std::vector<std::int64_t> keptPerHeadFromJson(const QByteArray& json);
+
+}  // namespace winnow::app

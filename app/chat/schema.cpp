@@ -1,0 +1,107 @@
+#include "app/chat/schema.h"
+
+namespace winnow::app {
+
+namespace {
+
+// parent_id does not cascade: a long thread would exceed SQLite's trigger depth; a conversation's messages go in one statement.
+constexpr char kChats[] = R"sql(
+CREATE TABLE clock(tick INTEGER NOT NULL) STRICT;
+INSERT INTO clock VALUES(0);
+
+CREATE TABLE conversation(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  title TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  updated_ms INTEGER NOT NULL,
+  activity INTEGER NOT NULL,
+  deleted_ms INTEGER NOT NULL DEFAULT 0,
+  pinned INTEGER NOT NULL DEFAULT 0,
+  message_count INTEGER NOT NULL DEFAULT 0,
+  preview TEXT NOT NULL DEFAULT '',
+  active_leaf INTEGER NOT NULL DEFAULT 0,
+  method TEXT NOT NULL,
+  retention REAL NOT NULL,
+  frame_count INTEGER NOT NULL,
+  system_prompt TEXT NOT NULL,
+  draft TEXT NOT NULL DEFAULT '',
+  anchor_message INTEGER NOT NULL DEFAULT 0,
+  anchor_offset REAL NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX conversation_by_activity ON conversation(deleted_ms, pinned, activity);
+
+CREATE TABLE message(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  conversation_id INTEGER NOT NULL REFERENCES conversation(id) ON DELETE CASCADE,
+  parent_id INTEGER REFERENCES message(id) DEFERRABLE INITIALLY DEFERRED,
+  sequence INTEGER NOT NULL UNIQUE,
+  role INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  failure_code INTEGER NOT NULL DEFAULT 0,
+  failure TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX message_by_conversation ON message(conversation_id, sequence);
+CREATE INDEX message_by_parent ON message(parent_id);
+CREATE INDEX message_streaming ON message(id) WHERE state = 2;
+
+-- message_id is NULL while the attachment belongs to the draft.
+CREATE TABLE attachment(
+  id INTEGER PRIMARY KEY,
+  conversation_id INTEGER NOT NULL REFERENCES conversation(id) ON DELETE CASCADE,
+  message_id INTEGER REFERENCES message(id) ON DELETE CASCADE,
+  ordinal INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  path BLOB NOT NULL,
+  sha256 TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  width_px INTEGER NOT NULL,
+  height_px INTEGER NOT NULL,
+  duration_s REAL NOT NULL,
+  plan_frame_count INTEGER NOT NULL,
+  plan_every_s REAL NOT NULL,
+  plan_from_s REAL NOT NULL,
+  plan_to_s REAL NOT NULL,
+  plan_max_frames INTEGER NOT NULL
+) STRICT;
+CREATE INDEX attachment_by_conversation ON attachment(conversation_id, message_id, ordinal);
+CREATE INDEX attachment_by_message ON attachment(message_id);
+
+CREATE TABLE run(
+  message_id INTEGER PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE,
+  model_name TEXT NOT NULL,
+  model_folder TEXT NOT NULL,
+  device TEXT NOT NULL,
+  method TEXT NOT NULL,
+  retention REAL NOT NULL,
+  seed INTEGER NOT NULL,
+  figures_json TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE run_layer(
+  message_id INTEGER NOT NULL REFERENCES run(message_id) ON DELETE CASCADE,
+  layer INTEGER NOT NULL,
+  budget INTEGER NOT NULL,
+  kept REAL NOT NULL,
+  kept_visual REAL NOT NULL,
+  kept_text REAL NOT NULL,
+  bytes INTEGER NOT NULL,
+  kept_per_head TEXT NOT NULL,
+  PRIMARY KEY(message_id, layer)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE setting(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+)sql";
+
+// Finished messages only; a streaming answer enters when it ends.
+constexpr char kSearch[] = R"sql(
+CREATE VIRTUAL TABLE message_fts USING fts5(text, content='message', content_rowid='id', tokenize='unicode61 remove_diacritics 2');
+INSERT INTO message_fts(rowid, text) SELECT id, text FROM message WHERE state <> 2;
+)sql";
+
+}  // namespace
+
+const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch};
+
+}  // namespace winnow::app

@@ -1,0 +1,201 @@
+#include "app/chat/sqlite_connection.h"
+
+#include <sqlite3.h>
+
+#include <QFile>
+#include <chrono>
+#include <cmath>
+
+#include "engine/base/error.h"
+
+namespace winnow::app {
+
+namespace {
+
+constexpr int kBusyTimeoutMs = 5000;  // another program (a backup tool) may hold a lock for a moment
+constexpr int kMaxValueBytes = 64 << 20;
+
+const char* reasonOf(int code) {
+  switch (code & 0xff) {
+    case SQLITE_FULL: return "the disk is full";
+    case SQLITE_IOERR: return "the disk reported an error";
+    case SQLITE_READONLY: return "it may only be read";
+    case SQLITE_CANTOPEN: return "it cannot be opened";
+    case SQLITE_CORRUPT: return "it is damaged";
+    case SQLITE_NOTADB: return "it is not a database";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return "another program is using it";
+    case SQLITE_NOMEM: return "there is not enough memory";
+    case SQLITE_CONSTRAINT: return "the change contradicts what is stored";
+    case SQLITE_TOOBIG: return "a value is too large";
+    default: return "an error of the database library";
+  }
+}
+
+[[noreturn]] void throwStorage(const QByteArray& file, int code, const char* detail) {
+  throw Exception(ErrorCode::kStorage, file.toStdString(),
+                  std::string(reasonOf(code)) + " (SQLite " + std::to_string(code) + ": " + (detail ? detail : "") + ")");
+}
+
+}  // namespace
+
+SqliteStatement::SqliteStatement(SqliteStatement&& other) noexcept
+    : m_connection(other.m_connection), m_statement(other.m_statement), m_bound(other.m_bound) {
+  other.m_statement = nullptr;
+}
+
+SqliteStatement::~SqliteStatement() {
+  if (!m_statement) return;
+  sqlite3_reset(m_statement);
+  sqlite3_clear_bindings(m_statement);
+}
+
+void SqliteStatement::check(int result) const {
+  if (result != SQLITE_OK) m_connection->fail();
+}
+
+SqliteStatement& SqliteStatement::bindInteger(qint64 value) {
+  check(sqlite3_bind_int64(m_statement, ++m_bound, value));
+  return *this;
+}
+
+SqliteStatement& SqliteStatement::bind(double value) {
+  // SQLite stores NaN as NULL, which no column here allows.
+  check(sqlite3_bind_double(m_statement, ++m_bound, std::isfinite(value) ? value : 0.0));
+  return *this;
+}
+
+SqliteStatement& SqliteStatement::bind(const QString& value) { return bindText(value.toUtf8()); }
+
+SqliteStatement& SqliteStatement::bindText(const QByteArray& utf8) {
+  check(sqlite3_bind_text64(m_statement, ++m_bound, utf8.constData(), static_cast<sqlite3_uint64>(utf8.size()), SQLITE_TRANSIENT,
+                            SQLITE_UTF8));
+  return *this;
+}
+
+SqliteStatement& SqliteStatement::bindBlob(const QByteArray& value) {
+  check(sqlite3_bind_blob64(m_statement, ++m_bound, value.constData(), static_cast<sqlite3_uint64>(value.size()), SQLITE_TRANSIENT));
+  return *this;
+}
+
+SqliteStatement& SqliteStatement::bindNull() {
+  check(sqlite3_bind_null(m_statement, ++m_bound));
+  return *this;
+}
+
+bool SqliteStatement::step() {
+  const int result = sqlite3_step(m_statement);
+  if (result == SQLITE_ROW) return true;
+  if (result != SQLITE_DONE) m_connection->fail();
+  return false;
+}
+
+void SqliteStatement::run() {
+  while (step()) {
+  }
+}
+
+qint64 SqliteStatement::integer(int column) const { return sqlite3_column_int64(m_statement, column); }
+double SqliteStatement::real(int column) const { return sqlite3_column_double(m_statement, column); }
+
+QByteArray SqliteStatement::bytes(int column) const {
+  const void* data = sqlite3_column_blob(m_statement, column);
+  return QByteArray(static_cast<const char*>(data), sqlite3_column_bytes(m_statement, column));
+}
+
+QString SqliteStatement::text(int column) const { return QString::fromUtf8(bytes(column)); }
+
+SqliteConnection::SqliteConnection(const QString& file, const QByteArray& vfs) : m_file(QFile::encodeName(file)) {
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
+  const int result = sqlite3_open_v2(m_file.constData(), &m_handle, flags, vfs.isEmpty() ? nullptr : vfs.constData());
+  if (result != SQLITE_OK) {
+    const QByteArray detail = m_handle ? sqlite3_errmsg(m_handle) : "no memory";
+    sqlite3_close_v2(m_handle);
+    throwStorage(m_file, result, detail.constData());
+  }
+  sqlite3_busy_timeout(m_handle, kBusyTimeoutMs);
+  sqlite3_limit(m_handle, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
+  sqlite3_limit(m_handle, SQLITE_LIMIT_ATTACHED, 1);  // VACUUM INTO needs one
+  sqlite3_db_config(m_handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+  sqlite3_db_config(m_handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(m_handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(m_handle, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+  sqlite3_db_config(m_handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
+  sqlite3_db_config(m_handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1, nullptr);
+}
+
+SqliteConnection::~SqliteConnection() {
+  for (const auto& [sql, statement] : m_statements) sqlite3_finalize(statement);
+  sqlite3_close_v2(m_handle);
+}
+
+void SqliteConnection::configureForWriting() {
+  execute("PRAGMA cell_size_check=ON");
+  execute("PRAGMA mmap_size=0");
+  {
+    SqliteStatement journal = prepare("PRAGMA journal_mode=WAL");
+    if (!journal.step() || journal.text(0) != QLatin1String("wal"))
+      throw Exception(ErrorCode::kStorage, m_file.toStdString(), "this file system does not allow a write-ahead log");
+  }
+  execute("PRAGMA synchronous=FULL");
+  execute("PRAGMA journal_size_limit=16777216");
+}
+
+void SqliteConnection::leaveUntouched() { sqlite3_db_config(m_handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
+
+SqliteStatement SqliteConnection::prepare(const char* sql) {
+  sqlite3_stmt*& statement = m_statements[sql];
+  if (!statement && sqlite3_prepare_v3(m_handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr) != SQLITE_OK) fail();
+  return SqliteStatement(*this, statement);
+}
+
+void SqliteConnection::execute(const char* sql) {
+  if (sqlite3_exec(m_handle, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail();
+}
+
+qint64 SqliteConnection::lastInsertId() const { return sqlite3_last_insert_rowid(m_handle); }
+int SqliteConnection::changes() const { return sqlite3_changes(m_handle); }
+
+qint64 SqliteConnection::pragmaInteger(const char* sql) {
+  SqliteStatement statement = prepare(sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+QString SqliteConnection::runCheck(const char* sql, int budgetMs) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point deadline = Clock::now() + std::chrono::milliseconds(budgetMs);
+  if (budgetMs > 0) {
+    const auto expired = [](void* context) -> int { return Clock::now() > *static_cast<Clock::time_point*>(context) ? 1 : 0; };
+    sqlite3_progress_handler(m_handle, 10'000, expired, &deadline);
+  }
+  // Not cached and not through step(): running out of time is no failure.
+  sqlite3_stmt* statement = nullptr;
+  int result = sqlite3_prepare_v2(m_handle, sql, -1, &statement, nullptr);
+  if (result == SQLITE_OK) result = sqlite3_step(statement);
+  const QString finding = result == SQLITE_ROW ? QString::fromUtf8(reinterpret_cast<const char*>(sqlite3_column_text(statement, 0))) : QString();
+  const QByteArray detail = sqlite3_errmsg(m_handle);
+  sqlite3_finalize(statement);
+  sqlite3_progress_handler(m_handle, 0, nullptr, nullptr);
+  if (result != SQLITE_ROW && result != SQLITE_INTERRUPT) throwStorage(m_file, result, detail.constData());
+  return finding;
+}
+
+void SqliteConnection::fail() const { throwStorage(m_file, sqlite3_extended_errcode(m_handle), sqlite3_errmsg(m_handle)); }
+
+SqliteTransaction::SqliteTransaction(SqliteConnection& connection) : m_connection(connection) { m_connection.execute("BEGIN IMMEDIATE"); }
+
+SqliteTransaction::~SqliteTransaction() {
+  if (!m_open) return;
+  try {
+    m_connection.execute("ROLLBACK");
+  } catch (const Exception&) {
+    // SQLite has already rolled back by itself after some errors; the connection is reopened in any case.
+  }
+}
+
+void SqliteTransaction::commit() {
+  m_connection.execute("COMMIT");
+  m_open = false;
+}
+
+}  // namespace winnow::app

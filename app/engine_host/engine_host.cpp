@@ -1,0 +1,234 @@
+#include "app/engine_host/engine_host.h"
+
+#include <QPointer>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/chat/mailbox.h"
+#include "app/engine_host/event_gatherer.h"
+
+namespace winnow::app {
+
+namespace {
+
+constexpr qint64 kDeliveryIntervalMs = 33;  // at most 30 updates a second
+
+// What went wrong, for an exception that should not have come out of the engine. Call inside a catch block.
+Error currentError() {
+  try {
+    throw;
+  } catch (const Exception& exception) {
+    return exception.error();
+  } catch (const std::bad_alloc&) {
+    return {ErrorCode::kOutOfMemory, "", "the engine could not get memory"};
+  } catch (const std::exception& exception) {
+    return {ErrorCode::kInternal, "engine", exception.what()};
+  } catch (...) {
+    return {ErrorCode::kInternal, "engine", "an exception of unknown type"};
+  }
+}
+
+bool isSilent(const RequestBody& body) { return std::holds_alternative<ForgetConversation>(body); }
+
+}  // namespace
+
+bool endsRequest(const Event& event) {
+  return std::holds_alternative<ModelLoaded>(event.body) || std::holds_alternative<Finished>(event.body) ||
+         std::holds_alternative<Failed>(event.body);
+}
+
+// The engine thread and the queues on both of its sides.
+class EngineHost::Worker final : public EventSink {
+ public:
+  Worker(EngineFactory factory, std::function<void()> wake)
+      : m_factory(std::move(factory)), m_wake(std::move(wake)), m_thread([this] { run(); }) {}
+
+  ~Worker() override {
+    {
+      const std::lock_guard lock(m_mutex);
+      m_shutdown.request_cancel();
+      m_quit = true;
+    }
+    m_posted.notify_all();
+    m_thread.join();
+  }
+
+  void post(Request request) {
+    {
+      const std::lock_guard lock(m_mutex);
+      m_queue.push_back({std::move(request), InterruptSource(m_shutdown.token())});
+    }
+    m_posted.notify_all();
+  }
+
+  void interrupt(RequestId id, Interrupt kind) {
+    const std::lock_guard lock(m_mutex);
+    const auto raise = [kind](InterruptSource& source) {
+      kind == Interrupt::kStop ? source.request_stop() : source.request_cancel();
+    };
+    if (m_running && m_running->request.id == id) raise(m_running->interrupt);
+    for (Job& job : m_queue)
+      if (job.request.id == id) raise(job.interrupt);
+  }
+
+  void cancelAll() {
+    const std::lock_guard lock(m_mutex);
+    if (m_running) m_running->interrupt.request_cancel();
+    for (Job& job : m_queue) job.interrupt.request_cancel();
+  }
+
+  std::vector<Event> take() {
+    const std::lock_guard lock(m_mutex);
+    return m_events.take();
+  }
+
+  bool urgent() const {
+    const std::lock_guard lock(m_mutex);
+    return m_events.urgent();
+  }
+
+  // Engine thread.
+  void on_event(Event event) override {
+    if (m_ended || event.id != m_currentId) return;  // an engine that goes on after its outcome is not listened to
+    m_ended = endsRequest(event);
+    deliver(std::move(event));
+  }
+
+ private:
+  struct Job {
+    Request request;
+    InterruptSource interrupt;
+  };
+
+  void deliver(Event event) {
+    bool wake = false;
+    {
+      const std::lock_guard lock(m_mutex);
+      const bool wasUrgent = m_events.urgent();
+      const bool wasEmpty = m_events.empty();
+      m_events.push(std::move(event));
+      wake = wasEmpty || m_events.urgent() != wasUrgent;
+    }
+    if (wake) m_wake();
+  }
+
+  void run() {
+    while (true) {
+      Job* job = nullptr;
+      {
+        std::unique_lock lock(m_mutex);
+        m_running.reset();
+        m_posted.wait(lock, [this] { return m_quit || !m_queue.empty(); });
+        if (m_quit) break;
+        m_running = std::make_unique<Job>(std::move(m_queue.front()));
+        m_queue.pop_front();
+        job = m_running.get();
+      }
+      serve(*job);
+    }
+    m_engine.reset();
+  }
+
+  void serve(Job& job) {
+    m_currentId = job.request.id;
+    m_ended = false;
+    const bool silent = isSilent(job.request.body);
+    const InterruptToken token = job.interrupt.token();
+    if (!silent && token.requested()) {
+      Finished finished;
+      finished.reason = StopReason::kInterrupted;
+      finished.restored = true;  // it never began
+      deliver({m_currentId, std::move(finished)});
+      return;
+    }
+    try {
+      if (!m_engine) {
+        m_engine = m_factory();
+        require(m_engine != nullptr, "the engine factory made no engine");
+      }
+      m_engine->handle(job.request, *this, token);
+    } catch (...) {
+      if (!m_ended && !silent) fail(currentError());
+      return;
+    }
+    if (!m_ended && !silent) fail({ErrorCode::kInternal, "engine", "the request ended without an outcome"});
+  }
+
+  void fail(Error error) {
+    m_ended = true;
+    deliver({m_currentId, Failed{std::move(error)}});
+  }
+
+  const EngineFactory m_factory;
+  const std::function<void()> m_wake;
+
+  // Engine thread only.
+  std::unique_ptr<Engine> m_engine;
+  RequestId m_currentId = 0;
+  bool m_ended = false;
+
+  mutable std::mutex m_mutex;  // guards the members below
+  std::condition_variable m_posted;
+  std::deque<Job> m_queue;
+  std::unique_ptr<Job> m_running;
+  EventGatherer m_events;
+  InterruptSource m_shutdown;
+  bool m_quit = false;
+
+  std::thread m_thread;  // last: everything above exists when it starts
+};
+
+EngineHost::EngineHost(EngineFactory factory, QObject* parent) : QObject(parent), m_mailbox(std::make_unique<Mailbox>()) {
+  m_sinceDelivery.start();
+  m_paceTimer.setSingleShot(true);
+  m_paceTimer.setTimerType(Qt::PreciseTimer);
+  connect(&m_paceTimer, &QTimer::timeout, this, &EngineHost::deliver);
+  m_worker = std::make_unique<Worker>(std::move(factory), [this] { m_mailbox->post([this] { schedule(); }); });
+}
+
+EngineHost::~EngineHost() = default;
+
+RequestId EngineHost::post(RequestBody body) {
+  const RequestId id = ++m_lastId;
+  const bool silent = isSilent(body);
+  m_worker->post({id, std::move(body)});
+  if (!silent && m_unfinished++ == 0) Q_EMIT busyChanged(true);
+  return id;
+}
+
+void EngineHost::stop(RequestId id) { m_worker->interrupt(id, Interrupt::kStop); }
+void EngineHost::cancel(RequestId id) { m_worker->interrupt(id, Interrupt::kCancel); }
+void EngineHost::cancelAll() { m_worker->cancelAll(); }
+
+void EngineHost::schedule() {
+  const qint64 elapsedMs = m_sinceDelivery.elapsed();
+  if (m_worker->urgent() || elapsedMs >= kDeliveryIntervalMs) {
+    deliver();
+  } else if (!m_paceTimer.isActive()) {
+    m_paceTimer.start(static_cast<int>(kDeliveryIntervalMs - elapsedMs));
+  }
+}
+
+void EngineHost::deliver() {
+  m_paceTimer.stop();
+  m_sinceDelivery.restart();
+  for (Event& event : m_worker->take()) m_ready.push_back(std::move(event));
+  // One by one from a member: a receiver may run a nested event loop (then this function is entered again) or destroy the host.
+  const QPointer<EngineHost> alive(this);
+  while (alive && !m_ready.empty()) {
+    const Event event = std::move(m_ready.front());
+    m_ready.pop_front();
+    const bool ends = endsRequest(event);
+    if (ends) --m_unfinished;
+    Q_EMIT engineEvent(event);
+    if (alive && ends && m_unfinished == 0) Q_EMIT busyChanged(false);
+  }
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,46 @@
+#include "app/engine_host/event_gatherer.h"
+
+#include <utility>
+
+#include "app/engine_host/engine_host.h"
+
+namespace winnow::app {
+
+namespace {
+
+bool mergeable(const EventBody& body) {
+  return std::holds_alternative<TextDelta>(body) || std::holds_alternative<Progress>(body) || std::holds_alternative<DecodeSample>(body);
+}
+
+}  // namespace
+
+bool EventGatherer::merge(Event& event) {
+  if (!mergeable(event.body)) return false;
+  for (auto it = m_events.rbegin(); it != m_events.rend(); ++it) {
+    if (it->id != event.id || !mergeable(it->body)) return false;
+    if (it->body.index() != event.body.index()) continue;
+    if (auto* text = std::get_if<TextDelta>(&it->body)) {
+      text->text += std::get<TextDelta>(event.body).text;
+      return true;
+    }
+    if (auto* progress = std::get_if<Progress>(&it->body)) {
+      if (progress->phase != std::get<Progress>(event.body).phase) return false;
+    }
+    it->body = std::move(event.body);
+    return true;
+  }
+  return false;
+}
+
+void EventGatherer::push(Event event) {
+  if (merge(event)) return;
+  m_urgent = m_urgent || endsRequest(event);
+  m_events.push_back(std::move(event));
+}
+
+std::vector<Event> EventGatherer::take() {
+  m_urgent = false;
+  return std::exchange(m_events, {});
+}
+
+}  // namespace winnow::app

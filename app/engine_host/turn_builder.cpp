@@ -1,0 +1,50 @@
+#include "app/engine_host/turn_builder.h"
+
+#include <iterator>
+#include <utility>
+
+namespace winnow::app {
+
+namespace {
+
+void appendQuestion(const StoredMessage& question, Message& into) {
+  for (const Attachment& attachment : question.attachments)
+    into.items.emplace_back(MediaItem{{attachment.path.toStdString(), attachment.kind, attachment.plan}});
+  if (!question.text.isEmpty()) into.items.emplace_back(TextItem{question.text.toStdString()});
+}
+
+bool isAnswered(const StoredMessage& answer) { return answer.state != MessageState::kFailed && !answer.text.isEmpty(); }
+
+}  // namespace
+
+Turn buildTurn(ConversationId conversation, const QList<StoredMessage>& thread, const TurnOptions& options) {
+  Turn turn;
+  turn.conversation = conversation;
+  turn.sampling = options.sampling;
+  turn.recipe = options.recipe;
+  if (!options.systemPrompt.trimmed().isEmpty())
+    turn.messages.push_back({Role::kSystem, {TextItem{options.systemPrompt.toStdString()}}});
+
+  Message pending;  // questions that have no answer yet
+  for (const StoredMessage& message : thread) {
+    if (message.role == Role::kUser) {
+      appendQuestion(message, pending);
+    } else if (message.role == Role::kAssistant && isAnswered(message) && !pending.items.empty()) {
+      turn.messages.push_back(std::exchange(pending, {}));
+      turn.messages.push_back({Role::kAssistant, {TextItem{message.text.toStdString()}}});
+    }
+  }
+  if (pending.items.empty())
+    throw Exception(ErrorCode::kInvalidArgument, "question", "the thread does not end with a question that has text or media");
+  turn.messages.push_back(std::move(pending));
+  return turn;
+}
+
+RecipeSpec recipeOf(const ConversationOptions& options) {
+  RecipeSpec recipe;
+  recipe.method = options.method.toStdString();
+  recipe.retention = options.retention;
+  return recipe;
+}
+
+}  // namespace winnow::app

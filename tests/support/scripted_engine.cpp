@@ -1,0 +1,243 @@
+#include "tests/support/scripted_engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <thread>
+
+namespace winnow::test {
+
+namespace {
+
+constexpr int kVisualTokensPerFrame = 9;
+constexpr int kKvHeads = 2;
+constexpr std::int64_t kHeadDim = 32;
+constexpr std::int64_t kBytesPerSlot = 2 * kKvHeads * kHeadDim * 4;  // K and V of one layer, fp32
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : text) {
+    word += c;
+    if (c == ' ' || c == '\n') words.push_back(std::move(word)), word.clear();
+  }
+  if (!word.empty()) words.push_back(std::move(word));
+  return words;
+}
+
+const MediaRequest* media_of(const Item& item) {
+  const auto* media = std::get_if<MediaItem>(&item);
+  return media ? &media->media : nullptr;
+}
+
+}  // namespace
+
+void ScriptedEngineLog::add(const Request& request) {
+  const std::lock_guard lock(mutex_);
+  requests_.push_back(request);
+}
+void ScriptedEngineLog::addInterrupt(RequestId id, Interrupt kind) {
+  const std::lock_guard lock(mutex_);
+  interrupts_.emplace_back(id, kind);
+}
+std::vector<Request> ScriptedEngineLog::requests() const {
+  const std::lock_guard lock(mutex_);
+  return requests_;
+}
+Interrupt ScriptedEngineLog::interruptOf(RequestId id) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [request, kind] : interrupts_)
+    if (request == id) return kind;
+  return Interrupt::kNone;
+}
+void ScriptedEngineLog::addDestroyed() {
+  const std::lock_guard lock(mutex_);
+  ++destroyed_;
+}
+int ScriptedEngineLog::destroyed() const {
+  const std::lock_guard lock(mutex_);
+  return destroyed_;
+}
+
+ScriptedEngine::ScriptedEngine(ScriptFunction script, std::shared_ptr<ScriptedEngineLog> log)
+    : script_(script ? std::move(script) : ScriptFunction(default_script)), log_(std::move(log)) {}
+
+ScriptedEngine::~ScriptedEngine() {
+  if (log_) log_->addDestroyed();
+}
+
+void ScriptedEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
+  if (log_) log_->add(request);
+  if (std::holds_alternative<ForgetConversation>(request.body)) return;
+  std::string said;
+  const auto interrupted = [&] {
+    const Interrupt kind = interrupt.state();
+    if (kind == Interrupt::kNone) return false;
+    if (log_) log_->addInterrupt(request.id, kind);
+    Finished finished;
+    finished.reason = StopReason::kInterrupted;
+    finished.restored = kind == Interrupt::kCancel;
+    finished.answer = said;
+    sink.on_event({request.id, finished});
+    return true;
+  };
+  for (Step& step : script_(request)) {
+    const auto due = std::chrono::steady_clock::now() + step.delay;
+    const bool stalls = std::holds_alternative<Stall>(step.action);
+    do {
+      if (interrupted()) return;
+      if (step.delay.count() > 0 || stalls) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } while (stalls || std::chrono::steady_clock::now() < due);
+    if (const auto* broken = std::get_if<Throw>(&step.action)) throw std::runtime_error(broken->what);
+    if (std::holds_alternative<ThrowForeign>(step.action)) throw 42;
+    if (std::holds_alternative<EndSilently>(step.action)) return;
+    Say& say = std::get<Say>(step.action);
+    if (const auto* delta = std::get_if<TextDelta>(&say.body)) said += delta->text;
+    sink.on_event({request.id, std::move(say.body)});
+  }
+}
+
+Script load_script(const Request& request, std::chrono::milliseconds shard_delay, int shards) {
+  const auto& load = std::get<LoadModel>(request.body);
+  Script script;
+  for (int shard = 0; shard <= shards; ++shard)
+    script.push_back({shard ? shard_delay : std::chrono::milliseconds(0),
+                      Say{Progress{Phase::kLoadWeights, static_cast<std::uint64_t>(shard), static_cast<std::uint64_t>(shards)}}});
+  ModelInfo info;
+  info.folder = load.folder;
+  info.name = load.folder.substr(load.folder.find_last_of('/') + 1);
+  info.family = "llava_onevision";
+  info.device = "cpu";
+  info.dtype = "fp32";
+  info.layers = 4;
+  info.heads = 4;
+  info.kv_heads = kKvHeads;
+  info.head_dim = kHeadDim;
+  info.context_tokens = 4096;
+  info.visual_tokens_per_frame = kVisualTokensPerFrame;
+  info.parameter_count = 8'000'000;
+  info.weight_bytes = 32'000'000;
+  info.kv_bytes_per_token = info.layers * kBytesPerSlot;
+  script.push_back({{}, Say{ModelLoaded{info}}});
+  return script;
+}
+
+Script failure_script(ErrorCode code, const std::string& subject, const std::string& reason) {
+  return {{{}, Say{Failed{{code, subject, reason}}}}};
+}
+
+Script answer_script(const Request& request, const std::string& answer, std::chrono::milliseconds word_delay, int layers) {
+  const auto& turn = std::get<Turn>(request.body);
+  Script script;
+  CacheReport report;
+  std::int32_t media_number = 0;
+  const auto add_text = [&](Modality modality, int count) {
+    for (int i = 0; i < count; ++i) report.tokens.push_back({modality, -1, -1, -1, -1});
+  };
+  add_text(Modality::kSystem, 4);
+  for (const Message& message : turn.messages) {
+    for (const Item& item : message.items) {
+      const MediaRequest* media = media_of(item);
+      if (!media) {
+        add_text(Modality::kText, 8);
+        continue;
+      }
+      const bool video = media->kind == MediaKind::kVideo;
+      const int frames = video ? std::max(1, media->plan.frame_count) : 1;
+      MediaSampled sampled;
+      sampled.path = media->path;
+      sampled.kind = media->kind;
+      sampled.duration_s = video ? 10.0 : 0.0;
+      for (int frame = 0; frame < frames; ++frame) {
+        const double asked = video ? (frame + 0.5) * sampled.duration_s / frames : 0.0;
+        sampled.asked_s.push_back(asked);
+        sampled.actual_s.push_back(std::floor(asked * 25.0) / 25.0);
+        for (int patch = 0; patch < kVisualTokensPerFrame; ++patch)
+          report.tokens.push_back({Modality::kVisual, media_number, frame, static_cast<std::int16_t>(patch / 3),
+                                   static_cast<std::int16_t>(patch % 3)});
+      }
+      ++media_number;
+      const auto total = static_cast<std::uint64_t>(frames);
+      script.push_back({{}, Say{Progress{Phase::kDecodeMedia, total, total}}});
+      script.push_back({{}, Say{std::move(sampled)}});
+      script.push_back({{}, Say{Progress{Phase::kEncodeFrames, total, total}}});
+    }
+  }
+  for (int layer = 0; layer <= layers; ++layer)
+    script.push_back({{}, Say{Progress{Phase::kPrefill, static_cast<std::uint64_t>(layer), static_cast<std::uint64_t>(layers)}}});
+  script.push_back({{}, Say{Progress{Phase::kCompress, static_cast<std::uint64_t>(layers), static_cast<std::uint64_t>(layers)}}});
+
+  const auto prompt = static_cast<std::int32_t>(report.tokens.size());
+  std::int64_t visual_tokens = 0;
+  for (const TokenOrigin& token : report.tokens) visual_tokens += token.modality == Modality::kVisual;
+  const double retention = turn.recipe.method == "full" ? 1.0 : turn.recipe.retention;
+  // Deeper layers keep less; kept tokens are spread evenly, text is always kept.
+  for (int layer = 0; layer < layers; ++layer) {
+    const double share = retention >= 1.0 ? 1.0 : std::min(1.0, retention * (1.5 - static_cast<double>(layer) / layers));
+    LayerFigures figures;
+    report.kept.emplace_back();
+    for (int head = 0; head < kKvHeads; ++head) {
+      std::vector<std::int32_t> kept;
+      for (std::int32_t i = 0; i < prompt; ++i) {
+        const bool visual = report.tokens[static_cast<std::size_t>(i)].modality == Modality::kVisual;
+        if (!visual || std::floor((i + 1 + head) * share) > std::floor((i + head) * share)) kept.push_back(i);
+      }
+      figures.kept_per_head.push_back(static_cast<std::int64_t>(kept.size()));
+      report.kept.back().push_back(std::move(kept));
+    }
+    figures.kept = static_cast<double>(figures.kept_per_head[0] + figures.kept_per_head[1]) / kKvHeads;
+    figures.budget = static_cast<std::int64_t>(std::lround(figures.kept));
+    figures.kept_text = static_cast<double>(prompt - visual_tokens);
+    figures.kept_visual = figures.kept - figures.kept_text;
+    figures.bytes = (figures.kept_per_head[0] + figures.kept_per_head[1]) * (kBytesPerSlot / kKvHeads);
+    report.kv_bytes.after_event += figures.bytes;
+    report.layers.push_back(std::move(figures));
+  }
+  report.kv_bytes.full = prompt * layers * kBytesPerSlot;
+  report.kv_bytes.end = report.kv_bytes.after_event;
+  report.kv_bytes.peak = report.kv_bytes.full;
+  report.kv_bytes.allocated = report.kv_bytes.after_event;
+  report.kv_bytes.metadata = prompt * 8;
+
+  Finished finished;
+  finished.answer = answer;
+  finished.figures.method = turn.recipe.method;
+  finished.figures.retention = retention;
+  finished.figures.seed = turn.recipe.seed;
+  finished.figures.layers = report.layers;
+  finished.figures.kv_bytes = report.kv_bytes;
+  finished.figures.achieved_retention =
+      report.kv_bytes.full > 0 ? static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(report.kv_bytes.full) : 1.0;
+  finished.figures.tokens = {prompt, visual_tokens, prompt - visual_tokens, 0};
+  finished.figures.timings_ms = {12.0, 3.0, 20.0, 40.0, 4.0, 2.0, 81.0, 0.0};
+  finished.figures.tokens_per_s = 50.0;
+
+  const std::int64_t full_at_prompt = report.kv_bytes.full;
+  const std::int64_t now_at_prompt = report.kv_bytes.after_event;
+  script.push_back({{}, Say{std::move(report)}});
+  for (std::string& word : words_of(answer)) {
+    const std::int64_t generated = ++finished.figures.tokens.generated;
+    const std::int64_t grown = generated * layers * kBytesPerSlot;
+    script.push_back({word_delay, Say{TextDelta{std::move(word)}}});
+    script.push_back({{}, Say{DecodeSample{generated, 50.0, now_at_prompt + grown, full_at_prompt + grown}}});
+  }
+  const std::int64_t grown = finished.figures.tokens.generated * layers * kBytesPerSlot;
+  finished.figures.kv_bytes.full += grown;
+  finished.figures.kv_bytes.end += grown;
+  finished.figures.timings_ms.decode_total = static_cast<double>(finished.figures.tokens.generated) * 20.0;
+  script.push_back({{}, Say{std::move(finished)}});
+  return script;
+}
+
+Script default_script(const Request& request) {
+  if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+  std::string question;
+  const auto& messages = std::get<Turn>(request.body).messages;
+  if (!messages.empty()) {
+    for (const Item& item : messages.back().items)
+      if (const auto* text = std::get_if<TextItem>(&item)) question += text->text;
+  }
+  return answer_script(request, "You asked: " + question);
+}
+
+}  // namespace winnow::test
