@@ -8,6 +8,9 @@
 // fraction u in [0, 1); the token is the first candidate in ascending id whose running sum of probabilities exceeds u. Same seed, same
 // logits, same answer, on every machine.
 //
+// Settings: temperature >= 0 (0: greedy), top_k >= 0 (0: off), top_p in [0, 1] (0 keeps the best), min_p in [0, 1], repetition_penalty > 0;
+// max_new_tokens and stop_strings are the decode loop's.
+//
 // logits: fp32 [vocabulary]; -inf means never. Sums in double. Errors: Exception; kInvalidArgument (settings outside their range),
 // kNumericFailure (NaN, +inf, or nothing but -inf). Threads: confined to one.
 #pragma once
@@ -16,20 +19,13 @@
 #include <span>
 #include <vector>
 
-namespace winnow {
+#include "engine/sampling/sampling.h"
 
-struct SamplerSettings {
-  double temperature = 0.0;  // >= 0, finite; 0: greedy
-  int top_k = 0;             // >= 0; 0: off
-  double top_p = 1.0;        // [0, 1]; 0 keeps the best
-  double min_p = 0.0;        // [0, 1]
-  double repetition_penalty = 1.0;  // > 0, finite
-  std::uint64_t seed = 0;
-};
+namespace winnow {
 
 class Sampler {
  public:
-  explicit Sampler(const SamplerSettings& settings);
+  explicit Sampler(const Sampling& settings);
 
   // seen: ids of prompt and answer so far, in any order; ids outside the vocabulary are ignored. Counts as one draw even when greedy.
   std::int64_t sample(std::span<const float> logits, std::span<const std::int64_t> seen);
@@ -48,7 +44,7 @@ class Sampler {
   void keep_min_p();
   std::int64_t draw();
 
-  SamplerSettings settings_;
+  Sampling settings_;
   std::uint64_t draws_ = 0;
   std::vector<double> scores_;         // by id
   std::vector<bool> penalised_;        // by id

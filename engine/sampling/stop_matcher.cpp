@@ -21,32 +21,32 @@ StopMatcher::StopMatcher(std::vector<std::string> stop_strings) {
 }
 
 std::string StopMatcher::push(std::string_view text) {
-  if (stopped_) return {};
+  if (matched_) return {};
   for (const char byte : text) {
     held_.push_back(byte);
     const Pattern* found = nullptr;
     for (Pattern& p : patterns_) {
-      while (p.matched > 0 && p.text[p.matched] != byte) p.matched = p.fallback[p.matched - 1];
-      if (p.text[p.matched] == byte) ++p.matched;
-      if (p.matched == p.text.size() && (found == nullptr || p.text.size() > found->text.size())) found = &p;
+      while (p.progress > 0 && p.text[p.progress] != byte) p.progress = p.fallback[p.progress - 1];
+      if (p.text[p.progress] == byte) ++p.progress;
+      if (p.progress == p.text.size() && (found == nullptr || p.text.size() > found->text.size())) found = &p;
     }
     if (found != nullptr) {
-      stopped_ = true;
-      matched_ = found->text;
-      held_.resize(held_.size() - matched_.size());
+      matched_ = true;
+      matched_string_ = found->text;
+      held_.resize(held_.size() - matched_string_.size());
       return std::move(held_);
     }
   }
   std::size_t longest = 0;
-  for (const Pattern& p : patterns_) longest = std::max(longest, p.matched);
+  for (const Pattern& p : patterns_) longest = std::max(longest, p.progress);
   std::string shown = held_.substr(0, held_.size() - longest);
   held_.erase(0, shown.size());
   return shown;
 }
 
 std::string StopMatcher::flush() {
-  if (stopped_) return {};
-  for (Pattern& p : patterns_) p.matched = 0;
+  if (matched_) return {};
+  for (Pattern& p : patterns_) p.progress = 0;
   return std::exchange(held_, {});
 }
 

@@ -18,9 +18,9 @@ class StopMatcher {
   // Text that may be shown now. After a stop string was found: the text before it, then always nothing.
   std::string push(std::string_view text);
 
-  bool stopped() const noexcept { return stopped_; }
+  bool matched() const noexcept { return matched_; }
   // The stop string that ended the answer; empty if none did.
-  const std::string& matched() const noexcept { return matched_; }
+  const std::string& matched_string() const noexcept { return matched_string_; }
 
   // The answer ended for another reason: what was held back.
   std::string flush();
@@ -30,13 +30,13 @@ class StopMatcher {
   struct Pattern {
     std::string text;
     std::vector<std::size_t> fallback;
-    std::size_t matched = 0;
+    std::size_t progress = 0;
   };
 
   std::vector<Pattern> patterns_;
   std::string held_;
-  std::string matched_;
-  bool stopped_ = false;
+  std::string matched_string_;
+  bool matched_ = false;
 };
 
 }  // namespace winnow

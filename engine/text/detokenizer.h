@@ -15,7 +15,8 @@ namespace winnow {
 class Detokenizer {
  public:
   // The tokenizer must outlive this.
-  Detokenizer(const Tokenizer& tokenizer, SpecialTokens specials) : tokenizer_(&tokenizer), specials_(specials) {}
+  explicit Detokenizer(const Tokenizer& tokenizer, SpecialTokens specials = SpecialTokens::kSkip)
+      : tokenizer_(&tokenizer), specials_(specials) {}
 
   std::string push(std::int64_t id) {
     if (specials_ == SpecialTokens::kSkip && tokenizer_->is_special(id)) return {};

@@ -15,13 +15,13 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-std::array<double, 4> frequencies(const SamplerSettings& settings, const std::vector<float>& logits, int draws = 20'000) {
+std::array<double, 4> frequencies(const Sampling& settings, const std::vector<float>& logits, int draws = 20'000) {
   Sampler sampler(settings);
   std::array<double, 4> share{};
   for (int i = 0; i < draws; ++i) share.at(static_cast<std::size_t>(sampler.sample(logits, {}))) += 1.0 / draws;
   return share;
 }
-std::set<std::int64_t> support(const SamplerSettings& settings, const std::vector<float>& logits) {
+std::set<std::int64_t> support(const Sampling& settings, const std::vector<float>& logits) {
   Sampler sampler(settings);
   std::set<std::int64_t> ids;
   for (int i = 0; i < 3000; ++i) ids.insert(sampler.sample(logits, {}));
@@ -40,13 +40,13 @@ TEST(CounterUniform, IsSplitmix64) {
 }
 
 TEST(Sampler, TakesTheSmallerIdOfEqualLogitsWhenGreedy) {
-  Sampler sampler({});
+  Sampler sampler(Sampling{});
   EXPECT_EQ(sampler.sample(std::vector<float>{1, 3, 3, 2}, {}), 1);
   EXPECT_EQ(sampler.draws(), 1u);
 }
 
 TEST(Sampler, PenalisesEverySeenIdOnceAsTransformersDoes) {
-  SamplerSettings settings;
+  Sampling settings;
   settings.repetition_penalty = 2;
   Sampler sampler(settings);
   // 4 / 2 = 2 < 3: the seen best falls behind; seen twice counts once (4 / 4 = 1 would put id 2 first as well, so check both sides).
@@ -58,7 +58,7 @@ TEST(Sampler, PenalisesEverySeenIdOnceAsTransformersDoes) {
 }
 
 TEST(Sampler, DrawsInProportionToTheSoftmax) {
-  SamplerSettings settings;
+  Sampling settings;
   settings.temperature = 1;
   settings.seed = 7;
   const auto share = frequencies(settings, log_of({0.1, 0.2, 0.3, 0.4}));
@@ -67,7 +67,7 @@ TEST(Sampler, DrawsInProportionToTheSoftmax) {
 }
 
 TEST(Sampler, DividesLogitsByTheTemperature) {
-  SamplerSettings settings;
+  Sampling settings;
   settings.temperature = 0.5;  // squares the probabilities: 1:4 becomes 1:16
   const auto share = frequencies(settings, {0.0f, std::log(4.0f), -kInf, -kInf});
   EXPECT_NEAR(share[1], 16.0 / 17.0, 0.01);
@@ -75,7 +75,7 @@ TEST(Sampler, DividesLogitsByTheTemperature) {
 }
 
 TEST(Sampler, RepeatsItselfForTheSameSeedOnly) {
-  SamplerSettings settings;
+  Sampling settings;
   settings.temperature = 1;
   const auto run = [&](std::uint64_t seed) {
     settings.seed = seed;
@@ -89,7 +89,7 @@ TEST(Sampler, RepeatsItselfForTheSameSeedOnly) {
 }
 
 TEST(Sampler, KeepsTiesOfTheKthInTopK) {
-  SamplerSettings settings;
+  Sampling settings;
   settings.temperature = 1;
   settings.top_k = 2;
   EXPECT_EQ(support(settings, {1, 3, 2, 2}), (std::set<std::int64_t>{1, 2, 3}));
@@ -97,7 +97,7 @@ TEST(Sampler, KeepsTiesOfTheKthInTopK) {
 }
 
 TEST(Sampler, KeepsTheSmallestSetThatReachesTopP) {
-  SamplerSettings settings;
+  Sampling settings;
   settings.temperature = 1;
   const auto logits = log_of({0.1, 0.2, 0.3, 0.4});
   settings.top_p = 0.65;  // 0.4, then 0.3 with 0.4 before it; 0.2 has 0.7 before it
@@ -111,7 +111,7 @@ TEST(Sampler, KeepsTheSmallestSetThatReachesTopP) {
 }
 
 TEST(Sampler, DropsWhatIsBelowMinPOfTheBest) {
-  SamplerSettings settings;
+  Sampling settings;
   settings.temperature = 1;
   settings.min_p = 0.6;  // of 0.4: 0.24
   EXPECT_EQ(support(settings, log_of({0.1, 0.2, 0.3, 0.4})), (std::set<std::int64_t>{2, 3}));
@@ -125,7 +125,7 @@ TEST(Sampler, AlwaysHasACandidate) {
     for (const int top_k : {0, 1, 1000}) {
       for (const double p : {0.0, 0.5, 1.0}) {
         for (const auto& logits : cases) {
-          Sampler sampler({temperature, top_k, p, p, 1.3, 11});
+          Sampler sampler({temperature, top_k, p, p, 1.3, 11, 1, {}});
           const std::int64_t id = sampler.sample(logits, std::vector<std::int64_t>{0});
           ASSERT_GE(id, 0);
           ASSERT_LT(static_cast<std::size_t>(id), logits.size());
@@ -139,7 +139,7 @@ TEST(Sampler, AlwaysHasACandidate) {
 TEST(Sampler, RefusesLogitsThatAreNotNumbers) {
   for (const auto& logits : {std::vector<float>{1, kNan}, std::vector<float>{kInf, 1}, std::vector<float>{-kInf, -kInf}}) {
     for (const double temperature : {0.0, 1.0}) {
-      SamplerSettings settings;
+      Sampling settings;
       settings.temperature = temperature;
       Sampler sampler(settings);
       try {
@@ -153,16 +153,20 @@ TEST(Sampler, RefusesLogitsThatAreNotNumbers) {
 }
 
 TEST(Sampler, RefusesSettingsOutsideTheirRange) {
-  const auto refused = [](SamplerSettings settings) { EXPECT_THROW(Sampler{settings}, Exception); };
+  const auto refused = [](auto&& change) {
+    Sampling settings;
+    change(settings);
+    EXPECT_THROW(Sampler{settings}, Exception);
+  };
   for (const double bad : {-0.1, std::nan(""), static_cast<double>(kInf)}) {
-    refused({.temperature = bad});
-    refused({.top_p = bad});
-    refused({.min_p = bad});
-    refused({.repetition_penalty = bad});
+    refused([&](Sampling& s) { s.temperature = bad; });
+    refused([&](Sampling& s) { s.top_p = bad; });
+    refused([&](Sampling& s) { s.min_p = bad; });
+    refused([&](Sampling& s) { s.repetition_penalty = bad; });
   }
-  refused({.top_k = -1});
-  refused({.top_p = 1.01});
-  refused({.repetition_penalty = 0});
+  refused([&](Sampling& s) { s.top_k = -1; });
+  refused([&](Sampling& s) { s.top_p = 1.01; });
+  refused([&](Sampling& s) { s.repetition_penalty = 0; });
 }
 
 }  // namespace

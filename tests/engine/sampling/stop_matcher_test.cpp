@@ -13,10 +13,10 @@ TEST(StopMatcher, HoldsBackWhatMayBecomeAStopString) {
   EXPECT_EQ(matcher.push("/en"), "");
   EXPECT_EQ(matcher.push("ter>"), "</enter>");
   EXPECT_EQ(matcher.push(" bye</e"), " bye");
-  EXPECT_FALSE(matcher.stopped());
+  EXPECT_FALSE(matcher.matched());
   EXPECT_EQ(matcher.push("nd> never shown"), "");
-  EXPECT_TRUE(matcher.stopped());
-  EXPECT_EQ(matcher.matched(), "</end>");
+  EXPECT_TRUE(matcher.matched());
+  EXPECT_EQ(matcher.matched_string(), "</end>");
   EXPECT_EQ(matcher.push("more"), "");
   EXPECT_EQ(matcher.flush(), "");
 }
@@ -32,19 +32,19 @@ TEST(StopMatcher, FindsOverlappingBeginnings) {
   StopMatcher matcher({"aab"});
   EXPECT_EQ(matcher.push("aaa"), "a");
   EXPECT_EQ(matcher.push("b"), "");
-  EXPECT_TRUE(matcher.stopped());
+  EXPECT_TRUE(matcher.matched());
 }
 
 TEST(StopMatcher, LetsTheEarliestEndDecideAndThenTheLongest) {
   StopMatcher matcher({"cd", "bcd", "abcde"});
   EXPECT_EQ(matcher.push("xabcdef"), "xa");
-  EXPECT_EQ(matcher.matched(), "bcd");
+  EXPECT_EQ(matcher.matched_string(), "bcd");
 }
 
 TEST(StopMatcher, PassesEverythingWithoutStopStrings) {
   StopMatcher matcher({"", ""});
   EXPECT_EQ(matcher.push("anything"), "anything");
-  EXPECT_FALSE(matcher.stopped());
+  EXPECT_FALSE(matcher.matched());
 }
 
 TEST(StopMatcher, GivesTheSameTextHoweverItIsCut) {
@@ -81,7 +81,7 @@ TEST(StopMatcher, GivesTheSameTextHoweverItIsCut) {
     }
     shown += matcher.flush();
     ASSERT_EQ(shown, text.substr(0, begin));
-    ASSERT_EQ(matcher.stopped(), first_end != std::string::npos);
+    ASSERT_EQ(matcher.matched(), first_end != std::string::npos);
   }
 }
 
