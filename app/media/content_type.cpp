@@ -1,0 +1,161 @@
+#include "app/media/content_type.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "engine/base/error.h"
+
+namespace winnow::app {
+namespace {
+
+constexpr std::int64_t kHeadBytes = 4096;
+
+using Bytes = std::span<const std::uint8_t>;
+
+bool hasAt(Bytes head, std::size_t offset, std::string_view magic) {
+  return head.size() >= offset + magic.size() && std::memcmp(head.data() + offset, magic.data(), magic.size()) == 0;
+}
+
+using namespace std::string_view_literals;
+
+// Binary formats that exist in the wild and are refused by name; none of them reaches FFmpeg.
+struct KnownFormat {
+  std::size_t offset;
+  std::string_view magic;
+  const char* what;
+};
+constexpr KnownFormat kRefused[] = {
+    {0, "II*\0"sv, "a TIFF picture, which is"},
+    {0, "MM\0*"sv, "a TIFF picture, which is"},
+    {0, "\0\0\0\x0CjP  "sv, "a JPEG 2000 picture, which is"},
+    {0, "\xFF\x4F\xFF\x51"sv, "a JPEG 2000 picture, which is"},
+    {0, "\0\0\0\x0CJXL "sv, "a JPEG XL picture, which is"},
+    {0, "\xFF\x0A"sv, "a JPEG XL picture, which is"},
+    {0, "8BPS"sv, "a Photoshop file, which is"},
+    {0, "\x76\x2F\x31\x01"sv, "an OpenEXR picture, which is"},
+    {0, "\0\0\1\0"sv, "an icon file, which is"},
+    {0, "OggS"sv, "an Ogg file, which is"},
+    {0, "FLV\1"sv, "a Flash video, which is"},
+    {0, "\x30\x26\xB2\x75\x8E\x66\xCF\x11"sv, "a Windows Media file, which is"},
+    {0, "\0\0\1\xBA"sv, "an MPEG program stream, which is"},
+    {0, "\0\0\1\xB3"sv, "a bare MPEG video stream, which is"},
+    {0, "%PDF"sv, "a PDF document, which is"},
+    {0, "PK\3\4"sv, "a ZIP archive, which is"},
+    {0, "\x1F\x8B"sv, "a gzip archive, which is"},
+    {0, "\x7F" "ELF"sv, "a program, which is"},
+    {0, "ID3"sv, "an MP3 audio file, which is"},
+    {0, "fLaC"sv, "a FLAC audio file, which is"},
+    {8, "WAVE"sv, "a WAV audio file, which is"},
+};
+
+constexpr std::string_view kHeifBrands[] = {"heic"sv, "heix"sv, "heim"sv, "heis"sv, "hevc"sv, "hevx"sv, "mif1"sv, "msf1"sv, "avif"sv, "avis"sv};
+constexpr std::string_view kMovFirstBoxes[] = {"moov"sv, "mdat"sv, "wide"sv, "free"sv, "skip"sv, "pnot"sv, "moof"sv, "styp"sv, "sidx"sv};
+
+[[noreturn]] void refuse(const std::string& subject, const std::string& reason) {
+  throw Exception(ErrorCode::kUnsupportedFormat, subject, reason);
+}
+
+bool looksLikeMpegTs(Bytes head) {
+  // Plain packets of 188 bytes, or 192 with a time code before each (camera files).
+  for (const auto [first, step] : {std::array<std::size_t, 2>{0, 188}, std::array<std::size_t, 2>{4, 192}}) {
+    std::size_t packets = 0;
+    std::size_t at = first;
+    while (at < head.size() && packets < 8 && head[at] == 0x47) {
+      ++packets;
+      at += step;
+    }
+    if (packets >= 3 && (packets == 8 || at >= head.size())) return true;
+  }
+  return false;
+}
+
+bool looksLikeBmp(Bytes head) {
+  if (!hasAt(head, 0, "BM"sv) || head.size() < 30) return false;
+  const std::uint32_t headerBytes = head[14] | head[15] << 8 | head[16] << 16 | static_cast<std::uint32_t>(head[17]) << 24;
+  return headerBytes == 12 || headerBytes == 16 || (headerBytes >= 40 && headerBytes <= 124);
+}
+
+bool looksLikeText(Bytes head) {
+  // A zero byte or a control character that no text has says binary; bytes of 0x80 and above may be UTF-8 or Latin-1.
+  return std::none_of(head.begin(), head.end(),
+                      [](std::uint8_t c) { return c < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1B; });
+}
+
+[[noreturn]] void refuseText(std::string_view text, const std::string& subject) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  const auto start = text.find_first_not_of(" \t\r\n");
+  if (start != std::string_view::npos) text.remove_prefix(start);
+  if (text.starts_with("#EXTM3U")) refuse(subject, "this is a playlist (HLS), not a video");
+  if (text.starts_with("ffconcat")) refuse(subject, "this is a playlist (ffconcat), not a video");
+  if (text.starts_with("[playlist]")) refuse(subject, "this is a playlist (PLS), not a video");
+  if (text.starts_with("v=0")) refuse(subject, "this is a stream description (SDP), not a video");
+  if (text.find("<MPD") != std::string_view::npos) refuse(subject, "this is a playlist (DASH), not a video");
+  if (text.find("<svg") != std::string_view::npos) refuse(subject, "this is an SVG drawing, which is not supported");
+  if (text.starts_with("<")) refuse(subject, "this is a web page or an XML file, not an image or a video");
+  refuse(subject, "this is a text file, not an image or a video");
+}
+
+}  // namespace
+
+ContentType detectContent(Bytes head, const std::string& subject) {
+  if (hasAt(head, 0, "\x89PNG\r\n\x1A\n"sv)) return ContentType::kPng;
+  if (hasAt(head, 0, "\xFF\xD8\xFF"sv)) return ContentType::kJpeg;
+  if (hasAt(head, 0, "GIF87a"sv) || hasAt(head, 0, "GIF89a"sv)) return ContentType::kGif;
+  if (hasAt(head, 0, "RIFF"sv) && hasAt(head, 8, "WEBP"sv)) return ContentType::kWebp;
+  if (hasAt(head, 0, "RIFF"sv) && hasAt(head, 8, "AVI "sv)) return ContentType::kAvi;
+  if (hasAt(head, 0, "\x1A\x45\xDF\xA3"sv)) return ContentType::kMatroska;
+  if (hasAt(head, 4, "ftyp"sv)) {
+    for (const auto brand : kHeifBrands) {
+      if (hasAt(head, 8, brand)) refuse(subject, "this is a HEIC or AVIF picture, which is not supported");
+    }
+    return ContentType::kMov;
+  }
+  for (const auto& format : kRefused) {
+    if (hasAt(head, format.offset, format.magic)) refuse(subject, std::string("this is ") + format.what + " not supported");
+  }
+  for (const auto box : kMovFirstBoxes) {
+    if (hasAt(head, 4, box)) return ContentType::kMov;
+  }
+  if (looksLikeMpegTs(head)) return ContentType::kMpegTs;
+  if (looksLikeBmp(head)) return ContentType::kBmp;
+  if (looksLikeText(head)) refuseText({reinterpret_cast<const char*>(head.data()), head.size()}, subject);
+  refuse(subject, "this is neither an image (PNG, JPEG, WebP, BMP, GIF) nor a video (MP4, MOV, WebM, MKV, AVI, TS)");
+}
+
+ContentType detectContent(const MediaFile& file) { return detectContent(file.readRange(0, kHeadBytes), file.path()); }
+
+MediaKind kindOf(ContentType type) {
+  switch (type) {
+    case ContentType::kPng:
+    case ContentType::kJpeg:
+    case ContentType::kGif:
+    case ContentType::kBmp:
+    case ContentType::kWebp:
+      return MediaKind::kImage;
+    case ContentType::kMov:
+    case ContentType::kMatroska:
+    case ContentType::kAvi:
+    case ContentType::kMpegTs:
+      return MediaKind::kVideo;
+  }
+  throw Exception(ErrorCode::kInternal, "", "unknown content type");
+}
+
+std::string nameOf(ContentType type) {
+  switch (type) {
+    case ContentType::kPng: return "png";
+    case ContentType::kJpeg: return "jpeg";
+    case ContentType::kGif: return "gif";
+    case ContentType::kBmp: return "bmp";
+    case ContentType::kWebp: return "webp";
+    case ContentType::kMov: return "mp4";
+    case ContentType::kMatroska: return "matroska";
+    case ContentType::kAvi: return "avi";
+    case ContentType::kMpegTs: return "mpegts";
+  }
+  throw Exception(ErrorCode::kInternal, "", "unknown content type");
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,27 @@
+// What a file is, by its first bytes; names and extensions do not count.
+//
+// Used before any parser of FFmpeg sees a byte: only the formats listed here go on, each to one named demuxer or decoder. Everything else
+// is refused with a reason that says what it is where that is known (a playlist, a HEIC picture, a text file).
+// Errors: kUnsupportedFormat.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "app/media/media_file.h"
+#include "engine/media/frame_source.h"
+
+namespace winnow::app {
+
+enum class ContentType : int { kPng = 1, kJpeg, kGif, kBmp, kWebp, kMov, kMatroska, kAvi, kMpegTs };
+
+ContentType detectContent(const MediaFile& file);
+// The same on bytes: head is the start of the file, subject names it in the error.
+ContentType detectContent(std::span<const std::uint8_t> head, const std::string& subject);
+
+MediaKind kindOf(ContentType type);
+// "png", "mp4", "webm", ...; for display and for error sentences.
+std::string nameOf(ContentType type);
+
+}  // namespace winnow::app

@@ -1,0 +1,23 @@
+// Turns a FramePlan into the presentation times it asks for. Pure arithmetic, no file.
+//
+// Used by VideoFrameSource, and by a planner that shows the user what would be sampled. Times are seconds from the start of the video.
+// Formulae: engine/media/frame_source.h. A range that ends after the video is cut to the video; a range that starts after it is refused.
+// Errors: kInvalidArgument for a plan that no video could satisfy or that lies outside this one; kLimitExceeded for too many frames.
+#pragma once
+
+#include <vector>
+
+#include "engine/media/frame_source.h"
+
+namespace winnow::app {
+
+struct PlannedFrames {
+  double fromS = 0.0;
+  double toS = 0.0;
+  std::vector<double> askedS;  // ascending, never empty, each in [fromS, toS)
+};
+
+// durationS: length of the video, positive and finite. frameCap: the most frames that any plan may ask for.
+PlannedFrames planFrames(const FramePlan& plan, double durationS, int frameCap = 1024);
+
+}  // namespace winnow::app

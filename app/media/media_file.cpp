@@ -1,0 +1,97 @@
+#include "app/media/media_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "engine/base/error.h"
+
+namespace winnow::app {
+namespace {
+
+[[noreturn]] void throwForErrno(const std::string& path, int code) {
+  switch (code) {
+    case ENOENT: {
+      struct stat link {};
+      if (::lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode)) {
+        throw Exception(ErrorCode::kFileNotFound, path, "this is a link to a file that does not exist");
+      }
+      throw Exception(ErrorCode::kFileNotFound, path, "the file does not exist");
+    }
+    case ENOTDIR:
+      throw Exception(ErrorCode::kFileNotFound, path, "the file does not exist");
+    case EACCES:
+    case EPERM:
+      throw Exception(ErrorCode::kFileUnreadable, path, "there is no permission to read the file");
+    case ELOOP:
+      throw Exception(ErrorCode::kFileUnreadable, path, "the links to the file form a loop");
+    case ENAMETOOLONG:
+      throw Exception(ErrorCode::kFileNotFound, path, "the file name is too long");
+    default:
+      throw Exception(ErrorCode::kFileUnreadable, path, std::string("the file cannot be read (") + std::strerror(code) + ")");
+  }
+}
+
+void requireRegular(const std::string& path, const struct stat& status) {
+  if (S_ISREG(status.st_mode)) return;
+  const char* what = "not an ordinary file";
+  if (S_ISDIR(status.st_mode)) what = "a folder, not a file";
+  if (S_ISFIFO(status.st_mode)) what = "a pipe, not a file";
+  if (S_ISSOCK(status.st_mode)) what = "a socket, not a file";
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) what = "a device, not a file";
+  throw Exception(ErrorCode::kFileUnreadable, path, std::string("this is ") + what);
+}
+
+}  // namespace
+
+MediaFile::MediaFile(const std::string& path) : m_path(path) {
+  if (path.empty()) throw Exception(ErrorCode::kInvalidArgument, "", "no file name is given");
+  if (path.find('\0') != std::string::npos) throw Exception(ErrorCode::kFileNotFound, path.c_str(), "the file name holds a zero byte");
+  // Looked at before it is opened, because opening a device may already do something; looked at again through the descriptor, because
+  // the name may by then mean another file.
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throwForErrno(path, errno);
+  requireRegular(path, status);
+  m_descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (m_descriptor < 0) throwForErrno(path, errno);
+  try {
+    if (::fstat(m_descriptor, &status) != 0) throwForErrno(path, errno);
+    requireRegular(path, status);
+    if (status.st_size <= 0) throw Exception(ErrorCode::kDamagedFile, path, "the file is empty");
+  } catch (...) {
+    ::close(m_descriptor);
+    throw;
+  }
+  m_sizeBytes = status.st_size;
+}
+
+MediaFile::~MediaFile() { ::close(m_descriptor); }
+
+std::int64_t MediaFile::tryReadAt(std::int64_t offset, std::span<std::uint8_t> into) const noexcept {
+  if (offset < 0 || offset >= m_sizeBytes) return 0;
+  const auto wanted = std::min<std::int64_t>(static_cast<std::int64_t>(into.size()), m_sizeBytes - offset);
+  std::int64_t copied = 0;
+  while (copied < wanted) {
+    const ssize_t got = ::pread(m_descriptor, into.data() + copied, static_cast<std::size_t>(wanted - copied), offset + copied);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return copied > 0 ? copied : -static_cast<std::int64_t>(errno);
+    if (got == 0) break;  // the file shrank after it was opened
+    copied += got;
+  }
+  return copied;
+}
+
+std::vector<std::uint8_t> MediaFile::readRange(std::int64_t offset, std::int64_t bytes) const {
+  if (offset < 0 || offset >= m_sizeBytes || bytes <= 0) return {};
+  std::vector<std::uint8_t> data(static_cast<std::size_t>(std::min(bytes, m_sizeBytes - offset)));
+  const std::int64_t got = tryReadAt(offset, data);
+  if (got < 0) throwForErrno(m_path, static_cast<int>(-got));
+  data.resize(static_cast<std::size_t>(got));
+  return data;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,30 @@
+// What is known about a media file without decoding it.
+//
+// Filled by probe() and by opening a source; shown by `winnow-cli probe`, the attachments tray and the pre-send planner. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/media/frame_source.h"
+
+namespace winnow::app {
+
+struct MediaInfo {
+  MediaKind kind = MediaKind::kImage;
+  std::string container;  // "mp4", "webm", "matroska", "avi", "mpegts", "png", "jpeg", "webp", "bmp", "gif"
+  std::string codec;      // "h264", "vp9", "png", ...
+  int widthPx = 0;        // upright and with square pixels: the size of the frames delivered
+  int heightPx = 0;
+  double durationS = 0.0;    // of what the file really holds, from the first frame; 0 for an image
+  double averageFps = 0.0;   // 0 when unknown and for an image
+  int rotationDegrees = 0;   // clockwise turn that is applied
+  std::string colourRange;   // "limited", "full"; empty when the header does not say
+  std::string colourMatrix;  // "rgb", "bt601", "bt709", "bt2020", ...; empty when the header does not say
+  std::int64_t fileBytes = 0;
+  std::int64_t frameCount = -1;      // -1: not known without reading the whole file
+  std::vector<std::string> notices;  // English clauses: "the file is cut off: 1234 bytes are missing at the end"
+};
+
+}  // namespace winnow::app

@@ -1,0 +1,56 @@
+#include "app/media/media_opener.h"
+
+#include <new>
+#include <utility>
+
+#include "app/media/content_type.h"
+#include "app/media/image_frame_source.h"
+#include "app/media/thumbnails.h"
+#include "app/media/video_frame_source.h"
+#include "engine/base/error.h"
+
+namespace winnow::app {
+
+std::unique_ptr<FrameSource> FfmpegMediaOpener::open(const MediaRequest& request, const InterruptToken& interrupt) {
+  return openSource(request, interrupt);
+}
+
+std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& request, const InterruptToken& interrupt) const {
+  interrupt.throw_if_requested();
+  try {
+    auto file = std::make_unique<MediaFile>(request.path);
+    const ContentType type = detectContent(*file);
+    if (kindOf(type) != request.kind) {
+      throw Exception(ErrorCode::kUnsupportedFormat, request.path,
+                      request.kind == MediaKind::kImage ? "this is a video (" + nameOf(type) + "), not an image"
+                                                        : "this is an image (" + nameOf(type) + "), not a video");
+    }
+    if (request.kind == MediaKind::kImage) return std::make_unique<ImageFrameSource>(std::move(file), type, m_limits);
+    return std::make_unique<VideoFrameSource>(std::move(file), type, request.plan, m_limits, interrupt);
+  } catch (const std::bad_alloc&) {
+    throw Exception(ErrorCode::kOutOfMemory, request.path, "there is not enough memory to open the file");
+  }
+}
+
+MediaKind FfmpegMediaOpener::detectKind(const std::string& path) const { return kindOf(detectContent(MediaFile(path))); }
+
+MediaInfo FfmpegMediaOpener::probe(const std::string& path, const InterruptToken& interrupt) const {
+  MediaRequest request;
+  request.path = path;
+  request.kind = detectKind(path);
+  return openSource(request, interrupt)->info();
+}
+
+std::vector<SampledFrame> FfmpegMediaOpener::readThumbnails(const MediaRequest& request, int maxSidePx, const InterruptToken& interrupt) const {
+  const auto source = openSource(request, interrupt);
+  std::vector<SampledFrame> thumbnails;
+  thumbnails.reserve(static_cast<std::size_t>(source->frame_count()));
+  for (int i = 0; i < source->frame_count(); ++i) {
+    auto frames = source->read(i, 1, interrupt);
+    frames.front().image = makeThumbnail(frames.front().image, maxSidePx);
+    thumbnails.push_back(std::move(frames.front()));
+  }
+  return thumbnails;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,21 @@
+// A FrameSource with what the window and the terminal program want to know besides the pixels. Made by FfmpegMediaOpener.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/media/media_info.h"
+#include "engine/media/frame_source.h"
+
+namespace winnow::app {
+
+class MediaSource : public FrameSource {
+ public:
+  virtual const MediaInfo& info() const = 0;
+  // Times that the plan asks for, in seconds; one 0 for an image.
+  virtual const std::vector<double>& askedTimes() const = 0;
+  // Notices of the probe and of what was read so far.
+  virtual std::vector<std::string> notices() const = 0;
+};
+
+}  // namespace winnow::app

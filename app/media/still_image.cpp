@@ -1,0 +1,92 @@
+#include "app/media/still_image.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "app/media/av_handles.h"
+#include "app/media/pixel_conversion.h"
+#include "engine/base/error.h"
+
+namespace winnow::app {
+namespace {
+
+const char* decoderOf(ContentType type) {
+  switch (type) {
+    case ContentType::kPng: return "png";
+    case ContentType::kJpeg: return "mjpeg";
+    case ContentType::kGif: return "gif";
+    case ContentType::kBmp: return "bmp";
+    case ContentType::kWebp: return "webp";
+    default: throw Exception(ErrorCode::kInternal, "", "a video is not a still picture");
+  }
+}
+
+AvFrame decode(const StillHeader& header, const std::string& subject, const MediaLimits& limits) {
+  prepareFfmpeg();
+  const AVCodec* codec = avcodec_find_decoder_by_name(decoderOf(header.type));
+  if (codec == nullptr) {
+    throw Exception(ErrorCode::kUnsupportedFormat, subject, "pictures of the type " + nameOf(header.type) + " are not part of this FFmpeg build");
+  }
+  AvDecoder decoder(avcodec_alloc_context3(codec));
+  const AvPacket packet = makePacket();
+  const AvFrame frame = makeFrame();
+  if (!decoder || av_new_packet(packet.get(), static_cast<int>(header.decodable.size())) < 0) {
+    throw Exception(ErrorCode::kOutOfMemory, subject, "there is no memory for the picture");
+  }
+  std::memcpy(packet->data, header.decodable.data(), header.decodable.size());
+  packet->flags |= AV_PKT_FLAG_KEY;
+  decoder->thread_count = 1;
+  decoder->max_pixels = limits.imagePixels;
+  // A still has no later frame that could make up for a mistake: checksums count and errors are errors.
+  decoder->err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE;
+  int result = avcodec_open2(decoder.get(), codec, nullptr);
+  if (result >= 0) result = avcodec_send_packet(decoder.get(), packet.get());
+  if (result >= 0) avcodec_send_packet(decoder.get(), nullptr);
+  if (result >= 0) result = avcodec_receive_frame(decoder.get(), frame.get());
+  if (result == AVERROR(ENOMEM)) throw Exception(ErrorCode::kOutOfMemory, subject, "there is no memory for the picture");
+  if (result == AVERROR_PATCHWELCOME) {
+    throw Exception(ErrorCode::kUnsupportedFormat, subject, "this kind of " + nameOf(header.type) + " picture is not supported");
+  }
+  if (result < 0 || (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0) {
+    throw Exception(ErrorCode::kDamagedFile, subject, "the picture is damaged and cannot be decoded");
+  }
+  if (frame->width != header.widthPx || frame->height != header.heightPx) {
+    throw Exception(ErrorCode::kDamagedFile, subject, "the picture has another size than its header says");
+  }
+  AvFrame decoded = makeFrame();
+  av_frame_move_ref(decoded.get(), frame.get());
+  return decoded;
+}
+
+// The first frame of an animation, at its place on a white canvas.
+RgbImage placeOnCanvas(const RgbImage& frame, const StillHeader& header) {
+  RgbImage canvas;
+  canvas.width_px = header.canvasWidthPx;
+  canvas.height_px = header.canvasHeightPx;
+  canvas.rgb.assign(static_cast<std::size_t>(canvas.width_px) * static_cast<std::size_t>(canvas.height_px) * 3, 255);
+  const std::size_t rowBytes = static_cast<std::size_t>(frame.width_px) * 3;
+  for (int y = 0; y < frame.height_px; ++y) {
+    const std::size_t to = (static_cast<std::size_t>(y + header.offsetYPx) * static_cast<std::size_t>(canvas.width_px) +
+                            static_cast<std::size_t>(header.offsetXPx)) * 3;
+    std::memcpy(canvas.rgb.data() + to, frame.rgb.data() + static_cast<std::size_t>(y) * rowBytes, rowBytes);
+  }
+  return canvas;
+}
+
+}  // namespace
+
+DecodedStill decodeStill(const StillHeader& header, const std::string& subject, const MediaLimits& limits) {
+  const AvFrame frame = decode(header, subject, limits);
+  const ColourReading colour = readColour(frame->format, frame->color_range, frame->colorspace, frame->height, ColourHint::kStill);
+  DecodedStill still;
+  still.colourRange = nameOf(colour.range);
+  still.colourMatrix = nameOf(colour.matrix);
+  FrameConverter converter(subject);
+  still.image = converter.convert(*frame, header.widthPx, header.heightPx, Orientation::kUpright, ColourHint::kStill);
+  if (header.canvasWidthPx > 0) still.image = placeOnCanvas(still.image, header);
+  still.image = makeUpright(std::move(still.image), header.orientation);
+  return still;
+}
+
+}  // namespace winnow::app

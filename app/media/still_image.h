@@ -1,0 +1,40 @@
+// Still pictures: what the header says, and the pixels.
+//
+// Used by ImageFrameSource and probe(). readStillHeader walks the file's own structure (bounded, no decoder): size, orientation, whether the
+// end is there, whether there are more frames. decodeStill gives only the picture's own chunks to one named decoder of FFmpeg, so that
+// comments, colour profiles and other attachments are never unpacked. Pictures over the limits are refused by the header alone. Of animations
+// the first frame counts. Errors: kDamagedFile, kLimitExceeded. Pure functions on bytes; any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/media/content_type.h"
+#include "app/media/limits.h"
+#include "app/media/orientation.h"
+#include "engine/media/frame_source.h"
+
+namespace winnow::app {
+
+struct StillHeader {
+  ContentType type = ContentType::kPng;
+  int widthPx = 0;  // as stored, before the orientation is applied
+  int heightPx = 0;
+  Orientation orientation = Orientation::kUpright;
+  bool animated = false;
+  std::vector<std::uint8_t> decodable;  // what the decoder gets; the whole file where nothing had to be left out
+  int canvasWidthPx = 0, canvasHeightPx = 0, offsetXPx = 0, offsetYPx = 0;  // of a first frame that is smaller than its animation
+};
+
+StillHeader readStillHeader(ContentType type, std::vector<std::uint8_t> file, const std::string& subject, const MediaLimits& limits);
+
+struct DecodedStill {
+  RgbImage image;  // upright
+  std::string colourRange;
+  std::string colourMatrix;
+};
+DecodedStill decodeStill(const StillHeader& header, const std::string& subject, const MediaLimits& limits);
+
+}  // namespace winnow::app

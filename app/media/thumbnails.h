@@ -1,0 +1,13 @@
+// Small copies of pictures for lists and the frame strip.
+//
+// Area averaging (OpenCV), so that fine detail does not flicker; never enlarges; a side is at least 1 px. Pure function, any thread.
+// Errors: kInvalidArgument for maxSidePx < 1.
+#pragma once
+
+#include "engine/media/frame_source.h"
+
+namespace winnow::app {
+
+RgbImage makeThumbnail(const RgbImage& image, int maxSidePx);
+
+}  // namespace winnow::app

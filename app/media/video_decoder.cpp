@@ -1,0 +1,234 @@
+#include "app/media/video_decoder.h"
+
+extern "C" {
+#include <libavutil/mathematics.h>
+}
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace winnow::app {
+namespace {
+
+constexpr int kDecoderThreads = 2;
+constexpr double kAlwaysDecodeOnS = 0.25;  // a jump costs more than decoding this far
+constexpr double kFirstStepBackS = 1.0;
+constexpr double kStepBackGrowth = 3.0;
+
+std::int64_t decodeTime(const AVPacket& packet) { return packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts; }
+std::int64_t showTime(const AVPacket& packet) { return packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts; }
+
+}  // namespace
+
+VideoDecoder::VideoDecoder(VideoContainer& container, const MediaLimits& limits, const DecodeWatch& watch, IndexTrust trust)
+    : m_container(container), m_watch(watch), m_trust(trust), m_packet(makePacket()) {
+  const AVStream& stream = container.stream();
+  m_codec.reset(avcodec_alloc_context3(&container.decoder()));
+  if (!m_codec) throw Exception(ErrorCode::kOutOfMemory, container.path(), "there is no memory for a decoder");
+  if (avcodec_parameters_to_context(m_codec.get(), stream.codecpar) < 0) {
+    throw Exception(ErrorCode::kDamagedFile, container.path(), "the description of its video stream is damaged");
+  }
+  m_codec->pkt_timebase = stream.time_base;
+  m_codec->thread_count = kDecoderThreads;
+  m_codec->max_pixels = limits.videoFramePixels;
+  const int opened = avcodec_open2(m_codec.get(), &container.decoder(), nullptr);
+  if (opened < 0) {
+    throw Exception(ErrorCode::kDamagedFile, container.path(), "its video stream cannot be decoded (" + ffmpegErrorText(opened) + ")");
+  }
+  if (stream.start_time != AV_NOPTS_VALUE) m_start = stream.start_time;
+}
+
+VideoDecoder::Shown VideoDecoder::frameAt(double timeS) {
+  const std::int64_t target = toTicks(timeS);
+  const bool behind = m_shown && target < m_shown->pts;
+  if (!m_positioned || behind || worthSeeking(target)) seekTo(target);
+  advanceTo(target);
+  if (!m_shown && (!m_ahead || m_ahead->pts > target)) retreatBefore(target);
+  const std::optional<Timed>& best = m_shown ? m_shown : m_ahead;
+  if (!best) throw Exception(ErrorCode::kDamagedFile, m_container.path(), "none of its frames can be decoded");
+  const double startS = static_cast<double>(best->pts - m_start) * av_q2d(m_container.stream().time_base);
+  return {best->frame.get(), std::max(0.0, startS)};
+}
+
+std::int64_t VideoDecoder::toTicks(double timeS) const {
+  // A microsecond is added so that a time computed from a frame's own start does not fall just before it.
+  const double ticks = (timeS + 1e-6) / av_q2d(m_container.stream().time_base);
+  return m_start + static_cast<std::int64_t>(std::floor(std::clamp(ticks, 0.0, 1e18)));
+}
+
+bool VideoDecoder::worthSeeking(std::int64_t target) const {
+  if (m_ahead && m_ahead->pts > target) return false;
+  if (m_ended) return false;
+  if (m_lastFedDts == AV_NOPTS_VALUE) return true;
+  AVStream& stream = m_container.stream();
+  const double distanceS = static_cast<double>(target - m_lastFedDts) * av_q2d(stream.time_base);
+  if (distanceS <= kAlwaysDecodeOnS) return false;
+  if (m_trust == IndexTrust::kTrusted) {
+    const int entry = av_index_search_timestamp(&stream, target, AVSEEK_FLAG_BACKWARD);
+    if (entry >= 0 && avformat_index_get_entry(&stream, entry)->timestamp > m_lastFedDts) return true;
+    // An index that reaches past the target and shows no keyframe between here and there is believed.
+    const int count = avformat_index_get_entries_count(&stream);
+    if (entry >= 0 && count > 0 && avformat_index_get_entry(&stream, count - 1)->timestamp >= target) return false;
+  }
+  return true;
+}
+
+void VideoDecoder::seekTo(std::int64_t target) {
+  const bool resumable = m_positioned && !m_draining && m_lastFedDts != AV_NOPTS_VALUE && (!m_shown || target >= m_shown->pts);
+  m_packetPending = false;
+  if (!findKeyframe(target)) {
+    // Nothing is marked as a keyframe (periodic refresh, a damaged index): decode from the start and let the decoder find its way.
+    m_container.rewind();
+    restart();
+    m_firstShowablePts = AV_NOPTS_VALUE;
+    return;
+  }
+  const std::int64_t landed = decodeTime(*m_packet);
+  if (resumable && landed != AV_NOPTS_VALUE && landed <= m_lastFedDts) {
+    m_skipThroughDts = m_lastFedDts;  // still the group being decoded: the decoder goes on where it was
+    return;
+  }
+  const std::int64_t shows = showTime(*m_packet);
+  restart();
+  m_packetPending = true;
+  m_firstShowablePts = shows;
+}
+
+bool VideoDecoder::findKeyframe(std::int64_t target) {
+  const double tickS = av_q2d(m_container.stream().time_base);
+  const std::int64_t first = std::min(m_start, target);
+  double backS = 0.0;
+  for (;;) {
+    const double wanted = static_cast<double>(target) - backS / tickS;
+    const bool atStart = wanted <= static_cast<double>(first);
+    const std::int64_t timestamp = atStart ? first : static_cast<std::int64_t>(wanted);
+    ++m_counters.seeks;
+    bool found = atStart ? m_container.rewind() : m_container.seekBackwardTo(timestamp);
+    if (found) {
+      while ((found = m_container.readPacket(*m_packet))) {
+        ++m_counters.packetsRead;
+        if ((m_packet->flags & AV_PKT_FLAG_KEY) != 0) break;
+        // Past the target and no keyframe yet: this landing place was too late, reading on would not help.
+        if (!atStart && decodeTime(*m_packet) != AV_NOPTS_VALUE && decodeTime(*m_packet) > target) {
+          found = false;
+          break;
+        }
+      }
+    }
+    if (found && (atStart || showTime(*m_packet) == AV_NOPTS_VALUE || showTime(*m_packet) <= target)) return true;
+    if (atStart) return false;
+    backS = backS == 0.0 ? kFirstStepBackS : backS * kStepBackGrowth;
+  }
+}
+
+void VideoDecoder::restart() {
+  avcodec_flush_buffers(m_codec.get());
+  m_shown.reset();
+  m_ahead.reset();
+  m_positioned = true;
+  m_draining = false;
+  m_ended = false;
+  m_lastFedDts = AV_NOPTS_VALUE;
+  m_skipThroughDts = AV_NOPTS_VALUE;
+  m_lastPts = AV_NOPTS_VALUE;
+}
+
+void VideoDecoder::advanceTo(std::int64_t target) {
+  for (;;) {
+    if (m_ahead) {
+      if (m_ahead->pts > target) return;
+      m_shown = std::move(m_ahead);
+      m_ahead.reset();
+    }
+    if (m_ended) return;
+    m_ahead = nextFrame();
+  }
+}
+
+void VideoDecoder::retreatBefore(std::int64_t target) {
+  // At the start of the video the first frame stands for the time before it.
+  if (m_ahead && m_firstShowablePts != AV_NOPTS_VALUE && m_ahead->pts <= m_start) return;
+  std::optional<Timed> later = std::move(m_ahead);
+  m_ahead.reset();
+  std::int64_t before = m_firstShowablePts != AV_NOPTS_VALUE ? m_firstShowablePts : target;
+  const double tickS = av_q2d(m_container.stream().time_base);
+  double backS = 0.0;
+  while (before > m_start) {
+    before = std::max(m_start, std::min(before - 1, target - static_cast<std::int64_t>(backS / tickS)));
+    m_positioned = false;
+    seekTo(before);
+    advanceTo(target);
+    if (m_shown) break;
+    if (!later && m_ahead) later = std::move(m_ahead);
+    backS = backS == 0.0 ? kFirstStepBackS : backS * kStepBackGrowth;
+  }
+  if (!m_shown && !m_ahead) m_ahead = std::move(later);
+  // Where the very first keyframe comes out, the video simply begins later than its header says.
+  const bool beginsLate = !m_shown && m_ahead && m_ahead->pts <= m_firstShowablePts;
+  if (!beginsLate) notice("a place in the video cannot be decoded; the nearest frame is shown instead");
+}
+
+std::optional<VideoDecoder::Timed> VideoDecoder::nextFrame() {
+  for (;;) {
+    m_watch.check(m_container.path());
+    AvFrame frame = makeFrame();
+    const int result = avcodec_receive_frame(m_codec.get(), frame.get());
+    if (result == AVERROR_EOF) {
+      m_ended = true;
+      return std::nullopt;
+    }
+    if (result < 0) {
+      if (result != AVERROR(EAGAIN)) notice("parts of the video are damaged");
+      if (m_draining && result != AVERROR(EAGAIN)) continue;  // a damaged last frame; the end follows
+      feed();
+      continue;
+    }
+    if ((frame->flags & AV_FRAME_FLAG_CORRUPT) != 0) {
+      notice("parts of the video are damaged");
+      continue;
+    }
+    if (frame->decode_error_flags != 0) notice("parts of the video are damaged");
+    std::int64_t pts = frame->best_effort_timestamp;
+    if (pts == AV_NOPTS_VALUE) pts = m_lastPts == AV_NOPTS_VALUE ? m_start : m_lastPts + std::max<std::int64_t>(1, frame->pkt_duration);
+    // Pictures shown before the keyframe that decoding began with lean on the group before it, which was not decoded.
+    if (m_firstShowablePts != AV_NOPTS_VALUE && pts < m_firstShowablePts && m_lastPts == AV_NOPTS_VALUE) continue;
+    if (m_lastPts != AV_NOPTS_VALUE) pts = std::max(pts, m_lastPts);  // stamps that jump back do not turn time round
+    m_lastPts = pts;
+    return Timed{std::move(frame), pts};
+  }
+}
+
+void VideoDecoder::feed() {
+  while (!m_draining) {
+    if (!m_packetPending) {
+      if (!m_container.readPacket(*m_packet)) {
+        m_draining = true;
+        avcodec_send_packet(m_codec.get(), nullptr);
+        return;
+      }
+      ++m_counters.packetsRead;
+    }
+    m_packetPending = false;
+    const std::int64_t dts = decodeTime(*m_packet);
+    if (m_skipThroughDts != AV_NOPTS_VALUE && dts != AV_NOPTS_VALUE) {
+      if (dts <= m_skipThroughDts) continue;
+      m_skipThroughDts = AV_NOPTS_VALUE;
+    }
+    const int result = avcodec_send_packet(m_codec.get(), m_packet.get());
+    if (result == AVERROR(EAGAIN)) {
+      m_packetPending = true;  // frames wait inside; they are taken first
+      return;
+    }
+    ++m_counters.packetsDecoded;
+    if (dts != AV_NOPTS_VALUE) m_lastFedDts = std::max(m_lastFedDts, dts);
+    if (result < 0) notice("parts of the video are damaged");
+    return;
+  }
+}
+
+void VideoDecoder::notice(const std::string& text) {
+  if (std::find(m_notices.begin(), m_notices.end(), text) == m_notices.end()) m_notices.push_back(text);
+}
+
+}  // namespace winnow::app

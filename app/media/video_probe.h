@@ -1,0 +1,29 @@
+// What an opened video holds: size, time, colours, and whether all of it is there.
+//
+// Used by probe() and VideoFrameSource. Reads headers, the index and, where these are missing or not to be believed, packets; decodes
+// nothing. A length that the header claims is checked against the last packets of the file. Errors: kDamagedFile, kLimitExceeded, Interrupted.
+#pragma once
+
+#include "app/media/decode_watch.h"
+#include "app/media/media_info.h"
+#include "app/media/orientation.h"
+#include "app/media/video_container.h"
+#include "app/media/video_decoder.h"
+
+namespace winnow::app {
+
+struct VideoFacts {
+  MediaInfo info;
+  Orientation orientation = Orientation::kUpright;
+  int storedWidthPx = 0;  // with square pixels, before the orientation is applied
+  int storedHeightPx = 0;
+  VideoDecoder::IndexTrust indexTrust = VideoDecoder::IndexTrust::kUntrusted;
+};
+
+// Throws what a video without an index gets: call before FFmpeg sees the file.
+void requirePlayable(const MediaFile& file, ContentType type);
+
+// The demuxer's position afterwards is anywhere.
+VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const MediaLimits& limits, const DecodeWatch& watch);
+
+}  // namespace winnow::app
