@@ -1,0 +1,213 @@
+// winnow-bench: prefill and decode of a Qwen2-0.5B-shaped random model on the CPU, full cache and 10 %.
+//
+//   winnow-bench [--threads N] [--dtype bf16|fp32] [--contexts 2048,8192]      prints a table; ratios are within this run
+//   winnow-bench --serve ...        reads "prefill TOKENS" and "decode TOKENS RETENTION STEPS" from stdin and answers "ms X" (bench/peers)
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "engine/base/stopwatch.h"
+#include "engine/models/qwen2_decoder.h"
+#include "engine/weights/safetensors_writer.h"
+
+namespace {
+
+using namespace winnow;
+
+Qwen2Config half_billion_shape() {
+  Qwen2Config config;
+  config.hidden_size = 896;
+  config.intermediate_size = 4864;
+  config.layers = 24;
+  config.heads = 14;
+  config.kv_heads = 2;
+  config.head_dim = 64;
+  config.rope_theta = 1e6;
+  config.max_positions = 32768;
+  config.vocabulary = 151936;
+  config.tie_word_embeddings = true;
+  return config;
+}
+
+// Random weights as a real folder, so that the ordinary loader is used.
+class RandomFolder {
+ public:
+  RandomFolder(const Qwen2Config& config, at::ScalarType dtype) : path_(std::filesystem::temp_directory_path() / "winnow-bench-weights") {
+    std::filesystem::create_directories(path_);
+    std::vector<std::pair<std::string, at::Tensor>> tensors;
+    const auto add = [&](const std::string& name, at::IntArrayRef shape) { tensors.emplace_back(name, (at::randn(shape) * 0.02).to(dtype)); };
+    const auto ones = [&](const std::string& name) { tensors.emplace_back(name, at::ones({config.hidden_size}, dtype)); };
+    const std::string model = "language_model.model.";
+    const std::int64_t q = config.heads * config.head_dim;
+    const std::int64_t kv = config.kv_heads * config.head_dim;
+    add(model + "embed_tokens.weight", {config.vocabulary, config.hidden_size});
+    ones(model + "norm.weight");
+    for (std::int64_t layer = 0; layer < config.layers; ++layer) {
+      const std::string prefix = model + "layers." + std::to_string(layer) + ".";
+      add(prefix + "self_attn.q_proj.weight", {q, config.hidden_size});
+      add(prefix + "self_attn.q_proj.bias", {q});
+      add(prefix + "self_attn.k_proj.weight", {kv, config.hidden_size});
+      add(prefix + "self_attn.k_proj.bias", {kv});
+      add(prefix + "self_attn.v_proj.weight", {kv, config.hidden_size});
+      add(prefix + "self_attn.v_proj.bias", {kv});
+      add(prefix + "self_attn.o_proj.weight", {config.hidden_size, q});
+      add(prefix + "mlp.gate_proj.weight", {config.intermediate_size, config.hidden_size});
+      add(prefix + "mlp.up_proj.weight", {config.intermediate_size, config.hidden_size});
+      add(prefix + "mlp.down_proj.weight", {config.hidden_size, config.intermediate_size});
+      ones(prefix + "input_layernorm.weight");
+      ones(prefix + "post_attention_layernorm.weight");
+    }
+    write_safetensors((path_ / "model.safetensors").string(), tensors);
+  }
+  ~RandomFolder() { std::filesystem::remove_all(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+class Bench {
+ public:
+  explicit Bench(at::ScalarType dtype) : config_(half_billion_shape()), dtype_(dtype), decoder_(load()) {}
+
+  // Returns ms; the cache afterwards holds the prompt.
+  double prefill(std::int64_t tokens, KvCache& cache) const {
+    const at::Tensor ids = at::arange(tokens, at::kLong).remainder(config_.vocabulary);
+    const at::Tensor positions = at::arange(tokens, at::kLong).unsqueeze(0);
+    const Stopwatch watch;
+    at::Tensor hidden = decoder_.embed(ids);
+    for (std::int64_t layer = 0; layer < decoder_.layers(); ++layer) {
+      decoder_.prefill_layer(layer, hidden, positions, 0, cache, nullptr, InterruptToken());
+    }
+    const at::Tensor logits = decoder_.logits(hidden.narrow(0, tokens - 1, 1));
+    return watch.elapsed_ms();
+  }
+
+  // Median ms of a step over a cache of `tokens` * retention slots per head (every 1/retention-th token).
+  double decode(std::int64_t tokens, double retention, int steps) {
+    if (filled_tokens_ != tokens) {
+      filled_.emplace(decoder_.kv_shape());
+      prefill(tokens, *filled_);
+      filled_tokens_ = tokens;
+    }
+    KvCache cache = filled_->fork();
+    if (retention < 1.0) {
+      LayerPlan plan;
+      plan.budget = static_cast<std::int64_t>(static_cast<double>(tokens) * retention);
+      std::vector<std::int32_t> kept;
+      for (std::int64_t i = 0; i < plan.budget; ++i) kept.push_back(static_cast<std::int32_t>(i * tokens / plan.budget));
+      plan.kept.assign(static_cast<std::size_t>(config_.kv_heads), kept);
+      for (std::int64_t layer = 0; layer < decoder_.layers(); ++layer) cache.compact(layer, tokens, plan);
+    }
+    std::vector<double> times;
+    std::int64_t token = 7;
+    for (int step = 0; step < steps; ++step) {
+      const std::int64_t position = tokens + step;
+      const Stopwatch watch;
+      const at::Tensor logits = decoder_.decode(token, std::span(&position, 1), static_cast<std::int32_t>(position), cache, {});
+      token = logits.argmax().item<std::int64_t>();
+      times.push_back(watch.elapsed_ms());
+    }
+    times.erase(times.begin());
+    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+    return times[times.size() / 2];
+  }
+
+  KvCache empty_cache() const { return KvCache(decoder_.kv_shape()); }
+
+ private:
+  Qwen2Decoder load() const {
+    const RandomFolder random(config_, dtype_);
+    WeightFolder folder(random.path());
+    WeightReader reader(folder, dtype_, at::kCPU);
+    return Qwen2Decoder(config_, reader, "language_model.");
+  }
+
+  Qwen2Config config_;
+  at::ScalarType dtype_;
+  Qwen2Decoder decoder_;
+  std::optional<KvCache> filled_;
+  std::int64_t filled_tokens_ = 0;
+};
+
+void serve(Bench& bench) {
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    std::istringstream words(line);
+    std::string what;
+    std::int64_t tokens = 0;
+    words >> what >> tokens;
+    double ms = 0.0;
+    if (what == "prefill") {
+      KvCache cache = bench.empty_cache();
+      ms = bench.prefill(tokens, cache);
+    } else {
+      double retention = 1.0;
+      int steps = 8;
+      words >> retention >> steps;
+      ms = bench.decode(tokens, retention, steps);
+    }
+    std::printf("ms %.3f\n", ms);
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::int64_t> contexts = {2048, 8192};
+  at::ScalarType dtype = at::kBFloat16;
+  bool serving = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    const auto value = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
+    if (option == "--serve") {
+      serving = true;
+    } else if (option == "--threads") {
+      at::set_num_threads(std::max(1, std::atoi(value().c_str())));
+    } else if (option == "--dtype") {
+      dtype = value() == "fp32" ? at::kFloat : at::kBFloat16;
+    } else if (option == "--contexts") {
+      contexts.clear();
+      std::istringstream list(value());
+      for (std::string number; std::getline(list, number, ',');) contexts.push_back(std::atoll(number.c_str()));
+    } else {
+      std::fprintf(stderr, "usage: winnow-bench [--serve] [--threads N] [--dtype bf16|fp32] [--contexts A,B]\n");
+      return 2;
+    }
+  }
+  const c10::InferenceMode inference;
+  Bench bench(dtype);
+  if (serving) {
+    serve(bench);
+    return 0;
+  }
+  std::printf("Qwen2-0.5B shape, random weights, %s, %d threads\n", dtype == at::kFloat ? "fp32" : "bf16", at::get_num_threads());
+  for (const std::int64_t tokens : contexts) {
+    KvCache warm = bench.empty_cache();
+    bench.prefill(std::min<std::int64_t>(tokens, 512), warm);
+    KvCache cache = bench.empty_cache();
+    const double prefill_ms = bench.prefill(tokens, cache);
+    // Full, tenth, tenth, full: drift of the machine falls on both.
+    const double full_first = bench.decode(tokens, 1.0, 17);
+    const double tenth_first = bench.decode(tokens, 0.1, 17);
+    const double tenth_second = bench.decode(tokens, 0.1, 17);
+    const double full_second = bench.decode(tokens, 1.0, 17);
+    const double full = (full_first + full_second) / 2.0;
+    const double tenth = (tenth_first + tenth_second) / 2.0;
+    std::printf("%6lld tokens: prefill %.0f ms (%.0f tokens/s); decode %.2f ms full cache, %.2f ms at 10 %%: ratio %.2f; KV %.1f MiB full\n",
+                static_cast<long long>(tokens), prefill_ms, 1000.0 * static_cast<double>(tokens) / prefill_ms, full, tenth, full / tenth,
+                static_cast<double>(cache.bytes_in_use()) / (1 << 20));
+    std::fflush(stdout);
+  }
+  return 0;
+}
