@@ -1,0 +1,324 @@
+"""Trains projector and decoder on a bank of tower outputs. Checkpoints every few minutes; started again, it goes on.
+
+Training-only helps: auxiliary heads on the visual tokens after early layers, and two attention heads that are told which
+scene holds the answer. Frames grow by competence. Parameters that are evaluated and exported are a running average.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from tokenizers import Tokenizer
+from torch import Tensor, distributed, multiprocessing, nn
+
+import questions
+import text
+from batches import IGNORED, SHORT_KINDS, Bank, Composer, Mix, Targets
+from model import Batch, DecoderConfig, DemoModel, TowerConfig, Trace
+from train_tower import HEADS, optimizers, thing_labels
+
+LEVELS = (6, 8, 12, 16, 24, 32, 48, 64)
+STATE_LAYERS = (1, 3)
+LOOKING_LAYERS = (4, 5)
+NEIGHBOUR_LOOKS = ((0, 0, "previous_frame"), (1, 0, "previous"), (2, 0, "previous_shape"), (2, 1, "previous"))  # layer, kv head
+ITEM_LAYER = 3
+FRAME_PERIODS = (8.0, 32.0, 128.0, 512.0)
+
+
+def keep_freed_memory() -> None:
+    """Tells glibc to reuse large blocks: a step allocates the same sizes again and page faults are a third of its time."""
+    libc = ctypes.CDLL("libc.so.6")
+    mmap_threshold, trim_threshold = -3, -1
+    libc.mallopt(mmap_threshold, 1 << 30)
+    libc.mallopt(trim_threshold, -1)
+
+
+class Helpers(nn.Module):
+    """Auxiliary heads; thrown away after training."""
+
+    SIZES = {"ordinal": 37, "same_shape": 11, "starts": 2}
+
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.labels = thing_labels()
+        width = 2 * sum(HEADS.values()) + sum(self.SIZES.values()) + 4 * len(FRAME_PERIODS)
+        self.heads = nn.ModuleDict({str(layer): nn.Linear(hidden, width) for layer in STATE_LAYERS})
+        self.item = nn.Linear(hidden, self.SIZES["ordinal"])
+
+    def slot_loss(self, layer: int, states: Tensor, targets: dict[str, Tensor]) -> tuple[Tensor, dict[str, float]]:
+        """states [visual slots, hidden]"""
+        scores = self.heads[str(layer)](F.rms_norm(states.float(), states.shape[-1:]))
+        parts = iter(scores.split([*HEADS.values(), *HEADS.values(), *self.SIZES.values(), 4 * len(FRAME_PERIODS)], dim=-1))
+        loss, right = torch.zeros(()), {}
+        for which in ("previous", "previous_shape"):
+            hits = torch.ones(len(states), dtype=torch.bool)
+            for name in HEADS:
+                part, target = next(parts), self.labels[name][targets[which]]
+                loss = loss + F.cross_entropy(part, target)
+                hits &= part.argmax(-1) == target
+            right[which] = hits.float().mean().item()
+        for name in self.SIZES:
+            part = next(parts)
+            loss = loss + F.cross_entropy(part, targets[name])
+            right[name] = (part.argmax(-1) == targets[name]).float().mean().item()
+        angles = torch.stack([targets["frame"], targets["first_frame"]], -1)[..., None] * (2 * torch.pi / torch.tensor(FRAME_PERIODS))
+        circle = torch.cat([angles.sin(), angles.cos()], -1).flatten(1)
+        error = F.mse_loss(next(parts), circle)
+        right["frame"] = 1 - error.item()
+        return loss + 3 * error, right
+
+
+@dataclass
+class Result:
+    loss: Tensor
+    right: list[Tensor]  # per row group bool [B, count]: every answer token is the most likely one
+    details: dict[str, float]
+
+
+def losses(model: DemoModel, helpers: Helpers, batch: Batch, targets: Targets, dtype: torch.dtype, help_weight: float) -> Result:
+    trace = Trace()
+    hidden = model(batch, dtype, trace, tuple({*STATE_LAYERS, *LOOKING_LAYERS, ITEM_LAYER, 0, 2}))
+    details: dict[str, float] = {}
+    picked = torch.cat([h[label != IGNORED] for h, label in zip(hidden, targets.labels)])
+    wanted = torch.cat([label[label != IGNORED] for label in targets.labels])
+    logits = model.language_model.logits(picked)
+    answer_loss = F.cross_entropy(logits, wanted)
+    total = answer_loss
+    details["answer"] = answer_loss.item()
+
+    hits = logits.argmax(-1) == wanted
+    right, at = [], 0
+    for label in targets.labels:
+        asked = label != IGNORED
+        grid = torch.ones(label.shape, dtype=torch.bool)
+        grid[asked] = hits[at : at + int(asked.sum())]
+        at += int(asked.sum())
+        right.append(grid.all(-1))
+
+    if help_weight > 0:
+        if targets.slots:
+            for layer in STATE_LAYERS:
+                states = trace.prefix_states[layer][batch.visual_slots]
+                loss, accuracy = helpers.slot_loss(layer, states, targets.slots)
+                total = total + help_weight * 0.15 * loss
+                details |= {f"{k}{layer}": v for k, v in accuracy.items()}
+            for layer, head, name in NEIGHBOUR_LOOKS:
+                wanted_slots = targets.looks[name]
+                has_some = wanted_slots.any(-1)
+                seen = (trace.prefix_attention[layer][:, head].float() * wanted_slots[:, :, None]).sum(-1)[has_some]
+                total = total + help_weight * 0.1 * -(seen + 1e-3).log().mean()
+                details[f"{name}-look{layer}"] = seen.mean().item()
+        for layer in LOOKING_LAYERS:
+            seen = torch.cat(
+                [
+                    (look[where[:, 0], 0, where[:, 1], where[:, 2]].float() * slots[:, None]).sum(-1)
+                    for look, (where, slots) in zip(trace.attention[layer], targets.told_by)
+                ]
+            )
+            if len(seen):
+                total = total + help_weight * 0.15 * -(seen + 1e-3).log().mean()
+            details[f"look{layer}"] = seen.mean().item()
+        items = torch.cat([item[item != IGNORED] for item in targets.item])
+        if len(items) and targets.slots:
+            states = torch.cat([s[item != IGNORED] for s, item in zip(trace.row_states[ITEM_LAYER], targets.item)])
+            scores = helpers.item(F.rms_norm(states.float(), states.shape[-1:]))
+            total = total + help_weight * 0.1 * F.cross_entropy(scores, items)
+            details["item"] = (scores.argmax(-1) == items).float().mean().item()
+    return Result(total, right, details)
+
+
+def tally(result: Result, targets: Targets) -> dict[str, list[bool]]:
+    found: dict[str, list[bool]] = {}
+    for right, kinds in zip(result.right, targets.kinds):
+        for v, video in enumerate(kinds):
+            for r, kind in enumerate(video):
+                found.setdefault(kind, []).append(bool(right[v, r]))
+    return found
+
+
+@torch.no_grad()
+def evaluate(model: DemoModel, helpers: Helpers, composer: Composer, frames: int, tokens: int, videos: int, phrasings: dict, image: bool = False) -> dict[str, float]:
+    """Teacher-forced exact match per kind on fresh sequences."""
+    rng = np.random.default_rng(7)
+    kinds = questions.IMAGE_KINDS if image else SHORT_KINDS
+    found: dict[str, list[bool]] = {}
+    for _ in range(videos // 16):
+        mix = Mix(16, 0, frames, tokens, image, False, phrasings, tuple(k for k in kinds if k in SHORT_KINDS))
+        batch, targets = composer.compose(rng, mix)
+        for kind, hits in tally(losses(model, helpers, batch, targets, torch.bfloat16, 0.0), targets).items():
+            found.setdefault(kind, []).extend(hits)
+    return {kind: float(np.mean(hits)) for kind, hits in found.items()}
+
+
+def table(scores: dict[str, float]) -> str:
+    return f"mean {np.mean(list(scores.values())):.3f} | " + " ".join(f"{kind} {score:.2f}" for kind, score in scores.items())
+
+
+class Competence:
+    """Running teacher-forced accuracy of every kind at the present number of frames; decides when frames grow."""
+
+    KINDS = (*questions.KINDS, "follow-up", "other")
+
+    def __init__(self) -> None:
+        self.scores = dict.fromkeys(self.KINDS, 0.0)
+
+    def count(self, result: Result, targets: Targets) -> Tensor:
+        """float32 [2, kinds]: right answers and questions, to be summed over the workers."""
+        found = tally(result, targets)
+        return torch.tensor([[float(sum(found.get(kind, []))) for kind in self.KINDS], [float(len(found.get(kind, []))) for kind in self.KINDS]])
+
+    def update(self, counted: Tensor) -> None:
+        for kind, right, asked in zip(self.KINDS, *counted.tolist()):
+            if asked:
+                self.scores[kind] += 0.03 * (right / asked - self.scores[kind])
+
+    def suffices(self) -> bool:
+        judged = [score for kind, score in self.scores.items() if kind not in ("other", "follow-up", "when")]
+        return float(np.mean(judged)) > 0.82 and min(judged) > 0.55
+
+    def forget(self) -> None:
+        self.scores = {kind: score * 0.85 for kind, score in self.scores.items()}
+
+
+def set_rate(optimizers: list[torch.optim.Optimizer], rate: float) -> None:
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+
+
+def sum_over_workers(gradients: list[Tensor], counted: Tensor, workers: int) -> Tensor:
+    """Averages the gradients in place; returns the summed counts."""
+    flat = torch.cat([gradient.flatten() for gradient in gradients] + [counted.flatten()])
+    distributed.all_reduce(flat)
+    at = 0
+    for gradient in gradients:
+        gradient.copy_(flat[at : at + gradient.numel()].view_as(gradient) / workers)
+        at += gradient.numel()
+    return flat[at:].view_as(counted)
+
+
+def report(model: DemoModel, average: dict[str, Tensor], helpers: Helpers, composer: Composer, longest: int) -> None:
+    trained = {name: value.clone() for name, value in model.state_dict().items()}
+    model.load_state_dict(average)
+    for frames, tokens in ((8, 9), (16, 9), (32, 1), (64, 1), (64, 9)):
+        if frames <= longest:
+            scores = evaluate(model, helpers, composer, frames, tokens, 32, questions.PHRASINGS)
+            print(f"  == {frames} frames x {tokens}: {table(scores)}", flush=True)
+    print(f"  == images: {table(evaluate(model, helpers, composer, 1, 9, 32, questions.PHRASINGS, image=True))}", flush=True)
+    model.load_state_dict(trained)
+
+
+def work(rank: int, options: argparse.Namespace) -> None:
+    keep_freed_memory()
+    torch.set_num_threads(1)
+    distributed.init_process_group("gloo", init_method=f"file://{options.rendezvous}", rank=rank, world_size=options.workers)
+
+    vocabulary = text.Vocabulary(Tokenizer.from_file(str(options.out / "tokenizer.json")))
+    tower_config = TowerConfig()
+    config = DecoderConfig(vocabulary=vocabulary.tokenizer.get_vocab_size())
+    torch.manual_seed(0)
+    model, helpers = DemoModel(tower_config, config), Helpers(config.hidden_size)
+    average = {name: value.clone() for name, value in model.state_dict().items()}
+    everything = nn.ModuleDict({"model": model, "helpers": helpers})
+    both = optimizers(everything, options.peak)
+    composer = Composer(Bank.load(options.out / "bank.pt"), vocabulary, tower_config)
+    competence = Competence()
+    step, level, spent = 0, 0, 0.0
+    latest = options.out / "train.pt"
+    if latest.exists():
+        stored = torch.load(latest, weights_only=False)
+        everything.load_state_dict(stored["modules"])
+        average, step, level, spent = stored["average"], stored["step"], stored["level"], stored["spent"]
+        competence.scores |= stored["competence"]
+        for optimizer, state in zip(both, stored["optimizers"]):
+            optimizer.load_state_dict(state)
+
+    def save() -> None:
+        stored = {
+            "modules": everything.state_dict(), "average": average, "step": step, "level": level, "spent": spent,
+            "competence": competence.scores, "optimizers": [optimizer.state_dict() for optimizer in both],
+        }  # fmt: skip
+        torch.save(stored, latest.with_suffix(".new"))
+        latest.with_suffix(".new").replace(latest)
+
+    shared_rng, own_rng = np.random.default_rng(step), np.random.default_rng((step, rank))
+    last_report = last_log = time.monotonic()
+    budget = torch.tensor([spent])
+    while spent < 60 * options.minutes:
+        began = time.monotonic()
+        dice = shared_rng.random()
+        image, text_only = dice < 0.06, dice > 0.985
+        top = shared_rng.random() < 0.65
+        frames = LEVELS[level] if top else LEVELS[int(shared_rng.integers(level + 1))]
+        per_frame = int(shared_rng.choice([1, 2, 4, 9], p=[0.6, 0.3, 0.08, 0.02]))
+        videos = options.videos if frames * per_frame <= 160 else max(1, options.videos // 2)
+        batch, targets = composer.compose(own_rng, Mix(videos, options.short_rows, frames, per_frame, image, text_only, questions.PHRASINGS))
+
+        remaining = 60 * options.minutes - spent
+        set_rate(both, options.peak * min(1.0, (step + 1) / 100) * min(1.0, remaining / (60 * options.final_minutes)))
+        result = losses(model, helpers, batch, targets, torch.bfloat16, options.help_weight)
+        result.loss.backward()
+        for parameter in everything.parameters():
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        counted = sum_over_workers([p.grad for p in everything.parameters()], competence.count(result, targets), options.workers)
+        nn.utils.clip_grad_norm_(everything.parameters(), 1.0)
+        for optimizer in both:
+            optimizer.step()
+            optimizer.zero_grad()
+        step += 1
+
+        if top and not (image or text_only):
+            competence.update(counted)
+            composer.kind_weights = {kind: 0.3 + 1.5 * (1 - competence.scores[kind]) for kind in SHORT_KINDS}
+            if competence.suffices() and level + 1 < len(LEVELS):
+                level += 1
+                competence.forget()
+        if rank == 0:
+            keep = min(0.998, step / (step + 20))
+            with torch.no_grad():
+                for name, value in model.state_dict().items():
+                    average[name].lerp_(value, 1 - keep)
+            if step % 50 == 0:
+                took, last_log = (time.monotonic() - last_log) / 50, time.monotonic()
+                print(f"step {step} {spent / 60:.1f}m {took:.2f}s/step frames {LEVELS[level]} loss {result.loss.item():.3f} {table(competence.scores)}", flush=True)
+                print("    " + " ".join(f"{k} {v:.2f}" for k, v in result.details.items()), flush=True)
+            if time.monotonic() - last_report > 60 * options.report_minutes:
+                save()
+                report(model, average, helpers, composer, 2 * LEVELS[level])
+                last_report = last_log = time.monotonic()
+        budget[0] = spent + time.monotonic() - began
+        distributed.broadcast(budget, 0)
+        spent = float(budget[0])
+    if rank == 0:
+        save()
+    distributed.barrier()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out")
+    parser.add_argument("--minutes", type=float, default=120.0)
+    parser.add_argument("--final-minutes", type=float, default=20.0, help="the time at the end in which the rate falls to zero")
+    parser.add_argument("--report-minutes", type=float, default=5.0)
+    parser.add_argument("--peak", type=float, default=2e-3)
+    parser.add_argument("--videos", type=int, default=6, help="a step and worker")
+    parser.add_argument("--short-rows", type=int, default=14)
+    parser.add_argument("--help-weight", type=float, default=1.0)
+    parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        options.rendezvous = str(Path(folder) / "rendezvous")
+        multiprocessing.spawn(work, (options,), nprocs=options.workers)
+
+
+if __name__ == "__main__":
+    main()
