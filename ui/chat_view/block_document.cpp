@@ -1,0 +1,242 @@
+#include "ui/chat_view/block_document.h"
+
+#include <QAbstractTextDocumentLayout>
+#include <QPainter>
+#include <QTextBlock>
+#include <QTextCursor>
+#include <QTextTable>
+#include <algorithm>
+
+#include "ui/shell/display_text.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+
+int g_alive = 0;    // UI thread only
+int g_refused = 0;
+
+constexpr int kQuoteDepthProperty = QTextFormat::UserProperty + 1;
+
+QTextCharFormat baseFormat(TextRole role) {
+  QTextCharFormat format;
+  format.setFont(theme().font(role));
+  format.setForeground(theme().colors().text);
+  return format;
+}
+
+QTextCharFormat runFormat(const TextRun& run, const QTextCharFormat& base) {
+  QTextCharFormat format = base;
+  const Colors& c = theme().colors();
+  if (run.code) {
+    QFont font = theme().font(TextRole::kCode);
+    font.setPointSizeF(base.font().pointSizeF() * 0.95);
+    format.setFont(font);
+    format.setBackground(c.raised);
+  }
+  if (run.strong) format.setFontWeight(QFont::DemiBold);
+  if (run.emphasis) format.setFontItalic(true);
+  if (run.strike) format.setFontStrikeOut(true);
+  if (run.muted) format.setForeground(c.mutedText);
+  if (!run.href.isEmpty()) {
+    format.setForeground(c.link);
+    format.setFontUnderline(true);
+    format.setAnchor(true);
+    format.setAnchorHref(run.href);
+  }
+  return format;
+}
+
+void insertRuns(QTextCursor& cursor, const std::vector<TextRun>& runs, const QTextCharFormat& base) {
+  for (const TextRun& run : runs) cursor.insertText(run.text, runFormat(run, base));
+}
+
+QTextBlockFormat blockFormat(const Block& block, bool first) {
+  QTextBlockFormat format;
+  format.setLineHeight(128, QTextBlockFormat::ProportionalHeight);
+  const qreal indent = theme().px(22);
+  format.setLeftMargin(indent * block.listDepth + theme().px(14) * block.quoteDepth);
+  if (!block.marker.isEmpty()) format.setTextIndent(-indent);
+  if (block.listDepth > 0) {
+    QTextOption::Tab tab(indent * block.listDepth + theme().px(14) * block.quoteDepth, QTextOption::LeftTab);
+    format.setTabPositions({tab});
+  }
+  if (!first) format.setTopMargin(block.listDepth > 0 ? theme().px(3) : theme().px(8));
+  if (block.quoteDepth > 0) format.setProperty(kQuoteDepthProperty, block.quoteDepth);
+  return format;
+}
+
+void insertTable(QTextCursor& cursor, const Block& block) {
+  std::size_t columns = 1;
+  for (const auto& row : block.rows) columns = std::max(columns, row.size());
+  const Colors& c = theme().colors();
+  QTextTableFormat format;
+  format.setBorder(1);
+  format.setBorderBrush(c.border);
+  format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
+  format.setBorderCollapse(true);
+  format.setCellPadding(theme().px(6));
+  format.setCellSpacing(0);
+  QTextTable* table = cursor.insertTable(static_cast<int>(block.rows.size()), static_cast<int>(columns), format);
+  for (std::size_t r = 0; r < block.rows.size(); ++r) {
+    for (std::size_t k = 0; k < block.rows[r].size(); ++k) {
+      const TableCell& cell = block.rows[r][k];
+      QTextTableCell target = table->cellAt(static_cast<int>(r), static_cast<int>(k));
+      QTextCursor at = target.firstCursorPosition();
+      QTextBlockFormat alignment;
+      alignment.setAlignment(cell.alignment);
+      at.mergeBlockFormat(alignment);
+      insertRuns(at, cell.runs, baseFormat(cell.header ? TextRole::kStrong : TextRole::kBody));
+      if (cell.header) {
+        QTextTableCellFormat header;
+        header.setBackground(c.raised);
+        target.setFormat(header);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+BlockDocument::Document::Document() { ++g_alive; }
+BlockDocument::Document::~Document() { --g_alive; }
+QVariant BlockDocument::Document::loadResource(int, const QUrl&) {
+  ++g_refused;
+  return {};
+}
+
+int BlockDocument::alive() { return g_alive; }
+int BlockDocument::refusedResources() { return g_refused; }
+
+BlockDocument::BlockDocument(QStringView source, BlockStyle style) {
+  m_document.setUndoRedoEnabled(false);
+  m_document.setDocumentMargin(0);
+  m_document.setUseDesignMetrics(true);
+  QTextOption option;
+  option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+  m_document.setDefaultTextOption(option);
+  m_document.setDefaultFont(theme().font(style == BlockStyle::kCode ? TextRole::kCode : TextRole::kBody));
+  if (style == BlockStyle::kMarkdown) {
+    buildMarkdown(source);
+    return;
+  }
+  QTextCursor cursor(&m_document);
+  QTextBlockFormat format;
+  format.setLineHeight(style == BlockStyle::kCode ? 120 : 128, QTextBlockFormat::ProportionalHeight);
+  cursor.setBlockFormat(format);
+  QString text = displayText(source);
+  while (text.endsWith(QLatin1Char('\n'))) text.chop(1);
+  cursor.insertText(text, baseFormat(style == BlockStyle::kCode ? TextRole::kCode : TextRole::kBody));
+}
+
+void BlockDocument::buildMarkdown(QStringView source) {
+  const std::vector<Block> blocks = parseMarkdown(source);
+  QTextCursor cursor(&m_document);
+  bool first = true;
+  cursor.beginEditBlock();
+  for (const Block& block : blocks) {
+    const QTextBlockFormat format = blockFormat(block, first);
+    if (block.kind == BlockKind::kTable) {
+      insertTable(cursor, block);
+      cursor.movePosition(QTextCursor::End);
+      first = false;
+      continue;
+    }
+    if (first) {
+      cursor.setBlockFormat(format);
+    } else {
+      cursor.insertBlock(format, baseFormat(TextRole::kBody));
+    }
+    first = false;
+    switch (block.kind) {
+      case BlockKind::kHeading:
+        insertRuns(cursor, block.runs, baseFormat(block.headingLevel <= 1 ? TextRole::kTitle : block.headingLevel == 2 ? TextRole::kHeading : TextRole::kStrong));
+        break;
+      case BlockKind::kCode: {
+        QTextBlockFormat codeFormat = format;
+        codeFormat.setBackground(theme().colors().code);
+        cursor.setBlockFormat(codeFormat);
+        QString code = block.code;
+        if (code.endsWith(QLatin1Char('\n'))) code.chop(1);
+        cursor.insertText(code.replace(QLatin1Char('\n'), QChar(QChar::LineSeparator)), baseFormat(TextRole::kCode));
+        break;
+      }
+      case BlockKind::kRule: {
+        QTextBlockFormat rule = format;
+        rule.setProperty(QTextFormat::BlockTrailingHorizontalRulerWidth, QTextLength(QTextLength::PercentageLength, 100));
+        cursor.setBlockFormat(rule);
+        break;
+      }
+      default: {
+        if (!block.marker.isEmpty()) {
+          QTextCharFormat marker = baseFormat(TextRole::kBody);
+          marker.setForeground(theme().colors().mutedText);
+          cursor.insertText(block.marker + QLatin1Char('\t'), marker);
+        }
+        insertRuns(cursor, block.runs, baseFormat(TextRole::kBody));
+        break;
+      }
+    }
+  }
+  cursor.endEditBlock();
+}
+
+void BlockDocument::setWidth(qreal width) {
+  if (!qFuzzyCompare(m_document.textWidth(), width)) m_document.setTextWidth(width);
+}
+
+void BlockDocument::paintQuoteBars(QPainter& painter) {
+  for (QTextBlock block = m_document.begin(); block.isValid(); block = block.next()) {
+    const int depth = block.blockFormat().intProperty(kQuoteDepthProperty);
+    if (depth <= 0) continue;
+    const QRectF rect = m_document.documentLayout()->blockBoundingRect(block);
+    for (int level = 0; level < depth; ++level) {
+      painter.fillRect(QRectF(theme().px(14) * level, rect.top(), theme().px(3), rect.height()), theme().colors().border);
+    }
+  }
+}
+
+void BlockDocument::paint(QPainter& painter, const QRectF& clip, int from, int to) {
+  paintQuoteBars(painter);
+  QAbstractTextDocumentLayout::PaintContext context;
+  context.clip = clip;
+  context.palette.setColor(QPalette::Text, theme().colors().text);
+  if (from < to) {
+    QAbstractTextDocumentLayout::Selection selection;
+    selection.cursor = QTextCursor(&m_document);
+    selection.cursor.setPosition(std::clamp(from, 0, length()));
+    selection.cursor.setPosition(std::clamp(to, 0, length()), QTextCursor::KeepAnchor);
+    selection.format.setBackground(theme().colors().selection);
+    context.selections.append(selection);
+  }
+  m_document.documentLayout()->draw(&painter, context);
+}
+
+int BlockDocument::positionAt(const QPointF& point) const {
+  return std::max(0, m_document.documentLayout()->hitTest(point, Qt::FuzzyHit));
+}
+
+QUrl BlockDocument::linkAt(const QPointF& point) const {
+  const QString address = m_document.documentLayout()->anchorAt(point);
+  return address.isEmpty() ? QUrl() : allowedLink(address);
+}
+
+QString BlockDocument::textBetween(int from, int to) const {
+  QTextCursor cursor(const_cast<Document*>(&m_document));
+  cursor.setPosition(std::clamp(from, 0, length()));
+  cursor.setPosition(std::clamp(to, 0, length()), QTextCursor::KeepAnchor);
+  QString text = cursor.selectedText();
+  text.replace(QChar(QChar::ParagraphSeparator), QLatin1Char('\n'));
+  text.replace(QChar(QChar::LineSeparator), QLatin1Char('\n'));
+  return text;
+}
+
+void BlockDocument::wordAround(int position, int& from, int& to) const {
+  QTextCursor cursor(const_cast<Document*>(&m_document));
+  cursor.setPosition(std::clamp(position, 0, length()));
+  cursor.select(QTextCursor::WordUnderCursor);
+  from = cursor.selectionStart();
+  to = cursor.selectionEnd();
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,55 @@
+// One block of a message as a laid-out QTextDocument: built lazily, thrown away when far from the viewport.
+//
+// Used by the transcript only. The document can load nothing: every resource request is refused. Positions are character positions of
+// the document; sizes logical pixels. UI thread only.
+#pragma once
+
+#include <QTextDocument>
+#include <memory>
+
+#include "ui/chat_view/markdown_parser.h"
+
+class QPainter;
+
+namespace winnow::ui {
+
+enum class BlockStyle : int { kMarkdown = 1, kPlain = 2, kCode = 3 };
+
+class BlockDocument {
+ public:
+  // `source`: Markdown, plain text (a user's message) or the text of a code listing.
+  BlockDocument(QStringView source, BlockStyle style);
+
+  void setWidth(qreal width);
+  qreal height() const { return m_document.size().height(); }
+  qreal idealWidth() const { return m_document.idealWidth(); }
+
+  // Selected characters [from, to); from == to paints no selection.
+  void paint(QPainter& painter, const QRectF& clip, int from, int to);
+  int positionAt(const QPointF& point) const;
+  QUrl linkAt(const QPointF& point) const;
+  int length() const { return m_document.characterCount() - 1; }
+  QString textBetween(int from, int to) const;
+  void wordAround(int position, int& from, int& to) const;
+
+  // How many documents exist, and how often any document asked for a resource (always refused).
+  static int alive();
+  static int refusedResources();
+
+ private:
+  class Document : public QTextDocument {
+   public:
+    Document();
+    ~Document() override;
+
+   protected:
+    QVariant loadResource(int type, const QUrl& name) override;
+  };
+
+  void buildMarkdown(QStringView source);
+  void paintQuoteBars(QPainter& painter);
+
+  Document m_document;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,51 @@
+// What the transcript shows of one message: presentation values only, already translated where they are words of the program.
+//
+// Made by ui/shell/chat_controller from stored messages and engine events; read by the transcript. Values; UI thread.
+#pragma once
+
+#include <QImage>
+#include <QString>
+#include <optional>
+#include <vector>
+
+#include "engine/base/error.h"
+
+namespace winnow::ui {
+
+enum class Speaker : int { kUser = 1, kAssistant = 2 };
+enum class MessageStatus : int { kComplete = 1, kWaiting = 2, kStreaming = 3, kInterrupted = 4, kFailed = 5 };
+
+struct AttachmentSummary {
+  QImage thumbnail;  // may be null: a glyph is shown
+  bool video = false;
+  QString title;     // file name
+  QString detail;    // "64 of 64 frames · 0:00–2:08"
+  QString path;
+};
+
+struct MessageMetrics {
+  bool valid = false;
+  QString method;  // "vl-cache · 20 %"
+  double ttftMs = 0.0;
+  double tokensPerS = 0.0;
+  double keptShare = 1.0;
+  qint64 kvBytes = 0;
+  qint64 kvFullBytes = 0;
+};
+
+struct MessageContent {
+  qint64 id = 0;
+  Speaker speaker = Speaker::kAssistant;
+  QString roleLabel;  // from data, never from the text
+  QString text;
+  MessageStatus status = MessageStatus::kComplete;
+  std::vector<AttachmentSummary> attachments;
+  MessageMetrics metrics;
+  QString phase;             // "Decoding video 41/64", while waiting
+  double phaseShare = -1.0;  // 0..1; negative: unknown
+  std::optional<Error> error;
+  int branch = 0;  // index among its siblings
+  int branchCount = 1;
+};
+
+}  // namespace winnow::ui

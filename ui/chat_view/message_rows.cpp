@@ -1,0 +1,396 @@
+#include "ui/chat_view/message_rows.h"
+
+#include <QCoreApplication>
+#include <QFontMetricsF>
+#include <QLocale>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/shell/error_text.h"
+#include "ui/shell/format_text.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+
+int g_documentsBuilt = 0;
+
+class TranscriptWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::TranscriptWords)
+};
+
+qreal attachmentHeight() { return theme().px(64); }
+qreal attachmentWidth(qreal available) { return std::min<qreal>(available, theme().px(260)); }
+qreal codeHeader() { return QFontMetricsF(theme().font(TextRole::kCaption)).height() + theme().px(14); }
+
+}  // namespace
+
+int MessageRows::documentsBuilt() { return g_documentsBuilt; }
+
+MessageRows::MessageRows(MessageContent content) : m_content(std::move(content)) {
+  m_splitter.append(m_content.text);
+  rebuildRows();
+}
+
+void MessageRows::update(MessageContent content) {
+  if (content.text != m_content.text) {
+    // The final text is usually what was streamed: then nothing is parsed again.
+    m_splitter.clear();
+    m_splitter.append(content.text);
+    m_rows.clear();
+  }
+  m_content = std::move(content);
+  rebuildRows();
+  if (m_width > 0) place();
+}
+
+void MessageRows::appendText(QStringView delta) {
+  m_content.text.append(delta);
+  const std::size_t first = m_splitter.append(delta);
+  for (Row& row : m_rows) {
+    if (row.kind == RowKind::kText && row.block >= first) {
+      row.measured = false;
+      row.document.reset();
+    }
+  }
+  rebuildRows();
+  if (m_width > 0) place();
+}
+
+void MessageRows::setPhase(const QString& phase, double share) {
+  const bool hadPhase = !m_content.phase.isEmpty();
+  m_content.phase = phase;
+  m_content.phaseShare = share;
+  if (hadPhase != !phase.isEmpty()) {
+    rebuildRows();
+    if (m_width > 0) place();
+  }
+}
+
+void MessageRows::rebuildRows() {
+  std::vector<Row> text;
+  for (Row& row : m_rows) {
+    if (row.kind == RowKind::kText && row.block < m_splitter.blocks().size()) text.push_back(std::move(row));
+  }
+  m_rows.clear();
+  const auto add = [this](RowKind kind) {
+    Row row;
+    row.kind = kind;
+    m_rows.push_back(std::move(row));
+  };
+  const bool assistant = m_content.speaker == Speaker::kAssistant;
+  if (assistant) add(RowKind::kRole);
+  if (!m_content.attachments.empty()) add(RowKind::kAttachments);
+  for (std::size_t i = 0; i < m_splitter.blocks().size(); ++i) {
+    if (i < text.size()) {
+      m_rows.push_back(std::move(text[i]));
+    } else {
+      add(RowKind::kText);
+      m_rows.back().block = i;
+    }
+  }
+  if (!m_content.phase.isEmpty()) add(RowKind::kPhase);
+  if (m_content.error) add(RowKind::kError);
+  if (m_content.status == MessageStatus::kInterrupted) add(RowKind::kNote);
+  const bool busy = m_content.status == MessageStatus::kWaiting || m_content.status == MessageStatus::kStreaming;
+  if (!busy && !(m_content.error && m_content.text.isEmpty() && m_content.branchCount < 2)) add(RowKind::kFooter);
+}
+
+void MessageRows::layout(qreal width) {
+  if (width != m_width) {
+    m_width = width;
+    for (Row& row : m_rows) row.measured = false;
+    m_bubbleWidth = 0;
+  }
+  place();
+}
+
+void MessageRows::invalidate() {
+  for (Row& row : m_rows) {
+    row.measured = false;
+    row.document.reset();
+  }
+  m_bubbleWidth = 0;
+  if (m_width > 0) place();
+}
+
+bool MessageRows::isCode(const Row& row) const {
+  return row.kind == RowKind::kText && m_content.speaker == Speaker::kAssistant && row.block < m_splitter.blocks().size() &&
+         m_splitter.blocks()[row.block].code;
+}
+
+BlockStyle MessageRows::styleOf(const Row& row) const {
+  if (m_content.speaker == Speaker::kUser) return BlockStyle::kPlain;
+  return isCode(row) ? BlockStyle::kCode : BlockStyle::kMarkdown;
+}
+
+qreal MessageRows::innerWidth() const {
+  if (m_content.speaker == Speaker::kAssistant) return m_width;
+  return std::max<qreal>(40, std::min(m_width * 0.86, m_width - theme().px(24)) - 2 * theme().px(14));
+}
+
+qreal MessageRows::gapAbove(std::size_t index) const {
+  const Row& row = m_rows[index];
+  if (index == 0) return m_content.speaker == Speaker::kUser ? theme().px(10) : 0;
+  switch (row.kind) {
+    case RowKind::kText: {
+      const SourceBlock& block = m_splitter.blocks()[row.block];
+      if (block.continues) return 0;
+      return theme().px(m_rows[index - 1].kind == RowKind::kText ? 10 : 6);
+    }
+    case RowKind::kFooter: return m_content.speaker == Speaker::kUser ? theme().px(12) : theme().px(8);
+    default: return theme().px(8);
+  }
+}
+
+qreal MessageRows::estimate(const Row& row) const {
+  const QFontMetricsF metrics(theme().font(TextRole::kBody));
+  const qreal charactersPerLine = std::max<qreal>(8, innerWidth() / std::max<qreal>(1, metrics.averageCharWidth()));
+  const SourceBlock& block = m_splitter.blocks()[row.block];
+  qreal lines = std::ceil(block.length / charactersPerLine);
+  if (block.code) lines = std::max(lines, block.length / 30.0);
+  return std::max<qreal>(1, lines) * metrics.height() * 1.28 + (block.code ? codeHeader() + theme().px(20) : 0);
+}
+
+qreal MessageRows::measureFixed(const Row& row) const {
+  const QFontMetricsF caption(theme().font(TextRole::kCaption));
+  const QFontMetricsF body(theme().font(TextRole::kBody));
+  switch (row.kind) {
+    case RowKind::kRole: return std::max(caption.height(), qreal(theme().px(22)));
+    case RowKind::kAttachments: {
+      const qreal width = attachmentWidth(innerWidth());
+      const int perLine = std::max(1, static_cast<int>((innerWidth() + theme().px(8)) / (width + theme().px(8))));
+      const int lines = (static_cast<int>(m_content.attachments.size()) + perLine - 1) / perLine;
+      return lines * attachmentHeight() + (lines - 1) * theme().px(8);
+    }
+    case RowKind::kPhase: return std::max(body.height(), qreal(theme().px(30))) + theme().px(12);
+    case RowKind::kError: {
+      const ErrorText text = describeError(*m_content.error);
+      const qreal inner = m_width - theme().px(16 + 20 + 10 + 16);
+      const QRectF wide(0, 0, inner, 100000);
+      qreal height = theme().px(14) * 2;
+      height += QFontMetricsF(theme().font(TextRole::kStrong)).boundingRect(wide, Qt::TextWordWrap, text.cause).height();
+      height += theme().px(4) + body.boundingRect(wide, Qt::TextWordWrap, text.remedy).height();
+      if (m_errorDetails) height += theme().px(8) + caption.boundingRect(wide, Qt::TextWrapAnywhere | Qt::TextWordWrap, text.details).height();
+      return height + theme().px(10) + theme().px(28);
+    }
+    case RowKind::kNote: return caption.height();
+    case RowKind::kFooter: {
+      const qreal line = theme().px(28);
+      const std::vector<QString> texts = metricTexts();
+      if (texts.empty()) return line;
+      const auto rects = flow(texts, QPointF(0, 0), m_width, theme().font(TextRole::kCaption));
+      return line + theme().px(6) + rects.back().bottom();
+    }
+    case RowKind::kText: break;
+  }
+  return 0;
+}
+
+void MessageRows::place() {
+  qreal y = 0;
+  const bool user = m_content.speaker == Speaker::kUser;
+  for (std::size_t i = 0; i < m_rows.size(); ++i) {
+    Row& row = m_rows[i];
+    if (!row.measured) {
+      if (row.kind == RowKind::kText) {
+        row.height = row.height > 0 && row.document ? row.height : estimate(row);
+      } else {
+        row.height = measureFixed(row);
+      }
+    }
+    if (row.kind != RowKind::kText) row.height = measureFixed(row);
+    row.top = y + gapAbove(i);
+    y = row.top + row.height;
+  }
+  if (user && (m_rows.empty() || m_rows.back().kind != RowKind::kFooter)) y += theme().px(10);
+  m_height = y;
+}
+
+std::unique_ptr<BlockDocument> MessageRows::makeDocument(const Row& row) const {
+  ++g_documentsBuilt;
+  const SourceBlock& block = m_splitter.blocks()[row.block];
+  if (isCode(row)) return std::make_unique<BlockDocument>(QStringView(m_splitter.text()).mid(block.codeStart, block.codeLength), BlockStyle::kCode);
+  return std::make_unique<BlockDocument>(m_splitter.source(block), styleOf(row));
+}
+
+bool MessageRows::measureRows(qreal top, qreal bottom) {
+  bool changed = false;
+  qreal shift = 0;
+  for (Row& row : m_rows) {
+    if (row.kind != RowKind::kText) continue;
+    if (row.top + shift > bottom) break;
+    if (row.top + shift + row.height < top) continue;
+    if (!row.document) row.document = makeDocument(row);
+    if (row.measured) {
+      row.document->setWidth(innerWidth() - (isCode(row) ? 2 * theme().px(14) : 0));
+      continue;
+    }
+    const qreal padding = theme().px(14);
+    row.document->setWidth(innerWidth() - (isCode(row) ? 2 * padding : 0));
+    qreal height = row.document->height();
+    if (isCode(row)) {
+      const SourceBlock& block = m_splitter.blocks()[row.block];
+      height += (block.continues ? 0 : codeHeader()) + padding;
+    }
+    if (m_content.speaker == Speaker::kUser) m_bubbleWidth = std::max(m_bubbleWidth, std::min(row.document->idealWidth(), innerWidth()));
+    shift += height - row.height;
+    changed = changed || height != row.height;
+    row.height = height;
+    row.measured = true;
+  }
+  if (changed) place();
+  return changed;
+}
+
+void MessageRows::releaseOutside(qreal top, qreal bottom) {
+  for (Row& row : m_rows) {
+    if (row.document && (row.top > bottom || row.top + row.height < top)) row.document.reset();
+  }
+}
+
+QRectF MessageRows::bubble() const {
+  if (m_content.speaker != Speaker::kUser) return {};
+  const qreal padding = theme().px(14);
+  qreal inner = m_bubbleWidth > 0 ? m_bubbleWidth : 0;
+  bool anyUnmeasured = false;
+  qreal bottom = 0;
+  for (const Row& row : m_rows) {
+    if (row.kind == RowKind::kFooter) continue;
+    if (row.kind == RowKind::kText && !row.measured) anyUnmeasured = true;
+    bottom = row.top + row.height;
+  }
+  if (anyUnmeasured) inner = innerWidth();
+  if (!m_content.attachments.empty()) {
+    const qreal width = attachmentWidth(innerWidth());
+    const int perLine = std::max(1, static_cast<int>((innerWidth() + theme().px(8)) / (width + theme().px(8))));
+    const int shown = std::min<int>(perLine, static_cast<int>(m_content.attachments.size()));
+    inner = std::max(inner, shown * width + (shown - 1) * theme().px(8));
+  }
+  const qreal width = std::ceil(inner) + 2 * padding;
+  return QRectF(m_width - width, 0, width, bottom + theme().px(10));
+}
+
+QRectF MessageRows::rowRect(const Row& row) const {
+  if (m_content.speaker == Speaker::kUser && row.kind != RowKind::kFooter) {
+    const QRectF box = bubble();
+    return QRectF(box.left() + theme().px(14), row.top, box.width() - 2 * theme().px(14), row.height);
+  }
+  return QRectF(0, row.top, m_width, row.height);
+}
+
+QRectF MessageRows::textRect(const Row& row) const {
+  QRectF rect = rowRect(row);
+  if (isCode(row)) {
+    const SourceBlock& block = m_splitter.blocks()[row.block];
+    rect.adjust(theme().px(14), block.continues ? 0 : codeHeader(), -theme().px(14), -theme().px(14));
+  }
+  return rect;
+}
+
+std::vector<QString> MessageRows::metricTexts() const {
+  std::vector<QString> texts;
+  const MessageMetrics& m = m_content.metrics;
+  if (!m.valid) return texts;
+  texts.push_back(m.method);
+  texts.push_back(TranscriptWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
+  if (m.tokensPerS > 0) texts.push_back(TranscriptWords::tr("%1 tok/s").arg(QLocale().toString(m.tokensPerS, 'f', m.tokensPerS < 10 ? 1 : 0)));
+  texts.push_back(TranscriptWords::tr("%1 kept").arg(formatShare(m.keptShare)));
+  texts.push_back(TranscriptWords::tr("KV %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
+  return texts;
+}
+
+std::vector<QRectF> MessageRows::flow(const std::vector<QString>& texts, const QPointF& origin, qreal width, const QFont& font) const {
+  const QFontMetricsF metrics(font);
+  const qreal height = metrics.height() + theme().px(6);
+  std::vector<QRectF> rects;
+  qreal x = 0, y = 0;
+  for (const QString& text : texts) {
+    const qreal w = std::ceil(metrics.horizontalAdvance(text)) + theme().px(16);
+    if (x > 0 && x + w > width) {
+      x = 0;
+      y += height + theme().px(4);
+    }
+    rects.emplace_back(origin.x() + x, origin.y() + y, std::min(w, width), height);
+    x += w + theme().px(6);
+  }
+  return rects;
+}
+
+void MessageRows::toggleErrorDetails() {
+  m_errorDetails = !m_errorDetails;
+  place();
+}
+
+std::vector<ActionArea> MessageRows::actions(bool showAll) const {
+  std::vector<ActionArea> areas;
+  const qreal size = theme().px(28);
+  const QFontMetricsF caption(theme().font(TextRole::kCaption));
+  const auto textWidth = [&caption](const QString& text) { return std::ceil(caption.horizontalAdvance(text)) + theme().px(20); };
+  for (const Row& row : m_rows) {
+    const QRectF rect = rowRect(row);
+    switch (row.kind) {
+      case RowKind::kAttachments: {
+        const qreal width = attachmentWidth(innerWidth());
+        const int perLine = std::max(1, static_cast<int>((innerWidth() + theme().px(8)) / (width + theme().px(8))));
+        for (std::size_t i = 0; i < m_content.attachments.size(); ++i) {
+          const int line = static_cast<int>(i) / perLine, column = static_cast<int>(i) % perLine;
+          areas.push_back({Action::kAttachment,
+                           QRectF(rect.left() + column * (width + theme().px(8)), rect.top() + line * (attachmentHeight() + theme().px(8)), width,
+                                  attachmentHeight()),
+                           m_content.attachments[i].title, static_cast<int>(i)});
+        }
+        break;
+      }
+      case RowKind::kText:
+        if (isCode(row) && !m_splitter.blocks()[row.block].continues) {
+          const QString label = TranscriptWords::tr("Copy");
+          const qreal w = textWidth(label) + theme().px(16);
+          areas.push_back({Action::kCopyCode, QRectF(rect.right() - w - theme().px(4), rect.top() + theme().px(3), w, codeHeader() - theme().px(4)),
+                           label, static_cast<int>(row.block)});
+        }
+        break;
+      case RowKind::kPhase: {
+        const QString label = TranscriptWords::tr("Stop");
+        const qreal w = textWidth(label) + theme().px(16);
+        areas.push_back({Action::kStop, QRectF(rect.right() - w, rect.top(), w, theme().px(30)), label, 0});
+        break;
+      }
+      case RowKind::kError: {
+        qreal x = rect.left() + theme().px(46);
+        const qreal y = rect.bottom() - theme().px(14) - size;
+        const std::pair<Action, QString> buttons[] = {{Action::kRetry, TranscriptWords::tr("Try again")},
+                                                      {Action::kErrorDetails, m_errorDetails ? TranscriptWords::tr("Hide details") : TranscriptWords::tr("Details")},
+                                                      {Action::kErrorCopy, TranscriptWords::tr("Copy")}};
+        for (const auto& [action, label] : buttons) {
+          const qreal w = textWidth(label);
+          areas.push_back({action, QRectF(x, y, w, size), label, 0});
+          x += w + theme().px(6);
+        }
+        break;
+      }
+      case RowKind::kFooter: {
+        if (m_content.speaker == Speaker::kUser) {
+          if (showAll) areas.push_back({Action::kCopy, QRectF(m_width - size, rect.top() - theme().px(6), size, size), TranscriptWords::tr("Copy"), 0});
+          break;
+        }
+        qreal x = rect.left() - theme().px(6);
+        const qreal y = rect.bottom() - size;
+        areas.push_back({Action::kCopy, QRectF(x, y, size, size), TranscriptWords::tr("Copy answer"), 0});
+        x += size + theme().px(2);
+        areas.push_back({Action::kRegenerate, QRectF(x, y, size, size), TranscriptWords::tr("Regenerate"), 0});
+        x += size + theme().px(2);
+        if (m_content.branchCount > 1) {
+          areas.push_back({Action::kPreviousBranch, QRectF(x, y, size, size), TranscriptWords::tr("Previous answer"), 0});
+          x += size + std::ceil(caption.horizontalAdvance(QStringLiteral("00/00")));
+          areas.push_back({Action::kNextBranch, QRectF(x, y, size, size), TranscriptWords::tr("Next answer"), 0});
+        }
+        break;
+      }
+      default: break;
+    }
+  }
+  return areas;
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,92 @@
+// One message as a column of rows, each measured only when it comes near the viewport.
+//
+// Used by transcript_view only. A row is a role label, the attachments, one text block, the phase line, an error card or the footer.
+// Heights not yet measured are estimated from the number of characters. Owns the lazily made block documents. All coordinates are
+// relative to the message's top left corner, in logical pixels. UI thread only.
+#pragma once
+
+#include <QFont>
+#include <QRectF>
+#include <memory>
+#include <vector>
+
+#include "ui/chat_view/block_document.h"
+#include "ui/chat_view/markdown_splitter.h"
+#include "ui/chat_view/message_content.h"
+
+namespace winnow::ui {
+
+enum class RowKind : int { kRole = 1, kAttachments, kText, kPhase, kError, kNote, kFooter };
+
+enum class Action : int { kNone = 0, kCopy, kRegenerate, kStop, kCopyCode, kErrorDetails, kErrorCopy, kRetry, kPreviousBranch, kNextBranch, kAttachment };
+
+struct ActionArea {
+  Action action = Action::kNone;
+  QRectF rect;  // relative to the message
+  QString label;
+  int index = 0;  // attachment
+};
+
+struct Row {
+  RowKind kind = RowKind::kText;
+  std::size_t block = 0;  // of a text row
+  qreal top = 0;          // of the row's box, without the gap above
+  qreal height = 0;
+  bool measured = false;
+  std::unique_ptr<BlockDocument> document;
+};
+
+class MessageRows {
+ public:
+  explicit MessageRows(MessageContent content);
+
+  const MessageContent& content() const { return m_content; }
+  void update(MessageContent content);  // everything but the text may differ cheaply; a changed text is split anew
+  void appendText(QStringView delta);
+  void setPhase(const QString& phase, double share);
+
+  // Lays out for a column of this width. Text rows keep their estimate until measureRows() reaches them.
+  void layout(qreal width);
+  void invalidate();  // fonts or colours changed
+  // Builds the documents of text rows that meet [top, bottom]; returns true when the height of any row changed.
+  bool measureRows(qreal top, qreal bottom);
+  // Drops documents of rows entirely outside [top, bottom].
+  void releaseOutside(qreal top, qreal bottom);
+
+  qreal height() const { return m_height; }
+  const std::vector<Row>& rows() const { return m_rows; }
+  const MarkdownSplitter& splitter() const { return m_splitter; }
+  bool isCode(const Row& row) const;
+  BlockStyle styleOf(const Row& row) const;
+  QRectF bubble() const;                 // of a user's message; empty otherwise
+  QRectF rowRect(const Row& row) const;  // box of the row
+  QRectF textRect(const Row& row) const;  // where the document is painted
+  std::vector<ActionArea> actions(bool showAll) const;
+  std::vector<QString> metricTexts() const;
+  std::vector<QRectF> flow(const std::vector<QString>& texts, const QPointF& origin, qreal width, const QFont& font) const;
+  bool errorDetailsShown() const { return m_errorDetails; }
+  void toggleErrorDetails();
+  std::unique_ptr<BlockDocument> makeDocument(const Row& row) const;
+  QString plainText() const { return m_content.text; }
+
+  // Times a block was turned into a document, over all messages: the tests hold re-parsing to the tail with it.
+  static int documentsBuilt();
+
+ private:
+  void rebuildRows();
+  void place();
+  qreal gapAbove(std::size_t index) const;
+  qreal measureFixed(const Row& row) const;
+  qreal estimate(const Row& row) const;
+  qreal innerWidth() const;
+
+  MessageContent m_content;
+  MarkdownSplitter m_splitter;
+  std::vector<Row> m_rows;
+  qreal m_width = 0;
+  qreal m_height = 0;
+  qreal m_bubbleWidth = 0;
+  bool m_errorDetails = false;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,257 @@
+#include "ui/composer/attachment_card.h"
+
+#include <QFile>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLocale>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPainterPath>
+#include <QSpinBox>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/composer/frame_strip.h"
+#include "ui/shell/display_text.h"
+#include "ui/shell/error_text.h"
+#include "ui/shell/format_text.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr int kMaxFrames = 1024;
+
+// The picture of a card: the poster in a rounded frame, or a glyph while there is none.
+class PosterLabel : public QLabel {
+ public:
+  explicit PosterLabel(const AttachmentCard* card) : m_card(card) {}
+  QSize sizeHint() const override { return QSize(theme().px(68), theme().px(48)); }
+  QSize minimumSizeHint() const override { return sizeHint(); }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    painter.setRenderHints(QPainter::Antialiasing | QPainter::SmoothPixmapTransform);
+    const Colors& c = theme().colors();
+    QPainterPath path;
+    path.addRoundedRect(QRectF(rect()), theme().smallRadius(), theme().smallRadius());
+    painter.setClipPath(path);
+    painter.fillRect(rect(), c.raised);
+    const QImage poster = m_card->thumbnail();
+    if (!poster.isNull()) {
+      const QSizeF size = QSizeF(poster.size()).scaled(QSizeF(rect().size()), Qt::KeepAspectRatioByExpanding);
+      painter.drawImage(QRectF(QRectF(rect()).center() - QPointF(size.width() / 2, size.height() / 2), size), poster);
+      return;
+    }
+    const qreal g = theme().px(22);
+    const Glyph glyph = m_card->state() == CardState::kRefused                     ? Glyph::kWarning
+                        : m_card->attachment().kind == MediaKind::kVideo ? Glyph::kFilm
+                                                                         : Glyph::kImage;
+    paintGlyph(painter, glyph, QRectF(QRectF(rect()).center() - QPointF(g / 2, g / 2), QSizeF(g, g)),
+               m_card->state() == CardState::kRefused ? c.danger : c.mutedText);
+  }
+
+ private:
+  const AttachmentCard* m_card;
+};
+
+}  // namespace
+
+AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment, QWidget* parent)
+    : QFrame(parent), m_preview(preview), m_attachment(std::move(attachment)) {
+  setFocusPolicy(Qt::StrongFocus);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(theme().px(8), theme().px(8), theme().px(8), theme().px(8));
+  layout->setSpacing(theme().px(6));
+  auto* head = new QHBoxLayout;
+  head->setSpacing(theme().px(10));
+  m_picture = new PosterLabel(this);
+  m_picture->setAttribute(Qt::WA_TransparentForMouseEvents);
+  head->addWidget(m_picture);
+  auto* words = new QVBoxLayout;
+  words->setSpacing(theme().px(2));
+  const QString name = displayText(QFileInfo(QFile::decodeName(m_attachment.path)).fileName());
+  m_name = new QLabel(name);
+  m_name->setTextFormat(Qt::PlainText);
+  m_name->setMinimumWidth(theme().px(60));
+  m_name->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  m_name->setToolTip(name.toHtmlEscaped());
+  setTextRole(m_name, TextRole::kStrong);
+  m_detail = new QLabel(tr("Opening…"));
+  m_detail->setTextFormat(Qt::PlainText);
+  m_detail->setWordWrap(true);
+  setTextRole(m_detail, TextRole::kCaption);
+  setMuted(m_detail);
+  words->addWidget(m_name);
+  words->addWidget(m_detail);
+  head->addLayout(words, 1);
+  m_remove = new QToolButton;
+  m_remove->setAutoRaise(true);
+  m_remove->setIcon(icon(Glyph::kClose, IconColor::kMuted));
+  m_remove->setToolTip(tr("Remove (Delete)"));
+  m_remove->setAccessibleName(tr("Remove %1").arg(name));
+  head->addWidget(m_remove, 0, Qt::AlignTop);
+  layout->addLayout(head);
+  setAccessibleName(tr("Attachment %1").arg(name));
+  connect(m_remove, &QToolButton::clicked, this, &AttachmentCard::removeRequested);
+  connect(&m_preview, &MediaPreview::probed, this, [this](PreviewToken token, const MediaSummary& summary) {
+    if (token == m_probe) onProbed(summary);
+  });
+  connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
+    if (token == m_probe) onFailed(error);
+  });
+  connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int index, double, const QImage& image) {
+    if (token == m_pictures && m_strip != nullptr) m_strip->setPicture(index, image);
+  });
+  if (!m_attachment.thumbnailPng.isEmpty()) m_poster.loadFromData(m_attachment.thumbnailPng, "PNG");
+  m_probe = m_preview.probe(m_attachment.path);
+}
+
+AttachmentCard::~AttachmentCard() {
+  if (m_state == CardState::kOpening) m_preview.cancel(m_probe);
+  if (m_pictures != 0) m_preview.cancel(m_pictures);
+}
+
+void AttachmentCard::onProbed(const MediaSummary& summary) {
+  m_summary = summary;
+  m_state = CardState::kReady;
+  m_attachment.kind = summary.kind;
+  m_attachment.sizeBytes = summary.sizeBytes;
+  m_attachment.widthPx = summary.widthPx;
+  m_attachment.heightPx = summary.heightPx;
+  m_attachment.durationS = summary.durationS;
+  if (!summary.poster.isNull()) m_poster = summary.poster;
+  if (!summary.posterPng.isEmpty()) m_attachment.thumbnailPng = summary.posterPng;
+  showFacts();
+  if (summary.kind == MediaKind::kVideo && summary.durationS > 0) buildVideoControls();
+  m_picture->update();
+  updateGeometry();
+  Q_EMIT changed();
+}
+
+void AttachmentCard::onFailed(const Error& error) {
+  m_state = CardState::kRefused;
+  const ErrorText text = describeError(error);
+  m_detail->setText(text.cause + QLatin1Char(' ') + text.remedy);
+  m_detail->setToolTip(text.details.toHtmlEscaped());
+  m_picture->update();
+  update();
+  updateGeometry();
+  Q_EMIT changed();
+}
+
+void AttachmentCard::showFacts() {
+  QStringList facts;
+  if (m_summary.kind == MediaKind::kVideo) {
+    facts << formatClock(m_summary.durationS);
+    if (m_summary.framesPerS > 0) facts << tr("%1 fps").arg(QLocale().toString(m_summary.framesPerS, 'g', 4));
+    if (!m_summary.codec.isEmpty()) facts << displayText(m_summary.codec);
+  }
+  facts << tr("%1 × %2").arg(m_summary.widthPx).arg(m_summary.heightPx) << formatBytes(m_summary.sizeBytes);
+  m_detail->setText(facts.join(QStringLiteral(" · ")));
+}
+
+void AttachmentCard::buildVideoControls() {
+  if (m_videoArea != nullptr) return;
+  m_videoArea = new QWidget;
+  auto* area = new QVBoxLayout(m_videoArea);
+  area->setContentsMargins(0, 0, 0, 0);
+  area->setSpacing(theme().px(4));
+  m_strip = new FrameStrip;
+  const double aspect = m_summary.heightPx > 0 ? double(m_summary.widthPx) / m_summary.heightPx : 16.0 / 9.0;
+  m_strip->setVideo(m_summary.durationS, aspect);
+  m_strip->setRange(m_attachment.plan.from_s, m_attachment.plan.to_s);
+  area->addWidget(m_strip);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(theme().px(8));
+  m_frames = new QSpinBox;
+  m_frames->setRange(1, kMaxFrames);
+  m_frames->setValue(m_attachment.plan.frame_count > 0 ? m_attachment.plan.frame_count : 64);
+  m_frames->setAccessibleName(tr("Number of frames"));
+  m_frames->setToolTip(tr("How many frames of the range the model sees"));
+  m_plan = new QLabel;
+  m_plan->setTextFormat(Qt::PlainText);
+  m_plan->setWordWrap(true);
+  setTextRole(m_plan, TextRole::kCaption);
+  setMuted(m_plan);
+  row->addWidget(m_frames);
+  row->addWidget(m_plan, 1);
+  area->addLayout(row);
+  static_cast<QVBoxLayout*>(layout())->addWidget(m_videoArea);
+  connect(m_frames, &QSpinBox::valueChanged, this, [this](int value) {
+    m_attachment.plan.frame_count = value;
+    updatePlan();
+    Q_EMIT changed();
+  });
+  connect(m_strip, &FrameStrip::rangeChanged, this, [this](double from, double to) {
+    m_attachment.plan.from_s = from;
+    m_attachment.plan.to_s = to >= m_summary.durationS ? -1.0 : to;
+    updatePlan();
+    Q_EMIT changed();
+  });
+  connect(m_strip, &FrameStrip::picturesWanted, this, &AttachmentCard::requestPictures);
+  connect(m_strip, &FrameStrip::frameActivated, this, [this](double, int index) {
+    Q_EMIT frameActivated(m_attachment.path, m_attachment.kind, m_strip->pictureTimes(), index);
+  });
+  updatePlan();
+}
+
+void AttachmentCard::requestPictures() {
+  if (m_pictures != 0) m_preview.cancel(m_pictures);
+  const std::vector<double> times = m_strip->pictureTimes();
+  m_pictures = times.empty() ? 0 : m_preview.thumbnails(m_attachment.path, m_attachment.kind, times, m_strip->pictureSize() * 2);
+}
+
+QString AttachmentCard::planText() const {
+  if (m_strip == nullptr) return {};
+  const int frames = m_frames->value();
+  const double span = m_strip->toS() - m_strip->fromS();
+  const double every = span / frames;
+  const QString spacing = every >= 60 ? formatClock(every) : tr("%1 s").arg(QLocale().toString(every, 'f', every < 10 ? 2 : 0));
+  return tr("Frames asked: %1 · one every %2 · %3–%4").arg(frames).arg(spacing, formatClock(m_strip->fromS()), formatClock(m_strip->toS()));
+}
+
+void AttachmentCard::updatePlan() {
+  m_strip->setPlannedFrames(m_frames->value());
+  m_plan->setText(planText());
+}
+
+void AttachmentCard::open() {
+  if (m_state != CardState::kReady) return;
+  if (m_attachment.kind == MediaKind::kVideo && m_strip != nullptr) {
+    Q_EMIT frameActivated(m_attachment.path, m_attachment.kind, m_strip->pictureTimes(), 0);
+  } else {
+    Q_EMIT frameActivated(m_attachment.path, m_attachment.kind, {}, 0);
+  }
+}
+
+void AttachmentCard::mouseReleaseEvent(QMouseEvent* event) {
+  if (event->button() == Qt::LeftButton && rect().contains(event->pos())) open();
+}
+
+void AttachmentCard::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Delete || event->key() == Qt::Key_Backspace) {
+    Q_EMIT removeRequested();
+  } else if (event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
+    open();
+  } else {
+    QFrame::keyPressEvent(event);
+  }
+}
+
+void AttachmentCard::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const Colors& c = theme().colors();
+  painter.setBrush(m_state == CardState::kRefused ? c.dangerSoft : c.raised);
+  painter.setPen(QPen(hasFocus() ? c.accent : c.border, hasFocus() ? 1.6 : 1.0));
+  painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), theme().cornerRadius(), theme().cornerRadius());
+}
+
+}  // namespace winnow::ui

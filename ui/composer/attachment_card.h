@@ -1,0 +1,71 @@
+// One attached file in the composer: what it is, a look at it, and for a video the frames that the question will see.
+//
+// Used by attachment_tray.h. Asks MediaPreview for facts and pictures and keeps the Attachment up to date. A file that cannot be opened
+// stays visible with the reason until it is removed. UI thread only.
+#pragma once
+
+#include <QFrame>
+
+#include "app/chat/conversation.h"
+#include "ui/composer/media_preview.h"
+
+class QLabel;
+class QSpinBox;
+class QToolButton;
+
+namespace winnow::ui {
+
+class FrameStrip;
+
+enum class CardState : int { kOpening = 1, kReady = 2, kRefused = 3 };
+
+class AttachmentCard : public QFrame {
+  Q_OBJECT
+ public:
+  AttachmentCard(MediaPreview& preview, app::Attachment attachment, QWidget* parent = nullptr);
+  ~AttachmentCard() override;
+
+  const app::Attachment& attachment() const { return m_attachment; }
+  CardState state() const { return m_state; }
+  QImage thumbnail() const { return m_poster; }
+  FrameStrip* strip() const { return m_strip; }
+  QSpinBox* frameCount() const { return m_frames; }
+  QString planText() const;  // "Frames asked: 64 · one every 2 s · 0:00–2:08"
+
+ Q_SIGNALS:
+  void changed();
+  void removeRequested();
+  void frameActivated(const QByteArray& path, winnow::MediaKind kind, const std::vector<double>& times, int index);
+
+ protected:
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void onProbed(const MediaSummary& summary);
+  void onFailed(const Error& error);
+  void showFacts();
+  void buildVideoControls();
+  void requestPictures();
+  void updatePlan();
+  void open();
+
+  MediaPreview& m_preview;
+  app::Attachment m_attachment;
+  MediaSummary m_summary;
+  CardState m_state = CardState::kOpening;
+  PreviewToken m_probe = 0;
+  PreviewToken m_pictures = 0;
+  QImage m_poster;
+  QLabel* m_picture = nullptr;
+  QLabel* m_name = nullptr;
+  QLabel* m_detail = nullptr;
+  QToolButton* m_remove = nullptr;
+  QWidget* m_videoArea = nullptr;
+  FrameStrip* m_strip = nullptr;
+  QSpinBox* m_frames = nullptr;
+  QLabel* m_plan = nullptr;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,117 @@
+#include "ui/composer/attachment_tray.h"
+
+#include <QResizeEvent>
+#include <QScrollBar>
+#include <QTimer>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+
+AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScrollArea(parent), m_preview(preview) {
+  setFrameShape(QFrame::NoFrame);
+  setWidgetResizable(true);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setFocusPolicy(Qt::NoFocus);
+  setAccessibleName(tr("Attachments"));
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  viewport()->setAutoFillBackground(false);
+  m_content = new QWidget;
+  m_content->setAutoFillBackground(false);
+  m_layout = new QVBoxLayout(m_content);
+  m_layout->setContentsMargins(0, 0, 0, 0);
+  m_layout->setSpacing(theme().px(6));
+  m_layout->addStretch(1);
+  setWidget(m_content);
+  m_content->setAutoFillBackground(false);
+  hide();
+}
+
+QString AttachmentTray::add(app::Attachment attachment) {
+  if (count() >= app::kMaxAttachments) return tr("At most %1 files go with one question.").arg(app::kMaxAttachments);
+  for (const AttachmentCard* card : m_cards) {
+    if (card->attachment().path == attachment.path) return tr("This file is already attached.");
+  }
+  auto* card = new AttachmentCard(m_preview, std::move(attachment));
+  m_cards.push_back(card);
+  m_layout->insertWidget(m_layout->count() - 1, card);
+  connect(card, &AttachmentCard::removeRequested, this, [this, card] { remove(card); });
+  connect(card, &AttachmentCard::changed, this, [this] {
+    adjust();
+    Q_EMIT changed();
+  });
+  connect(card, &AttachmentCard::frameActivated, this, &AttachmentTray::frameActivated);
+  show();
+  adjust();
+  Q_EMIT changed();
+  return {};
+}
+
+void AttachmentTray::remove(AttachmentCard* card) {
+  m_cards.erase(std::remove(m_cards.begin(), m_cards.end(), card), m_cards.end());
+  m_layout->removeWidget(card);
+  card->hide();
+  card->deleteLater();
+  setVisible(!m_cards.empty());
+  adjust();
+  Q_EMIT changed();
+}
+
+void AttachmentTray::clear() {
+  for (AttachmentCard* card : m_cards) {
+    m_layout->removeWidget(card);
+    card->hide();
+    card->deleteLater();
+  }
+  m_cards.clear();
+  hide();
+  Q_EMIT changed();
+}
+
+QList<app::Attachment> AttachmentTray::attachments() const {
+  QList<app::Attachment> list;
+  for (const AttachmentCard* card : m_cards) {
+    if (card->state() != CardState::kRefused) list.append(card->attachment());
+  }
+  return list;
+}
+
+bool AttachmentTray::opening() const {
+  return std::any_of(m_cards.begin(), m_cards.end(), [](const AttachmentCard* card) { return card->state() == CardState::kOpening; });
+}
+
+bool AttachmentTray::anyRefused() const {
+  return std::any_of(m_cards.begin(), m_cards.end(), [](const AttachmentCard* card) { return card->state() == CardState::kRefused; });
+}
+
+void AttachmentTray::setMaximumShare(int heightPx) {
+  if (heightPx == m_maximumHeight) return;
+  m_maximumHeight = heightPx;
+  adjust();
+}
+
+QSize AttachmentTray::sizeHint() const {
+  const int width = std::max(viewport()->width(), theme().px(200));
+  int height = m_layout->hasHeightForWidth() ? m_layout->heightForWidth(width) : m_layout->sizeHint().height();
+  return QSize(theme().px(320), std::min(height, m_maximumHeight));
+}
+
+QSize AttachmentTray::minimumSizeHint() const { return QSize(theme().px(160), std::min(sizeHint().height(), theme().px(64))); }
+
+void AttachmentTray::resizeEvent(QResizeEvent* event) {
+  QScrollArea::resizeEvent(event);
+  if (event->oldSize().width() != event->size().width()) QTimer::singleShot(0, this, [this] { updateGeometry(); });
+}
+
+void AttachmentTray::adjust() {
+  updateGeometry();
+  // The newest card is what the user wants to see.
+  QTimer::singleShot(0, this, [this] {
+    updateGeometry();
+    verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+  });
+}
+
+}  // namespace winnow::ui

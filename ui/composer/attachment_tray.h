@@ -1,0 +1,54 @@
+// The files that go with the next question, as cards in order.
+//
+// Used by the composer. Refuses what cannot be attached with a reason (too many, the same file twice); the rest is decided by opening it.
+// UI thread only.
+#pragma once
+
+#include <QScrollArea>
+#include <QStringList>
+#include <vector>
+
+#include "ui/composer/attachment_card.h"
+
+class QVBoxLayout;
+
+namespace winnow::ui {
+
+class AttachmentTray : public QScrollArea {
+  Q_OBJECT
+ public:
+  explicit AttachmentTray(MediaPreview& preview, QWidget* parent = nullptr);
+
+  // Empty when accepted, else the reason in words.
+  QString add(app::Attachment attachment);
+  void clear();
+  int count() const { return static_cast<int>(m_cards.size()); }
+  AttachmentCard* card(int index) const { return m_cards[static_cast<std::size_t>(index)]; }
+  // Of the cards that opened; refused ones do not go with the question.
+  QList<app::Attachment> attachments() const;
+  bool opening() const;
+  bool anyRefused() const;
+  void setMaximumShare(int heightPx);
+
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ Q_SIGNALS:
+  void changed();
+  void frameActivated(const QByteArray& path, winnow::MediaKind kind, const std::vector<double>& times, int index);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void remove(AttachmentCard* card);
+  void adjust();
+
+  MediaPreview& m_preview;
+  QWidget* m_content = nullptr;
+  QVBoxLayout* m_layout = nullptr;
+  std::vector<AttachmentCard*> m_cards;
+  int m_maximumHeight = 260;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,278 @@
+#include "ui/composer/composer.h"
+
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QMimeData>
+#include <QPainter>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/composer/frame_viewer.h"
+#include "ui/composer/method_control.h"
+#include "ui/shell/error_text.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+constexpr int kNoticeMs = 12000;
+}
+
+Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidget* parent) : QFrame(parent), m_preview(preview) {
+  setAccessibleName(tr("Composer"));
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(theme().px(12), theme().px(10), theme().px(10), theme().px(8));
+  layout->setSpacing(theme().px(6));
+  m_notice = new QLabel;
+  m_notice->setWordWrap(true);
+  m_notice->setTextFormat(Qt::PlainText);
+  setTextRole(m_notice, TextRole::kCaption);
+  m_notice->hide();
+  m_tray = new AttachmentTray(preview);
+  m_prompt = new PromptEdit;
+  m_prompt->setPlaceholderText(tr("Ask about an image or a video…"));
+  layout->addWidget(m_notice);
+  layout->addWidget(m_tray);
+  layout->addWidget(m_prompt);
+
+  auto* row = new QHBoxLayout;
+  row->setSpacing(theme().px(4));
+  m_attach = new QToolButton;
+  m_attach->setAutoRaise(true);
+  m_attach->setIcon(icon(Glyph::kAttach));
+  m_attach->setToolTip(tr("Attach images or videos (Ctrl+O)"));
+  m_attach->setAccessibleName(tr("Attach images or videos"));
+  m_method = new MethodControl(std::move(methods));
+  m_hint = new QLabel(tr("Shift+Enter: new line"));
+  setTextRole(m_hint, TextRole::kCaption);
+  setMuted(m_hint);
+  m_send = new QToolButton;
+  setPrimary(m_send);
+  row->addWidget(m_attach);
+  row->addWidget(m_method);
+  row->addStretch(1);
+  row->addWidget(m_hint);
+  row->addSpacing(theme().px(4));
+  row->addWidget(m_send);
+  layout->addLayout(row);
+  setFocusProxy(m_prompt);
+  m_prompt->installEventFilter(this);
+
+  connect(m_prompt, &PromptEdit::submitted, this, &Composer::submit);
+  connect(m_prompt, &QPlainTextEdit::textChanged, this, [this] {
+    updateSend();
+    Q_EMIT draftChanged();
+  });
+  connect(m_prompt, &PromptEdit::filesPasted, this, [this](const QList<QUrl>& urls) {
+    QMimeData mime;
+    mime.setUrls(urls);
+    addMime(mime);
+  });
+  connect(m_prompt, &PromptEdit::imagePasted, this, [this](const QImage& image) {
+    QMimeData mime;
+    mime.setImageData(image);
+    addMime(mime);
+  });
+  connect(m_tray, &AttachmentTray::changed, this, [this] {
+    updateSend();
+    updateGeometry();
+    Q_EMIT draftChanged();
+  });
+  connect(m_tray, &AttachmentTray::frameActivated, this, &Composer::openFrame);
+  connect(m_attach, &QToolButton::clicked, this, &Composer::browse);
+  connect(m_method, &MethodControl::choiceChanged, this, &Composer::methodChanged);
+  connect(m_send, &QToolButton::clicked, this, [this] {
+    if (m_busy) {
+      Q_EMIT stopRequested();
+    } else {
+      submit();
+    }
+  });
+  connect(&m_preview, &MediaPreview::stored, this, [this](PreviewToken token, const QByteArray& path) {
+    if (std::erase(m_storing, token) > 0) addFile(path);
+  });
+  connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
+    if (std::erase(m_storing, token) == 0) return;
+    const ErrorText text = describeError(error);
+    showNotice(text.cause + QLatin1Char(' ') + text.remedy);
+  });
+  m_noticeTimer.setSingleShot(true);
+  m_noticeTimer.setInterval(kNoticeMs);
+  connect(&m_noticeTimer, &QTimer::timeout, this, [this] { showNotice(QString()); });
+  connect(&theme(), &Theme::changed, this, [this] { update(); });
+  updateSend();
+}
+
+QString Composer::notice() const { return m_notice->isHidden() ? QString() : m_notice->text(); }
+
+void Composer::showNotice(const QString& text) {
+  m_notice->setText(text);
+  m_notice->setVisible(!text.isEmpty());
+  QPalette palette = m_notice->palette();
+  palette.setColor(QPalette::WindowText, theme().colors().warning);
+  m_notice->setPalette(palette);
+  if (!text.isEmpty()) m_noticeTimer.start();
+}
+
+app::Draft Composer::draft() const { return {m_prompt->toPlainText(), m_tray->attachments()}; }
+
+void Composer::setDraft(const app::Draft& draft) {
+  const bool blocked = blockSignals(true);
+  m_tray->clear();
+  m_prompt->setPlainText(draft.text);
+  m_prompt->moveCursor(QTextCursor::End);
+  for (const app::Attachment& attachment : draft.attachments) m_tray->add(attachment);
+  blockSignals(blocked);
+  showNotice(QString());
+  updateSend();
+}
+
+void Composer::clear() { setDraft({}); }
+
+void Composer::setBusy(bool busy) {
+  m_busy = busy;
+  updateSend();
+}
+
+void Composer::setBlocked(const QString& reason) {
+  m_blocked = reason;
+  updateSend();
+}
+
+void Composer::updateSend() {
+  const bool something = !m_prompt->toPlainText().trimmed().isEmpty();
+  m_send->setIcon(icon(m_busy ? Glyph::kStop : Glyph::kSend, IconColor::kOnAccent));
+  m_send->setAccessibleName(m_busy ? tr("Stop") : tr("Send"));
+  m_send->setEnabled(m_busy || (something && m_blocked.isEmpty() && !m_tray->opening()));
+  m_send->setToolTip(m_busy ? tr("Stop (Esc)") : !m_blocked.isEmpty() ? m_blocked : tr("Send (Enter)"));
+}
+
+void Composer::submit() {
+  const QString text = m_prompt->toPlainText();
+  if (text.trimmed().isEmpty()) return;
+  if (m_busy) {
+    showNotice(tr("An answer is being written. Stop it first, or wait."));
+    return;
+  }
+  if (!m_blocked.isEmpty()) {
+    showNotice(m_blocked);
+    return;
+  }
+  if (m_tray->opening()) {
+    showNotice(tr("A file is still being opened."));
+    return;
+  }
+  if (m_tray->anyRefused()) {
+    showNotice(tr("One file cannot be used. Remove it, then send."));
+    return;
+  }
+  if (text.toUtf8().size() > app::kMaxMessageBytes) {
+    showNotice(tr("This text is too long for one question."));
+    return;
+  }
+  Q_EMIT sendRequested(text, m_tray->attachments());
+}
+
+bool Composer::accepts(const QMimeData& mime) {
+  const QList<QUrl> urls = mime.urls();
+  return mime.hasImage() || std::any_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); }) ||
+         (!mime.hasUrls() && mime.hasText());
+}
+
+void Composer::addMime(const QMimeData& mime) {
+  const QList<QUrl> urls = mime.urls();
+  bool any = false;
+  QString refused;
+  for (const QUrl& url : urls) {
+    if (!url.isLocalFile()) {
+      refused = tr("Only files on this computer can be attached.");
+      continue;
+    }
+    const QString path = url.toLocalFile();
+    any = true;
+    addFile(QFile::encodeName(path));
+  }
+  if (urls.isEmpty() && mime.hasImage()) {
+    const QImage image = qvariant_cast<QImage>(mime.imageData());
+    if (image.isNull()) {
+      refused = tr("The clipboard holds a picture that cannot be read.");
+    } else {
+      any = true;
+      m_storing.push_back(m_preview.store(image));
+    }
+  } else if (urls.isEmpty() && mime.hasText()) {
+    any = true;
+    m_prompt->insertPlainText(mime.text());
+  }
+  if (!refused.isEmpty()) {
+    showNotice(refused);
+  } else if (!any) {
+    showNotice(tr("This cannot be attached: Winnow takes image files, video files and text."));
+  }
+}
+
+void Composer::addFile(const QByteArray& path) {
+  app::Attachment attachment;
+  attachment.path = path;
+  attachment.plan.frame_count = m_defaultFrames;
+  const QString refused = m_tray->add(attachment);
+  if (!refused.isEmpty()) showNotice(refused);
+  m_prompt->setFocus();
+}
+
+void Composer::browse() {
+  auto* dialog = new QFileDialog(this, tr("Attach images or videos"), m_browseFolder);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setFileMode(QFileDialog::ExistingFiles);
+  dialog->setNameFilters({tr("Images and videos (*.png *.jpg *.jpeg *.webp *.bmp *.gif *.mp4 *.m4v *.mov *.webm *.mkv *.avi)"), tr("All files (*)")});
+  dialog->setLabelText(QFileDialog::Accept, tr("Attach"));
+  connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList& files) {
+    for (const QString& file : files) addFile(QFile::encodeName(file));
+    if (!files.isEmpty()) {
+      m_browseFolder = QFileInfo(files.first()).absolutePath();
+      Q_EMIT browseFolderChanged(m_browseFolder);
+    }
+  });
+  dialog->open();
+}
+
+void Composer::openFrame(const QByteArray& path, MediaKind kind, const std::vector<double>& times, int index) {
+  auto* viewer = new FrameViewer(m_preview, path, kind, times, index, this);
+  viewer->open();
+}
+
+bool Composer::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == m_prompt && event->type() == QEvent::KeyPress) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (key->key() == Qt::Key_Up && key->modifiers() == Qt::NoModifier && m_prompt->document()->isEmpty() && m_tray->count() == 0) {
+      Q_EMIT editLastRequested();
+      return true;
+    }
+  }
+  if (watched == m_prompt && (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut)) update();
+  return QFrame::eventFilter(watched, event);
+}
+
+void Composer::resizeEvent(QResizeEvent* event) {
+  QFrame::resizeEvent(event);
+  m_hint->setVisible(width() > m_method->sizeHint().width() + m_hint->sizeHint().width() + theme().px(120));
+  m_tray->setMaximumShare(std::max(theme().px(72), window()->height() * 36 / 100));
+  m_prompt->setMaximumLines(window()->height() < theme().px(480) ? 3 : 8);
+}
+
+void Composer::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const Colors& c = theme().colors();
+  painter.setBrush(c.surface);
+  painter.setPen(QPen(m_prompt->hasFocus() ? c.accent : c.border, m_prompt->hasFocus() ? 1.5 : 1.0));
+  const qreal radius = theme().px(16);
+  painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), radius, radius);
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,84 @@
+// Where a question is written: text, attachments, method, Send or Stop.
+//
+// Used by ui/shell. Knows nothing of the engine or the store; says what the user wants by signals. Files dropped anywhere on the window
+// are handed in by addMime(). What is refused is told in a line above the text. UI thread only.
+#pragma once
+
+#include <QFrame>
+#include <QTimer>
+
+#include "engine/api/engine.h"
+#include "ui/composer/attachment_tray.h"
+#include "ui/composer/prompt_edit.h"
+
+class QLabel;
+class QMimeData;
+class QToolButton;
+
+namespace winnow::ui {
+
+class MethodControl;
+
+class Composer : public QFrame {
+  Q_OBJECT
+ public:
+  Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidget* parent = nullptr);
+
+  PromptEdit* prompt() const { return m_prompt; }
+  AttachmentTray* tray() const { return m_tray; }
+  MethodControl* method() const { return m_method; }
+  QToolButton* sendButton() const { return m_send; }
+  QString notice() const;
+
+  app::Draft draft() const;
+  void setDraft(const app::Draft& draft);
+  void clear();
+
+  void setBusy(bool busy);  // an answer is being written here: Send becomes Stop
+  // Why nothing can be sent now ("No model is loaded"); empty: sending is possible.
+  void setBlocked(const QString& reason);
+  void setDefaultFrames(int frames) { m_defaultFrames = frames; }
+  void showNotice(const QString& text);
+
+  static bool accepts(const QMimeData& mime);
+  void addMime(const QMimeData& mime);
+  void addFile(const QByteArray& path);
+  void browse();
+  void setBrowseFolder(const QString& folder) { m_browseFolder = folder; }
+
+  void submit();
+
+ Q_SIGNALS:
+  void sendRequested(const QString& text, const QList<winnow::app::Attachment>& attachments);
+  void stopRequested();
+  void draftChanged();
+  void methodChanged(const QString& method, double retention);
+  void browseFolderChanged(const QString& folder);
+  void editLastRequested();  // Up in an empty box
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void updateSend();
+  void openFrame(const QByteArray& path, MediaKind kind, const std::vector<double>& times, int index);
+
+  MediaPreview& m_preview;
+  PromptEdit* m_prompt = nullptr;
+  AttachmentTray* m_tray = nullptr;
+  MethodControl* m_method = nullptr;
+  QToolButton* m_attach = nullptr;
+  QToolButton* m_send = nullptr;
+  QLabel* m_notice = nullptr;
+  QLabel* m_hint = nullptr;
+  QTimer m_noticeTimer;
+  QString m_blocked;
+  QString m_browseFolder;
+  std::vector<PreviewToken> m_storing;
+  bool m_busy = false;
+  int m_defaultFrames = 64;
+};
+
+}  // namespace winnow::ui

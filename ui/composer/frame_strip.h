@@ -1,0 +1,77 @@
+// A video as a strip of evenly spaced pictures with their times, with handles for the range that the question is about.
+//
+// Used by the attachment card. Asks for pictures by a signal (so many as fit its width) and is given them; decodes nothing. The dots
+// under the pictures are the frames that will be sampled. Keyboard: Left/Right move the active handle (Shift: ten times as far), Up/Down
+// change the handle, Enter opens the frame at it. Seconds throughout. UI thread only.
+#pragma once
+
+#include <QImage>
+#include <QTimer>
+#include <QWidget>
+#include <vector>
+
+namespace winnow::ui {
+
+class FrameStrip : public QWidget {
+  Q_OBJECT
+ public:
+  explicit FrameStrip(QWidget* parent = nullptr);
+
+  void setVideo(double durationS, double aspect);
+  void setRange(double fromS, double toS);
+  void setPlannedFrames(int count);
+  double fromS() const { return m_fromS; }
+  double toS() const { return m_toS; }
+  double durationS() const { return m_durationS; }
+
+  // Times of the pictures that the strip shows at its present width.
+  std::vector<double> pictureTimes() const;
+  void setPicture(int index, const QImage& image);
+  void clearPictures();
+  QSize pictureSize() const;
+  int pictureCount() const;
+  QRectF pictureRect(int index) const;
+  QRectF handleRect(bool end) const;
+
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ Q_SIGNALS:
+  void picturesWanted();
+  void rangeChanged(double fromS, double toS);
+  void frameActivated(double seconds, int index);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+
+ private:
+  enum class Grip : int { kNone = 0, kFrom = 1, kTo = 2 };
+  QRectF trackRect() const;
+  double timeAt(qreal x) const;
+  qreal xOf(double seconds) const;
+  void moveHandle(Grip grip, double seconds);
+  void describe();
+
+  double m_durationS = 0.0;
+  double m_aspect = 16.0 / 9.0;
+  double m_fromS = 0.0;
+  double m_toS = 0.0;
+  int m_planned = 64;
+  std::vector<QImage> m_pictures;
+  int m_wantedCount = 0;
+  Grip m_active = Grip::kFrom;
+  Grip m_dragged = Grip::kNone;
+  int m_pressedPicture = -1;
+  int m_hoveredPicture = -1;
+  QTimer m_resizeTimer;  // a drag of the window's edge should not start a hundred decodes
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,107 @@
+#include "ui/composer/frame_viewer.h"
+
+#include <QFile>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/shell/display_text.h"
+#include "ui/shell/error_text.h"
+#include "ui/shell/format_text.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+constexpr QSize kLargest(1600, 1200);
+}
+
+FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKind kind, std::vector<double> times, int index, QWidget* parent)
+    : QDialog(parent), m_preview(preview), m_path(path), m_kind(kind), m_times(std::move(times)) {
+  setAttribute(Qt::WA_DeleteOnClose);
+  setWindowTitle(displayText(QFileInfo(QFile::decodeName(path)).fileName()));
+  if (parent != nullptr) resize(parent->window()->size() * 0.86);
+  auto* layout = new QVBoxLayout(this);
+  m_picture = new QLabel(tr("Opening…"));
+  m_picture->setAlignment(Qt::AlignCenter);
+  m_picture->setMinimumSize(theme().px(160), theme().px(120));
+  m_picture->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
+  m_picture->setWordWrap(true);
+  layout->addWidget(m_picture, 1);
+  auto* bar = new QHBoxLayout;
+  m_previous = new QToolButton;
+  m_previous->setIcon(icon(Glyph::kChevronLeft));
+  m_previous->setToolTip(tr("Previous frame (Left)"));
+  m_previous->setAccessibleName(tr("Previous frame"));
+  m_next = new QToolButton;
+  m_next->setIcon(icon(Glyph::kChevronRight));
+  m_next->setToolTip(tr("Next frame (Right)"));
+  m_next->setAccessibleName(tr("Next frame"));
+  for (QToolButton* button : {m_previous, m_next}) {
+    button->setAutoRaise(true);
+    button->setVisible(m_times.size() > 1);
+  }
+  m_caption = new QLabel;
+  m_caption->setAlignment(Qt::AlignCenter);
+  setMuted(m_caption);
+  bar->addWidget(m_previous);
+  bar->addWidget(m_caption, 1);
+  bar->addWidget(m_next);
+  layout->addLayout(bar);
+  connect(m_previous, &QToolButton::clicked, this, [this] { show(m_index - 1); });
+  connect(m_next, &QToolButton::clicked, this, [this] { show(m_index + 1); });
+  connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int, double actualS, const QImage& image) {
+    if (token != m_token) return;
+    m_image = image;
+    if (m_kind == MediaKind::kVideo) {
+      m_caption->setText(tr("%1 · frame %2 of %3").arg(formatClock(actualS)).arg(m_index + 1).arg(m_times.size()));
+    } else {
+      m_caption->setText(tr("%1 × %2 pixels").arg(image.width()).arg(image.height()));
+    }
+    present();
+  });
+  connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
+    if (token != m_token) return;
+    const ErrorText text = describeError(error);
+    m_picture->setText(text.cause + QLatin1Char('\n') + text.remedy);
+  });
+  show(index);
+}
+
+void FrameViewer::show(int index) {
+  m_index = m_times.empty() ? 0 : std::clamp(index, 0, static_cast<int>(m_times.size()) - 1);
+  m_previous->setEnabled(m_index > 0);
+  m_next->setEnabled(m_index + 1 < static_cast<int>(m_times.size()));
+  if (m_token != 0) m_preview.cancel(m_token);
+  const std::vector<double> wanted{m_times.empty() ? 0.0 : m_times[static_cast<std::size_t>(m_index)]};
+  m_token = m_preview.thumbnails(m_path, m_kind, wanted, kLargest);
+}
+
+void FrameViewer::present() {
+  if (m_image.isNull()) return;
+  const QSize room = m_picture->size() * devicePixelRatioF();
+  QPixmap pixmap = QPixmap::fromImage(m_image.scaled(room, Qt::KeepAspectRatio, Qt::SmoothTransformation));
+  pixmap.setDevicePixelRatio(devicePixelRatioF());
+  m_picture->setPixmap(pixmap);
+}
+
+void FrameViewer::resizeEvent(QResizeEvent* event) {
+  QDialog::resizeEvent(event);
+  present();
+}
+
+void FrameViewer::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_Left: show(m_index - 1); return;
+    case Qt::Key_Right: show(m_index + 1); return;
+    case Qt::Key_Home: show(0); return;
+    case Qt::Key_End: show(static_cast<int>(m_times.size()) - 1); return;
+    default: QDialog::keyPressEvent(event); return;
+  }
+}
+
+}  // namespace winnow::ui

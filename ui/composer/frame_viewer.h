@@ -1,0 +1,47 @@
+// One picture large: a frame of a video or an attached image, with arrow keys to the next and previous frame.
+//
+// Opened from the frame strip and from attachments in the transcript. Pictures come from MediaPreview. UI thread only.
+#pragma once
+
+#include <QDialog>
+#include <QImage>
+#include <vector>
+
+#include "ui/composer/media_preview.h"
+
+class QLabel;
+class QToolButton;
+
+namespace winnow::ui {
+
+class FrameViewer : public QDialog {
+  Q_OBJECT
+ public:
+  // `times`: of the frames that the arrows step through; empty for an image.
+  FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKind kind, std::vector<double> times, int index, QWidget* parent);
+
+  int index() const { return m_index; }
+  bool hasPicture() const { return !m_image.isNull(); }
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void show(int index);
+  void present();
+
+  MediaPreview& m_preview;
+  QByteArray m_path;
+  MediaKind m_kind;
+  std::vector<double> m_times;
+  int m_index = 0;
+  PreviewToken m_token = 0;
+  QImage m_image;
+  QLabel* m_picture = nullptr;
+  QLabel* m_caption = nullptr;
+  QToolButton* m_previous = nullptr;
+  QToolButton* m_next = nullptr;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,54 @@
+// What the window wants to know and see of media files, answered from another thread.
+//
+// Declared here, implemented on app/media by ui/models/media_preview_thread.h and by fakes in tests. Every call returns a token at once;
+// answers carry it. A cancelled token is silent from then on. Seconds are presentation times. UI thread only.
+#pragma once
+
+#include <QByteArray>
+#include <QImage>
+#include <QObject>
+#include <QSize>
+#include <QString>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/media/frame_source.h"
+
+namespace winnow::ui {
+
+using PreviewToken = quint64;
+
+struct MediaSummary {
+  MediaKind kind = MediaKind::kImage;
+  qint64 sizeBytes = 0;
+  int widthPx = 0;
+  int heightPx = 0;
+  double durationS = 0.0;  // 0: an image, or unknown
+  double framesPerS = 0.0;
+  QString codec;
+  QImage poster;         // small, upright
+  QByteArray posterPng;  // the same, encoded, for the chat database's cache
+};
+
+class MediaPreview : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+
+  // Opens and describes the file: probed or failed.
+  virtual PreviewToken probe(const QByteArray& path) = 0;
+  // Pictures at these times, each at most `bound` large: thumbnailReady in order of time, then finished; or failed.
+  virtual PreviewToken thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) = 0;
+  // Keeps a pasted picture as a file that can be attached: stored or failed.
+  virtual PreviewToken store(const QImage& image) = 0;
+  virtual void cancel(PreviewToken token) = 0;
+
+ Q_SIGNALS:
+  void probed(winnow::ui::PreviewToken token, const winnow::ui::MediaSummary& summary);
+  void thumbnailReady(winnow::ui::PreviewToken token, int index, double actualS, const QImage& image);
+  void finished(winnow::ui::PreviewToken token);
+  void stored(winnow::ui::PreviewToken token, const QByteArray& path);
+  void failed(winnow::ui::PreviewToken token, const winnow::Error& error);
+};
+
+}  // namespace winnow::ui

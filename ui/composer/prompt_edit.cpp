@@ -1,0 +1,95 @@
+#include "ui/composer/prompt_edit.h"
+
+#include <QKeyEvent>
+#include <QMimeData>
+#include <QScrollBar>
+#include <QTextBlock>
+#include <QTextLayout>
+#include <algorithm>
+
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+
+PromptEdit::PromptEdit(QWidget* parent) : QPlainTextEdit(parent) {
+  setFrameShape(QFrame::NoFrame);
+  setTabChangesFocus(true);
+  setAccessibleName(tr("Question"));
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+  viewport()->setAutoFillBackground(false);
+  document()->setDocumentMargin(theme().px(4));
+  connect(this, &QPlainTextEdit::textChanged, this, [this] { updateGeometry(); });
+  connect(&theme(), &Theme::changed, this, [this] {
+    document()->setDocumentMargin(theme().px(4));
+    updateGeometry();
+  });
+}
+
+void PromptEdit::setMaximumLines(int lines) {
+  m_maximumLines = std::max(1, lines);
+  updateGeometry();
+}
+
+int PromptEdit::textLines() const {
+  int lines = 0;
+  for (QTextBlock block = document()->begin(); block.isValid() && lines < m_maximumLines; block = block.next()) {
+    // Blocks out of view may not be laid out yet; they count as one line.
+    lines += std::max(1, block.layout() != nullptr ? block.layout()->lineCount() : 1);
+  }
+  return std::clamp(lines, 1, m_maximumLines);
+}
+
+QSize PromptEdit::sizeHint() const {
+  const int lines = textLines();
+  const int margin = qRound(2 * document()->documentMargin());
+  return QSize(theme().px(300), lines * fontMetrics().lineSpacing() + margin + theme().px(6));
+}
+
+QSize PromptEdit::minimumSizeHint() const {
+  return QSize(theme().px(120), fontMetrics().lineSpacing() + qRound(2 * document()->documentMargin()) + theme().px(6));
+}
+
+void PromptEdit::resizeEvent(QResizeEvent* event) {
+  QPlainTextEdit::resizeEvent(event);
+  if (event->oldSize().width() != event->size().width()) updateGeometry();
+}
+
+void PromptEdit::keyPressEvent(QKeyEvent* event) {
+  const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (enter) {
+    const bool shift = event->modifiers() & Qt::ShiftModifier;
+    const bool control = event->modifiers() & Qt::ControlModifier;
+    const bool sends = m_enterKey == EnterKey::kSends ? !shift : control;
+    if (sends) {
+      Q_EMIT submitted();
+      return;
+    }
+    insertPlainText(QStringLiteral("\n"));
+    ensureCursorVisible();
+    return;
+  }
+  QPlainTextEdit::keyPressEvent(event);
+}
+
+bool PromptEdit::canInsertFromMimeData(const QMimeData* source) const {
+  return source->hasImage() || source->hasUrls() || QPlainTextEdit::canInsertFromMimeData(source);
+}
+
+void PromptEdit::insertFromMimeData(const QMimeData* source) {
+  // A copied file offers its name as text too, and a copied picture often its address: the file and the picture are what was meant.
+  const QList<QUrl> urls = source->urls();
+  const bool local = std::any_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); });
+  if (local) {
+    Q_EMIT filesPasted(urls);
+  } else if (source->hasImage()) {
+    Q_EMIT imagePasted(qvariant_cast<QImage>(source->imageData()));
+  } else if (source->hasText()) {
+    insertPlainText(source->text());
+    ensureCursorVisible();
+  }
+}
+
+}  // namespace winnow::ui

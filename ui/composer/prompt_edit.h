@@ -1,0 +1,41 @@
+// The text box of the composer: grows with its text, Enter sends, pasted pictures and files become attachments.
+//
+// UI thread only.
+#pragma once
+
+#include <QImage>
+#include <QList>
+#include <QPlainTextEdit>
+#include <QUrl>
+
+namespace winnow::ui {
+
+enum class EnterKey : int { kSends = 1, kControlSends = 2 };
+
+class PromptEdit : public QPlainTextEdit {
+  Q_OBJECT
+ public:
+  explicit PromptEdit(QWidget* parent = nullptr);
+  void setEnterKey(EnterKey key) { m_enterKey = key; }
+  void setMaximumLines(int lines);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ Q_SIGNALS:
+  void submitted();
+  void imagePasted(const QImage& image);
+  void filesPasted(const QList<QUrl>& urls);
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  bool canInsertFromMimeData(const QMimeData* source) const override;
+  void insertFromMimeData(const QMimeData* source) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  int textLines() const;
+  EnterKey m_enterKey = EnterKey::kSends;
+  int m_maximumLines = 8;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,255 @@
+#include "ui/inspector/inspector_panel.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLocale>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSortFilterProxyModel>
+#include <QStackedWidget>
+#include <QTabWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/inspector/charts.h"
+#include "ui/models/cache_monitor.h"
+#include "ui/models/layer_table_model.h"
+#include "ui/shell/format_text.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr int kRefreshMs = 100;
+
+QLabel* caption(const QString& text) {
+  auto* label = new QLabel(text);
+  label->setWordWrap(true);
+  setTextRole(label, TextRole::kCaption);
+  setMuted(label);
+  return label;
+}
+
+QLabel* section(const QString& text) {
+  auto* label = new QLabel(text);
+  setTextRole(label, TextRole::kCaptionStrong);
+  return label;
+}
+
+}  // namespace
+
+InspectorPanel::InspectorPanel(const CacheMonitor& monitor, QWidget* parent) : QWidget(parent), m_monitor(monitor) {
+  setAccessibleName(tr("Live cache"));
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  m_stack = new QStackedWidget;
+  layout->addWidget(m_stack);
+  m_stack->addWidget(buildEmpty());
+  m_tabs = new QTabWidget;
+  m_tabs->setDocumentMode(true);
+  m_tabs->addTab(buildNow(), tr("Now"));
+  m_tabs->addTab(buildTable(), tr("Table"));
+  m_stack->addWidget(m_tabs);
+  m_timer.setSingleShot(true);
+  m_timer.setInterval(kRefreshMs);
+  connect(&m_timer, &QTimer::timeout, this, [this] {
+    if (m_dirty) refresh();
+  });
+  connect(&m_monitor, &CacheMonitor::changed, this, &InspectorPanel::schedule);
+  connect(&theme(), &Theme::changed, this, [this] { m_table->verticalHeader()->setDefaultSectionSize(theme().px(26)); });
+}
+
+QSize InspectorPanel::sizeHint() const { return QSize(theme().px(300), theme().px(400)); }
+QSize InspectorPanel::minimumSizeHint() const { return QSize(theme().px(190), theme().px(120)); }
+
+QWidget* InspectorPanel::buildEmpty() {
+  auto* page = new QWidget;
+  auto* layout = new QVBoxLayout(page);
+  layout->setContentsMargins(theme().px(24), theme().px(24), theme().px(24), theme().px(24));
+  auto* mark = new QLabel;
+  mark->setPixmap(icon(Glyph::kChip, IconColor::kMuted).pixmap(32, 32));
+  mark->setAlignment(Qt::AlignCenter);
+  auto* title = new QLabel(tr("Nothing in the cache yet"));
+  title->setAlignment(Qt::AlignCenter);
+  title->setWordWrap(true);
+  setTextRole(title, TextRole::kStrong);
+  auto* words = caption(tr("Ask a question: here you see, layer by layer, what the model keeps in memory and what was dropped."));
+  words->setAlignment(Qt::AlignCenter);
+  layout->addStretch(1);
+  layout->addWidget(mark);
+  layout->addWidget(title);
+  layout->addWidget(words);
+  layout->addStretch(2);
+  // Narrow docks and large text: the page scrolls rather than clips.
+  auto* scroll = new QScrollArea;
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidgetResizable(true);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setWidget(page);
+  return scroll;
+}
+
+QWidget* InspectorPanel::buildNow() {
+  auto* page = new QWidget;
+  auto* layout = new QVBoxLayout(page);
+  layout->setContentsMargins(theme().px(16), theme().px(12), theme().px(16), theme().px(16));
+  layout->setSpacing(theme().px(6));
+
+  m_phase = new QLabel;
+  m_phase->setWordWrap(true);
+  setTextRole(m_phase, TextRole::kStrong);
+  m_progress = new QProgressBar;
+  m_progress->setTextVisible(false);
+  m_progress->setFixedHeight(theme().px(5));
+  m_progress->setAccessibleName(tr("Progress of this phase"));
+  layout->addWidget(m_phase);
+  layout->addWidget(m_progress);
+  layout->addSpacing(theme().px(10));
+
+  layout->addWidget(section(tr("KV cache")));
+  m_bytes = new QLabel;
+  setTextRole(m_bytes, TextRole::kDisplay);
+  m_bytesDetail = caption(QString());
+  layout->addWidget(m_bytes);
+  layout->addWidget(m_bytesDetail);
+  m_memory = new MemoryBar;
+  layout->addWidget(m_memory);
+  m_memoryDetail = caption(QString());
+  layout->addWidget(m_memoryDetail);
+  layout->addSpacing(theme().px(10));
+
+  layout->addWidget(section(tr("Kept, mean over layers")));
+  m_keptVisual = new KeptBar(KeptBar::Kind::kVisual);
+  m_keptText = new KeptBar(KeptBar::Kind::kText);
+  layout->addWidget(m_keptVisual);
+  layout->addWidget(m_keptText);
+  layout->addSpacing(theme().px(10));
+
+  layout->addWidget(section(tr("Speed")));
+  auto* speed = new QHBoxLayout;
+  speed->setSpacing(theme().px(12));
+  m_speed = new QLabel;
+  setTextRole(m_speed, TextRole::kTitle);
+  m_sparkline = new Sparkline;
+  speed->addWidget(m_speed);
+  speed->addWidget(m_sparkline, 1);
+  layout->addLayout(speed);
+  m_firstToken = caption(QString());
+  layout->addWidget(m_firstToken);
+  layout->addSpacing(theme().px(10));
+
+  layout->addWidget(section(tr("Layers")));
+  layout->addWidget(caption(tr("Outline: budget. Fill: kept, per key-value head; blue visual, orange text.")));
+  m_layers = new LayerBars;
+  layout->addWidget(m_layers);
+  layout->addStretch(1);
+
+  auto* scroll = new QScrollArea;
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setAccessibleName(tr("Cache figures"));
+  scroll->setWidget(page);
+  return scroll;
+}
+
+QWidget* InspectorPanel::buildTable() {
+  auto* page = new QWidget;
+  auto* layout = new QVBoxLayout(page);
+  layout->setContentsMargins(theme().px(8), theme().px(8), theme().px(8), theme().px(8));
+  m_model = new LayerTableModel(this);
+  m_sorted = new QSortFilterProxyModel(this);
+  m_sorted->setSourceModel(m_model);
+  m_sorted->setSortRole(Qt::UserRole);
+  m_table = new QTableView;
+  m_table->setModel(m_sorted);
+  m_table->setFrameShape(QFrame::NoFrame);
+  m_table->setAccessibleName(tr("Figures per layer"));
+  m_table->setSortingEnabled(true);
+  m_table->sortByColumn(LayerTableModel::kLayer, Qt::AscendingOrder);
+  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  m_table->setShowGrid(false);
+  m_table->setAlternatingRowColors(true);
+  m_table->verticalHeader()->hide();
+  m_table->verticalHeader()->setDefaultSectionSize(theme().px(26));
+  m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  m_table->horizontalHeader()->setHighlightSections(false);
+  auto* copy = new QAction(tr("Copy"), m_table);
+  copy->setShortcut(QKeySequence::Copy);
+  copy->setShortcutContext(Qt::WidgetShortcut);
+  m_table->addAction(copy);
+  m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
+  connect(copy, &QAction::triggered, this, &InspectorPanel::copyTable);
+  auto* button = new QPushButton(icon(Glyph::kCopy), tr("Copy table"));
+  connect(button, &QPushButton::clicked, this, [this] {
+    m_table->clearSelection();
+    copyTable();
+  });
+  layout->addWidget(m_table, 1);
+  layout->addWidget(button, 0, Qt::AlignLeft);
+  return page;
+}
+
+void InspectorPanel::copyTable() {
+  QApplication::clipboard()->setText(tabSeparated(*m_sorted, m_table->selectionModel()->selectedIndexes()));
+}
+
+QString InspectorPanel::phaseLine() const { return m_phase->text(); }
+
+void InspectorPanel::schedule() {
+  m_dirty = true;
+  if (isVisible() && !m_timer.isActive()) m_timer.start();
+}
+
+void InspectorPanel::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (m_dirty) refresh();
+}
+
+void InspectorPanel::hideEvent(QHideEvent* event) {
+  QWidget::hideEvent(event);
+  m_timer.stop();
+}
+
+void InspectorPanel::refresh() {
+  m_dirty = false;
+  ++m_refreshes;
+  const CacheFigures& f = m_monitor.figures();
+  const bool anything = f.active || f.hasReport;
+  m_stack->setCurrentIndex(anything ? 1 : 0);
+  if (!anything) return;
+  const QString dash = QStringLiteral("–");
+  m_phase->setText(f.active ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : tr("Last answer"));
+  m_progress->setVisible(f.active);
+  const bool known = f.phaseTotal > 0 && f.phase != Phase::kDecode;
+  m_progress->setRange(0, known ? 1000 : 0);
+  if (known) m_progress->setValue(static_cast<int>(1000.0 * phaseShare(f.phaseDone, f.phaseTotal)));
+
+  const qint64 used = f.kv.end > 0 ? f.kv.end : f.kv.after_event;
+  m_bytes->setText(f.hasReport ? formatBytes(used) : dash);
+  m_bytesDetail->setText(f.hasReport ? tr("of %1 without compression · %2").arg(formatBytes(f.kv.full), formatShare(CacheMonitor::keptShare(f)))
+                                     : tr("known after compression"));
+  m_memory->setBytes(used, f.kv.full);
+  m_memoryDetail->setText(f.hasReport ? tr("Allocated %1 · peak %2 · index %3").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.peak), formatBytes(f.kv.metadata))
+                                      : QString());
+  m_memoryDetail->setVisible(f.hasReport);
+  m_keptVisual->setValues(CacheMonitor::keptVisual(f), double(f.visualTokens));
+  m_keptText->setValues(CacheMonitor::keptText(f), double(f.textTokens));
+  m_speed->setText(f.tokensPerS > 0 ? tr("%1 tok/s").arg(QLocale().toString(f.tokensPerS, 'f', f.tokensPerS < 10 ? 1 : 0)) : dash);
+  m_sparkline->setValues(f.speedHistory);
+  m_firstToken->setText(f.ttftMs > 0 ? tr("First word after %1 · %2 tokens written").arg(formatMilliseconds(f.ttftMs)).arg(f.generatedTokens)
+                                     : tr("%1 tokens written").arg(f.generatedTokens));
+  m_layers->setLayers(f.layers);
+  m_model->setLayers(f.layers);
+  m_timer.start();
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,75 @@
+// The live cache panel: what compression keeps, layer by layer, while the answer is written, and the same numbers as a table.
+//
+// Shown in a dock by ui/shell. Every figure comes from the engine's events by way of CacheMonitor. Refreshes at most ten times a
+// second while visible, never while hidden. UI thread only.
+#pragma once
+
+#include <QTimer>
+#include <QWidget>
+
+class QLabel;
+class QProgressBar;
+class QSortFilterProxyModel;
+class QTabWidget;
+class QTableView;
+class QStackedWidget;
+
+namespace winnow::ui {
+
+class CacheMonitor;
+class KeptBar;
+class LayerBars;
+class LayerTableModel;
+class MemoryBar;
+class Sparkline;
+
+class InspectorPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit InspectorPanel(const CacheMonitor& monitor, QWidget* parent = nullptr);
+
+  int refreshCount() const { return m_refreshes; }
+  QTableView* table() const { return m_table; }
+  QTabWidget* tabs() const { return m_tabs; }
+  void copyTable();
+  QString phaseLine() const;
+
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
+
+ private:
+  QWidget* buildNow();
+  QWidget* buildTable();
+  QWidget* buildEmpty();
+  void schedule();
+  void refresh();
+
+  const CacheMonitor& m_monitor;
+  QTimer m_timer;
+  bool m_dirty = true;
+  int m_refreshes = 0;
+  QStackedWidget* m_stack = nullptr;
+  QTabWidget* m_tabs = nullptr;
+  QLabel* m_phase = nullptr;
+  QProgressBar* m_progress = nullptr;
+  QLabel* m_bytes = nullptr;
+  QLabel* m_bytesDetail = nullptr;
+  MemoryBar* m_memory = nullptr;
+  QLabel* m_memoryDetail = nullptr;
+  KeptBar* m_keptVisual = nullptr;
+  KeptBar* m_keptText = nullptr;
+  QLabel* m_speed = nullptr;
+  QLabel* m_speedDetail = nullptr;
+  QLabel* m_firstToken = nullptr;
+  Sparkline* m_sparkline = nullptr;
+  LayerBars* m_layers = nullptr;
+  LayerTableModel* m_model = nullptr;
+  QSortFilterProxyModel* m_sorted = nullptr;
+  QTableView* m_table = nullptr;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,122 @@
+#include "ui/models/cache_monitor.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "ui/shell/format_text.h"
+
+namespace winnow::ui {
+namespace {
+
+class PhaseWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::PhaseWords)
+};
+
+template <typename Member>
+double meanOver(const std::vector<LayerFigures>& layers, Member member) {
+  if (layers.empty()) return 0.0;
+  double sum = 0.0;
+  for (const LayerFigures& layer : layers) sum += layer.*member;
+  return sum / static_cast<double>(layers.size());
+}
+
+}  // namespace
+
+QString phaseText(Phase phase, quint64 done, quint64 total) {
+  const bool known = total > 0;
+  switch (phase) {
+    case Phase::kLoadWeights:
+      return known ? PhaseWords::tr("Loading weights %1/%2").arg(done).arg(total) : PhaseWords::tr("Loading weights");
+    case Phase::kDecodeMedia:
+      return known ? PhaseWords::tr("Decoding video %1/%2").arg(done).arg(total) : PhaseWords::tr("Decoding video");
+    case Phase::kEncodeFrames:
+      return known ? PhaseWords::tr("Encoding frames %1/%2").arg(done).arg(total) : PhaseWords::tr("Encoding frames");
+    case Phase::kPrefill:
+      return known ? PhaseWords::tr("Prefill %1").arg(formatShare(std::min(1.0, double(done) / double(total)))) : PhaseWords::tr("Prefill");
+    case Phase::kCompress:
+      return known ? PhaseWords::tr("Compressing %1/%2").arg(done).arg(total) : PhaseWords::tr("Compressing");
+    case Phase::kDecode: return PhaseWords::tr("Writing the answer");
+  }
+  return PhaseWords::tr("Working");
+}
+
+double phaseShare(quint64 done, quint64 total) { return total > 0 ? std::min(1.0, double(done) / double(total)) : -1.0; }
+
+void CacheMonitor::begin(const QString& method, double retention) {
+  m_figures = CacheFigures();
+  m_figures.active = true;
+  m_figures.method = method;
+  m_figures.retention = retention;
+  m_figures.phase = Phase::kDecodeMedia;
+  Q_EMIT changed();
+}
+
+void CacheMonitor::clear() {
+  m_figures = CacheFigures();
+  Q_EMIT changed();
+}
+
+void CacheMonitor::take(const EventBody& event) {
+  CacheFigures& f = m_figures;
+  if (const auto* progress = std::get_if<Progress>(&event)) {
+    f.phase = progress->phase;
+    f.phaseDone = progress->done;
+    f.phaseTotal = progress->total;
+  } else if (const auto* report = std::get_if<CacheReport>(&event)) {
+    f.hasReport = true;
+    f.kv = report->kv_bytes;
+    f.layers = report->layers;
+    f.visualTokens = f.textTokens = 0;
+    for (const TokenOrigin& token : report->tokens) ++(token.modality == Modality::kVisual ? f.visualTokens : f.textTokens);
+  } else if (const auto* sample = std::get_if<DecodeSample>(&event)) {
+    f.phase = Phase::kDecode;
+    f.generatedTokens = sample->generated_tokens;
+    f.tokensPerS = sample->tokens_per_s;
+    f.kv.end = sample->kv_bytes_now;
+    f.kv.full = sample->kv_bytes_full_now;
+    f.speedHistory.push_back(sample->tokens_per_s);
+    if (f.speedHistory.size() > kHistory) f.speedHistory.erase(f.speedHistory.begin());
+  } else if (const auto* finished = std::get_if<Finished>(&event)) {
+    f.active = false;
+    if (!finished->restored) {
+      const TurnFigures& t = finished->figures;
+      f.hasReport = f.hasReport || !t.layers.empty();
+      f.kv = t.kv_bytes;
+      if (!t.layers.empty()) f.layers = t.layers;
+      f.generatedTokens = t.tokens.generated;
+      f.tokensPerS = t.tokens_per_s;
+      f.ttftMs = t.timings_ms.ttft;
+      f.timings = t.timings_ms;
+    }
+  } else if (std::holds_alternative<Failed>(event)) {
+    f.active = false;
+  } else {
+    return;
+  }
+  Q_EMIT changed();
+}
+
+void CacheMonitor::showStored(const TurnFigures& figures) {
+  CacheFigures f;
+  f.hasReport = !figures.layers.empty();
+  f.method = QString::fromStdString(figures.method);
+  f.retention = figures.retention;
+  f.kv = figures.kv_bytes;
+  f.layers = figures.layers;
+  f.visualTokens = figures.tokens.visual;
+  f.textTokens = figures.tokens.text;
+  f.generatedTokens = figures.tokens.generated;
+  f.tokensPerS = figures.tokens_per_s;
+  f.ttftMs = figures.timings_ms.ttft;
+  f.timings = figures.timings_ms;
+  m_figures = std::move(f);
+  Q_EMIT changed();
+}
+
+double CacheMonitor::keptVisual(const CacheFigures& figures) { return meanOver(figures.layers, &LayerFigures::kept_visual); }
+double CacheMonitor::keptText(const CacheFigures& figures) { return meanOver(figures.layers, &LayerFigures::kept_text); }
+double CacheMonitor::keptShare(const CacheFigures& figures) {
+  return figures.kv.full > 0 ? double(figures.kv.end > 0 ? figures.kv.end : figures.kv.after_event) / double(figures.kv.full) : 1.0;
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,61 @@
+// What the live cache panel and the status bar show: the engine's own figures of one request, gathered from its events.
+//
+// Fed by ui/shell/chat_controller; read by the inspector. Draws nothing and counts nothing itself. `changed` may come often; views
+// thin it out. UI thread only.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <vector>
+
+#include "engine/api/events.h"
+
+namespace winnow::ui {
+
+struct CacheFigures {
+  bool active = false;      // a request is running
+  bool hasReport = false;   // a compression event was seen, or stored figures were shown
+  QString method;
+  double retention = 1.0;
+  Phase phase = Phase::kLoadWeights;
+  quint64 phaseDone = 0;
+  quint64 phaseTotal = 0;
+  KvBytes kv;
+  std::vector<LayerFigures> layers;
+  qint64 visualTokens = 0;  // of the prompt
+  qint64 textTokens = 0;    // of the prompt, system included
+  qint64 generatedTokens = 0;
+  double tokensPerS = 0.0;
+  double ttftMs = 0.0;      // of the finished turn
+  TimingsMs timings;
+  std::vector<double> speedHistory;  // tokens per second, oldest first
+};
+
+class CacheMonitor : public QObject {
+  Q_OBJECT
+ public:
+  static constexpr std::size_t kHistory = 240;
+
+  using QObject::QObject;
+  const CacheFigures& figures() const { return m_figures; }
+  void begin(const QString& method, double retention);
+  void take(const EventBody& event);
+  void showStored(const TurnFigures& figures);  // of an answer read from the database
+  void clear();
+
+  static double keptVisual(const CacheFigures& figures);  // mean over layers, slots per kv head
+  static double keptText(const CacheFigures& figures);
+  static double keptShare(const CacheFigures& figures);   // bytes in use over bytes of the full cache
+
+ Q_SIGNALS:
+  void changed();
+
+ private:
+  CacheFigures m_figures;
+};
+
+// "Decoding video 41/64", for the transcript, the panel and the status bar; share in 0..1 or negative.
+QString phaseText(Phase phase, quint64 done, quint64 total);
+double phaseShare(quint64 done, quint64 total);
+
+}  // namespace winnow::ui

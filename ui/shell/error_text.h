@@ -1,0 +1,21 @@
+// The one place where error codes become sentences for people: what happened, and what to do about it.
+//
+// Used by every view that shows an error. `details` is English and for reports: code, subject and reason as the engine gave them.
+// Paths are shown with deceptive characters made visible. UI thread only (translations).
+#pragma once
+
+#include <QString>
+
+#include "engine/base/error.h"
+
+namespace winnow::ui {
+
+struct ErrorText {
+  QString cause;    // one sentence
+  QString remedy;   // one or two sentences
+  QString details;  // "code 5 (damaged file) · clip.mp4 · the header claims 12 bytes more than the file has"
+};
+
+ErrorText describeError(const Error& error);
+
+}  // namespace winnow::ui
