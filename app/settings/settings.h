@@ -81,8 +81,8 @@ class Settings : public QObject {
   void changed(const QString& key);
 
  private:
-  QString value(const QString& key) const;
-  void store(const QString& key, const QString& text);
+  QString value(const char* key) const;
+  void store(const char* key, const QString& newValue);
 
   QHash<QString, QString> m_values;
   WriteFunction m_write;

@@ -1,0 +1,103 @@
+#include "app/diagnostics/log.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <atomic>
+
+namespace winnow::app {
+
+namespace {
+
+constexpr int kMaxLineCharacters = 4000;
+
+std::atomic<Log*> capturing{nullptr};
+QtMessageHandler previousHandler = nullptr;
+
+const char* nameOf(LogLevel level) {
+  switch (level) {
+    case LogLevel::kTrace: return "trace";
+    case LogLevel::kDebug: return "debug";
+    case LogLevel::kInfo: return "info";
+    case LogLevel::kWarning: return "warning";
+    case LogLevel::kError: return "error";
+  }
+  return "info";
+}
+
+LogLevel levelOf(QtMsgType type) {
+  switch (type) {
+    case QtDebugMsg: return LogLevel::kDebug;
+    case QtInfoMsg: return LogLevel::kInfo;
+    case QtWarningMsg: return LogLevel::kWarning;
+    default: return LogLevel::kError;
+  }
+}
+
+void handleQtMessage(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+  if (Log* log = capturing.load()) log->write(levelOf(type), "qt", text);
+  if (previousHandler) previousHandler(type, context, text);
+}
+
+// One line per entry, whatever a text holds.
+QByteArray oneLine(const QString& text) {
+  QString line = text.left(kMaxLineCharacters);
+  for (QChar& c : line)
+    if (c.category() == QChar::Other_Control || c == QChar::LineSeparator || c == QChar::ParagraphSeparator) c = QLatin1Char(' ');
+  return line.toUtf8();
+}
+
+QString numbered(const QString& path, int number) {
+  return number == 0 ? path : path.chopped(4) + QStringLiteral(".%1.log").arg(number);
+}
+
+}  // namespace
+
+Log::Log(const QString& folder, LogLevel level, LogLimits limits)
+    : m_path(folder + QStringLiteral("/winnow.log")), m_limits(limits), m_level(level), m_file(m_path) {
+  QDir().mkpath(folder);
+  if (m_file.open(QIODevice::WriteOnly | QIODevice::Append)) m_fileBytes = m_file.size();
+}
+
+Log::~Log() {
+  if (!m_captures) return;
+  qInstallMessageHandler(previousHandler);
+  capturing.store(nullptr);
+}
+
+void Log::captureQtMessages() {
+  Log* none = nullptr;
+  if (!capturing.compare_exchange_strong(none, this)) return;
+  m_captures = true;
+  previousHandler = qInstallMessageHandler(handleQtMessage);
+}
+
+void Log::setLevel(LogLevel level) {
+  const std::lock_guard lock(m_mutex);
+  m_level = level;
+}
+
+LogLevel Log::level() const {
+  const std::lock_guard lock(m_mutex);
+  return m_level;
+}
+
+void Log::write(LogLevel level, const char* category, const QString& text) {
+  const QByteArray line = QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs).toLatin1() + ' ' + nameOf(level) + ' ' + category + ' ' +
+                          oneLine(text) + '\n';
+  const std::lock_guard lock(m_mutex);
+  if (level < m_level || !m_file.isOpen()) return;
+  if (m_fileBytes > 0 && m_fileBytes + line.size() > m_limits.fileBytes) rotate();
+  if (m_file.write(line) == line.size()) m_fileBytes += line.size();
+  m_file.flush();
+}
+
+void Log::rotate() {
+  m_file.close();
+  QFile::remove(numbered(m_path, m_limits.fileCount - 1));
+  for (int number = m_limits.fileCount - 2; number >= 0; --number) QFile::rename(numbered(m_path, number), numbered(m_path, number + 1));
+  // Truncated in case a rename failed: the log stays within its size.
+  m_file.open(QIODevice::WriteOnly | QIODevice::Truncate);
+  m_fileBytes = 0;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,209 @@
+#include "app/settings/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <QJsonArray>
+#include <QJsonDocument>
+
+namespace winnow::app {
+
+namespace {
+
+using namespace setting_keys;
+
+constexpr std::array kAllKeys = {kTheme,         kZoom,           kSendKey,           kMethod,           kRetention,        kFrameCount,
+                                 kMaxNewTokens,  kLastModelFolder, kRecentModelFolders, kAutoLoadModel,   kLastMediaFolder,  kWindowGeometry,
+                                 kWindowLayout,  kSidebarVisible, kCachePanelVisible, kLastConversation, kWelcomeSeen};
+
+constexpr double kMinZoom = 0.75;
+constexpr double kMaxZoom = 2.0;
+constexpr double kMinRetention = 0.01;
+constexpr int kMaxFrames = 1024;
+constexpr int kMaxTokens = 8192;
+constexpr int kMaxRecentFolders = 10;
+constexpr int kMaxWindowBytes = 64 * 1024;
+
+QString text(const char* key) { return QString::fromLatin1(key); }
+
+// Stored words of enums; the order is that of the enum's values.
+constexpr std::array kThemes = {"system", "light", "dark"};
+constexpr std::array kSendKeys = {"enter", "control-enter"};
+
+template <typename Enum, std::size_t N>
+Enum enumFrom(const QString& word, const std::array<const char*, N>& words, Enum fallback) {
+  for (std::size_t i = 0; i < N; ++i)
+    if (word == QLatin1String(words[i])) return static_cast<Enum>(i + 1);
+  return fallback;
+}
+
+template <typename Enum, std::size_t N>
+QString enumWord(Enum value, const std::array<const char*, N>& words) {
+  const int index = std::clamp(static_cast<int>(value), 1, static_cast<int>(N)) - 1;
+  return QString::fromLatin1(words[static_cast<std::size_t>(index)]);
+}
+
+double realFrom(const QString& word, double min, double max, double fallback) {
+  bool ok = false;
+  const double value = word.toDouble(&ok);
+  return ok && std::isfinite(value) && value >= min && value <= max ? value : fallback;
+}
+
+int integerFrom(const QString& word, int min, int max, int fallback) {
+  bool ok = false;
+  const int value = word.toInt(&ok);
+  return ok && value >= min && value <= max ? value : fallback;
+}
+
+bool boolFrom(const QString& word, bool fallback) {
+  if (word == QLatin1String("true")) return true;
+  if (word == QLatin1String("false")) return false;
+  return fallback;
+}
+
+QString boolWord(bool value) { return value ? QStringLiteral("true") : QStringLiteral("false"); }
+
+QByteArray bytesFrom(const QString& word) {
+  const auto decoded = QByteArray::fromBase64Encoding(word.toLatin1(), QByteArray::AbortOnBase64DecodingErrors);
+  return decoded && decoded.decoded.size() <= kMaxWindowBytes ? decoded.decoded : QByteArray();
+}
+
+bool isMethodName(const QString& name) {
+  return !name.isEmpty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](QChar c) {
+    return (c >= QLatin1Char('a') && c <= QLatin1Char('z')) || (c >= QLatin1Char('0') && c <= QLatin1Char('9')) || c == QLatin1Char('-');
+  });
+}
+
+QStringList cleanedFolders(const QStringList& folders) {
+  QStringList cleaned;
+  for (const QString& folder : folders)
+    if (!folder.isEmpty() && !cleaned.contains(folder) && cleaned.size() < kMaxRecentFolders) cleaned.push_back(folder);
+  return cleaned;
+}
+
+}  // namespace
+
+Settings::Settings(WriteFunction write, QObject* parent) : QObject(parent), m_write(std::move(write)) {}
+
+void Settings::load(const QHash<QString, QString>& stored) {
+  m_values = stored;
+  for (const QString& key : keys()) Q_EMIT changed(key);
+}
+
+QString Settings::value(const char* key) const { return m_values.value(text(key)); }
+
+void Settings::store(const char* key, const QString& newValue) {
+  const QString name = text(key);
+  if (m_values.contains(name) && m_values.value(name) == newValue) return;
+  m_values.insert(name, newValue);
+  if (m_write) m_write(name, newValue);
+  Q_EMIT changed(name);
+}
+
+Theme Settings::theme() const { return enumFrom(value(kTheme), kThemes, Theme::kSystem); }
+void Settings::setTheme(Theme theme) { store(kTheme, enumWord(theme, kThemes)); }
+
+double Settings::zoom() const { return realFrom(value(kZoom), kMinZoom, kMaxZoom, 1.0); }
+void Settings::setZoom(double zoom) {
+  if (!std::isfinite(zoom)) return;
+  store(kZoom, QString::number(std::round(std::clamp(zoom, kMinZoom, kMaxZoom) * 20.0) / 20.0, 'f', 2));
+}
+
+SendKey Settings::sendKey() const { return enumFrom(value(kSendKey), kSendKeys, SendKey::kEnter); }
+void Settings::setSendKey(SendKey key) { store(kSendKey, enumWord(key, kSendKeys)); }
+
+QString Settings::defaultMethod() const {
+  const QString stored = value(kMethod);
+  return isMethodName(stored) ? stored : ConversationOptions().method;
+}
+void Settings::setDefaultMethod(const QString& method) {
+  if (isMethodName(method)) store(kMethod, method);
+}
+
+double Settings::defaultRetention() const { return realFrom(value(kRetention), kMinRetention, 1.0, ConversationOptions().retention); }
+void Settings::setDefaultRetention(double retention) {
+  if (std::isfinite(retention)) store(kRetention, QString::number(std::clamp(retention, kMinRetention, 1.0), 'g', 6));
+}
+
+int Settings::defaultFrameCount() const { return integerFrom(value(kFrameCount), 1, kMaxFrames, ConversationOptions().frameCount); }
+void Settings::setDefaultFrameCount(int frames) { store(kFrameCount, QString::number(std::clamp(frames, 1, kMaxFrames))); }
+
+int Settings::maxNewTokens() const { return integerFrom(value(kMaxNewTokens), 1, kMaxTokens, Sampling().max_new_tokens); }
+void Settings::setMaxNewTokens(int tokens) { store(kMaxNewTokens, QString::number(std::clamp(tokens, 1, kMaxTokens))); }
+
+ConversationOptions Settings::conversationDefaults() const {
+  ConversationOptions options;
+  options.method = defaultMethod();
+  options.retention = defaultRetention();
+  options.frameCount = defaultFrameCount();
+  return options;
+}
+
+QString Settings::lastModelFolder() const { return value(kLastModelFolder); }
+void Settings::setLastModelFolder(const QString& folder) {
+  store(kLastModelFolder, folder);
+  if (!folder.isEmpty()) setRecentModelFolders(QStringList(folder) + recentModelFolders());
+}
+
+QStringList Settings::recentModelFolders() const {
+  QStringList folders;
+  for (const QJsonValue& entry : QJsonDocument::fromJson(value(kRecentModelFolders).toUtf8()).array()) folders.push_back(entry.toString());
+  return cleanedFolders(folders);
+}
+void Settings::setRecentModelFolders(const QStringList& folders) {
+  const QJsonDocument json(QJsonArray::fromStringList(cleanedFolders(folders)));
+  store(kRecentModelFolders, QString::fromUtf8(json.toJson(QJsonDocument::Compact)));
+}
+
+QString Settings::lastMediaFolder() const { return value(kLastMediaFolder); }
+void Settings::setLastMediaFolder(const QString& folder) { store(kLastMediaFolder, folder); }
+
+bool Settings::autoLoadModel() const { return boolFrom(value(kAutoLoadModel), true); }
+void Settings::setAutoLoadModel(bool on) { store(kAutoLoadModel, boolWord(on)); }
+
+QByteArray Settings::windowGeometry() const { return bytesFrom(value(kWindowGeometry)); }
+void Settings::setWindowGeometry(const QByteArray& bytes) {
+  if (bytes.size() <= kMaxWindowBytes) store(kWindowGeometry, QString::fromLatin1(bytes.toBase64()));
+}
+
+QByteArray Settings::windowLayout() const { return bytesFrom(value(kWindowLayout)); }
+void Settings::setWindowLayout(const QByteArray& bytes) {
+  if (bytes.size() <= kMaxWindowBytes) store(kWindowLayout, QString::fromLatin1(bytes.toBase64()));
+}
+
+bool Settings::sidebarVisible() const { return boolFrom(value(kSidebarVisible), true); }
+void Settings::setSidebarVisible(bool visible) { store(kSidebarVisible, boolWord(visible)); }
+
+bool Settings::cachePanelVisible() const { return boolFrom(value(kCachePanelVisible), true); }
+void Settings::setCachePanelVisible(bool visible) { store(kCachePanelVisible, boolWord(visible)); }
+
+ConversationId Settings::lastConversation() const { return value(kLastConversation).toULongLong(); }
+void Settings::setLastConversation(ConversationId id) { store(kLastConversation, QString::number(id)); }
+
+bool Settings::welcomeSeen() const { return boolFrom(value(kWelcomeSeen), false); }
+void Settings::setWelcomeSeen(bool seen) { store(kWelcomeSeen, boolWord(seen)); }
+
+// An empty text is no valid value of any key but a folder, where it is the default as well.
+void Settings::reset(const QString& key) {
+  if (isDefault(key)) return;
+  m_values.insert(key, QString());
+  if (m_write) m_write(key, QString());
+  Q_EMIT changed(key);
+}
+
+void Settings::resetAll() {
+  for (const QString& key : keys()) reset(key);
+}
+
+bool Settings::isDefault(const QString& key) const { return m_values.value(key).isEmpty(); }
+
+QStringList Settings::keys() {
+  QStringList all;
+  for (const char* key : kAllKeys) all.push_back(text(key));
+  return all;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,289 @@
+// EngineHost with a scripted engine: order, interrupts, broken engines, pacing, destruction.
+#include "app/engine_host/engine_host.h"
+
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QTimer>
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "tests/support/scripted_engine.h"
+
+namespace winnow::app {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ScriptedEngine;
+using test::ScriptedEngineLog;
+using test::ScriptFunction;
+
+constexpr int kPatienceMs = 20'000;  // sanitizers on a busy machine
+
+Turn question(const char* text) {
+  Turn turn;
+  turn.messages.push_back({Role::kUser, {TextItem{text}}});
+  return turn;
+}
+
+class EngineHostTest : public testing::Test {
+ protected:
+  void start(ScriptFunction script = {}) {
+    // shared: read by the test while the engine writes on its thread
+    m_log = std::make_shared<ScriptedEngineLog>();
+    use([script, log = m_log] { return std::make_unique<ScriptedEngine>(script, log); });
+  }
+
+  void use(EngineHost::EngineFactory factory) {
+    m_host = std::make_unique<EngineHost>(std::move(factory));
+    QObject::connect(m_host.get(), &EngineHost::engineEvent, [this](const Event& event) { m_events.push_back(event); });
+  }
+
+  template <typename Condition>
+  bool waitFor(Condition condition) {
+    QElapsedTimer elapsed;
+    elapsed.start();
+    while (!condition()) {
+      if (elapsed.elapsed() > kPatienceMs) return false;
+      QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 5);
+      std::this_thread::sleep_for(1ms);
+    }
+    return true;
+  }
+
+  const Event* outcome(RequestId id) const {
+    for (const Event& event : m_events)
+      if (event.id == id && endsRequest(event)) return &event;
+    return nullptr;
+  }
+
+  bool waitForOutcome(RequestId id) {
+    return waitFor([&] { return outcome(id) != nullptr; });
+  }
+
+  bool waitForText(RequestId id) {
+    return waitFor([&] {
+      for (const Event& event : m_events)
+        if (event.id == id && std::holds_alternative<TextDelta>(event.body)) return true;
+      return false;
+    });
+  }
+
+  std::string textOf(RequestId id) const {
+    std::string joined;
+    for (const Event& event : m_events)
+      if (const auto* delta = std::get_if<TextDelta>(&event.body); delta && event.id == id) joined += delta->text;
+    return joined;
+  }
+
+  std::vector<Event> m_events;
+  std::shared_ptr<ScriptedEngineLog> m_log;
+  std::unique_ptr<EngineHost> m_host;
+};
+
+TEST_F(EngineHostTest, DeltasJoinToTheAnswerAndTheOutcomeIsLast) {
+  start();
+  const RequestId load = m_host->post(LoadModel{"/models/demo", Device::kAuto, WeightFormat::kAuto});
+  const RequestId turn = m_host->post(question("what is red?"));
+  ASSERT_TRUE(waitForOutcome(turn));
+  EXPECT_EQ(std::get<ModelLoaded>(outcome(load)->body).info.name, "demo");
+  const auto& finished = std::get<Finished>(outcome(turn)->body);
+  EXPECT_EQ(finished.answer, "You asked: what is red?");
+  EXPECT_EQ(textOf(turn), finished.answer);
+  EXPECT_EQ(&m_events.back(), outcome(turn));
+  EXPECT_FALSE(m_host->isBusy());
+}
+
+TEST_F(EngineHostTest, RunsRequestsInTheOrderPosted) {
+  start();
+  std::vector<RequestId> ids;
+  for (int i = 0; i < 5; ++i) ids.push_back(m_host->post(question("q")));
+  ASSERT_TRUE(waitForOutcome(ids.back()));
+  const std::vector<Request> requests = m_log->requests();
+  ASSERT_EQ(requests.size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(requests[i].id, ids[i]);
+}
+
+TEST_F(EngineHostTest, StopKeepsTheTextSoFar) {
+  start([](const Request&) { return test::Script{{0ms, test::Say{TextDelta{"part "}}}, {0ms, test::Stall{}}}; });
+  const RequestId id = m_host->post(question("q"));
+  ASSERT_TRUE(waitForText(id));
+  m_host->stop(id);
+  ASSERT_TRUE(waitForOutcome(id));
+  const auto& finished = std::get<Finished>(outcome(id)->body);
+  EXPECT_EQ(finished.reason, StopReason::kInterrupted);
+  EXPECT_FALSE(finished.restored);
+  EXPECT_EQ(finished.answer, "part ");
+  EXPECT_EQ(m_log->interruptOf(id), Interrupt::kStop);
+}
+
+TEST_F(EngineHostTest, CancelOfTheRunningRequestLeavesTheNextAlone) {
+  std::atomic<int> served{0};
+  start([&](const Request& request) {
+    return served++ == 0 ? test::Script{{0ms, test::Say{TextDelta{"a"}}}, {0ms, test::Stall{}}} : test::default_script(request);
+  });
+  const RequestId first = m_host->post(question("q"));
+  const RequestId second = m_host->post(question("r"));
+  ASSERT_TRUE(waitForText(first));
+  m_host->cancel(first);
+  ASSERT_TRUE(waitForOutcome(second));
+  EXPECT_TRUE(std::get<Finished>(outcome(first)->body).restored);
+  EXPECT_EQ(std::get<Finished>(outcome(second)->body).answer, "You asked: r");
+}
+
+TEST_F(EngineHostTest, ARequestCancelledWhileItWaitsNeverReachesTheEngine) {
+  start([](const Request&) { return test::Script{{0ms, test::Say{TextDelta{"a"}}}, {0ms, test::Stall{}}}; });
+  const RequestId first = m_host->post(question("q"));
+  const RequestId waiting = m_host->post(question("r"));
+  ASSERT_TRUE(waitForText(first));
+  m_host->cancel(waiting);
+  m_host->stop(first);
+  ASSERT_TRUE(waitForOutcome(waiting));
+  EXPECT_TRUE(std::get<Finished>(outcome(waiting)->body).restored);
+  EXPECT_EQ(m_log->requests().size(), 1u);
+}
+
+TEST_F(EngineHostTest, CancelAllEndsEverything) {
+  start([](const Request&) { return test::Script{{0ms, test::Stall{}}}; });
+  std::vector<RequestId> ids;
+  for (int i = 0; i < 4; ++i) ids.push_back(m_host->post(question("q")));
+  m_host->cancelAll();
+  ASSERT_TRUE(waitFor([&] { return !m_host->isBusy(); }));
+  for (const RequestId id : ids) EXPECT_TRUE(std::get<Finished>(outcome(id)->body).restored);
+}
+
+TEST_F(EngineHostTest, AnExceptionBecomesFailedAndTheNextRequestIsServed) {
+  std::atomic<int> served{0};
+  start([&](const Request& request) -> test::Script {
+    switch (served++) {
+      case 0: return {{0ms, test::Throw{"broken"}}};
+      case 1: return {{0ms, test::ThrowForeign{}}};
+      case 2: return {{0ms, test::EndSilently{}}};
+      default: return test::default_script(request);
+    }
+  });
+  std::vector<RequestId> ids;
+  for (int i = 0; i < 4; ++i) ids.push_back(m_host->post(question("q")));
+  ASSERT_TRUE(waitForOutcome(ids.back()));
+  for (int i = 0; i < 3; ++i) {
+    const auto* failed = std::get_if<Failed>(&outcome(ids[static_cast<std::size_t>(i)])->body);
+    ASSERT_NE(failed, nullptr) << i;
+    EXPECT_EQ(failed->error.code, ErrorCode::kInternal);
+  }
+  EXPECT_EQ(std::get<Failed>(outcome(ids[0])->body).error.reason, "broken");
+  EXPECT_TRUE(std::holds_alternative<Finished>(outcome(ids[3])->body));
+}
+
+TEST_F(EngineHostTest, NothingIsDeliveredAfterTheOutcome) {
+  start([](const Request&) {
+    return test::Script{{0ms, test::Say{Finished{}}}, {0ms, test::Say{TextDelta{"late"}}}, {0ms, test::Say{Failed{}}}, {0ms, test::Throw{"late"}}};
+  });
+  const RequestId first = m_host->post(question("q"));
+  const RequestId second = m_host->post(question("q"));
+  ASSERT_TRUE(waitForOutcome(second));
+  EXPECT_EQ(m_events.size(), 2u);
+  EXPECT_TRUE(std::holds_alternative<Finished>(outcome(first)->body));
+}
+
+TEST_F(EngineHostTest, AFactoryThatThrowsFailsTheRequestAndIsTriedAgain) {
+  std::atomic<int> tries{0};
+  use([&]() -> std::unique_ptr<Engine> {
+    if (tries++ == 0) throw Exception(ErrorCode::kDeviceUnavailable, "cuda", "no driver");
+    return std::make_unique<ScriptedEngine>();
+  });
+  const RequestId first = m_host->post(question("q"));
+  const RequestId second = m_host->post(question("q"));
+  ASSERT_TRUE(waitForOutcome(second));
+  EXPECT_EQ(std::get<Failed>(outcome(first)->body).error.code, ErrorCode::kDeviceUnavailable);
+  EXPECT_TRUE(std::holds_alternative<Finished>(outcome(second)->body));
+}
+
+TEST_F(EngineHostTest, ForgetConversationIsSilent) {
+  start();
+  m_host->post(ForgetConversation{3});
+  EXPECT_FALSE(m_host->isBusy());
+  const RequestId turn = m_host->post(question("q"));
+  ASSERT_TRUE(waitForOutcome(turn));
+  for (const Event& event : m_events) EXPECT_EQ(event.id, turn);
+  EXPECT_EQ(m_log->requests().size(), 2u);
+}
+
+TEST_F(EngineHostTest, TextArrivesAtMostThirtyTimesASecond) {
+  start([](const Request&) {
+    test::Script script;
+    for (int i = 0; i < 300; ++i) script.push_back({1ms, test::Say{TextDelta{"x"}}});
+    script.push_back({0ms, test::Say{Finished{}}});
+    return script;
+  });
+  QElapsedTimer elapsed;
+  elapsed.start();
+  const RequestId id = m_host->post(question("q"));
+  ASSERT_TRUE(waitForOutcome(id));
+  const auto updates = static_cast<qint64>(m_events.size()) - 1;
+  EXPECT_EQ(textOf(id).size(), 300u);
+  EXPECT_GE(updates, 2);
+  EXPECT_LE(updates, elapsed.elapsed() / 33 + 2);
+}
+
+TEST_F(EngineHostTest, DestroyingTheHostCancelsAndDestroysTheEngineOnItsThread) {
+  start([](const Request&) { return test::Script{{0ms, test::Say{TextDelta{"a"}}}, {0ms, test::Stall{}}}; });
+  const RequestId id = m_host->post(question("q"));
+  m_host->post(question("waits"));
+  ASSERT_TRUE(waitForText(id));
+  m_host.reset();
+  EXPECT_EQ(m_log->interruptOf(id), Interrupt::kCancel);
+  EXPECT_EQ(m_log->destroyed(), 1);
+  EXPECT_EQ(m_log->requests().size(), 1u);
+  const std::size_t before = m_events.size();
+  QCoreApplication::processEvents();
+  EXPECT_EQ(m_events.size(), before);
+}
+
+TEST_F(EngineHostTest, AReceiverMayDestroyTheHost) {
+  start();
+  QObject::connect(m_host.get(), &EngineHost::engineEvent, [this](const Event& event) {
+    if (endsRequest(event)) m_host.reset();
+  });
+  m_host->post(question("q"));
+  EXPECT_TRUE(waitFor([&] { return m_host == nullptr; }));
+}
+
+TEST_F(EngineHostTest, OrderHoldsWhenAReceiverRunsANestedLoop) {
+  start();
+  bool nested = false;
+  QObject::connect(m_host.get(), &EngineHost::engineEvent, [&](const Event&) {
+    if (nested) return;
+    nested = true;
+    QEventLoop loop;
+    QTimer::singleShot(50, &loop, &QEventLoop::quit);
+    loop.exec();
+  });
+  const RequestId first = m_host->post(question("one two three"));
+  const RequestId second = m_host->post(question("four five six"));
+  ASSERT_TRUE(waitForOutcome(second));
+  EXPECT_EQ(textOf(first), "You asked: one two three");
+  EXPECT_EQ(textOf(second), "You asked: four five six");
+  EXPECT_TRUE(std::is_sorted(m_events.begin(), m_events.end(), [](const Event& a, const Event& b) { return a.id < b.id; }));
+}
+
+TEST(RequestFilter, AcceptsOnlyTheFollowedRequest) {
+  RequestFilter filter;
+  EXPECT_FALSE(filter.accepts({0, Finished{}}));
+  filter.follow(4);
+  EXPECT_TRUE(filter.accepts({4, Finished{}}));
+  EXPECT_FALSE(filter.accepts({3, Finished{}}));
+  filter.clear();
+  EXPECT_FALSE(filter.accepts({4, Finished{}}));
+}
+
+}  // namespace
+}  // namespace winnow::app
+
+int main(int argc, char** argv) {
+  QCoreApplication app(argc, argv);
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
