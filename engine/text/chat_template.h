@@ -1,0 +1,61 @@
+// A model folder's chat template: a conversation to the text that the model was trained on.
+//
+// Used by engine/generation. Reads, in this order: chat_template.jinja, chat_template.json, processor_config.json, tokenizer_config.json
+// (key chat_template: text, or a list of named ones of which "default" is taken), and after that a built-in template of the model type in
+// config.json. The names of bos and eos tokens come from tokenizer_config.json.
+//
+// The result keeps apart what the template wrote and what came out of a message, byte by byte, through joining, cutting and replacing:
+// special tokens count only in the first (Tokenizer::encode with kParse), so that <|im_end|> typed by a user stays text.
+//
+// The language is a subset of Jinja as transformers sets it up (trim_blocks, lstrip_blocks); what is not in it is refused by name, never
+// skipped. Case mapping knows ASCII letters. strftime_now is refused: an answer would depend on the day.
+// Limits: 64 KiB of template, 64 levels, 10^5 steps, 8 MiB of text, 200 ms.
+// Errors: Exception; kUnsupportedModel (no template, a template that is wrong or outside the subset), kLimitExceeded, kDamagedFile,
+// kInvalidArgument (the template refused this conversation by raise_exception). Threads: confined to one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow {
+
+struct TemplateContent {
+  enum class Kind : int { kText = 1, kImage = 2, kVideo = 3 };
+  Kind kind = Kind::kText;
+  std::string text;  // kText only; UTF-8
+};
+
+struct TemplateMessage {
+  std::string role;  // "system", "user", "assistant"
+  std::vector<TemplateContent> content;
+};
+
+struct TemplatePiece {
+  std::string text;
+  bool from_user = false;  // came out of a message: special tokens in it are text
+};
+
+enum class AddGenerationPrompt : int { kYes = 1, kNo = 2 };
+
+class ChatTemplate {
+ public:
+  static std::unique_ptr<ChatTemplate> load(const std::string& folder);
+
+  // source: the template; bos, eos: texts of the tokens, may be empty.
+  explicit ChatTemplate(std::string_view source, std::string bos = "", std::string eos = "");
+  ~ChatTemplate();
+  ChatTemplate(const ChatTemplate&) = delete;
+  ChatTemplate& operator=(const ChatTemplate&) = delete;
+
+  // Neighbours of one origin are joined, empty pieces left out. Templates written for text only get a message's content as one text if it
+  // holds nothing else.
+  std::vector<TemplatePiece> render(const std::vector<TemplateMessage>& messages, AddGenerationPrompt prompt) const;
+
+ private:
+  struct Program;
+  std::unique_ptr<const Program> program_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,40 @@
+// Python's string methods on marked text. Used by the template interpreter.
+//
+// Case mapping is that of ASCII letters: templates apply it to roles and keywords. Lengths and indices are in characters (code points).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/text/template_value.h"
+
+namespace winnow::chat {
+
+enum class Sides : int { kLeft = 1, kRight = 2, kBoth = 3 };
+
+// characters: those to remove, as str.strip does; nullopt: white space.
+Text strip(const Text& text, Sides sides, std::optional<std::string_view> characters);
+// At most `limit` cuts; negative: any number. separator: not empty.
+std::vector<Text> split(const Text& text, std::string_view separator, std::int64_t limit);
+std::vector<Text> split_spaces(const Text& text, std::int64_t limit);
+std::vector<Text> split_from_right(const Text& text, std::string_view separator, std::int64_t limit);
+std::vector<Text> split_lines(const Text& text);
+Text replace(const Text& text, const Text& from, const Text& to, std::int64_t limit);
+
+Text upper(const Text& text);
+Text lower(const Text& text);
+Text title(const Text& text);
+Text capitalize(const Text& text);
+
+// Byte offsets of all characters, and the size at the end.
+std::vector<std::size_t> character_offsets(const Text& text);
+
+std::string float_text(double value);
+// As json.dumps(ensure_ascii=False) quotes it.
+Text json_string(const Text& text);
+// As Python's repr() quotes it.
+Text python_string(const Text& text);
+
+}  // namespace winnow::chat
