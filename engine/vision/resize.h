@@ -1,6 +1,6 @@
 // 8-bit antialiased resizing with the fixed-point arithmetic of the two libraries that the reference processors use.
 //
-// Used by image_processor.h. Two passes, horizontal then vertical, each rounded to 8 bits. Pillow keeps 22 fractional bits of every
+// Used by image_processor.h. Two passes, one per axis, each rounded to 8 bits. Pillow keeps 22 fractional bits of every
 // weight; torch's uint8 kernels (torchvision's antialias=True) keep as many as fit int16. Both are reproduced bit for bit
 // (src/libImaging/Resample.c of Pillow, aten/src/ATen/native/cpu/UpSampleKernel.cpp of PyTorch), so that a picture has the
 // same bytes here and there. No torch. Threads: plain functions.
@@ -20,7 +20,7 @@ enum class ResizeArithmetic : int { kPillow = 1, kTorch = 2 };
 struct RgbCanvas {
   const std::uint8_t* rgb_view = nullptr;  // [picture.height, picture.width, 3], packed; borrowed
   PixelSize picture;
-  PixelSize canvas;  // at least the picture
+  PixelSize canvas;  // the picture, or a square around it (the target is a square then)
   PixelSize origin;  // of the picture on the canvas
   std::array<std::uint8_t, 3> colour = {0, 0, 0};
 };

@@ -144,8 +144,10 @@ PackedGrid packed_grid(PixelSize source, const GridRules& rules) {
     grid.rows = floor_division(static_cast<double>(grid.rows), ratio);
     grid.columns = floor_division(static_cast<double>(grid.columns), ratio);
   }
-  // An aspect ratio that leaves no row at all; transformers fails in the middle of the model.
-  if (grid.rows < 1 || grid.columns < 1) throw Exception(ErrorCode::kInvalidArgument, "image", "it is too narrow for this model's grid");
+  // transformers fails here in the middle of the model. Without scaling a grid without cells is fine: the base tile is all there is.
+  if (grid.scaled() && (grid.rows < 1 || grid.columns < 1)) {
+    throw Exception(ErrorCode::kInvalidArgument, "image", "it is too narrow for this model's grid");
+  }
   return grid;
 }
 
