@@ -112,11 +112,12 @@ ContentType detectContent(Bytes head, const std::string& subject) {
     }
     return ContentType::kMov;
   }
+  // QuickTime files may begin without ftyp. A size below 16 MiB, or that of the media data, keeps words of a text apart from box names.
+  for (const auto box : kMovFirstBoxes) {
+    if (hasAt(head, 4, box) && (head[0] == 0 || box == "mdat")) return ContentType::kMov;
+  }
   for (const auto& format : kRefused) {
     if (hasAt(head, format.offset, format.magic)) refuse(subject, std::string("this is ") + format.what + " not supported");
-  }
-  for (const auto box : kMovFirstBoxes) {
-    if (hasAt(head, 4, box)) return ContentType::kMov;
   }
   if (looksLikeMpegTs(head)) return ContentType::kMpegTs;
   if (looksLikeBmp(head)) return ContentType::kBmp;

@@ -1,0 +1,75 @@
+#include "app/media/content_type.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+
+namespace winnow::app {
+namespace {
+
+ContentType detect(const std::string& head) {
+  return detectContent({reinterpret_cast<const std::uint8_t*>(head.data()), head.size()}, "name");
+}
+
+std::string refusal(const std::string& head) {
+  try {
+    detect(head);
+  } catch (const Exception& exception) {
+    EXPECT_EQ(exception.error().code, ErrorCode::kUnsupportedFormat);
+    EXPECT_EQ(exception.error().subject, "name");
+    return exception.error().reason;
+  }
+  ADD_FAILURE() << "accepted: " << head;
+  return {};
+}
+
+std::string bytes(std::initializer_list<int> values) {
+  std::string text;
+  for (const int value : values) text += static_cast<char>(value);
+  return text;
+}
+
+TEST(ContentType, KnowsTheAllowedFormatsByTheirFirstBytes) {
+  EXPECT_EQ(detect("\x89PNG\r\n\x1A\n"), ContentType::kPng);
+  EXPECT_EQ(detect("\xFF\xD8\xFF\xE0"), ContentType::kJpeg);
+  EXPECT_EQ(detect("GIF89a...."), ContentType::kGif);
+  EXPECT_EQ(detect("RIFF....WEBPVP8 "), ContentType::kWebp);
+  EXPECT_EQ(detect("RIFF....AVI LIST"), ContentType::kAvi);
+  EXPECT_EQ(detect("\x1A\x45\xDF\xA3..."), ContentType::kMatroska);
+  EXPECT_EQ(detect("....ftypisom"), ContentType::kMov);
+  EXPECT_EQ(detect(bytes({0, 0, 1, 0}) + "moov...."), ContentType::kMov) << "QuickTime files may have no ftyp box";
+  std::string transport(188 * 8, '\0');
+  for (std::size_t packet = 0; packet < 8; ++packet) transport[packet * 188] = 0x47;
+  EXPECT_EQ(detect(transport), ContentType::kMpegTs);
+}
+
+TEST(ContentType, NamesPlaylistsAndDescriptions) {
+  EXPECT_EQ(refusal("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"), "this is a playlist (HLS), not a video");
+  EXPECT_EQ(refusal("\xEF\xBB\xBF\n#EXTM3U\n"), "this is a playlist (HLS), not a video");
+  EXPECT_EQ(refusal("ffconcat version 1.0\nfile x.mp4\n"), "this is a playlist (ffconcat), not a video");
+  EXPECT_EQ(refusal("<?xml version=\"1.0\"?><MPD></MPD>"), "this is a playlist (DASH), not a video");
+  EXPECT_EQ(refusal("v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\n"), "this is a stream description (SDP), not a video");
+  EXPECT_EQ(refusal("[playlist]\nFile1=x"), "this is a playlist (PLS), not a video");
+}
+
+TEST(ContentType, NamesPicturesThatAreNotSupported) {
+  EXPECT_EQ(refusal("<svg xmlns=\"http://www.w3.org/2000/svg\"/>"), "this is an SVG drawing, which is not supported");
+  EXPECT_EQ(refusal(bytes({0, 0, 0, 24}) + "ftypheic...."), "this is a HEIC or AVIF picture, which is not supported");
+  EXPECT_EQ(refusal(bytes({0, 0, 0, 24}) + "ftypavif...."), "this is a HEIC or AVIF picture, which is not supported");
+  EXPECT_EQ(refusal(bytes({0, 0, 0, 12}) + "jP  \r\n"), "this is a JPEG 2000 picture, which is not supported");
+  EXPECT_EQ(refusal("II*" + bytes({0, 8, 0, 0, 0})), "this is a TIFF picture, which is not supported");
+  EXPECT_EQ(refusal("8BPS...."), "this is a Photoshop file, which is not supported");
+}
+
+TEST(ContentType, NamesTextAndTheRest) {
+  EXPECT_EQ(refusal("Just some notes.\n"), "this is a text file, not an image or a video");
+  EXPECT_EQ(refusal("The free world\n"), "this is a text file, not an image or a video") << "'free' is also the name of an MP4 box";
+  EXPECT_EQ(refusal("<html><body>"), "this is a web page or an XML file, not an image or a video");
+  EXPECT_EQ(refusal(bytes({1, 2, 3, 4, 5, 0, 0, 9})),
+            "this is neither an image (PNG, JPEG, WebP, BMP, GIF) nor a video (MP4, MOV, WebM, MKV, AVI, TS)");
+  EXPECT_EQ(refusal("RIFF....WAVEfmt "), "this is a WAV audio file, which is not supported");
+  EXPECT_EQ(refusal("B"), "this is a text file, not an image or a video");
+}
+
+}  // namespace
+}  // namespace winnow::app

@@ -1,0 +1,112 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/app/media/sample_files.h"
+
+namespace winnow::app {
+namespace {
+
+using samples::ffmpeg;
+using samples::numbered;
+
+TEST(VideoProbe, DescribesAnOrdinaryFile) {
+  const std::string file = samples::path("a.mp4");
+  ffmpeg(numbered(50, 25) + " -c:v libx264 -preset ultrafast -color_range tv -colorspace bt709 " + file);
+  const MediaInfo info = FfmpegMediaOpener().probe(file);
+  EXPECT_EQ(info.kind, MediaKind::kVideo);
+  EXPECT_EQ(info.container, "mp4");
+  EXPECT_EQ(info.codec, "h264");
+  EXPECT_EQ(info.widthPx, 64);
+  EXPECT_EQ(info.heightPx, 48);
+  EXPECT_NEAR(info.durationS, 2.0, 1e-6);
+  EXPECT_NEAR(info.averageFps, 25.0, 1e-6);
+  EXPECT_EQ(info.frameCount, 50);
+  EXPECT_EQ(info.rotationDegrees, 0);
+  EXPECT_EQ(info.colourRange, "limited");
+  EXPECT_EQ(info.colourMatrix, "bt709");
+  EXPECT_EQ(info.fileBytes, static_cast<std::int64_t>(std::filesystem::file_size(file)));
+  EXPECT_TRUE(info.notices.empty());
+}
+
+TEST(VideoProbe, NamesTheContainerByItsContent) {
+  for (const auto& [suffix, name] : {std::pair{"webm", "webm"}, {"mkv", "matroska"}}) {
+    const std::string file = samples::path(std::string("a.") + suffix);
+    ffmpeg(numbered(10, 10) + " -c:v libvpx -deadline realtime " + file);
+    EXPECT_EQ(FfmpegMediaOpener().probe(file).container, name);
+  }
+  const std::string disguised = samples::path("really.mp4");
+  ffmpeg(numbered(10, 10) + " -c:v libvpx -deadline realtime -f webm " + disguised);
+  EXPECT_EQ(FfmpegMediaOpener().probe(disguised).container, "webm");
+}
+
+TEST(VideoProbe, FindsTheLengthThatTheHeaderLacks) {
+  const std::string file = samples::path("live.mkv");
+  ffmpeg(numbered(73, 10) + " -c:v libx264 -preset ultrafast -g 20 -f matroska pipe: > " + file);
+  const MediaInfo info = FfmpegMediaOpener().probe(file);
+  EXPECT_NEAR(info.durationS, 7.3, 0.01);
+  EXPECT_EQ(info.frameCount, 73);
+}
+
+TEST(VideoProbe, DoesNotBelieveALengthThatIsALie) {
+  const std::string file = samples::path("lie.mp4");
+  ffmpeg(numbered(40, 10) + " -c:v libx264 -preset ultrafast " + file);
+  samples::Bytes bytes = samples::readBytes(file);
+  const std::string mvhd = "mvhd", mdhd = "mdhd", tkhd = "tkhd";
+  const auto patch = [&](const std::string& box, std::size_t offset) {
+    const auto at = std::search(bytes.begin(), bytes.end(), box.begin(), box.end());
+    ASSERT_NE(at, bytes.end());
+    for (std::size_t i = 0; i < 4; ++i) *(at + static_cast<std::ptrdiff_t>(offset + i)) = 0x7F;
+  };
+  patch(mvhd, 20);
+  patch(mdhd, 20);
+  patch(tkhd, 24);
+  samples::writeBytes(file, bytes);
+  EXPECT_NEAR(FfmpegMediaOpener().probe(file).durationS, 4.0, 0.11);
+}
+
+TEST(VideoProbe, CutFileIsAsLongAsWhatIsLeft) {
+  for (const char* type : {"mp4", "mkv", "avi"}) {
+    const std::string file = samples::path(std::string("whole.") + type);
+    ffmpeg(numbered(200, 10) + " -c:v libx264 -preset ultrafast -g 10 " + std::string(type == std::string("mp4") ? "-movflags +faststart " : "") + file);
+    samples::Bytes bytes = samples::readBytes(file);
+    const std::size_t missing = bytes.size() / 2;
+    bytes.resize(bytes.size() - missing);
+    const std::string cut = samples::path(std::string("cut.") + type);
+    samples::writeBytes(cut, bytes);
+    const auto source = samples::openVideo(samples::video(cut, 6));
+    const MediaInfo& info = source->info();
+    EXPECT_GT(info.durationS, 4.0) << type;
+    EXPECT_LT(info.durationS, 16.0) << type;
+    ASSERT_FALSE(info.notices.empty()) << type;
+    EXPECT_TRUE(info.notices[0].starts_with("the file is cut off: ") && info.notices[0].ends_with(" bytes are missing at the end"))
+        << info.notices[0];
+    for (const SampledFrame& frame : source->read(0, 6, {})) {
+      EXPECT_NEAR(samples::numberIn(frame.image), frame.asked_s * 10, 1.1) << type;
+    }
+  }
+}
+
+TEST(VideoProbe, SingleFrameHasALength) {
+  const std::string file = samples::path("one.mp4");
+  ffmpeg(numbered(1, 25) + " -c:v libx264 " + file);
+  const auto source = samples::openVideo(samples::video(file, 3));
+  EXPECT_NEAR(source->info().durationS, 0.04, 1e-6);
+  EXPECT_EQ(source->read(0, 3, {}).size(), 3u);
+}
+
+TEST(VideoProbe, KindIsJudgedByContent) {
+  const std::string file = samples::path("video.png");
+  ffmpeg(numbered(5, 5) + " -c:v libx264 -f mp4 " + file);
+  EXPECT_EQ(FfmpegMediaOpener().detectKind(file), MediaKind::kVideo);
+  try {
+    FfmpegMediaOpener().open(samples::image(file), {});
+    FAIL();
+  } catch (const Exception& exception) {
+    EXPECT_EQ(exception.error().code, ErrorCode::kUnsupportedFormat);
+    EXPECT_EQ(exception.error().reason, "this is a video (mp4), not an image");
+  }
+}
+
+}  // namespace
+}  // namespace winnow::app
