@@ -26,7 +26,7 @@ Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling,
                        const std::function<void()>& on_first_text, const InterruptToken& interrupt) const {
   Answer answer;
   Sampler sampler(sampling);
-  Detokenizer detokenizer(tokenizer_);
+  Detokenizer detokenizer(tokenizer_, SpecialTokens::kSkip);
   StopMatcher stops(sampling.stop_strings);
   const std::int64_t axes = model_.position_axes();
   const std::int64_t full_bytes_per_token = model_.info().kv_bytes_per_token;
@@ -60,7 +60,7 @@ Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling,
       answer.reason = StopReason::kInterrupted;
       break;
     }
-    const std::span<float> scores(logits.mutable_data_ptr<float>(), static_cast<std::size_t>(logits.numel()));
+    const std::span<const float> scores(logits.const_data_ptr<float>(), static_cast<std::size_t>(logits.numel()));
     const std::int64_t token = sampler.sample(scores, conversation.token_ids);
     answer.token_ids.push_back(token);
     if (stop_token_ids_.contains(token)) {

@@ -5,11 +5,44 @@
 #include "engine/models/registry.h"
 
 namespace winnow {
+namespace {
+
+// One token through a network reads every weight once, so half the bytes is nearly twice the speed, where the processor multiplies bf16.
+bool cpu_multiplies_bf16() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16") != 0;
+#else
+  return false;
+#endif
+}
+
+at::Device device_of(Device wanted) {
+  if (wanted == Device::kCuda) {
+    throw Exception(ErrorCode::kDeviceUnavailable, "cuda", "this build has no CUDA plug-in; use --device cpu");
+  }
+  return at::kCPU;
+}
+
+at::ScalarType dtype_of(WeightFormat wanted) {
+  if (wanted == WeightFormat::kFp32) return at::kFloat;
+  if (wanted == WeightFormat::kBf16) return at::kBFloat16;
+  return cpu_multiplies_bf16() ? at::kBFloat16 : at::kFloat;
+}
+
+}  // namespace
 
 std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
                                          const InterruptToken& interrupt) {
   auto loaded = std::make_unique<LoadedModel>();
-  loaded->network = load_model(request.folder, request.device, request.format, progress, interrupt);
+  ModelSource source;
+  source.folder = request.folder;
+  source.device = device_of(request.device);
+  source.dtype = dtype_of(request.format);
+  source.progress = [&](const WeightProgress& state) {
+    progress(static_cast<std::uint64_t>(state.shards_started), static_cast<std::uint64_t>(state.shard_count));
+  };
+  source.interrupt = interrupt;
+  loaded->network = load_model(source);
   loaded->tokenizer = Tokenizer::load(request.folder);
   loaded->chat_template = ChatTemplate::load(request.folder);
   const std::int64_t vocabulary = loaded->network->text().vocabulary();

@@ -178,14 +178,15 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
   about.layers = text.layers();
   about.kv_heads = info.kv_heads;
   about.heads = info.heads;
+  about.compressed_before = working.compressed;
   SegmentCompressor compressor(recipe, about);
   working.cache.reset_peak();
-  Stopwatch prefill_watch;
+  const Stopwatch prefill_watch;
   double compress_ms = 0.0;
   std::vector<bool> compacted(static_cast<std::size_t>(text.layers()), false);
-  const auto compact_ready = [&] {
+  const auto compact_ready = [&](std::int64_t prefilled_layers) {
     const Stopwatch watch;
-    for (std::int64_t layer = 0; layer < text.layers(); ++layer) {
+    for (std::int64_t layer = 0; layer < prefilled_layers; ++layer) {
       if (compacted[static_cast<std::size_t>(layer)] || !compressor.plan_ready(layer)) continue;
       working.cache.compact(layer, n, compressor.plan(layer));
       compacted[static_cast<std::size_t>(layer)] = true;
@@ -198,7 +199,7 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
     emit(Progress{Phase::kPrefill, static_cast<std::uint64_t>(layer), layers});
     text.prefill_layer(layer, segment_state.hidden, positions, first_original, working.cache, compressor.will_compress() ? &compressor : nullptr,
                        interrupt);
-    if (compressor.will_compress()) compact_ready();
+    if (compressor.will_compress()) compact_ready(layer + 1);
   }
   interrupt.throw_if_requested();
   const bool all_rows = trace != nullptr && trace->wanted == TraceLogits::kAllPositions;
@@ -211,13 +212,13 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
 
   if (compressor.will_compress()) {
     emit(Progress{Phase::kCompress, 0, layers});
-    compact_ready();
+    compact_ready(text.layers());
     emit(Progress{Phase::kCompress, layers, layers});
   }
   timings.compress = compress_ms;
   const bool has_visual = segment_state.visual_tokens > 0;
   working.compressed = working.compressed || (compressor.will_compress() && has_visual);
-  working.decode_policy = next_decode_policy(working.decode_policy, recipe, compressor, text.layers());
+  working.decode_policy = next_decode_policy(working.decode_policy, recipe, compressor, working.cache);
 
   const std::vector<std::int64_t> budgets = compressor.will_compress() ? compressor.budgets() : std::vector<std::int64_t>{};
   CacheReport report;

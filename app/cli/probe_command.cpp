@@ -1,0 +1,43 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/answer_json.h"
+#include "app/cli/commands.h"
+#include "app/media/media_opener.h"
+
+namespace winnow::cli {
+namespace {
+
+const char* kind_name(MediaKind kind) { return kind == MediaKind::kVideo ? "video" : "image"; }
+
+}  // namespace
+
+ExitStatus run_probe(const std::string& path, OutputFormat format) {
+  const app::MediaInfo info = app::FfmpegMediaOpener().probe(path);
+  if (format == OutputFormat::kJson) {
+    const nlohmann::ordered_json object = {{"path", path},
+                                           {"kind", kind_name(info.kind)},
+                                           {"container", info.container},
+                                           {"codec", info.codec},
+                                           {"width_px", info.widthPx},
+                                           {"height_px", info.heightPx},
+                                           {"duration_s", info.durationS},
+                                           {"average_fps", info.averageFps},
+                                           {"rotation_degrees", info.rotationDegrees},
+                                           {"colour_range", info.colourRange},
+                                           {"colour_matrix", info.colourMatrix},
+                                           {"bytes", info.fileBytes},
+                                           {"frame_count", info.frameCount},
+                                           {"notices", info.notices}};
+    std::printf("%s\n", json_line(object, 2).c_str());
+    return ExitStatus::kAnswered;
+  }
+  std::printf("%s: %s, %s in %s, %d x %d", path.c_str(), kind_name(info.kind), info.codec.c_str(), info.container.c_str(), info.widthPx, info.heightPx);
+  if (info.kind == MediaKind::kVideo) std::printf(", %.2f s, %.2f frames/s", info.durationS, info.averageFps);
+  if (info.rotationDegrees != 0) std::printf(", turned by %d degrees", info.rotationDegrees);
+  std::printf(", %s\n", bytes_text(info.fileBytes).c_str());
+  for (const std::string& notice : info.notices) std::printf("note: %s\n", notice.c_str());
+  return ExitStatus::kAnswered;
+}
+
+}  // namespace winnow::cli

@@ -1,0 +1,59 @@
+// Media from memory: a MediaOpener whose files are pictures that a test put there. Counts what is read.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/media/frame_source.h"
+
+namespace winnow::testing {
+
+class MemoryMediaOpener : public MediaOpener {
+ public:
+  // One picture: an image. Several: a video of that many seconds whose plan takes every picture.
+  void add(const std::string& path, std::vector<RgbImage> pictures) { files_[path] = std::move(pictures); }
+
+  std::unique_ptr<FrameSource> open(const MediaRequest& request, const InterruptToken& interrupt) override {
+    interrupt.throw_if_requested();
+    const auto found = files_.find(request.path);
+    if (found == files_.end()) throw Exception(ErrorCode::kFileNotFound, request.path, "does not exist");
+    return std::make_unique<Source>(*this, request, found->second);
+  }
+
+  int pictures_read = 0;
+  std::function<void()> before_read;  // may interrupt
+
+ private:
+  class Source : public FrameSource {
+   public:
+    Source(MemoryMediaOpener& owner, MediaRequest request, const std::vector<RgbImage>& pictures)
+        : owner_(owner), request_(std::move(request)), pictures_(pictures) {}
+    MediaKind kind() const override { return request_.kind; }
+    double duration_s() const override { return request_.kind == MediaKind::kVideo ? static_cast<double>(pictures_.size()) : 0.0; }
+    int frame_count() const override { return static_cast<int>(pictures_.size()); }
+    std::string content_hash() const override { return "memory:" + request_.path; }
+    std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) override {
+      if (owner_.before_read) owner_.before_read();
+      std::vector<SampledFrame> frames;
+      for (int i = first; i < first + count; ++i) {
+        interrupt.throw_if_requested();
+        frames.push_back({i + 0.5, static_cast<double>(i), pictures_[static_cast<std::size_t>(i)]});
+        ++owner_.pictures_read;
+      }
+      return frames;
+    }
+
+   private:
+    MemoryMediaOpener& owner_;
+    MediaRequest request_;
+    std::vector<RgbImage> pictures_;
+  };
+
+  std::map<std::string, std::vector<RgbImage>> files_;
+};
+
+}  // namespace winnow::testing
