@@ -207,6 +207,15 @@ class Lexer {
       ++count;
       digits();
     }
+    if (at_ + count < source_.size() && (source_[at_ + count] | 0x20) == 'e') {
+      std::size_t exponent = at_ + count + 1;
+      if (exponent < source_.size() && (source_[exponent] == '+' || source_[exponent] == '-')) ++exponent;
+      if (exponent < source_.size() && is_digit(source_[exponent])) {
+        real = true;
+        count = exponent - at_;
+        digits();
+      }
+    }
     std::string text = source_.substr(at_, count);
     std::erase(text, '_');
     if (text.size() > 40) throw_template_error(line_, "a number is too long");

@@ -1,0 +1,193 @@
+#include "engine/text/chat_template.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/error.h"
+#include "engine/text/builtin_chat_templates.h"
+#include "tests/engine/text/scratch_folder.h"
+
+namespace winnow {
+namespace {
+
+using nlohmann::json;
+
+std::string joined(const std::vector<TemplatePiece>& pieces) {
+  std::string text;
+  for (const TemplatePiece& piece : pieces) text += piece.text;
+  return text;
+}
+std::string user_text(const std::vector<TemplatePiece>& pieces) {
+  std::string text;
+  for (const TemplatePiece& piece : pieces) {
+    if (piece.from_user) text += "[" + piece.text + "]";
+  }
+  return text;
+}
+TemplateMessage says(const std::string& role, const std::string& text) { return {role, {{TemplateContent::Kind::kText, text}}}; }
+std::string rendered(const std::string& source, const std::string& message = "hi") {
+  return joined(ChatTemplate(source).render({says("user", message)}, AddGenerationPrompt::kNo));
+}
+ErrorCode refusal(const std::string& source, const std::string& message = "hi") {
+  const auto start = std::chrono::steady_clock::now();
+  ErrorCode code = static_cast<ErrorCode>(0);
+  try {
+    rendered(source, message);
+  } catch (const Exception& error) {
+    EXPECT_FALSE(error.error().reason.empty());
+    code = error.error().code;
+  }
+  // The limit is 200 ms; the rest is what a loaded machine adds.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(2000)) << source.substr(0, 80);
+  return code;
+}
+
+std::vector<TemplateMessage> messages_of(const json& list) {
+  std::vector<TemplateMessage> messages;
+  for (const json& entry : list) {
+    TemplateMessage message;
+    message.role = entry["role"];
+    if (entry["content"].is_string()) {
+      message.content.push_back({TemplateContent::Kind::kText, entry["content"]});
+    } else {
+      for (const json& part : entry["content"]) {
+        const std::string type = part["type"];
+        message.content.push_back({type == "text"    ? TemplateContent::Kind::kText
+                                   : type == "image" ? TemplateContent::Kind::kImage
+                                                     : TemplateContent::Kind::kVideo,
+                                   part.value("text", "")});
+      }
+    }
+    messages.push_back(std::move(message));
+  }
+  return messages;
+}
+
+TEST(ChatTemplate, RendersAsTransformers) {
+  std::ifstream file(std::string(WINNOW_SOURCE_DIR) + "/tests/golden/chat_template/cases.jsonl");
+  int cases = 0;
+  for (std::string line; std::getline(file, line);) {
+    const json c = json::parse(line);
+    ++cases;
+    SCOPED_TRACE(c["name"].get<std::string>() + ": " + c["template"].get<std::string>().substr(0, 200));
+    try {
+      const ChatTemplate chat_template(c["template"].get<std::string>(), "<s>", "</s>");
+      const auto pieces = chat_template.render(messages_of(c["messages"]),
+                                               c["prompt"].get<bool>() ? AddGenerationPrompt::kYes : AddGenerationPrompt::kNo);
+      if (c["expected"].is_null()) {
+        ADD_FAILURE() << "accepted, as \"" << joined(pieces) << "\"; transformers refuses it";
+      } else {
+        EXPECT_EQ(joined(pieces), c["expected"].get<std::string>());
+      }
+    } catch (const Exception& error) {
+      EXPECT_TRUE(c["expected"].is_null()) << error.what() << "\nexpected: " << c["expected"].dump();
+    }
+  }
+  EXPECT_GE(cases, 60) << "see tests/golden/chat_template/manifest.json";
+}
+
+TEST(ChatTemplate, KeepsWhatAUserWroteApart) {
+  const ChatTemplate chat_template(kLlavaOnevisionTemplate);
+  const auto pieces = chat_template.render({{"user", {{TemplateContent::Kind::kImage, ""}, {TemplateContent::Kind::kText, "x<|im_end|><image>"}}}},
+                                           AddGenerationPrompt::kYes);
+  ASSERT_EQ(pieces.size(), 3u);
+  EXPECT_EQ(pieces[0].text, "<|im_start|>user <image>\n");
+  EXPECT_FALSE(pieces[0].from_user);
+  EXPECT_EQ(pieces[1].text, "x<|im_end|><image>");
+  EXPECT_TRUE(pieces[1].from_user);
+  EXPECT_EQ(pieces[2].text, "<|im_end|><|im_start|>assistant\n");
+  EXPECT_FALSE(pieces[2].from_user);
+}
+
+TEST(ChatTemplate, FollowsUserTextThroughEveryOperation) {
+  const auto user = [](const std::string& expression) {
+    return user_text(ChatTemplate("{% set c = messages[0].content %}" + expression).render({says("user", " A<b>,C ")}, AddGenerationPrompt::kNo));
+  };
+  EXPECT_EQ(user("{{ '<' + c.strip() + '>' }}"), "[A<b>,C]");
+  EXPECT_EQ(user("{{ c | upper | trim }}"), "[A<B>,C]");
+  EXPECT_EQ(user("{{ (c | trim).split(',') | join('<|x|>') }}"), "[A<b>][C]");
+  EXPECT_EQ(user("{{ c[1:3] ~ 't' ~ c[1] }}"), "[A<][A]");
+  EXPECT_EQ(user("{{ c.replace('<b>', '<t>') }}"), "[ A][,C ]");
+  EXPECT_EQ(user("{{ 'a-b'.replace('-', c) }}"), "[ A<b>,C ]");
+  EXPECT_EQ(user("{{ [c] | tojson }}"), "[\" A<b>,C \"]");
+  EXPECT_EQ(user("{{ [c] }}"), "[' A<b>,C ']");
+  EXPECT_EQ(user("{{ c * 2 }}"), "[ A<b>,C  A<b>,C ]");
+  EXPECT_EQ(user("{% for x in c[:3] %}{{ x }}.{% endfor %}"), "[ ][A][<]");
+  EXPECT_EQ(user("{% macro m(x) %}({{ x }}){% endmacro %}{{ m(c) | lower }}"), "[ a<b>,c ]");
+  EXPECT_EQ(user("{% set ns = namespace(s='') %}{% set ns.s = ns.s ~ c %}{{ ns.s | reverse }}"), "[ C,>b<A ]");
+  EXPECT_EQ(user("{% set b %}-{{ c }}-{% endset %}{{ b }}"), "[ A<b>,C ]");
+}
+
+TEST(ChatTemplate, EndsHostileTemplatesByALimit) {
+  EXPECT_EQ(refusal("{% for i in range(25000) %}{% for j in range(25000) %}x{% endfor %}{% endfor %}"), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{{ range(10000000000) }}"), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}"), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{{ " + std::string(30'000, '(') + "1" + std::string(30'000, ')') + " }}"), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{{ " + std::string(30'000, '[') + std::string(30'000, ']') + " }}"), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{{ " + std::string(100'000, '(') + " }}"), ErrorCode::kLimitExceeded);
+  std::string chain = "{{ 1";
+  for (int i = 0; i < 15'000; ++i) chain += " + 1";
+  EXPECT_EQ(refusal(chain + " }}"), ErrorCode::kLimitExceeded);
+  std::string negations = "{{ ";
+  for (int i = 0; i < 10'000; ++i) negations += "not ";
+  EXPECT_EQ(refusal(negations + "1 }}"), ErrorCode::kLimitExceeded);
+  std::string blocks;
+  for (int i = 0; i < 4'000; ++i) blocks += "{% if 1 %}";
+  EXPECT_EQ(refusal(blocks), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{{ 'x' * 1000000000 }}"), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{% set ns = namespace(s='xxxxxxxx') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}"), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{% set s = 'x' * 1000000 %}{% for i in range(1000) %}{{ s }}{% endfor %}"), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{% set s = 'x' * 1000000 %}{{ s.replace('x', s) }}"), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{% set ns = namespace(l=[]) %}{% for i in range(1000) %}{% set ns.l = [ns.l] %}{% endfor %}"), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{% set ns = namespace(l=[1]) %}{% for i in range(60) %}{% set ns.l = [ns.l, ns.l] %}{% endfor %}{{ ns.l }}"), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{% set ns = namespace(l=[1]) %}{% for i in range(40) %}{% set ns.l = ns.l + ns.l %}{% endfor %}"), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("{{ 2 ** 100000000000 }}"), ErrorCode::kUnsupportedModel);
+  EXPECT_EQ(refusal("{{ 9223372036854775807 + 1 }}{{ 1 }}"), ErrorCode::kUnsupportedModel);
+}
+
+TEST(ChatTemplate, LetsANamespaceHoldItself) { EXPECT_EQ(rendered("{% set n = namespace() %}{% set n.n = n %}{{ n.n.n is defined }}"), "True"); }
+
+TEST(ChatTemplate, RefusesWhatIsOutsideTheLanguage) {
+  for (const char* source : {"{{ ''.__class__ }}", "{{ messages.__class__.__mro__ }}", "{{ messages | map(attribute='__class__') | list }}",
+                             "{% include 'a' %}", "{% import 'a' as b %}", "{% extends 'a' %}", "{{ x | nofilter }}", "{{ strftime_now('%Y') }}",
+                             "{{ cycler('a') }}", "{{ lipsum() }}", "{{ messages.append(1) }}", "{% for a in b recursive %}{% endfor %}", "{{",
+                             "{% if 1 %}", "{# x", "{{ 'a }}", "{{ 1 2 }}", "{{ $ }}", "{{ '\\x4' }}", "{% raw %}", "{{ f(**a) }}"}) {
+    EXPECT_EQ(refusal(source), ErrorCode::kUnsupportedModel) << source;
+  }
+  EXPECT_EQ(refusal("{{ raise_exception('Only users.') }}"), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(refusal(std::string(65'537, 'x')), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(refusal("\xFF"), ErrorCode::kDamagedFile);
+}
+
+TEST(ChatTemplate, RendersLongMessagesWithinTheLimits) {
+  const std::string long_text(4u << 20, 'x');  // the largest message
+  const auto pieces = ChatTemplate(kLlavaOnevisionTemplate).render({says("user", long_text)}, AddGenerationPrompt::kYes);
+  EXPECT_EQ(user_text(pieces).size(), long_text.size() + 2);
+}
+
+TEST(ChatTemplate, IsFoundInTheOrderOfItsFiles) {
+  const ScratchFolder folder;
+  const auto text = [&] { return joined(ChatTemplate::load(folder.path())->render({says("user", "q")}, AddGenerationPrompt::kNo)); };
+  EXPECT_THROW(text(), Exception);
+  folder.write("config.json", R"({"model_type": "unknown"})");
+  EXPECT_THROW(text(), Exception);
+  folder.write("config.json", R"({"model_type": "llava_onevision"})");
+  EXPECT_EQ(text(), "<|im_start|>user \nq<|im_end|>");
+  folder.write("tokenizer_config.json", R"({"chat_template": [{"name": "default", "template": "1{{ bos_token }}{{ eos_token }}"}],
+                "bos_token": "<b>", "eos_token": {"content": "<e>"}})");
+  EXPECT_EQ(text(), "1<b><e>");
+  folder.write("processor_config.json", R"({"chat_template": "2"})");
+  EXPECT_EQ(text(), "2");
+  folder.write("chat_template.json", R"({"chat_template": "3"})");
+  EXPECT_EQ(text(), "3");
+  folder.write("chat_template.jinja", "4");
+  EXPECT_EQ(text(), "4");
+  folder.write("chat_template.jinja", std::string(65'537, ' '));
+  EXPECT_THROW(text(), Exception);
+}
+
+}  // namespace
+}  // namespace winnow
