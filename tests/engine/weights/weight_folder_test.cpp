@@ -1,0 +1,179 @@
+#include "engine/weights/weight_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "tests/engine/weights/safetensors_bytes.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/scratch_folder.h"
+
+namespace winnow {
+namespace {
+
+using test::expect_error;
+using test::safetensors;
+
+std::string bytes_of(const at::Tensor& tensor) { return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()}; }
+
+// A file with one tensor.
+std::string shard(const std::string& name, const std::string& dtype, const std::string& shape, const std::string& data) {
+  return safetensors(
+      "{\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":[0," + std::to_string(data.size()) + "]}}",
+      data);
+}
+
+std::string floats(std::initializer_list<float> values) { return bytes_of(at::tensor(std::vector<float>(values))); }
+
+void write_index(const test::ScratchFolder& folder, const std::string& map) {
+  folder.write("model.safetensors.index.json", R"({"metadata":{"total_size":8},"weight_map":)" + map + "}");
+}
+
+TEST(WeightFolder, LoadsAndConvertsEveryStoredType) {
+  const at::Tensor values = at::tensor(std::vector<float>{1.5F, -2.0F, 0.25F, 1024.0F});  // exact in all three
+  for (const auto& [name, type] : {std::pair{"F32", at::kFloat}, std::pair{"F16", at::kHalf}, std::pair{"BF16", at::kBFloat16}}) {
+    const test::ScratchFolder folder;
+    folder.write("model.safetensors", shard("w", name, "[2,2]", bytes_of(values.to(type))));
+    WeightFolder weights(folder.path());
+    EXPECT_EQ(weights.total_bytes(), 4 * at::elementSize(type));
+    EXPECT_EQ(weights.parameter_count(), 4);
+    for (const at::ScalarType wanted : {at::kFloat, at::kHalf, at::kBFloat16}) {
+      const at::Tensor loaded = weights.load("w", wanted);
+      EXPECT_EQ(loaded.scalar_type(), wanted);
+      EXPECT_TRUE(loaded.is_contiguous());
+      EXPECT_TRUE(at::equal(loaded.to(at::kFloat), values.view({2, 2})));
+    }
+  }
+}
+
+TEST(WeightFolder, LoadsTensorsLargerThanOneChunk) {
+  const std::int64_t elements = (std::int64_t{16} << 20) / 2 + 12'345;  // 16 MiB of bf16 and some
+  const at::Tensor values = at::arange(elements, at::kInt).remainder(251).to(at::kBFloat16);
+  const test::ScratchFolder folder;
+  folder.write("model.safetensors", shard("w", "BF16", "[" + std::to_string(elements) + "]", bytes_of(values)));
+  WeightFolder weights(folder.path());
+  EXPECT_TRUE(at::equal(weights.load("w", at::kFloat), values.to(at::kFloat)));
+  EXPECT_TRUE(at::equal(weights.load("w", at::kBFloat16), values));
+}
+
+TEST(WeightFolder, ChecksTheShapeBeforeReading) {
+  const test::ScratchFolder folder;
+  folder.write("model.safetensors", shard("w", "F32", "[1,2]", floats({1, 2})));
+  WeightFolder weights(folder.path());
+  EXPECT_NO_THROW(weights.load("w", {1, 2}, at::kFloat));
+  expect_error(ErrorCode::kDamagedFile, "w: the weight has shape [1, 2] where the configuration says [2, 1]", [&] {
+    weights.load("w", {2, 1}, at::kFloat);
+  });
+  expect_error(ErrorCode::kDamagedFile, "v: the folder lacks this weight", [&] { weights.load("v", at::kFloat); });
+}
+
+TEST(WeightFolder, NamesTypesThatItDoesNotRead) {
+  const test::ScratchFolder folder;
+  folder.write("model.safetensors", shard("w", "I64", "[1]", std::string(8, '\0')));
+  WeightFolder weights(folder.path());
+  expect_error(ErrorCode::kUnsupportedFormat, "w: weights of type I64", [&] { weights.load("w", at::kFloat); });
+}
+
+TEST(WeightFolder, ResolvesNamesAndRefusesAWeightUnderTwo) {
+  const test::ScratchFolder folder;
+  folder.write("model.safetensors", shard("model.image_newline", "F32", "[1]", floats({3})));
+  WeightFolder weights(folder.path());
+  EXPECT_EQ(weights.names(), std::vector<std::string>{"image_newline"});
+  EXPECT_EQ(weights.load("image_newline", at::kFloat).item<float>(), 3.0F);
+  folder.write("model.safetensors", safetensors(R"({"image_newline":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+                                                R"("model.image_newline":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+                                                floats({1, 2})));
+  expect_error(ErrorCode::kDamagedFile, "twice, under the names of two layouts", [&] { WeightFolder(folder.path()); });
+}
+
+TEST(WeightFolder, ReadsShardsAndReportsThem) {
+  const test::ScratchFolder folder;
+  folder.write("one.safetensors", shard("a", "F32", "[1]", floats({1})));
+  folder.write("two.safetensors", shard("b", "F32", "[1]", floats({2})));
+  write_index(folder, R"({"a":"one.safetensors","b":"two.safetensors"})");
+  WeightFolder weights(folder.path());
+  std::vector<WeightProgress> seen;
+  weights.set_progress([&](const WeightProgress& progress) { seen.push_back(progress); });
+  EXPECT_EQ(weights.load("b", at::kFloat).item<float>(), 2.0F);
+  EXPECT_EQ(weights.load("a", at::kFloat).item<float>(), 1.0F);
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[0].shards_started, 1);
+  EXPECT_EQ(seen[1].shards_started, 2);
+  EXPECT_EQ(seen[1].shard_count, 2);
+  EXPECT_EQ(seen[1].read_bytes, seen[1].total_bytes);
+}
+
+TEST(WeightFolder, StopsWhenInterrupted) {
+  const test::ScratchFolder folder;
+  folder.write("model.safetensors", shard("w", "F32", "[1]", floats({1})));
+  WeightFolder weights(folder.path());
+  InterruptSource source;
+  weights.set_interrupt(source.token());
+  EXPECT_NO_THROW(weights.load("w", at::kFloat));
+  source.request_cancel();
+  EXPECT_THROW(weights.load("w", at::kFloat), Interrupted);
+}
+
+TEST(WeightFolder, RefusesIndexesThatDoNotMatchTheirShards) {
+  const test::ScratchFolder folder;
+  folder.write("one.safetensors", shard("a", "F32", "[1]", floats({1})));
+  folder.write("two.safetensors", shard("a", "F32", "[1]", floats({2})));
+  const auto open = [&](const std::string& map) {
+    write_index(folder, map);
+    WeightFolder(folder.path());
+  };
+  expect_error(ErrorCode::kFileNotFound, "three.safetensors", [&] { open(R"({"a":"three.safetensors"})"); });
+  expect_error(ErrorCode::kDamagedFile, "does not list this tensor", [&] { open(R"({"b":"one.safetensors"})"); });
+  expect_error(ErrorCode::kDamagedFile, "lists tensors that the shard does not have",
+               [&] { open(R"({"a":"one.safetensors","b":"one.safetensors"})"); });
+  expect_error(ErrorCode::kDamagedFile, "in another shard", [&] { open(R"({"a":"one.safetensors","b":"two.safetensors"})"); });
+  expect_error(ErrorCode::kDamagedFile, "\"a\" occurs twice", [&] { open(R"({"a":"one.safetensors","a":"two.safetensors"})"); });
+  for (const char* name : {"../one.safetensors", "/one.safetensors", "sub/one.safetensors", "", ".", "..", ".safetensors", "one.bin",
+                           "a\\\\b.safetensors", "c:one.safetensors", "a\\u0000.safetensors"}) {
+    expect_error(ErrorCode::kDamagedFile, "plain .safetensors file name", [&] { open(std::string("{\"a\":\"") + name + "\"}"); });
+  }
+  for (const char* map : {"{}", "[]", "7", R"("x")"}) expect_error(ErrorCode::kDamagedFile, "weight_map", [&] { open(map); });
+  expect_error(ErrorCode::kDamagedFile, "not a string", [&] { open(R"({"a":1})"); });
+}
+
+TEST(WeightFolder, RefusesLinksOutOfTheFolderButNotIntoItsCache) {
+  const test::ScratchFolder entry;
+  const std::string bytes = shard("a", "F32", "[1]", floats({1}));
+  std::filesystem::create_directories(entry.file("snapshots/rev"));
+  std::filesystem::create_directories(entry.file("blobs"));
+  entry.write("blobs/hash", bytes);
+  entry.write("outside", bytes);
+  const std::string folder = entry.file("snapshots/rev");
+  std::filesystem::create_symlink("../../blobs/hash", folder + "/model.safetensors");
+  EXPECT_NO_THROW(WeightFolder{folder});
+  std::filesystem::remove(folder + "/model.safetensors");
+  std::filesystem::create_symlink("../../outside", folder + "/model.safetensors");
+  expect_error(ErrorCode::kFileUnreadable, "leads out of the model folder", [&] { WeightFolder{folder}; });
+  std::filesystem::remove(folder + "/model.safetensors");
+  std::filesystem::create_symlink("model.safetensors", folder + "/model.safetensors");
+  expect_error(ErrorCode::kFileUnreadable, "cannot be opened", [&] { WeightFolder{folder}; });
+}
+
+TEST(WeightFolder, RefusesFoldersWithoutSafetensors) {
+  const test::ScratchFolder folder;
+  expect_error(ErrorCode::kFileNotFound, "does not exist", [&] { WeightFolder(folder.file("none")); });
+  expect_error(ErrorCode::kFileUnreadable, "this is not one", [&] { WeightFolder(folder.write("file", "x")); });
+  expect_error(ErrorCode::kFileNotFound, "neither model.safetensors nor", [&] { WeightFolder(folder.path()); });
+  folder.write("pytorch_model.bin", "x");
+  expect_error(ErrorCode::kUnsupportedFormat, "convert the model to safetensors", [&] { WeightFolder(folder.path()); });
+}
+
+TEST(WeightFolder, RefusesWeightsWithoutElementsAndTruncationWhileLoaded) {
+  const test::ScratchFolder folder;
+  folder.write("model.safetensors", shard("w", "F32", "[0,3]", ""));
+  expect_error(ErrorCode::kDamagedFile, "w: a weight without elements", [&] { WeightFolder(folder.path()); });
+  folder.write("model.safetensors", shard("w", "F32", "[2]", floats({1, 2})));
+  WeightFolder weights(folder.path());
+  std::filesystem::resize_file(folder.file("model.safetensors"), std::filesystem::file_size(folder.file("model.safetensors")) - 1);
+  expect_error(ErrorCode::kDamagedFile, "became shorter", [&] { weights.load("w", at::kFloat); });
+}
+
+}  // namespace
+}  // namespace winnow
