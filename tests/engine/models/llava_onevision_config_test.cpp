@@ -1,0 +1,257 @@
+#include "engine/models/llava_onevision_config.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/expect_error.h"
+#include "tests/support/scratch_folder.h"
+
+namespace winnow {
+namespace {
+
+using test::expect_error;
+
+// As transformers 5 saves it.
+Json good_config() {
+  return Json::parse(R"({
+    "model_type": "llava_onevision", "image_token_index": 290, "video_token_index": 291, "image_grid_pinpoints": [[28, 28], [56, 28]],
+    "multimodal_projector_bias": true, "projector_hidden_act": "gelu", "tie_word_embeddings": false,
+    "vision_aspect_ratio": "anyres_max_9", "vision_feature_layer": -1, "vision_feature_select_strategy": "full",
+    "text_config": {"model_type": "qwen2", "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+      "num_key_value_heads": 2, "vocab_size": 300, "rms_norm_eps": 1e-06, "hidden_act": "silu", "max_position_embeddings": 512,
+      "layer_types": ["full_attention", "full_attention"], "rope_parameters": {"rope_theta": 1000000.0, "rope_type": "default"},
+      "use_sliding_window": false, "sliding_window": null, "tie_word_embeddings": true, "eos_token_id": 7},
+    "vision_config": {"model_type": "siglip_vision_model", "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 3,
+      "num_attention_heads": 2, "image_size": 28, "patch_size": 14, "num_channels": 3, "layer_norm_eps": 1e-06,
+      "hidden_act": "gelu_pytorch_tanh", "vision_use_head": false}})");
+}
+
+LlavaOnevisionConfig parse(const Json& document) { return parse_llava_onevision_config(document, "config.json"); }
+
+// good_config() with the member at a JSON pointer replaced.
+Json with(const char* pointer, const char* value) {
+  Json document = good_config();
+  document[Json::json_pointer(pointer)] = Json::parse(value);
+  return document;
+}
+
+Json without(const char* parent, const char* key) {
+  Json document = good_config();
+  document[Json::json_pointer(parent)].erase(key);
+  return document;
+}
+
+TEST(LlavaOnevisionConfig, ReadsEveryField) {
+  const LlavaOnevisionConfig config = parse(good_config());
+  EXPECT_EQ(config.text.layers, 2);
+  EXPECT_EQ(config.text.heads, 4);
+  EXPECT_EQ(config.text.kv_heads, 2);
+  EXPECT_EQ(config.text.head_dim, 8);
+  EXPECT_EQ(config.text.rope_theta, 1e6);
+  EXPECT_EQ(config.text.max_positions, 512);
+  EXPECT_TRUE(config.text.tie_word_embeddings);
+  EXPECT_EQ(config.text.activation, Activation::kSilu);
+  EXPECT_EQ(config.text.eos_token_ids, std::vector<std::int64_t>{7});
+  EXPECT_EQ(config.vision.head_dim, 16);
+  EXPECT_EQ(config.vision.patches_per_side, 2);
+  EXPECT_EQ(config.vision.activation, Activation::kGeluTanh);
+  EXPECT_FALSE(config.vision.use_head);
+  EXPECT_EQ(config.feature_states, std::vector<std::int64_t>{3});
+  EXPECT_EQ(config.grid.max_tiles, 9);
+  EXPECT_EQ(config.grid.side_px, 28);
+  EXPECT_EQ(config.grid.pinpoints.size(), 2U);
+  EXPECT_EQ(config.image_token_id, 290);
+  EXPECT_EQ(config.video_token_id, 291);
+}
+
+TEST(LlavaOnevisionConfig, ReadsTheKeysOfBothTransformersVersions) {
+  Json document = good_config();
+  document["text_config"].erase("rope_parameters");
+  document["text_config"].erase("layer_types");
+  document["text_config"]["rope_theta"] = 5000.0;
+  document["text_config"]["rope_scaling"] = nullptr;
+  document.erase("image_token_index");
+  document["image_token_id"] = 9;
+  const LlavaOnevisionConfig config = parse(document);
+  EXPECT_EQ(config.text.rope_theta, 5000.0);
+  EXPECT_EQ(config.image_token_id, 9);
+}
+
+TEST(LlavaOnevisionConfig, CountsFeatureLayersFromTheEmbeddings) {
+  EXPECT_EQ(parse(with("/vision_feature_layer", "-2")).feature_states, std::vector<std::int64_t>{2});
+  EXPECT_EQ(parse(with("/vision_feature_layer", "0")).feature_states, std::vector<std::int64_t>{0});
+  EXPECT_EQ(parse(with("/vision_feature_layer", "[-4, 1, -1]")).feature_states, (std::vector<std::int64_t>{0, 1, 3}));
+}
+
+TEST(LlavaOnevisionConfig, AcceptsAWindowThatNoLayerUses) {
+  Json document = without("/text_config", "layer_types");
+  document["text_config"]["use_sliding_window"] = true;
+  document["text_config"]["sliding_window"] = 4096;
+  document["text_config"]["max_window_layers"] = 2;
+  EXPECT_NO_THROW(parse(document));
+  document["text_config"]["max_window_layers"] = 1;
+  expect_error(ErrorCode::kUnsupportedModel, "text_config.use_sliding_window", [&] { parse(document); });
+}
+
+TEST(LlavaOnevisionConfig, TakesAnExplicitHeadSize) {
+  EXPECT_EQ(parse(with("/text_config/head_dim", "16")).text.head_dim, 16);
+  EXPECT_EQ(parse(without("/text_config", "num_key_value_heads")).text.kv_heads, 4);
+}
+
+// Every integer that sizes something: 0, -1, 10^9, "28", 28.5 and missing are refused with the key's name.
+TEST(LlavaOnevisionConfig, RefusesEveryBadSizeByName) {
+  const std::vector<std::pair<std::string, std::string>> keys = {
+      {"text_config", "hidden_size"},         {"text_config", "intermediate_size"},    {"text_config", "num_hidden_layers"},
+      {"text_config", "num_attention_heads"}, {"text_config", "vocab_size"},           {"vision_config", "hidden_size"},
+      {"vision_config", "intermediate_size"}, {"vision_config", "image_size"},         {"vision_config", "num_hidden_layers"},
+      {"vision_config", "patch_size"},        {"vision_config", "num_attention_heads"}};
+  for (const auto& [part, key] : keys) {
+    const std::string pointer = "/" + part + "/" + key;
+    const std::string subject = "config.json: " + part + "." + key;
+    SCOPED_TRACE(subject);
+    for (const char* value : {"0", "-1", "\"28\"", "28.5", "null", "[28]", "true"}) {
+      expect_error(ErrorCode::kDamagedFile, subject, [&] { parse(with(pointer.c_str(), value)); });
+    }
+    for (const char* value : {"1000000000", "18446744073709551615"}) {
+      expect_error(ErrorCode::kLimitExceeded, subject, [&] { parse(with(pointer.c_str(), value)); });
+    }
+    expect_error(ErrorCode::kDamagedFile, subject, [&] { parse(without(("/" + part).c_str(), key.c_str())); });
+  }
+}
+
+TEST(LlavaOnevisionConfig, NamesTheKeyOfEveryBadValue) {
+  struct Case {
+    const char* pointer;
+    const char* value;
+    ErrorCode code;
+    const char* subject;
+  };
+  const std::vector<Case> cases = {
+      {"/model_type", "\"llava\"", ErrorCode::kUnsupportedModel, "model_type"},
+      {"/model_type", "null", ErrorCode::kDamagedFile, "model_type"},
+      {"/text_config", "null", ErrorCode::kDamagedFile, "text_config"},
+      {"/text_config", "[]", ErrorCode::kDamagedFile, "text_config"},
+      {"/text_config/model_type", "\"llama\"", ErrorCode::kUnsupportedModel, "text_config.model_type"},
+      {"/vision_config/model_type", "\"clip_vision_model\"", ErrorCode::kUnsupportedModel, "vision_config.model_type"},
+      {"/text_config/num_key_value_heads", "3", ErrorCode::kDamagedFile, "text_config.num_key_value_heads"},
+      {"/text_config/num_key_value_heads", "0", ErrorCode::kDamagedFile, "text_config.num_key_value_heads"},
+      {"/text_config/num_attention_heads", "6", ErrorCode::kDamagedFile, "text_config.num_attention_heads"},
+      {"/text_config/head_dim", "7", ErrorCode::kDamagedFile, "text_config.head_dim"},
+      {"/text_config/head_dim", "513", ErrorCode::kLimitExceeded, "text_config.head_dim"},
+      {"/text_config/num_hidden_layers", "257", ErrorCode::kLimitExceeded, "text_config.num_hidden_layers"},
+      {"/text_config/rms_norm_eps", "0", ErrorCode::kDamagedFile, "text_config.rms_norm_eps"},
+      {"/text_config/max_position_embeddings", "0", ErrorCode::kDamagedFile, "text_config.max_position_embeddings"},
+      {"/text_config/hidden_act", "\"mish\"", ErrorCode::kUnsupportedModel, "text_config.hidden_act"},
+      {"/text_config/rope_parameters/rope_theta", "0", ErrorCode::kDamagedFile, "text_config.rope_parameters.rope_theta"},
+      {"/text_config/rope_parameters/rope_type", "\"yarn\"", ErrorCode::kUnsupportedModel, "text_config.rope_parameters.rope_type"},
+      {"/text_config/rope_scaling", R"({"type": "linear", "factor": 2})", ErrorCode::kUnsupportedModel, "text_config.rope_scaling.type"},
+      {"/text_config/layer_types", R"(["full_attention", "sliding_attention"])", ErrorCode::kUnsupportedModel, "text_config.layer_types"},
+      {"/text_config/layer_types", R"(["full_attention"])", ErrorCode::kDamagedFile, "text_config.layer_types"},
+      {"/text_config/eos_token_id", "300", ErrorCode::kLimitExceeded, "text_config.eos_token_id"},
+      {"/vision_config/patch_size", "29", ErrorCode::kDamagedFile, "vision_config.patch_size"},
+      {"/vision_config/patch_size", "65", ErrorCode::kLimitExceeded, "vision_config.patch_size"},
+      {"/vision_config/num_channels", "1", ErrorCode::kUnsupportedModel, "vision_config.num_channels"},
+      {"/vision_config/layer_norm_eps", "-1e-6", ErrorCode::kDamagedFile, "vision_config.layer_norm_eps"},
+      {"/vision_feature_layer", "4", ErrorCode::kLimitExceeded, "vision_feature_layer"},
+      {"/vision_feature_layer", "-5", ErrorCode::kDamagedFile, "vision_feature_layer"},
+      {"/vision_feature_layer", "[]", ErrorCode::kDamagedFile, "vision_feature_layer"},
+      {"/vision_feature_layer", "[0.5]", ErrorCode::kDamagedFile, "vision_feature_layer"},
+      {"/vision_feature_select_strategy", "\"cls\"", ErrorCode::kUnsupportedModel, "vision_feature_select_strategy"},
+      {"/vision_aspect_ratio", "\"pad\"", ErrorCode::kUnsupportedModel, "vision_aspect_ratio"},
+      {"/vision_aspect_ratio", "\"anyres_max_0\"", ErrorCode::kUnsupportedModel, "vision_aspect_ratio"},
+      {"/vision_aspect_ratio", "\"anyres_max_9x\"", ErrorCode::kUnsupportedModel, "vision_aspect_ratio"},
+      {"/vision_aspect_ratio", "\"anyres_max_99999999999999999999\"", ErrorCode::kUnsupportedModel, "vision_aspect_ratio"},
+      {"/projector_hidden_act", "\"tanh\"", ErrorCode::kUnsupportedModel, "projector_hidden_act"},
+      {"/multimodal_projector_bias", "1", ErrorCode::kDamagedFile, "multimodal_projector_bias"},
+      {"/image_grid_pinpoints", "[28, 28]", ErrorCode::kDamagedFile, "image_grid_pinpoints"},
+      {"/image_token_index", "300", ErrorCode::kDamagedFile, "image_token_index"},
+      {"/image_token_index", "-1", ErrorCode::kDamagedFile, "image_token_index"},
+      {"/video_token_index", "290", ErrorCode::kDamagedFile, "video_token_index"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(std::string(c.pointer) + " = " + c.value);
+    expect_error(c.code, std::string("config.json: ") + c.subject + ":", [&] { parse(with(c.pointer, c.value)); });
+  }
+}
+
+TEST(LlavaOnevisionConfig, AnyMemberOfAnyTypeIsReadOrRefused) {
+  const std::vector<const char*> values = {"null", "true", "0", "-1", "1e300", "\"x\"", "[]", "{}", "[[]]", "18446744073709551615"};
+  const Json flat = good_config().flatten();
+  for (const auto& [pointer, ignored] : flat.items()) {
+    for (const char* value : values) {
+      try {
+        parse(with(pointer.c_str(), value));
+      } catch (const Exception& exception) {
+        EXPECT_NE(exception.error().code, ErrorCode::kInternal) << pointer << " = " << value << ": " << exception.what();
+      }
+    }
+  }
+}
+
+class FolderTest : public ::testing::Test {
+ protected:
+  FolderTest() {
+    write("config.json", good_config());
+    write("preprocessor_config.json",
+          Json::parse(R"({"size": {"height": 28, "width": 28}, "image_grid_pinpoints": [[28, 28], [56, 28]]})"));
+  }
+  void write(const char* name, const Json& document) { folder_.write(name, document.dump()); }
+  LlavaOnevisionFolder load() { return load_llava_onevision_folder(folder_.path()); }
+  const test::ScratchFolder folder_;
+};
+
+TEST_F(FolderTest, LoadsAllFiles) {
+  EXPECT_TRUE(load().generation.eos_token_ids.empty());
+  write("generation_config.json", Json::parse(R"({"eos_token_id": [7, 8], "pad_token_id": 3, "temperature": 0.7})"));
+  write("processor_config.json",
+        Json::parse(R"({"num_image_tokens": 4, "vision_feature_select_strategy": "full", "vision_aspect_ratio": "anyres_max_9"})"));
+  write("winnow.json", Json::parse(R"({"time_instruction": "{frames} frames over {duration_s} s, one every {interval_s} s."})"));
+  const LlavaOnevisionFolder loaded = load();
+  EXPECT_EQ(loaded.generation.eos_token_ids, (std::vector<std::int64_t>{7, 8}));
+  EXPECT_EQ(loaded.generation.pad_token_id, 3);
+  EXPECT_FALSE(loaded.generation.bos_token_id.has_value());
+  EXPECT_EQ(loaded.sidecar.time_instruction.substr(0, 8), "{frames}");
+  EXPECT_EQ(loaded.processor.video.size.width_px, 28);
+}
+
+TEST_F(FolderTest, RefusesFilesThatContradictEachOther) {
+  const auto refuse = [&](const char* name, const char* text, const char* subject) {
+    write(name, Json::parse(text));
+    expect_error(ErrorCode::kDamagedFile, subject, [&] { load(); });
+  };
+  refuse("preprocessor_config.json", R"({"size": 42, "image_grid_pinpoints": [[28, 28], [56, 28]]})", "size: it differs");
+  refuse("preprocessor_config.json", R"({"size": {"height": 28, "width": 28}})", "image_grid_pinpoints: it differs");
+  write("preprocessor_config.json", Json::parse(R"({"size": {"height": 28, "width": 28}, "image_grid_pinpoints": [[28, 28], [56, 28]]})"));
+  refuse("processor_config.json", R"({"num_image_tokens": 9})", "num_image_tokens: it differs");
+  refuse("processor_config.json", R"({"vision_feature_select_strategy": "default"})", "vision_feature_select_strategy: it differs");
+  refuse("processor_config.json", R"({"vision_aspect_ratio": "anyres_max_4"})", "vision_aspect_ratio: it differs");
+}
+
+TEST_F(FolderTest, RefusesBadGenerationDefaults) {
+  for (const char* value : {"-1", "\"7\"", "1.5", "[7, -1]", "[null]", "true"}) {
+    write("generation_config.json", {{"eos_token_id", Json::parse(value)}});
+    expect_error(ErrorCode::kDamagedFile, "eos_token_id", [&] { load(); });
+  }
+  write("generation_config.json", {{"pad_token_id", 300}});
+  expect_error(ErrorCode::kLimitExceeded, "pad_token_id", [&] { load(); });
+}
+
+TEST_F(FolderTest, RefusesBadSidecars) {
+  for (const char* text : {"{duration}", "{", "}", "{{frames}}", "{frames", "{__class__}"}) {
+    write("winnow.json", {{"time_instruction", text}});
+    expect_error(ErrorCode::kDamagedFile, "time_instruction", [&] { load(); });
+  }
+  write("winnow.json", {{"time_instruction", std::string(4097, 'x')}});
+  expect_error(ErrorCode::kLimitExceeded, "time_instruction", [&] { load(); });
+  folder_.write("winnow.json", "{\"time_instruction\": 7}");
+  expect_error(ErrorCode::kDamagedFile, "must be a string", [&] { load(); });
+}
+
+TEST_F(FolderTest, NamesMissingAndBrokenFiles) {
+  folder_.write("config.json", "{\"model_type\": \"llava_onevision\",");
+  expect_error(ErrorCode::kDamagedFile, "config.json: not valid JSON", [&] { load(); });
+  const test::ScratchFolder empty;
+  expect_error(ErrorCode::kFileNotFound, "config.json", [&] { load_llava_onevision_folder(empty.path()); });
+}
+
+}  // namespace
+}  // namespace winnow
