@@ -71,7 +71,7 @@ AttentionResult prefill_attention(const at::Tensor& query, const at::Tensor& key
     merge_attention(result, attention_with_lse(grouped, segment(key, 0, first), segment(value, 0, first), Mask::kNone, scale));
   }
   if (!past.empty()) merge_past(result, grouped, past, scale);
-  return {result.output.permute({2, 0, 1, 3}).reshape({rows, heads, head_dim}), result.log_sum_exp.reshape({heads, rows})};
+  return {result.output.permute({2, 0, 1, 3}).reshape({rows, heads, head_dim}).contiguous(), result.log_sum_exp.reshape({heads, rows})};
 }
 
 }  // namespace winnow

@@ -1,0 +1,124 @@
+#include "engine/layers/attention.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "tests/engine/layers/dense_attention.h"
+#include "tests/support/tensor_distance.h"
+
+namespace winnow {
+namespace {
+
+using test_support::dense_attention;
+using test_support::relative_distance;
+
+struct Segment {
+  at::Tensor query;  // [n, H, d]
+  at::Tensor key;    // [Hkv, n, d]
+  at::Tensor value;
+  PastKeyValues past;
+};
+
+// past_slots: per kv head; empty for none.
+Segment random_segment(std::int64_t n, std::int64_t kv_heads, std::int64_t group, std::int64_t d, const std::vector<std::int64_t>& past_slots,
+                       at::ScalarType type = at::kFloat) {
+  const auto options = at::TensorOptions().dtype(type);
+  Segment segment;
+  segment.query = at::randn({n, kv_heads * group, d}).to(options);
+  segment.key = at::randn({kv_heads, n, d}).to(options);
+  segment.value = at::randn({kv_heads, n, d}).to(options);
+  for (const std::int64_t slots : past_slots) {
+    segment.past.keys.push_back(at::randn({slots, d}).to(options));
+    segment.past.values.push_back(at::randn({slots, d}).to(options));
+  }
+  return segment;
+}
+
+void expect_equals_dense(const Segment& segment, std::int64_t first, std::int64_t rows, double tolerance) {
+  const std::int64_t heads = segment.query.size(1);
+  const std::int64_t kv_heads = segment.key.size(0);
+  const double scale = 0.37;
+  const at::Tensor query = segment.query.narrow(0, first, rows);
+  const AttentionResult result = prefill_attention(query, segment.key, segment.value, first, segment.past, scale);
+  ASSERT_EQ(result.output.sizes(), query.sizes());
+  ASSERT_TRUE(result.output.is_contiguous());
+  ASSERT_EQ(result.log_sum_exp.sizes(), at::IntArrayRef({heads, rows}));
+  ASSERT_EQ(result.log_sum_exp.scalar_type(), at::kFloat);
+  const at::Tensor none = at::empty({0, query.size(2)}, query.options());
+  for (std::int64_t head = 0; head < heads; ++head) {
+    const std::int64_t kv = head / (heads / kv_heads);
+    const auto index = static_cast<std::size_t>(kv);
+    const auto dense = dense_attention(query.select(1, head), segment.past.empty() ? none : segment.past.keys[index],
+                                       segment.past.empty() ? none : segment.past.values[index],
+                                       segment.key[kv].narrow(0, 0, first + rows), segment.value[kv].narrow(0, 0, first + rows), first, scale);
+    EXPECT_LE(relative_distance(result.output.select(1, head), dense.output), tolerance) << "head " << head;
+    EXPECT_LE(relative_distance(result.log_sum_exp[head], dense.log_sum_exp), tolerance) << "head " << head;
+  }
+}
+
+class PrefillAttention : public testing::Test {
+ protected:
+  void SetUp() override { at::manual_seed(11); }
+};
+
+TEST_F(PrefillAttention, EqualsDenseAttentionForEveryGroupAndAwkwardLength) {
+  for (const std::int64_t group : {1, 3, 7}) {
+    for (const std::int64_t n : {1, 2, 33, 129}) {
+      for (const std::int64_t d : {8, 18, 64}) {
+        SCOPED_TRACE(testing::Message() << "group " << group << " n " << n << " d " << d);
+        expect_equals_dense(random_segment(n, 2, group, d, {}), 0, n, 1e-5);
+      }
+    }
+  }
+}
+
+TEST_F(PrefillAttention, TakesQueriesThatLieHeadByHead) {
+  // A decoder keeps them so for an observer; one kv head once made the output a view with gaps.
+  for (const std::int64_t kv_heads : {1, 2}) {
+    Segment segment = random_segment(20, kv_heads, 3, 16, {});
+    segment.query = segment.query.transpose(0, 1).contiguous().transpose(0, 1);
+    expect_equals_dense(segment, 5, 15, 1e-5);
+  }
+}
+
+TEST_F(PrefillAttention, ATileInTheMiddleSeesTheRowsBeforeIt) {
+  const Segment segment = random_segment(50, 2, 2, 16, {});
+  expect_equals_dense(segment, 0, 17, 1e-5);
+  expect_equals_dense(segment, 17, 17, 1e-5);
+  expect_equals_dense(segment, 34, 16, 1e-5);
+  expect_equals_dense(segment, 49, 1, 1e-5);
+}
+
+TEST_F(PrefillAttention, EveryHeadSeesItsOwnCachedSlots) {
+  const Segment segment = random_segment(21, 3, 2, 16, {5, 0, 70});
+  expect_equals_dense(segment, 0, 21, 1e-5);
+  expect_equals_dense(segment, 9, 12, 1e-5);
+}
+
+TEST_F(PrefillAttention, BrainFloatStaysWithinItsRounding) {
+  const Segment segment = random_segment(80, 2, 4, 32, {11, 40}, at::kBFloat16);
+  expect_equals_dense(segment, 30, 50, 2e-2);  // 8 bits of mantissa, and a second rounding where parts are merged
+}
+
+TEST_F(PrefillAttention, MergingIsExactWhereOnePartOutweighsTheOther) {
+  // Logits of about +-800: e^800 is infinite in fp32, the merge must not be.
+  AttentionResult strong{at::full({1, 1, 1, 2}, 3.0F), at::full({1, 1, 1}, 800.0F)};
+  const AttentionResult weak{at::full({1, 1, 1, 2}, -5.0F), at::full({1, 1, 1}, -800.0F)};
+  merge_attention(strong, weak);
+  EXPECT_FLOAT_EQ(strong.output[0][0][0][0].item<float>(), 3.0F);
+  EXPECT_FLOAT_EQ(strong.log_sum_exp.item<float>(), 800.0F);
+
+  // Weights e^0 : e^ln3 = 1 : 3.
+  AttentionResult one{at::full({1, 1, 1, 1}, 8.0F), at::zeros({1, 1, 1})};
+  merge_attention(one, {at::full({1, 1, 1, 1}, 4.0F), at::full({1, 1, 1}, std::log(3.0F))});
+  EXPECT_FLOAT_EQ(one.output.item<float>(), 5.0F);
+  EXPECT_NEAR(one.log_sum_exp.item<float>(), std::log(4.0F), 1e-6F);
+}
+
+TEST_F(PrefillAttention, RefusesRowsThatTheKeysDoNotCover) {
+  const Segment segment = random_segment(8, 2, 2, 16, {});
+  EXPECT_THROW(prefill_attention(segment.query, segment.key, segment.value, 1, {}, 1.0), Exception);
+}
+
+}  // namespace
+}  // namespace winnow

@@ -1,0 +1,100 @@
+#include "engine/layers/decode_attention.h"
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "engine/base/error.h"
+#include "tests/engine/layers/dense_attention.h"
+#include "tests/support/tensor_distance.h"
+
+namespace winnow {
+namespace {
+
+using test_support::dense_attention;
+using test_support::relative_distance;
+
+KvCache random_cache(std::int64_t kv_heads, std::int64_t head_dim, std::int64_t slots, at::ScalarType type) {
+  KvShape shape;
+  shape.layers = 1;
+  shape.kv_heads = kv_heads;
+  shape.head_dim = head_dim;
+  shape.dtype = type;
+  KvCache cache(shape);
+  std::vector<std::int32_t> original(static_cast<std::size_t>(slots));
+  std::iota(original.begin(), original.end(), 0);
+  cache.append(0, at::randn({kv_heads, slots, head_dim}).to(type), at::randn({kv_heads, slots, head_dim}).to(type), original);
+  return cache;
+}
+
+void expect_equals_dense(const KvCache& cache, const at::Tensor& query, double tolerance) {
+  const at::Tensor result = decode_attention(query, cache, 0, 0.21);
+  ASSERT_EQ(result.sizes(), query.sizes());
+  ASSERT_EQ(result.scalar_type(), query.scalar_type());
+  const std::int64_t group = query.size(0) / cache.shape().kv_heads;
+  for (std::int64_t head = 0; head < query.size(0); ++head) {
+    const at::Tensor key = cache.gather_keys(0, head / group);
+    const at::Tensor value = cache.gather_values(0, head / group);
+    const at::Tensor none = at::empty({0, key.size(1)}, key.options());
+    const auto dense = dense_attention(query.narrow(0, head, 1), none, none, key, value, key.size(0) - 1, 0.21);
+    EXPECT_LE(relative_distance(result.narrow(0, head, 1), dense.output), tolerance) << "head " << head;
+  }
+}
+
+class DecodeAttention : public testing::Test {
+ protected:
+  void SetUp() override {
+    at::manual_seed(5);
+    threads_ = at::get_num_threads();
+  }
+  void TearDown() override { at::set_num_threads(threads_); }
+  int threads_ = 1;
+};
+
+TEST_F(DecodeAttention, EqualsDenseAttentionForEveryGroupAndLength) {
+  for (const std::int64_t group : {1, 2, 7}) {
+    for (const std::int64_t slots : {1, 63, 64, 65, 200}) {
+      SCOPED_TRACE(testing::Message() << "group " << group << " slots " << slots);
+      expect_equals_dense(random_cache(2, 16, slots, at::kFloat), at::randn({2 * group, 16}), 1e-5);
+    }
+  }
+}
+
+TEST_F(DecodeAttention, HeadsMayHoldDifferentSlots) {
+  KvCache cache = random_cache(3, 32, 150, at::kFloat);
+  LayerPlan plan;
+  plan.kept = {{0, 3, 149}, std::vector<std::int32_t>(150), {77}};
+  std::iota(plan.kept[1].begin(), plan.kept[1].end(), 0);
+  cache.compact(0, 150, plan);
+  ASSERT_EQ(cache.slots(0, 2), 1);
+  expect_equals_dense(cache, at::randn({6, 32}), 1e-5);
+}
+
+TEST_F(DecodeAttention, SplittingALongHeadOverThreadsChangesNothing) {
+  // One kv head, enough blocks for four parts: the merge path.
+  const KvCache cache = random_cache(1, 64, 6000, at::kFloat);
+  const at::Tensor query = at::randn({4, 64}) * 3;
+  at::set_num_threads(1);
+  const at::Tensor whole = decode_attention(query, cache, 0, 0.21);
+  at::set_num_threads(4);
+  const at::Tensor split = decode_attention(query, cache, 0, 0.21);
+  EXPECT_LE(relative_distance(split, whole), 1e-5);
+  expect_equals_dense(cache, query, 1e-5);
+}
+
+TEST_F(DecodeAttention, BrainFloatCachesAreReadInPlace) {
+  expect_equals_dense(random_cache(2, 64, 300, at::kBFloat16), at::randn({14, 64}).to(at::kBFloat16), 1e-2);
+}
+
+TEST_F(DecodeAttention, AnEmptyHeadIsAnError) {
+  KvShape shape;
+  shape.layers = 1;
+  shape.kv_heads = 1;
+  shape.head_dim = 8;
+  const KvCache cache(shape);
+  EXPECT_THROW(decode_attention(at::randn({1, 8}), cache, 0, 1.0), Exception);
+}
+
+}  // namespace
+}  // namespace winnow

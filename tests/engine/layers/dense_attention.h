@@ -1,0 +1,29 @@
+// Attention written out: a full matrix of logits in fp64, one softmax. The definition that the layers are compared with.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <limits>
+
+namespace winnow::test_support {
+
+struct DenseAttention {
+  at::Tensor output;       // [t, d]
+  at::Tensor log_sum_exp;  // [t]
+};
+
+// One query head. query: [t, d]; past_key/value: [m, d] seen by all rows (m may be 0); key/value: [n, d], row i of the tile that starts at
+// `first` sees 0 .. first + i.
+inline DenseAttention dense_attention(const at::Tensor& query, const at::Tensor& past_key, const at::Tensor& past_value,
+                                      const at::Tensor& key, const at::Tensor& value, std::int64_t first, double scale) {
+  const at::Tensor keys = at::cat({past_key, key}, 0).to(at::kDouble);
+  const at::Tensor values = at::cat({past_value, value}, 0).to(at::kDouble);
+  at::Tensor logits = at::matmul(query.to(at::kDouble), keys.t()) * scale;
+  const at::Tensor row = at::arange(query.size(0)).unsqueeze(1) + first + past_key.size(0);
+  const at::Tensor column = at::arange(keys.size(0)).unsqueeze(0);
+  logits = logits.masked_fill(column > row, -std::numeric_limits<double>::infinity());
+  return {at::matmul(at::softmax(logits, -1), values), at::logsumexp(logits, {-1})};
+}
+
+}  // namespace winnow::test_support

@@ -1,0 +1,61 @@
+#include "engine/layers/rotary.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/tensor_distance.h"
+
+namespace winnow {
+namespace {
+
+using test_support::relative_distance;
+
+at::Tensor turn(const RotaryEmbedding& rotary, const at::Tensor& heads, const at::Tensor& positions) {
+  at::Tensor out = at::empty_like(heads);
+  apply_rotary(heads, rotary.angles(positions), out);
+  return out;
+}
+
+TEST(RotaryEmbedding, TurnsPairsThatLieHalfAHeadApart) {
+  // d = 4, base 100: angles per step 1 and 0.1; at position 2 they are 2 and 0.2.
+  const RotaryEmbedding rotary(4, 100.0, at::kFloat, at::kCPU);
+  const at::Tensor out = turn(rotary, at::tensor({1.0F, 0.0F, 0.0F, 1.0F}).view({1, 1, 4}), at::tensor({2}, at::kLong));
+  EXPECT_NEAR(out[0][0][0].item<float>(), std::cos(2.0), 1e-6);
+  EXPECT_NEAR(out[0][0][2].item<float>(), std::sin(2.0), 1e-6);
+  EXPECT_NEAR(out[0][0][1].item<float>(), -std::sin(0.2), 1e-6);
+  EXPECT_NEAR(out[0][0][3].item<float>(), std::cos(0.2), 1e-6);
+}
+
+TEST(RotaryEmbedding, PositionZeroChangesNothing) {
+  at::manual_seed(2);
+  const RotaryEmbedding rotary(16, 1e6, at::kFloat, at::kCPU);
+  const at::Tensor heads = at::randn({1, 3, 16});
+  EXPECT_LE(relative_distance(turn(rotary, heads, at::zeros({1}, at::kLong)), heads), 0.0);
+}
+
+TEST(RotaryEmbedding, DotProductsDependOnTheDistanceOnly) {
+  at::manual_seed(2);
+  const RotaryEmbedding rotary(32, 10000.0, at::kFloat, at::kCPU);
+  const at::Tensor query = at::randn({1, 1, 32});
+  const at::Tensor key = at::randn({1, 1, 32});
+  const auto dot = [&](std::int64_t i, std::int64_t j) {
+    return (turn(rotary, query, at::full({1}, i, at::kLong)) * turn(rotary, key, at::full({1}, j, at::kLong))).sum().item<double>();
+  };
+  EXPECT_NEAR(dot(7, 3), dot(1004, 1000), 1e-3);
+  EXPECT_GT(std::abs(dot(7, 3) - dot(7, 4)), 1e-2);
+}
+
+TEST(RotaryEmbedding, WritesIntoViewsWithOtherStrides) {
+  at::manual_seed(2);
+  const RotaryEmbedding rotary(8, 10000.0, at::kFloat, at::kCPU);
+  const at::Tensor heads = at::randn({5, 2, 8});
+  const at::Tensor positions = at::arange(5, at::kLong);
+  at::Tensor by_head = at::empty({2, 5, 8});
+  at::Tensor view = by_head.transpose(0, 1);
+  apply_rotary(heads, rotary.angles(positions), view);
+  EXPECT_LE(relative_distance(by_head.transpose(0, 1), turn(rotary, heads, positions)), 0.0);
+}
+
+}  // namespace
+}  // namespace winnow

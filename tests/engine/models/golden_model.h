@@ -1,0 +1,75 @@
+// A golden LLaVA-OneVision folder: its model in fp32, its recorded cases, and what a case needs to be run by hand.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/models/registry.h"
+#include "engine/models/vision_language_model.h"
+#include "tests/support/golden_tensors.h"
+
+namespace winnow::test_support {
+
+inline std::string golden_folder(const std::string& name) {
+  return std::string(WINNOW_SOURCE_DIR) + "/tests/golden/llava_onevision/" + name;
+}
+
+inline std::unique_ptr<VisionLanguageModel> load_golden_model(const std::string& name, at::ScalarType dtype = at::kFloat) {
+  ModelSource source;
+  source.folder = golden_folder(name) + "/model";
+  source.dtype = dtype;
+  return load_model(source);
+}
+
+// The pixels that the processor made of the recorded bytes.
+inline at::Tensor pixels_of(const at::Tensor& levels) { return (levels.to(at::kFloat) / 255.0 - 0.5) / 0.5; }
+
+// Features of all media of a case, in prompt order; undefined for a case without.
+inline at::Tensor encode_case(const VisionLanguageModel& model, const GoldenTensors& golden, const std::string& name,
+                              std::vector<TokenOrigin>& origins) {
+  if (!golden.has(name + ".pixel_levels")) return {};
+  const at::Tensor pixels = pixels_of(golden.load(name + ".pixel_levels"));
+  std::vector<MediaFeatures> media;
+  if (name == "video") {
+    media.push_back(model.join_frames(model.encode_frames({pixels, 0, 0}, {})));
+  } else {
+    const at::Tensor sizes = golden.load(name + ".image_sizes");
+    for (std::int64_t image = 0; image < pixels.size(0); ++image) {
+      // Several images in one array are padded to the same number of tiles; each is a single tile.
+      const at::Tensor tiles = pixels.size(0) > 1 ? pixels[image].narrow(0, 0, 1) : pixels[image];
+      media.push_back(model.encode_image({tiles, sizes[image][0].item<std::int64_t>(), sizes[image][1].item<std::int64_t>()}, {}));
+    }
+  }
+  std::vector<at::Tensor> features;
+  for (const MediaFeatures& part : media) {
+    features.push_back(part.features);
+    origins.insert(origins.end(), part.origins.begin(), part.origins.end());
+  }
+  return at::cat(features, 0);
+}
+
+// Input embeddings with the features in the placeholders' places.
+inline at::Tensor embed_case(const VisionLanguageModel& model, const at::Tensor& ids, const at::Tensor& features) {
+  at::Tensor hidden = model.text().embed(ids);
+  if (features.defined()) {
+    const at::Tensor places = (ids == model.image_token_id()).logical_or(ids == model.video_token_id()).nonzero().squeeze(1);
+    hidden = hidden.index_copy(0, places, features);
+  }
+  return hidden;
+}
+
+// Runs tokens [first, first + rows) of a prompt through all layers on top of the cache; hidden is [rows, hidden].
+inline at::Tensor prefill(const TextDecoder& text, at::Tensor hidden, std::int64_t first, KvCache& cache,
+                          PrefillObserver* observer = nullptr, const InterruptToken& interrupt = {}) {
+  const at::Tensor positions = at::arange(first, first + hidden.size(0), at::kLong).unsqueeze(0);
+  for (std::int64_t layer = 0; layer < text.layers(); ++layer) {
+    text.prefill_layer(layer, hidden, positions, static_cast<std::int32_t>(first), cache, observer, interrupt);
+  }
+  return hidden;
+}
+
+}  // namespace winnow::test_support

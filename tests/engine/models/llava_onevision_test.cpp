@@ -1,0 +1,100 @@
+#include "engine/models/llava_onevision.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "tests/engine/models/golden_model.h"
+#include "tests/support/tensor_distance.h"
+
+namespace winnow {
+namespace {
+
+using test_support::GoldenTensors;
+using test_support::load_golden_model;
+using test_support::relative_distance;
+
+class LlavaOnevisionModel : public testing::Test {
+ protected:
+  c10::InferenceMode inference_;
+};
+
+TEST_F(LlavaOnevisionModel, InfoIsComplete) {
+  const auto model = load_golden_model("head_dim", at::kBFloat16);
+  const ModelInfo& info = model->info();
+  EXPECT_EQ(info.name, "model");
+  EXPECT_EQ(info.family, "llava_onevision");
+  EXPECT_EQ(info.device, "cpu");
+  EXPECT_EQ(info.dtype, "bf16");
+  EXPECT_EQ(info.layers, 2);
+  EXPECT_EQ(info.heads, 6);
+  EXPECT_EQ(info.kv_heads, 2);
+  EXPECT_EQ(info.head_dim, 16);
+  EXPECT_EQ(info.context_tokens, 4096);
+  EXPECT_EQ(info.visual_tokens_per_frame, 9);  // 5 x 5 patches pooled to 3 x 3
+  EXPECT_EQ(info.kv_bytes_per_token, 2 * 2 * 2 * 16 * 2);
+  EXPECT_EQ(info.weight_bytes, 2 * info.parameter_count);
+  // By hand, vision: patch embedding 24 * 48 + 24, positions 25 * 24, per layer 4 * (24 * 24 + 24) + 2 * 48 + (24 * 48 + 48) + (48 * 24 + 24).
+  const std::int64_t vision = 24 * 48 + 24 + 25 * 24 + 2 * (4 * (24 * 24 + 24) + 2 * 48 + (24 * 48 + 48) + (48 * 24 + 24));
+  const std::int64_t projector = 24 * 48 + 48 + 48 * 48 + 48 + 48;
+  const std::int64_t layer = (96 + 32 + 32) * 48 + 160 + 48 * 96 + 3 * 64 * 48 + 2 * 48;
+  const std::int64_t vocabulary = model->text().vocabulary();
+  EXPECT_EQ(info.parameter_count, vision + projector + 2 * layer + 48 + 2 * vocabulary * 48);
+}
+
+TEST_F(LlavaOnevisionModel, FramesCanBeEncodedInAnyGrouping) {
+  const auto model = load_golden_model("gqa_tied");
+  const GoldenTensors golden(test_support::golden_folder("gqa_tied") + "/golden.safetensors");
+  // 20 frames: more than one block of the tower.
+  const at::Tensor pixels = test_support::pixels_of(golden.load("video.pixel_levels")).repeat({4, 1, 1, 1});
+  const at::Tensor all = model->encode_frames({pixels, 0, 0}, {});
+  ASSERT_EQ(all.sizes(), at::IntArrayRef({20, 4, 48}));
+  for (const std::int64_t frame : {0, 7, 8, 19}) {
+    EXPECT_LE(relative_distance(model->encode_frames({pixels.narrow(0, frame, 1), 0, 0}, {})[0], all[frame]), 1e-5);
+  }
+  const MediaFeatures video = model->join_frames(all);
+  EXPECT_EQ(video.features.size(0), model->video_tokens(20));
+  EXPECT_EQ(video.origins[5].frame, 1);
+  EXPECT_EQ(video.origins[5].row, 0);
+  EXPECT_EQ(video.origins[5].column, 1);
+  EXPECT_EQ(video.origins.back().row, -1);
+}
+
+TEST_F(LlavaOnevisionModel, AStopIsSeenBeforeTheTowerRuns) {
+  const auto model = load_golden_model("gqa_tied");
+  InterruptSource stop;
+  stop.request_stop();
+  EXPECT_THROW(model->encode_frames({at::zeros({1, 3, 16, 16}), 0, 0}, stop.token()), Interrupted);
+}
+
+TEST_F(LlavaOnevisionModel, AStrategyWithoutASquareGridRefusesTilesAndVideos) {
+  const auto model = load_golden_model("select_default");
+  try {
+    model->encode_frames({at::zeros({1, 3, 12, 12}), 0, 0}, {});
+    FAIL() << "pooled 8 patches";
+  } catch (const Exception& exception) {
+    EXPECT_EQ(exception.error().code, ErrorCode::kUnsupportedModel);
+  }
+  EXPECT_THROW(model->image_tokens(30, 30, ImageTiling::kAnyRes), Exception);
+  EXPECT_EQ(model->image_tokens(30, 30, ImageTiling::kSingle), 9);  // 9 patches, the first dropped, a newline added
+}
+
+TEST_F(LlavaOnevisionModel, BrainFloatIsCloseToFp32) {
+  for (const char* const name : {"gqa_tied", "no_bias_scaled", "plain_projector"}) {
+    SCOPED_TRACE(name);
+    const auto model = load_golden_model(name, at::kBFloat16);
+    const GoldenTensors golden(test_support::golden_folder(name) + "/golden.safetensors");
+    std::vector<TokenOrigin> origins;
+    const at::Tensor features = test_support::encode_case(*model, golden, "image", origins);
+    ASSERT_EQ(features.scalar_type(), at::kBFloat16);
+    // 8 bits of mantissa through 2 vision and 2 text layers with unit-scale activations.
+    EXPECT_LE(relative_distance(features, golden.load("image.features")), 0.05);
+    KvCache cache(model->text().kv_shape());
+    const at::Tensor hidden = test_support::prefill(model->text(), test_support::embed_case(*model, golden.load("image.input_ids"), features), 0, cache);
+    const at::Tensor logits = model->text().logits(hidden.narrow(0, hidden.size(0) - 1, 1)).select(0, 0);
+    EXPECT_EQ(logits.scalar_type(), at::kFloat);
+    EXPECT_LE(relative_distance(logits, golden.load("image.logits")), 0.1);
+  }
+}
+
+}  // namespace
+}  // namespace winnow

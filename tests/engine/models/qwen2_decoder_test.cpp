@@ -1,0 +1,199 @@
+#include "engine/models/qwen2_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <numeric>
+#include <thread>
+
+#include "engine/base/error.h"
+#include "tests/engine/models/golden_model.h"
+#include "tests/support/tensor_distance.h"
+
+namespace winnow {
+namespace {
+
+using test_support::golden_folder;
+using test_support::prefill;
+using test_support::relative_distance;
+
+// The decoder of a golden folder, with tiles of any size.
+Qwen2Decoder decoder(const std::string& name, std::int64_t tile_rows) {
+  const std::string folder = golden_folder(name) + "/model";
+  WeightFolder weights(folder);
+  WeightReader reader(weights, at::kFloat, at::kCPU);
+  return Qwen2Decoder(load_llava_onevision_folder(folder).model.text, reader, "language_model.", tile_rows);
+}
+
+at::Tensor random_hidden(const TextDecoder& text, std::int64_t rows) {
+  at::manual_seed(9);
+  return text.embed(at::randint(0, text.vocabulary(), {rows}, at::kLong));
+}
+
+struct Collected : PrefillObserver {
+  bool wants_views() const override { return true; }
+  void on_layer(const LayerView& view) override {
+    views.push_back(view);
+    views.back().query = view.query.clone();
+    views.back().key = view.key.clone();
+    views.back().log_sum_exp = view.log_sum_exp.clone();
+  }
+  std::vector<LayerView> views;
+};
+
+class Qwen2DecoderTest : public testing::Test {
+ protected:
+  c10::InferenceMode inference_;
+};
+
+TEST_F(Qwen2DecoderTest, TilesOfAnySizeEqualOne) {
+  for (const char* const name : {"gqa_tied", "mha_untied", "head_dim"}) {
+    const Qwen2Decoder whole = decoder(name, 1024);
+    KvCache whole_cache(whole.kv_shape());
+    const at::Tensor input = random_hidden(whole, 50);
+    const at::Tensor expected = prefill(whole, input.clone(), 0, whole_cache);
+    for (const std::int64_t rows : {1, 7, 25, 49}) {
+      SCOPED_TRACE(testing::Message() << name << " tile " << rows);
+      const Qwen2Decoder tiled = decoder(name, rows);
+      KvCache cache(tiled.kv_shape());
+      EXPECT_LE(relative_distance(prefill(tiled, input.clone(), 0, cache), expected), 1e-5);
+      EXPECT_LE(relative_distance(cache.gather_keys(1, 0), whole_cache.gather_keys(1, 0)), 1e-5);
+    }
+  }
+}
+
+TEST_F(Qwen2DecoderTest, ASegmentOnTopOfACacheEqualsOnePass) {
+  for (const char* const name : {"gqa_tied", "mha_untied", "head_dim"}) {
+    SCOPED_TRACE(name);
+    const Qwen2Decoder text = decoder(name, 16);
+    const at::Tensor input = random_hidden(text, 60);
+    KvCache whole_cache(text.kv_shape());
+    const at::Tensor expected = prefill(text, input.clone(), 0, whole_cache);
+    KvCache cache(text.kv_shape());
+    const at::Tensor first = prefill(text, input.narrow(0, 0, 23).clone(), 0, cache);
+    const at::Tensor second = prefill(text, input.narrow(0, 23, 37).clone(), 23, cache);
+    EXPECT_LE(relative_distance(at::cat({first, second}, 0), expected), 1e-5);
+    EXPECT_EQ(cache.slots(0, 0), 60);
+    EXPECT_EQ(cache.original(1, 0)[59], 59);
+  }
+}
+
+TEST_F(Qwen2DecoderTest, DecodingEqualsPrefilling) {
+  for (const char* const name : {"gqa_tied", "mha_untied", "no_bias_scaled", "head_dim"}) {
+    SCOPED_TRACE(name);
+    const Qwen2Decoder text = decoder(name, 1024);
+    at::manual_seed(10);
+    const at::Tensor ids = at::randint(0, text.vocabulary(), {70}, at::kLong);
+    KvCache whole_cache(text.kv_shape());
+    const at::Tensor expected = text.logits(prefill(text, text.embed(ids), 0, whole_cache));
+    KvCache cache(text.kv_shape());
+    prefill(text, text.embed(ids.narrow(0, 0, 60)), 0, cache);
+    for (std::int64_t i = 60; i < 70; ++i) {
+      const std::int64_t position[] = {i};
+      const at::Tensor logits = text.decode(ids[i].item<std::int64_t>(), position, static_cast<std::int32_t>(i), cache, {});
+      ASSERT_EQ(logits.scalar_type(), at::kFloat);
+      EXPECT_LE(relative_distance(logits, expected[i]), 1e-5) << "token " << i;
+    }
+  }
+}
+
+TEST_F(Qwen2DecoderTest, DecodingMayEvictAfterEachLayer) {
+  const Qwen2Decoder text = decoder("mha_untied", 1024);
+  KvCache cache(text.kv_shape());
+  prefill(text, random_hidden(text, 20), 0, cache);
+  std::vector<std::int64_t> seen;
+  const std::int64_t position[] = {20};
+  const at::Tensor logits = text.decode(5, position, 20, cache, [&](std::int64_t layer) {
+    seen.push_back(layer);
+    cache.evict(layer, 1, 0);  // one head only: the cache is ragged from now on
+  });
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(cache.slots(0, 0), 21);
+  EXPECT_EQ(cache.slots(0, 1), 20);
+  const std::int64_t next[] = {21};
+  EXPECT_TRUE(at::isfinite(text.decode(6, next, 21, cache, {})).all().item<bool>());
+}
+
+TEST_F(Qwen2DecoderTest, ASegmentSeesOnlyTheSlotsThatStayed) {
+  // Compacting to a prefix must equal never having had the rest.
+  const Qwen2Decoder text = decoder("head_dim", 8);
+  const at::Tensor input = random_hidden(text, 40);
+  KvCache cut(text.kv_shape());
+  prefill(text, input.narrow(0, 0, 30).clone(), 0, cut);
+  LayerPlan plan;
+  plan.kept.assign(2, std::vector<std::int32_t>(12));
+  for (auto& kept : plan.kept) std::iota(kept.begin(), kept.end(), 0);
+  for (std::int64_t layer = 0; layer < text.layers(); ++layer) cut.compact(layer, 30, plan);
+  KvCache short_cache(text.kv_shape());
+  prefill(text, input.narrow(0, 0, 12).clone(), 0, short_cache);
+  EXPECT_LE(relative_distance(prefill(text, input.narrow(0, 30, 10).clone(), 30, cut),
+                              prefill(text, input.narrow(0, 30, 10).clone(), 30, short_cache)),
+            1e-5);
+}
+
+TEST_F(Qwen2DecoderTest, TheObserverSeesWhatTheAttentionUsed) {
+  const Qwen2Decoder text = decoder("gqa_tied", 9);
+  const at::Tensor input = random_hidden(text, 31);
+  KvCache cache(text.kv_shape());
+  prefill(text, input.narrow(0, 0, 11).clone(), 0, cache);
+  Collected collected;
+  prefill(text, input.narrow(0, 11, 20).clone(), 11, cache, &collected);
+  ASSERT_EQ(collected.views.size(), 2U);
+  const LayerView& view = collected.views[1];
+  EXPECT_EQ(view.layer, 1);
+  EXPECT_EQ(view.query.sizes(), at::IntArrayRef({4, 20, 12}));
+  EXPECT_EQ(view.key.sizes(), at::IntArrayRef({1, 20, 12}));
+  ASSERT_EQ(view.past_keys.size(), 1U);
+  EXPECT_EQ(view.past_keys[0].size(0), 11);
+  EXPECT_NEAR(view.scale, 1.0 / std::sqrt(12.0), 1e-12);
+  // The probabilities rebuilt from log-sum-exp sum to one over what each row may see.
+  const at::Tensor keys = at::cat({view.past_keys[0], view.key[0]}, 0);
+  const at::Tensor logits = at::matmul(view.query, keys.t()) * view.scale;
+  const at::Tensor hidden_part = at::arange(31).unsqueeze(0) > at::arange(20).unsqueeze(1) + 11;
+  const at::Tensor sums = at::exp(logits - view.log_sum_exp.unsqueeze(-1)).masked_fill(hidden_part, 0.0).sum(-1);
+  EXPECT_LE((sums - 1.0).abs().max().item<double>(), 1e-5);
+}
+
+TEST_F(Qwen2DecoderTest, AnObserverThatWantsNothingIsNotCalled) {
+  struct Silent : PrefillObserver {
+    bool wants_views() const override { return false; }
+    void on_layer(const LayerView&) override { FAIL() << "called"; }
+  } silent;
+  const Qwen2Decoder text = decoder("gqa_tied", 9);
+  KvCache cache(text.kv_shape());
+  prefill(text, random_hidden(text, 20), 0, cache, &silent);
+}
+
+TEST_F(Qwen2DecoderTest, AnInterruptEndsALayerWithinATile) {
+  const Qwen2Decoder text = decoder("gqa_tied", 1);
+  const std::int64_t rows = 30000;  // minutes in tiles of one row
+  KvCache cache(text.kv_shape());
+  at::Tensor hidden = at::randn({rows, 48});
+  const at::Tensor positions = at::arange(rows, at::kLong).unsqueeze(0);
+  InterruptSource cancel;
+  std::chrono::steady_clock::time_point asked;
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    asked = std::chrono::steady_clock::now();
+    cancel.request_cancel();
+  });
+  EXPECT_THROW(text.prefill_layer(0, hidden, positions, 0, cache, nullptr, cancel.token()), Interrupted);
+  const auto late = std::chrono::steady_clock::now() - asked;
+  other.join();
+  EXPECT_LT(std::chrono::duration_cast<std::chrono::milliseconds>(late).count(), 200);
+  EXPECT_EQ(cache.slots(0, 0), 0);  // a layer is appended whole or not at all
+}
+
+TEST_F(Qwen2DecoderTest, RefusesWhatDoesNotFit) {
+  const Qwen2Decoder text = decoder("gqa_tied", 16);
+  KvCache cache(text.kv_shape());
+  const std::int64_t position[] = {0};
+  EXPECT_THROW(text.decode(-1, position, 0, cache, {}), Exception);
+  EXPECT_THROW(text.decode(text.vocabulary(), position, 0, cache, {}), Exception);
+  at::Tensor hidden = at::zeros({4, 48});
+  EXPECT_THROW(text.prefill_layer(0, hidden, at::zeros({3, 4}, at::kLong), 0, cache, nullptr, {}), Exception);
+  EXPECT_THROW(text.prefill_layer(2, hidden, at::zeros({1, 4}, at::kLong), 0, cache, nullptr, {}), Exception);
+}
+
+}  // namespace
+}  // namespace winnow

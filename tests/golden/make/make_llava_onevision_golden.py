@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/llava_onevision: tiny random LLaVA-OneVision folders and what transformers computes with them in fp32.
+
+    python tests/golden/make/make_llava_onevision_golden.py
+
+One folder per configuration: model/ is an ordinary Hugging Face folder (weights, tokenizer, processors, chat template), loaded back with
+from_pretrained before anything is computed, golden.safetensors holds inputs and results, cases.json the messages, prompts and pictures.
+Pictures are stored as bytes; pixel values as the bytes after resizing (pixel = (byte / 255 - 0.5) / 0.5, checked here to be exact).
+
+Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (versions: manifest.json).
+"""
+
+import json
+import pathlib
+import re
+import shutil
+import warnings
+
+import numpy as np
+import safetensors
+import tokenizers
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from transformers import (LlavaOnevisionConfig, LlavaOnevisionForConditionalGeneration, LlavaOnevisionImageProcessor, LlavaOnevisionProcessor,
+                          LlavaOnevisionVideoProcessor, PreTrainedTokenizerFast, Qwen2Config, SiglipVisionConfig)
+
+warnings.filterwarnings("ignore")
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+OUT = pathlib.Path(__file__).resolve().parents[1] / "llava_onevision"
+SEED = 7
+GREEDY_TOKENS = 64
+QWEN2_PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
+                 r"\s+(?!\S)|\s+")
+SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<image>", "<video>"]
+CORPUS = ["What is in the picture?", "Describe the video in one sentence.", "The red circle moves from the left to the right.",
+          "How many squares are there?", "user assistant system", "What are the differences between the two images?"]
+CHAT_TEMPLATE = (
+    "{% for message in messages %}{{'<|im_start|>' + message['role'] + ' '}}"
+    "{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\\n' }}{% endfor %}"
+    "{% for content in message['content'] | selectattr('type', 'equalto', 'video') %}{{ '<video>\\n' }}{% endfor %}"
+    "{% for content in message['content'] | selectattr('type', 'equalto', 'text') %}{{ '\\n' + content['text'] }}{% endfor %}"
+    "{{'<|im_end|>'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}")
+
+
+def grid(side, rows, columns):
+    return [[side * r, side * c] for r in range(1, rows + 1) for c in range(1, columns + 1)]
+
+
+# layout: of the weight names, "language_model.model" (transformers <= 4.51 and save_pretrained of 5) or "model.language_model".
+# cases: those that transformers can run; select strategy "default" leaves no square grid, so tiled images and videos fail there.
+ALL = ("text", "image", "two_images", "video")
+CONFIGURATIONS = {
+    "gqa_tied": dict(
+        covers="4 query heads on 1 kv head, tied embeddings, feature layer -1, bf16 weights",
+        text=dict(hidden_size=48, intermediate_size=96, num_attention_heads=4, num_key_value_heads=1, tie_word_embeddings=True),
+        vision=dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2, image_size=16, patch_size=4),
+        model=dict(vision_feature_layer=-1), pinpoints=grid(16, 2, 3), stored=torch.bfloat16, cases=ALL),
+    "mha_untied": dict(
+        covers="multi-head attention, untied head, feature layer -2, names model.language_model, fp32 weights",
+        text=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=4, tie_word_embeddings=False),
+        vision=dict(hidden_size=24, intermediate_size=40, num_hidden_layers=3, num_attention_heads=3, image_size=16, patch_size=4),
+        model=dict(vision_feature_layer=-2), pinpoints=grid(16, 3, 2), stored=torch.float32, layout="model.language_model", cases=ALL),
+    "no_bias_scaled": dict(
+        covers="no q/k/v bias, group of 2, feature layers [-3, -1], anyres_max_2 (bilinear reduction), rope_theta 1e6, bf16 weights",
+        text=dict(hidden_size=48, intermediate_size=80, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True,
+                  rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
+        vision=dict(hidden_size=32, intermediate_size=64, num_hidden_layers=3, num_attention_heads=2, image_size=16, patch_size=4),
+        model=dict(vision_feature_layer=[-3, -1], vision_aspect_ratio="anyres_max_2"), pinpoints=grid(16, 3, 3), stored=torch.bfloat16,
+        strip_bias=True, cases=ALL),
+    "head_dim": dict(
+        covers="head_dim 16 where hidden / heads is 8, group of 3, 5 x 5 patches from 22 px (a rest is cut off), fp16 weights",
+        text=dict(hidden_size=48, intermediate_size=64, num_attention_heads=6, num_key_value_heads=2, head_dim=16, tie_word_embeddings=False),
+        vision=dict(hidden_size=24, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=22, patch_size=4),
+        model=dict(vision_feature_layer=-1), pinpoints=[[22, 44], [44, 22], [44, 44]], stored=torch.float16, cases=ALL),
+    "select_default": dict(
+        covers="select strategy default, feature layers [1, -2], two shards with an index, names model.language_model",
+        text=dict(hidden_size=32, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True),
+        vision=dict(hidden_size=32, intermediate_size=64, num_hidden_layers=3, num_attention_heads=4, image_size=12, patch_size=4),
+        model=dict(vision_feature_layer=[1, -2], vision_feature_select_strategy="default"), pinpoints=grid(12, 2, 2),
+        stored=torch.bfloat16, layout="model.language_model", shards=2, cases=("text", "two_images")),
+    "plain_projector": dict(
+        covers="projector without bias and with tanh gelu, feature layer 1 (positive), odd 3 x 3 patches, single pinpoint row, anyres_max_4",
+        text=dict(hidden_size=40, intermediate_size=72, num_attention_heads=5, num_key_value_heads=1, tie_word_embeddings=True,
+                  rms_norm_eps=1e-5),
+        vision=dict(hidden_size=24, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=12, patch_size=4,
+                    layer_norm_eps=1e-5),
+        model=dict(vision_feature_layer=1, multimodal_projector_bias=False, projector_hidden_act="gelu_pytorch_tanh",
+                   vision_aspect_ratio="anyres_max_4"),
+        pinpoints=[[12, 12], [12, 24], [12, 36], [12, 72], [36, 36]], stored=torch.bfloat16, cases=ALL),
+}
+
+
+def picture(height, width, seed):
+    """Smooth slopes with a few hard edges; differs visibly between seeds."""
+    y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
+    value = 40 * (c + 1) + x * (3 + seed % 5) + y * (7 - seed % 4) + 60 * ((x // 7 + y // 5 + seed) % 3)
+    return (value % 256).astype(np.uint8)
+
+
+def make_tokenizer():
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.Split(Regex(QWEN2_PATTERN), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.train_from_iterator(CORPUS, trainers.BpeTrainer(
+        vocab_size=300, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<|endoftext|>", model_max_length=4096,
+        extra_special_tokens={"image_token": "<image>", "video_token": "<video>"})
+
+
+def randomise(model, generator):
+    """Logits that differ clearly: default initialisation is so small that greedy choices would be ties."""
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            noise = torch.randn(value.shape, generator=generator)
+            if re.search(r"norm\d?\.weight$|layernorm\.weight$", name):
+                value.copy_(1 + 0.2 * noise)
+            elif name.endswith(".bias"):
+                value.copy_(0.2 * noise)
+            elif "embed" in name and "patch" not in name:
+                value.copy_(0.5 * noise)
+            elif "lm_head" in name:
+                value.copy_(0.5 * noise)
+            elif "image_newline" in name:
+                value.copy_(0.5 * noise)
+            else:
+                value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
+
+
+def rewrite_weights(folder, options):
+    """Names, shards and missing biases as other writers leave them."""
+    tensors = load_file(folder / "model.safetensors")
+    if options.get("strip_bias"):
+        tensors = {k: v for k, v in tensors.items() if not re.search(r"language_model.*[qkv]_proj\.bias$", k)}
+    if options.get("layout") == "model.language_model":
+        renamed = {}
+        for name, value in tensors.items():
+            name = re.sub(r"^language_model\.lm_head\.", "lm_head.", name)
+            name = re.sub(r"^language_model\.model\.", "model.language_model.", name)
+            name = re.sub(r"^(vision_tower|multi_modal_projector|image_newline)", r"model.\1", name)
+            renamed[name] = value
+        tensors = renamed
+    shards = options.get("shards", 1)
+    (folder / "model.safetensors").unlink()
+    if shards == 1:
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        return
+    names = sorted(tensors)
+    index = {"metadata": {"total_size": sum(t.numel() * t.element_size() for t in tensors.values())}, "weight_map": {}}
+    for shard in range(shards):
+        file = f"model-{shard + 1:05d}-of-{shards:05d}.safetensors"
+        part = names[shard::shards]
+        save_file({name: tensors[name] for name in part}, folder / file, metadata={"format": "pt"})
+        index["weight_map"].update({name: file for name in part})
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
+
+
+def make_folder(name, options, generator, folder):
+    tokenizer = make_tokenizer()
+    side, patch = options["vision"]["image_size"], options["vision"]["patch_size"]
+    image_id, video_id = tokenizer.convert_tokens_to_ids(["<image>", "<video>"])
+    text = Qwen2Config(vocab_size=len(tokenizer) + 3, num_hidden_layers=2, max_position_embeddings=4096, bos_token_id=None,
+                       eos_token_id=tokenizer.eos_token_id, **options["text"])
+    vision = SiglipVisionConfig(vision_use_head=False, **options["vision"])
+    config = LlavaOnevisionConfig(vision_config=vision, text_config=text, image_token_index=image_id, video_token_index=video_id,
+                                  image_grid_pinpoints=options["pinpoints"], tie_word_embeddings=options["text"]["tie_word_embeddings"],
+                                  **options["model"])
+    model = LlavaOnevisionForConditionalGeneration(config)
+    randomise(model, generator)
+    model.tie_weights()
+    model.to(options["stored"]).save_pretrained(folder)
+    size = {"height": side, "width": side}
+    aspect = options["model"].get("vision_aspect_ratio", "anyres_max_9")
+    half = [0.5, 0.5, 0.5]
+    processor = LlavaOnevisionProcessor(
+        image_processor=LlavaOnevisionImageProcessor(size=size, image_grid_pinpoints=options["pinpoints"], image_mean=half, image_std=half),
+        tokenizer=tokenizer, video_processor=LlavaOnevisionVideoProcessor(size=size, image_mean=half, image_std=half),
+        num_image_tokens=(side // patch) ** 2, vision_aspect_ratio=aspect,
+        vision_feature_select_strategy=options["model"].get("vision_feature_select_strategy", "full"), chat_template=CHAT_TEMPLATE)
+    processor.save_pretrained(folder)
+    rewrite_weights(folder, options)
+    return processor
+
+
+def levels(pixels):
+    """The bytes that the processor normalised; exact, or the golden file would not say what the model saw."""
+    values = torch.as_tensor(np.asarray(pixels), dtype=torch.float32)
+    result = torch.round((values * 0.5 + 0.5) * 255)
+    again = (result / 255 - 0.5) / 0.5
+    assert float((again - values).abs().max()) < 1e-6
+    return result.to(torch.uint8)
+
+
+def run_case(case, processor, model):
+    content = {"text": [], "image": [{"type": "image"}], "two_images": [{"type": "image"}, {"type": "image"}], "video": [{"type": "video"}]}[case]
+    question = {"text": "How many squares are there?", "image": "What is in the picture?",
+                "two_images": "What are the differences between the two images?", "video": "Describe the video in one sentence."}[case]
+    messages = [{"role": "user", "content": content + [{"type": "text", "text": question}]}]
+    prompt = processor.apply_chat_template(messages, add_generation_prompt=True)
+    pictures = {"text": [], "image": [picture(31, 45, 1)], "two_images": [picture(20, 33, 2), picture(41, 17, 3)],
+                "video": [picture(24, 34, 10 + i) for i in range(5)]}[case]
+    arguments, tensors = {}, {}
+    if case in ("image", "two_images"):
+        arguments["images"] = [pictures]
+    elif case == "video":
+        arguments["videos"] = [np.stack(pictures)]
+    inputs = processor(text=prompt, return_tensors="pt", **arguments)
+    tensors["input_ids"] = inputs["input_ids"][0]
+    for index, rgb in enumerate(pictures):
+        tensors[f"rgb.{index}"] = torch.from_numpy(rgb)
+    extra = {}
+    with torch.no_grad():
+        if case in ("image", "two_images"):
+            pixels, sizes = inputs["pixel_values"], inputs["image_sizes"]
+            extra = dict(pixel_values=pixels, image_sizes=sizes, batch_num_images=inputs["batch_num_images"])
+            tensors["pixel_levels"] = levels(pixels)
+            tensors["image_sizes"] = sizes
+            features = model.model.get_image_features(**extra, return_dict=True).pooler_output
+            tensors["features"] = torch.cat(features)
+        elif case == "video":
+            pixels = inputs["pixel_values_videos"]
+            extra = dict(pixel_values_videos=pixels)
+            tensors["pixel_levels"] = levels(pixels[0])
+            features = model.model.get_video_features(pixels, return_dict=True).pooler_output
+            tensors["features"] = torch.cat([features[0], model.model.image_newline[None]])
+        out = model(input_ids=inputs["input_ids"], use_cache=True, **extra)
+        logits = out.logits[0]
+        tensors["logits"] = logits[-1].clone()
+        if case == "text":
+            tensors["all_logits"] = logits.clone()
+        greedy, margins, step = [], [], logits[-1]
+        for _ in range(GREEDY_TOKENS):
+            best = torch.topk(step, 2).values
+            greedy.append(int(step.argmax()))
+            margins.append(float(best[0] - best[1]))
+            out = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=out.past_key_values, use_cache=True)
+            step = out.logits[0, -1]
+    tensors["greedy"] = torch.tensor(greedy)
+    tensors["margins"] = torch.tensor(margins)
+    description = dict(messages=messages, prompt=prompt, pictures=[list(p.shape[:2]) for p in pictures], tokens=len(tensors["input_ids"]),
+                       visual_tokens=int(tensors["features"].shape[0]) if "features" in tensors else 0,
+                       smallest_margin=min(margins), answer=processor.tokenizer.decode(greedy))
+    return description, {f"{case}.{key}": value.contiguous() for key, value in tensors.items()}
+
+
+def main():
+    shutil.rmtree(OUT, ignore_errors=True)
+    torch.set_num_threads(1)
+    for number, (name, options) in enumerate(CONFIGURATIONS.items()):
+        folder = OUT / name / "model"
+        folder.mkdir(parents=True)
+        generator = torch.Generator().manual_seed(SEED + number)
+        torch.manual_seed(SEED + number)
+        processor = make_folder(name, options, generator, folder)
+        model, report = LlavaOnevisionForConditionalGeneration.from_pretrained(
+            folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
+        model.eval()
+        missing = {k for k in report["missing_keys"] if not (options.get("strip_bias") and k.endswith("_proj.bias"))}
+        assert not missing and not report["unexpected_keys"] and not report["mismatched_keys"], (name, report)
+        if options.get("strip_bias"):
+            with torch.no_grad():  # transformers leaves them as they come
+                for key, value in model.named_parameters():
+                    if "language_model" in key and re.search(r"[qkv]_proj\.bias$", key):
+                        value.zero_()
+        cases, tensors = {}, {}
+        for case in options["cases"]:
+            cases[case], results = run_case(case, processor, model)
+            tensors.update(results)
+        save_file(tensors, OUT / name / "golden.safetensors")
+        for file in (OUT / name).rglob("*.safetensors"):
+            file.chmod(0o644)
+        (OUT / name / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
+        print(name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5)) for case, d in cases.items()})
+    manifest = {
+        "what": "prompt ids, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random LLaVA-OneVision models",
+        "reference": f"transformers {transformers.__version__}, LlavaOnevisionForConditionalGeneration in fp32, eager attention",
+        "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
+        "script": "tests/golden/make/make_llava_onevision_golden.py",
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__, "tokenizers": tokenizers.__version__,
+                     "safetensors": safetensors.__version__, "numpy": np.__version__},
+        "seed": f"{SEED} + number of the configuration",
+        "configurations": {name: options["covers"] for name, options in CONFIGURATIONS.items()},
+        "tensors": {
+            "<case>.input_ids": "int64 [n], placeholders expanded", "<case>.rgb.<i>": "uint8 [height, width, 3]",
+            "<case>.pixel_levels": "uint8 [images, tiles, 3, side, side] or [frames, 3, side, side]; value = (level / 255 - 0.5) / 0.5",
+            "<case>.image_sizes": "int64 [images, 2], height and width", "<case>.features": "fp32 [visual tokens, hidden], in prompt order",
+            "<case>.logits": "fp32 [vocabulary], last position", "text.all_logits": "fp32 [n, vocabulary]",
+            "<case>.greedy": "int64 [64], stop tokens ignored", "<case>.margins": "fp32 [64], first minus second choice"},
+        "tolerance": "features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 sums in another order); greedy "
+                     "tokens equal where the margin exceeds 1e-3",
+        "notes": ["Qwen2 always has q/k/v biases in this version of transformers; no_bias_scaled stores none and the script sets them to zero",
+                  "select_default: transformers cannot pack tiled images or pool videos with this strategy and a SigLIP tower, so that only "
+                  "text and several images are recorded"],
+        "licence": "Apache-2.0, own random weights, own pictures and text",
+    }
+    (OUT / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
