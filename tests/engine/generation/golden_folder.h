@@ -1,0 +1,69 @@
+// A configuration of tests/golden/llava_onevision as an engine request: its model folder, its pictures, its recorded tensors.
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/api/engine.h"
+#include "engine/weights/safetensors.h"
+#include "tests/support/memory_media.h"
+
+namespace winnow::testing {
+
+template <typename T>
+std::vector<T> read_tensor(const SafetensorsFile& file, const std::string& name) {
+  const StoredTensor& tensor = file.tensor(name);
+  std::vector<T> values(tensor.bytes() / sizeof(T));
+  file.read(tensor, 0, std::as_writable_bytes(std::span(values)));
+  return values;
+}
+
+class GoldenFolder {
+ public:
+  explicit GoldenFolder(const std::string& name)
+      : folder_(std::string(WINNOW_SOURCE_DIR) + "/tests/golden/llava_onevision/" + name), tensors_(folder_ + "/golden.safetensors") {
+    std::ifstream stream(folder_ + "/cases.json");
+    cases_ = nlohmann::json::parse(stream);
+  }
+
+  std::string model_folder() const { return folder_ + "/model"; }
+  const SafetensorsFile& tensors() const { return tensors_; }
+  const nlohmann::json& cases() const { return cases_; }
+
+  // The recorded question as a user message; its pictures are put into `opener`.
+  Message message(const std::string& name, MemoryMediaOpener& opener) const {
+    Message message;
+    const nlohmann::json& entry = cases_.at(name);
+    std::vector<RgbImage> pictures;
+    for (std::size_t i = 0; i < entry.at("pictures").size(); ++i) {
+      RgbImage picture;
+      picture.height_px = entry.at("pictures")[i][0];
+      picture.width_px = entry.at("pictures")[i][1];
+      picture.rgb = read_tensor<std::uint8_t>(tensors_, name + ".rgb." + std::to_string(i));
+      pictures.push_back(std::move(picture));
+    }
+    if (name == "video") {
+      opener.add(name, pictures);
+      message.items.emplace_back(MediaItem{{name, MediaKind::kVideo, {}}});
+    } else {
+      for (std::size_t i = 0; i < pictures.size(); ++i) {
+        const std::string path = name + std::to_string(i);
+        opener.add(path, {pictures[i]});
+        message.items.emplace_back(MediaItem{{path, MediaKind::kImage, {}}});
+      }
+    }
+    for (const nlohmann::json& part : entry.at("messages")[0].at("content")) {
+      if (part.at("type") == "text") message.items.emplace_back(TextItem{part.at("text").get<std::string>()});
+    }
+    return message;
+  }
+
+ private:
+  std::string folder_;
+  SafetensorsFile tensors_;
+  nlohmann::json cases_;
+};
+
+}  // namespace winnow::testing
