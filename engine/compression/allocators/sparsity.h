@@ -1,0 +1,22 @@
+// Layers whose attention is dense get more: weight = 1 - share of near-zero entries (VL-Cache, arXiv 2410.23317, section 4.1).
+#pragma once
+
+#include "engine/compression/allocators/allocator.h"
+
+namespace winnow {
+
+class SparsityAllocator : public Allocator {
+ public:
+  // p: an entry is near zero below p times its row's maximum.
+  SparsityAllocator(RowRule rows, double p) : rows_(rows), p_(p) {}
+  std::string name() const override { return "sparsity"; }
+  std::optional<StatisticsNeed> need() const override;
+  double measure(const LayerStatistics& statistics) const override;
+  std::vector<double> weights(std::span<const double> measured) const override;
+
+ private:
+  RowRule rows_;
+  double p_;
+};
+
+}  // namespace winnow

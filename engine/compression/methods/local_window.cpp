@@ -1,0 +1,26 @@
+#include "engine/compression/methods/local_window.h"
+
+#include "engine/compression/allocators/uniform.h"
+#include "engine/compression/scorers/recency.h"
+
+namespace winnow {
+
+Composition compose_local_window() {
+  Composition composition;
+  composition.method = "local-window";
+  composition.allocator = std::make_unique<UniformAllocator>();
+  composition.scorer = std::make_unique<RecencyScorer>();
+  composition.phase = MethodPhase::kDecode;
+  return composition;
+}
+
+MethodInfo local_window_info() {
+  MethodInfo info;
+  info.name = "local-window";
+  info.title = "Local window";
+  info.source = "baseline of Xiao et al., arXiv 2309.17453";
+  info.phase = "decode";
+  return info;
+}
+
+}  // namespace winnow

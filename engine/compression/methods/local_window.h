@@ -1,0 +1,14 @@
+// LocalWindow: the last b tokens and nothing else; the window baseline of Xiao et al., arXiv 2309.17453, figure 1 (b).
+//
+// While decoding the oldest slot leaves when m > b. Deviation: none; keys keep their original rotary positions.
+#pragma once
+
+#include "engine/compression/composition.h"
+#include "engine/compression/method_info.h"
+
+namespace winnow {
+
+Composition compose_local_window();
+MethodInfo local_window_info();
+
+}  // namespace winnow

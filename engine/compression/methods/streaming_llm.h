@@ -1,0 +1,21 @@
+// StreamingLLM: attention sinks plus a sliding window. Xiao et al., "Efficient Streaming Language Models with Attention Sinks",
+// ICLR 2024, arXiv 2309.17453, section 3.2 and figure 4; reference code mit-han-lab/streaming-llm, streaming_llm/kv_cache.py.
+//
+// kept = first n_sink tokens of the conversation + last (b - n_sink); while decoding the oldest slot that is no sink leaves when m > b.
+// Deviations: keys keep their original rotary positions (the authors re-assign positions inside the cache); the sinks are system tokens,
+// never image tokens.
+#pragma once
+
+#include "engine/compression/composition.h"
+#include "engine/compression/method_info.h"
+
+namespace winnow {
+
+struct StreamingLlmOptions {
+  std::int64_t sinks = 4;
+};
+
+Composition compose_streaming_llm(const StreamingLlmOptions& options = {});
+MethodInfo streaming_llm_info();
+
+}  // namespace winnow

@@ -1,0 +1,45 @@
+// A checked compression recipe: a composition of parts, a budget and a turn policy. Nothing illegal can be held by one.
+//
+// Made from a request by engine/generation, read by SegmentCompressor and next_decode_policy(). Immutable. No torch.
+// Errors: kIllegalRecipe with a sentence for people; subject names the offending setting.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/compression/budget.h"
+#include "engine/compression/composition.h"
+#include "engine/compression/recipe_spec.h"
+#include "engine/compression/statistics/layer_statistics.h"
+
+namespace winnow {
+
+class Recipe {
+ public:
+  // The preset that spec.method names, with default options.
+  static Recipe from_spec(const RecipeSpec& spec);
+  // Other options or other parts; spec.method is only a label.
+  static Recipe from_parts(const RecipeSpec& spec, Composition composition);
+
+  const Composition& composition() const { return composition_; }
+  const BudgetRequest& budget() const { return budget_; }
+  TurnPolicy turn_policy() const { return turn_policy_; }
+  int min_event_tokens() const { return min_event_tokens_; }
+
+  // False: the same as no compression at all (method full, or a share of 1).
+  bool compresses() const;
+  // What has to be computed per layer; empty if no statistic is needed.
+  const std::vector<StatisticsNeed>& needs() const { return needs_; }
+  // Budgets of all layers are known before the prefill.
+  bool static_budgets() const;
+
+ private:
+  Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& spec);
+  Composition composition_;
+  BudgetRequest budget_;
+  TurnPolicy turn_policy_;
+  int min_event_tokens_;
+  std::vector<StatisticsNeed> needs_;
+};
+
+}  // namespace winnow

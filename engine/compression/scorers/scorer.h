@@ -1,0 +1,25 @@
+// Scorer: how important each token of the segment is, higher = keep.
+//
+// One file per rule. Const and pure: what a scorer knows of the layer is in the statistics that it declared. No torch.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/compression/segment_info.h"
+#include "engine/compression/statistics/layer_statistics.h"
+
+namespace winnow {
+
+class Scorer {
+ public:
+  virtual ~Scorer() = default;
+  virtual std::string name() const = 0;
+  virtual std::optional<StatisticsNeed> need() const { return std::nullopt; }
+  // Scores for kv_heads heads, or for one that stands for all heads of the layer. Values that are not finite rank last.
+  virtual HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const = 0;
+  // Whether the score of a slot can be kept up to date while decoding (phase decode).
+  virtual bool follows_decode() const { return false; }
+};
+
+}  // namespace winnow

@@ -1,0 +1,26 @@
+// An observation window at the segment's end votes for the tokens before it; pooling keeps neighbourhoods together (SnapKV).
+//
+// Score = pooled column sums of the last `window` rows over the columns before the window. The window itself is the recipe's protected
+// recent range; its columns rank last here.
+#pragma once
+
+#include "engine/compression/pooling.h"
+#include "engine/compression/scorers/scorer.h"
+
+namespace winnow {
+
+class WindowVotesScorer : public Scorer {
+ public:
+  WindowVotesScorer(std::int64_t window, std::int64_t kernel, Pooling pooling) : window_(window), kernel_(kernel), pooling_(pooling) {}
+  std::string name() const override { return "window votes"; }
+  std::optional<StatisticsNeed> need() const override;
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+
+ private:
+  RowRule rows() const;
+  std::int64_t window_;
+  std::int64_t kernel_;
+  Pooling pooling_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,137 @@
+#include "engine/compression/statistics/attention_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+
+namespace {
+
+// Scaled queries of rows [first, first + rows) as [Hkv, G * rows, d] fp32.
+at::Tensor query_tile(const LayerView& view, std::int64_t kv_heads, std::int64_t first, std::int64_t rows) {
+  const at::Tensor q = view.query.narrow(1, first, rows).to(at::kFloat) * view.scale;
+  return q.reshape({kv_heads, -1, view.query.size(2)});
+}
+
+// Logits of a query tile with segment keys [first, first + count): [Hkv, G, rows, count].
+at::Tensor tile_logits(const LayerView& view, const at::Tensor& queries, std::int64_t rows, std::int64_t first, std::int64_t count) {
+  const at::Tensor keys = view.key.narrow(1, first, count).to(at::kFloat);
+  return at::bmm(queries, keys.transpose(1, 2)).reshape({keys.size(0), -1, rows, count});
+}
+
+// True above the diagonal: keys that come after the row. [rows, count]
+at::Tensor future_mask(std::int64_t first_row, std::int64_t rows, std::int64_t first_key, std::int64_t count, at::Device device) {
+  const auto options = at::TensorOptions().dtype(at::kLong).device(device);
+  const at::Tensor row = at::arange(first_row, first_row + rows, options).unsqueeze(1);
+  const at::Tensor key = at::arange(first_key, first_key + count, options).unsqueeze(0);
+  return key.gt(row);
+}
+
+// Calls visit(first key, count, logits, mask or undefined) for every key tile that some row of the tile may see.
+template <class Visit>
+void for_key_tiles(const LayerView& view, const at::Tensor& queries, std::int64_t first_row, std::int64_t rows, Visit visit) {
+  const std::int64_t visible = first_row + rows;
+  for (std::int64_t key = 0; key < visible; key += kStatisticsKeyTile) {
+    const std::int64_t count = std::min(kStatisticsKeyTile, visible - key);
+    at::Tensor mask;
+    if (key + count - 1 > first_row) mask = future_mask(first_row, rows, key, count, view.key.device());
+    visit(key, count, tile_logits(view, queries, rows, key, count), mask);
+  }
+}
+
+// Largest logit of every row of the tile over retained slots and visible segment keys: [Hkv, G, rows].
+at::Tensor row_maxima(const LayerView& view, const at::Tensor& queries, std::int64_t first_row, std::int64_t rows) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  const std::int64_t kv_heads = queries.size(0);
+  at::Tensor maxima = at::full({kv_heads, queries.size(1) / rows, rows}, kNone, queries.options());
+  for_key_tiles(view, queries, first_row, rows, [&](std::int64_t, std::int64_t, const at::Tensor& logits, const at::Tensor& mask) {
+    maxima = at::maximum(maxima, (mask.defined() ? logits.masked_fill(mask, kNone) : logits).amax(3));
+  });
+  for (std::size_t head = 0; head < view.past_keys.size(); ++head) {
+    const auto h = static_cast<std::int64_t>(head);
+    const at::Tensor& past = view.past_keys[head];
+    for (std::int64_t key = 0; key < past.size(0); key += kStatisticsKeyTile) {
+      const at::Tensor keys = past.narrow(0, key, std::min(kStatisticsKeyTile, past.size(0) - key)).to(at::kFloat);
+      const at::Tensor highest = at::mm(queries.select(0, h), keys.t()).amax(1).reshape({-1, rows});
+      maxima.select(0, h).copy_(at::maximum(maxima.select(0, h), highest));
+    }
+  }
+  return maxima;
+}
+
+at::Tensor reduce_group(const at::Tensor& sums, GroupReduce reduce) {
+  switch (reduce) {
+    case GroupReduce::kMaximum: return sums.amax(1);
+    case GroupReduce::kSum: return sums.sum(1);
+    case GroupReduce::kMean: break;
+  }
+  return sums.mean(1);
+}
+
+}  // namespace
+
+RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& segment, const StatisticsNeed& need) {
+  const std::int64_t n = segment.tokens;
+  const std::int64_t heads = view.query.size(0);
+  const std::int64_t kv_heads = view.key.size(0);
+  require(view.query.size(1) == n && view.key.size(1) == n && heads % kv_heads == 0,
+          "attention_statistics: the view is not of this segment");
+  require(view.past_keys.empty() || static_cast<std::int64_t>(view.past_keys.size()) == kv_heads,
+          "attention_statistics: retained keys must be given per kv head");
+  const std::int64_t group = heads / kv_heads;
+  const auto fp32 = at::TensorOptions().dtype(at::kFloat).device(view.query.device());
+
+  RowStatistics result;
+  result.rows = need.rows;
+  result.reduce = need.reduce;
+  at::Tensor sums = need.column_sums ? at::zeros({kv_heads, group, n}, fp32) : at::Tensor();
+  at::Tensor zeros = need.sparsity_p ? at::zeros({kv_heads, group}, fp32.dtype(at::kLong)) : at::Tensor();
+  bool finite = true;
+
+  const std::int64_t first = rows_of(need.rows, segment).first;
+  for (std::int64_t row = first; row < n; row += kStatisticsRowTile) {
+    const std::int64_t rows = std::min(kStatisticsRowTile, n - row);
+    const at::Tensor queries = query_tile(view, kv_heads, row, rows);
+    at::Tensor lse;
+    if (need.column_sums) lse = view.log_sum_exp.narrow(1, row, rows).to(at::kFloat).reshape({kv_heads, group, rows, 1});
+    at::Tensor threshold;
+    if (need.sparsity_p) {
+      const at::Tensor maxima = row_maxima(view, queries, row, rows);
+      finite = finite && at::isfinite(maxima).all().item<bool>();
+      threshold = (maxima + std::log(*need.sparsity_p)).unsqueeze(3);
+    }
+    for_key_tiles(view, queries, row, rows, [&](std::int64_t key, std::int64_t count, at::Tensor logits, const at::Tensor& mask) {
+      if (need.sparsity_p) {
+        at::Tensor below = logits.lt(threshold);
+        if (mask.defined()) below.masked_fill_(mask, false);
+        zeros += below.sum({2, 3}, false, at::kInt);  // summing booleans copies them into the type of the sum: the smaller the better
+      }
+      if (need.column_sums) {
+        at::Tensor probabilities = logits.sub_(lse).exp_();
+        if (mask.defined()) probabilities.masked_fill_(mask, 0.0);
+        sums.narrow(2, key, count).add_(probabilities.sum(2));
+      }
+    });
+  }
+
+  if (need.column_sums) {
+    const at::Tensor reduced = reduce_group(sums, need.reduce).to(at::kCPU).contiguous();
+    const float* values = reduced.const_data_ptr<float>();
+    result.column_sums = {kv_heads, n, std::vector<float>(values, values + reduced.numel())};
+  }
+  if (need.sparsity_p) {
+    const at::Tensor counts = zeros.to(at::kCPU).contiguous();
+    result.zero_counts.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel());
+    // Sum over rows of (i + 1).
+    const double allowed = 0.5 * static_cast<double>(n - first) * static_cast<double>(n + first + 1);
+    double total = 0.0;
+    for (const std::int64_t count : result.zero_counts) total += static_cast<double>(count) / allowed;
+    result.sparsity = finite ? total / static_cast<double>(heads) : std::numeric_limits<double>::quiet_NaN();
+  }
+  return result;
+}
+
+}  // namespace winnow

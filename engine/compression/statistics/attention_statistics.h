@@ -1,0 +1,20 @@
+// Attention statistics of one layer without an n x n matrix: logits are recomputed in tiles from Q, K and the attention's log-sum-exp.
+//
+// Used by SegmentCompressor. Column sums: c_j = sum over rows i >= j of exp(s(i, j) - LSE_i), per query head, then joined per group.
+// Sparsity: share of allowed segment entries (j <= i) with s(i, j) < rowmax_i + ln p. Slots of earlier turns enter through LSE and,
+// for row maxima, through past_keys; they are not columns. fp32; every column's sum is taken over row tiles in ascending order, so results
+// are deterministic. Extra memory: H * 64 * 512 floats per tile and H * n for the sums. Tensors stay on the view's device until the end.
+#pragma once
+
+#include "engine/compression/segment_info.h"
+#include "engine/compression/statistics/layer_statistics.h"
+#include "engine/layers/layer_view.h"
+
+namespace winnow {
+
+inline constexpr std::int64_t kStatisticsRowTile = 64;
+inline constexpr std::int64_t kStatisticsKeyTile = 512;
+
+RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& segment, const StatisticsNeed& need);
+
+}  // namespace winnow

@@ -1,0 +1,157 @@
+#include "engine/compression/statistics/attention_statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/engine/compression/layer_fixture.h"
+#include "tests/support/allocation_probe.h"
+
+namespace winnow {
+namespace {
+
+using testing::random_view;
+using testing::segment_of;
+
+std::vector<Modality> all_text(std::int64_t n) { return std::vector<Modality>(static_cast<std::size_t>(n), Modality::kText); }
+
+// Statistics straight from the definition, in double.
+struct Dense {
+  at::Tensor sums;  // [Hkv, n]
+  std::vector<std::int64_t> zeros;
+};
+
+Dense dense(const LayerView& view, std::int64_t first, double p) {
+  const std::int64_t n = view.query.size(1);
+  const std::int64_t group = view.query.size(0) / view.key.size(0);
+  Dense result;
+  std::vector<at::Tensor> sums;
+  for (const at::Tensor& logits : testing::dense_logits(view)) {
+    const at::Tensor rows = logits.narrow(0, first, n - first);
+    const at::Tensor probabilities = at::softmax(rows, 1);
+    const std::int64_t past = rows.size(1) - n;
+    sums.push_back(probabilities.narrow(1, past, n).sum(0));
+    const at::Tensor allowed = at::ones({n, n}, at::kBool).tril().narrow(0, first, n - first);
+    const at::Tensor below = rows.narrow(1, past, n).lt(rows.amax(1, true) + std::log(p)).logical_and(allowed);
+    result.zeros.push_back(below.sum().item<std::int64_t>());
+  }
+  result.sums = at::stack(sums).view({-1, group, n}).mean(1).to(at::kFloat);
+  return result;
+}
+
+void expect_dense_equality(std::int64_t n, std::int64_t window, const std::vector<std::int64_t>& past) {
+  SCOPED_TRACE(::testing::Message() << "n " << n << " window " << window << " past " << (past.empty() ? 0 : past[0]));
+  LayerView view = random_view(0, 6, 2, n, 16, past, 2.0);
+  testing::set_log_sum_exp(view);
+  const std::vector<Modality> modality = all_text(n);
+  const SegmentInfo segment = segment_of(modality, 1, 6, 2);
+  StatisticsNeed need;
+  need.rows.window = window;
+  need.column_sums = true;
+  need.sparsity_p = 0.05;
+  const RowStatistics tiled = attention_statistics(view, segment, need);
+  const Dense expected = dense(view, std::max<std::int64_t>(0, n - window), 0.05);
+  const at::Tensor sums = at::tensor(tiled.column_sums.values).view({2, n});
+  EXPECT_LT((sums - expected.sums).abs().max().item<float>(), 1e-4);
+  ASSERT_EQ(tiled.zero_counts.size(), 6U);
+  for (std::size_t head = 0; head < 6; ++head) {
+    // A logit within rounding of the threshold may fall on either side.
+    EXPECT_NEAR(static_cast<double>(tiled.zero_counts[head]), static_cast<double>(expected.zeros[head]), 2.0) << head;
+  }
+}
+
+TEST(AttentionStatistics, EqualTheDenseDefinitionAcrossTileBorders) {
+  for (const std::int64_t n : {1, 63, 64, 65, 511, 512, 513, 700}) {
+    for (const std::int64_t window : {1, 32, 64, 65, 700}) expect_dense_equality(n, window, {});
+  }
+}
+
+TEST(AttentionStatistics, RetainedSlotsEnterTheSoftmaxButAreNoColumns) {
+  expect_dense_equality(40, 40, {9, 9});
+  expect_dense_equality(130, 70, {600, 3});  // ragged, past a key tile
+}
+
+TEST(AttentionStatistics, AreDeterministic) {
+  LayerView view = random_view(3, 4, 2, 1500, 32);
+  testing::set_log_sum_exp(view);
+  const std::vector<Modality> modality = all_text(1500);
+  StatisticsNeed need;
+  need.rows.window = 200;
+  need.column_sums = true;
+  const RowStatistics first = attention_statistics(view, segment_of(modality, 1, 4, 2), need);
+  const RowStatistics second = attention_statistics(view, segment_of(modality, 1, 4, 2), need);
+  EXPECT_EQ(first.column_sums.values, second.column_sums.values);
+}
+
+TEST(AttentionStatistics, TakeHalfPrecision) {
+  LayerView view = random_view(0, 4, 2, 100, 32);
+  view.query = view.query.to(at::kBFloat16);
+  view.key = view.key.to(at::kBFloat16);
+  testing::set_log_sum_exp(view);
+  const std::vector<Modality> modality = all_text(100);
+  StatisticsNeed need;
+  need.rows.window = 100;
+  need.column_sums = true;
+  const RowStatistics found = attention_statistics(view, segment_of(modality, 1, 4, 2), need);
+  double total = 0.0;
+  for (const float sum : found.column_sums.row(1)) total += sum;
+  EXPECT_NEAR(total, 100.0, 1e-2);  // every row's probabilities sum to one
+}
+
+TEST(AttentionStatistics, NeverAllocateMoreThanLinearMemory) {
+  constexpr std::int64_t kTokens = 8192;
+  LayerView view = random_view(0, 2, 1, kTokens, 8);
+  view.log_sum_exp = at::full({2, kTokens}, 10.0F);
+  const std::vector<Modality> modality = all_text(kTokens);
+  StatisticsNeed need;
+  need.rows.window = kTokens;  // the worst case: all rows
+  need.column_sums = true;
+  need.sparsity_p = 0.01;
+  testing::AllocationProbe probe;
+  attention_statistics(view, segment_of(modality, 1, 2, 1), need);
+  // The tile of logits, H * 64 * 512 fp32, or the sums, H * n; n x n of one head would be 256 MiB.
+  const std::int64_t tile = 2 * kStatisticsRowTile * kStatisticsKeyTile * 4;
+  EXPECT_LE(probe.largest_bytes(), std::max(tile, 2 * kTokens * 4));
+  EXPECT_LE(probe.peak_bytes(), 8 * tile);
+}
+
+TEST(AttentionStatistics, SayWhenARowIsNotFinite) {
+  LayerView view = random_view(0, 2, 1, 10, 4);
+  testing::set_log_sum_exp(view);
+  view.query[0][9].fill_(std::nan(""));
+  const std::vector<Modality> modality = all_text(10);
+  StatisticsNeed need;
+  need.rows.window = 4;
+  need.sparsity_p = 0.01;
+  EXPECT_TRUE(std::isnan(attention_statistics(view, segment_of(modality, 1, 2, 1), need).sparsity));
+}
+
+TEST(RowRule, PicksPostVisionRows) {
+  using enum Modality;
+  const std::vector<Modality> mixed = {kText, kVisual, kText, kVisual, kText, kText};
+  const SegmentInfo segment = segment_of(mixed, 1, 1, 1);
+  RowRule rule;
+  rule.kind = RowRule::Kind::kPostVision;
+  EXPECT_EQ(rows_of(rule, segment).first, 4);
+  rule.min_rows = 5;
+  EXPECT_EQ(rows_of(rule, segment).first, 1);
+  rule.min_rows = 1;
+  rule.max_rows = 1;
+  EXPECT_EQ(rows_of(rule, segment).first, 5);
+  EXPECT_FALSE(rows_of(rule, segment).fallback);
+}
+
+TEST(RowRule, FallsBackToTheLastRows) {
+  RowRule rule;
+  rule.kind = RowRule::Kind::kPostVision;
+  std::vector<Modality> modality = all_text(50);
+  EXPECT_EQ(rows_of(rule, segment_of(modality, 1, 1, 1)).first, 18);
+  EXPECT_TRUE(rows_of(rule, segment_of(modality, 1, 1, 1)).fallback);
+  modality.back() = Modality::kVisual;
+  EXPECT_EQ(rows_of(rule, segment_of(modality, 1, 1, 1)).first, 18);
+  modality.resize(5, Modality::kText);
+  EXPECT_EQ(rows_of(rule, segment_of(modality, 1, 1, 1)).first, 0);
+}
+
+}  // namespace
+}  // namespace winnow

@@ -1,0 +1,174 @@
+#include "engine/compression/decode_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/base/error.h"
+#include "tests/engine/compression/layer_fixture.h"
+
+namespace winnow {
+namespace {
+
+KvShape tiny_shape() {
+  KvShape shape;
+  shape.layers = 2;
+  shape.kv_heads = 2;
+  shape.head_dim = 2;
+  return shape;
+}
+
+// K of a token is its number.
+void append(KvCache& cache, std::int64_t layer, std::int32_t first, std::int64_t count) {
+  std::vector<std::int32_t> original(static_cast<std::size_t>(count));
+  std::iota(original.begin(), original.end(), first);
+  const at::Tensor rows = at::arange(first, first + count, at::kFloat).view({1, count, 1}).expand({2, count, 2});
+  cache.append(layer, rows, rows, original);
+}
+
+std::vector<std::int32_t> sorted_tokens(const KvCache& cache, std::int64_t layer, std::int64_t head) {
+  const auto original = cache.original(layer, head);
+  std::vector<std::int32_t> tokens(original.begin(), original.end());
+  std::sort(tokens.begin(), tokens.end());
+  return tokens;
+}
+
+std::vector<std::int32_t> sinks_and_last(std::int32_t sinks, std::int32_t last, std::int64_t cap) {
+  std::vector<std::int32_t> tokens(static_cast<std::size_t>(cap));
+  std::iota(tokens.begin(), tokens.begin() + sinks, 0);
+  std::iota(tokens.begin() + sinks, tokens.end(), last - static_cast<std::int32_t>(cap) + sinks + 1);
+  return tokens;
+}
+
+TEST(DecodePolicy, HoldsTheCapOverTenThousandSteps) {
+  KvCache cache(tiny_shape());
+  DecodePolicy policy({20, 70}, 4, 2);
+  for (std::int64_t layer = 0; layer < 2; ++layer) append(cache, layer, 0, 15);
+  for (std::int32_t token = 15; token < 10015; ++token) {
+    for (std::int64_t layer = 0; layer < 2; ++layer) {
+      append(cache, layer, token, 1);
+      policy.after_layer(cache, layer);
+      const std::int64_t cap = policy.caps()[static_cast<std::size_t>(layer)];
+      ASSERT_EQ(cache.slots(layer, 0), std::min<std::int64_t>(cap, token + 1));
+      if (token % 997 == 0 && token > 100) {
+        ASSERT_EQ(sorted_tokens(cache, layer, 0), sinks_and_last(4, token, cap));
+        ASSERT_EQ(sorted_tokens(cache, layer, 1), sinks_and_last(4, token, cap));
+      }
+    }
+  }
+  // Rows travel with their tokens.
+  const at::Tensor keys = cache.gather_keys(1, 1);
+  for (std::int64_t slot = 0; slot < 70; ++slot) {
+    EXPECT_EQ(keys[slot][0].item<float>(), static_cast<float>(cache.original(1, 1)[static_cast<std::size_t>(slot)]));
+  }
+  EXPECT_EQ(cache.bytes_peak(), cache.bytes_allocated());
+}
+
+TEST(DecodePolicy, EvictsManyAtOnceWhenFarOverTheCap) {
+  KvCache cache(tiny_shape());
+  DecodePolicy policy({10, 10}, 2, 2);
+  append(cache, 0, 0, 200);
+  policy.after_layer(cache, 0);
+  EXPECT_EQ(sorted_tokens(cache, 0, 1), sinks_and_last(2, 199, 10));
+  append(cache, 0, 200, 1);
+  policy.after_layer(cache, 0);
+  EXPECT_EQ(sorted_tokens(cache, 0, 1), sinks_and_last(2, 200, 10));
+}
+
+TEST(DecodePolicy, NoticesThatTheCacheWasCutBack) {
+  KvCache cache(tiny_shape());
+  DecodePolicy policy({10, 10}, 0, 2);
+  append(cache, 0, 0, 10);
+  for (std::int32_t token = 10; token < 17; ++token) {
+    append(cache, 0, token, 1);
+    policy.after_layer(cache, 0);
+  }
+  cache.truncate(14);  // tokens 7 .. 13 remain
+  for (std::int32_t token = 14; token < 40; ++token) {
+    append(cache, 0, token, 1);
+    policy.after_layer(cache, 0);
+  }
+  EXPECT_EQ(sorted_tokens(cache, 0, 0), sinks_and_last(0, 39, 10));
+}
+
+TEST(DecodePolicy, ACopyLivesItsOwnLife) {
+  KvCache cache(tiny_shape());
+  DecodePolicy policy({8, 8}, 1, 2);
+  append(cache, 0, 0, 8);
+  append(cache, 0, 8, 1);
+  policy.after_layer(cache, 0);
+  KvCache forked = cache.fork();
+  DecodePolicy copy = policy;
+  for (std::int32_t token = 9; token < 30; ++token) {
+    append(cache, 0, token, 1);
+    policy.after_layer(cache, 0);
+  }
+  append(forked, 0, 9, 1);
+  copy.after_layer(forked, 0);
+  EXPECT_EQ(sorted_tokens(cache, 0, 0), sinks_and_last(1, 29, 8));
+  EXPECT_EQ(sorted_tokens(forked, 0, 0), sinks_and_last(1, 9, 8));
+}
+
+TEST(DecodePolicy, RefusesACapWithoutRoom) { EXPECT_THROW(DecodePolicy({4}, 4, 1), Exception); }
+
+class NextDecodePolicy : public ::testing::Test {
+ protected:
+  // A turn of n tokens (visual or text) under the recipe: append, compress, ask for the policy.
+  std::optional<DecodePolicy> turn(const RecipeSpec& spec, std::int64_t n, Modality kind, const std::optional<DecodePolicy>& previous) {
+    const std::vector<Modality> modality(static_cast<std::size_t>(n), kind);
+    const Recipe recipe = Recipe::from_spec(spec);
+    SegmentCompressor compressor(recipe, testing::segment_of(modality, 2, 2, 2, next_));
+    for (std::int64_t layer = 0; layer < 2; ++layer) {
+      append(cache_, layer, next_, n);
+      if (compressor.will_compress()) cache_.compact(layer, n, compressor.plan(layer));
+    }
+    next_ += static_cast<std::int32_t>(n);
+    return next_decode_policy(previous, recipe, compressor, cache_);
+  }
+
+  static RecipeSpec streaming(double retention) {
+    RecipeSpec spec;
+    spec.method = "streaming-llm";
+    spec.retention = retention;
+    return spec;
+  }
+
+  KvCache cache_{tiny_shape()};
+  std::int32_t next_ = 0;
+};
+
+TEST_F(NextDecodePolicy, GrowsByWhatANewSegmentWasGranted) {
+  const auto first = turn(streaming(0.5), 100, Modality::kVisual, std::nullopt);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->caps(), (std::vector<std::int64_t>{50, 50}));
+  const auto second = turn(streaming(0.5), 40, Modality::kVisual, first);
+  EXPECT_EQ(second->caps(), (std::vector<std::int64_t>{70, 70}));
+  const auto short_text = turn(streaming(0.5), 10, Modality::kText, second);  // kept whole
+  EXPECT_EQ(short_text->caps(), (std::vector<std::int64_t>{80, 80}));
+}
+
+TEST_F(NextDecodePolicy, AnAbsoluteBudgetStaysTheCap) {
+  RecipeSpec spec = streaming(0.5);
+  spec.budget_tokens = 30;
+  const auto first = turn(spec, 20, Modality::kVisual, std::nullopt);  // no event, but a cap
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->caps(), (std::vector<std::int64_t>{30, 30}));
+  auto second = turn(spec, 100, Modality::kVisual, first);
+  EXPECT_EQ(second->caps(), (std::vector<std::int64_t>{30, 30}));
+  EXPECT_EQ(cache_.slots(0, 0), 50);
+  append(cache_, 0, next_, 1);
+  second->after_layer(cache_, 0);  // whole conversation under the cap again
+  EXPECT_EQ(sorted_tokens(cache_, 0, 0), sinks_and_last(4, 120, 30));
+}
+
+TEST_F(NextDecodePolicy, NoCapWithoutCompression) {
+  EXPECT_FALSE(turn(streaming(1.0), 100, Modality::kVisual, std::nullopt));
+  EXPECT_FALSE(turn(streaming(0.5), 20, Modality::kText, std::nullopt));  // short text: no event so far
+  RecipeSpec once = streaming(0.5);
+  once.method = "random";
+  EXPECT_FALSE(turn(once, 100, Modality::kVisual, std::nullopt));
+}
+
+}  // namespace
+}  // namespace winnow

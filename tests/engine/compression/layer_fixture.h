@@ -1,0 +1,90 @@
+// Layer views for tests: the eight-token fixture with hand-checked numbers, random layers, and dense attention to compare with.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "engine/compression/segment_info.h"
+#include "engine/layers/layer_view.h"
+
+namespace winnow::testing {
+
+// Dense logits [H, n, m + n] in double over retained slots, then segment keys; -inf above the diagonal.
+inline std::vector<at::Tensor> dense_logits(const LayerView& view) {
+  const std::int64_t heads = view.query.size(0);
+  const std::int64_t n = view.query.size(1);
+  const std::int64_t group = heads / view.key.size(0);
+  const at::Tensor future = at::ones({n, n}, at::kBool).triu(1);
+  std::vector<at::Tensor> logits;
+  for (std::int64_t q = 0; q < heads; ++q) {
+    const std::int64_t kv = q / group;
+    const at::Tensor query = view.query[q].to(at::kDouble) * view.scale;
+    const at::Tensor own =
+        at::mm(query, view.key[kv].to(at::kDouble).t()).masked_fill(future, -std::numeric_limits<double>::infinity());
+    const at::Tensor past = view.past_keys.empty()
+                                ? at::zeros({n, 0}, at::kDouble)
+                                : at::mm(query, view.past_keys[static_cast<std::size_t>(kv)].to(at::kDouble).t());
+    logits.push_back(at::cat({past, own}, 1));
+  }
+  return logits;
+}
+
+inline void set_log_sum_exp(LayerView& view) {
+  std::vector<at::Tensor> rows;
+  for (const at::Tensor& logits : dense_logits(view)) rows.push_back(at::logsumexp(logits, {1}));
+  view.log_sum_exp = at::stack(rows).to(at::kFloat);
+}
+
+inline LayerView random_view(std::int64_t layer, std::int64_t heads, std::int64_t kv_heads, std::int64_t n, std::int64_t head_dim,
+                             const std::vector<std::int64_t>& past = {}, double spread = 1.0) {
+  at::manual_seed(static_cast<std::uint64_t>(1000 + layer * 7 + n));
+  LayerView view;
+  view.layer = layer;
+  view.query = at::randn({heads, n, head_dim}) * spread;
+  view.key = at::randn({kv_heads, n, head_dim});
+  view.value = at::randn({kv_heads, n, head_dim});
+  for (const std::int64_t slots : past) view.past_keys.push_back(at::randn({slots, head_dim}));
+  view.scale = 1.0 / std::sqrt(static_cast<double>(head_dim));
+  return view;
+}
+
+// One layer, n = 8, H = 2, Hkv = 1, d = 2, modalities S V V V V T T T.
+inline LayerView att8_view(std::int64_t layer = 0) {
+  LayerView view;
+  view.layer = layer;
+  view.key = at::tensor({2., 0., 1., 1., 0., 1., 1., -1., 0., 2., 1., 0., -1., 1., 0., 1.}).to(at::kFloat).view({1, 8, 2});
+  view.query = at::tensor({1., 0., 0., 1., 1., 1., 1., 0., 0., 1., 1., 1., 2., 0., 0., 1.,    // head 0
+                           0., 1., 1., 0., 1., 0., 0., 1., 1., 1., 0., 2., 1., 0., 1., 1.})  // head 1
+                   .to(at::kFloat)
+                   .view({2, 8, 2});
+  view.value = at::zeros({1, 8, 2});
+  view.scale = 1.0 / std::sqrt(2.0);
+  set_log_sum_exp(view);
+  return view;
+}
+
+inline const std::vector<Modality>& att8_modality() {
+  using enum Modality;
+  static const std::vector<Modality> modality = {kSystem, kVisual, kVisual, kVisual, kVisual, kText, kText, kText};
+  return modality;
+}
+
+inline SegmentInfo segment_of(const std::vector<Modality>& modality, std::int64_t layers, std::int64_t heads, std::int64_t kv_heads,
+                              std::int32_t first_original = 0) {
+  SegmentInfo segment;
+  segment.tokens = static_cast<std::int64_t>(modality.size());
+  segment.modality = modality;
+  segment.first_original = first_original;
+  segment.layers = layers;
+  segment.heads = heads;
+  segment.kv_heads = kv_heads;
+  return segment;
+}
+
+inline SegmentInfo att8_segment(std::int64_t layers = 1) { return segment_of(att8_modality(), layers, 2, 1); }
+
+}  // namespace winnow::testing

@@ -1,0 +1,238 @@
+// One suite that every registered method passes: exact budgets, protected slots, valid and deterministic plans, awkward segments, turns.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+
+#include "engine/compression/methods/registry.h"
+#include "engine/compression/segment_compressor.h"
+#include "tests/engine/compression/layer_fixture.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kLayers = 3;
+constexpr std::int64_t kHeads = 4;
+constexpr std::int64_t kKvHeads = 2;
+constexpr std::int64_t kDim = 8;
+
+using Modalities = std::vector<Modality>;
+
+struct Event {
+  std::vector<std::int64_t> budgets;
+  std::vector<LayerPlan> plans;  // empty: nothing is compressed
+};
+
+struct Past {
+  std::int32_t tokens = 0;           // seen earlier
+  std::vector<std::int64_t> slots;   // retained per kv head
+};
+
+Event compress(const RecipeSpec& spec, const Modalities& modality, const Past& past = {}) {
+  const Recipe recipe = Recipe::from_spec(spec);
+  SegmentCompressor compressor(recipe, testing::segment_of(modality, kLayers, kHeads, kKvHeads, past.tokens));
+  Event event;
+  if (compressor.will_compress()) {
+    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+      if (compressor.wants_views()) {
+        // Spread grows with depth, so that layers differ in sparsity.
+        LayerView view = testing::random_view(layer, kHeads, kKvHeads, static_cast<std::int64_t>(modality.size()), kDim, past.slots,
+                                              1.0 + 3.0 * static_cast<double>(layer));
+        testing::set_log_sum_exp(view);
+        compressor.on_layer(view);
+      }
+      if (recipe.static_budgets()) {
+        EXPECT_TRUE(compressor.plan_ready(layer));
+      }
+    }
+    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+      EXPECT_TRUE(compressor.plan_ready(layer));
+      event.plans.push_back(compressor.plan(layer));
+    }
+  }
+  event.budgets = compressor.budgets();
+  return event;
+}
+
+Modalities image_then_text(std::int64_t before, std::int64_t visual, std::int64_t after) {
+  Modalities modality(static_cast<std::size_t>(before), Modality::kSystem);
+  modality.insert(modality.end(), static_cast<std::size_t>(visual), Modality::kVisual);
+  modality.insert(modality.end(), static_cast<std::size_t>(after), Modality::kText);
+  return modality;
+}
+
+void expect_valid(const Event& event, std::int64_t n) {
+  for (std::size_t layer = 0; layer < event.plans.size(); ++layer) {
+    const LayerPlan& plan = event.plans[layer];
+    EXPECT_EQ(plan.budget, event.budgets[layer]);
+    ASSERT_EQ(plan.kept.size(), static_cast<std::size_t>(kKvHeads));
+    for (const auto& kept : plan.kept) {
+      ASSERT_EQ(static_cast<std::int64_t>(kept.size()), plan.budget);
+      ASSERT_TRUE(std::is_sorted(kept.begin(), kept.end()));
+      ASSERT_EQ(std::set<std::int32_t>(kept.begin(), kept.end()).size(), kept.size());
+      ASSERT_GE(kept.front(), 0);
+      ASSERT_EQ(kept.back(), n - 1) << "the last token always stays";
+    }
+  }
+}
+
+std::int64_t sum(const std::vector<std::int64_t>& budgets) { return std::accumulate(budgets.begin(), budgets.end(), std::int64_t{0}); }
+
+class MethodSuite : public ::testing::TestWithParam<std::string> {
+ protected:
+  RecipeSpec spec(double retention) const {
+    RecipeSpec spec;
+    spec.method = GetParam();
+    spec.retention = retention;
+    spec.min_event_tokens = 0;
+    spec.seed = 17;
+    return spec;
+  }
+  bool compresses() const { return GetParam() != "full"; }
+};
+
+TEST_P(MethodSuite, ShareOfOneIsNoEvent) {
+  const Event event = compress(spec(1.0), image_then_text(5, 60, 10));
+  EXPECT_TRUE(event.plans.empty());
+  EXPECT_EQ(event.budgets, (std::vector<std::int64_t>(kLayers, 75)));
+}
+
+TEST_P(MethodSuite, ABudgetThatCoversTheSegmentIsNoEvent) {
+  RecipeSpec generous = spec(0.1);
+  generous.budget_tokens = 75;
+  EXPECT_TRUE(compress(generous, image_then_text(5, 60, 10)).plans.empty());
+}
+
+TEST_P(MethodSuite, BudgetsSumExactly) {
+  const Modalities modality = image_then_text(5, 150, 20);
+  for (const double retention : {0.25, 0.333, 0.5, 0.9}) {
+    const Event event = compress(spec(retention), modality);
+    expect_valid(event, 175);
+    if (compresses()) {
+      EXPECT_EQ(sum(event.budgets), static_cast<std::int64_t>(std::floor(retention * kLayers * 175 + 0.5))) << retention;
+    }
+  }
+  RecipeSpec absolute = spec(0.1);
+  absolute.budget_tokens = 50;
+  if (compresses()) {
+    EXPECT_EQ(sum(compress(absolute, modality).budgets), 150);
+  }
+}
+
+TEST_P(MethodSuite, ProtectedSlotsStay) {
+  const Modalities modality = image_then_text(5, 150, 20);
+  const Event event = compress(spec(0.25), modality);
+  expect_valid(event, 175);
+  for (const MethodEntry& entry : method_registry()) {
+    if (entry.name != GetParam()) continue;
+    const Protection protection = entry.compose(0).protection;
+    for (const LayerPlan& plan : event.plans) {
+      const std::int64_t recent =
+          protection.recent_share > 0 ? share_of(protection.recent_share, plan.budget) : std::max<std::int64_t>(1, protection.window);
+      for (const auto& kept : plan.kept) {
+        for (std::int64_t row = 0; row < protection.sinks; ++row) EXPECT_TRUE(std::binary_search(kept.begin(), kept.end(), row));
+        for (std::int64_t row = 175 - recent; row < 175; ++row) EXPECT_TRUE(std::binary_search(kept.begin(), kept.end(), row));
+      }
+    }
+  }
+}
+
+TEST_P(MethodSuite, IsDeterministic) {
+  const Modalities modality = image_then_text(5, 150, 20);
+  const Event first = compress(spec(0.3), modality);
+  const Event second = compress(spec(0.3), modality);
+  ASSERT_EQ(first.plans.size(), second.plans.size());
+  for (std::size_t layer = 0; layer < first.plans.size(); ++layer) EXPECT_EQ(first.plans[layer].kept, second.plans[layer].kept);
+}
+
+TEST_P(MethodSuite, SurvivesAwkwardSegments) {
+  using enum Modality;
+  Modalities interleaved;
+  for (int i = 0; i < 120; ++i) interleaved.push_back(i % 7 < 4 ? kVisual : kText);
+  const std::vector<Modalities> segments = {
+      image_then_text(0, 0, 1),   image_then_text(0, 1, 0),   image_then_text(0, 0, 32),  image_then_text(0, 0, 33),
+      image_then_text(0, 0, 34),  image_then_text(0, 40, 0),  image_then_text(0, 60, 10), image_then_text(40, 60, 0),
+      image_then_text(0, 0, 100), image_then_text(10, 50, 1), interleaved};
+  for (const Modalities& modality : segments) {
+    for (const double retention : {0.001, 0.2, 0.7}) {
+      SCOPED_TRACE(::testing::Message() << modality.size() << " tokens, retention " << retention);
+      const auto n = static_cast<std::int64_t>(modality.size());
+      const Event event = compress(spec(retention), modality);
+      expect_valid(event, n);
+      for (const std::int64_t budget : event.budgets) {
+        EXPECT_GE(budget, 1);
+        EXPECT_LE(budget, n);
+      }
+    }
+  }
+}
+
+TEST_P(MethodSuite, CompressesLaterTurnsOverRetainedSlots) {
+  const Event event = compress(spec(0.4), image_then_text(0, 80, 20), {300, {70, 50}});
+  expect_valid(event, 100);
+  if (compresses()) {
+    EXPECT_EQ(sum(event.budgets), 120);
+  }
+}
+
+TEST_P(MethodSuite, KeepsShortTextSegmentsWhole) {
+  RecipeSpec short_rule = spec(0.2);
+  short_rule.min_event_tokens = 256;
+  EXPECT_TRUE(compress(short_rule, image_then_text(0, 0, 255)).plans.empty());
+  EXPECT_EQ(compress(short_rule, image_then_text(0, 0, 256)).plans.empty(), !compresses());
+  EXPECT_EQ(compress(short_rule, image_then_text(0, 150, 20)).plans.empty(), !compresses());
+}
+
+TEST_P(MethodSuite, FirstOnlyCompressesTheFirstImagesOnly) {
+  RecipeSpec first_only = spec(0.2);
+  first_only.turn_policy = TurnPolicy::kFirstOnly;
+  const Recipe recipe = Recipe::from_spec(first_only);
+  const Modalities images = image_then_text(5, 150, 20);
+  const Modalities text = image_then_text(0, 0, 300);
+  SegmentInfo segment = testing::segment_of(images, kLayers, kHeads, kKvHeads);
+  EXPECT_EQ(SegmentCompressor(recipe, segment).will_compress(), compresses());
+  EXPECT_FALSE(SegmentCompressor(recipe, testing::segment_of(text, kLayers, kHeads, kKvHeads)).will_compress());
+  segment.compressed_before = true;
+  EXPECT_FALSE(SegmentCompressor(recipe, segment).will_compress());
+}
+
+TEST_P(MethodSuite, HoldsItsRulesOnRandomRecipes) {
+  std::mt19937 random(23);
+  const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(random); };
+  for (int round = 0; round < 40; ++round) {
+    Modalities modality;
+    for (std::int64_t i = pick(1, 150); i > 0; --i) modality.push_back(static_cast<Modality>(pick(1, 3)));
+    RecipeSpec random_spec = spec(static_cast<double>(pick(1, 1000)) / 1000.0);
+    if (pick(0, 2) == 0) random_spec.budget_tokens = static_cast<int>(pick(1, 200));
+    random_spec.seed = static_cast<std::uint64_t>(round);
+    Past past;
+    if (pick(0, 1) == 1) past = {400, {pick(1, 90), pick(1, 90)}};
+    SCOPED_TRACE(::testing::Message() << "round " << round << ", " << modality.size() << " tokens");
+    const auto n = static_cast<std::int64_t>(modality.size());
+    const Event event = compress(random_spec, modality, past);
+    expect_valid(event, n);
+    if (event.plans.empty()) continue;
+    const std::int64_t wanted = total_budget(Recipe::from_spec(random_spec).budget(), kLayers, n);
+    const std::int64_t least = *std::min_element(event.budgets.begin(), event.budgets.end());
+    EXPECT_TRUE(sum(event.budgets) == wanted || (sum(event.budgets) == kLayers * least && sum(event.budgets) > wanted));
+  }
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  for (const MethodEntry& entry : method_registry()) names.emplace_back(entry.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(AllMethods, MethodSuite, ::testing::ValuesIn(names()), [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace winnow

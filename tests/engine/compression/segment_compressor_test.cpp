@@ -1,0 +1,204 @@
+#include "engine/compression/segment_compressor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "engine/base/error.h"
+#include "engine/compression/allocators/uniform.h"
+#include "engine/compression/methods/snapkv.h"
+#include "engine/compression/methods/streaming_llm.h"
+#include "engine/compression/methods/vl_cache.h"
+#include "engine/compression/scorers/recency.h"
+#include "tests/engine/compression/layer_fixture.h"
+
+namespace winnow {
+namespace {
+
+using testing::random_view;
+using testing::segment_of;
+using Budgets = std::vector<std::int64_t>;
+
+const std::vector<Modality>& modality() {
+  static const std::vector<Modality> modality = [] {
+    std::vector<Modality> made(100, Modality::kVisual);
+    for (std::size_t i = 90; i < 100; ++i) made[i] = Modality::kText;
+    return made;
+  }();
+  return modality;
+}
+
+LayerView view_of(std::int64_t layer, double spread = 1.0) {
+  LayerView view = random_view(layer, 4, 2, 100, 8, {}, spread);
+  testing::set_log_sum_exp(view);
+  return view;
+}
+
+// Weights that a test chooses, known only after the prefill like those of a real dynamic allocator.
+class ChosenAllocator : public Allocator {
+ public:
+  explicit ChosenAllocator(std::vector<double> weights) : weights_(std::move(weights)) {}
+  std::string name() const override { return "chosen"; }
+  std::optional<StatisticsNeed> need() const override {
+    StatisticsNeed need;
+    need.sparsity_p = 0.01;
+    return need;
+  }
+  double measure(const LayerStatistics& statistics) const override { return weights_.at(static_cast<std::size_t>(statistics.layer)); }
+  std::vector<double> weights(std::span<const double> measured) const override { return {measured.begin(), measured.end()}; }
+
+ private:
+  std::vector<double> weights_;
+};
+
+Composition chosen(std::vector<double> weights, double min_fraction = 0.0) {
+  Composition composition;
+  composition.method = "chosen";
+  composition.allocator = std::make_unique<ChosenAllocator>(std::move(weights));
+  composition.scorer = std::make_unique<RecencyScorer>();
+  composition.min_fraction = min_fraction;
+  return composition;
+}
+
+RecipeSpec share(double retention) {
+  RecipeSpec spec;
+  spec.retention = retention;
+  return spec;
+}
+
+Budgets budgets_of(const Recipe& recipe) {
+  SegmentCompressor compressor(recipe, segment_of(modality(), 3, 4, 2));
+  for (std::int64_t layer = 0; layer < 3; ++layer) compressor.on_layer(view_of(layer));
+  return compressor.budgets();
+}
+
+// The methods' allocator table for VL-Cache: n = 100, least share 0.01.
+TEST(SegmentCompressor, AllocatesAsInTheTable) {
+  EXPECT_EQ(budgets_of(Recipe::from_parts(share(0.25), chosen({0.60, 0.25, 0.10}, 0.01))), (Budgets{47, 20, 8}));
+  EXPECT_EQ(budgets_of(Recipe::from_parts(share(0.60), chosen({0.60, 0.25, 0.10}, 0.01))), (Budgets{100, 57, 23}));
+  EXPECT_EQ(budgets_of(Recipe::from_parts(share(0.10), chosen({0.80, 0.05, 0.001}, 0.01))), (Budgets{27, 2, 1}));
+  Composition faithful = chosen({0.60, 0.25, 0.10}, 0.01);
+  faithful.faithful_clip = true;
+  EXPECT_EQ(budgets_of(Recipe::from_parts(share(0.60), std::move(faithful))), (Budgets{100, 47, 19}));
+}
+
+TEST(SegmentCompressor, TreatsNonFiniteWeightsAsZeroAndSaysSo) {
+  const Recipe recipe = Recipe::from_parts(share(0.25), chosen({std::nan(""), 0.5, 0.5}));
+  SegmentCompressor compressor(recipe, segment_of(modality(), 3, 4, 2));
+  for (std::int64_t layer = 0; layer < 3; ++layer) compressor.on_layer(view_of(layer));
+  EXPECT_EQ(compressor.budgets(), (Budgets{1, 37, 37}));
+  EXPECT_EQ(compressor.notes().non_finite, 1);
+}
+
+TEST(SegmentCompressor, RanksNonFiniteScoresLast) {
+  VlCacheOptions options;
+  const Recipe recipe = Recipe::from_parts(share(0.5), compose_vl_cache(options));
+  SegmentCompressor compressor(recipe, segment_of(modality(), 1, 4, 2));
+  LayerView view = view_of(0);
+  view.key[0][3].fill_(std::numeric_limits<float>::infinity());  // column 3 of kv head 0
+  compressor.on_layer(view);
+  EXPECT_GT(compressor.notes().non_finite, 0);
+  const LayerPlan plan = compressor.plan(0);
+  EXPECT_FALSE(std::binary_search(plan.kept[0].begin(), plan.kept[0].end(), 3));
+  EXPECT_EQ(plan.kept[0].size(), 50U);
+  EXPECT_EQ(plan.kept[1].size(), 50U);
+}
+
+TEST(SegmentCompressor, StaticPlansAreReadyLayerByLayer) {
+  const Recipe recipe = Recipe::from_parts(share(0.5), compose_snapkv());
+  SegmentCompressor compressor(recipe, segment_of(modality(), 2, 4, 2));
+  EXPECT_TRUE(compressor.wants_views());
+  EXPECT_FALSE(compressor.plan_ready(0));
+  EXPECT_EQ(compressor.budgets(), (Budgets{50, 50}));
+  compressor.on_layer(view_of(0));
+  EXPECT_TRUE(compressor.plan_ready(0));
+  EXPECT_FALSE(compressor.plan_ready(1));
+  EXPECT_GT(compressor.statistics_ms(), 0.0);
+}
+
+TEST(SegmentCompressor, DynamicPlansWaitForTheLastLayer) {
+  const Recipe recipe = Recipe::from_spec(share(0.5));
+  SegmentCompressor compressor(recipe, segment_of(modality(), 2, 4, 2));
+  compressor.on_layer(view_of(0));
+  EXPECT_FALSE(compressor.plan_ready(0));
+  EXPECT_THROW(compressor.budgets(), Exception);
+  EXPECT_THROW(compressor.plan(0), Exception);
+  compressor.on_layer(view_of(1, 6.0));
+  EXPECT_TRUE(compressor.plan_ready(0));
+  // Larger logits make a sparser layer, which gets less.
+  EXPECT_GT(compressor.budgets()[0], compressor.budgets()[1]);
+  EXPECT_THROW(compressor.on_layer(view_of(1)), Exception);  // each layer once
+}
+
+TEST(SegmentCompressor, PositionMethodsNeedNoViews) {
+  const Recipe recipe = Recipe::from_parts(share(0.5), compose_streaming_llm());
+  SegmentCompressor compressor(recipe, segment_of(modality(), 2, 4, 2));
+  EXPECT_FALSE(compressor.wants_views());
+  EXPECT_TRUE(compressor.plan_ready(1));
+  const std::vector<std::int32_t> kept = compressor.plan(1).kept[1];
+  EXPECT_EQ((std::vector<std::int32_t>{kept.begin(), kept.begin() + 5}), (std::vector<std::int32_t>{0, 1, 2, 3, 54}));
+}
+
+TEST(SegmentCompressor, SinksBelongToTheStartOfTheConversation) {
+  const Recipe recipe = Recipe::from_parts(share(0.5), compose_streaming_llm());
+  const auto first_kept = [&](std::int32_t first_original) {
+    return SegmentCompressor(recipe, segment_of(modality(), 1, 4, 2, first_original)).plan(0).kept[0].front();
+  };
+  EXPECT_EQ(first_kept(0), 0);
+  EXPECT_EQ(first_kept(2), 0);    // rows 0 and 1 are tokens 2 and 3
+  EXPECT_EQ(first_kept(500), 50);  // a plain window
+}
+
+// n = 8 keeps 4, three tokens are generated, n = 4 keeps 2 more: 4 + 3 + 2 = 9.
+TEST(SegmentCompressor, FollowsTheTurnRuleForSegments) {
+  KvShape shape;
+  shape.layers = 1;
+  shape.kv_heads = 1;
+  shape.head_dim = 4;
+  KvCache cache(shape);
+  Composition recency;
+  recency.allocator = std::make_unique<UniformAllocator>();
+  recency.scorer = std::make_unique<RecencyScorer>();
+  const Recipe recipe = Recipe::from_parts(share(0.5), std::move(recency));
+  std::int32_t next = 0;
+  const auto append = [&](std::int64_t count) {
+    std::vector<std::int32_t> original(static_cast<std::size_t>(count));
+    std::iota(original.begin(), original.end(), next);
+    cache.append(0, at::zeros({1, count, 4}), at::zeros({1, count, 4}), original);
+    next += static_cast<std::int32_t>(count);
+  };
+  for (const std::int64_t n : {8, 4}) {
+    const std::vector<Modality> images(static_cast<std::size_t>(n), Modality::kVisual);
+    const std::int32_t first = next;
+    append(n);
+    SegmentCompressor compressor(recipe, segment_of(images, 1, 1, 1, first));
+    cache.compact(0, n, compressor.plan(0));
+    if (n == 8) {
+      EXPECT_EQ(cache.slots(0, 0), 4);
+      append(3);
+    }
+  }
+  EXPECT_EQ(cache.slots(0, 0), 9);
+}
+
+TEST(SegmentCompressor, NotesWhatALogShouldSay) {
+  const Recipe recipe = Recipe::from_spec(share(0.5));
+  const std::vector<Modality> text(300, Modality::kText);
+  EXPECT_TRUE(SegmentCompressor(recipe, segment_of(text, 2, 4, 2)).notes().fallback_rows);
+  const Recipe tight = Recipe::from_parts(share(0.01), compose_snapkv());
+  const SegmentCompressor raised(tight, segment_of(text, 2, 4, 2));
+  EXPECT_TRUE(raised.notes().raised_to_floor);
+  EXPECT_EQ(raised.budgets(), (Budgets{33, 33}));
+}
+
+TEST(SegmentCompressor, RefusesAModalityMapOfAnotherLength) {
+  const Recipe recipe = Recipe::from_spec({});
+  SegmentInfo segment = segment_of(modality(), 2, 4, 2);
+  segment.tokens = 99;
+  EXPECT_THROW(SegmentCompressor(recipe, segment), Exception);
+}
+
+}  // namespace
+}  // namespace winnow
