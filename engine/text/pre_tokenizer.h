@@ -11,6 +11,7 @@
 
 #include "engine/base/json_document.h"
 #include "engine/text/split_pattern.h"
+#include "engine/text/work_time.h"
 
 namespace winnow {
 
@@ -24,19 +25,18 @@ class Normalizer {
   bool nfc_ = false;
 };
 
-// Time after which work on one text ends with an error.
+// Time of work after which one text ends with an error.
 class Deadline {
  public:
-  using Clock = std::chrono::steady_clock;
-  explicit Deadline(Clock::duration allowed) : end_(Clock::now() + allowed) {}
+  explicit Deadline(std::chrono::nanoseconds allowed) : end_(thread_work_time() + allowed) {}
   // Cheap enough to ask per word: looks at the clock every 64th time.
   bool passed() {
-    if (++asked_ % 64 == 0) late_ = late_ || Clock::now() > end_;
+    if (++asked_ % 64 == 0) late_ = late_ || thread_work_time() > end_;
     return late_;
   }
 
  private:
-  Clock::time_point end_;
+  std::chrono::nanoseconds end_;
   unsigned asked_ = 0;
   bool late_ = false;
 };

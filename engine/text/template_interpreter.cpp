@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/template_text.h"
+#include "engine/text/work_time.h"
 
 namespace winnow::chat {
 
@@ -17,7 +18,7 @@ Interpreter::Depth::Depth(Interpreter& interpreter) : interpreter_(interpreter) 
 }
 
 Interpreter::Interpreter(std::vector<std::pair<std::string, Value>> variables, const RenderLimits& limits)
-    : limits_(limits), end_(std::chrono::steady_clock::now() + limits.time) {
+    : limits_(limits), end_(thread_work_time() + limits.time) {
   root_.variables = std::move(variables);
 }
 
@@ -27,7 +28,7 @@ void Interpreter::step(std::int64_t count) {
   const std::int64_t before = steps_;
   steps_ += count;
   if (steps_ > limits_.steps) throw Exception(ErrorCode::kLimitExceeded, "chat template", "takes too many steps");
-  if (before / 256 != steps_ / 256 && std::chrono::steady_clock::now() > end_) {
+  if (before / 256 != steps_ / 256 && thread_work_time() > end_) {
     throw Exception(ErrorCode::kLimitExceeded, "chat template", "takes too long");
   }
 }
@@ -36,7 +37,7 @@ void Interpreter::charge(std::size_t bytes) {
   if (bytes > limits_.output_bytes) throw Exception(ErrorCode::kLimitExceeded, "chat template", "writes more than 8 MiB");
   bytes_ += bytes;
   if (bytes_ > limits_.work_bytes) throw Exception(ErrorCode::kLimitExceeded, "chat template", "works through too much text");
-  if (bytes > 65536 && std::chrono::steady_clock::now() > end_) {
+  if (bytes > 65536 && thread_work_time() > end_) {
     throw Exception(ErrorCode::kLimitExceeded, "chat template", "takes too long");
   }
 }

@@ -20,7 +20,7 @@ struct RenderLimits {
   std::int64_t steps = 100'000;                       // expressions and statements
   std::size_t output_bytes = std::size_t{8} << 20;    // of the result and of every text on the way
   std::size_t work_bytes = std::size_t{256} << 20;    // of all texts together
-  std::chrono::milliseconds time{200};
+  std::chrono::milliseconds time{200};                // of work, not of the clock
   int recursion = 256;                                // of the tree and of macro calls together
 };
 
@@ -100,7 +100,7 @@ class Interpreter {
   [[noreturn]] void fail(const std::string& reason) const;
 
   RenderLimits limits_;
-  std::chrono::steady_clock::time_point end_;
+  std::chrono::nanoseconds end_;
   std::int64_t steps_ = 0;
   std::size_t bytes_ = 0;
   int depth_ = 0;

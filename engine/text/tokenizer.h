@@ -9,7 +9,7 @@
 // numbers and white space sees PCRE2's Unicode version.
 //
 // Errors: Exception. load(): kFileNotFound, kDamagedFile, kLimitExceeded, kUnsupportedModel. encode(): kLimitExceeded, for text over
-// 16 MiB or that takes longer than 1.8 s. Broken UTF-8 is no error: it becomes U+FFFD.
+// 16 MiB or that takes more than 1.8 s of work. Broken UTF-8 is no error: it becomes U+FFFD.
 // Threads: confined to one (the engine's).
 #pragma once
 
