@@ -1,0 +1,365 @@
+// ChatDatabase: what is stored comes back, rules hold, faults of the disk lose nothing that was acknowledged.
+#include "app/chat/chat_database.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <limits>
+
+#include "tests/support/faulty_vfs.h"
+
+namespace winnow::app {
+namespace {
+
+class ChatDatabaseTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(m_home.isValid()); }
+  ChatFolders folders() const { return {m_home.filePath(QStringLiteral("data")), m_home.filePath(QStringLiteral("cache"))}; }
+  void open(const QByteArray& vfs = {}) {
+    m_db.reset();
+    m_db = std::make_unique<ChatDatabase>(folders(), vfs);
+  }
+  ConversationId conversation() { return m_db->createConversation(QStringLiteral("chat"), {}).id; }
+  StoredMessage stored(ConversationId id, MessageId message) {
+    for (const StoredMessage& m : m_db->loadConversation(id).messages)
+      if (m.id == message) return m;
+    ADD_FAILURE() << "message " << message << " is missing";
+    return {};
+  }
+
+  QTemporaryDir m_home;
+  std::unique_ptr<ChatDatabase> m_db;
+};
+
+Attachment clip() {
+  Attachment a;
+  a.kind = MediaKind::kVideo;
+  a.path = QByteArray("/media/caf\xe9 \n.mp4");  // not UTF-8, with a newline: names are bytes
+  a.sha256 = QByteArray(64, 'a');
+  a.sizeBytes = qint64{5} << 32;
+  a.widthPx = 640;
+  a.heightPx = 360;
+  a.durationS = 12.5;
+  a.plan = {48, 0.0, 1.5, 9.25, 512};
+  a.thumbnailPng = QByteArray("\x89PNG thumbnail", 14);
+  return a;
+}
+
+Run someRun() {
+  Run run;
+  run.modelName = QStringLiteral("demo");
+  run.modelFolder = QStringLiteral("/models/demo");
+  run.device = QStringLiteral("cpu");
+  run.figures.method = "vl-cache";
+  run.figures.retention = 0.2;
+  run.figures.seed = std::numeric_limits<std::uint64_t>::max();
+  run.figures.tokens = {700, 576, 124, 33};
+  run.figures.kv_bytes = {1000, 200, 260, 1100, 300, 44};
+  run.figures.timings_ms = {1, 2, 3, 4, 5, 6, 7, 8.5};
+  run.figures.tokens_per_s = 41.25;
+  run.figures.achieved_retention = 0.26;
+  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096}, {80, 80, 20, 60, {80, 80}, 2048}};
+  return run;
+}
+
+TEST_F(ChatDatabaseTest, AQuestionComesBackAsItWasAfterReopening) {
+  open();
+  const ConversationId id = conversation();
+  const QString text = QStringLiteral("nul \0 bidi \u202e emoji \U0001F469\u200D\U0001F680 '; DROP TABLE message; --").left(60) + QChar(u'\0');
+  const TurnIds ids = m_db->beginTurn({id, 0, text, {clip()}});
+  m_db->finishTurn({ids.answer, QStringLiteral("red"), MessageState::kComplete, {}, {}, true, someRun()});
+  open();
+  const StoredMessage question = stored(id, ids.question);
+  EXPECT_EQ(question.text, text);
+  ASSERT_EQ(question.attachments.size(), 1);
+  const Attachment& a = question.attachments[0];
+  EXPECT_EQ(a.path, clip().path);
+  EXPECT_EQ(a.sha256, clip().sha256);
+  EXPECT_EQ(a.sizeBytes, clip().sizeBytes);
+  EXPECT_EQ(a.durationS, 12.5);
+  EXPECT_EQ(a.plan.frame_count, 48);
+  EXPECT_EQ(a.plan.to_s, 9.25);
+  EXPECT_EQ(a.plan.max_frames, 512);
+  EXPECT_EQ(a.thumbnailPng, clip().thumbnailPng);
+  const StoredMessage answer = stored(id, ids.answer);
+  EXPECT_EQ(answer.text, QStringLiteral("red"));
+  EXPECT_EQ(answer.state, MessageState::kComplete);
+  EXPECT_EQ(answer.parent, ids.question);
+}
+
+TEST_F(ChatDatabaseTest, FiguresAndLayersOfARunComeBack) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
+  m_db->finishTurn({ids.answer, QStringLiteral("a"), MessageState::kComplete, {}, {}, true, someRun()});
+  const StoredMessage answer = stored(id, ids.answer);
+  ASSERT_TRUE(answer.hasRun);
+  const TurnFigures& f = answer.run.figures;
+  EXPECT_EQ(f.method, "vl-cache");
+  EXPECT_EQ(f.seed, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(f.tokens.visual, 576);
+  EXPECT_EQ(f.kv_bytes.metadata, 44);
+  EXPECT_EQ(f.timings_ms.decode_total, 8.5);
+  EXPECT_EQ(f.achieved_retention, 0.26);
+  ASSERT_EQ(f.layers.size(), 2u);
+  EXPECT_EQ(f.layers[0].kept, 118.5);
+  EXPECT_EQ(f.layers[0].kept_per_head, (std::vector<std::int64_t>{118, 119}));
+  EXPECT_EQ(f.layers[1].bytes, 2048);
+}
+
+TEST_F(ChatDatabaseTest, FiguresThatAreNoNumbersAreStoredAsNothing) {
+  open();
+  const TurnIds ids = m_db->beginTurn({conversation(), 0, QStringLiteral("q"), {}});
+  auto run = someRun();
+  run.figures.tokens_per_s = std::numeric_limits<double>::quiet_NaN();
+  run.figures.retention = std::numeric_limits<double>::infinity();
+  run.figures.layers[0].kept = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NO_THROW(m_db->finishTurn({ids.answer, QStringLiteral("a"), MessageState::kComplete, {}, {}, true, run}));
+}
+
+TEST_F(ChatDatabaseTest, AnAnswerCutOffByTheEndOfTheProgramIsInterruptedAtTheNextStart) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
+  m_db->updateStreaming(ids.answer, QStringLiteral("half an ans"));
+  EXPECT_EQ(m_db->recoveredAnswers(), 0);
+  open();
+  EXPECT_EQ(m_db->recoveredAnswers(), 1);
+  EXPECT_EQ(stored(id, ids.answer).state, MessageState::kInterrupted);
+  EXPECT_EQ(stored(id, ids.answer).text, QStringLiteral("half an ans"));
+  EXPECT_EQ(m_db->search(QStringLiteral("half")).size(), 1);
+  m_db->updateStreaming(ids.answer, QStringLiteral("late"));  // a late write of the old run changes nothing
+  EXPECT_EQ(stored(id, ids.answer).text, QStringLiteral("half an ans"));
+}
+
+TEST_F(ChatDatabaseTest, AFailedAnswerKeepsItsReason) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
+  m_db->finishTurn({ids.answer, {}, MessageState::kFailed, QStringLiteral("no memory"), ErrorCode::kOutOfMemory, false, {}});
+  EXPECT_EQ(stored(id, ids.answer).failureCode, ErrorCode::kOutOfMemory);
+  EXPECT_EQ(stored(id, ids.answer).failure, QStringLiteral("no memory"));
+}
+
+TEST_F(ChatDatabaseTest, AnAnswerIsFinishedOnce) {
+  open();
+  const TurnIds ids = m_db->beginTurn({conversation(), 0, QStringLiteral("q"), {}});
+  const FinishedTurn finished{ids.answer, QStringLiteral("a"), MessageState::kComplete, {}, {}, false, {}};
+  m_db->finishTurn(finished);
+  EXPECT_THROW(m_db->finishTurn(finished), Exception);
+}
+
+TEST_F(ChatDatabaseTest, RegeneratingAddsASiblingAndMakesItTheLeaf) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds first = m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
+  const TurnIds second = m_db->beginAnswer(first.question);
+  const LoadedConversation loaded = m_db->loadConversation(id);
+  EXPECT_EQ(loaded.conversation.activeLeaf, second.answer);
+  EXPECT_EQ(loaded.conversation.messageCount, 3);
+  EXPECT_EQ(siblingsOf(loaded.messages, second.answer), (QList<MessageId>{first.answer, second.answer}));
+  EXPECT_THROW(m_db->beginAnswer(first.answer), Exception);  // not a question
+}
+
+TEST_F(ChatDatabaseTest, DeletedConversationsComeBackUntilPurged) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("needle"), {clip()}});
+  m_db->finishTurn({ids.answer, QStringLiteral("hay"), MessageState::kComplete, {}, {}, true, someRun()});
+  m_db->deleteConversation(id);
+  EXPECT_TRUE(m_db->listConversations().isEmpty());
+  EXPECT_EQ(m_db->listDeleted().size(), 1);
+  EXPECT_TRUE(m_db->search(QStringLiteral("needle")).isEmpty());
+  m_db->restoreConversation(id);
+  EXPECT_EQ(m_db->listConversations().size(), 1);
+  EXPECT_EQ(m_db->search(QStringLiteral("needle")).size(), 1);
+  m_db->deleteConversation(id);
+  EXPECT_EQ(m_db->purgeDeletedBefore(1), 0);
+  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()), 1);
+  EXPECT_THROW(m_db->loadConversation(id), Exception);
+  EXPECT_NO_THROW(m_db->checkIntegrity());
+}
+
+TEST_F(ChatDatabaseTest, PurgesAThreadLongerThanTheTriggerDepth) {
+  open();
+  const ConversationId id = conversation();
+  MessageId leaf = 0;
+  for (int i = 0; i < 510; ++i) leaf = m_db->beginTurn({id, leaf, QStringLiteral("q"), {}}).answer;  // 1,020 messages in one chain
+  m_db->deleteConversation(id);
+  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()), 1);
+}
+
+TEST_F(ChatDatabaseTest, ListsPinnedFirstThenLastUsedWhateverTheClockSays) {
+  open();
+  const ConversationId a = conversation(), b = conversation(), c = conversation();
+  m_db->beginTurn({a, 0, QStringLiteral("  first\n words "), {}});
+  m_db->setPinned(b, true);
+  const QList<Conversation> list = m_db->listConversations();
+  ASSERT_EQ(list.size(), 3);
+  EXPECT_EQ(list[0].id, b);
+  EXPECT_EQ(list[1].id, a);
+  EXPECT_EQ(list[2].id, c);
+  EXPECT_EQ(list[1].preview, QStringLiteral("first words"));
+}
+
+TEST_F(ChatDatabaseTest, DraftAndViewSurviveAndSendingClearsTheDraft) {
+  open();
+  const ConversationId id = conversation();
+  m_db->saveDraft(id, {QStringLiteral("not yet"), {clip(), clip()}});
+  m_db->saveDraft(id, {QStringLiteral("not yet sent"), {clip()}});
+  m_db->saveViewState(id, {7, -12.5});
+  open();
+  LoadedConversation loaded = m_db->loadConversation(id);
+  EXPECT_EQ(loaded.draft.text, QStringLiteral("not yet sent"));
+  ASSERT_EQ(loaded.draft.attachments.size(), 1);
+  EXPECT_EQ(loaded.draft.attachments[0].thumbnailPng, clip().thumbnailPng);
+  EXPECT_EQ(loaded.view.anchorMessage, 7);
+  EXPECT_EQ(loaded.view.anchorOffset, -12.5);
+  EXPECT_TRUE(loaded.messages.isEmpty());
+  m_db->beginTurn({id, 0, QStringLiteral("sent"), {}});
+  loaded = m_db->loadConversation(id);
+  EXPECT_EQ(loaded.draft.text, QString());
+  EXPECT_TRUE(loaded.draft.attachments.isEmpty());
+}
+
+TEST_F(ChatDatabaseTest, SearchTakesWordsLiterally) {
+  open();
+  const ConversationId id = conversation();
+  m_db->beginTurn({id, 0, QStringLiteral("the caf\u00e9 has a red \"door\""), {}});
+  EXPECT_EQ(m_db->search(QStringLiteral("cafe door")).size(), 1);
+  EXPECT_EQ(m_db->search(QStringLiteral("doo")).size(), 1);  // a beginning counts
+  EXPECT_TRUE(m_db->search(QStringLiteral("red green")).isEmpty());
+  for (const char* hostile : {"\"", "\" OR NEAR(*", "text:red", "a*b^", "-red", "(", "AND", "'; DROP TABLE message;--", "%", "_"})
+    EXPECT_NO_THROW(m_db->search(QString::fromUtf8(hostile))) << hostile;
+  EXPECT_TRUE(m_db->search(QStringLiteral("%")).isEmpty());
+  EXPECT_EQ(m_db->search(QStringLiteral("cha")).size(), 1);  // the title
+}
+
+TEST_F(ChatDatabaseTest, RefusesWhatIsTooLargeOrUnknown) {
+  open();
+  const ConversationId id = conversation();
+  const auto code = [&](const NewQuestion& question) {
+    try {
+      m_db->beginTurn(question);
+    } catch (const Exception& error) {
+      return error.error().code;
+    }
+    return ErrorCode::kInternal;
+  };
+  EXPECT_EQ(code({id, 0, QString(kMaxMessageBytes + 1, QLatin1Char('x')), {}}), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(code({id, 0, QString(kMaxMessageBytes / 2 + 1, QChar(u'\u00e9')), {}}), ErrorCode::kLimitExceeded);  // bytes, not characters
+  EXPECT_EQ(code({id, 0, {}, QList<Attachment>(kMaxAttachments + 1, clip())}), ErrorCode::kLimitExceeded);
+  EXPECT_EQ(code({id, 0, {}, {}}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({id + 1, 0, QStringLiteral("q"), {}}), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code({id, 99, QStringLiteral("q"), {}}), ErrorCode::kInvalidArgument);
+  Attachment nameless = clip();
+  nameless.path = QByteArray("a\0b", 3);
+  EXPECT_EQ(code({id, 0, {}, {nameless}}), ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(m_db->loadConversation(id).messages.isEmpty());
+  EXPECT_NO_THROW(m_db->beginTurn({id, 0, QString(kMaxMessageBytes, QLatin1Char('x')), {}}));
+}
+
+TEST_F(ChatDatabaseTest, ClearedCacheCostsOnlyTheThumbnails) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds ids = m_db->beginTurn({id, 0, {}, {clip()}});
+  ASSERT_TRUE(QDir(folders().cache).removeRecursively());
+  const StoredMessage question = stored(id, ids.question);
+  ASSERT_EQ(question.attachments.size(), 1);
+  EXPECT_TRUE(question.attachments[0].thumbnailPng.isEmpty());
+}
+
+TEST_F(ChatDatabaseTest, SettingsAreWrittenReplacedAndRemoved) {
+  open();
+  m_db->setSetting(QStringLiteral("a"), QStringLiteral("1"));
+  m_db->setSetting(QStringLiteral("a"), QStringLiteral("2"));
+  m_db->setSetting(QStringLiteral("b"), QString());
+  open();
+  EXPECT_EQ(m_db->setting(QStringLiteral("a")), QStringLiteral("2"));
+  EXPECT_EQ(m_db->settings().size(), 2);
+  m_db->removeSetting(QStringLiteral("a"));
+  EXPECT_FALSE(m_db->setting(QStringLiteral("a")).has_value());
+}
+
+TEST_F(ChatDatabaseTest, ABackupOpensAsADatabase) {
+  open();
+  const ConversationId id = conversation();
+  const QString copy = m_home.filePath(QStringLiteral("copy"));
+  ASSERT_TRUE(QDir().mkpath(copy));
+  m_db->backupTo(copy + QStringLiteral("/winnow.db"));
+  ChatDatabase restored({copy, folders().cache});
+  EXPECT_EQ(restored.conversation(id).title, QStringLiteral("chat"));
+}
+
+// The anomaly loop: the k-th write, sync or truncate of one turn fails, for every k until the turn gets through untouched.
+class FaultTest : public ChatDatabaseTest, public testing::WithParamInterface<int> {};
+
+TEST_P(FaultTest, TheKthFailureIsReportedEarlierRowsStayAndRetryWorks) {
+  test::register_faulty_vfs();
+  test::arm_fault(0, SQLITE_OK);
+  open(test::kFaultyVfs);
+  const ConversationId id = conversation();
+  const TurnIds before = m_db->beginTurn({id, 0, QStringLiteral("before"), {}});
+  m_db->finishTurn({before.answer, QStringLiteral("safe"), MessageState::kComplete, {}, {}, false, {}});
+  MessageId leaf = before.answer;
+  int faults = 0;
+  for (int k = 1; k < 200; ++k) {
+    test::arm_fault(k, GetParam());
+    TurnIds ids;
+    bool failed = false;
+    const auto turn = [&] {
+      ids = m_db->beginTurn({id, leaf, QStringLiteral("question %1").arg(k), {clip()}});
+      m_db->updateStreaming(ids.answer, QString(9000, QLatin1Char('s')));
+      m_db->finishTurn({ids.answer, QStringLiteral("answer %1").arg(k), MessageState::kComplete, {}, {}, false, {}});
+    };
+    try {
+      turn();
+    } catch (const Exception& error) {
+      failed = true;
+      EXPECT_EQ(error.error().code, ErrorCode::kStorage);
+      EXPECT_FALSE(error.error().reason.empty());
+    }
+    const bool fired = test::fault_fired();
+    test::arm_fault(0, SQLITE_OK);
+    EXPECT_TRUE(!failed || fired) << "k=" << k;
+    if (failed) {
+      ASSERT_NO_THROW(turn()) << "k=" << k << ": the retry after the fault";
+    }
+    ASSERT_NO_THROW(m_db->checkIntegrity()) << "k=" << k;
+    EXPECT_EQ(stored(id, before.answer).text, QStringLiteral("safe"));
+    EXPECT_EQ(stored(id, ids.question).text, QStringLiteral("question %1").arg(k));
+    EXPECT_EQ(stored(id, ids.answer).text, QStringLiteral("answer %1").arg(k));
+    leaf = ids.answer;
+    faults += fired ? 1 : 0;
+    if (!fired) break;
+  }
+  EXPECT_GE(faults, 6);  // three transactions, each at least a write and a sync
+}
+
+INSTANTIATE_TEST_SUITE_P(Codes, FaultTest, testing::Values(SQLITE_FULL, SQLITE_IOERR_WRITE),
+                         [](const auto& info) { return info.param == SQLITE_FULL ? "DiskFull" : "WriteError"; });
+
+TEST_F(ChatDatabaseTest, AFullDiskFailsEveryCallUntilThereIsRoomAgain) {
+  test::register_faulty_vfs();
+  test::arm_fault(0, SQLITE_OK);
+  open(test::kFaultyVfs);
+  const ConversationId id = conversation();
+  test::arm_fault(1, SQLITE_FULL, 1'000'000);
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    try {
+      m_db->beginTurn({id, 0, QStringLiteral("q"), {}});
+      ADD_FAILURE() << "a full disk took a message";
+    } catch (const Exception& error) {
+      EXPECT_EQ(error.error().code, ErrorCode::kStorage);
+    }
+  }
+  test::arm_fault(0, SQLITE_OK);
+  EXPECT_NO_THROW(m_db->beginTurn({id, 0, QStringLiteral("q"), {}}));
+  EXPECT_EQ(m_db->loadConversation(id).messages.size(), 2);
+}
+
+}  // namespace
+}  // namespace winnow::app

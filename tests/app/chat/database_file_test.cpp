@@ -1,0 +1,173 @@
+// Opening: foreign, damaged, newer and older files; locks; setting aside.
+#include "app/chat/database_file.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QTemporaryDir>
+
+#include "app/chat/chat_database.h"
+#include "app/chat/schema.h"
+
+namespace winnow::app {
+namespace {
+
+class DatabaseFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(m_home.isValid());
+    ASSERT_TRUE(QDir().mkpath(folders().data));
+  }
+  ChatFolders folders() const { return {m_home.filePath(QStringLiteral("data")), m_home.filePath(QStringLiteral("cache"))}; }
+  QString file() const { return ChatDatabase::databaseFile(folders()); }
+  QByteArray bytes(const QString& path) const {
+    QFile f(path);
+    return f.open(QIODevice::ReadOnly) ? f.readAll() : QByteArray("unreadable");
+  }
+  void write(const QByteArray& content) {
+    QFile f(file());
+    ASSERT_TRUE(f.open(QIODevice::WriteOnly));
+    f.write(content);
+  }
+  void sql(const char* statements) {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(QFile::encodeName(file()).constData(), &db), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, statements, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+    sqlite3_close(db);
+  }
+  std::string refusal() {
+    try {
+      ChatDatabase db(folders());
+    } catch (const Exception& error) {
+      EXPECT_EQ(error.error().code, ErrorCode::kStorage);
+      return error.error().reason;
+    }
+    return "opened";
+  }
+  QTemporaryDir m_home;
+};
+
+TEST_F(DatabaseFileTest, RefusesWhatIsNoDatabaseAndLeavesItAsItIs) {
+  for (const QByteArray& content : {QByteArray("not a database"), QByteArray(5000, 'x'), QByteArray("SQLite format 3\0short", 21)}) {
+    write(content);
+    EXPECT_NE(refusal(), "opened");
+    EXPECT_EQ(bytes(file()), content);
+  }
+}
+
+TEST_F(DatabaseFileTest, RefusesADirectoryAndAPipeWithoutWaiting) {
+  ASSERT_TRUE(QDir().mkpath(file()));
+  EXPECT_EQ(refusal(), "it is not a regular file");
+  ASSERT_TRUE(QDir().rmdir(file()));
+  ASSERT_EQ(::mkfifo(QFile::encodeName(file()).constData(), 0600), 0);
+  EXPECT_EQ(refusal(), "it is not a regular file");
+}
+
+TEST_F(DatabaseFileTest, RefusesTheDatabaseOfAnotherProgramUnchanged) {
+  sql("PRAGMA application_id=1234; CREATE TABLE theirs(x); INSERT INTO theirs VALUES(1);");
+  const QByteArray before = bytes(file());
+  EXPECT_EQ(refusal(), "it belongs to another program");
+  EXPECT_EQ(bytes(file()), before);
+}
+
+TEST_F(DatabaseFileTest, RefusesADatabaseWithoutAnIdThatHasTables) {
+  sql("CREATE TABLE theirs(x);");
+  const QByteArray before = bytes(file());
+  EXPECT_EQ(refusal(), "it belongs to another program");
+  EXPECT_EQ(bytes(file()), before);
+}
+
+TEST_F(DatabaseFileTest, RefusesANewerVersionUnchanged) {
+  { ChatDatabase db(folders()); }
+  sql("PRAGMA user_version=99;");
+  const QByteArray before = bytes(file());
+  EXPECT_NE(refusal().find("newer version"), std::string::npos);
+  EXPECT_EQ(bytes(file()), before);
+}
+
+TEST_F(DatabaseFileTest, FindsDamagedPagesAndLeavesThem) {
+  {
+    ChatDatabase db(folders());
+    const ConversationId id = db.createConversation({}, {}).id;
+    for (int i = 0; i < 50; ++i) db.beginTurn({id, 0, QString(500, QLatin1Char('q')), {}});
+  }
+  QByteArray damaged = bytes(file());
+  ASSERT_GT(damaged.size(), 40'000);
+  // Every b-tree page but the first loses its header.
+  for (qsizetype page = 4096; page < damaged.size(); page += 4096) damaged.replace(page, 16, QByteArray(16, '\x5a'));
+  write(damaged);
+  EXPECT_NE(refusal().find("damaged"), std::string::npos);
+  EXPECT_EQ(bytes(file()), damaged);
+}
+
+TEST_F(DatabaseFileTest, AnEmptyFileIsAFirstStartThatWasCutOff) {
+  write({});
+  EXPECT_EQ(refusal(), "opened");
+}
+
+TEST_F(DatabaseFileTest, SettingAsideKeepsTheFileUnderAnotherName) {
+  write("not a database");
+  const QString first = ChatDatabase::setAside(folders());
+  EXPECT_EQ(bytes(first), QByteArray("not a database"));
+  EXPECT_EQ(refusal(), "opened");
+  const QString second = ChatDatabase::setAside(folders());
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(QFileInfo::exists(first));
+}
+
+TEST_F(DatabaseFileTest, UpgradesTheFirstVersionAndKeepsACopy) {
+  {
+    SqliteConnection db(file(), {});
+    db.configureForWriting();
+    db.execute(kMigrations[0]);
+    db.execute("INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
+               "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
+    db.execute("INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'findable', 1)");
+    db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
+    db.execute("PRAGMA user_version=1");
+  }
+  ChatDatabase db(folders());
+  EXPECT_EQ(db.conversation(5).title, QStringLiteral("old"));
+  const QList<SearchHit> hits = db.search(QStringLiteral("findable"));
+  ASSERT_EQ(hits.size(), 1);
+  EXPECT_EQ(hits[0].message, 9);
+  EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v2")));
+  EXPECT_FALSE(QFileInfo::exists(file() + QStringLiteral(".before-v2.part")));
+}
+
+TEST_F(DatabaseFileTest, ASecondWinnowIsToldWhoHasTheFolder) {
+  ChatDatabase first(folders());
+  EXPECT_EQ(refusal(), "another Winnow is using it (process " + std::to_string(QCoreApplication::applicationPid()) + ")");
+  EXPECT_THROW(ChatDatabase::setAside(folders()), Exception);
+}
+
+// A process killed right after it made the lock file leaves it empty.
+TEST_F(DatabaseFileTest, AnEmptyLockFileLocksNobodyOut) {
+  QFile lock(folders().data + QStringLiteral("/winnow.lock"));
+  ASSERT_TRUE(lock.open(QIODevice::WriteOnly));
+  lock.close();
+  EXPECT_EQ(refusal(), "opened");
+}
+
+TEST_F(DatabaseFileTest, LoadExtensionAndSchemaWritesAreOff) {
+  SqliteConnection db(file(), {});
+  EXPECT_THROW(db.execute("SELECT load_extension('x')"), Exception);
+  db.execute("CREATE TABLE t(x)");
+  db.execute("PRAGMA writable_schema=ON");
+  EXPECT_THROW(db.execute("UPDATE sqlite_schema SET sql = 'x'"), Exception);
+}
+
+TEST_F(DatabaseFileTest, WritesAreDurableAtCommit) {
+  auto db = openDatabaseFile(file(), {});
+  EXPECT_EQ(db->pragmaInteger("PRAGMA synchronous"), 2);  // FULL
+  EXPECT_EQ(db->pragmaInteger("PRAGMA foreign_keys"), 1);
+  EXPECT_EQ(db->pragmaInteger("PRAGMA trusted_schema"), 0);
+}
+
+}  // namespace
+}  // namespace winnow::app

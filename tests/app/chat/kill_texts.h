@@ -1,0 +1,17 @@
+// Texts that both sides of the kill test can work out from a number.
+#pragma once
+
+#include <QString>
+
+#include "app/chat/conversation.h"
+
+namespace winnow::app {
+
+inline QString questionText(int number) { return QStringLiteral("question %1 \u00e9\u6f22 \"; DROP TABLE message;--").arg(number); }
+
+inline QString streamedText(MessageId answer, int length) {
+  const QString word = QStringLiteral("%1 w\u00f6rds ").arg(answer);
+  return word.repeated(length / static_cast<int>(word.size()) + 1).left(length);
+}
+
+}  // namespace winnow::app
