@@ -1,0 +1,118 @@
+#include "ui/models/conversation_list_model.h"
+
+#include <QDateTime>
+#include <QLocale>
+#include <algorithm>
+
+#include "ui/shell/display_text.h"
+
+namespace winnow::ui {
+namespace {
+
+bool before(const app::Conversation& a, const app::Conversation& b) {
+  if (a.pinned != b.pinned) return a.pinned;
+  if (a.activity != b.activity) return a.activity > b.activity;
+  return a.id > b.id;
+}
+
+}  // namespace
+
+QString ConversationListModel::shownTitle(const app::Conversation& conversation) {
+  const QString text = conversation.title.isEmpty() ? conversation.preview : conversation.title;
+  const QString shown = displayText(text).simplified();
+  return shown.isEmpty() ? tr("New chat") : shown;
+}
+
+void ConversationListModel::setConversations(QList<app::Conversation> conversations) {
+  std::sort(conversations.begin(), conversations.end(), before);
+  beginResetModel();
+  m_conversations = std::move(conversations);
+  endResetModel();
+}
+
+void ConversationListModel::put(const app::Conversation& conversation) {
+  const int old = rowOf(conversation.id);
+  int target = 0;
+  for (const app::Conversation& other : m_conversations) target += other.id != conversation.id && before(other, conversation);
+  if (old >= 0 && old == target) {
+    m_conversations[old] = conversation;
+    Q_EMIT dataChanged(index(old), index(old));
+    return;
+  }
+  if (old >= 0) {
+    // Moving keeps the selection on the row.
+    beginMoveRows({}, old, old, {}, target > old ? target + 1 : target);
+    m_conversations.move(old, target);
+    m_conversations[target] = conversation;
+    endMoveRows();
+    Q_EMIT dataChanged(index(target), index(target));
+    return;
+  }
+  beginInsertRows({}, target, target);
+  m_conversations.insert(target, conversation);
+  endInsertRows();
+}
+
+void ConversationListModel::remove(ConversationId id) {
+  const int row = rowOf(id);
+  if (row < 0) return;
+  beginRemoveRows({}, row, row);
+  m_conversations.removeAt(row);
+  endRemoveRows();
+}
+
+void ConversationListModel::setRunning(ConversationId id) {
+  m_running = id;
+  if (!m_conversations.isEmpty()) Q_EMIT dataChanged(index(0), index(rowCount() - 1), {kRunningRole});
+}
+
+int ConversationListModel::rowOf(ConversationId id) const {
+  for (int row = 0; row < m_conversations.size(); ++row) {
+    if (m_conversations[row].id == id) return row;
+  }
+  return -1;
+}
+
+ConversationId ConversationListModel::idAt(int row) const { return row >= 0 && row < m_conversations.size() ? m_conversations[row].id : 0; }
+
+const app::Conversation* ConversationListModel::find(ConversationId id) const {
+  const int row = rowOf(id);
+  return row < 0 ? nullptr : &m_conversations[row];
+}
+
+int ConversationListModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_conversations.size()); }
+
+QVariant ConversationListModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || index.row() >= m_conversations.size()) return {};
+  const app::Conversation& conversation = m_conversations[index.row()];
+  switch (role) {
+    case Qt::DisplayRole: return shownTitle(conversation);
+    case Qt::EditRole: return conversation.title.isEmpty() ? shownTitle(conversation) : conversation.title;
+    case Qt::ToolTipRole: return shownTitle(conversation).toHtmlEscaped();
+    case kIdRole: return QVariant::fromValue(conversation.id);
+    case kRunningRole: return conversation.id == m_running;
+    case kSubtitleRole: {
+      const QDateTime when = QDateTime::fromMSecsSinceEpoch(conversation.updatedMs);
+      const QDate today = QDate::currentDate();
+      if (when.date() == today) return QLocale().toString(when.time(), QLocale::ShortFormat);
+      if (when.date() == today.addDays(-1)) return tr("Yesterday");
+      return QLocale().toString(when.date(), QLocale::ShortFormat);
+    }
+    default: return {};
+  }
+}
+
+bool ConversationListModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+  if (!index.isValid() || role != Qt::EditRole) return false;
+  const QString title = value.toString().simplified().left(app::kMaxTitleLength);
+  const app::Conversation& conversation = m_conversations[index.row()];
+  if (title == conversation.title || title.isEmpty()) return false;
+  Q_EMIT renameRequested(conversation.id, title);
+  return true;
+}
+
+Qt::ItemFlags ConversationListModel::flags(const QModelIndex& index) const {
+  return index.isValid() ? Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsEditable : Qt::NoItemFlags;
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,42 @@
+// The conversations of the sidebar, newest first, pinned ones on top.
+//
+// Filled by ChatController from the store's answers. Renaming in place asks by a signal; the list changes when the store has acknowledged.
+// UI thread only.
+#pragma once
+
+#include <QAbstractListModel>
+
+#include "app/chat/conversation.h"
+
+namespace winnow::ui {
+
+class ConversationListModel : public QAbstractListModel {
+  Q_OBJECT
+ public:
+  enum Role : int { kIdRole = Qt::UserRole + 1, kSubtitleRole, kRunningRole };
+
+  using QAbstractListModel::QAbstractListModel;
+  void setConversations(QList<app::Conversation> conversations);
+  void put(const app::Conversation& conversation);  // adds or replaces, keeps the order
+  void remove(ConversationId id);
+  void setRunning(ConversationId id);  // 0: none
+  int rowOf(ConversationId id) const;
+  ConversationId idAt(int row) const;
+  const app::Conversation* find(ConversationId id) const;
+  // What stands for the conversation: its title, else the first words, else "New chat".
+  static QString shownTitle(const app::Conversation& conversation);
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  bool setData(const QModelIndex& index, const QVariant& value, int role) override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+
+ Q_SIGNALS:
+  void renameRequested(winnow::ConversationId id, const QString& title);
+
+ private:
+  QList<app::Conversation> m_conversations;
+  ConversationId m_running = 0;
+};
+
+}  // namespace winnow::ui

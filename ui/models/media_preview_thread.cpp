@@ -1,0 +1,162 @@
+#include "ui/models/media_preview_thread.h"
+
+#include <QBuffer>
+#include <QCryptographicHash>
+#include <QDir>
+#include <QFile>
+#include <QSaveFile>
+#include <QThread>
+#include <algorithm>
+
+#include "app/media/media_opener.h"
+#include "app/media/thumbnails.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr int kPosterSidePx = 320;
+
+QImage toImage(const RgbImage& picture) {
+  // The copy owns its pixels; the wrapper does not.
+  return QImage(picture.rgb.data(), picture.width_px, picture.height_px, picture.width_px * 3, QImage::Format_RGB888).copy();
+}
+
+QByteArray toPng(const QImage& image) {
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  image.save(&buffer, "PNG");
+  return bytes;
+}
+
+// The frame at one time: a plan of one frame in a short range around it.
+FramePlan planAt(double seconds) {
+  FramePlan plan;
+  plan.frame_count = 1;
+  plan.from_s = std::max(0.0, seconds - 0.05);
+  plan.to_s = seconds + 0.05;
+  return plan;
+}
+
+}  // namespace
+
+MediaPreviewThread::MediaPreviewThread(const QString& pasteFolder, QObject* parent)
+    : MediaPreview(parent), m_pasteFolder(pasteFolder), m_thread(std::make_unique<QThread>()), m_worker(std::make_unique<QObject>()) {
+  m_thread->setObjectName(QStringLiteral("media"));
+  m_worker->moveToThread(m_thread.get());
+  m_thread->start();
+}
+
+MediaPreviewThread::~MediaPreviewThread() {
+  m_running.clear();
+  m_all.request_cancel();
+  m_thread->quit();
+  m_thread->wait();
+}
+
+// Runs job(interrupt, answer) on the media thread; answer(f) runs f on the UI thread while the token is wanted.
+template <typename Job>
+PreviewToken MediaPreviewThread::enqueue(Job job) {
+  const PreviewToken token = ++m_last;
+  InterruptSource source(m_all.token());
+  m_running.insert(token, source);
+  const InterruptToken interrupt = source.token();
+  QMetaObject::invokeMethod(m_worker.get(), [this, token, interrupt, job] {
+    const auto answer = [this, token](auto say) {
+      QMetaObject::invokeMethod(this, [this, token, say] {
+        if (live(token)) say();
+      });
+    };
+    const auto end = [this, token] { QMetaObject::invokeMethod(this, [this, token] { m_running.remove(token); }); };
+    try {
+      interrupt.throw_if_requested();
+      job(token, interrupt, answer);
+    } catch (const Interrupted&) {
+      // Cancelled: silent by contract.
+    } catch (const Exception& exception) {
+      const Error error = exception.error();
+      answer([this, token, error] { Q_EMIT failed(token, error); });
+    } catch (const std::bad_alloc&) {
+      const Error error{ErrorCode::kOutOfMemory, "", "not enough memory for a picture"};
+      answer([this, token, error] { Q_EMIT failed(token, error); });
+    } catch (const std::exception& exception) {
+      const Error error{ErrorCode::kInternal, "", exception.what()};
+      answer([this, token, error] { Q_EMIT failed(token, error); });
+    }
+    end();
+  });
+  return token;
+}
+
+PreviewToken MediaPreviewThread::probe(const QByteArray& path) {
+  return enqueue([this, path](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
+    const app::FfmpegMediaOpener opener;
+    const std::string name = path.toStdString();
+    const app::MediaInfo info = opener.probe(name, interrupt);
+    MediaSummary summary;
+    summary.kind = info.kind;
+    summary.sizeBytes = info.fileBytes;
+    summary.widthPx = info.widthPx;
+    summary.heightPx = info.heightPx;
+    summary.durationS = info.durationS;
+    summary.framesPerS = info.averageFps;
+    summary.codec = QString::fromStdString(info.codec);
+    MediaRequest request{name, info.kind, planAt(std::min(1.0, info.durationS / 2))};
+    const std::vector<SampledFrame> frames = opener.readThumbnails(request, kPosterSidePx, interrupt);
+    if (!frames.empty()) {
+      summary.poster = toImage(frames.front().image);
+      summary.posterPng = toPng(summary.poster);
+    }
+    answer([this, token, summary] { Q_EMIT probed(token, summary); });
+  });
+}
+
+PreviewToken MediaPreviewThread::thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) {
+  return enqueue([this, path, kind, seconds, bound](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
+    app::FfmpegMediaOpener opener;
+    const int side = std::max(1, std::max(bound.width(), bound.height()));
+    const auto deliver = [&](int index, const SampledFrame& frame) {
+      const QImage image = toImage(app::makeThumbnail(frame.image, side));
+      const double actual = frame.actual_s;
+      answer([this, token, index, actual, image] { Q_EMIT thumbnailReady(token, index, actual, image); });
+    };
+    if (kind == MediaKind::kImage) {
+      const auto source = opener.open({path.toStdString(), kind, {}}, interrupt);
+      for (const SampledFrame& frame : source->read(0, 1, interrupt)) deliver(0, frame);
+    } else {
+      for (std::size_t i = 0; i < seconds.size(); ++i) {
+        interrupt.throw_if_requested();
+        const auto source = opener.open({path.toStdString(), kind, planAt(seconds[i])}, interrupt);
+        for (const SampledFrame& frame : source->read(0, 1, interrupt)) deliver(static_cast<int>(i), frame);
+      }
+    }
+    answer([this, token] { Q_EMIT finished(token); });
+  });
+}
+
+PreviewToken MediaPreviewThread::store(const QImage& image) {
+  const QString folder = m_pasteFolder;
+  return enqueue([this, image, folder](PreviewToken token, const InterruptToken&, const auto& answer) {
+    const QByteArray png = toPng(image);
+    if (png.isEmpty()) throw Exception(ErrorCode::kUnsupportedFormat, "clipboard", "the picture cannot be encoded");
+    const QString name = QString::fromLatin1(QCryptographicHash::hash(png, QCryptographicHash::Sha256).toHex().left(32));
+    const QString file = QDir(folder).filePath(QStringLiteral("pasted-") + name + QStringLiteral(".png"));
+    if (!QFile::exists(file)) {
+      QSaveFile out(file);
+      if (!QDir().mkpath(folder) || !out.open(QIODevice::WriteOnly) || out.write(png) != png.size() || !out.commit()) {
+        throw Exception(ErrorCode::kStorage, QFile::encodeName(file).toStdString(), "the pasted picture could not be written");
+      }
+    }
+    const QByteArray path = QFile::encodeName(file);
+    answer([this, token, path] { Q_EMIT stored(token, path); });
+  });
+}
+
+void MediaPreviewThread::cancel(PreviewToken token) {
+  const auto found = m_running.find(token);
+  if (found == m_running.end()) return;
+  found->request_cancel();
+  m_running.erase(found);
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,41 @@
+// MediaPreview on app/media: one thread that opens, describes and decodes for the window.
+//
+// Made by bootstrap. Jobs run in order; a cancelled one ends within a packet and is silent. Pasted pictures are kept as PNG files named
+// by their content in `pasteFolder`. The destructor cancels everything and joins. Lives on the UI thread.
+#pragma once
+
+#include <QHash>
+#include <memory>
+
+#include "engine/base/interrupt.h"
+#include "ui/composer/media_preview.h"
+
+class QThread;
+
+namespace winnow::ui {
+
+class MediaPreviewThread : public MediaPreview {
+  Q_OBJECT
+ public:
+  explicit MediaPreviewThread(const QString& pasteFolder, QObject* parent = nullptr);
+  ~MediaPreviewThread() override;
+
+  PreviewToken probe(const QByteArray& path) override;
+  PreviewToken thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) override;
+  PreviewToken store(const QImage& image) override;
+  void cancel(PreviewToken token) override;
+
+ private:
+  template <typename Job>
+  PreviewToken enqueue(Job job);
+  bool live(PreviewToken token) const { return m_running.contains(token); }
+
+  QString m_pasteFolder;
+  PreviewToken m_last = 0;
+  InterruptSource m_all;
+  QHash<PreviewToken, InterruptSource> m_running;
+  std::unique_ptr<QThread> m_thread;
+  std::unique_ptr<QObject> m_worker;  // lives on m_thread; jobs are posted to it
+};
+
+}  // namespace winnow::ui

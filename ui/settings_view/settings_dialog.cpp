@@ -1,0 +1,110 @@
+#include "ui/settings_view/settings_dialog.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSpinBox>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+
+QLabel* section(const QString& text) {
+  auto* label = new QLabel(text);
+  setTextRole(label, TextRole::kHeading);
+  return label;
+}
+
+}  // namespace
+
+SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDialog(parent) {
+  setWindowTitle(tr("Settings"));
+  setAttribute(Qt::WA_DeleteOnClose);
+  auto* outer = new QVBoxLayout(this);
+  auto* page = new QWidget;
+  auto* form = new QFormLayout(page);
+  form->setRowWrapPolicy(QFormLayout::WrapLongRows);
+  form->setVerticalSpacing(theme().px(10));
+
+  form->addRow(section(tr("Appearance")));
+  auto* mode = new QComboBox;
+  mode->addItem(tr("As the system"), int(app::Theme::kSystem));
+  mode->addItem(tr("Light"), int(app::Theme::kLight));
+  mode->addItem(tr("Dark"), int(app::Theme::kDark));
+  mode->setCurrentIndex(mode->findData(int(settings.theme())));
+  form->addRow(tr("Colours"), mode);
+  auto* zoom = new QSpinBox;
+  zoom->setRange(Theme::kMinZoomPercent, Theme::kMaxZoomPercent);
+  zoom->setSingleStep(5);
+  zoom->setSuffix(tr(" %"));
+  zoom->setKeyboardTracking(false);  // half-typed numbers should not resize the window
+  zoom->setValue(qRound(settings.zoom() * 100));
+  form->addRow(tr("Text and control size"), zoom);
+
+  form->addRow(section(tr("Chat")));
+  auto* send = new QComboBox;
+  send->addItem(tr("Enter sends, Shift+Enter starts a new line"), int(app::SendKey::kEnter));
+  send->addItem(tr("Ctrl+Enter sends, Enter starts a new line"), int(app::SendKey::kControlEnter));
+  send->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  send->setMinimumContentsLength(20);
+  send->setCurrentIndex(send->findData(int(settings.sendKey())));
+  form->addRow(tr("Send key"), send);
+  auto* tokens = new QSpinBox;
+  tokens->setRange(1, 8192);
+  tokens->setValue(settings.maxNewTokens());
+  form->addRow(tr("Longest answer, in tokens"), tokens);
+
+  form->addRow(section(tr("Videos")));
+  auto* frames = new QSpinBox;
+  frames->setRange(1, 1024);
+  frames->setValue(settings.defaultFrameCount());
+  form->addRow(tr("Frames of a new video"), frames);
+
+  form->addRow(section(tr("Models")));
+  auto* load = new QCheckBox(tr("Load the last model when Winnow starts"));
+  load->setChecked(settings.autoLoadModel());
+  form->addRow(load);
+
+  auto* scroll = new QScrollArea;
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidgetResizable(true);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  scroll->setWidget(page);
+  outer->addWidget(scroll, 1);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+  auto* reset = buttons->addButton(tr("Reset all"), QDialogButtonBox::ResetRole);
+  outer->addWidget(buttons);
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+
+  const auto show = [=, &settings] {
+    mode->setCurrentIndex(mode->findData(int(settings.theme())));
+    zoom->setValue(qRound(settings.zoom() * 100));
+    send->setCurrentIndex(send->findData(int(settings.sendKey())));
+    tokens->setValue(settings.maxNewTokens());
+    frames->setValue(settings.defaultFrameCount());
+    load->setChecked(settings.autoLoadModel());
+  };
+  connect(reset, &QPushButton::clicked, this, [&settings, show] {
+    for (const char* key : {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey, app::setting_keys::kMaxNewTokens,
+                            app::setting_keys::kFrameCount, app::setting_keys::kAutoLoadModel}) {
+      settings.reset(QLatin1String(key));
+    }
+    show();
+  });
+  connect(mode, &QComboBox::activated, this, [&settings, mode] { settings.setTheme(static_cast<app::Theme>(mode->currentData().toInt())); });
+  connect(zoom, &QSpinBox::valueChanged, this, [&settings](int percent) { settings.setZoom(percent / 100.0); });
+  connect(send, &QComboBox::activated, this, [&settings, send] { settings.setSendKey(static_cast<app::SendKey>(send->currentData().toInt())); });
+  connect(tokens, &QSpinBox::valueChanged, this, [&settings](int value) { settings.setMaxNewTokens(value); });
+  connect(frames, &QSpinBox::valueChanged, this, [&settings](int value) { settings.setDefaultFrameCount(value); });
+  connect(load, &QCheckBox::toggled, this, [&settings](bool on) { settings.setAutoLoadModel(on); });
+  if (parent != nullptr) resize(std::min(theme().px(520), parent->window()->width() - theme().px(24)), std::min(theme().px(520), parent->window()->height() - theme().px(24)));
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,547 @@
+#include "ui/shell/chat_controller.h"
+
+#include <QFile>
+#include <QFileInfo>
+#include <algorithm>
+
+#include "app/engine_host/turn_builder.h"
+#include "ui/shell/display_text.h"
+#include "ui/shell/format_text.h"
+
+namespace winnow::ui {
+namespace {
+
+QString failureText(const Error& error) {
+  return QStringLiteral("%1: %2: %3").arg(static_cast<int>(error.code)).arg(QString::fromStdString(error.subject), QString::fromStdString(error.reason));
+}
+
+Error parseFailure(ErrorCode code, const QString& failure) {
+  const QString rest = failure.section(QStringLiteral(": "), 1);
+  return {code, rest.section(QStringLiteral(": "), 0, 0).toStdString(), rest.section(QStringLiteral(": "), 1).toStdString()};
+}
+
+}  // namespace
+
+ChatController::ChatController(app::EngineHost& engine, app::ChatStore& store, app::Settings& settings, std::vector<MethodInfo> methods, QObject* parent)
+    : QObject(parent), m_engine(engine), m_store(store), m_settings(settings), m_methods(std::move(methods)) {
+  m_current.conversation.options = m_settings.conversationDefaults();
+  using app::ChatStore;
+  connect(&m_store, &ChatStore::opened, this, [this](app::RequestToken, const app::StoreOpened& report) { onOpened(report); });
+  connect(&m_store, &ChatStore::conversationCreated, this, &ChatController::onCreated);
+  connect(&m_store, &ChatStore::conversationLoaded, this, &ChatController::onLoaded);
+  connect(&m_store, &ChatStore::turnCommitted, this, &ChatController::onCommitted);
+  connect(&m_store, &ChatStore::failed, this, &ChatController::onStoreFailed);
+  connect(&m_store, &ChatStore::conversationChanged, this, [this](app::RequestToken, const app::Conversation& conversation) {
+    m_list.put(conversation);
+    if (conversation.id != current()) return;
+    m_current.conversation.title = conversation.title;
+    m_current.conversation.preview = conversation.preview;
+    Q_EMIT titleChanged();
+  });
+  connect(&m_store, &ChatStore::conversationDeleted, this, [this](app::RequestToken, ConversationId id) {
+    const app::Conversation* gone = m_list.find(id);
+    const QString title = gone != nullptr ? ConversationListModel::shownTitle(*gone) : QString();
+    const int row = m_list.rowOf(id);
+    m_list.remove(id);
+    m_lastDeleted = id;
+    m_engine.post(ForgetConversation{id});
+    if (id == current()) {
+      const ConversationId next = m_list.idAt(std::min(row, m_list.rowCount() - 1));
+      next != 0 ? openConversation(next) : showAsNew();
+    }
+    Q_EMIT conversationRemoved(title);
+  });
+  connect(&m_store, &ChatStore::conversationRestored, this, [this](app::RequestToken, const app::Conversation& conversation) {
+    m_list.put(conversation);
+    openConversation(conversation.id);
+  });
+  connect(&m_list, &ConversationListModel::renameRequested, this, &ChatController::rename);
+  connect(&m_store, &ChatStore::conversationsListed, this,
+          [this](app::RequestToken, const QList<app::Conversation>& conversations) { m_list.setConversations(conversations); });
+  connect(&m_engine, &app::EngineHost::engineEvent, this, &ChatController::onEngineEvent);
+}
+
+void ChatController::start() {
+  if (!m_store.isOpen()) m_store.open();
+}
+
+void ChatController::onOpened(const app::StoreOpened& report) {
+  m_settings.load(report.settings);
+  m_list.setConversations(report.conversations);
+  const ConversationId last = m_settings.lastConversation();
+  if (last != 0 && m_list.find(last) != nullptr) {
+    openConversation(last);
+  } else {
+    showAsNew();
+  }
+  Q_EMIT storeOpened();
+  Q_EMIT stateChanged();
+}
+
+// ---- conversations -----------------------------------------------------------------------------------------------------------------
+
+QString ChatController::currentTitle() const { return ConversationListModel::shownTitle(m_current.conversation); }
+
+void ChatController::showAsNew() {
+  m_loading = 0;
+  m_current = app::LoadedConversation();
+  m_current.conversation.options = m_settings.conversationDefaults();
+  m_monitor.clear();
+  Q_EMIT conversationShown(m_current);
+  Q_EMIT titleChanged();
+  Q_EMIT stateChanged();
+}
+
+void ChatController::newConversation() {
+  // An empty chat is new already.
+  if (current() != 0 && m_current.messages.isEmpty() && m_current.conversation.title.isEmpty()) {
+    Q_EMIT conversationShown(m_current);
+    return;
+  }
+  showAsNew();
+}
+
+void ChatController::openConversation(ConversationId id) {
+  if (id == 0 || id == current()) return;
+  m_loading = m_store.loadConversation(id);
+}
+
+void ChatController::onLoaded(app::RequestToken token, const app::LoadedConversation& loaded) {
+  if (token != m_loading) return;
+  m_loading = 0;
+  m_current = loaded;
+  m_settings.setLastConversation(current());
+  if (!writingHere()) {
+    m_monitor.clear();
+    const QList<app::StoredMessage> branch = app::branchTo(m_current.messages, m_current.conversation.activeLeaf);
+    const auto last = std::find_if(branch.rbegin(), branch.rend(), [](const app::StoredMessage& m) { return m.hasRun; });
+    if (last != branch.rend()) m_monitor.showStored(last->run.figures);
+  }
+  // What was streamed since the last write of the store is only known here.
+  if (writingHere()) {
+    if (app::StoredMessage* answer = stored(m_run->answer)) {
+      answer->text = m_run->text;
+      answer->state = app::MessageState::kStreaming;
+    }
+  }
+  Q_EMIT conversationShown(m_current);
+  Q_EMIT titleChanged();
+  Q_EMIT stateChanged();
+}
+
+void ChatController::rename(ConversationId id, const QString& title) { m_store.renameConversation(id, title); }
+
+void ChatController::remove(ConversationId id) {
+  if (id == 0) return;
+  if (m_run && m_run->conversation == id) stop();
+  m_store.deleteConversation(id);
+}
+
+void ChatController::undoRemove() {
+  if (m_lastDeleted == 0) return;
+  m_store.restoreConversation(std::exchange(m_lastDeleted, 0));
+}
+
+void ChatController::setMethod(const QString& method, double retention) {
+  m_current.conversation.options.method = method;
+  m_current.conversation.options.retention = retention;
+  if (current() != 0) {
+    m_store.setOptions(current(), m_current.conversation.options);
+  } else {
+    m_settings.setDefaultMethod(method);
+    m_settings.setDefaultRetention(retention);
+  }
+  Q_EMIT stateChanged();
+}
+
+void ChatController::saveDraft(const app::Draft& draft) {
+  if (!m_store.isOpen()) return;
+  if (current() != 0) {
+    m_current.draft = draft;
+    m_store.saveDraft(current(), draft);
+    return;
+  }
+  if (draft.text.isEmpty() && draft.attachments.isEmpty()) return;
+  m_draftBeforeCreation = draft;
+  if (m_creatingForDraft == 0 && !m_sending) m_creatingForDraft = m_store.createConversation(QString(), options());
+}
+
+void ChatController::saveView(app::MessageId anchor, double offset) {
+  if (current() == 0 || !m_store.isOpen()) return;
+  m_store.saveViewState(current(), {anchor, offset});
+}
+
+void ChatController::onCreated(app::RequestToken token, const app::Conversation& conversation) {
+  m_list.put(conversation);
+  if (m_sending && m_sending->token == token) {
+    m_sending->conversation = conversation.id;
+    if (current() == 0) m_current.conversation = conversation;
+    m_settings.setLastConversation(conversation.id);
+    beginTurn();
+    Q_EMIT titleChanged();
+    return;
+  }
+  if (token != m_creatingForDraft) return;
+  m_creatingForDraft = 0;
+  if (current() == 0) {
+    m_current.conversation = conversation;
+    m_settings.setLastConversation(conversation.id);
+  }
+  if (m_draftBeforeCreation) m_store.saveDraft(conversation.id, *std::exchange(m_draftBeforeCreation, std::nullopt));
+  if (m_sending && m_sending->conversation == 0) {
+    m_sending->conversation = conversation.id;
+    beginTurn();
+  }
+  Q_EMIT titleChanged();
+}
+
+// ---- sending -----------------------------------------------------------------------------------------------------------------------
+
+QString ChatController::blockedReason() const {
+  if (!m_store.isOpen()) return tr("Opening your chats…");
+  if (m_sending) return tr("Saving your question…");
+  if (m_run && m_run->conversation != current()) return tr("An answer is being written in another chat.");
+  switch (m_modelState) {
+    case ModelState::kNone: return tr("Choose a model first.");
+    case ModelState::kLoading: return tr("The model is still being loaded.");
+    case ModelState::kFailed: return tr("No model is loaded. Choose another one.");
+    case ModelState::kReady: break;
+  }
+  return {};
+}
+
+void ChatController::send(const QString& text, const QList<app::Attachment>& attachments) {
+  if (busy() || !blockedReason().isEmpty()) return;
+  Sending sending;
+  sending.text = text;
+  sending.attachments = attachments;
+  sending.conversation = current();
+  sending.thread = app::branchTo(m_current.messages, m_current.conversation.activeLeaf);
+  m_sending = std::move(sending);
+  if (current() != 0) {
+    beginTurn();
+  } else if (m_creatingForDraft == 0) {
+    m_sending->token = m_store.createConversation(QString(), options());
+  }
+  Q_EMIT stateChanged();
+}
+
+void ChatController::beginTurn() {
+  app::NewQuestion question;
+  question.conversation = m_sending->conversation;
+  question.parent = m_sending->thread.isEmpty() ? 0 : m_sending->thread.last().id;
+  question.text = m_sending->text;
+  question.attachments = m_sending->attachments;
+  m_sending->token = m_store.beginTurn(question);
+}
+
+void ChatController::regenerate(app::MessageId answer) {
+  const app::StoredMessage* message = storedMessage(answer);
+  if (message == nullptr || busy() || !blockedReason().isEmpty()) return;
+  Sending sending;
+  sending.regeneration = true;
+  sending.conversation = current();
+  sending.thread = app::branchTo(m_current.messages, message->parent);
+  m_sending = std::move(sending);
+  m_sending->token = m_store.beginAnswer(message->parent);
+  Q_EMIT stateChanged();
+}
+
+void ChatController::onCommitted(app::RequestToken token, const app::TurnIds& ids) {
+  if (!m_sending || m_sending->token != token) return;
+  const bool here = ids.conversation == current();
+  if (!m_sending->regeneration) {
+    app::StoredMessage question;
+    question.id = ids.question;
+    question.conversation = ids.conversation;
+    question.parent = m_sending->thread.isEmpty() ? 0 : m_sending->thread.last().id;
+    question.sequence = ids.question;
+    question.role = Role::kUser;
+    question.text = m_sending->text;
+    question.attachments = m_sending->attachments;
+    m_sending->thread.append(question);
+    if (here) {
+      m_current.messages.append(question);
+      m_current.draft = {};
+      if (m_current.conversation.preview.isEmpty()) m_current.conversation.preview = question.text.simplified().left(120);
+      Q_EMIT messageAdded(contentOf(question));
+    }
+    m_store.saveDraft(ids.conversation, {});
+  }
+  app::StoredMessage answer;
+  answer.id = ids.answer;
+  answer.conversation = ids.conversation;
+  answer.parent = ids.question;
+  answer.sequence = ids.answer;
+  answer.role = Role::kAssistant;
+  answer.state = app::MessageState::kStreaming;
+  if (here) {
+    m_current.messages.append(answer);
+    m_current.conversation.activeLeaf = ids.answer;
+  }
+  startEngine(ids);
+  if (here) {
+    if (m_sending->regeneration) {
+      // The other answers of this question leave the screen, with everything that followed them.
+      Q_EMIT conversationShown(m_current);
+    } else {
+      Q_EMIT messageAdded(contentOf(answer));
+      Q_EMIT sent();
+    }
+  }
+  m_sending.reset();
+  touch(ids.conversation);
+  Q_EMIT titleChanged();
+  Q_EMIT stateChanged();
+}
+
+void ChatController::startEngine(const app::TurnIds& ids) {
+  Run run;
+  run.conversation = ids.conversation;
+  run.question = ids.question;
+  run.answer = ids.answer;
+  const app::Conversation* conversation = m_list.find(ids.conversation);
+  run.options = ids.conversation == current() ? options() : conversation != nullptr ? conversation->options : m_settings.conversationDefaults();
+  run.phase = tr("Starting");
+  app::TurnOptions turnOptions;
+  turnOptions.recipe = app::recipeOf(run.options);
+  turnOptions.sampling.max_new_tokens = m_settings.maxNewTokens();
+  turnOptions.systemPrompt = run.options.systemPrompt;
+  m_run = run;
+  m_list.setRunning(ids.conversation);
+  m_monitor.begin(run.options.method, run.options.retention);
+  try {
+    m_run->request = m_engine.post(app::buildTurn(ids.conversation, m_sending->thread, turnOptions));
+  } catch (const Exception& exception) {
+    finish(app::MessageState::kFailed, nullptr, exception.error());
+  }
+}
+
+void ChatController::stop() {
+  if (m_run) m_engine.stop(m_run->request);
+}
+
+void ChatController::switchBranch(app::MessageId answer, int step) {
+  if (busy()) return;
+  const QList<app::MessageId> siblings = app::siblingsOf(m_current.messages, answer);
+  const qsizetype at = siblings.indexOf(answer) + step;
+  if (at < 0 || at >= siblings.size()) return;
+  m_current.conversation.activeLeaf = app::newestLeafUnder(m_current.messages, siblings[at]);
+  m_store.setActiveLeaf(current(), m_current.conversation.activeLeaf);
+  Q_EMIT conversationShown(m_current);
+}
+
+// ---- the engine's events -----------------------------------------------------------------------------------------------------------
+
+void ChatController::onEngineEvent(const Event& event) {
+  if (m_modelRequest != 0 && event.id == m_modelRequest) {
+    onModelEvent(event.body);
+  } else if (m_run && m_run->request != 0 && event.id == m_run->request) {
+    onRunEvent(event.body);
+  }
+}
+
+void ChatController::onRunEvent(const EventBody& body) {
+  m_monitor.take(body);
+  const bool here = writingHere();
+  if (const auto* progress = std::get_if<Progress>(&body)) {
+    if (!m_run->text.isEmpty()) return;
+    m_run->phase = phaseText(progress->phase, progress->done, progress->total);
+    m_run->share = phaseShare(progress->done, progress->total);
+    if (here) Q_EMIT phaseChanged(m_run->answer, m_run->phase, m_run->share);
+  } else if (const auto* delta = std::get_if<TextDelta>(&body)) {
+    const QString text = QString::fromUtf8(delta->text.data(), static_cast<qsizetype>(delta->text.size()));
+    const bool first = m_run->text.isEmpty();
+    m_run->text += text;
+    m_run->phase.clear();
+    m_store.appendStreaming(m_run->answer, m_run->text);
+    if (!here) return;
+    if (app::StoredMessage* answer = stored(m_run->answer)) answer->text = m_run->text;
+    if (first) Q_EMIT phaseChanged(m_run->answer, QString(), -1.0);
+    Q_EMIT textAdded(m_run->answer, text);
+  } else if (const auto* sampled = std::get_if<MediaSampled>(&body)) {
+    m_sampled.insert(QByteArray::fromStdString(sampled->path), *sampled);
+    if (here) {
+      if (const app::StoredMessage* question = storedMessage(m_run->question)) Q_EMIT messageChanged(contentOf(*question));
+    }
+  } else if (const auto* finished = std::get_if<Finished>(&body)) {
+    const bool interrupted = finished->reason == StopReason::kInterrupted;
+    if (!finished->restored && !finished->answer.empty()) m_run->text = QString::fromStdString(finished->answer);
+    finish(interrupted ? app::MessageState::kInterrupted : app::MessageState::kComplete, finished->restored ? nullptr : &finished->figures, std::nullopt);
+  } else if (const auto* failed = std::get_if<Failed>(&body)) {
+    finish(app::MessageState::kFailed, nullptr, failed->error);
+  }
+}
+
+void ChatController::finish(app::MessageState state, const TurnFigures* figures, const std::optional<Error>& error) {
+  const Run run = *std::exchange(m_run, std::nullopt);
+  app::FinishedTurn turn;
+  turn.answer = run.answer;
+  turn.text = run.text;
+  turn.state = state;
+  if (error) {
+    turn.failure = failureText(*error);
+    turn.failureCode = error->code;
+  }
+  if (figures != nullptr) {
+    turn.hasRun = true;
+    turn.run = {QString::fromStdString(m_model.name), QString::fromStdString(m_model.folder), QString::fromStdString(m_model.device), *figures};
+  }
+  m_store.finishTurn(turn);
+  m_list.setRunning(0);
+  if (run.conversation == current()) {
+    if (app::StoredMessage* answer = stored(run.answer)) {
+      answer->text = turn.text;
+      answer->state = state;
+      answer->failure = turn.failure;
+      answer->failureCode = turn.failureCode;
+      answer->hasRun = turn.hasRun;
+      answer->run = turn.run;
+      Q_EMIT messageChanged(contentOf(*answer));
+    }
+  }
+  Q_EMIT stateChanged();
+}
+
+void ChatController::onStoreFailed(app::RequestToken token, const Error& error) {
+  if (m_sending && token == m_sending->token) m_sending.reset();
+  if (token == m_creatingForDraft) {
+    m_creatingForDraft = 0;
+    m_sending.reset();
+  }
+  if (token == m_loading) m_loading = 0;
+  Q_EMIT problem(error);
+  Q_EMIT stateChanged();
+}
+
+void ChatController::touch(ConversationId id) {
+  // Order, preview and time are the store's; asking for the list is one short query on its thread.
+  Q_UNUSED(id);
+  m_store.listConversations();
+}
+
+// ---- the model ---------------------------------------------------------------------------------------------------------------------
+
+void ChatController::loadModel(const QString& folder) {
+  if (folder.isEmpty()) return;
+  if (m_modelState == ModelState::kLoading) m_engine.cancel(m_modelRequest);
+  if (m_run) stop();
+  m_modelFolder = folder;
+  m_modelState = ModelState::kLoading;
+  m_modelError.reset();
+  m_modelProgress = phaseText(Phase::kLoadWeights, 0, 0);
+  m_modelRequest = m_engine.post(LoadModel{QFile::encodeName(folder).toStdString(), m_device, WeightFormat::kAuto});
+  Q_EMIT modelChanged();
+  Q_EMIT stateChanged();
+}
+
+void ChatController::onModelEvent(const EventBody& body) {
+  if (const auto* progress = std::get_if<Progress>(&body)) {
+    m_modelProgress = phaseText(progress->phase, progress->done, progress->total);
+  } else if (const auto* loaded = std::get_if<ModelLoaded>(&body)) {
+    m_model = loaded->info;
+    m_modelState = ModelState::kReady;
+    m_modelRequest = 0;
+    m_settings.setLastModelFolder(m_modelFolder);
+  } else if (const auto* failed = std::get_if<Failed>(&body)) {
+    m_modelError = failed->error;
+    m_modelState = ModelState::kFailed;
+    m_modelRequest = 0;
+  } else if (std::holds_alternative<Finished>(body)) {
+    m_modelState = ModelState::kNone;  // interrupted
+    m_modelRequest = 0;
+  }
+  Q_EMIT modelChanged();
+  Q_EMIT stateChanged();
+}
+
+// ---- presentation ------------------------------------------------------------------------------------------------------------------
+
+app::StoredMessage* ChatController::stored(app::MessageId id) {
+  for (app::StoredMessage& message : m_current.messages) {
+    if (message.id == id) return &message;
+  }
+  return nullptr;
+}
+
+const app::StoredMessage* ChatController::storedMessage(app::MessageId id) const {
+  for (const app::StoredMessage& message : m_current.messages) {
+    if (message.id == id) return &message;
+  }
+  return nullptr;
+}
+
+std::vector<MessageContent> ChatController::currentMessages() const {
+  std::vector<MessageContent> contents;
+  for (const app::StoredMessage& message : app::branchTo(m_current.messages, m_current.conversation.activeLeaf)) {
+    contents.push_back(contentOf(message));
+  }
+  return contents;
+}
+
+QString ChatController::methodLabel(const QString& name, double retention) const {
+  const auto found = std::find_if(m_methods.begin(), m_methods.end(), [&name](const MethodInfo& m) { return QString::fromStdString(m.name) == name; });
+  const QString title = found != m_methods.end() && !found->title.empty() ? QString::fromStdString(found->title) : name;
+  return name == QLatin1String("full") ? title : QStringLiteral("%1 · %2").arg(title, formatShare(retention));
+}
+
+QString ChatController::planDetail(const app::Attachment& attachment) const {
+  if (attachment.kind == MediaKind::kImage) {
+    return attachment.widthPx > 0 ? tr("%1 × %2 pixels").arg(attachment.widthPx).arg(attachment.heightPx) : tr("Image");
+  }
+  const double to = attachment.plan.to_s < 0 ? attachment.durationS : attachment.plan.to_s;
+  const QString range = QStringLiteral("%1–%2").arg(formatClock(attachment.plan.from_s), formatClock(to));
+  const auto sampled = m_sampled.constFind(attachment.path);
+  if (sampled != m_sampled.constEnd()) return tr("%1 asked, %2 done · %3").arg(sampled->asked_s.size()).arg(sampled->actual_s.size()).arg(range);
+  return tr("Frames: %1 · %2").arg(attachment.plan.frame_count).arg(range);
+}
+
+MessageContent ChatController::contentOf(const app::StoredMessage& message) const {
+  MessageContent content;
+  content.id = message.id;
+  content.text = message.text;
+  content.speaker = message.role == Role::kUser ? Speaker::kUser : Speaker::kAssistant;
+  const QString model = message.hasRun ? message.run.modelName : QString::fromStdString(m_model.name);
+  content.roleLabel = message.role == Role::kUser ? tr("You") : model.isEmpty() ? tr("Winnow") : displayText(model);
+  for (const app::Attachment& attachment : message.attachments) {
+    AttachmentSummary summary;
+    summary.video = attachment.kind == MediaKind::kVideo;
+    summary.path = QFile::decodeName(attachment.path);
+    summary.title = displayText(QFileInfo(summary.path).fileName());
+    summary.detail = planDetail(attachment);
+    if (!attachment.thumbnailPng.isEmpty()) summary.thumbnail.loadFromData(attachment.thumbnailPng, "PNG");
+    content.attachments.push_back(std::move(summary));
+  }
+  const bool running = m_run && m_run->answer == message.id;
+  switch (message.state) {
+    case app::MessageState::kComplete: break;
+    case app::MessageState::kInterrupted: content.status = MessageStatus::kInterrupted; break;
+    case app::MessageState::kFailed:
+      content.status = MessageStatus::kFailed;
+      content.error = parseFailure(message.failureCode, message.failure);
+      break;
+    case app::MessageState::kStreaming: content.status = message.text.isEmpty() ? MessageStatus::kWaiting : MessageStatus::kStreaming; break;
+  }
+  if (running) {
+    content.phase = m_run->phase;
+    content.phaseShare = m_run->share;
+  }
+  if (message.hasRun) {
+    const TurnFigures& figures = message.run.figures;
+    content.metrics.valid = true;
+    content.metrics.method = methodLabel(QString::fromStdString(figures.method), figures.retention);
+    content.metrics.ttftMs = figures.timings_ms.ttft;
+    content.metrics.tokensPerS = figures.tokens_per_s;
+    content.metrics.keptShare = figures.achieved_retention;
+    content.metrics.kvBytes = figures.kv_bytes.end;
+    content.metrics.kvFullBytes = figures.kv_bytes.full;
+  }
+  if (message.role == Role::kAssistant) {
+    const QList<app::MessageId> siblings = app::siblingsOf(m_current.messages, message.id);
+    content.branchCount = std::max<int>(1, static_cast<int>(siblings.size()));
+    content.branch = std::max<int>(0, static_cast<int>(siblings.indexOf(message.id)));
+  }
+  return content;
+}
+
+}  // namespace winnow::ui

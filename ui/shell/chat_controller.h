@@ -1,0 +1,147 @@
+// The conversation between the window, the store and the engine: send, stream, stop, regenerate, switch, load a model.
+//
+// Used by main_window.h. A question is shown as sent, and the engine started, only when the store has acknowledged it. One answer is written
+// at a time; the user may look at other chats meanwhile. Every call returns at once; what happens is told by signals. Events of other
+// requests are dropped. UI thread only.
+#pragma once
+
+#include <QHash>
+#include <QObject>
+#include <optional>
+#include <vector>
+
+#include "app/chat/chat_store.h"
+#include "app/engine_host/engine_host.h"
+#include "app/settings/settings.h"
+#include "ui/chat_view/message_content.h"
+#include "ui/models/cache_monitor.h"
+#include "ui/models/conversation_list_model.h"
+
+namespace winnow::ui {
+
+enum class ModelState : int { kNone = 1, kLoading = 2, kReady = 3, kFailed = 4 };
+
+class ChatController : public QObject {
+  Q_OBJECT
+ public:
+  ChatController(app::EngineHost& engine, app::ChatStore& store, app::Settings& settings, std::vector<MethodInfo> methods,
+                 QObject* parent = nullptr);
+
+  void start();  // opens the store unless it is open
+
+  ConversationListModel& conversations() { return m_list; }
+  CacheMonitor& monitor() { return m_monitor; }
+  ConversationId current() const { return m_current.conversation.id; }
+  QString currentTitle() const;
+  const app::ConversationOptions& options() const { return m_current.conversation.options; }
+  std::vector<MessageContent> currentMessages() const;
+  const app::StoredMessage* storedMessage(app::MessageId id) const;
+  const app::Draft& draft() const { return m_current.draft; }
+  const app::ViewState& viewState() const { return m_current.view; }
+  bool storeReady() const { return m_store.isOpen(); }
+
+  void newConversation();
+  void openConversation(ConversationId id);
+  void rename(ConversationId id, const QString& title);
+  void remove(ConversationId id);
+  void undoRemove();
+  bool canUndoRemove() const { return m_lastDeleted != 0; }
+
+  void send(const QString& text, const QList<app::Attachment>& attachments);
+  void stop();
+  void regenerate(app::MessageId answer);
+  void switchBranch(app::MessageId answer, int step);
+  bool writingHere() const { return m_run && m_run->conversation == current(); }
+  bool busy() const { return m_run.has_value() || m_sending.has_value(); }
+  // Why a question cannot be sent now; empty: it can.
+  QString blockedReason() const;
+
+  void setMethod(const QString& method, double retention);
+  void saveDraft(const app::Draft& draft);
+  void saveView(app::MessageId anchor, double offset);
+
+  void setDevice(Device device) { m_device = device; }  // of models loaded from now on
+  void loadModel(const QString& folder);
+  ModelState modelState() const { return m_modelState; }
+  const ModelInfo& model() const { return m_model; }
+  QString modelFolder() const { return m_modelFolder; }
+  const std::optional<Error>& modelError() const { return m_modelError; }
+  QString modelProgress() const { return m_modelProgress; }
+
+ Q_SIGNALS:
+  void storeOpened();
+  void conversationShown(const winnow::app::LoadedConversation& loaded);  // everything on screen is replaced
+  void titleChanged();
+  void messageAdded(const winnow::ui::MessageContent& message);
+  void messageChanged(const winnow::ui::MessageContent& message);
+  void textAdded(qint64 message, const QString& delta);
+  void phaseChanged(qint64 message, const QString& phase, double share);
+  void sent();              // acknowledged: the composer may be emptied
+  void stateChanged();      // busy, blocked, model
+  void modelChanged();
+  void conversationRemoved(const QString& title);
+  void problem(const winnow::Error& error);
+
+ private:
+  struct Run {
+    RequestId request = 0;
+    ConversationId conversation = 0;
+    app::MessageId question = 0;
+    app::MessageId answer = 0;
+    QString text;
+    QString phase;
+    double share = -1.0;
+    app::ConversationOptions options;
+  };
+  struct Sending {
+    app::RequestToken token = 0;
+    QString text;
+    QList<app::Attachment> attachments;
+    QList<app::StoredMessage> thread;  // before the question; for a regeneration: up to and with it
+    ConversationId conversation = 0;
+    bool regeneration = false;
+  };
+
+  void onOpened(const app::StoreOpened& report);
+  void onCreated(app::RequestToken token, const app::Conversation& conversation);
+  void onLoaded(app::RequestToken token, const app::LoadedConversation& loaded);
+  void onCommitted(app::RequestToken token, const app::TurnIds& ids);
+  void onStoreFailed(app::RequestToken token, const Error& error);
+  void onEngineEvent(const Event& event);
+  void onModelEvent(const EventBody& body);
+  void onRunEvent(const EventBody& body);
+  void beginTurn();
+  void startEngine(const app::TurnIds& ids);
+  void finish(app::MessageState state, const TurnFigures* figures, const std::optional<Error>& error);
+  void showAsNew();
+  void touch(ConversationId id);
+  app::StoredMessage* stored(app::MessageId id);
+  MessageContent contentOf(const app::StoredMessage& message) const;
+  QString methodLabel(const QString& name, double retention) const;
+  QString planDetail(const app::Attachment& attachment) const;
+
+  app::EngineHost& m_engine;
+  app::ChatStore& m_store;
+  app::Settings& m_settings;
+  std::vector<MethodInfo> m_methods;
+  ConversationListModel m_list;
+  CacheMonitor m_monitor;
+  app::LoadedConversation m_current;
+  app::RequestToken m_loading = 0;
+  app::RequestToken m_creatingForDraft = 0;
+  std::optional<app::Draft> m_draftBeforeCreation;
+  ConversationId m_lastDeleted = 0;
+  std::optional<Run> m_run;
+  std::optional<Sending> m_sending;
+  QHash<QByteArray, MediaSampled> m_sampled;  // by path: what was really sampled, for the present run of the program
+
+  ModelState m_modelState = ModelState::kNone;
+  ModelInfo m_model;
+  QString m_modelFolder;
+  QString m_modelProgress;
+  std::optional<Error> m_modelError;
+  RequestId m_modelRequest = 0;
+  Device m_device = Device::kAuto;
+};
+
+}  // namespace winnow::ui

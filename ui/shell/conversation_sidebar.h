@@ -1,0 +1,47 @@
+// The list of conversations: new, open, rename in place, delete.
+//
+// Used by main_window.h. Asks by signals; the list itself is ConversationListModel. UI thread only.
+#pragma once
+
+#include <QWidget>
+
+#include "engine/api/requests.h"
+
+class QListView;
+class QPushButton;
+
+namespace winnow::ui {
+
+class ConversationListModel;
+
+class ConversationSidebar : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ConversationSidebar(ConversationListModel& model, QWidget* parent = nullptr);
+
+  void select(ConversationId id);
+  void renameSelected();
+  ConversationId selected() const;
+  QListView* list() const { return m_list; }
+  QPushButton* newButton() const { return m_new; }
+  void step(int rows);
+
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ Q_SIGNALS:
+  void newRequested();
+  void openRequested(winnow::ConversationId id);
+  void deleteRequested(winnow::ConversationId id);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  ConversationListModel& m_model;
+  QListView* m_list = nullptr;
+  QPushButton* m_new = nullptr;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,245 @@
+// Menus, shortcuts and the small dialogs of MainWindow; the rest is in main_window.cpp.
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QDesktopServices>
+#include <QDockWidget>
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QListView>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTabWidget>
+#include <QToolButton>
+#include <QUrl>
+
+#include "ui/chat_view/transcript_view.h"
+#include "ui/composer/composer.h"
+#include "ui/composer/frame_viewer.h"
+#include "ui/composer/method_control.h"
+#include "ui/inspector/inspector_panel.h"
+#include "ui/settings_view/settings_dialog.h"
+#include "ui/shell/chat_controller.h"
+#include "ui/shell/conversation_sidebar.h"
+#include "ui/shell/display_text.h"
+#include "ui/shell/main_window.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+
+QAction* MainWindow::addCommand(QMenu* menu, const QString& text, const QKeySequence& key, std::function<void()> run) {
+  QAction* action = menu->addAction(text);
+  action->setShortcut(key);
+  connect(action, &QAction::triggered, this, run);
+  addAction(action);  // works while the menu bar is hidden
+  return action;
+}
+
+void MainWindow::buildMenus() {
+  QMenu* file = menuBar()->addMenu(tr("&File"));
+  addCommand(file, tr("&New chat"), QKeySequence::New, [this] {
+    saveDraftNow();
+    m_controller->newConversation();
+    m_composer->setFocus();
+  });
+  addCommand(file, tr("&Attach files…"), QKeySequence::Open, [this] { m_composer->browse(); });
+  file->addSeparator();
+  addCommand(file, tr("&Settings…"), QKeySequence(Qt::CTRL | Qt::Key_Comma), [this] { (new SettingsDialog(m_services.settings, this))->open(); })
+      ->setMenuRole(QAction::PreferencesRole);
+  file->addSeparator();
+  addCommand(file, tr("&Quit"), QKeySequence::Quit, [this] { close(); })->setMenuRole(QAction::QuitRole);
+
+  QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+  m_undoAction = addCommand(edit, tr("&Undo delete chat"), QKeySequence::Undo, [this] { m_controller->undoRemove(); });
+  m_undoAction->setEnabled(false);
+  edit->addSeparator();
+  addCommand(edit, tr("&Copy selected text"), {}, [this] { m_transcript->copySelection(); });
+  m_copyAnswerAction = addCommand(edit, tr("Copy last &answer"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), [this] {
+    for (int i = m_transcript->messageCount() - 1; i >= 0; --i) {
+      const MessageContent& message = m_transcript->messageAt(i);
+      if (message.speaker != Speaker::kAssistant) continue;
+      QApplication::clipboard()->setText(message.text);
+      break;
+    }
+  });
+
+  QMenu* view = menuBar()->addMenu(tr("&View"));
+  m_sidebarAction = addCommand(view, tr("&Chats"), QKeySequence(Qt::CTRL | Qt::Key_B), [this] { setSidebarVisible(m_sidebar->isHidden()); });
+  m_sidebarAction->setCheckable(true);
+  m_sidebarAction->setChecked(true);
+  m_panelAction = addCommand(view, tr("&Live cache"), QKeySequence(Qt::CTRL | Qt::Key_J), [this] { setPanelVisible(m_dock->isHidden()); });
+  m_panelAction->setCheckable(true);
+  m_panelAction->setChecked(true);
+  view->addSeparator();
+  const auto zoom = [this](int steps) {
+    theme().zoomBy(steps);
+    m_services.settings.setZoom(theme().zoom());
+  };
+  QAction* larger = addCommand(view, tr("Zoom &in"), {}, [zoom] { zoom(1); });
+  larger->setShortcuts({QKeySequence(Qt::CTRL | Qt::Key_Plus), QKeySequence(Qt::CTRL | Qt::Key_Equal)});
+  addCommand(view, tr("Zoom &out"), QKeySequence(Qt::CTRL | Qt::Key_Minus), [zoom] { zoom(-1); });
+  addCommand(view, tr("&Normal size"), QKeySequence(Qt::CTRL | Qt::Key_0), [this] { m_services.settings.setZoom(1.0); });
+  view->addSeparator();
+  QMenu* colours = view->addMenu(tr("&Colours"));
+  addCommand(colours, tr("As the &system"), {}, [this] { m_services.settings.setTheme(app::Theme::kSystem); });
+  addCommand(colours, tr("&Light"), {}, [this] { m_services.settings.setTheme(app::Theme::kLight); });
+  addCommand(colours, tr("&Dark"), {}, [this] { m_services.settings.setTheme(app::Theme::kDark); });
+  view->addSeparator();
+  addCommand(view, tr("&Full screen"), QKeySequence(Qt::Key_F11), [this] { isFullScreen() ? showNormal() : showFullScreen(); });
+  addCommand(view, tr("Next &region"), QKeySequence(Qt::Key_F6), [this] { cycleRegion(); });
+
+  QMenu* chat = menuBar()->addMenu(tr("&Chat"));
+  m_stopAction = addCommand(chat, tr("&Stop"), QKeySequence(Qt::Key_Escape), [this] { m_controller->stop(); });
+  m_regenerateAction = addCommand(chat, tr("&Regenerate"), QKeySequence(Qt::CTRL | Qt::Key_R), [this] {
+    for (int i = m_transcript->messageCount() - 1; i >= 0; --i) {
+      const MessageContent& message = m_transcript->messageAt(i);
+      if (message.speaker != Speaker::kAssistant) continue;
+      m_controller->regenerate(message.id);
+      break;
+    }
+  });
+  chat->addSeparator();
+  addCommand(chat, tr("Re&name"), QKeySequence(Qt::Key_F2), [this] {
+    setSidebarVisible(true);
+    m_sidebar->renameSelected();
+  });
+  addCommand(chat, tr("&Delete"), {}, [this] { m_controller->remove(m_controller->current()); });
+  chat->addSeparator();
+  addCommand(chat, tr("&Next chat"), QKeySequence(Qt::CTRL | Qt::Key_PageDown), [this] { m_sidebar->step(1); });
+  addCommand(chat, tr("&Previous chat"), QKeySequence(Qt::CTRL | Qt::Key_PageUp), [this] { m_sidebar->step(-1); });
+  addCommand(chat, tr("&Write a question"), QKeySequence(Qt::CTRL | Qt::Key_L), [this] { m_composer->prompt()->setFocus(); });
+
+  menuBar()->addMenu(m_modelMenu);
+  rebuildModelMenu();
+
+  QMenu* help = menuBar()->addMenu(tr("&Help"));
+  addCommand(help, tr("&Keyboard shortcuts"), QKeySequence(Qt::CTRL | Qt::Key_Slash), [this] { showShortcuts(); });
+  addCommand(help, tr("&About Winnow"), {}, [this] { showAbout(); })->setMenuRole(QAction::AboutRole);
+
+  // Commands of the model menu that have keys live on the window: the menu is rebuilt often.
+  const auto key = [this](const QKeySequence& sequence, std::function<void()> run) {
+    auto* action = new QAction(this);
+    action->setShortcut(sequence);
+    connect(action, &QAction::triggered, this, run);
+    addAction(action);
+  };
+  key(QKeySequence(Qt::CTRL | Qt::Key_M), [this] { m_composer->method()->openCard(); });
+  key(QKeySequence(Qt::CTRL | Qt::Key_BracketLeft), [this] { m_composer->method()->stepRetention(-5); });
+  key(QKeySequence(Qt::CTRL | Qt::Key_BracketRight), [this] { m_composer->method()->stepRetention(5); });
+}
+
+void MainWindow::rebuildModelMenu() {
+  m_modelMenu->clear();
+  m_modelMenu->addAction(icon(Glyph::kFolder, IconColor::kMuted), tr("&Choose a folder…"), this, &MainWindow::chooseModel);
+  const QStringList recent = m_services.settings.recentModelFolders();
+  const auto offer = [this](const QString& label, const QString& folder) {
+    QAction* action = m_modelMenu->addAction(label, this, [this, folder] { m_controller->loadModel(folder); });
+    action->setCheckable(true);
+    action->setChecked(m_controller->modelState() == ModelState::kReady && m_controller->modelFolder() == folder);
+    action->setToolTip(displayText(folder).toHtmlEscaped());
+  };
+  m_modelMenu->setToolTipsVisible(true);
+  m_modelMenu->addSeparator();
+  if (!m_initial.demoModelFolder.isEmpty()) offer(tr("Demo model (shapes and letters)"), m_initial.demoModelFolder);
+  for (const QString& folder : recent) {
+    if (folder == m_initial.demoModelFolder) continue;
+    offer(displayText(QFileInfo(folder).fileName()).replace(QLatin1Char('&'), QLatin1String("&&")), folder);
+  }
+}
+
+void MainWindow::chooseModel() {
+  auto* dialog = new QFileDialog(this, tr("Choose a model folder"), QFileInfo(m_services.settings.lastModelFolder()).absolutePath());
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setFileMode(QFileDialog::Directory);
+  dialog->setOption(QFileDialog::ShowDirsOnly, true);
+  dialog->setLabelText(QFileDialog::Accept, tr("Load"));
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& folder) { m_controller->loadModel(folder); });
+  dialog->open();
+}
+
+void MainWindow::openLink(const QUrl& url) {
+  auto* box = new QMessageBox(QMessageBox::Question, tr("Open a link?"), tr("The answer contains this link. Opening it shows the address to the site:"),
+                              QMessageBox::NoButton, this);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setTextFormat(Qt::PlainText);
+  // ASCII form: look-alike letters of other alphabets become visible.
+  box->setInformativeText(QString::fromLatin1(url.toEncoded()));
+  QPushButton* open = box->addButton(tr("Open in browser"), QMessageBox::AcceptRole);
+  QPushButton* copy = box->addButton(tr("Copy address"), QMessageBox::ActionRole);
+  box->setDefaultButton(box->addButton(QMessageBox::Cancel));
+  connect(box, &QMessageBox::buttonClicked, this, [open, copy, url](QAbstractButton* clicked) {
+    if (clicked == open) QDesktopServices::openUrl(url);
+    if (clicked == copy) QApplication::clipboard()->setText(url.toString(QUrl::FullyEncoded));
+  });
+  box->open();
+}
+
+void MainWindow::openAttachment(qint64 message, int index) {
+  const app::StoredMessage* stored = m_controller->storedMessage(message);
+  if (stored == nullptr || index < 0 || index >= stored->attachments.size()) return;
+  const app::Attachment& attachment = stored->attachments[index];
+  std::vector<double> times;
+  if (attachment.kind == MediaKind::kVideo) {
+    const double from = attachment.plan.from_s;
+    const double to = attachment.plan.to_s < 0 ? attachment.durationS : attachment.plan.to_s;
+    const int frames = std::max(1, attachment.plan.frame_count);
+    for (int i = 0; i < frames; ++i) times.push_back(from + (i + 0.5) * (to - from) / frames);
+  }
+  (new FrameViewer(m_services.preview, attachment.path, attachment.kind, std::move(times), 0, this))->open();
+}
+
+void MainWindow::cycleRegion() {
+  QWidget* regions[] = {m_sidebar->list(), m_transcript, m_composer->prompt(), m_inspector};
+  const QWidget* focus = QApplication::focusWidget();
+  int at = 2;
+  for (int i = 0; i < 4; ++i) {
+    if (focus != nullptr && (regions[i] == focus || regions[i]->isAncestorOf(focus))) at = i;
+  }
+  for (int step = 1; step <= 4; ++step) {
+    QWidget* next = regions[(at + step) % 4];
+    if (!next->isVisible()) continue;
+    // The panel itself takes no focus; its first control does.
+    next == m_inspector ? m_inspector->tabs()->setFocus(Qt::TabFocusReason) : next->setFocus(Qt::TabFocusReason);
+    return;
+  }
+}
+
+void MainWindow::showAbout() {
+  auto* box = new QMessageBox(this);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setWindowTitle(tr("About Winnow"));
+  box->setIconPixmap(applicationIcon().pixmap(theme().px(48), theme().px(48)));
+  box->setText(tr("Winnow %1").arg(m_services.version));
+  box->setInformativeText(tr("Chat about images and long videos with a model on your own computer, and see what its compressed memory keeps.\n\n"
+                             "Qt %1. No telemetry, no network access.")
+                              .arg(QLatin1String(qVersion())));
+  box->addButton(QMessageBox::Close);
+  box->open();
+}
+
+void MainWindow::showShortcuts() {
+  QStringList lines;
+  for (const QAction* action : actions()) {
+    if (action->shortcut().isEmpty() || action->text().isEmpty()) continue;
+    QString name = action->text();
+    lines << QStringLiteral("%1\t%2").arg(name.remove(QLatin1Char('&')), action->shortcut().toString(QKeySequence::NativeText));
+  }
+  lines << tr("Cache method") + QLatin1String("\tCtrl+M") << tr("Keep less, keep more") + QLatin1String("\tCtrl+[, Ctrl+]");
+  QString html = QStringLiteral("<table cellpadding=3>");
+  for (const QString& line : lines) {
+    html += QStringLiteral("<tr><td>%1</td><td><b>%2</b></td></tr>").arg(line.section(QLatin1Char('\t'), 0, 0).toHtmlEscaped(), line.section(QLatin1Char('\t'), 1).toHtmlEscaped());
+  }
+  auto* box = new QMessageBox(this);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setWindowTitle(tr("Keyboard shortcuts"));
+  box->setTextFormat(Qt::RichText);
+  box->setText(html + QStringLiteral("</table>"));
+  box->addButton(QMessageBox::Close);
+  box->open();
+}
+
+}  // namespace winnow::ui

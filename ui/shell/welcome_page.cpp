@@ -1,0 +1,159 @@
+#include "ui/shell/welcome_page.h"
+
+#include <QAbstractButton>
+#include <QGridLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/shell/display_text.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr int kMaxCards = 6;
+
+// One sample: its title and a ready question.
+class SampleCard : public QAbstractButton {
+ public:
+  SampleCard(const QString& title, const QString& question) : m_title(title), m_question(question) {
+    setFocusPolicy(Qt::StrongFocus);
+    setAttribute(Qt::WA_Hover);
+    setCursor(Qt::PointingHandCursor);
+    setAccessibleName(WelcomePage::tr("Try %1: %2").arg(title, question));
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
+  }
+  bool hasHeightForWidth() const override { return true; }
+  int heightForWidth(int width) const override {
+    const QRectF room(0, 0, std::max(40, width - theme().px(68)), 10000);
+    const qreal title = QFontMetricsF(theme().font(TextRole::kStrong)).boundingRect(room, Qt::TextWordWrap, m_title).height();
+    const qreal question = QFontMetricsF(theme().font(TextRole::kCaption)).boundingRect(room, Qt::TextWordWrap, m_question).height();
+    return static_cast<int>(std::ceil(title + question)) + theme().px(28);
+  }
+  QSize sizeHint() const override { return QSize(theme().px(240), heightForWidth(theme().px(240))); }
+  QSize minimumSizeHint() const override { return QSize(theme().px(140), theme().px(60)); }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const Colors& c = theme().colors();
+    painter.setBrush(isDown() ? c.pressed : underMouse() ? c.hover : c.surface);
+    painter.setPen(QPen(hasFocus() ? c.accent : c.border, hasFocus() ? 1.6 : 1));
+    painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), theme().cornerRadius(), theme().cornerRadius());
+    const qreal g = theme().px(24);
+    paintGlyph(painter, Glyph::kFilm, QRectF(theme().px(14), theme().px(14), g, g), c.accent);
+    const QRectF room(theme().px(52), theme().px(12), width() - theme().px(68), height() - theme().px(24));
+    const QFont strong = theme().font(TextRole::kStrong);
+    const qreal title = QFontMetricsF(strong).boundingRect(QRectF(0, 0, room.width(), 10000), Qt::TextWordWrap, m_title).height();
+    painter.setFont(strong);
+    painter.setPen(c.text);
+    painter.drawText(QRectF(room.left(), room.top(), room.width(), title + 1), Qt::TextWordWrap, m_title);
+    painter.setFont(theme().font(TextRole::kCaption));
+    painter.setPen(c.mutedText);
+    painter.drawText(QRectF(room.left(), room.top() + title + theme().px(3), room.width(), room.height() - title), Qt::TextWordWrap, m_question);
+  }
+
+ private:
+  QString m_title;
+  QString m_question;
+};
+
+}  // namespace
+
+WelcomePage::WelcomePage(QList<app::Sample> samples, QWidget* parent) : QScrollArea(parent), m_samples(std::move(samples)) {
+  setFrameShape(QFrame::NoFrame);
+  setWidgetResizable(true);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setAccessibleName(tr("Welcome"));
+  setFocusPolicy(Qt::NoFocus);
+  m_content = new QWidget;
+  auto* outer = new QHBoxLayout(m_content);
+  outer->setContentsMargins(theme().px(24), theme().px(20), theme().px(24), theme().px(20));
+  auto* column = new QWidget;
+  column->setMaximumWidth(theme().px(760));
+  outer->addStretch(1);
+  outer->addWidget(column, 100);
+  outer->addStretch(1);
+  connect(&theme(), &Theme::changed, column, [this, column] {
+    column->setMaximumWidth(theme().px(760));
+    arrange();
+  });
+  auto* layout = new QVBoxLayout(column);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(theme().px(8));
+  layout->addStretch(2);
+  auto* mark = new QLabel;
+  mark->setPixmap(applicationIcon().pixmap(48, 48));
+  layout->addWidget(mark);
+  auto* title = new QLabel(tr("What would you like to see in your video?"));
+  title->setWordWrap(true);
+  setTextRole(title, TextRole::kTitle);
+  layout->addWidget(title);
+  auto* words = new QLabel(tr("Attach an image or a video, ask, and watch what the model keeps in memory. Everything stays on this computer."));
+  words->setWordWrap(true);
+  setMuted(words);
+  layout->addWidget(words);
+  layout->addSpacing(theme().px(12));
+  m_modelLine = new QLabel;
+  m_modelLine->setWordWrap(true);
+  m_modelLine->setTextFormat(Qt::PlainText);
+  layout->addWidget(m_modelLine);
+  m_choose = new QPushButton(tr("Choose a model folder…"));
+  setPrimary(m_choose);
+  layout->addWidget(m_choose, 0, Qt::AlignLeft);
+  layout->addSpacing(theme().px(8));
+  m_try = new QLabel(tr("Try a sample"));
+  setTextRole(m_try, TextRole::kStrong);
+  layout->addWidget(m_try);
+  m_grid = new QGridLayout;
+  m_grid->setSpacing(theme().px(10));
+  layout->addLayout(m_grid);
+  layout->addStretch(3);
+  for (const app::Sample& sample : m_samples) {
+    if (m_cards.size() >= kMaxCards || sample.questions.isEmpty()) continue;
+    auto* card = new SampleCard(displayText(sample.title), sample.questions.first().question);
+    const QString file = sample.file, question = sample.questions.first().question;
+    connect(card, &QAbstractButton::clicked, this, [this, file, question] { Q_EMIT sampleChosen(file, question); });
+    m_cards.append(card);
+  }
+  m_try->setVisible(!m_cards.isEmpty());
+  setWidget(m_content);
+  connect(m_choose, &QPushButton::clicked, this, &WelcomePage::chooseModelRequested);
+  arrange();
+  setModel(QString(), false, false);
+}
+
+void WelcomePage::setModel(const QString& name, bool ready, bool isDemo) {
+  m_choose->setVisible(!ready);
+  if (!ready) {
+    m_modelLine->setText(tr("To begin, choose a model: a Hugging Face folder with safetensors weights."));
+  } else if (isDemo) {
+    m_modelLine->setText(tr("The demo model is loaded. It is tiny and knows only coloured shapes and letters on cards; for real videos choose a "
+                            "LLaVA-OneVision folder under Model."));
+  } else {
+    m_modelLine->setText(tr("%1 is loaded. Drop a file anywhere in this window.").arg(displayText(name)));
+  }
+}
+
+void WelcomePage::arrange() {
+  const int columns = viewport()->width() >= theme().px(560) ? 2 : 1;
+  if (columns == m_columns && m_grid->count() == m_cards.size()) return;
+  m_columns = columns;
+  for (QWidget* card : m_cards) m_grid->removeWidget(card);
+  for (int i = 0; i < m_cards.size(); ++i) m_grid->addWidget(m_cards[i], i / columns, i % columns);
+}
+
+void WelcomePage::resizeEvent(QResizeEvent* event) {
+  QScrollArea::resizeEvent(event);
+  arrange();
+}
+
+}  // namespace winnow::ui
