@@ -1,0 +1,138 @@
+#include "app/settings/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace winnow::app {
+namespace {
+
+using Stored = QHash<QString, QString>;
+
+QString key(const char* name) { return QString::fromLatin1(name); }
+
+TEST(Settings, StartWithTheAgreedDefaults) {
+  Settings settings;
+  EXPECT_EQ(settings.theme(), Theme::kSystem);
+  EXPECT_EQ(settings.zoom(), 1.0);
+  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("vl-cache"));
+  EXPECT_EQ(settings.defaultRetention(), 0.2);
+  EXPECT_EQ(settings.defaultFrameCount(), 64);
+  EXPECT_EQ(settings.lastModelFolder(), QString());
+  EXPECT_TRUE(settings.sidebarVisible());
+  EXPECT_FALSE(settings.welcomeSeen());
+  const ConversationOptions options = settings.conversationDefaults();
+  EXPECT_EQ(options.method, QStringLiteral("vl-cache"));
+  EXPECT_EQ(options.frameCount, 64);
+}
+
+TEST(Settings, WhatWasSetComesBackFromTheStoredText) {
+  Stored written;
+  Settings first([&](const QString& k, const QString& v) { written.insert(k, v); });
+  first.setTheme(Theme::kDark);
+  first.setZoom(1.25);
+  first.setSendKey(SendKey::kControlEnter);
+  first.setDefaultMethod(QStringLiteral("snapkv"));
+  first.setDefaultRetention(0.05);
+  first.setDefaultFrameCount(128);
+  first.setMaxNewTokens(512);
+  first.setLastModelFolder(QStringLiteral("/m/caf\u00e9"));
+  first.setWindowGeometry(QByteArray("\0\xff\x01", 3));
+  first.setSidebarVisible(false);
+  first.setLastConversation(77);
+  first.setWelcomeSeen(true);
+  Settings second;
+  second.load(written);
+  EXPECT_EQ(second.theme(), Theme::kDark);
+  EXPECT_EQ(second.zoom(), 1.25);
+  EXPECT_EQ(second.sendKey(), SendKey::kControlEnter);
+  EXPECT_EQ(second.defaultMethod(), QStringLiteral("snapkv"));
+  EXPECT_EQ(second.defaultRetention(), 0.05);
+  EXPECT_EQ(second.defaultFrameCount(), 128);
+  EXPECT_EQ(second.maxNewTokens(), 512);
+  EXPECT_EQ(second.lastModelFolder(), QStringLiteral("/m/caf\u00e9"));
+  EXPECT_EQ(second.recentModelFolders(), QStringList{QStringLiteral("/m/caf\u00e9")});
+  EXPECT_EQ(second.windowGeometry(), QByteArray("\0\xff\x01", 3));
+  EXPECT_FALSE(second.sidebarVisible());
+  EXPECT_EQ(second.lastConversation(), 77u);
+  EXPECT_TRUE(second.welcomeSeen());
+}
+
+TEST(Settings, ValuesThatCannotBeUnderstoodCountAsDefaults) {
+  Settings settings;
+  Stored stored;
+  for (const QString& k : Settings::keys()) stored.insert(k, QStringLiteral("\u2603 nonsense"));
+  stored.insert(key(setting_keys::kRetention), QStringLiteral("nan"));
+  stored.insert(key(setting_keys::kZoom), QStringLiteral("1e9"));
+  stored.insert(key(setting_keys::kFrameCount), QStringLiteral("-3"));
+  settings.load(stored);
+  EXPECT_EQ(settings.theme(), Theme::kSystem);
+  EXPECT_EQ(settings.zoom(), 1.0);
+  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("vl-cache"));
+  EXPECT_EQ(settings.defaultRetention(), 0.2);
+  EXPECT_EQ(settings.defaultFrameCount(), 64);
+  EXPECT_EQ(settings.maxNewTokens(), 256);
+  EXPECT_TRUE(settings.recentModelFolders().isEmpty());
+  EXPECT_TRUE(settings.windowGeometry().isEmpty());
+  EXPECT_TRUE(settings.sidebarVisible());
+  EXPECT_EQ(settings.lastConversation(), 0u);
+}
+
+TEST(Settings, SettersClampOrIgnore) {
+  Settings settings;
+  settings.setZoom(9.0);
+  EXPECT_EQ(settings.zoom(), 2.0);
+  settings.setZoom(1.13);
+  EXPECT_EQ(settings.zoom(), 1.15);
+  settings.setZoom(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(settings.zoom(), 1.15);
+  settings.setDefaultRetention(0.0);
+  EXPECT_EQ(settings.defaultRetention(), 0.01);
+  settings.setDefaultRetention(4.0);
+  EXPECT_EQ(settings.defaultRetention(), 1.0);
+  settings.setDefaultFrameCount(100'000);
+  EXPECT_EQ(settings.defaultFrameCount(), 1024);
+  settings.setDefaultMethod(QStringLiteral("no such; method"));
+  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("vl-cache"));
+}
+
+TEST(Settings, ChangesAreWrittenAndToldOnce) {
+  int written = 0;
+  QStringList changed;
+  Settings settings([&](const QString&, const QString&) { ++written; });
+  QObject::connect(&settings, &Settings::changed, [&](const QString& k) { changed << k; });
+  settings.setTheme(Theme::kLight);
+  settings.setTheme(Theme::kLight);
+  EXPECT_EQ(written, 1);
+  EXPECT_EQ(changed, QStringList{key(setting_keys::kTheme)});
+  settings.load({});
+  EXPECT_EQ(written, 1);  // loading writes nothing
+  EXPECT_EQ(changed.size(), 1 + Settings::keys().size());
+}
+
+TEST(Settings, ResetGoesBackToTheDefault) {
+  Settings settings;
+  settings.setDefaultRetention(0.5);
+  settings.setTheme(Theme::kDark);
+  EXPECT_FALSE(settings.isDefault(key(setting_keys::kTheme)));
+  settings.reset(key(setting_keys::kTheme));
+  EXPECT_TRUE(settings.isDefault(key(setting_keys::kTheme)));
+  EXPECT_EQ(settings.theme(), Theme::kSystem);
+  EXPECT_EQ(settings.defaultRetention(), 0.5);
+  settings.resetAll();
+  EXPECT_EQ(settings.defaultRetention(), 0.2);
+}
+
+TEST(Settings, RecentFoldersAreNewestFirstWithoutDuplicatesAtMostTen) {
+  Settings settings;
+  for (int i = 0; i < 12; ++i) settings.setLastModelFolder(QStringLiteral("/m/%1").arg(i));
+  settings.setLastModelFolder(QStringLiteral("/m/5"));
+  const QStringList recent = settings.recentModelFolders();
+  ASSERT_EQ(recent.size(), 10);
+  EXPECT_EQ(recent[0], QStringLiteral("/m/5"));
+  EXPECT_EQ(recent[1], QStringLiteral("/m/11"));
+  EXPECT_EQ(recent.count(QStringLiteral("/m/5")), 1);
+}
+
+}  // namespace
+}  // namespace winnow::app
