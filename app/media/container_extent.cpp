@@ -106,10 +106,14 @@ ContainerExtent measureAvi(const MediaFile& file) {
 
 ContainerExtent measureExtent(const MediaFile& file, ContentType type) {
   switch (type) {
-    case ContentType::kMov: return measureMov(file);
-    case ContentType::kMatroska: return measureMatroska(file);
-    case ContentType::kAvi: return measureAvi(file);
-    default: return {};
+    case ContentType::kMov:
+      return measureMov(file);
+    case ContentType::kMatroska:
+      return measureMatroska(file);
+    case ContentType::kAvi:
+      return measureAvi(file);
+    default:
+      return {};
   }
 }
 

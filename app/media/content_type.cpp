@@ -44,13 +44,17 @@ constexpr KnownFormat kRefused[] = {
     {0, "%PDF"sv, "a PDF document, which is"},
     {0, "PK\3\4"sv, "a ZIP archive, which is"},
     {0, "\x1F\x8B"sv, "a gzip archive, which is"},
-    {0, "\x7F" "ELF"sv, "a program, which is"},
+    {0,
+     "\x7F"
+     "ELF"sv,
+     "a program, which is"},
     {0, "ID3"sv, "an MP3 audio file, which is"},
     {0, "fLaC"sv, "a FLAC audio file, which is"},
     {8, "WAVE"sv, "a WAV audio file, which is"},
 };
 
-constexpr std::string_view kHeifBrands[] = {"heic"sv, "heix"sv, "heim"sv, "heis"sv, "hevc"sv, "hevx"sv, "mif1"sv, "msf1"sv, "avif"sv, "avis"sv};
+constexpr std::string_view kHeifBrands[] = {"heic"sv, "heix"sv, "heim"sv, "heis"sv, "hevc"sv,
+                                            "hevx"sv, "mif1"sv, "msf1"sv, "avif"sv, "avis"sv};
 constexpr std::string_view kMovFirstBoxes[] = {"moov"sv, "mdat"sv, "wide"sv, "free"sv, "skip"sv, "pnot"sv, "moof"sv, "styp"sv, "sidx"sv};
 
 [[noreturn]] void refuse(const std::string& subject, const std::string& reason) {
@@ -146,15 +150,24 @@ MediaKind kindOf(ContentType type) {
 
 std::string nameOf(ContentType type) {
   switch (type) {
-    case ContentType::kPng: return "png";
-    case ContentType::kJpeg: return "jpeg";
-    case ContentType::kGif: return "gif";
-    case ContentType::kBmp: return "bmp";
-    case ContentType::kWebp: return "webp";
-    case ContentType::kMov: return "mp4";
-    case ContentType::kMatroska: return "matroska";
-    case ContentType::kAvi: return "avi";
-    case ContentType::kMpegTs: return "mpegts";
+    case ContentType::kPng:
+      return "png";
+    case ContentType::kJpeg:
+      return "jpeg";
+    case ContentType::kGif:
+      return "gif";
+    case ContentType::kBmp:
+      return "bmp";
+    case ContentType::kWebp:
+      return "webp";
+    case ContentType::kMov:
+      return "mp4";
+    case ContentType::kMatroska:
+      return "matroska";
+    case ContentType::kAvi:
+      return "avi";
+    case ContentType::kMpegTs:
+      return "mpegts";
   }
   throw Exception(ErrorCode::kInternal, "", "unknown content type");
 }

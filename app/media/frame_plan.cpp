@@ -39,8 +39,10 @@ PlannedFrames planFrames(const FramePlan& plan, double durationS, int frameCap) 
   requireFinite(plan.to_s, "to");
   if (plan.frame_count < 0) refuse("frames", "the number of frames is negative");
   if (plan.every_s < 0.0) refuse("every", "the distance between frames is negative");
-  if (plan.frame_count > 0 && plan.every_s > 0.0) refuse("frame plan", "a number of frames and a distance between frames exclude each other");
-  if (plan.frame_count == 0 && plan.every_s == 0.0) refuse("frame plan", "neither a number of frames nor a distance between frames is given");
+  if (plan.frame_count > 0 && plan.every_s > 0.0)
+    refuse("frame plan", "a number of frames and a distance between frames exclude each other");
+  if (plan.frame_count == 0 && plan.every_s == 0.0)
+    refuse("frame plan", "neither a number of frames nor a distance between frames is given");
   if (plan.max_frames < 1) refuse("frame plan", "the largest number of frames is below 1");
   requireWithinCap(plan.max_frames, frameCap);
   requireWithinCap(plan.frame_count, plan.max_frames);

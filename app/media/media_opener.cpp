@@ -41,7 +41,8 @@ MediaInfo FfmpegMediaOpener::probe(const std::string& path, const InterruptToken
   return openSource(request, interrupt)->info();
 }
 
-std::vector<SampledFrame> FfmpegMediaOpener::readThumbnails(const MediaRequest& request, int maxSidePx, const InterruptToken& interrupt) const {
+std::vector<SampledFrame> FfmpegMediaOpener::readThumbnails(const MediaRequest& request, int maxSidePx,
+                                                            const InterruptToken& interrupt) const {
   const auto source = openSource(request, interrupt);
   std::vector<SampledFrame> thumbnails;
   thumbnails.reserve(static_cast<std::size_t>(source->frame_count()));

@@ -1,9 +1,9 @@
 // The way into app/media: opens images and videos for the engine, probes them, and makes the pictures of the frame strip.
 //
-// Used by app/bootstrap and app/cli (injected into the engine as MediaOpener), by the attachments tray and the planner. Holds only its limits:
-// every call opens the file anew, so calls may run on several threads at a time. A call that takes a token ends with Interrupted soon
-// after the token is raised. Errors: Exception with the path as subject and a reason that can follow "FILE: "; a file is judged by its content,
-// and a request whose kind is another than the file's is refused with kUnsupportedFormat.
+// Used by app/bootstrap and app/cli (injected into the engine as MediaOpener), by the attachments tray and the planner. Holds only its
+// limits: every call opens the file anew, so calls may run on several threads at a time. A call that takes a token ends with Interrupted
+// soon after the token is raised. Errors: Exception with the path as subject and a reason that can follow "FILE: "; a file is judged by
+// its content, and a request whose kind is another than the file's is refused with kUnsupportedFormat.
 #pragma once
 
 #include <memory>

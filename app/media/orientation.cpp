@@ -13,9 +13,7 @@ class TiffReader {
  public:
   TiffReader(std::span<const std::uint8_t> bytes, bool bigEndian) : m_bytes(bytes), m_bigEndian(bigEndian) {}
   bool has(std::size_t at, std::size_t count) const { return at <= m_bytes.size() && m_bytes.size() - at >= count; }
-  unsigned u16(std::size_t at) const {
-    return m_bigEndian ? m_bytes[at] << 8 | m_bytes[at + 1] : m_bytes[at + 1] << 8 | m_bytes[at];
-  }
+  unsigned u16(std::size_t at) const { return m_bigEndian ? m_bytes[at] << 8 | m_bytes[at + 1] : m_bytes[at + 1] << 8 | m_bytes[at]; }
   std::uint32_t u32(std::size_t at) const {
     return m_bigEndian ? static_cast<std::uint32_t>(u16(at)) << 16 | u16(at + 2) : static_cast<std::uint32_t>(u16(at + 2)) << 16 | u16(at);
   }
@@ -53,14 +51,29 @@ RgbImage makeUpright(RgbImage image, Orientation orientation) {
   std::ptrdiff_t alongRow = 1;
   std::ptrdiff_t downColumn = width;
   switch (orientation) {
-    case Orientation::kUpright: break;
-    case Orientation::kMirror: origin = width - 1, alongRow = -1, downColumn = width; break;
-    case Orientation::kRotate180: origin = width * height - 1, alongRow = -1, downColumn = -width; break;
-    case Orientation::kFlip: origin = width * (height - 1), alongRow = 1, downColumn = -width; break;
-    case Orientation::kTranspose: origin = 0, alongRow = width, downColumn = 1; break;
-    case Orientation::kRotate90: origin = width * (height - 1), alongRow = -width, downColumn = 1; break;
-    case Orientation::kTransverse: origin = width * height - 1, alongRow = -width, downColumn = -1; break;
-    case Orientation::kRotate270: origin = width - 1, alongRow = width, downColumn = -1; break;
+    case Orientation::kUpright:
+      break;
+    case Orientation::kMirror:
+      origin = width - 1, alongRow = -1, downColumn = width;
+      break;
+    case Orientation::kRotate180:
+      origin = width * height - 1, alongRow = -1, downColumn = -width;
+      break;
+    case Orientation::kFlip:
+      origin = width * (height - 1), alongRow = 1, downColumn = -width;
+      break;
+    case Orientation::kTranspose:
+      origin = 0, alongRow = width, downColumn = 1;
+      break;
+    case Orientation::kRotate90:
+      origin = width * (height - 1), alongRow = -width, downColumn = 1;
+      break;
+    case Orientation::kTransverse:
+      origin = width * height - 1, alongRow = -width, downColumn = -1;
+      break;
+    case Orientation::kRotate270:
+      origin = width - 1, alongRow = width, downColumn = -1;
+      break;
   }
   RgbImage upright;
   upright.width_px = swapsSides(orientation) ? image.height_px : image.width_px;

@@ -13,13 +13,13 @@ namespace winnow::app {
 // What has to be done to the stored picture to see it upright. Values are EXIF's.
 enum class Orientation : int {
   kUpright = 1,
-  kMirror = 2,           // left-right
+  kMirror = 2,  // left-right
   kRotate180 = 3,
-  kFlip = 4,             // upside down, not turned
-  kTranspose = 5,        // rows become columns
-  kRotate90 = 6,         // clockwise
+  kFlip = 4,       // upside down, not turned
+  kTranspose = 5,  // rows become columns
+  kRotate90 = 6,   // clockwise
   kTransverse = 7,
-  kRotate270 = 8,        // clockwise
+  kRotate270 = 8,  // clockwise
 };
 
 inline bool swapsSides(Orientation orientation) { return static_cast<int>(orientation) >= 5; }

@@ -17,12 +17,18 @@ struct PlainFormat {
 };
 PlainFormat plainFormat(int format) {
   switch (format) {
-    case AV_PIX_FMT_YUVJ420P: return {AV_PIX_FMT_YUV420P, true};
-    case AV_PIX_FMT_YUVJ411P: return {AV_PIX_FMT_YUV411P, true};
-    case AV_PIX_FMT_YUVJ422P: return {AV_PIX_FMT_YUV422P, true};
-    case AV_PIX_FMT_YUVJ440P: return {AV_PIX_FMT_YUV440P, true};
-    case AV_PIX_FMT_YUVJ444P: return {AV_PIX_FMT_YUV444P, true};
-    default: return {static_cast<AVPixelFormat>(format), false};
+    case AV_PIX_FMT_YUVJ420P:
+      return {AV_PIX_FMT_YUV420P, true};
+    case AV_PIX_FMT_YUVJ411P:
+      return {AV_PIX_FMT_YUV411P, true};
+    case AV_PIX_FMT_YUVJ422P:
+      return {AV_PIX_FMT_YUV422P, true};
+    case AV_PIX_FMT_YUVJ440P:
+      return {AV_PIX_FMT_YUV440P, true};
+    case AV_PIX_FMT_YUVJ444P:
+      return {AV_PIX_FMT_YUV444P, true};
+    default:
+      return {static_cast<AVPixelFormat>(format), false};
   }
 }
 
@@ -30,11 +36,16 @@ bool isRgbLike(const AVPixFmtDescriptor& descriptor) { return (descriptor.flags 
 
 int swscaleMatrix(ColourMatrix matrix) {
   switch (matrix) {
-    case ColourMatrix::kBt709: return SWS_CS_ITU709;
-    case ColourMatrix::kBt2020: return SWS_CS_BT2020;
-    case ColourMatrix::kSmpte240m: return SWS_CS_SMPTE240M;
-    case ColourMatrix::kFcc: return SWS_CS_FCC;
-    default: return SWS_CS_ITU601;
+    case ColourMatrix::kBt709:
+      return SWS_CS_ITU709;
+    case ColourMatrix::kBt2020:
+      return SWS_CS_BT2020;
+    case ColourMatrix::kSmpte240m:
+      return SWS_CS_SMPTE240M;
+    case ColourMatrix::kFcc:
+      return SWS_CS_FCC;
+    default:
+      return SWS_CS_ITU601;
   }
 }
 
@@ -42,7 +53,8 @@ int swscaleMatrix(ColourMatrix matrix) {
 void flattenRow(const std::uint8_t* rgba, int pixels, std::uint8_t* rgb) {
   for (int x = 0; x < pixels; ++x, rgba += 4, rgb += 3) {
     const int alpha = rgba[3];
-    for (int channel = 0; channel < 3; ++channel) rgb[channel] = static_cast<std::uint8_t>(255 - ((255 - rgba[channel]) * alpha + 127) / 255);
+    for (int channel = 0; channel < 3; ++channel)
+      rgb[channel] = static_cast<std::uint8_t>(255 - ((255 - rgba[channel]) * alpha + 127) / 255);
   }
 }
 
@@ -52,12 +64,18 @@ const char* nameOf(ColourRange range) { return range == ColourRange::kFull ? "fu
 
 const char* nameOf(ColourMatrix matrix) {
   switch (matrix) {
-    case ColourMatrix::kRgb: return "rgb";
-    case ColourMatrix::kBt601: return "bt601";
-    case ColourMatrix::kBt709: return "bt709";
-    case ColourMatrix::kBt2020: return "bt2020";
-    case ColourMatrix::kSmpte240m: return "smpte240m";
-    case ColourMatrix::kFcc: return "fcc";
+    case ColourMatrix::kRgb:
+      return "rgb";
+    case ColourMatrix::kBt601:
+      return "bt601";
+    case ColourMatrix::kBt709:
+      return "bt709";
+    case ColourMatrix::kBt2020:
+      return "bt2020";
+    case ColourMatrix::kSmpte240m:
+      return "smpte240m";
+    case ColourMatrix::kFcc:
+      return "fcc";
   }
   throw Exception(ErrorCode::kInternal, "", "unknown colour matrix");
 }
@@ -76,21 +94,39 @@ ColourReading readColour(int format, AVColorRange range, AVColorSpace space, int
     reading.range = grey && hint == ColourHint::kStill ? ColourRange::kFull : ColourRange::kLimited;
   }
   switch (space) {
-    case AVCOL_SPC_BT709: reading.matrix = ColourMatrix::kBt709; break;
+    case AVCOL_SPC_BT709:
+      reading.matrix = ColourMatrix::kBt709;
+      break;
     case AVCOL_SPC_BT470BG:
-    case AVCOL_SPC_SMPTE170M: reading.matrix = ColourMatrix::kBt601; break;
+    case AVCOL_SPC_SMPTE170M:
+      reading.matrix = ColourMatrix::kBt601;
+      break;
     case AVCOL_SPC_BT2020_NCL:
-    case AVCOL_SPC_BT2020_CL: reading.matrix = ColourMatrix::kBt2020; break;
-    case AVCOL_SPC_SMPTE240M: reading.matrix = ColourMatrix::kSmpte240m; break;
-    case AVCOL_SPC_FCC: reading.matrix = ColourMatrix::kFcc; break;
-    default: reading.matrix = hint == ColourHint::kVideo && heightPx >= 720 ? ColourMatrix::kBt709 : ColourMatrix::kBt601; break;
+    case AVCOL_SPC_BT2020_CL:
+      reading.matrix = ColourMatrix::kBt2020;
+      break;
+    case AVCOL_SPC_SMPTE240M:
+      reading.matrix = ColourMatrix::kSmpte240m;
+      break;
+    case AVCOL_SPC_FCC:
+      reading.matrix = ColourMatrix::kFcc;
+      break;
+    default:
+      reading.matrix = hint == ColourHint::kVideo && heightPx >= 720 ? ColourMatrix::kBt709 : ColourMatrix::kBt601;
+      break;
   }
   return reading;
 }
 
 void FrameConverter::prepareScaler(const AVFrame& frame, int sourceFormat, int targetFormat, int widthPx, int heightPx,
                                    const ColourReading& colour) {
-  const Key key{sourceFormat,       frame.width, frame.height, targetFormat, widthPx, heightPx, static_cast<int>(colour.range),
+  const Key key{sourceFormat,
+                frame.width,
+                frame.height,
+                targetFormat,
+                widthPx,
+                heightPx,
+                static_cast<int>(colour.range),
                 static_cast<int>(colour.matrix)};
   if (m_scaler && key == m_key) return;
   m_scaler.reset();
@@ -101,8 +137,8 @@ void FrameConverter::prepareScaler(const AVFrame& frame, int sourceFormat, int t
   if (!m_scaler) throw Exception(ErrorCode::kDamagedFile, m_subject, "its pixel format cannot be converted");
   const int* coefficients = sws_getCoefficients(swscaleMatrix(colour.matrix));
   // Returns -1 for pairs without a matrix (RGB to RGB), where there is nothing to set.
-  sws_setColorspaceDetails(m_scaler.get(), coefficients, colour.range == ColourRange::kFull ? 1 : 0, sws_getCoefficients(SWS_CS_DEFAULT), 1, 0,
-                           1 << 16, 1 << 16);
+  sws_setColorspaceDetails(m_scaler.get(), coefficients, colour.range == ColourRange::kFull ? 1 : 0, sws_getCoefficients(SWS_CS_DEFAULT), 1,
+                           0, 1 << 16, 1 << 16);
   m_key = key;
 
   m_target = makeFrame();

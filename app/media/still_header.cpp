@@ -31,9 +31,9 @@ void requireSize(std::uint64_t width, std::uint64_t height, const std::string& s
   const auto side = static_cast<std::uint64_t>(limits.imageSidePx);
   if (std::max(width, height) / std::min(width, height) > static_cast<std::uint64_t>(limits.imageSideRatio) ||
       std::max(width, height) > std::min(width, height) * static_cast<std::uint64_t>(limits.imageSideRatio)) {
-    throw Exception(ErrorCode::kLimitExceeded, subject,
-                    "the picture of " + size + " is too narrow (one side is more than " + std::to_string(limits.imageSideRatio) +
-                        " times the other)");
+    throw Exception(
+        ErrorCode::kLimitExceeded, subject,
+        "the picture of " + size + " is too narrow (one side is more than " + std::to_string(limits.imageSideRatio) + " times the other)");
   }
   if (width > side || height > side || width * height > static_cast<std::uint64_t>(limits.imagePixels)) {
     throw Exception(ErrorCode::kLimitExceeded, subject,
@@ -135,7 +135,8 @@ void readBmp(StillHeader& header, std::vector<std::uint8_t> owned, const std::st
   const std::uint64_t width = old ? le16(file, 18) : le32(file, 18);
   const auto storedHeight = static_cast<std::int32_t>(old ? le16(file, 20) : le32(file, 22));
   if (width > 0x7FFFFFFF || storedHeight == INT32_MIN) damaged(subject, kBadHeader);
-  setSize(header, width, static_cast<std::uint64_t>(storedHeight < 0 ? -static_cast<std::int64_t>(storedHeight) : storedHeight), subject, limits);
+  setSize(header, width, static_cast<std::uint64_t>(storedHeight < 0 ? -static_cast<std::int64_t>(storedHeight) : storedHeight), subject,
+          limits);
   const std::uint64_t bitsPerPixel = old ? le16(file, 24) : le16(file, 28);
   const std::uint32_t compression = old || file.size() < 34 ? 0 : le32(file, 30);
   const std::uint64_t rowBytes = (width * bitsPerPixel + 31) / 32 * 4;
@@ -283,12 +284,23 @@ StillHeader readStillHeader(ContentType type, std::vector<std::uint8_t> file, co
   StillHeader header;
   header.type = type;
   switch (type) {
-    case ContentType::kPng: readPng(header, file, subject, limits); break;
-    case ContentType::kJpeg: readJpeg(header, std::move(file), subject, limits); break;
-    case ContentType::kBmp: readBmp(header, std::move(file), subject, limits); break;
-    case ContentType::kGif: readGif(header, std::move(file), subject, limits); break;
-    case ContentType::kWebp: readWebp(header, file, subject, limits); break;
-    default: throw Exception(ErrorCode::kInternal, subject, "a video is not a still picture");
+    case ContentType::kPng:
+      readPng(header, file, subject, limits);
+      break;
+    case ContentType::kJpeg:
+      readJpeg(header, std::move(file), subject, limits);
+      break;
+    case ContentType::kBmp:
+      readBmp(header, std::move(file), subject, limits);
+      break;
+    case ContentType::kGif:
+      readGif(header, std::move(file), subject, limits);
+      break;
+    case ContentType::kWebp:
+      readWebp(header, file, subject, limits);
+      break;
+    default:
+      throw Exception(ErrorCode::kInternal, subject, "a video is not a still picture");
   }
   return header;
 }

@@ -13,12 +13,18 @@ namespace {
 
 const char* decoderOf(ContentType type) {
   switch (type) {
-    case ContentType::kPng: return "png";
-    case ContentType::kJpeg: return "mjpeg";
-    case ContentType::kGif: return "gif";
-    case ContentType::kBmp: return "bmp";
-    case ContentType::kWebp: return "webp";
-    default: throw Exception(ErrorCode::kInternal, "", "a video is not a still picture");
+    case ContentType::kPng:
+      return "png";
+    case ContentType::kJpeg:
+      return "mjpeg";
+    case ContentType::kGif:
+      return "gif";
+    case ContentType::kBmp:
+      return "bmp";
+    case ContentType::kWebp:
+      return "webp";
+    default:
+      throw Exception(ErrorCode::kInternal, "", "a video is not a still picture");
   }
 }
 
@@ -26,7 +32,8 @@ AvFrame decode(const StillHeader& header, const std::string& subject, const Medi
   prepareFfmpeg();
   const AVCodec* codec = avcodec_find_decoder_by_name(decoderOf(header.type));
   if (codec == nullptr) {
-    throw Exception(ErrorCode::kUnsupportedFormat, subject, "pictures of the type " + nameOf(header.type) + " are not part of this FFmpeg build");
+    throw Exception(ErrorCode::kUnsupportedFormat, subject,
+                    "pictures of the type " + nameOf(header.type) + " are not part of this FFmpeg build");
   }
   AvDecoder decoder(avcodec_alloc_context3(codec));
   const AvPacket packet = makePacket();
@@ -68,7 +75,8 @@ RgbImage placeOnCanvas(const RgbImage& frame, const StillHeader& header) {
   const std::size_t rowBytes = static_cast<std::size_t>(frame.width_px) * 3;
   for (int y = 0; y < frame.height_px; ++y) {
     const std::size_t to = (static_cast<std::size_t>(y + header.offsetYPx) * static_cast<std::size_t>(canvas.width_px) +
-                            static_cast<std::size_t>(header.offsetXPx)) * 3;
+                            static_cast<std::size_t>(header.offsetXPx)) *
+                           3;
     std::memcpy(canvas.rgb.data() + to, frame.rgb.data() + static_cast<std::size_t>(y) * rowBytes, rowBytes);
   }
   return canvas;

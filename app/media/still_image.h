@@ -1,9 +1,9 @@
 // Still pictures: what the header says, and the pixels.
 //
-// Used by ImageFrameSource and probe(). readStillHeader walks the file's own structure (bounded, no decoder): size, orientation, whether the
-// end is there, whether there are more frames. decodeStill gives only the picture's own chunks to one named decoder of FFmpeg, so that
-// comments, colour profiles and other attachments are never unpacked. Pictures over the limits are refused by the header alone. Of animations
-// the first frame counts. Errors: kDamagedFile, kLimitExceeded. Pure functions on bytes; any thread.
+// Used by ImageFrameSource and probe(). readStillHeader walks the file's own structure (bounded, no decoder): size, orientation, whether
+// the end is there, whether there are more frames. decodeStill gives only the picture's own chunks to one named decoder of FFmpeg, so
+// that comments, colour profiles and other attachments are never unpacked. Pictures over the limits are refused by the header alone. Of
+// animations the first frame counts. Errors: kDamagedFile, kLimitExceeded. Pure functions on bytes; any thread.
 #pragma once
 
 #include <cstdint>

@@ -20,18 +20,23 @@ struct AllowedCodec {
   const char* decoder;
 };
 constexpr AllowedCodec kAllowedCodecs[] = {
-    {AV_CODEC_ID_H264, "h264"},   {AV_CODEC_ID_HEVC, "hevc"},     {AV_CODEC_ID_VP8, "vp8"},     {AV_CODEC_ID_VP9, "vp9"},
+    {AV_CODEC_ID_H264, "h264"},    {AV_CODEC_ID_HEVC, "hevc"},   {AV_CODEC_ID_VP8, "vp8"},     {AV_CODEC_ID_VP9, "vp9"},
     {AV_CODEC_ID_AV1, "libdav1d"}, {AV_CODEC_ID_MPEG4, "mpeg4"}, {AV_CODEC_ID_MJPEG, "mjpeg"}, {AV_CODEC_ID_PRORES, "prores"},
 };
 constexpr const char* kCodecWhitelist = "h264,hevc,vp8,vp9,libdav1d,mpeg4,mjpeg,prores";
 
 const char* demuxerOf(ContentType type) {
   switch (type) {
-    case ContentType::kMov: return "mov,mp4,m4a,3gp,3g2,mj2";
-    case ContentType::kMatroska: return "matroska,webm";
-    case ContentType::kAvi: return "avi";
-    case ContentType::kMpegTs: return "mpegts";
-    default: throw Exception(ErrorCode::kInternal, "", "a still image has no demuxer");
+    case ContentType::kMov:
+      return "mov,mp4,m4a,3gp,3g2,mj2";
+    case ContentType::kMatroska:
+      return "matroska,webm";
+    case ContentType::kAvi:
+      return "avi";
+    case ContentType::kMpegTs:
+      return "mpegts";
+    default:
+      throw Exception(ErrorCode::kInternal, "", "a still image has no demuxer");
   }
 }
 
@@ -183,9 +188,8 @@ bool VideoContainer::seekBackwardTo(std::int64_t timestamp) {
 bool VideoContainer::rewind() {
   m_watch.check(path());
   // Transport streams are searched by time, which finds nothing before the first time stamp.
-  const int result = m_type == ContentType::kMpegTs
-                         ? av_seek_frame(m_format, -1, 0, AVSEEK_FLAG_BYTE)
-                         : avformat_seek_file(m_format, m_stream->index, INT64_MIN, INT64_MIN / 4, INT64_MAX, 0);
+  const int result = m_type == ContentType::kMpegTs ? av_seek_frame(m_format, -1, 0, AVSEEK_FLAG_BYTE)
+                                                    : avformat_seek_file(m_format, m_stream->index, INT64_MIN, INT64_MIN / 4, INT64_MAX, 0);
   m_watch.check(path());
   return result >= 0;
 }
@@ -205,11 +209,18 @@ std::int64_t VideoContainer::seekCallback(void* self, std::int64_t offset, int w
   auto* container = static_cast<VideoContainer*>(self);
   std::int64_t base = 0;
   switch (whence & ~AVSEEK_FORCE) {
-    case AVSEEK_SIZE: return container->m_file.sizeBytes();
-    case SEEK_SET: break;
-    case SEEK_CUR: base = container->m_position; break;
-    case SEEK_END: base = container->m_file.sizeBytes(); break;
-    default: return AVERROR(EINVAL);
+    case AVSEEK_SIZE:
+      return container->m_file.sizeBytes();
+    case SEEK_SET:
+      break;
+    case SEEK_CUR:
+      base = container->m_position;
+      break;
+    case SEEK_END:
+      base = container->m_file.sizeBytes();
+      break;
+    default:
+      return AVERROR(EINVAL);
   }
   std::int64_t target = 0;
   if (__builtin_add_overflow(base, offset, &target) || target < 0) return AVERROR(EINVAL);

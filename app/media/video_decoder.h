@@ -1,10 +1,10 @@
 // Frames of a video by time, decoding as little as possible.
 //
-// Used by VideoFrameSource. For a time t it gives the frame that is on screen at t: the last one that starts at or before t, or the first of
-// the video. Times of one pass rise, so it decodes on from where it is, and jumps to a keyframe only when one lies between there and t; a
-// jump that lands in the group being decoded is turned into reading past what was decoded before. Where the pictures are damaged it
-// takes the nearest one that can be decoded and says so. Errors: kDamagedFile (no frame at all), kLimitExceeded, Interrupted. Threads: one at a
-// time; FFmpeg decodes on two of its own.
+// Used by VideoFrameSource. For a time t it gives the frame that is on screen at t: the last one that starts at or before t, or the first
+// of the video. Times of one pass rise, so it decodes on from where it is, and jumps to a keyframe only when one lies between there and
+// t; a jump that lands in the group being decoded is turned into reading past what was decoded before. Where the pictures are damaged it
+// takes the nearest one that can be decoded and says so. Errors: kDamagedFile (no frame at all), kLimitExceeded, Interrupted. Threads:
+// one at a time; FFmpeg decodes on two of its own.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,8 @@ std::vector<SampledFrame> VideoFrameSource::read(int first, int count, const Int
     const VideoDecoder::Shown shown = m_decoder->frameAt(sampled.asked_s);
     sampled.actual_s = shown.startS;
     if (!frames.empty()) sampled.actual_s = std::max(sampled.actual_s, frames.back().actual_s);
-    sampled.image = m_converter.convert(*shown.frame, m_facts.storedWidthPx, m_facts.storedHeightPx, m_facts.orientation, ColourHint::kVideo);
+    sampled.image =
+        m_converter.convert(*shown.frame, m_facts.storedWidthPx, m_facts.storedHeightPx, m_facts.orientation, ColourHint::kVideo);
     frames.push_back(std::move(sampled));
   }
   return frames;

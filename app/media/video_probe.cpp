@@ -113,7 +113,8 @@ double claimedDuration(VideoContainer& container) {
   const AVStream& stream = container.stream();
   const AVFormatContext& format = container.format();
   if (stream.duration != AV_NOPTS_VALUE && stream.duration > 0) return static_cast<double>(stream.duration) * av_q2d(stream.time_base);
-  if (format.duration == AV_NOPTS_VALUE || format.duration <= 0 || format.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE) return 0.0;
+  if (format.duration == AV_NOPTS_VALUE || format.duration <= 0 || format.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE)
+    return 0.0;
   double seconds = static_cast<double>(format.duration) / AV_TIME_BASE;
   // The container counts from its earliest stream, a video from its own first frame.
   if (stream.start_time != AV_NOPTS_VALUE && format.start_time != AV_NOPTS_VALUE) {

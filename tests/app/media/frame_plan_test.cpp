@@ -42,9 +42,7 @@ TEST(FramePlan, UniformTakesTheMiddleOfEachShare) {
   EXPECT_EQ(planned.toS, 10.0);
 }
 
-TEST(FramePlan, UniformStaysInsideTheRange) {
-  EXPECT_EQ(planFrames(uniform(2, 2.0, 4.0), 10.0).askedS, (std::vector<double>{2.5, 3.5}));
-}
+TEST(FramePlan, UniformStaysInsideTheRange) { EXPECT_EQ(planFrames(uniform(2, 2.0, 4.0), 10.0).askedS, (std::vector<double>{2.5, 3.5})); }
 
 TEST(FramePlan, EveryStartsAtTheBeginningAndLeavesTheEndOut) {
   EXPECT_EQ(planFrames(every(2.5), 10.0).askedS, (std::vector<double>{0.0, 2.5, 5.0, 7.5}));

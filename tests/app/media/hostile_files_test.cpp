@@ -93,8 +93,10 @@ TEST(HostileFiles, CodecsOutsideTheList) {
 
 TEST(HostileFiles, EncryptedVideo) {
   const std::string file = samples::path("secret.mp4");
-  ffmpeg(numbered(10, 5) + " -c:v libx264 -encryption_scheme cenc-aes-ctr -encryption_key 76a6c65c5ea762046bd749a2e632ccbb "
-         "-encryption_kid a7e61c373e219033c21091fa607bf3b8 " + file);
+  ffmpeg(numbered(10, 5) +
+         " -c:v libx264 -encryption_scheme cenc-aes-ctr -encryption_key 76a6c65c5ea762046bd749a2e632ccbb "
+         "-encryption_kid a7e61c373e219033c21091fa607bf3b8 " +
+         file);
   expectError(file, ErrorCode::kUnsupportedFormat, "the video is encrypted");
 }
 
@@ -123,7 +125,8 @@ TEST(HostileFiles, FormatsThatAreNeverDecoded) {
   ffmpeg("-f lavfi -i color=red:s=16x16 -frames:v 1 -c:v tiff -f image2 -update 1 " + tiff);
   expectError(tiff, ErrorCode::kUnsupportedFormat, "this is a TIFF picture, which is not supported");
   const std::string svg = samples::path("b.png");
-  samples::writeText(svg, "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"><image href=\"file:///etc/hostname\"/></svg>\n");
+  samples::writeText(svg,
+                     "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"><image href=\"file:///etc/hostname\"/></svg>\n");
   expectError(svg, ErrorCode::kUnsupportedFormat, "this is an SVG drawing, which is not supported");
 }
 
@@ -156,10 +159,11 @@ TEST(HostileFiles, FlippedBitsNeverCrash) {
   std::mt19937 random(kSeed);
   int answered = 0;
   int refused = 0;
-  for (const Sample& sample : {Sample{"a.mp4", "-c:v libx264 -preset ultrafast -g 5", 120}, Sample{"a.webm", "-c:v libvpx -deadline realtime -g 5", 100},
-                               Sample{"a.ts", "-c:v libx264 -preset ultrafast -g 5", 40}, Sample{"a.avi", "-c:v mpeg4 -g 5", 40},
-                               Sample{"a.png", "-frames:v 1", 60}, Sample{"a.jpg", "-frames:v 1 -q:v 3", 80}, Sample{"a.gif", "-frames:v 1", 40},
-                               Sample{"b.webp", "-frames:v 1 -c:v libwebp", 40}, Sample{"a.bmp", "-frames:v 1", 20}}) {
+  for (const Sample& sample :
+       {Sample{"a.mp4", "-c:v libx264 -preset ultrafast -g 5", 120}, Sample{"a.webm", "-c:v libvpx -deadline realtime -g 5", 100},
+        Sample{"a.ts", "-c:v libx264 -preset ultrafast -g 5", 40}, Sample{"a.avi", "-c:v mpeg4 -g 5", 40},
+        Sample{"a.png", "-frames:v 1", 60}, Sample{"a.jpg", "-frames:v 1 -q:v 3", 80}, Sample{"a.gif", "-frames:v 1", 40},
+        Sample{"b.webp", "-frames:v 1 -c:v libwebp", 40}, Sample{"a.bmp", "-frames:v 1", 20}}) {
     const std::string original = samples::path(std::string("original_") + sample.name);
     ffmpeg(numbered(20, 10) + " " + sample.arguments + " " + original);
     const Bytes bytes = samples::readBytes(original);
@@ -179,7 +183,8 @@ TEST(HostileFiles, FlippedBitsNeverCrash) {
         request.kind = opener.detectKind(file);
         const auto source = opener.openSource(request, {});
         for (const SampledFrame& frame : source->read(0, source->frame_count(), {})) {
-          ASSERT_EQ(frame.image.rgb.size(), static_cast<std::size_t>(frame.image.width_px) * static_cast<std::size_t>(frame.image.height_px) * 3);
+          ASSERT_EQ(frame.image.rgb.size(),
+                    static_cast<std::size_t>(frame.image.width_px) * static_cast<std::size_t>(frame.image.height_px) * 3);
         }
         ++answered;
       } catch (const Exception& exception) {

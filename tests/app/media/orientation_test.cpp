@@ -19,7 +19,8 @@ std::string shown(Orientation orientation) {
   const RgbImage image = makeUpright(digits(), orientation);
   std::string text;
   for (int y = 0; y < image.height_px; ++y) {
-    for (int x = 0; x < image.width_px; ++x) text += static_cast<char>('0' + image.rgb[static_cast<std::size_t>(y * image.width_px + x) * 3]);
+    for (int x = 0; x < image.width_px; ++x)
+      text += static_cast<char>('0' + image.rgb[static_cast<std::size_t>(y * image.width_px + x) * 3]);
     text += ' ';
   }
   return text;

@@ -71,7 +71,8 @@ int numberIn(const RgbImage& image) {
   int number = 0;
   for (int bit = 0; bit < 8; ++bit) {
     const int x = (2 * bit + 1) * image.width_px / 16;
-    const std::size_t at = (static_cast<std::size_t>(image.height_px / 2) * static_cast<std::size_t>(image.width_px) + static_cast<std::size_t>(x)) * 3;
+    const std::size_t at =
+        (static_cast<std::size_t>(image.height_px / 2) * static_cast<std::size_t>(image.width_px) + static_cast<std::size_t>(x)) * 3;
     if (image.rgb.at(at + 1) > 127) number |= 1 << bit;
   }
   return number;

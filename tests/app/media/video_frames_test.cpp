@@ -46,27 +46,27 @@ TEST_P(EncodedVideo, DeliversTheFrameOnScreenAtEachTime) {
   constexpr int kFrames = 230;
   const std::string file = samples::path(GetParam().file);
   ffmpeg(numbered(kFrames, 25) + " " + GetParam().arguments + " " + file);
-  expectExactFrames(samples::video(file, 7), 25, kFrames);    // far apart: jumps
-  expectExactFrames(every(file, 0.3), 25, kFrames);           // several in a group: decodes on
-  expectExactFrames(every(file, 0.04), 25, kFrames);          // every frame
+  expectExactFrames(samples::video(file, 7), 25, kFrames);  // far apart: jumps
+  expectExactFrames(every(file, 0.3), 25, kFrames);         // several in a group: decodes on
+  expectExactFrames(every(file, 0.04), 25, kFrames);        // every frame
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Formats, EncodedVideo,
-    ::testing::Values(Encoding{"H264InMp4", "a.mp4", "-c:v libx264 -preset ultrafast -g 50"},
-                      Encoding{"H264WithBPyramid", "b.mp4", "-c:v libx264 -preset veryfast -g 60 -bf 6 -x264-params b-pyramid=normal:b-adapt=0"},
-                      Encoding{"H264OpenGroupsInMkv", "c.mkv", "-c:v libx264 -preset veryfast -bf 3 -x264-params open-gop=1:keyint=40:b-adapt=0"},
-                      Encoding{"H264OneKeyframe", "d.mp4", "-c:v libx264 -preset ultrafast -g 99999 -sc_threshold 0"},
-                      Encoding{"H264Fragmented", "e.mp4", "-c:v libx264 -preset ultrafast -g 50 -movflags frag_keyframe+empty_moov"},
-                      Encoding{"H264InTransportStream", "f.ts", "-c:v libx264 -preset veryfast -bf 2 -g 50"},
-                      Encoding{"Mpeg4InAvi", "g.avi", "-c:v mpeg4 -q:v 4 -g 40"},
-                      Encoding{"H264InAvi", "h.avi", "-c:v libx264 -preset ultrafast -g 40"},
-                      Encoding{"HevcInMov", "i.mov", "-c:v libx265 -preset ultrafast -x265-params log-level=error:keyint=50:open-gop=1"},
-                      Encoding{"Vp8InWebm", "j.webm", "-c:v libvpx -deadline realtime -cpu-used 8 -g 50 -b:v 500k"},
-                      Encoding{"Vp9InWebm", "k.webm", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -g 50 -b:v 500k"},
-                      Encoding{"MotionJpegInMov", "l.mov", "-c:v mjpeg -q:v 4 -pix_fmt yuvj420p"},
-                      Encoding{"ProResInMov", "m.mov", "-c:v prores_ks -profile:v 0"},
-                      Encoding{"MatroskaThroughAPipe", "n.mkv", "-c:v libx264 -preset ultrafast -g 50 -f matroska pipe: >"}),
+    ::testing::Values(
+        Encoding{"H264InMp4", "a.mp4", "-c:v libx264 -preset ultrafast -g 50"},
+        Encoding{"H264WithBPyramid", "b.mp4", "-c:v libx264 -preset veryfast -g 60 -bf 6 -x264-params b-pyramid=normal:b-adapt=0"},
+        Encoding{"H264OpenGroupsInMkv", "c.mkv", "-c:v libx264 -preset veryfast -bf 3 -x264-params open-gop=1:keyint=40:b-adapt=0"},
+        Encoding{"H264OneKeyframe", "d.mp4", "-c:v libx264 -preset ultrafast -g 99999 -sc_threshold 0"},
+        Encoding{"H264Fragmented", "e.mp4", "-c:v libx264 -preset ultrafast -g 50 -movflags frag_keyframe+empty_moov"},
+        Encoding{"H264InTransportStream", "f.ts", "-c:v libx264 -preset veryfast -bf 2 -g 50"},
+        Encoding{"Mpeg4InAvi", "g.avi", "-c:v mpeg4 -q:v 4 -g 40"}, Encoding{"H264InAvi", "h.avi", "-c:v libx264 -preset ultrafast -g 40"},
+        Encoding{"HevcInMov", "i.mov", "-c:v libx265 -preset ultrafast -x265-params log-level=error:keyint=50:open-gop=1"},
+        Encoding{"Vp8InWebm", "j.webm", "-c:v libvpx -deadline realtime -cpu-used 8 -g 50 -b:v 500k"},
+        Encoding{"Vp9InWebm", "k.webm", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -g 50 -b:v 500k"},
+        Encoding{"MotionJpegInMov", "l.mov", "-c:v mjpeg -q:v 4 -pix_fmt yuvj420p"},
+        Encoding{"ProResInMov", "m.mov", "-c:v prores_ks -profile:v 0"},
+        Encoding{"MatroskaThroughAPipe", "n.mkv", "-c:v libx264 -preset ultrafast -g 50 -f matroska pipe: >"}),
     [](const ::testing::TestParamInfo<Encoding>& info) { return info.param.name; });
 
 TEST(VideoFrameSource, DecodesAv1) {
@@ -78,8 +78,11 @@ TEST(VideoFrameSource, DecodesAv1) {
 TEST(VideoFrameSource, VariableRateTakesTheLastFrameThatHasStarted) {
   const std::string file = samples::path("vfr.mp4");
   // Frame n starts at n*n/100 s: 0, 0.01, 0.04, ... 8.41.
-  ffmpeg("-f lavfi -i \"nullsrc=s=64x48:r=100,geq=lum='16+219*mod(floor(N/pow(2,floor(X/8))),2)':cb=128:cr=128,format=yuv420p,setpts=N*N/100/TB\" "
-         "-frames:v 30 -vsync vfr -c:v libx264 -preset veryfast -bf 2 -g 8 " + file);
+  ffmpeg(
+      "-f lavfi -i "
+      "\"nullsrc=s=64x48:r=100,geq=lum='16+219*mod(floor(N/pow(2,floor(X/8))),2)':cb=128:cr=128,format=yuv420p,setpts=N*N/100/TB\" "
+      "-frames:v 30 -vsync vfr -c:v libx264 -preset veryfast -bf 2 -g 8 " +
+      file);
   const auto source = samples::openVideo(every(file, 0.37));
   for (const SampledFrame& frame : source->read(0, source->frame_count(), {})) {
     const int expected = std::min(29, static_cast<int>(std::floor(std::sqrt(frame.asked_s * 100 + 1e-6))));
@@ -105,7 +108,8 @@ TEST(VideoFrameSource, EditListsAndShiftedStartsCountFromTheFirstFrameShown) {
     ffmpeg(std::string("-itsoffset ") + offset + " -i " + whole + " -c copy -avoid_negative_ts disabled " + shifted);
     const auto source = samples::openVideo(samples::video(shifted, 5));
     EXPECT_NEAR(source->info().durationS, 10.0, 0.11) << offset;
-    for (const SampledFrame& frame : source->read(0, 5, {})) EXPECT_EQ(numberIn(frame.image), static_cast<int>(frame.asked_s * 10)) << offset;
+    for (const SampledFrame& frame : source->read(0, 5, {}))
+      EXPECT_EQ(numberIn(frame.image), static_cast<int>(frame.asked_s * 10)) << offset;
   }
 }
 
@@ -174,7 +178,8 @@ TEST(VideoFrameSource, TwoHoursCostNoMoreThanTenMinutes) {
       EXPECT_NEAR(twoHours->info().durationS, 7200.0, 1.0);
       tenMinutes->read(0, frames, {});
       twoHours->read(0, frames, {});
-      const auto ratio = static_cast<double>(twoHours->counters().packetsDecoded) / static_cast<double>(tenMinutes->counters().packetsDecoded);
+      const auto ratio =
+          static_cast<double>(twoHours->counters().packetsDecoded) / static_cast<double>(tenMinutes->counters().packetsDecoded);
       EXPECT_LE(ratio, 1.2) << type << ", " << frames << " frames: " << twoHours->counters().packetsDecoded << " against "
                             << tenMinutes->counters().packetsDecoded;
       EXPECT_LE(twoHours->counters().packetsRead, 64 * 250 * 2) << "and the file between the places is not read";
@@ -186,7 +191,8 @@ TEST(VideoFrameSource, FramesOfAChangedSizeAreBroughtToTheFirst) {
   const std::string small = samples::path("small.ts");
   const std::string large = samples::path("large.ts");
   ffmpeg(numbered(20, 10) + " -c:v libx264 -preset ultrafast -g 10 " + small);
-  ffmpeg("-f lavfi -i color=red:s=128x96:r=10 -frames:v 20 -c:v libx264 -preset ultrafast -pix_fmt yuv444p -g 10 -output_ts_offset 2 " + large);
+  ffmpeg("-f lavfi -i color=red:s=128x96:r=10 -frames:v 20 -c:v libx264 -preset ultrafast -pix_fmt yuv444p -g 10 -output_ts_offset 2 " +
+         large);
   samples::Bytes joined = samples::readBytes(small);
   const samples::Bytes second = samples::readBytes(large);
   joined.insert(joined.end(), second.begin(), second.end());
@@ -206,7 +212,10 @@ TEST(VideoFrameSource, FramesOfAChangedSizeAreBroughtToTheFirst) {
 TEST(VideoFrameSource, RotationAndPixelShapeAreApplied) {
   const std::string flat = samples::path("flat.mp4");
   // Left half red, right half blue, so that a turn shows.
-  ffmpeg("-f lavfi -i color=red:s=64x48:r=5 -f lavfi -i color=blue:s=32x48:r=5 -filter_complex overlay=32:0 -t 1 -c:v libx264 -pix_fmt yuv420p " + flat);
+  ffmpeg(
+      "-f lavfi -i color=red:s=64x48:r=5 -f lavfi -i color=blue:s=32x48:r=5 -filter_complex overlay=32:0 -t 1 -c:v libx264 -pix_fmt "
+      "yuv420p " +
+      flat);
   for (const int degrees : {90, 180, 270}) {
     const std::string turned = samples::path("turned.mov");
     ffmpeg("-i " + flat + " -c copy -metadata:s:v rotate=" + std::to_string(degrees) + " " + turned);

@@ -68,7 +68,8 @@ TEST(VideoProbe, DoesNotBelieveALengthThatIsALie) {
 TEST(VideoProbe, CutFileIsAsLongAsWhatIsLeft) {
   for (const char* type : {"mp4", "mkv", "avi"}) {
     const std::string file = samples::path(std::string("whole.") + type);
-    ffmpeg(numbered(200, 10) + " -c:v libx264 -preset ultrafast -g 10 " + std::string(type == std::string("mp4") ? "-movflags +faststart " : "") + file);
+    ffmpeg(numbered(200, 10) + " -c:v libx264 -preset ultrafast -g 10 " +
+           std::string(type == std::string("mp4") ? "-movflags +faststart " : "") + file);
     samples::Bytes bytes = samples::readBytes(file);
     const std::size_t missing = bytes.size() / 2;
     bytes.resize(bytes.size() - missing);
