@@ -10,6 +10,7 @@
 #include <QObject>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -20,27 +21,29 @@ class Mailbox final : public QObject {
   using Letter = std::function<void()>;
 
   void post(Letter letter) {
-    bool wake = false;
+    auto wake = std::make_unique<QEvent>(QEvent::User);  // before the lock: it orders the event's making before its reading
+    bool first = false;
     {
       const std::lock_guard lock(m_mutex);
-      wake = m_letters.empty();
+      first = m_letters.empty();
       m_letters.push_back(std::move(letter));
     }
-    if (wake) QCoreApplication::postEvent(this, new QEvent(QEvent::User));
+    if (first) QCoreApplication::postEvent(this, wake.release());
   }
 
   // One closure per turn of the event loop: order holds even when one of them runs a nested loop or destroys the mailbox.
   bool event(QEvent* event) override {
-    if (event->type() != QEvent::User) return QObject::event(event);
     Letter letter;
     bool more = false;
     {
       const std::lock_guard lock(m_mutex);
-      if (m_letters.empty()) return true;
-      letter = std::move(m_letters.front());
-      m_letters.pop_front();
-      more = !m_letters.empty();
+      if (event->type() == QEvent::User && !m_letters.empty()) {
+        letter = std::move(m_letters.front());
+        m_letters.pop_front();
+        more = !m_letters.empty();
+      }
     }
+    if (!letter) return QObject::event(event);
     if (more) QCoreApplication::postEvent(this, new QEvent(QEvent::User));
     letter();
     return true;
