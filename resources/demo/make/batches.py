@@ -53,6 +53,16 @@ class Mix:
 
 
 @dataclass
+class Times:
+    """Truths on the way to an answer in seconds."""
+
+    interval_s: Tensor  # float32 [B]; it is known at the last token of the prefix
+    rows: Tensor  # int64 [n, 4]: row group, video, row, position that predicts the first digit
+    frames: Tensor  # int64 [n]: the frame that the answer is about
+    seconds: Tensor  # float32 [n]
+
+
+@dataclass
 class Targets:
     """What the losses need beside the batch itself."""
 
@@ -61,6 +71,7 @@ class Targets:
     told_by: list[tuple[Tensor, Tensor]]  # per row group: int64 [n, 3] (video, row, position), bool [n, P] slots that tell the token
     item: list[Tensor]  # per row group int64 [B, count, length]: ordinal of the thing being named, IGNORED elsewhere
     slots: dict[str, Tensor]  # auxiliary targets of the visual slots, one row per visual slot of the batch
+    times: Times
     looks: dict[str, Tensor]  # where a visual slot should find its neighbours: bool [B, P, P]
 
 
@@ -162,7 +173,7 @@ class Composer:
         return np.where(np.arange(len(tokens)) < grid * grid, frames[0], frames[1]), tokens, len(tokens)
 
     def compose(self, rng: np.random.Generator, mix: Mix) -> tuple[Batch, Targets]:
-        prefixes, all_slots, features_at, groups, slot_targets = [], [], [], [[], []], []
+        prefixes, all_slots, groups, slot_targets, intervals, first_frames = [], [], [[], []], [], [], []
         for _ in range(mix.videos):
             duration = float(np.exp(rng.uniform(np.log(2), np.log(7200))))
             if mix.text_only:
@@ -199,7 +210,8 @@ class Composer:
             start = len(self.opening)
             prefixes.append((tail, position + start, start + length))
             all_slots.append((bank_frame, token, scene))
-            features_at.append(token >= 0)
+            intervals.append(duration / mix.frames)
+            first_frames.append(None if targets is None else np.searchsorted(scene_of_frame, np.arange(len(timeline.things))))
             if targets is not None:
                 slot_targets.append(targets)
 
@@ -220,9 +232,12 @@ class Composer:
                     long = [[questions.ask(kind, facts, duration, rng, mix.phrasings, mix.image)]]
             groups[0].append(short)
             groups[1].append(long)
-        return self._assemble(mix, prefixes, all_slots, groups, slot_targets)
+        return self._assemble(mix, prefixes, all_slots, groups, slot_targets, intervals, first_frames)
 
-    def _assemble(self, mix: Mix, prefixes: list, all_slots: list, groups: list, slot_targets: list) -> tuple[Batch, Targets]:
+    def _assemble(
+        self, mix: Mix, prefixes: list, all_slots: list, groups: list, slot_targets: list, intervals: list, first_frames: list
+    ) -> tuple[Batch, Targets]:
+        """Pads everything to common shapes and finds the slots that every target needs."""
         videos, start = len(prefixes), len(self.opening)
         lengths = [start + len(position) + len(tail) for tail, position, _ in prefixes]
         width = max(lengths)
@@ -244,7 +259,7 @@ class Composer:
         behind = np.repeat(token[:, None], 4, 1) if mix.image else self.pool[token]
         features = self.bank.features[torch.from_numpy(frame)[:, None], torch.from_numpy(behind)]
 
-        rows, labels, kinds, told_by, items = [], [], [], [], []
+        rows, labels, kinds, told_by, items, times = [], [], [], [], [], []
         for group in groups:
             made = [[self._row(turns) for turns in video] for video in group]
             count, length = max(map(len, made)), max((len(row[0]) for video in made for row in video), default=0)
@@ -257,6 +272,10 @@ class Composer:
             for v, video in enumerate(made):
                 for r, (tokens, label, told) in enumerate(video):
                     row_ids[v, r, : len(tokens)], row_labels[v, r, : len(tokens)] = tokens, label
+                    turn = group[v][r][0]
+                    if turn.kind == "when" and told and len(group[v][r]) == 1:
+                        frame_told = int(first_frames[v][told[0][2][0]])
+                        times.append((len(rows), v, r, told[0][0], frame_told, float(turn.pieces[1].text)))
                     for place, item, told_scenes in told:
                         where.append((v, r, place))
                         slots.append(np.isin(scenes[v], told_scenes) if len(told_scenes) > 1 else scenes[v] == told_scenes[0])
@@ -272,6 +291,12 @@ class Composer:
             torch.from_numpy(ids), torch.from_numpy(positions), torch.tensor(lengths), torch.from_numpy(visual),
             features, torch.from_numpy(newline), rows,
         )  # fmt: skip
+        timed = Times(
+            torch.tensor(intervals),
+            torch.tensor([t[:4] for t in times], dtype=torch.int64).view(-1, 4),
+            torch.tensor([t[4] for t in times], dtype=torch.int64),
+            torch.tensor([t[5] for t in times], dtype=torch.float32),
+        )
         looks: dict[str, Tensor] = {}
         if slot_targets:
             frame_of, before, shape_before = (np.full((videos, width), -9) for _ in range(3))
@@ -284,4 +309,4 @@ class Composer:
                 "previous_shape": torch.from_numpy(scenes[:, None, :] == shape_before[:, :, None]),
             }
         merged = {k: torch.from_numpy(np.concatenate([t[k] for t in slot_targets])) for k in slot_targets[0]} if slot_targets else {}
-        return batch, Targets(labels, kinds, told_by, items, merged, looks)
+        return batch, Targets(labels, kinds, told_by, items, merged, timed, looks)

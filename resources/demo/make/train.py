@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +16,11 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
-from torch import Tensor, distributed, multiprocessing, nn
+from torch import Tensor, multiprocessing, nn
 
 import questions
 import text
-from batches import IGNORED, SHORT_KINDS, Bank, Composer, Mix, Targets
+from batches import IGNORED, SHORT_KINDS, Bank, Composer, Mix, Targets, Times
 from model import Batch, DecoderConfig, DemoModel, TowerConfig, Trace
 from train_tower import HEADS, optimizers, thing_labels
 
@@ -31,6 +30,9 @@ LOOKING_LAYERS = (4, 5)
 NEIGHBOUR_LOOKS = ((0, 0, "previous_frame"), (1, 0, "previous"), (2, 0, "previous_shape"), (2, 1, "previous"))  # layer, kv head
 ITEM_LAYER = 3
 FRAME_PERIODS = (8.0, 32.0, 128.0, 512.0)
+DECADE_PERIODS = (0.125, 0.25, 0.5, 1.0, 2.0, 8.0)  # of the decimal logarithm of seconds
+INTERVAL_LAYER = 2
+FRAME_LAYER, SECONDS_LAYER = 5, 6
 
 
 def keep_freed_memory() -> None:
@@ -39,6 +41,12 @@ def keep_freed_memory() -> None:
     mmap_threshold, trim_threshold = -3, -1
     libc.mallopt(mmap_threshold, 1 << 30)
     libc.mallopt(trim_threshold, -1)
+
+
+def on_circles(values: Tensor, periods: tuple[float, ...]) -> Tensor:
+    """A number as sines and cosines of several periods, which a linear layer can tell apart. [...] -> [..., 2 * periods]"""
+    angles = values[..., None] * (2 * torch.pi / torch.tensor(periods))
+    return torch.cat([angles.sin(), angles.cos()], dim=-1)
 
 
 class Helpers(nn.Module):
@@ -52,6 +60,9 @@ class Helpers(nn.Module):
         width = 2 * sum(HEADS.values()) + sum(self.SIZES.values()) + 4 * len(FRAME_PERIODS)
         self.heads = nn.ModuleDict({str(layer): nn.Linear(hidden, width) for layer in STATE_LAYERS})
         self.item = nn.Linear(hidden, self.SIZES["ordinal"])
+        self.interval = nn.Linear(hidden, 2 * len(DECADE_PERIODS))
+        self.told_frame = nn.Linear(hidden, 2 * len(FRAME_PERIODS))
+        self.seconds = nn.Linear(hidden, 2 * len(DECADE_PERIODS))
 
     def slot_loss(self, layer: int, states: Tensor, targets: dict[str, Tensor]) -> tuple[Tensor, dict[str, float]]:
         """states [visual slots, hidden]"""
@@ -69,11 +80,25 @@ class Helpers(nn.Module):
             part = next(parts)
             loss = loss + F.cross_entropy(part, targets[name])
             right[name] = (part.argmax(-1) == targets[name]).float().mean().item()
-        angles = torch.stack([targets["frame"], targets["first_frame"]], -1)[..., None] * (2 * torch.pi / torch.tensor(FRAME_PERIODS))
-        circle = torch.cat([angles.sin(), angles.cos()], -1).flatten(1)
-        error = F.mse_loss(next(parts), circle)
+        wanted = torch.cat([on_circles(targets["frame"], FRAME_PERIODS), on_circles(targets["first_frame"], FRAME_PERIODS)], dim=-1)
+        error = F.mse_loss(next(parts), wanted)
         right["frame"] = 1 - error.item()
         return loss + 3 * error, right
+
+
+    def time_losses(self, trace: Trace, batch: Batch, times: Times) -> dict[str, Tensor]:
+        """Errors of the interval at the end of the prefix, and of frame and seconds where an answer's first digit comes next."""
+        last = trace.prefix_states[INTERVAL_LAYER][torch.arange(len(batch.prefix_length)), batch.prefix_length - 1]
+        found = {"interval": (self.interval, last, on_circles(times.interval_s.log10(), DECADE_PERIODS))}
+        if len(times.rows):
+            wanted = {
+                "told_frame": (self.told_frame, FRAME_LAYER, on_circles(times.frames, FRAME_PERIODS)),
+                "seconds": (self.seconds, SECONDS_LAYER, on_circles((times.seconds + 0.3).log10(), DECADE_PERIODS)),
+            }
+            for name, (head, layer, target) in wanted.items():
+                states = torch.stack([trace.row_states[layer][g][v, r, p] for g, v, r, p in times.rows.tolist()])
+                found[name] = (head, states, target)
+        return {name: F.mse_loss(head(F.rms_norm(s.float(), s.shape[-1:])), target) for name, (head, s, target) in found.items()}
 
 
 @dataclass
@@ -85,7 +110,7 @@ class Result:
 
 def losses(model: DemoModel, helpers: Helpers, batch: Batch, targets: Targets, dtype: torch.dtype, help_weight: float) -> Result:
     trace = Trace()
-    hidden = model(batch, dtype, trace, tuple({*STATE_LAYERS, *LOOKING_LAYERS, ITEM_LAYER, 0, 2}))
+    hidden = model(batch, dtype, trace, tuple({*STATE_LAYERS, *LOOKING_LAYERS, ITEM_LAYER, INTERVAL_LAYER, SECONDS_LAYER, 0}))
     details: dict[str, float] = {}
     picked = torch.cat([h[label != IGNORED] for h, label in zip(hidden, targets.labels)])
     wanted = torch.cat([label[label != IGNORED] for label in targets.labels])
@@ -116,6 +141,9 @@ def losses(model: DemoModel, helpers: Helpers, batch: Batch, targets: Targets, d
                 seen = (trace.prefix_attention[layer][:, head].float() * wanted_slots[:, :, None]).sum(-1)[has_some]
                 total = total + help_weight * 0.1 * -(seen + 1e-3).log().mean()
                 details[f"{name}-look{layer}"] = seen.mean().item()
+            for name, error in helpers.time_losses(trace, batch, targets.times).items():
+                total = total + help_weight * 0.5 * error
+                details[name] = 1 - error.item()
         for layer in LOOKING_LAYERS:
             seen = torch.cat(
                 [
@@ -182,98 +210,117 @@ class Competence:
 
     def suffices(self) -> bool:
         judged = [score for kind, score in self.scores.items() if kind not in ("other", "follow-up", "when")]
-        return float(np.mean(judged)) > 0.82 and min(judged) > 0.55
+        return float(np.mean(judged)) > 0.65 and min(judged) > 0.4
 
     def forget(self) -> None:
         self.scores = {kind: score * 0.85 for kind, score in self.scores.items()}
 
 
-def set_rate(optimizers: list[torch.optim.Optimizer], rate: float) -> None:
-    for optimizer in optimizers:
-        for group in optimizer.param_groups:
-            group["lr"] = rate
+class Team:
+    """What the workers share: parameters live in shared memory, gradients meet there, each worker updates its own share."""
+
+    def __init__(self, everything: nn.Module, workers: int) -> None:
+        everything.share_memory()
+        size = sum(parameter.numel() for parameter in everything.parameters())
+        self.workers = workers
+        self.barrier = multiprocessing.get_context("spawn").Barrier(workers)
+        self.gradients = torch.zeros(workers, size).share_memory_()
+        self.counts = torch.zeros(workers, 2, len(Competence.KINDS)).share_memory_()
+        self.spent = torch.zeros(1, dtype=torch.float64).share_memory_()
 
 
-def sum_over_workers(gradients: list[Tensor], counted: Tensor, workers: int) -> Tensor:
-    """Averages the gradients in place; returns the summed counts."""
-    flat = torch.cat([gradient.flatten() for gradient in gradients] + [counted.flatten()])
-    distributed.all_reduce(flat)
-    at = 0
-    for gradient in gradients:
-        gradient.copy_(flat[at : at + gradient.numel()].view_as(gradient) / workers)
-        at += gradient.numel()
-    return flat[at:].view_as(counted)
+class Member:
+    """One worker's view of the team."""
+
+    def __init__(self, team: Team, rank: int, everything: nn.Module, peak: float) -> None:
+        self.team, self.rank, self.parameters = team, rank, list(everything.parameters())
+        by_cost = sorted(everything.named_parameters(), key=lambda item: -item[1].numel())
+        mine = dict(by_cost[rank :: team.workers])
+        self.mine = {id(parameter) for parameter in mine.values()}
+        self.optimizers = optimizers(mine, peak)
+
+    def update(self, counted: Tensor, rate: float) -> Tensor:
+        """Averages the gradients, steps this worker's share of the parameters; returns the counts of all workers."""
+        team, at = self.team, 0
+        own = team.gradients[self.rank]
+        team.counts[self.rank] = counted
+        for parameter in self.parameters:
+            if parameter.grad is None:
+                own[at : at + parameter.numel()] = 0
+            else:
+                own[at : at + parameter.numel()] = parameter.grad.flatten()
+            at += parameter.numel()
+        team.barrier.wait()
+        at = 0
+        for parameter in self.parameters:
+            if id(parameter) in self.mine:
+                parameter.grad = team.gradients[:, at : at + parameter.numel()].mean(0).view_as(parameter)
+            at += parameter.numel()
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            optimizer.step()
+        for parameter in self.parameters:
+            parameter.grad = None
+        total = team.counts.sum(0)
+        team.barrier.wait()
+        return total
 
 
-def report(model: DemoModel, average: dict[str, Tensor], helpers: Helpers, composer: Composer, longest: int) -> None:
-    trained = {name: value.clone() for name, value in model.state_dict().items()}
-    model.load_state_dict(average)
+def report(model: DemoModel, helpers: Helpers, composer: Composer, longest: int) -> None:
     for frames, tokens in ((8, 9), (16, 9), (32, 1), (64, 1), (64, 9)):
         if frames <= longest:
-            scores = evaluate(model, helpers, composer, frames, tokens, 32, questions.PHRASINGS)
+            scores = evaluate(model, helpers, composer, frames, tokens, 16, questions.PHRASINGS)
             print(f"  == {frames} frames x {tokens}: {table(scores)}", flush=True)
-    print(f"  == images: {table(evaluate(model, helpers, composer, 1, 9, 32, questions.PHRASINGS, image=True))}", flush=True)
-    model.load_state_dict(trained)
+    print(f"  == images: {table(evaluate(model, helpers, composer, 1, 9, 16, questions.PHRASINGS, image=True))}", flush=True)
 
 
-def work(rank: int, options: argparse.Namespace) -> None:
-    keep_freed_memory()
-    torch.set_num_threads(1)
-    distributed.init_process_group("gloo", init_method=f"file://{options.rendezvous}", rank=rank, world_size=options.workers)
-
-    vocabulary = text.Vocabulary(Tokenizer.from_file(str(options.out / "tokenizer.json")))
-    tower_config = TowerConfig()
+def modules(out: Path) -> tuple[text.Vocabulary, nn.ModuleDict]:
+    vocabulary = text.Vocabulary(Tokenizer.from_file(str(out / "tokenizer.json")))
     config = DecoderConfig(vocabulary=vocabulary.tokenizer.get_vocab_size())
     torch.manual_seed(0)
-    model, helpers = DemoModel(tower_config, config), Helpers(config.hidden_size)
+    return vocabulary, nn.ModuleDict({"model": DemoModel(TowerConfig(), config), "helpers": Helpers(config.hidden_size)})
+
+
+def work(rank: int, options: argparse.Namespace, everything: nn.ModuleDict, team: Team) -> None:
+    keep_freed_memory()
+    torch.set_num_threads(1)
+    model, helpers = everything["model"], everything["helpers"]
+    vocabulary, spare = modules(options.out)
     average = {name: value.clone() for name, value in model.state_dict().items()}
-    everything = nn.ModuleDict({"model": model, "helpers": helpers})
-    both = optimizers(everything, options.peak)
-    composer = Composer(Bank.load(options.out / "bank.pt"), vocabulary, tower_config)
-    competence = Competence()
-    step, level, spent = 0, 0, 0.0
+    composer = Composer(Bank.load(options.out / "bank.pt"), vocabulary, TowerConfig())
+    member, competence = Member(team, rank, everything, options.peak), Competence()
+    step, level = 0, 0
     latest = options.out / "train.pt"
     if latest.exists():
         stored = torch.load(latest, weights_only=False)
-        everything.load_state_dict(stored["modules"])
-        average, step, level, spent = stored["average"], stored["step"], stored["level"], stored["spent"]
+        average, step, level = stored["average"], stored["step"], stored["level"]
         competence.scores |= stored["competence"]
-        for optimizer, state in zip(both, stored["optimizers"]):
-            optimizer.load_state_dict(state)
+    level = max(level, options.level)
 
     def save() -> None:
         stored = {
-            "modules": everything.state_dict(), "average": average, "step": step, "level": level, "spent": spent,
-            "competence": competence.scores, "optimizers": [optimizer.state_dict() for optimizer in both],
+            "modules": everything.state_dict(), "average": average, "step": step, "level": level,
+            "spent": float(team.spent), "competence": competence.scores,
         }  # fmt: skip
         torch.save(stored, latest.with_suffix(".new"))
         latest.with_suffix(".new").replace(latest)
 
-    shared_rng, own_rng = np.random.default_rng(step), np.random.default_rng((step, rank))
-    last_report = last_log = time.monotonic()
-    budget = torch.tensor([spent])
-    while spent < 60 * options.minutes:
+    shared_rng, own_rng, begun_at = np.random.default_rng(step), np.random.default_rng((step, rank)), step
+    last_report = last_save = last_log = time.monotonic()
+    while (remaining := 60 * options.minutes - float(team.spent)) > 0:
         began = time.monotonic()
         dice = shared_rng.random()
         image, text_only = dice < 0.06, dice > 0.985
-        top = shared_rng.random() < 0.65
+        top = shared_rng.random() < 0.6
         frames = LEVELS[level] if top else LEVELS[int(shared_rng.integers(level + 1))]
         per_frame = int(shared_rng.choice([1, 2, 4, 9], p=[0.6, 0.3, 0.08, 0.02]))
         videos = options.videos if frames * per_frame <= 160 else max(1, options.videos // 2)
         batch, targets = composer.compose(own_rng, Mix(videos, options.short_rows, frames, per_frame, image, text_only, questions.PHRASINGS))
-
-        remaining = 60 * options.minutes - spent
-        set_rate(both, options.peak * min(1.0, (step + 1) / 100) * min(1.0, remaining / (60 * options.final_minutes)))
         result = losses(model, helpers, batch, targets, torch.bfloat16, options.help_weight)
         result.loss.backward()
-        for parameter in everything.parameters():
-            if parameter.grad is None:
-                parameter.grad = torch.zeros_like(parameter)
-        counted = sum_over_workers([p.grad for p in everything.parameters()], competence.count(result, targets), options.workers)
-        nn.utils.clip_grad_norm_(everything.parameters(), 1.0)
-        for optimizer in both:
-            optimizer.step()
-            optimizer.zero_grad()
+        rate = options.peak * min(1.0, (step - begun_at + 1) / 40) * min(1.0, remaining / (60 * options.final_minutes))
+        counted = member.update(competence.count(result, targets), rate)
         step += 1
 
         if top and not (image or text_only):
@@ -283,41 +330,51 @@ def work(rank: int, options: argparse.Namespace) -> None:
                 level += 1
                 competence.forget()
         if rank == 0:
-            keep = min(0.998, step / (step + 20))
+            keep = min(0.99, step / (step + 20))
             with torch.no_grad():
                 for name, value in model.state_dict().items():
                     average[name].lerp_(value, 1 - keep)
             if step % 50 == 0:
                 took, last_log = (time.monotonic() - last_log) / 50, time.monotonic()
-                print(f"step {step} {spent / 60:.1f}m {took:.2f}s/step frames {LEVELS[level]} loss {result.loss.item():.3f} {table(competence.scores)}", flush=True)
+                print(f"step {step} {float(team.spent) / 60:.1f}m {took:.2f}s/step frames {LEVELS[level]} loss {result.loss.item():.3f} {table(competence.scores)}", flush=True)
                 print("    " + " ".join(f"{k} {v:.2f}" for k, v in result.details.items()), flush=True)
-            if time.monotonic() - last_report > 60 * options.report_minutes:
+            if time.monotonic() - last_save > 60 * options.save_minutes:
                 save()
-                report(model, average, helpers, composer, 2 * LEVELS[level])
-                last_report = last_log = time.monotonic()
-        budget[0] = spent + time.monotonic() - began
-        distributed.broadcast(budget, 0)
-        spent = float(budget[0])
+                last_save = time.monotonic()
+            if time.monotonic() - last_report > 60 * options.report_minutes:
+                spare["model"].load_state_dict(average)
+                report(spare["model"], spare["helpers"], composer, 2 * LEVELS[level])
+                last_report = time.monotonic()
+            team.spent += time.monotonic() - began
+        team.barrier.wait()
     if rank == 0:
         save()
-    distributed.barrier()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out")
-    parser.add_argument("--minutes", type=float, default=120.0)
+    parser.add_argument("--minutes", type=float, default=180.0, help="all runs together")
     parser.add_argument("--final-minutes", type=float, default=20.0, help="the time at the end in which the rate falls to zero")
-    parser.add_argument("--report-minutes", type=float, default=5.0)
+    parser.add_argument("--save-minutes", type=float, default=3.0)
+    parser.add_argument("--report-minutes", type=float, default=10.0)
     parser.add_argument("--peak", type=float, default=2e-3)
-    parser.add_argument("--videos", type=int, default=6, help="a step and worker")
-    parser.add_argument("--short-rows", type=int, default=14)
-    parser.add_argument("--help-weight", type=float, default=1.0)
+    parser.add_argument("--videos", type=int, default=5, help="a step and worker")
+    parser.add_argument("--short-rows", type=int, default=10, help="question rows a video, beside one long one")
+    parser.add_argument("--help-weight", type=float, default=1.0, help="of the auxiliary losses")
+    parser.add_argument("--level", type=int, default=0, help="least index of the frame levels to go on with")
     parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        options.rendezvous = str(Path(folder) / "rendezvous")
-        multiprocessing.spawn(work, (options,), nprocs=options.workers)
+    _, everything = modules(options.out)
+    latest = options.out / "train.pt"
+    spent = 0.0
+    if latest.exists():
+        stored = torch.load(latest, weights_only=False)
+        everything.load_state_dict(stored["modules"])
+        spent = stored["spent"]
+    team = Team(everything, options.workers)
+    team.spent += spent
+    multiprocessing.spawn(work, (options, everything, team), nprocs=options.workers)
 
 
 if __name__ == "__main__":

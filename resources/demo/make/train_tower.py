@@ -59,10 +59,10 @@ def loss_and_accuracy(scores: dict[str, Tensor], labels: dict[str, Tensor]) -> t
     return loss + 0.1 * F.cross_entropy(scores["place"].float().flatten(0, 1), place.flatten()), right
 
 
-def optimizers(module: nn.Module, peak: float) -> list[torch.optim.Optimizer]:
+def optimizers(parameters: dict[str, nn.Parameter], peak: float) -> list[torch.optim.Optimizer]:
     """Muon for the matrices inside the layers, AdamW for everything else."""
-    matrices = [p for n, p in module.named_parameters() if p.dim() == 2 and "layers" in n]
-    others = [p for n, p in module.named_parameters() if not (p.dim() == 2 and "layers" in n)]
+    matrices = [p for n, p in parameters.items() if p.dim() == 2 and "layers" in n]
+    others = [p for n, p in parameters.items() if not (p.dim() == 2 and "layers" in n)]
     return [
         torch.optim.Muon(matrices, lr=peak, weight_decay=0.01, adjust_lr_fn="match_rms_adamw"),
         torch.optim.AdamW(others, lr=peak, weight_decay=0.01, betas=(0.9, 0.95)),
@@ -105,7 +105,7 @@ def main() -> None:
     classifier = Classifier(TowerConfig())
     if options.resume:
         classifier.load_state_dict(torch.load(options.out / "tower.pt"))
-    both = optimizers(classifier, options.peak)
+    both = optimizers(dict(classifier.named_parameters()), options.peak)
     random = np.random.default_rng(0)
     began = time.monotonic()
     step = 0
