@@ -20,7 +20,7 @@ class TranscriptWords {
 };
 
 qreal attachmentHeight() { return theme().px(64); }
-qreal attachmentWidth(qreal available) { return std::min<qreal>(available, theme().px(260)); }
+qreal attachmentWidth(qreal available) { return std::min<qreal>(available, theme().px(330)); }
 qreal codeHeader() { return QFontMetricsF(theme().font(TextRole::kCaption)).height() + theme().px(14); }
 
 }  // namespace
@@ -93,7 +93,7 @@ void MessageRows::rebuildRows() {
   if (m_content.error) add(RowKind::kError);
   if (m_content.status == MessageStatus::kInterrupted) add(RowKind::kNote);
   const bool busy = m_content.status == MessageStatus::kWaiting || m_content.status == MessageStatus::kStreaming;
-  if (!busy && !(m_content.error && m_content.text.isEmpty() && m_content.branchCount < 2)) add(RowKind::kFooter);
+  if (assistant && !busy && !(m_content.error && m_content.text.isEmpty() && m_content.branchCount < 2)) add(RowKind::kFooter);
 }
 
 void MessageRows::layout(qreal width) {
@@ -138,7 +138,6 @@ qreal MessageRows::gapAbove(std::size_t index) const {
       if (block.continues) return 0;
       return theme().px(m_rows[index - 1].kind == RowKind::kText ? 10 : 6);
     }
-    case RowKind::kFooter: return m_content.speaker == Speaker::kUser ? theme().px(12) : theme().px(8);
     default: return theme().px(8);
   }
 }
@@ -203,7 +202,7 @@ void MessageRows::place() {
     row.top = y + gapAbove(i);
     y = row.top + row.height;
   }
-  if (user && (m_rows.empty() || m_rows.back().kind != RowKind::kFooter)) y += theme().px(10);
+  if (user) y += theme().px(10);
   m_height = y;
 }
 
@@ -268,7 +267,7 @@ QRectF MessageRows::bubble() const {
     inner = std::max(inner, shown * width + (shown - 1) * theme().px(8));
   }
   const qreal width = std::ceil(inner) + 2 * padding;
-  return QRectF(m_width - width, 0, width, bottom + theme().px(10));
+  return QRectF(m_width - width, 0, width, bottom + theme().px(7));  // the last line's own leading makes up the rest
 }
 
 QRectF MessageRows::rowRect(const Row& row) const {
@@ -327,6 +326,10 @@ std::vector<ActionArea> MessageRows::actions(bool showAll) const {
   const qreal size = theme().px(28);
   const QFontMetricsF caption(theme().font(TextRole::kCaption));
   const auto textWidth = [&caption](const QString& text) { return std::ceil(caption.horizontalAdvance(text)) + theme().px(20); };
+  // A question's own copy button sits beside its bubble while the pointer or the focus is there.
+  if (const QRectF box = bubble(); showAll && box.left() >= size + theme().px(4)) {
+    areas.push_back({Action::kCopy, QRectF(box.left() - size - theme().px(4), box.bottom() - size, size, size), TranscriptWords::tr("Copy"), 0});
+  }
   for (const Row& row : m_rows) {
     const QRectF rect = rowRect(row);
     switch (row.kind) {
@@ -370,10 +373,6 @@ std::vector<ActionArea> MessageRows::actions(bool showAll) const {
         break;
       }
       case RowKind::kFooter: {
-        if (m_content.speaker == Speaker::kUser) {
-          if (showAll) areas.push_back({Action::kCopy, QRectF(m_width - size, rect.top() - theme().px(6), size, size), TranscriptWords::tr("Copy"), 0});
-          break;
-        }
         qreal x = rect.left() - theme().px(6);
         const qreal y = rect.bottom() - size;
         areas.push_back({Action::kCopy, QRectF(x, y, size, size), TranscriptWords::tr("Copy answer"), 0});

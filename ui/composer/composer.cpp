@@ -261,7 +261,7 @@ bool Composer::eventFilter(QObject* watched, QEvent* event) {
 void Composer::resizeEvent(QResizeEvent* event) {
   QFrame::resizeEvent(event);
   m_hint->setVisible(width() > m_method->sizeHint().width() + m_hint->sizeHint().width() + theme().px(120));
-  m_tray->setMaximumShare(std::max(theme().px(72), window()->height() * 36 / 100));
+  m_tray->setMaximumShare(std::max(theme().px(72), window()->height() * 44 / 100));
   m_prompt->setMaximumLines(window()->height() < theme().px(480) ? 3 : 8);
 }
 

@@ -173,6 +173,8 @@ QWidget* InspectorPanel::buildTable() {
   m_table->setModel(m_sorted);
   m_table->setFrameShape(QFrame::NoFrame);
   m_table->setAccessibleName(tr("Figures per layer"));
+  setTextRole(m_table, TextRole::kCaption);
+  setTextRole(m_table->horizontalHeader(), TextRole::kCaption);
   m_table->setSortingEnabled(true);
   m_table->sortByColumn(LayerTableModel::kLayer, Qt::AscendingOrder);
   m_table->setSelectionBehavior(QAbstractItemView::SelectRows);

@@ -2,6 +2,7 @@
 
 #include <QDateTime>
 #include <QLocale>
+#include <QSet>
 #include <algorithm>
 
 #include "ui/shell/display_text.h"
@@ -24,10 +25,14 @@ QString ConversationListModel::shownTitle(const app::Conversation& conversation)
 }
 
 void ConversationListModel::setConversations(QList<app::Conversation> conversations) {
+  // Row by row instead of a reset: the selection and a name that is being edited stay.
+  QSet<ConversationId> wanted;
+  for (const app::Conversation& conversation : conversations) wanted.insert(conversation.id);
+  for (int row = rowCount() - 1; row >= 0; --row) {
+    if (!wanted.contains(m_conversations[row].id)) remove(m_conversations[row].id);
+  }
   std::sort(conversations.begin(), conversations.end(), before);
-  beginResetModel();
-  m_conversations = std::move(conversations);
-  endResetModel();
+  for (const app::Conversation& conversation : conversations) put(conversation);
 }
 
 void ConversationListModel::put(const app::Conversation& conversation) {

@@ -13,7 +13,11 @@ class FormatWords {
 constexpr char16_t kThinGap = 0x202f;
 }  // namespace
 
-QString formatBytes(qint64 bytes) { return QLocale().formattedDataSize(bytes, bytes < 10240 ? 0 : 1, QLocale::DataSizeIecFormat); }
+QString formatBytes(qint64 bytes) {
+  double scaled = std::abs(static_cast<double>(bytes));
+  while (scaled >= 1024.0) scaled /= 1024.0;
+  return QLocale().formattedDataSize(bytes, scaled >= 100.0 || std::abs(bytes) < 1024 ? 0 : 1, QLocale::DataSizeIecFormat);
+}
 
 QString formatShare(double share) {
   const double percent = share * 100.0;

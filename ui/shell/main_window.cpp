@@ -178,6 +178,28 @@ void MainWindow::buildPanel() {
   m_dock->setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea | Qt::BottomDockWidgetArea);
   m_inspector = new InspectorPanel(m_controller->monitor());
   m_dock->setWidget(m_inspector);
+  auto* bar = new QWidget;
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(theme().px(16), theme().px(8), theme().px(8), theme().px(2));
+  auto* title = new QLabel(tr("Live cache"));
+  setTextRole(title, TextRole::kHeading);
+  auto* close = new QToolButton;
+  close->setAutoRaise(true);
+  close->setIcon(icon(Glyph::kClose, IconColor::kMuted));
+  close->setToolTip(tr("Hide the live cache (Ctrl+J)"));
+  close->setAccessibleName(tr("Hide the live cache"));
+  row->addWidget(title, 1);
+  row->addWidget(close);
+  m_dock->setTitleBarWidget(bar);
+  m_dock->setAutoFillBackground(true);
+  connect(close, &QToolButton::clicked, this, [this] { setPanelVisible(false); });
+  const auto tint = [this] {
+    QPalette palette = QApplication::palette();
+    palette.setColor(QPalette::Window, theme().colors().sidebar);
+    m_dock->setPalette(palette);
+  };
+  connect(&theme(), &Theme::changed, this, tint);
+  tint();
   addDockWidget(Qt::RightDockWidgetArea, m_dock);
   connect(m_dock, &QDockWidget::visibilityChanged, this, [this] {
     if (m_panelAction != nullptr) m_panelAction->setChecked(!m_dock->isHidden());

@@ -151,9 +151,45 @@ void WinnowStyle::drawControl(ControlElement element, const QStyleOption* option
   switch (element) {
     case CE_PushButtonLabel:
       if (const auto* button = qstyleoption_cast<const QStyleOptionButton*>(option)) {
-        QStyleOptionButton copy(*button);
-        if (isPrimary(widget) && (option->state & State_Enabled)) copy.palette.setColor(QPalette::ButtonText, c.onAccent);
-        QProxyStyle::drawControl(element, &copy, painter, widget);
+        QPalette palette = button->palette;
+        if (isPrimary(widget) && (option->state & State_Enabled)) palette.setColor(QPalette::ButtonText, c.onAccent);
+        const int text = button->fontMetrics.size(Qt::TextShowMnemonic, button->text).width();
+        const int mark = button->icon.isNull() ? 0 : button->iconSize.width();
+        const int gap = mark > 0 && text > 0 ? theme().px(8) : 0;
+        QRect room(0, 0, std::min(option->rect.width(), mark + gap + text), option->rect.height());
+        room.moveCenter(option->rect.center());
+        if (mark > 0) {
+          const QRect at(room.left(), room.center().y() - mark / 2, mark, mark);
+          button->icon.paint(painter, visualRect(button->direction, room, at), Qt::AlignCenter,
+                             option->state & State_Enabled ? QIcon::Normal : QIcon::Disabled);
+        }
+        drawItemText(painter, visualRect(button->direction, room, room.adjusted(mark + gap, 0, 0, 0)),
+                     Qt::AlignCenter | Qt::TextSingleLine | Qt::TextHideMnemonic, palette, option->state & State_Enabled, button->text, QPalette::ButtonText);
+        return;
+      }
+      break;
+    case CE_ToolButtonLabel:
+      if (const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option); button && button->toolButtonStyle == Qt::ToolButtonTextBesideIcon) {
+        const bool menu = button->features & QStyleOptionToolButton::HasMenu;
+        const int mark = button->iconSize.width();
+        const QRect room = option->rect.adjusted(theme().px(8), 0, -theme().px(8), 0);
+        button->icon.paint(painter, visualRect(button->direction, option->rect, QRect(room.left(), room.center().y() - mark / 2, mark, mark)), Qt::AlignCenter,
+                           option->state & State_Enabled ? QIcon::Normal : QIcon::Disabled);
+        const QRect text = room.adjusted(mark + theme().px(6), 0, menu ? -theme().px(16) : 0, 0);
+        drawItemText(painter, visualRect(button->direction, option->rect, text), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine | Qt::TextHideMnemonic,
+                     button->palette, option->state & State_Enabled, button->text, QPalette::ButtonText);
+        if (menu) drawChevron(painter, QRectF(visualRect(button->direction, option->rect, QRect(room.right() - theme().px(12), room.top(), theme().px(12), room.height()))), c.mutedText, false);
+        return;
+      }
+      break;
+    case CE_TabBarTabShape:
+      if (const auto* tab = qstyleoption_cast<const QStyleOptionTab*>(option)) {
+        const bool selected = tab->state & State_Selected;
+        if (!selected && (tab->state & State_MouseOver)) fillRounded(painter, QRectF(tab->rect).adjusted(2, 2, -2, -3), theme().smallRadius(), c.hover, QColor());
+        if (selected) {
+          const qreal line = theme().px(2);
+          fillRounded(painter, QRectF(tab->rect.left() + theme().px(8), tab->rect.bottom() + 1 - line, tab->rect.width() - theme().px(16), line), line / 2, c.accent, QColor());
+        }
         return;
       }
       break;
@@ -232,6 +268,19 @@ void WinnowStyle::drawComplexControl(ComplexControl control, const QStyleOptionC
       return;
     }
   }
+  if (control == CC_ToolButton) {
+    if (const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option)) {
+      proxy()->drawPrimitive(PE_PanelButtonTool, option, painter, widget);
+      QStyleOptionToolButton label(*button);
+      if (label.toolButtonStyle != Qt::ToolButtonTextBesideIcon) label.features &= ~QStyleOptionToolButton::HasMenu;
+      proxy()->drawControl(CE_ToolButtonLabel, &label, painter, widget);
+      if ((option->state & State_HasFocus) && (option->state & State_KeyboardFocusChange)) {
+        fillRounded(painter, QRectF(option->rect).adjusted(1, 1, -1, -1), isPrimary(widget) ? option->rect.height() / 2.0 : theme().smallRadius(),
+                    QColor(), isPrimary(widget) ? c.text : c.accent, 1.6);
+      }
+      return;
+    }
+  }
   if (control == CC_SpinBox) {
     const bool focused = option->state & State_HasFocus;
     fillRounded(painter, option->rect, theme().smallRadius() + 2, c.surface, focused ? c.accent : c.border, focused ? 1.6 : 1.0);
@@ -297,9 +346,15 @@ QSize WinnowStyle::sizeFromContents(ContentsType type, const QStyleOption* optio
   const int control = theme().px(32);
   switch (type) {
     case CT_PushButton: return QSize(size.width() + theme().px(32), std::max(control, size.height() + theme().px(12)));
-    case CT_ToolButton: return QSize(std::max(result.width(), control), std::max(result.height(), control));
+    case CT_ToolButton:
+      if (const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option); button && button->toolButtonStyle == Qt::ToolButtonTextBesideIcon) {
+        const int text = button->fontMetrics.size(Qt::TextShowMnemonic, button->text).width();
+        const int menu = button->features & QStyleOptionToolButton::HasMenu ? theme().px(16) : 0;
+        return QSize(theme().px(16) + button->iconSize.width() + theme().px(8) + text + menu, std::max(result.height(), control));
+      }
+      return QSize(control, control);
     case CT_ComboBox: return QSize(size.width() + theme().px(40), std::max(control, size.height() + theme().px(10)));
-    case CT_SpinBox: return QSize(size.width() + theme().px(36), std::max(control, size.height() + theme().px(10)));
+    case CT_SpinBox: return QSize(size.width() + theme().px(30), std::max(control, option->fontMetrics.height() + theme().px(12)));
     case CT_LineEdit: return QSize(result.width(), std::max(control, result.height()));
     case CT_MenuBarItem: return QSize(size.width() + theme().px(16), std::max(size.height() + theme().px(8), theme().px(28)));
     case CT_MenuItem:
@@ -352,6 +407,7 @@ int WinnowStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWi
     case SH_ScrollBar_LeftClickAbsolutePosition: return 0;
     case SH_EtchDisabledText: return 0;
     case SH_ComboBox_Popup: return 0;
+    case SH_UnderlineShortcut: return 0;
     default: return QProxyStyle::styleHint(hint, option, widget, data);
   }
 }
