@@ -12,7 +12,7 @@ namespace {
 void fill_from_sample(AskOptions& options) {
   const QList<app::Sample> samples = app::demoSamples();
   for (const app::Sample& sample : samples) {
-    if (sample.questions.isEmpty()) continue;
+    if (sample.questions.isEmpty() || sample.kind != MediaKind::kVideo) continue;
     options.turn.images.clear();
     options.turn.videos = {sample.file.toStdString()};
     if (options.question.empty()) options.question = sample.questions.first().question.toStdString();

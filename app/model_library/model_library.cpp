@@ -80,7 +80,8 @@ void readWeights(ModelEntry& entry) {
     }
   }
   if (entry.shardCount > 0) return;
-  const QStringList pickles = dir.entryList({QStringLiteral("*.bin"), QStringLiteral("*.pt"), QStringLiteral("*.pth"), QStringLiteral("*.ckpt")},
+  const QStringList pickles =
+      dir.entryList({QStringLiteral("*.bin"), QStringLiteral("*.pt"), QStringLiteral("*.pth"), QStringLiteral("*.ckpt")},
                                             QDir::Files);
   if (pickles.isEmpty()) return setProblem(entry, ModelProblem::kNoWeights, QString());
   setProblem(entry, ModelProblem::kPickleWeights, pickles.first());
@@ -96,7 +97,8 @@ ModelEntry inspectModelFolder(const QString& folder) {
   entry.name = QFileInfo(entry.folder).fileName();
   // A Hugging Face cache names the folder of a model "models--owner--name/snapshots/<commit>".
   const QStringList parts = entry.folder.split(QLatin1Char('/'));
-  if (parts.size() >= 3 && parts[parts.size() - 2] == QLatin1String("snapshots") && parts[parts.size() - 3].startsWith(QLatin1String("models--")))
+  if (parts.size() >= 3 && parts[parts.size() - 2] == QLatin1String("snapshots") &&
+      parts[parts.size() - 3].startsWith(QLatin1String("models--")))
     entry.name = parts[parts.size() - 3].section(QStringLiteral("--"), -1);
   readConfig(entry);
   readWeights(entry);

@@ -11,6 +11,8 @@
 #include <QString>
 #include <QStringList>
 
+#include "engine/media/frame_source.h"
+
 namespace winnow::app {
 
 enum class ModelProblem : int {
@@ -43,7 +45,8 @@ struct SampleQuestion {
 };
 
 struct Sample {
-  QString file;   // absolute path of the video
+  QString file;  // absolute path
+  MediaKind kind = MediaKind::kVideo;
   QString title;
   QList<SampleQuestion> questions;
 };

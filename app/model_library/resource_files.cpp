@@ -16,7 +16,9 @@ constexpr std::size_t kMaxSamples = 100;
 constexpr std::size_t kMaxQuestions = 100;
 constexpr std::size_t kMaxTextBytes = 4096;
 
-QString existingFolder(const QString& folder) { return !folder.isEmpty() && QFileInfo(folder).isDir() ? QDir::cleanPath(folder) : QString(); }
+QString existingFolder(const QString& folder) {
+  return !folder.isEmpty() && QFileInfo(folder).isDir() ? QDir::cleanPath(folder) : QString();
+}
 
 // The file inside the folder, links resolved; empty when it is missing or outside.
 QString fileInside(const QString& folder, const std::string& name) {
@@ -32,6 +34,7 @@ Sample readSample(const Json& json, const QString& folder) {
   Sample sample;
   sample.file = fileInside(folder, entry.string("file", kMaxTextBytes));
   sample.title = QString::fromStdString(entry.string("title", kMaxTextBytes, ""));
+  sample.kind = entry.string("kind", kMaxTextBytes, "video") == "image" ? MediaKind::kImage : MediaKind::kVideo;
   if (sample.title.isEmpty()) sample.title = QFileInfo(sample.file).completeBaseName();
   if (!entry.has("questions") || !entry.value("questions").is_array()) return sample;
   for (const Json& item : entry.value("questions")) {
@@ -62,8 +65,8 @@ QList<Sample> readSamples(const QString& samplesFolder) {
   QList<Sample> samples;
   try {
     const Json json = load_json(QFile::encodeName(samplesFolder + QStringLiteral("/samples.json")).toStdString());
-    if (!json.is_array()) return samples;
-    for (const Json& item : json) {
+    if (!json.is_object() || !json.contains("samples") || !json["samples"].is_array()) return samples;
+    for (const Json& item : json["samples"]) {
       if (static_cast<std::size_t>(samples.size()) == kMaxSamples) break;
       try {
         Sample sample = readSample(item, samplesFolder);

@@ -53,7 +53,8 @@ TEST_F(ModelLibraryTest, SaysWhatIsWrong) {
   EXPECT_EQ(problem(), ModelProblem::kNoWeights);
   write(m + QStringLiteral("/pytorch_model.bin"), "PK");
   EXPECT_EQ(problem(), ModelProblem::kPickleWeights);
-  for (const QByteArray& config : {QByteArray("{"), QByteArray("[]"), QByteArray("{}"), QByteArray(R"({"model_type": 7})"), QByteArray(2 << 20, '[')}) {
+  for (const QByteArray& config : {QByteArray("{"), QByteArray("[]"), QByteArray("{}"), QByteArray(R"({"model_type": 7})"),
+                                   QByteArray(2 << 20, '[')}) {
     write(m + QStringLiteral("/config.json"), config);
     EXPECT_EQ(problem(), ModelProblem::kDamagedConfig) << config.left(20).toStdString();
   }
@@ -97,9 +98,9 @@ TEST_F(ModelLibraryTest, ALinkThatLeadsBackUpEndsTheScan) {
 TEST_F(ModelLibraryTest, ReadsSamplesAndLeavesOutWhatIsMissingOrOutside) {
   write(QStringLiteral("outside.mp4"), "v");
   write(QStringLiteral("samples/a.mp4"), "v");
-  write(QStringLiteral("samples/samples.json"), R"([
+  write(QStringLiteral("samples/samples.json"), R"({"samples": [
     {"file": "a.mp4", "title": "A ball", "questions": [{"question": "What colour?", "answer": "red"}, {"question": "Where?"}]},
-    {"file": "gone.mp4", "title": "gone"}, {"file": "../outside.mp4", "title": "outside"}, {"file": 7}, "text", {"file": "a.mp4"}])");
+    {"file": "gone.mp4", "title": "gone"}, {"file": "../outside.mp4", "title": "outside"}, {"file": 7}, "text", {"file": "a.mp4"}]})");
   const QList<Sample> samples = readSamples(path(QStringLiteral("samples")));
   ASSERT_EQ(samples.size(), 2);
   EXPECT_EQ(samples[0].title, QStringLiteral("A ball"));

@@ -1,0 +1,25 @@
+#include "app/bootstrap/initial_state.h"
+
+#include <QFile>
+
+namespace winnow::bootstrap {
+
+ui::InitialState initialState(const Options& options) {
+  ui::InitialState state;
+  state.device = options.device;
+  state.demoModelFolder = app::demoModelFolder();
+  state.samples = app::demoSamples();
+  state.modelFolder = options.modelFolder.isEmpty() ? state.demoModelFolder : options.modelFolder;
+  state.attachedFile = options.file;
+  if (!options.demo) return state;
+  state.modelFolder = state.demoModelFolder;
+  for (const app::Sample& sample : state.samples) {
+    if (sample.questions.isEmpty()) continue;
+    state.attachedFile = QFile::encodeName(sample.file);
+    state.question = sample.questions.first().question;
+    break;
+  }
+  return state;
+}
+
+}  // namespace winnow::bootstrap

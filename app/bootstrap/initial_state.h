@@ -1,0 +1,11 @@
+// What the window shows first: decided from the command line and the resource folder, before the window exists.
+#pragma once
+
+#include "app/bootstrap/options.h"
+#include "ui/shell/main_window.h"
+
+namespace winnow::bootstrap {
+
+ui::InitialState initialState(const Options& options);
+
+}  // namespace winnow::bootstrap

@@ -1,0 +1,37 @@
+#include "app/bootstrap/options.h"
+
+#include <QCommandLineParser>
+#include <QFile>
+#include <cstdio>
+
+namespace winnow::bootstrap {
+
+std::optional<Options> parseOptions(const QCoreApplication& application) {
+  QCommandLineParser parser;
+  parser.setApplicationDescription(QCoreApplication::translate("options", "Chat about images and long videos on this machine."));
+  parser.addHelpOption();
+  parser.addVersionOption();
+  const QCommandLineOption demo("demo", QCoreApplication::translate("options", "Start with the demo model, a sample video and its question."));
+  const QCommandLineOption model("model", QCoreApplication::translate("options", "Model folder (Hugging Face layout)."), "folder");
+  const QCommandLineOption device("device", QCoreApplication::translate("options", "auto, cpu or cuda."), "device", "auto");
+  parser.addOptions({demo, model, device});
+  parser.addPositionalArgument("file", QCoreApplication::translate("options", "An image or video to attach."), "[file]");
+  parser.process(application);
+
+  Options options;
+  options.demo = parser.isSet(demo);
+  options.modelFolder = parser.value(model);
+  const QString wanted = parser.value(device);
+  if (wanted == "cpu") {
+    options.device = Device::kCpu;
+  } else if (wanted == "cuda") {
+    options.device = Device::kCuda;
+  } else if (wanted != "auto") {
+    std::fprintf(stderr, "winnow: --device takes auto, cpu or cuda\n");
+    return std::nullopt;
+  }
+  if (!parser.positionalArguments().isEmpty()) options.file = QFile::encodeName(parser.positionalArguments().first());
+  return options;
+}
+
+}  // namespace winnow::bootstrap

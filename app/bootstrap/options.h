@@ -1,0 +1,23 @@
+// The window program's command line.
+#pragma once
+
+#include <QByteArray>
+#include <QCoreApplication>
+#include <QString>
+#include <optional>
+
+#include "engine/api/requests.h"
+
+namespace winnow::bootstrap {
+
+struct Options {
+  bool demo = false;         // demo model, a sample video attached, its question typed in
+  QString modelFolder;       // empty: the one used last, or the demo model
+  Device device = Device::kAuto;
+  QByteArray file;           // attached to a new chat; empty: none
+};
+
+// Prints help or version and exits where asked; nothing for wrong usage (the reason was printed).
+std::optional<Options> parseOptions(const QCoreApplication& application);
+
+}  // namespace winnow::bootstrap

@@ -1,0 +1,44 @@
+// The window program: makes the services of every layer, wires them, runs. Order of construction is reverse order of destruction: the window
+// goes first, then preview, engine and store join their threads.
+#include <QApplication>
+#include <QDir>
+
+#include "app/bootstrap/initial_state.h"
+#include "app/bootstrap/options.h"
+#include "app/chat/chat_store.h"
+#include "app/diagnostics/log.h"
+#include "app/engine_host/engine_host.h"
+#include "app/media/media_opener.h"
+#include "app/settings/app_folders.h"
+#include "app/settings/settings.h"
+#include "engine/api/engine.h"
+#include "ui/models/media_preview_thread.h"
+#include "ui/shell/main_window.h"
+#include "ui/theme/theme.h"
+
+int main(int argc, char** argv) {
+  using namespace winnow;
+  QApplication application(argc, argv);
+  QApplication::setApplicationName("winnow");
+  QApplication::setApplicationDisplayName("Winnow");
+  QApplication::setApplicationVersion(WINNOW_VERSION);
+  QApplication::setDesktopFileName("io.github.winnow.Winnow");
+  ui::Theme::instance().install(application);
+  const std::optional<bootstrap::Options> options = bootstrap::parseOptions(application);
+  if (!options) return 2;
+
+  const app::AppFolders folders = app::AppFolders::standard();
+  app::Log log(folders.state);
+  log.captureQtMessages();
+  log.write(app::LogLevel::kInfo, "app", "started " WINNOW_VERSION);
+
+  app::FfmpegMediaOpener opener;
+  app::ChatStore store(app::ChatFolders{folders.data, folders.cache});
+  app::EngineHost engine([&opener] { return make_engine(&opener); });
+  app::Settings settings([&store](const QString& key, const QString& value) { store.setSetting(key, value); });
+  ui::MediaPreviewThread preview(QDir(folders.data).filePath("pasted"));
+
+  ui::MainWindow window({engine, store, settings, preview, list_methods(), WINNOW_VERSION}, bootstrap::initialState(*options));
+  window.show();
+  return QApplication::exec();
+}
