@@ -68,7 +68,8 @@ class ChatDatabase::Impl {
  public:
   Impl(const ChatFolders& folders, const QByteArray& vfs)
       : m_file(databasePath(folders)), m_vfs(vfs), m_lock(folders.data), m_thumbnails(folders.cache) {
-    if (!QDir().mkpath(folders.data)) throw Exception(ErrorCode::kStorage, QFile::encodeName(folders.data).toStdString(), "it cannot be made");
+    if (!QDir().mkpath(folders.data))
+      throw Exception(ErrorCode::kStorage, QFile::encodeName(folders.data).toStdString(), "it cannot be made");
     lock(m_lock, folders);
     m_db = openDatabaseFile(m_file, m_vfs);
     m_recovered = endStreams();
@@ -179,7 +180,8 @@ Conversation ChatDatabase::createConversation(const QString& title, const Conver
 
 Conversation ChatDatabase::renameConversation(ConversationId id, const QString& title) {
   return m_impl->write([&](SqliteConnection& db) {
-    db.prepare("UPDATE conversation SET title = ?, updated_ms = ? WHERE id = ?").bind(title.left(kMaxTitleLength)).bind(nowMs()).bind(id).run();
+    db.prepare("UPDATE conversation SET title = ?, updated_ms = ? WHERE id = ?")
+        .bind(title.left(kMaxTitleLength)).bind(nowMs()).bind(id).run();
     return m_impl->require(db, id);
   });
 }
@@ -312,7 +314,8 @@ MessageId insertMessage(SqliteConnection& db, ConversationId conversation, Messa
                         const QString& text) {
   const qint64 tick = nextTick(db);
   db.prepare("INSERT INTO message(conversation_id, parent_id, sequence, role, state, text, created_ms) VALUES(?, ?, ?, ?, ?, ?, ?)")
-      .bind(conversation).bindIdOrNull(parent).bind(tick).bind(static_cast<int>(role)).bind(static_cast<int>(state)).bind(text).bind(nowMs())
+      .bind(conversation).bindIdOrNull(parent).bind(tick)
+      .bind(static_cast<int>(role)).bind(static_cast<int>(state)).bind(text).bind(nowMs())
       .run();
   return db.lastInsertId();
 }
@@ -381,7 +384,8 @@ void ChatDatabase::updateStreaming(MessageId answer, const QString& textSoFar) {
 
 void ChatDatabase::finishTurn(const FinishedTurn& turn) {
   checkText(turn.text, "answer");
-  if (turn.state == MessageState::kStreaming) throw Exception(ErrorCode::kInvalidArgument, "answer", "a finished answer cannot be streaming");
+  if (turn.state == MessageState::kStreaming)
+    throw Exception(ErrorCode::kInvalidArgument, "answer", "a finished answer cannot be streaming");
   m_impl->write([&](SqliteConnection& db) {
     const bool failed = turn.state == MessageState::kFailed;
     db.prepare("UPDATE message SET text = ?, state = ?, failure_code = ?, failure = ? WHERE id = ? AND state = 2")
@@ -437,7 +441,8 @@ std::optional<QString> ChatDatabase::setting(const QString& key) {
 void ChatDatabase::setSetting(const QString& key, const QString& value) {
   if (key.size() + value.size() > kMaxSettingBytes) throw Exception(ErrorCode::kLimitExceeded, "setting", "it is longer than 1 MiB");
   m_impl->write([&](SqliteConnection& db) {
-    db.prepare("INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value").bind(key).bind(value).run();
+    db.prepare("INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value")
+        .bind(key).bind(value).run();
   });
 }
 

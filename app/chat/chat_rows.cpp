@@ -174,7 +174,8 @@ void insertAttachments(SqliteConnection& db, ConversationId id, MessageId messag
 void insertRun(SqliteConnection& db, MessageId message, const Run& run) {
   {
     SqliteStatement insert = db.prepare(
-        "INSERT INTO run(message_id, model_name, model_folder, device, method, retention, seed, figures_json) VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
+        "INSERT INTO run(message_id, model_name, model_folder, device, method, retention, seed, figures_json) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(message).bind(run.modelName).bind(run.modelFolder).bind(run.device);
     insert.bindText(QByteArray::fromStdString(run.figures.method)).bind(run.figures.retention);
     insert.bind(std::bit_cast<qint64>(static_cast<quint64>(run.figures.seed))).bindText(figuresToJson(run.figures));
@@ -183,8 +184,10 @@ void insertRun(SqliteConnection& db, MessageId message, const Run& run) {
   int number = 0;
   for (const LayerFigures& layer : run.figures.layers) {
     SqliteStatement insert = db.prepare(
-        "INSERT INTO run_layer(message_id, layer, budget, kept, kept_visual, kept_text, bytes, kept_per_head) VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
-    insert.bind(message).bind(number++).bind(static_cast<qint64>(layer.budget)).bind(layer.kept).bind(layer.kept_visual).bind(layer.kept_text);
+        "INSERT INTO run_layer(message_id, layer, budget, kept, kept_visual, kept_text, bytes, kept_per_head) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(message).bind(number++).bind(static_cast<qint64>(layer.budget));
+    insert.bind(layer.kept).bind(layer.kept_visual).bind(layer.kept_text);
     insert.bind(static_cast<qint64>(layer.bytes)).bindText(keptPerHeadToJson(layer.kept_per_head));
     insert.run();
   }

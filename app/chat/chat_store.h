@@ -1,7 +1,8 @@
 // Saved chats for the window: asynchronous calls, answers as signals.
 //
 // Lives on the UI thread and owns the writer thread, on which alone the database is used; no call here waits for the disk. Every call
-// returns a RequestToken; exactly one signal with that token answers it, in the order of the calls (calls made before open() finishes wait).
+// returns a RequestToken; exactly one signal with that token answers it, in the order of the calls (those made before
+// open() finishes wait).
 // A send is acknowledged by turnCommitted: only then may the window show it as sent and start the engine.
 // Streaming text is coalesced to one write per 250 ms. close() and the destructor write what is pending and join the writer.
 // Errors: `failed` with the call's token; kStorage errors of open() leave the store closed (the file is untouched) until open() or

@@ -172,7 +172,8 @@ QString SqliteConnection::runCheck(const char* sql, int budgetMs) {
   sqlite3_stmt* statement = nullptr;
   int result = sqlite3_prepare_v2(m_handle, sql, -1, &statement, nullptr);
   if (result == SQLITE_OK) result = sqlite3_step(statement);
-  const QString finding = result == SQLITE_ROW ? QString::fromUtf8(reinterpret_cast<const char*>(sqlite3_column_text(statement, 0))) : QString();
+  const QString finding =
+      result == SQLITE_ROW ? QString::fromUtf8(reinterpret_cast<const char*>(sqlite3_column_text(statement, 0))) : QString();
   const QByteArray detail = sqlite3_errmsg(m_handle);
   sqlite3_finalize(statement);
   sqlite3_progress_handler(m_handle, 0, nullptr, nullptr);

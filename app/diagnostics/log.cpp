@@ -82,7 +82,8 @@ LogLevel Log::level() const {
 }
 
 void Log::write(LogLevel level, const char* category, const QString& text) {
-  const QByteArray line = QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs).toLatin1() + ' ' + nameOf(level) + ' ' + category + ' ' +
+  const QByteArray line =
+      QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs).toLatin1() + ' ' + nameOf(level) + ' ' + category + ' ' +
                           oneLine(text) + '\n';
   const std::lock_guard lock(m_mutex);
   if (level < m_level || !m_file.isOpen()) return;

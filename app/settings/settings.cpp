@@ -15,9 +15,10 @@ namespace {
 
 using namespace setting_keys;
 
-constexpr std::array kAllKeys = {kTheme,         kZoom,           kSendKey,           kMethod,           kRetention,        kFrameCount,
-                                 kMaxNewTokens,  kLastModelFolder, kRecentModelFolders, kAutoLoadModel,   kLastMediaFolder,  kWindowGeometry,
-                                 kWindowLayout,  kSidebarVisible, kCachePanelVisible, kLastConversation, kWelcomeSeen};
+constexpr std::array kAllKeys = {kTheme, kZoom, kSendKey, kMethod, kRetention,
+                                 kFrameCount, kMaxNewTokens, kLastModelFolder, kRecentModelFolders, kAutoLoadModel,
+                                 kLastMediaFolder, kWindowGeometry, kWindowLayout, kSidebarVisible, kCachePanelVisible,
+                                 kLastConversation, kWelcomeSeen};
 
 constexpr double kMinZoom = 0.75;
 constexpr double kMaxZoom = 2.0;

@@ -68,7 +68,8 @@ Run someRun() {
 TEST_F(ChatDatabaseTest, AQuestionComesBackAsItWasAfterReopening) {
   open();
   const ConversationId id = conversation();
-  const QString text = QStringLiteral("nul \0 bidi \u202e emoji \U0001F469\u200D\U0001F680 '; DROP TABLE message; --").left(60) + QChar(u'\0');
+  const QString text =
+      QStringLiteral("nul \0 bidi \u202e emoji \U0001F469\u200D\U0001F680 '; DROP TABLE message; --").left(60) + QChar(u'\0');
   const TurnIds ids = m_db->beginTurn({id, 0, text, {clip()}});
   m_db->finishTurn({ids.answer, QStringLiteral("red"), MessageState::kComplete, {}, {}, true, someRun()});
   open();

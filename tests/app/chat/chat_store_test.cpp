@@ -28,13 +28,18 @@ class ChatStoreTest : public testing::Test {
     m_store = std::make_unique<ChatStore>(folders());
     ChatStore* store = m_store.get();
     QObject::connect(store, &ChatStore::opened, [this](RequestToken t, const StoreOpened& r) { m_answers << t; m_report = r; });
-    QObject::connect(store, &ChatStore::conversationCreated, [this](RequestToken t, const Conversation& c) { m_answers << t; m_conversation = c; });
-    QObject::connect(store, &ChatStore::conversationChanged, [this](RequestToken t, const Conversation& c) { m_answers << t; m_conversation = c; });
+    QObject::connect(store, &ChatStore::conversationCreated,
+                     [this](RequestToken t, const Conversation& c) { m_answers << t; m_conversation = c; });
+    QObject::connect(store, &ChatStore::conversationChanged,
+                     [this](RequestToken t, const Conversation& c) { m_answers << t; m_conversation = c; });
     QObject::connect(store, &ChatStore::conversationDeleted, [this](RequestToken t, ConversationId) { m_answers << t; });
     QObject::connect(store, &ChatStore::conversationRestored, [this](RequestToken t, const Conversation&) { m_answers << t; });
-    QObject::connect(store, &ChatStore::conversationsListed, [this](RequestToken t, const QList<Conversation>& l) { m_answers << t; m_list = l; });
-    QObject::connect(store, &ChatStore::deletedListed, [this](RequestToken t, const QList<Conversation>& l) { m_answers << t; m_list = l; });
-    QObject::connect(store, &ChatStore::conversationLoaded, [this](RequestToken t, const LoadedConversation& l) { m_answers << t; m_loaded = l; });
+    QObject::connect(store, &ChatStore::conversationsListed,
+                     [this](RequestToken t, const QList<Conversation>& l) { m_answers << t; m_list = l; });
+    QObject::connect(store, &ChatStore::deletedListed,
+                     [this](RequestToken t, const QList<Conversation>& l) { m_answers << t; m_list = l; });
+    QObject::connect(store, &ChatStore::conversationLoaded,
+                     [this](RequestToken t, const LoadedConversation& l) { m_answers << t; m_loaded = l; });
     QObject::connect(store, &ChatStore::searchFinished, [this](RequestToken t, const QList<SearchHit>& h) { m_answers << t; m_hits = h; });
     QObject::connect(store, &ChatStore::turnCommitted, [this](RequestToken t, const TurnIds& ids) { m_answers << t; m_ids = ids; });
     QObject::connect(store, &ChatStore::turnFinished, [this](RequestToken t, MessageId) { m_answers << t; });
@@ -85,9 +90,11 @@ class ChatStoreTest : public testing::Test {
 
 TEST_F(ChatStoreTest, AnswersEveryCallOnceAndInOrder) {
   QList<RequestToken> asked;
-  asked << m_store->open() << m_store->createConversation(QStringLiteral("a"), {}) << m_store->setSetting(QStringLiteral("k"), QStringLiteral("v"))
+  asked << m_store->open() << m_store->createConversation(QStringLiteral("a"), {})
+        << m_store->setSetting(QStringLiteral("k"), QStringLiteral("v"))
         << m_store->renameConversation(1, QStringLiteral("b")) << m_store->renameConversation(77, QStringLiteral("nobody"))
-        << m_store->deleteConversation(1) << m_store->listDeleted() << m_store->restoreConversation(1) << m_store->search(QStringLiteral("b"))
+        << m_store->deleteConversation(1) << m_store->listDeleted() << m_store->restoreConversation(1)
+        << m_store->search(QStringLiteral("b"))
         << m_store->saveDraft(1, {QStringLiteral("d"), {}}) << m_store->saveViewState(1, {}) << m_store->loadConversation(1)
         << m_store->listConversations();
   EXPECT_TRUE(m_answers.isEmpty());  // nothing is answered inside a call
@@ -137,7 +144,8 @@ TEST_F(ChatStoreTest, AFinishedAnswerIsNotOverwrittenByPendingText) {
   openWithConversation();
   begin();
   m_store->appendStreaming(m_ids.answer, QStringLiteral("hal"));
-  const RequestToken token = m_store->finishTurn({m_ids.answer, QStringLiteral("half and whole"), MessageState::kComplete, {}, {}, false, {}});
+  const RequestToken token =
+      m_store->finishTurn({m_ids.answer, QStringLiteral("half and whole"), MessageState::kComplete, {}, {}, false, {}});
   ASSERT_TRUE(waitFor(token));
   m_store->appendStreaming(m_ids.answer, QStringLiteral("late"));
   m_store->close();

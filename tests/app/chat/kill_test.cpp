@@ -78,7 +78,8 @@ std::string runAndKill(const QString& folder, unsigned seed, std::chrono::micros
   });
   std::string output;
   char buffer[4096];
-  for (ssize_t count = 0; (count = ::read(pipe_ends[0], buffer, sizeof buffer)) > 0;) output.append(buffer, static_cast<std::size_t>(count));
+  for (ssize_t count = 0; (count = ::read(pipe_ends[0], buffer, sizeof buffer)) > 0;)
+    output.append(buffer, static_cast<std::size_t>(count));
   killer.join();
   ::close(pipe_ends[0]);
   int status = 0;

@@ -33,7 +33,8 @@ TEST(Log, RotatesWithinItsLimits) {
   QTemporaryDir folder;
   {
     Log log(folder.path(), LogLevel::kInfo, {2000, 3});
-    for (int i = 0; i < 200; ++i) log.write(LogLevel::kInfo, "chat", QStringLiteral("entry %1 %2").arg(i).arg(QString(60, QLatin1Char('x'))));
+    for (int i = 0; i < 200; ++i)
+      log.write(LogLevel::kInfo, "chat", QStringLiteral("entry %1 %2").arg(i).arg(QString(60, QLatin1Char('x'))));
   }
   const QFileInfoList files = QDir(folder.path()).entryInfoList(QDir::Files);
   EXPECT_EQ(files.size(), 3);

@@ -179,7 +179,8 @@ TEST_F(EngineHostTest, AnExceptionBecomesFailedAndTheNextRequestIsServed) {
 
 TEST_F(EngineHostTest, NothingIsDeliveredAfterTheOutcome) {
   start([](const Request&) {
-    return test::Script{{0ms, test::Say{Finished{}}}, {0ms, test::Say{TextDelta{"late"}}}, {0ms, test::Say{Failed{}}}, {0ms, test::Throw{"late"}}};
+    return test::Script{{0ms, test::Say{Finished{}}}, {0ms, test::Say{TextDelta{"late"}}}, {0ms, test::Say{Failed{}}},
+                        {0ms, test::Throw{"late"}}};
   });
   const RequestId first = m_host->post(question("q"));
   const RequestId second = m_host->post(question("q"));
