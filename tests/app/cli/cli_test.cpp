@@ -1,0 +1,138 @@
+// The terminal program on the demo model: documented JSON, export, exit codes. What it answers is the evaluation's business, not this test's.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
+
+#include "engine/weights/safetensors.h"
+#include "program_run.h"
+
+namespace winnow::testing {
+namespace {
+
+using nlohmann::json;
+
+std::string sample_video() { return quoted(demo("samples/ten-seconds.mp4")); }
+
+TEST(Cli, WrongUsageIsTwo) {
+  const ScratchFolder scratch;
+  EXPECT_EQ(run_cli(scratch, "").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "ask").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "ask --retention 0 hello").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "ask --retention 1.5 hello").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "ask --method no-such hello").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "ask --frames 3 --every 2 --video x hello").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "--help").exit_code, 0);
+}
+
+TEST(Cli, MethodsListsEveryPresetWithItsParts) {
+  const ScratchFolder scratch;
+  const ProgramRun run = run_cli(scratch, "methods --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json methods = json::parse(run.out);
+  std::vector<std::string> names;
+  for (const json& method : methods) {
+    names.push_back(method.at("name"));
+    for (const char* key : {"source", "phase", "query_aware", "merges", "needs", "options"}) EXPECT_TRUE(method.contains(key)) << key;
+  }
+  for (const char* name : {"full", "streaming-llm", "local-window", "snapkv", "vl-cache", "random"}) {
+    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+  }
+}
+
+TEST(Cli, JsonHasTheDocumentedShapeForEveryMethod) {
+  const ScratchFolder scratch;
+  for (const char* method : {"full", "streaming-llm", "local-window", "snapkv", "vl-cache", "random"}) {
+    const ProgramRun run = run_cli(scratch, "ask --json --frames 16 --retention 0.5 --max-tokens 12 --seed 3 --method " + std::string(method) + " --video " +
+                                                sample_video() + " 'What is the first shape?'");
+    ASSERT_EQ(run.exit_code, 0) << method << ": " << run.err;
+    const json answer = json::parse(run.out);  // one object and nothing else
+    for (const char* key : {"answer", "model", "device", "dtype", "method", "retention", "seed", "media", "tokens", "kv_bytes", "layers", "timings_ms",
+                            "tokens_per_s", "stop_reason"}) {
+      EXPECT_TRUE(answer.contains(key)) << method << ": " << key;
+    }
+    EXPECT_EQ(answer["method"], method);
+    EXPECT_EQ(answer["seed"], 3);
+    EXPECT_EQ(answer["media"][0]["frames_s"].size(), 16U);
+    const json& bytes = answer["kv_bytes"];
+    std::int64_t sum = 0;
+    for (const json& layer : answer["layers"]) sum += layer["bytes"].get<std::int64_t>();
+    EXPECT_EQ(sum, bytes["after_event"].get<std::int64_t>()) << method;
+    EXPECT_EQ(answer["tokens"]["prompt"], answer["tokens"]["visual"].get<int>() + answer["tokens"]["text"].get<int>());
+    if (std::string(method) == "full") {
+      EXPECT_EQ(bytes["after_event"], bytes["full"]);
+    } else {
+      EXPECT_LT(bytes["after_event"].get<std::int64_t>(), bytes["full"].get<std::int64_t>()) << method;
+    }
+  }
+}
+
+TEST(Cli, StreamsTheAnswerToStdoutAndFiguresToStderr) {
+  const ScratchFolder scratch;
+  const std::string arguments = "ask --frames 8 --max-tokens 12 --video " + sample_video() + " 'What is the first shape?'";
+  const ProgramRun text = run_cli(scratch, arguments);
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  const ProgramRun as_json = run_cli(scratch, arguments + " --json");
+  EXPECT_EQ(text.out, json::parse(as_json.out)["answer"].get<std::string>() + "\n");
+  EXPECT_NE(text.err.find("KV"), std::string::npos);
+}
+
+TEST(Cli, TimeRangeLimitsTheSampling) {
+  const ScratchFolder scratch;
+  const ProgramRun run = run_cli(scratch, "ask --json --frames 6 --from 2 --to 5 --max-tokens 4 --video " + sample_video() + " 'What is the last shape?'");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  for (const json& time : json::parse(run.out)["media"][0]["frames_s"]) {
+    EXPECT_GE(time.get<double>(), 1.9);
+    EXPECT_LE(time.get<double>(), 5.0);
+  }
+}
+
+TEST(Cli, ExportHoldsWhatWasAskedAndKept) {
+  const ScratchFolder scratch;
+  const std::filesystem::path file = scratch / "run.safetensors";
+  const ProgramRun run = run_cli(scratch, "export --dtype fp32 --all-logits --frames 8 --method vl-cache --retention 0.3 --max-tokens 6 --video " +
+                                              sample_video() + " --out " + quoted(file) + " 'What is the first shape?'");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const SafetensorsFile exported(file.string());
+  const std::int64_t n = exported.tensor("input_ids").shape.at(0);
+  EXPECT_EQ(exported.tensor("position_ids").shape, (std::vector<std::int64_t>{1, n}));
+  EXPECT_EQ(exported.tensor("logits").shape.at(0), n);
+  EXPECT_EQ(exported.tensor("pixel_values_videos").shape.at(1), 8);
+  EXPECT_EQ(exported.tensor("visual_features").shape.at(0), 8 * 9 + 1);
+  const StoredTensor& kept = exported.tensor("kept.0.0");
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(kept.shape.at(0)));
+  exported.read(kept, 0, std::as_writable_bytes(std::span(indices)));
+  EXPECT_TRUE(std::is_sorted(indices.begin(), indices.end()));
+  EXPECT_EQ(indices.back(), n - 1) << "the last prompt token is always kept";
+}
+
+TEST(Cli, EverySampleIsAnswered) {
+  const ScratchFolder scratch;
+  const json samples = json::parse(file_text(demo("samples/samples.json")))["samples"];
+  ASSERT_GE(samples.size(), 6U);
+  for (const json& sample : samples) {
+    const std::string file = sample["file"];
+    const bool image = sample.value("kind", "video") == "image";
+    const ProgramRun run = run_cli(scratch, std::string("ask --max-tokens 40 ") + (image ? "--image " : "--video ") + quoted(demo("samples/" + file)) + " '" +
+                                                sample["questions"][0]["question"].get<std::string>() + "'");
+    EXPECT_EQ(run.exit_code, 0) << file << ": " << run.err;
+    EXPECT_GT(run.out.size(), 2U) << file;
+  }
+}
+
+TEST(Cli, ChatGoesOnAfterAnError) {
+  const ScratchFolder scratch;
+  write_file(scratch / "script", "/video " + demo("samples/ten-seconds.mp4").string() + " 8\nWhat is the first shape?\n/nonsense\nIs there a red star?\n/quit\n");
+  ProgramRun run;
+  run.exit_code = shell(std::string("'") + WINNOW_CLI_PROGRAM + "' chat --max-tokens 8 <" + quoted(scratch / "script") + " >" + quoted(scratch / "out") + " 2>" +
+                        quoted(scratch / "err"));
+  run.out = file_text(scratch / "out");
+  EXPECT_EQ(run.exit_code, 0) << file_text(scratch / "err");
+  EXPECT_EQ(std::count(run.out.begin(), run.out.end(), '\n'), 2) << "two answers: " << run.out;
+}
+
+}  // namespace
+}  // namespace winnow::testing

@@ -1,0 +1,65 @@
+// Runs winnow-cli as a person does and keeps what it said.
+#pragma once
+
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace winnow::testing {
+
+struct ProgramRun {
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "winnow_cli_XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~ScratchFolder() { std::filesystem::remove_all(path_); }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string file_text(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+inline void write_file(const std::filesystem::path& path, const std::string& bytes) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+inline int shell(const std::string& command) {
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// arguments: a shell line; quote paths.
+inline ProgramRun run_cli(const ScratchFolder& scratch, const std::string& arguments) {
+  ProgramRun run;
+  run.exit_code = shell(std::string("'") + WINNOW_CLI_PROGRAM + "' " + arguments + " >'" + (scratch / "out").string() + "' 2>'" +
+                        (scratch / "err").string() + "' </dev/null");
+  run.out = file_text(scratch / "out");
+  run.err = file_text(scratch / "err");
+  return run;
+}
+
+inline std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+
+inline std::filesystem::path demo(const std::string& name) { return std::filesystem::path(WINNOW_SOURCE_DIR) / "resources/demo" / name; }
+
+}  // namespace winnow::testing
