@@ -1,7 +1,5 @@
 #include "engine/layers/attention.h"
 
-#include <cmath>
-
 #include "engine/base/error.h"
 
 namespace winnow {
@@ -20,9 +18,8 @@ void merge_past(AttentionResult& result, const at::Tensor& query, const PastKeyV
     const at::Tensor& key = past.keys[static_cast<std::size_t>(head)];
     const at::Tensor& value = past.values[static_cast<std::size_t>(head)];
     if (key.size(0) == 0) continue;
-    const AttentionResult over_past =
-        attention_with_lse(query.narrow(0, head, 1), shared_by_group(key.unsqueeze(0), group),
-                           shared_by_group(value.unsqueeze(0), group), Mask::kNone, scale);
+    const AttentionResult over_past = attention_with_lse(query.narrow(0, head, 1), shared_by_group(key.unsqueeze(0), group),
+                                                         shared_by_group(value.unsqueeze(0), group), Mask::kNone, scale);
     AttentionResult part{result.output.narrow(0, head, 1), result.log_sum_exp.narrow(0, head, 1)};
     merge_attention(part, over_past);
   }
@@ -65,8 +62,7 @@ AttentionResult prefill_attention(const at::Tensor& query, const at::Tensor& key
     return shared_by_group(all.narrow(1, begin, count), group);
   };
 
-  AttentionResult result =
-      attention_with_lse(grouped, segment(key, first, rows), segment(value, first, rows), Mask::kCausal, scale);
+  AttentionResult result = attention_with_lse(grouped, segment(key, first, rows), segment(value, first, rows), Mask::kCausal, scale);
   if (first > 0) {
     merge_attention(result, attention_with_lse(grouped, segment(key, 0, first), segment(value, 0, first), Mask::kNone, scale));
   }

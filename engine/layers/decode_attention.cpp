@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "kernels/api/decode_attention.h"
@@ -20,10 +21,14 @@ constexpr std::int64_t kPartBlocks = 16;
 
 kernels::ElementType element_type(at::ScalarType type) {
   switch (type) {
-    case at::kFloat: return kernels::ElementType::kFp32;
-    case at::kBFloat16: return kernels::ElementType::kBf16;
-    case at::kHalf: return kernels::ElementType::kFp16;
-    default: throw Exception(ErrorCode::kInternal, "", "the cache's element type has no attention kernel");
+    case at::kFloat:
+      return kernels::ElementType::kFp32;
+    case at::kBFloat16:
+      return kernels::ElementType::kBf16;
+    case at::kHalf:
+      return kernels::ElementType::kFp16;
+    default:
+      throw Exception(ErrorCode::kInternal, "", "the cache's element type has no attention kernel");
   }
 }
 
@@ -57,8 +62,8 @@ std::vector<Part> split(const KvCache& cache, std::int64_t layer) {
 }
 
 // Combines the parts of each head: weights e^(lse_part - max), which cannot overflow.
-void merge_parts(const std::vector<Part>& parts, const float* outputs, const float* log_sum_exps, std::int64_t group,
-                 std::int64_t head_dim, float* merged) {
+void merge_parts(const std::vector<Part>& parts, const float* outputs, const float* log_sum_exps, std::int64_t group, std::int64_t head_dim,
+                 float* merged) {
   for (std::size_t begin = 0; begin < parts.size();) {
     std::size_t end = begin;
     while (end < parts.size() && parts[end].kv_head == parts[begin].kv_head) ++end;
@@ -129,12 +134,9 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::
     }
   };
   const auto count = static_cast<std::int64_t>(parts.size());
-  const bool parallel = count > 1 && rows * head_dim > 0 && [&] {
-    std::int64_t slots = 0;
-    for (const Part& part : parts) slots += part.slots;
-    return slots * head_dim >= kParallelElements;
-  }();
-  if (parallel) {
+  std::int64_t slots = 0;
+  for (const Part& part : parts) slots += part.slots;
+  if (count > 1 && slots * head_dim >= kParallelElements) {
     at::parallel_for(0, count, 1, run);
   } else {
     run(0, count);

@@ -16,8 +16,6 @@ struct Linear {
 
   // input: [..., in]. Returns [..., out].
   at::Tensor operator()(const at::Tensor& input) const;
-
-  std::int64_t out_features() const { return weight.size(0); }
 };
 
 // One matrix product instead of several: the outputs of `parts` side by side, in order. All parts have a bias or none has.

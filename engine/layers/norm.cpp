@@ -12,8 +12,6 @@ at::Tensor RmsNorm::operator()(const at::Tensor& input) const {
   return normalised.mul_(weight);
 }
 
-at::Tensor LayerNorm::operator()(const at::Tensor& input) const {
-  return at::layer_norm(input, {input.size(-1)}, weight, bias, epsilon);
-}
+at::Tensor LayerNorm::operator()(const at::Tensor& input) const { return at::layer_norm(input, {input.size(-1)}, weight, bias, epsilon); }
 
 }  // namespace winnow

@@ -1,7 +1,5 @@
 #include "engine/models/llava_onevision.h"
 
-#include <array>
-
 #include "engine/base/error.h"
 
 namespace winnow {
@@ -28,8 +26,7 @@ std::string last_component(const std::string& folder) {
 
 // maps: [count, rows, columns, hidden]. As torch.nn.functional.interpolate(mode="bilinear") on channels first.
 at::Tensor bilinear(const at::Tensor& maps, std::int64_t rows, std::int64_t columns) {
-  return at::upsample_bilinear2d(maps.permute({0, 3, 1, 2}).contiguous(), {rows, columns}, /*align_corners=*/false)
-      .permute({0, 2, 3, 1});
+  return at::upsample_bilinear2d(maps.permute({0, 3, 1, 2}).contiguous(), {rows, columns}, /*align_corners=*/false).permute({0, 2, 3, 1});
 }
 
 }  // namespace
@@ -86,7 +83,8 @@ MediaFeatures LlavaOnevision::encode_image(const PixelValues& image, const Inter
     media.features = at::cat({tiles.select(0, 0), pack_tiles(tiles.narrow(0, 1, tiles.size(0) - 1), grid)}, 0);
     media.origins = anyres_image_origins(source, config_.grid);
   }
-  require(media.features.size(0) == static_cast<std::int64_t>(media.origins.size()), "an image's tokens and their origins differ in number");
+  require(media.features.size(0) == static_cast<std::int64_t>(media.origins.size()),
+          "an image's tokens and their origins differ in number");
   return media;
 }
 

@@ -53,8 +53,8 @@ Qwen2Decoder::Layer Qwen2Decoder::read_layer(WeightReader& weights, const std::s
   const std::int64_t kv_size = config_.kv_heads * config_.head_dim;
   const std::string attention = prefix + "self_attn.";
   const std::string mlp = prefix + "mlp.";
-  const bool biased = weights.has(attention + "q_proj.bias") || weights.has(attention + "k_proj.bias") ||
-                      weights.has(attention + "v_proj.bias");
+  const bool biased =
+      weights.has(attention + "q_proj.bias") || weights.has(attention + "k_proj.bias") || weights.has(attention + "v_proj.bias");
   const auto bias = biased ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone;
   const auto none = WeightReader::Bias::kNone;
 

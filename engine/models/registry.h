@@ -19,7 +19,7 @@ namespace winnow {
 struct ModelSource {
   std::string folder;  // a Hugging Face folder, bytes of a path
   at::Device device = at::kCPU;
-  at::ScalarType dtype = at::kFloat;  // fp32 or bf16; stored weights of another type are converted
+  at::ScalarType dtype = at::kFloat;                    // fp32 or bf16; stored weights of another type are converted
   std::function<void(const WeightProgress&)> progress;  // after every tensor; may be empty
   InterruptToken interrupt;
 };

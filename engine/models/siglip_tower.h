@@ -25,8 +25,7 @@ class SiglipTower {
   static constexpr std::int64_t kFramesPerBlock = 8;
 
   // feature_states: 0 = embeddings, k = after layer k; not empty, each at most config.layers. prefix: "vision_tower.vision_model.".
-  SiglipTower(const SiglipVisionConfig& config, std::vector<std::int64_t> feature_states, WeightReader& weights,
-              const std::string& prefix);
+  SiglipTower(const SiglipVisionConfig& config, std::vector<std::int64_t> feature_states, WeightReader& weights, const std::string& prefix);
 
   // pixels: fp32 [frames, 3, side, side]. Returns [frames, patches, hidden * feature_states], patches row by row.
   at::Tensor encode(const at::Tensor& pixels, const InterruptToken& interrupt) const;

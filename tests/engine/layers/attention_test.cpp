@@ -20,8 +20,8 @@ struct Segment {
 };
 
 // past_slots: per kv head; empty for none.
-Segment random_segment(std::int64_t n, std::int64_t kv_heads, std::int64_t group, std::int64_t d, const std::vector<std::int64_t>& past_slots,
-                       at::ScalarType type = at::kFloat) {
+Segment random_segment(std::int64_t n, std::int64_t kv_heads, std::int64_t group, std::int64_t d,
+                       const std::vector<std::int64_t>& past_slots, at::ScalarType type = at::kFloat) {
   const auto options = at::TensorOptions().dtype(type);
   Segment segment;
   segment.query = at::randn({n, kv_heads * group, d}).to(options);
@@ -49,8 +49,8 @@ void expect_equals_dense(const Segment& segment, std::int64_t first, std::int64_
     const std::int64_t kv = head / (heads / kv_heads);
     const auto index = static_cast<std::size_t>(kv);
     const auto dense = dense_attention(query.select(1, head), segment.past.empty() ? none : segment.past.keys[index],
-                                       segment.past.empty() ? none : segment.past.values[index],
-                                       segment.key[kv].narrow(0, 0, first + rows), segment.value[kv].narrow(0, 0, first + rows), first, scale);
+                                       segment.past.empty() ? none : segment.past.values[index], segment.key[kv].narrow(0, 0, first + rows),
+                                       segment.value[kv].narrow(0, 0, first + rows), first, scale);
     EXPECT_LE(relative_distance(result.output.select(1, head), dense.output), tolerance) << "head " << head;
     EXPECT_LE(relative_distance(result.log_sum_exp[head], dense.log_sum_exp), tolerance) << "head " << head;
   }

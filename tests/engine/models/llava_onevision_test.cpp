@@ -33,7 +33,8 @@ TEST_F(LlavaOnevisionModel, InfoIsComplete) {
   EXPECT_EQ(info.visual_tokens_per_frame, 9);  // 5 x 5 patches pooled to 3 x 3
   EXPECT_EQ(info.kv_bytes_per_token, 2 * 2 * 2 * 16 * 2);
   EXPECT_EQ(info.weight_bytes, 2 * info.parameter_count);
-  // By hand, vision: patch embedding 24 * 48 + 24, positions 25 * 24, per layer 4 * (24 * 24 + 24) + 2 * 48 + (24 * 48 + 48) + (48 * 24 + 24).
+  // By hand, vision: patch embedding 24 * 48 + 24, positions 25 * 24, per layer 4 * (24 * 24 + 24) + 2 * 48 + (24 * 48 + 48) + (48 * 24 +
+  // 24).
   const std::int64_t vision = 24 * 48 + 24 + 25 * 24 + 2 * (4 * (24 * 24 + 24) + 2 * 48 + (24 * 48 + 48) + (48 * 24 + 24));
   const std::int64_t projector = 24 * 48 + 48 + 48 * 48 + 48 + 48;
   const std::int64_t layer = (96 + 32 + 32) * 48 + 160 + 48 * 96 + 3 * 64 * 48 + 2 * 48;
@@ -89,7 +90,8 @@ TEST_F(LlavaOnevisionModel, BrainFloatIsCloseToFp32) {
     // 8 bits of mantissa through 2 vision and 2 text layers with unit-scale activations.
     EXPECT_LE(relative_distance(features, golden.load("image.features")), 0.05);
     KvCache cache(model->text().kv_shape());
-    const at::Tensor hidden = test_support::prefill(model->text(), test_support::embed_case(*model, golden.load("image.input_ids"), features), 0, cache);
+    const at::Tensor hidden =
+        test_support::prefill(model->text(), test_support::embed_case(*model, golden.load("image.input_ids"), features), 0, cache);
     const at::Tensor logits = model->text().logits(hidden.narrow(0, hidden.size(0) - 1, 1)).select(0, 0);
     EXPECT_EQ(logits.scalar_type(), at::kFloat);
     EXPECT_LE(relative_distance(logits, golden.load("image.logits")), 0.1);

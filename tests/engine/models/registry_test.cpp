@@ -24,7 +24,8 @@ class FolderCopy {
     std::string pattern = (fs::temp_directory_path() / "winnow-model-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
     path_ = pattern;
-    for (const auto& entry : fs::directory_iterator(test_support::golden_folder(name) + "/model")) fs::copy(entry.path(), path_ / entry.path().filename());
+    for (const auto& entry : fs::directory_iterator(test_support::golden_folder(name) + "/model"))
+      fs::copy(entry.path(), path_ / entry.path().filename());
   }
   ~FolderCopy() { fs::remove_all(path_); }
 

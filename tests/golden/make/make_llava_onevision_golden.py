@@ -23,8 +23,8 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
-from transformers import (LlavaOnevisionConfig, LlavaOnevisionForConditionalGeneration, LlavaOnevisionImageProcessor, LlavaOnevisionProcessor,
-                          LlavaOnevisionVideoProcessor, PreTrainedTokenizerFast, Qwen2Config, SiglipVisionConfig)
+from transformers import (LlavaOnevisionConfig, LlavaOnevisionForConditionalGeneration, LlavaOnevisionImageProcessor,
+                          LlavaOnevisionProcessor, LlavaOnevisionVideoProcessor, PreTrainedTokenizerFast, Qwen2Config, SiglipVisionConfig)
 
 warnings.filterwarnings("ignore")
 transformers.logging.set_verbosity_error()
@@ -72,7 +72,8 @@ CONFIGURATIONS = {
         strip_bias=True, cases=ALL),
     "head_dim": dict(
         covers="head_dim 16 where hidden / heads is 8, group of 3, 5 x 5 patches from 22 px (a rest is cut off), fp16 weights",
-        text=dict(hidden_size=48, intermediate_size=64, num_attention_heads=6, num_key_value_heads=2, head_dim=16, tie_word_embeddings=False),
+        text=dict(hidden_size=48, intermediate_size=64, num_attention_heads=6, num_key_value_heads=2, head_dim=16,
+                  tie_word_embeddings=False),
         vision=dict(hidden_size=24, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=22, patch_size=4),
         model=dict(vision_feature_layer=-1), pinpoints=[[22, 44], [44, 22], [44, 44]], stored=torch.float16, cases=ALL),
     "select_default": dict(
@@ -82,7 +83,7 @@ CONFIGURATIONS = {
         model=dict(vision_feature_layer=[1, -2], vision_feature_select_strategy="default"), pinpoints=grid(12, 2, 2),
         stored=torch.bfloat16, layout="model.language_model", shards=2, cases=("text", "two_images")),
     "plain_projector": dict(
-        covers="projector without bias and with tanh gelu, feature layer 1 (positive), odd 3 x 3 patches, single pinpoint row, anyres_max_4",
+        covers="projector without bias and with tanh gelu, feature layer 1 (positive), 3 x 3 patches, one row of pinpoints, anyres_max_4",
         text=dict(hidden_size=40, intermediate_size=72, num_attention_heads=5, num_key_value_heads=1, tie_word_embeddings=True,
                   rms_norm_eps=1e-5),
         vision=dict(hidden_size=24, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=12, patch_size=4,
@@ -198,7 +199,8 @@ def levels(pixels):
 
 
 def run_case(case, processor, model):
-    content = {"text": [], "image": [{"type": "image"}], "two_images": [{"type": "image"}, {"type": "image"}], "video": [{"type": "video"}]}[case]
+    kinds = {"text": [], "image": ["image"], "two_images": ["image", "image"], "video": ["video"]}[case]
+    content = [{"type": kind} for kind in kinds]
     question = {"text": "How many squares are there?", "image": "What is in the picture?",
                 "two_images": "What are the differences between the two images?", "video": "Describe the video in one sentence."}[case]
     messages = [{"role": "user", "content": content + [{"type": "text", "text": question}]}]
@@ -294,9 +296,9 @@ def main():
             "<case>.greedy": "int64 [64], stop tokens ignored", "<case>.margins": "fp32 [64], first minus second choice"},
         "tolerance": "features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 sums in another order); greedy "
                      "tokens equal where the margin exceeds 1e-3",
-        "notes": ["Qwen2 always has q/k/v biases in this version of transformers; no_bias_scaled stores none and the script sets them to zero",
-                  "select_default: transformers cannot pack tiled images or pool videos with this strategy and a SigLIP tower, so that only "
-                  "text and several images are recorded"],
+        "notes": ["Qwen2 always has q/k/v biases in this transformers; no_bias_scaled stores none and the script sets them to zero",
+                  "select_default: transformers cannot pack tiled images or pool videos with this strategy and a SigLIP tower, so that "
+                  "only text and several images are recorded"],
         "licence": "Apache-2.0, own random weights, own pictures and text",
     }
     (OUT / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
