@@ -1,14 +1,13 @@
 // Errors of every layer: a code for programs and translators, and the two facts a sentence needs.
 //
-// Used by all layers. Inside engine and app/media errors travel as winnow::Exception (libtorch throws anyway); they stop at
-// engine/api and at app/media's public calls, which return Result<T> or an event. Text for people is made in ui (and in the terminal
+// Used by all layers. Errors travel as winnow::Exception (libtorch throws anyway). They stop at engine/api, where each becomes a Failed
+// event, and at app's facades (ChatStore, MediaPreview), where each becomes a signal. Text for people is made in ui (and in the terminal
 // program) from code + subject; `reason` is a short English clause for logs, details and the terminal.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <variant>
 
 namespace winnow {
 
@@ -55,21 +54,5 @@ class Exception : public std::runtime_error {
 inline void require(bool condition, const char* what) {
   if (!condition) throw Exception(ErrorCode::kInternal, "", what);
 }
-
-// A value or an Error. May not be ignored.
-template <typename T>
-class [[nodiscard]] Result {
- public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit on purpose
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit on purpose
-  bool ok() const noexcept { return state_.index() == 0; }
-  explicit operator bool() const noexcept { return ok(); }
-  const T& value() const { return std::get<0>(state_); }
-  T& value() { return std::get<0>(state_); }
-  const Error& error() const { return std::get<1>(state_); }
-
- private:
-  std::variant<T, Error> state_;
-};
 
 }  // namespace winnow
