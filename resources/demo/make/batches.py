@@ -58,6 +58,7 @@ class Times:
 
     interval_s: Tensor  # float32 [B]; it is known at the last token of the prefix
     rows: Tensor  # int64 [n, 4]: row group, video, row, position that predicts the first digit
+    digits: Tensor  # int64 [m, 4]: the same for every digit
     frames: Tensor  # int64 [n]: the frame that the answer is about
     seconds: Tensor  # float32 [n]
 
@@ -72,7 +73,7 @@ class Targets:
     item: list[Tensor]  # per row group int64 [B, count, length]: ordinal of the thing being named, IGNORED elsewhere
     slots: dict[str, Tensor]  # auxiliary targets of the visual slots, one row per visual slot of the batch
     times: Times
-    looks: dict[str, Tensor]  # where a visual slot should find its neighbours: bool [B, P, P]
+    looks: dict[str, Tensor]  # where a visual slot should find its neighbours, and evenly what it should count: bool [B, P, P]
 
 
 def _frame_targets(facts: Facts, scene_of_frame: np.ndarray) -> dict[str, np.ndarray]:
@@ -107,6 +108,7 @@ def _frame_targets(facts: Facts, scene_of_frame: np.ndarray) -> dict[str, np.nda
         "ordinal": ordinal[scene_of_frame],
         "same_shape": same_shape[scene_of_frame],
         "starts": starts,
+        "thing": np.asarray(things)[scene_of_frame],
         "frame": np.arange(len(scene_of_frame)),
         "first_frame": first[scene_of_frame],
         "previous_scene": previous_scene[scene_of_frame],
@@ -135,11 +137,14 @@ class Composer:
             labels += [IGNORED] * (len(given) - 1)
             ids += given
             item = 0
-            for piece in qa.pieces:
+            for place, piece in enumerate(qa.pieces):
                 part = self.vocabulary.ids(piece.text)
                 item += piece.text == ","
-                if piece.scenes:
-                    told += [(len(labels) + k, item if qa.kind in questions.LONG_KINDS else IGNORED, piece.scenes) for k in range(len(part))]
+                scenes = piece.scenes
+                if piece.text == ",":
+                    scenes = qa.pieces[place + 1].scenes  # a comma is right where a next thing is found
+                if scenes:
+                    told += [(len(labels) + k, item if qa.kind in questions.LONG_KINDS else IGNORED, scenes) for k in range(len(part))]
                 labels += part
                 ids += part
             labels += self.turn_end + [IGNORED] * (len(self.turn_end) - 1)
@@ -165,7 +170,7 @@ class Composer:
         grid = self.tower.grid
         frames = rng.choice(self.bank.frames_of_thing[thing], 2)
         columns = np.arange(grid)
-        rows = int(rng.choice([grid, grid, 4]))
+        rows = int(rng.choice([grid, 4, 4]))  # square, or 4:3 and 16:9 without the padding
         cut = (grid - rows) // 2
         tile = np.full((rows, grid + 1), -1)
         tile[:, :grid] = (np.arange(cut, cut + rows) * grid)[:, None] + columns
@@ -219,7 +224,7 @@ class Composer:
             if mix.kinds is not None:
                 asked = [questions.ask(kind, facts, duration, rng, mix.phrasings, mix.image) for kind in mix.kinds]
                 short = [[qa or self._short(facts, duration, rng, mix)] for qa in asked]
-                long = [[q] for kind in questions.LONG_KINDS if (q := questions.ask(kind, facts, duration, rng, mix.phrasings, mix.image))]
+                long = [[q] for kind in questions.LONG_KINDS[mix.image :] if (q := questions.ask(kind, facts, duration, rng, mix.phrasings, mix.image))]
             else:
                 short = [[self._short(facts, duration, rng, mix)] for _ in range(mix.short_rows)]
                 dice = rng.random()
@@ -259,7 +264,7 @@ class Composer:
         behind = np.repeat(token[:, None], 4, 1) if mix.image else self.pool[token]
         features = self.bank.features[torch.from_numpy(frame)[:, None], torch.from_numpy(behind)]
 
-        rows, labels, kinds, told_by, items, times = [], [], [], [], [], []
+        rows, labels, kinds, told_by, items, times, digits = [], [], [], [], [], [], []
         for group in groups:
             made = [[self._row(turns) for turns in video] for video in group]
             count, length = max(map(len, made)), max((len(row[0]) for video in made for row in video), default=0)
@@ -275,6 +280,7 @@ class Composer:
                     turn = group[v][r][0]
                     if turn.kind == "when" and told and len(group[v][r]) == 1:
                         frame_told = int(first_frames[v][told[0][2][0]])
+                        digits += [(len(rows), v, r, place) for place, _, _ in told]
                         times.append((len(rows), v, r, told[0][0], frame_told, float(turn.pieces[1].text)))
                     for place, item, told_scenes in told:
                         where.append((v, r, place))
@@ -294,16 +300,28 @@ class Composer:
         timed = Times(
             torch.tensor(intervals),
             torch.tensor([t[:4] for t in times], dtype=torch.int64).view(-1, 4),
+            torch.tensor(digits, dtype=torch.int64).view(-1, 4),
             torch.tensor([t[4] for t in times], dtype=torch.int64),
             torch.tensor([t[5] for t in times], dtype=torch.float32),
         )
         looks: dict[str, Tensor] = {}
         if slot_targets:
-            frame_of, before, shape_before = (np.full((videos, width), -9) for _ in range(3))
+            frame_of, before, shape_before, thing_of = (np.full((videos, width), -9) for _ in range(4))
+            opens = np.zeros((videos, width), dtype=bool)  # the first token of the frame with which a thing comes
             for v, targets in enumerate(slot_targets):
-                frame_of[v, visual[v]] = targets["frame"]
+                frame_of[v, visual[v]], thing_of[v, visual[v]] = targets["frame"], targets.pop("thing")
+                opens[v, visual[v]] = targets["starts"] == 1
                 before[v, visual[v]], shape_before[v, visual[v]] = targets.pop("previous_scene"), targets.pop("previous_shape_scene")
+            opens &= ((positions - start) % self.tower.pooled_tokens == 0) & (thing_of != world.EMPTY)
+            so_far = opens[:, None, :] & (frame_of[:, None, :] <= frame_of[:, :, None])
+            shape = np.where((thing_of >= 0) & (thing_of < world.SHAPE_THINGS), thing_of % len(world.SHAPES), -1)
+            alike = so_far & (shape[:, None, :] == shape[:, :, None]) & (shape[:, :, None] >= 0)
+            so_far, alike = so_far & visual[:, :, None], alike & visual[:, :, None]
+            so_far[:, :, 0] |= visual  # the first token of all is counted along: its share tells the number
+            alike[:, :, 0] |= shape >= 0
             looks = {
+                "ordinal": torch.from_numpy(so_far),
+                "same_shape": torch.from_numpy(alike),
                 "previous_frame": torch.from_numpy(frame_of[:, None, :] == frame_of[:, :, None] - 1),
                 "previous": torch.from_numpy(scenes[:, None, :] == before[:, :, None]),
                 "previous_shape": torch.from_numpy(scenes[:, None, :] == shape_before[:, :, None]),

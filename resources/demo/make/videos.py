@@ -45,7 +45,7 @@ class Video:
 def random_video(seed: int, frames: int, duration_s: float | None = None, size: tuple[int, int] | None = None, codec: str | None = None) -> Video:
     rng = np.random.default_rng(seed)
     if duration_s is None:
-        shortest_video, longest_video = max(4.0, frames * 0.16), 900.0
+        shortest_video, longest_video = max(4.0, frames * 0.16), 600.0
         duration_s = float(np.exp(rng.uniform(np.log(shortest_video), np.log(longest_video))))
     interval_s = duration_s / frames
     fps = int(np.clip(np.ceil(4 / interval_s), 8, 60))
