@@ -1,5 +1,6 @@
 #include "ui/composer/method_control.h"
 
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QFrame>
 #include <QGuiApplication>
@@ -38,6 +39,7 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   layout->addWidget(title);
   m_box = new QComboBox;
   m_box->setAccessibleName(tr("Cache method"));
+  m_box->view()->setAccessibleName(tr("Cache methods"));
   for (const MethodInfo& method : m_methods) {
     m_box->addItem(QString::fromStdString(method.title.empty() ? method.name : method.title), QString::fromStdString(method.name));
   }

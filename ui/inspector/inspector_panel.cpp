@@ -63,10 +63,13 @@ InspectorPanel::InspectorPanel(const CacheMonitor& monitor, QWidget* parent) : Q
     if (m_dirty) refresh();
   });
   connect(&m_monitor, &CacheMonitor::changed, this, &InspectorPanel::schedule);
-  connect(&theme(), &Theme::changed, this, [this] { m_table->verticalHeader()->setDefaultSectionSize(theme().px(26)); });
+  connect(&theme(), &Theme::changed, this, [this] {
+    m_table->verticalHeader()->setDefaultSectionSize(theme().px(26));
+    m_table->horizontalHeader()->setMinimumSectionSize(theme().px(46));
+  });
 }
 
-QSize InspectorPanel::sizeHint() const { return QSize(theme().px(300), theme().px(400)); }
+QSize InspectorPanel::sizeHint() const { return QSize(theme().px(330), theme().px(400)); }
 QSize InspectorPanel::minimumSizeHint() const { return QSize(theme().px(190), theme().px(120)); }
 
 QWidget* InspectorPanel::buildEmpty() {
@@ -182,7 +185,8 @@ QWidget* InspectorPanel::buildTable() {
   m_table->setAlternatingRowColors(true);
   m_table->verticalHeader()->hide();
   m_table->verticalHeader()->setDefaultSectionSize(theme().px(26));
-  m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  m_table->horizontalHeader()->setMinimumSectionSize(theme().px(46));
   m_table->horizontalHeader()->setHighlightSections(false);
   auto* copy = new QAction(tr("Copy"), m_table);
   copy->setShortcut(QKeySequence::Copy);

@@ -29,7 +29,7 @@ double LayerTableModel::number(int row, int column) const {
     case kKept: return layer.kept;
     case kVisual: return layer.kept_visual;
     case kText: return layer.kept_text;
-    default: return static_cast<double>(layer.bytes);
+    default: return static_cast<double>(layer.bytes) / 1024.0;
   }
 }
 
@@ -39,7 +39,6 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::UserRole) return value;
   if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
   if (role != Qt::DisplayRole) return {};
-  if (index.column() == kBytes) return formatBytes(static_cast<qint64>(value));
   return formatCount(value);
 }
 
@@ -53,7 +52,7 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
     case kKept: return tr("Kept");
     case kVisual: return tr("Visual");
     case kText: return tr("Text");
-    case kBytes: return tr("KV");
+    case kBytes: return tr("KV KiB");
     default: return {};
   }
 }

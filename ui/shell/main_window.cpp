@@ -436,7 +436,7 @@ void MainWindow::arrange() {
   }
   m_dock->setVisible(m_panelWanted && !(narrow && low));
   m_sidebar->setVisible(m_sidebarWanted && !cramped);
-  if (!narrow) resizeDocks({m_dock}, {theme().px(310)}, Qt::Horizontal);
+  if (!narrow) resizeDocks({m_dock}, {theme().px(330)}, Qt::Horizontal);
   if (narrow) resizeDocks({m_dock}, {theme().px(220)}, Qt::Vertical);
   m_splitter->setSizes({theme().px(230), std::max(200, width() - theme().px(230))});
 }

@@ -20,7 +20,7 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   m_text = new QLabel;
   m_text->setWordWrap(true);
   m_text->setTextFormat(Qt::PlainText);
-  m_action = new QPushButton;
+  m_action = new QPushButton(tr("Undo"));
   m_details = new QPushButton(tr("Copy details"));
   m_close = new QToolButton;
   m_close->setAutoRaise(true);
@@ -45,7 +45,7 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
 void NoticeBar::showMessage(const QString& text, const QString& action, int durationMs) {
   m_error = false;
   m_text->setText(text);
-  m_action->setText(action);
+  if (!action.isEmpty()) m_action->setText(action);
   m_action->setVisible(!action.isEmpty());
   m_details->hide();
   durationMs > 0 ? m_timer.start(durationMs) : m_timer.stop();

@@ -1,0 +1,146 @@
+#include "ui/chat_view/transcript_view.h"
+
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QtTest/QTest>
+
+#include "ui/chat_view/block_document.h"
+
+namespace winnow::ui {
+namespace {
+
+MessageContent message(qint64 id, Speaker speaker, const QString& text) {
+  MessageContent content;
+  content.id = id;
+  content.speaker = speaker;
+  content.roleLabel = speaker == Speaker::kUser ? QStringLiteral("You") : QStringLiteral("Model");
+  content.text = text;
+  return content;
+}
+
+class TranscriptViewTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    m_view.resize(800, 600);
+    m_view.show();
+    QApplication::processEvents();
+  }
+  void click(const QRect& rect) {
+    ASSERT_FALSE(rect.isEmpty());
+    QTest::mouseClick(m_view.viewport(), Qt::LeftButton, {}, rect.center());
+  }
+  TranscriptView m_view;
+};
+
+TEST_F(TranscriptViewTest, KeepsOnlyDocumentsNearTheViewport) {
+  std::vector<MessageContent> messages;
+  for (int i = 0; i < 1000; ++i) {
+    messages.push_back(message(i + 1, i % 2 ? Speaker::kAssistant : Speaker::kUser, QStringLiteral("Paragraph one of %1.\n\n- a\n- b\n\nParagraph two.").arg(i)));
+  }
+  m_view.setMessages(std::move(messages));
+  EXPECT_TRUE(m_view.atEnd());
+  EXPECT_GT(BlockDocument::alive(), 0);
+  EXPECT_LT(BlockDocument::alive(), 120);
+  for (int step = 0; step <= 50; ++step) {
+    m_view.verticalScrollBar()->setValue(m_view.verticalScrollBar()->maximum() * step / 50);
+    m_view.grab();
+    EXPECT_LT(BlockDocument::alive(), 120);
+  }
+}
+
+TEST_F(TranscriptViewTest, ReparsesTheTailOnly) {
+  QString text;
+  for (int i = 0; i < 300; ++i) text += QStringLiteral("Paragraph number %1 with some words.\n\n").arg(i);
+  MessageContent streaming = message(1, Speaker::kAssistant, text);
+  streaming.status = MessageStatus::kStreaming;
+  m_view.setMessages({streaming});
+  const int before = MessageRows::documentsBuilt();
+  const int deltas = 400;
+  for (int i = 0; i < deltas; ++i) {
+    m_view.appendText(1, i % 25 == 24 ? QStringLiteral("end.\n\n") : QStringLiteral("word "));
+    m_view.grab();
+  }
+  // At most the unfinished block and the one before it, for every delta.
+  EXPECT_LE(MessageRows::documentsBuilt() - before, 2 * deltas + 60);
+}
+
+TEST_F(TranscriptViewTest, FollowsTheEndOnlyWhenItIsInView) {
+  MessageContent streaming = message(1, Speaker::kAssistant, QStringLiteral("Line.\n\n").repeated(80));
+  streaming.status = MessageStatus::kStreaming;
+  m_view.setMessages({streaming});
+  m_view.appendText(1, QStringLiteral("More.\n\n").repeated(5));
+  EXPECT_TRUE(m_view.atEnd());
+  m_view.verticalScrollBar()->setValue(100);
+  m_view.appendText(1, QStringLiteral("Even more.\n\n").repeated(20));
+  EXPECT_EQ(m_view.verticalScrollBar()->value(), 100);
+  EXPECT_FALSE(m_view.atEnd());
+}
+
+TEST_F(TranscriptViewTest, ReopensAtTheSamePlace) {
+  std::vector<MessageContent> messages;
+  for (int i = 0; i < 60; ++i) messages.push_back(message(i + 1, Speaker::kAssistant, QStringLiteral("Text %1.\n\nMore text.").arg(i)));
+  m_view.setMessages(messages);
+  m_view.restoreAnchor({20, 7.0});
+  const auto anchor = m_view.anchor();
+  EXPECT_EQ(anchor.message, 20);
+  EXPECT_NEAR(anchor.offset, 7.0, 2.0);
+  m_view.setMessages(messages);
+  m_view.restoreAnchor(anchor);
+  EXPECT_EQ(m_view.anchor().message, 20);
+}
+
+TEST_F(TranscriptViewTest, CopiesSelectionAndExactCode) {
+  const QString code = QStringLiteral("a\u00a0= \"\u202E\"\n\tb\n");
+  m_view.setMessages({message(1, Speaker::kUser, QStringLiteral("Why?")), message(2, Speaker::kAssistant, QStringLiteral("Because **so**.\n\n```\n") + code + QStringLiteral("```"))});
+  m_view.grab();
+  m_view.selectAll();
+  const QString all = m_view.selectedText();
+  EXPECT_TRUE(all.startsWith(QStringLiteral("Why?"))) << all.toStdString();
+  EXPECT_TRUE(all.contains(QStringLiteral("Because so.")));
+  click(m_view.actionRect(2, Action::kCopyCode));
+  EXPECT_EQ(QApplication::clipboard()->text(), code);
+  click(m_view.actionRect(2, Action::kCopy));
+  EXPECT_TRUE(QApplication::clipboard()->text().startsWith(QStringLiteral("Because **so**.")));
+}
+
+TEST_F(TranscriptViewTest, ActionsSaySo) {
+  MessageContent failed = message(5, Speaker::kAssistant, QString());
+  failed.status = MessageStatus::kFailed;
+  failed.error = Error{ErrorCode::kOutOfMemory, "", "wanted 2 GiB"};
+  MessageContent waiting = message(6, Speaker::kAssistant, QString());
+  waiting.status = MessageStatus::kWaiting;
+  waiting.phase = QStringLiteral("Decoding video 1/64");
+  MessageContent done = message(4, Speaker::kAssistant, QStringLiteral("Done."));
+  done.branchCount = 2;
+  m_view.setMessages({done, failed, waiting});
+  m_view.grab();
+  QSignalSpy regenerate(&m_view, &TranscriptView::regenerateRequested), stop(&m_view, &TranscriptView::stopRequested), branch(&m_view, &TranscriptView::branchRequested);
+  click(m_view.actionRect(4, Action::kRegenerate));
+  click(m_view.actionRect(4, Action::kNextBranch));
+  click(m_view.actionRect(5, Action::kRetry));
+  click(m_view.actionRect(6, Action::kStop));
+  ASSERT_EQ(regenerate.size(), 2);
+  EXPECT_EQ(regenerate[1][0].toLongLong(), 5);
+  ASSERT_EQ(branch.size(), 1);
+  EXPECT_EQ(stop.size(), 1);
+  click(m_view.actionRect(5, Action::kErrorCopy));
+  EXPECT_TRUE(QApplication::clipboard()->text().contains(QStringLiteral("wanted 2 GiB")));
+}
+
+// E5: a megabyte in one line and 5,000 paragraphs arrive and are drawn without a document for each.
+TEST_F(TranscriptViewTest, LargeAnswersStayCheap) {
+  m_view.setMessages({message(1, Speaker::kAssistant, QString(1'000'000, QLatin1Char('x'))),
+                      message(2, Speaker::kAssistant, QStringLiteral("A paragraph.\n\n").repeated(5000))});
+  m_view.grab();
+  EXPECT_LT(BlockDocument::alive(), 150);
+  m_view.verticalScrollBar()->setValue(0);
+  m_view.grab();
+  EXPECT_LT(BlockDocument::alive(), 150);
+}
+
+}  // namespace
+}  // namespace winnow::ui

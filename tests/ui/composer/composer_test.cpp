@@ -1,0 +1,150 @@
+#include "ui/composer/composer.h"
+
+#include <QClipboard>
+#include <QMimeData>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QToolButton>
+
+#include "tests/ui/support/window_fixture.h"
+#include "ui/composer/attachment_card.h"
+#include "ui/composer/frame_strip.h"
+#include "ui/composer/frame_viewer.h"
+#include "ui/composer/method_control.h"
+
+namespace winnow::ui {
+namespace {
+
+using test::FakeMediaPreview;
+using test::waitFor;
+
+class ComposerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    m_composer.resize(760, 400);
+    m_composer.show();
+  }
+  void paste() { QTest::keyClick(m_composer.prompt(), Qt::Key_V, Qt::ControlModifier); }
+  AttachmentCard* card(int index = 0) { return m_composer.tray()->card(index); }
+  bool opened() { return waitFor([this] { return m_composer.tray()->count() > 0 && !m_composer.tray()->opening(); }); }
+
+  FakeMediaPreview m_preview;
+  Composer m_composer{m_preview, test::testMethods()};
+};
+
+TEST_F(ComposerTest, EnterSendsAndShiftEnterBreaksTheLine) {
+  QSignalSpy sent(&m_composer, &Composer::sendRequested);
+  QTest::keyClicks(m_composer.prompt(), QStringLiteral("one"));
+  const int low = m_composer.prompt()->sizeHint().height();
+  QTest::keyClick(m_composer.prompt(), Qt::Key_Return, Qt::ShiftModifier);
+  QTest::keyClicks(m_composer.prompt(), QStringLiteral("two"));
+  EXPECT_EQ(sent.size(), 0);
+  EXPECT_GT(m_composer.prompt()->sizeHint().height(), low);
+  QTest::keyClick(m_composer.prompt(), Qt::Key_Return);
+  ASSERT_EQ(sent.size(), 1);
+  EXPECT_EQ(sent[0][0].toString(), QStringLiteral("one\ntwo"));
+}
+
+TEST_F(ComposerTest, BlockedAndBusySayWhy) {
+  QSignalSpy sent(&m_composer, &Composer::sendRequested), stop(&m_composer, &Composer::stopRequested);
+  QTest::keyClicks(m_composer.prompt(), QStringLiteral("hello"));
+  m_composer.setBlocked(QStringLiteral("Choose a model first."));
+  EXPECT_FALSE(m_composer.sendButton()->isEnabled());
+  QTest::keyClick(m_composer.prompt(), Qt::Key_Return);
+  EXPECT_EQ(m_composer.notice(), QStringLiteral("Choose a model first."));
+  m_composer.setBlocked({});
+  m_composer.setBusy(true);
+  QTest::mouseClick(m_composer.sendButton(), Qt::LeftButton);
+  EXPECT_EQ(stop.size(), 1);
+  EXPECT_EQ(sent.size(), 0);
+}
+
+TEST_F(ComposerTest, PastedPicturesAndFilesBecomeAttachments) {
+  QApplication::clipboard()->setImage(FakeMediaPreview::picture(3, {64, 36}));
+  paste();
+  ASSERT_TRUE(opened());
+  EXPECT_EQ(m_preview.storedPictures, 1);
+  EXPECT_EQ(card()->attachment().kind, MediaKind::kImage);
+  auto* mime = new QMimeData;
+  mime->setUrls({QUrl::fromLocalFile(QStringLiteral("/clips/a b.mp4")), QUrl(QStringLiteral("http://example.org/c.mp4"))});
+  QApplication::clipboard()->setMimeData(mime);
+  paste();
+  ASSERT_TRUE(waitFor([this] { return m_composer.tray()->count() == 2 && !m_composer.tray()->opening(); }));
+  EXPECT_EQ(card(1)->attachment().path, QByteArray("/clips/a b.mp4"));
+  EXPECT_FALSE(m_composer.notice().isEmpty()) << "the web address was refused without a word";
+  EXPECT_TRUE(m_composer.prompt()->toPlainText().isEmpty());
+  paste();
+  EXPECT_EQ(m_composer.tray()->count(), 2) << "the same file twice";
+}
+
+TEST_F(ComposerTest, RefusedFilesStayWithTheReasonAndDoNotGoAlong) {
+  QSignalSpy sent(&m_composer, &Composer::sendRequested);
+  m_composer.addFile("/clips/broken.mp4");
+  ASSERT_TRUE(opened());
+  EXPECT_EQ(card()->state(), CardState::kRefused);
+  QTest::keyClicks(m_composer.prompt(), QStringLiteral("what?"));
+  QTest::keyClick(m_composer.prompt(), Qt::Key_Return);
+  EXPECT_EQ(sent.size(), 0);
+  EXPECT_FALSE(m_composer.notice().isEmpty());
+  QTest::keyClick(card(), Qt::Key_Delete);
+  EXPECT_EQ(m_composer.tray()->count(), 0);
+  QTest::keyClick(m_composer.prompt(), Qt::Key_Return);
+  EXPECT_EQ(sent.size(), 1);
+}
+
+TEST_F(ComposerTest, StripSetsRangeAndFramesByKeyboardAndMouse) {
+  m_composer.addFile("/clips/long.mp4");
+  ASSERT_TRUE(opened());
+  FrameStrip* strip = card()->strip();
+  ASSERT_NE(strip, nullptr);
+  ASSERT_TRUE(waitFor([&] { return m_preview.thumbnailsAsked > 0; }));
+  EXPECT_EQ(m_preview.thumbnailsAsked, strip->pictureCount());
+  QTest::keyClick(strip, Qt::Key_Right, Qt::ShiftModifier);  // a tenth of 128 s
+  EXPECT_NEAR(card()->attachment().plan.from_s, 12.8, 1e-6);
+  QTest::keyClick(strip, Qt::Key_Down);
+  QTest::keyClick(strip, Qt::Key_Left);
+  EXPECT_NEAR(card()->attachment().plan.to_s, 126.72, 1e-6);
+  const QPoint handle = strip->handleRect(true).center().toPoint();
+  QTest::mousePress(strip, Qt::LeftButton, {}, handle);
+  QTest::mouseMove(strip, QPoint(strip->width() / 2, handle.y()));
+  QTest::mouseRelease(strip, Qt::LeftButton, {}, QPoint(strip->width() / 2, handle.y()));
+  EXPECT_NEAR(card()->attachment().plan.to_s, 64.0, 1.0);
+  card()->frameCount()->setValue(16);
+  EXPECT_EQ(card()->attachment().plan.frame_count, 16);
+  EXPECT_TRUE(card()->planText().contains(QStringLiteral("16"))) << card()->planText().toStdString();
+  EXPECT_EQ(m_composer.draft().attachments[0].plan.frame_count, 16);
+}
+
+TEST_F(ComposerTest, AFrameOpensLargeAndArrowsStep) {
+  m_composer.addFile("/clips/long.mp4");
+  ASSERT_TRUE(opened());
+  FrameStrip* strip = card()->strip();
+  ASSERT_TRUE(waitFor([&] { return m_preview.thumbnailsAsked > 0; }));
+  QTest::mouseClick(strip, Qt::LeftButton, {}, strip->pictureRect(1).center().toPoint());
+  auto* viewer = m_composer.findChild<FrameViewer*>();
+  ASSERT_NE(viewer, nullptr);
+  EXPECT_EQ(viewer->index(), 1);
+  ASSERT_TRUE(waitFor([&] { return viewer->hasPicture(); }));
+  QTest::keyClick(viewer, Qt::Key_Right);
+  EXPECT_EQ(viewer->index(), 2);
+  QTest::keyClick(viewer, Qt::Key_Home);
+  EXPECT_EQ(viewer->index(), 0);
+  viewer->close();
+}
+
+TEST_F(ComposerTest, MethodAndShareAreChosenTogether) {
+  MethodControl* method = m_composer.method();
+  QSignalSpy changed(&m_composer, &Composer::methodChanged);
+  method->spin()->setValue(35);
+  EXPECT_DOUBLE_EQ(method->retention(), 0.35);
+  EXPECT_EQ(method->slider()->value(), 35);
+  ASSERT_EQ(changed.size(), 1);
+  method->stepRetention(-5);
+  EXPECT_DOUBLE_EQ(method->retention(), 0.30);
+  method->setChoice(QStringLiteral("full"), 0.3);
+  EXPECT_EQ(method->text(), QStringLiteral("Full cache"));
+  EXPECT_FALSE(method->slider()->isEnabled());
+}
+
+}  // namespace
+}  // namespace winnow::ui

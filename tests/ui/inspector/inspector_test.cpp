@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QSortFilterProxyModel>
+#include <QTableView>
+#include <QtTest/QTest>
+
+#include "ui/inspector/inspector_panel.h"
+#include "ui/models/cache_monitor.h"
+#include "ui/models/layer_table_model.h"
+
+namespace winnow::ui {
+namespace {
+
+CacheReport report() {
+  CacheReport report;
+  report.kv_bytes.full = 4000;
+  report.kv_bytes.after_event = 1000;
+  for (int i = 0; i < 90; ++i) report.tokens.push_back({Modality::kVisual, 0, i, 0, 0});
+  for (int i = 0; i < 10; ++i) report.tokens.push_back({Modality::kText, -1, -1, -1, -1});
+  for (const auto& [kept, visual] : {std::pair{40.0, 30.0}, std::pair{20.0, 10.0}}) {
+    LayerFigures layer;
+    layer.budget = static_cast<std::int64_t>(kept);
+    layer.kept = kept;
+    layer.kept_visual = visual;
+    layer.kept_text = kept - visual;
+    layer.bytes = static_cast<std::int64_t>(kept) * 16;
+    report.layers.push_back(layer);
+  }
+  return report;
+}
+
+TEST(CacheMonitor, CarriesTheEnginesFigures) {
+  CacheMonitor monitor;
+  monitor.begin(QStringLiteral("vl-cache"), 0.2);
+  monitor.take(Progress{Phase::kPrefill, 63, 100});
+  EXPECT_EQ(phaseText(monitor.figures().phase, monitor.figures().phaseDone, monitor.figures().phaseTotal), QStringLiteral("Prefill 63\u202F%"));
+  monitor.take(report());
+  EXPECT_EQ(monitor.figures().visualTokens, 90);
+  EXPECT_DOUBLE_EQ(CacheMonitor::keptVisual(monitor.figures()), 20.0);
+  EXPECT_DOUBLE_EQ(CacheMonitor::keptShare(monitor.figures()), 0.25);
+  for (int i = 0; i < 1000; ++i) monitor.take(DecodeSample{i, 40.0, 1100, 4400});
+  EXPECT_LE(monitor.figures().speedHistory.size(), CacheMonitor::kHistory);
+  EXPECT_DOUBLE_EQ(CacheMonitor::keptShare(monitor.figures()), 0.25);
+}
+
+TEST(InspectorPanel, RefreshesAtMostTenTimesASecondAndNeverWhileHidden) {
+  CacheMonitor monitor;
+  InspectorPanel panel(monitor);
+  monitor.begin(QStringLiteral("vl-cache"), 0.2);
+  monitor.take(report());
+  QTest::qWait(250);
+  EXPECT_EQ(panel.refreshCount(), 0);
+  panel.show();
+  const int before = panel.refreshCount();
+  QElapsedTimer timer;
+  timer.start();
+  while (timer.elapsed() < 1000) {
+    monitor.take(DecodeSample{1, 40.0, 1100, 4400});
+    QTest::qWait(2);
+  }
+  const int refreshes = panel.refreshCount() - before;
+  EXPECT_GE(refreshes, 1);
+  EXPECT_LE(refreshes, static_cast<int>(timer.elapsed() / 100) + 1);
+  panel.hide();
+  const int hidden = panel.refreshCount();
+  monitor.take(report());
+  QTest::qWait(250);
+  EXPECT_EQ(panel.refreshCount(), hidden);
+}
+
+TEST(InspectorPanel, TableTwinSortsAndCopies) {
+  CacheMonitor monitor;
+  InspectorPanel panel(monitor);
+  panel.show();
+  monitor.begin(QStringLiteral("vl-cache"), 0.2);
+  monitor.take(report());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return panel.table()->model()->rowCount() == 2; }, 5000));
+  panel.table()->sortByColumn(LayerTableModel::kKept, Qt::AscendingOrder);
+  EXPECT_EQ(panel.table()->model()->index(0, LayerTableModel::kLayer).data().toString(), QStringLiteral("1"));
+  panel.copyTable();
+  EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("Layer\tBudget\tKept\tVisual\tText\tKV KiB\n1\t20\t20\t10\t10\t0.3125\n0\t40\t40\t30\t10\t0.625\n"));
+}
+
+}  // namespace
+}  // namespace winnow::ui

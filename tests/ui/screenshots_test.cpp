@@ -1,0 +1,145 @@
+// Pictures of the main states, for people to look at; with the checks that a picture cannot make by itself.
+#include <QDir>
+#include <QLabel>
+#include <QPushButton>
+#include <QTabWidget>
+#include <QToolButton>
+
+#include "tests/ui/support/window_fixture.h"
+#include "ui/composer/attachment_tray.h"
+#include "ui/composer/frame_strip.h"
+#include "ui/inspector/inspector_panel.h"
+
+namespace winnow::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+QStringList folders() {
+  QStringList list{QStringLiteral(WINNOW_SCREENSHOTS)};
+  const QString wanted = qEnvironmentVariable("WINNOW_SCREENSHOT_DIR");
+  if (!wanted.isEmpty()) list << wanted;
+  return list;
+}
+
+class Screenshots : public WindowTest {
+ protected:
+  void SetUp() override {
+    m_script = [this](const Request& request) { return request.id != 0 && std::holds_alternative<LoadModel>(request.body) ? load_script(request) : script(request); };
+    WindowTest::SetUp();
+  }
+
+  Script script(const Request& request) { return answer_script(request, m_answer, m_delay, 8); }
+
+  void reopen(const ui::InitialState& initial) {
+    close();
+    open(initial);
+  }
+
+  static ui::InitialState samples() {
+    ui::InitialState initial;
+    initial.modelFolder = initial.demoModelFolder = QStringLiteral("/models/shapes-demo");
+    const std::pair<const char*, const char*> texts[] = {{"Shapes in ten seconds", "What color is the star?"},
+                                                         {"A minute of shapes", "What comes after the red star?"},
+                                                         {"Letters on cards", "What letter is on the card?"},
+                                                         {"Half an hour", "List everything in order."}};
+    for (const auto& [title, question] : texts) {
+      app::Sample sample;
+      sample.file = QStringLiteral("/samples/%1.mp4").arg(QLatin1String(title));
+      sample.title = QLatin1String(title);
+      app::SampleQuestion ready;
+      ready.question = QLatin1String(question);
+      sample.questions.append(ready);
+      initial.samples.append(sample);
+    }
+    return initial;
+  }
+
+  void attachAndType(const QString& question) {
+    composer()->addFile("/samples/a minute of shapes.mp4");
+    composer()->prompt()->setPlainText(question);
+    ASSERT_TRUE(waitFor([this] { return composer()->sendButton()->isEnabled() && m_preview->thumbnailsAsked > 0; }));
+    QTest::qWait(250);
+  }
+
+  void shoot(const QString& name) {
+    QTest::qWait(150);
+    const QImage image = m_window->grab().toImage();
+    ASSERT_FALSE(image.isNull());
+    for (const QString& folder : folders()) {
+      ASSERT_TRUE(QDir().mkpath(folder));
+      ASSERT_TRUE(image.save(QDir(folder).filePath(name + QStringLiteral(".png"))));
+    }
+  }
+
+  std::string m_answer =
+      "The star is **red**.\n\nIn order, the video shows:\n\n1. a red star\n2. a blue circle\n3. a card with the letter K\n\n"
+      "| scene | thing | seconds |\n|---|---|---:|\n| 1 | red star | 0 |\n| 2 | blue circle | 16 |\n\n"
+      "```json\n{\"first\": \"red star\", \"count\": 3}\n```\n";
+  std::chrono::milliseconds m_delay{0};
+};
+
+TEST_F(Screenshots, Empty) {
+  reopen(samples());
+  shoot(QStringLiteral("empty"));
+}
+
+TEST_F(Screenshots, ComposerWithVideo) {
+  reopen(samples());
+  attachAndType(QStringLiteral("What comes after the red star?"));
+  shoot(QStringLiteral("composer"));
+}
+
+TEST_F(Screenshots, Streaming) {
+  m_delay = 40ms;
+  attachAndType(QStringLiteral("What color is the star, and what else is in the video?"));
+  pressEnter();
+  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2 && last().text.size() > 60; }));
+  EXPECT_EQ(composer()->sendButton()->accessibleName(), QStringLiteral("Stop"));
+  shoot(QStringLiteral("streaming"));
+  controller().stop();
+  ASSERT_TRUE(idle());
+}
+
+TEST_F(Screenshots, PanelAndDark) {
+  attachAndType(QStringLiteral("What color is the star, and what else is in the video?"));
+  pressEnter();
+  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
+  shoot(QStringLiteral("panel"));
+  m_window->inspector()->tabs()->setCurrentIndex(1);
+  shoot(QStringLiteral("panel_table"));
+  m_window->inspector()->tabs()->setCurrentIndex(0);
+  m_settings->setTheme(app::Theme::kDark);
+  EXPECT_TRUE(ui::theme().colors().dark);
+  shoot(QStringLiteral("dark"));
+  m_settings->setZoom(2.0);
+  m_window->resize(800, 560);
+  QTest::qWait(200);
+  shoot(QStringLiteral("dark_zoom200_800x560"));
+  m_settings->setZoom(1.0);
+  m_settings->setTheme(app::Theme::kLight);
+  shoot(QStringLiteral("small_800x560"));
+}
+
+TEST_F(Screenshots, ErrorCard) {
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return failure_script(ErrorCode::kDamagedFile, "/samples/a minute of shapes.mp4", "the file ends inside its index");
+  };
+  ask(QStringLiteral("What color is the star?"));
+  shoot(QStringLiteral("error"));
+}
+
+TEST_F(Screenshots, Zoom200Empty) {
+  reopen(samples());
+  m_settings->setZoom(2.0);
+  m_window->resize(800, 560);
+  QTest::qWait(200);
+  shoot(QStringLiteral("empty_zoom200_800x560"));
+  m_window->resize(1600, 1000);
+  attachAndType(QStringLiteral("What comes after the red star?"));
+  shoot(QStringLiteral("composer_zoom200"));
+}
+
+}  // namespace
+}  // namespace winnow::test

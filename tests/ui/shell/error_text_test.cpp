@@ -1,0 +1,43 @@
+#include "ui/shell/error_text.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "ui/shell/format_text.h"
+
+namespace winnow::ui {
+namespace {
+
+TEST(ErrorText, EveryCodeHasItsOwnSentenceAndRemedy) {
+  std::set<QString> causes;
+  for (int code = 1; code <= 15; ++code) {
+    const ErrorText text = describeError({static_cast<ErrorCode>(code), "", "because"});
+    EXPECT_FALSE(text.remedy.isEmpty()) << code;
+    EXPECT_FALSE(text.cause.contains(QLatin1Char('%'))) << code;
+    EXPECT_TRUE(text.details.contains(QStringLiteral("code %1 ").arg(code)));
+    causes.insert(text.cause);
+  }
+  EXPECT_EQ(causes.size(), 15u);
+}
+
+TEST(ErrorText, NamesTheFileAndNeutralisesItsName) {
+  const ErrorText text = describeError({ErrorCode::kDamagedFile, "/home/me/clip\xE2\x80\xAEgpj.mp4", "the file ends early"});
+  EXPECT_TRUE(text.cause.contains(QStringLiteral("clip\uFFFDgpj.mp4"))) << text.cause.toStdString();
+  EXPECT_FALSE(text.cause.contains(QStringLiteral("/home")));
+  EXPECT_TRUE(text.details.contains(QStringLiteral("/home/me/")));
+  EXPECT_TRUE(text.details.contains(QStringLiteral("the file ends early")));
+}
+
+TEST(FormatText, ReadsWell) {
+  EXPECT_EQ(formatClock(7.4), QStringLiteral("0:07"));
+  EXPECT_EQ(formatClock(128), QStringLiteral("2:08"));
+  EXPECT_EQ(formatClock(3723), QStringLiteral("1:02:03"));
+  EXPECT_EQ(formatShare(0.2), QStringLiteral("20\u202F%"));
+  EXPECT_EQ(formatShare(0.015), QStringLiteral("1.5\u202F%"));
+  EXPECT_EQ(formatBytes(1536), QStringLiteral("1.5 KiB"));
+  EXPECT_EQ(formatMilliseconds(1400), QStringLiteral("1.4 s"));
+}
+
+}  // namespace
+}  // namespace winnow::ui

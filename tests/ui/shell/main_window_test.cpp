@@ -1,0 +1,177 @@
+#include "ui/shell/main_window.h"
+
+#include <QClipboard>
+#include <QDropEvent>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QToolButton>
+
+#include "tests/ui/support/window_fixture.h"
+#include "ui/composer/attachment_tray.h"
+#include "ui/shell/conversation_sidebar.h"
+#include "ui/shell/notice_bar.h"
+
+namespace winnow::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+using MainWindowTest = WindowTest;
+
+int turnsSeen(const ScriptedEngineLog& log) {
+  int turns = 0;
+  for (const Request& request : log.requests()) turns += std::holds_alternative<Turn>(request.body);
+  return turns;
+}
+
+TEST_F(MainWindowTest, EnterSendsAndTheAnswerStreamsAndIsSaved) {
+  EXPECT_TRUE(m_window->showsWelcome());
+  type(QStringLiteral("What color is the star?"));
+  pressEnter();
+  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
+  EXPECT_FALSE(m_window->showsWelcome());
+  EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty());
+  EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("What color is the star?"));
+  EXPECT_EQ(last().text, QStringLiteral("The star is **red**. It is a star in the middle of the frame."));
+  EXPECT_EQ(turnsSeen(*m_log), 1);
+  EXPECT_TRUE(m_window->statusText().contains(QStringLiteral("shapes-demo")));
+  close();
+  open();
+  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2; })) << "the chat was not reopened";
+  EXPECT_TRUE(last().metrics.valid);
+}
+
+TEST_F(MainWindowTest, StopKeepsThePartialAnswer) {
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return answer_script(request, "one two three four five six seven eight nine ten eleven twelve thirteen fourteen", 60ms);
+  };
+  composer()->prompt()->setPlainText(QStringLiteral("count"));
+  pressEnter();
+  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2 && !last().text.isEmpty(); }));
+  QTest::mouseClick(composer()->sendButton(), Qt::LeftButton);
+  ASSERT_TRUE(idle());
+  EXPECT_EQ(last().status, ui::MessageStatus::kInterrupted);
+  EXPECT_TRUE(last().text.startsWith(QStringLiteral("one")));
+  EXPECT_FALSE(last().text.contains(QStringLiteral("fourteen")));
+}
+
+TEST_F(MainWindowTest, RegenerateMakesABranch) {
+  ask(QStringLiteral("What color is the star?"));
+  const qint64 first = last().id;
+  controller().regenerate(first);
+  ASSERT_TRUE(waitFor([&] { return last().id != first && last().metrics.valid; }));
+  EXPECT_EQ(transcript()->messageCount(), 2);
+  EXPECT_EQ(last().branchCount, 2);
+  EXPECT_EQ(last().branch, 1);
+  controller().switchBranch(last().id, -1);
+  EXPECT_EQ(last().id, first);
+}
+
+TEST_F(MainWindowTest, RenameDeleteAndUndo) {
+  ask(QStringLiteral("first chat"));
+  const ConversationId id = controller().current();
+  ui::ConversationListModel& list = controller().conversations();
+  ASSERT_TRUE(waitFor([&] { return list.rowOf(id) >= 0; }));
+  m_window->sidebar()->select(id);
+  m_window->sidebar()->renameSelected();
+  auto* editor = m_window->sidebar()->list()->findChild<QLineEdit*>();
+  ASSERT_NE(editor, nullptr);
+  editor->setText(QStringLiteral("Stars"));
+  QTest::keyClick(editor, Qt::Key_Return);
+  ASSERT_TRUE(waitFor([&] { return list.find(id) && list.find(id)->title == QStringLiteral("Stars"); }));
+  EXPECT_EQ(controller().currentTitle(), QStringLiteral("Stars"));
+  QTest::keyClick(m_window->sidebar()->list(), Qt::Key_Delete);
+  ASSERT_TRUE(waitFor([&] { return list.rowOf(id) < 0; }));
+  EXPECT_NE(controller().current(), id);
+  EXPECT_TRUE(controller().canUndoRemove());
+  controller().undoRemove();
+  ASSERT_TRUE(waitFor([&] { return list.rowOf(id) >= 0 && controller().current() == id; }));
+  EXPECT_EQ(transcript()->messageCount(), 2);
+}
+
+TEST_F(MainWindowTest, DropsAnywhereBecomeAttachmentsAndReachTheEngine) {
+  QMimeData mime;
+  mime.setUrls({QUrl::fromLocalFile(QStringLiteral("/clips/drop.mp4"))});
+  QDragEnterEvent enter(QPoint(20, 300), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(m_window.get(), &enter);
+  EXPECT_TRUE(enter.isAccepted());
+  QDropEvent drop(QPointF(20, 300), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(m_window.get(), &drop);
+  ASSERT_EQ(composer()->tray()->count(), 1);
+  ASSERT_TRUE(waitFor([this] { return !composer()->tray()->opening(); }));
+  ask(QStringLiteral("What is this?"));
+  ASSERT_EQ(transcript()->messageAt(0).attachments.size(), 1u);
+  EXPECT_TRUE(transcript()->messageAt(0).attachments[0].detail.startsWith(QStringLiteral("64 asked, 64 done"))) << transcript()->messageAt(0).attachments[0].detail.toStdString();
+  EXPECT_EQ(composer()->tray()->count(), 0);
+}
+
+TEST_F(MainWindowTest, ErrorsBecomeCardsAndTryingAgainWorks) {
+  bool fail = true;
+  m_script = [&fail](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return fail ? failure_script(ErrorCode::kContextFull, "", "4200 tokens of 4096") : answer_script(request, "Fine.");
+  };
+  ask(QStringLiteral("long"));
+  ASSERT_TRUE(last().error.has_value());
+  EXPECT_EQ(last().error->code, ErrorCode::kContextFull);
+  EXPECT_EQ(last().error->reason, "4200 tokens of 4096");
+  fail = false;
+  m_window->grab();
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(last().id, ui::Action::kRetry).center());
+  ASSERT_TRUE(waitFor([this] { return last().text == QStringLiteral("Fine."); }));
+}
+
+TEST_F(MainWindowTest, AFailedModelSaysWhyAndBlocksSending) {
+  m_script = [](const Request& request) { return failure_script(ErrorCode::kDamagedFile, "/models/x/model.safetensors", "offsets overlap"); };
+  controller().loadModel(QStringLiteral("/models/x"));
+  ASSERT_TRUE(waitFor([this] { return controller().modelState() == ui::ModelState::kFailed; }));
+  EXPECT_TRUE(m_window->notice()->text().contains(QStringLiteral("model.safetensors")));
+  type(QStringLiteral("hello"));
+  pressEnter();
+  EXPECT_FALSE(composer()->notice().isEmpty());
+  EXPECT_EQ(transcript()->messageCount(), 0);
+}
+
+TEST_F(MainWindowTest, SwitchingChatsWhileOneStreamsMixesNothing) {
+  ask(QStringLiteral("first"));
+  const ConversationId first = controller().current();
+  m_script = [](const Request& request) { return answer_script(request, "slow words of the second answer go on and on", 50ms); };
+  controller().newConversation();
+  composer()->prompt()->setPlainText(QStringLiteral("second"));
+  pressEnter();
+  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2 && last().text.contains(QStringLiteral("slow")); }));
+  const ConversationId second = controller().current();
+  controller().openConversation(first);
+  ASSERT_TRUE(waitFor([&] { return controller().current() == first; }));
+  const QString before = last().text;
+  EXPECT_FALSE(controller().blockedReason().isEmpty());
+  ASSERT_TRUE(idle());
+  EXPECT_EQ(last().text, before);
+  controller().openConversation(second);
+  ASSERT_TRUE(waitFor([&] { return controller().current() == second && transcript()->messageCount() == 2; }));
+  EXPECT_EQ(last().text, QStringLiteral("slow words of the second answer go on and on"));
+}
+
+TEST_F(MainWindowTest, DraftsComeBack) {
+  ask(QStringLiteral("first"));
+  type(QStringLiteral("not sent yet"));
+  close();
+  open();
+  ASSERT_TRUE(waitFor([this] { return composer()->prompt()->toPlainText() == QStringLiteral("not sent yet"); }));
+}
+
+TEST_F(MainWindowTest, InitialStateIsOneEnterAway) {
+  close();
+  ui::InitialState initial;
+  initial.attachedFile = "/samples/one.mp4";
+  initial.question = QStringLiteral("What color is the star?");
+  open(initial);
+  ASSERT_TRUE(waitFor([this] { return composer()->sendButton()->isEnabled(); }));
+  EXPECT_EQ(composer()->tray()->count(), 1);
+  pressEnter();
+  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
+}
+
+}  // namespace
+}  // namespace winnow::test

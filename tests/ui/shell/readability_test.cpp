@@ -1,0 +1,113 @@
+// Nothing is cut off and nothing is nameless, at every size that the window promises.
+#include <QAbstractButton>
+#include <QAccessible>
+#include <QLabel>
+#include <QScrollArea>
+#include <cmath>
+
+#include "tests/ui/support/window_fixture.h"
+#include "ui/composer/composer.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::test {
+namespace {
+
+using ReadabilityTest = WindowTest;
+
+void expectTextFits(const QWidget& root, const char* state) {
+  for (const QWidget* widget : root.findChildren<QWidget*>()) {
+    if (!widget->isVisible()) continue;
+    if (const auto* label = qobject_cast<const QLabel*>(widget)) {
+      // Labels that give way by design draw an ellipsis and carry the text elsewhere.
+      if (label->text().isEmpty() || label->sizePolicy().horizontalPolicy() == QSizePolicy::Ignored) continue;
+      const QRect room = label->contentsRect();
+      if (label->wordWrap()) {
+        EXPECT_GE(label->height(), label->heightForWidth(label->width())) << state << ": " << label->text().toStdString();
+      } else {
+        EXPECT_GE(room.width(), label->fontMetrics().horizontalAdvance(label->text())) << state << ": " << label->text().toStdString();
+      }
+      EXPECT_GE(label->height(), label->fontMetrics().height()) << state << ": " << label->text().toStdString();
+    } else if (const auto* button = qobject_cast<const QAbstractButton*>(widget)) {
+      if (button->text().isEmpty()) continue;
+      EXPECT_GE(button->width(), button->fontMetrics().size(Qt::TextShowMnemonic, button->text()).width()) << state << ": " << button->text().toStdString();
+      EXPECT_GE(button->height(), button->fontMetrics().height()) << state << ": " << button->text().toStdString();
+    }
+  }
+}
+
+TEST_F(ReadabilityTest, NoLabelIsClippedAtAnyPromisedSize) {
+  for (const int zoom : {75, 100, 150, 200}) {
+    ui::theme().setZoomPercent(zoom);
+    m_window->resize(800, 560);
+    QTest::qWait(60);
+    expectTextFits(*m_window, qPrintable(QStringLiteral("empty at %1 %").arg(zoom)));
+    EXPECT_LE(m_window->width(), 800) << "the window grew past its size at " << zoom;
+    EXPECT_LE(m_window->height(), 560) << "the window grew past its size at " << zoom;
+  }
+  ui::theme().setZoomPercent(100);
+  m_window->resize(1280, 800);
+  ask(QStringLiteral("What color is the star?"));
+  for (const int zoom : {100, 200}) {
+    ui::theme().setZoomPercent(zoom);
+    m_window->resize(zoom == 200 ? 1800 : 1280, zoom == 200 ? 1200 : 800);
+    m_window->setPanelVisible(true);
+    QTest::qWait(200);
+    expectTextFits(*m_window, qPrintable(QStringLiteral("panel at %1 %").arg(zoom)));
+  }
+}
+
+TEST_F(ReadabilityTest, EverythingThatTakesTheFocusHasAName) {
+  composer()->addFile("/clips/long.mp4");
+  ASSERT_TRUE(waitFor([this] { return !composer()->tray()->opening(); }));
+  int checked = 0;
+  for (const QWidget* widget : m_window->findChildren<QWidget*>()) {
+    // Internal parts of composite controls are named by the control.
+    if (widget->focusPolicy() == Qt::NoFocus || widget->objectName().startsWith(QLatin1String("qt_")) || widget->focusProxy() != nullptr) continue;
+    const QAccessibleInterface* accessible = QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
+    ASSERT_NE(accessible, nullptr);
+    EXPECT_FALSE(accessible->text(QAccessible::Name).isEmpty()) << widget->metaObject()->className() << " in "
+                                                                << (widget->parent() ? widget->parent()->metaObject()->className() : "");
+    ++checked;
+  }
+  EXPECT_GT(checked, 15);
+}
+
+TEST_F(ReadabilityTest, MessagesAreAccessibleListItems) {
+  ask(QStringLiteral("What color is the star?"));
+  QAccessibleInterface* list = QAccessible::queryAccessibleInterface(transcript());
+  ASSERT_NE(list, nullptr);
+  EXPECT_EQ(list->role(), QAccessible::List);
+  ASSERT_EQ(list->childCount(), 2);
+  EXPECT_TRUE(list->child(0)->text(QAccessible::Name).contains(QStringLiteral("What color is the star?")));
+  EXPECT_EQ(list->child(1)->role(), QAccessible::ListItem);
+}
+
+double luminance(const QColor& color) {
+  const auto linear = [](double c) { return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+  return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+}
+
+double contrast(const QColor& a, const QColor& b) {
+  const double la = luminance(a), lb = luminance(b);
+  return (std::max(la, lb) + 0.05) / (std::min(la, lb) + 0.05);
+}
+
+TEST_F(ReadabilityTest, ColoursAreFarEnoughApart) {
+  for (const ui::ThemeMode mode : {ui::ThemeMode::kLight, ui::ThemeMode::kDark}) {
+    ui::theme().setMode(mode);
+    const ui::Colors& c = ui::theme().colors();
+    for (const QColor& ground : {c.window, c.sidebar, c.surface, c.raised, c.code, c.userBubble, c.accentSoft, c.dangerSoft, c.hover}) {
+      EXPECT_GE(contrast(c.text, ground), 4.5) << ground.name().toStdString();
+      EXPECT_GE(contrast(c.mutedText, ground), 4.5) << "muted on " << ground.name().toStdString() << (c.dark ? " dark" : " light");
+    }
+    EXPECT_GE(contrast(c.onAccent, c.accent), 4.5);
+    EXPECT_GE(contrast(c.link, c.window), 4.5);
+    EXPECT_GE(contrast(c.warning, c.surface), 4.5);
+    EXPECT_GE(contrast(c.danger, c.dangerSoft), 3.0);
+    EXPECT_GE(contrast(c.chartVisual, c.sidebar), 3.0);
+    EXPECT_GE(contrast(c.strongBorder, c.window), 3.0);
+  }
+}
+
+}  // namespace
+}  // namespace winnow::test

@@ -1,0 +1,103 @@
+// Media for the window's tests: pictures that are painted, answers that come from the event loop as the real ones do.
+//
+// A path that contains "broken" is refused as damaged; one that ends in .png or .jpg is an image; everything else is a video of 128 s.
+#pragma once
+
+#include <QBuffer>
+#include <QByteArray>
+#include <QPainter>
+#include <QSet>
+#include <QTimer>
+
+#include "ui/composer/media_preview.h"
+
+namespace winnow::test {
+
+class FakeMediaPreview : public ui::MediaPreview {
+ public:
+  using ui::MediaPreview::MediaPreview;
+  int storedPictures = 0;
+  int thumbnailsAsked = 0;
+
+  ui::PreviewToken probe(const QByteArray& path) override {
+    const ui::PreviewToken token = begin();
+    later(token, [this, token, path] {
+      if (path.contains("broken")) {
+        Q_EMIT failed(token, {ErrorCode::kDamagedFile, path.toStdString(), "the file ends inside its index"});
+        return;
+      }
+      ui::MediaSummary summary;
+      const bool image = path.endsWith(".png") || path.endsWith(".jpg");
+      summary.kind = image ? MediaKind::kImage : MediaKind::kVideo;
+      summary.sizeBytes = image ? 812'345 : 1'912'345;
+      summary.widthPx = 640;
+      summary.heightPx = 360;
+      if (!image) {
+        summary.durationS = 128.0;
+        summary.framesPerS = 25.0;
+        summary.codec = QStringLiteral("h264");
+      }
+      summary.poster = picture(42.0, {160, 90});
+      QBuffer buffer(&summary.posterPng);
+      buffer.open(QIODevice::WriteOnly);
+      summary.poster.save(&buffer, "PNG");
+      Q_EMIT probed(token, summary);
+    });
+    return token;
+  }
+
+  ui::PreviewToken thumbnails(const QByteArray&, MediaKind, const std::vector<double>& seconds, const QSize& bound) override {
+    const ui::PreviewToken token = begin();
+    thumbnailsAsked += static_cast<int>(seconds.size());
+    later(token, [this, token, seconds, bound] {
+      for (std::size_t i = 0; i < seconds.size(); ++i) {
+        const QSize size = QSize(16, 9).scaled(bound, Qt::KeepAspectRatio);
+        Q_EMIT thumbnailReady(token, static_cast<int>(i), seconds[i], picture(seconds[i], size));
+      }
+      Q_EMIT finished(token);
+    });
+    return token;
+  }
+
+  ui::PreviewToken store(const QImage&) override {
+    const ui::PreviewToken token = begin();
+    const QByteArray path = "/pictures/pasted-" + QByteArray::number(++storedPictures) + ".png";
+    later(token, [this, token, path] { Q_EMIT stored(token, path); });
+    return token;
+  }
+
+  void cancel(ui::PreviewToken token) override { m_wanted.remove(token); }
+
+  // A coloured shape on a dark ground, another one every 16 seconds.
+  static QImage picture(double seconds, const QSize& size) {
+    static const QColor kColours[] = {{220, 40, 40}, {50, 80, 230}, {235, 215, 40}, {40, 180, 60}, {245, 140, 30}, {250, 130, 190}};
+    QImage image(size, QImage::Format_RGB888);
+    const int scene = static_cast<int>(seconds / 16.0);
+    image.fill(QColor(18 + scene * 4 % 30, 22, 40 + scene * 7 % 40));
+    QPainter painter(&image);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(kColours[scene % 6]);
+    const qreal r = size.height() * 0.24;
+    const QPointF centre(size.width() * (0.35 + 0.3 * (seconds / 16.0 - scene)), size.height() * 0.5);
+    scene % 2 == 0 ? painter.drawEllipse(centre, r, r) : painter.drawRect(QRectF(centre.x() - r, centre.y() - r, 2 * r, 2 * r));
+    return image;
+  }
+
+ private:
+  ui::PreviewToken begin() {
+    m_wanted.insert(++m_last);
+    return m_last;
+  }
+  template <typename Answer>
+  void later(ui::PreviewToken token, Answer answer) {
+    QTimer::singleShot(0, this, [this, token, answer] {
+      if (m_wanted.contains(token)) answer();
+    });
+  }
+
+  ui::PreviewToken m_last = 0;
+  QSet<ui::PreviewToken> m_wanted;
+};
+
+}  // namespace winnow::test

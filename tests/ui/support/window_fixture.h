@@ -1,0 +1,116 @@
+// A whole window on a scripted engine, a store in a temporary folder and painted media.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QListView>
+#include <QTemporaryDir>
+#include <QToolButton>
+#include <QtTest/QTest>
+#include <functional>
+#include <memory>
+
+#include "app/chat/chat_store.h"
+#include "app/engine_host/engine_host.h"
+#include "tests/support/scripted_engine.h"
+#include "tests/ui/support/fake_media_preview.h"
+#include "ui/chat_view/transcript_view.h"
+#include "ui/composer/composer.h"
+#include "ui/shell/chat_controller.h"
+#include "ui/shell/main_window.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::test {
+
+inline constexpr int kPatienceMs = 20000;
+
+inline bool waitFor(const std::function<bool()>& condition, int patienceMs = kPatienceMs) {
+  QElapsedTimer timer;
+  timer.start();
+  while (!condition()) {
+    if (timer.elapsed() > patienceMs) return false;
+    QApplication::processEvents(QEventLoop::AllEvents, 10);
+    QTest::qWait(1);
+  }
+  return true;
+}
+
+inline std::vector<MethodInfo> testMethods() {
+  MethodInfo full{"full", "Full cache", "", "once", false, false, {}, {}};
+  MethodInfo vl{"vl-cache", "VL-Cache", "VL-Cache, arXiv:2410.23317", "once", true, false, {}, {}};
+  MethodInfo snap{"snapkv", "SnapKV", "SnapKV, arXiv:2404.14469", "once", true, false, {}, {}};
+  MethodInfo streaming{"streaming-llm", "StreamingLLM", "StreamingLLM, arXiv:2309.17453", "decode", false, false, {}, {}};
+  return {full, vl, snap, streaming};
+}
+
+class WindowTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(m_folder.isValid());
+    ui::theme().setMode(ui::ThemeMode::kLight);
+    ui::theme().setZoomPercent(100);
+    open();
+  }
+
+  void open(ui::InitialState initial = {}) {
+    m_log = std::make_shared<ScriptedEngineLog>();
+    m_store = std::make_unique<app::ChatStore>(app::ChatFolders{m_folder.filePath(QStringLiteral("data")), m_folder.filePath(QStringLiteral("cache"))});
+    m_settings = std::make_unique<app::Settings>([this](const QString& key, const QString& value) { m_store->setSetting(key, value); });
+    m_preview = std::make_unique<FakeMediaPreview>();
+    m_engine = std::make_unique<app::EngineHost>([this] {
+      return std::make_unique<ScriptedEngine>([this](const Request& request) { return m_script(request); }, m_log);
+    });
+    if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
+    m_window = std::make_unique<ui::MainWindow>(
+        ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, testMethods(), QStringLiteral("0.1.0")}, initial);
+    m_window->resize(1280, 800);
+    m_window->show();
+    ASSERT_TRUE(waitFor([this] { return m_store->isOpen() && m_window->controller().modelState() != ui::ModelState::kLoading; }));
+  }
+
+  void close() {
+    if (m_window) m_window->close();
+    m_window.reset();
+    m_engine.reset();
+    m_preview.reset();
+    m_settings.reset();
+    m_store.reset();
+  }
+
+  void TearDown() override {
+    close();
+    ui::theme().setMode(ui::ThemeMode::kLight);
+    ui::theme().setZoomPercent(100);
+  }
+
+  ui::ChatController& controller() { return m_window->controller(); }
+  ui::TranscriptView* transcript() { return m_window->transcript(); }
+  ui::Composer* composer() { return m_window->composer(); }
+  void type(const QString& text) { QTest::keyClicks(composer()->prompt(), text); }
+  void pressEnter() { QTest::keyClick(composer()->prompt(), Qt::Key_Return); }
+  bool idle() { return waitFor([this] { return !controller().busy(); }); }
+  void ask(const QString& text) {
+    composer()->prompt()->setPlainText(text);
+    ASSERT_TRUE(waitFor([this] { return composer()->sendButton()->isEnabled(); }));
+    const int before = transcript()->messageCount();
+    pressEnter();
+    ASSERT_TRUE(waitFor([&] { return transcript()->messageCount() == before + 2 && !controller().busy(); }));
+  }
+  const ui::MessageContent& last() { return transcript()->messageAt(transcript()->messageCount() - 1); }
+
+  QTemporaryDir m_folder;
+  ScriptFunction m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return answer_script(request, "The star is **red**. It is a star in the middle of the frame.");
+  };
+  std::shared_ptr<ScriptedEngineLog> m_log;
+  std::unique_ptr<app::ChatStore> m_store;
+  std::unique_ptr<app::Settings> m_settings;
+  std::unique_ptr<FakeMediaPreview> m_preview;
+  std::unique_ptr<app::EngineHost> m_engine;
+  std::unique_ptr<ui::MainWindow> m_window;
+};
+
+}  // namespace winnow::test
