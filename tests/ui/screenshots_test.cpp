@@ -25,7 +25,9 @@ QStringList folders() {
 class Screenshots : public WindowTest {
  protected:
   void SetUp() override {
-    m_script = [this](const Request& request) { return request.id != 0 && std::holds_alternative<LoadModel>(request.body) ? load_script(request) : script(request); };
+    m_script = [this](const Request& request) {
+      return request.id != 0 && std::holds_alternative<LoadModel>(request.body) ? load_script(request) : script(request);
+    };
     WindowTest::SetUp();
   }
 

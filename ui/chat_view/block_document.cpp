@@ -13,7 +13,7 @@
 namespace winnow::ui {
 namespace {
 
-int g_alive = 0;    // UI thread only
+int g_alive = 0;  // UI thread only
 int g_refused = 0;
 
 constexpr int kQuoteDepthProperty = QTextFormat::UserProperty + 1;
@@ -150,7 +150,10 @@ void BlockDocument::buildMarkdown(QStringView source) {
     first = false;
     switch (block.kind) {
       case BlockKind::kHeading:
-        insertRuns(cursor, block.runs, baseFormat(block.headingLevel <= 1 ? TextRole::kTitle : block.headingLevel == 2 ? TextRole::kHeading : TextRole::kStrong));
+        insertRuns(cursor, block.runs,
+                   baseFormat(block.headingLevel <= 1   ? TextRole::kTitle
+                              : block.headingLevel == 2 ? TextRole::kHeading
+                                                        : TextRole::kStrong));
         break;
       case BlockKind::kCode: {
         QTextBlockFormat codeFormat = format;
@@ -212,9 +215,7 @@ void BlockDocument::paint(QPainter& painter, const QRectF& clip, int from, int t
   m_document.documentLayout()->draw(&painter, context);
 }
 
-int BlockDocument::positionAt(const QPointF& point) const {
-  return std::max(0, m_document.documentLayout()->hitTest(point, Qt::FuzzyHit));
-}
+int BlockDocument::positionAt(const QPointF& point) const { return std::max(0, m_document.documentLayout()->hitTest(point, Qt::FuzzyHit)); }
 
 QUrl BlockDocument::linkAt(const QPointF& point) const {
   const QString address = m_document.documentLayout()->anchorAt(point);

@@ -18,17 +18,28 @@ bool tooDense(QStringView source) {
   int count = 0;
   for (const QChar c : source) {
     switch (c.unicode()) {
-      case u'[': case u']': case u'*': case u'_': case u'`': case u'~': case u'<': case u'&': case u'>': ++count; break;
-      default: break;
+      case u'[':
+      case u']':
+      case u'*':
+      case u'_':
+      case u'`':
+      case u'~':
+      case u'<':
+      case u'&':
+      case u'>':
+        ++count;
+        break;
+      default:
+        break;
     }
   }
   return count > kMaxMarkupCharacters;
 }
 
 QString entityText(QStringView entity) {
-  static const std::pair<const char*, char16_t> kNamed[] = {{"&amp;", u'&'},   {"&lt;", u'<'},      {"&gt;", u'>'},     {"&quot;", u'"'},
-                                                            {"&apos;", u'\''}, {"&nbsp;", 0x00a0},  {"&ndash;", 0x2013}, {"&mdash;", 0x2014},
-                                                            {"&hellip;", 0x2026}, {"&times;", 0x00d7}, {"&deg;", 0x00b0}};
+  static const std::pair<const char*, char16_t> kNamed[] = {
+      {"&amp;", u'&'},     {"&lt;", u'<'},      {"&gt;", u'>'},       {"&quot;", u'"'},    {"&apos;", u'\''}, {"&nbsp;", 0x00a0},
+      {"&ndash;", 0x2013}, {"&mdash;", 0x2014}, {"&hellip;", 0x2026}, {"&times;", 0x00d7}, {"&deg;", 0x00b0}};
   for (const auto& [name, character] : kNamed) {
     if (entity == QLatin1String(name)) return QString(QChar(character));
   }
@@ -108,7 +119,9 @@ class Builder {
         closeBlock();
         open(BlockKind::kTable);
         break;
-      case MD_BLOCK_TR: m_current.rows.emplace_back(); break;
+      case MD_BLOCK_TR:
+        m_current.rows.emplace_back();
+        break;
       case MD_BLOCK_TH:
       case MD_BLOCK_TD: {
         TableCell cell;
@@ -118,7 +131,8 @@ class Builder {
         if (!m_current.rows.empty()) m_current.rows.back().push_back(cell);
         break;
       }
-      default: break;
+      default:
+        break;
     }
     return 0;
   }
@@ -138,18 +152,29 @@ class Builder {
       case MD_BLOCK_H:
       case MD_BLOCK_P:
       case MD_BLOCK_CODE:
-      case MD_BLOCK_TABLE: closeBlock(); break;
-      default: break;
+      case MD_BLOCK_TABLE:
+        closeBlock();
+        break;
+      default:
+        break;
     }
     return 0;
   }
 
   int enterSpan(MD_SPANTYPE type, void* detail) {
     switch (type) {
-      case MD_SPAN_STRONG: ++m_strong; break;
-      case MD_SPAN_EM: ++m_emphasis; break;
-      case MD_SPAN_CODE: ++m_code; break;
-      case MD_SPAN_DEL: ++m_strike; break;
+      case MD_SPAN_STRONG:
+        ++m_strong;
+        break;
+      case MD_SPAN_EM:
+        ++m_emphasis;
+        break;
+      case MD_SPAN_CODE:
+        ++m_code;
+        break;
+      case MD_SPAN_DEL:
+        ++m_strike;
+        break;
       case MD_SPAN_A: {
         m_address = attribute(static_cast<MD_SPAN_A_DETAIL*>(detail)->href);
         m_href = allowedLink(m_address).isValid() ? m_address : QString();
@@ -162,17 +187,26 @@ class Builder {
         append(QStringLiteral("[image: "));
         break;
       }
-      default: break;
+      default:
+        break;
     }
     return 0;
   }
 
   int leaveSpan(MD_SPANTYPE type) {
     switch (type) {
-      case MD_SPAN_STRONG: --m_strong; break;
-      case MD_SPAN_EM: --m_emphasis; break;
-      case MD_SPAN_CODE: --m_code; break;
-      case MD_SPAN_DEL: --m_strike; break;
+      case MD_SPAN_STRONG:
+        --m_strong;
+        break;
+      case MD_SPAN_EM:
+        --m_emphasis;
+        break;
+      case MD_SPAN_CODE:
+        --m_code;
+        break;
+      case MD_SPAN_DEL:
+        --m_strike;
+        break;
       case MD_SPAN_A: {
         // The address is always visible: what is clicked is what was read.
         const QString shown = displayText(m_address);
@@ -190,17 +224,24 @@ class Builder {
         append((m_image.isEmpty() ? QString() : QStringLiteral(" ") + displayText(m_image)) + QLatin1Char(']'));
         --m_muted;
         break;
-      default: break;
+      default:
+        break;
     }
     return 0;
   }
 
   int text(MD_TEXTTYPE type, QStringView text) {
     switch (type) {
-      case MD_TEXT_NULLCHAR: append(QString(QChar(QChar::ReplacementCharacter))); break;
+      case MD_TEXT_NULLCHAR:
+        append(QString(QChar(QChar::ReplacementCharacter)));
+        break;
       case MD_TEXT_BR:
-      case MD_TEXT_SOFTBR: append(QString(QChar(QChar::LineSeparator))); break;
-      case MD_TEXT_ENTITY: append(displayText(entityText(text))); break;
+      case MD_TEXT_SOFTBR:
+        append(QString(QChar(QChar::LineSeparator)));
+        break;
+      case MD_TEXT_ENTITY:
+        append(displayText(entityText(text)));
+        break;
       default:
         if (m_open && m_current.kind == BlockKind::kCode) {
           m_current.code += displayText(text);

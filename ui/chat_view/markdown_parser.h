@@ -33,9 +33,9 @@ struct TableCell {
 struct Block {
   BlockKind kind = BlockKind::kParagraph;
   int headingLevel = 0;
-  int listDepth = 0;   // 0: not in a list
+  int listDepth = 0;  // 0: not in a list
   int quoteDepth = 0;
-  QString marker;      // "•", "3.", "☐"; empty for a continued item
+  QString marker;  // "•", "3.", "☐"; empty for a continued item
   std::vector<TextRun> runs;
   QString code;
   std::vector<std::vector<TableCell>> rows;

@@ -19,7 +19,8 @@ Line lineAt(const QString& text, qsizetype start) {
 }
 
 bool isBlank(QStringView line) {
-  return std::all_of(line.begin(), line.end(), [](QChar c) { return c == QLatin1Char(' ') || c == QLatin1Char('\t') || c == QLatin1Char('\r'); });
+  return std::all_of(line.begin(), line.end(),
+                     [](QChar c) { return c == QLatin1Char(' ') || c == QLatin1Char('\t') || c == QLatin1Char('\r'); });
 }
 
 struct Fence {
@@ -108,8 +109,7 @@ void MarkdownSplitter::scanFrom(qsizetype start) {
     // A code block that was cut goes on as code until its closing fence.
     const bool carriesCode = !m_blocks.empty() && m_blocks.back().code && m_blocks.back().codeStart + m_blocks.back().codeLength == start;
     const bool carriesText = !m_blocks.empty() && !m_blocks.back().code && m_blocks.back().start + m_blocks.back().length == start &&
-                             m_blocks.back().length >= kMaxBlockCharacters / 2 && start > 0 &&
-                             m_text[start - 1] != QLatin1Char('\n');
+                             m_blocks.back().length >= kMaxBlockCharacters / 2 && start > 0 && m_text[start - 1] != QLatin1Char('\n');
     qsizetype next = 0;
     if (carriesCode) {
       block.code = true;
@@ -163,10 +163,10 @@ qsizetype MarkdownSplitter::scanCode(qsizetype contentStart, SourceBlock& block)
 
 qsizetype MarkdownSplitter::scanBlock(qsizetype start, SourceBlock& block) const {
   qsizetype at = start;
-  bool any = false;         // a line that is not blank was seen
-  bool list = false;        // the block began as a list: indented lines after a blank one still belong to it
+  bool any = false;   // a line that is not blank was seen
+  bool list = false;  // the block began as a list: indented lines after a blank one still belong to it
   bool afterBlank = false;
-  Fence inner;              // a fence inside a list item
+  Fence inner;  // a fence inside a list item
   while (at < m_text.size()) {
     const Line line = lineAt(m_text, at);
     const QStringView content = QStringView(m_text).mid(line.start, line.end - line.start);

@@ -18,8 +18,8 @@ enum class MessageStatus : int { kComplete = 1, kWaiting = 2, kStreaming = 3, kI
 struct AttachmentSummary {
   QImage thumbnail;  // may be null: a glyph is shown
   bool video = false;
-  QString title;     // file name
-  QString detail;    // "64 of 64 frames · 0:00–2:08"
+  QString title;   // file name
+  QString detail;  // "64 of 64 frames · 0:00–2:08"
   QString path;
 };
 

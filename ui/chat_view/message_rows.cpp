@@ -138,7 +138,8 @@ qreal MessageRows::gapAbove(std::size_t index) const {
       if (block.continues) return 0;
       return theme().px(m_rows[index - 1].kind == RowKind::kText ? 10 : 6);
     }
-    default: return theme().px(8);
+    default:
+      return theme().px(8);
   }
 }
 
@@ -155,14 +156,16 @@ qreal MessageRows::measureFixed(const Row& row) const {
   const QFontMetricsF caption(theme().font(TextRole::kCaption));
   const QFontMetricsF body(theme().font(TextRole::kBody));
   switch (row.kind) {
-    case RowKind::kRole: return std::max(caption.height(), qreal(theme().px(22)));
+    case RowKind::kRole:
+      return std::max(caption.height(), qreal(theme().px(22)));
     case RowKind::kAttachments: {
       const qreal width = attachmentWidth(innerWidth());
       const int perLine = std::max(1, static_cast<int>((innerWidth() + theme().px(8)) / (width + theme().px(8))));
       const int lines = (static_cast<int>(m_content.attachments.size()) + perLine - 1) / perLine;
       return lines * attachmentHeight() + (lines - 1) * theme().px(8);
     }
-    case RowKind::kPhase: return std::max(body.height(), qreal(theme().px(30))) + theme().px(12);
+    case RowKind::kPhase:
+      return std::max(body.height(), qreal(theme().px(30))) + theme().px(12);
     case RowKind::kError: {
       const ErrorText text = describeError(*m_content.error);
       const qreal inner = m_width - theme().px(16 + 20 + 10 + 16);
@@ -170,10 +173,12 @@ qreal MessageRows::measureFixed(const Row& row) const {
       qreal height = theme().px(14) * 2;
       height += QFontMetricsF(theme().font(TextRole::kStrong)).boundingRect(wide, Qt::TextWordWrap, text.cause).height();
       height += theme().px(4) + body.boundingRect(wide, Qt::TextWordWrap, text.remedy).height();
-      if (m_errorDetails) height += theme().px(8) + caption.boundingRect(wide, Qt::TextWrapAnywhere | Qt::TextWordWrap, text.details).height();
+      if (m_errorDetails)
+        height += theme().px(8) + caption.boundingRect(wide, Qt::TextWrapAnywhere | Qt::TextWordWrap, text.details).height();
       return height + theme().px(10) + theme().px(28);
     }
-    case RowKind::kNote: return caption.height();
+    case RowKind::kNote:
+      return caption.height();
     case RowKind::kFooter: {
       const qreal line = theme().px(28);
       const std::vector<QString> texts = metricTexts();
@@ -181,7 +186,8 @@ qreal MessageRows::measureFixed(const Row& row) const {
       const auto rects = flow(texts, QPointF(0, 0), m_width, theme().font(TextRole::kCaption));
       return line + theme().px(6) + rects.back().bottom();
     }
-    case RowKind::kText: break;
+    case RowKind::kText:
+      break;
   }
   return 0;
 }
@@ -209,7 +215,8 @@ void MessageRows::place() {
 std::unique_ptr<BlockDocument> MessageRows::makeDocument(const Row& row) const {
   ++g_documentsBuilt;
   const SourceBlock& block = m_splitter.blocks()[row.block];
-  if (isCode(row)) return std::make_unique<BlockDocument>(QStringView(m_splitter.text()).mid(block.codeStart, block.codeLength), BlockStyle::kCode);
+  if (isCode(row))
+    return std::make_unique<BlockDocument>(QStringView(m_splitter.text()).mid(block.codeStart, block.codeLength), BlockStyle::kCode);
   return std::make_unique<BlockDocument>(m_splitter.source(block), styleOf(row));
 }
 
@@ -293,7 +300,8 @@ std::vector<QString> MessageRows::metricTexts() const {
   if (!m.valid) return texts;
   texts.push_back(m.method);
   texts.push_back(TranscriptWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
-  if (m.tokensPerS > 0) texts.push_back(TranscriptWords::tr("%1 tok/s").arg(QLocale().toString(m.tokensPerS, 'f', m.tokensPerS < 10 ? 1 : 0)));
+  if (m.tokensPerS > 0)
+    texts.push_back(TranscriptWords::tr("%1 tok/s").arg(QLocale().toString(m.tokensPerS, 'f', m.tokensPerS < 10 ? 1 : 0)));
   texts.push_back(TranscriptWords::tr("%1 kept").arg(formatShare(m.keptShare)));
   texts.push_back(TranscriptWords::tr("KV %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
   return texts;
@@ -328,7 +336,8 @@ std::vector<ActionArea> MessageRows::actions(bool showAll) const {
   const auto textWidth = [&caption](const QString& text) { return std::ceil(caption.horizontalAdvance(text)) + theme().px(20); };
   // A question's own copy button sits beside its bubble while the pointer or the focus is there.
   if (const QRectF box = bubble(); showAll && box.left() >= size + theme().px(4)) {
-    areas.push_back({Action::kCopy, QRectF(box.left() - size - theme().px(4), box.bottom() - size, size, size), TranscriptWords::tr("Copy"), 0});
+    areas.push_back(
+        {Action::kCopy, QRectF(box.left() - size - theme().px(4), box.bottom() - size, size, size), TranscriptWords::tr("Copy"), 0});
   }
   for (const Row& row : m_rows) {
     const QRectF rect = rowRect(row);
@@ -339,8 +348,8 @@ std::vector<ActionArea> MessageRows::actions(bool showAll) const {
         for (std::size_t i = 0; i < m_content.attachments.size(); ++i) {
           const int line = static_cast<int>(i) / perLine, column = static_cast<int>(i) % perLine;
           areas.push_back({Action::kAttachment,
-                           QRectF(rect.left() + column * (width + theme().px(8)), rect.top() + line * (attachmentHeight() + theme().px(8)), width,
-                                  attachmentHeight()),
+                           QRectF(rect.left() + column * (width + theme().px(8)), rect.top() + line * (attachmentHeight() + theme().px(8)),
+                                  width, attachmentHeight()),
                            m_content.attachments[i].title, static_cast<int>(i)});
         }
         break;
@@ -349,8 +358,9 @@ std::vector<ActionArea> MessageRows::actions(bool showAll) const {
         if (isCode(row) && !m_splitter.blocks()[row.block].continues) {
           const QString label = TranscriptWords::tr("Copy");
           const qreal w = textWidth(label) + theme().px(16);
-          areas.push_back({Action::kCopyCode, QRectF(rect.right() - w - theme().px(4), rect.top() + theme().px(3), w, codeHeader() - theme().px(4)),
-                           label, static_cast<int>(row.block)});
+          areas.push_back({Action::kCopyCode,
+                           QRectF(rect.right() - w - theme().px(4), rect.top() + theme().px(3), w, codeHeader() - theme().px(4)), label,
+                           static_cast<int>(row.block)});
         }
         break;
       case RowKind::kPhase: {
@@ -362,9 +372,10 @@ std::vector<ActionArea> MessageRows::actions(bool showAll) const {
       case RowKind::kError: {
         qreal x = rect.left() + theme().px(46);
         const qreal y = rect.bottom() - theme().px(14) - size;
-        const std::pair<Action, QString> buttons[] = {{Action::kRetry, TranscriptWords::tr("Try again")},
-                                                      {Action::kErrorDetails, m_errorDetails ? TranscriptWords::tr("Hide details") : TranscriptWords::tr("Details")},
-                                                      {Action::kErrorCopy, TranscriptWords::tr("Copy")}};
+        const std::pair<Action, QString> buttons[] = {
+            {Action::kRetry, TranscriptWords::tr("Try again")},
+            {Action::kErrorDetails, m_errorDetails ? TranscriptWords::tr("Hide details") : TranscriptWords::tr("Details")},
+            {Action::kErrorCopy, TranscriptWords::tr("Copy")}};
         for (const auto& [action, label] : buttons) {
           const qreal w = textWidth(label);
           areas.push_back({action, QRectF(x, y, w, size), label, 0});
@@ -386,7 +397,8 @@ std::vector<ActionArea> MessageRows::actions(bool showAll) const {
         }
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   return areas;

@@ -18,7 +18,19 @@ namespace winnow::ui {
 
 enum class RowKind : int { kRole = 1, kAttachments, kText, kPhase, kError, kNote, kFooter };
 
-enum class Action : int { kNone = 0, kCopy, kRegenerate, kStop, kCopyCode, kErrorDetails, kErrorCopy, kRetry, kPreviousBranch, kNextBranch, kAttachment };
+enum class Action : int {
+  kNone = 0,
+  kCopy,
+  kRegenerate,
+  kStop,
+  kCopyCode,
+  kErrorDetails,
+  kErrorCopy,
+  kRetry,
+  kPreviousBranch,
+  kNextBranch,
+  kAttachment
+};
 
 struct ActionArea {
   Action action = Action::kNone;
@@ -58,8 +70,8 @@ class MessageRows {
   const MarkdownSplitter& splitter() const { return m_splitter; }
   bool isCode(const Row& row) const;
   BlockStyle styleOf(const Row& row) const;
-  QRectF bubble() const;                 // of a user's message; empty otherwise
-  QRectF rowRect(const Row& row) const;  // box of the row
+  QRectF bubble() const;                  // of a user's message; empty otherwise
+  QRectF rowRect(const Row& row) const;   // box of the row
   QRectF textRect(const Row& row) const;  // where the document is painted
   std::vector<ActionArea> actions(bool showAll) const;
   std::vector<QString> metricTexts() const;

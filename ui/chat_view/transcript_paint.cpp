@@ -1,15 +1,15 @@
 // How the rows of a message look; the rest of TranscriptView is in transcript_view.cpp.
-#include <QPainter>
 #include <QPaintEvent>
+#include <QPainter>
 #include <QPainterPath>
 #include <QScrollBar>
 #include <algorithm>
 #include <cmath>
 
 #include "ui/chat_view/transcript_view.h"
+#include "ui/shell/display_text.h"
 #include "ui/shell/error_text.h"
 #include "ui/theme/icons.h"
-#include "ui/shell/display_text.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -23,11 +23,16 @@ void fillRounded(QPainter& painter, const QRectF& rect, qreal radius, const QCol
 
 Glyph glyphOf(Action action) {
   switch (action) {
-    case Action::kRegenerate: return Glyph::kRefresh;
-    case Action::kStop: return Glyph::kStop;
-    case Action::kPreviousBranch: return Glyph::kChevronLeft;
-    case Action::kNextBranch: return Glyph::kChevronRight;
-    default: return Glyph::kCopy;
+    case Action::kRegenerate:
+      return Glyph::kRefresh;
+    case Action::kStop:
+      return Glyph::kStop;
+    case Action::kPreviousBranch:
+      return Glyph::kChevronLeft;
+    case Action::kNextBranch:
+      return Glyph::kChevronRight;
+    default:
+      return Glyph::kCopy;
   }
 }
 
@@ -82,7 +87,8 @@ void TranscriptView::paintRow(QPainter& painter, const MessageRows& message, int
       applicationIcon().paint(&painter, QRectF(rect.left(), rect.center().y() - mark / 2, mark, mark).toRect());
       painter.setFont(theme().font(TextRole::kStrong));
       painter.setPen(c.text);
-      painter.drawText(rect.adjusted(mark + theme().px(8), 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine, content.roleLabel);
+      painter.drawText(rect.adjusted(mark + theme().px(8), 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
+                       content.roleLabel);
       break;
     }
     case RowKind::kAttachments: {
@@ -117,8 +123,8 @@ void TranscriptView::paintRow(QPainter& painter, const MessageRows& message, int
         const QFontMetricsF caption(theme().font(TextRole::kCaption));
         painter.setFont(theme().font(TextRole::kCaption));
         painter.setPen(c.mutedText);
-        painter.drawText(QRectF(text.left(), text.center().y() + theme().px(1), text.width(), text.height() / 2), Qt::AlignLeft | Qt::AlignTop,
-                         caption.elidedText(attachment.detail, Qt::ElideRight, text.width()));
+        painter.drawText(QRectF(text.left(), text.center().y() + theme().px(1), text.width(), text.height() / 2),
+                         Qt::AlignLeft | Qt::AlignTop, caption.elidedText(attachment.detail, Qt::ElideRight, text.width()));
       }
       break;
     }

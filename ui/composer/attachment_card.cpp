@@ -50,7 +50,7 @@ class PosterLabel : public QLabel {
       return;
     }
     const qreal g = theme().px(22);
-    const Glyph glyph = m_card->state() == CardState::kRefused                     ? Glyph::kWarning
+    const Glyph glyph = m_card->state() == CardState::kRefused           ? Glyph::kWarning
                         : m_card->attachment().kind == MediaKind::kVideo ? Glyph::kFilm
                                                                          : Glyph::kImage;
     paintGlyph(painter, glyph, QRectF(QRectF(rect()).center() - QPointF(g / 2, g / 2), QSizeF(g, g)),
@@ -196,9 +196,8 @@ void AttachmentCard::buildVideoControls() {
     Q_EMIT changed();
   });
   connect(m_strip, &FrameStrip::picturesWanted, this, &AttachmentCard::requestPictures);
-  connect(m_strip, &FrameStrip::frameActivated, this, [this](double, int index) {
-    Q_EMIT frameActivated(m_attachment.path, m_attachment.kind, m_strip->pictureTimes(), index);
-  });
+  connect(m_strip, &FrameStrip::frameActivated, this,
+          [this](double, int index) { Q_EMIT frameActivated(m_attachment.path, m_attachment.kind, m_strip->pictureTimes(), index); });
   updatePlan();
 }
 

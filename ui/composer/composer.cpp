@@ -229,7 +229,8 @@ void Composer::browse() {
   auto* dialog = new QFileDialog(this, tr("Attach images or videos"), m_browseFolder);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setFileMode(QFileDialog::ExistingFiles);
-  dialog->setNameFilters({tr("Images and videos (*.png *.jpg *.jpeg *.webp *.bmp *.gif *.mp4 *.m4v *.mov *.webm *.mkv *.avi)"), tr("All files (*)")});
+  dialog->setNameFilters(
+      {tr("Images and videos (*.png *.jpg *.jpeg *.webp *.bmp *.gif *.mp4 *.m4v *.mov *.webm *.mkv *.avi)"), tr("All files (*)")});
   dialog->setLabelText(QFileDialog::Accept, tr("Attach"));
   connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList& files) {
     for (const QString& file : files) addFile(QFile::encodeName(file));

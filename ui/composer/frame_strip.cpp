@@ -123,9 +123,7 @@ qreal FrameStrip::xOf(double seconds) const {
   return track.left() + (m_durationS > 0 ? seconds / m_durationS : 0.0) * track.width();
 }
 
-QSize FrameStrip::sizeHint() const {
-  return QSize(theme().px(420), qRound(theme().px(56) + dotBand() + captionHeight() + theme().px(4)));
-}
+QSize FrameStrip::sizeHint() const { return QSize(theme().px(420), qRound(theme().px(56) + dotBand() + captionHeight() + theme().px(4))); }
 
 QSize FrameStrip::minimumSizeHint() const { return QSize(theme().px(120), sizeHint().height()); }
 
@@ -265,10 +263,18 @@ void FrameStrip::keyPressEvent(QKeyEvent* event) {
   const double step = m_durationS / 100.0 * (event->modifiers() & Qt::ShiftModifier ? 10.0 : 1.0);
   const double at = m_active == Grip::kTo ? m_toS : m_fromS;
   switch (event->key()) {
-    case Qt::Key_Left: moveHandle(m_active, at - step); return;
-    case Qt::Key_Right: moveHandle(m_active, at + step); return;
-    case Qt::Key_Home: moveHandle(m_active, 0.0); return;
-    case Qt::Key_End: moveHandle(m_active, m_durationS); return;
+    case Qt::Key_Left:
+      moveHandle(m_active, at - step);
+      return;
+    case Qt::Key_Right:
+      moveHandle(m_active, at + step);
+      return;
+    case Qt::Key_Home:
+      moveHandle(m_active, 0.0);
+      return;
+    case Qt::Key_End:
+      moveHandle(m_active, m_durationS);
+      return;
     case Qt::Key_Up:
     case Qt::Key_Down:
       m_active = m_active == Grip::kTo ? Grip::kFrom : Grip::kTo;
@@ -281,7 +287,9 @@ void FrameStrip::keyPressEvent(QKeyEvent* event) {
       if (count > 0) Q_EMIT frameActivated(at, std::clamp(static_cast<int>(at / m_durationS * count), 0, count - 1));
       return;
     }
-    default: QWidget::keyPressEvent(event); return;
+    default:
+      QWidget::keyPressEvent(event);
+      return;
   }
 }
 

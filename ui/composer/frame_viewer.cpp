@@ -20,7 +20,8 @@ namespace {
 constexpr QSize kLargest(1600, 1200);
 }
 
-FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKind kind, std::vector<double> times, int index, QWidget* parent)
+FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKind kind, std::vector<double> times, int index,
+                         QWidget* parent)
     : QDialog(parent), m_preview(preview), m_path(path), m_kind(kind), m_times(std::move(times)) {
   setAttribute(Qt::WA_DeleteOnClose);
   setWindowTitle(displayText(QFileInfo(QFile::decodeName(path)).fileName()));
@@ -96,11 +97,21 @@ void FrameViewer::resizeEvent(QResizeEvent* event) {
 
 void FrameViewer::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
-    case Qt::Key_Left: show(m_index - 1); return;
-    case Qt::Key_Right: show(m_index + 1); return;
-    case Qt::Key_Home: show(0); return;
-    case Qt::Key_End: show(static_cast<int>(m_times.size()) - 1); return;
-    default: QDialog::keyPressEvent(event); return;
+    case Qt::Key_Left:
+      show(m_index - 1);
+      return;
+    case Qt::Key_Right:
+      show(m_index + 1);
+      return;
+    case Qt::Key_Home:
+      show(0);
+      return;
+    case Qt::Key_End:
+      show(static_cast<int>(m_times.size()) - 1);
+      return;
+    default:
+      QDialog::keyPressEvent(event);
+      return;
   }
 }
 

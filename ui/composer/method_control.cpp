@@ -84,7 +84,8 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
 }
 
 const MethodInfo* MethodControl::info() const {
-  const auto found = std::find_if(m_methods.begin(), m_methods.end(), [this](const MethodInfo& m) { return QString::fromStdString(m.name) == m_method; });
+  const auto found =
+      std::find_if(m_methods.begin(), m_methods.end(), [this](const MethodInfo& m) { return QString::fromStdString(m.name) == m_method; });
   return found == m_methods.end() ? nullptr : &*found;
 }
 
@@ -113,7 +114,8 @@ void MethodControl::describe() {
   const int index = m_box->findData(m_method);
   if (index >= 0) m_box->setCurrentIndex(index);
   const bool full = keepsAll(m_method);
-  for (QWidget* widget : {static_cast<QWidget*>(m_slider), static_cast<QWidget*>(m_spin), static_cast<QWidget*>(m_share)}) widget->setEnabled(!full);
+  for (QWidget* widget : {static_cast<QWidget*>(m_slider), static_cast<QWidget*>(m_spin), static_cast<QWidget*>(m_share)})
+    widget->setEnabled(!full);
   const int percent = full ? 100 : qRound(m_retention * 100);
   m_slider->blockSignals(true);
   m_spin->blockSignals(true);

@@ -208,7 +208,8 @@ void Sparkline::paintEvent(QPaintEvent*) {
   const std::size_t step = std::max<std::size_t>(1, m_values.size() / pixels);
   QPolygonF line;
   for (std::size_t i = 0; i < m_values.size(); i += step) {
-    line << QPointF(area.left() + area.width() * double(i) / double(m_values.size() - 1), area.bottom() - area.height() * m_values[i] / top);
+    line << QPointF(area.left() + area.width() * double(i) / double(m_values.size() - 1),
+                    area.bottom() - area.height() * m_values[i] / top);
   }
   QPolygonF under = line;
   under << QPointF(line.back().x(), area.bottom()) << QPointF(line.front().x(), area.bottom());

@@ -241,18 +241,22 @@ void InspectorPanel::refresh() {
 
   const qint64 used = f.kv.end > 0 ? f.kv.end : f.kv.after_event;
   m_bytes->setText(f.hasReport ? formatBytes(used) : dash);
-  m_bytesDetail->setText(f.hasReport ? tr("of %1 without compression · %2").arg(formatBytes(f.kv.full), formatShare(CacheMonitor::keptShare(f)))
-                                     : tr("known after compression"));
+  m_bytesDetail->setText(f.hasReport
+                             ? tr("of %1 without compression · %2").arg(formatBytes(f.kv.full), formatShare(CacheMonitor::keptShare(f)))
+                             : tr("known after compression"));
   m_memory->setBytes(used, f.kv.full);
-  m_memoryDetail->setText(f.hasReport ? tr("Allocated %1 · peak %2 · index %3").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.peak), formatBytes(f.kv.metadata))
-                                      : QString());
+  m_memoryDetail->setText(
+      f.hasReport
+          ? tr("Allocated %1 · peak %2 · index %3").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.peak), formatBytes(f.kv.metadata))
+          : QString());
   m_memoryDetail->setVisible(f.hasReport);
   m_keptVisual->setValues(CacheMonitor::keptVisual(f), double(f.visualTokens));
   m_keptText->setValues(CacheMonitor::keptText(f), double(f.textTokens));
   m_speed->setText(f.tokensPerS > 0 ? tr("%1 tok/s").arg(QLocale().toString(f.tokensPerS, 'f', f.tokensPerS < 10 ? 1 : 0)) : dash);
   m_sparkline->setValues(f.speedHistory);
-  m_firstToken->setText(f.ttftMs > 0 ? tr("First word after %1 · %2 tokens written").arg(formatMilliseconds(f.ttftMs)).arg(f.generatedTokens)
-                                     : tr("%1 tokens written").arg(f.generatedTokens));
+  m_firstToken->setText(f.ttftMs > 0
+                            ? tr("First word after %1 · %2 tokens written").arg(formatMilliseconds(f.ttftMs)).arg(f.generatedTokens)
+                            : tr("%1 tokens written").arg(f.generatedTokens));
   m_layers->setLayers(f.layers);
   m_model->setLayers(f.layers);
   m_timer.start();

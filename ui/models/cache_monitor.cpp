@@ -35,7 +35,8 @@ QString phaseText(Phase phase, quint64 done, quint64 total) {
       return known ? PhaseWords::tr("Prefill %1").arg(formatShare(std::min(1.0, double(done) / double(total)))) : PhaseWords::tr("Prefill");
     case Phase::kCompress:
       return known ? PhaseWords::tr("Compressing %1/%2").arg(done).arg(total) : PhaseWords::tr("Compressing");
-    case Phase::kDecode: return PhaseWords::tr("Writing the answer");
+    case Phase::kDecode:
+      return PhaseWords::tr("Writing the answer");
   }
   return PhaseWords::tr("Working");
 }

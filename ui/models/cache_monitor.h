@@ -13,8 +13,8 @@
 namespace winnow::ui {
 
 struct CacheFigures {
-  bool active = false;      // a request is running
-  bool hasReport = false;   // a compression event was seen, or stored figures were shown
+  bool active = false;     // a request is running
+  bool hasReport = false;  // a compression event was seen, or stored figures were shown
   QString method;
   double retention = 1.0;
   Phase phase = Phase::kLoadWeights;
@@ -26,7 +26,7 @@ struct CacheFigures {
   qint64 textTokens = 0;    // of the prompt, system included
   qint64 generatedTokens = 0;
   double tokensPerS = 0.0;
-  double ttftMs = 0.0;      // of the finished turn
+  double ttftMs = 0.0;  // of the finished turn
   TimingsMs timings;
   std::vector<double> speedHistory;  // tokens per second, oldest first
 };
@@ -45,7 +45,7 @@ class CacheMonitor : public QObject {
 
   static double keptVisual(const CacheFigures& figures);  // mean over layers, slots per kv head
   static double keptText(const CacheFigures& figures);
-  static double keptShare(const CacheFigures& figures);   // bytes in use over bytes of the full cache
+  static double keptShare(const CacheFigures& figures);  // bytes in use over bytes of the full cache
 
  Q_SIGNALS:
   void changed();

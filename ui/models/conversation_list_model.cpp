@@ -85,17 +85,24 @@ const app::Conversation* ConversationListModel::find(ConversationId id) const {
   return row < 0 ? nullptr : &m_conversations[row];
 }
 
-int ConversationListModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_conversations.size()); }
+int ConversationListModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(m_conversations.size());
+}
 
 QVariant ConversationListModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= m_conversations.size()) return {};
   const app::Conversation& conversation = m_conversations[index.row()];
   switch (role) {
-    case Qt::DisplayRole: return shownTitle(conversation);
-    case Qt::EditRole: return conversation.title.isEmpty() ? shownTitle(conversation) : conversation.title;
-    case Qt::ToolTipRole: return shownTitle(conversation).toHtmlEscaped();
-    case kIdRole: return QVariant::fromValue(conversation.id);
-    case kRunningRole: return conversation.id == m_running;
+    case Qt::DisplayRole:
+      return shownTitle(conversation);
+    case Qt::EditRole:
+      return conversation.title.isEmpty() ? shownTitle(conversation) : conversation.title;
+    case Qt::ToolTipRole:
+      return shownTitle(conversation).toHtmlEscaped();
+    case kIdRole:
+      return QVariant::fromValue(conversation.id);
+    case kRunningRole:
+      return conversation.id == m_running;
     case kSubtitleRole: {
       const QDateTime when = QDateTime::fromMSecsSinceEpoch(conversation.updatedMs);
       const QDate today = QDate::currentDate();
@@ -103,7 +110,8 @@ QVariant ConversationListModel::data(const QModelIndex& index, int role) const {
       if (when.date() == today.addDays(-1)) return tr("Yesterday");
       return QLocale().toString(when.date(), QLocale::ShortFormat);
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 

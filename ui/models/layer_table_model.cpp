@@ -24,12 +24,18 @@ int LayerTableModel::columnCount(const QModelIndex& parent) const { return paren
 double LayerTableModel::number(int row, int column) const {
   const LayerFigures& layer = m_layers[static_cast<std::size_t>(row)];
   switch (column) {
-    case kLayer: return row;
-    case kBudget: return static_cast<double>(layer.budget);
-    case kKept: return layer.kept;
-    case kVisual: return layer.kept_visual;
-    case kText: return layer.kept_text;
-    default: return static_cast<double>(layer.bytes) / 1024.0;
+    case kLayer:
+      return row;
+    case kBudget:
+      return static_cast<double>(layer.budget);
+    case kKept:
+      return layer.kept;
+    case kVisual:
+      return layer.kept_visual;
+    case kText:
+      return layer.kept_text;
+    default:
+      return static_cast<double>(layer.bytes) / 1024.0;
   }
 }
 
@@ -47,13 +53,20 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
   if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
   switch (section) {
-    case kLayer: return tr("Layer");
-    case kBudget: return tr("Budget");
-    case kKept: return tr("Kept");
-    case kVisual: return tr("Visual");
-    case kText: return tr("Text");
-    case kBytes: return tr("KV KiB");
-    default: return {};
+    case kLayer:
+      return tr("Layer");
+    case kBudget:
+      return tr("Budget");
+    case kKept:
+      return tr("Kept");
+    case kVisual:
+      return tr("Visual");
+    case kText:
+      return tr("Text");
+    case kBytes:
+      return tr("KV KiB");
+    default:
+      return {};
   }
 }
 
@@ -65,7 +78,8 @@ QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& sel
   }
   QStringList lines;
   QStringList header;
-  for (int column = 0; column < model.columnCount(); ++column) header << model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+  for (int column = 0; column < model.columnCount(); ++column)
+    header << model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
   lines << header.join(QLatin1Char('\t'));
   for (const int row : rows) {
     QStringList cells;

@@ -111,7 +111,8 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path) {
   });
 }
 
-PreviewToken MediaPreviewThread::thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) {
+PreviewToken MediaPreviewThread::thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds,
+                                            const QSize& bound) {
   return enqueue([this, path, kind, seconds, bound](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
     app::FfmpegMediaOpener opener;
     const int side = std::max(1, std::max(bound.width(), bound.height()));

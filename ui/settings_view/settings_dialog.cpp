@@ -92,19 +92,23 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
     load->setChecked(settings.autoLoadModel());
   };
   connect(reset, &QPushButton::clicked, this, [&settings, show] {
-    for (const char* key : {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey, app::setting_keys::kMaxNewTokens,
-                            app::setting_keys::kFrameCount, app::setting_keys::kAutoLoadModel}) {
+    for (const char* key : {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey,
+                            app::setting_keys::kMaxNewTokens, app::setting_keys::kFrameCount, app::setting_keys::kAutoLoadModel}) {
       settings.reset(QLatin1String(key));
     }
     show();
   });
-  connect(mode, &QComboBox::activated, this, [&settings, mode] { settings.setTheme(static_cast<app::Theme>(mode->currentData().toInt())); });
+  connect(mode, &QComboBox::activated, this,
+          [&settings, mode] { settings.setTheme(static_cast<app::Theme>(mode->currentData().toInt())); });
   connect(zoom, &QSpinBox::valueChanged, this, [&settings](int percent) { settings.setZoom(percent / 100.0); });
-  connect(send, &QComboBox::activated, this, [&settings, send] { settings.setSendKey(static_cast<app::SendKey>(send->currentData().toInt())); });
+  connect(send, &QComboBox::activated, this,
+          [&settings, send] { settings.setSendKey(static_cast<app::SendKey>(send->currentData().toInt())); });
   connect(tokens, &QSpinBox::valueChanged, this, [&settings](int value) { settings.setMaxNewTokens(value); });
   connect(frames, &QSpinBox::valueChanged, this, [&settings](int value) { settings.setDefaultFrameCount(value); });
   connect(load, &QCheckBox::toggled, this, [&settings](bool on) { settings.setAutoLoadModel(on); });
-  if (parent != nullptr) resize(std::min(theme().px(520), parent->window()->width() - theme().px(24)), std::min(theme().px(520), parent->window()->height() - theme().px(24)));
+  if (parent != nullptr)
+    resize(std::min(theme().px(520), parent->window()->width() - theme().px(24)),
+           std::min(theme().px(520), parent->window()->height() - theme().px(24)));
 }
 
 }  // namespace winnow::ui

@@ -12,7 +12,9 @@ namespace winnow::ui {
 namespace {
 
 QString failureText(const Error& error) {
-  return QStringLiteral("%1: %2: %3").arg(static_cast<int>(error.code)).arg(QString::fromStdString(error.subject), QString::fromStdString(error.reason));
+  return QStringLiteral("%1: %2: %3")
+      .arg(static_cast<int>(error.code))
+      .arg(QString::fromStdString(error.subject), QString::fromStdString(error.reason));
 }
 
 Error parseFailure(ErrorCode code, const QString& failure) {
@@ -22,7 +24,8 @@ Error parseFailure(ErrorCode code, const QString& failure) {
 
 }  // namespace
 
-ChatController::ChatController(app::EngineHost& engine, app::ChatStore& store, app::Settings& settings, std::vector<MethodInfo> methods, QObject* parent)
+ChatController::ChatController(app::EngineHost& engine, app::ChatStore& store, app::Settings& settings, std::vector<MethodInfo> methods,
+                               QObject* parent)
     : QObject(parent), m_engine(engine), m_store(store), m_settings(settings), m_methods(std::move(methods)) {
   m_current.conversation.options = m_settings.conversationDefaults();
   using app::ChatStore;
@@ -202,10 +205,14 @@ QString ChatController::blockedReason() const {
   if (m_sending) return tr("Saving your question…");
   if (m_run && m_run->conversation != current()) return tr("An answer is being written in another chat.");
   switch (m_modelState) {
-    case ModelState::kNone: return tr("Choose a model first.");
-    case ModelState::kLoading: return tr("The model is still being loaded.");
-    case ModelState::kFailed: return tr("No model is loaded. Choose another one.");
-    case ModelState::kReady: break;
+    case ModelState::kNone:
+      return tr("Choose a model first.");
+    case ModelState::kLoading:
+      return tr("The model is still being loaded.");
+    case ModelState::kFailed:
+      return tr("No model is loaded. Choose another one.");
+    case ModelState::kReady:
+      break;
   }
   return {};
 }
@@ -301,7 +308,9 @@ void ChatController::startEngine(const app::TurnIds& ids) {
   run.question = ids.question;
   run.answer = ids.answer;
   const app::Conversation* conversation = m_list.find(ids.conversation);
-  run.options = ids.conversation == current() ? options() : conversation != nullptr ? conversation->options : m_settings.conversationDefaults();
+  run.options = ids.conversation == current() ? options()
+                : conversation != nullptr     ? conversation->options
+                                              : m_settings.conversationDefaults();
   run.phase = tr("Starting");
   app::TurnOptions turnOptions;
   turnOptions.recipe = app::recipeOf(run.options);
@@ -367,7 +376,8 @@ void ChatController::onRunEvent(const EventBody& body) {
   } else if (const auto* finished = std::get_if<Finished>(&body)) {
     const bool interrupted = finished->reason == StopReason::kInterrupted;
     if (!finished->restored && !finished->answer.empty()) m_run->text = QString::fromStdString(finished->answer);
-    finish(interrupted ? app::MessageState::kInterrupted : app::MessageState::kComplete, finished->restored ? nullptr : &finished->figures, std::nullopt);
+    finish(interrupted ? app::MessageState::kInterrupted : app::MessageState::kComplete, finished->restored ? nullptr : &finished->figures,
+           std::nullopt);
   } else if (const auto* failed = std::get_if<Failed>(&body)) {
     finish(app::MessageState::kFailed, nullptr, failed->error);
   }
@@ -385,7 +395,8 @@ void ChatController::finish(app::MessageState state, const TurnFigures* figures,
   }
   if (figures != nullptr) {
     turn.hasRun = true;
-    turn.run = {QString::fromStdString(m_model.name), QString::fromStdString(m_model.folder), QString::fromStdString(m_model.device), *figures};
+    turn.run = {QString::fromStdString(m_model.name), QString::fromStdString(m_model.folder), QString::fromStdString(m_model.device),
+                *figures};
   }
   m_store.finishTurn(turn);
   m_list.setRunning(0);
@@ -480,7 +491,8 @@ std::vector<MessageContent> ChatController::currentMessages() const {
 }
 
 QString ChatController::methodLabel(const QString& name, double retention) const {
-  const auto found = std::find_if(m_methods.begin(), m_methods.end(), [&name](const MethodInfo& m) { return QString::fromStdString(m.name) == name; });
+  const auto found =
+      std::find_if(m_methods.begin(), m_methods.end(), [&name](const MethodInfo& m) { return QString::fromStdString(m.name) == name; });
   const QString title = found != m_methods.end() && !found->title.empty() ? QString::fromStdString(found->title) : name;
   return name == QLatin1String("full") ? title : QStringLiteral("%1 · %2").arg(title, formatShare(retention));
 }
@@ -492,7 +504,8 @@ QString ChatController::planDetail(const app::Attachment& attachment) const {
   const double to = attachment.plan.to_s < 0 ? attachment.durationS : attachment.plan.to_s;
   const QString range = QStringLiteral("%1–%2").arg(formatClock(attachment.plan.from_s), formatClock(to));
   const auto sampled = m_sampled.constFind(attachment.path);
-  if (sampled != m_sampled.constEnd()) return tr("%1 asked, %2 done · %3").arg(sampled->asked_s.size()).arg(sampled->actual_s.size()).arg(range);
+  if (sampled != m_sampled.constEnd())
+    return tr("%1 asked, %2 done · %3").arg(sampled->asked_s.size()).arg(sampled->actual_s.size()).arg(range);
   return tr("Frames: %1 · %2").arg(attachment.plan.frame_count).arg(range);
 }
 
@@ -514,13 +527,18 @@ MessageContent ChatController::contentOf(const app::StoredMessage& message) cons
   }
   const bool running = m_run && m_run->answer == message.id;
   switch (message.state) {
-    case app::MessageState::kComplete: break;
-    case app::MessageState::kInterrupted: content.status = MessageStatus::kInterrupted; break;
+    case app::MessageState::kComplete:
+      break;
+    case app::MessageState::kInterrupted:
+      content.status = MessageStatus::kInterrupted;
+      break;
     case app::MessageState::kFailed:
       content.status = MessageStatus::kFailed;
       content.error = parseFailure(message.failureCode, message.failure);
       break;
-    case app::MessageState::kStreaming: content.status = message.text.isEmpty() ? MessageStatus::kWaiting : MessageStatus::kStreaming; break;
+    case app::MessageState::kStreaming:
+      content.status = message.text.isEmpty() ? MessageStatus::kWaiting : MessageStatus::kStreaming;
+      break;
   }
   if (running) {
     content.phase = m_run->phase;

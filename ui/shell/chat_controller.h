@@ -1,8 +1,8 @@
 // The conversation between the window, the store and the engine: send, stream, stop, regenerate, switch, load a model.
 //
-// Used by main_window.h. A question is shown as sent, and the engine started, only when the store has acknowledged it. One answer is written
-// at a time; the user may look at other chats meanwhile. Every call returns at once; what happens is told by signals. Events of other
-// requests are dropped. UI thread only.
+// Used by main_window.h. A question is shown as sent, and the engine started, only when the store has acknowledged it. One answer is
+// written at a time; the user may look at other chats meanwhile. Every call returns at once; what happens is told by signals. Events of
+// other requests are dropped. UI thread only.
 #pragma once
 
 #include <QHash>
@@ -76,8 +76,8 @@ class ChatController : public QObject {
   void messageChanged(const winnow::ui::MessageContent& message);
   void textAdded(qint64 message, const QString& delta);
   void phaseChanged(qint64 message, const QString& phase, double share);
-  void sent();              // acknowledged: the composer may be emptied
-  void stateChanged();      // busy, blocked, model
+  void sent();          // acknowledged: the composer may be emptied
+  void stateChanged();  // busy, blocked, model
   void modelChanged();
   void conversationRemoved(const QString& title);
   void problem(const winnow::Error& error);

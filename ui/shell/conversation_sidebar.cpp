@@ -52,7 +52,8 @@ class ConversationDelegate : public QStyledItemDelegate {
                       body.elidedText(index.data().toString(), Qt::ElideRight, text.width()));
     painter->setFont(theme().font(TextRole::kCaption));
     painter->setPen(c.mutedText);
-    painter->drawText(QRectF(text.left(), text.bottom() - caption.height(), text.width(), caption.height()), Qt::AlignLeft | Qt::AlignVCenter,
+    painter->drawText(QRectF(text.left(), text.bottom() - caption.height(), text.width(), caption.height()),
+                      Qt::AlignLeft | Qt::AlignVCenter,
                       caption.elidedText(index.data(ConversationListModel::kSubtitleRole).toString(), Qt::ElideRight, text.width()));
     painter->restore();
   }
@@ -114,7 +115,9 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* 
 }
 
 QSize ConversationSidebar::sizeHint() const { return QSize(theme().px(220), theme().px(300)); }
-QSize ConversationSidebar::minimumSizeHint() const { return QSize(std::max(theme().px(150), m_new->minimumSizeHint().width() + theme().px(20)), theme().px(120)); }
+QSize ConversationSidebar::minimumSizeHint() const {
+  return QSize(std::max(theme().px(150), m_new->minimumSizeHint().width() + theme().px(20)), theme().px(120));
+}
 
 void ConversationSidebar::select(ConversationId id) {
   const int row = m_model.rowOf(id);

@@ -12,8 +12,8 @@ QString tr(const char* text) { return QCoreApplication::translate("winnow::ui::E
 
 struct CodeText {
   ErrorCode code;
-  const char* name;  // for the details line, English
-  const char* causeNamed;    // %1: file name or subject
+  const char* name;        // for the details line, English
+  const char* causeNamed;  // %1: file name or subject
   const char* causeUnnamed;
   const char* remedy;
 };
@@ -24,30 +24,37 @@ constexpr CodeText kTexts[] = {
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Change the frames, the time range or the method, then try again.")},
     {ErrorCode::kFileNotFound, "file not found", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is not there any more."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is not there any more."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "It may have been moved, renamed or deleted. Put it back, or attach it again from where it is now.")},
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
+                       "It may have been moved, renamed or deleted. Put it back, or attach it again from where it is now.")},
     {ErrorCode::kFileUnreadable, "file unreadable", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” cannot be read."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file cannot be read."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Check that it is a file and that you may read it.")},
-    {ErrorCode::kUnsupportedFormat, "unsupported format", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is in a format that Winnow does not open."),
+    {ErrorCode::kUnsupportedFormat, "unsupported format",
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is in a format that Winnow does not open."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This format is not supported."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
-                       "Images: PNG, JPEG, WebP, BMP. Videos: MP4, WebM, MKV, MOV, AVI. Models: a Hugging Face folder with safetensors weights.")},
+     QT_TRANSLATE_NOOP(
+         "winnow::ui::ErrorText",
+         "Images: PNG, JPEG, WebP, BMP. Videos: MP4, WebM, MKV, MOV, AVI. Models: a Hugging Face folder with safetensors weights.")},
     {ErrorCode::kDamagedFile, "damaged file", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is damaged or incomplete."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is damaged or incomplete."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Copy or download it again. If it plays elsewhere, re-encoding it usually helps.")},
     {ErrorCode::kLimitExceeded, "limit exceeded", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is larger than Winnow accepts."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This is larger than Winnow accepts."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Use a smaller image, a shorter range or fewer frames.")},
-    {ErrorCode::kUnsupportedModel, "unsupported model", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model “%1” is of a kind that Winnow cannot run yet."),
+    {ErrorCode::kUnsupportedModel, "unsupported model",
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model “%1” is of a kind that Winnow cannot run yet."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This model is of a kind that Winnow cannot run yet."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Choose a LLaVA-OneVision folder, or the bundled demo model.")},
-    {ErrorCode::kContextFull, "context full", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This conversation no longer fits into the model’s context."),
+    {ErrorCode::kContextFull, "context full",
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This conversation no longer fits into the model’s context."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This conversation no longer fits into the model’s context."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Nothing was cut off. Use fewer frames, or start a new chat.")},
     {ErrorCode::kOutOfMemory, "out of memory", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "There was not enough memory for this answer."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "There was not enough memory for this answer."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chat is saved. Use fewer frames or a smaller share to keep, or close other programs.")},
-    {ErrorCode::kDeviceUnavailable, "device unavailable", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The device “%1” is not available here."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
+                       "Your chat is saved. Use fewer frames or a smaller share to keep, or close other programs.")},
+    {ErrorCode::kDeviceUnavailable, "device unavailable",
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The device “%1” is not available here."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The chosen device is not available here."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Load the model on the CPU instead.")},
     {ErrorCode::kDeviceFailed, "device failed", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The graphics processor stopped working."),
@@ -56,7 +63,8 @@ constexpr CodeText kTexts[] = {
     {ErrorCode::kNumericFailure, "numeric failure", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model’s numbers went out of range."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model’s numbers went out of range."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The weights may be damaged, or need a wider number format. Load the model in fp32.")},
-    {ErrorCode::kIllegalRecipe, "illegal recipe", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The cache method “%1” cannot be used like this."),
+    {ErrorCode::kIllegalRecipe, "illegal recipe",
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The cache method “%1” cannot be used like this."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This cache method cannot be used like this."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Choose another method, or keep everything.")},
     {ErrorCode::kStorage, "storage", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The chats could not be saved or read."),

@@ -7,10 +7,10 @@
 
 namespace winnow::ui {
 
-QString formatBytes(qint64 bytes);          // "1.2 MiB"
-QString formatShare(double share);          // 0.2 -> "20 %", below 1 % with one decimal
-QString formatMilliseconds(double ms);      // "85 ms", "1.4 s"
-QString formatClock(double seconds);        // "0:07", "2:08", "1:02:03"
-QString formatCount(double count);          // "612", "34.5"
+QString formatBytes(qint64 bytes);      // "1.2 MiB"
+QString formatShare(double share);      // 0.2 -> "20 %", below 1 % with one decimal
+QString formatMilliseconds(double ms);  // "85 ms", "1.4 s"
+QString formatClock(double seconds);    // "0:07", "2:08", "1:02:03"
+QString formatCount(double count);      // "612", "34.5"
 
 }  // namespace winnow::ui

@@ -368,10 +368,17 @@ void MainWindow::updateModel() {
   const ChatController& c = *m_controller;
   QString text = tr("Choose a model");
   switch (c.modelState()) {
-    case ModelState::kNone: break;
-    case ModelState::kLoading: text = c.modelProgress(); break;
-    case ModelState::kReady: text = displayText(QString::fromStdString(c.model().name)); break;
-    case ModelState::kFailed: text = tr("Model not loaded"); break;
+    case ModelState::kNone:
+      break;
+    case ModelState::kLoading:
+      text = c.modelProgress();
+      break;
+    case ModelState::kReady:
+      text = displayText(QString::fromStdString(c.model().name));
+      break;
+    case ModelState::kFailed:
+      text = tr("Model not loaded");
+      break;
   }
   m_modelButton->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, theme().px(220)));
   m_modelButton->setAccessibleName(tr("Model: %1").arg(text));
@@ -380,7 +387,8 @@ void MainWindow::updateModel() {
   if (c.modelState() == ModelState::kFailed && c.modelError()) m_notice->showError(*c.modelError());
   if (c.modelState() == ModelState::kReady) m_notice->dismiss();
   const bool ready = c.modelState() == ModelState::kReady || c.modelState() == ModelState::kLoading;
-  m_welcome->setModel(QString::fromStdString(c.model().name), ready, !m_initial.demoModelFolder.isEmpty() && c.modelFolder() == m_initial.demoModelFolder);
+  m_welcome->setModel(QString::fromStdString(c.model().name), ready,
+                      !m_initial.demoModelFolder.isEmpty() && c.modelFolder() == m_initial.demoModelFolder);
   rebuildModelMenu();
   updateStatus();
 }
@@ -400,7 +408,8 @@ void MainWindow::updateStatus() {
   parts << m_composer->method()->text();
   if (f.active) parts << phaseText(f.phase, f.phaseDone, f.phaseTotal);
   if (f.tokensPerS > 0) parts << tr("%1 tok/s").arg(QLocale().toString(f.tokensPerS, 'f', f.tokensPerS < 10 ? 1 : 0));
-  if (c.modelState() == ModelState::kReady && !c.model().device_note.empty()) parts << displayText(QString::fromStdString(c.model().device_note));
+  if (c.modelState() == ModelState::kReady && !c.model().device_note.empty())
+    parts << displayText(QString::fromStdString(c.model().device_note));
   m_status->setText(parts.join(QStringLiteral("  ·  ")));
   m_status->setToolTip(m_status->text().toHtmlEscaped());
 }

@@ -54,9 +54,9 @@ struct WindowServices {
 
 // What to show at the start; found on the disk by bootstrap before the window exists.
 struct InitialState {
-  QString modelFolder;      // loaded at once; empty: none
+  QString modelFolder;            // loaded at once; empty: none
   Device device = Device::kAuto;  // of every model that is loaded
-  QString demoModelFolder;  // offered in the model menu; empty: not there
+  QString demoModelFolder;        // offered in the model menu; empty: not there
   QList<app::Sample> samples;
   QByteArray attachedFile;  // attached to a new chat; empty: none
   QString question;         // typed in, not sent

@@ -48,8 +48,9 @@ void MainWindow::buildMenus() {
   });
   addCommand(file, tr("&Attach files…"), QKeySequence::Open, [this] { m_composer->browse(); });
   file->addSeparator();
-  addCommand(file, tr("&Settings…"), QKeySequence(Qt::CTRL | Qt::Key_Comma), [this] { (new SettingsDialog(m_services.settings, this))->open(); })
-      ->setMenuRole(QAction::PreferencesRole);
+  addCommand(file, tr("&Settings…"), QKeySequence(Qt::CTRL | Qt::Key_Comma), [this] {
+    (new SettingsDialog(m_services.settings, this))->open();
+  })->setMenuRole(QAction::PreferencesRole);
   file->addSeparator();
   addCommand(file, tr("&Quit"), QKeySequence::Quit, [this] { close(); })->setMenuRole(QAction::QuitRole);
 
@@ -68,7 +69,8 @@ void MainWindow::buildMenus() {
   });
 
   QMenu* view = menuBar()->addMenu(tr("&View"));
-  m_sidebarAction = addCommand(view, tr("&Chats"), QKeySequence(Qt::CTRL | Qt::Key_B), [this] { setSidebarVisible(m_sidebar->isHidden()); });
+  m_sidebarAction =
+      addCommand(view, tr("&Chats"), QKeySequence(Qt::CTRL | Qt::Key_B), [this] { setSidebarVisible(m_sidebar->isHidden()); });
   m_sidebarAction->setCheckable(true);
   m_sidebarAction->setChecked(true);
   m_panelAction = addCommand(view, tr("&Live cache"), QKeySequence(Qt::CTRL | Qt::Key_J), [this] { setPanelVisible(m_dock->isHidden()); });
@@ -162,8 +164,8 @@ void MainWindow::chooseModel() {
 }
 
 void MainWindow::openLink(const QUrl& url) {
-  auto* box = new QMessageBox(QMessageBox::Question, tr("Open a link?"), tr("The answer contains this link. Opening it shows the address to the site:"),
-                              QMessageBox::NoButton, this);
+  auto* box = new QMessageBox(QMessageBox::Question, tr("Open a link?"),
+                              tr("The answer contains this link. Opening it shows the address to the site:"), QMessageBox::NoButton, this);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setTextFormat(Qt::PlainText);
   // ASCII form: look-alike letters of other alphabets become visible.
@@ -214,9 +216,10 @@ void MainWindow::showAbout() {
   box->setWindowTitle(tr("About Winnow"));
   box->setIconPixmap(applicationIcon().pixmap(theme().px(48), theme().px(48)));
   box->setText(tr("Winnow %1").arg(m_services.version));
-  box->setInformativeText(tr("Chat about images and long videos with a model on your own computer, and see what its compressed memory keeps.\n\n"
-                             "Qt %1. No telemetry, no network access.")
-                              .arg(QLatin1String(qVersion())));
+  box->setInformativeText(
+      tr("Chat about images and long videos with a model on your own computer, and see what its compressed memory keeps.\n\n"
+         "Qt %1. No telemetry, no network access.")
+          .arg(QLatin1String(qVersion())));
   box->addButton(QMessageBox::Close);
   box->open();
 }
@@ -231,7 +234,8 @@ void MainWindow::showShortcuts() {
   lines << tr("Cache method") + QLatin1String("\tCtrl+M") << tr("Keep less, keep more") + QLatin1String("\tCtrl+[, Ctrl+]");
   QString html = QStringLiteral("<table cellpadding=3>");
   for (const QString& line : lines) {
-    html += QStringLiteral("<tr><td>%1</td><td><b>%2</b></td></tr>").arg(line.section(QLatin1Char('\t'), 0, 0).toHtmlEscaped(), line.section(QLatin1Char('\t'), 1).toHtmlEscaped());
+    html += QStringLiteral("<tr><td>%1</td><td><b>%2</b></td></tr>")
+                .arg(line.section(QLatin1Char('\t'), 0, 0).toHtmlEscaped(), line.section(QLatin1Char('\t'), 1).toHtmlEscaped());
   }
   auto* box = new QMessageBox(this);
   box->setAttribute(Qt::WA_DeleteOnClose);

@@ -58,7 +58,8 @@ class SampleCard : public QAbstractButton {
     painter.drawText(QRectF(room.left(), room.top(), room.width(), title + 1), Qt::TextWordWrap, m_title);
     painter.setFont(theme().font(TextRole::kCaption));
     painter.setPen(c.mutedText);
-    painter.drawText(QRectF(room.left(), room.top() + title + theme().px(3), room.width(), room.height() - title), Qt::TextWordWrap, m_question);
+    painter.drawText(QRectF(room.left(), room.top() + title + theme().px(3), room.width(), room.height() - title), Qt::TextWordWrap,
+                     m_question);
   }
 
  private:
@@ -97,7 +98,8 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, QWidget* parent) : QScrollA
   title->setWordWrap(true);
   setTextRole(title, TextRole::kTitle);
   layout->addWidget(title);
-  auto* words = new QLabel(tr("Attach an image or a video, ask, and watch what the model keeps in memory. Everything stays on this computer."));
+  auto* words =
+      new QLabel(tr("Attach an image or a video, ask, and watch what the model keeps in memory. Everything stays on this computer."));
   words->setWordWrap(true);
   setMuted(words);
   layout->addWidget(words);
@@ -136,8 +138,9 @@ void WelcomePage::setModel(const QString& name, bool ready, bool isDemo) {
   if (!ready) {
     m_modelLine->setText(tr("To begin, choose a model: a Hugging Face folder with safetensors weights."));
   } else if (isDemo) {
-    m_modelLine->setText(tr("The demo model is loaded. It is tiny and knows only coloured shapes and letters on cards; for real videos choose a "
-                            "LLaVA-OneVision folder under Model."));
+    m_modelLine->setText(
+        tr("The demo model is loaded. It is tiny and knows only coloured shapes and letters on cards; for real videos choose a "
+           "LLaVA-OneVision folder under Model."));
   } else {
     m_modelLine->setText(tr("%1 is loaded. Drop a file anywhere in this window.").arg(displayText(name)));
   }

@@ -193,7 +193,8 @@ QPainterPath strokes(Glyph glyph) {
       p.lineTo(3.5, 8);
       p.cubicTo(3.5, 6, 4.6, 5, 6.5, 5);
       break;
-    case Glyph::kStop: break;
+    case Glyph::kStop:
+      break;
   }
   return p;
 }
@@ -201,10 +202,14 @@ QPainterPath strokes(Glyph glyph) {
 QColor resolve(IconColor color) {
   const Colors& c = theme().colors();
   switch (color) {
-    case IconColor::kMuted: return c.mutedText;
-    case IconColor::kOnAccent: return c.onAccent;
-    case IconColor::kDanger: return c.danger;
-    case IconColor::kText: break;
+    case IconColor::kMuted:
+      return c.mutedText;
+    case IconColor::kOnAccent:
+      return c.onAccent;
+    case IconColor::kDanger:
+      return c.danger;
+    case IconColor::kText:
+      break;
   }
   return c.text;
 }

@@ -144,13 +144,18 @@ QFont Theme::font(TextRole role) const {
   QFont font(m_family);
   qreal scale = 1.0;
   switch (role) {
-    case TextRole::kBody: break;
-    case TextRole::kCaption: scale = 0.88; break;
+    case TextRole::kBody:
+      break;
+    case TextRole::kCaption:
+      scale = 0.88;
+      break;
     case TextRole::kCaptionStrong:
       scale = 0.88;
       font.setWeight(QFont::DemiBold);
       break;
-    case TextRole::kStrong: font.setWeight(QFont::DemiBold); break;
+    case TextRole::kStrong:
+      font.setWeight(QFont::DemiBold);
+      break;
     case TextRole::kHeading:
       scale = 1.15;
       font.setWeight(QFont::DemiBold);

@@ -100,7 +100,9 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
         painter->fillRect(option->rect, option->palette.brush(QPalette::Base));
       }
       return;
-    case PE_FrameLineEdit: drawFieldFrame(painter, option); return;
+    case PE_FrameLineEdit:
+      drawFieldFrame(painter, option);
+      return;
     case PE_IndicatorCheckBox: {
       const QRectF box = QRectF(option->rect);
       fillRounded(painter, box, 4 * theme().zoom(), on ? c.accent : c.surface, on ? QColor() : c.strongBorder, 1.2);
@@ -130,8 +132,11 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
       return;
     }
     case PE_FrameStatusBarItem:
-    case PE_PanelStatusBar: return;
-    case PE_PanelMenu: painter->fillRect(option->rect, c.surface); return;
+    case PE_PanelStatusBar:
+      return;
+    case PE_PanelMenu:
+      painter->fillRect(option->rect, c.surface);
+      return;
     case PE_FrameMenu:
       painter->save();
       painter->setPen(c.border);
@@ -142,7 +147,9 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
     case PE_IndicatorDockWidgetResizeHandle:
       painter->fillRect(option->rect, c.window);
       return;
-    default: QProxyStyle::drawPrimitive(element, option, painter, widget); return;
+    default:
+      QProxyStyle::drawPrimitive(element, option, painter, widget);
+      return;
   }
 }
 
@@ -164,31 +171,42 @@ void WinnowStyle::drawControl(ControlElement element, const QStyleOption* option
                              option->state & State_Enabled ? QIcon::Normal : QIcon::Disabled);
         }
         drawItemText(painter, visualRect(button->direction, room, room.adjusted(mark + gap, 0, 0, 0)),
-                     Qt::AlignCenter | Qt::TextSingleLine | Qt::TextHideMnemonic, palette, option->state & State_Enabled, button->text, QPalette::ButtonText);
+                     Qt::AlignCenter | Qt::TextSingleLine | Qt::TextHideMnemonic, palette, option->state & State_Enabled, button->text,
+                     QPalette::ButtonText);
         return;
       }
       break;
     case CE_ToolButtonLabel:
-      if (const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option); button && button->toolButtonStyle == Qt::ToolButtonTextBesideIcon) {
+      if (const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option);
+          button && button->toolButtonStyle == Qt::ToolButtonTextBesideIcon) {
         const bool menu = button->features & QStyleOptionToolButton::HasMenu;
         const int mark = button->iconSize.width();
         const QRect room = option->rect.adjusted(theme().px(8), 0, -theme().px(8), 0);
-        button->icon.paint(painter, visualRect(button->direction, option->rect, QRect(room.left(), room.center().y() - mark / 2, mark, mark)), Qt::AlignCenter,
-                           option->state & State_Enabled ? QIcon::Normal : QIcon::Disabled);
+        button->icon.paint(painter,
+                           visualRect(button->direction, option->rect, QRect(room.left(), room.center().y() - mark / 2, mark, mark)),
+                           Qt::AlignCenter, option->state & State_Enabled ? QIcon::Normal : QIcon::Disabled);
         const QRect text = room.adjusted(mark + theme().px(6), 0, menu ? -theme().px(16) : 0, 0);
-        drawItemText(painter, visualRect(button->direction, option->rect, text), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine | Qt::TextHideMnemonic,
-                     button->palette, option->state & State_Enabled, button->text, QPalette::ButtonText);
-        if (menu) drawChevron(painter, QRectF(visualRect(button->direction, option->rect, QRect(room.right() - theme().px(12), room.top(), theme().px(12), room.height()))), c.mutedText, false);
+        drawItemText(painter, visualRect(button->direction, option->rect, text),
+                     Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine | Qt::TextHideMnemonic, button->palette,
+                     option->state & State_Enabled, button->text, QPalette::ButtonText);
+        if (menu)
+          drawChevron(painter,
+                      QRectF(visualRect(button->direction, option->rect,
+                                        QRect(room.right() - theme().px(12), room.top(), theme().px(12), room.height()))),
+                      c.mutedText, false);
         return;
       }
       break;
     case CE_TabBarTabShape:
       if (const auto* tab = qstyleoption_cast<const QStyleOptionTab*>(option)) {
         const bool selected = tab->state & State_Selected;
-        if (!selected && (tab->state & State_MouseOver)) fillRounded(painter, QRectF(tab->rect).adjusted(2, 2, -2, -3), theme().smallRadius(), c.hover, QColor());
+        if (!selected && (tab->state & State_MouseOver))
+          fillRounded(painter, QRectF(tab->rect).adjusted(2, 2, -2, -3), theme().smallRadius(), c.hover, QColor());
         if (selected) {
           const qreal line = theme().px(2);
-          fillRounded(painter, QRectF(tab->rect.left() + theme().px(8), tab->rect.bottom() + 1 - line, tab->rect.width() - theme().px(16), line), line / 2, c.accent, QColor());
+          fillRounded(painter,
+                      QRectF(tab->rect.left() + theme().px(8), tab->rect.bottom() + 1 - line, tab->rect.width() - theme().px(16), line),
+                      line / 2, c.accent, QColor());
         }
         return;
       }
@@ -220,9 +238,13 @@ void WinnowStyle::drawControl(ControlElement element, const QStyleOption* option
         return;
       }
       break;
-    case CE_MenuBarEmptyArea: painter->fillRect(option->rect, c.window); return;
-    case CE_Splitter: return;
-    default: break;
+    case CE_MenuBarEmptyArea:
+      painter->fillRect(option->rect, c.window);
+      return;
+    case CE_Splitter:
+      return;
+    default:
+      break;
   }
   QProxyStyle::drawControl(element, option, painter, widget);
 }
@@ -275,8 +297,9 @@ void WinnowStyle::drawComplexControl(ComplexControl control, const QStyleOptionC
       if (label.toolButtonStyle != Qt::ToolButtonTextBesideIcon) label.features &= ~QStyleOptionToolButton::HasMenu;
       proxy()->drawControl(CE_ToolButtonLabel, &label, painter, widget);
       if ((option->state & State_HasFocus) && (option->state & State_KeyboardFocusChange)) {
-        fillRounded(painter, QRectF(option->rect).adjusted(1, 1, -1, -1), isPrimary(widget) ? option->rect.height() / 2.0 : theme().smallRadius(),
-                    QColor(), isPrimary(widget) ? c.text : c.accent, 1.6);
+        fillRounded(painter, QRectF(option->rect).adjusted(1, 1, -1, -1),
+                    isPrimary(widget) ? option->rect.height() / 2.0 : theme().smallRadius(), QColor(),
+                    isPrimary(widget) ? c.text : c.accent, 1.6);
       }
       return;
     }
@@ -307,14 +330,21 @@ QRect WinnowStyle::subControlRect(ComplexControl control, const QStyleOptionComp
       const int start = sliderPositionFromValue(bar->minimum, bar->maximum, bar->sliderPosition, length - thumb, bar->upsideDown);
       QRect result;
       switch (subControl) {
-        case SC_ScrollBarSlider: result = horizontal ? QRect(start, 0, thumb, rect.height()) : QRect(0, start, rect.width(), thumb); break;
-        case SC_ScrollBarGroove: result = QRect(0, 0, rect.width(), rect.height()); break;
-        case SC_ScrollBarSubPage: result = horizontal ? QRect(0, 0, start, rect.height()) : QRect(0, 0, rect.width(), start); break;
+        case SC_ScrollBarSlider:
+          result = horizontal ? QRect(start, 0, thumb, rect.height()) : QRect(0, start, rect.width(), thumb);
+          break;
+        case SC_ScrollBarGroove:
+          result = QRect(0, 0, rect.width(), rect.height());
+          break;
+        case SC_ScrollBarSubPage:
+          result = horizontal ? QRect(0, 0, start, rect.height()) : QRect(0, 0, rect.width(), start);
+          break;
         case SC_ScrollBarAddPage:
           result = horizontal ? QRect(start + thumb, 0, length - start - thumb, rect.height())
                               : QRect(0, start + thumb, rect.width(), length - start - thumb);
           break;
-        default: return QRect();
+        default:
+          return QRect();
       }
       return visualRect(bar->direction, rect, result.translated(rect.topLeft()));
     }
@@ -322,7 +352,8 @@ QRect WinnowStyle::subControlRect(ComplexControl control, const QStyleOptionComp
   if (control == CC_ComboBox) {
     const int arrow = theme().px(24);
     const QRect rect = option->rect;
-    if (subControl == SC_ComboBoxArrow) return visualRect(option->direction, rect, QRect(rect.right() - arrow + 1, rect.top(), arrow, rect.height()));
+    if (subControl == SC_ComboBoxArrow)
+      return visualRect(option->direction, rect, QRect(rect.right() - arrow + 1, rect.top(), arrow, rect.height()));
     if (subControl == SC_ComboBoxEditField) {
       return visualRect(option->direction, rect, rect.adjusted(theme().px(8), theme().px(2), -arrow, -theme().px(2)));
     }
@@ -345,25 +376,34 @@ QSize WinnowStyle::sizeFromContents(ContentsType type, const QStyleOption* optio
   QSize result = QProxyStyle::sizeFromContents(type, option, size, widget);
   const int control = theme().px(32);
   switch (type) {
-    case CT_PushButton: return QSize(size.width() + theme().px(32), std::max(control, size.height() + theme().px(12)));
+    case CT_PushButton:
+      return QSize(size.width() + theme().px(32), std::max(control, size.height() + theme().px(12)));
     case CT_ToolButton:
-      if (const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option); button && button->toolButtonStyle == Qt::ToolButtonTextBesideIcon) {
+      if (const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option);
+          button && button->toolButtonStyle == Qt::ToolButtonTextBesideIcon) {
         const int text = button->fontMetrics.size(Qt::TextShowMnemonic, button->text).width();
         const int menu = button->features & QStyleOptionToolButton::HasMenu ? theme().px(16) : 0;
         return QSize(theme().px(16) + button->iconSize.width() + theme().px(8) + text + menu, std::max(result.height(), control));
       }
       return QSize(control, control);
-    case CT_ComboBox: return QSize(size.width() + theme().px(40), std::max(control, size.height() + theme().px(10)));
-    case CT_SpinBox: return QSize(size.width() + theme().px(30), std::max(control, option->fontMetrics.height() + theme().px(12)));
-    case CT_LineEdit: return QSize(result.width(), std::max(control, result.height()));
-    case CT_MenuBarItem: return QSize(size.width() + theme().px(16), std::max(size.height() + theme().px(8), theme().px(28)));
+    case CT_ComboBox:
+      return QSize(size.width() + theme().px(40), std::max(control, size.height() + theme().px(10)));
+    case CT_SpinBox:
+      return QSize(size.width() + theme().px(30), std::max(control, option->fontMetrics.height() + theme().px(12)));
+    case CT_LineEdit:
+      return QSize(result.width(), std::max(control, result.height()));
+    case CT_MenuBarItem:
+      return QSize(size.width() + theme().px(16), std::max(size.height() + theme().px(8), theme().px(28)));
     case CT_MenuItem:
-      if (const auto* item = qstyleoption_cast<const QStyleOptionMenuItem*>(option); item && item->menuItemType != QStyleOptionMenuItem::Separator) {
+      if (const auto* item = qstyleoption_cast<const QStyleOptionMenuItem*>(option);
+          item && item->menuItemType != QStyleOptionMenuItem::Separator) {
         result.setHeight(std::max(result.height(), theme().px(28)));
       }
       return result;
-    case CT_HeaderSection: return QSize(result.width() + theme().px(4), std::max(result.height(), theme().px(26)));
-    default: return result;
+    case CT_HeaderSection:
+      return QSize(result.width() + theme().px(4), std::max(result.height(), theme().px(26)));
+    default:
+      return result;
   }
 }
 
@@ -372,43 +412,68 @@ int WinnowStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, con
     case PM_LayoutLeftMargin:
     case PM_LayoutRightMargin:
     case PM_LayoutTopMargin:
-    case PM_LayoutBottomMargin: return theme().space(Space::kMedium);
+    case PM_LayoutBottomMargin:
+      return theme().space(Space::kMedium);
     case PM_LayoutHorizontalSpacing:
-    case PM_LayoutVerticalSpacing: return theme().space(Space::kSmall);
-    case PM_ScrollBarExtent: return theme().px(12);
-    case PM_ScrollBarSliderMin: return theme().px(28);
-    case PM_ScrollView_ScrollBarSpacing: return 0;
+    case PM_LayoutVerticalSpacing:
+      return theme().space(Space::kSmall);
+    case PM_ScrollBarExtent:
+      return theme().px(12);
+    case PM_ScrollBarSliderMin:
+      return theme().px(28);
+    case PM_ScrollView_ScrollBarSpacing:
+      return 0;
     case PM_SmallIconSize:
     case PM_ButtonIconSize:
     case PM_ListViewIconSize:
-    case PM_ToolBarIconSize: return theme().px(18);
-    case PM_MessageBoxIconSize: return theme().px(36);
+    case PM_ToolBarIconSize:
+      return theme().px(18);
+    case PM_MessageBoxIconSize:
+      return theme().px(36);
     case PM_SliderThickness:
-    case PM_SliderControlThickness: return theme().px(22);
-    case PM_SliderLength: return theme().px(16);
+    case PM_SliderControlThickness:
+      return theme().px(22);
+    case PM_SliderLength:
+      return theme().px(16);
     case PM_IndicatorWidth:
-    case PM_IndicatorHeight: return theme().px(17);
-    case PM_ButtonMargin: return theme().px(8);
+    case PM_IndicatorHeight:
+      return theme().px(17);
+    case PM_ButtonMargin:
+      return theme().px(8);
     case PM_MenuVMargin:
-    case PM_MenuHMargin: return theme().px(4);
-    case PM_ToolBarItemSpacing: return theme().px(4);
-    case PM_DockWidgetSeparatorExtent: return theme().px(5);
-    case PM_SplitterWidth: return theme().px(5);
-    case PM_TabBarTabHSpace: return theme().px(24);
-    case PM_TabBarTabVSpace: return theme().px(10);
-    default: return QProxyStyle::pixelMetric(metric, option, widget);
+    case PM_MenuHMargin:
+      return theme().px(4);
+    case PM_ToolBarItemSpacing:
+      return theme().px(4);
+    case PM_DockWidgetSeparatorExtent:
+      return theme().px(5);
+    case PM_SplitterWidth:
+      return theme().px(5);
+    case PM_TabBarTabHSpace:
+      return theme().px(24);
+    case PM_TabBarTabVSpace:
+      return theme().px(10);
+    default:
+      return QProxyStyle::pixelMetric(metric, option, widget);
   }
 }
 
 int WinnowStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* data) const {
   switch (hint) {
-    case SH_ToolTip_WakeUpDelay: return 500;
-    case SH_Slider_AbsoluteSetButtons: return Qt::LeftButton;
-    case SH_ScrollBar_LeftClickAbsolutePosition: return 0;
-    case SH_EtchDisabledText: return 0;
-    case SH_ComboBox_Popup: return 0;
-    case SH_UnderlineShortcut: return 0;
-    default: return QProxyStyle::styleHint(hint, option, widget, data);
+    case SH_ToolTip_WakeUpDelay:
+      return 500;
+    case SH_Slider_AbsoluteSetButtons:
+      return Qt::LeftButton;
+    case SH_ScrollBar_LeftClickAbsolutePosition:
+      return 0;
+    case SH_EtchDisabledText:
+      return 0;
+    case SH_ComboBox_Popup:
+      return 0;
+    case SH_UnderlineShortcut:
+      return 0;
+    default:
+      return QProxyStyle::styleHint(hint, option, widget, data);
   }
 }
 

@@ -48,8 +48,9 @@ TEST(MarkdownParser, ReadsListsHeadingsAndTables) {
 // E1, E2: an image is words, and nothing asks for it.
 TEST(MarkdownParser, ImagesAreTextAndNothingIsLoaded) {
   const int refused = BlockDocument::refusedResources();
-  for (const char* source : {"![a](http://h/x?d=SECRET)", "![](/dev/zero)", "![](file:///etc/passwd)", "![](qrc:/x)", "[![x](http://h/a)](http://h/b)",
-                             "![r][1]\n\n[1]: http://h/c", "<img src=\"http://h/d\">", "![](data:image/png;base64,AAAA)"}) {
+  for (const char* source :
+       {"![a](http://h/x?d=SECRET)", "![](/dev/zero)", "![](file:///etc/passwd)", "![](qrc:/x)", "[![x](http://h/a)](http://h/b)",
+        "![r][1]\n\n[1]: http://h/c", "<img src=\"http://h/d\">", "![](data:image/png;base64,AAAA)"}) {
     const QString text = QString::fromLatin1(source);
     const auto blocks = parseMarkdown(text);
     EXPECT_FALSE(textOf(blocks).isEmpty()) << source;
@@ -62,7 +63,8 @@ TEST(MarkdownParser, ImagesAreTextAndNothingIsLoaded) {
 
 // E3: only http, https and mailto can be clicked, and the address is always readable.
 TEST(MarkdownParser, LinksAreShownInFullAndOnlySafeSchemesClick) {
-  for (const char* bad : {"javascript:alert(1)", "file:///etc/passwd", "smb://h/s", "ms-msdt:x", "http:", "vbscript:x", "mailto:nobody", "//h/x", "data:text/html,x"}) {
+  for (const char* bad : {"javascript:alert(1)", "file:///etc/passwd", "smb://h/s", "ms-msdt:x", "http:", "vbscript:x", "mailto:nobody",
+                          "//h/x", "data:text/html,x"}) {
     const auto blocks = parseMarkdown(QStringLiteral("[bank](%1)").arg(QLatin1String(bad)));
     EXPECT_TRUE(linksOf(blocks).isEmpty()) << bad;
     EXPECT_TRUE(textOf(blocks).contains(QLatin1String(bad))) << bad;
@@ -74,7 +76,8 @@ TEST(MarkdownParser, LinksAreShownInFullAndOnlySafeSchemesClick) {
 
 // E4
 TEST(MarkdownParser, HtmlIsText) {
-  for (const char* source : {"<script>x()</script>", "a <a href=\"http://h\">b</a> c", "<!-- c -->", "<![CDATA[x]]>", "<table><tr><td>1</td></tr></table>"}) {
+  for (const char* source :
+       {"<script>x()</script>", "a <a href=\"http://h\">b</a> c", "<!-- c -->", "<![CDATA[x]]>", "<table><tr><td>1</td></tr></table>"}) {
     const auto blocks = parseMarkdown(QString::fromLatin1(source));
     EXPECT_EQ(textOf(blocks), QString::fromLatin1(source));
   }
@@ -89,9 +92,17 @@ TEST(MarkdownParser, HostileBlocksAreCheap) {
   for (int i = 0; i < 2000; ++i) table += QStringLiteral("-|");
   QString deep;
   for (int i = 0; i < 150; ++i) deep += QString(i, QLatin1Char(' ')) + QStringLiteral("- x\n");
-  const QString inputs[] = {QString(most, QLatin1Char('[')), QString(most, QLatin1Char('*')), QStringLiteral("*a_ ").repeated(3000), QString(most, QLatin1Char('>')),
-                            QStringLiteral("![").repeated(6000), QStringLiteral("<a ").repeated(4000), table, deep, QString(most, QLatin1Char('`')),
-                            QStringLiteral("&#x41;").repeated(2000), QStringLiteral("- ").repeated(750)};
+  const QString inputs[] = {QString(most, QLatin1Char('[')),
+                            QString(most, QLatin1Char('*')),
+                            QStringLiteral("*a_ ").repeated(3000),
+                            QString(most, QLatin1Char('>')),
+                            QStringLiteral("![").repeated(6000),
+                            QStringLiteral("<a ").repeated(4000),
+                            table,
+                            deep,
+                            QString(most, QLatin1Char('`')),
+                            QStringLiteral("&#x41;").repeated(2000),
+                            QStringLiteral("- ").repeated(750)};
   for (const QString& input : inputs) {
     QElapsedTimer timer;
     timer.start();

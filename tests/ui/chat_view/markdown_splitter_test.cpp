@@ -25,7 +25,8 @@ TEST(MarkdownSplitter, CutsAtBlankLinesAndKeepsListsAndCodeWhole) {
 
 TEST(MarkdownSplitter, AnyPiecesGiveTheBlocksOfTheWhole) {
   const QString text = QStringLiteral(
-      "Intro `a` and\n```not``` inline\n\n1. one\n2. two\n\n   more of two\n\n> quote\n> goes on\n\n```\ncode\n\n~~~\n``\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
+      "Intro `a` and\n```not``` inline\n\n1. one\n2. two\n\n   more of two\n\n> quote\n> goes on\n\n```\ncode\n\n~~~\n``\n```\n\n| a | b "
+      "|\n|---|---|\n| 1 | 2 |\n\n"
       "~~~py\nx = 1\n~~~\n   indented start\n\nunclosed\n````md\n```\ninside\n");
   MarkdownSplitter whole;
   whole.append(text);

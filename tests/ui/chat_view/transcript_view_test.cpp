@@ -39,7 +39,8 @@ class TranscriptViewTest : public testing::Test {
 TEST_F(TranscriptViewTest, KeepsOnlyDocumentsNearTheViewport) {
   std::vector<MessageContent> messages;
   for (int i = 0; i < 1000; ++i) {
-    messages.push_back(message(i + 1, i % 2 ? Speaker::kAssistant : Speaker::kUser, QStringLiteral("Paragraph one of %1.\n\n- a\n- b\n\nParagraph two.").arg(i)));
+    messages.push_back(message(i + 1, i % 2 ? Speaker::kAssistant : Speaker::kUser,
+                               QStringLiteral("Paragraph one of %1.\n\n- a\n- b\n\nParagraph two.").arg(i)));
   }
   m_view.setMessages(std::move(messages));
   EXPECT_TRUE(m_view.atEnd());
@@ -95,7 +96,8 @@ TEST_F(TranscriptViewTest, ReopensAtTheSamePlace) {
 
 TEST_F(TranscriptViewTest, CopiesSelectionAndExactCode) {
   const QString code = QStringLiteral("a\u00a0= \"\u202E\"\n\tb\n");
-  m_view.setMessages({message(1, Speaker::kUser, QStringLiteral("Why?")), message(2, Speaker::kAssistant, QStringLiteral("Because **so**.\n\n```\n") + code + QStringLiteral("```"))});
+  m_view.setMessages({message(1, Speaker::kUser, QStringLiteral("Why?")),
+                      message(2, Speaker::kAssistant, QStringLiteral("Because **so**.\n\n```\n") + code + QStringLiteral("```"))});
   m_view.grab();
   m_view.selectAll();
   const QString all = m_view.selectedText();
@@ -118,7 +120,8 @@ TEST_F(TranscriptViewTest, ActionsSaySo) {
   done.branchCount = 2;
   m_view.setMessages({done, failed, waiting});
   m_view.grab();
-  QSignalSpy regenerate(&m_view, &TranscriptView::regenerateRequested), stop(&m_view, &TranscriptView::stopRequested), branch(&m_view, &TranscriptView::branchRequested);
+  QSignalSpy regenerate(&m_view, &TranscriptView::regenerateRequested), stop(&m_view, &TranscriptView::stopRequested),
+      branch(&m_view, &TranscriptView::branchRequested);
   click(m_view.actionRect(4, Action::kRegenerate));
   click(m_view.actionRect(4, Action::kNextBranch));
   click(m_view.actionRect(5, Action::kRetry));

@@ -26,7 +26,9 @@ class ComposerTest : public testing::Test {
   }
   void paste() { QTest::keyClick(m_composer.prompt(), Qt::Key_V, Qt::ControlModifier); }
   AttachmentCard* card(int index = 0) { return m_composer.tray()->card(index); }
-  bool opened() { return waitFor([this] { return m_composer.tray()->count() > 0 && !m_composer.tray()->opening(); }); }
+  bool opened() {
+    return waitFor([this] { return m_composer.tray()->count() > 0 && !m_composer.tray()->opening(); });
+  }
 
   FakeMediaPreview m_preview;
   Composer m_composer{m_preview, test::testMethods()};

@@ -35,7 +35,8 @@ TEST(CacheMonitor, CarriesTheEnginesFigures) {
   CacheMonitor monitor;
   monitor.begin(QStringLiteral("vl-cache"), 0.2);
   monitor.take(Progress{Phase::kPrefill, 63, 100});
-  EXPECT_EQ(phaseText(monitor.figures().phase, monitor.figures().phaseDone, monitor.figures().phaseTotal), QStringLiteral("Prefill 63\u202F%"));
+  EXPECT_EQ(phaseText(monitor.figures().phase, monitor.figures().phaseDone, monitor.figures().phaseTotal),
+            QStringLiteral("Prefill 63\u202F%"));
   monitor.take(report());
   EXPECT_EQ(monitor.figures().visualTokens, 90);
   EXPECT_DOUBLE_EQ(CacheMonitor::keptVisual(monitor.figures()), 20.0);
@@ -80,7 +81,8 @@ TEST(InspectorPanel, TableTwinSortsAndCopies) {
   panel.table()->sortByColumn(LayerTableModel::kKept, Qt::AscendingOrder);
   EXPECT_EQ(panel.table()->model()->index(0, LayerTableModel::kLayer).data().toString(), QStringLiteral("1"));
   panel.copyTable();
-  EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("Layer\tBudget\tKept\tVisual\tText\tKV KiB\n1\t20\t20\t10\t10\t0.3125\n0\t40\t40\t30\t10\t0.625\n"));
+  EXPECT_EQ(QApplication::clipboard()->text(),
+            QStringLiteral("Layer\tBudget\tKept\tVisual\tText\tKV KiB\n1\t20\t20\t10\t10\t0.3125\n0\t40\t40\t30\t10\t0.625\n"));
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ TEST_F(MainWindowTest, DropsAnywhereBecomeAttachmentsAndReachTheEngine) {
   ASSERT_TRUE(waitFor([this] { return !composer()->tray()->opening(); }));
   ask(QStringLiteral("What is this?"));
   ASSERT_EQ(transcript()->messageAt(0).attachments.size(), 1u);
-  EXPECT_TRUE(transcript()->messageAt(0).attachments[0].detail.startsWith(QStringLiteral("64 asked, 64 done"))) << transcript()->messageAt(0).attachments[0].detail.toStdString();
+  EXPECT_TRUE(transcript()->messageAt(0).attachments[0].detail.startsWith(QStringLiteral("64 asked, 64 done")))
+      << transcript()->messageAt(0).attachments[0].detail.toStdString();
   EXPECT_EQ(composer()->tray()->count(), 0);
 }
 
@@ -123,7 +124,9 @@ TEST_F(MainWindowTest, ErrorsBecomeCardsAndTryingAgainWorks) {
 }
 
 TEST_F(MainWindowTest, AFailedModelSaysWhyAndBlocksSending) {
-  m_script = [](const Request& request) { return failure_script(ErrorCode::kDamagedFile, "/models/x/model.safetensors", "offsets overlap"); };
+  m_script = [](const Request& request) {
+    return failure_script(ErrorCode::kDamagedFile, "/models/x/model.safetensors", "offsets overlap");
+  };
   controller().loadModel(QStringLiteral("/models/x"));
   ASSERT_TRUE(waitFor([this] { return controller().modelState() == ui::ModelState::kFailed; }));
   EXPECT_TRUE(m_window->notice()->text().contains(QStringLiteral("model.safetensors")));

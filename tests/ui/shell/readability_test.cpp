@@ -29,7 +29,8 @@ void expectTextFits(const QWidget& root, const char* state) {
       EXPECT_GE(label->height(), label->fontMetrics().height()) << state << ": " << label->text().toStdString();
     } else if (const auto* button = qobject_cast<const QAbstractButton*>(widget)) {
       if (button->text().isEmpty()) continue;
-      EXPECT_GE(button->width(), button->fontMetrics().size(Qt::TextShowMnemonic, button->text()).width()) << state << ": " << button->text().toStdString();
+      EXPECT_GE(button->width(), button->fontMetrics().size(Qt::TextShowMnemonic, button->text()).width())
+          << state << ": " << button->text().toStdString();
       EXPECT_GE(button->height(), button->fontMetrics().height()) << state << ": " << button->text().toStdString();
     }
   }
@@ -62,11 +63,12 @@ TEST_F(ReadabilityTest, EverythingThatTakesTheFocusHasAName) {
   int checked = 0;
   for (const QWidget* widget : m_window->findChildren<QWidget*>()) {
     // Internal parts of composite controls are named by the control.
-    if (widget->focusPolicy() == Qt::NoFocus || widget->objectName().startsWith(QLatin1String("qt_")) || widget->focusProxy() != nullptr) continue;
+    if (widget->focusPolicy() == Qt::NoFocus || widget->objectName().startsWith(QLatin1String("qt_")) || widget->focusProxy() != nullptr)
+      continue;
     const QAccessibleInterface* accessible = QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
     ASSERT_NE(accessible, nullptr);
-    EXPECT_FALSE(accessible->text(QAccessible::Name).isEmpty()) << widget->metaObject()->className() << " in "
-                                                                << (widget->parent() ? widget->parent()->metaObject()->className() : "");
+    EXPECT_FALSE(accessible->text(QAccessible::Name).isEmpty())
+        << widget->metaObject()->className() << " in " << (widget->parent() ? widget->parent()->metaObject()->className() : "");
     ++checked;
   }
   EXPECT_GT(checked, 15);

@@ -56,12 +56,12 @@ class WindowTest : public testing::Test {
 
   void open(ui::InitialState initial = {}) {
     m_log = std::make_shared<ScriptedEngineLog>();
-    m_store = std::make_unique<app::ChatStore>(app::ChatFolders{m_folder.filePath(QStringLiteral("data")), m_folder.filePath(QStringLiteral("cache"))});
+    m_store = std::make_unique<app::ChatStore>(
+        app::ChatFolders{m_folder.filePath(QStringLiteral("data")), m_folder.filePath(QStringLiteral("cache"))});
     m_settings = std::make_unique<app::Settings>([this](const QString& key, const QString& value) { m_store->setSetting(key, value); });
     m_preview = std::make_unique<FakeMediaPreview>();
-    m_engine = std::make_unique<app::EngineHost>([this] {
-      return std::make_unique<ScriptedEngine>([this](const Request& request) { return m_script(request); }, m_log);
-    });
+    m_engine = std::make_unique<app::EngineHost>(
+        [this] { return std::make_unique<ScriptedEngine>([this](const Request& request) { return m_script(request); }, m_log); });
     if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
     m_window = std::make_unique<ui::MainWindow>(
         ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, testMethods(), QStringLiteral("0.1.0")}, initial);
@@ -90,7 +90,9 @@ class WindowTest : public testing::Test {
   ui::Composer* composer() { return m_window->composer(); }
   void type(const QString& text) { QTest::keyClicks(composer()->prompt(), text); }
   void pressEnter() { QTest::keyClick(composer()->prompt(), Qt::Key_Return); }
-  bool idle() { return waitFor([this] { return !controller().busy(); }); }
+  bool idle() {
+    return waitFor([this] { return !controller().busy(); });
+  }
   void ask(const QString& text) {
     composer()->prompt()->setPlainText(text);
     ASSERT_TRUE(waitFor([this] { return composer()->sendButton()->isEnabled(); }));
