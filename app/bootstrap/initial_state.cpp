@@ -9,7 +9,7 @@ ui::InitialState initialState(const Options& options) {
   state.device = options.device;
   state.demoModelFolder = app::demoModelFolder();
   state.samples = app::demoSamples();
-  state.modelFolder = options.modelFolder.isEmpty() ? state.demoModelFolder : options.modelFolder;
+  state.modelFolder = options.modelFolder;
   state.attachedFile = options.file;
   if (!options.demo) return state;
   state.modelFolder = state.demoModelFolder;

@@ -451,6 +451,7 @@ void ChatController::onModelEvent(const EventBody& body) {
     m_modelProgress = phaseText(progress->phase, progress->done, progress->total);
   } else if (const auto* loaded = std::get_if<ModelLoaded>(&body)) {
     m_model = loaded->info;
+    if (!m_demoModelFolder.isEmpty() && m_modelFolder == m_demoModelFolder) m_model.name = tr("Demo model").toStdString();
     m_modelState = ModelState::kReady;
     m_modelRequest = 0;
     m_settings.setLastModelFolder(m_modelFolder);

@@ -61,6 +61,8 @@ class ChatController : public QObject {
   void saveView(app::MessageId anchor, double offset);
 
   void setDevice(Device device) { m_device = device; }  // of models loaded from now on
+  // Its folder is just called "model": the window says what it is.
+  void setDemoModelFolder(const QString& folder) { m_demoModelFolder = folder; }
   void loadModel(const QString& folder);
   ModelState modelState() const { return m_modelState; }
   const ModelInfo& model() const { return m_model; }
@@ -142,6 +144,7 @@ class ChatController : public QObject {
   std::optional<Error> m_modelError;
   RequestId m_modelRequest = 0;
   Device m_device = Device::kAuto;
+  QString m_demoModelFolder;
 };
 
 }  // namespace winnow::ui

@@ -90,6 +90,7 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   }
   // The model loads after the window is up; the store does not have to be open for it.
   m_controller->setDevice(m_initial.device);
+  m_controller->setDemoModelFolder(m_initial.demoModelFolder);
   if (!m_initial.modelFolder.isEmpty()) m_controller->loadModel(m_initial.modelFolder);
 }
 
@@ -310,6 +311,10 @@ void MainWindow::onStoreOpened() {
   m_composer->prompt()->setEnterKey(settings.sendKey() == app::SendKey::kEnter ? EnterKey::kSends : EnterKey::kControlSends);
   m_composer->setDefaultFrames(settings.defaultFrameCount());
   m_composer->setBrowseFolder(settings.lastMediaFolder());
+  if (m_initial.modelFolder.isEmpty() && m_controller->modelState() == ModelState::kNone) {
+    const QString last = settings.autoLoadModel() ? settings.lastModelFolder() : QString();
+    m_controller->loadModel(last.isEmpty() ? m_initial.demoModelFolder : last);
+  }
   m_arrangement = -1;
   m_narrow = dockWidgetArea(m_dock) == Qt::BottomDockWidgetArea;
   arrange();
