@@ -24,8 +24,11 @@ TEST(TestRegistration, EveryTestFileIsNamedByItsCMakeLists) {
     const std::string name = entry.path().filename().string();
     if (!name.ends_with("_test.cpp")) continue;
     ++seen;
-    const fs::path list = entry.path().parent_path() / "CMakeLists.txt";
-    ASSERT_TRUE(fs::exists(list)) << entry.path() << " has no CMakeLists.txt beside it";
+    // The list beside the file, or the nearest above it.
+    fs::path folder = entry.path().parent_path();
+    while (folder != tests && !fs::exists(folder / "CMakeLists.txt")) folder = folder.parent_path();
+    const fs::path list = folder / "CMakeLists.txt";
+    ASSERT_TRUE(folder != tests) << entry.path() << " belongs to no CMakeLists.txt";
     EXPECT_NE(text_of(list).find(name), std::string::npos) << entry.path() << " is not in the build";
   }
   EXPECT_GT(seen, 5);
