@@ -20,6 +20,7 @@ from questions import Facts, Qa
 
 SHORT_KINDS = tuple(kind for kind in questions.KINDS if kind not in questions.LONG_KINDS)
 IGNORED = -100
+FACT_WEIGHT, NUMBER_WEIGHT, NAMED_WEIGHT = 3.0, 8.0, 0.6  # tokens that carry a short answer, a description's number, a listed thing
 LONGEST_SHORT_ANSWER = 44  # characters; the few longer ones would only widen every row
 
 
@@ -69,6 +70,7 @@ class Targets:
 
     labels: list[Tensor]  # per row group int64 [B, count, length]: the next token where it belongs to an answer
     kinds: list[list[list[str]]]  # per row group [B][count]
+    weights: list[Tensor]  # per row group float32 [B, count, length]: of every answer token's loss
     told_by: list[tuple[Tensor, Tensor]]  # per row group: int64 [n, 3] (video, row, position), bool [n, P] slots that tell the token
     item: list[Tensor]  # per row group int64 [B, count, length]: ordinal of the thing being named, IGNORED elsewhere
     slots: dict[str, Tensor]  # auxiliary targets of the visual slots, one row per visual slot of the batch
@@ -127,11 +129,11 @@ class Composer:
         self.turn_end = vocabulary.ids(text.TURN_END)
         self.kind_weights = dict.fromkeys(SHORT_KINDS, 1.0)
 
-    def _row(self, turns: list[Qa]) -> tuple[list[int], list[int], list[tuple[int, int, tuple[int, ...]]]]:
-        """Token ids, labels, and (position, item, scenes) of the predictions that scenes tell."""
+    def _row(self, turns: list[Qa]) -> tuple[list[int], list[int], list[tuple[int, int, float, tuple[int, ...]]]]:
+        """Token ids, labels, and (position, item, weight, scenes) of the predictions that scenes tell."""
         ids: list[int] = []
         labels: list[int] = []
-        told: list[tuple[int, int, tuple[int, ...]]] = []
+        told: list[tuple[int, int, float, tuple[int, ...]]] = []
         for index, qa in enumerate(turns):
             given = (self.turn_opening if index else []) + self.vocabulary.ids(qa.question) + self.answer_opening
             labels += [IGNORED] * (len(given) - 1)
@@ -144,7 +146,9 @@ class Composer:
                 if piece.text == ",":
                     scenes = qa.pieces[place + 1].scenes  # a comma is right where a next thing is found
                 if scenes:
-                    told += [(len(labels) + k, item if qa.kind in questions.LONG_KINDS else IGNORED, scenes) for k in range(len(part))]
+                    long = qa.kind in questions.LONG_KINDS
+                    weight = FACT_WEIGHT if not long else NUMBER_WEIGHT if qa.kind == "describe" and place < 3 else NAMED_WEIGHT
+                    told += [(len(labels) + k, item if long else IGNORED, weight, scenes) for k in range(len(part))]
                 labels += part
                 ids += part
             labels += self.turn_end + [IGNORED] * (len(self.turn_end) - 1)
@@ -228,12 +232,12 @@ class Composer:
             else:
                 short = [[self._short(facts, duration, rng, mix)] for _ in range(mix.short_rows)]
                 dice = rng.random()
-                if dice < 0.05 or mix.text_only:
+                if dice < 0.02 or mix.text_only:
                     long = [[questions.out_of_world(rng)]]
-                elif dice < 0.2:
+                elif dice < 0.12:
                     long = [[self._short(facts, duration, rng, mix) for _ in range(3)]]
                 else:
-                    kind = "describe" if dice < 0.55 or mix.image else "list"
+                    kind = "describe" if dice < 0.6 or mix.image else "list"
                     long = [[questions.ask(kind, facts, duration, rng, mix.phrasings, mix.image)]]
             groups[0].append(short)
             groups[1].append(long)
@@ -264,7 +268,7 @@ class Composer:
         behind = np.repeat(token[:, None], 4, 1) if mix.image else self.pool[token]
         features = self.bank.features[torch.from_numpy(frame)[:, None], torch.from_numpy(behind)]
 
-        rows, labels, kinds, told_by, items, times, digits = [], [], [], [], [], [], []
+        rows, labels, weights, kinds, told_by, items, times, digits = [], [], [], [], [], [], [], []
         for group in groups:
             made = [[self._row(turns) for turns in video] for video in group]
             count, length = max(map(len, made)), max((len(row[0]) for video in made for row in video), default=0)
@@ -272,6 +276,7 @@ class Composer:
                 continue
             row_ids = np.zeros((videos, count, length), dtype=np.int64)
             row_labels = np.full((videos, count, length), IGNORED)
+            row_weights = np.ones((videos, count, length), dtype=np.float32)
             row_items = np.full((videos, count, length), IGNORED)
             where, slots = [], []
             for v, video in enumerate(made):
@@ -279,17 +284,18 @@ class Composer:
                     row_ids[v, r, : len(tokens)], row_labels[v, r, : len(tokens)] = tokens, label
                     turn = group[v][r][0]
                     if turn.kind == "when" and told and len(group[v][r]) == 1:
-                        frame_told = int(first_frames[v][told[0][2][0]])
-                        digits += [(len(rows), v, r, place) for place, _, _ in told]
+                        frame_told = int(first_frames[v][told[0][3][0]])
+                        digits += [(len(rows), v, r, place) for place, *_ in told]
                         times.append((len(rows), v, r, told[0][0], frame_told, float(turn.pieces[1].text)))
-                    for place, item, told_scenes in told:
+                    for place, item, weight, told_scenes in told:
                         where.append((v, r, place))
                         slots.append(np.isin(scenes[v], told_scenes) if len(told_scenes) > 1 else scenes[v] == told_scenes[0])
-                        row_items[v, r, place] = item
+                        row_items[v, r, place], row_weights[v, r, place] = item, weight
             ends = np.array([end + len(tail) for tail, _, end in prefixes])
             row_positions = ends[:, None, None] + np.broadcast_to(np.arange(length), (videos, count, length))
             rows.append(Rows(torch.from_numpy(row_ids), torch.from_numpy(row_positions)))
             labels.append(torch.from_numpy(row_labels))
+            weights.append(torch.from_numpy(row_weights))
             items.append(torch.from_numpy(row_items))
             kinds.append([[turns[0].kind if len(turns) == 1 else "follow-up" for turns in video] for video in group])
             told_by.append((torch.tensor(where, dtype=torch.int64).view(-1, 3), torch.from_numpy(np.array(slots, dtype=bool).reshape(-1, width))))
@@ -327,4 +333,4 @@ class Composer:
                 "previous_shape": torch.from_numpy(scenes[:, None, :] == shape_before[:, :, None]),
             }
         merged = {k: torch.from_numpy(np.concatenate([t[k] for t in slot_targets])) for k in slot_targets[0]} if slot_targets else {}
-        return batch, Targets(labels, kinds, told_by, items, merged, timed, looks)
+        return batch, Targets(labels, kinds, weights, told_by, items, merged, timed, looks)

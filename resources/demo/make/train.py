@@ -34,7 +34,7 @@ DECADE_PERIODS = (0.125, 0.25, 0.5, 1.0, 2.0, 8.0)  # of the decimal logarithm o
 COUNTING_LOOKS = ((2, 2, "ordinal"), (2, 3, "same_shape"))
 TIME_LOOK = (3, 1)
 INTERVAL_LAYER = 2
-FRAME_LAYER, SECONDS_LAYER = 5, 6
+FRAME_LAYER, SECONDS_LAYER = 4, 6
 
 
 def keep_freed_memory() -> None:
@@ -63,12 +63,15 @@ class Helpers(nn.Module):
         self.heads = nn.ModuleDict({str(layer): nn.Linear(hidden, width) for layer in STATE_LAYERS})
         self.item = nn.Linear(hidden, self.SIZES["ordinal"])
         self.interval = nn.Linear(hidden, 2 * len(DECADE_PERIODS))
+        self.log_frame = nn.ModuleDict({str(layer): nn.Linear(hidden, 2 * len(DECADE_PERIODS)) for layer in STATE_LAYERS})
+        self.told_log_frame = nn.Linear(hidden, 2 * len(DECADE_PERIODS))
         self.told_frame = nn.Linear(hidden, 2 * len(FRAME_PERIODS))
         self.seconds = nn.Linear(hidden, 2 * len(DECADE_PERIODS))
 
     def slot_loss(self, layer: int, states: Tensor, targets: dict[str, Tensor]) -> tuple[Tensor, dict[str, float]]:
         """states [visual slots, hidden]"""
-        scores = self.heads[str(layer)](F.rms_norm(states.float(), states.shape[-1:]))
+        states = F.rms_norm(states.float(), states.shape[-1:])
+        scores = self.heads[str(layer)](states)
         parts = iter(scores.split([*HEADS.values(), *HEADS.values(), *self.SIZES.values(), 4 * len(FRAME_PERIODS)], dim=-1))
         loss, right = torch.zeros(()), {}
         for which in ("previous", "previous_shape"):
@@ -80,12 +83,15 @@ class Helpers(nn.Module):
             right[which] = hits.float().mean().item()
         for name in self.SIZES:
             part = next(parts)
-            loss = loss + F.cross_entropy(part, targets[name])
+            loss = loss + 2 * F.cross_entropy(part, targets[name])
             right[name] = (part.argmax(-1) == targets[name]).float().mean().item()
         wanted = torch.cat([on_circles(targets["frame"], FRAME_PERIODS), on_circles(targets["first_frame"], FRAME_PERIODS)], dim=-1)
         error = F.mse_loss(next(parts), wanted)
         right["frame"] = 1 - error.item()
-        return loss + 3 * error, right
+        # Seconds are a product; as logarithms of frame and interval they are a sum of angles.
+        log_error = F.mse_loss(self.log_frame[str(layer)](states), on_circles((targets["first_frame"] + 0.5).log10(), DECADE_PERIODS))
+        right["log-frame"] = 1 - log_error.item()
+        return loss + 3 * error + 3 * log_error, right
 
 
     def time_losses(self, trace: Trace, batch: Batch, times: Times) -> dict[str, Tensor]:
@@ -94,6 +100,7 @@ class Helpers(nn.Module):
         found = {"interval": (self.interval, last, on_circles(times.interval_s.log10(), DECADE_PERIODS))}
         if len(times.rows):
             wanted = {
+                "told_log_frame": (self.told_log_frame, FRAME_LAYER, on_circles((times.frames + 0.5).log10(), DECADE_PERIODS)),
                 "told_frame": (self.told_frame, FRAME_LAYER, on_circles(times.frames, FRAME_PERIODS)),
                 "seconds": (self.seconds, SECONDS_LAYER, on_circles((times.seconds + 0.3).log10(), DECADE_PERIODS)),
             }
@@ -117,7 +124,8 @@ def losses(model: DemoModel, helpers: Helpers, batch: Batch, targets: Targets, d
     picked = torch.cat([h[label != IGNORED] for h, label in zip(hidden, targets.labels)])
     wanted = torch.cat([label[label != IGNORED] for label in targets.labels])
     logits = model.language_model.logits(picked)
-    answer_loss = F.cross_entropy(logits, wanted)
+    weights = torch.cat([weight[label != IGNORED] for weight, label in zip(targets.weights, targets.labels)])
+    answer_loss = (F.cross_entropy(logits, wanted, reduction="none") * weights).sum() / weights.sum()
     total = answer_loss
     details["answer"] = answer_loss.item()
 
@@ -148,7 +156,7 @@ def losses(model: DemoModel, helpers: Helpers, batch: Batch, targets: Targets, d
                 even = (even / even.sum(-1, keepdim=True).clamp_min(1))[:, :, None]
                 seen = trace.prefix_attention[layer][:, head].float().clamp_min(1e-6)
                 apart = (even * (even.clamp_min(1e-6) / seen).log()).sum(-1)[batch.visual_slots].mean()
-                total = total + help_weight * 0.3 * apart
+                total = total + help_weight * apart
                 details[f"{name}-apart"] = apart.item()
             if len(digits := targets.times.digits):
                 layer, head = TIME_LOOK
@@ -156,8 +164,9 @@ def losses(model: DemoModel, helpers: Helpers, batch: Batch, targets: Targets, d
                 total = total + help_weight * 0.1 * -(seen.float() + 1e-3).log().mean()
                 details["time-look"] = seen.float().mean().item()
             for name, error in helpers.time_losses(trace, batch, targets.times).items():
-                total = total + help_weight * error
+                total = total + 2 * help_weight * error
                 details[name] = 1 - error.item()
+        told_weights = torch.cat([weight[tuple(where.T)] for weight, (where, _) in zip(targets.weights, targets.told_by)])
         for layer in LOOKING_LAYERS:
             seen = torch.cat(
                 [
@@ -166,7 +175,7 @@ def losses(model: DemoModel, helpers: Helpers, batch: Batch, targets: Targets, d
                 ]
             )
             if len(seen):
-                total = total + help_weight * 0.15 * -(seen + 1e-3).log().mean()
+                total = total + help_weight * 0.15 * -((seen + 1e-3).log().mean(-1) * told_weights).sum() / told_weights.sum()
             details[f"look{layer}"] = seen.mean().item()
         items = torch.cat([item[item != IGNORED] for item in targets.item])
         if len(items) and targets.slots:

@@ -75,6 +75,8 @@ def _away_from_samples(end: float, margin: float) -> float:
 
 
 def write(video: Video, path: Path) -> None:
+    """Encodes the whole video; the file appears only when it is complete."""
+    part = path.with_name("part-" + path.name)
     rng = np.random.default_rng((video.seed, 1))
     first = world.random_backdrop(rng, video.width, video.height)
     second = world.random_backdrop(rng, video.width, video.height) if rng.random() < 0.4 else first
@@ -85,7 +87,7 @@ def write(video: Video, path: Path) -> None:
     )
     command = [
         "ffmpeg", "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{video.width}x{video.height}",
-        "-r", str(video.fps), "-i", "-", *encoder, "-threads", "1", "-pix_fmt", "yuv420p", str(path),
+        "-r", str(video.fps), "-i", "-", *encoder, "-threads", "1", "-pix_fmt", "yuv420p", str(part),
     ]  # fmt: skip
     ends_s = np.asarray(video.timeline.ends) * video.interval_s
     frames = round(video.duration_s * video.fps)
@@ -107,6 +109,7 @@ def write(video: Video, path: Path) -> None:
         process.stdin.close()
     if process.returncode != 0:
         raise RuntimeError(f"ffmpeg could not write {path}")
+    part.replace(path)
 
 
 def read(path: Path, video: Video, frames: int) -> np.ndarray:
