@@ -232,9 +232,9 @@ class Composer:
             else:
                 short = [[self._short(facts, duration, rng, mix)] for _ in range(mix.short_rows)]
                 dice = rng.random()
-                if dice < 0.02 or mix.text_only:
+                if dice < 0.04 or mix.text_only:
                     long = [[questions.out_of_world(rng)]]
-                elif dice < 0.12:
+                elif dice < 0.14:
                     long = [[self._short(facts, duration, rng, mix) for _ in range(3)]]
                 else:
                     kind = "describe" if dice < 0.6 or mix.image else "list"

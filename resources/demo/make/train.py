@@ -334,7 +334,7 @@ def work(rank: int, options: argparse.Namespace, everything: nn.ModuleDict, team
     while (remaining := 60 * options.minutes - float(team.spent)) > 0:
         began = time.monotonic()
         dice = shared_rng.random()
-        image, text_only = dice < 0.06, dice > 0.985
+        image, text_only = dice < 0.06, dice > 0.975
         top = shared_rng.random() < 0.5
         frames = LEVELS[level] if top else LEVELS[int(shared_rng.integers(level + 1))]
         per_frame = int(shared_rng.choice([1, 2, 4, 9], p=[0.6, 0.3, 0.08, 0.02]))
