@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--peak", type=float, default=2e-3)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--resume", action="store_true", help="go on from tower.pt")
+    parser.add_argument("--resume", action="store_true", help="go on from tower.pt; with --minutes 0 only the bank is made")
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(options.threads)
@@ -109,7 +109,7 @@ def main() -> None:
     random = np.random.default_rng(0)
     began = time.monotonic()
     step = 0
-    while (share := (time.monotonic() - began) / (60 * options.minutes)) < 1:
+    while options.minutes > 0 and (share := (time.monotonic() - began) / (60 * options.minutes)) < 1:
         rate = options.peak * min(1.0, (step + 1) / 50) * (1 - share)
         for optimizer in both:
             for group in optimizer.param_groups:
