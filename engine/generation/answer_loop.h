@@ -37,7 +37,7 @@ class AnswerLoop {
       : model_(model), tokenizer_(tokenizer), stop_token_ids_(stop_token_ids) {}
 
   // first_logits: fp32 [vocabulary], of the last prompt position. Generated tokens that the model has read are appended to the
-  // conversation's cache, origins and ids. full_bytes_per_token: for the live samples. on_first_text runs before the first delta.
+  // conversation's cache, origins and ids. on_first_text runs before the first delta.
   Answer run(const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation, const Emit& emit,
              const std::function<void()>& on_first_text, const InterruptToken& interrupt) const;
 

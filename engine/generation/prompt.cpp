@@ -29,8 +29,7 @@ std::vector<TemplateMessage> template_messages(const LoadedModel& model, std::sp
       out.content.push_back({media.kind == MediaKind::kVideo ? TemplateContent::Kind::kVideo : TemplateContent::Kind::kImage, ""});
       if (media.kind == MediaKind::kVideo && m >= cached && !pattern.empty()) {
         require(next_video < videos.size(), "every new video needs its times");
-        texts.insert(texts.begin() + static_cast<std::ptrdiff_t>(texts.size()),
-                     {TemplateContent::Kind::kText, time_instruction(pattern, videos[next_video])});
+        texts.push_back({TemplateContent::Kind::kText, time_instruction(pattern, videos[next_video])});
       }
       if (media.kind == MediaKind::kVideo && m >= cached) ++next_video;
     }
@@ -38,12 +37,6 @@ std::vector<TemplateMessage> template_messages(const LoadedModel& model, std::sp
     messages.push_back(std::move(out));
   }
   return messages;
-}
-
-std::size_t total_bytes(const std::vector<TemplatePiece>& pieces) {
-  std::size_t bytes = 0;
-  for (const TemplatePiece& piece : pieces) bytes += piece.text.size();
-  return bytes;
 }
 
 // Drops the first `bytes` bytes.
@@ -110,7 +103,7 @@ std::vector<TemplatePiece> segment_pieces(const LoadedModel& model, const std::v
   // The tail after the last text that came from a message.
   std::size_t tail = 0;
   for (auto piece = before.rbegin(); piece != before.rend() && !piece->from_user; ++piece) tail += piece->text.size();
-  return without_prefix(whole, total_bytes(before) - tail);
+  return without_prefix(whole, before_text.size() - tail);
 }
 
 }  // namespace
@@ -165,7 +158,7 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
   }
 
   if (cached == 0) {
-    // Everything before the first user turn: up to the last special token in front of its first content.
+    // Everything before the first user turn: the system messages as the template writes them alone.
     std::vector<TemplateMessage> system;
     for (std::size_t m = 0; m < thread.size() && thread[m].role == Role::kSystem; ++m) system.push_back(messages[m]);
     if (!system.empty()) {
