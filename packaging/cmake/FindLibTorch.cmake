@@ -2,7 +2,7 @@
 #
 # Looks, in this order, at LIBTORCH_SITE_PACKAGES (a folder that holds torch/), at .deps/site-packages of the source tree (filled by the
 # launcher), and at the torch of the Python on PATH. Never links libtorch.so, which would pull in the CUDA libraries.
-# Also sets LibTorch_LIBRARY_DIR, LibTorch_VERSION and, where libtorch_cuda.so is present, LibTorch_CUDA_LIBRARY.
+# Also sets LibTorch_LIBRARY_DIR, LibTorch_VERSION and, where libtorch_cuda.so is present, LibTorch_CUDA_LIBRARY and LibTorch_CUDA_MAJOR.
 set(LIBTORCH_SITE_PACKAGES "" CACHE PATH "Folder that contains torch/ (an unpacked torch wheel); empty: find it")
 
 set(_candidates "${LIBTORCH_SITE_PACKAGES}" "${CMAKE_SOURCE_DIR}/.deps/site-packages")
@@ -29,6 +29,9 @@ if(LibTorch_ROOT_DIR)
   endif()
   if(EXISTS "${LibTorch_LIBRARY_DIR}/libtorch_cuda.so")
     set(LibTorch_CUDA_LIBRARY "${LibTorch_LIBRARY_DIR}/libtorch_cuda.so")
+    file(STRINGS "${LibTorch_ROOT_DIR}/version.py" _cuda_line REGEX "^cuda.*=")
+    string(REGEX MATCH "'([0-9]+)\\." _cuda_version "${_cuda_line}")
+    set(LibTorch_CUDA_MAJOR "${CMAKE_MATCH_1}")
   endif()
 endif()
 

@@ -106,7 +106,7 @@ TEST(IncludeScan, EngineFoldersFollowTheirOrder) {
   const std::map<std::string, int> rank = {{"engine/base", 0},   {"engine/media", 1},   {"engine/text", 1},    {"engine/sampling", 1},
                                            {"engine/metrics", 1}, {"engine/weights", 1}, {"engine/kv_cache", 2}, {"engine/layers", 3},
                                            {"engine/vision", 4},  {"engine/models", 5},  {"engine/compression", 5}, {"engine/generation", 6},
-                                           {"engine/api", 7},     {"engine/cuda_plugin", 7}};
+                                           {"engine/api", 7},     {"engine/device", 1},    {"engine/cuda_plugin", 7}};
   for (const Include& include : product_includes()) {
     if (!include.file.starts_with("engine/") || !include.target.starts_with("engine/")) continue;
     const std::string from = folder_of(include.file);

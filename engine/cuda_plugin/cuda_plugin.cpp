@@ -1,0 +1,94 @@
+// libwinnow_cuda.so: the kernels of kernels/cuda on libtorch's stream, behind the table of engine/device/cuda_plugin_abi.h.
+//
+// Linking it to libtorch_cuda is half of its purpose: opening it registers libtorch's CUDA operators. Nothing throws through the table.
+#include <ATen/Context.h>
+#include <c10/cuda/CUDAStream.h>
+#include <cuda_runtime_api.h>
+#include <torch/headeronly/version.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "engine/device/cuda_plugin_abi.h"
+
+namespace winnow {
+namespace {
+
+constexpr int kLeastComputeMajor = 8;  // the oldest device that the kernels are compiled for
+
+int fail(char* reason, std::size_t reason_bytes, const std::string& text) {
+  std::snprintf(reason, reason_bytes, "%s", text.c_str());
+  return 1;
+}
+
+int start(CudaDeviceRecord* device, char* reason, std::size_t reason_bytes) {
+  const auto refuse = [&](const std::string& text) { return fail(reason, reason_bytes, text); };
+  try {
+    int count = 0;
+    if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
+      if (error == cudaErrorInsufficientDriver) {
+        return refuse("the NVIDIA driver is older than CUDA " + std::to_string(CUDART_VERSION / 1000) + " and needs an update");
+      }
+      return refuse(std::string("CUDA does not start (") + cudaGetErrorString(error) + ")");
+    }
+    if (count < 1) return refuse("the NVIDIA driver finds no device");
+    cudaDeviceProp properties = {};
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    if (cudaSetDevice(0) != cudaSuccess || cudaGetDeviceProperties(&properties, 0) != cudaSuccess ||
+        cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) {
+      return refuse(std::string("the GPU does not answer (") + cudaGetErrorString(cudaGetLastError()) + ")");
+    }
+    if (properties.major < kLeastComputeMajor) {
+      return refuse(std::string("the ") + properties.name + " has compute capability " + std::to_string(properties.major) + "." +
+                    std::to_string(properties.minor) + ", and 8.0 (Ampere) is needed");
+    }
+    if (!at::hasCUDA()) return refuse("libtorch was asked for CUDA before the plug-in was opened, start the program again");
+    // fp32 means fp32: no TF32 in products.
+    at::globalContext().setFloat32MatmulPrecision("highest");
+    std::snprintf(device->name, sizeof device->name, "%s", properties.name);
+    device->total_bytes = total_bytes;
+    device->free_bytes = free_bytes;
+    device->compute_major = properties.major;
+    device->compute_minor = properties.minor;
+    device->multiprocessors = properties.multiProcessorCount;
+    return 0;
+  } catch (const std::exception& problem) {
+    return refuse(std::string("CUDA does not start (") + problem.what() + ")");
+  }
+}
+
+int decode_attention(const kernels::CudaDecodeAttentionArgs* args) {
+  try {
+    return static_cast<int>(kernels::cuda_decode_attention(*args, c10::cuda::getCurrentCUDAStream(0).stream()));
+  } catch (const std::exception&) {
+    return static_cast<int>(kernels::LaunchStatus::kDeviceError);
+  }
+}
+
+int append_slots(const kernels::AppendSlotsArgs* args) {
+  try {
+    return static_cast<int>(kernels::cuda_append_slots(*args, c10::cuda::getCurrentCUDAStream(0).stream()));
+  } catch (const std::exception&) {
+    return static_cast<int>(kernels::LaunchStatus::kDeviceError);
+  }
+}
+
+int synchronize(char* reason, std::size_t reason_bytes) {
+  try {
+    const cudaError_t error = cudaStreamSynchronize(c10::cuda::getCurrentCUDAStream(0).stream());
+    return error == cudaSuccess ? 0 : fail(reason, reason_bytes, cudaGetErrorString(error));
+  } catch (const std::exception& problem) {
+    return fail(reason, reason_bytes, problem.what());
+  }
+}
+
+constexpr CudaPluginTable kTable = {kCudaPluginAbi, TORCH_VERSION, start, decode_attention, append_slots, synchronize};
+
+}  // namespace
+}  // namespace winnow
+
+extern "C" __attribute__((visibility("default"))) const winnow::CudaPluginTable* winnow_cuda_plugin() { return &winnow::kTable; }

@@ -1,0 +1,43 @@
+// What the CUDA plug-in (engine/cuda_plugin, libwinnow_cuda.so) offers: plain functions behind one exported symbol, in a versioned table.
+//
+// Included by both sides; no torch, no CUDA. Functions throw nothing, run on device 0 and on libtorch's current stream, and return 0 or a
+// kernels::LaunchStatus. Any change of this file, or of the argument structures it names, takes a new kCudaPluginAbi: program and plug-in of
+// different versions must refuse each other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/api/append_slots.h"
+#include "kernels/api/cuda_decode_attention.h"
+
+namespace winnow {
+
+inline constexpr std::uint32_t kCudaPluginAbi = 1;
+inline constexpr const char* kCudaPluginSymbol = "winnow_cuda_plugin";
+
+struct CudaDeviceRecord {
+  char name[256];
+  std::uint64_t total_bytes;
+  std::uint64_t free_bytes;
+  std::int32_t compute_major;
+  std::int32_t compute_minor;
+  std::int32_t multiprocessors;
+};
+
+struct CudaPluginTable {
+  std::uint32_t abi;  // stays the first field in all versions
+  // TORCH_VERSION that the plug-in was compiled against; must be the program's.
+  const char* torch_version;
+  // Starts the device and describes it. On failure returns 1 and fills `reason` with a clause for people.
+  int (*start)(CudaDeviceRecord* device, char* reason, std::size_t reason_bytes);
+  int (*decode_attention)(const kernels::CudaDecodeAttentionArgs* args);
+  int (*append_slots)(const kernels::AppendSlotsArgs* args);
+  // Waits until everything launched so far is done; what failed since then is the failure of this call.
+  int (*synchronize)(char* reason, std::size_t reason_bytes);
+};
+
+// extern "C" const CudaPluginTable* winnow_cuda_plugin();
+using CudaPluginEntry = const CudaPluginTable* (*)();
+
+}  // namespace winnow

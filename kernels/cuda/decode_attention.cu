@@ -1,0 +1,42 @@
+// Launches of decode attention: argument rules, element type, vector width, split.
+#include "kernels/cuda/decode_attention.cuh"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+#include "kernels/cuda/check_arguments.h"
+
+namespace winnow::kernels {
+
+namespace {
+
+template <class T>
+void launch(const cuda::DecodeLaunch& launch, dim3 parts, unsigned heads, cudaStream_t stream) {
+  constexpr int kVector = 16 / static_cast<int>(sizeof(T));
+  if (launch.head_dim % kVector == 0) {
+    cuda::attend_part<T, kVector><<<parts, cuda::kThreads, 0, stream>>>(launch);
+  } else {
+    cuda::attend_part<T, 1><<<parts, cuda::kThreads, 0, stream>>>(launch);
+  }
+  if (!launch.direct) cuda::merge_parts<T><<<heads, cuda::kThreads, 0, stream>>>(launch);
+}
+
+}  // namespace
+
+LaunchStatus cuda_decode_attention(const CudaDecodeAttentionArgs& args, void* stream) {
+  if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;
+  const cuda::DecodeLaunch decode = cuda::plan_launch(args);
+  const dim3 grid(static_cast<unsigned>(decode.parts), static_cast<unsigned>(args.kv_heads),
+                  static_cast<unsigned>((args.group + kCudaGroupTile - 1) / kCudaGroupTile));
+  const auto heads = static_cast<unsigned>(args.kv_heads * args.group);
+  const auto on = static_cast<cudaStream_t>(stream);
+  switch (args.type) {
+    case ElementType::kFp32: launch<float>(decode, grid, heads, on); break;
+    case ElementType::kBf16: launch<cuda::Bf16>(decode, grid, heads, on); break;
+    case ElementType::kFp16: launch<cuda::Fp16>(decode, grid, heads, on); break;
+  }
+  return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
+}
+
+}  // namespace winnow::kernels

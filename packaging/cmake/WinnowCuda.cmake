@@ -1,0 +1,91 @@
+# Decides whether the CUDA kernels and the plug-in are built; included after LibTorch was found.
+#
+# Sets WINNOW_CUDA_ENABLED and winnow_cuda_objects(). AUTO builds them where a working nvcc and a libtorch_cuda.so for the same CUDA
+# generation are, and says in one line what is missing elsewhere; ON makes that line an error.
+# nvcc is called by our own commands: CMake's CUDA language fails the whole configuration where it does not know a toolkit, and versions
+# that Debian has do not know the newest.
+set(WINNOW_CUDA_ENABLED OFF)
+set(_missing "")
+
+# Whether nvcc compiles with this machine's C++ compiler; asked once per nvcc.
+function(_winnow_try_nvcc result)
+  if(NOT WINNOW_NVCC_TRIED STREQUAL WINNOW_NVCC)
+    file(WRITE ${CMAKE_BINARY_DIR}/nvcc_trial/trial.cu "__global__ void trial() {}\nint main() { trial<<<1, 1>>>(); }\n")
+    execute_process(COMMAND ${WINNOW_NVCC} -ccbin ${CMAKE_CXX_COMPILER} -std=c++20 -arch=sm_80 -c trial.cu -o trial.o
+      WORKING_DIRECTORY ${CMAKE_BINARY_DIR}/nvcc_trial RESULT_VARIABLE _failed OUTPUT_QUIET ERROR_QUIET)
+    set(WINNOW_NVCC_TRIED "${WINNOW_NVCC}" CACHE INTERNAL "nvcc that was tried")
+    set(WINNOW_NVCC_FAILED "${_failed}" CACHE INTERNAL "0: it compiles")
+  endif()
+  set(${result} "${WINNOW_NVCC_FAILED}" PARENT_SCOPE)
+endfunction()
+
+if(NOT WINNOW_CUDA STREQUAL "OFF")
+  find_program(WINNOW_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin
+    DOC "nvcc of the CUDA toolkit")
+  if(WINNOW_SANITIZE)
+    set(_missing "sanitizers are on, which nvcc does not know")
+  elseif(NOT LibTorch_CUDA_LIBRARY)
+    set(_missing "the torch at ${LibTorch_ROOT_DIR} has no libtorch_cuda.so")
+  elseif(NOT WINNOW_NVCC)
+    set(_missing "no CUDA toolkit (nvcc) was found")
+  else()
+    execute_process(COMMAND ${WINNOW_NVCC} --version OUTPUT_VARIABLE _nvcc ERROR_QUIET)
+    string(REGEX MATCH "release ([0-9]+)\\.([0-9]+)" _release "${_nvcc}")
+    set(_nvcc_major "${CMAKE_MATCH_1}")
+    set(_nvcc_version "${CMAKE_MATCH_1}.${CMAKE_MATCH_2}")
+    get_filename_component(CUDAToolkit_ROOT "${WINNOW_NVCC}" DIRECTORY)
+    get_filename_component(CUDAToolkit_ROOT "${CUDAToolkit_ROOT}" DIRECTORY)
+    if(NOT _release)
+      set(_missing "${WINNOW_NVCC} does not run")
+    elseif(NOT _nvcc_major STREQUAL LibTorch_CUDA_MAJOR)
+      set(_missing "nvcc is of CUDA ${_nvcc_version}, torch of CUDA ${LibTorch_CUDA_MAJOR}")
+    else()
+      find_package(CUDAToolkit QUIET)
+      _winnow_try_nvcc(_failed)
+      if(NOT TARGET CUDA::cudart OR NOT TARGET CUDA::cudart_static)
+        set(_missing "the CUDA toolkit has no runtime library (cudart)")
+      elseif(NOT _failed EQUAL 0)
+        set(_missing "${WINNOW_NVCC} does not compile with ${CMAKE_CXX_COMPILER}")
+      else()
+        set(WINNOW_CUDA_ENABLED ON)
+      endif()
+    endif()
+  endif()
+endif()
+
+if(WINNOW_CUDA_ENABLED)
+  # From Ampere on: older devices lack bf16. nvcc knows Blackwell from 12.8 on.
+  set(_architectures 80 86 89 90)
+  if(_nvcc_version VERSION_GREATER_EQUAL 12.8)
+    list(APPEND _architectures 100 120)
+  endif()
+  set(WINNOW_CUDA_ARCHITECTURES "${_architectures}" CACHE STRING "Compute capabilities; the last one also as PTX, for what comes after")
+  message(STATUS "CUDA plug-in: built with nvcc ${_nvcc_version} for ${WINNOW_CUDA_ARCHITECTURES}")
+elseif(WINNOW_CUDA STREQUAL "ON")
+  message(FATAL_ERROR "CUDA plug-in: asked for, but ${_missing}")
+elseif(_missing)
+  message(STATUS "CUDA plug-in: not built, ${_missing}")
+else()
+  message(STATUS "CUDA plug-in: switched off")
+endif()
+
+# winnow_cuda_objects(OUT a.cu b.cu): compiles the files of the current folder and puts the object files' paths into OUT.
+function(winnow_cuda_objects out)
+  set(flags -ccbin ${CMAKE_CXX_COMPILER} -std=c++20 -O3 -I${CMAKE_SOURCE_DIR} -Xcompiler=-fPIC,-fvisibility=hidden,-Wall,-Wextra)
+  foreach(architecture IN LISTS WINNOW_CUDA_ARCHITECTURES)
+    list(APPEND flags -gencode=arch=compute_${architecture},code=sm_${architecture})
+    set(last ${architecture})
+  endforeach()
+  list(APPEND flags -gencode=arch=compute_${last},code=compute_${last})
+  foreach(source IN LISTS ARGN)
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/${source}.o)
+    get_filename_component(folder ${object} DIRECTORY)
+    file(MAKE_DIRECTORY ${folder})
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${WINNOW_NVCC} ${flags} -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
+      DEPENDS ${source} DEPFILE ${object}.d COMMENT "Building CUDA object ${source}" VERBATIM COMMAND_EXPAND_LISTS)
+    list(APPEND objects ${object})
+  endforeach()
+  set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  set(${out} ${objects} PARENT_SCOPE)
+endfunction()

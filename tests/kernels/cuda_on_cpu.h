@@ -1,0 +1,148 @@
+// Runs the project's CUDA kernels on a CPU: their own source, every CUDA thread a fiber, so that arithmetic, indexing and barriers are
+// tested where no GPU is. Include before a .cuh file. Knows exactly what those files use: threadIdx, blockIdx, __shared__,
+// __syncthreads, full-warp __shfl_xor_sync, fp16 conversions. A barrier that part of a warp or block never reaches throws.
+// One thread block at a time; fibers are resumed in turn, so a missing barrier shows as a wrong value, not always but repeatably.
+#pragma once
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <vector>
+
+#include "kernels/reference/half.h"
+#include "tests/kernels/decode_attention_case.h"
+
+#define __global__
+#define __device__
+#define __shared__ static
+#define __launch_bounds__(threads)
+
+namespace winnow::kernels::cuda {
+
+struct Index {
+  unsigned x = 0, y = 0, z = 0;
+};
+inline Index threadIdx;
+inline Index blockIdx;
+
+using std::min;
+
+// The threads of one block.
+class BlockOnCpu {
+ public:
+  void run(unsigned threads, const std::function<void()>& kernel) {
+    fibers_.assign(threads, {});
+    kernel_ = &kernel;
+    current() = this;
+    for (std::size_t i = 0; i < fibers_.size(); ++i) {
+      Fiber& fiber = fibers_[i];
+      fiber.stack.resize(kStackBytes);
+      getcontext(&fiber.context);
+      fiber.context.uc_stack.ss_sp = fiber.stack.data();
+      fiber.context.uc_stack.ss_size = fiber.stack.size();
+      fiber.context.uc_link = &scheduler_;
+      makecontext(&fiber.context, &BlockOnCpu::enter, 0);
+    }
+    while (step()) {
+    }
+  }
+
+  static BlockOnCpu*& current() {
+    static BlockOnCpu* block = nullptr;
+    return block;
+  }
+
+  void wait_for_block() { yield(State::kAtBlockBarrier); }
+
+  float exchange(float value, int mask) {
+    Fiber& own = fibers_[running_];
+    own.offered[own.exchanges % 2] = value;
+    const std::size_t slot = own.exchanges++ % 2;  // two slots: a partner may already offer the next value
+    const std::size_t partner = running_ ^ static_cast<std::size_t>(mask);
+    yield(State::kAtWarpExchange);
+    return fibers_[partner].offered[slot];
+  }
+
+ private:
+  enum class State { kReady, kAtBlockBarrier, kAtWarpExchange, kDone };
+  struct Fiber {
+    ucontext_t context = {};
+    std::vector<char> stack;
+    State state = State::kReady;
+    std::array<float, 2> offered = {};
+    std::size_t exchanges = 0;
+  };
+  static constexpr std::size_t kStackBytes = 64 * 1024;
+
+  static void enter() {
+    BlockOnCpu& block = *current();
+    (*block.kernel_)();
+    block.fibers_[block.running_].state = State::kDone;
+  }
+
+  void yield(State state) {
+    Fiber& own = fibers_[running_];
+    own.state = state;
+    swapcontext(&own.context, &scheduler_);
+  }
+
+  bool all(std::size_t begin, std::size_t end, State state) const {
+    return std::all_of(fibers_.begin() + static_cast<std::ptrdiff_t>(begin), fibers_.begin() + static_cast<std::ptrdiff_t>(end),
+                       [&](const Fiber& fiber) { return fiber.state == state; });
+  }
+
+  // Lets every fiber run to its next barrier, then opens the barriers that all have reached. False when all are done.
+  bool step() {
+    for (running_ = 0; running_ < fibers_.size(); ++running_) {
+      if (fibers_[running_].state != State::kReady) continue;
+      threadIdx = {static_cast<unsigned>(running_), 0, 0};
+      swapcontext(&scheduler_, &fibers_[running_].context);
+    }
+    if (all(0, fibers_.size(), State::kDone)) return false;
+    bool opened = false;
+    const auto open = [&](std::size_t begin, std::size_t end, State state) {
+      if (!all(begin, end, state)) return;
+      for (std::size_t i = begin; i < end; ++i) fibers_[i].state = State::kReady;
+      opened = true;
+    };
+    open(0, fibers_.size(), State::kAtBlockBarrier);
+    for (std::size_t warp = 0; warp < fibers_.size(); warp += 32) open(warp, warp + 32, State::kAtWarpExchange);
+    if (!opened) throw std::logic_error("a barrier that some threads never reach");
+    return true;
+  }
+
+  ucontext_t scheduler_ = {};
+  std::vector<Fiber> fibers_;
+  std::size_t running_ = 0;
+  const std::function<void()>* kernel_ = nullptr;
+};
+
+inline void __syncthreads() { BlockOnCpu::current()->wait_for_block(); }
+inline float __shfl_xor_sync(unsigned /*mask*/, float value, int lane_mask) { return BlockOnCpu::current()->exchange(value, lane_mask); }
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+inline std::uint16_t __ushort_as_half(std::uint16_t bits) { return bits; }
+inline std::uint16_t __half_as_ushort(std::uint16_t bits) { return bits; }
+inline float __half2float(std::uint16_t bits) { return fp16_to_float(bits); }
+inline std::uint16_t __float2half_rn(float value) { return std::isnan(value) ? 0x7E00 : testing::to_fp16(value); }
+
+// kernel<<<grid, threads>>>(): thread blocks one after the other.
+inline void launch_on_cpu(Index grid, unsigned threads, const std::function<void()>& kernel) {
+  BlockOnCpu block;
+  for (unsigned z = 0; z < grid.z; ++z) {
+    for (unsigned y = 0; y < grid.y; ++y) {
+      for (unsigned x = 0; x < grid.x; ++x) {
+        blockIdx = {x, y, z};
+        block.run(threads, kernel);
+      }
+    }
+  }
+}
+
+}  // namespace winnow::kernels::cuda
