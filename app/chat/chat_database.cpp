@@ -8,6 +8,7 @@
 #include "app/chat/chat_rows.h"
 #include "app/chat/database_file.h"
 #include "app/chat/instance_lock.h"
+#include "app/chat/run_json.h"
 #include "app/chat/schema.h"
 #include "app/chat/thumbnail_store.h"
 
@@ -372,6 +373,15 @@ TurnIds ChatDatabase::beginAnswer(MessageId question) {
     ids.answer = insertMessage(db, ids.conversation, question, Role::kAssistant, MessageState::kStreaming, {});
     touch(db, ids.conversation, ids.answer, 1);
     return ids;
+  });
+}
+
+void ChatDatabase::storeSampled(MessageId question, int place, const SampledTimes& times) {
+  m_impl->write([&](SqliteConnection& db) {
+    db.prepare("UPDATE attachment SET sampled_json = ? WHERE message_id = ? AND ordinal = ?")
+        .bindText(sampledToJson(times)).bind(question).bind(place)
+        .run();
+    if (db.changes() != 1) unknown("attachment");
   });
 }
 

@@ -55,6 +55,8 @@ class ChatDatabase {
   TurnIds beginTurn(const NewQuestion& question);
   // A further answer to an existing question (regenerate).
   TurnIds beginAnswer(MessageId question);
+  // What was really sampled of the question's attachment at `place` (0: the first). Replaces what was known.
+  void storeSampled(MessageId question, int place, const SampledTimes& times);
   void updateStreaming(MessageId answer, const QString& textSoFar);  // no-op unless the answer is still `streaming`
   void finishTurn(const FinishedTurn& turn);
 

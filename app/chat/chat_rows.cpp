@@ -14,10 +14,10 @@ constexpr char kFindConversation[] =
 
 constexpr char kMessageAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames FROM attachment WHERE conversation_id = ? AND message_id IS NOT NULL ORDER BY message_id, ordinal";
+    "plan_to_s, plan_max_frames, sampled_json FROM attachment WHERE conversation_id = ? AND message_id IS NOT NULL ORDER BY message_id, ordinal";
 constexpr char kDraftAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames FROM attachment WHERE conversation_id = ? AND message_id IS NULL ORDER BY ordinal";
+    "plan_to_s, plan_max_frames, sampled_json FROM attachment WHERE conversation_id = ? AND message_id IS NULL ORDER BY ordinal";
 
 Attachment readAttachment(const SqliteStatement& row) {
   Attachment attachment;
@@ -30,6 +30,7 @@ Attachment readAttachment(const SqliteStatement& row) {
   attachment.heightPx = static_cast<int>(row.integer(7));
   attachment.durationS = row.real(8);
   attachment.plan = {static_cast<int>(row.integer(9)), row.real(10), row.real(11), row.real(12), static_cast<int>(row.integer(13))};
+  attachment.sampled = sampledFromJson(row.bytes(14));
   return attachment;
 }
 

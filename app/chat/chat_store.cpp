@@ -225,6 +225,13 @@ RequestToken ChatStore::beginAnswer(MessageId question) {
   });
 }
 
+RequestToken ChatStore::storeSampled(MessageId question, int place, const SampledTimes& times) {
+  return submit([this, question, place, times](ChatDatabase& db, RequestToken token) -> Letter {
+    db.storeSampled(question, place, times);
+    return [this, token] { Q_EMIT saved(token); };
+  });
+}
+
 void ChatStore::appendStreaming(MessageId answer, const QString& textSoFar) {
   m_pendingStreams.insert(answer, textSoFar);
   if (!m_flushTimer.isActive()) m_flushTimer.start();

@@ -55,6 +55,7 @@ class ChatStore : public QObject {
 
   RequestToken beginTurn(const NewQuestion& question);
   RequestToken beginAnswer(MessageId question);
+  RequestToken storeSampled(MessageId question, int place, const SampledTimes& times);
   void appendStreaming(MessageId answer, const QString& textSoFar);  // whole text so far; failures come as failed(0, ...)
   RequestToken finishTurn(const FinishedTurn& turn);                 // replaces pending streaming text of that answer
 
@@ -76,7 +77,7 @@ class ChatStore : public QObject {
   void turnCommitted(winnow::app::RequestToken token, const winnow::app::TurnIds& ids);
   void streamFlushed(winnow::app::MessageId answer, qint64 length);  // characters that are on the disk
   void turnFinished(winnow::app::RequestToken token, winnow::app::MessageId answer);
-  void saved(winnow::app::RequestToken token);  // draft, view state, setting
+  void saved(winnow::app::RequestToken token);  // draft, view state, setting, sampled times
   void failed(winnow::app::RequestToken token, const winnow::Error& error);
 
  private:

@@ -11,6 +11,7 @@
 #include <QList>
 #include <QMetaType>
 #include <QString>
+#include <vector>
 
 #include "engine/api/events.h"
 #include "engine/api/requests.h"
@@ -28,6 +29,14 @@ enum class MessageState : int {
   kFailed = 4,       // the engine reported an error; `failure` says which
 };
 
+// Frames of a video as asked for and as delivered, in seconds from its start. Empty until an answer sampled it; always so for an image.
+struct SampledTimes {
+  std::vector<double> askedS;
+  std::vector<double> actualS;
+
+  friend bool operator==(const SampledTimes&, const SampledTimes&) = default;
+};
+
 struct Attachment {
   qint64 id = 0;
   MediaKind kind = MediaKind::kImage;
@@ -38,6 +47,7 @@ struct Attachment {
   int heightPx = 0;
   double durationS = 0.0;   // 0 for an image
   FramePlan plan;           // videos: which frames the question is about
+  SampledTimes sampled;     // what the last answer really saw; stored by storeSampled() only
   QByteArray thumbnailPng;  // poster, PNG; lives as a file in the cache folder and may be empty when that was cleared
 };
 

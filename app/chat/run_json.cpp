@@ -1,5 +1,6 @@
 #include "app/chat/run_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace winnow::app {
@@ -33,11 +34,30 @@ void visitFigures(Figures& f, Visitor&& visit) {
   visit("achieved_retention", f.achieved_retention);
 }
 
+constexpr CompressionNote kNotes[] = {CompressionNote::kFallbackRows, CompressionNote::kRaisedToFloor, CompressionNote::kNonFinite};
+
+std::vector<CompressionNote> notesFrom(const Json& stored) {
+  std::vector<CompressionNote> notes;
+  for (const CompressionNote note : kNotes) {
+    if (std::find(stored.begin(), stored.end(), Json(static_cast<int>(note))) != stored.end()) notes.push_back(note);
+  }
+  return notes;
+}
+
+std::vector<double> timesFrom(const Json& stored, const char* name) {
+  std::vector<double> times;
+  const auto found = stored.find(name);
+  if (found == stored.end() || !found->is_array()) return times;
+  for (const Json& value : *found) times.push_back(value.is_number() ? value.get<double>() : 0.0);
+  return times;
+}
+
 }  // namespace
 
 QByteArray figuresToJson(const TurnFigures& figures) {
   Json json = Json::object();
   visitFigures(figures, [&](const char* name, const auto& value) { json[name] = value; });
+  for (const CompressionNote note : figures.notes) json["notes"].push_back(static_cast<int>(note));
   return QByteArray::fromStdString(json.dump());
 }
 
@@ -48,6 +68,7 @@ void figuresFromJson(const QByteArray& text, TurnFigures& figures) {
     const auto found = json.find(name);
     if (found != json.end() && found->is_number()) found->get_to(value);
   });
+  if (const auto notes = json.find("notes"); notes != json.end() && notes->is_array()) figures.notes = notesFrom(*notes);
 }
 
 QByteArray keptPerHeadToJson(const std::vector<std::int64_t>& kept) { return QByteArray::fromStdString(Json(kept).dump()); }
@@ -58,6 +79,16 @@ std::vector<std::int64_t> keptPerHeadFromJson(const QByteArray& text) {
   if (!json.is_array()) return kept;
   for (const Json& value : json) kept.push_back(value.is_number_integer() ? value.get<std::int64_t>() : 0);
   return kept;
+}
+
+QByteArray sampledToJson(const SampledTimes& times) {
+  return QByteArray::fromStdString(Json{{"asked_s", times.askedS}, {"actual_s", times.actualS}}.dump());
+}
+
+SampledTimes sampledFromJson(const QByteArray& text) {
+  const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
+  if (!json.is_object()) return {};
+  return {timesFrom(json, "asked_s"), timesFrom(json, "actual_s")};
 }
 
 }  // namespace winnow::app

@@ -1,4 +1,5 @@
-// Figures of an answer as JSON: all of TurnFigures except method, retention, seed and the layers, which have columns of their own.
+// Figures of an answer as JSON: all of TurnFigures except method, retention, seed and the layers, which have columns of their own; and the
+// sampled times of an attachment.
 //
 // Used by ChatDatabase and by exports. Unknown members are ignored and missing ones stay at their defaults, so that figures of older and
 // newer versions can be read; text that is no JSON leaves everything at its default. Threads: any.
@@ -7,6 +8,7 @@
 #include <QByteArray>
 #include <vector>
 
+#include "app/chat/conversation.h"
 #include "engine/api/events.h"
 
 namespace winnow::app {
@@ -16,5 +18,8 @@ void figuresFromJson(const QByteArray& json, TurnFigures& figures);
 
 QByteArray keptPerHeadToJson(const std::vector<std::int64_t>& kept);
 std::vector<std::int64_t> keptPerHeadFromJson(const QByteArray& json);
+
+QByteArray sampledToJson(const SampledTimes& times);
+SampledTimes sampledFromJson(const QByteArray& json);
 
 }  // namespace winnow::app

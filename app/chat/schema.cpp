@@ -100,8 +100,13 @@ CREATE VIRTUAL TABLE message_fts USING fts5(text, content='message', content_row
 INSERT INTO message_fts(rowid, text) SELECT id, text FROM message WHERE state <> 2;
 )sql";
 
+// {"asked_s": [..], "actual_s": [..]}; empty: not sampled yet.
+constexpr char kSampledTimes[] = R"sql(
+ALTER TABLE attachment ADD COLUMN sampled_json TEXT NOT NULL DEFAULT '';
+)sql";
+
 }  // namespace
 
-const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch};
+const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch, kSampledTimes};
 
 }  // namespace winnow::app

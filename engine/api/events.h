@@ -43,6 +43,7 @@ struct MediaSampled {
   double duration_s = 0.0;
   std::vector<double> asked_s;
   std::vector<double> actual_s;
+  FramePlan plan;  // as requested: with path and kind it names the media item
 };
 
 struct TextDelta {
@@ -56,6 +57,7 @@ struct CacheReport {
   std::vector<TokenOrigin> tokens;  // by original index
   // kept[layer][kv head]: original indices, ascending.
   std::vector<std::vector<std::vector<std::int32_t>>> kept;
+  std::vector<CompressionNote> notes;
 };
 
 // At most ten a second while decoding.

@@ -3,16 +3,12 @@
 namespace winnow {
 namespace {
 
-bool same_plan(const FramePlan& a, const FramePlan& b) {
-  return a.frame_count == b.frame_count && a.every_s == b.every_s && a.from_s == b.from_s && a.to_s == b.to_s && a.max_frames == b.max_frames;
-}
-
 bool same_item(const Item& a, const Item& b) {
   if (a.index() != b.index()) return false;
   if (const auto* text = std::get_if<TextItem>(&a)) return text->text == std::get<TextItem>(b).text;
   const MediaRequest& left = std::get<MediaItem>(a).media;
   const MediaRequest& right = std::get<MediaItem>(b).media;
-  return left.path == right.path && left.kind == right.kind && (left.kind == MediaKind::kImage || same_plan(left.plan, right.plan));
+  return left.path == right.path && left.kind == right.kind && (left.kind == MediaKind::kImage || left.plan == right.plan);
 }
 
 }  // namespace

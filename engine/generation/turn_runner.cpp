@@ -54,6 +54,14 @@ void require_context(std::int64_t used, std::int64_t prompt, int answer, std::in
                       std::to_string(answer) + " for the answer (fewer frames or a shorter answer fit)");
 }
 
+std::vector<CompressionNote> codes_of(const SegmentCompressor::Notes& notes) {
+  std::vector<CompressionNote> codes;
+  if (notes.fallback_rows) codes.push_back(CompressionNote::kFallbackRows);
+  if (notes.raised_to_floor) codes.push_back(CompressionNote::kRaisedToFloor);
+  if (notes.non_finite > 0) codes.push_back(CompressionNote::kNonFinite);
+  return codes;
+}
+
 }  // namespace
 
 // The segment as embeddings, with everything that is known about its tokens.
@@ -120,7 +128,7 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
     const auto progress = [&](Phase phase, std::uint64_t done, std::uint64_t total) { emit(Progress{phase, done, total}); };
     CachedFeatures encoded = encoder.encode(media[i].opened, media[i].tiling, timings, trace, progress, interrupt);
     emit(MediaSampled{media[i].opened.request.path, media[i].opened.request.kind, media[i].opened.source->duration_s(), encoded.asked_s,
-                      encoded.actual_s});
+                      encoded.actual_s, media[i].opened.request.plan});
     features[i] = std::move(encoded.features);
   }
 
@@ -231,9 +239,11 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
   report.layers = layer_figures(working.cache, working.origins, budgets);
   report.tokens = working.origins;
   report.kept = kept_original(working.cache);
+  report.notes = codes_of(compressor.notes());
   Finished finished;
   finished.figures.layers = report.layers;
   finished.figures.kv_bytes = report.kv_bytes;
+  finished.figures.notes = report.notes;
   finished.figures.achieved_retention =
       static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(std::max<std::int64_t>(1, report.kv_bytes.full));
   if (trace != nullptr) {

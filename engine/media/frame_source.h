@@ -30,6 +30,8 @@ struct FramePlan {
   double from_s = 0.0;
   double to_s = -1.0;  // negative: end of the file
   int max_frames = 1024;
+
+  friend bool operator==(const FramePlan&, const FramePlan&) = default;
 };
 
 struct MediaRequest {

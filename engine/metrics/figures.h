@@ -36,6 +36,13 @@ struct TimingsMs {
   double media = 0, preprocess = 0, vision = 0, prefill = 0, statistics = 0, compress = 0, ttft = 0, decode_total = 0;
 };
 
+// Where a compression event did otherwise than the recipe asked. Codes are stored: never renumbered.
+enum class CompressionNote : int {
+  kFallbackRows = 1,   // no row after the last visual token: the last rows judged instead
+  kRaisedToFloor = 2,  // protected slots need more than was asked for
+  kNonFinite = 3,      // statistics that were NaN or infinite were replaced
+};
+
 struct TurnFigures {
   std::string method;
   double retention = 1.0;
@@ -46,6 +53,7 @@ struct TurnFigures {
   TimingsMs timings_ms;
   double tokens_per_s = 0.0;  // decode only, median step
   double achieved_retention = 1.0;
+  std::vector<CompressionNote> notes;  // ascending, each at most once
 };
 
 }  // namespace winnow

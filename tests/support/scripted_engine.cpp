@@ -147,6 +147,7 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
       MediaSampled sampled;
       sampled.path = media->path;
       sampled.kind = media->kind;
+      sampled.plan = media->plan;
       sampled.duration_s = video ? 10.0 : 0.0;
       for (int frame = 0; frame < frames; ++frame) {
         const double asked = video ? (frame + 0.5) * sampled.duration_s / frames : 0.0;

@@ -60,7 +60,7 @@ class Screenshots : public WindowTest {
   void attachAndType(const QString& question) {
     composer()->addFile("/samples/a minute of shapes.mp4");
     composer()->prompt()->setPlainText(question);
-    ASSERT_TRUE(waitFor([this] { return composer()->sendButton()->isEnabled() && m_preview->thumbnailsAsked > 0; }));
+    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled() && m_preview->thumbnailsAsked > 0; }));
     QTest::qWait(250);
   }
 
@@ -96,7 +96,7 @@ TEST_F(Screenshots, Streaming) {
   m_delay = 40ms;
   attachAndType(QStringLiteral("What color is the star, and what else is in the video?"));
   pressEnter();
-  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2 && last().text.size() > 60; }));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().text.size() > 60; }));
   EXPECT_EQ(composer()->sendButton()->accessibleName(), QStringLiteral("Stop"));
   shoot(QStringLiteral("streaming"));
   controller().stop();
@@ -106,7 +106,7 @@ TEST_F(Screenshots, Streaming) {
 TEST_F(Screenshots, PanelAndDark) {
   attachAndType(QStringLiteral("What color is the star, and what else is in the video?"));
   pressEnter();
-  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
   shoot(QStringLiteral("panel"));
   m_window->inspector()->tabs()->setCurrentIndex(1);
   shoot(QStringLiteral("panel_table"));

@@ -93,6 +93,7 @@ void MessageRows::rebuildRows() {
   if (m_content.error) add(RowKind::kError);
   if (m_content.status == MessageStatus::kInterrupted) add(RowKind::kNote);
   const bool busy = m_content.status == MessageStatus::kWaiting || m_content.status == MessageStatus::kStreaming;
+  if (!assistant && m_content.branchCount > 1) add(RowKind::kFooter);  // wordings of the question
   if (assistant && !busy && !(m_content.error && m_content.text.isEmpty() && m_content.branchCount < 2)) add(RowKind::kFooter);
 }
 
@@ -329,15 +330,25 @@ void MessageRows::toggleErrorDetails() {
   place();
 }
 
+bool isIconOnly(Action action) {
+  return action == Action::kCopy || action == Action::kEdit || action == Action::kRegenerate || action == Action::kPreviousBranch ||
+         action == Action::kNextBranch;
+}
+
 std::vector<ActionArea> MessageRows::actions(bool showAll) const {
   std::vector<ActionArea> areas;
   const qreal size = theme().px(28);
   const QFontMetricsF caption(theme().font(TextRole::kCaption));
   const auto textWidth = [&caption](const QString& text) { return std::ceil(caption.horizontalAdvance(text)) + theme().px(20); };
-  // A question's own copy button sits beside its bubble while the pointer or the focus is there.
-  if (const QRectF box = bubble(); showAll && box.left() >= size + theme().px(4)) {
-    areas.push_back(
-        {Action::kCopy, QRectF(box.left() - size - theme().px(4), box.bottom() - size, size, size), TranscriptWords::tr("Copy"), 0});
+  // A question's own buttons sit beside its bubble while the pointer or the focus is there.
+  if (const QRectF box = bubble(); showAll && !box.isEmpty()) {
+    qreal x = box.left() - theme().px(4);
+    const std::pair<Action, QString> buttons[] = {{Action::kCopy, TranscriptWords::tr("Copy")},
+                                                  {Action::kEdit, TranscriptWords::tr("Edit")}};
+    for (const auto& [action, label] : buttons) {
+      x -= size;
+      if (x >= 0) areas.push_back({action, QRectF(x, box.bottom() - size, size, size), label, 0});
+    }
   }
   for (const Row& row : m_rows) {
     const QRectF rect = rowRect(row);
@@ -384,16 +395,24 @@ std::vector<ActionArea> MessageRows::actions(bool showAll) const {
         break;
       }
       case RowKind::kFooter: {
-        qreal x = rect.left() - theme().px(6);
+        const bool user = m_content.speaker == Speaker::kUser;
+        const qreal count = std::ceil(caption.horizontalAdvance(QStringLiteral("00/00")));
+        qreal x = user ? rect.right() - 2 * size - count : rect.left() - theme().px(6);
         const qreal y = rect.bottom() - size;
-        areas.push_back({Action::kCopy, QRectF(x, y, size, size), TranscriptWords::tr("Copy answer"), 0});
-        x += size + theme().px(2);
-        areas.push_back({Action::kRegenerate, QRectF(x, y, size, size), TranscriptWords::tr("Regenerate"), 0});
-        x += size + theme().px(2);
+        if (!user) {
+          if (!m_content.text.isEmpty()) {
+            areas.push_back({Action::kCopy, QRectF(x, y, size, size), TranscriptWords::tr("Copy answer"), 0});
+            x += size + theme().px(2);
+          }
+          areas.push_back({Action::kRegenerate, QRectF(x, y, size, size), TranscriptWords::tr("Regenerate"), 0});
+          x += size + theme().px(2);
+        }
         if (m_content.branchCount > 1) {
-          areas.push_back({Action::kPreviousBranch, QRectF(x, y, size, size), TranscriptWords::tr("Previous answer"), 0});
-          x += size + std::ceil(caption.horizontalAdvance(QStringLiteral("00/00")));
-          areas.push_back({Action::kNextBranch, QRectF(x, y, size, size), TranscriptWords::tr("Next answer"), 0});
+          const QString previous = user ? TranscriptWords::tr("Previous wording") : TranscriptWords::tr("Previous answer");
+          const QString next = user ? TranscriptWords::tr("Next wording") : TranscriptWords::tr("Next answer");
+          if (m_content.branch > 0) areas.push_back({Action::kPreviousBranch, QRectF(x, y, size, size), previous, 0});
+          x += size + count;
+          if (m_content.branch + 1 < m_content.branchCount) areas.push_back({Action::kNextBranch, QRectF(x, y, size, size), next, 0});
         }
         break;
       }

@@ -29,8 +29,11 @@ enum class Action : int {
   kRetry,
   kPreviousBranch,
   kNextBranch,
-  kAttachment
+  kAttachment,
+  kEdit
 };
+
+bool isIconOnly(Action action);  // drawn as a glyph; its label is the tooltip
 
 struct ActionArea {
   Action action = Action::kNone;

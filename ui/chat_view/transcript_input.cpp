@@ -133,6 +133,9 @@ void TranscriptView::trigger(const Target& target) {
       Q_EMIT copied();
       break;
     }
+    case Action::kEdit:
+      Q_EMIT editRequested(id);
+      break;
     case Action::kRegenerate:
     case Action::kRetry:
       Q_EMIT regenerateRequested(id);
@@ -247,6 +250,8 @@ void TranscriptView::contextMenuEvent(QContextMenuEvent* event) {
     const bool busy = content.status == MessageStatus::kWaiting || content.status == MessageStatus::kStreaming;
     if (content.speaker == Speaker::kAssistant && !busy) {
       menu.addAction(tr("&Regenerate"), this, [this, index] { trigger({index, {Action::kRegenerate, {}, {}, 0}, {}, false}); });
+    } else if (content.speaker == Speaker::kUser) {
+      menu.addAction(tr("&Edit question"), this, [this, index] { trigger({index, {Action::kEdit, {}, {}, 0}, {}, false}); });
     }
   }
   menu.addSeparator();
@@ -258,9 +263,7 @@ bool TranscriptView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const Target target = targetAt(help->pos());
-    const bool iconOnly = target.area.action == Action::kCopy || target.area.action == Action::kRegenerate ||
-                          target.area.action == Action::kPreviousBranch || target.area.action == Action::kNextBranch;
-    if (iconOnly || target.area.action == Action::kAttachment) {
+    if (isIconOnly(target.area.action) || target.area.action == Action::kAttachment) {
       QToolTip::showText(help->globalPos(), target.area.label.toHtmlEscaped(), viewport());
     } else if (target.link.isValid()) {
       QToolTip::showText(help->globalPos(), target.link.toString(QUrl::FullyEncoded).toHtmlEscaped(), viewport());

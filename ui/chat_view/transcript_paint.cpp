@@ -23,6 +23,8 @@ void fillRounded(QPainter& painter, const QRectF& rect, qreal radius, const QCol
 
 Glyph glyphOf(Action action) {
   switch (action) {
+    case Action::kEdit:
+      return Glyph::kPencil;
     case Action::kRegenerate:
       return Glyph::kRefresh;
     case Action::kStop:
@@ -225,11 +227,14 @@ void TranscriptView::paintRow(QPainter& painter, const MessageRows& message, int
       }
       if (content.branchCount > 1) {
         for (const ActionArea& area : message.actions(false)) {
-          if (area.action != Action::kPreviousBranch) continue;
+          // The number stands right of the first arrow, left of the second; at either end one of them is missing.
+          if (area.action != Action::kPreviousBranch && area.action != Action::kNextBranch) continue;
+          const qreal width = std::ceil(QFontMetricsF(painter.font()).horizontalAdvance(QStringLiteral("00/00")));
+          const qreal left = area.action == Action::kPreviousBranch ? area.rect.right() : area.rect.left() - width;
           painter.setPen(c.mutedText);
-          const qreal width = QFontMetricsF(painter.font()).horizontalAdvance(QStringLiteral("00/00"));
-          painter.drawText(QRectF(area.rect.right(), area.rect.top(), width, area.rect.height()), Qt::AlignCenter,
+          painter.drawText(QRectF(left, area.rect.top(), width, area.rect.height()), Qt::AlignCenter,
                            tr("%1/%2").arg(content.branch + 1).arg(content.branchCount));
+          break;
         }
       }
       break;
@@ -239,8 +244,6 @@ void TranscriptView::paintRow(QPainter& painter, const MessageRows& message, int
 
 void TranscriptView::paintAction(QPainter& painter, const ActionArea& area, bool hovered, const MessageRows&) const {
   const Colors& c = theme().colors();
-  const bool iconOnly = area.action == Action::kCopy || area.action == Action::kRegenerate || area.action == Action::kPreviousBranch ||
-                        area.action == Action::kNextBranch;
   const bool outlined = area.action == Action::kRetry || area.action == Action::kErrorDetails || area.action == Action::kErrorCopy ||
                         area.action == Action::kStop;
   if (outlined) {
@@ -250,7 +253,7 @@ void TranscriptView::paintAction(QPainter& painter, const ActionArea& area, bool
   }
   const QColor color = hovered || outlined ? c.text : c.mutedText;
   const qreal glyph = theme().px(16);
-  if (iconOnly) {
+  if (isIconOnly(area.action)) {
     paintGlyph(painter, glyphOf(area.action), QRectF(area.rect.center() - QPointF(glyph / 2, glyph / 2), QSizeF(glyph, glyph)), color);
     return;
   }

@@ -58,6 +58,7 @@ class TranscriptView : public QAbstractScrollArea {
  Q_SIGNALS:
   void regenerateRequested(qint64 id);
   void stopRequested(qint64 id);
+  void editRequested(qint64 id);  // of a question
   void branchRequested(qint64 id, int step);
   void attachmentActivated(qint64 id, int index);
   void linkActivated(const QUrl& url);

@@ -19,6 +19,7 @@
 #include "ui/shell/display_text.h"
 #include "ui/shell/error_text.h"
 #include "ui/shell/format_text.h"
+#include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
@@ -67,20 +68,18 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
     : QFrame(parent), m_preview(preview), m_attachment(std::move(attachment)) {
   setFocusPolicy(Qt::StrongFocus);
   auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(theme().px(8), theme().px(8), theme().px(8), theme().px(8));
-  layout->setSpacing(theme().px(6));
+  setMargins(layout, 8, 8, 8, 8);
+  setSpacing(layout, 6);
   auto* head = new QHBoxLayout;
-  head->setSpacing(theme().px(10));
+  setSpacing(head, 10);
   m_picture = new PosterLabel(this);
   m_picture->setAttribute(Qt::WA_TransparentForMouseEvents);
   head->addWidget(m_picture);
   auto* words = new QVBoxLayout;
-  words->setSpacing(theme().px(2));
+  setSpacing(words, 2);
   const QString name = displayText(QFileInfo(QFile::decodeName(m_attachment.path)).fileName());
-  m_name = new QLabel(name);
-  m_name->setTextFormat(Qt::PlainText);
+  m_name = new ElidedLabel(Qt::ElideMiddle, name);
   m_name->setMinimumWidth(theme().px(60));
-  m_name->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   m_name->setToolTip(name.toHtmlEscaped());
   setTextRole(m_name, TextRole::kStrong);
   m_detail = new QLabel(tr("Opening…"));
@@ -162,14 +161,14 @@ void AttachmentCard::buildVideoControls() {
   m_videoArea = new QWidget;
   auto* area = new QVBoxLayout(m_videoArea);
   area->setContentsMargins(0, 0, 0, 0);
-  area->setSpacing(theme().px(4));
+  setSpacing(area, 4);
   m_strip = new FrameStrip;
   const double aspect = m_summary.heightPx > 0 ? double(m_summary.widthPx) / m_summary.heightPx : 16.0 / 9.0;
   m_strip->setVideo(m_summary.durationS, aspect);
   m_strip->setRange(m_attachment.plan.from_s, m_attachment.plan.to_s);
   area->addWidget(m_strip);
   auto* row = new QHBoxLayout;
-  row->setSpacing(theme().px(8));
+  setSpacing(row, 8);
   m_frames = new QSpinBox;
   m_frames->setRange(1, kMaxFrames);
   m_frames->setValue(m_attachment.plan.frame_count > 0 ? m_attachment.plan.frame_count : 64);
@@ -206,6 +205,8 @@ void AttachmentCard::requestPictures() {
   const std::vector<double> times = m_strip->pictureTimes();
   m_pictures = times.empty() ? 0 : m_preview.thumbnails(m_attachment.path, m_attachment.kind, times, m_strip->pictureSize() * 2);
 }
+
+QString AttachmentCard::shownName() const { return m_name->shownText(); }
 
 QString AttachmentCard::planText() const {
   if (m_strip == nullptr) return {};

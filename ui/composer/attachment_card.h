@@ -15,6 +15,7 @@ class QToolButton;
 
 namespace winnow::ui {
 
+class ElidedLabel;
 class FrameStrip;
 
 enum class CardState : int { kOpening = 1, kReady = 2, kRefused = 3 };
@@ -29,6 +30,7 @@ class AttachmentCard : public QFrame {
   CardState state() const { return m_state; }
   QImage thumbnail() const { return m_poster; }
   FrameStrip* strip() const { return m_strip; }
+  QString shownName() const;  // as it fits
   QSpinBox* frameCount() const { return m_frames; }
   QString planText() const;  // "Frames asked: 64 · one every 2 s · 0:00–2:08"
 
@@ -59,7 +61,7 @@ class AttachmentCard : public QFrame {
   PreviewToken m_pictures = 0;
   QImage m_poster;
   QLabel* m_picture = nullptr;
-  QLabel* m_name = nullptr;
+  ElidedLabel* m_name = nullptr;
   QLabel* m_detail = nullptr;
   QToolButton* m_remove = nullptr;
   QWidget* m_videoArea = nullptr;

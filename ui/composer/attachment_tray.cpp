@@ -22,7 +22,7 @@ AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScroll
   m_content->setAutoFillBackground(false);
   m_layout = new QVBoxLayout(m_content);
   m_layout->setContentsMargins(0, 0, 0, 0);
-  m_layout->setSpacing(theme().px(6));
+  setSpacing(m_layout, 6);
   m_layout->addStretch(1);
   setWidget(m_content);
   m_content->setAutoFillBackground(false);

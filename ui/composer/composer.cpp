@@ -26,8 +26,8 @@ constexpr int kNoticeMs = 12000;
 Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidget* parent) : QFrame(parent), m_preview(preview) {
   setAccessibleName(tr("Composer"));
   auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(theme().px(12), theme().px(10), theme().px(10), theme().px(8));
-  layout->setSpacing(theme().px(6));
+  setMargins(layout, 12, 10, 10, 8);
+  setSpacing(layout, 6);
   m_notice = new QLabel;
   m_notice->setWordWrap(true);
   m_notice->setTextFormat(Qt::PlainText);
@@ -41,7 +41,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   layout->addWidget(m_prompt);
 
   auto* row = new QHBoxLayout;
-  row->setSpacing(theme().px(4));
+  setSpacing(row, 4);
   m_attach = new QToolButton;
   m_attach->setAutoRaise(true);
   m_attach->setIcon(icon(Glyph::kAttach));
@@ -57,7 +57,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   row->addWidget(m_method);
   row->addStretch(1);
   row->addWidget(m_hint);
-  row->addSpacing(theme().px(4));
+  addGap(row, 4);
   row->addWidget(m_send);
   layout->addLayout(row);
   setFocusProxy(m_prompt);
@@ -104,25 +104,37 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   m_noticeTimer.setSingleShot(true);
   m_noticeTimer.setInterval(kNoticeMs);
   connect(&m_noticeTimer, &QTimer::timeout, this, [this] { showNotice(QString()); });
-  connect(&theme(), &Theme::changed, this, [this] { update(); });
+  connect(&theme(), &Theme::changed, this, [this] {
+    showNotice(m_editing ? QString() : notice());  // its colour is the theme's
+    update();
+  });
   updateSend();
 }
 
 QString Composer::notice() const { return m_notice->isHidden() ? QString() : m_notice->text(); }
 
 void Composer::showNotice(const QString& text) {
-  m_notice->setText(text);
-  m_notice->setVisible(!text.isEmpty());
+  const QString shown = text.isEmpty() && m_editing ? tr("You are rewording a question. Esc leaves it as it was.") : text;
+  m_notice->setText(shown);
+  m_notice->setVisible(!shown.isEmpty());
   QPalette palette = m_notice->palette();
-  palette.setColor(QPalette::WindowText, theme().colors().warning);
+  palette.setColor(QPalette::WindowText, text.isEmpty() ? theme().colors().mutedText : theme().colors().warning);
   m_notice->setPalette(palette);
   if (!text.isEmpty()) m_noticeTimer.start();
+}
+
+void Composer::editQuestion(const app::Draft& question) {
+  setDraft(question);
+  m_editing = true;
+  showNotice(QString());
+  m_prompt->setFocus();
 }
 
 app::Draft Composer::draft() const { return {m_prompt->toPlainText(), m_tray->attachments()}; }
 
 void Composer::setDraft(const app::Draft& draft) {
   const bool blocked = blockSignals(true);
+  m_editing = false;
   m_tray->clear();
   m_prompt->setPlainText(draft.text);
   m_prompt->moveCursor(QTextCursor::End);
@@ -252,6 +264,12 @@ bool Composer::eventFilter(QObject* watched, QEvent* event) {
     const auto* key = static_cast<QKeyEvent*>(event);
     if (key->key() == Qt::Key_Up && key->modifiers() == Qt::NoModifier && m_prompt->document()->isEmpty() && m_tray->count() == 0) {
       Q_EMIT editLastRequested();
+      return true;
+    }
+    if (key->key() == Qt::Key_Escape && m_editing) {
+      clear();
+      Q_EMIT editCancelled();
+      Q_EMIT draftChanged();
       return true;
     }
   }

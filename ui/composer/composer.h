@@ -39,6 +39,9 @@ class Composer : public QFrame {
   void setBlocked(const QString& reason);
   void setDefaultFrames(int frames) { m_defaultFrames = frames; }
   void showNotice(const QString& text);
+  // Shows an earlier question to be written anew, and says so until it is sent, left with Esc, or replaced by setDraft().
+  void editQuestion(const app::Draft& question);
+  bool editing() const { return m_editing; }
 
   static bool accepts(const QMimeData& mime);
   void addMime(const QMimeData& mime);
@@ -55,6 +58,7 @@ class Composer : public QFrame {
   void methodChanged(const QString& method, double retention);
   void browseFolderChanged(const QString& folder);
   void editLastRequested();  // Up in an empty box
+  void editCancelled();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -78,6 +82,7 @@ class Composer : public QFrame {
   QString m_browseFolder;
   std::vector<PreviewToken> m_storing;
   bool m_busy = false;
+  bool m_editing = false;
   int m_defaultFrames = 64;
 };
 

@@ -32,8 +32,8 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   m_card->setFrameShape(QFrame::StyledPanel);
   m_card->setAccessibleName(tr("Cache method"));
   auto* layout = new QVBoxLayout(m_card);
-  layout->setContentsMargins(theme().px(16), theme().px(16), theme().px(16), theme().px(16));
-  layout->setSpacing(theme().px(8));
+  setMargins(layout, 16, 16, 16, 16);
+  setSpacing(layout, 8);
   auto* title = new QLabel(tr("Cache method"));
   setTextRole(title, TextRole::kStrong);
   layout->addWidget(title);
@@ -52,10 +52,10 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   layout->addWidget(m_about);
   m_share = new QLabel(tr("Share of the cache to keep"));
   setTextRole(m_share, TextRole::kStrong);
-  layout->addSpacing(theme().px(4));
+  addGap(layout, 4);
   layout->addWidget(m_share);
   auto* row = new QHBoxLayout;
-  row->setSpacing(theme().px(12));
+  setSpacing(row, 12);
   m_slider = new QSlider(Qt::Horizontal);
   m_slider->setRange(1, 100);
   m_slider->setPageStep(10);

@@ -66,6 +66,7 @@ InspectorPanel::InspectorPanel(const CacheMonitor& monitor, QWidget* parent) : Q
   connect(&theme(), &Theme::changed, this, [this] {
     m_table->verticalHeader()->setDefaultSectionSize(theme().px(26));
     m_table->horizontalHeader()->setMinimumSectionSize(theme().px(46));
+    m_progress->setFixedHeight(theme().px(5));
   });
 }
 
@@ -75,7 +76,7 @@ QSize InspectorPanel::minimumSizeHint() const { return QSize(theme().px(190), th
 QWidget* InspectorPanel::buildEmpty() {
   auto* page = new QWidget;
   auto* layout = new QVBoxLayout(page);
-  layout->setContentsMargins(theme().px(24), theme().px(24), theme().px(24), theme().px(24));
+  setMargins(layout, 24, 24, 24, 24);
   auto* mark = new QLabel;
   mark->setPixmap(icon(Glyph::kChip, IconColor::kMuted).pixmap(32, 32));
   mark->setAlignment(Qt::AlignCenter);
@@ -103,8 +104,8 @@ QWidget* InspectorPanel::buildEmpty() {
 QWidget* InspectorPanel::buildNow() {
   auto* page = new QWidget;
   auto* layout = new QVBoxLayout(page);
-  layout->setContentsMargins(theme().px(16), theme().px(12), theme().px(16), theme().px(16));
-  layout->setSpacing(theme().px(6));
+  setMargins(layout, 16, 12, 16, 16);
+  setSpacing(layout, 6);
 
   m_phase = new QLabel;
   m_phase->setWordWrap(true);
@@ -115,7 +116,7 @@ QWidget* InspectorPanel::buildNow() {
   m_progress->setAccessibleName(tr("Progress of this phase"));
   layout->addWidget(m_phase);
   layout->addWidget(m_progress);
-  layout->addSpacing(theme().px(10));
+  addGap(layout, 10);
 
   layout->addWidget(section(tr("KV cache")));
   m_bytes = new QLabel;
@@ -127,18 +128,20 @@ QWidget* InspectorPanel::buildNow() {
   layout->addWidget(m_memory);
   m_memoryDetail = caption(QString());
   layout->addWidget(m_memoryDetail);
-  layout->addSpacing(theme().px(10));
+  m_notes = caption(QString());
+  layout->addWidget(m_notes);
+  addGap(layout, 10);
 
   layout->addWidget(section(tr("Kept, mean over layers")));
   m_keptVisual = new KeptBar(KeptBar::Kind::kVisual);
   m_keptText = new KeptBar(KeptBar::Kind::kText);
   layout->addWidget(m_keptVisual);
   layout->addWidget(m_keptText);
-  layout->addSpacing(theme().px(10));
+  addGap(layout, 10);
 
   layout->addWidget(section(tr("Speed")));
   auto* speed = new QHBoxLayout;
-  speed->setSpacing(theme().px(12));
+  setSpacing(speed, 12);
   m_speed = new QLabel;
   setTextRole(m_speed, TextRole::kTitle);
   m_sparkline = new Sparkline;
@@ -147,7 +150,7 @@ QWidget* InspectorPanel::buildNow() {
   layout->addLayout(speed);
   m_firstToken = caption(QString());
   layout->addWidget(m_firstToken);
-  layout->addSpacing(theme().px(10));
+  addGap(layout, 10);
 
   layout->addWidget(section(tr("Layers")));
   layout->addWidget(caption(tr("Outline: budget. Fill: kept, per key-value head; blue visual, orange text.")));
@@ -167,7 +170,7 @@ QWidget* InspectorPanel::buildNow() {
 QWidget* InspectorPanel::buildTable() {
   auto* page = new QWidget;
   auto* layout = new QVBoxLayout(page);
-  layout->setContentsMargins(theme().px(8), theme().px(8), theme().px(8), theme().px(8));
+  setMargins(layout, 8, 8, 8, 8);
   m_model = new LayerTableModel(this);
   m_sorted = new QSortFilterProxyModel(this);
   m_sorted->setSourceModel(m_model);
@@ -209,6 +212,7 @@ void InspectorPanel::copyTable() {
 }
 
 QString InspectorPanel::phaseLine() const { return m_phase->text(); }
+QString InspectorPanel::notesLine() const { return m_notes->isHidden() ? QString() : m_notes->text(); }
 
 void InspectorPanel::schedule() {
   m_dirty = true;
@@ -250,6 +254,8 @@ void InspectorPanel::refresh() {
           ? tr("Allocated %1 · peak %2 · index %3").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.peak), formatBytes(f.kv.metadata))
           : QString());
   m_memoryDetail->setVisible(f.hasReport);
+  m_notes->setText(notesText(f.notes));
+  m_notes->setVisible(!f.notes.empty());
   m_keptVisual->setValues(CacheMonitor::keptVisual(f), double(f.visualTokens));
   m_keptText->setValues(CacheMonitor::keptText(f), double(f.textTokens));
   m_speed->setText(f.tokensPerS > 0 ? tr("%1 tok/s").arg(QLocale().toString(f.tokensPerS, 'f', f.tokensPerS < 10 ? 1 : 0)) : dash);

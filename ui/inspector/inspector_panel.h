@@ -33,6 +33,7 @@ class InspectorPanel : public QWidget {
   QTabWidget* tabs() const { return m_tabs; }
   void copyTable();
   QString phaseLine() const;
+  QString notesLine() const;  // empty while hidden
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
@@ -60,6 +61,7 @@ class InspectorPanel : public QWidget {
   QLabel* m_bytesDetail = nullptr;
   MemoryBar* m_memory = nullptr;
   QLabel* m_memoryDetail = nullptr;
+  QLabel* m_notes = nullptr;
   KeptBar* m_keptVisual = nullptr;
   KeptBar* m_keptText = nullptr;
   QLabel* m_speed = nullptr;

@@ -8,8 +8,8 @@
 namespace winnow::ui {
 namespace {
 
-class PhaseWords {
-  Q_DECLARE_TR_FUNCTIONS(winnow::ui::PhaseWords)
+class MonitorWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::MonitorWords)
 };
 
 template <typename Member>
@@ -26,19 +26,38 @@ QString phaseText(Phase phase, quint64 done, quint64 total) {
   const bool known = total > 0;
   switch (phase) {
     case Phase::kLoadWeights:
-      return known ? PhaseWords::tr("Loading weights %1/%2").arg(done).arg(total) : PhaseWords::tr("Loading weights");
+      return known ? MonitorWords::tr("Loading weights %1/%2").arg(done).arg(total) : MonitorWords::tr("Loading weights");
     case Phase::kDecodeMedia:
-      return known ? PhaseWords::tr("Decoding video %1/%2").arg(done).arg(total) : PhaseWords::tr("Decoding video");
+      return known ? MonitorWords::tr("Decoding video %1/%2").arg(done).arg(total) : MonitorWords::tr("Decoding video");
     case Phase::kEncodeFrames:
-      return known ? PhaseWords::tr("Encoding frames %1/%2").arg(done).arg(total) : PhaseWords::tr("Encoding frames");
+      return known ? MonitorWords::tr("Encoding frames %1/%2").arg(done).arg(total) : MonitorWords::tr("Encoding frames");
     case Phase::kPrefill:
-      return known ? PhaseWords::tr("Prefill %1").arg(formatShare(std::min(1.0, double(done) / double(total)))) : PhaseWords::tr("Prefill");
+      return known ? MonitorWords::tr("Prefill %1").arg(formatShare(std::min(1.0, double(done) / double(total))))
+                   : MonitorWords::tr("Prefill");
     case Phase::kCompress:
-      return known ? PhaseWords::tr("Compressing %1/%2").arg(done).arg(total) : PhaseWords::tr("Compressing");
+      return known ? MonitorWords::tr("Compressing %1/%2").arg(done).arg(total) : MonitorWords::tr("Compressing");
     case Phase::kDecode:
-      return PhaseWords::tr("Writing the answer");
+      return MonitorWords::tr("Writing the answer");
   }
-  return PhaseWords::tr("Working");
+  return MonitorWords::tr("Working");
+}
+
+QString notesText(const std::vector<CompressionNote>& notes) {
+  QStringList sentences;
+  for (const CompressionNote note : notes) {
+    switch (note) {
+      case CompressionNote::kFallbackRows:
+        sentences << MonitorWords::tr("Nothing was written after the picture or video: the last tokens judged what to keep.");
+        break;
+      case CompressionNote::kRaisedToFloor:
+        sentences << MonitorWords::tr("Kept more than asked: the method protects some tokens.");
+        break;
+      case CompressionNote::kNonFinite:
+        sentences << MonitorWords::tr("Some attention values were not finite and were left out.");
+        break;
+    }
+  }
+  return sentences.join(QLatin1Char(' '));
 }
 
 double phaseShare(quint64 done, quint64 total) { return total > 0 ? std::min(1.0, double(done) / double(total)) : -1.0; }
@@ -67,6 +86,7 @@ void CacheMonitor::take(const EventBody& event) {
     f.hasReport = true;
     f.kv = report->kv_bytes;
     f.layers = report->layers;
+    f.notes = report->notes;
     f.visualTokens = f.textTokens = 0;
     for (const TokenOrigin& token : report->tokens) ++(token.modality == Modality::kVisual ? f.visualTokens : f.textTokens);
   } else if (const auto* sample = std::get_if<DecodeSample>(&event)) {
@@ -104,6 +124,7 @@ void CacheMonitor::showStored(const TurnFigures& figures) {
   f.retention = figures.retention;
   f.kv = figures.kv_bytes;
   f.layers = figures.layers;
+  f.notes = figures.notes;
   f.visualTokens = figures.tokens.visual;
   f.textTokens = figures.tokens.text;
   f.generatedTokens = figures.tokens.generated;

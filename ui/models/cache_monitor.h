@@ -28,6 +28,7 @@ struct CacheFigures {
   double tokensPerS = 0.0;
   double ttftMs = 0.0;  // of the finished turn
   TimingsMs timings;
+  std::vector<CompressionNote> notes;
   std::vector<double> speedHistory;  // tokens per second, oldest first
 };
 
@@ -57,5 +58,7 @@ class CacheMonitor : public QObject {
 // "Decoding video 41/64", for the transcript, the panel and the status bar; share in 0..1 or negative.
 QString phaseText(Phase phase, quint64 done, quint64 total);
 double phaseShare(quint64 done, quint64 total);
+// One line about where compression did otherwise than asked; empty without notes.
+QString notesText(const std::vector<CompressionNote>& notes);
 
 }  // namespace winnow::ui

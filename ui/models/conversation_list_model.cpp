@@ -1,11 +1,11 @@
 #include "ui/models/conversation_list_model.h"
 
 #include <QDateTime>
-#include <QLocale>
 #include <QSet>
 #include <algorithm>
 
 #include "ui/shell/display_text.h"
+#include "ui/shell/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -103,13 +103,8 @@ QVariant ConversationListModel::data(const QModelIndex& index, int role) const {
       return QVariant::fromValue(conversation.id);
     case kRunningRole:
       return conversation.id == m_running;
-    case kSubtitleRole: {
-      const QDateTime when = QDateTime::fromMSecsSinceEpoch(conversation.updatedMs);
-      const QDate today = QDate::currentDate();
-      if (when.date() == today) return QLocale().toString(when.time(), QLocale::ShortFormat);
-      if (when.date() == today.addDays(-1)) return tr("Yesterday");
-      return QLocale().toString(when.date(), QLocale::ShortFormat);
-    }
+    case kSubtitleRole:
+      return formatWhen(QDateTime::fromMSecsSinceEpoch(conversation.updatedMs), QDateTime::currentDateTime());
     default:
       return {};
   }

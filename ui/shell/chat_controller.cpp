@@ -87,6 +87,7 @@ QString ChatController::currentTitle() const { return ConversationListModel::sho
 
 void ChatController::showAsNew() {
   m_loading = 0;
+  m_editing = 0;
   m_current = app::LoadedConversation();
   m_current.conversation.options = m_settings.conversationDefaults();
   m_monitor.clear();
@@ -112,24 +113,30 @@ void ChatController::openConversation(ConversationId id) {
 void ChatController::onLoaded(app::RequestToken token, const app::LoadedConversation& loaded) {
   if (token != m_loading) return;
   m_loading = 0;
+  m_editing = 0;
   m_current = loaded;
   m_settings.setLastConversation(current());
-  if (!writingHere()) {
-    m_monitor.clear();
-    const QList<app::StoredMessage> branch = app::branchTo(m_current.messages, m_current.conversation.activeLeaf);
-    const auto last = std::find_if(branch.rbegin(), branch.rend(), [](const app::StoredMessage& m) { return m.hasRun; });
-    if (last != branch.rend()) m_monitor.showStored(last->run.figures);
-  }
+  if (!writingHere()) showLastFigures();
   // What was streamed since the last write of the store is only known here.
   if (writingHere()) {
     if (app::StoredMessage* answer = stored(m_run->answer)) {
       answer->text = m_run->text;
       answer->state = app::MessageState::kStreaming;
     }
+    for (const app::StoredMessage& message : m_run->thread) {
+      if (app::StoredMessage* shown = stored(message.id)) shown->attachments = message.attachments;
+    }
   }
   Q_EMIT conversationShown(m_current);
   Q_EMIT titleChanged();
   Q_EMIT stateChanged();
+}
+
+void ChatController::showLastFigures() {
+  m_monitor.clear();
+  const QList<app::StoredMessage> branch = app::branchTo(m_current.messages, m_current.conversation.activeLeaf);
+  const auto last = std::find_if(branch.rbegin(), branch.rend(), [](const app::StoredMessage& m) { return m.hasRun; });
+  if (last != branch.rend()) m_monitor.showStored(last->run.figures);
 }
 
 void ChatController::rename(ConversationId id, const QString& title) { m_store.renameConversation(id, title); }
@@ -223,7 +230,9 @@ void ChatController::send(const QString& text, const QList<app::Attachment>& att
   sending.text = text;
   sending.attachments = attachments;
   sending.conversation = current();
-  sending.thread = app::branchTo(m_current.messages, m_current.conversation.activeLeaf);
+  const app::StoredMessage* edited = storedMessage(m_editing);
+  sending.rewording = edited != nullptr;
+  sending.thread = app::branchTo(m_current.messages, edited != nullptr ? edited->parent : m_current.conversation.activeLeaf);
   m_sending = std::move(sending);
   if (current() != 0) {
     beginTurn();
@@ -249,6 +258,7 @@ void ChatController::regenerate(app::MessageId answer) {
   sending.regeneration = true;
   sending.conversation = current();
   sending.thread = app::branchTo(m_current.messages, message->parent);
+  m_editing = 0;
   m_sending = std::move(sending);
   m_sending->token = m_store.beginAnswer(message->parent);
   Q_EMIT stateChanged();
@@ -271,7 +281,7 @@ void ChatController::onCommitted(app::RequestToken token, const app::TurnIds& id
       m_current.messages.append(question);
       m_current.draft = {};
       if (m_current.conversation.preview.isEmpty()) m_current.conversation.preview = question.text.simplified().left(120);
-      Q_EMIT messageAdded(contentOf(question));
+      if (!m_sending->rewording) Q_EMIT messageAdded(contentOf(question));
     }
     m_store.saveDraft(ids.conversation, {});
   }
@@ -288,11 +298,14 @@ void ChatController::onCommitted(app::RequestToken token, const app::TurnIds& id
   }
   startEngine(ids);
   if (here) {
-    if (m_sending->regeneration) {
-      // The other answers of this question leave the screen, with everything that followed them.
+    if (m_sending->regeneration || m_sending->rewording) {
+      // The other answers or wordings leave the screen, with everything that followed them.
       Q_EMIT conversationShown(m_current);
     } else {
       Q_EMIT messageAdded(contentOf(answer));
+    }
+    if (!m_sending->regeneration) {
+      m_editing = 0;
       Q_EMIT sent();
     }
   }
@@ -316,6 +329,7 @@ void ChatController::startEngine(const app::TurnIds& ids) {
   turnOptions.recipe = app::recipeOf(run.options);
   turnOptions.sampling.max_new_tokens = m_settings.maxNewTokens();
   turnOptions.systemPrompt = run.options.systemPrompt;
+  run.thread = m_sending->thread;
   m_run = run;
   m_list.setRunning(ids.conversation);
   m_monitor.begin(run.options.method, run.options.retention);
@@ -330,14 +344,28 @@ void ChatController::stop() {
   if (m_run) m_engine.stop(m_run->request);
 }
 
-void ChatController::switchBranch(app::MessageId answer, int step) {
+void ChatController::switchBranch(app::MessageId message, int step) {
   if (busy()) return;
-  const QList<app::MessageId> siblings = app::siblingsOf(m_current.messages, answer);
-  const qsizetype at = siblings.indexOf(answer) + step;
+  const QList<app::MessageId> siblings = app::siblingsOf(m_current.messages, message);
+  const qsizetype at = siblings.indexOf(message) + step;
   if (at < 0 || at >= siblings.size()) return;
   m_current.conversation.activeLeaf = app::newestLeafUnder(m_current.messages, siblings[at]);
   m_store.setActiveLeaf(current(), m_current.conversation.activeLeaf);
+  showLastFigures();
   Q_EMIT conversationShown(m_current);
+}
+
+std::optional<app::Draft> ChatController::beginEdit(app::MessageId question) {
+  if (busy()) return std::nullopt;
+  const QList<app::StoredMessage> branch = app::branchTo(m_current.messages, m_current.conversation.activeLeaf);
+  const auto found = std::find_if(branch.rbegin(), branch.rend(), [question](const app::StoredMessage& message) {
+    return message.role == Role::kUser && (question == 0 || message.id == question);
+  });
+  if (found == branch.rend()) return std::nullopt;
+  m_editing = found->id;
+  app::Draft draft{found->text, found->attachments};
+  for (app::Attachment& attachment : draft.attachments) attachment.sampled = {};
+  return draft;
 }
 
 // ---- the engine's events -----------------------------------------------------------------------------------------------------------
@@ -369,10 +397,7 @@ void ChatController::onRunEvent(const EventBody& body) {
     if (first) Q_EMIT phaseChanged(m_run->answer, QString(), -1.0);
     Q_EMIT textAdded(m_run->answer, text);
   } else if (const auto* sampled = std::get_if<MediaSampled>(&body)) {
-    m_sampled.insert(QByteArray::fromStdString(sampled->path), *sampled);
-    if (here) {
-      if (const app::StoredMessage* question = storedMessage(m_run->question)) Q_EMIT messageChanged(contentOf(*question));
-    }
+    onSampled(*sampled);
   } else if (const auto* finished = std::get_if<Finished>(&body)) {
     const bool interrupted = finished->reason == StopReason::kInterrupted;
     if (!finished->restored && !finished->answer.empty()) m_run->text = QString::fromStdString(finished->answer);
@@ -380,6 +405,28 @@ void ChatController::onRunEvent(const EventBody& body) {
            std::nullopt);
   } else if (const auto* failed = std::get_if<Failed>(&body)) {
     finish(app::MessageState::kFailed, nullptr, failed->error);
+  }
+}
+
+// The engine names a medium by what was requested of it; the same file with the same plan was sampled alike wherever it is attached.
+void ChatController::onSampled(const MediaSampled& sampled) {
+  if (sampled.kind != MediaKind::kVideo) return;
+  const app::SampledTimes times{sampled.asked_s, sampled.actual_s};
+  for (app::StoredMessage& message : m_run->thread) {
+    bool changed = false;
+    for (int place = 0; place < message.attachments.size(); ++place) {
+      app::Attachment& attachment = message.attachments[place];
+      const bool same =
+          attachment.path == QByteArray::fromStdString(sampled.path) && attachment.kind == sampled.kind && attachment.plan == sampled.plan;
+      if (!same || attachment.sampled == times) continue;
+      attachment.sampled = times;
+      m_store.storeSampled(message.id, place, times);
+      changed = true;
+    }
+    app::StoredMessage* shown = changed && writingHere() ? stored(message.id) : nullptr;
+    if (shown == nullptr) continue;
+    shown->attachments = message.attachments;
+    Q_EMIT messageChanged(contentOf(*shown));
   }
 }
 
@@ -504,9 +551,8 @@ QString ChatController::planDetail(const app::Attachment& attachment) const {
   }
   const double to = attachment.plan.to_s < 0 ? attachment.durationS : attachment.plan.to_s;
   const QString range = QStringLiteral("%1–%2").arg(formatClock(attachment.plan.from_s), formatClock(to));
-  const auto sampled = m_sampled.constFind(attachment.path);
-  if (sampled != m_sampled.constEnd())
-    return tr("%1 asked, %2 done · %3").arg(sampled->asked_s.size()).arg(sampled->actual_s.size()).arg(range);
+  const app::SampledTimes& sampled = attachment.sampled;
+  if (!sampled.actualS.empty()) return tr("%1 asked, %2 done · %3").arg(sampled.askedS.size()).arg(sampled.actualS.size()).arg(range);
   return tr("Frames: %1 · %2").arg(attachment.plan.frame_count).arg(range);
 }
 
@@ -555,11 +601,9 @@ MessageContent ChatController::contentOf(const app::StoredMessage& message) cons
     content.metrics.kvBytes = figures.kv_bytes.end;
     content.metrics.kvFullBytes = figures.kv_bytes.full;
   }
-  if (message.role == Role::kAssistant) {
-    const QList<app::MessageId> siblings = app::siblingsOf(m_current.messages, message.id);
-    content.branchCount = std::max<int>(1, static_cast<int>(siblings.size()));
-    content.branch = std::max<int>(0, static_cast<int>(siblings.indexOf(message.id)));
-  }
+  const QList<app::MessageId> siblings = app::siblingsOf(m_current.messages, message.id);
+  content.branchCount = std::max<int>(1, static_cast<int>(siblings.size()));
+  content.branch = std::max<int>(0, static_cast<int>(siblings.indexOf(message.id)));
   return content;
 }
 

@@ -5,7 +5,6 @@
 // other requests are dropped. UI thread only.
 #pragma once
 
-#include <QHash>
 #include <QObject>
 #include <optional>
 #include <vector>
@@ -50,7 +49,11 @@ class ChatController : public QObject {
   void send(const QString& text, const QList<app::Attachment>& attachments);
   void stop();
   void regenerate(app::MessageId answer);
-  void switchBranch(app::MessageId answer, int step);
+  void switchBranch(app::MessageId message, int step);
+  // What the composer shows to write a question anew (0: the last one on screen). What is sent next takes its place as a further wording,
+  // until cancelEdit() or another chat. Nothing while an answer is being saved or written, or without such a question.
+  std::optional<app::Draft> beginEdit(app::MessageId question);
+  void cancelEdit() { m_editing = 0; }
   bool writingHere() const { return m_run && m_run->conversation == current(); }
   bool busy() const { return m_run.has_value() || m_sending.has_value(); }
   // Why a question cannot be sent now; empty: it can.
@@ -94,6 +97,7 @@ class ChatController : public QObject {
     QString phase;
     double share = -1.0;
     app::ConversationOptions options;
+    QList<app::StoredMessage> thread;  // what the engine was given; knows what was sampled of it
   };
   struct Sending {
     app::RequestToken token = 0;
@@ -102,6 +106,7 @@ class ChatController : public QObject {
     QList<app::StoredMessage> thread;  // before the question; for a regeneration: up to and with it
     ConversationId conversation = 0;
     bool regeneration = false;
+    bool rewording = false;  // takes the place of an earlier question
   };
 
   void onOpened(const app::StoreOpened& report);
@@ -112,10 +117,12 @@ class ChatController : public QObject {
   void onEngineEvent(const Event& event);
   void onModelEvent(const EventBody& body);
   void onRunEvent(const EventBody& body);
+  void onSampled(const MediaSampled& sampled);
   void beginTurn();
   void startEngine(const app::TurnIds& ids);
   void finish(app::MessageState state, const TurnFigures* figures, const std::optional<Error>& error);
   void showAsNew();
+  void showLastFigures();
   void touch(ConversationId id);
   app::StoredMessage* stored(app::MessageId id);
   MessageContent contentOf(const app::StoredMessage& message) const;
@@ -133,9 +140,9 @@ class ChatController : public QObject {
   app::RequestToken m_creatingForDraft = 0;
   std::optional<app::Draft> m_draftBeforeCreation;
   ConversationId m_lastDeleted = 0;
+  app::MessageId m_editing = 0;  // the question that is written anew
   std::optional<Run> m_run;
   std::optional<Sending> m_sending;
-  QHash<QByteArray, MediaSampled> m_sampled;  // by path: what was really sampled, for the present run of the program
 
   ModelState m_modelState = ModelState::kNone;
   ModelInfo m_model;

@@ -1,6 +1,7 @@
 #include "ui/shell/conversation_sidebar.h"
 
 #include <QKeyEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListView>
 #include <QMenu>
@@ -74,12 +75,12 @@ class ConversationDelegate : public QStyledItemDelegate {
 ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
   setAccessibleName(tr("Chats"));
   auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, theme().px(10), 0, theme().px(8));
-  layout->setSpacing(theme().px(8));
+  setMargins(layout, 0, 10, 0, 8);
+  setSpacing(layout, 8);
   m_new = new QPushButton(icon(Glyph::kPlus), tr("New chat"));
   m_new->setToolTip(tr("New chat (Ctrl+N)"));
   auto* top = new QHBoxLayout;
-  top->setContentsMargins(theme().px(10), 0, theme().px(10), 0);
+  setMargins(top, 10, 0, 10, 0);
   top->addWidget(m_new);
   layout->addLayout(top);
   m_list = new QListView;
@@ -94,7 +95,20 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* 
   m_list->setContextMenuPolicy(Qt::CustomContextMenu);
   m_list->viewport()->setAutoFillBackground(false);
   m_list->installEventFilter(this);
+  auto* empty = new QLabel(tr("Your chats appear here and stay on this computer."));
+  empty->setWordWrap(true);
+  empty->setAlignment(Qt::AlignHCenter);
+  setTextRole(empty, TextRole::kCaption);
+  setMuted(empty);
+  auto* hint = new QHBoxLayout;
+  setMargins(hint, 16, 8, 16, 0);
+  hint->addWidget(empty);
+  layout->addLayout(hint);
   layout->addWidget(m_list, 1);
+  const auto showHint = [this, empty] { empty->setVisible(m_model.rowCount() == 0); };
+  connect(&m_model, &QAbstractItemModel::rowsInserted, empty, showHint);
+  connect(&m_model, &QAbstractItemModel::rowsRemoved, empty, showHint);
+  showHint();
   connect(m_new, &QPushButton::clicked, this, &ConversationSidebar::newRequested);
   connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& index) {
     if (index.isValid()) Q_EMIT openRequested(m_model.idAt(index.row()));

@@ -37,6 +37,17 @@ QString formatClock(double seconds) {
   return QStringLiteral("%1:%2").arg(m).arg(s, 2, 10, QLatin1Char('0'));
 }
 
+QString formatWhen(const QDateTime& when, const QDateTime& now) {
+  const QLocale locale;
+  const QDate day = when.date();
+  const qint64 age = day.daysTo(now.date());
+  if (age == 0) return when.time().toString(QStringLiteral("HH:mm"));
+  if (age == 1) return FormatWords::tr("Yesterday");
+  if (age > 1 && age < 7) return locale.dayName(day.dayOfWeek(), QLocale::LongFormat);
+  return locale.toString(
+      day, day.year() == now.date().year() ? FormatWords::tr("d MMM", "date format") : FormatWords::tr("d MMM yyyy", "date format"));
+}
+
 QString formatCount(double count) {
   const bool whole = std::abs(count - std::round(count)) < 0.05 || count >= 1000;
   return QLocale().toString(count, 'f', whole ? 0 : 1);

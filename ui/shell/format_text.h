@@ -3,6 +3,7 @@
 // Used by every view. UI thread only (translations).
 #pragma once
 
+#include <QDateTime>
 #include <QString>
 
 namespace winnow::ui {
@@ -11,6 +12,8 @@ QString formatBytes(qint64 bytes);      // "1.2 MiB"
 QString formatShare(double share);      // 0.2 -> "20 %", below 1 % with one decimal
 QString formatMilliseconds(double ms);  // "85 ms", "1.4 s"
 QString formatClock(double seconds);    // "0:07", "2:08", "1:02:03"
-QString formatCount(double count);      // "612", "34.5"
+// Of a day as seen from `now`: "14:05" today, then "Yesterday", the weekday within six days, "3 Mar" within the year, "3 Mar 2025".
+QString formatWhen(const QDateTime& when, const QDateTime& now);
+QString formatCount(double count);  // "612", "34.5"
 
 }  // namespace winnow::ui

@@ -10,7 +10,6 @@
 #include <QLocale>
 #include <QMenu>
 #include <QMimeData>
-#include <QPainter>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -28,6 +27,7 @@
 #include "ui/shell/format_text.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/shell/welcome_page.h"
+#include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
@@ -37,26 +37,6 @@ namespace {
 constexpr int kDraftMs = 400;
 constexpr int kUndoMs = 10000;
 constexpr int kNarrowUnits = 1000;  // below this the panel becomes a drawer at the bottom
-
-// One line that gives way instead of pushing its neighbours out.
-class ElidedLabel : public QLabel {
- public:
-  explicit ElidedLabel(Qt::TextElideMode mode) : m_mode(mode) {
-    setTextFormat(Qt::PlainText);
-    setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  }
-  QSize minimumSizeHint() const override { return QSize(0, QLabel::minimumSizeHint().height()); }
-
- protected:
-  void paintEvent(QPaintEvent*) override {
-    QPainter painter(this);
-    painter.setPen(palette().color(isEnabled() ? QPalette::Active : QPalette::Disabled, QPalette::WindowText));
-    painter.drawText(contentsRect(), alignment() | Qt::TextSingleLine, fontMetrics().elidedText(text(), m_mode, contentsRect().width()));
-  }
-
- private:
-  Qt::TextElideMode m_mode;
-};
 
 }  // namespace
 
@@ -105,12 +85,12 @@ void MainWindow::buildCentral() {
 
   m_main = new QWidget;
   auto* column = new QVBoxLayout(m_main);
-  column->setContentsMargins(0, 0, 0, theme().px(10));
+  setMargins(column, 0, 0, 0, 10);
   column->setSpacing(0);
 
   auto* top = new QHBoxLayout;
-  top->setContentsMargins(theme().px(10), theme().px(8), theme().px(10), theme().px(6));
-  top->setSpacing(theme().px(6));
+  setMargins(top, 10, 8, 10, 6);
+  setSpacing(top, 6);
   m_sidebarButton = new QToolButton;
   m_sidebarButton->setIcon(icon(Glyph::kSidebar, IconColor::kMuted));
   m_sidebarButton->setToolTip(tr("Show or hide the chats (Ctrl+B)"));
@@ -136,7 +116,7 @@ void MainWindow::buildCentral() {
 
   const auto inset = [](QWidget* widget) {
     auto* row = new QHBoxLayout;
-    row->setContentsMargins(theme().px(16), 0, theme().px(16), 0);
+    setMargins(row, 16, 0, 16, 0);
     row->addStretch(1);
     row->addWidget(widget, 100);
     row->addStretch(1);
@@ -152,7 +132,7 @@ void MainWindow::buildCentral() {
   column->addWidget(m_stack, 1);
   m_undo = new NoticeBar;
   column->addLayout(inset(m_undo));
-  column->addSpacing(theme().px(4));
+  addGap(column, 4);
   m_composer = new Composer(m_services.preview, m_services.methods);
   column->addLayout(inset(m_composer));
   const auto widths = [this] {
@@ -181,7 +161,7 @@ void MainWindow::buildPanel() {
   m_dock->setWidget(m_inspector);
   auto* bar = new QWidget;
   auto* row = new QHBoxLayout(bar);
-  row->setContentsMargins(theme().px(16), theme().px(8), theme().px(8), theme().px(2));
+  setMargins(row, 16, 8, 8, 2);
   auto* title = new QLabel(tr("Live cache"));
   setTextRole(title, TextRole::kHeading);
   auto* close = new QToolButton;
@@ -263,6 +243,17 @@ void MainWindow::connectController() {
 
   connect(m_composer, &Composer::sendRequested, c, &ChatController::send);
   connect(m_composer, &Composer::stopRequested, c, &ChatController::stop);
+  const auto edit = [this](app::MessageId question) {
+    const app::Draft unsent = m_composer->draft();
+    if (!m_composer->editing() && (!unsent.text.trimmed().isEmpty() || !unsent.attachments.isEmpty())) {
+      m_composer->showNotice(tr("Send or clear what you have written, then edit the question."));
+      return;
+    }
+    if (const std::optional<app::Draft> draft = m_controller->beginEdit(question)) m_composer->editQuestion(*draft);
+  };
+  connect(m_composer, &Composer::editLastRequested, this, [edit] { edit(0); });
+  connect(m_transcript, &TranscriptView::editRequested, this, edit);
+  connect(m_composer, &Composer::editCancelled, c, &ChatController::cancelEdit);
   connect(m_composer, &Composer::methodChanged, c, &ChatController::setMethod);
   connect(m_composer, &Composer::browseFolderChanged, &m_services.settings, &app::Settings::setLastMediaFolder);
   connect(m_composer, &Composer::draftChanged, this, [this] {

@@ -184,8 +184,8 @@ void MainWindow::openAttachment(qint64 message, int index) {
   const app::StoredMessage* stored = m_controller->storedMessage(message);
   if (stored == nullptr || index < 0 || index >= stored->attachments.size()) return;
   const app::Attachment& attachment = stored->attachments[index];
-  std::vector<double> times;
-  if (attachment.kind == MediaKind::kVideo) {
+  std::vector<double> times = attachment.sampled.actualS;
+  if (attachment.kind == MediaKind::kVideo && times.empty()) {
     const double from = attachment.plan.from_s;
     const double to = attachment.plan.to_s < 0 ? attachment.durationS : attachment.plan.to_s;
     const int frames = std::max(1, attachment.plan.frame_count);
@@ -231,6 +231,7 @@ void MainWindow::showShortcuts() {
     QString name = action->text();
     lines << QStringLiteral("%1\t%2").arg(name.remove(QLatin1Char('&')), action->shortcut().toString(QKeySequence::NativeText));
   }
+  lines << tr("Reword the last question (in the empty box)") + QLatin1String("\tUp");
   lines << tr("Cache method") + QLatin1String("\tCtrl+M") << tr("Keep less, keep more") + QLatin1String("\tCtrl+[, Ctrl+]");
   QString html = QStringLiteral("<table cellpadding=3>");
   for (const QString& line : lines) {

@@ -16,7 +16,7 @@ namespace winnow::ui {
 
 NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   auto* layout = new QHBoxLayout(this);
-  layout->setContentsMargins(theme().px(14), theme().px(6), theme().px(8), theme().px(6));
+  setMargins(layout, 14, 6, 8, 6);
   m_text = new QLabel;
   m_text->setWordWrap(true);
   m_text->setTextFormat(Qt::PlainText);

@@ -77,7 +77,7 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, QWidget* parent) : QScrollA
   setFocusPolicy(Qt::NoFocus);
   m_content = new QWidget;
   auto* outer = new QHBoxLayout(m_content);
-  outer->setContentsMargins(theme().px(24), theme().px(20), theme().px(24), theme().px(20));
+  setMargins(outer, 24, 20, 24, 20);
   auto* column = new QWidget;
   column->setMaximumWidth(theme().px(760));
   outer->addStretch(1);
@@ -89,7 +89,7 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, QWidget* parent) : QScrollA
   });
   auto* layout = new QVBoxLayout(column);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(theme().px(8));
+  setSpacing(layout, 8);
   layout->addStretch(2);
   auto* mark = new QLabel;
   mark->setPixmap(applicationIcon().pixmap(48, 48));
@@ -103,7 +103,7 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, QWidget* parent) : QScrollA
   words->setWordWrap(true);
   setMuted(words);
   layout->addWidget(words);
-  layout->addSpacing(theme().px(12));
+  addGap(layout, 12);
   m_modelLine = new QLabel;
   m_modelLine->setWordWrap(true);
   m_modelLine->setTextFormat(Qt::PlainText);
@@ -111,12 +111,12 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, QWidget* parent) : QScrollA
   m_choose = new QPushButton(tr("Choose a model folder…"));
   setPrimary(m_choose);
   layout->addWidget(m_choose, 0, Qt::AlignLeft);
-  layout->addSpacing(theme().px(8));
+  addGap(layout, 8);
   m_try = new QLabel(tr("Try a sample"));
   setTextRole(m_try, TextRole::kStrong);
   layout->addWidget(m_try);
   m_grid = new QGridLayout;
-  m_grid->setSpacing(theme().px(10));
+  setSpacing(m_grid, 10);
   layout->addLayout(m_grid);
   layout->addStretch(3);
   for (const app::Sample& sample : m_samples) {

@@ -1,6 +1,7 @@
 #include "ui/theme/theme.h"
 
 #include <QApplication>
+#include <QBoxLayout>
 #include <QEvent>
 #include <QFontDatabase>
 #include <QStyle>
@@ -246,6 +247,32 @@ void setTextRole(QWidget* widget, TextRole role) {
 void setMuted(QWidget* widget) {
   widget->setProperty(kMutedProperty, true);
   applyWidgetProperties(widget, theme());
+}
+
+void setMargins(QLayout* layout, int left, int top, int right, int bottom) {
+  const auto apply = [=] { layout->setContentsMargins(theme().px(left), theme().px(top), theme().px(right), theme().px(bottom)); };
+  QObject::connect(&theme(), &Theme::changed, layout, apply);
+  apply();
+}
+
+void setSpacing(QLayout* layout, int units) {
+  const auto apply = [=] { layout->setSpacing(theme().px(units)); };
+  QObject::connect(&theme(), &Theme::changed, layout, apply);
+  apply();
+}
+
+void addGap(QBoxLayout* layout, int units) {
+  auto* gap = new QSpacerItem(0, 0);
+  layout->addSpacerItem(gap);
+  const bool across = layout->direction() == QBoxLayout::LeftToRight || layout->direction() == QBoxLayout::RightToLeft;
+  const auto apply = [=] {
+    const int size = theme().px(units);
+    across ? gap->changeSize(size, 0, QSizePolicy::Fixed, QSizePolicy::Minimum)
+           : gap->changeSize(0, size, QSizePolicy::Minimum, QSizePolicy::Fixed);
+    layout->invalidate();
+  };
+  QObject::connect(&theme(), &Theme::changed, layout, apply);
+  apply();
 }
 
 void setPrimary(QWidget* button) { button->setProperty(kPrimaryProperty, true); }

@@ -10,6 +10,8 @@
 #include <QPalette>
 
 class QApplication;
+class QBoxLayout;
+class QLayout;
 class QWidget;
 
 namespace winnow::ui {
@@ -93,6 +95,10 @@ inline Theme& theme() { return Theme::instance(); }
 void setTextRole(QWidget* widget, TextRole role);
 // Text in the muted colour; follows the theme.
 void setMuted(QWidget* widget);
+// Spaces of a layout in units, now and after every change of zoom.
+void setMargins(QLayout* layout, int left, int top, int right, int bottom);
+void setSpacing(QLayout* layout, int units);
+void addGap(QBoxLayout* layout, int units);
 // A button that is the one thing to do here.
 void setPrimary(QWidget* button);
 

@@ -440,6 +440,8 @@ int WinnowStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, con
       return theme().px(17);
     case PM_ButtonMargin:
       return theme().px(8);
+    case PM_MenuPanelWidth:
+      return 1;  // the line around it: window and menu are nearly the same white
     case PM_MenuVMargin:
     case PM_MenuHMargin:
       return theme().px(4);
@@ -467,6 +469,8 @@ int WinnowStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWi
     case SH_ScrollBar_LeftClickAbsolutePosition:
       return 0;
     case SH_EtchDisabledText:
+      return 0;
+    case SH_DialogButtonBox_ButtonsHaveIcons:
       return 0;
     case SH_ComboBox_Popup:
       return 0;

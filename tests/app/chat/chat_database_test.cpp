@@ -61,6 +61,7 @@ Run someRun() {
   run.figures.timings_ms = {1, 2, 3, 4, 5, 6, 7, 8.5};
   run.figures.tokens_per_s = 41.25;
   run.figures.achieved_retention = 0.26;
+  run.figures.notes = {CompressionNote::kRaisedToFloor, CompressionNote::kNonFinite};
   run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096}, {80, 80, 20, 60, {80, 80}, 2048}};
   return run;
 }
@@ -105,10 +106,27 @@ TEST_F(ChatDatabaseTest, FiguresAndLayersOfARunComeBack) {
   EXPECT_EQ(f.kv_bytes.metadata, 44);
   EXPECT_EQ(f.timings_ms.decode_total, 8.5);
   EXPECT_EQ(f.achieved_retention, 0.26);
+  EXPECT_EQ(f.notes, someRun().figures.notes);
   ASSERT_EQ(f.layers.size(), 2u);
   EXPECT_EQ(f.layers[0].kept, 118.5);
   EXPECT_EQ(f.layers[0].kept_per_head, (std::vector<std::int64_t>{118, 119}));
   EXPECT_EQ(f.layers[1].bytes, 2048);
+}
+
+TEST_F(ChatDatabaseTest, SampledTimesComeBackWithTheirAttachment) {
+  open();
+  const ConversationId id = conversation();
+  Attachment second = clip();
+  second.path = "/media/other.mp4";
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("q"), {clip(), second}});
+  EXPECT_EQ(stored(id, ids.question).attachments[1].sampled, SampledTimes{});
+  m_db->storeSampled(ids.question, 1, {{0.5, 1.5}, {0.5, 1.48}});
+  m_db->storeSampled(ids.question, 1, {{0.1, 1.1, 2.1}, {0.1, 1.0, 2.0}});  // asked again
+  open();
+  EXPECT_EQ(stored(id, ids.question).attachments[0].sampled, SampledTimes{});
+  EXPECT_EQ(stored(id, ids.question).attachments[1].sampled, (SampledTimes{{0.1, 1.1, 2.1}, {0.1, 1.0, 2.0}}));
+  EXPECT_THROW(m_db->storeSampled(ids.question, 2, {}), Exception);
+  EXPECT_THROW(m_db->storeSampled(ids.answer, 0, {}), Exception);
 }
 
 TEST_F(ChatDatabaseTest, FiguresThatAreNoNumbersAreStoredAsNothing) {

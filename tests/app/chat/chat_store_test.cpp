@@ -10,10 +10,12 @@
 #include <QTemporaryDir>
 #include <thread>
 
+#include "tests/support/wait_until.h"
+
 namespace winnow::app {
 namespace {
 
-constexpr int kPatienceMs = 20'000;
+using test::waitUntil;
 
 class ChatStoreTest : public testing::Test {
  protected:
@@ -50,17 +52,6 @@ class ChatStoreTest : public testing::Test {
 
   bool waitFor(RequestToken token) {
     return waitUntil([&] { return m_answers.contains(token); });
-  }
-  template <typename Condition>
-  bool waitUntil(Condition condition) {
-    QElapsedTimer elapsed;
-    elapsed.start();
-    while (!condition()) {
-      if (elapsed.elapsed() > kPatienceMs) return false;
-      QCoreApplication::processEvents();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return true;
   }
   void openWithConversation() {
     m_store->open();
@@ -202,9 +193,3 @@ TEST_F(ChatStoreTest, MayBeDestroyedInAnAnswer) {
 
 }  // namespace
 }  // namespace winnow::app
-
-int main(int argc, char** argv) {
-  QCoreApplication app(argc, argv);
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}

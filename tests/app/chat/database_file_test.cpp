@@ -140,6 +140,29 @@ TEST_F(DatabaseFileTest, UpgradesTheFirstVersionAndKeepsACopy) {
   EXPECT_FALSE(QFileInfo::exists(file() + QStringLiteral(".before-v2.part")));
 }
 
+TEST_F(DatabaseFileTest, UpgradesTheSecondVersionWhoseAttachmentsWereNotSampled) {
+  {
+    SqliteConnection db(file(), {});
+    db.configureForWriting();
+    db.execute(kMigrations[0]);
+    db.execute(kMigrations[1]);
+    db.execute("INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
+               "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
+    db.execute("INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'what?', 1)");
+    db.execute("INSERT INTO attachment VALUES(1, 5, 9, 0, 2, CAST('/a.mp4' AS BLOB), '', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024)");
+    db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
+    db.execute("PRAGMA user_version=2");
+  }
+  ChatDatabase db(folders());
+  EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v3")));
+  const auto attachment = [&db] { return db.loadConversation(5).messages.at(0).attachments.at(0); };
+  EXPECT_EQ(attachment().path, QByteArray("/a.mp4"));
+  EXPECT_EQ(attachment().plan.frame_count, 8);
+  EXPECT_EQ(attachment().sampled, SampledTimes{});
+  db.storeSampled(9, 0, {{1.0}, {0.96}});
+  EXPECT_EQ(attachment().sampled, (SampledTimes{{1.0}, {0.96}}));
+}
+
 TEST_F(DatabaseFileTest, ASecondWinnowIsToldWhoHasTheFolder) {
   ChatDatabase first(folders());
   EXPECT_EQ(refusal(), "another Winnow is using it (process " + std::to_string(QCoreApplication::applicationPid()) + ")");

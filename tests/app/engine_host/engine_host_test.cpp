@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/support/scripted_engine.h"
+#include "tests/support/wait_until.h"
 
 namespace winnow::app {
 namespace {
@@ -20,8 +21,7 @@ using namespace std::chrono_literals;
 using test::ScriptedEngine;
 using test::ScriptedEngineLog;
 using test::ScriptFunction;
-
-constexpr int kPatienceMs = 20'000;  // sanitizers on a busy machine
+using test::waitUntil;
 
 Turn question(const char* text) {
   Turn turn;
@@ -42,18 +42,6 @@ class EngineHostTest : public testing::Test {
     QObject::connect(m_host.get(), &EngineHost::engineEvent, [this](const Event& event) { m_events.push_back(event); });
   }
 
-  template <typename Condition>
-  bool waitFor(Condition condition) {
-    QElapsedTimer elapsed;
-    elapsed.start();
-    while (!condition()) {
-      if (elapsed.elapsed() > kPatienceMs) return false;
-      QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 5);
-      std::this_thread::sleep_for(1ms);
-    }
-    return true;
-  }
-
   const Event* outcome(RequestId id) const {
     for (const Event& event : m_events)
       if (event.id == id && endsRequest(event)) return &event;
@@ -61,11 +49,11 @@ class EngineHostTest : public testing::Test {
   }
 
   bool waitForOutcome(RequestId id) {
-    return waitFor([&] { return outcome(id) != nullptr; });
+    return waitUntil([&] { return outcome(id) != nullptr; });
   }
 
   bool waitForText(RequestId id) {
-    return waitFor([&] {
+    return waitUntil([&] {
       for (const Event& event : m_events)
         if (event.id == id && std::holds_alternative<TextDelta>(event.body)) return true;
       return false;
@@ -151,7 +139,7 @@ TEST_F(EngineHostTest, CancelAllEndsEverything) {
   std::vector<RequestId> ids;
   for (int i = 0; i < 4; ++i) ids.push_back(m_host->post(question("q")));
   m_host->cancelAll();
-  ASSERT_TRUE(waitFor([&] { return !m_host->isBusy(); }));
+  ASSERT_TRUE(waitUntil([&] { return !m_host->isBusy(); }));
   for (const RequestId id : ids) EXPECT_TRUE(std::get<Finished>(outcome(id)->body).restored);
 }
 
@@ -249,7 +237,7 @@ TEST_F(EngineHostTest, AReceiverMayDestroyTheHost) {
     if (endsRequest(event)) m_host.reset();
   });
   m_host->post(question("q"));
-  EXPECT_TRUE(waitFor([&] { return m_host == nullptr; }));
+  EXPECT_TRUE(waitUntil([&] { return m_host == nullptr; }));
 }
 
 TEST_F(EngineHostTest, OrderHoldsWhenAReceiverRunsANestedLoop) {
@@ -282,9 +270,3 @@ TEST(RequestFilter, AcceptsOnlyTheFollowedRequest) {
 
 }  // namespace
 }  // namespace winnow::app
-
-int main(int argc, char** argv) {
-  QCoreApplication app(argc, argv);
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}

@@ -16,7 +16,7 @@ namespace winnow::ui {
 namespace {
 
 using test::FakeMediaPreview;
-using test::waitFor;
+using test::waitUntil;
 
 class ComposerTest : public testing::Test {
  protected:
@@ -27,7 +27,7 @@ class ComposerTest : public testing::Test {
   void paste() { QTest::keyClick(m_composer.prompt(), Qt::Key_V, Qt::ControlModifier); }
   AttachmentCard* card(int index = 0) { return m_composer.tray()->card(index); }
   bool opened() {
-    return waitFor([this] { return m_composer.tray()->count() > 0 && !m_composer.tray()->opening(); });
+    return waitUntil([this] { return m_composer.tray()->count() > 0 && !m_composer.tray()->opening(); });
   }
 
   FakeMediaPreview m_preview;
@@ -71,7 +71,7 @@ TEST_F(ComposerTest, PastedPicturesAndFilesBecomeAttachments) {
   mime->setUrls({QUrl::fromLocalFile(QStringLiteral("/clips/a b.mp4")), QUrl(QStringLiteral("http://example.org/c.mp4"))});
   QApplication::clipboard()->setMimeData(mime);
   paste();
-  ASSERT_TRUE(waitFor([this] { return m_composer.tray()->count() == 2 && !m_composer.tray()->opening(); }));
+  ASSERT_TRUE(waitUntil([this] { return m_composer.tray()->count() == 2 && !m_composer.tray()->opening(); }));
   EXPECT_EQ(card(1)->attachment().path, QByteArray("/clips/a b.mp4"));
   EXPECT_FALSE(m_composer.notice().isEmpty()) << "the web address was refused without a word";
   EXPECT_TRUE(m_composer.prompt()->toPlainText().isEmpty());
@@ -94,12 +94,20 @@ TEST_F(ComposerTest, RefusedFilesStayWithTheReasonAndDoNotGoAlong) {
   EXPECT_EQ(sent.size(), 1);
 }
 
+TEST_F(ComposerTest, LongNamesAreShortenedInTheMiddle) {
+  m_composer.addFile("/clips/" + QByteArray("a name that does not fit ").repeated(12) + "the end.mp4");
+  ASSERT_TRUE(opened());
+  m_composer.grab();
+  EXPECT_TRUE(card()->shownName().contains(QChar(u'\u2026'))) << card()->shownName().toStdString();
+  EXPECT_TRUE(card()->shownName().endsWith(QStringLiteral("the end.mp4")));
+}
+
 TEST_F(ComposerTest, StripSetsRangeAndFramesByKeyboardAndMouse) {
   m_composer.addFile("/clips/long.mp4");
   ASSERT_TRUE(opened());
   FrameStrip* strip = card()->strip();
   ASSERT_NE(strip, nullptr);
-  ASSERT_TRUE(waitFor([&] { return m_preview.thumbnailsAsked > 0; }));
+  ASSERT_TRUE(waitUntil([&] { return m_preview.thumbnailsAsked > 0; }));
   EXPECT_EQ(m_preview.thumbnailsAsked, strip->pictureCount());
   QTest::keyClick(strip, Qt::Key_Right, Qt::ShiftModifier);  // a tenth of 128 s
   EXPECT_NEAR(card()->attachment().plan.from_s, 12.8, 1e-6);
@@ -121,12 +129,12 @@ TEST_F(ComposerTest, AFrameOpensLargeAndArrowsStep) {
   m_composer.addFile("/clips/long.mp4");
   ASSERT_TRUE(opened());
   FrameStrip* strip = card()->strip();
-  ASSERT_TRUE(waitFor([&] { return m_preview.thumbnailsAsked > 0; }));
+  ASSERT_TRUE(waitUntil([&] { return m_preview.thumbnailsAsked > 0; }));
   QTest::mouseClick(strip, Qt::LeftButton, {}, strip->pictureRect(1).center().toPoint());
   auto* viewer = m_composer.findChild<FrameViewer*>();
   ASSERT_NE(viewer, nullptr);
   EXPECT_EQ(viewer->index(), 1);
-  ASSERT_TRUE(waitFor([&] { return viewer->hasPicture(); }));
+  ASSERT_TRUE(waitUntil([&] { return viewer->hasPicture(); }));
   QTest::keyClick(viewer, Qt::Key_Right);
   EXPECT_EQ(viewer->index(), 2);
   QTest::keyClick(viewer, Qt::Key_Home);

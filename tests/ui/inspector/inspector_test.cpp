@@ -71,6 +71,26 @@ TEST(InspectorPanel, RefreshesAtMostTenTimesASecondAndNeverWhileHidden) {
   EXPECT_EQ(panel.refreshCount(), hidden);
 }
 
+TEST(InspectorPanel, SaysWhereCompressionDidOtherwise) {
+  CacheMonitor monitor;
+  InspectorPanel panel(monitor);
+  panel.show();
+  monitor.begin(QStringLiteral("snapkv"), 0.01);
+  CacheReport noted = report();
+  noted.notes = {CompressionNote::kRaisedToFloor};
+  monitor.take(noted);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !panel.notesLine().isEmpty(); }, 5000));
+  EXPECT_EQ(panel.notesLine(), notesText({CompressionNote::kRaisedToFloor}));
+  monitor.begin(QStringLiteral("snapkv"), 0.5);
+  monitor.take(report());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return panel.notesLine().isEmpty(); }, 5000));
+  TurnFigures stored;
+  stored.layers = report().layers;
+  stored.notes = {CompressionNote::kFallbackRows, CompressionNote::kNonFinite};
+  monitor.showStored(stored);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return panel.notesLine() == notesText(stored.notes); }, 5000));
+}
+
 TEST(InspectorPanel, TableTwinSortsAndCopies) {
   CacheMonitor monitor;
   InspectorPanel panel(monitor);

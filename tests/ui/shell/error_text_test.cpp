@@ -39,5 +39,17 @@ TEST(FormatText, ReadsWell) {
   EXPECT_EQ(formatMilliseconds(1400), QStringLiteral("1.4 s"));
 }
 
+TEST(FormatText, TimesAreShortAndNeverInSeconds) {
+  const QDateTime now(QDate(2026, 3, 12), QTime(9, 30));  // a Thursday
+  const auto on = [&now](int year, int month, int day) { return formatWhen(QDateTime(QDate(year, month, day), QTime(14, 5, 59)), now); };
+  EXPECT_EQ(formatWhen(QDateTime(QDate(2026, 3, 12), QTime(0, 7, 58)), now), QStringLiteral("00:07"));
+  EXPECT_EQ(on(2026, 3, 11), QStringLiteral("Yesterday"));
+  EXPECT_EQ(on(2026, 3, 10), QStringLiteral("Tuesday"));
+  EXPECT_EQ(on(2026, 3, 6), QStringLiteral("Friday"));
+  EXPECT_EQ(on(2026, 3, 5), QStringLiteral("5 Mar"));
+  EXPECT_EQ(on(2025, 12, 31), QStringLiteral("31 Dec 2025"));
+  EXPECT_EQ(on(2026, 3, 13), QStringLiteral("13 Mar")) << "a clock that was set back";
+}
+
 }  // namespace
 }  // namespace winnow::ui

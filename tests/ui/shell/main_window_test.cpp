@@ -28,7 +28,7 @@ TEST_F(MainWindowTest, EnterSendsAndTheAnswerStreamsAndIsSaved) {
   EXPECT_TRUE(m_window->showsWelcome());
   type(QStringLiteral("What color is the star?"));
   pressEnter();
-  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
   EXPECT_FALSE(m_window->showsWelcome());
   EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty());
   EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("What color is the star?"));
@@ -37,7 +37,7 @@ TEST_F(MainWindowTest, EnterSendsAndTheAnswerStreamsAndIsSaved) {
   EXPECT_TRUE(m_window->statusText().contains(QStringLiteral("shapes-demo")));
   close();
   open();
-  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2; })) << "the chat was not reopened";
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; })) << "the chat was not reopened";
   EXPECT_TRUE(last().metrics.valid);
 }
 
@@ -48,7 +48,7 @@ TEST_F(MainWindowTest, StopKeepsThePartialAnswer) {
   };
   composer()->prompt()->setPlainText(QStringLiteral("count"));
   pressEnter();
-  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2 && !last().text.isEmpty(); }));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !last().text.isEmpty(); }));
   QTest::mouseClick(composer()->sendButton(), Qt::LeftButton);
   ASSERT_TRUE(idle());
   EXPECT_EQ(last().status, ui::MessageStatus::kInterrupted);
@@ -60,7 +60,7 @@ TEST_F(MainWindowTest, RegenerateMakesABranch) {
   ask(QStringLiteral("What color is the star?"));
   const qint64 first = last().id;
   controller().regenerate(first);
-  ASSERT_TRUE(waitFor([&] { return last().id != first && last().metrics.valid; }));
+  ASSERT_TRUE(waitUntil([&] { return last().id != first && last().metrics.valid; }));
   EXPECT_EQ(transcript()->messageCount(), 2);
   EXPECT_EQ(last().branchCount, 2);
   EXPECT_EQ(last().branch, 1);
@@ -72,21 +72,21 @@ TEST_F(MainWindowTest, RenameDeleteAndUndo) {
   ask(QStringLiteral("first chat"));
   const ConversationId id = controller().current();
   ui::ConversationListModel& list = controller().conversations();
-  ASSERT_TRUE(waitFor([&] { return list.rowOf(id) >= 0; }));
+  ASSERT_TRUE(waitUntil([&] { return list.rowOf(id) >= 0; }));
   m_window->sidebar()->select(id);
   m_window->sidebar()->renameSelected();
   auto* editor = m_window->sidebar()->list()->findChild<QLineEdit*>();
   ASSERT_NE(editor, nullptr);
   editor->setText(QStringLiteral("Stars"));
   QTest::keyClick(editor, Qt::Key_Return);
-  ASSERT_TRUE(waitFor([&] { return list.find(id) && list.find(id)->title == QStringLiteral("Stars"); }));
+  ASSERT_TRUE(waitUntil([&] { return list.find(id) && list.find(id)->title == QStringLiteral("Stars"); }));
   EXPECT_EQ(controller().currentTitle(), QStringLiteral("Stars"));
   QTest::keyClick(m_window->sidebar()->list(), Qt::Key_Delete);
-  ASSERT_TRUE(waitFor([&] { return list.rowOf(id) < 0; }));
+  ASSERT_TRUE(waitUntil([&] { return list.rowOf(id) < 0; }));
   EXPECT_NE(controller().current(), id);
   EXPECT_TRUE(controller().canUndoRemove());
   controller().undoRemove();
-  ASSERT_TRUE(waitFor([&] { return list.rowOf(id) >= 0 && controller().current() == id; }));
+  ASSERT_TRUE(waitUntil([&] { return list.rowOf(id) >= 0 && controller().current() == id; }));
   EXPECT_EQ(transcript()->messageCount(), 2);
 }
 
@@ -99,12 +99,73 @@ TEST_F(MainWindowTest, DropsAnywhereBecomeAttachmentsAndReachTheEngine) {
   QDropEvent drop(QPointF(20, 300), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
   QApplication::sendEvent(m_window.get(), &drop);
   ASSERT_EQ(composer()->tray()->count(), 1);
-  ASSERT_TRUE(waitFor([this] { return !composer()->tray()->opening(); }));
+  ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
   ask(QStringLiteral("What is this?"));
   ASSERT_EQ(transcript()->messageAt(0).attachments.size(), 1u);
   EXPECT_TRUE(transcript()->messageAt(0).attachments[0].detail.startsWith(QStringLiteral("64 asked, 64 done")))
       << transcript()->messageAt(0).attachments[0].detail.toStdString();
   EXPECT_EQ(composer()->tray()->count(), 0);
+  const QString shown = transcript()->messageAt(0).attachments[0].detail;
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  EXPECT_EQ(transcript()->messageAt(0).attachments[0].detail, shown) << "what was sampled is not known any more";
+}
+
+TEST_F(MainWindowTest, UpPutsTheLastQuestionIntoTheBoxAndSendingReplacesIt) {
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+  ask(QStringLiteral("What color is the star?"));
+  QTest::keyClick(composer()->prompt(), Qt::Key_Up);
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("What color is the star?"));
+  EXPECT_EQ(composer()->tray()->count(), 1);
+  EXPECT_FALSE(composer()->notice().isEmpty()) << "nothing says that a question is being changed";
+  composer()->prompt()->setPlainText(QStringLiteral("What color is the circle?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return turnsSeen(*m_log) == 2 && !controller().busy(); }));
+  ASSERT_EQ(transcript()->messageCount(), 2);
+  EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("What color is the circle?"));
+  EXPECT_EQ(transcript()->messageAt(0).branchCount, 2);
+  EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty());
+  EXPECT_TRUE(composer()->notice().isEmpty());
+  const std::vector<Request> requests = m_log->requests();
+  EXPECT_EQ(std::get<Turn>(requests.back().body).messages.size(), 1u) << "the engine still hears the old question";
+  // Both wordings stay, also after a restart.
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  m_window->grab();
+  const qint64 question = transcript()->messageAt(0).id;
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(question, ui::Action::kPreviousBranch).center());
+  EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("What color is the star?"));
+  EXPECT_EQ(transcript()->messageCount(), 2);
+}
+
+TEST_F(MainWindowTest, EscLeavesAQuestionAsItWas) {
+  ask(QStringLiteral("first"));
+  ask(QStringLiteral("second"));
+  QTest::keyClick(composer()->prompt(), Qt::Key_Up);
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("second"));
+  QTest::keyClick(composer()->prompt(), Qt::Key_Escape);
+  EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty());
+  EXPECT_TRUE(composer()->notice().isEmpty());
+  ask(QStringLiteral("third"));
+  EXPECT_EQ(transcript()->messageCount(), 6) << "a new question took the place of the old one";
+  EXPECT_EQ(transcript()->messageAt(4).branchCount, 1);
+}
+
+TEST_F(MainWindowTest, EditingAQuestionNeverDropsWhatIsWritten) {
+  ask(QStringLiteral("first"));
+  type(QStringLiteral("half a thought"));
+  m_window->grab();
+  const qint64 question = transcript()->messageAt(0).id;
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(question, ui::Action::kEdit).center());
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("half a thought"));
+  EXPECT_FALSE(composer()->notice().isEmpty());
+  composer()->prompt()->clear();
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(question, ui::Action::kEdit).center());
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("first"));
 }
 
 TEST_F(MainWindowTest, ErrorsBecomeCardsAndTryingAgainWorks) {
@@ -120,7 +181,7 @@ TEST_F(MainWindowTest, ErrorsBecomeCardsAndTryingAgainWorks) {
   fail = false;
   m_window->grab();
   QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(last().id, ui::Action::kRetry).center());
-  ASSERT_TRUE(waitFor([this] { return last().text == QStringLiteral("Fine."); }));
+  ASSERT_TRUE(waitUntil([this] { return last().text == QStringLiteral("Fine."); }));
 }
 
 TEST_F(MainWindowTest, AFailedModelSaysWhyAndBlocksSending) {
@@ -128,7 +189,7 @@ TEST_F(MainWindowTest, AFailedModelSaysWhyAndBlocksSending) {
     return failure_script(ErrorCode::kDamagedFile, "/models/x/model.safetensors", "offsets overlap");
   };
   controller().loadModel(QStringLiteral("/models/x"));
-  ASSERT_TRUE(waitFor([this] { return controller().modelState() == ui::ModelState::kFailed; }));
+  ASSERT_TRUE(waitUntil([this] { return controller().modelState() == ui::ModelState::kFailed; }));
   EXPECT_TRUE(m_window->notice()->text().contains(QStringLiteral("model.safetensors")));
   type(QStringLiteral("hello"));
   pressEnter();
@@ -143,16 +204,16 @@ TEST_F(MainWindowTest, SwitchingChatsWhileOneStreamsMixesNothing) {
   controller().newConversation();
   composer()->prompt()->setPlainText(QStringLiteral("second"));
   pressEnter();
-  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2 && last().text.contains(QStringLiteral("slow")); }));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().text.contains(QStringLiteral("slow")); }));
   const ConversationId second = controller().current();
   controller().openConversation(first);
-  ASSERT_TRUE(waitFor([&] { return controller().current() == first; }));
+  ASSERT_TRUE(waitUntil([&] { return controller().current() == first; }));
   const QString before = last().text;
   EXPECT_FALSE(controller().blockedReason().isEmpty());
   ASSERT_TRUE(idle());
   EXPECT_EQ(last().text, before);
   controller().openConversation(second);
-  ASSERT_TRUE(waitFor([&] { return controller().current() == second && transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(waitUntil([&] { return controller().current() == second && transcript()->messageCount() == 2; }));
   EXPECT_EQ(last().text, QStringLiteral("slow words of the second answer go on and on"));
 }
 
@@ -161,7 +222,7 @@ TEST_F(MainWindowTest, DraftsComeBack) {
   type(QStringLiteral("not sent yet"));
   close();
   open();
-  ASSERT_TRUE(waitFor([this] { return composer()->prompt()->toPlainText() == QStringLiteral("not sent yet"); }));
+  ASSERT_TRUE(waitUntil([this] { return composer()->prompt()->toPlainText() == QStringLiteral("not sent yet"); }));
 }
 
 TEST_F(MainWindowTest, InitialStateIsOneEnterAway) {
@@ -170,10 +231,10 @@ TEST_F(MainWindowTest, InitialStateIsOneEnterAway) {
   initial.attachedFile = "/samples/one.mp4";
   initial.question = QStringLiteral("What color is the star?");
   open(initial);
-  ASSERT_TRUE(waitFor([this] { return composer()->sendButton()->isEnabled(); }));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   EXPECT_EQ(composer()->tray()->count(), 1);
   pressEnter();
-  ASSERT_TRUE(waitFor([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST_F(ReadabilityTest, NoLabelIsClippedAtAnyPromisedSize) {
 
 TEST_F(ReadabilityTest, EverythingThatTakesTheFocusHasAName) {
   composer()->addFile("/clips/long.mp4");
-  ASSERT_TRUE(waitFor([this] { return !composer()->tray()->opening(); }));
+  ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
   int checked = 0;
   for (const QWidget* widget : m_window->findChildren<QWidget*>()) {
     // Internal parts of composite controls are named by the control.

@@ -4,17 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
-#include <QElapsedTimer>
 #include <QListView>
 #include <QTemporaryDir>
 #include <QToolButton>
 #include <QtTest/QTest>
-#include <functional>
 #include <memory>
 
 #include "app/chat/chat_store.h"
 #include "app/engine_host/engine_host.h"
 #include "tests/support/scripted_engine.h"
+#include "tests/support/wait_until.h"
 #include "tests/ui/support/fake_media_preview.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/composer.h"
@@ -23,19 +22,6 @@
 #include "ui/theme/theme.h"
 
 namespace winnow::test {
-
-inline constexpr int kPatienceMs = 20000;
-
-inline bool waitFor(const std::function<bool()>& condition, int patienceMs = kPatienceMs) {
-  QElapsedTimer timer;
-  timer.start();
-  while (!condition()) {
-    if (timer.elapsed() > patienceMs) return false;
-    QApplication::processEvents(QEventLoop::AllEvents, 10);
-    QTest::qWait(1);
-  }
-  return true;
-}
 
 inline std::vector<MethodInfo> testMethods() {
   MethodInfo full{"full", "Full cache", "", "once", false, false, {}, {}};
@@ -67,7 +53,7 @@ class WindowTest : public testing::Test {
         ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, testMethods(), QStringLiteral("0.1.0")}, initial);
     m_window->resize(1280, 800);
     m_window->show();
-    ASSERT_TRUE(waitFor([this] { return m_store->isOpen() && m_window->controller().modelState() != ui::ModelState::kLoading; }));
+    ASSERT_TRUE(waitUntil([this] { return m_store->isOpen() && m_window->controller().modelState() != ui::ModelState::kLoading; }));
   }
 
   void close() {
@@ -91,14 +77,14 @@ class WindowTest : public testing::Test {
   void type(const QString& text) { QTest::keyClicks(composer()->prompt(), text); }
   void pressEnter() { QTest::keyClick(composer()->prompt(), Qt::Key_Return); }
   bool idle() {
-    return waitFor([this] { return !controller().busy(); });
+    return waitUntil([this] { return !controller().busy(); });
   }
   void ask(const QString& text) {
     composer()->prompt()->setPlainText(text);
-    ASSERT_TRUE(waitFor([this] { return composer()->sendButton()->isEnabled(); }));
+    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
     const int before = transcript()->messageCount();
     pressEnter();
-    ASSERT_TRUE(waitFor([&] { return transcript()->messageCount() == before + 2 && !controller().busy(); }));
+    ASSERT_TRUE(waitUntil([&] { return transcript()->messageCount() == before + 2 && !controller().busy(); }));
   }
   const ui::MessageContent& last() { return transcript()->messageAt(transcript()->messageCount() - 1); }
 
