@@ -14,6 +14,12 @@
 namespace winnow {
 namespace {
 
+// libtorch appends where in its sources it happened.
+std::string first_line(const c10::Error& problem) {
+  const std::string_view text(problem.what_without_backtrace());
+  return std::string(text.substr(0, text.find('\n')));
+}
+
 class LocalEngine : public Engine {
  public:
   explicit LocalEngine(MediaOpener* opener) : opener_(opener) {}
@@ -32,6 +38,8 @@ class LocalEngine : public Engine {
       emit(Failed{problem.error()});
     } catch (const c10::OutOfMemoryError& problem) {
       emit(Failed{Error{ErrorCode::kOutOfMemory, "", "the device has not enough memory for this request"}});
+    } catch (const c10::AcceleratorError& problem) {
+      emit(Failed{Error{ErrorCode::kDeviceFailed, "", first_line(problem)}});
     } catch (const std::bad_alloc& problem) {
       emit(Failed{Error{ErrorCode::kOutOfMemory, "", "this machine has not enough memory for this request"}});
     } catch (const c10::Error& problem) {

@@ -60,7 +60,8 @@ Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling,
       answer.reason = StopReason::kInterrupted;
       break;
     }
-    const std::span<const float> scores(logits.const_data_ptr<float>(), static_cast<std::size_t>(logits.numel()));
+    const at::Tensor on_host = logits.to(at::kCPU);  // waits for the device; the tensor itself on a CPU
+    const std::span<const float> scores(on_host.const_data_ptr<float>(), static_cast<std::size_t>(on_host.numel()));
     const std::int64_t token = sampler.sample(scores, conversation.token_ids);
     answer.token_ids.push_back(token);
     if (stop_token_ids_.contains(token)) {

@@ -36,8 +36,8 @@ class AnswerLoop {
   AnswerLoop(const VisionLanguageModel& model, const Tokenizer& tokenizer, const std::set<std::int64_t>& stop_token_ids)
       : model_(model), tokenizer_(tokenizer), stop_token_ids_(stop_token_ids) {}
 
-  // first_logits: fp32 [vocabulary], of the last prompt position. Generated tokens that the model has read are appended to the
-  // conversation's cache, origins and ids. on_first_text runs before the first delta.
+  // first_logits: fp32 [vocabulary] on any device, of the last prompt position. Generated tokens that the model has read are appended to
+  // the conversation's cache, origins and ids. on_first_text runs before the first delta.
   Answer run(const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation, const Emit& emit,
              const std::function<void()>& on_first_text, const InterruptToken& interrupt) const;
 

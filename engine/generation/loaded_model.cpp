@@ -1,6 +1,9 @@
 #include "engine/generation/loaded_model.h"
 
+#include <optional>
+
 #include "engine/base/error.h"
+#include "engine/device/cuda_plugin.h"
 #include "engine/models/generation_defaults.h"
 #include "engine/models/registry.h"
 
@@ -16,16 +19,38 @@ bool cpu_multiplies_bf16() {
 #endif
 }
 
-at::Device device_of(Device wanted) {
-  if (wanted == Device::kCuda) {
-    throw Exception(ErrorCode::kDeviceUnavailable, "cuda", "this build has no CUDA plug-in; use --device cpu");
+// Beside the weights: activations, features and a cache to work with.
+constexpr std::uint64_t kWorkingBytes = std::uint64_t{1} << 30;
+
+struct ChosenDevice {
+  at::Device device = at::kCPU;
+  std::string note;  // why not the faster choice
+};
+
+ChosenDevice device_of(const LoadModel& request) {
+  if (request.device == Device::kCpu) return {};
+  const at::Device gpu(at::kCUDA, 0);
+  if (request.device == Device::kCuda) {
+    open_cuda();
+    return {gpu, ""};
   }
-  return at::kCPU;
+  const CudaDevice* found = nullptr;
+  try {
+    found = &open_cuda();
+  } catch (const Exception&) {
+    return {};  // no GPU is the ordinary case and no news
+  }
+  const std::uint64_t needed = WeightFolder(request.folder).total_bytes() + kWorkingBytes;
+  if (needed <= found->free_bytes) return {gpu, ""};
+  return {at::kCPU, "the model needs " + std::to_string(needed >> 20) + " MiB and the " + found->name + " has " +
+                        std::to_string(found->free_bytes >> 20) + " MiB free: it runs on the CPU"};
 }
 
-at::ScalarType dtype_of(WeightFormat wanted) {
+// Nothing: as stored.
+std::optional<at::ScalarType> dtype_of(WeightFormat wanted, at::Device device) {
   if (wanted == WeightFormat::kFp32) return at::kFloat;
   if (wanted == WeightFormat::kBf16) return at::kBFloat16;
+  if (!device.is_cpu()) return std::nullopt;
   return cpu_multiplies_bf16() ? at::kBFloat16 : at::kFloat;
 }
 
@@ -36,8 +61,10 @@ std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::fu
   auto loaded = std::make_unique<LoadedModel>();
   ModelSource source;
   source.folder = request.folder;
-  source.device = device_of(request.device);
-  source.dtype = dtype_of(request.format);
+  const ChosenDevice chosen = device_of(request);
+  source.device = chosen.device;
+  source.device_note = chosen.note;
+  source.dtype = dtype_of(request.format, chosen.device);
   source.progress = [&](const WeightProgress& state) {
     progress(static_cast<std::uint64_t>(state.shards_started), static_cast<std::uint64_t>(state.shard_count));
   };

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
+#include "engine/device/cuda_plugin.h"
 
 namespace winnow {
 namespace {
@@ -58,6 +59,7 @@ CachedFeatures MediaEncoder::encode(OpenedMedia& media, ImageTiling tiling, Timi
     timings.preprocess += watch.restart_ms();
     if (trace != nullptr) trace->image_pixels.push_back(pixels.pixels.clone());
     result.features = model_.encode_image(pixels, interrupt);
+    synchronize_device();
     timings.vision += watch.elapsed_ms();
     progress(Phase::kEncodeFrames, 1, 1);
   } else {
@@ -80,6 +82,7 @@ CachedFeatures MediaEncoder::encode(OpenedMedia& media, ImageTiling tiling, Timi
       timings.preprocess += watch.restart_ms();
       if (trace != nullptr) trace->video_pixels.push_back(pixels.pixels.clone());
       batches.push_back(model_.encode_frames(pixels, interrupt));
+      synchronize_device();
       timings.vision += watch.elapsed_ms();
       progress(Phase::kEncodeFrames, static_cast<std::uint64_t>(first + count), static_cast<std::uint64_t>(frames));
     }

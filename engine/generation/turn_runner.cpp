@@ -7,6 +7,7 @@
 #include "engine/base/stopwatch.h"
 #include "engine/compression/recipe.h"
 #include "engine/compression/segment_compressor.h"
+#include "engine/device/cuda_plugin.h"
 #include "engine/generation/answer_loop.h"
 #include "engine/generation/cache_figures.h"
 #include "engine/generation/media_encoder.h"
@@ -160,7 +161,7 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
       segment_state.token_ids.push_back(segment.token_ids[segment.media_at[k]]);
     }
     segment_state.visual_tokens += static_cast<std::int64_t>(item.origins.size());
-    if (trace != nullptr) trace->visual_features.push_back(item.features.to(at::kFloat));
+    if (trace != nullptr) trace->visual_features.push_back(item.features.to(at::kCPU, at::kFloat));
     at = segment.media_at[k] + 1;
   }
   add_text(at, segment.token_ids.size());
@@ -170,7 +171,9 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
   require_context(working.next_position, n, turn.sampling.max_new_tokens, info.context_tokens);
 
   const std::int32_t first_original = working.next_original();
-  const at::Tensor positions = at::arange(working.next_position, working.next_position + n, at::kLong).expand({network.position_axes(), n});
+  const at::Tensor positions = at::arange(working.next_position, working.next_position + n, at::kLong)
+                                   .to(segment_state.hidden.device())
+                                   .expand({network.position_axes(), n});
   std::vector<Modality> modality;
   modality.reserve(static_cast<std::size_t>(n));
   for (const TokenOrigin& origin : segment_state.origins) modality.push_back(origin.modality);
@@ -193,12 +196,14 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
   double compress_ms = 0.0;
   std::vector<bool> compacted(static_cast<std::size_t>(text.layers()), false);
   const auto compact_ready = [&](std::int64_t prefilled_layers) {
+    synchronize_device();  // the layer's own work is prefill, not compression
     const Stopwatch watch;
     for (std::int64_t layer = 0; layer < prefilled_layers; ++layer) {
       if (compacted[static_cast<std::size_t>(layer)] || !compressor.plan_ready(layer)) continue;
       working.cache.compact(layer, n, compressor.plan(layer));
       compacted[static_cast<std::size_t>(layer)] = true;
     }
+    synchronize_device();
     compress_ms += watch.elapsed_ms();
   };
   const auto layers = static_cast<std::uint64_t>(text.layers());
@@ -213,6 +218,7 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
   const bool all_rows = trace != nullptr && trace->wanted == TraceLogits::kAllPositions;
   at::Tensor logits = text.logits(all_rows ? segment_state.hidden : segment_state.hidden.narrow(0, n - 1, 1));
   segment_state.hidden.reset();
+  synchronize_device();  // so that the prefill's time is the prefill's
   working.next_position += n;
   const double statistics_ms = compressor.will_compress() ? compressor.statistics_ms() : 0.0;
   timings.statistics = statistics_ms;
@@ -248,8 +254,8 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
       static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(std::max<std::int64_t>(1, report.kv_bytes.full));
   if (trace != nullptr) {
     trace->input_ids = at::tensor(segment_state.token_ids, at::kLong);
-    trace->position_ids = positions.contiguous();
-    trace->logits = logits.clone();
+    trace->position_ids = positions.to(at::kCPU).contiguous();
+    trace->logits = logits.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
     trace->kept = report.kept;
   }
   emit(std::move(report));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/device/cuda_plugin.h"
 
 namespace winnow {
 
@@ -29,6 +30,14 @@ struct Head {
   std::int64_t slots() const { return static_cast<std::int64_t>(original.size()); }
 };
 
+// The block pointers of a layer as kernels on a GPU read them. Written once: forks share the tensor.
+struct BlockTable {
+  at::Tensor pointers;            // int64 [2 (K, V), kv_heads, stride] on the device
+  std::vector<std::int64_t> host;  // what it holds
+  std::int64_t stride = 0;
+  bool stale = true;
+};
+
 std::int64_t blocks_for(std::int64_t slots) { return (slots + kBlockSlots - 1) / kBlockSlots; }
 
 }  // namespace
@@ -38,12 +47,20 @@ class KvCache::Impl {
   explicit Impl(const KvShape& shape) : shape_(shape), row_bytes_(shape.slot_bytes() / 2) {
     require(shape.layers > 0 && shape.kv_heads > 0 && shape.head_dim > 0, "KvCache: layers, heads and head size must be positive");
     heads_.resize(static_cast<std::size_t>(shape.layers * shape.kv_heads));
+    if (on_device()) tables_.resize(static_cast<std::size_t>(shape.layers));
   }
 
   Head& head(std::int64_t layer, std::int64_t kv_head) {
     require(layer >= 0 && layer < shape_.layers, "KvCache: no such layer");
     require(kv_head >= 0 && kv_head < shape_.kv_heads, "KvCache: no such kv head");
     return heads_[static_cast<std::size_t>(layer * shape_.kv_heads + kv_head)];
+  }
+
+  bool on_device() const { return !shape_.device.is_cpu(); }
+
+  // After a block of this head came, went or was replaced.
+  void note_blocks_changed(const Head& head) {
+    if (on_device()) tables_[static_cast<std::size_t>((&head - heads_.data()) / shape_.kv_heads)].stale = true;
   }
 
   std::int64_t block_bytes() const { return kBlockSlots * shape_.slot_bytes(); }
@@ -64,6 +81,7 @@ class KvCache::Impl {
     head.key_pointers.push_back(block->key);
     head.value_pointers.push_back(block->value);
     head.blocks.push_back(std::move(block));
+    note_blocks_changed(head);
     ++block_count_;
     note_peak(0);
   }
@@ -89,13 +107,14 @@ class KvCache::Impl {
       block = std::move(own);
       head.key_pointers[static_cast<std::size_t>(index)] = block->key;
       head.value_pointers[static_cast<std::size_t>(index)] = block->value;
+      note_blocks_changed(head);
     }
     return *block;
   }
 
   // K and V of `count` slots from one block to another (or within one, without overlap).
   void copy_slots(Block& to, std::int64_t to_row, const Block& from, std::int64_t from_row, std::int64_t count) const {
-    if (shape_.device.is_cpu()) {
+    if (!on_device()) {
       const auto bytes = static_cast<std::size_t>(count * row_bytes_);
       std::memcpy(to.key + to_row * row_bytes_, from.key + from_row * row_bytes_, bytes);
       std::memcpy(to.value + to_row * row_bytes_, from.value + from_row * row_bytes_, bytes);
@@ -107,7 +126,7 @@ class KvCache::Impl {
   // Rows of `source` [t, head_dim] from `first` on into row `to_row` of part 0 (K) or 1 (V) of the block.
   void copy_in(Block& to, int part, std::int64_t to_row, const at::Tensor& source, std::int64_t first, std::int64_t count) const {
     const bool contiguous = source.stride(1) == 1 && (count == 1 || source.stride(0) == shape_.head_dim);
-    if (shape_.device.is_cpu() && contiguous) {
+    if (contiguous) {
       const auto* from = static_cast<const std::byte*>(source.const_data_ptr()) +
                          first * source.stride(0) * static_cast<std::int64_t>(at::elementSize(shape_.dtype));
       std::memcpy((part == 0 ? to.key : to.value) + to_row * row_bytes_, from, static_cast<std::size_t>(count * row_bytes_));
@@ -138,6 +157,11 @@ class KvCache::Impl {
       for (Head& h : heads) trim(h);
       throw;
     }
+    if (on_device()) {
+      append_on_device(layer, key, value, t);
+      for (Head& h : heads) h.original.insert(h.original.end(), original.begin(), original.end());
+      return;
+    }
     for (std::int64_t i = 0; i < shape_.kv_heads; ++i) {
       Head& h = heads[static_cast<std::size_t>(i)];
       const at::Tensor head_key = key.select(0, i);
@@ -152,6 +176,104 @@ class KvCache::Impl {
         done += count;
       }
       h.original.insert(h.original.end(), original.begin(), original.end());
+    }
+  }
+
+  // One launch for all heads; the blocks are there and have no other owner.
+  void append_on_device(std::int64_t layer, const at::Tensor& key, const at::Tensor& value, std::int64_t tokens) {
+    const at::Tensor keys = key.stride(2) == 1 ? key : key.contiguous();
+    const at::Tensor values = value.stride(2) == 1 ? value : value.contiguous();
+    const std::vector<std::int32_t> used = slots_of(layer);
+    const DeviceBlocks blocks = device_blocks(layer);
+    kernels::AppendSlotsArgs args;
+    args.key = keys.const_data_ptr();
+    args.value = values.const_data_ptr();
+    args.key_head_stride = keys.stride(0);
+    args.key_token_stride = keys.stride(1);
+    args.value_head_stride = values.stride(0);
+    args.value_token_stride = values.stride(1);
+    args.element_bytes = static_cast<std::int64_t>(at::elementSize(shape_.dtype));
+    args.kv_heads = shape_.kv_heads;
+    args.tokens = tokens;
+    args.head_dim = shape_.head_dim;
+    args.slots = used.data();
+    args.key_blocks = blocks.key_blocks;
+    args.value_blocks = blocks.value_blocks;
+    args.table_stride = blocks.stride;
+    args.block_slots = kBlockSlots;
+    const int status = cuda_plugin().append_slots(&args);
+    if (status == static_cast<int>(kernels::LaunchStatus::kDeviceError)) {
+      throw Exception(ErrorCode::kDeviceFailed, "cuda", "keys and values could not be written to the cache");
+    }
+    require(status == static_cast<int>(kernels::LaunchStatus::kOk), "the append kernel refused its arguments");
+  }
+
+  std::vector<std::int32_t> slots_of(std::int64_t layer) {
+    std::vector<std::int32_t> slots;
+    for (std::int64_t i = 0; i < shape_.kv_heads; ++i) slots.push_back(static_cast<std::int32_t>(head(layer, i).slots()));
+    return slots;
+  }
+
+  DeviceBlocks device_blocks(std::int64_t layer) {
+    require(on_device(), "KvCache::device_blocks: this cache lies in the memory of the CPU");
+    const auto heads = std::span(&head(layer, 0), static_cast<std::size_t>(shape_.kv_heads));
+    BlockTable& table = tables_[static_cast<std::size_t>(layer)];
+    if (table.stale) {
+      std::size_t longest = 1;
+      for (const Head& h : heads) longest = std::max(longest, h.blocks.size());
+      const auto stride = static_cast<std::int64_t>(longest);
+      std::vector<std::int64_t> pointers(2 * heads.size() * longest, 0);
+      for (std::size_t i = 0; i < heads.size(); ++i) {
+        for (std::size_t b = 0; b < heads[i].blocks.size(); ++b) {
+          pointers[i * longest + b] = reinterpret_cast<std::int64_t>(heads[i].blocks[b]->key);
+          pointers[(heads.size() + i) * longest + b] = reinterpret_cast<std::int64_t>(heads[i].blocks[b]->value);
+        }
+      }
+      // A block that was freed and taken again at the same place changes nothing.
+      if (pointers != table.host || stride != table.stride) {
+        table.pointers = at::tensor(pointers, at::kLong).to(shape_.device);
+        table.host = std::move(pointers);
+        table.stride = stride;
+      }
+      table.stale = false;
+    }
+    auto* const keys = reinterpret_cast<void* const*>(table.pointers.const_data_ptr<std::int64_t>());
+    return {keys, keys + shape_.kv_heads * table.stride, table.stride};
+  }
+
+  // Slots [first_row, new_slots) of what the head will hold, run by run, into fresh blocks.
+  template <class SourceSlot>
+  void gather_in_runs(const Head& h, std::int64_t first_row, std::int64_t new_slots, const SourceSlot& source_slot,
+                      const std::vector<std::shared_ptr<Block>>& fresh) const {
+    for (std::int64_t slot = first_row; slot < new_slots;) {
+      // The longest run that is contiguous in the source and crosses no block border on either side.
+      const std::int64_t from = source_slot(slot);
+      const std::int64_t limit = std::min({kBlockSlots - slot % kBlockSlots, kBlockSlots - from % kBlockSlots, new_slots - slot});
+      std::int64_t run = 1;
+      while (run < limit && source_slot(slot + run) == from + run) ++run;
+      copy_slots(*fresh[static_cast<std::size_t>((slot - first_row) / kBlockSlots)], slot % kBlockSlots,
+                 *h.blocks[static_cast<std::size_t>(from / kBlockSlots)], from % kBlockSlots, run);
+      slot += run;
+    }
+  }
+
+  // The same gathered as a whole: rows picked one by one would be a launch each.
+  template <class SourceSlot>
+  void gather_on_device(const Head& h, std::int64_t first_row, std::int64_t new_slots, const SourceSlot& source_slot,
+                        const std::vector<std::shared_ptr<Block>>& fresh) const {
+    const std::int64_t first_block = first_row / kBlockSlots;
+    std::vector<at::Tensor> pieces;
+    for (std::int64_t b = first_block; b < static_cast<std::int64_t>(h.blocks.size()); ++b) {
+      pieces.push_back(h.blocks[static_cast<std::size_t>(b)]->rows);
+    }
+    std::vector<std::int64_t> rows;
+    for (std::int64_t slot = first_row; slot < new_slots; ++slot) rows.push_back(source_slot(slot) - first_row);
+    if (rows.empty()) return;
+    const at::Tensor kept = at::cat(pieces, 1).index_select(1, at::tensor(rows, at::kLong).to(shape_.device));  // [2, slots, head_dim]
+    for (std::size_t b = 0; b < fresh.size(); ++b) {
+      const std::int64_t begin = static_cast<std::int64_t>(b) * kBlockSlots;
+      const std::int64_t count = std::min(kBlockSlots, new_slots - first_row - begin);
+      fresh[b]->rows.narrow(1, 0, count).copy_(kept.narrow(1, begin, count));
     }
   }
 
@@ -171,16 +293,10 @@ class KvCache::Impl {
     note_peak(static_cast<std::int64_t>(fresh.size()));
 
     const auto source_slot = [&](std::int64_t slot) { return slot < start ? slot : start + kept[static_cast<std::size_t>(slot - start)]; };
-    for (std::int64_t slot = first_row; slot < new_slots;) {
-      // The longest run that is contiguous in the source and crosses no block border on either side.
-      const std::int64_t from = source_slot(slot);
-      const std::int64_t limit =
-          std::min({kBlockSlots - slot % kBlockSlots, kBlockSlots - from % kBlockSlots, new_slots - slot});
-      std::int64_t run = 1;
-      while (run < limit && source_slot(slot + run) == from + run) ++run;
-      copy_slots(*fresh[static_cast<std::size_t>((slot - first_row) / kBlockSlots)], slot % kBlockSlots,
-                 *h.blocks[static_cast<std::size_t>(from / kBlockSlots)], from % kBlockSlots, run);
-      slot += run;
+    if (on_device()) {
+      gather_on_device(h, first_row, new_slots, source_slot, fresh);
+    } else {
+      gather_in_runs(h, first_row, new_slots, source_slot, fresh);
     }
     for (std::int64_t i = 0; i < kept_count; ++i) {
       h.original[static_cast<std::size_t>(start + i)] = h.original[static_cast<std::size_t>(start + kept[static_cast<std::size_t>(i)])];
@@ -191,6 +307,7 @@ class KvCache::Impl {
     h.blocks.resize(static_cast<std::size_t>(first_block));
     h.key_pointers.resize(static_cast<std::size_t>(first_block));
     h.value_pointers.resize(static_cast<std::size_t>(first_block));
+    note_blocks_changed(h);
     for (auto& block : fresh) push_block(h, std::move(block));
   }
 
@@ -235,7 +352,8 @@ class KvCache::Impl {
 
   KvShape shape_;
   std::int64_t row_bytes_;   // of K, and of V
-  std::vector<Head> heads_;  // [layers * kv_heads]
+  std::vector<Head> heads_;         // [layers * kv_heads]
+  std::vector<BlockTable> tables_;  // per layer; empty on the CPU
   std::int64_t block_count_ = 0;
   std::int64_t peak_blocks_ = 0;
 };
@@ -279,6 +397,8 @@ std::span<const void* const> KvCache::key_blocks(std::int64_t layer, std::int64_
 std::span<const void* const> KvCache::value_blocks(std::int64_t layer, std::int64_t kv_head) const {
   return impl_->head(layer, kv_head).value_pointers;
 }
+
+DeviceBlocks KvCache::device_blocks(std::int64_t layer) const { return impl_->device_blocks(layer); }
 
 void KvCache::truncate(std::int32_t first_original) {
   for (Head& h : impl_->heads_) {

@@ -3,8 +3,9 @@
 // Per layer and kv head a list of fixed-size blocks of slots, each block contiguous [kBlockSlots, head_dim] for K and for V, plus the
 // original token index of every slot. Appending fills the last block and adds blocks: nothing is copied as the cache grows. Compaction
 // gathers kept rows into fresh blocks and returns the old ones to the allocator at once. fork() shares blocks; a shared block is copied
-// before it is written. Knows no compression method. Used by engine/layers (append, attention) and engine/generation (compact, fork).
-// Threads: engine thread only. Slot numbers are rows of one head; after the first eviction they are not token positions.
+// before it is written. Blocks lie in the memory of the shape's device. Knows no compression method.
+// Used by engine/layers (append, attention) and engine/generation (compact, fork). Threads: engine thread only. Slot numbers are rows
+// of one head; after the first eviction they are not token positions.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -30,6 +31,13 @@ struct KvShape {
 struct LayerPlan {
   std::int64_t budget = 0;  // slots per kv head that the allocator granted
   std::vector<std::vector<std::int32_t>> kept;
+};
+
+// Where the blocks of a layer lie, in the memory of the GPU: [kv_heads, stride] pointers each; entries past a head's blocks are null.
+struct DeviceBlocks {
+  void* const* key_blocks = nullptr;
+  void* const* value_blocks = nullptr;
+  std::int64_t stride = 0;
 };
 
 class KvCache {
@@ -67,6 +75,10 @@ class KvCache {
   // Block base pointers for kernels; valid until the next change of this head.
   std::span<const void* const> key_blocks(std::int64_t layer, std::int64_t kv_head) const;
   std::span<const void* const> value_blocks(std::int64_t layer, std::int64_t kv_head) const;
+
+  // The same for kernels on a GPU (caches whose shape names one); valid until the next change of this layer. Copies the pointers to the
+  // device only when a block came or went.
+  DeviceBlocks device_blocks(std::int64_t layer) const;
 
   // Drops every slot of every layer and head that holds a token with original index >= first_original. Does not bring back what was
   // evicted meanwhile: fork() before a phase that evicts if it may have to be undone.

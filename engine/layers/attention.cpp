@@ -1,5 +1,8 @@
 #include "engine/layers/attention.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "engine/base/error.h"
 
 namespace winnow {
@@ -25,13 +28,59 @@ void merge_past(AttentionResult& result, const at::Tensor& query, const PastKeyV
   }
 }
 
+// libtorch's flash attention on a GPU.
+bool flash_attention_takes(const at::Tensor& query) {
+  const bool narrow = query.scalar_type() == at::kHalf || query.scalar_type() == at::kBFloat16;
+  return narrow && query.size(3) % 8 == 0 && query.size(3) <= 256;
+}
+
 }  // namespace
+
+AttentionResult plain_attention_with_lse(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, Mask mask, double scale,
+                                         std::int64_t tile_elements) {
+  require(query.dim() == 4 && key.dim() == 4 && key.size(2) > 0 && key.sizes() == value.sizes(), "attention: query and keys disagree");
+  const std::int64_t batch = query.size(0);
+  const std::int64_t heads = query.size(1);
+  const std::int64_t rows = query.size(2);
+  const std::int64_t keys = key.size(2);
+  const std::int64_t head_dim = query.size(3);
+  const std::int64_t tile_rows = std::clamp<std::int64_t>(tile_elements / (batch * heads * keys), 1, rows);
+  // Heads that read the same keys are rows of one product; others are products of their own.
+  const bool shared = key.stride(1) == 0 && value.stride(1) == 0;
+  const std::int64_t products = shared ? batch : batch * heads;
+  const auto flat = [&](const at::Tensor& all) {
+    return (shared ? all.select(1, 0) : all.reshape({products, keys, head_dim})).to(at::kFloat);  // [products, keys, head_dim]
+  };
+  const at::Tensor wide_key = flat(key);
+  const at::Tensor wide_value = flat(value);
+  AttentionResult result{at::empty(query.sizes(), query.options()),
+                         at::empty({query.size(0), query.size(1), rows}, query.options().dtype(at::kFloat))};
+  for (std::int64_t first = 0; first < rows; first += tile_rows) {
+    const std::int64_t count = std::min(tile_rows, rows - first);
+    const std::int64_t visible = mask == Mask::kCausal ? first + count : keys;
+    const at::Tensor scaled = (query.narrow(2, first, count).to(at::kFloat) * scale).reshape({products, -1, head_dim});
+    at::Tensor logits = at::bmm(scaled, wide_key.narrow(1, 0, visible).transpose(1, 2)).view({batch, heads, count, visible});
+    if (mask == Mask::kCausal) {
+      const auto index = at::TensorOptions().dtype(at::kLong).device(query.device());
+      const at::Tensor row = at::arange(first, first + count, index).unsqueeze(1);
+      logits.masked_fill_(at::arange(0, visible, index).unsqueeze(0).gt(row), -std::numeric_limits<double>::infinity());
+    }
+    const at::Tensor log_sum_exp = at::logsumexp(logits, {-1}, /*keepdim=*/true);
+    logits.sub_(log_sum_exp).exp_();
+    const at::Tensor output = at::bmm(logits.view({products, -1, visible}), wide_value.narrow(1, 0, visible));
+    result.output.narrow(2, first, count).copy_(output.view({batch, heads, count, head_dim}));
+    result.log_sum_exp.narrow(2, first, count).copy_(log_sum_exp.squeeze(-1));
+  }
+  return result;
+}
 
 AttentionResult attention_with_lse(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, Mask mask, double scale) {
   require(query.dim() == 4 && key.dim() == 4 && key.size(2) > 0 && key.sizes() == value.sizes(), "attention: query and keys disagree");
   require(mask == Mask::kNone || query.size(2) == key.size(2), "attention: a causal tile must be square");
   if (!query.device().is_cpu()) {
-    throw Exception(ErrorCode::kDeviceUnavailable, query.device().str(), "attention has no kernel for this device in this build");
+    if (!flash_attention_takes(query)) return plain_attention_with_lse(query, key, value, mask, scale);
+    auto flash = at::_scaled_dot_product_flash_attention(query, key, value, 0.0, mask == Mask::kCausal, false, scale);
+    return {std::move(std::get<0>(flash)), std::move(std::get<1>(flash))};
   }
   auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, 0.0, mask == Mask::kCausal, {}, scale);
   return {std::move(output), std::move(log_sum_exp)};

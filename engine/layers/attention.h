@@ -1,9 +1,10 @@
 // Attention of a segment over what came before it and itself, in row tiles, with the log-sum-exp that statistics are rebuilt from.
 //
-// Used by engine/models: decoders (prefill) and vision towers (unmasked). Nothing of size rows x keys is allocated. GQA without copies:
+// Used by engine/models: decoders (prefill) and vision towers (unmasked). Nothing of size rows x keys is allocated: on a GPU libtorch's
+// flash attention serves 16-bit types, and tiles of at most kPlainTileElements logits everything else. GQA without copies:
 // query heads of one kv head are the "heads" of libtorch's kernel and read the same keys through a zero stride. Letters: B batch, Hkv kv
 // heads, G query heads per kv head, H = Hkv * G, t rows, n segment tokens, m cached slots, d head size. Log-sum-exp: fp32, natural log.
-// Inference only. Threads: engine thread. Errors: kInternal for shapes that do not fit together, kDeviceUnavailable off the CPU.
+// Inference only. Threads: engine thread. Errors: kInternal for shapes that do not fit together.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -27,6 +28,12 @@ struct AttentionResult {
 // query: [B, heads, t, d]; key, value: [B, heads, m, d], m >= 1, any strides with a contiguous last dimension (zero strides included).
 // The one place that chooses a device's kernel.
 AttentionResult attention_with_lse(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, Mask mask, double scale);
+
+// The same from matrix products over row tiles, on any device: logits in fp32, one softmax per row. What GPUs run in fp32 and for head
+// sizes that flash attention does not take.
+inline constexpr std::int64_t kPlainTileElements = std::int64_t{1} << 25;  // logits at a time: 128 MiB
+AttentionResult plain_attention_with_lse(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, Mask mask, double scale,
+                                         std::int64_t tile_elements = kPlainTileElements);
 
 // Attention over the union of two disjoint key sets, from the results over each. Leaves the first in place of the union.
 void merge_attention(AttentionResult& into, const AttentionResult& other);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/layers/device_decode_attention.h"
 #include "kernels/api/decode_attention.h"
 
 namespace winnow {
@@ -18,19 +19,6 @@ namespace {
 constexpr std::int64_t kParallelElements = 64 * 1024;
 // A part of a head that is worth a thread of its own.
 constexpr std::int64_t kPartBlocks = 16;
-
-kernels::ElementType element_type(at::ScalarType type) {
-  switch (type) {
-    case at::kFloat:
-      return kernels::ElementType::kFp32;
-    case at::kBFloat16:
-      return kernels::ElementType::kBf16;
-    case at::kHalf:
-      return kernels::ElementType::kFp16;
-    default:
-      throw Exception(ErrorCode::kInternal, "", "the cache's element type has no attention kernel");
-  }
-}
 
 // One kernel call: blocks [first_block, first_block + blocks) of one kv head.
 struct Part {
@@ -89,14 +77,25 @@ void merge_parts(const std::vector<Part>& parts, const float* outputs, const flo
 
 }  // namespace
 
+kernels::ElementType element_type(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat:
+      return kernels::ElementType::kFp32;
+    case at::kBFloat16:
+      return kernels::ElementType::kBf16;
+    case at::kHalf:
+      return kernels::ElementType::kFp16;
+    default:
+      throw Exception(ErrorCode::kInternal, "", "the cache's element type has no attention kernel");
+  }
+}
+
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale) {
   const KvShape& shape = cache.shape();
-  if (!query.device().is_cpu()) {
-    throw Exception(ErrorCode::kDeviceUnavailable, query.device().str(), "attention has no kernel for this device in this build");
-  }
   const std::int64_t heads = query.size(0);
   const std::int64_t head_dim = query.size(1);
   require(head_dim == shape.head_dim && heads % shape.kv_heads == 0, "decode attention: query heads do not fit the cache");
+  if (!query.device().is_cpu()) return device_decode_attention(query, cache, layer, scale);
   const std::int64_t group = heads / shape.kv_heads;
   const std::vector<Part> parts = split(cache, layer);
   const std::int64_t rows = static_cast<std::int64_t>(parts.size()) * group;

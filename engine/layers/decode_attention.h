@@ -1,8 +1,9 @@
-// One new token over a layer's (ragged) cache: kernels/api/decode_attention.h for every kv head, read in place.
+// One new token over a layer's (ragged) cache: kernels/api/decode_attention.h for every kv head, read in place; on a GPU
+// kernels/api/cuda_decode_attention.h for all of them at once.
 //
 // Used by engine/models in decode. Allocates O(H * d), never in proportion to the cache; long caches of few heads are split between
 // threads and merged by log-sum-exp. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for a kernel's refusal,
-// kDeviceUnavailable off the CPU.
+// kDeviceFailed when the GPU reports one.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,10 +11,14 @@
 #include <cstdint>
 
 #include "engine/kv_cache/kv_cache.h"
+#include "kernels/api/decode_attention.h"
 
 namespace winnow {
 
 // query: [H, d], after rotary, any float dtype; the token's own K and V are already in the cache. Returns [H, d], dtype of the query.
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale);
+
+// Of the cache's dtype, as kernels name it.
+kernels::ElementType element_type(at::ScalarType type);
 
 }  // namespace winnow

@@ -12,7 +12,7 @@ RotaryEmbedding::RotaryEmbedding(std::int64_t head_dim, double base, at::ScalarT
 }
 
 RotaryAngles RotaryEmbedding::angles(const at::Tensor& positions) const {
-  const at::Tensor turns = positions.to(at::kFloat).unsqueeze(1) * inverse_frequency_;  // [rows, head_dim / 2]
+  const at::Tensor turns = positions.to(inverse_frequency_.device(), at::kFloat).unsqueeze(1) * inverse_frequency_;  // [rows, head_dim / 2]
   return {turns.cos().to(dtype_).unsqueeze(1), turns.sin().to(dtype_).unsqueeze(1)};
 }
 

@@ -21,7 +21,7 @@ class RotaryEmbedding {
   // head_dim is even.
   RotaryEmbedding(std::int64_t head_dim, double base, at::ScalarType dtype, at::Device device);
 
-  // positions: int64 [rows], any values >= 0.
+  // positions: int64 [rows], any values >= 0, on any device.
   RotaryAngles angles(const at::Tensor& positions) const;
 
  private:

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "engine/base/error.h"
+#include "engine/device/cuda_plugin.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/decode_attention.h"
 
@@ -76,7 +77,7 @@ KvShape Qwen2Decoder::kv_shape() const {
   return {layers(), config_.kv_heads, config_.head_dim, embedding_.scalar_type(), embedding_.device()};
 }
 
-at::Tensor Qwen2Decoder::embed(const at::Tensor& ids) const { return at::embedding(embedding_, ids); }
+at::Tensor Qwen2Decoder::embed(const at::Tensor& ids) const { return at::embedding(embedding_, ids.to(embedding_.device())); }
 
 void Qwen2Decoder::prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::int32_t first_original,
                                  KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const {
@@ -122,7 +123,9 @@ void Qwen2Decoder::prefill_layer(std::int64_t layer, at::Tensor& hidden, const a
   std::vector<std::int32_t> original(static_cast<std::size_t>(rows));
   std::iota(original.begin(), original.end(), first_original);
   cache.append(layer, key, value, original);
-  if (viewed) observer->on_layer({layer, all_queries, key, value, past.keys, all_lse, scale_});
+  if (!viewed) return;
+  synchronize_device();  // observers take their own time; what is still running is not theirs
+  observer->on_layer({layer, all_queries, key, value, past.keys, all_lse, scale_});
 }
 
 at::Tensor Qwen2Decoder::logits(const at::Tensor& hidden) const { return head_(final_norm_(hidden)).to(at::kFloat); }

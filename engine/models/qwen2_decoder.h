@@ -3,8 +3,8 @@
 // Used by the families whose language model is Qwen2 (llava_onevision.h). Biases of q/k/v exist where the weights have them (all three or
 // none); the output projection is the embedding table where the folder ties them. Prefill runs a layer tile by tile, each tile through
 // attention and MLP before the next, so that activations stay O(tile) next to the segment's hidden states, keys and values.
-// Dtype fp32 or bf16; rounding follows transformers' order of operations. Threads: engine thread; methods need c10::InferenceMode.
-// Errors: kDamagedFile naming the tensor (missing, wrong shape, not finite); Interrupted.
+// Dtype fp32, bf16 or (on a GPU) fp16; rounding follows transformers' order of operations. Threads: engine thread; methods need
+// c10::InferenceMode. Errors: kDamagedFile naming the tensor (missing, wrong shape, not finite); Interrupted.
 #pragma once
 
 #include <ATen/ATen.h>

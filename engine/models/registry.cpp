@@ -37,8 +37,9 @@ std::string architecture_of(const JsonObject& config) {
 }  // namespace
 
 std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
-  if (source.dtype != at::kFloat && source.dtype != at::kBFloat16) {
-    throw Exception(ErrorCode::kInvalidArgument, source.folder, "models run in fp32 or bf16");
+  const bool half = source.dtype == at::kHalf;
+  if (source.dtype && *source.dtype != at::kFloat && *source.dtype != at::kBFloat16 && !(half && !source.device.is_cpu())) {
+    throw Exception(ErrorCode::kInvalidArgument, source.folder, "models run in fp32 or bf16, on a GPU also in fp16");
   }
   const std::string file = source.folder + "/config.json";
   const Json document = load_json(file);

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/base/interrupt.h"
@@ -19,7 +20,9 @@ namespace winnow {
 struct ModelSource {
   std::string folder;  // a Hugging Face folder, bytes of a path
   at::Device device = at::kCPU;
-  at::ScalarType dtype = at::kFloat;                    // fp32 or bf16; stored weights of another type are converted
+  // fp32, bf16 or (not on the CPU) fp16; stored weights of another type are converted. Nothing: as stored.
+  std::optional<at::ScalarType> dtype = at::kFloat;
+  std::string device_note;                              // goes into ModelInfo
   std::function<void(const WeightProgress&)> progress;  // after every tensor; may be empty
   InterruptToken interrupt;
 };

@@ -1,8 +1,8 @@
 // SigLIP's vision transformer: frames or tiles in, hidden states of chosen layers out.
 //
 // Used by the LLaVA families. Only the layers up to the last one asked for are read and run; the tower's own last norm and pooling head
-// are never used by them. Dtype fp32 or bf16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the
-// tensor; Interrupted.
+// are never used by them. Dtype fp32, bf16 or (on a GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors:
+// kDamagedFile naming the tensor; Interrupted.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -27,7 +27,7 @@ class SiglipTower {
   // feature_states: 0 = embeddings, k = after layer k; not empty, each at most config.layers. prefix: "vision_tower.vision_model.".
   SiglipTower(const SiglipVisionConfig& config, std::vector<std::int64_t> feature_states, WeightReader& weights, const std::string& prefix);
 
-  // pixels: fp32 [frames, 3, side, side]. Returns [frames, patches, hidden * feature_states], patches row by row.
+  // pixels: fp32 [frames, 3, side, side], on any device. Returns [frames, patches, hidden * feature_states], patches row by row.
   at::Tensor encode(const at::Tensor& pixels, const InterruptToken& interrupt) const;
 
  private:

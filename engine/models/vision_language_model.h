@@ -36,12 +36,12 @@ class TextDecoder {
   virtual KvShape kv_shape() const = 0;
   virtual std::int64_t vocabulary() const = 0;
 
-  // ids: int64 [n]. Returns [n, hidden].
+  // ids: int64 [n], on any device. Returns [n, hidden] on the model's device, as everything below does.
   virtual at::Tensor embed(const at::Tensor& ids) const = 0;
 
   // One layer over a whole segment, in row tiles: hidden [n, hidden] is replaced in place; K and V of the segment are appended to the
-  // cache's layer with original indices first_original .. first_original + n - 1. positions: int64 [axes, n]. The observer (may be null)
-  // sees the layer once, after its attention. Polls the token per tile and throws Interrupted.
+  // cache's layer with original indices first_original .. first_original + n - 1. positions: int64 [axes, n], best on the model's device.
+  // The observer (may be null) sees the layer once, after its attention. Polls the token per tile and throws Interrupted.
   virtual void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::int32_t first_original,
                              KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const = 0;
 

@@ -120,6 +120,15 @@ std::vector<std::int64_t> WeightFolder::shape(std::string_view name) const { ret
 
 StoredType WeightFolder::stored_type(std::string_view name) const { return place(name).tensor.type; }
 
+at::ScalarType WeightFolder::prevailing_type() const {
+  std::map<at::ScalarType, std::uint64_t> bytes;
+  for (const auto& [name, place] : places_) {
+    if (const std::optional<at::ScalarType> type = weight_type(place.tensor.type)) bytes[*type] += place.tensor.bytes();
+  }
+  const auto most = std::ranges::max_element(bytes, {}, [](const auto& entry) { return entry.second; });
+  return most == bytes.end() ? at::kFloat : most->first;
+}
+
 const WeightFolder::Place& WeightFolder::place(std::string_view name) const {
   const auto found = places_.find(name);
   if (found == places_.end()) throw Exception(ErrorCode::kDamagedFile, folder_ + ": " + std::string(name), "the folder lacks this weight");

@@ -41,6 +41,7 @@ class WeightFolder {
   bool has(std::string_view name) const;
   std::vector<std::int64_t> shape(std::string_view name) const;
   StoredType stored_type(std::string_view name) const;
+  at::ScalarType prevailing_type() const;  // that most bytes are stored in, of fp32, fp16 and bf16; fp32 if none is
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }  // of tensor data as stored
   std::int64_t parameter_count() const noexcept { return parameter_count_; }
   std::int64_t shard_count() const noexcept { return static_cast<std::int64_t>(shards_.size()); }

@@ -100,6 +100,27 @@ TEST_F(PrefillAttention, BrainFloatStaysWithinItsRounding) {
   expect_equals_dense(segment, 30, 50, 2e-2);  // 8 bits of mantissa, and a second rounding where parts are merged
 }
 
+// What GPUs run where flash attention does not apply; the same on any device.
+TEST_F(PrefillAttention, PlainTilesEqualTheKernelForSharedAndOwnKeys) {
+  for (const bool shared : {true, false}) {
+    for (const Mask mask : {Mask::kNone, Mask::kCausal}) {
+      for (const std::int64_t tile_elements : {std::int64_t{1}, std::int64_t{2 * 3 * 23 * 5}, kPlainTileElements}) {
+        SCOPED_TRACE(testing::Message() << "shared " << shared << " causal " << (mask == Mask::kCausal) << " tile " << tile_elements);
+        const at::Tensor query = at::randn({23, 2, 3, 20}).permute({1, 2, 0, 3});
+        const auto heads = [&] {
+          return shared ? at::randn({2, 1, 23, 20}).expand({2, 3, 23, 20}) : at::randn({2, 23, 3, 20}).transpose(1, 2);
+        };
+        const at::Tensor key = heads();
+        const at::Tensor value = heads();
+        const AttentionResult expected = attention_with_lse(query, key, value, mask, 0.3);
+        const AttentionResult actual = plain_attention_with_lse(query, key, value, mask, 0.3, tile_elements);
+        EXPECT_LE(relative_distance(actual.output, expected.output), 1e-5);
+        EXPECT_LE(relative_distance(actual.log_sum_exp, expected.log_sum_exp), 1e-5);
+      }
+    }
+  }
+}
+
 TEST_F(PrefillAttention, MergingIsExactWhereOnePartOutweighsTheOther) {
   // Logits of about +-800: e^800 is infinite in fp32, the merge must not be.
   AttentionResult strong{at::full({1, 1, 1, 2}, 3.0F), at::full({1, 1, 1}, 800.0F)};

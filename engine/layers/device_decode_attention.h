@@ -1,0 +1,19 @@
+// decode_attention() for a cache in the memory of a GPU: one launch, or two where heads are long enough to be split.
+//
+// Called by decode_attention.h only, which has checked the shapes. Needs the CUDA plug-in to be open. Engine thread.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/kv_cache/kv_cache.h"
+
+namespace winnow {
+
+// probabilities: if not null, per kv head the attention to every slot in slot order, mean over its query heads; waits for the device.
+at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale,
+                                   std::vector<std::vector<float>>* probabilities = nullptr);
+
+}  // namespace winnow
