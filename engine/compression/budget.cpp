@@ -44,52 +44,59 @@ std::int64_t lower_bound_slots(const BudgetRequest& request, std::int64_t scope_
   return std::min(scope_tokens, std::max({std::int64_t{1}, protected_slots, by_fraction}));
 }
 
-std::vector<std::int64_t> allocate(std::span<const double> weights, std::int64_t total, std::int64_t low, std::int64_t high) {
-  require(!weights.empty() && low >= 0 && low <= high, "allocate: no layers or crossed bounds");
+std::vector<std::int64_t> round_to_total(std::span<const double> shares, std::int64_t total, std::span<const std::int64_t> high) {
+  std::vector<std::int64_t> budgets(shares.size());
+  std::vector<double> remainder(shares.size());
+  std::int64_t left = total;
+  for (std::size_t layer = 0; layer < shares.size(); ++layer) {
+    budgets[layer] = static_cast<std::int64_t>(std::floor(shares[layer] + 1e-9));
+    // Nine decimals: equal shares must tie whatever their last bits say.
+    remainder[layer] = std::round((shares[layer] - static_cast<double>(budgets[layer])) * 1e9) * 1e-9;
+    left -= budgets[layer];
+  }
+  std::vector<std::size_t> order(shares.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
+  for (bool given = true; left > 0 && given;) {
+    given = false;
+    for (const std::size_t layer : order) {
+      if (left == 0) break;
+      if (budgets[layer] >= high[layer]) continue;
+      ++budgets[layer];
+      --left;
+      given = true;
+    }
+  }
+  return budgets;
+}
+
+std::vector<std::int64_t> allocate(std::span<const double> weights, std::int64_t total, std::span<const std::int64_t> low,
+                                   std::span<const std::int64_t> high) {
   const std::size_t layers = weights.size();
-  const auto count = static_cast<std::int64_t>(layers);
-  if (count * high <= total) return std::vector<std::int64_t>(layers, high);
-  if (count * low >= total) return std::vector<std::int64_t>(layers, low);
+  require(layers > 0 && low.size() == layers && high.size() == layers, "allocate: bounds for every layer");
+  for (std::size_t layer = 0; layer < layers; ++layer) require(low[layer] >= 0 && low[layer] <= high[layer], "allocate: crossed bounds");
+  if (std::accumulate(high.begin(), high.end(), std::int64_t{0}) <= total) return {high.begin(), high.end()};
+  if (std::accumulate(low.begin(), low.end(), std::int64_t{0}) >= total) return {low.begin(), low.end()};
 
   std::vector<double> w = cleaned(weights);
-  const double mean = std::accumulate(w.begin(), w.end(), 0.0) / static_cast<double>(count);
+  const double mean = std::accumulate(w.begin(), w.end(), 0.0) / static_cast<double>(layers);
   for (double& weight : w) weight = std::max(weight, 1e-9 * mean);
 
   const auto share = [&](double lambda, std::size_t layer) {
-    return std::clamp(lambda * w[layer], static_cast<double>(low), static_cast<double>(high));
+    return std::clamp(lambda * w[layer], static_cast<double>(low[layer]), static_cast<double>(high[layer]));
   };
   // Monotone in lambda: at 0 the sum is that of low, at the upper end that of high.
   double below = 0.0;
-  double above = static_cast<double>(high) / *std::min_element(w.begin(), w.end());
+  double above = static_cast<double>(*std::max_element(high.begin(), high.end())) / *std::min_element(w.begin(), w.end());
   for (int step = 0; step < 200; ++step) {
     const double middle = 0.5 * (below + above);
     double sum = 0.0;
     for (std::size_t layer = 0; layer < layers; ++layer) sum += share(middle, layer);
     (sum < static_cast<double>(total) ? below : above) = middle;
   }
-
-  std::vector<std::int64_t> budgets(layers);
-  std::vector<double> remainder(layers);
-  std::int64_t left = total;
-  for (std::size_t layer = 0; layer < layers; ++layer) {
-    const double x = share(above, layer);
-    budgets[layer] = static_cast<std::int64_t>(std::floor(x + 1e-9));
-    // Nine decimals: equal shares must tie whatever the bisection's last bit says.
-    remainder[layer] = std::round((x - static_cast<double>(budgets[layer])) * 1e9) * 1e-9;
-    left -= budgets[layer];
-  }
-  std::vector<std::size_t> order(layers);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
-  while (left > 0) {
-    for (const std::size_t layer : order) {
-      if (left == 0) break;
-      if (budgets[layer] >= high) continue;
-      ++budgets[layer];
-      --left;
-    }
-  }
-  return budgets;
+  std::vector<double> shares;
+  for (std::size_t layer = 0; layer < layers; ++layer) shares.push_back(share(above, layer));
+  return round_to_total(shares, total, high);
 }
 
 std::vector<std::int64_t> allocate_without_redistribution(std::span<const double> weights, std::int64_t total, std::int64_t scope_tokens) {

@@ -1,87 +1,94 @@
 #include "engine/compression/decode_policy.h"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
-#include "engine/base/error.h"
+#include "engine/compression/decode/attention_eviction.h"
+#include "engine/compression/decode/ratio_removal.h"
+#include "engine/compression/decode/recency_eviction.h"
 
 namespace winnow {
 
-DecodePolicy::DecodePolicy(std::vector<std::int64_t> caps, std::int64_t sinks, std::int64_t kv_heads)
-    : caps_(std::move(caps)), sinks_(sinks), kv_heads_(kv_heads), rings_(caps_.size() * static_cast<std::size_t>(kv_heads)) {
-  for (const std::int64_t cap : caps_) require(cap > sinks_, "DecodePolicy: the cap must leave room beside the sinks");
+namespace {
+
+std::int64_t largest_head(const KvCache& cache, std::int64_t layer) {
+  std::int64_t slots = 0;
+  for (std::int64_t head = 0; head < cache.shape().kv_heads; ++head) slots = std::max(slots, cache.slots(layer, head));
+  return slots;
 }
 
-void DecodePolicy::after_layer(KvCache& cache, std::int64_t layer) {
-  const std::int64_t cap = caps_.at(static_cast<std::size_t>(layer));
-  for (std::int64_t head = 0; head < kv_heads_; ++head) {
-    Ring& ring = rings_[static_cast<std::size_t>(layer * kv_heads_ + head)];
-    const std::int64_t excess = cache.slots(layer, head) - cap;
-    if (excess == 1) {
-      evict_oldest(cache, layer, head, ring);
-    } else if (excess > 1) {
-      evict_many(cache, layer, head, excess);
-      ring = {};
-    }
-  }
-}
-
-void DecodePolicy::evict_oldest(KvCache& cache, std::int64_t layer, std::int64_t head, Ring& ring) const {
+// What the earlier turns' rows, this segment's rows, and nothing yet of the answer's, gave to every slot of a head.
+SlotAttention attention_of(const AttentionEviction* previous, const SegmentCompressor& compressor, const KvCache& cache, std::int64_t layer,
+                           std::int64_t head, bool squares) {
   const std::span<const std::int32_t> original = cache.original(layer, head);
-  const auto newest_slot = static_cast<std::int32_t>(original.size()) - 1;
-  const std::int32_t newest = original.back();
-  const auto stale = [&] {
-    if (ring.by_age.empty()) return true;
-    const Aged& oldest = ring.by_age[ring.next];
-    return oldest.slot >= newest_slot || original[static_cast<std::size_t>(oldest.slot)] != oldest.original;
-  };
-  if (stale()) {
-    ring = {};
-    for (std::int32_t slot = 0; slot < newest_slot; ++slot) {
-      const std::int32_t token = original[static_cast<std::size_t>(slot)];
-      if (token >= sinks_) ring.by_age.push_back({slot, token});
-    }
-    std::sort(ring.by_age.begin(), ring.by_age.end(), [](const Aged& a, const Aged& b) { return a.original < b.original; });
-  }
-  Aged& oldest = ring.by_age[ring.next];
-  cache.evict(layer, head, oldest.slot);  // the newest token moves into this slot
-  oldest.original = newest;
-  ring.next = (ring.next + 1) % ring.by_age.size();
-}
-
-void DecodePolicy::evict_many(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t count) const {
-  const std::span<const std::int32_t> original = cache.original(layer, head);
-  std::vector<Aged> candidates;
+  const std::int32_t first = compressor.segment().first_original;
+  const auto rows = static_cast<std::int32_t>(compressor.segment().tokens);
+  const RowStatistics* found = compressor.has_accumulated() ? &compressor.accumulated(layer) : nullptr;
+  SlotAttention slots;
   for (std::size_t slot = 0; slot < original.size(); ++slot) {
-    if (original[slot] >= sinks_) candidates.push_back({static_cast<std::int32_t>(slot), original[slot]});
+    float sum = 0.0F;
+    float square = 0.0F;
+    std::int32_t saw = 0;
+    if (original[slot] < first) {
+      // Slots of earlier turns come first and in the order in which the segment's statistics saw them.
+      if (previous != nullptr && slot < previous->slots(layer, head).sum.size()) {
+        const SlotAttention& before = previous->slots(layer, head);
+        sum = before.sum[slot];
+        saw = before.rows[slot];
+        if (!before.square.empty()) square = before.square[slot];
+      }
+      if (found != nullptr && !found->past_sums.empty()) sum += found->past_sums[static_cast<std::size_t>(head)].at(slot);
+      if (found != nullptr && squares && !found->past_squares.empty()) square += found->past_squares[static_cast<std::size_t>(head)].at(slot);
+      saw += rows;
+    } else {
+      const auto row = static_cast<std::size_t>(original[slot] - first);
+      if (found != nullptr) sum = found->column_sums.row(head)[row];
+      if (found != nullptr && squares) square = found->column_squares.row(head)[row];
+      saw = rows - static_cast<std::int32_t>(row);
+    }
+    slots.sum.push_back(sum);
+    slots.rows.push_back(saw);
+    if (squares) slots.square.push_back(square);
   }
-  std::sort(candidates.begin(), candidates.end(), [](const Aged& a, const Aged& b) { return a.original < b.original; });
-  candidates.resize(static_cast<std::size_t>(std::min(count, static_cast<std::int64_t>(candidates.size()))));
-  // From the back: the slot that moves into a hole is then never one that has to leave.
-  std::sort(candidates.begin(), candidates.end(), [](const Aged& a, const Aged& b) { return a.slot > b.slot; });
-  for (const Aged& victim : candidates) cache.evict(layer, head, victim.slot);
+  return slots;
 }
 
-std::optional<DecodePolicy> next_decode_policy(const std::optional<DecodePolicy>& previous, const Recipe& recipe,
-                                               const SegmentCompressor& compressor, const KvCache& cache) {
+}  // namespace
+
+std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, const Recipe& recipe, const SegmentCompressor& compressor,
+                                                 const KvCache& cache) {
   const Composition& parts = recipe.composition();
-  if (parts.phase != MethodPhase::kDecode || !recipe.compresses()) return std::nullopt;
+  if (parts.phase == MethodPhase::kOnce || parts.scope == Scope::kVisual || !recipe.compresses()) return nullptr;
   const bool absolute = recipe.budget().tokens.has_value();
-  if (!absolute && !previous && !compressor.will_compress()) return std::nullopt;
+  const auto* followed = dynamic_cast<const AttentionEviction*>(previous);
+  const bool capped_before = previous != nullptr && !(followed != nullptr && followed->caps().front() == DecodePolicy::kNoCap);
+  const bool capped = absolute || capped_before || compressor.will_compress();
+  if (!capped && !parts.decode.accumulates) return nullptr;
 
   const KvShape& shape = cache.shape();
+  if (parts.phase == MethodPhase::kRatioDecode) {
+    if (absolute && !compressor.will_compress() && previous == nullptr) return nullptr;
+    std::vector<RatioRemoval::Layer> layers;
+    const double seen = compressor.segment().first_original + static_cast<double>(compressor.segment().tokens);
+    for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+      const std::int64_t slots = largest_head(cache, layer);
+      layers.push_back({static_cast<double>(slots) / seen, slots});
+    }
+    return std::make_unique<RatioRemoval>(std::move(layers), parts.decode.distance, parts.protection.sinks, shape.kv_heads);
+  }
+
   std::vector<std::int64_t> caps;
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    std::int64_t cap = 0;
-    if (absolute) {
-      cap = *recipe.budget().tokens;
-    } else {
-      for (std::int64_t head = 0; head < shape.kv_heads; ++head) cap = std::max(cap, cache.slots(layer, head));
-    }
+    const std::int64_t cap = !capped ? DecodePolicy::kNoCap : absolute ? *recipe.budget().tokens : largest_head(cache, layer);
     caps.push_back(std::max(cap, parts.protection.sinks + 1));
   }
-  return DecodePolicy(std::move(caps), parts.protection.sinks, shape.kv_heads);
+  if (!parts.decode.accumulates) return std::make_unique<RecencyEviction>(std::move(caps), parts.protection.sinks, shape.kv_heads);
+
+  const bool squares = parts.decode.victim == DecodeRule::Victim::kLeastMean;
+  std::vector<SlotAttention> slots;
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    for (std::int64_t head = 0; head < shape.kv_heads; ++head) slots.push_back(attention_of(followed, compressor, cache, layer, head, squares));
+  }
+  return std::make_unique<AttentionEviction>(std::move(caps), parts.protection, parts.decode, parts.reduction, shape.kv_heads, std::move(slots));
 }
 
 }  // namespace winnow

@@ -20,4 +20,13 @@ struct MethodInfo {
 
 std::vector<MethodInfo> list_methods();
 
+// A part of a method that can be exchanged for another of its kind.
+struct PartInfo {
+  std::string kind;  // allocator, scorer, reducer, scope, granularity
+  std::string name;
+  std::vector<std::string> presets;  // that have it
+};
+
+std::vector<PartInfo> list_parts();
+
 }  // namespace winnow

@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/compression/methods/registry.h"
+#include "engine/compression/allocators/fixed_shares.h"
+#include "engine/compression/composition_parts.h"
 
 namespace winnow {
 
@@ -25,14 +26,25 @@ BudgetRequest checked_budget(const RecipeSpec& spec) {
   return request;
 }
 
+void check_decode(const Composition& parts) {
+  if (parts.phase == MethodPhase::kOnce) return;
+  const std::string scorer = parts.scorer->name();
+  if (parts.phase == MethodPhase::kDecode && !parts.scorer->follows_decode()) {
+    refuse("scorer", "evicting while decoding needs a score that can follow each token; " + scorer + " cannot");
+  }
+  const std::string allocator = parts.allocator->name();
+  if (parts.phase == MethodPhase::kDecode && (allocator == "prefix-mass" || allocator == "fixed-shares")) {
+    refuse("allocator", allocator + " is made for one event; this method evicts while decoding");
+  }
+  if (parts.reduction.kind == Reduction::Kind::kNearestIndex && parts.phase == MethodPhase::kDecode) {
+    refuse("reducer", "merging into the nearest index works at the event only; this method evicts while decoding");
+  }
+}
+
 void check_parts(const Composition& composition) {
   const bool has_allocator = composition.allocator != nullptr;
   const bool has_scorer = composition.scorer != nullptr;
   if (has_allocator != has_scorer) refuse("method", "an allocator and a scorer belong together");
-  if (composition.phase == MethodPhase::kDecode && (!has_scorer || !composition.scorer->follows_decode())) {
-    refuse("method", "evicting while decoding needs a score that can follow each token" +
-                         (has_scorer ? "; " + composition.scorer->name() + " cannot" : std::string()));
-  }
   const Protection& protection = composition.protection;
   if (protection.sinks < 0 || protection.window < 0 || !(protection.recent_share >= 0.0 && protection.recent_share <= 1.0)) {
     refuse("method", "protected slots are not negative, and a protected share is at most 1");
@@ -40,28 +52,53 @@ void check_parts(const Composition& composition) {
   if (!(composition.min_fraction >= 0.0 && composition.min_fraction <= 1.0)) {
     refuse("method", "the least share of a layer is between 0 and 1");
   }
+  if (!has_scorer) {
+    if (composition.phase != MethodPhase::kOnce) refuse("method", "evicting while decoding needs a score that can follow each token");
+    return;
+  }
+  const std::string allocator = composition.allocator->name();
+  const std::string scorer = composition.scorer->name();
+  if (const auto* fixed = dynamic_cast<const FixedSharesAllocator*>(composition.allocator.get()); fixed != nullptr && !fixed->measured()) {
+    refuse("shares", "this model has no measured shares of its layers (prefixkv_shares in winnow.json); give them as the option shares=0.5:0.3:...");
+  }
+  if (composition.scope == Scope::kVisual) {
+    if (allocator == "cross-modal-entropy") refuse("scope", "cross-modal entropy shares slots among all tokens; it does not fit scope visual");
+    if (protection.all_text) refuse("scope", "keeping all text is what scope visual does by itself");
+  }
+  if (allocator == "pyramid" && scorer != "window-votes" && composition.scope == Scope::kAll) {
+    refuse("allocator", "a pyramid is made around an observation window; take the scorer window-votes");
+  }
+  if (allocator == "pyramid" && composition.scope == Scope::kVisual && protection.window > 0) {
+    refuse("scope", "the pyramid's window lies outside the visual tokens");
+  }
+  if ((allocator == "prefix-mass" || allocator == "fixed-shares") && scorer != "accumulated" && scorer != "window-votes" &&
+      scorer != "post-vision" && scorer != "text-prior" && scorer != "mean-attention") {
+    refuse("allocator", allocator + " needs a score made of column sums; " + scorer + " is not");
+  }
+  if (composition.reduction.kind == Reduction::Kind::kValuePush) {
+    if (scorer != "recency" && scorer != "accumulated") refuse("reducer", "pushing values needs the scorer recency or accumulated");
+    if (composition.granularity == Granularity::kLayer) refuse("granularity", "pushing values needs a set per kv head");
+  }
+  check_decode(composition);
 }
 
 }  // namespace
 
 Recipe::Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& spec)
     : composition_(std::move(composition)), budget_(budget), turn_policy_(spec.turn_policy), min_event_tokens_(spec.min_event_tokens) {
-  std::vector<StatisticsNeed> needs;
-  if (composition_.allocator != nullptr) {
-    if (auto need = composition_.allocator->need()) needs.push_back(*need);
-    if (auto need = composition_.scorer->need()) needs.push_back(*need);
+  if (composition_.allocator == nullptr) return;
+  std::vector<StatisticsNeeds> needs = {composition_.allocator->needs(), composition_.scorer->needs()};
+  if (composition_.decode.accumulates) {
+    StatisticsNeed followed;
+    followed.rows = RowRule::all();
+    followed.column_sums = true;
+    followed.column_squares = composition_.decode.victim == DecodeRule::Victim::kLeastMean;
+    needs.push_back({{followed}, {}, {}});
   }
   needs_ = merge_needs(needs);
 }
 
-Recipe Recipe::from_spec(const RecipeSpec& spec) {
-  std::string known;
-  for (const MethodEntry& entry : method_registry()) {
-    if (spec.method == entry.name) return from_parts(spec, entry.compose(spec.seed));
-    known += (known.empty() ? "" : ", ") + std::string(entry.name);
-  }
-  refuse("method", "there is no method \"" + spec.method + "\"; known are " + known);
-}
+Recipe Recipe::from_spec(const RecipeSpec& spec) { return from_parts(spec, compose(spec)); }
 
 Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
   const BudgetRequest budget = checked_budget(spec);
@@ -78,6 +115,6 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
 
 bool Recipe::compresses() const { return composition_.scorer != nullptr && (budget_.tokens || budget_.retention < 1.0); }
 
-bool Recipe::static_budgets() const { return composition_.allocator == nullptr || !composition_.allocator->need(); }
+bool Recipe::static_budgets() const { return composition_.allocator == nullptr || composition_.allocator->needs().empty(); }
 
 }  // namespace winnow

@@ -16,9 +16,9 @@ namespace winnow {
 
 class Recipe {
  public:
-  // The preset that spec.method names, with default options.
+  // The preset that spec.method names, with spec's options and parts.
   static Recipe from_spec(const RecipeSpec& spec);
-  // Other options or other parts; spec.method is only a label.
+  // Parts made by the caller; spec.method is only a label.
   static Recipe from_parts(const RecipeSpec& spec, Composition composition);
 
   const Composition& composition() const { return composition_; }
@@ -29,17 +29,18 @@ class Recipe {
   // False: the same as no compression at all (method full, or a share of 1).
   bool compresses() const;
   // What has to be computed per layer; empty if no statistic is needed.
-  const std::vector<StatisticsNeed>& needs() const { return needs_; }
+  const StatisticsNeeds& needs() const { return needs_; }
   // Budgets of all layers are known before the prefill.
   bool static_budgets() const;
 
  private:
   Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& spec);
+
   Composition composition_;
   BudgetRequest budget_;
   TurnPolicy turn_policy_;
   int min_event_tokens_;
-  std::vector<StatisticsNeed> needs_;
+  StatisticsNeeds needs_;
 };
 
 }  // namespace winnow

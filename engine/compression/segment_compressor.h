@@ -1,11 +1,13 @@
 // One compression event: watches the prefill of a segment, decides the budgets, says which slots stay.
 //
-// Made per segment by engine/generation and given to TextDecoder::prefill_layer as observer while will_compress(). The caller applies each
-// plan with KvCache::compact(layer, segment tokens, plan): at once for layers whose plan is ready, the rest after the last layer. Recipe
-// and SegmentInfo::modality must outlive it. It moves no memory and knows no model. Engine thread only.
+// Made per segment by engine/generation and given to TextDecoder::prefill_layer as observer. The caller applies each plan with apply_plan()
+// (compression_event.h): at once for layers whose plan is ready, the rest after the last layer. Recipe and SegmentInfo::modality must
+// outlive it. It moves no memory and knows no model. Engine thread only.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/compression/recipe.h"
@@ -26,11 +28,10 @@ class SegmentCompressor : public PrefillObserver {
 
   SegmentCompressor(const Recipe& recipe, const SegmentInfo& segment);
 
-  // False: every slot stays (full cache, share of 1, short text segment, budget that covers the segment); no view is needed and no plan
-  // exists.
+  // False: every slot stays (full cache, share of 1, short text segment, budget that covers the segment); no plan exists.
   bool will_compress() const { return will_compress_; }
-
-  bool wants_views() const override { return will_compress_ && !recipe_.needs().empty(); }
+  // Also without an event where a decode-phase method needs the segment's accumulated attention.
+  bool wants_views() const override { return wants_views_; }
   // Layers in any order, each once. Only called if wants_views().
   void on_layer(const LayerView& view) override;
 
@@ -39,27 +40,41 @@ class SegmentCompressor : public PrefillObserver {
   bool plan_ready(std::int64_t layer) const;
   LayerPlan plan(std::int64_t layer) const;
 
-  // Slots per kv head granted to each layer; all segment tokens where nothing is compressed. Dynamic budgets: after the last layer.
+  // Slots per kv head and layer granted within the scope; all segment tokens where nothing is compressed. Dynamic budgets: after the last
+  // layer.
   const std::vector<std::int64_t>& budgets() const;
+  // Why: the allocator's own numbers for a layer, by name; empty if it needs none or nothing is compressed.
+  std::vector<std::pair<std::string, double>> reasons(std::int64_t layer) const;
+  // Attention that every token of the segment (and every slot retained before it) got from all rows. Only where the recipe follows decode
+  // rows (composition().decode.accumulates) and the layer has been seen.
+  const RowStatistics& accumulated(std::int64_t layer) const;
+  bool has_accumulated() const { return !accumulated_.empty(); }
 
   double statistics_ms() const { return statistics_ms_; }
   const Notes& notes() const { return notes_; }
   const SegmentInfo& segment() const { return segment_; }
+  const Recipe& recipe() const { return recipe_; }
 
  private:
   std::int64_t protected_slots() const;
   void decide_budgets();
+  std::vector<std::int32_t> select_all(std::span<const float> scores, std::span<const float> protection_scores, std::int64_t budget) const;
+  std::vector<std::int32_t> select_visual(std::span<const float> scores, std::int64_t budget) const;
+  std::vector<std::int32_t> select_with_all_text(std::span<const float> scores, std::int64_t budget, std::int64_t recent) const;
 
   const Recipe& recipe_;
   SegmentInfo segment_;
+  std::vector<std::int32_t> visual_;  // rows of visual tokens
   bool will_compress_ = false;
-  std::int64_t total_ = 0;  // slots of all layers
-  std::int64_t low_ = 0;    // least slots of a layer
+  bool wants_views_ = false;
+  BudgetBounds bounds_;
   std::vector<std::int64_t> budgets_;
   std::vector<bool> seen_;
   std::int64_t seen_count_ = 0;
-  std::vector<double> measured_;     // the allocator's number per layer
-  std::vector<HeadScores> scores_;   // per layer; O(layers * kv_heads * n)
+  std::vector<LayerMeasure> measured_;     // the allocator's numbers per layer
+  std::vector<HeadScores> scores_;         // per layer; O(layers * kv_heads * n)
+  std::vector<HeadScores> protection_;     // per layer, where the scorer has them
+  std::vector<RowStatistics> accumulated_;  // per layer, where decode rows are followed
   double statistics_ms_ = 0.0;
   Notes notes_;
 };

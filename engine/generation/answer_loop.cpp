@@ -13,6 +13,19 @@ namespace {
 
 constexpr double kSampleEveryMs = 100.0;  // live figures: at most ten a second
 
+// Lets a decode-phase method evict as soon as a layer's attention is done.
+class PolicyObserver : public DecodeObserver {
+ public:
+  explicit PolicyObserver(Conversation& conversation) : conversation_(conversation) {}
+  bool wants_probabilities() const override { return conversation_.decode_policy->wants_probabilities(); }
+  void after_layer(std::int64_t layer, const DecodeRow& row) override {
+    conversation_.decode_policy->after_layer(conversation_.cache, layer, row, conversation_.merge_state);
+  }
+
+ private:
+  Conversation& conversation_;
+};
+
 double median(std::vector<double> values) {
   if (values.empty()) return 0.0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -81,11 +94,8 @@ Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling,
     // Origins first: a decode-phase method may look the new token up while its layer runs.
     conversation.origins.push_back(TokenOrigin{Modality::kText, -1, -1, -1, -1});
     conversation.token_ids.push_back(token);
-    std::function<void(std::int64_t)> after_layer;
-    if (conversation.decode_policy) {
-      after_layer = [&](std::int64_t layer) { conversation.decode_policy->after_layer(conversation.cache, layer); };
-    }
-    logits = model_.text().decode(token, position, original, conversation.cache, after_layer);
+    PolicyObserver observer(conversation);
+    logits = model_.text().decode(token, position, original, conversation.cache, conversation.decode_policy ? &observer : nullptr);
     conversation.next_position += 1;
     const double elapsed = watch.elapsed_ms();
     step_total_ms += elapsed;

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "engine/api/events.h"
@@ -25,7 +24,8 @@ struct Conversation {
   std::int64_t next_position = 0;      // rotary position of the next token; never derived from the cache's size
   std::int32_t media_count = 0;        // running number of images and videos
   std::vector<Message> thread;         // what the cache holds; ends with the assistant's answer
-  std::optional<DecodePolicy> decode_policy;
+  std::unique_ptr<DecodePolicy> decode_policy;  // null: the answer only appends
+  MergeState merge_state;
   bool compressed = false;  // an event with visual tokens has happened
 
   std::int32_t next_original() const { return static_cast<std::int32_t>(origins.size()); }
@@ -37,7 +37,8 @@ struct Conversation {
     copy.next_position = next_position;
     copy.media_count = media_count;
     copy.thread = thread;
-    copy.decode_policy = decode_policy;
+    if (decode_policy) copy.decode_policy = decode_policy->clone();
+    copy.merge_state = merge_state;
     copy.compressed = compressed;
     return copy;
   }

@@ -55,6 +55,18 @@ void require_context(std::int64_t used, std::int64_t prompt, int answer, std::in
                       std::to_string(answer) + " for the answer (fewer frames or a shorter answer fit)");
 }
 
+// Shares of layers that were measured for this model, unless the request brings its own.
+RecipeSpec with_model_profile(RecipeSpec spec, const ModelInfo& info) {
+  if (spec.method != "prefixkv-profile" || spec.options.contains("shares") || info.prefixkv_shares.empty()) return spec;
+  std::string& shares = spec.options["shares"];
+  for (const double share : info.prefixkv_shares) shares += (shares.empty() ? "" : ":") + std::to_string(share);
+  return spec;
+}
+
+std::int64_t metadata_bytes(const Conversation& conversation) {
+  return conversation.cache.bytes_metadata() + (conversation.decode_policy ? conversation.decode_policy->bytes_metadata() : 0);
+}
+
 std::vector<CompressionNote> codes_of(const SegmentCompressor::Notes& notes) {
   std::vector<CompressionNote> codes;
   if (notes.fallback_rows) codes.push_back(CompressionNote::kFallbackRows);
@@ -105,7 +117,7 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
   const VisionLanguageModel& network = *model_.network;
   const TextDecoder& text = network.text();
   const ModelInfo& info = network.info();
-  const Recipe recipe = Recipe::from_spec(turn.recipe);
+  const Recipe recipe = Recipe::from_spec(with_model_profile(turn.recipe, info));
   const MediaEncoder encoder(network, opener_, model_.features);
   TimingsMs timings;
 
@@ -200,7 +212,7 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
     const Stopwatch watch;
     for (std::int64_t layer = 0; layer < prefilled_layers; ++layer) {
       if (compacted[static_cast<std::size_t>(layer)] || !compressor.plan_ready(layer)) continue;
-      working.cache.compact(layer, n, compressor.plan(layer));
+      apply_plan(working.cache, compressor, layer, working.merge_state);
       compacted[static_cast<std::size_t>(layer)] = true;
     }
     synchronize_device();
@@ -210,7 +222,7 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
   for (std::int64_t layer = 0; layer < text.layers(); ++layer) {
     interrupt.throw_if_requested();
     emit(Progress{Phase::kPrefill, static_cast<std::uint64_t>(layer), layers});
-    text.prefill_layer(layer, segment_state.hidden, positions, first_original, working.cache, compressor.will_compress() ? &compressor : nullptr,
+    text.prefill_layer(layer, segment_state.hidden, positions, first_original, working.cache, compressor.wants_views() ? &compressor : nullptr,
                        interrupt);
     if (compressor.will_compress()) compact_ready(layer + 1);
   }
@@ -220,7 +232,7 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
   segment_state.hidden.reset();
   synchronize_device();  // so that the prefill's time is the prefill's
   working.next_position += n;
-  const double statistics_ms = compressor.will_compress() ? compressor.statistics_ms() : 0.0;
+  const double statistics_ms = compressor.statistics_ms();
   timings.statistics = statistics_ms;
   timings.prefill = prefill_watch.elapsed_ms() - statistics_ms - compress_ms;
 
@@ -232,7 +244,7 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
   timings.compress = compress_ms;
   const bool has_visual = segment_state.visual_tokens > 0;
   working.compressed = working.compressed || (compressor.will_compress() && has_visual);
-  working.decode_policy = next_decode_policy(working.decode_policy, recipe, compressor, working.cache);
+  working.decode_policy = next_decode_policy(working.decode_policy.get(), recipe, compressor, working.cache);
 
   const std::vector<std::int64_t> budgets = compressor.will_compress() ? compressor.budgets() : std::vector<std::int64_t>{};
   CacheReport report;
@@ -241,8 +253,11 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
   report.kv_bytes.end = report.kv_bytes.after_event;
   report.kv_bytes.peak = working.cache.bytes_peak();
   report.kv_bytes.allocated = working.cache.bytes_allocated();
-  report.kv_bytes.metadata = working.cache.bytes_metadata();
+  report.kv_bytes.metadata = metadata_bytes(working);
   report.layers = layer_figures(working.cache, working.origins, budgets);
+  for (std::size_t layer = 0; layer < report.layers.size(); ++layer) {
+    report.layers[layer].why = compressor.reasons(static_cast<std::int64_t>(layer));
+  }
   report.tokens = working.origins;
   report.kept = kept_original(working.cache);
   report.notes = codes_of(compressor.notes());
@@ -283,7 +298,7 @@ Finished TurnRunner::run_on(Conversation& working, const Turn& turn, const Emit&
   figures.kv_bytes.end = working.cache.bytes_in_use();
   figures.kv_bytes.allocated = working.cache.bytes_allocated();
   figures.kv_bytes.peak = working.cache.bytes_peak();
-  figures.kv_bytes.metadata = working.cache.bytes_metadata();
+  figures.kv_bytes.metadata = metadata_bytes(working);
   timings.decode_total = answer.decode_total_ms;
   figures.timings_ms = timings;
   figures.tokens_per_s = answer.tokens_per_s;

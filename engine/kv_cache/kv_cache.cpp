@@ -338,6 +338,21 @@ class KvCache::Impl {
     trim(h);
   }
 
+  void write(Head& h, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
+    const std::int64_t count = keys.size(0);
+    require(keys.dim() == 2 && keys.size(1) == shape_.head_dim && keys.sizes() == values.sizes(), "KvCache::write: K and V must be [k, head_dim]");
+    require(first_slot >= 0 && first_slot + count <= h.slots(), "KvCache::write: no such slots");
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t slot = first_slot + done;
+      const std::int64_t row = slot % kBlockSlots;
+      const std::int64_t run = std::min(kBlockSlots - row, count - done);
+      const Block& block = writable(h, slot / kBlockSlots);
+      block.rows.select(0, 0).narrow(0, row, run).copy_(keys.narrow(0, done, run));
+      block.rows.select(0, 1).narrow(0, row, run).copy_(values.narrow(0, done, run));
+      done += run;
+    }
+  }
+
   at::Tensor gather(const Head& h, int part, std::int64_t count) const {
     if (count < 0) count = h.slots();
     require(count <= h.slots(), "KvCache::gather: more slots than the head has");
@@ -377,6 +392,26 @@ void KvCache::compact(std::int64_t layer, std::int64_t segment_tokens, const Lay
 }
 
 void KvCache::evict(std::int64_t layer, std::int64_t kv_head, std::int64_t slot) { impl_->evict(impl_->head(layer, kv_head), slot); }
+
+void KvCache::write(std::int64_t layer, std::int64_t kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
+  impl_->write(impl_->head(layer, kv_head), first_slot, keys, values);
+}
+
+std::pair<at::Tensor, at::Tensor> KvCache::row_views(std::int64_t layer, std::int64_t kv_head, std::int64_t slot) const {
+  const Head& h = impl_->head(layer, kv_head);
+  require(slot >= 0 && slot < h.slots(), "KvCache::row_views: no such slot");
+  const at::Tensor row = h.blocks[static_cast<std::size_t>(slot / kBlockSlots)]->rows.select(1, slot % kBlockSlots);
+  return {row.select(0, 0), row.select(0, 1)};
+}
+
+std::vector<at::Tensor> KvCache::block_views(std::int64_t layer, std::int64_t kv_head) const {
+  const Head& h = impl_->head(layer, kv_head);
+  std::vector<at::Tensor> views;
+  for (std::int64_t first = 0; first < h.slots(); first += kBlockSlots) {
+    views.push_back(h.blocks[static_cast<std::size_t>(first / kBlockSlots)]->rows.narrow(1, 0, std::min(kBlockSlots, h.slots() - first)));
+  }
+  return views;
+}
 
 std::span<const std::int32_t> KvCache::original(std::int64_t layer, std::int64_t kv_head) const {
   return impl_->head(layer, kv_head).original;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace winnow {
@@ -65,12 +66,20 @@ class KvCache {
   // Removes one slot: the last slot moves into its place (slot order is then no longer the token order), O(head_dim).
   void evict(std::int64_t layer, std::int64_t kv_head, std::int64_t slot);
 
+  // Replaces K and V of slots [first_slot, first_slot + k) of one head, as merging methods do. keys, values: [k, head_dim], any float dtype.
+  void write(std::int64_t layer, std::int64_t kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values);
+
   // Original token index per slot, in slot order.
   std::span<const std::int32_t> original(std::int64_t layer, std::int64_t kv_head) const;
 
   // Contiguous copies [slots, head_dim] of the first `count` slots (all if negative), in slot order.
   at::Tensor gather_keys(std::int64_t layer, std::int64_t kv_head, std::int64_t count = -1) const;
   at::Tensor gather_values(std::int64_t layer, std::int64_t kv_head, std::int64_t count = -1) const;
+
+  // Views to read, without a copy, valid until the next change of this head: K and V [head_dim] of one slot; [2, slots, head_dim] (K, V) of
+  // every block in slot order.
+  std::pair<at::Tensor, at::Tensor> row_views(std::int64_t layer, std::int64_t kv_head, std::int64_t slot) const;
+  std::vector<at::Tensor> block_views(std::int64_t layer, std::int64_t kv_head) const;
 
   // Block base pointers for kernels; valid until the next change of this head.
   std::span<const void* const> key_blocks(std::int64_t layer, std::int64_t kv_head) const;

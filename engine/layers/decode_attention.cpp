@@ -75,6 +75,35 @@ void merge_parts(const std::vector<Part>& parts, const float* outputs, const flo
   }
 }
 
+// Probabilities of each part sum to 1; together they weigh e^(lse_part - lse). Mean over the group, in slot order per kv head.
+DecodeRow join_rows(const std::vector<Part>& parts, const std::vector<std::vector<float>>& probabilities, const float* log_sum_exps,
+                    std::int64_t group, std::int64_t kv_heads) {
+  DecodeRow row;
+  row.probabilities.resize(static_cast<std::size_t>(kv_heads));
+  for (std::size_t begin = 0; begin < parts.size();) {
+    std::size_t end = begin;
+    while (end < parts.size() && parts[end].kv_head == parts[begin].kv_head) ++end;
+    std::vector<float>& joined = row.probabilities[static_cast<std::size_t>(parts[begin].kv_head)];
+    for (std::size_t part = begin; part < end; ++part) {
+      const auto slots = static_cast<std::size_t>(parts[part].slots);
+      const std::size_t first = joined.size();
+      joined.resize(first + slots, 0.0F);
+      for (std::int64_t query = 0; query < group; ++query) {
+        float total = 0.0F;  // of the head relative to this part
+        const float own = log_sum_exps[static_cast<std::int64_t>(part) * group + query];
+        for (std::size_t other = begin; other < end; ++other) {
+          total += std::exp(log_sum_exps[static_cast<std::int64_t>(other) * group + query] - own);
+        }
+        const float weight = 1.0F / (total * static_cast<float>(group));
+        const float* from = probabilities[part].data() + query * parts[part].slots;
+        for (std::size_t slot = 0; slot < slots; ++slot) joined[first + slot] += weight * from[slot];
+      }
+    }
+    begin = end;
+  }
+  return row;
+}
+
 }  // namespace
 
 kernels::ElementType element_type(at::ScalarType type) {
@@ -90,12 +119,12 @@ kernels::ElementType element_type(at::ScalarType type) {
   }
 }
 
-at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale) {
+at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale, DecodeRow* row) {
   const KvShape& shape = cache.shape();
   const std::int64_t heads = query.size(0);
   const std::int64_t head_dim = query.size(1);
   require(head_dim == shape.head_dim && heads % shape.kv_heads == 0, "decode attention: query heads do not fit the cache");
-  if (!query.device().is_cpu()) return device_decode_attention(query, cache, layer, scale);
+  if (!query.device().is_cpu()) return device_decode_attention(query, cache, layer, scale, row != nullptr ? &row->probabilities : nullptr);
   const std::int64_t group = heads / shape.kv_heads;
   const std::vector<Part> parts = split(cache, layer);
   const std::int64_t rows = static_cast<std::int64_t>(parts.size()) * group;
@@ -110,6 +139,11 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::
   float* const output_data = outputs.data_ptr<float>();
   float* const lse_data = log_sum_exps.data_ptr<float>();
   float* const workspace_data = workspace.data_ptr<float>();
+
+  std::vector<std::vector<float>> probabilities;
+  if (row != nullptr) {
+    for (const Part& part : parts) probabilities.emplace_back(static_cast<std::size_t>(group * part.slots));
+  }
 
   std::atomic<kernels::LaunchStatus> status{kernels::LaunchStatus::kOk};
   const auto run = [&](std::int64_t begin, std::int64_t end) {
@@ -127,6 +161,7 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::
       args.scale = static_cast<float>(scale);
       args.output = output_data + index * group * head_dim;
       args.log_sum_exp = lse_data + index * group;
+      if (row != nullptr) args.probabilities = probabilities[static_cast<std::size_t>(index)].data();
       args.workspace = workspace_data + index * group * KvCache::kBlockSlots;
       const kernels::LaunchStatus launched = kernels::decode_attention_cpu(args);
       if (launched != kernels::LaunchStatus::kOk) status = launched;
@@ -142,6 +177,7 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::
   }
   require(status.load() == kernels::LaunchStatus::kOk, "the decode attention kernel refused its arguments");
 
+  if (row != nullptr) *row = join_rows(parts, probabilities, lse_data, group, shape.kv_heads);
   if (count == shape.kv_heads) return outputs.to(query.scalar_type());
   const at::Tensor merged = at::empty({heads, head_dim}, fp32);
   merge_parts(parts, output_data, lse_data, group, head_dim, merged.data_ptr<float>());

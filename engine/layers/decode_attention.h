@@ -11,12 +11,14 @@
 #include <cstdint>
 
 #include "engine/kv_cache/kv_cache.h"
+#include "engine/layers/layer_view.h"
 #include "kernels/api/decode_attention.h"
 
 namespace winnow {
 
 // query: [H, d], after rotary, any float dtype; the token's own K and V are already in the cache. Returns [H, d], dtype of the query.
-at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale);
+// row: filled with the token's attention if not null.
+at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale, DecodeRow* row = nullptr);
 
 // Of the cache's dtype, as kernels name it.
 kernels::ElementType element_type(at::ScalarType type);

@@ -29,4 +29,18 @@ class PrefillObserver {
   virtual void on_layer(const LayerView& view) = 0;
 };
 
+// What one decoder layer shows while a token is decoded: per kv head the attention of the token to every slot, its own included, in slot
+// order, mean over the head's group of query heads. Empty if nobody wants it.
+struct DecodeRow {
+  std::vector<std::vector<float>> probabilities;
+};
+
+// Made by engine/generation, called by engine/models when a layer's attention of a decoded token is done.
+class DecodeObserver {
+ public:
+  virtual ~DecodeObserver() = default;
+  virtual bool wants_probabilities() const = 0;
+  virtual void after_layer(std::int64_t layer, const DecodeRow& row) = 0;
+};
+
 }  // namespace winnow

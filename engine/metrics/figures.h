@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace winnow {
@@ -14,6 +15,7 @@ struct LayerFigures {
   double kept_text = 0.0;
   std::vector<std::int64_t> kept_per_head;
   std::int64_t bytes = 0;  // K and V of the slots in use
+  std::vector<std::pair<std::string, double>> why;  // the allocator's own numbers by name; empty for budgets that need none
 };
 
 struct KvBytes {

@@ -131,7 +131,7 @@ void Qwen2Decoder::prefill_layer(std::int64_t layer, at::Tensor& hidden, const a
 at::Tensor Qwen2Decoder::logits(const at::Tensor& hidden) const { return head_(final_norm_(hidden)).to(at::kFloat); }
 
 at::Tensor Qwen2Decoder::decode(std::int64_t token_id, std::span<const std::int64_t> position, std::int32_t original, KvCache& cache,
-                                const std::function<void(std::int64_t layer)>& after_layer) const {
+                                DecodeObserver* observer) const {
   require(token_id >= 0 && token_id < config_.vocabulary, "decode: the token is outside the vocabulary");
   require(position.size() == 1, "decode: this family has one position axis");
   const std::int64_t heads = config_.heads;
@@ -140,6 +140,8 @@ at::Tensor Qwen2Decoder::decode(std::int64_t token_id, std::span<const std::int6
   const RotaryAngles angles = rotary_.angles(at::full({1}, position[0], embedding_.options().dtype(at::kLong)));
   const std::array<std::int32_t, 1> originals = {original};
 
+  const bool watched = observer != nullptr && observer->wants_probabilities();
+  DecodeRow row;
   at::Tensor hidden = embedding_.narrow(0, token_id, 1).clone();
   at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, embedding_.options());
   const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
@@ -149,9 +151,9 @@ at::Tensor Qwen2Decoder::decode(std::int64_t token_id, std::span<const std::int6
     const at::Tensor qkv = weights.qkv(weights.input_norm(hidden)).view({1, heads + 2 * kv_heads, head_dim});
     apply_rotary(qkv.narrow(1, 0, heads + kv_heads), angles, turned);
     cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals);
-    const at::Tensor attention = decode_attention(query, cache, layer, scale_);
+    const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
     hidden.add_(weights.output(attention.view({1, heads * head_dim})));
-    if (after_layer) after_layer(layer);
+    if (observer != nullptr) observer->after_layer(layer, row);
     hidden.add_(weights.mlp(weights.mlp_norm(hidden)));
   }
   return logits(hidden).select(0, 0);

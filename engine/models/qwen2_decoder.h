@@ -38,7 +38,7 @@ class Qwen2Decoder final : public TextDecoder {
                      PrefillObserver* observer, const InterruptToken& interrupt) const override;
   at::Tensor logits(const at::Tensor& hidden) const override;
   at::Tensor decode(std::int64_t token_id, std::span<const std::int64_t> position, std::int32_t original, KvCache& cache,
-                    const std::function<void(std::int64_t layer)>& after_layer) const override;
+                    DecodeObserver* observer) const override;
 
  private:
   struct Layer {

@@ -49,9 +49,9 @@ class TextDecoder {
   virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
 
   // One token through all layers over the (ragged) cache; appends its K and V. position: int64 [axes]. Returns fp32 [vocabulary].
-  // after_layer(layer) runs when a layer's attention is done (decode-phase methods evict there); may be empty.
+  // The observer (may be null) sees every layer when its attention is done: decode-phase methods evict there.
   virtual at::Tensor decode(std::int64_t token_id, std::span<const std::int64_t> position, std::int32_t original, KvCache& cache,
-                            const std::function<void(std::int64_t layer)>& after_layer) const = 0;
+                            DecodeObserver* observer) const = 0;
 };
 
 class VisionLanguageModel {

@@ -12,6 +12,8 @@ namespace winnow {
 namespace {
 
 constexpr std::size_t kMaxInstructionBytes = 4096;
+constexpr std::size_t kMaxShares = 4096;
+constexpr double kLeastShare = 1e-6;
 constexpr std::array<std::string_view, 3> kPlaceholders = {"{duration_s}", "{frames}", "{interval_s}"};
 
 bool only_known_placeholders(std::string_view text) {
@@ -36,6 +38,7 @@ WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file
   if (sidecar.time_instruction.find('\0') != std::string::npos) {
     root.refuse(ErrorCode::kDamagedFile, "time_instruction", "it contains a NUL");
   }
+  if (root.has("prefixkv_shares")) sidecar.prefixkv_shares = root.reals("prefixkv_shares", kLeastShare, 1.0, kMaxShares);
   return sidecar;
 }
 

@@ -2,18 +2,20 @@
 
 namespace winnow {
 
-std::optional<StatisticsNeed> SparsityAllocator::need() const {
+StatisticsNeeds SparsityAllocator::needs() const {
   StatisticsNeed need;
   need.rows = rows_;
   need.sparsity_p = p_;
-  return need;
+  return {{need}, {}, {}};
 }
 
-double SparsityAllocator::measure(const LayerStatistics& statistics) const { return statistics.at(rows_).sparsity; }
+LayerMeasure SparsityAllocator::measure(const LayerStatistics& statistics, const SegmentInfo&) const {
+  return {statistics.at(rows_).sparsity};
+}
 
-std::vector<double> SparsityAllocator::weights(std::span<const double> measured) const {
+std::vector<double> SparsityAllocator::weights(std::span<const LayerMeasure> measured) const {
   std::vector<double> weights;
-  for (const double sparsity : measured) weights.push_back(1.0 - sparsity);
+  for (const LayerMeasure& layer : measured) weights.push_back(1.0 - layer.at(0));
   return weights;
 }
 

@@ -10,9 +10,10 @@ class SparsityAllocator : public Allocator {
   // p: an entry is near zero below p times its row's maximum.
   SparsityAllocator(RowRule rows, double p) : rows_(rows), p_(p) {}
   std::string name() const override { return "sparsity"; }
-  std::optional<StatisticsNeed> need() const override;
-  double measure(const LayerStatistics& statistics) const override;
-  std::vector<double> weights(std::span<const double> measured) const override;
+  StatisticsNeeds needs() const override;
+  LayerMeasure measure(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+  std::vector<std::string> measure_names() const override { return {"sparsity"}; }
+  std::vector<double> weights(std::span<const LayerMeasure> measured) const override;
 
  private:
   RowRule rows_;

@@ -2,7 +2,7 @@
 
 namespace winnow {
 
-Composition compose_full() {
+Composition full(OptionReader&) {
   Composition composition;
   composition.method = "full";
   return composition;

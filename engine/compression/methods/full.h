@@ -1,12 +1,13 @@
-// FullCache: keeps everything. The reference that every other method equals at retention 1.
+// Everything stays: the reference for all others. The same path with the event disabled.
 #pragma once
 
 #include "engine/compression/composition.h"
 #include "engine/compression/method_info.h"
+#include "engine/compression/method_options.h"
 
 namespace winnow {
 
-Composition compose_full();
+Composition full(OptionReader& options);
 MethodInfo full_info();
 
 }  // namespace winnow

@@ -5,11 +5,12 @@
 
 namespace winnow {
 
-Composition compose_local_window() {
+Composition local_window(OptionReader&) {
   Composition composition;
   composition.method = "local-window";
   composition.allocator = std::make_unique<UniformAllocator>();
   composition.scorer = std::make_unique<RecencyScorer>();
+  composition.granularity = Granularity::kLayer;
   composition.phase = MethodPhase::kDecode;
   return composition;
 }

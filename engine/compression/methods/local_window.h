@@ -5,10 +5,11 @@
 
 #include "engine/compression/composition.h"
 #include "engine/compression/method_info.h"
+#include "engine/compression/method_options.h"
 
 namespace winnow {
 
-Composition compose_local_window();
+Composition local_window(OptionReader& options);
 MethodInfo local_window_info();
 
 }  // namespace winnow

@@ -5,11 +5,11 @@
 
 namespace winnow {
 
-Composition compose_random(const RandomOptions& options) {
+Composition random_eviction(OptionReader& options) {
   Composition composition;
   composition.method = "random";
   composition.allocator = std::make_unique<UniformAllocator>();
-  composition.scorer = std::make_unique<RandomScorer>(options.seed, options.same_all_layers);
+  composition.scorer = std::make_unique<RandomScorer>(options.seed(), options.flag("same_all_layers", false));
   return composition;
 }
 
@@ -19,7 +19,6 @@ MethodInfo random_info() {
   info.title = "Random";
   info.source = "control";
   info.phase = "once";
-  info.options = {"seed", "same_all_layers=false"};
   return info;
 }
 

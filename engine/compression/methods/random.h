@@ -3,19 +3,13 @@
 // kept = the last token + the highest hashes of (seed, layer, kv head, original token index). No paper.
 #pragma once
 
-#include <cstdint>
-
 #include "engine/compression/composition.h"
 #include "engine/compression/method_info.h"
+#include "engine/compression/method_options.h"
 
 namespace winnow {
 
-struct RandomOptions {
-  std::uint64_t seed = 0;
-  bool same_all_layers = false;
-};
-
-Composition compose_random(const RandomOptions& options = {});
+Composition random_eviction(OptionReader& options);
 MethodInfo random_info();
 
 }  // namespace winnow

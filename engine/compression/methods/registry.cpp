@@ -1,8 +1,19 @@
 #include "engine/compression/methods/registry.h"
 
+#include "engine/base/error.h"
+#include "engine/compression/methods/aircache.h"
+#include "engine/compression/methods/cam.h"
+#include "engine/compression/methods/d2o.h"
+#include "engine/compression/methods/elastic_cache.h"
 #include "engine/compression/methods/full.h"
+#include "engine/compression/methods/h2o.h"
 #include "engine/compression/methods/local_window.h"
+#include "engine/compression/methods/look_m.h"
+#include "engine/compression/methods/meda.h"
+#include "engine/compression/methods/prefixkv.h"
+#include "engine/compression/methods/pyramidkv.h"
 #include "engine/compression/methods/random.h"
+#include "engine/compression/methods/roco.h"
 #include "engine/compression/methods/snapkv.h"
 #include "engine/compression/methods/streaming_llm.h"
 #include "engine/compression/methods/vl_cache.h"
@@ -11,17 +22,41 @@ namespace winnow {
 
 namespace {
 
+// In the order that people see: the papers, then the baselines they compare with, then the control.
 constexpr MethodEntry kMethods[] = {
-    {"full", full_info, [](std::uint64_t) { return compose_full(); }},
-    {"vl-cache", vl_cache_info, [](std::uint64_t) { return compose_vl_cache(); }},
-    {"snapkv", snapkv_info, [](std::uint64_t) { return compose_snapkv(); }},
-    {"streaming-llm", streaming_llm_info, [](std::uint64_t) { return compose_streaming_llm(); }},
-    {"local-window", local_window_info, [](std::uint64_t) { return compose_local_window(); }},
-    {"random", random_info, [](std::uint64_t seed) { return compose_random({seed, false}); }},
+    {"full", full_info, full},
+    {"meda", meda_info, meda},
+    {"aircache", aircache_info, aircache},
+    {"vl-cache", vl_cache_info, vl_cache},
+    {"d2o", d2o_info, d2o},
+    {"streaming-llm", streaming_llm_info, streaming_llm},
+    {"local-window", local_window_info, local_window},
+    {"h2o", h2o_info, h2o},
+    {"snapkv", snapkv_info, snapkv},
+    {"pyramidkv", pyramidkv_info, pyramidkv},
+    {"look-m", look_m_info, look_m},
+    {"look-m-average", look_m_average_info, look_m_average},
+    {"look-m-weighted", look_m_weighted_info, look_m_weighted},
+    {"elastic-cache", elastic_cache_info, elastic_cache},
+    {"prefixkv", prefixkv_info, prefixkv},
+    {"prefixkv-profile", prefixkv_profile_info, prefixkv_profile},
+    {"cam", cam_info, cam},
+    {"cam-expected", cam_expected_info, cam_expected},
+    {"roco", roco_info, roco},
+    {"random", random_info, random_eviction},
 };
 
 }  // namespace
 
 std::span<const MethodEntry> method_registry() { return kMethods; }
+
+const MethodEntry& find_method(const std::string& name) {
+  std::string known;
+  for (const MethodEntry& entry : kMethods) {
+    if (name == entry.name) return entry;
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  throw Exception(ErrorCode::kIllegalRecipe, "method", "there is no method \"" + name + "\"; known are " + known);
+}
 
 }  // namespace winnow

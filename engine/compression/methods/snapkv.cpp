@@ -1,19 +1,20 @@
 #include "engine/compression/methods/snapkv.h"
 
-#include "engine/base/error.h"
 #include "engine/compression/allocators/uniform.h"
+#include "engine/compression/methods/shared_options.h"
 #include "engine/compression/scorers/window_votes.h"
 
 namespace winnow {
 
-Composition compose_snapkv(const SnapKvOptions& options) {
-  if (options.window < 1) throw Exception(ErrorCode::kIllegalRecipe, "snapkv", "the observation window needs at least one token");
-  if (options.kernel < 1 || options.kernel % 2 == 0) throw Exception(ErrorCode::kIllegalRecipe, "snapkv", "the pooling kernel must be odd");
+Composition snapkv(OptionReader& options) {
+  const std::int64_t window = options.whole("window", 32, 1, 4096);
+  const std::int64_t kernel = options.odd("kernel", 5, 1023);
+  const Pooling pooling = options.choice<Pooling>("pooling", {{"average", Pooling::kAverage}, {"max", Pooling::kMaximum}});
   Composition composition;
   composition.method = "snapkv";
   composition.allocator = std::make_unique<UniformAllocator>();
-  composition.scorer = std::make_unique<WindowVotesScorer>(options.window, options.kernel, options.pooling);
-  composition.protection.window = options.window;
+  composition.scorer = std::make_unique<WindowVotesScorer>(window, kernel, pooling, group_reduce(options));
+  composition.protection.window = window;
   return composition;
 }
 
@@ -25,7 +26,6 @@ MethodInfo snapkv_info() {
   info.phase = "once";
   info.query_aware = true;
   info.needs = {"column sums of the last 32 rows"};
-  info.options = {"window=32", "kernel=5", "pooling=average"};
   return info;
 }
 

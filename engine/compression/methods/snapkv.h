@@ -8,17 +8,11 @@
 
 #include "engine/compression/composition.h"
 #include "engine/compression/method_info.h"
-#include "engine/compression/pooling.h"
+#include "engine/compression/method_options.h"
 
 namespace winnow {
 
-struct SnapKvOptions {
-  std::int64_t window = 32;
-  std::int64_t kernel = 5;  // odd
-  Pooling pooling = Pooling::kAverage;
-};
-
-Composition compose_snapkv(const SnapKvOptions& options = {});
+Composition snapkv(OptionReader& options);
 MethodInfo snapkv_info();
 
 }  // namespace winnow

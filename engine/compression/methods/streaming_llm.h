@@ -8,14 +8,11 @@
 
 #include "engine/compression/composition.h"
 #include "engine/compression/method_info.h"
+#include "engine/compression/method_options.h"
 
 namespace winnow {
 
-struct StreamingLlmOptions {
-  std::int64_t sinks = 4;
-};
-
-Composition compose_streaming_llm(const StreamingLlmOptions& options = {});
+Composition streaming_llm(OptionReader& options);
 MethodInfo streaming_llm_info();
 
 }  // namespace winnow

@@ -1,27 +1,22 @@
 #include "engine/compression/methods/vl_cache.h"
 
-#include "engine/base/error.h"
 #include "engine/compression/allocators/sparsity.h"
 #include "engine/compression/scorers/post_vision.h"
 
 namespace winnow {
 
-Composition compose_vl_cache(const VlCacheOptions& options) {
-  if (!(options.p > 0.0 && options.p <= 1.0)) throw Exception(ErrorCode::kIllegalRecipe, "vl-cache", "p must be over 0 and at most 1");
-  if (options.min_stat_rows < 1 || options.max_stat_rows < 0) {
-    throw Exception(ErrorCode::kIllegalRecipe, "vl-cache", "statistics need at least one row, and a limit of rows is 0 (none) or positive");
-  }
+Composition vl_cache(OptionReader& options) {
   RowRule rows;
   rows.kind = RowRule::Kind::kPostVision;
-  rows.min_rows = options.min_stat_rows;
-  rows.max_rows = options.max_stat_rows;
+  rows.min_rows = options.whole("min_stat_rows", 1, 1, 1 << 20);
+  rows.max_rows = options.whole("max_stat_rows", 0, 0, 1 << 20);
   Composition composition;
   composition.method = "vl-cache";
-  composition.allocator = std::make_unique<SparsityAllocator>(rows, options.p);
+  composition.allocator = std::make_unique<SparsityAllocator>(rows, options.real("p", 0.01, 1e-9, 1.0));
   composition.scorer = std::make_unique<PostVisionScorer>(rows);
-  composition.protection.recent_share = options.recent_share;
+  composition.protection.recent_share = options.real("recent_share", 0.10, 0.0, 1.0);
   composition.min_fraction = 0.01;
-  composition.faithful_clip = options.faithful_clip;
+  composition.faithful_clip = options.flag("faithful_clip", false);
   return composition;
 }
 
@@ -33,7 +28,6 @@ MethodInfo vl_cache_info() {
   info.phase = "once";
   info.query_aware = true;
   info.needs = {"column sums of the post-vision rows", "sparsity of the post-vision rows"};
-  info.options = {"p=0.01", "recent_share=0.1", "min_stat_rows=1", "max_stat_rows=0", "faithful_clip=false"};
   return info;
 }
 

@@ -4,25 +4,19 @@
 //
 // P = rows after the last visual token. gamma = mean over heads of the share of allowed entries of P below p times their row maximum;
 // budgets in proportion to 1 - gamma; score = column sums of P over all columns; the last 10 % of a layer's budget are protected.
-// Deviations: shares cut by clipping are given to the other layers, so that the total is exact (faithful_clip = true: as printed); each
-// kv head keeps its own set (the paper does not say); keys are all columns, as its algorithm listing has it, not the last rows only, as its
+// Options: min_stat_rows extends P backwards (template tokens alone are noisy judges), max_stat_rows takes its last rows only (0: all).
+// Deviations: shares cut by clipping are given to the other layers, so that the total is exact (faithful_clip: as printed); each kv head
+// keeps its own set (the paper does not say); keys are all columns, as its algorithm listing has it, not the last rows only, as its
 // formula is printed; without visual tokens, or with none after them, P is the last 32 rows.
 #pragma once
 
 #include "engine/compression/composition.h"
 #include "engine/compression/method_info.h"
+#include "engine/compression/method_options.h"
 
 namespace winnow {
 
-struct VlCacheOptions {
-  double p = 0.01;
-  double recent_share = 0.10;
-  std::int64_t min_stat_rows = 1;  // extends P backwards: template tokens alone are noisy judges
-  std::int64_t max_stat_rows = 0;  // last rows of P only; 0: all
-  bool faithful_clip = false;
-};
-
-Composition compose_vl_cache(const VlCacheOptions& options = {});
+Composition vl_cache(OptionReader& options);
 MethodInfo vl_cache_info();
 
 }  // namespace winnow

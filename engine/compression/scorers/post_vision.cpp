@@ -2,11 +2,11 @@
 
 namespace winnow {
 
-std::optional<StatisticsNeed> PostVisionScorer::need() const {
+StatisticsNeeds PostVisionScorer::needs() const {
   StatisticsNeed need;
   need.rows = rows_;
   need.column_sums = true;
-  return need;
+  return {{need}, {}, {}};
 }
 
 HeadScores PostVisionScorer::score(const LayerStatistics& statistics, const SegmentInfo&) const { return statistics.at(rows_).column_sums; }

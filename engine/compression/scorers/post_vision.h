@@ -8,8 +8,8 @@ namespace winnow {
 class PostVisionScorer : public Scorer {
  public:
   explicit PostVisionScorer(RowRule rows) : rows_(rows) {}
-  std::string name() const override { return "post-vision attention"; }
-  std::optional<StatisticsNeed> need() const override;
+  std::string name() const override { return "post-vision"; }
+  StatisticsNeeds needs() const override;
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
 
  private:

@@ -5,22 +5,18 @@
 
 namespace winnow {
 
-RowRule WindowVotesScorer::rows() const {
-  RowRule rule;
-  rule.kind = RowRule::Kind::kLast;
-  rule.window = window_;
-  return rule;
-}
+RowRule WindowVotesScorer::rows() const { return RowRule::last(window_); }
 
-std::optional<StatisticsNeed> WindowVotesScorer::need() const {
+StatisticsNeeds WindowVotesScorer::needs() const {
   StatisticsNeed need;
   need.rows = rows();
   need.column_sums = true;
-  return need;
+  need.reduce = reduce_;
+  return {{need}, {}, {}};
 }
 
 HeadScores WindowVotesScorer::score(const LayerStatistics& statistics, const SegmentInfo& segment) const {
-  HeadScores scores = statistics.at(rows()).column_sums;
+  HeadScores scores = statistics.at(rows(), reduce_).column_sums;
   const std::int64_t before = std::max<std::int64_t>(0, segment.tokens - window_);
   for (std::int64_t head = 0; head < scores.heads; ++head) {
     const std::span<float> row = scores.row(head);

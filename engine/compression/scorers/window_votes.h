@@ -11,9 +11,10 @@ namespace winnow {
 
 class WindowVotesScorer : public Scorer {
  public:
-  WindowVotesScorer(std::int64_t window, std::int64_t kernel, Pooling pooling) : window_(window), kernel_(kernel), pooling_(pooling) {}
-  std::string name() const override { return "window votes"; }
-  std::optional<StatisticsNeed> need() const override;
+  WindowVotesScorer(std::int64_t window, std::int64_t kernel, Pooling pooling, GroupReduce reduce = GroupReduce::kMean)
+      : window_(window), kernel_(kernel), pooling_(pooling), reduce_(reduce) {}
+  std::string name() const override { return "window-votes"; }
+  StatisticsNeeds needs() const override;
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
 
  private:
@@ -21,6 +22,7 @@ class WindowVotesScorer : public Scorer {
   std::int64_t window_;
   std::int64_t kernel_;
   Pooling pooling_;
+  GroupReduce reduce_;
 };
 
 }  // namespace winnow

@@ -62,13 +62,29 @@ at::Tensor row_maxima(const LayerView& view, const at::Tensor& queries, std::int
   return maxima;
 }
 
-at::Tensor reduce_group(const at::Tensor& sums, GroupReduce reduce) {
+at::Tensor reduce_group(const at::Tensor& sums, GroupReduce reduce, std::int64_t group_axis) {
   switch (reduce) {
-    case GroupReduce::kMaximum: return sums.amax(1);
-    case GroupReduce::kSum: return sums.sum(1);
+    case GroupReduce::kMaximum: return sums.amax(group_axis);
+    case GroupReduce::kSum: return sums.sum(group_axis);
     case GroupReduce::kMean: break;
   }
-  return sums.mean(1);
+  return sums.mean(group_axis);
+}
+
+// Probabilities of a query tile over one kv head's retained slots, tile by tile: visit(first slot, count, [G, rows, count]).
+template <class Visit>
+void for_past_tiles(const LayerView& view, const at::Tensor& queries, const at::Tensor& lse, std::int64_t head, std::int64_t rows, Visit visit) {
+  const at::Tensor& past = view.past_keys[static_cast<std::size_t>(head)];
+  for (std::int64_t slot = 0; slot < past.size(0); slot += kStatisticsKeyTile) {
+    const std::int64_t count = std::min(kStatisticsKeyTile, past.size(0) - slot);
+    const at::Tensor keys = past.narrow(0, slot, count).to(at::kFloat);
+    visit(slot, count, at::mm(queries.select(0, head), keys.t()).reshape({-1, rows, count}).sub_(lse.select(0, head)));
+  }
+}
+
+std::vector<float> to_host(const at::Tensor& tensor) {
+  const at::Tensor host = tensor.to(at::kCPU, at::kFloat).contiguous();
+  return {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()};
 }
 
 }  // namespace
@@ -87,16 +103,26 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
   RowStatistics result;
   result.rows = need.rows;
   result.reduce = need.reduce;
-  at::Tensor sums = need.column_sums ? at::zeros({kv_heads, group, n}, fp32) : at::Tensor();
+  const bool wants_sums = need.column_sums || need.head_variance;
+  const bool wants_probabilities = wants_sums || need.column_squares || need.row_entropy;
+  at::Tensor sums = wants_sums ? at::zeros({kv_heads, group, n}, fp32) : at::Tensor();
+  at::Tensor squares = need.column_squares ? at::zeros({kv_heads, n}, fp32) : at::Tensor();
+  at::Tensor entropy = need.row_entropy ? at::zeros({kv_heads, group}, fp32.dtype(at::kDouble)) : at::Tensor();
   at::Tensor zeros = need.sparsity_p ? at::zeros({kv_heads, group}, fp32.dtype(at::kLong)) : at::Tensor();
+  std::vector<at::Tensor> past_sums, past_squares;
+  for (const at::Tensor& past : view.past_keys) {
+    past_sums.push_back(at::zeros({group, past.size(0)}, fp32));
+    past_squares.push_back(at::zeros({past.size(0)}, fp32));
+  }
   bool finite = true;
 
   const std::int64_t first = rows_of(need.rows, segment).first;
+  result.row_count = n - first;
   for (std::int64_t row = first; row < n; row += kStatisticsRowTile) {
     const std::int64_t rows = std::min(kStatisticsRowTile, n - row);
     const at::Tensor queries = query_tile(view, kv_heads, row, rows);
     at::Tensor lse;
-    if (need.column_sums) lse = view.log_sum_exp.narrow(1, row, rows).to(at::kFloat).reshape({kv_heads, group, rows, 1});
+    if (wants_probabilities) lse = view.log_sum_exp.narrow(1, row, rows).to(at::kFloat).reshape({kv_heads, group, rows, 1});
     at::Tensor threshold;
     if (need.sparsity_p) {
       const at::Tensor maxima = row_maxima(view, queries, row, rows);
@@ -109,19 +135,39 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
         if (mask.defined()) below.masked_fill_(mask, false);
         zeros += below.sum({2, 3}, false, at::kInt);  // summing booleans copies them into the type of the sum: the smaller the better
       }
-      if (need.column_sums) {
-        at::Tensor probabilities = logits.sub_(lse).exp_();
-        if (mask.defined()) probabilities.masked_fill_(mask, 0.0);
-        sums.narrow(2, key, count).add_(probabilities.sum(2));
-      }
+      if (!wants_probabilities) return;
+      const at::Tensor log_probabilities = logits.sub_(lse);
+      at::Tensor probabilities = need.row_entropy ? log_probabilities.exp() : log_probabilities.exp_();
+      if (mask.defined()) probabilities.masked_fill_(mask, 0.0);
+      if (need.row_entropy) entropy.sub_(probabilities.mul(log_probabilities).sum({2, 3}, false, at::kDouble));
+      if (wants_sums) sums.narrow(2, key, count).add_(probabilities.sum(2));
+      if (need.column_squares) squares.narrow(1, key, count).add_(probabilities.mean(1).square_().sum(1));
     });
+    if (!wants_probabilities) continue;
+    for (std::int64_t head = 0; head < static_cast<std::int64_t>(view.past_keys.size()); ++head) {
+      const auto h = static_cast<std::size_t>(head);
+      for_past_tiles(view, queries, lse, head, rows, [&](std::int64_t slot, std::int64_t count, const at::Tensor& log_probabilities) {
+        const at::Tensor probabilities = log_probabilities.exp();
+        if (need.row_entropy) entropy.select(0, head).sub_(probabilities.mul(log_probabilities).sum({1, 2}, false, at::kDouble));
+        if (need.column_sums) past_sums[h].narrow(1, slot, count).add_(probabilities.sum(1));
+        if (need.column_squares) past_squares[h].narrow(0, slot, count).add_(probabilities.mean(0).square_().sum(0));
+      });
+    }
   }
 
   if (need.column_sums) {
-    const at::Tensor reduced = reduce_group(sums, need.reduce).to(at::kCPU).contiguous();
-    const float* values = reduced.const_data_ptr<float>();
-    result.column_sums = {kv_heads, n, std::vector<float>(values, values + reduced.numel())};
+    result.column_sums = {kv_heads, n, to_host(reduce_group(sums, need.reduce, 1))};
+    for (const at::Tensor& past : past_sums) result.past_sums.push_back(to_host(reduce_group(past, need.reduce, 0)));
   }
+  if (need.column_squares) {
+    result.column_squares = {kv_heads, n, to_host(squares)};
+    for (const at::Tensor& past : past_squares) result.past_squares.push_back(to_host(past));
+  }
+  if (need.head_variance) {
+    const at::Tensor variance = sums.to(at::kDouble).var(at::IntArrayRef{2}, /*unbiased=*/false).to(at::kCPU).contiguous();
+    result.head_variance.assign(variance.const_data_ptr<double>(), variance.const_data_ptr<double>() + variance.numel());
+  }
+  if (need.row_entropy) result.row_entropy = entropy.mean().item<double>() / static_cast<double>(n - first);
   if (need.sparsity_p) {
     const at::Tensor counts = zeros.to(at::kCPU).contiguous();
     result.zero_counts.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel());

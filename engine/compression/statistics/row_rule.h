@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "engine/compression/segment_info.h"
 
@@ -14,6 +15,13 @@ struct RowRule {
   // kPostVision: rows after the last visual token, extended backwards to at least `min_rows` and cut to the last `max_rows` (0: no limit).
   std::int64_t min_rows = 1;
   std::int64_t max_rows = 0;
+
+  static RowRule last(std::int64_t window) {
+    RowRule rule;
+    rule.window = window;
+    return rule;
+  }
+  static RowRule all() { return last(std::numeric_limits<std::int64_t>::max()); }
 
   friend bool operator==(const RowRule&, const RowRule&) = default;
 };

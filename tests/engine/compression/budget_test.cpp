@@ -13,7 +13,9 @@ namespace {
 using Budgets = std::vector<std::int64_t>;
 
 Budgets give(std::vector<double> weights, std::int64_t total, std::int64_t low, std::int64_t high) {
-  return allocate(weights, total, low, high);
+  const std::vector<std::int64_t> lows(weights.size(), low);
+  const std::vector<std::int64_t> highs(weights.size(), high);
+  return allocate(weights, total, lows, highs);
 }
 
 // Rows R1 to R7 of the methods' integer rules.
@@ -60,7 +62,7 @@ TEST(Allocate, GivesTheExactTotalInsideTheBounds) {
     const std::int64_t total = pick(layers * low, layers * high);
     std::vector<double> weights(static_cast<std::size_t>(layers));
     for (double& weight : weights) weight = std::pow(10.0, static_cast<double>(pick(-12, 12))) * static_cast<double>(pick(0, 3));
-    const Budgets budgets = allocate(weights, total, low, high);
+    const Budgets budgets = give(weights, total, low, high);
     ASSERT_EQ(std::accumulate(budgets.begin(), budgets.end(), std::int64_t{0}), total) << "round " << round;
     for (std::size_t a = 0; a < budgets.size(); ++a) {
       ASSERT_GE(budgets[a], low);

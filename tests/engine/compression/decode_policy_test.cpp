@@ -1,4 +1,4 @@
-#include "engine/compression/decode_policy.h"
+#include "engine/compression/decode/recency_eviction.h"
 
 #include <gtest/gtest.h>
 
@@ -41,14 +41,15 @@ std::vector<std::int32_t> sinks_and_last(std::int32_t sinks, std::int32_t last, 
   return tokens;
 }
 
-TEST(DecodePolicy, HoldsTheCapOverTenThousandSteps) {
+TEST(RecencyEviction, HoldsTheCapOverTenThousandSteps) {
+  MergeState state;
   KvCache cache(tiny_shape());
-  DecodePolicy policy({20, 70}, 4, 2);
+  RecencyEviction policy({20, 70}, 4, 2);
   for (std::int64_t layer = 0; layer < 2; ++layer) append(cache, layer, 0, 15);
   for (std::int32_t token = 15; token < 10015; ++token) {
     for (std::int64_t layer = 0; layer < 2; ++layer) {
       append(cache, layer, token, 1);
-      policy.after_layer(cache, layer);
+      policy.after_layer(cache, layer, {}, state);
       const std::int64_t cap = policy.caps()[static_cast<std::size_t>(layer)];
       ASSERT_EQ(cache.slots(layer, 0), std::min<std::int64_t>(cap, token + 1));
       if (token % 997 == 0 && token > 100) {
@@ -65,57 +66,60 @@ TEST(DecodePolicy, HoldsTheCapOverTenThousandSteps) {
   EXPECT_EQ(cache.bytes_peak(), cache.bytes_allocated());
 }
 
-TEST(DecodePolicy, EvictsManyAtOnceWhenFarOverTheCap) {
+TEST(RecencyEviction, EvictsManyAtOnceWhenFarOverTheCap) {
+  MergeState state;
   KvCache cache(tiny_shape());
-  DecodePolicy policy({10, 10}, 2, 2);
+  RecencyEviction policy({10, 10}, 2, 2);
   append(cache, 0, 0, 200);
-  policy.after_layer(cache, 0);
+  policy.after_layer(cache, 0, {}, state);
   EXPECT_EQ(sorted_tokens(cache, 0, 1), sinks_and_last(2, 199, 10));
   append(cache, 0, 200, 1);
-  policy.after_layer(cache, 0);
+  policy.after_layer(cache, 0, {}, state);
   EXPECT_EQ(sorted_tokens(cache, 0, 1), sinks_and_last(2, 200, 10));
 }
 
-TEST(DecodePolicy, NoticesThatTheCacheWasCutBack) {
+TEST(RecencyEviction, NoticesThatTheCacheWasCutBack) {
+  MergeState state;
   KvCache cache(tiny_shape());
-  DecodePolicy policy({10, 10}, 0, 2);
+  RecencyEviction policy({10, 10}, 0, 2);
   append(cache, 0, 0, 10);
   for (std::int32_t token = 10; token < 17; ++token) {
     append(cache, 0, token, 1);
-    policy.after_layer(cache, 0);
+    policy.after_layer(cache, 0, {}, state);
   }
   cache.truncate(14);  // tokens 7 .. 13 remain
   for (std::int32_t token = 14; token < 40; ++token) {
     append(cache, 0, token, 1);
-    policy.after_layer(cache, 0);
+    policy.after_layer(cache, 0, {}, state);
   }
   EXPECT_EQ(sorted_tokens(cache, 0, 0), sinks_and_last(0, 39, 10));
 }
 
-TEST(DecodePolicy, ACopyLivesItsOwnLife) {
+TEST(RecencyEviction, ACopyLivesItsOwnLife) {
+  MergeState state;
   KvCache cache(tiny_shape());
-  DecodePolicy policy({8, 8}, 1, 2);
+  RecencyEviction policy({8, 8}, 1, 2);
   append(cache, 0, 0, 8);
   append(cache, 0, 8, 1);
-  policy.after_layer(cache, 0);
+  policy.after_layer(cache, 0, {}, state);
   KvCache forked = cache.fork();
-  DecodePolicy copy = policy;
+  RecencyEviction copy = policy;
   for (std::int32_t token = 9; token < 30; ++token) {
     append(cache, 0, token, 1);
-    policy.after_layer(cache, 0);
+    policy.after_layer(cache, 0, {}, state);
   }
   append(forked, 0, 9, 1);
-  copy.after_layer(forked, 0);
+  copy.after_layer(forked, 0, {}, state);
   EXPECT_EQ(sorted_tokens(cache, 0, 0), sinks_and_last(1, 29, 8));
   EXPECT_EQ(sorted_tokens(forked, 0, 0), sinks_and_last(1, 9, 8));
 }
 
-TEST(DecodePolicy, RefusesACapWithoutRoom) { EXPECT_THROW(DecodePolicy({4}, 4, 1), Exception); }
+TEST(RecencyEviction, RefusesACapWithoutRoom) { EXPECT_THROW(RecencyEviction({4}, 4, 1), Exception); }
 
 class NextDecodePolicy : public ::testing::Test {
  protected:
   // A turn of n tokens (visual or text) under the recipe: append, compress, ask for the policy.
-  std::optional<DecodePolicy> turn(const RecipeSpec& spec, std::int64_t n, Modality kind, const std::optional<DecodePolicy>& previous) {
+  std::unique_ptr<DecodePolicy> turn(const RecipeSpec& spec, std::int64_t n, Modality kind, const DecodePolicy* previous) {
     const std::vector<Modality> modality(static_cast<std::size_t>(n), kind);
     const Recipe recipe = Recipe::from_spec(spec);
     SegmentCompressor compressor(recipe, testing::segment_of(modality, 2, 2, 2, next_));
@@ -126,6 +130,8 @@ class NextDecodePolicy : public ::testing::Test {
     next_ += static_cast<std::int32_t>(n);
     return next_decode_policy(previous, recipe, compressor, cache_);
   }
+
+  static const std::vector<std::int64_t>& caps_of(const DecodePolicy& policy) { return dynamic_cast<const RecencyEviction&>(policy).caps(); }
 
   static RecipeSpec streaming(double retention) {
     RecipeSpec spec;
@@ -139,35 +145,36 @@ class NextDecodePolicy : public ::testing::Test {
 };
 
 TEST_F(NextDecodePolicy, GrowsByWhatANewSegmentWasGranted) {
-  const auto first = turn(streaming(0.5), 100, Modality::kVisual, std::nullopt);
+  const auto first = turn(streaming(0.5), 100, Modality::kVisual, nullptr);
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->caps(), (std::vector<std::int64_t>{50, 50}));
-  const auto second = turn(streaming(0.5), 40, Modality::kVisual, first);
-  EXPECT_EQ(second->caps(), (std::vector<std::int64_t>{70, 70}));
-  const auto short_text = turn(streaming(0.5), 10, Modality::kText, second);  // kept whole
-  EXPECT_EQ(short_text->caps(), (std::vector<std::int64_t>{80, 80}));
+  EXPECT_EQ(caps_of(*first), (std::vector<std::int64_t>{50, 50}));
+  const auto second = turn(streaming(0.5), 40, Modality::kVisual, first.get());
+  EXPECT_EQ(caps_of(*second), (std::vector<std::int64_t>{70, 70}));
+  const auto short_text = turn(streaming(0.5), 10, Modality::kText, second.get());  // kept whole
+  EXPECT_EQ(caps_of(*short_text), (std::vector<std::int64_t>{80, 80}));
 }
 
 TEST_F(NextDecodePolicy, AnAbsoluteBudgetStaysTheCap) {
   RecipeSpec spec = streaming(0.5);
   spec.budget_tokens = 30;
-  const auto first = turn(spec, 20, Modality::kVisual, std::nullopt);  // no event, but a cap
+  const auto first = turn(spec, 20, Modality::kVisual, nullptr);  // no event, but a cap
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->caps(), (std::vector<std::int64_t>{30, 30}));
-  auto second = turn(spec, 100, Modality::kVisual, first);
-  EXPECT_EQ(second->caps(), (std::vector<std::int64_t>{30, 30}));
+  EXPECT_EQ(caps_of(*first), (std::vector<std::int64_t>{30, 30}));
+  auto second = turn(spec, 100, Modality::kVisual, first.get());
+  EXPECT_EQ(caps_of(*second), (std::vector<std::int64_t>{30, 30}));
   EXPECT_EQ(cache_.slots(0, 0), 50);
   append(cache_, 0, next_, 1);
-  second->after_layer(cache_, 0);  // whole conversation under the cap again
+  MergeState state;
+  second->after_layer(cache_, 0, {}, state);  // whole conversation under the cap again
   EXPECT_EQ(sorted_tokens(cache_, 0, 0), sinks_and_last(4, 120, 30));
 }
 
 TEST_F(NextDecodePolicy, NoCapWithoutCompression) {
-  EXPECT_FALSE(turn(streaming(1.0), 100, Modality::kVisual, std::nullopt));
-  EXPECT_FALSE(turn(streaming(0.5), 20, Modality::kText, std::nullopt));  // short text: no event so far
+  EXPECT_FALSE(turn(streaming(1.0), 100, Modality::kVisual, nullptr));
+  EXPECT_FALSE(turn(streaming(0.5), 20, Modality::kText, nullptr));  // short text: no event so far
   RecipeSpec once = streaming(0.5);
   once.method = "random";
-  EXPECT_FALSE(turn(once, 100, Modality::kVisual, std::nullopt));
+  EXPECT_FALSE(turn(once, 100, Modality::kVisual, nullptr));
 }
 
 }  // namespace

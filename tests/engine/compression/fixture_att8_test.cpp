@@ -1,22 +1,26 @@
 // The eight-token fixture: every number was computed twice in double precision, outside this program.
 #include <gtest/gtest.h>
 
-#include "engine/compression/methods/random.h"
-#include "engine/compression/methods/snapkv.h"
-#include "engine/compression/methods/streaming_llm.h"
-#include "engine/compression/methods/vl_cache.h"
+#include "engine/compression/allocators/inverse_variance.h"
+#include "engine/compression/scorers/mean_deviation.h"
 #include "engine/compression/scorers/random_score.h"
+#include "engine/compression/scorers/text_prior.h"
 #include "engine/compression/scorers/window_votes.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/compression/select.h"
 #include "engine/compression/statistics/attention_statistics.h"
+#include "engine/compression/statistics/cross_modal_entropy.h"
+#include "engine/compression/statistics/elite_attention.h"
 #include "tests/engine/compression/layer_fixture.h"
+#include "tests/engine/compression/named_composition.h"
 
 namespace winnow {
 namespace {
 
 using testing::att8_segment;
 using testing::att8_view;
+using testing::composition_of;
+using Options = std::map<std::string, std::string>;
 using Rows = std::vector<std::int32_t>;
 
 constexpr double kTolerance = 1e-5;
@@ -73,7 +77,7 @@ TEST(Att8, ZeroCounts) {
 TEST(Att8, SnapKvScores) {
   const WindowVotesScorer scorer(2, 3, Pooling::kAverage);
   LayerStatistics layer;
-  layer.by_rows.push_back(attention_statistics(att8_view(), att8_segment(), *scorer.need()));
+  layer.by_rows.push_back(attention_statistics(att8_view(), att8_segment(), scorer.needs().attention.front()));
   const HeadScores scores = scorer.score(layer, att8_segment());
   expect_near(scores.row(0).first(6), {0.293349, 0.351288, 0.225008, 0.218645, 0.236977, 0.174836});
 }
@@ -90,17 +94,112 @@ Rows kept(Composition composition, int budget) {
 }
 
 TEST(Att8, SnapKvKeeps) {
-  const SnapKvOptions options{2, 3, Pooling::kAverage};
-  EXPECT_EQ(kept(compose_snapkv(options), 4), (Rows{0, 1, 6, 7}));
-  EXPECT_EQ(kept(compose_snapkv(options), 5), (Rows{0, 1, 4, 6, 7}));
+  const Options options = {{"window", "2"}, {"kernel", "3"}};
+  EXPECT_EQ(kept(composition_of("snapkv", options), 4), (Rows{0, 1, 6, 7}));
+  EXPECT_EQ(kept(composition_of("snapkv", options), 5), (Rows{0, 1, 4, 6, 7}));
 }
 
-TEST(Att8, VlCacheKeeps) { EXPECT_EQ(kept(compose_vl_cache(), 4), (Rows{0, 1, 4, 7})); }
+TEST(Att8, VlCacheKeeps) { EXPECT_EQ(kept(composition_of("vl-cache"), 4), (Rows{0, 1, 4, 7})); }
 
-TEST(Att8, StreamingLlmKeeps) { EXPECT_EQ(kept(compose_streaming_llm({1}), 4), (Rows{0, 5, 6, 7})); }
+TEST(Att8, StreamingLlmKeeps) { EXPECT_EQ(kept(composition_of("streaming-llm", {{"sinks", "1"}}), 4), (Rows{0, 5, 6, 7})); }
+
+TEST(Att8, H2oKeeps) { EXPECT_EQ(kept(composition_of("h2o"), 4), (Rows{0, 1, 6, 7})); }
+
+TEST(Att8, TextPrior) {
+  const TextPriorScorer scorer;
+  LayerStatistics layer;
+  layer.by_rows.push_back(attention_statistics(att8_view(), att8_segment(), scorer.needs().attention.front()));
+  expect_near(scorer.score(layer, att8_segment()).row(0),
+              {6.380501, 1.882753, 0.884301, 0.432670, 1.069459, 3.495611, 3.306912, 3.308796});
+}
+
+TEST(Att8, MedaKeeps) {
+  EXPECT_EQ(kept(composition_of("meda"), 6), (Rows{0, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(kept(composition_of("meda", {{"recent_share", "0.5"}}), 6), (Rows{0, 1, 4, 5, 6, 7}));
+}
+
+// All text stays (0, 5, 6, 7; of the last 3 rows none is visual), and the two best images fill the rest.
+TEST(Att8, HardTextPolicyKeepsAllTextFirst) {
+  const Options hard = {{"recent_share", "0.5"}, {"text_policy", "hard"}};
+  EXPECT_EQ(kept(composition_of("meda", hard), 6), (Rows{0, 1, 4, 5, 6, 7}));
+  EXPECT_EQ(kept(composition_of("look-m", hard), 2), (Rows{0, 5, 6, 7}));  // text alone is more than the budget
+}
+
+TEST(Att8, CrossModalEntropies) {
+  using Heads = CrossModalNeed::Heads;
+  const CrossModalEntropy found = cross_modal_entropy(att8_view(), att8_segment(), {});
+  EXPECT_TRUE(found.defined);
+  EXPECT_NEAR(found.text_to_visual, 1.254547, kTolerance);
+  EXPECT_NEAR(found.visual_to_text, 1.324794, kTolerance);
+  // Mean over heads of each head's own: (1.242782 + 1.172129 + 1.263058 + 1.213321) / 2.
+  const CrossModalEntropy by_head = cross_modal_entropy(att8_view(), att8_segment(), {Heads::kEntropyFirst, false});
+  EXPECT_NEAR(by_head.text_to_visual, 0.5 * (1.242782 + 1.172129), kTolerance);
+  EXPECT_NEAR(by_head.visual_to_text, 0.5 * (1.263058 + 1.213321), kTolerance);
+  EXPECT_NEAR(by_head.text_to_visual + by_head.visual_to_text, 2.445645, kTolerance);
+}
+
+// Causal: row 0 sees no image; visual rows see text 0 only, which has no entropy.
+TEST(Att8, CausalCrossModalEntropyLooksBackOnly) {
+  const CrossModalEntropy found = cross_modal_entropy(att8_view(), att8_segment(), {CrossModalNeed::Heads::kMeanFirst, true});
+  EXPECT_NEAR(found.visual_to_text, 0.0, kTolerance);
+  EXPECT_GT(found.text_to_visual, 1.0);
+}
+
+TEST(Att8, FullAttentionEntropy) {
+  StatisticsNeed need;
+  need.rows = RowRule::all();
+  need.row_entropy = true;
+  EXPECT_NEAR(attention_statistics(att8_view(), att8_segment(), need).row_entropy, 1.161692, kTolerance);
+}
+
+TEST(Att8, VarianceOfColumnSums) {
+  StatisticsNeed need;
+  need.rows = RowRule::all();
+  need.head_variance = true;
+  const RowStatistics found = attention_statistics(att8_view(), att8_segment(), need);
+  ASSERT_EQ(found.head_variance.size(), 2U);
+  EXPECT_NEAR(found.head_variance[0], 0.970903, kTolerance);
+  EXPECT_NEAR(found.head_variance[1], 1.028310, kTolerance);
+  // Two heads mapped to [0, 1] over themselves: about (0 + 1) / 2, a little less for the 1e-6 in the denominator.
+  LayerStatistics layer;
+  layer.by_rows.push_back(found);
+  const double range = 1.175211 - 1.109603;
+  const InverseVarianceAllocator allocator(InverseVarianceAllocator::Norm::kHeadMinMax);
+  EXPECT_NEAR(allocator.measure(layer, att8_segment()).at(0), 0.5 * range / (range + 1e-6), kTolerance);
+}
+
+TEST(Att8, SquaresMeansAndDeviations) {
+  const MeanDeviationScorer scorer;
+  LayerStatistics layer;
+  layer.by_rows.push_back(attention_statistics(att8_view(), att8_segment(), scorer.needs().attention.front()));
+  expect_near(layer.by_rows[0].column_squares.row(0), {1.844129, 0.597609, 0.148940, 0.051282, 0.363447, 0.033933, 0.009261, 0.014053});
+  expect_near(scorer.score(layer, att8_segment()).row(0), {0.398781, 0.268965, 0.147383, 0.086534, 0.267365, 0.101787, 0.058331, 0.118546});
+  expect_near(scorer.protection_score(layer, att8_segment()).row(0).first(7),
+              {0.267375, 0.114152, 0.055691, 0.052614, 0.139205, 0.030827, 0.035046});
+}
+
+// P = rnd(0.3 * 5) + 1 = 3: sink 0, last 7, and 4 by deviation.
+TEST(Att8, RocoKeeps) {
+  EXPECT_EQ(kept(composition_of("roco", {{"sinks", "1"}, {"guarded", "1"}}), 5), (Rows{0, 1, 2, 4, 7}));
+}
+
+TEST(Att8, EliteTokensAndImportance) {
+  const EliteAttention strict = elite_attention(att8_view(), att8_segment(), {0.9, false});
+  EXPECT_EQ(strict.visual, (std::vector<std::int64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(strict.elite, (std::vector<std::int64_t>{7}));
+  expect_near(strict.importance.row(0), {0, 0.249689, 0.171199, 0.060704, 0.347210, 0, 0, 0});
+  EXPECT_NEAR(strict.strength, 0.828801, kTolerance);
+  const EliteAttention wide = elite_attention(att8_view(), att8_segment(), {0.6, false});
+  EXPECT_EQ(wide.elite, (std::vector<std::int64_t>{5, 6, 7}));
+  expect_near(wide.importance.row(0), {0, 0.230677, 0.127649, 0.116710, 0.281330, 0, 0, 0});
+  EXPECT_NEAR(wide.strength, 0.756366, kTolerance);
+  EXPECT_FALSE(wide.fallback);
+}
+
+TEST(Att8, AirCacheKeepsTheBestVisualTokensAndAllText) { EXPECT_EQ(kept(composition_of("aircache"), 2), (Rows{0, 1, 4, 5, 6, 7})); }
 
 TEST(Att8, RandomKeeps) {
-  EXPECT_EQ(kept(compose_random({1234, false}), 4), (Rows{0, 1, 4, 7}));
+  EXPECT_EQ(kept(composition_of("random", {}, 1234), 4), (Rows{0, 1, 4, 7}));
   LayerStatistics layer;
   layer.layer = 1;
   SegmentInfo segment = att8_segment();

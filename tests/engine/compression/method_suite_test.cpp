@@ -8,9 +8,11 @@
 #include <set>
 #include <string>
 
+#include "engine/base/error.h"
 #include "engine/compression/methods/registry.h"
 #include "engine/compression/segment_compressor.h"
 #include "tests/engine/compression/layer_fixture.h"
+#include "tests/engine/compression/named_composition.h"
 
 namespace winnow {
 namespace {
@@ -23,6 +25,8 @@ constexpr std::int64_t kDim = 8;
 using Modalities = std::vector<Modality>;
 
 struct Event {
+  Scope scope = Scope::kAll;
+  Granularity granularity = Granularity::kHead;
   std::vector<std::int64_t> budgets;
   std::vector<LayerPlan> plans;  // empty: nothing is compressed
 };
@@ -36,6 +40,8 @@ Event compress(const RecipeSpec& spec, const Modalities& modality, const Past& p
   const Recipe recipe = Recipe::from_spec(spec);
   SegmentCompressor compressor(recipe, testing::segment_of(modality, kLayers, kHeads, kKvHeads, past.tokens));
   Event event;
+  event.scope = recipe.composition().scope;
+  event.granularity = recipe.composition().granularity;
   if (compressor.will_compress()) {
     for (std::int64_t layer = 0; layer < kLayers; ++layer) {
       if (compressor.wants_views()) {
@@ -65,28 +71,57 @@ Modalities image_then_text(std::int64_t before, std::int64_t visual, std::int64_
   return modality;
 }
 
-void expect_valid(const Event& event, std::int64_t n) {
+// Tokens that compete for slots.
+std::int64_t candidates(const Event& event, const Modalities& modality) {
+  if (event.scope == Scope::kAll) return static_cast<std::int64_t>(modality.size());
+  return std::count(modality.begin(), modality.end(), Modality::kVisual);
+}
+
+void expect_valid(const Event& event, const Modalities& modality) {
+  const auto n = static_cast<std::int64_t>(modality.size());
+  const std::int64_t beside = n - candidates(event, modality);
   for (std::size_t layer = 0; layer < event.plans.size(); ++layer) {
     const LayerPlan& plan = event.plans[layer];
     EXPECT_EQ(plan.budget, event.budgets[layer]);
     ASSERT_EQ(plan.kept.size(), static_cast<std::size_t>(kKvHeads));
     for (const auto& kept : plan.kept) {
-      ASSERT_EQ(static_cast<std::int64_t>(kept.size()), plan.budget);
+      ASSERT_EQ(static_cast<std::int64_t>(kept.size()), plan.budget + beside);
       ASSERT_TRUE(std::is_sorted(kept.begin(), kept.end()));
       ASSERT_EQ(std::set<std::int32_t>(kept.begin(), kept.end()).size(), kept.size());
       ASSERT_GE(kept.front(), 0);
-      ASSERT_EQ(kept.back(), n - 1) << "the last token always stays";
+      ASSERT_LT(kept.back(), n);
+      if (event.scope == Scope::kAll) {
+        ASSERT_EQ(kept.back(), n - 1) << "the last token always stays";
+      } else {
+        for (std::int32_t row = 0; row < n; ++row) {
+          if (modality[static_cast<std::size_t>(row)] == Modality::kVisual) continue;
+          ASSERT_TRUE(std::binary_search(kept.begin(), kept.end(), row)) << "text is no candidate";
+        }
+      }
+    }
+    if (event.granularity == Granularity::kLayer) {
+      for (const auto& kept : plan.kept) ASSERT_EQ(kept, plan.kept.front()) << "one set for all heads";
     }
   }
 }
 
 std::int64_t sum(const std::vector<std::int64_t>& budgets) { return std::accumulate(budgets.begin(), budgets.end(), std::int64_t{0}); }
 
+// Valid plans and the exact total, or the floor of every layer where that is more than was asked for.
+void expect_lawful(const Event& event, const Modalities& modality, const RecipeSpec& spec) {
+  expect_valid(event, modality);
+  if (event.plans.empty()) return;
+  const std::int64_t wanted = total_budget(Recipe::from_spec(spec).budget(), kLayers, candidates(event, modality));
+  const std::int64_t least = *std::min_element(event.budgets.begin(), event.budgets.end());
+  EXPECT_TRUE(sum(event.budgets) == wanted || (sum(event.budgets) == kLayers * least && sum(event.budgets) > wanted));
+}
+
 class MethodSuite : public ::testing::TestWithParam<std::string> {
  protected:
   RecipeSpec spec(double retention) const {
     RecipeSpec spec;
     spec.method = GetParam();
+    if (spec.method == "prefixkv-profile") spec.options["shares"] = "0.5:0.3:0.2";
     spec.retention = retention;
     spec.min_event_tokens = 0;
     spec.seed = 17;
@@ -111,9 +146,10 @@ TEST_P(MethodSuite, BudgetsSumExactly) {
   const Modalities modality = image_then_text(5, 150, 20);
   for (const double retention : {0.25, 0.333, 0.5, 0.9}) {
     const Event event = compress(spec(retention), modality);
-    expect_valid(event, 175);
+    expect_valid(event, modality);
     if (compresses()) {
-      EXPECT_EQ(sum(event.budgets), static_cast<std::int64_t>(std::floor(retention * kLayers * 175 + 0.5))) << retention;
+      const auto competing = static_cast<double>(kLayers * candidates(event, modality));
+      EXPECT_EQ(sum(event.budgets), static_cast<std::int64_t>(std::floor(retention * competing + 0.5))) << retention;
     }
   }
   RecipeSpec absolute = spec(0.1);
@@ -126,10 +162,10 @@ TEST_P(MethodSuite, BudgetsSumExactly) {
 TEST_P(MethodSuite, ProtectedSlotsStay) {
   const Modalities modality = image_then_text(5, 150, 20);
   const Event event = compress(spec(0.25), modality);
-  expect_valid(event, 175);
+  expect_valid(event, modality);
   for (const MethodEntry& entry : method_registry()) {
     if (entry.name != GetParam()) continue;
-    const Protection protection = entry.compose(0).protection;
+    const Protection protection = testing::composition_of(entry.name).protection;
     for (const LayerPlan& plan : event.plans) {
       const std::int64_t recent =
           protection.recent_share > 0 ? share_of(protection.recent_share, plan.budget) : std::max<std::int64_t>(1, protection.window);
@@ -162,7 +198,7 @@ TEST_P(MethodSuite, SurvivesAwkwardSegments) {
       SCOPED_TRACE(::testing::Message() << modality.size() << " tokens, retention " << retention);
       const auto n = static_cast<std::int64_t>(modality.size());
       const Event event = compress(spec(retention), modality);
-      expect_valid(event, n);
+      expect_valid(event, modality);
       for (const std::int64_t budget : event.budgets) {
         EXPECT_GE(budget, 1);
         EXPECT_LE(budget, n);
@@ -172,10 +208,11 @@ TEST_P(MethodSuite, SurvivesAwkwardSegments) {
 }
 
 TEST_P(MethodSuite, CompressesLaterTurnsOverRetainedSlots) {
-  const Event event = compress(spec(0.4), image_then_text(0, 80, 20), {300, {70, 50}});
-  expect_valid(event, 100);
+  const Modalities modality = image_then_text(0, 80, 20);
+  const Event event = compress(spec(0.4), modality, {300, {70, 50}});
+  expect_valid(event, modality);
   if (compresses()) {
-    EXPECT_EQ(sum(event.budgets), 120);
+    EXPECT_EQ(sum(event.budgets), round_half_up(0.4 * static_cast<double>(kLayers * candidates(event, modality))));
   }
 }
 
@@ -183,7 +220,8 @@ TEST_P(MethodSuite, KeepsShortTextSegmentsWhole) {
   RecipeSpec short_rule = spec(0.2);
   short_rule.min_event_tokens = 256;
   EXPECT_TRUE(compress(short_rule, image_then_text(0, 0, 255)).plans.empty());
-  EXPECT_EQ(compress(short_rule, image_then_text(0, 0, 256)).plans.empty(), !compresses());
+  const bool text_competes = compresses() && Recipe::from_spec(short_rule).composition().scope == Scope::kAll;
+  EXPECT_EQ(compress(short_rule, image_then_text(0, 0, 256)).plans.empty(), !text_competes);
   EXPECT_EQ(compress(short_rule, image_then_text(0, 150, 20)).plans.empty(), !compresses());
 }
 
@@ -212,14 +250,50 @@ TEST_P(MethodSuite, HoldsItsRulesOnRandomRecipes) {
     Past past;
     if (pick(0, 1) == 1) past = {400, {pick(1, 90), pick(1, 90)}};
     SCOPED_TRACE(::testing::Message() << "round " << round << ", " << modality.size() << " tokens");
-    const auto n = static_cast<std::int64_t>(modality.size());
-    const Event event = compress(random_spec, modality, past);
-    expect_valid(event, n);
-    if (event.plans.empty()) continue;
-    const std::int64_t wanted = total_budget(Recipe::from_spec(random_spec).budget(), kLayers, n);
-    const std::int64_t least = *std::min_element(event.budgets.begin(), event.budgets.end());
-    EXPECT_TRUE(sum(event.budgets) == wanted || (sum(event.budgets) == kLayers * least && sum(event.budgets) > wanted));
+    expect_lawful(compress(random_spec, modality, past), modality, random_spec);
   }
+}
+
+// Parts of any methods put together: either refused with a sentence, or as lawful as a preset.
+TEST(RandomRecipes, AreLawfulOrRefused) {
+  std::mt19937 random(41);
+  const auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(random); };
+  std::vector<std::string> names;
+  for (const MethodEntry& entry : method_registry()) {
+    if (std::string(entry.name) != "full") names.emplace_back(entry.name);
+  }
+  const auto any = [&] { return names[static_cast<std::size_t>(pick(0, std::ssize(names) - 1))]; };
+  int legal = 0;
+  int refused = 0;
+  while (legal < 250) {
+    RecipeSpec spec;
+    spec.method = any();
+    if (spec.method == "prefixkv-profile") spec.options["shares"] = "0.5:0.3:0.2";
+    if (pick(0, 1) == 1) spec.allocator = any();
+    if (pick(0, 1) == 1) spec.scorer = any();
+    if (pick(0, 1) == 1) spec.reducer = any();
+    if (pick(0, 3) == 0) spec.scope = pick(0, 1) == 0 ? "all" : "visual";
+    if (pick(0, 3) == 0) spec.granularity = pick(0, 1) == 0 ? "head" : "layer";
+    spec.retention = static_cast<double>(pick(1, 999)) / 1000.0;
+    spec.min_event_tokens = 0;
+    spec.seed = static_cast<std::uint64_t>(legal);
+    SCOPED_TRACE(::testing::Message() << spec.method << " + " << spec.allocator << " + " << spec.scorer << " + " << spec.reducer);
+    try {
+      Recipe::from_spec(spec);
+    } catch (const Exception& refusal) {
+      EXPECT_EQ(refusal.error().code, ErrorCode::kIllegalRecipe);
+      EXPECT_FALSE(refusal.error().reason.empty());
+      ASSERT_LT(++refused, 2000);
+      continue;
+    }
+    ++legal;
+    Modalities modality;
+    for (std::int64_t i = pick(1, 120); i > 0; --i) modality.push_back(static_cast<Modality>(pick(1, 3)));
+    Past past;
+    if (pick(0, 2) == 0) past = {400, {60, 60}};
+    expect_lawful(compress(spec, modality, past), modality, spec);
+  }
+  EXPECT_GT(refused, 20);
 }
 
 std::vector<std::string> names() {

@@ -9,9 +9,7 @@
 #include "engine/compression/allocators/uniform.h"
 #include "engine/compression/method_info.h"
 #include "engine/compression/methods/registry.h"
-#include "engine/compression/methods/snapkv.h"
-#include "engine/compression/methods/streaming_llm.h"
-#include "engine/compression/methods/vl_cache.h"
+#include "tests/engine/compression/named_composition.h"
 
 namespace winnow {
 namespace {
@@ -60,7 +58,9 @@ TEST(Recipe, TheAbsoluteBudgetWins) {
 TEST(Recipe, NamesTheKnownMethods) {
   const Error error = refusal_of([](RecipeSpec& spec) { spec.method = "magic"; });
   EXPECT_EQ(error.code, ErrorCode::kIllegalRecipe);
-  EXPECT_EQ(error.reason, "there is no method \"magic\"; known are full, vl-cache, snapkv, streaming-llm, local-window, random");
+  EXPECT_EQ(error.reason, std::string("there is no method \"magic\"; known are full, meda, aircache, vl-cache, d2o, streaming-llm, local-window, h2o, snapkv, ") +
+                              "pyramidkv, look-m, look-m-average, look-m-weighted, elastic-cache, prefixkv, prefixkv-profile, cam, cam-expected, "
+                              "roco, random");
 }
 
 TEST(Recipe, RefusesWholeUntilItExists) {
@@ -69,25 +69,73 @@ TEST(Recipe, RefusesWholeUntilItExists) {
 }
 
 TEST(Recipe, RefusesPartsThatDoNotFit) {
-  Composition decoding = compose_snapkv();
+  Composition decoding = testing::composition_of("snapkv");
   decoding.phase = MethodPhase::kDecode;
   EXPECT_EQ(refusal([&] { Recipe::from_parts({}, std::move(decoding)); }).reason,
-            "evicting while decoding needs a score that can follow each token; window votes cannot");
+            "evicting while decoding needs a score that can follow each token; window-votes cannot");
   Composition lonely;
   lonely.allocator = std::make_unique<UniformAllocator>();
   EXPECT_EQ(refusal([&] { Recipe::from_parts({}, std::move(lonely)); }).code, ErrorCode::kIllegalRecipe);
-  Composition share = compose_vl_cache();
+  Composition share = testing::composition_of("vl-cache");
   share.protection.recent_share = 1.5;
   EXPECT_EQ(refusal([&] { Recipe::from_parts({}, std::move(share)); }).code, ErrorCode::kIllegalRecipe);
 }
 
 TEST(Recipe, RefusesIllegalMethodOptions) {
-  EXPECT_EQ(refusal([] { compose_snapkv({0, 5, Pooling::kAverage}); }).code, ErrorCode::kIllegalRecipe);
-  EXPECT_EQ(refusal([] { compose_snapkv({32, 4, Pooling::kAverage}); }).code, ErrorCode::kIllegalRecipe);
-  EXPECT_EQ(refusal([] { compose_streaming_llm({-1}); }).code, ErrorCode::kIllegalRecipe);
-  VlCacheOptions options;
-  options.p = 0.0;
-  EXPECT_EQ(refusal([&] { compose_vl_cache(options); }).code, ErrorCode::kIllegalRecipe);
+  const auto reason = [](const char* method, const char* name, const char* text) {
+    const Error error = refusal([&] { testing::composition_of(method, {{name, text}}); });
+    EXPECT_EQ(error.code, ErrorCode::kIllegalRecipe);
+    EXPECT_EQ(error.subject, method);
+    return error.reason;
+  };
+  EXPECT_EQ(reason("snapkv", "window", "0"), "window must be a whole number from 1 to 4096");
+  EXPECT_EQ(reason("snapkv", "kernel", "4"), "kernel must be odd");
+  EXPECT_EQ(reason("snapkv", "pooling", "sum"), "pooling must be one of average|max");
+  EXPECT_EQ(reason("streaming-llm", "sinks", "-1"), "sinks must be a whole number from 0 to 1024");
+  EXPECT_EQ(reason("vl-cache", "p", "0"), "p must be a number from 1e-09 to 1");
+  EXPECT_EQ(reason("vl-cache", "p", "nan"), "p must be a number from 1e-09 to 1");
+  EXPECT_EQ(reason("vl-cache", "window", "3"), "window is no option of this method");
+  EXPECT_EQ(reason("prefixkv-profile", "shares", "0.5:x"), "shares must be shares over 0 and at most 1, joined by colons");
+}
+
+RecipeSpec mixed(const char* method, const char* allocator, const char* scorer, const char* reducer, const char* scope = "",
+                 const char* granularity = "") {
+  RecipeSpec spec;
+  spec.method = method;
+  spec.allocator = allocator;
+  spec.scorer = scorer;
+  spec.reducer = reducer;
+  spec.scope = scope;
+  spec.granularity = granularity;
+  return spec;
+}
+
+TEST(Recipe, TakesPartsFromOtherMethods) {
+  const Recipe recipe = Recipe::from_spec(mixed("vl-cache", "meda", "snapkv", "average", "", "layer"));
+  EXPECT_EQ(recipe.composition().allocator->name(), "cross-modal-entropy");
+  EXPECT_EQ(recipe.composition().scorer->name(), "window-votes");
+  EXPECT_EQ(recipe.composition().protection.window, 32);  // the window belongs to the score
+  EXPECT_EQ(recipe.composition().reduction.kind, Reduction::Kind::kAverage);
+  EXPECT_EQ(recipe.composition().granularity, Granularity::kLayer);
+  EXPECT_EQ(Recipe::from_spec(mixed("snapkv", "sparsity", "", "")).composition().allocator->name(), "sparsity");
+}
+
+TEST(Recipe, RefusesMixturesThatCannotWork) {
+  const auto subject = [](const RecipeSpec& spec) { return refusal([&] { Recipe::from_spec(spec); }).subject; };
+  EXPECT_EQ(subject(mixed("h2o", "", "snapkv", "")), "scorer");        // cannot follow decode rows
+  EXPECT_EQ(subject(mixed("h2o", "prefixkv", "", "")), "allocator");   // made for one event
+  EXPECT_EQ(subject(mixed("h2o", "", "", "nearest-index")), "reducer");
+  EXPECT_EQ(subject(mixed("snapkv", "", "", "value-push")), "reducer");
+  EXPECT_EQ(subject(mixed("cam", "", "", "", "", "layer")), "granularity");
+  EXPECT_EQ(subject(mixed("meda", "", "", "", "visual")), "scope");
+  EXPECT_EQ(subject(mixed("vl-cache", "pyramidkv", "", "")), "allocator");
+  EXPECT_EQ(subject(mixed("full", "meda", "", "")), "method");
+  EXPECT_EQ(subject(mixed("vl-cache", "nothing", "", "")), "allocator");
+  EXPECT_EQ(subject(mixed("vl-cache", "", "", "", "images")), "scope");
+}
+
+TEST(Recipe, AProfileMustHaveBeenMeasured) {
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.method = "prefixkv-profile"; }).subject, "shares");
 }
 
 TEST(Recipe, KnowsWhenItDoesNothing) {
@@ -103,9 +151,9 @@ TEST(Recipe, KnowsWhenItDoesNothing) {
 
 TEST(Recipe, AsksForOneVlCachePass) {
   const Recipe recipe = Recipe::from_spec({});
-  ASSERT_EQ(recipe.needs().size(), 1U);  // sums and sparsity over the same rows
-  EXPECT_TRUE(recipe.needs()[0].column_sums);
-  EXPECT_EQ(recipe.needs()[0].sparsity_p, 0.01);
+  ASSERT_EQ(recipe.needs().attention.size(), 1U);  // sums and sparsity over the same rows
+  EXPECT_TRUE(recipe.needs().attention[0].column_sums);
+  EXPECT_EQ(recipe.needs().attention[0].sparsity_p, 0.01);
   EXPECT_FALSE(recipe.static_budgets());
 }
 
@@ -114,16 +162,21 @@ TEST(MethodList, DescribesEveryRegisteredMethod) {
   ASSERT_EQ(methods.size(), method_registry().size());
   for (std::size_t i = 0; i < methods.size(); ++i) {
     const MethodEntry& entry = method_registry()[i];
-    const Composition composition = entry.compose(1);
+    const Composition composition = testing::composition_of(entry.name);
     EXPECT_EQ(methods[i].name, entry.name);
     EXPECT_EQ(composition.method, entry.name);
     EXPECT_FALSE(methods[i].title.empty());
     EXPECT_FALSE(methods[i].source.empty());
-    EXPECT_EQ(methods[i].phase, composition.phase == MethodPhase::kDecode ? "decode" : "once");
-    // A card that says "knows the question" must be backed by a statistic, and the other way round.
-    const bool uses_views = composition.scorer != nullptr && (composition.scorer->need() || composition.allocator->need());
-    EXPECT_EQ(methods[i].query_aware, uses_views) << entry.name;
+    const char* const phases[] = {"", "once", "decode", "ratio-decode"};
+    EXPECT_EQ(methods[i].phase, phases[static_cast<int>(composition.phase)]) << entry.name;
+    // A card that says "knows the question" must be backed by a statistic, and one that names none must need none.
+    RecipeSpec spec;
+    spec.method = entry.name;
+    if (spec.method == "prefixkv-profile") spec.options["shares"] = "0.5";
+    const bool uses_views = !Recipe::from_spec(spec).needs().empty();
+    EXPECT_TRUE(uses_views || !methods[i].query_aware) << entry.name;
     EXPECT_EQ(methods[i].needs.empty(), !uses_views) << entry.name;
+    EXPECT_EQ(methods[i].merges, composition.reduction.kind != Reduction::Kind::kDrop) << entry.name;
   }
 }
 

@@ -8,15 +8,14 @@
 
 #include "engine/base/error.h"
 #include "engine/compression/allocators/uniform.h"
-#include "engine/compression/methods/snapkv.h"
-#include "engine/compression/methods/streaming_llm.h"
-#include "engine/compression/methods/vl_cache.h"
 #include "engine/compression/scorers/recency.h"
 #include "tests/engine/compression/layer_fixture.h"
+#include "tests/engine/compression/named_composition.h"
 
 namespace winnow {
 namespace {
 
+using testing::composition_of;
 using testing::random_view;
 using testing::segment_of;
 using Budgets = std::vector<std::int64_t>;
@@ -41,13 +40,19 @@ class ChosenAllocator : public Allocator {
  public:
   explicit ChosenAllocator(std::vector<double> weights) : weights_(std::move(weights)) {}
   std::string name() const override { return "chosen"; }
-  std::optional<StatisticsNeed> need() const override {
+  StatisticsNeeds needs() const override {
     StatisticsNeed need;
     need.sparsity_p = 0.01;
-    return need;
+    return {{need}, {}, {}};
   }
-  double measure(const LayerStatistics& statistics) const override { return weights_.at(static_cast<std::size_t>(statistics.layer)); }
-  std::vector<double> weights(std::span<const double> measured) const override { return {measured.begin(), measured.end()}; }
+  LayerMeasure measure(const LayerStatistics& statistics, const SegmentInfo&) const override {
+    return {weights_.at(static_cast<std::size_t>(statistics.layer))};
+  }
+  std::vector<double> weights(std::span<const LayerMeasure> measured) const override {
+    std::vector<double> weights;
+    for (const LayerMeasure& layer : measured) weights.push_back(layer.at(0));
+    return weights;
+  }
 
  private:
   std::vector<double> weights_;
@@ -93,8 +98,7 @@ TEST(SegmentCompressor, TreatsNonFiniteWeightsAsZeroAndSaysSo) {
 }
 
 TEST(SegmentCompressor, RanksNonFiniteScoresLast) {
-  VlCacheOptions options;
-  const Recipe recipe = Recipe::from_parts(share(0.5), compose_vl_cache(options));
+  const Recipe recipe = Recipe::from_parts(share(0.5), composition_of("vl-cache"));
   SegmentCompressor compressor(recipe, segment_of(modality(), 1, 4, 2));
   LayerView view = view_of(0);
   view.key[0][3].fill_(std::numeric_limits<float>::infinity());  // column 3 of kv head 0
@@ -107,7 +111,7 @@ TEST(SegmentCompressor, RanksNonFiniteScoresLast) {
 }
 
 TEST(SegmentCompressor, StaticPlansAreReadyLayerByLayer) {
-  const Recipe recipe = Recipe::from_parts(share(0.5), compose_snapkv());
+  const Recipe recipe = Recipe::from_parts(share(0.5), composition_of("snapkv"));
   SegmentCompressor compressor(recipe, segment_of(modality(), 2, 4, 2));
   EXPECT_TRUE(compressor.wants_views());
   EXPECT_FALSE(compressor.plan_ready(0));
@@ -133,7 +137,7 @@ TEST(SegmentCompressor, DynamicPlansWaitForTheLastLayer) {
 }
 
 TEST(SegmentCompressor, PositionMethodsNeedNoViews) {
-  const Recipe recipe = Recipe::from_parts(share(0.5), compose_streaming_llm());
+  const Recipe recipe = Recipe::from_parts(share(0.5), composition_of("streaming-llm"));
   SegmentCompressor compressor(recipe, segment_of(modality(), 2, 4, 2));
   EXPECT_FALSE(compressor.wants_views());
   EXPECT_TRUE(compressor.plan_ready(1));
@@ -142,7 +146,7 @@ TEST(SegmentCompressor, PositionMethodsNeedNoViews) {
 }
 
 TEST(SegmentCompressor, SinksBelongToTheStartOfTheConversation) {
-  const Recipe recipe = Recipe::from_parts(share(0.5), compose_streaming_llm());
+  const Recipe recipe = Recipe::from_parts(share(0.5), composition_of("streaming-llm"));
   const auto first_kept = [&](std::int32_t first_original) {
     return SegmentCompressor(recipe, segment_of(modality(), 1, 4, 2, first_original)).plan(0).kept[0].front();
   };
@@ -187,7 +191,7 @@ TEST(SegmentCompressor, NotesWhatALogShouldSay) {
   const Recipe recipe = Recipe::from_spec(share(0.5));
   const std::vector<Modality> text(300, Modality::kText);
   EXPECT_TRUE(SegmentCompressor(recipe, segment_of(text, 2, 4, 2)).notes().fallback_rows);
-  const Recipe tight = Recipe::from_parts(share(0.01), compose_snapkv());
+  const Recipe tight = Recipe::from_parts(share(0.01), composition_of("snapkv"));
   const SegmentCompressor raised(tight, segment_of(text, 2, 4, 2));
   EXPECT_TRUE(raised.notes().raised_to_floor);
   EXPECT_EQ(raised.budgets(), (Budgets{33, 33}));

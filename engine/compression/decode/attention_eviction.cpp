@@ -1,0 +1,239 @@
+#include "engine/compression/decode/attention_eviction.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "engine/base/error.h"
+#include "engine/compression/budget.h"
+#include "engine/compression/reducers/merge.h"
+
+namespace winnow {
+
+namespace {
+
+using Kind = Reduction::Kind;
+
+bool needs_similarity(Kind kind) { return kind == Kind::kAverage || kind == Kind::kPivot || kind == Kind::kWeighted || kind == Kind::kGated; }
+
+// Original index of the count-th newest slot: this one and all newer ones are recent.
+std::int32_t first_recent(std::span<const std::int32_t> original, std::int64_t count) {
+  if (count <= 0) return std::numeric_limits<std::int32_t>::max();
+  if (count >= std::ssize(original)) return std::numeric_limits<std::int32_t>::min();
+  std::vector<std::int32_t> order(original.begin(), original.end());
+  const auto at = order.end() - count;
+  std::nth_element(order.begin(), at, order.end());
+  return *at;
+}
+
+double deviation_of(const SlotAttention& slots, std::size_t slot) {
+  const double rows = slots.rows[slot];
+  const double mean = slots.sum[slot] / rows;
+  return std::sqrt(std::max(0.0, slots.square[slot] / rows - mean * mean));
+}
+
+// Cosine of one slot's key with all others; the largest, ties to the older token.
+std::pair<std::int64_t, float> most_similar(const KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot) {
+  const std::span<const std::int32_t> original = cache.original(layer, head);
+  const at::Tensor key = cache.row_views(layer, head, slot).first.to(at::kFloat);
+  const at::Tensor unit = key / key.norm().clamp_min(1e-12);
+  std::int64_t best = -1;
+  float best_cosine = 0.0F;
+  std::int64_t first = 0;
+  for (const at::Tensor& block : cache.block_views(layer, head)) {
+    const at::Tensor keys = block.select(0, 0).to(at::kFloat);
+    const at::Tensor norms = at::linalg_vector_norm(keys, 2, at::IntArrayRef{1}).clamp_min(1e-12);
+    const at::Tensor cosines = at::mv(keys, unit).div_(norms).to(at::kCPU).contiguous();
+    const float* values = cosines.const_data_ptr<float>();
+    for (std::int64_t i = 0; i < cosines.size(0); ++i) {
+      const std::int64_t other = first + i;
+      if (other == slot) continue;
+      const bool older_tie = best >= 0 && values[i] == best_cosine && original[static_cast<std::size_t>(other)] < original[static_cast<std::size_t>(best)];
+      if (best < 0 || values[i] > best_cosine || older_tie) {
+        best = other;
+        best_cosine = values[i];
+      }
+    }
+    first += keys.size(0);
+  }
+  return {best, best_cosine};
+}
+
+}  // namespace
+
+AttentionEviction::AttentionEviction(std::vector<std::int64_t> caps, const Protection& protection, const DecodeRule& rule,
+                                     const Reduction& reduction, std::int64_t kv_heads, std::vector<SlotAttention> slots)
+    : caps_(std::move(caps)), protection_(protection), rule_(rule), reduction_(reduction), kv_heads_(kv_heads), slots_(std::move(slots)) {
+  require(slots_.size() == caps_.size() * static_cast<std::size_t>(kv_heads), "AttentionEviction: accumulators for every head");
+}
+
+void AttentionEviction::follow(SlotAttention& slots, std::span<const float> probabilities) const {
+  require(slots.sum.size() + 1 == probabilities.size(), "AttentionEviction: accumulators and cache have parted");
+  slots.sum.push_back(0.0F);
+  slots.rows.push_back(0);
+  const bool squares = rule_.victim == DecodeRule::Victim::kLeastMean;
+  if (squares) slots.square.push_back(0.0F);
+  for (std::size_t slot = 0; slot < probabilities.size(); ++slot) {
+    slots.sum[slot] += probabilities[slot];
+    if (squares) slots.square[slot] += probabilities[slot] * probabilities[slot];
+    ++slots.rows[slot];
+  }
+}
+
+std::int64_t AttentionEviction::choose(std::span<const std::int32_t> original, const SlotAttention& slots, std::int64_t cap) const {
+  const std::int64_t recent = std::max<std::int64_t>(
+      1, protection_.recent_share > 0.0 ? share_of(protection_.recent_share, cap) : protection_.window);
+  std::int64_t sinks = protection_.sinks;
+  std::int64_t last = std::min(recent, cap);
+  std::int64_t completed = 0;
+  if (rule_.victim == DecodeRule::Victim::kLeastMean) {
+    completed = std::clamp<std::int64_t>(round_half_up(protection_.completed_share * static_cast<double>(cap)) + sinks, 1,
+                                         std::max<std::int64_t>(1, cap - 1));
+    last = std::min(last, completed);
+    sinks = std::min(sinks, completed - last);
+  }
+  const std::int32_t newest_from = first_recent(original, last);
+  std::vector<std::size_t> free;  // slots that may leave
+  for (std::size_t slot = 0; slot < original.size(); ++slot) {
+    if (original[slot] >= sinks && original[slot] < newest_from) free.push_back(slot);
+  }
+  if (free.empty()) {
+    // Sinks and recent slots fill the cap: the oldest that is no sink goes, or the oldest of all.
+    std::size_t oldest = 0;
+    for (std::size_t slot = 0; slot < original.size(); ++slot) {
+      const bool better_kind = original[slot] >= sinks && original[oldest] < sinks;
+      const bool same_kind = (original[slot] >= sinks) == (original[oldest] >= sinks);
+      if (better_kind || (same_kind && original[slot] < original[oldest])) oldest = slot;
+    }
+    return static_cast<std::int64_t>(oldest);
+  }
+
+  if (rule_.victim == DecodeRule::Victim::kLeastMean) {
+    // Only the steadiest may leave; what fluctuates is protected like the recent ones.
+    const auto steady = static_cast<std::size_t>(std::clamp<std::int64_t>(cap - completed, 1, std::ssize(free)));
+    std::vector<std::pair<double, std::int32_t>> keys(original.size());
+    for (const std::size_t slot : free) keys[slot] = {deviation_of(slots, slot), original[slot]};
+    std::nth_element(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(steady - 1), free.end(),
+                     [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+    free.resize(steady);
+  }
+  const auto rank = [&](std::size_t slot) -> double {
+    switch (rule_.victim) {
+      case DecodeRule::Victim::kLeastAttention: return slots.sum[slot];
+      case DecodeRule::Victim::kLeastMean: return slots.sum[slot] / static_cast<double>(slots.rows[slot]);
+      default: return original[slot];
+    }
+  };
+  std::size_t victim = free.front();
+  double least = rank(victim);
+  for (const std::size_t slot : free) {
+    const double value = rank(slot);
+    if (value < least || (value == least && original[slot] < original[victim])) {
+      victim = slot;
+      least = value;
+    }
+  }
+  return static_cast<std::int64_t>(victim);
+}
+
+void AttentionEviction::merge(KvCache& cache, std::int64_t layer, std::int64_t head, const Leaving& leaving, double threshold) const {
+  if (leaving.target < 0) return;
+  const auto [key, value] = cache.row_views(layer, head, leaving.slot);
+  const auto [target_key, target_value] = cache.row_views(layer, head, leaving.target);
+  const at::Tensor keys = at::stack({target_key, key}).to(at::kFloat);
+  const at::Tensor values = at::stack({target_value, value}).to(at::kFloat);
+  const std::array<std::int32_t, 1> kept = {0};
+  NearestKept nearest;
+  nearest.leaving = {1};
+  nearest.target = {0};
+  nearest.cosine = {leaving.cosine};
+  const MergedSlots merged = merge_into_targets(reduction_, keys, values, kept, nearest, threshold);
+  if (merged.merged.front() > 0) cache.write(layer, head, leaving.target, merged.keys, merged.values);
+}
+
+void AttentionEviction::push(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot) const {
+  const std::span<const std::int32_t> original = cache.original(layer, head);
+  const std::int32_t token = original[static_cast<std::size_t>(slot)];
+  std::vector<std::int64_t> later;
+  for (std::size_t other = 0; other < original.size(); ++other) {
+    if (original[other] > token) later.push_back(static_cast<std::int64_t>(other));
+  }
+  const auto count = std::min<std::ptrdiff_t>(std::ssize(later), reduction_.push_window);
+  if (count == 0) return;
+  const auto older = [&](std::int64_t a, std::int64_t b) { return original[static_cast<std::size_t>(a)] < original[static_cast<std::size_t>(b)]; };
+  std::partial_sort(later.begin(), later.begin() + count, later.end(), older);
+  later.resize(static_cast<std::size_t>(count));
+
+  const SlotAttention& attention = slots(layer, head);
+  std::vector<float> receivers;
+  for (const std::int64_t other : later) receivers.push_back(attention.sum[static_cast<std::size_t>(other)]);
+  const double probability = push_probability(reduction_, attention.sum[static_cast<std::size_t>(slot)], receivers);
+  const double factor = push_factor(reduction_, probability, layer, head, token);
+  if (factor == 0.0) return;
+  const at::Tensor part = cache.row_views(layer, head, slot).second.to(at::kFloat) * (factor / static_cast<double>(count));
+  for (const std::int64_t other : later) {
+    const auto [key, value] = cache.row_views(layer, head, other);
+    cache.write(layer, head, other, key.to(at::kFloat).unsqueeze(0), (value.to(at::kFloat) + part).unsqueeze(0));
+  }
+}
+
+void AttentionEviction::remove(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot) {
+  cache.evict(layer, head, slot);  // the last slot moves into this one
+  SlotAttention& slots = mutable_slots(layer, head);
+  const auto at = static_cast<std::size_t>(slot);
+  slots.sum[at] = slots.sum.back();
+  slots.sum.pop_back();
+  slots.rows[at] = slots.rows.back();
+  slots.rows.pop_back();
+  if (!slots.square.empty()) {
+    slots.square[at] = slots.square.back();
+    slots.square.pop_back();
+  }
+}
+
+void AttentionEviction::after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) {
+  require(row.probabilities.size() == static_cast<std::size_t>(kv_heads_), "AttentionEviction: the decoded row's attention is missing");
+  const std::int64_t cap = caps_.at(static_cast<std::size_t>(layer));
+  for (std::int64_t head = 0; head < kv_heads_; ++head) {
+    follow(mutable_slots(layer, head), row.probabilities[static_cast<std::size_t>(head)]);
+  }
+  for (;;) {
+    // One slot of every head that holds too many: a threshold of the whole layer needs to see them together.
+    std::vector<std::pair<std::int64_t, Leaving>> leaving;
+    double mean_cosine = 0.0;
+    for (std::int64_t head = 0; head < kv_heads_; ++head) {
+      if (cache.slots(layer, head) <= cap) continue;
+      Leaving one;
+      one.slot = choose(cache.original(layer, head), slots(layer, head), cap);
+      if (needs_similarity(reduction_.kind)) std::tie(one.target, one.cosine) = most_similar(cache, layer, head, one.slot);
+      mean_cosine += one.cosine;
+      leaving.emplace_back(head, one);
+    }
+    if (leaving.empty()) return;
+    mean_cosine /= static_cast<double>(leaving.size());
+    for (const auto& [head, one] : leaving) {
+      double threshold = 0.0;
+      if (reduction_.kind == Kind::kGated) {
+        const bool per_layer = reduction_.threshold_scope == Reduction::ThresholdScope::kLayer;
+        double& moving = state.threshold(cache.shape(), layer, head);
+        moving = next_threshold(moving, per_layer ? mean_cosine : one.cosine, reduction_.threshold_decay);
+        threshold = moving;
+      }
+      if (needs_similarity(reduction_.kind)) merge(cache, layer, head, one, threshold);
+      if (reduction_.kind == Kind::kValuePush) push(cache, layer, head, one.slot);
+      remove(cache, layer, head, one.slot);
+    }
+  }
+}
+
+std::int64_t AttentionEviction::bytes_metadata() const {
+  std::int64_t bytes = 0;
+  for (const SlotAttention& slots : slots_) {
+    bytes += static_cast<std::int64_t>(slots.sum.size() * sizeof(float) + slots.square.size() * sizeof(float) + slots.rows.size() * sizeof(std::int32_t));
+  }
+  return bytes;
+}
+
+}  // namespace winnow

@@ -1,0 +1,65 @@
+// Decode phase of methods that follow every decoded token's attention: H2O, D2O, RoCo, CaM.
+//
+// Per slot: attention accumulated over all rows that saw it (prefill and decode, group mean), its squares, and the number of rows. After a
+// token the slot that the rule names leaves while a head holds more than its cap; the reducer merges it or lets it go. O(slots) per token
+// and head beside the attention itself; similarity of the leaving key takes one product with every kept key.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/compression/composition.h"
+#include "engine/compression/decode_policy.h"
+
+namespace winnow {
+
+// Parallel to the slots of one head.
+struct SlotAttention {
+  std::vector<float> sum;
+  std::vector<float> square;        // of group-mean probabilities; empty if the rule does not need them
+  std::vector<std::int32_t> rows;   // that saw the slot
+};
+
+class AttentionEviction : public DecodePolicy {
+ public:
+  // caps: slots per kv head of each layer, kNoCap: nothing leaves. slots: [layers * kv_heads], as the cache.
+  AttentionEviction(std::vector<std::int64_t> caps, const Protection& protection, const DecodeRule& rule, const Reduction& reduction,
+                    std::int64_t kv_heads, std::vector<SlotAttention> slots);
+
+  std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<AttentionEviction>(*this); }
+  bool wants_probabilities() const override { return true; }
+  void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
+  std::int64_t bytes_metadata() const override;
+
+  const std::vector<std::int64_t>& caps() const { return caps_; }
+  const SlotAttention& slots(std::int64_t layer, std::int64_t kv_head) const {
+    return slots_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head));
+  }
+
+ private:
+  // A slot that is about to leave, and the kept slot with the most similar key.
+  struct Leaving {
+    std::int64_t slot = 0;
+    std::int64_t target = -1;
+    float cosine = 0.0F;
+  };
+  SlotAttention& mutable_slots(std::int64_t layer, std::int64_t kv_head) {
+    return slots_[static_cast<std::size_t>(layer * kv_heads_ + kv_head)];
+  }
+  void follow(SlotAttention& slots, std::span<const float> probabilities) const;
+  std::int64_t choose(std::span<const std::int32_t> original, const SlotAttention& slots, std::int64_t cap) const;
+  void merge(KvCache& cache, std::int64_t layer, std::int64_t head, const Leaving& leaving, double threshold) const;
+  void push(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot) const;
+  void remove(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot);
+
+  std::vector<std::int64_t> caps_;
+  Protection protection_;
+  DecodeRule rule_;
+  Reduction reduction_;
+  std::int64_t kv_heads_;
+  std::vector<SlotAttention> slots_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,29 @@
+#include "engine/compression/decode/ratio_removal.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace winnow {
+
+void RatioRemoval::after_layer(KvCache& cache, std::int64_t layer, const DecodeRow&, MergeState&) {
+  const Layer& about = layers_.at(static_cast<std::size_t>(layer));
+  for (std::int64_t head = 0; head < kv_heads_; ++head) {
+    for (;;) {
+      const std::span<const std::int32_t> original = cache.original(layer, head);
+      const std::int64_t slots = std::ssize(original);
+      const double seen = 1.0 + *std::max_element(original.begin(), original.end());  // the new token's number is the highest
+      if (static_cast<double>(slots) - about.share * seen < 1.0) break;
+      std::int64_t rank = about.event_slots + distance_;
+      if (rank < fixed_first_) rank = about.event_slots / 2;
+      rank = std::clamp<std::int64_t>(rank, 0, slots - 1);
+      std::vector<std::int32_t> by_token(static_cast<std::size_t>(slots));
+      std::iota(by_token.begin(), by_token.end(), 0);
+      std::nth_element(by_token.begin(), by_token.begin() + rank, by_token.end(), [&](std::int32_t a, std::int32_t b) {
+        return original[static_cast<std::size_t>(a)] < original[static_cast<std::size_t>(b)];
+      });
+      cache.evict(layer, head, by_token[static_cast<std::size_t>(rank)]);
+    }
+  }
+}
+
+}  // namespace winnow

@@ -1,0 +1,34 @@
+// Decode phase of Elastic Cache and PrefixKV: whenever a layer holds a whole slot more than its share of all tokens seen, the slot a fixed
+// distance before the end of what the event left is removed. Layers keep one set for all heads, so all heads lose the same token.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/compression/decode_policy.h"
+
+namespace winnow {
+
+class RatioRemoval : public DecodePolicy {
+ public:
+  struct Layer {
+    double share = 1.0;           // slots per token seen
+    std::int64_t event_slots = 0;  // slots after the event
+  };
+  // distance: negative, from event_slots; a slot before `fixed_first` is replaced by the middle of what the event left.
+  RatioRemoval(std::vector<Layer> layers, std::int64_t distance, std::int64_t fixed_first, std::int64_t kv_heads)
+      : layers_(std::move(layers)), distance_(distance), fixed_first_(fixed_first), kv_heads_(kv_heads) {}
+
+  std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<RatioRemoval>(*this); }
+  void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
+  const std::vector<Layer>& layers() const { return layers_; }
+
+ private:
+  std::vector<Layer> layers_;
+  std::int64_t distance_;
+  std::int64_t fixed_first_;
+  std::int64_t kv_heads_;
+};
+
+}  // namespace winnow

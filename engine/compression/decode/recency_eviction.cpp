@@ -1,0 +1,66 @@
+#include "engine/compression/decode/recency_eviction.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+
+RecencyEviction::RecencyEviction(std::vector<std::int64_t> caps, std::int64_t sinks, std::int64_t kv_heads)
+    : caps_(std::move(caps)), sinks_(sinks), kv_heads_(kv_heads), rings_(caps_.size() * static_cast<std::size_t>(kv_heads)) {
+  for (const std::int64_t cap : caps_) require(cap > sinks_, "RecencyEviction: the cap must leave room beside the sinks");
+}
+
+void RecencyEviction::after_layer(KvCache& cache, std::int64_t layer, const DecodeRow&, MergeState&) {
+  const std::int64_t cap = caps_.at(static_cast<std::size_t>(layer));
+  for (std::int64_t head = 0; head < kv_heads_; ++head) {
+    Ring& ring = rings_[static_cast<std::size_t>(layer * kv_heads_ + head)];
+    const std::int64_t excess = cache.slots(layer, head) - cap;
+    if (excess == 1) {
+      evict_oldest(cache, layer, head, ring);
+    } else if (excess > 1) {
+      evict_many(cache, layer, head, excess);
+      ring = {};
+    }
+  }
+}
+
+void RecencyEviction::evict_oldest(KvCache& cache, std::int64_t layer, std::int64_t head, Ring& ring) const {
+  const std::span<const std::int32_t> original = cache.original(layer, head);
+  const auto newest_slot = static_cast<std::int32_t>(original.size()) - 1;
+  const std::int32_t newest = original.back();
+  const auto stale = [&] {
+    if (ring.by_age.empty()) return true;
+    const Aged& oldest = ring.by_age[ring.next];
+    return oldest.slot >= newest_slot || original[static_cast<std::size_t>(oldest.slot)] != oldest.original;
+  };
+  if (stale()) {
+    ring = {};
+    for (std::int32_t slot = 0; slot < newest_slot; ++slot) {
+      const std::int32_t token = original[static_cast<std::size_t>(slot)];
+      if (token >= sinks_) ring.by_age.push_back({slot, token});
+    }
+    std::sort(ring.by_age.begin(), ring.by_age.end(), [](const Aged& a, const Aged& b) { return a.original < b.original; });
+  }
+  Aged& oldest = ring.by_age[ring.next];
+  cache.evict(layer, head, oldest.slot);  // the newest token moves into this slot
+  oldest.original = newest;
+  ring.next = (ring.next + 1) % ring.by_age.size();
+}
+
+void RecencyEviction::evict_many(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t count) const {
+  const std::span<const std::int32_t> original = cache.original(layer, head);
+  std::vector<Aged> candidates;
+  for (std::size_t slot = 0; slot < original.size(); ++slot) {
+    if (original[slot] >= sinks_) candidates.push_back({static_cast<std::int32_t>(slot), original[slot]});
+  }
+  std::sort(candidates.begin(), candidates.end(), [](const Aged& a, const Aged& b) { return a.original < b.original; });
+  candidates.resize(static_cast<std::size_t>(std::min(count, static_cast<std::int64_t>(candidates.size()))));
+  // From the back: the slot that moves into a hole is then never one that has to leave.
+  std::sort(candidates.begin(), candidates.end(), [](const Aged& a, const Aged& b) { return a.slot > b.slot; });
+  for (const Aged& victim : candidates) cache.evict(layer, head, victim.slot);
+}
+
+}  // namespace winnow

@@ -1,0 +1,41 @@
+// Decode phase of StreamingLLM and LocalWindow: after each token the oldest slot that is no sink leaves while a head holds more than the
+// cap. O(1) per token and head: the order of ages is built once and then only turned.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/compression/decode_policy.h"
+
+namespace winnow {
+
+class RecencyEviction : public DecodePolicy {
+ public:
+  // caps: slots per kv head of each layer, at least sinks + 1. Tokens with an original index below `sinks` never leave.
+  RecencyEviction(std::vector<std::int64_t> caps, std::int64_t sinks, std::int64_t kv_heads);
+
+  std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<RecencyEviction>(*this); }
+  void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
+  const std::vector<std::int64_t>& caps() const { return caps_; }
+
+ private:
+  struct Aged {
+    std::int32_t slot;
+    std::int32_t original;
+  };
+  // Slots of one head that may leave, oldest first from `next` on, as a ring. Checked against the cache before use, rebuilt if stale.
+  struct Ring {
+    std::vector<Aged> by_age;
+    std::size_t next = 0;
+  };
+  void evict_oldest(KvCache& cache, std::int64_t layer, std::int64_t head, Ring& ring) const;
+  void evict_many(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t count) const;
+
+  std::vector<std::int64_t> caps_;
+  std::int64_t sinks_;
+  std::int64_t kv_heads_;
+  std::vector<Ring> rings_;  // [layers * kv_heads]
+};
+
+}  // namespace winnow

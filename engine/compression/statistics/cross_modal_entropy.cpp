@@ -1,0 +1,73 @@
+#include "engine/compression/statistics/cross_modal_entropy.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+
+namespace {
+
+// Elements of a tile of logits: bounds memory whatever the number of keys.
+constexpr std::int64_t kTileElements = 1 << 21;
+
+at::Tensor index_tensor(const std::vector<std::int64_t>& rows, at::Device device) { return at::tensor(rows, at::kLong).to(device); }
+
+// -sum p ln p over the last axis, 0 ln 0 = 0.
+at::Tensor entropy_of(const at::Tensor& p) { return -at::xlogy(p, p).sum(-1); }
+
+// Mean over the rows of the entropy of their softmax over `keys`.
+double restricted_entropy(const LayerView& view, const at::Tensor& rows, const at::Tensor& keys, const CrossModalNeed& need) {
+  const std::int64_t heads = view.query.size(0);
+  const std::int64_t kv_heads = view.key.size(0);
+  const std::int64_t head_dim = view.query.size(2);
+  const std::int64_t columns = keys.size(0);
+  const at::Tensor key = view.key.index_select(1, keys).to(at::kFloat).transpose(1, 2);  // [Hkv, d, columns]
+  const std::int64_t tile = std::clamp<std::int64_t>(kTileElements / (heads * columns), 1, 64);
+
+  double total = 0.0;
+  std::int64_t counted = 0;
+  for (std::int64_t first = 0; first < rows.size(0); first += tile) {
+    at::Tensor index = rows.narrow(0, first, std::min(tile, rows.size(0) - first));
+    at::Tensor hidden_keys;
+    if (need.causal) {
+      const at::Tensor later = keys.unsqueeze(0).ge(index.unsqueeze(1));  // a row's own token is of the other modality
+      const at::Tensor sees_some = later.logical_not().any(1);
+      index = index.masked_select(sees_some);
+      if (index.size(0) == 0) continue;
+      hidden_keys = keys.unsqueeze(0).ge(index.unsqueeze(1));
+    }
+    const std::int64_t count = index.size(0);
+    const at::Tensor query = (view.query.index_select(1, index).to(at::kFloat) * view.scale).reshape({kv_heads, -1, head_dim});
+    at::Tensor logits = at::bmm(query, key).reshape({heads, count, columns});
+    if (hidden_keys.defined()) logits.masked_fill_(hidden_keys, -std::numeric_limits<double>::infinity());
+    const at::Tensor probabilities = at::softmax(logits, 2);
+    const at::Tensor entropies = need.heads == CrossModalNeed::Heads::kMeanFirst ? entropy_of(probabilities.mean(0))
+                                                                                : entropy_of(probabilities).mean(0);
+    total += entropies.sum(at::kDouble).item<double>();
+    counted += count;
+  }
+  return counted > 0 ? total / static_cast<double>(counted) : 0.0;
+}
+
+}  // namespace
+
+CrossModalEntropy cross_modal_entropy(const LayerView& view, const SegmentInfo& segment, const CrossModalNeed& need) {
+  require(view.query.size(1) == segment.tokens, "cross_modal_entropy: the view is not of this segment");
+  std::vector<std::int64_t> text, visual;
+  for (std::int64_t row = 0; row < segment.tokens; ++row) {
+    (segment.modality[static_cast<std::size_t>(row)] == Modality::kVisual ? visual : text).push_back(row);
+  }
+  CrossModalEntropy entropy;
+  if (text.empty() || visual.empty()) return entropy;
+  entropy.defined = true;
+  const at::Tensor text_rows = index_tensor(text, view.query.device());
+  const at::Tensor visual_rows = index_tensor(visual, view.query.device());
+  entropy.text_to_visual = restricted_entropy(view, text_rows, visual_rows, need);
+  entropy.visual_to_text = restricted_entropy(view, visual_rows, text_rows, need);
+  return entropy;
+}
+
+}  // namespace winnow

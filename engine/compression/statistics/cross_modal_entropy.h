@@ -1,0 +1,17 @@
+// How diffuse text looks at images and images at text in one layer: softmaxes restricted to the other modality's keys, then entropies.
+//
+// MEDA, Wan et al., NAACL 2025, arXiv 2502.17599, section 3.2. T = rows of text and system tokens, V = rows of visual tokens of the segment.
+//   A_TV[i][j] = softmax over j in V of scale * q_i . k_j for i in T; A_VT likewise with T and V swapped; no causal mask unless asked.
+//   E_TV = mean over i in T of the entropy of (mean over query heads of A_TV[i]); E_VT likewise. Natural logarithms.
+// Rows go through in tiles, so memory is O(heads * keys). fp32, entropies summed in double.
+#pragma once
+
+#include "engine/compression/segment_info.h"
+#include "engine/compression/statistics/layer_statistics.h"
+#include "engine/layers/layer_view.h"
+
+namespace winnow {
+
+CrossModalEntropy cross_modal_entropy(const LayerView& view, const SegmentInfo& segment, const CrossModalNeed& need);
+
+}  // namespace winnow

@@ -1,0 +1,118 @@
+#include "engine/compression/statistics/elite_attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+
+namespace {
+
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+at::Tensor index_tensor(const std::vector<std::int64_t>& rows, at::Device device) { return at::tensor(rows, at::kLong).to(device); }
+
+// Rows of the instruction, ascending.
+std::vector<std::int64_t> instruction_rows(const SegmentInfo& segment, const EliteNeed& need, bool& fallback) {
+  constexpr std::int64_t kFallbackRows = 32;
+  const std::int64_t last_visual = segment.last_visual();
+  std::vector<std::int64_t> text, instruction;
+  for (std::int64_t row = 0; row < segment.tokens; ++row) {
+    const Modality modality = segment.modality[static_cast<std::size_t>(row)];
+    if (modality == Modality::kVisual) continue;
+    text.push_back(row);
+    if (modality == Modality::kText && (need.all_instruction || row > last_visual)) instruction.push_back(row);
+  }
+  fallback = instruction.empty();
+  if (fallback) instruction.assign(text.end() - std::min<std::ptrdiff_t>(kFallbackRows, std::ssize(text)), text.end());
+  return instruction;
+}
+
+// Scaled queries of some rows as [Hkv, G * rows, d].
+at::Tensor queries_of(const LayerView& view, const at::Tensor& rows) {
+  return (view.query.index_select(1, rows).to(at::kFloat) * view.scale).reshape({view.key.size(0), -1, view.query.size(2)});
+}
+
+at::Tensor keys_of(const LayerView& view, const at::Tensor& rows) { return view.key.index_select(1, rows).to(at::kFloat).transpose(1, 2); }
+
+std::vector<std::int64_t> elite_rows(const LayerView& view, const std::vector<std::int64_t>& instruction, double alpha) {
+  const at::Tensor rows = index_tensor(instruction, view.query.device());
+  const std::int64_t heads = view.query.size(0);
+  const at::Tensor logits = at::bmm(queries_of(view, rows.narrow(0, rows.size(0) - 1, 1)), keys_of(view, rows));
+  const at::Tensor attention = at::softmax(logits.reshape({heads, rows.size(0)}), 1).mean(0).to(at::kCPU).contiguous();
+  const float* values = attention.const_data_ptr<float>();
+  const double threshold = alpha * *std::max_element(values, values + instruction.size());
+  std::vector<std::int64_t> elite;
+  for (std::size_t i = 0; i < instruction.size(); ++i) {
+    if (values[i] >= threshold) elite.push_back(instruction[i]);
+  }
+  // Only numbers that do not compare (NaN) leave nobody: the last token then judges alone.
+  if (elite.empty()) elite.push_back(instruction.back());
+  return elite;
+}
+
+double adjusted_skewness(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  if (values.size() < 3) return 0.0;
+  double mean = 0.0;
+  for (const double value : values) mean += value / count;
+  double squares = 0.0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const double deviation = std::sqrt(squares / (count - 1.0));
+  if (!(deviation > 0.0)) return 0.0;
+  double cubes = 0.0;
+  for (const double value : values) cubes += std::pow((value - mean) / deviation, 3.0);
+  return count / ((count - 1.0) * (count - 2.0)) * cubes;
+}
+
+}  // namespace
+
+EliteAttention elite_attention(const LayerView& view, const SegmentInfo& segment, const EliteNeed& need) {
+  require(view.query.size(1) == segment.tokens, "elite_attention: the view is not of this segment");
+  const std::int64_t kv_heads = view.key.size(0);
+  EliteAttention result;
+  result.importance = {kv_heads, segment.tokens, std::vector<float>(static_cast<std::size_t>(kv_heads * segment.tokens), 0.0F)};
+  for (std::int64_t row = 0; row < segment.tokens; ++row) {
+    if (segment.modality[static_cast<std::size_t>(row)] == Modality::kVisual) result.visual.push_back(row);
+  }
+  const std::vector<std::int64_t> instruction = instruction_rows(segment, need, result.fallback);
+  const auto visual_count = static_cast<std::int64_t>(result.visual.size());
+  if (visual_count == 0 || instruction.empty()) return result;
+  result.elite = elite_rows(view, instruction, need.alpha);
+
+  const at::Device device = view.query.device();
+  const at::Tensor elite = index_tensor(result.elite, device);
+  const at::Tensor visual = index_tensor(result.visual, device);
+  const std::int64_t heads = view.query.size(0);
+  const at::Tensor keys = keys_of(view, at::cat({visual, elite}));
+  const std::int64_t columns = keys.size(2);
+  at::Tensor importance = at::zeros({heads, visual_count}, at::TensorOptions().dtype(at::kFloat).device(device));
+  constexpr std::int64_t kTileRows = 16;
+  for (std::int64_t first = 0; first < elite.size(0); first += kTileRows) {
+    const at::Tensor rows = elite.narrow(0, first, std::min(kTileRows, elite.size(0) - first));
+    at::Tensor logits = at::bmm(queries_of(view, rows), keys).reshape({heads, rows.size(0), columns});
+    logits.narrow(2, visual_count, elite.size(0)).masked_fill_(elite.unsqueeze(0).gt(rows.unsqueeze(1)), kNone);
+    // Only text before an image (option all_instruction) comes before a visual token, which it then does not see.
+    logits.narrow(2, 0, visual_count).masked_fill_(visual.unsqueeze(0).gt(rows.unsqueeze(1)), kNone);
+    importance.add_(at::softmax(logits, 2).narrow(2, 0, visual_count).sum(1));
+  }
+  importance.div_(static_cast<double>(elite.size(0)));
+
+  const at::Tensor per_kv = importance.reshape({kv_heads, -1, visual_count}).mean(1).to(at::kCPU).contiguous();
+  const float* values = per_kv.const_data_ptr<float>();
+  std::vector<double> mean(static_cast<std::size_t>(visual_count), 0.0);
+  for (std::int64_t head = 0; head < kv_heads; ++head) {
+    for (std::int64_t v = 0; v < visual_count; ++v) {
+      const float value = values[head * visual_count + v];
+      result.importance.row(head)[static_cast<std::size_t>(result.visual[static_cast<std::size_t>(v)])] = value;
+      mean[static_cast<std::size_t>(v)] += value / static_cast<double>(kv_heads);
+    }
+  }
+  for (const double value : mean) result.strength += value;
+  result.skew = adjusted_skewness(mean);
+  return result;
+}
+
+}  // namespace winnow

@@ -1,0 +1,19 @@
+// What the instruction's most attended ("elite") tokens think of the visual tokens of one layer.
+//
+// AirCache, Huang et al., ICCV 2025, arXiv 2503.23956, equations 4-8 (their text is known from the prose and public summaries).
+//   T_I = text rows after the last visual token, e = the last of them.
+//   a[j] = mean over query heads of softmax over j in T_I of scale * q_e . k_j;  elite T_E = { j : a[j] >= alpha * max a }.
+//   For i in T_E: softmax over V and { j in T_E : j <= i };  I[v] = mean over T_E of the probability of v, then mean over heads.
+//   strength = sum of I; skew = adjusted sample skewness of I, 0 for fewer than three visual tokens or no spread.
+// Without text after the images T_I is the last min(32, n) text rows; without text at all I is uniform. Memory O(heads * keys).
+#pragma once
+
+#include "engine/compression/segment_info.h"
+#include "engine/compression/statistics/layer_statistics.h"
+#include "engine/layers/layer_view.h"
+
+namespace winnow {
+
+EliteAttention elite_attention(const LayerView& view, const SegmentInfo& segment, const EliteNeed& need);
+
+}  // namespace winnow

@@ -1,0 +1,224 @@
+// Decode phase: caps hold over ten thousand tokens, accumulators are those of a dense recomputation, victims are the rule's.
+#include "engine/compression/decode/attention_eviction.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "engine/compression/decode/ratio_removal.h"
+#include "tests/engine/compression/layer_fixture.h"
+#include "tests/engine/compression/named_composition.h"
+
+namespace winnow {
+namespace {
+
+using testing::composition_of;
+using Rows = std::vector<std::int32_t>;
+
+KvShape shape_of(std::int64_t layers, std::int64_t kv_heads, std::int64_t head_dim) {
+  KvShape shape;
+  shape.layers = layers;
+  shape.kv_heads = kv_heads;
+  shape.head_dim = head_dim;
+  return shape;
+}
+
+Rows tokens_of(const KvCache& cache, std::int64_t layer, std::int64_t head) {
+  const auto original = cache.original(layer, head);
+  Rows tokens(original.begin(), original.end());
+  std::sort(tokens.begin(), tokens.end());
+  return tokens;
+}
+
+// A decoded token: random K and V, and a random row of probabilities per head.
+class Stream {
+ public:
+  Stream(std::int64_t layers, std::int64_t kv_heads, std::int64_t head_dim) : cache(shape_of(layers, kv_heads, head_dim)) {}
+
+  DecodeRow step(std::int64_t layer) {
+    const KvShape& shape = cache.shape();
+    const at::Tensor rows = at::randn({shape.kv_heads, 1, shape.head_dim});
+    cache.append(layer, rows, rows, Rows{next});
+    DecodeRow row;
+    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+      std::vector<float> probabilities;
+      float sum = 0.0F;
+      for (std::int64_t slot = 0; slot < cache.slots(layer, head); ++slot) {
+        probabilities.push_back(std::uniform_real_distribution<float>(0.001F, 1.0F)(random));
+        sum += probabilities.back();
+      }
+      for (float& p : probabilities) p /= sum;
+      row.probabilities.push_back(std::move(probabilities));
+    }
+    return row;
+  }
+
+  KvCache cache;
+  std::int32_t next = 0;
+  std::mt19937 random{5};
+};
+
+AttentionEviction policy_of(const std::string& method, std::vector<std::int64_t> caps, std::int64_t kv_heads,
+                            const std::map<std::string, std::string>& options = {}) {
+  const Composition parts = composition_of(method, options);
+  const std::size_t heads = caps.size() * static_cast<std::size_t>(kv_heads);
+  return AttentionEviction(std::move(caps), parts.protection, parts.decode, parts.reduction, kv_heads, std::vector<SlotAttention>(heads));
+}
+
+class CapsHold : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(CapsHold, OverTenThousandTokens) {
+  Stream stream(1, 2, 4);
+  AttentionEviction policy = policy_of(GetParam(), {24}, 2);
+  MergeState state;
+  std::int64_t bytes = 0;
+  for (; stream.next < 10000; ++stream.next) {
+    const DecodeRow row = stream.step(0);
+    policy.after_layer(stream.cache, 0, row, state);
+    for (std::int64_t head = 0; head < 2; ++head) {
+      ASSERT_EQ(stream.cache.slots(0, head), std::min<std::int64_t>(24, stream.next + 1));
+      ASSERT_EQ(policy.slots(0, head).sum.size(), static_cast<std::size_t>(stream.cache.slots(0, head)));
+    }
+    if (stream.next == 100) bytes = stream.cache.bytes_allocated() + policy.bytes_metadata();
+    if (stream.next > 100) {
+      ASSERT_EQ(stream.cache.bytes_allocated() + policy.bytes_metadata(), bytes) << "memory is flat under the cap";
+    }
+  }
+  EXPECT_EQ(tokens_of(stream.cache, 0, 0).back(), 9999);
+  EXPECT_TRUE(at::isfinite(stream.cache.gather_values(0, 0)).all().item<bool>());
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, CapsHold, ::testing::Values("h2o", "d2o", "roco", "cam", "cam-expected"), [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// Every token's sums are kept apart by its number, as a program without a cache would.
+TEST(AttentionEviction, AccumulatorsAreThoseOfARecomputation) {
+  Stream stream(1, 1, 4);
+  AttentionEviction policy = policy_of("roco", {16}, 1);
+  MergeState state;
+  std::map<std::int32_t, std::array<double, 3>> dense;  // sum, squares, rows
+  for (; stream.next < 300; ++stream.next) {
+    const DecodeRow row = stream.step(0);
+    const auto original = stream.cache.original(0, 0);
+    for (std::size_t slot = 0; slot < original.size(); ++slot) {
+      auto& [sum, square, rows] = dense[original[slot]];
+      const double p = row.probabilities[0][slot];
+      sum += p;
+      square += p * p;
+      rows += 1.0;
+    }
+    policy.after_layer(stream.cache, 0, row, state);
+    const auto left = stream.cache.original(0, 0);
+    for (std::size_t slot = 0; slot < left.size(); ++slot) {
+      const auto& [sum, square, rows] = dense.at(left[slot]);
+      ASSERT_NEAR(policy.slots(0, 0).sum[slot], sum, 1e-4);
+      ASSERT_NEAR(policy.slots(0, 0).square[slot], square, 1e-4);
+      ASSERT_EQ(policy.slots(0, 0).rows[slot], static_cast<std::int32_t>(rows));
+    }
+  }
+}
+
+// Tokens 0, 1, 6, 7 with their event sums, token 8 comes, cap 4, two recent slots: 6 leaves.
+TEST(AttentionEviction, H2oExample) {
+  KvCache cache(shape_of(1, 1, 2));
+  cache.append(0, at::zeros({1, 5, 2}), at::zeros({1, 5, 2}), Rows{0, 1, 6, 7, 8});
+  SlotAttention slots;
+  slots.sum = {3.190251F, 1.882753F, 0.116662F, 0.118546F};
+  slots.rows = {8, 7, 2, 1};
+  const Composition parts = composition_of("h2o");
+  AttentionEviction policy({4}, parts.protection, parts.decode, parts.reduction, 1, {slots});
+  MergeState state;
+  policy.after_layer(cache, 0, {{{0.40F, 0.25F, 0.05F, 0.10F, 0.20F}}}, state);
+  EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 1, 7, 8}));
+  std::map<std::int32_t, float> sums;
+  for (std::size_t slot = 0; slot < 4; ++slot) sums[cache.original(0, 0)[slot]] = policy.slots(0, 0).sum[slot];
+  EXPECT_NEAR(sums[0], 3.590251, 1e-5);
+  EXPECT_NEAR(sums[1], 2.132753, 1e-5);
+  EXPECT_NEAR(sums[7], 0.218546, 1e-5);
+  EXPECT_NEAR(sums[8], 0.200000, 1e-5);
+}
+
+// D2O: slot 3 is the least attended; its cosines to the kept keys are 0.750789, 0.813868, 0.983860, so the threshold moves to 0.936719 and it
+// is merged into slot 2. The newest token's key is made orthogonal so that it is no target.
+TEST(AttentionEviction, D2oExample) {
+  KvCache cache(shape_of(1, 1, 2));
+  const auto pairs = [](std::vector<double> numbers) {
+    return at::tensor(numbers).to(at::kFloat).view({1, static_cast<std::int64_t>(numbers.size()) / 2, 2});
+  };
+  cache.append(0, pairs({1.492536, 0.246268, 0.099029, 1.504855, 1.0, 0.851141, 0.9, 1.1, -1.1, 0.9}),
+               pairs({1.0, 0.492536, 1.485436, 0.504855, 1.007608, 2.0, 1.0, 3.0, 0.0, 0.0}), Rows{0, 1, 2, 3, 4});
+  SlotAttention slots;
+  slots.sum = {1.0F, 1.0F, 1.0F, 0.0F};
+  slots.rows = {4, 3, 2, 1};
+  Composition parts = composition_of("d2o", {{"sinks", "0"}});
+  AttentionEviction policy({4}, parts.protection, parts.decode, parts.reduction, 1, {slots});
+  MergeState state;
+  state.threshold(cache.shape(), 0, 0) = 0.826724;
+  policy.after_layer(cache, 0, {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
+  EXPECT_NEAR(state.threshold(cache.shape(), 0, 0), 0.936719, 1e-5);
+  EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 1, 2, 4}));
+  const auto [key, value] = cache.row_views(0, 0, 2);
+  EXPECT_NEAR(key[0].item<float>(), 0.950403, 1e-5);
+  EXPECT_NEAR(key[1].item<float>(), 0.974566, 1e-5);
+  EXPECT_NEAR(value[0].item<float>(), 1.003835, 1e-5);
+  EXPECT_NEAR(value[1].item<float>(), 2.495965, 1e-5);
+}
+
+TEST(AttentionEviction, D2oDropsWhatIsNotSimilarEnough) {
+  KvCache cache(shape_of(1, 1, 2));
+  const auto pairs = [](std::vector<double> numbers) {
+    return at::tensor(numbers).to(at::kFloat).view({1, static_cast<std::int64_t>(numbers.size()) / 2, 2});
+  };
+  const at::Tensor keys = pairs({1.492536, 0.246268, 0.099029, 1.504855, 1.0, 0.851141, -0.5, 1.0, 1.0, 0.5});
+  cache.append(0, keys, keys, Rows{0, 1, 2, 3, 4});
+  SlotAttention slots;
+  slots.sum = {1.0F, 1.0F, 1.0F, 0.0F};
+  slots.rows = {4, 3, 2, 1};
+  Composition parts = composition_of("d2o", {{"sinks", "0"}});
+  AttentionEviction policy({4}, parts.protection, parts.decode, parts.reduction, 1, {slots});
+  MergeState state;
+  state.threshold(cache.shape(), 0, 0) = 0.936719;
+  policy.after_layer(cache, 0, {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
+  EXPECT_NEAR(state.threshold(cache.shape(), 0, 0), 0.885207, 1e-5);
+  EXPECT_TRUE(at::equal(cache.gather_keys(0, 0, 3), keys[0].narrow(0, 0, 3)));
+}
+
+// The share of all tokens seen is never exceeded by a whole slot, and the token that leaves is the one at the fixed place.
+TEST(RatioRemoval, HoldsTheShareOverTenThousandTokens) {
+  Stream stream(1, 2, 4);
+  MergeState state;
+  for (; stream.next < 40; ++stream.next) stream.step(0);
+  RatioRemoval policy({{0.5, 40}}, -25, 1, 2);  // as if 80 tokens had been seen
+  stream.next = 80;
+  for (; stream.next < 10080; ++stream.next) {
+    stream.step(0);
+    policy.after_layer(stream.cache, 0, {}, state);
+    const double seen = stream.next + 1;
+    ASSERT_LT(static_cast<double>(stream.cache.slots(0, 0)) - 0.5 * seen, 1.0);
+    ASSERT_GT(static_cast<double>(stream.cache.slots(0, 0)) - 0.5 * seen, -1.0);
+    ASSERT_EQ(tokens_of(stream.cache, 0, 0), tokens_of(stream.cache, 0, 1));
+  }
+  const Rows tokens = tokens_of(stream.cache, 0, 0);
+  for (std::int32_t token = 0; token < 15; ++token) EXPECT_EQ(tokens[static_cast<std::size_t>(token)], token) << "the first 15 are before the place";
+}
+
+TEST(RatioRemoval, FallsBackToTheMiddleOfAShortEvent) {
+  KvCache cache(shape_of(1, 1, 2));
+  Rows original(11);
+  std::iota(original.begin(), original.end(), 0);
+  cache.append(0, at::zeros({1, 11, 2}), at::zeros({1, 11, 2}), original);
+  RatioRemoval policy({{0.9, 10}}, -25, 1, 1);
+  MergeState state;
+  policy.after_layer(cache, 0, {}, state);  // 11 - 9.9 >= 1
+  EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 1, 2, 3, 4, 6, 7, 8, 9, 10}));
+}
+
+}  // namespace
+}  // namespace winnow

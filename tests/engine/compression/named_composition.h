@@ -1,0 +1,19 @@
+// Compositions by preset name and options, for tests.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "engine/compression/composition_parts.h"
+
+namespace winnow::testing {
+
+inline Composition composition_of(const std::string& method, const std::map<std::string, std::string>& options = {}, std::uint64_t seed = 0) {
+  RecipeSpec spec;
+  spec.method = method;
+  spec.options = options;
+  spec.seed = seed;
+  return compose(spec);
+}
+
+}  // namespace winnow::testing
