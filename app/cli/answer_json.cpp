@@ -8,6 +8,19 @@ namespace winnow::cli {
 
 using nlohmann::ordered_json;
 
+namespace {
+
+const char* note_name(CompressionNote note) {
+  switch (note) {
+    case CompressionNote::kFallbackRows: return "fallback_rows";
+    case CompressionNote::kRaisedToFloor: return "raised_to_floor";
+    case CompressionNote::kNonFinite: return "non_finite";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
 const char* stop_reason_name(StopReason reason) {
   switch (reason) {
     case StopReason::kStopToken: return "stop";
@@ -32,13 +45,18 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
   }
   ordered_json layers = ordered_json::array();
   for (const LayerFigures& layer : f.layers) {
+    ordered_json why = ordered_json::object();
+    for (const auto& [name, value] : layer.why) why[name] = value;
     layers.push_back({{"budget", layer.budget},
                       {"kept", layer.kept},
                       {"kept_visual", layer.kept_visual},
                       {"kept_text", layer.kept_text},
                       {"kept_per_head", layer.kept_per_head},
-                      {"bytes", layer.bytes}});
+                      {"bytes", layer.bytes},
+                      {"why", why}});
   }
+  ordered_json notes = ordered_json::array();
+  for (const CompressionNote note : f.notes) notes.push_back(note_name(note));
   return {{"answer", finished.answer},
           {"model", model.folder},
           {"device", model.device},
@@ -57,6 +75,7 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
             {"allocated", f.kv_bytes.allocated},
             {"metadata", f.kv_bytes.metadata}}},
           {"layers", layers},
+          {"notes", notes},
           {"timings_ms",
            {{"media", f.timings_ms.media},
             {"preprocess", f.timings_ms.preprocess},

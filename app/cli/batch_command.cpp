@@ -39,7 +39,7 @@ ExitStatus run_batch(const BatchOptions& options) {
   }
   std::istream& input = options.file == "-" ? std::cin : file;
   Session session;
-  session.load(load_request(options.model));
+  session.load(load_request(options.model), ProgressOutput::kTerminalOnly);
 
   std::string text;
   for (int number = 1; std::getline(input, text); ++number) {
@@ -62,12 +62,12 @@ ExitStatus run_batch(const BatchOptions& options) {
       turn.messages = first_thread(turn_options, question);
       turn.sampling = sampling_of(turn_options);
       turn.recipe = recipe_of(turn_options);
-      ConsoleSink sink(AnswerOutput::kSilent);
+      ConsoleSink sink(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly);
       session.run(std::move(turn), sink);
       if (sink.finished->reason == StopReason::kInterrupted) return ExitStatus::kInterrupted;
       answers.push_back(sink.finished->answer);
       kept.push_back(sink.finished->figures.achieved_retention);
-      ConsoleSink silent(AnswerOutput::kSilent);
+      ConsoleSink silent(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly);
       session.run(ForgetConversation{1}, silent);
     }
     line["answers"] = answers;

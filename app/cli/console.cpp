@@ -37,6 +37,15 @@ const char* phase_name(Phase phase) {
   return "working";
 }
 
+const char* note_sentence(CompressionNote note) {
+  switch (note) {
+    case CompressionNote::kFallbackRows: return "nothing was written after the picture or video: the last tokens judged what to keep";
+    case CompressionNote::kRaisedToFloor: return "kept more than asked: the method protects some tokens";
+    case CompressionNote::kNonFinite: return "some attention values were not finite and were left out";
+  }
+  return "";
+}
+
 std::string fixed(double value, int digits) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*f", digits, value);
@@ -52,7 +61,8 @@ std::string bytes_text(std::int64_t bytes) {
   return fixed(value / (1024.0 * 1024.0), 1) + " MiB";
 }
 
-ConsoleSink::ConsoleSink(AnswerOutput output) : output_(output), interactive_(isatty(STDERR_FILENO) == 1) {}
+ConsoleSink::ConsoleSink(AnswerOutput output, ProgressOutput progress)
+    : output_(output), progress_(progress), interactive_(isatty(STDERR_FILENO) == 1) {}
 
 void ConsoleSink::on_event(Event event) {
   if (const auto* progress = std::get_if<Progress>(&event.body)) {
@@ -81,6 +91,7 @@ void ConsoleSink::on_event(Event event) {
 
 void ConsoleSink::show_progress(const Progress& progress) {
   if (progress.phase == Phase::kDecode) return;  // the answer itself is the progress
+  if (!interactive_ && progress_ == ProgressOutput::kTerminalOnly) return;
   if (interactive_) {
     std::string line = phase_name(progress.phase);
     if (progress.total > 0) line += " " + std::to_string(progress.done) + "/" + std::to_string(progress.total);
@@ -136,6 +147,7 @@ std::string figures_text(const ConsoleSink& sink) {
        << bytes_text(f.kv_bytes.full) << " · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated << " tokens";
   if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
   text << '\n';
+  for (const CompressionNote note : f.notes) text << "note: " << note_sentence(note) << '\n';
   return text.str();
 }
 

@@ -14,10 +14,13 @@ namespace winnow::cli {
 
 enum class AnswerOutput : int { kStream = 1, kSilent = 2 };
 
+// Where progress goes when stderr is no terminal: a line per phase for a single question, nowhere for thousands.
+enum class ProgressOutput : int { kPhases = 1, kTerminalOnly = 2 };
+
 // Collects one request's events.
 class ConsoleSink : public EventSink {
  public:
-  explicit ConsoleSink(AnswerOutput output);
+  explicit ConsoleSink(AnswerOutput output, ProgressOutput progress = ProgressOutput::kPhases);
   void on_event(Event event) override;
 
   std::optional<ModelInfo> model;
@@ -31,6 +34,7 @@ class ConsoleSink : public EventSink {
   void clear_line();
 
   AnswerOutput output_;
+  ProgressOutput progress_;
   bool interactive_;   // stderr is a terminal
   bool line_open_ = false;
   Phase last_phase_ = Phase::kLoadWeights;
@@ -46,7 +50,7 @@ class InterruptOnSignal {
   InterruptOnSignal& operator=(const InterruptOnSignal&) = delete;
 };
 
-// Two lines for people: tokens, cache, speed; asked against done frames.
+// For people: asked against done frames; tokens, cache, speed; a line for each note of the compression.
 std::string figures_text(const ConsoleSink& sink);
 
 std::string bytes_text(std::int64_t bytes);

@@ -7,8 +7,8 @@ namespace winnow::cli {
 Session::Session() : opener_(std::make_unique<app::FfmpegMediaOpener>()), engine_(make_engine(opener_.get())) {}
 Session::~Session() = default;
 
-ModelInfo Session::load(const LoadModel& request) {
-  ConsoleSink sink(AnswerOutput::kSilent);
+ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {
+  ConsoleSink sink(AnswerOutput::kSilent, progress);
   run(request, sink);
   require(sink.model.has_value(), "a loaded model must be described");
   return *sink.model;

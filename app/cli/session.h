@@ -16,7 +16,7 @@ class Session {
   ~Session();
 
   // Loads the model; progress goes to stderr.
-  ModelInfo load(const LoadModel& request);
+  ModelInfo load(const LoadModel& request, ProgressOutput progress = ProgressOutput::kPhases);
   // Runs a Turn, ExportTurn or ForgetConversation; Ctrl+C stops it. Throws the engine's error; an interrupted turn is an outcome.
   void run(RequestBody body, ConsoleSink& sink);
 

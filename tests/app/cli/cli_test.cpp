@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string sample_video() { return quoted(demo("samples/ten-seconds.mp4")); }
+std::string sample_video() { return shell_quoted(demo("samples/ten-seconds.mp4")); }
 
 TEST(Cli, WrongUsageIsTwo) {
   const ScratchFolder scratch;
@@ -51,7 +51,7 @@ TEST(Cli, JsonHasTheDocumentedShapeForEveryMethod) {
     ASSERT_EQ(run.exit_code, 0) << method << ": " << run.err;
     const json answer = json::parse(run.out);  // one object and nothing else
     for (const char* key : {"answer", "model", "device", "dtype", "method", "retention", "seed", "media", "tokens", "kv_bytes", "layers", "timings_ms",
-                            "tokens_per_s", "stop_reason"}) {
+                            "tokens_per_s", "stop_reason", "notes"}) {
       EXPECT_TRUE(answer.contains(key)) << method << ": " << key;
     }
     EXPECT_EQ(answer["method"], method);
@@ -80,6 +80,27 @@ TEST(Cli, StreamsTheAnswerToStdoutAndFiguresToStderr) {
   EXPECT_NE(text.err.find("KV"), std::string::npos);
 }
 
+TEST(Cli, ABudgetBelowTheProtectedTokensIsNoted) {
+  const ScratchFolder scratch;
+  const std::string arguments = "ask --frames 8 --max-tokens 4 --method snapkv --budget 2 --video " + sample_video() + " 'What is the first shape?'";
+  EXPECT_EQ(json::parse(run_cli(scratch, arguments + " --json").out)["notes"], json({"raised_to_floor"}));
+  EXPECT_NE(run_cli(scratch, arguments).err.find("note: kept more than asked"), std::string::npos);
+}
+
+TEST(Cli, BatchSaysNothingButAnswers) {
+  const ScratchFolder scratch;
+  const json line = {{"video", demo("samples/ten-seconds.mp4").string()}, {"frames", 4}, {"questions", {"What is the first shape?", "Is there a red star?"}}};
+  write_file(scratch.file("questions.jsonl"), line.dump() + "\n\n" + line.dump() + "\n");
+  const ProgramRun run = run_cli(scratch, "batch --max-tokens 4 " + shell_quoted(scratch.file("questions.jsonl")));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  std::istringstream lines(run.out);
+  std::string text;
+  int count = 0;
+  for (; std::getline(lines, text); ++count) EXPECT_EQ(json::parse(text)["answers"].size(), 2U);
+  EXPECT_EQ(count, 2);
+}
+
 TEST(Cli, TimeRangeLimitsTheSampling) {
   const ScratchFolder scratch;
   const ProgramRun run = run_cli(scratch, "ask --json --frames 6 --from 2 --to 5 --max-tokens 4 --video " + sample_video() + " 'What is the last shape?'");
@@ -92,9 +113,9 @@ TEST(Cli, TimeRangeLimitsTheSampling) {
 
 TEST(Cli, ExportHoldsWhatWasAskedAndKept) {
   const ScratchFolder scratch;
-  const std::filesystem::path file = scratch / "run.safetensors";
+  const std::filesystem::path file = scratch.file("run.safetensors");
   const ProgramRun run = run_cli(scratch, "export --dtype fp32 --all-logits --frames 8 --method vl-cache --retention 0.3 --max-tokens 6 --video " +
-                                              sample_video() + " --out " + quoted(file) + " 'What is the first shape?'");
+                                              sample_video() + " --out " + shell_quoted(file) + " 'What is the first shape?'");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const SafetensorsFile exported(file.string());
   const std::int64_t n = exported.tensor("input_ids").shape.at(0);
@@ -116,7 +137,7 @@ TEST(Cli, EverySampleIsAnswered) {
   for (const json& sample : samples) {
     const std::string file = sample["file"];
     const bool image = sample.value("kind", "video") == "image";
-    const ProgramRun run = run_cli(scratch, std::string("ask --max-tokens 40 ") + (image ? "--image " : "--video ") + quoted(demo("samples/" + file)) + " '" +
+    const ProgramRun run = run_cli(scratch, std::string("ask --max-tokens 40 ") + (image ? "--image " : "--video ") + shell_quoted(demo("samples/" + file)) + " '" +
                                                 sample["questions"][0]["question"].get<std::string>() + "'");
     EXPECT_EQ(run.exit_code, 0) << file << ": " << run.err;
     EXPECT_GT(run.out.size(), 2U) << file;
@@ -125,12 +146,12 @@ TEST(Cli, EverySampleIsAnswered) {
 
 TEST(Cli, ChatGoesOnAfterAnError) {
   const ScratchFolder scratch;
-  write_file(scratch / "script", "/video " + demo("samples/ten-seconds.mp4").string() + " 8\nWhat is the first shape?\n/nonsense\nIs there a red star?\n/quit\n");
+  write_file(scratch.file("script"), "/video " + demo("samples/ten-seconds.mp4").string() + " 8\nWhat is the first shape?\n/nonsense\nIs there a red star?\n/quit\n");
   ProgramRun run;
-  run.exit_code = shell(std::string("'") + WINNOW_CLI_PROGRAM + "' chat --max-tokens 8 <" + quoted(scratch / "script") + " >" + quoted(scratch / "out") + " 2>" +
-                        quoted(scratch / "err"));
-  run.out = file_text(scratch / "out");
-  EXPECT_EQ(run.exit_code, 0) << file_text(scratch / "err");
+  run.exit_code = shell(std::string("'") + WINNOW_CLI_PROGRAM + "' chat --max-tokens 8 <" + shell_quoted(scratch.file("script")) + " >" + shell_quoted(scratch.file("out")) + " 2>" +
+                        shell_quoted(scratch.file("err")));
+  run.out = file_text(scratch.file("out"));
+  EXPECT_EQ(run.exit_code, 0) << file_text(scratch.file("err"));
   EXPECT_EQ(std::count(run.out.begin(), run.out.end(), '\n'), 2) << "two answers: " << run.out;
 }
 

@@ -23,17 +23,17 @@ class HostileInput : public ::testing::Test {
   }
 
   void refused_video(const std::filesystem::path& file, const std::vector<std::string>& words) {
-    refused("ask --video " + quoted(file) + " hello", file.filename().string(), words);
+    refused("ask --video " + shell_quoted(file) + " hello", file.filename().string(), words);
   }
 
   // A copy of the demo model in which one file can be spoilt.
   std::filesystem::path model_copy() {
-    const std::filesystem::path copy = scratch_ / "model";
+    const std::filesystem::path copy = scratch_.file("model");
     std::filesystem::copy(demo("model"), copy, std::filesystem::copy_options::recursive);
     return copy;
   }
   void refused_model(const std::filesystem::path& folder, const std::string& named, const std::vector<std::string>& words) {
-    refused("ask --model " + quoted(folder) + " hello", named, words);
+    refused("ask --model " + shell_quoted(folder) + " hello", named, words);
   }
 
   ScratchFolder scratch_;
@@ -47,32 +47,32 @@ std::string little_endian(std::uint64_t value) {
 
 TEST_F(HostileInput, TruncatedMp4) {
   // The index of an ordinary mp4 stands at the end.
-  ASSERT_EQ(shell("ffmpeg -v error -y -f lavfi -i testsrc=size=64x48:rate=10:duration=3 -pix_fmt yuv420p " + quoted(scratch_ / "whole.mp4")), 0);
-  write_file(scratch_ / "cut.mp4", file_text(scratch_ / "whole.mp4").substr(0, 2000));
-  refused_video(scratch_ / "cut.mp4", {"missing", "cut", "damaged"});
+  ASSERT_EQ(shell("ffmpeg -v error -y -f lavfi -i testsrc=size=64x48:rate=10:duration=3 -pix_fmt yuv420p " + shell_quoted(scratch_.file("whole.mp4"))), 0);
+  write_file(scratch_.file("cut.mp4"), file_text(scratch_.file("whole.mp4")).substr(0, 2000));
+  refused_video(scratch_.file("cut.mp4"), {"missing", "cut", "damaged"});
 }
 
 TEST_F(HostileInput, TextRenamedToMp4) {
-  write_file(scratch_ / "text.mp4", "This is not a video.\n");
-  refused_video(scratch_ / "text.mp4", {"not a", "text", "format"});
+  write_file(scratch_.file("text.mp4"), "This is not a video.\n");
+  refused_video(scratch_.file("text.mp4"), {"not a", "text", "format"});
 }
 
 TEST_F(HostileInput, EmptyFile) {
-  write_file(scratch_ / "empty.mp4", "");
-  refused_video(scratch_ / "empty.mp4", {"empty"});
+  write_file(scratch_.file("empty.mp4"), "");
+  refused_video(scratch_.file("empty.mp4"), {"empty"});
 }
 
 TEST_F(HostileInput, HugePng) {
   // 30,000 x 30,000 in the header; nothing behind it needs to exist.
   std::string png("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x75\x30\0\0\x75\x30\x08\x02\0\0\0", 29);
   png += std::string("\x4a\x9b\x2c\x1d", 4) + std::string(2000, '\0');
-  write_file(scratch_ / "huge.png", png);
-  refused("ask --image " + quoted(scratch_ / "huge.png") + " hello", "huge.png", {"30000", "pixel", "large", "Mpx"});
+  write_file(scratch_.file("huge.png"), png);
+  refused("ask --image " + shell_quoted(scratch_.file("huge.png")) + " hello", "huge.png", {"30000", "pixel", "large", "Mpx"});
 }
 
 TEST_F(HostileInput, PlaylistPointingAtALocalFile) {
-  write_file(scratch_ / "list.mp4", "#EXTM3U\n#EXTINF:10,\nfile:///etc/hostname\n#EXT-X-ENDLIST\n");
-  refused_video(scratch_ / "list.mp4", {"playlist"});
+  write_file(scratch_.file("list.mp4"), "#EXTM3U\n#EXTINF:10,\nfile:///etc/hostname\n#EXT-X-ENDLIST\n");
+  refused_video(scratch_.file("list.mp4"), {"playlist"});
 }
 
 TEST_F(HostileInput, SafetensorsWithOverlappingOffsets) {

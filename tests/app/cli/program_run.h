@@ -10,25 +10,16 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/scratch_folder.h"
+
 namespace winnow::testing {
+
+using test::ScratchFolder;
 
 struct ProgramRun {
   int exit_code = -1;
   std::string out;
   std::string err;
-};
-
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "winnow_cli_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~ScratchFolder() { std::filesystem::remove_all(path_); }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
 };
 
 inline std::string file_text(const std::filesystem::path& path) {
@@ -51,14 +42,14 @@ inline int shell(const std::string& command) {
 // arguments: a shell line; quote paths.
 inline ProgramRun run_cli(const ScratchFolder& scratch, const std::string& arguments) {
   ProgramRun run;
-  run.exit_code = shell(std::string("'") + WINNOW_CLI_PROGRAM + "' " + arguments + " >'" + (scratch / "out").string() + "' 2>'" +
-                        (scratch / "err").string() + "' </dev/null");
-  run.out = file_text(scratch / "out");
-  run.err = file_text(scratch / "err");
+  run.exit_code = shell(std::string("'") + WINNOW_CLI_PROGRAM + "' " + arguments + " >'" + scratch.file("out") + "' 2>'" +
+                        scratch.file("err") + "' </dev/null");
+  run.out = file_text(scratch.file("out"));
+  run.err = file_text(scratch.file("err"));
   return run;
 }
 
-inline std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+inline std::string shell_quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
 
 inline std::filesystem::path demo(const std::string& name) { return std::filesystem::path(WINNOW_SOURCE_DIR) / "resources/demo" / name; }
 

@@ -36,8 +36,7 @@ TEST(HostileFiles, EmptyFile) {
 }
 
 TEST(HostileFiles, PlaylistsThatPointAtOtherFiles) {
-  const std::string target = samples::path("target.mp4");
-  ffmpeg(numbered(5, 5) + " -c:v libx264 " + target);
+  const std::string target = samples::make("target.mp4", numbered(5, 5) + " -c:v libx264");
   const std::string file = samples::path("list.mp4");
   samples::writeText(file, "#EXTM3U\n#EXTINF:1,\nfile://" + target + "\n#EXT-X-ENDLIST\n");
   expectError(file, ErrorCode::kUnsupportedFormat, "this is a playlist (HLS), not a video");
@@ -48,8 +47,7 @@ TEST(HostileFiles, PlaylistsThatPointAtOtherFiles) {
 }
 
 TEST(HostileFiles, NamesAreTakenLiterally) {
-  const std::string real = samples::path("real.mp4");
-  ffmpeg(numbered(4, 4) + " -c:v libx264 -preset ultrafast " + real);
+  const std::string real = samples::make("real.mp4", numbered(4, 4) + " -c:v libx264 -preset ultrafast");
   const auto start = std::filesystem::current_path();
   std::filesystem::current_path(std::filesystem::path(real).parent_path());
   for (const char* name : {"img%03d.mp4", "pipe:0", "http:x", "concat:a|b", "-i", "file:real.mp4", "data:video", "a b\n\xFF.mp4"}) {
@@ -63,8 +61,7 @@ TEST(HostileFiles, NamesAreTakenLiterally) {
 }
 
 TEST(HostileFiles, Mp4WithoutItsEnd) {
-  const std::string whole = samples::path("whole.mp4");
-  ffmpeg(numbered(60, 10) + " -c:v libx264 -preset ultrafast " + whole);
+  const std::string whole = samples::make("whole.mp4", numbered(60, 10) + " -c:v libx264 -preset ultrafast");
   Bytes bytes = samples::readBytes(whole);
   bytes.resize(bytes.size() / 2);
   const std::string file = samples::path("cut.mp4");
@@ -73,46 +70,39 @@ TEST(HostileFiles, Mp4WithoutItsEnd) {
 }
 
 TEST(HostileFiles, NoVideoInside) {
-  const std::string sound = samples::path("sound.mp4");
-  ffmpeg("-f lavfi -i sine=d=1 -c:a aac " + sound);
+  const std::string sound = samples::make("sound.mp4", "-f lavfi -i sine=d=1 -c:a aac");
   expectError(sound, ErrorCode::kUnsupportedFormat, "it contains no video");
-  const std::string cover = samples::path("cover.png");
-  ffmpeg("-f lavfi -i color=red:s=16x16 -frames:v 1 " + cover);
-  const std::string covered = samples::path("covered.mp4");
-  ffmpeg("-i " + sound + " -i " + cover + " -map 0 -map 1 -c copy -disposition:v:0 attached_pic " + covered);
+  const std::string cover = samples::make("cover.png", "-f lavfi -i color=red:s=16x16 -frames:v 1");
+  const std::string covered =
+      samples::make("covered.mp4", "-i " + sound + " -i " + cover + " -map 0 -map 1 -c copy -disposition:v:0 attached_pic");
   expectError(covered, ErrorCode::kUnsupportedFormat, "it contains no video, only sound and a cover picture");
 }
 
 TEST(HostileFiles, CodecsOutsideTheList) {
   for (const char* codec : {"magicyuv", "ffv1", "mpeg2video"}) {
-    const std::string file = samples::path(std::string(codec) + ".mkv");
-    ffmpeg(numbered(5, 25) + " -pix_fmt yuv420p -c:v " + codec + " " + file);
+    const std::string file = samples::make(std::string(codec) + ".mkv", numbered(5, 25) + " -pix_fmt yuv420p -c:v " + codec);
     expectError(file, ErrorCode::kUnsupportedFormat, std::string("its video codec (") + codec + ") is not supported");
   }
 }
 
 TEST(HostileFiles, EncryptedVideo) {
-  const std::string file = samples::path("secret.mp4");
-  ffmpeg(numbered(10, 5) +
-         " -c:v libx264 -encryption_scheme cenc-aes-ctr -encryption_key 76a6c65c5ea762046bd749a2e632ccbb "
-         "-encryption_kid a7e61c373e219033c21091fa607bf3b8 " +
-         file);
+  const std::string file =
+      samples::make("secret.mp4", numbered(10, 5) +
+                                      " -c:v libx264 -encryption_scheme cenc-aes-ctr -encryption_key 76a6c65c5ea762046bd749a2e632ccbb "
+                                      "-encryption_kid a7e61c373e219033c21091fa607bf3b8");
   expectError(file, ErrorCode::kUnsupportedFormat, "the video is encrypted");
 }
 
 TEST(HostileFiles, TooManyStreams) {
-  const std::string one = samples::path("one.mkv");
-  ffmpeg(numbered(2, 5) + " -c:v libx264 -preset ultrafast " + one);
+  const std::string one = samples::make("one.mkv", numbered(2, 5) + " -c:v libx264 -preset ultrafast");
   std::string maps;
   for (int i = 0; i < 40; ++i) maps += " -map 0:v";
-  const std::string many = samples::path("many.mkv");
-  ffmpeg("-i " + one + maps + " -c copy " + many);
+  const std::string many = samples::make("many.mkv", "-i " + one + maps + " -c copy");
   EXPECT_EQ(samples::errorOf(many).code, ErrorCode::kLimitExceeded);
 }
 
 TEST(HostileFiles, FrameLargerThanTheLimit) {
-  const std::string file = samples::path("a.mp4");
-  ffmpeg(numbered(2, 5) + " -c:v libx264 -preset ultrafast " + file);
+  const std::string file = samples::make("a.mp4", numbered(2, 5) + " -c:v libx264 -preset ultrafast");
   MediaLimits limits;
   limits.videoFramePixels = 64 * 48 - 1;
   const Error error = samples::errorOf(file, limits);
@@ -121,8 +111,7 @@ TEST(HostileFiles, FrameLargerThanTheLimit) {
 }
 
 TEST(HostileFiles, FormatsThatAreNeverDecoded) {
-  const std::string tiff = samples::path("a.png");
-  ffmpeg("-f lavfi -i color=red:s=16x16 -frames:v 1 -c:v tiff -f image2 -update 1 " + tiff);
+  const std::string tiff = samples::make("a.png", "-f lavfi -i color=red:s=16x16 -frames:v 1 -c:v tiff -f image2 -update 1");
   expectError(tiff, ErrorCode::kUnsupportedFormat, "this is a TIFF picture, which is not supported");
   const std::string svg = samples::path("b.png");
   samples::writeText(svg,
@@ -131,8 +120,7 @@ TEST(HostileFiles, FormatsThatAreNeverDecoded) {
 }
 
 TEST(HostileFiles, DamagedMiddleIsBridgedWithANotice) {
-  const std::string file = samples::path("a.mp4");
-  ffmpeg(numbered(150, 10) + " -c:v libx264 -preset ultrafast -g 10 -movflags +faststart " + file);
+  const std::string file = samples::make("a.mp4", numbered(150, 10) + " -c:v libx264 -preset ultrafast -g 10 -movflags +faststart");
   Bytes bytes = samples::readBytes(file);
   const std::string tag = "mdat";
   const auto data = std::search(bytes.begin(), bytes.end(), tag.begin(), tag.end()) + 4;
@@ -164,8 +152,7 @@ TEST(HostileFiles, FlippedBitsNeverCrash) {
         Sample{"a.ts", "-c:v libx264 -preset ultrafast -g 5", 40}, Sample{"a.avi", "-c:v mpeg4 -g 5", 40},
         Sample{"a.png", "-frames:v 1", 60}, Sample{"a.jpg", "-frames:v 1 -q:v 3", 80}, Sample{"a.gif", "-frames:v 1", 40},
         Sample{"b.webp", "-frames:v 1 -c:v libwebp", 40}, Sample{"a.bmp", "-frames:v 1", 20}}) {
-    const std::string original = samples::path(std::string("original_") + sample.name);
-    ffmpeg(numbered(20, 10) + " " + sample.arguments + " " + original);
+    const std::string original = samples::make(std::string("original_") + sample.name, numbered(20, 10) + " " + sample.arguments);
     const Bytes bytes = samples::readBytes(original);
     const std::string file = samples::path(sample.name);
     MediaLimits limits;

@@ -1,7 +1,6 @@
 #include "tests/app/media/sample_files.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <array>
 #include <cstdio>
@@ -9,25 +8,10 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "tests/support/scratch_folder.h"
+
 namespace winnow::app::samples {
 namespace {
-
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "winnow-media-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no scratch folder");
-    m_path = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(m_path, ignored);
-  }
-  const std::filesystem::path& path() const { return m_path; }
-
- private:
-  std::filesystem::path m_path;
-};
 
 std::uint32_t crc32(const Bytes& bytes) {
   std::uint32_t crc = 0xFFFFFFFF;
@@ -45,9 +29,9 @@ void appendBe32(Bytes& to, std::uint32_t value) {
 }  // namespace
 
 std::string path(const std::string& name) {
-  static const ScratchFolder folder;
+  static const test::ScratchFolder folder;
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  const auto own = folder.path() / (std::string(test->test_suite_name()) + "." + test->name());
+  const auto own = std::filesystem::path(folder.path()) / (std::string(test->test_suite_name()) + "." + test->name());
   std::filesystem::create_directories(own);
   return (own / name).string();
 }
@@ -60,6 +44,12 @@ void ffmpeg(const std::string& arguments) {
   std::array<char, 512> block{};
   while (std::fgets(block.data(), block.size(), pipe) != nullptr) output += block.data();
   if (::pclose(pipe) != 0) throw std::runtime_error(command + "\n" + output);
+}
+
+std::string make(const std::string& name, const std::string& arguments) {
+  const std::string file = path(name);
+  ffmpeg(arguments + " " + file);
+  return file;
 }
 
 std::string numbered(int frames, int fps) {
@@ -114,6 +104,8 @@ std::unique_ptr<VideoFrameSource> openVideo(const MediaRequest& request, const M
   source.release();
   return std::unique_ptr<VideoFrameSource>(video);
 }
+
+RgbImage firstFrame(const std::string& file) { return std::move(openVideo(video(file, 1))->read(0, 1, {}).front().image); }
 
 RgbImage readImage(const std::string& file) {
   return std::move(FfmpegMediaOpener().openSource(image(file), {})->read(0, 1, {}).front().image);

@@ -22,6 +22,8 @@ using Bytes = std::vector<std::uint8_t>;
 std::string path(const std::string& name);
 // Runs ffmpeg with the arguments (a shell line without the program's name); throws with its output when it fails.
 void ffmpeg(const std::string& arguments);
+// Has ffmpeg write the file `name` of this test; its path.
+std::string make(const std::string& name, const std::string& arguments);
 // lavfi source of numbered frames: "-f lavfi -i ..." for `frames` frames at `fps`.
 std::string numbered(int frames, int fps);
 int numberIn(const RgbImage& image);
@@ -33,6 +35,7 @@ void writeText(const std::string& file, const std::string& text);
 MediaRequest video(const std::string& file, int frames);
 MediaRequest image(const std::string& file);
 std::unique_ptr<VideoFrameSource> openVideo(const MediaRequest& request, const MediaLimits& limits = {});
+RgbImage firstFrame(const std::string& file);  // of a video asked for one
 RgbImage readImage(const std::string& file);
 
 // The error of opening the file as what it is (or as a video when that cannot be told) and reading all of its frames; fails the test when

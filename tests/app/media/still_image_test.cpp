@@ -46,8 +46,7 @@ void PrintTo(const Format& format, std::ostream* out) { *out << format.name; }
 class StillFormat : public ::testing::TestWithParam<Format> {};
 
 TEST_P(StillFormat, MatchesTheFfmpegProgram) {
-  const std::string file = samples::path(GetParam().file);
-  ffmpeg(std::string(kPicture) + GetParam().arguments + " " + file);
+  const std::string file = samples::make(GetParam().file, std::string(kPicture) + GetParam().arguments);
   const RgbImage image = samples::readImage(file);
   EXPECT_EQ(image.width_px, 40);
   EXPECT_EQ(image.height_px, 30);
@@ -66,8 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const ::testing::TestParamInfo<Format>& info) { return info.param.name; });
 
 TEST(StillImage, TransparentPixelsLieOnWhite) {
-  const std::string file = samples::path("a.png");
-  ffmpeg("-f lavfi -i color=red@0.5:s=8x8,format=rgba -frames:v 1 " + file);
+  const std::string file = samples::make("a.png", "-f lavfi -i color=red@0.5:s=8x8,format=rgba -frames:v 1");
   const RgbImage image = samples::readImage(file);
   EXPECT_NEAR(image.rgb[0], 254, 2);
   EXPECT_NEAR(image.rgb[1], 127, 2);
@@ -85,8 +83,7 @@ Bytes withOrientation(const Bytes& jpeg, std::uint8_t value) {
 }
 
 TEST(StillImage, ExifOrientationIsApplied) {
-  const std::string file = samples::path("a.jpg");
-  ffmpeg(std::string(kPicture) + "-pix_fmt yuvj444p -q:v 3 " + file);
+  const std::string file = samples::make("a.jpg", std::string(kPicture) + "-pix_fmt yuvj444p -q:v 3");
   const Bytes plain = samples::readBytes(file);
   const RgbImage stored = samples::readImage(file);
   for (int value = 1; value <= 8; ++value) {
@@ -126,12 +123,9 @@ TEST(StillImage, CmykJpegHasTheRightColours) {
 }
 
 TEST(StillImage, FirstFrameOfAnAnimationWithANotice) {
-  const std::string gif = samples::path("a.gif");
-  ffmpeg(samples::numbered(6, 5) + " " + gif);
-  const std::string webp = samples::path("a.webp");
-  ffmpeg(samples::numbered(6, 5) + " -c:v libwebp_anim -lossless 1 " + webp);
-  const std::string apng = samples::path("a.png");
-  ffmpeg(samples::numbered(6, 5) + " -f apng " + apng);
+  const std::string gif = samples::make("a.gif", samples::numbered(6, 5));
+  const std::string webp = samples::make("a.webp", samples::numbered(6, 5) + " -c:v libwebp_anim -lossless 1");
+  const std::string apng = samples::make("a.png", samples::numbered(6, 5) + " -f apng");
   for (const std::string& file : {gif, webp, apng}) {
     const auto source = FfmpegMediaOpener().openSource(samples::image(file), {});
     EXPECT_EQ(source->notices(), (std::vector<std::string>{"the picture is animated; its first frame is used"})) << file;

@@ -25,7 +25,7 @@ TEST_P(VideoColour, FlatColoursComeBack) {
   constexpr int kWanted[3] = {200, 60, 30};
   ffmpeg(std::string("-f lavfi -i color=0xC83C1E:s=64x48:r=5,format=rgb24,") + GetParam().filter + " -frames:v 3 -c:v libx264 -qp 1 " +
          GetParam().flags + " " + file);
-  const RgbImage image = samples::openVideo(samples::video(file, 1))->read(0, 1, {}).front().image;
+  const RgbImage image = samples::firstFrame(file);
   for (std::size_t channel = 0; channel < 3; ++channel) {
     EXPECT_NEAR(image.rgb[channel], kWanted[channel], 3) << "channel " << channel;
     EXPECT_NEAR(image.rgb[image.rgb.size() - 3 + channel], kWanted[channel], 3) << "channel " << channel;
@@ -45,23 +45,23 @@ INSTANTIATE_TEST_SUITE_P(
     [](const ::testing::TestParamInfo<Colour>& info) { return info.param.name; });
 
 TEST(VideoColourFallback, UnmarkedHighDefinitionIsBt709) {
-  const std::string file = samples::path("a.mp4");
-  ffmpeg(
+  const std::string file = samples::make(
+      "a.mp4",
       "-f lavfi -i color=0xC83C1E:s=1280x720:r=5,format=rgb24,scale=out_color_matrix=bt709:out_range=tv,format=yuv420p -frames:v 1 "
-      "-c:v libx264 -preset ultrafast -qp 1 " +
-      file);
-  const RgbImage image = samples::openVideo(samples::video(file, 1))->read(0, 1, {}).front().image;
+      "-c:v libx264 -preset ultrafast -qp 1");
+  const RgbImage image = samples::firstFrame(file);
   EXPECT_NEAR(image.rgb[0], 200, 3);
   EXPECT_NEAR(image.rgb[1], 60, 3);
 }
 
 TEST(VideoColourFallback, DetailAndOddSizesMatchTheFfmpegProgram) {
   for (const char* size : {"63x47", "65x49", "1x1", "2x3"}) {
-    const std::string file = samples::path(std::string(size) + ".mkv");
-    ffmpeg(std::string("-f lavfi -i testsrc=s=") + size + ":r=5 -frames:v 1 -c:v mjpeg -q:v 2 -pix_fmt yuvj420p " + file);
-    const std::string raw = samples::path(std::string(size) + ".rgb");
-    ffmpeg("-i " + file + " -vf scale=flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp -pix_fmt rgb24 -f rawvideo " + raw);
-    const RgbImage image = samples::openVideo(samples::video(file, 1))->read(0, 1, {}).front().image;
+    const std::string file = samples::make(
+        std::string(size) + ".mkv", std::string("-f lavfi -i testsrc=s=") + size + ":r=5 -frames:v 1 -c:v mjpeg -q:v 2 -pix_fmt yuvj420p");
+    const std::string raw =
+        samples::make(std::string(size) + ".rgb",
+                      "-i " + file + " -vf scale=flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp -pix_fmt rgb24 -f rawvideo");
+    const RgbImage image = samples::firstFrame(file);
     const samples::Bytes wanted = samples::readBytes(raw);
     ASSERT_EQ(image.rgb.size(), wanted.size()) << size;
     int largest = 0;
@@ -71,9 +71,9 @@ TEST(VideoColourFallback, DetailAndOddSizesMatchTheFfmpegProgram) {
 }
 
 TEST(VideoColourFallback, TransparentVideoLiesOnWhite) {
-  const std::string file = samples::path("a.mov");
-  ffmpeg("-f lavfi -i color=black@0:s=64x48:r=5,format=yuva444p10le -frames:v 2 -c:v prores_ks -profile:v 4 -alpha_bits 8 " + file);
-  const RgbImage image = samples::openVideo(samples::video(file, 1))->read(0, 1, {}).front().image;
+  const std::string file = samples::make(
+      "a.mov", "-f lavfi -i color=black@0:s=64x48:r=5,format=yuva444p10le -frames:v 2 -c:v prores_ks -profile:v 4 -alpha_bits 8");
+  const RgbImage image = samples::firstFrame(file);
   EXPECT_EQ(image.rgb, samples::Bytes(std::size_t{64} * 48 * 3, 255));
 }
 

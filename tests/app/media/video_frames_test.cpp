@@ -44,8 +44,7 @@ class EncodedVideo : public ::testing::TestWithParam<Encoding> {};
 
 TEST_P(EncodedVideo, DeliversTheFrameOnScreenAtEachTime) {
   constexpr int kFrames = 230;
-  const std::string file = samples::path(GetParam().file);
-  ffmpeg(numbered(kFrames, 25) + " " + GetParam().arguments + " " + file);
+  const std::string file = samples::make(GetParam().file, numbered(kFrames, 25) + " " + GetParam().arguments);
   expectExactFrames(samples::video(file, 7), 25, kFrames);  // far apart: jumps
   expectExactFrames(every(file, 0.3), 25, kFrames);         // several in a group: decodes on
   expectExactFrames(every(file, 0.04), 25, kFrames);        // every frame
@@ -92,8 +91,7 @@ TEST(VideoFrameSource, VariableRateTakesTheLastFrameThatHasStarted) {
 }
 
 TEST(VideoFrameSource, EditListsAndShiftedStartsCountFromTheFirstFrameShown) {
-  const std::string whole = samples::path("whole.mp4");
-  ffmpeg(numbered(100, 10) + " -c:v libx264 -preset veryfast -bf 2 -g 30 " + whole);
+  const std::string whole = samples::make("whole.mp4", numbered(100, 10) + " -c:v libx264 -preset veryfast -bf 2 -g 30");
   const std::string cut = samples::path("cut.mp4");
   ffmpeg("-ss 4.5 -i " + whole + " -c copy " + cut);  // starts inside a group: an edit list hides what comes before
   const auto edited = samples::openVideo(samples::video(cut, 5));
@@ -104,8 +102,8 @@ TEST(VideoFrameSource, EditListsAndShiftedStartsCountFromTheFirstFrameShown) {
   }
   // The last one passes the 33-bit limit of a transport stream's clock (95,443.7 s) on its way.
   for (const char* offset : {"-3", "7", "95438"}) {
-    const std::string shifted = samples::path(std::string("shifted") + offset + ".ts");
-    ffmpeg(std::string("-itsoffset ") + offset + " -i " + whole + " -c copy -avoid_negative_ts disabled " + shifted);
+    const std::string shifted = samples::make(std::string("shifted") + offset + ".ts", std::string("-itsoffset ") + offset + " -i " +
+                                                                                           whole + " -c copy -avoid_negative_ts disabled");
     const auto source = samples::openVideo(samples::video(shifted, 5));
     EXPECT_NEAR(source->info().durationS, 10.0, 0.11) << offset;
     for (const SampledFrame& frame : source->read(0, 5, {}))
@@ -114,8 +112,7 @@ TEST(VideoFrameSource, EditListsAndShiftedStartsCountFromTheFirstFrameShown) {
 }
 
 TEST(VideoFrameSource, RangeLimitsTheSampling) {
-  const std::string file = samples::path("a.mp4");
-  ffmpeg(numbered(100, 10) + " -c:v libx264 -preset ultrafast -g 20 " + file);
+  const std::string file = samples::make("a.mp4", numbered(100, 10) + " -c:v libx264 -preset ultrafast -g 20");
   MediaRequest request = samples::video(file, 4);
   request.plan.from_s = 4.0;
   request.plan.to_s = 6.0;
@@ -135,8 +132,7 @@ TEST(VideoFrameSource, RangeLimitsTheSampling) {
 }
 
 TEST(VideoFrameSource, ReadsInAnyOrder) {
-  const std::string file = samples::path("a.webm");
-  ffmpeg(numbered(100, 10) + " -c:v libvpx -deadline realtime -cpu-used 8 -g 20 -b:v 500k " + file);
+  const std::string file = samples::make("a.webm", numbered(100, 10) + " -c:v libvpx -deadline realtime -cpu-used 8 -g 20 -b:v 500k");
   const auto source = samples::openVideo(samples::video(file, 10));
   for (const int i : {9, 0, 5, 5, 4, 8, 1}) {
     const auto frame = source->read(i, 1, {});
@@ -148,8 +144,7 @@ TEST(VideoFrameSource, ReadsInAnyOrder) {
 }
 
 TEST(VideoFrameSource, ContinuesOverSeveralReadsWithoutDecodingTwice) {
-  const std::string file = samples::path("a.mkv");
-  ffmpeg(numbered(250, 25) + " -c:v libx264 -preset ultrafast -g 250 " + file);
+  const std::string file = samples::make("a.mkv", numbered(250, 25) + " -c:v libx264 -preset ultrafast -g 250");
   const auto source = samples::openVideo(samples::video(file, 40));
   for (int i = 0; i < 40; i += 4) source->read(i, 4, {});
   EXPECT_LE(source->counters().packetsDecoded, 250);
@@ -160,8 +155,8 @@ TEST(VideoFrameSource, ContinuesOverSeveralReadsWithoutDecodingTwice) {
 
 // The claim that makes long videos affordable: the work depends on the number of frames, not on the length.
 TEST(VideoFrameSource, TwoHoursCostNoMoreThanTenMinutes) {
-  const std::string ten = samples::path("ten_minutes.mp4");
-  ffmpeg("-f lavfi -i testsrc=s=64x48:r=25 -t 600 -c:v libx264 -preset ultrafast -g 250 -pix_fmt yuv420p " + ten);
+  const std::string ten =
+      samples::make("ten_minutes.mp4", "-f lavfi -i testsrc=s=64x48:r=25 -t 600 -c:v libx264 -preset ultrafast -g 250 -pix_fmt yuv420p");
   const std::string list = samples::path("list.txt");
   std::string lines;
   for (int i = 0; i < 12; ++i) lines += "file '" + ten + "'\n";
@@ -217,8 +212,7 @@ TEST(VideoFrameSource, RotationAndPixelShapeAreApplied) {
       "yuv420p " +
       flat);
   for (const int degrees : {90, 180, 270}) {
-    const std::string turned = samples::path("turned.mov");
-    ffmpeg("-i " + flat + " -c copy -metadata:s:v rotate=" + std::to_string(degrees) + " " + turned);
+    const std::string turned = samples::make("turned.mov", "-i " + flat + " -c copy -metadata:s:v rotate=" + std::to_string(degrees));
     ffmpeg("-i " + turned + " -frames:v 1 -pix_fmt rgb24 -f rawvideo " + turned + ".rgb");  // turns it as well
     const samples::Bytes wanted = samples::readBytes(turned + ".rgb");
     const auto source = samples::openVideo(samples::video(turned, 1));
@@ -233,14 +227,12 @@ TEST(VideoFrameSource, RotationAndPixelShapeAreApplied) {
     }
   }
 
-  const std::string wide = samples::path("wide.mp4");
-  ffmpeg("-i " + flat + " -vf setsar=2 -c:v libx264 -preset ultrafast " + wide);
-  EXPECT_EQ(samples::openVideo(samples::video(wide, 1))->read(0, 1, {}).front().image.width_px, 128);
+  const std::string wide = samples::make("wide.mp4", "-i " + flat + " -vf setsar=2 -c:v libx264 -preset ultrafast");
+  EXPECT_EQ(samples::firstFrame(wide).width_px, 128);
 }
 
 TEST(VideoFrameSource, StopsWhenAskedTo) {
-  const std::string file = samples::path("a.mp4");
-  ffmpeg("-f lavfi -i testsrc=s=640x360:r=25 -t 60 -c:v libx264 -preset ultrafast -g 99999 " + file);
+  const std::string file = samples::make("a.mp4", "-f lavfi -i testsrc=s=640x360:r=25 -t 60 -c:v libx264 -preset ultrafast -g 99999");
   InterruptSource before;
   before.request_cancel();
   EXPECT_THROW(FfmpegMediaOpener().open(samples::video(file, 8), before.token()), Interrupted);
@@ -268,8 +260,7 @@ TEST(VideoFrameSource, StopsWhenAskedTo) {
 }
 
 TEST(VideoFrameSource, EndsWhenTheBudgetIsSpent) {
-  const std::string file = samples::path("a.mp4");
-  ffmpeg(numbered(20, 10) + " -c:v libx264 -preset ultrafast " + file);
+  const std::string file = samples::make("a.mp4", numbered(20, 10) + " -c:v libx264 -preset ultrafast");
   MediaLimits limits;
   limits.decodeBudgetMs = 0;
   const Error error = samples::errorOf(file, limits);

@@ -11,8 +11,7 @@ using samples::ffmpeg;
 using samples::numbered;
 
 TEST(VideoProbe, DescribesAnOrdinaryFile) {
-  const std::string file = samples::path("a.mp4");
-  ffmpeg(numbered(50, 25) + " -c:v libx264 -preset ultrafast -color_range tv -colorspace bt709 " + file);
+  const std::string file = samples::make("a.mp4", numbered(50, 25) + " -c:v libx264 -preset ultrafast -color_range tv -colorspace bt709");
   const MediaInfo info = FfmpegMediaOpener().probe(file);
   EXPECT_EQ(info.kind, MediaKind::kVideo);
   EXPECT_EQ(info.container, "mp4");
@@ -31,12 +30,10 @@ TEST(VideoProbe, DescribesAnOrdinaryFile) {
 
 TEST(VideoProbe, NamesTheContainerByItsContent) {
   for (const auto& [suffix, name] : {std::pair{"webm", "webm"}, {"mkv", "matroska"}}) {
-    const std::string file = samples::path(std::string("a.") + suffix);
-    ffmpeg(numbered(10, 10) + " -c:v libvpx -deadline realtime " + file);
+    const std::string file = samples::make(std::string("a.") + suffix, numbered(10, 10) + " -c:v libvpx -deadline realtime");
     EXPECT_EQ(FfmpegMediaOpener().probe(file).container, name);
   }
-  const std::string disguised = samples::path("really.mp4");
-  ffmpeg(numbered(10, 10) + " -c:v libvpx -deadline realtime -f webm " + disguised);
+  const std::string disguised = samples::make("really.mp4", numbered(10, 10) + " -c:v libvpx -deadline realtime -f webm");
   EXPECT_EQ(FfmpegMediaOpener().probe(disguised).container, "webm");
 }
 
@@ -49,8 +46,7 @@ TEST(VideoProbe, FindsTheLengthThatTheHeaderLacks) {
 }
 
 TEST(VideoProbe, DoesNotBelieveALengthThatIsALie) {
-  const std::string file = samples::path("lie.mp4");
-  ffmpeg(numbered(40, 10) + " -c:v libx264 -preset ultrafast " + file);
+  const std::string file = samples::make("lie.mp4", numbered(40, 10) + " -c:v libx264 -preset ultrafast");
   samples::Bytes bytes = samples::readBytes(file);
   const std::string mvhd = "mvhd", mdhd = "mdhd", tkhd = "tkhd";
   const auto patch = [&](const std::string& box, std::size_t offset) {
@@ -89,16 +85,14 @@ TEST(VideoProbe, CutFileIsAsLongAsWhatIsLeft) {
 }
 
 TEST(VideoProbe, SingleFrameHasALength) {
-  const std::string file = samples::path("one.mp4");
-  ffmpeg(numbered(1, 25) + " -c:v libx264 " + file);
+  const std::string file = samples::make("one.mp4", numbered(1, 25) + " -c:v libx264");
   const auto source = samples::openVideo(samples::video(file, 3));
   EXPECT_NEAR(source->info().durationS, 0.04, 1e-6);
   EXPECT_EQ(source->read(0, 3, {}).size(), 3u);
 }
 
 TEST(VideoProbe, KindIsJudgedByContent) {
-  const std::string file = samples::path("video.png");
-  ffmpeg(numbered(5, 5) + " -c:v libx264 -f mp4 " + file);
+  const std::string file = samples::make("video.png", numbered(5, 5) + " -c:v libx264 -f mp4");
   EXPECT_EQ(FfmpegMediaOpener().detectKind(file), MediaKind::kVideo);
   try {
     FfmpegMediaOpener().open(samples::image(file), {});
