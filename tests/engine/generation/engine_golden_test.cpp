@@ -1,32 +1,23 @@
 // The whole way from messages to tokens against transformers: ids, features, logits, greedy tokens (tests/golden/llava_onevision).
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "engine/api/engine.h"
 #include "golden_folder.h"
 #include "tests/support/event_recorder.h"
+#include "tests/support/tensor_distance.h"
 
 namespace winnow::testing {
 namespace {
+
+using test_support::GoldenTensors;
+using test_support::relative_distance;
 
 constexpr double kTolerance = 1e-4;  // of the largest absolute value: fp32 sums in another order
 constexpr float kMargin = 1e-3F;     // greedy choices closer than this may differ
 
 constexpr const char* kRebuild = "rebuild with tests/golden/make/make_llava_onevision_golden.py if the golden files are wrong";
-
-double relative_difference(const std::vector<float>& ours, const std::vector<float>& theirs) {
-  if (ours.size() != theirs.size()) return 1e9;
-  double largest = 0.0;
-  double difference = 0.0;
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    largest = std::max(largest, std::abs(static_cast<double>(theirs[i])));
-    difference = std::max(difference, std::abs(static_cast<double>(ours[i]) - theirs[i]));
-  }
-  return difference / std::max(largest, 1e-12);
-}
 
 class EngineGolden : public ::testing::TestWithParam<const char*> {};
 
@@ -53,23 +44,25 @@ TEST_P(EngineGolden, EveryCaseEqualsTransformers) {
     engine->handle({2, request}, events, InterruptToken());
     ASSERT_TRUE(events.last<Finished>()) << (events.last<Failed>() ? events.last<Failed>()->error.reason : "no answer");
 
-    const SafetensorsFile ours(request.path);
-    EXPECT_EQ(read_tensor<std::int64_t>(ours, "input_ids"), read_tensor<std::int64_t>(golden.tensors(), name + ".input_ids")) << kRebuild;
-    EXPECT_LE(relative_difference(read_tensor<float>(ours, "logits"), read_tensor<float>(golden.tensors(), name + ".logits")), kTolerance)
-        << kRebuild;
-    if (golden.tensors().tensors().contains(name + ".features")) {
-      EXPECT_LE(relative_difference(read_tensor<float>(ours, "visual_features"), read_tensor<float>(golden.tensors(), name + ".features")),
-                kTolerance)
-          << kRebuild;
+    const GoldenTensors ours(request.path);
+    const GoldenTensors& theirs = golden.tensors();
+    EXPECT_TRUE(at::equal(ours.load("input_ids"), theirs.load(name + ".input_ids"))) << kRebuild;
+    EXPECT_LE(relative_distance(ours.load("logits"), theirs.load(name + ".logits").view({1, -1})), kTolerance) << kRebuild;
+    if (theirs.has(name + ".features")) {
+      EXPECT_LE(relative_distance(ours.load("visual_features"), theirs.load(name + ".features")), kTolerance) << kRebuild;
     }
-    const auto generated = read_tensor<std::int64_t>(ours, "generated");
-    const auto greedy = read_tensor<std::int64_t>(golden.tensors(), name + ".greedy");
-    const auto margins = read_tensor<float>(golden.tensors(), name + ".margins");
+    const at::Tensor generated = ours.load("generated");
+    const at::Tensor greedy = theirs.load(name + ".greedy");
+    const at::Tensor margins = theirs.load(name + ".margins");
     const bool stopped = events.last<Finished>()->reason == StopReason::kStopToken;
-    if (!stopped) EXPECT_EQ(generated.size(), greedy.size());
-    for (std::size_t i = 0; i < generated.size(); ++i) {
-      if (margins[i] <= kMargin && generated[i] != greedy[i]) break;  // a tie, and everything after it
-      ASSERT_EQ(generated[i], greedy[i]) << "token " << i << ", margin " << margins[i];
+    if (!stopped) {
+      EXPECT_EQ(generated.numel(), greedy.numel());
+    }
+    for (std::int64_t i = 0; i < generated.numel(); ++i) {
+      const auto token = generated[i].item<std::int64_t>(), wanted = greedy[i].item<std::int64_t>();
+      const auto margin = margins[i].item<float>();
+      if (margin <= kMargin && token != wanted) break;  // a tie, and everything after it
+      ASSERT_EQ(token, wanted) << "token " << i << ", margin " << margin;
     }
     std::filesystem::remove(request.path);
   }

@@ -7,18 +7,10 @@
 #include <vector>
 
 #include "engine/api/engine.h"
-#include "engine/weights/safetensors.h"
+#include "tests/support/golden_tensors.h"
 #include "tests/support/memory_media.h"
 
 namespace winnow::testing {
-
-template <typename T>
-std::vector<T> read_tensor(const SafetensorsFile& file, const std::string& name) {
-  const StoredTensor& tensor = file.tensor(name);
-  std::vector<T> values(tensor.bytes() / sizeof(T));
-  file.read(tensor, 0, std::as_writable_bytes(std::span(values)));
-  return values;
-}
 
 class GoldenFolder {
  public:
@@ -29,7 +21,7 @@ class GoldenFolder {
   }
 
   std::string model_folder() const { return folder_ + "/model"; }
-  const SafetensorsFile& tensors() const { return tensors_; }
+  const test_support::GoldenTensors& tensors() const { return tensors_; }
   const nlohmann::json& cases() const { return cases_; }
 
   // The recorded question as a user message; its pictures are put into `opener`.
@@ -41,7 +33,8 @@ class GoldenFolder {
       RgbImage picture;
       picture.height_px = entry.at("pictures")[i][0];
       picture.width_px = entry.at("pictures")[i][1];
-      picture.rgb = read_tensor<std::uint8_t>(tensors_, name + ".rgb." + std::to_string(i));
+      const at::Tensor rgb = tensors_.load(name + ".rgb." + std::to_string(i));
+      picture.rgb.assign(rgb.const_data_ptr<std::uint8_t>(), rgb.const_data_ptr<std::uint8_t>() + rgb.numel());
       pictures.push_back(std::move(picture));
     }
     if (name == "video") {
@@ -62,7 +55,7 @@ class GoldenFolder {
 
  private:
   std::string folder_;
-  SafetensorsFile tensors_;
+  test_support::GoldenTensors tensors_;
   nlohmann::json cases_;
 };
 

@@ -9,7 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/text/builtin_chat_templates.h"
 #include "engine/text/work_time.h"
-#include "tests/engine/text/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace winnow {
 namespace {
@@ -170,7 +170,7 @@ TEST(ChatTemplate, RendersLongMessagesWithinTheLimits) {
 }
 
 TEST(ChatTemplate, IsFoundInTheOrderOfItsFiles) {
-  const ScratchFolder folder;
+  const test::ScratchFolder folder;
   const auto text = [&] { return joined(ChatTemplate::load(folder.path())->render({says("user", "q")}, AddGenerationPrompt::kNo)); };
   EXPECT_THROW(text(), Exception);
   folder.write("config.json", R"({"model_type": "unknown"})");

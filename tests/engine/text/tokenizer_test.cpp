@@ -12,7 +12,7 @@
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/detokenizer.h"
 #include "engine/text/work_time.h"
-#include "tests/engine/text/scratch_folder.h"
+#include "tests/support/scratch_folder.h"
 
 namespace winnow {
 namespace {
@@ -50,7 +50,7 @@ json small_file(const std::string& pattern = "") {
 }
 
 std::unique_ptr<Tokenizer> load_text(const std::string& text) {
-  const ScratchFolder folder;
+  const test::ScratchFolder folder;
   folder.write("tokenizer.json", text);
   return Tokenizer::load(folder.path());
 }
