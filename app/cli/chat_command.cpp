@@ -114,6 +114,7 @@ class Chat {
     for (const MethodInfo& known : list_methods()) {
       if (known.name == method) {
         options_.turn.method = method;
+        options_.turn.method_options.clear();  // they belonged to the other method
         return;
       }
     }

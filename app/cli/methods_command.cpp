@@ -33,11 +33,16 @@ ExitStatus run_methods(OutputFormat format) {
     return ExitStatus::kAnswered;
   }
   for (const MethodInfo& method : methods) {
-    std::printf("%-14s %s\n", method.name.c_str(), method.title.c_str());
-    std::printf("%-14s source: %s\n", "", method.source.c_str());
-    std::printf("%-14s phase %s, %s the question, needs %s\n", "", method.phase.c_str(), method.query_aware ? "reads" : "does not read",
+    std::printf("%-17s %s\n", method.name.c_str(), method.title.c_str());
+    std::printf("%-17s source: %s\n", "", method.source.c_str());
+    std::printf("%-17s phase %s, %s, %s, needs %s\n", "", method.phase.c_str(),
+                method.query_aware ? "judged by the question" : "not judged by the question alone", method.merges ? "merges" : "evicts",
                 joined(method.needs).c_str());
-    std::printf("%-14s defaults: %s\n", "", joined(method.options).c_str());
+    std::printf("%-17s options: %s\n", "", joined(method.options).c_str());
+  }
+  std::printf("\nparts that can be exchanged (--allocator, --scorer, --reducer, --scope, --granularity)\n");
+  for (const PartInfo& part : list_parts()) {
+    std::printf("%-12s %-20s %s\n", part.kind.c_str(), part.name.c_str(), joined(part.presets).c_str());
   }
   return ExitStatus::kAnswered;
 }

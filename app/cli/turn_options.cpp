@@ -42,6 +42,19 @@ void add_method_options(CLI::App& command, TurnOptions& options) {
                         ->capture_default_str();
   command.add_option("--budget", options.budget_tokens, "instead of --retention: slots per layer and kv head")->check(CLI::Range(1, 1 << 24))->excludes(retention);
   command.add_option("--min-event-tokens", options.min_event_tokens, "text-only segments shorter than this are kept whole")->check(CLI::Range(0, 1 << 24))->capture_default_str();
+  command.add_option("--method-option", options.method_options, "an option of the method as name=value; may be repeated (see: winnow-cli methods)")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->check([](const std::string& text) { return text.find('=', 1) == std::string::npos ? std::string("must be name=value") : std::string(); });
+  command.add_option("--allocator", options.allocator, "share slots among layers as this method (or part) does");
+  command.add_option("--scorer", options.scorer, "choose slots as this method (or part) does");
+  command.add_option("--reducer", options.reducer, "treat dropped slots as this method (or part) does");
+  command.add_option("--scope", options.scope, "which tokens compete")->check(CLI::IsMember({"all", "visual"}));
+  command.add_option("--granularity", options.granularity, "one choice per kv head or per layer")->check(CLI::IsMember({"head", "layer"}));
+  command.add_option("--turn-policy", options.turn_policy, "which turns are compressed: each new segment, or the first with media only")
+      ->check(CLI::IsMember({"segment", "first-only"}))
+      ->capture_default_str();
 }
 
 void add_sampling_options(CLI::App& command, TurnOptions& options) {
@@ -92,6 +105,16 @@ RecipeSpec recipe_of(const TurnOptions& options) {
   if (options.budget_tokens > 0) recipe.budget_tokens = options.budget_tokens;
   recipe.min_event_tokens = options.min_event_tokens;
   recipe.seed = options.seed;
+  for (const std::string& option : options.method_options) {
+    const std::size_t equals = option.find('=');
+    recipe.options[option.substr(0, equals)] = option.substr(equals + 1);
+  }
+  recipe.allocator = options.allocator;
+  recipe.scorer = options.scorer;
+  recipe.reducer = options.reducer;
+  recipe.scope = options.scope;
+  recipe.granularity = options.granularity;
+  recipe.turn_policy = options.turn_policy == "first-only" ? TurnPolicy::kFirstOnly : TurnPolicy::kSegment;
   return recipe;
 }
 

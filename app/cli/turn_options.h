@@ -33,6 +33,10 @@ struct TurnOptions {
   double retention = 0.2;
   int budget_tokens = 0;  // positive: instead of retention
   int min_event_tokens = 256;
+  std::vector<std::string> method_options;  // name=value
+  std::string allocator, scorer, reducer;    // empty: the method's own
+  std::string scope, granularity;
+  std::string turn_policy = "segment";
   std::uint64_t seed = 0;
   int max_new_tokens = 256;
   double temperature = 0.0;

@@ -38,14 +38,31 @@ TEST(Cli, MethodsListsEveryPresetWithItsParts) {
     names.push_back(method.at("name"));
     for (const char* key : {"source", "phase", "query_aware", "merges", "needs", "options"}) EXPECT_TRUE(method.contains(key)) << key;
   }
-  for (const char* name : {"full", "streaming-llm", "local-window", "snapkv", "vl-cache", "random"}) {
+  for (const char* name : {"full", "meda", "aircache", "vl-cache", "d2o", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m",
+                           "look-m-average", "look-m-weighted", "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "cam-expected", "roco", "random"}) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   }
 }
 
+TEST(Cli, PartsAndOptionsOfMethodsCanBeMixed) {
+  const ScratchFolder scratch;
+  const std::string ask = "ask --json --frames 16 --retention 0.3 --max-tokens 8 --video " + sample_video() + " 'What is the first shape?' ";
+  const ProgramRun mixed = run_cli(scratch, ask + "--method vl-cache --allocator meda --reducer average --method-option recent_share=0.2");
+  ASSERT_EQ(mixed.exit_code, 0) << mixed.err;
+  const json answer = json::parse(mixed.out);
+  EXPECT_NEAR(answer["achieved_retention"].get<double>(), 0.3, 0.01);
+  for (const json& layer : answer["layers"]) EXPECT_GT(layer["why"]["entropy"].get<double>(), 0.0) << "MEDA's allocator says why";
+  const ProgramRun impossible = run_cli(scratch, ask + "--method h2o --scorer snapkv");
+  EXPECT_EQ(impossible.exit_code, 2);
+  EXPECT_NE(impossible.err.find("window-votes cannot"), std::string::npos) << impossible.err;
+  EXPECT_EQ(run_cli(scratch, ask + "--method vl-cache --method-option nothing=1").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, ask + "--method vl-cache --method-option nothing").exit_code, 2);
+}
+
 TEST(Cli, JsonHasTheDocumentedShapeForEveryMethod) {
   const ScratchFolder scratch;
-  for (const char* method : {"full", "streaming-llm", "local-window", "snapkv", "vl-cache", "random"}) {
+  for (const char* method : {"full", "meda", "aircache", "vl-cache", "d2o", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m",
+                             "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "roco", "random"}) {
     const ProgramRun run = run_cli(scratch, "ask --json --frames 16 --retention 0.5 --max-tokens 12 --seed 3 --method " + std::string(method) + " --video " +
                                                 sample_video() + " 'What is the first shape?'");
     ASSERT_EQ(run.exit_code, 0) << method << ": " << run.err;
