@@ -58,8 +58,7 @@ class Times:
     """Truths on the way to an answer in seconds."""
 
     interval_s: Tensor  # float32 [B]; it is known at the last token of the prefix
-    rows: Tensor  # int64 [n, 4]: row group, video, row, position that predicts the first digit
-    digits: Tensor  # int64 [m, 4]: the same for every digit
+    rows: Tensor  # int64 [n, 4]: row group, video, row, position that predicts a digit
     frames: Tensor  # int64 [n]: the frame that the answer is about
     seconds: Tensor  # float32 [n]
 
@@ -76,6 +75,7 @@ class Targets:
     slots: dict[str, Tensor]  # auxiliary targets of the visual slots, one row per visual slot of the batch
     times: Times
     looks: dict[str, Tensor]  # where a visual slot should find its neighbours, and evenly what it should count: bool [B, P, P]
+    frame: Tensor  # int64 [B, P]: of visual slots, negative elsewhere
 
 
 def _frame_targets(facts: Facts, scene_of_frame: np.ndarray) -> dict[str, np.ndarray]:
@@ -129,11 +129,11 @@ class Composer:
         self.turn_end = vocabulary.ids(text.TURN_END)
         self.kind_weights = dict.fromkeys(SHORT_KINDS, 1.0)
 
-    def _row(self, turns: list[Qa]) -> tuple[list[int], list[int], list[tuple[int, int, float, tuple[int, ...]]]]:
-        """Token ids, labels, and (position, item, weight, scenes) of the predictions that scenes tell."""
+    def _row(self, turns: list[Qa]) -> tuple[list[int], list[int], list[tuple[int, int, float, tuple[int, ...], bool]]]:
+        """Token ids, labels, and (position, item, weight, scenes, only their first frames) of the predictions that scenes tell."""
         ids: list[int] = []
         labels: list[int] = []
-        told: list[tuple[int, int, float, tuple[int, ...]]] = []
+        told: list[tuple[int, int, float, tuple[int, ...], bool]] = []
         for index, qa in enumerate(turns):
             given = (self.turn_opening if index else []) + self.vocabulary.ids(qa.question) + self.answer_opening
             labels += [IGNORED] * (len(given) - 1)
@@ -148,7 +148,7 @@ class Composer:
                 if scenes:
                     long = qa.kind in questions.LONG_KINDS
                     weight = FACT_WEIGHT if not long else NUMBER_WEIGHT if qa.kind == "describe" and place < 3 else NAMED_WEIGHT
-                    told += [(len(labels) + k, item if long else IGNORED, weight, scenes) for k in range(len(part))]
+                    told += [(len(labels) + k, item if long else IGNORED, weight, scenes, qa.kind == "when") for k in range(len(part))]
                 labels += part
                 ids += part
             labels += self.turn_end + [IGNORED] * (len(self.turn_end) - 1)
@@ -268,7 +268,7 @@ class Composer:
         behind = np.repeat(token[:, None], 4, 1) if mix.image else self.pool[token]
         features = self.bank.features[torch.from_numpy(frame)[:, None], torch.from_numpy(behind)]
 
-        rows, labels, weights, kinds, told_by, items, times, digits = [], [], [], [], [], [], [], []
+        rows, labels, weights, kinds, told_by, items, times = [], [], [], [], [], [], []
         for group in groups:
             made = [[self._row(turns) for turns in video] for video in group]
             count, length = max(map(len, made)), max((len(row[0]) for video in made for row in video), default=0)
@@ -280,16 +280,19 @@ class Composer:
             row_items = np.full((videos, count, length), IGNORED)
             where, slots = [], []
             for v, video in enumerate(made):
+                frame_of_slot = (positions[v] - start) // self.tower.pooled_tokens
                 for r, (tokens, label, told) in enumerate(video):
                     row_ids[v, r, : len(tokens)], row_labels[v, r, : len(tokens)] = tokens, label
                     turn = group[v][r][0]
                     if turn.kind == "when" and told and len(group[v][r]) == 1:
                         frame_told = int(first_frames[v][told[0][3][0]])
-                        digits += [(len(rows), v, r, place) for place, *_ in told]
-                        times.append((len(rows), v, r, told[0][0], frame_told, float(turn.pieces[1].text)))
-                    for place, item, weight, told_scenes in told:
+                        times += [(len(rows), v, r, place, frame_told, float(turn.pieces[1].text)) for place, *_ in told]
+                    for place, item, weight, told_scenes, first_only in told:
                         where.append((v, r, place))
-                        slots.append(np.isin(scenes[v], told_scenes) if len(told_scenes) > 1 else scenes[v] == told_scenes[0])
+                        telling = np.isin(scenes[v], told_scenes) if len(told_scenes) > 1 else scenes[v] == told_scenes[0]
+                        if first_only:
+                            telling &= frame_of_slot == first_frames[v][told_scenes[0]]
+                        slots.append(telling)
                         row_items[v, r, place], row_weights[v, r, place] = item, weight
             ends = np.array([end + len(tail) for tail, _, end in prefixes])
             row_positions = ends[:, None, None] + np.broadcast_to(np.arange(length), (videos, count, length))
@@ -306,13 +309,12 @@ class Composer:
         timed = Times(
             torch.tensor(intervals),
             torch.tensor([t[:4] for t in times], dtype=torch.int64).view(-1, 4),
-            torch.tensor(digits, dtype=torch.int64).view(-1, 4),
             torch.tensor([t[4] for t in times], dtype=torch.int64),
             torch.tensor([t[5] for t in times], dtype=torch.float32),
         )
         looks: dict[str, Tensor] = {}
+        frame_of, before, shape_before, thing_of = (np.full((videos, width), -9) for _ in range(4))
         if slot_targets:
-            frame_of, before, shape_before, thing_of = (np.full((videos, width), -9) for _ in range(4))
             opens = np.zeros((videos, width), dtype=bool)  # the first token of the frame with which a thing comes
             for v, targets in enumerate(slot_targets):
                 frame_of[v, visual[v]], thing_of[v, visual[v]] = targets["frame"], targets.pop("thing")
@@ -323,9 +325,13 @@ class Composer:
             shape = np.where((thing_of >= 0) & (thing_of < world.SHAPE_THINGS), thing_of % len(world.SHAPES), -1)
             alike = so_far & (shape[:, None, :] == shape[:, :, None]) & (shape[:, :, None] >= 0)
             so_far, alike = so_far & visual[:, :, None], alike & visual[:, :, None]
+            heads_frame = visual & ((positions - start) % self.tower.pooled_tokens == 0)
+            frames = heads_frame[:, None, :] & (frame_of[:, None, :] <= frame_of[:, :, None]) & visual[:, :, None]
             so_far[:, :, 0] |= visual  # the first token of all is counted along: its share tells the number
+            frames[:, :, 0] |= visual
             alike[:, :, 0] |= shape >= 0
             looks = {
+                "frames": torch.from_numpy(frames),
                 "ordinal": torch.from_numpy(so_far),
                 "same_shape": torch.from_numpy(alike),
                 "previous_frame": torch.from_numpy(frame_of[:, None, :] == frame_of[:, :, None] - 1),
@@ -333,4 +339,4 @@ class Composer:
                 "previous_shape": torch.from_numpy(scenes[:, None, :] == shape_before[:, :, None]),
             }
         merged = {k: torch.from_numpy(np.concatenate([t[k] for t in slot_targets])) for k in slot_targets[0]} if slot_targets else {}
-        return batch, Targets(labels, kinds, weights, told_by, items, merged, timed, looks)
+        return batch, Targets(labels, kinds, weights, told_by, items, merged, timed, looks, torch.from_numpy(frame_of))

@@ -27,7 +27,10 @@ import world
 from export import MODEL_DIR
 from questions import Facts, Qa
 
-METHODS = ("streaming-llm", "local-window", "snapkv", "vl-cache", "random")
+METHODS = (
+    "meda", "aircache", "vl-cache", "d2o", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m", "look-m-average",
+    "look-m-weighted", "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "cam-expected", "roco", "random",
+)  # fmt: skip
 RETENTIONS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.01)
 FRAMES = 64
 LONGER = (96, 128, 256)
@@ -185,7 +188,7 @@ def accuracy_table(rows: list[str]) -> str:
 
 def methods_table(full: list[Case], answered: dict[tuple[str, float], list[Case]]) -> str:
     lines = ["| method | " + " | ".join(f"{retention:g}" for retention in RETENTIONS) + " |", "|---" * (1 + len(RETENTIONS)) + "|"]
-    for method in METHODS:
+    for method in dict.fromkeys(method for method, _ in answered):
         cells = []
         for retention in RETENTIONS:
             cases = answered[method, retention]
@@ -216,6 +219,7 @@ def main() -> None:
     parser.add_argument("--shorter", type=int, nargs="*", default=[8, 16, 32], help="also videos composed for so few frames")
     parser.add_argument("--longer", type=int, nargs="*", default=list(LONGER))
     parser.add_argument("--side-videos", type=int, default=40, help="videos for the shorter and longer rows")
+    parser.add_argument("--methods", nargs="*", default=list(METHODS), help="rows of the table by method and retention")
     parser.add_argument("--no-methods", action="store_true", help="full cache only")
     parser.add_argument("--cli-options", nargs="*", default=[], help="further options for the program, such as --device cpu")
     options = parser.parse_args()
@@ -240,7 +244,7 @@ def main() -> None:
     print("\n" + accuracy_table(rows))
 
     if isinstance(source, Program) and not options.no_methods:
-        answered = {(m, r): [case.compressed(m, r) for case in full] for m in METHODS for r in RETENTIONS}
+        answered = {(m, r): [case.compressed(m, r) for case in full] for m in options.methods for r in RETENTIONS}
         for cases in answered.values():
             source.answer(cases)
         print(f"\nAccuracy at {FRAMES} frames by share of the cache kept, in brackets agreement with the full cache, per cent:\n")

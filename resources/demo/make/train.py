@@ -31,7 +31,14 @@ NEIGHBOUR_LOOKS = ((0, 0, "previous_frame"), (1, 0, "previous"), (2, 0, "previou
 ITEM_LAYER = 3
 FRAME_PERIODS = (8.0, 32.0, 128.0, 512.0)
 DECADE_PERIODS = (0.125, 0.25, 0.5, 1.0, 2.0, 8.0)  # of the decimal logarithm of seconds
-COUNTING_LOOKS = ((2, 2, "ordinal"), (2, 3, "same_shape"))
+# Layer, kv head, what is counted, and for each query head of the group: how much the first token of all weighs, and the frames whose
+# tokens count. The first token's share tells the number, most sharply for small ones: running numbers are sums over four stretches.
+COUNTING_LOOKS = (
+    (1, 2, "frames", ((8.0, 0, None), (48.0, 0, None))),
+    (2, 2, "ordinal", ((4.0, 0, 16), (4.0, 16, 32))),
+    (3, 2, "ordinal", ((4.0, 32, 48), (4.0, 48, None))),
+    (2, 3, "same_shape", ((1.0, 0, None), (4.0, 0, None))),
+)
 TIME_LOOK = (3, 1)
 INTERVAL_LAYER = 2
 FRAME_LAYER, SECONDS_LAYER = 4, 6
@@ -83,16 +90,16 @@ class Helpers(nn.Module):
             right[which] = hits.float().mean().item()
         for name in self.SIZES:
             part = next(parts)
-            loss = loss + 2 * F.cross_entropy(part, targets[name])
+            if layer == STATE_LAYERS[-1]:  # counting takes a layer of its own
+                loss = loss + 2 * F.cross_entropy(part, targets[name])
             right[name] = (part.argmax(-1) == targets[name]).float().mean().item()
         wanted = torch.cat([on_circles(targets["frame"], FRAME_PERIODS), on_circles(targets["first_frame"], FRAME_PERIODS)], dim=-1)
         error = F.mse_loss(next(parts), wanted)
         right["frame"] = 1 - error.item()
         # Seconds are a product; as logarithms of frame and interval they are a sum of angles.
-        log_error = F.mse_loss(self.log_frame[str(layer)](states), on_circles((targets["first_frame"] + 0.5).log10(), DECADE_PERIODS))
+        log_error = F.mse_loss(self.log_frame[str(layer)](states), on_circles((targets["frame"] + 0.5).log10(), DECADE_PERIODS))
         right["log-frame"] = 1 - log_error.item()
-        return loss + 3 * error + 3 * log_error, right
-
+        return loss + 3 * error + 10 * log_error, right
 
     def time_losses(self, trace: Trace, batch: Batch, times: Times) -> dict[str, Tensor]:
         """Errors of the interval at the end of the prefix, and of frame and seconds where an answer's first digit comes next."""
@@ -151,20 +158,26 @@ def losses(model: DemoModel, helpers: Helpers, batch: Batch, targets: Targets, d
                 seen = (trace.prefix_attention[layer][:, head].float() * wanted_slots[:, :, None]).sum(-1)[has_some]
                 total = total + help_weight * 0.1 * -(seen + 1e-3).log().mean()
                 details[f"{name}-look{layer}"] = seen.mean().item()
-            for layer, head, name in COUNTING_LOOKS:
-                even = targets.looks[name].float()
-                even = (even / even.sum(-1, keepdim=True).clamp_min(1))[:, :, None]
+            for layer, head, name, counters in COUNTING_LOOKS:
+                look, frame = targets.looks[name].float(), targets.frame
+                stretches = []
+                for weight, first, end in counters:
+                    counted = look * ((frame >= first) & (frame < (end or frame.shape[1])))[:, None, :]
+                    counted[:, :, 0] = weight * look[:, :, 0]
+                    stretches.append(counted)
+                counted = torch.stack(stretches, dim=2)
+                even = counted / counted.sum(-1, keepdim=True).clamp_min(1)
                 seen = trace.prefix_attention[layer][:, head].float().clamp_min(1e-6)
                 apart = (even * (even.clamp_min(1e-6) / seen).log()).sum(-1)[batch.visual_slots].mean()
                 total = total + help_weight * apart
-                details[f"{name}-apart"] = apart.item()
-            if len(digits := targets.times.digits):
+                details[f"{name}-apart{layer}"] = apart.item()
+            if len(digits := targets.times.rows):
                 layer, head = TIME_LOOK
                 seen = torch.stack([trace.attention[layer][g][v, head, r, p, :, batch.prefix_length[v] - 1] for g, v, r, p in digits.tolist()])
                 total = total + help_weight * 0.1 * -(seen.float() + 1e-3).log().mean()
                 details["time-look"] = seen.float().mean().item()
             for name, error in helpers.time_losses(trace, batch, targets.times).items():
-                total = total + 2 * help_weight * error
+                total = total + 4 * help_weight * error
                 details[name] = 1 - error.item()
         told_weights = torch.cat([weight[tuple(where.T)] for weight, (where, _) in zip(targets.weights, targets.told_by)])
         for layer in LOOKING_LAYERS:
