@@ -132,6 +132,17 @@ TEST_F(Screenshots, ErrorCard) {
   shoot(QStringLiteral("error"));
 }
 
+TEST_F(Screenshots, Rewording) {
+  m_answer = "It is **red**.";
+  ask(QStringLiteral("What color is the star?"));
+  QTest::keyClick(composer()->prompt(), Qt::Key_Up);
+  composer()->prompt()->setPlainText(QStringLiteral("What color is the circle?"));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageAt(0).branchCount == 2 && !controller().busy(); }));
+  QTest::keyClick(composer()->prompt(), Qt::Key_Up);
+  shoot(QStringLiteral("rewording"));
+}
+
 TEST_F(Screenshots, Zoom200Empty) {
   reopen(samples());
   m_settings->setZoom(2.0);

@@ -100,14 +100,15 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* 
   empty->setAlignment(Qt::AlignHCenter);
   setTextRole(empty, TextRole::kCaption);
   setMuted(empty);
-  auto* hint = new QHBoxLayout;
-  setMargins(hint, 16, 8, 16, 0);
-  hint->addWidget(empty);
-  layout->addLayout(hint);
+  auto* hint = new QWidget;
+  auto* hintLayout = new QHBoxLayout(hint);
+  setMargins(hintLayout, 16, 8, 16, 0);
+  hintLayout->addWidget(empty);
+  layout->addWidget(hint);
   layout->addWidget(m_list, 1);
-  const auto showHint = [this, empty] { empty->setVisible(m_model.rowCount() == 0); };
-  connect(&m_model, &QAbstractItemModel::rowsInserted, empty, showHint);
-  connect(&m_model, &QAbstractItemModel::rowsRemoved, empty, showHint);
+  const auto showHint = [this, hint] { hint->setVisible(m_model.rowCount() == 0); };
+  connect(&m_model, &QAbstractItemModel::rowsInserted, hint, showHint);
+  connect(&m_model, &QAbstractItemModel::rowsRemoved, hint, showHint);
   showHint();
   connect(m_new, &QPushButton::clicked, this, &ConversationSidebar::newRequested);
   connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& index) {
