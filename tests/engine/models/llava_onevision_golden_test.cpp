@@ -67,7 +67,7 @@ TEST_P(LlavaOnevisionGolden, FeaturesLogitsAndGreedyTokensEqualTransformers) {
     }
     ++compared;
     const std::int64_t position[] = {ids.size(0) + step};
-    logits = text.decode(chosen, position, static_cast<std::int32_t>(position[0]), cache, {});
+    logits = text.decode(chosen, position, static_cast<std::int32_t>(position[0]), cache, nullptr);
   }
   EXPECT_GE(compared, 32) << "too few steps were compared to mean anything" << kRebuild;
 }

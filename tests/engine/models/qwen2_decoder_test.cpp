@@ -90,28 +90,48 @@ TEST_F(Qwen2DecoderTest, DecodingEqualsPrefilling) {
     prefill(text, text.embed(ids.narrow(0, 0, 60)), 0, cache);
     for (std::int64_t i = 60; i < 70; ++i) {
       const std::int64_t position[] = {i};
-      const at::Tensor logits = text.decode(ids[i].item<std::int64_t>(), position, static_cast<std::int32_t>(i), cache, {});
+      const at::Tensor logits = text.decode(ids[i].item<std::int64_t>(), position, static_cast<std::int32_t>(i), cache, nullptr);
       ASSERT_EQ(logits.scalar_type(), at::kFloat);
       EXPECT_LE(relative_distance(logits, expected[i]), 1e-5) << "token " << i;
     }
   }
 }
 
+// Drops the oldest slot of one head after each layer, so that the cache is ragged from then on.
+class EvictingObserver final : public DecodeObserver {
+ public:
+  explicit EvictingObserver(KvCache& cache) : cache_(cache) {}
+  bool wants_probabilities() const override { return true; }
+  void after_layer(std::int64_t layer, const DecodeRow& row) override {
+    layers.push_back(layer);
+    rows.push_back(row);
+    cache_.evict(layer, 1, 0);
+  }
+
+  std::vector<std::int64_t> layers;
+  std::vector<DecodeRow> rows;
+
+ private:
+  KvCache& cache_;
+};
+
 TEST_F(Qwen2DecoderTest, DecodingMayEvictAfterEachLayer) {
   const Qwen2Decoder text = decoder("mha_untied", 1024);
   KvCache cache(text.kv_shape());
   prefill(text, random_hidden(text, 20), 0, cache);
-  std::vector<std::int64_t> seen;
+  EvictingObserver observer(cache);
   const std::int64_t position[] = {20};
-  const at::Tensor logits = text.decode(5, position, 20, cache, [&](std::int64_t layer) {
-    seen.push_back(layer);
-    cache.evict(layer, 1, 0);  // one head only: the cache is ragged from now on
-  });
-  EXPECT_EQ(seen, (std::vector<std::int64_t>{0, 1}));
+  text.decode(5, position, 20, cache, &observer);
+  EXPECT_EQ(observer.layers, (std::vector<std::int64_t>{0, 1}));
+  for (const DecodeRow& row : observer.rows)
+    for (const std::vector<float>& head : row.probabilities) {
+      EXPECT_EQ(head.size(), 21U);  // 20 slots and the token's own
+      EXPECT_NEAR(std::accumulate(head.begin(), head.end(), 0.0), 1.0, 1e-5);
+    }
   EXPECT_EQ(cache.slots(0, 0), 21);
   EXPECT_EQ(cache.slots(0, 1), 20);
   const std::int64_t next[] = {21};
-  EXPECT_TRUE(at::isfinite(text.decode(6, next, 21, cache, {})).all().item<bool>());
+  EXPECT_TRUE(at::isfinite(text.decode(6, next, 21, cache, nullptr)).all().item<bool>());
 }
 
 TEST_F(Qwen2DecoderTest, ASegmentSeesOnlyTheSlotsThatStayed) {
@@ -188,8 +208,8 @@ TEST_F(Qwen2DecoderTest, RefusesWhatDoesNotFit) {
   const Qwen2Decoder text = decoder("gqa_tied", 16);
   KvCache cache(text.kv_shape());
   const std::int64_t position[] = {0};
-  EXPECT_THROW(text.decode(-1, position, 0, cache, {}), Exception);
-  EXPECT_THROW(text.decode(text.vocabulary(), position, 0, cache, {}), Exception);
+  EXPECT_THROW(text.decode(-1, position, 0, cache, nullptr), Exception);
+  EXPECT_THROW(text.decode(text.vocabulary(), position, 0, cache, nullptr), Exception);
   at::Tensor hidden = at::zeros({4, 48});
   EXPECT_THROW(text.prefill_layer(0, hidden, at::zeros({3, 4}, at::kLong), 0, cache, nullptr, {}), Exception);
   EXPECT_THROW(text.prefill_layer(2, hidden, at::zeros({1, 4}, at::kLong), 0, cache, nullptr, {}), Exception);
