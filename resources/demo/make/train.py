@@ -350,7 +350,7 @@ def work(rank: int, options: argparse.Namespace, everything: nn.ModuleDict, team
         image, text_only = dice < 0.06, dice > 0.975
         top = shared_rng.random() < 0.5
         frames = LEVELS[level] if top else LEVELS[int(shared_rng.integers(level + 1))]
-        per_frame = int(shared_rng.choice([1, 2, 4, 9], p=[0.6, 0.3, 0.08, 0.02]))
+        per_frame = int(shared_rng.choice([1, 2, 4, 9], p=options.token_shares))
         videos = options.videos if frames * per_frame <= 160 else max(1, options.videos // 2)
         batch, targets = composer.compose(own_rng, Mix(videos, options.short_rows, frames, per_frame, image, text_only, questions.PHRASINGS))
         result = losses(model, helpers, batch, targets, torch.bfloat16, options.help_weight)
@@ -397,6 +397,7 @@ def main() -> None:
     parser.add_argument("--peak", type=float, default=2e-3)
     parser.add_argument("--videos", type=int, default=5, help="a step and worker")
     parser.add_argument("--short-rows", type=int, default=10, help="question rows a video, beside one long one")
+    parser.add_argument("--token-shares", type=float, nargs=4, default=[0.6, 0.3, 0.08, 0.02], help="of videos with 1, 2, 4, 9 tokens a frame")
     parser.add_argument("--help-weight", type=float, default=1.0, help="of the auxiliary losses")
     parser.add_argument("--level", type=int, default=0, help="least index of the frame levels to go on with")
     parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
