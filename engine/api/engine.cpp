@@ -53,9 +53,7 @@ class LocalEngine : public Engine {
   }
 
  private:
-  using Emit = std::function<void(EventBody)>;
-
-  void run(const LoadModel& load, const Emit& emit, const InterruptToken& interrupt) {
+  void run(const LoadModel& load, const EmitEvent& emit, const InterruptToken& interrupt) {
     const auto progress = [&](std::uint64_t done, std::uint64_t total) { emit(Progress{Phase::kLoadWeights, done, total}); };
     std::unique_ptr<LoadedModel> loaded = load_folder(load, progress, interrupt);
     conversations_.clear();  // caches of another model are of no use
@@ -63,11 +61,11 @@ class LocalEngine : public Engine {
     emit(ModelLoaded{model_->network->info()});
   }
 
-  void run(const Turn& turn, const Emit& emit, const InterruptToken& interrupt) {
+  void run(const Turn& turn, const EmitEvent& emit, const InterruptToken& interrupt) {
     emit(TurnRunner(model(), opener_).run(turn, conversations_[turn.conversation], emit, nullptr, interrupt));
   }
 
-  void run(const ExportTurn& request, const Emit& emit, const InterruptToken& interrupt) {
+  void run(const ExportTurn& request, const EmitEvent& emit, const InterruptToken& interrupt) {
     TurnTrace trace;
     trace.wanted = request.logits == ExportLogits::kAllPositions ? TraceLogits::kAllPositions : TraceLogits::kLastPosition;
     ConversationSlot slot;  // an export starts from nothing and leaves nothing behind
@@ -76,7 +74,7 @@ class LocalEngine : public Engine {
     emit(std::move(finished));
   }
 
-  void run(const ForgetConversation& forget, const Emit& /*emit*/, const InterruptToken& /*interrupt*/) {
+  void run(const ForgetConversation& forget, const EmitEvent& /*emit*/, const InterruptToken& /*interrupt*/) {
     conversations_.erase(forget.conversation);
   }
 

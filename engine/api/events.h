@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -82,6 +83,9 @@ struct Failed {
 };
 
 using EventBody = std::variant<Progress, ModelLoaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed>;
+
+// How the parts of the engine speak; whoever runs the request puts its id to it.
+using EmitEvent = std::function<void(EventBody)>;
 
 struct Event {
   RequestId id = 0;

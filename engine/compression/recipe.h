@@ -30,6 +30,8 @@ class Recipe {
   bool compresses() const;
   // What has to be computed per layer; empty if no statistic is needed.
   const StatisticsNeeds& needs() const { return needs_; }
+  // The prefill is the same as everybody's, so that several recipes can answer from one; false where tokens leave during it.
+  bool shares_prefill() const { return true; }
   // Budgets of all layers are known before the prefill.
   bool static_budgets() const;
 

@@ -35,7 +35,7 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation, const Emit& emit,
+Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation, const EmitEvent& emit,
                        const std::function<void()>& on_first_text, const InterruptToken& interrupt) const {
   Answer answer;
   Sampler sampler(sampling);

@@ -31,14 +31,12 @@ struct Answer {
 
 class AnswerLoop {
  public:
-  using Emit = std::function<void(EventBody)>;
-
   AnswerLoop(const VisionLanguageModel& model, const Tokenizer& tokenizer, const std::set<std::int64_t>& stop_token_ids)
       : model_(model), tokenizer_(tokenizer), stop_token_ids_(stop_token_ids) {}
 
   // first_logits: fp32 [vocabulary] on any device, of the last prompt position. Generated tokens that the model has read are appended to
   // the conversation's cache, origins and ids. on_first_text runs before the first delta.
-  Answer run(const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation, const Emit& emit,
+  Answer run(const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation, const EmitEvent& emit,
              const std::function<void()>& on_first_text, const InterruptToken& interrupt) const;
 
  private:

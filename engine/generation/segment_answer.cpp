@@ -1,0 +1,64 @@
+#include "engine/generation/segment_answer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/generation/answer_loop.h"
+#include "engine/generation/segment_event.h"
+
+namespace winnow {
+namespace {
+
+void label(TurnFigures& figures, const Turn& turn) {
+  figures.method = turn.recipe.method;
+  figures.retention = turn.recipe.retention;
+  figures.seed = turn.sampling.seed;
+}
+
+}  // namespace
+
+SegmentAnswer answer_segment(const LoadedModel& model, const Turn& turn, const TurnSegment& segment, CacheReport report,
+                             const TimingsMs& timings, const at::Tensor& first_logits, Conversation& working, const EmitEvent& emit,
+                             const std::function<double()>& since_accepted_ms, const InterruptToken& interrupt) {
+  SegmentAnswer result;
+  TurnFigures& figures = result.finished.figures;
+  label(figures, turn);
+  figures.timings_ms = timings;
+  figures.layers = report.layers;
+  figures.kv_bytes = report.kv_bytes;
+  figures.notes = report.notes;
+  figures.achieved_retention =
+      static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(std::max<std::int64_t>(1, report.kv_bytes.full));
+  emit(std::move(report));
+
+  const AnswerLoop loop(*model.network, *model.tokenizer, model.stop_token_ids);
+  Answer answer = loop.run(
+      first_logits, turn.sampling, working, emit, [&] { figures.timings_ms.ttft = since_accepted_ms(); }, interrupt);
+  working.thread = turn.messages;
+  working.thread.push_back({Role::kAssistant, {TextItem{answer.text}}});
+
+  figures.tokens.prompt = segment.tokens();
+  figures.tokens.visual = segment.visual_tokens;
+  figures.tokens.text = segment.tokens() - segment.visual_tokens;
+  figures.tokens.generated = static_cast<std::int64_t>(answer.token_ids.size());
+  figures.kv_bytes.end = working.cache.bytes_in_use();
+  figures.kv_bytes.allocated = working.cache.bytes_allocated();
+  figures.kv_bytes.peak = working.cache.bytes_peak();
+  figures.kv_bytes.metadata = metadata_bytes(working);
+  figures.timings_ms.decode_total = answer.decode_total_ms;
+  figures.tokens_per_s = answer.tokens_per_s;
+  result.finished.reason = answer.reason;
+  result.finished.answer = std::move(answer.text);
+  result.token_ids = std::move(answer.token_ids);
+  return result;
+}
+
+Finished interrupted_turn(const Turn& turn) {
+  Finished finished;
+  finished.reason = StopReason::kInterrupted;
+  finished.restored = true;
+  label(finished.figures, turn);
+  return finished;
+}
+
+}  // namespace winnow

@@ -1,0 +1,139 @@
+#include "engine/generation/turn_segment.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/generation/media_encoder.h"
+#include "engine/generation/prompt.h"
+
+namespace winnow {
+namespace {
+
+struct PlannedMedia {
+  OpenedMedia opened;
+  ImageTiling tiling = ImageTiling::kAnyRes;
+};
+
+std::vector<PlannedMedia> open_media(const MediaEncoder& encoder, std::span<const Message> messages, const InterruptToken& interrupt) {
+  std::vector<PlannedMedia> planned;
+  for (const Message& message : messages) {
+    const auto images = std::count_if(message.items.begin(), message.items.end(), [](const Item& item) {
+      const auto* media = std::get_if<MediaItem>(&item);
+      return media != nullptr && media->media.kind == MediaKind::kImage;
+    });
+    for (const Item& item : message.items) {
+      const auto* media = std::get_if<MediaItem>(&item);
+      if (media == nullptr) continue;
+      // As transformers does for nested image lists: several images in one message are not tiled.
+      planned.push_back({encoder.open(media->media, interrupt), images > 1 ? ImageTiling::kSingle : ImageTiling::kAnyRes});
+    }
+  }
+  return planned;
+}
+
+void require_context(std::int64_t used, std::int64_t prompt, int answer, std::int64_t limit) {
+  if (used + prompt + answer <= limit) return;
+  throw Exception(ErrorCode::kContextFull, "",
+                  "the model reads " + std::to_string(limit) + " tokens; this would need " + std::to_string(used + prompt) + " and " +
+                      std::to_string(answer) + " for the answer (fewer frames or a shorter answer fit)");
+}
+
+// Placeholders become the media's embeddings.
+void merge_media(TurnSegment& merged, const PromptSegment& prompt, std::span<const MediaFeatures> features, const TextDecoder& text,
+                 std::int32_t first_media, bool first_segment, TurnTrace* trace) {
+  std::vector<at::Tensor> parts;
+  const auto add_text = [&](std::size_t begin, std::size_t end) {
+    if (begin == end) return;
+    const at::Tensor ids = at::tensor(std::vector<std::int64_t>(prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                                prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(end)),
+                                      at::kLong);
+    parts.push_back(text.embed(ids));
+    for (std::size_t i = begin; i < end; ++i) {
+      merged.token_ids.push_back(prompt.token_ids[i]);
+      TokenOrigin origin;
+      origin.modality = first_segment && i < prompt.system_tokens ? Modality::kSystem : Modality::kText;
+      merged.origins.push_back(origin);
+    }
+  };
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < prompt.media_at.size(); ++k) {
+    add_text(at, prompt.media_at[k]);
+    const MediaFeatures& item = features[prompt.media_item[k]];
+    parts.push_back(item.features);
+    for (TokenOrigin origin : item.origins) {
+      origin.modality = Modality::kVisual;
+      origin.media = first_media + static_cast<std::int32_t>(prompt.media_item[k]);
+      merged.origins.push_back(origin);
+      merged.token_ids.push_back(prompt.token_ids[prompt.media_at[k]]);
+    }
+    merged.visual_tokens += static_cast<std::int64_t>(item.origins.size());
+    if (trace != nullptr) trace->visual_features.push_back(item.features.to(at::kCPU, at::kFloat));
+    at = prompt.media_at[k] + 1;
+  }
+  add_text(at, prompt.token_ids.size());
+  merged.hidden = at::cat(parts, 0);
+  for (const TokenOrigin& origin : merged.origins) merged.modality.push_back(origin.modality);
+}
+
+}  // namespace
+
+TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, int max_new_tokens,
+                            Conversation& working, TimingsMs& timings, TurnTrace* trace, const EmitEvent& emit,
+                            const InterruptToken& interrupt) {
+  const VisionLanguageModel& network = *model.network;
+  const ModelInfo& info = network.info();
+  const MediaEncoder encoder(network, opener, model.features);
+  const std::size_t cached = working.thread.size();
+
+  // Media are opened before the prompt is built, because time instructions and the context check need their plans.
+  std::vector<PlannedMedia> media = open_media(encoder, thread.subspan(cached), interrupt);
+  std::vector<VideoTimes> videos;
+  std::int64_t video_tokens = 0;
+  for (const PlannedMedia& item : media) {
+    if (item.opened.request.kind != MediaKind::kVideo) continue;
+    videos.push_back({item.opened.source->duration_s(), item.opened.source->frame_count()});
+    video_tokens += item.opened.video_tokens;
+  }
+  const PromptSegment prompt = build_prompt(model, thread, cached, videos);
+  const auto text_tokens = static_cast<std::int64_t>(prompt.token_ids.size() - prompt.media_at.size());
+  require_context(working.next_position, text_tokens + video_tokens, max_new_tokens, info.context_tokens);
+
+  std::vector<MediaFeatures> features(media.size());
+  for (std::size_t i = 0; i < media.size(); ++i) {
+    const OpenedMedia& opened = media[i].opened;
+    const auto progress = [&](Phase phase, std::uint64_t done, std::uint64_t total) { emit(Progress{phase, done, total}); };
+    CachedFeatures encoded = encoder.encode(media[i].opened, media[i].tiling, timings, trace, progress, interrupt);
+    emit(MediaSampled{opened.request.path, opened.request.kind, opened.source->duration_s(), encoded.asked_s, encoded.actual_s,
+                      opened.request.plan});
+    features[i] = std::move(encoded.features);
+  }
+
+  TurnSegment segment;
+  merge_media(segment, prompt, features, network.text(), working.media_count, cached == 0, trace);
+  const std::int64_t n = segment.tokens();
+  require_context(working.next_position, n, max_new_tokens, info.context_tokens);
+  segment.first_original = working.next_original();
+  segment.positions = at::arange(working.next_position, working.next_position + n, at::kLong)
+                          .to(segment.hidden.device())
+                          .expand({network.position_axes(), n});
+  working.origins.insert(working.origins.end(), segment.origins.begin(), segment.origins.end());
+  working.token_ids.insert(working.token_ids.end(), segment.token_ids.begin(), segment.token_ids.end());
+  working.media_count += static_cast<std::int32_t>(media.size());
+  return segment;
+}
+
+SegmentInfo segment_info(const TurnSegment& segment, const ModelInfo& model, const Conversation& working) {
+  SegmentInfo about;
+  about.tokens = segment.tokens();
+  about.modality = segment.modality;
+  about.first_original = segment.first_original;
+  about.layers = working.cache.shape().layers;
+  about.kv_heads = model.kv_heads;
+  about.heads = model.heads;
+  about.compressed_before = working.compressed;
+  return about;
+}
+
+}  // namespace winnow

@@ -1,0 +1,44 @@
+// The new part of a thread as the decoder reads it: embeddings, positions, and what is known about every token.
+//
+// Made once per prefill by prepare_segment(), read by segment_prefill.h and segment_event.h. Engine thread only.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/api/events.h"
+#include "engine/base/interrupt.h"
+#include "engine/compression/segment_info.h"
+#include "engine/generation/conversation.h"
+#include "engine/generation/loaded_model.h"
+#include "engine/generation/turn_trace.h"
+#include "engine/media/frame_source.h"
+
+namespace winnow {
+
+struct TurnSegment {
+  at::Tensor hidden;     // [n, hidden]; the prefill replaces it layer by layer and lets it go
+  at::Tensor positions;  // int64 [axes, n], on the model's device
+  std::vector<std::int64_t> token_ids;
+  std::vector<TokenOrigin> origins;
+  std::vector<Modality> modality;  // as in origins
+  std::int64_t visual_tokens = 0;
+  std::int32_t first_original = 0;
+
+  std::int64_t tokens() const { return static_cast<std::int64_t>(origins.size()); }
+};
+
+// Opens media (headers first, so that a prompt that does not fit is refused before anything is decoded), builds the prompt of the messages
+// that `working` does not hold yet, encodes media and puts everything together. The tokens are added to working's origins and ids; its
+// cache and position are left to the prefill. Emits Progress and MediaSampled. opener and trace may be null. Errors: Exception, Interrupted.
+TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, int max_new_tokens,
+                            Conversation& working, TimingsMs& timings, TurnTrace* trace, const EmitEvent& emit,
+                            const InterruptToken& interrupt);
+
+// The segment as compression sees it; it must outlive what is made from the result.
+SegmentInfo segment_info(const TurnSegment& segment, const ModelInfo& model, const Conversation& working);
+
+}  // namespace winnow
