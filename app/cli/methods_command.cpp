@@ -14,6 +14,12 @@ std::string joined(const std::vector<std::string>& words) {
   return text.empty() ? "nothing" : text;
 }
 
+std::vector<std::string> option_texts(const MethodInfo& method) {
+  std::vector<std::string> texts;
+  for (const OptionInfo& option : method.options) texts.push_back(option_text(option));
+  return texts;
+}
+
 }  // namespace
 
 ExitStatus run_methods(OutputFormat format) {
@@ -27,7 +33,7 @@ ExitStatus run_methods(OutputFormat format) {
                       {"query_aware", method.query_aware},
                       {"merges", method.merges},
                       {"needs", method.needs},
-                      {"options", method.options}});
+                      {"options", option_texts(method)}});
     }
     std::printf("%s\n", json_line(list, 2).c_str());
     return ExitStatus::kAnswered;
@@ -38,7 +44,7 @@ ExitStatus run_methods(OutputFormat format) {
     std::printf("%-17s phase %s, %s, %s, needs %s\n", "", method.phase.c_str(),
                 method.query_aware ? "judged by the question" : "not judged by the question alone", method.merges ? "merges" : "evicts",
                 joined(method.needs).c_str());
-    std::printf("%-17s options: %s\n", "", joined(method.options).c_str());
+    std::printf("%-17s options: %s\n", "", joined(option_texts(method)).c_str());
   }
   std::printf("\nparts that can be exchanged (--allocator, --scorer, --reducer, --scope, --granularity)\n");
   for (const PartInfo& part : list_parts()) {

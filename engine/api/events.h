@@ -67,6 +67,7 @@ struct DecodeSample {
   double tokens_per_s = 0.0;
   std::int64_t kv_bytes_now = 0;
   std::int64_t kv_bytes_full_now = 0;
+  std::vector<SlotCounts> layers;  // slots in use now, per layer
 };
 
 enum class StopReason : int { kStopToken = 1, kLength = 2, kStopString = 3, kInterrupted = 4 };

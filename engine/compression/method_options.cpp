@@ -35,7 +35,7 @@ const std::string* OptionReader::find(const std::string& name) {
 }
 
 std::int64_t OptionReader::whole(const std::string& name, std::int64_t otherwise, std::int64_t low, std::int64_t high) {
-  described_.push_back(name + "=" + std::to_string(otherwise));
+  described_.push_back({name, OptionType::kWhole, std::to_string(otherwise), {}, static_cast<double>(low), static_cast<double>(high)});
   const std::string* text = find(name);
   if (text == nullptr) return otherwise;
   std::int64_t number = 0;
@@ -47,12 +47,13 @@ std::int64_t OptionReader::whole(const std::string& name, std::int64_t otherwise
 
 std::int64_t OptionReader::odd(const std::string& name, std::int64_t otherwise, std::int64_t high) {
   const std::int64_t number = whole(name, otherwise, 1, high);
+  described_.back().odd = true;
   if (number % 2 == 0) refuse(name, "must be odd");
   return number;
 }
 
 double OptionReader::real(const std::string& name, double otherwise, double low, double high) {
-  described_.push_back(name + "=" + text_of(otherwise));
+  described_.push_back({name, OptionType::kReal, text_of(otherwise), {}, low, high});
   const std::string* text = find(name);
   if (text == nullptr) return otherwise;
   double number = 0.0;
@@ -63,11 +64,12 @@ double OptionReader::real(const std::string& name, double otherwise, double low,
 }
 
 bool OptionReader::flag(const std::string& name, bool otherwise) {
-  return otherwise ? choice<bool>(name, {{"true", true}, {"false", false}}) : choice<bool>(name, {{"false", false}, {"true", true}});
+  const std::vector<std::string> words = otherwise ? std::vector<std::string>{"true", "false"} : std::vector<std::string>{"false", "true"};
+  return words[static_cast<std::size_t>(word_index(name, OptionType::kFlag, words))] == "true";
 }
 
 std::vector<double> OptionReader::shares(const std::string& name) {
-  described_.push_back(name + "=");
+  described_.push_back({name, OptionType::kShares, "", {}});
   const std::string* text = find(name);
   std::vector<double> numbers;
   if (text == nullptr) return numbers;
@@ -81,10 +83,10 @@ std::vector<double> OptionReader::shares(const std::string& name) {
   return numbers;
 }
 
-std::ptrdiff_t OptionReader::word_index(const std::string& name, const std::vector<std::string>& words) {
+std::ptrdiff_t OptionReader::word_index(const std::string& name, OptionType type, const std::vector<std::string>& words) {
   std::string all;
   for (const std::string& word : words) all += (all.empty() ? "" : "|") + word;
-  described_.push_back(name + "=" + all);
+  described_.push_back({name, type, words.front(), words});
   const std::string* text = find(name);
   if (text == nullptr) return 0;
   const auto found = std::find(words.begin(), words.end(), *text);

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/compression/method_info.h"
+
 namespace winnow {
 
 using OptionTexts = std::map<std::string, std::string>;
@@ -30,26 +32,26 @@ class OptionReader {
   Value choice(const std::string& name, std::initializer_list<std::pair<const char*, Value>> words) {
     std::vector<std::string> names;
     for (const auto& [word, value] : words) names.emplace_back(word);
-    return (words.begin() + word_index(name, names))->second;
+    return (words.begin() + word_index(name, OptionType::kChoice, names))->second;
   }
   // Numbers over 0 joined by colons; empty if not given.
   std::vector<double> shares(const std::string& name);
 
   // To be called when all options have been asked for: throws if something was given that nobody asked for.
   void finish() const;
-  // "name=default" of every option asked for, with the choices.
-  const std::vector<std::string>& described() const { return described_; }
+  // Every option asked for.
+  const std::vector<OptionInfo>& described() const { return described_; }
 
  private:
   const std::string* find(const std::string& name);
-  std::ptrdiff_t word_index(const std::string& name, const std::vector<std::string>& words);
+  std::ptrdiff_t word_index(const std::string& name, OptionType type, const std::vector<std::string>& words);
   [[noreturn]] void refuse(const std::string& name, const std::string& reason) const;
 
   std::string method_;
   OptionTexts given_;
   std::uint64_t seed_;
   std::set<std::string> asked_;
-  std::vector<std::string> described_;
+  std::vector<OptionInfo> described_;
 };
 
 }  // namespace winnow

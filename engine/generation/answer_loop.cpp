@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
+#include "engine/generation/cache_figures.h"
 #include "engine/sampling/sampler.h"
 #include "engine/sampling/stop_matcher.h"
 #include "engine/text/detokenizer.h"
@@ -47,6 +48,15 @@ Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling,
   Stopwatch since_sample;
   double step_total_ms = 0.0;
 
+  const std::int32_t first_generated = conversation.next_original();
+  answer.layers = slot_counts(conversation.cache, conversation.origins, first_generated);
+  const auto count_slots = [&] {
+    if (conversation.decode_policy) {
+      answer.layers = slot_counts(conversation.cache, conversation.origins, first_generated);
+    } else {
+      add_growth(conversation.cache, answer.layers);
+    }
+  };
   const auto deliver = [&](const std::string& text) {
     if (text.empty()) return;
     if (answer.text.empty()) on_first_text();
@@ -60,7 +70,9 @@ Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling,
     sample.tokens_per_s = typical > 0.0 ? 1000.0 / typical : 0.0;
     sample.kv_bytes_now = conversation.cache.bytes_in_use();
     sample.kv_bytes_full_now = full_bytes_per_token * conversation.next_original();
-    emit(sample);
+    count_slots();
+    sample.layers = answer.layers;
+    emit(std::move(sample));
     since_sample.restart_ms();
   };
 

@@ -25,6 +25,7 @@ struct Answer {
   StopReason reason = StopReason::kStopToken;
   std::string text;
   std::vector<std::int64_t> token_ids;  // generated, the stop token included
+  std::vector<SlotCounts> layers;       // slots in use per layer at the end
   double decode_total_ms = 0.0;
   double tokens_per_s = 0.0;  // from the median step, first step left out
 };

@@ -32,6 +32,36 @@ std::vector<LayerFigures> layer_figures(const KvCache& cache, std::span<const To
   return figures;
 }
 
+std::vector<SlotCounts> slot_counts(const KvCache& cache, std::span<const TokenOrigin> origins, std::int32_t first_generated) {
+  const KvShape& shape = cache.shape();
+  std::vector<SlotCounts> counts(static_cast<std::size_t>(shape.layers));
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    std::int64_t visual = 0, text = 0, generated = 0;
+    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+      for (const std::int32_t token : cache.original(layer, head)) {
+        if (token >= first_generated) {
+          ++generated;
+        } else {
+          ++(origins[static_cast<std::size_t>(token)].modality == Modality::kVisual ? visual : text);
+        }
+      }
+    }
+    const double heads = static_cast<double>(shape.kv_heads);
+    counts[static_cast<std::size_t>(layer)] = {static_cast<double>(visual) / heads, static_cast<double>(text) / heads,
+                                               static_cast<double>(generated) / heads};
+  }
+  return counts;
+}
+
+void add_growth(const KvCache& cache, std::vector<SlotCounts>& counts) {
+  const std::int64_t heads = cache.shape().kv_heads;
+  for (std::size_t layer = 0; layer < counts.size(); ++layer) {
+    std::int64_t slots = 0;
+    for (std::int64_t head = 0; head < heads; ++head) slots += cache.slots(static_cast<std::int64_t>(layer), head);
+    counts[layer].generated = static_cast<double>(slots) / static_cast<double>(heads) - counts[layer].visual - counts[layer].text;
+  }
+}
+
 std::vector<std::vector<std::vector<std::int32_t>>> kept_original(const KvCache& cache) {
   const KvShape& shape = cache.shape();
   std::vector<std::vector<std::vector<std::int32_t>>> kept(static_cast<std::size_t>(shape.layers));

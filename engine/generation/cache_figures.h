@@ -1,4 +1,4 @@
-// Counts a cache for people: budgets, slots kept by modality, bytes. Reads the cache, changes nothing. Used by TurnRunner.
+// Counts a cache for people: budgets, slots kept by modality, bytes. Reads the cache, changes nothing. Used by SegmentEvent and AnswerLoop.
 #pragma once
 
 #include <span>
@@ -11,6 +11,11 @@ namespace winnow {
 
 // budgets: slots granted per layer for the newest segment; empty where no event took place.
 std::vector<LayerFigures> layer_figures(const KvCache& cache, std::span<const TokenOrigin> origins, std::span<const std::int64_t> budgets);
+
+// Slots in use per layer; tokens from first_generated on are the answer's. O(slots).
+std::vector<SlotCounts> slot_counts(const KvCache& cache, std::span<const TokenOrigin> origins, std::int32_t first_generated);
+// Adds what each layer gained since, where nothing leaves while decoding: all of it is the answer's. O(layers * kv heads).
+void add_growth(const KvCache& cache, std::vector<SlotCounts>& counts);
 
 // kept[layer][kv head]: original indices in ascending order.
 std::vector<std::vector<std::vector<std::int32_t>>> kept_original(const KvCache& cache);

@@ -45,6 +45,7 @@ SegmentAnswer answer_segment(const LoadedModel& model, const Turn& turn, const T
   figures.kv_bytes.allocated = working.cache.bytes_allocated();
   figures.kv_bytes.peak = working.cache.bytes_peak();
   figures.kv_bytes.metadata = metadata_bytes(working);
+  for (std::size_t layer = 0; layer < figures.layers.size(); ++layer) figures.layers[layer].end = answer.layers[layer];
   figures.timings_ms.decode_total = answer.decode_total_ms;
   figures.tokens_per_s = answer.tokens_per_s;
   result.finished.reason = answer.reason;

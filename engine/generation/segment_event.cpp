@@ -7,6 +7,7 @@
 #include "engine/base/stopwatch.h"
 #include "engine/compression/compression_event.h"
 #include "engine/compression/decode_policy.h"
+#include "engine/compression/method_info.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/generation/cache_figures.h"
 
@@ -77,14 +78,7 @@ std::int64_t metadata_bytes(const Conversation& conversation) {
 }
 
 Recipe recipe_for(RecipeSpec spec, const ModelInfo& model) {
-  if (spec.method == "prefixkv-profile" && !spec.options.contains("shares") && !model.prefixkv_shares.empty()) {
-    std::string& shares = spec.options["shares"];
-    for (const double share : model.prefixkv_shares) {
-      if (!shares.empty()) shares += ':';
-      shares += std::to_string(share);
-    }
-  }
-  return Recipe::from_spec(spec);
+  return Recipe::from_spec(with_measured_shares(std::move(spec), model.prefixkv_shares));
 }
 
 }  // namespace winnow

@@ -8,6 +8,16 @@
 
 namespace winnow {
 
+// Slots in use per kv head (the mean where heads differ) by what they hold.
+struct SlotCounts {
+  double visual = 0.0;
+  double text = 0.0;       // of prompts and of earlier answers
+  double generated = 0.0;  // of the answer being written
+
+  double total() const { return visual + text + generated; }
+  friend bool operator==(const SlotCounts&, const SlotCounts&) = default;
+};
+
 struct LayerFigures {
   std::int64_t budget = 0;        // slots per kv head that the allocator granted to this segment
   double kept = 0.0;              // slots in use per kv head, the mean where heads differ
@@ -16,6 +26,7 @@ struct LayerFigures {
   std::vector<std::int64_t> kept_per_head;
   std::int64_t bytes = 0;  // K and V of the slots in use
   std::vector<std::pair<std::string, double>> why;  // the allocator's own numbers by name; empty for budgets that need none
+  SlotCounts end;  // when the answer ended; zeros while it is being written
 };
 
 struct KvBytes {

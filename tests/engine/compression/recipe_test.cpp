@@ -180,5 +180,66 @@ TEST(MethodList, DescribesEveryRegisteredMethod) {
   }
 }
 
+TEST(Recipes, AProblemIsToldWithoutThrowing) {
+  RecipeSpec spec;
+  EXPECT_FALSE(recipe_problem(spec));
+  spec.allocator = "pyramid";
+  const std::optional<Error> problem = recipe_problem(spec);
+  ASSERT_TRUE(problem);
+  EXPECT_EQ(problem->subject, "allocator");
+  EXPECT_NE(problem->reason.find("window-votes"), std::string::npos) << problem->reason;
+}
+
+TEST(Recipes, MeasuredSharesAreTakenUnlessTheRecipeBringsItsOwn) {
+  RecipeSpec spec;
+  spec.method = "prefixkv-profile";
+  EXPECT_TRUE(recipe_problem(spec));
+  EXPECT_FALSE(recipe_problem(with_measured_shares(spec, {0.5, 0.25})));
+  spec.options["shares"] = "0.1:0.2";
+  EXPECT_EQ(with_measured_shares(spec, {0.5, 0.25}), spec);
+  spec.method = "vl-cache";
+  spec.options.clear();
+  EXPECT_EQ(with_measured_shares(spec, {0.5, 0.25}), spec);
+}
+
+// The recipe editor offers what the reader would accept.
+TEST(Recipes, EveryOptionSaysWhatItTakes) {
+  int options = 0;
+  for (const MethodInfo& method : list_methods()) {
+    for (const OptionInfo& option : method.options) {
+      ++options;
+      RecipeSpec spec;
+      spec.method = method.name;
+      if (method.name == "prefixkv-profile") spec.options["shares"] = "0.5";
+      std::vector<std::string> accepted = option.words;
+      std::vector<std::string> refused = {"no such word"};
+      if (option.type == OptionType::kWhole) {
+        accepted = {option.otherwise, std::to_string(static_cast<std::int64_t>(option.odd ? option.high - (static_cast<std::int64_t>(option.high) % 2 == 0) : option.high)),
+                    std::to_string(static_cast<std::int64_t>(option.low))};
+        refused.push_back(std::to_string(static_cast<std::int64_t>(option.high) + 1));
+        if (option.odd) refused.push_back("4");
+      } else if (option.type == OptionType::kReal) {
+        accepted = {option.otherwise};
+        refused.push_back(std::to_string(option.high + 1.0));
+        EXPECT_LE(option.low, std::stod(option.otherwise)) << method.name << " " << option.name;
+        EXPECT_GE(option.high, std::stod(option.otherwise)) << method.name << " " << option.name;
+      } else if (option.type == OptionType::kShares) {
+        accepted = {"0.5:0.25"};
+      } else {
+        EXPECT_EQ(option.words.front(), option.otherwise) << method.name << " " << option.name;
+      }
+      for (const std::string& text : accepted) {
+        spec.options[option.name] = text;
+        EXPECT_FALSE(recipe_problem(spec)) << method.name << " " << option.name << "=" << text << ": " << recipe_problem(spec)->reason;
+      }
+      for (const std::string& text : refused) {
+        spec.options[option.name] = text;
+        EXPECT_TRUE(recipe_problem(spec)) << method.name << " " << option.name << "=" << text;
+      }
+    }
+  }
+  EXPECT_GT(options, 40);
+}
+
 }  // namespace
 }  // namespace winnow

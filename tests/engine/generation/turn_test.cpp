@@ -98,6 +98,35 @@ TEST_F(Turns, CompressionFreesWhatTheReportSays) {
   }
 }
 
+// What each layer holds at the end, by origin, and the same live: evictions while decoding are seen as they happen.
+TEST_F(Turns, SlotsByOriginAddUpWhileDecodingAndAtTheEnd) {
+  for (const MethodInfo& method : list_methods()) {
+    run(ForgetConversation{7});
+    Turn turn = ask("image", method.name, 0.3, 30);
+    turn.sampling.stop_strings.clear();
+    const EventRecorder events = run(turn);
+    const TurnFigures figures = finished(events).figures;
+    const DecodeSample sample = *events.last<DecodeSample>();
+    ASSERT_EQ(sample.layers.size(), figures.layers.size()) << method.name;
+    double slots = 0.0;
+    for (std::size_t layer = 0; layer < figures.layers.size(); ++layer) {
+      const LayerFigures& f = figures.layers[layer];
+      EXPECT_EQ(f.end, sample.layers[layer]) << method.name;
+      slots += f.end.total();
+      EXPECT_GT(f.end.generated, 0.0) << method.name;
+      if (method.phase == "once") {
+        EXPECT_EQ(f.end.visual, f.kept_visual) << method.name;
+        EXPECT_EQ(f.end.text, f.kept_text) << method.name;
+        EXPECT_EQ(f.end.generated, static_cast<double>(figures.tokens.generated - 1)) << method.name << ": the last token is not read";
+      } else {
+        EXPECT_LT(f.end.total(), f.kept + static_cast<double>(figures.tokens.generated - 1)) << method.name << " evicts while decoding";
+      }
+    }
+    const double layers = static_cast<double>(info_.layers);
+    EXPECT_NEAR(slots / layers * static_cast<double>(info_.kv_bytes_per_token), static_cast<double>(figures.kv_bytes.end), 1.0) << method.name;
+  }
+}
+
 // Two turns with media, thirty tokens each: what decoding may add or must give back depends on the method's phase alone.
 TEST_F(Turns, EveryMethodHoldsItsPhaseOverSeveralTurns) {
   for (const MethodInfo& method : list_methods()) {
