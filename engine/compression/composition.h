@@ -11,6 +11,7 @@
 
 #include "engine/compression/allocators/allocator.h"
 #include "engine/compression/scorers/scorer.h"
+#include "engine/kv_cache/shared_entries.h"
 
 namespace winnow {
 
@@ -36,6 +37,7 @@ struct Reduction {
     kGated = 5,         // cosine gate with a moving threshold, exponential weights (D2O)
     kNearestIndex = 6,  // mean with the nearest kept slot by token index (Elastic Cache)
     kValuePush = 7,     // values only, into the following kept slots, with a probability (CaM)
+    kSharedEntries = 8,  // similar tokens share a kept slot and are told apart by a look-up table, the least are discarded (EMS)
   };
   enum class ThresholdScope : int { kHead = 1, kLayer = 2 };
   enum class PushReference : int { kMean = 1, kMaximum = 2 };
@@ -54,6 +56,11 @@ struct Reduction {
   bool push_expected = false;     // always, scaled by the probability
   PushReference push_reference = PushReference::kMean;
   std::uint64_t seed = 0;
+  // kSharedEntries
+  double magnification = 4.0;    // tokens per stored slot, window aside (gamma_m)
+  double least_similarity = 0.6;  // product of key and value cosine for sharing (tau)
+  SharedEntries::Rotation rotation = SharedEntries::Rotation::kStored;
+  bool zero_counts = false;
 };
 
 // Slots that stay whatever their score, inside the budget. The last token of a segment always does (scope all).
@@ -76,7 +83,8 @@ struct DecodeRule {
     kFixedDistance = 4,    // the slot a fixed distance before the event's end (Elastic Cache)
   };
   Victim victim = Victim::kOldest;
-  bool accumulates = false;        // decode rows' probabilities are needed (kLeast..., value push)
+  bool accumulates = false;        // decode rows' probabilities are needed (kLeast..., value push, shared entries)
+  std::int64_t local_rows = 0;     // accumulated apart over the last so many rows (shared entries); 0: not needed
   std::int64_t distance = -25;     // kFixedDistance
 };
 

@@ -65,6 +65,7 @@ std::string reducer_name(const Reduction& reduction) {
     case Reduction::Kind::kGated: return "gated";
     case Reduction::Kind::kNearestIndex: return "nearest-index";
     case Reduction::Kind::kValuePush: return "value-push";
+    case Reduction::Kind::kSharedEntries: return "shared-entries";
   }
   return "";
 }

@@ -5,6 +5,9 @@
 #include <numeric>
 
 #include "engine/compression/reducers/merge.h"
+#include "engine/compression/reducers/shared_entries.h"
+#include "engine/compression/scorers/global_local.h"
+#include "engine/layers/rotary.h"
 
 namespace winnow {
 
@@ -42,6 +45,52 @@ void move_thresholds(const Reduction& reduction, const KvShape& shape, std::int6
   }
 }
 
+// The kept slots before the window are shared with the next best tokens. Counts as apply_plan() returns them.
+std::vector<std::vector<std::int32_t>> share_slots(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, const LayerPlan& plan) {
+  const Composition& parts = compressor.recipe().composition();
+  const KvShape& shape = cache.shape();
+  const std::int64_t n = compressor.segment().tokens;
+  const std::int32_t first = compressor.segment().first_original;
+  std::vector<SharedRows> shared;
+  for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+    const std::int64_t start = cache.slots(layer, head) - n;
+    at::Tensor keys = cache.gather_keys(layer, head).narrow(0, start, n).to(at::kFloat);
+    const at::Tensor values = cache.gather_values(layer, head).narrow(0, start, n).to(at::kFloat);
+    if (parts.reduction.rotation != SharedEntries::Rotation::kStored) {
+      keys = turned_keys(keys, at::arange(first, first + n, keys.options()).neg(), shape.rope_theta);
+    }
+    const std::vector<float> weight =
+        global_local(compressor.accumulated(layer).column_sums.row(head), compressor.accumulated_locally(layer).column_sums.row(head));
+    const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
+    shared.push_back(share_rows(parts.reduction, keys, values, kept, std::min(parts.protection.window, std::ssize(kept)),
+                                compressor.scores(layer).row(head), weight));
+  }
+  cache.compact(layer, n, plan);
+  std::vector<std::vector<std::int32_t>> counts;
+  for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+    const SharedRows& rows = shared[static_cast<std::size_t>(head)];
+    const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
+    const std::int64_t start = cache.slots(layer, head) - std::ssize(kept);
+    cache.write(layer, head, start, rows.directions, rows.values);
+    const SharedEntries* earlier = cache.shared_entries(layer, head);
+    SharedEntries table = earlier != nullptr ? *earlier : SharedEntries{};
+    table.rotation = parts.reduction.rotation;
+    table.zero_counts = parts.reduction.zero_counts;
+    std::vector<std::int32_t> count(kept.size(), 0);
+    for (std::size_t i = 0; i < rows.row.size(); ++i) {
+      table.original.push_back(first + rows.row[i]);
+      table.slot.push_back(rows.target[i] == SharedEntries::kZero ? SharedEntries::kZero : static_cast<std::int32_t>(start) + rows.target[i]);
+      table.norm.push_back(rows.norm[i]);
+      if (rows.target[i] != SharedEntries::kZero && kept[static_cast<std::size_t>(rows.target[i])] != rows.row[i]) {
+        ++count[static_cast<std::size_t>(rows.target[i])];
+      }
+    }
+    cache.set_shared_entries(layer, head, std::move(table));
+    counts.push_back(std::move(count));
+  }
+  return counts;
+}
+
 }  // namespace
 
 double& MergeState::threshold(const KvShape& shape, std::int64_t layer, std::int64_t kv_head) {
@@ -64,6 +113,7 @@ std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentC
     cache.compact(layer, n, plan);
     return {};
   }
+  if (reduction.kind == Kind::kSharedEntries) return share_slots(cache, compressor, layer, plan);
 
   std::vector<HeadMerge> heads;
   for (std::int64_t head = 0; head < shape.kv_heads; ++head) {

@@ -5,6 +5,7 @@
 #include "engine/compression/decode/attention_eviction.h"
 #include "engine/compression/decode/ratio_removal.h"
 #include "engine/compression/decode/recency_eviction.h"
+#include "engine/compression/decode/shared_entry_merging.h"
 
 namespace winnow {
 
@@ -55,12 +56,15 @@ SlotAttention attention_of(const AttentionEviction* previous, const SegmentCompr
 }  // namespace
 
 std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, const Recipe& recipe, const SegmentCompressor& compressor,
-                                                 const KvCache& cache) {
+                                                 KvCache& cache) {
   const Composition& parts = recipe.composition();
   if (parts.phase == MethodPhase::kOnce || parts.scope == Scope::kVisual || !recipe.compresses()) return nullptr;
   const bool absolute = recipe.budget().tokens.has_value();
   const auto* followed = dynamic_cast<const AttentionEviction*>(previous);
-  const bool capped_before = previous != nullptr && !(followed != nullptr && followed->caps().front() == DecodePolicy::kNoCap);
+  const auto* sharing = dynamic_cast<const SharedEntryMerging*>(previous);
+  const bool only_follows = (followed != nullptr && followed->caps().front() == DecodePolicy::kNoCap) ||
+                            (sharing != nullptr && sharing->caps().front() == DecodePolicy::kNoCap);
+  const bool capped_before = previous != nullptr && !only_follows;
   const bool capped = absolute || capped_before || compressor.will_compress();
   if (!capped && !parts.decode.accumulates) return nullptr;
 
@@ -80,6 +84,12 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     const std::int64_t cap = !capped ? DecodePolicy::kNoCap : absolute ? *recipe.budget().tokens : largest_head(cache, layer);
     caps.push_back(std::max(cap, parts.protection.sinks + 1));
+  }
+  if (parts.reduction.kind == Reduction::Kind::kSharedEntries) {
+    // A cap that holds little more than the window leaves nothing to share.
+    const std::int64_t least = *std::min_element(caps.begin(), caps.end());
+    if (least > parts.protection.window + 1) return next_shared_entry_merging(sharing, compressor, cache, std::move(caps));
+    return std::make_unique<RecencyEviction>(std::move(caps), 0, shape.kv_heads);
   }
   if (!parts.decode.accumulates) return std::make_unique<RecencyEviction>(std::move(caps), parts.protection.sinks, shape.kv_heads);
 

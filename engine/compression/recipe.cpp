@@ -32,6 +32,9 @@ void check_decode(const Composition& parts) {
   if (parts.phase == MethodPhase::kDecode && !parts.scorer->follows_decode()) {
     refuse("scorer", "evicting while decoding needs a score that can follow each token; " + scorer + " cannot");
   }
+  if (parts.phase == MethodPhase::kDecode && scorer == "global-local" && parts.reduction.kind != Reduction::Kind::kSharedEntries) {
+    refuse("scorer", "global-local follows each token only where slots are shared (reducer shared-entries)");
+  }
   const std::string allocator = parts.allocator->name();
   if (parts.phase == MethodPhase::kDecode && (allocator == "prefix-mass" || allocator == "fixed-shares")) {
     refuse("allocator", allocator + " is made for one event; this method evicts while decoding");
@@ -79,6 +82,13 @@ void check_parts(const Composition& composition) {
     if (scorer != "recency" && scorer != "accumulated") refuse("reducer", "pushing values needs the scorer recency or accumulated");
     if (composition.granularity == Granularity::kLayer) refuse("granularity", "pushing values needs a set per kv head");
   }
+  if (composition.reduction.kind == Reduction::Kind::kSharedEntries) {
+    if (scorer != "global-local") refuse("reducer", "sharing slots needs the scorer global-local");
+    if (composition.granularity == Granularity::kLayer) refuse("granularity", "sharing slots needs a set per kv head");
+    if (composition.scope == Scope::kVisual) refuse("scope", "sharing slots is made for all tokens");
+    if (composition.phase != MethodPhase::kDecode) refuse("method", "slots are shared at the event and while decoding; this method has one event only");
+    if (composition.protection.window < 1) refuse("window", "sharing slots needs a window of recent tokens");
+  }
   check_decode(composition);
 }
 
@@ -94,6 +104,12 @@ Recipe::Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& 
     followed.column_sums = true;
     followed.column_squares = composition_.decode.victim == DecodeRule::Victim::kLeastMean;
     needs.push_back({{followed}, {}, {}});
+    if (composition_.decode.local_rows > 0) {
+      StatisticsNeed local;
+      local.rows = RowRule::last(composition_.decode.local_rows);
+      local.column_sums = true;
+      needs.push_back({{local}, {}, {}});
+    }
   }
   needs_ = merge_needs(needs);
 }

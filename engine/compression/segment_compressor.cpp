@@ -60,6 +60,7 @@ SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& se
     seen_.assign(layers, false);
     if (will_compress_) scores_.resize(layers);
     if (follows_decode) accumulated_.resize(layers);
+    if (follows_decode && parts.decode.local_rows > 0) locally_.resize(layers);
     for (const StatisticsNeed& need : recipe.needs().attention) notes_.fallback_rows = notes_.fallback_rows || rows_of(need.rows, segment_).fallback;
   }
   if (!will_compress_) {
@@ -76,7 +77,9 @@ std::int64_t SegmentCompressor::protected_slots() const {
   const Protection& protection = recipe_.composition().protection;
   if (protection.completed_share > 0.0) return 1;
   const std::int64_t sinks = std::clamp<std::int64_t>(protection.sinks - segment_.first_original, 0, segment_.tokens);
-  return sinks + protection.window + 1;
+  // Sharing needs two slots to compare.
+  const std::int64_t shared = recipe_.composition().reduction.kind == Reduction::Kind::kSharedEntries ? 1 : 0;
+  return sinks + protection.window + 1 + shared;
 }
 
 void SegmentCompressor::decide_budgets() {
@@ -109,9 +112,11 @@ void SegmentCompressor::on_layer(const LayerView& view) {
   const StatisticsNeeds& needs = recipe_.needs();
   LayerStatistics statistics;
   statistics.layer = view.layer;
+  const RowRule local = RowRule::last(parts.decode.local_rows);
   for (const StatisticsNeed& need : needs.attention) {
     // Without an event only what decode rows are added to is worth its time.
-    if (!will_compress_ && !(need.rows == RowRule::all() && need.column_sums)) continue;
+    const bool followed = need.rows == RowRule::all() || (!locally_.empty() && need.rows == local);
+    if (!will_compress_ && !(followed && need.column_sums)) continue;
     statistics.by_rows.push_back(attention_statistics(view, segment_, need));
   }
   for (const RowStatistics& each : statistics.by_rows) {
@@ -133,6 +138,7 @@ void SegmentCompressor::on_layer(const LayerView& view) {
     settle(protection_[layer]);
   }
   if (!accumulated_.empty()) accumulated_[layer] = statistics.at(RowRule::all());
+  if (!locally_.empty()) locally_[layer] = statistics.at(local);
   seen_[layer] = true;
   ++seen_count_;
   if (will_compress_ && !recipe_.static_budgets() && seen_count_ == segment_.layers) decide_budgets();
@@ -163,6 +169,12 @@ const RowStatistics& SegmentCompressor::accumulated(std::int64_t layer) const {
   require(layer >= 0 && static_cast<std::size_t>(layer) < accumulated_.size() && seen_[static_cast<std::size_t>(layer)],
           "SegmentCompressor: this layer's attention was not accumulated");
   return accumulated_[static_cast<std::size_t>(layer)];
+}
+
+const RowStatistics& SegmentCompressor::accumulated_locally(std::int64_t layer) const {
+  require(layer >= 0 && static_cast<std::size_t>(layer) < locally_.size() && seen_[static_cast<std::size_t>(layer)],
+          "SegmentCompressor: this layer's last rows were not accumulated apart");
+  return locally_[static_cast<std::size_t>(layer)];
 }
 
 std::vector<std::int32_t> SegmentCompressor::select_all(std::span<const float> scores, std::span<const float> protection_scores,

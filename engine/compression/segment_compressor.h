@@ -49,6 +49,10 @@ class SegmentCompressor : public PrefillObserver {
   // rows (composition().decode.accumulates) and the layer has been seen.
   const RowStatistics& accumulated(std::int64_t layer) const;
   bool has_accumulated() const { return !accumulated_.empty(); }
+  // The same from the last composition().decode.local_rows rows only.
+  const RowStatistics& accumulated_locally(std::int64_t layer) const;
+  // Of a layer with a plan that needed views: [1 or kv_heads, n].
+  const HeadScores& scores(std::int64_t layer) const { return scores_.at(static_cast<std::size_t>(layer)); }
 
   double statistics_ms() const { return statistics_ms_; }
   const Notes& notes() const { return notes_; }
@@ -75,6 +79,7 @@ class SegmentCompressor : public PrefillObserver {
   std::vector<HeadScores> scores_;         // per layer; O(layers * kv_heads * n)
   std::vector<HeadScores> protection_;     // per layer, where the scorer has them
   std::vector<RowStatistics> accumulated_;  // per layer, where decode rows are followed
+  std::vector<RowStatistics> locally_;      // the same from the last rows only
   double statistics_ms_ = 0.0;
   Notes notes_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,7 @@ struct Head {
   std::vector<const void*> key_pointers;       // of blocks, for kernels
   std::vector<const void*> value_pointers;
   std::vector<std::int32_t> original;
+  std::optional<SharedEntries> shared;
 
   std::int64_t slots() const { return static_cast<std::int64_t>(original.size()); }
 };
@@ -334,6 +336,12 @@ class KvCache::Impl {
       copy_slots(to, slot % kBlockSlots, *h.blocks[static_cast<std::size_t>(last / kBlockSlots)], last % kBlockSlots, 1);
       h.original[static_cast<std::size_t>(slot)] = h.original.back();
     }
+    if (h.shared) {
+      for (std::int32_t& named : h.shared->slot) {
+        require(named != slot, "KvCache::evict: tokens still share this slot");
+        if (named == last) named = static_cast<std::int32_t>(slot);
+      }
+    }
     h.original.pop_back();
     trim(h);
   }
@@ -435,8 +443,36 @@ std::span<const void* const> KvCache::value_blocks(std::int64_t layer, std::int6
 
 DeviceBlocks KvCache::device_blocks(std::int64_t layer) const { return impl_->device_blocks(layer); }
 
+const SharedEntries* KvCache::shared_entries(std::int64_t layer, std::int64_t kv_head) const {
+  const Head& h = impl_->head(layer, kv_head);
+  return h.shared ? &*h.shared : nullptr;
+}
+
+SharedEntries* KvCache::shared_entries(std::int64_t layer, std::int64_t kv_head) {
+  Head& h = impl_->head(layer, kv_head);
+  return h.shared ? &*h.shared : nullptr;
+}
+
+void KvCache::set_shared_entries(std::int64_t layer, std::int64_t kv_head, SharedEntries entries) {
+  Head& h = impl_->head(layer, kv_head);
+  require(entries.slot.size() == entries.size() && entries.norm.size() == entries.size(), "KvCache: a slot and a norm per shared token");
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    require(entries.slot[i] == SharedEntries::kZero || (entries.slot[i] >= 0 && entries.slot[i] < h.slots()), "KvCache: a shared token's slot is not there");
+    require(i == 0 || entries.original[i] > entries.original[i - 1], "KvCache: shared tokens ascend by original index");
+  }
+  h.shared = std::move(entries);
+}
+
+bool KvCache::has_shared_entries(std::int64_t layer) const {
+  for (std::int64_t i = 0; i < impl_->shape_.kv_heads; ++i) {
+    if (impl_->head(layer, i).shared) return true;
+  }
+  return false;
+}
+
 void KvCache::truncate(std::int32_t first_original) {
   for (Head& h : impl_->heads_) {
+    require(!h.shared, "KvCache::truncate: shared slots cannot be taken apart");
     // After evictions a new token may sit in any slot. From the back, so that the slot moved into a hole is always one that stays.
     for (std::int64_t slot = h.slots() - 1; slot >= 0; --slot) {
       if (h.original[static_cast<std::size_t>(slot)] >= first_original) impl_->evict(h, slot);
@@ -464,7 +500,10 @@ std::int64_t KvCache::bytes_in_use() const {
 
 std::int64_t KvCache::bytes_metadata() const {
   std::int64_t bytes = 0;
-  for (const Head& h : impl_->heads_) bytes += h.slots() * static_cast<std::int64_t>(sizeof(std::int32_t));
+  for (const Head& h : impl_->heads_) {
+    bytes += h.slots() * static_cast<std::int64_t>(sizeof(std::int32_t));
+    if (h.shared) bytes += static_cast<std::int64_t>(h.shared->size() * (2 * sizeof(std::int32_t) + sizeof(float)));
+  }
   return bytes;
 }
 

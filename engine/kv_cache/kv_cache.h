@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/kv_cache/shared_entries.h"
+
 namespace winnow {
 
 struct KvShape {
@@ -24,6 +26,7 @@ struct KvShape {
   std::int64_t head_dim = 0;
   at::ScalarType dtype = at::kFloat;
   at::Device device = at::kCPU;
+  double rope_theta = 0.0;  // base of the one-axis rotary embedding that cached keys carry (rotate-half); 0: they carry none or another
   // K and V of one slot of one head.
   std::int64_t slot_bytes() const { return 2 * head_dim * static_cast<std::int64_t>(at::elementSize(dtype)); }
 };
@@ -89,8 +92,15 @@ class KvCache {
   // device only when a block came or went.
   DeviceBlocks device_blocks(std::int64_t layer) const;
 
+  // The head's look-up table; null if all of its slots are direct. Evicting moves the table's slot numbers along; a slot that the table
+  // names must not be evicted before its tokens are gone from the table.
+  const SharedEntries* shared_entries(std::int64_t layer, std::int64_t kv_head) const;
+  SharedEntries* shared_entries(std::int64_t layer, std::int64_t kv_head);
+  void set_shared_entries(std::int64_t layer, std::int64_t kv_head, SharedEntries entries);
+  bool has_shared_entries(std::int64_t layer) const;
+
   // Drops every slot of every layer and head that holds a token with original index >= first_original. Does not bring back what was
-  // evicted meanwhile: fork() before a phase that evicts if it may have to be undone.
+  // evicted meanwhile: fork() before a phase that evicts if it may have to be undone. Refused where slots are shared.
   void truncate(std::int32_t first_original);
 
   // Shares all blocks with the copy; either side copies a block before writing to it.
@@ -98,7 +108,7 @@ class KvCache {
 
   std::int64_t bytes_in_use(std::int64_t layer) const;  // K and V of slots in use
   std::int64_t bytes_in_use() const;
-  std::int64_t bytes_metadata() const;   // original indices
+  std::int64_t bytes_metadata() const;   // original indices and look-up tables
   std::int64_t bytes_allocated() const;  // K and V blocks of this cache, shared ones included
   std::int64_t bytes_peak() const;       // highest bytes_allocated() since the last reset_peak()
   void reset_peak();

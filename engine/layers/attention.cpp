@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/base/error.h"
+#include "engine/layers/shared_entry_attention.h"
 
 namespace winnow {
 namespace {
@@ -18,12 +19,18 @@ void merge_past(AttentionResult& result, const at::Tensor& query, const PastKeyV
   const std::int64_t kv_heads = query.size(0);
   const std::int64_t group = query.size(1);
   for (std::int64_t head = 0; head < kv_heads; ++head) {
+    AttentionResult part{result.output.narrow(0, head, 1), result.log_sum_exp.narrow(0, head, 1)};
+    if (past.cache != nullptr && past.cache->shared_entries(past.layer, head) != nullptr) {
+      const SharedEntryAttention shared =
+          shared_entry_attention(query.select(0, head).reshape({-1, query.size(3)}), *past.cache, past.layer, head, scale);
+      merge_attention(part, {shared.output.view(part.output.sizes()), shared.log_sum_exp.view(part.log_sum_exp.sizes())});
+      continue;
+    }
     const at::Tensor& key = past.keys[static_cast<std::size_t>(head)];
     const at::Tensor& value = past.values[static_cast<std::size_t>(head)];
     if (key.size(0) == 0) continue;
     const AttentionResult over_past = attention_with_lse(query.narrow(0, head, 1), shared_by_group(key.unsqueeze(0), group),
                                                          shared_by_group(value.unsqueeze(0), group), Mask::kNone, scale);
-    AttentionResult part{result.output.narrow(0, head, 1), result.log_sum_exp.narrow(0, head, 1)};
     merge_attention(part, over_past);
   }
 }

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/kv_cache/kv_cache.h"
+
 namespace winnow {
 
 enum class Mask : int {
@@ -42,6 +44,9 @@ void merge_attention(AttentionResult& into, const AttentionResult& other);
 struct PastKeyValues {
   std::vector<at::Tensor> keys;    // per kv head [m, d]; empty on an empty cache
   std::vector<at::Tensor> values;  // as keys
+  // Heads of this layer with shared slots are read from the cache itself (shared_entry_attention.h); borrowed, null: there are none.
+  const KvCache* cache = nullptr;
+  std::int64_t layer = 0;
   bool empty() const { return keys.empty(); }
 };
 

@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/layers/device_decode_attention.h"
+#include "engine/layers/shared_entry_attention.h"
 #include "kernels/api/decode_attention.h"
 
 namespace winnow {
@@ -104,6 +105,23 @@ DecodeRow join_rows(const std::vector<Part>& parts, const std::vector<std::vecto
   return row;
 }
 
+// A layer with shared slots, head by head.
+at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale, DecodeRow* row) {
+  const std::int64_t kv_heads = cache.shape().kv_heads;
+  const std::int64_t group = query.size(0) / kv_heads;
+  std::vector<at::Tensor> outputs;
+  if (row != nullptr) row->probabilities.assign(static_cast<std::size_t>(kv_heads), {});
+  for (std::int64_t head = 0; head < kv_heads; ++head) {
+    const SharedEntryAttention attention =
+        shared_entry_attention(query.narrow(0, head * group, group), cache, layer, head, scale, row != nullptr);
+    outputs.push_back(attention.output);
+    if (row == nullptr) continue;
+    const at::Tensor mean = attention.probabilities.mean(0).to(at::kCPU).contiguous();
+    row->probabilities[static_cast<std::size_t>(head)].assign(mean.const_data_ptr<float>(), mean.const_data_ptr<float>() + mean.numel());
+  }
+  return at::cat(outputs).to(query.scalar_type());
+}
+
 }  // namespace
 
 kernels::ElementType element_type(at::ScalarType type) {
@@ -124,6 +142,7 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::
   const std::int64_t heads = query.size(0);
   const std::int64_t head_dim = query.size(1);
   require(head_dim == shape.head_dim && heads % shape.kv_heads == 0, "decode attention: query heads do not fit the cache");
+  if (cache.has_shared_entries(layer)) return shared_decode_attention(query, cache, layer, scale, row);
   if (!query.device().is_cpu()) return device_decode_attention(query, cache, layer, scale, row != nullptr ? &row->probabilities : nullptr);
   const std::int64_t group = heads / shape.kv_heads;
   const std::vector<Part> parts = split(cache, layer);

@@ -17,7 +17,8 @@
 namespace winnow {
 
 // query: [H, d], after rotary, any float dtype; the token's own K and V are already in the cache. Returns [H, d], dtype of the query.
-// row: filled with the token's attention if not null.
+// row: filled with the token's attention if not null. Heads with shared slots are read as shared_entry_attention.h says, their rows are in
+// the order of runtime tokens.
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale, DecodeRow* row = nullptr);
 
 // Of the cache's dtype, as kernels name it.

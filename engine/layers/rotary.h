@@ -1,7 +1,7 @@
 // Rotary position embedding, rotate-half layout (first half of a head pairs with the second half).
 //
-// Used by engine/models before keys are cached and by compression methods never: cached keys are final. Angles, cosine and sine are
-// computed in fp32 and rounded once to the model's dtype, as transformers does. Threads: engine thread.
+// Used by engine/models before keys are cached; turned_keys() by methods that cache keys without their turn (shared_entries.h). Angles,
+// cosine and sine are computed in fp32 and rounded once to the model's dtype, as transformers does. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -32,5 +32,8 @@ class RotaryEmbedding {
 // heads: [rows, heads, head_dim], any strides with a contiguous last dimension. Writes the turned heads to `out`, same shape, which must
 // not overlap the input.
 void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out);
+
+// keys [k, d] fp32, each turned by positions[k] (fp32, of any sign: the negative of a key's position takes its turn away).
+at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& positions, double base);
 
 }  // namespace winnow

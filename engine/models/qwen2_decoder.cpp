@@ -9,19 +9,24 @@
 #include "engine/device/cuda_plugin.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/decode_attention.h"
+#include "engine/layers/shared_entry_attention.h"
 
 namespace winnow {
 namespace {
 
-PastKeyValues gather_past(const KvCache& cache, std::int64_t layer) {
+PastKeyValues gather_past(const KvCache& cache, std::int64_t layer, bool viewed) {
   PastKeyValues past;
+  past.cache = &cache;
+  past.layer = layer;
   const std::int64_t kv_heads = cache.shape().kv_heads;
   std::int64_t slots = 0;
   for (std::int64_t head = 0; head < kv_heads; ++head) slots += cache.slots(layer, head);
   if (slots == 0) return past;
   for (std::int64_t head = 0; head < kv_heads; ++head) {
-    past.keys.push_back(cache.gather_keys(layer, head));
-    past.values.push_back(cache.gather_values(layer, head));
+    // Shared slots are read in place; only a statistic needs the keys one by one.
+    const bool shared = cache.shared_entries(layer, head) != nullptr;
+    past.keys.push_back(!shared ? cache.gather_keys(layer, head) : viewed ? runtime_keys(cache, layer, head).to(cache.shape().dtype) : at::Tensor());
+    past.values.push_back(shared ? at::Tensor() : cache.gather_values(layer, head));
   }
   return past;
 }
@@ -74,7 +79,7 @@ Qwen2Decoder::Layer Qwen2Decoder::read_layer(WeightReader& weights, const std::s
 }
 
 KvShape Qwen2Decoder::kv_shape() const {
-  return {layers(), config_.kv_heads, config_.head_dim, embedding_.scalar_type(), embedding_.device()};
+  return {layers(), config_.kv_heads, config_.head_dim, embedding_.scalar_type(), embedding_.device(), config_.rope_theta};
 }
 
 at::Tensor Qwen2Decoder::embed(const at::Tensor& ids) const { return at::embedding(embedding_, ids.to(embedding_.device())); }
@@ -91,7 +96,7 @@ void Qwen2Decoder::prefill_layer(std::int64_t layer, at::Tensor& hidden, const a
   const std::int64_t head_dim = config_.head_dim;
   const bool viewed = observer != nullptr && observer->wants_views();
 
-  const PastKeyValues past = gather_past(cache, layer);
+  const PastKeyValues past = gather_past(cache, layer, viewed);
   at::Tensor key = at::empty({kv_heads, rows, head_dim}, hidden.options());
   at::Tensor value = at::empty({kv_heads, rows, head_dim}, hidden.options());
   at::Tensor all_queries = viewed ? at::empty({heads, rows, head_dim}, hidden.options()) : at::Tensor();

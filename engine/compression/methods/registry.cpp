@@ -5,6 +5,7 @@
 #include "engine/compression/methods/cam.h"
 #include "engine/compression/methods/d2o.h"
 #include "engine/compression/methods/elastic_cache.h"
+#include "engine/compression/methods/ems.h"
 #include "engine/compression/methods/full.h"
 #include "engine/compression/methods/h2o.h"
 #include "engine/compression/methods/local_window.h"
@@ -29,6 +30,8 @@ constexpr MethodEntry kMethods[] = {
     {"aircache", aircache_info, aircache},
     {"vl-cache", vl_cache_info, vl_cache},
     {"d2o", d2o_info, d2o},
+    {"ems", ems_info, ems},
+    {"ems-no-position", ems_no_position_info, ems_no_position},
     {"streaming-llm", streaming_llm_info, streaming_llm},
     {"local-window", local_window_info, local_window},
     {"h2o", h2o_info, h2o},

@@ -38,7 +38,7 @@ TEST(Cli, MethodsListsEveryPresetWithItsParts) {
     names.push_back(method.at("name"));
     for (const char* key : {"source", "phase", "query_aware", "merges", "needs", "options"}) EXPECT_TRUE(method.contains(key)) << key;
   }
-  for (const char* name : {"full", "meda", "aircache", "vl-cache", "d2o", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m",
+  for (const char* name : {"full", "meda", "aircache", "vl-cache", "d2o", "ems", "ems-no-position", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m",
                            "look-m-average", "look-m-weighted", "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "cam-expected", "roco", "random"}) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   }
@@ -61,7 +61,7 @@ TEST(Cli, PartsAndOptionsOfMethodsCanBeMixed) {
 
 TEST(Cli, JsonHasTheDocumentedShapeForEveryMethod) {
   const ScratchFolder scratch;
-  for (const char* method : {"full", "meda", "aircache", "vl-cache", "d2o", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m",
+  for (const char* method : {"full", "meda", "aircache", "vl-cache", "d2o", "ems", "ems-no-position", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m",
                              "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "roco", "random"}) {
     const ProgramRun run = run_cli(scratch, "ask --json --frames 16 --retention 0.5 --max-tokens 12 --seed 3 --method " + std::string(method) + " --video " +
                                                 sample_video() + " 'What is the first shape?'");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/compression/allocators/inverse_variance.h"
+#include "engine/compression/scorers/global_local.h"
 #include "engine/compression/scorers/mean_deviation.h"
 #include "engine/compression/scorers/random_score.h"
 #include "engine/compression/scorers/text_prior.h"
@@ -51,6 +52,14 @@ TEST(Att8, ColumnSumsOfAllRows) {
               {3.190251, 1.882753, 0.884301, 0.432670, 1.069459, 0.305361, 0.116662, 0.118546});
   expect_near(statistics(RowRule::Kind::kLast, 8, {}, GroupReduce::kMaximum).column_sums.row(0),
               {3.255613, 2.006761, 0.965753, 0.493766, 1.165579, 0.315098, 0.145509, 0.137791});
+}
+
+TEST(Att8, GlobalLocalScores) {
+  const auto all = statistics(RowRule::Kind::kLast, 8).column_sums;
+  const auto local = statistics(RowRule::Kind::kLast, 2).column_sums;
+  const std::vector<float> scores = global_local(all.row(0), local.row(0));
+  expect_near(scores, {0.797563, 0.470688, 0.221075, 0.186422, 0.295695, 0.228812, 0.116662, 0.118546});
+  expect_near(pool_scores(scores, 3, Pooling::kAverage), {0.422750, 0.496442, 0.292729, 0.234398, 0.236977, 0.213723, 0.154673, 0.078402});
 }
 
 TEST(Att8, ColumnSumsOfTheWindow) {

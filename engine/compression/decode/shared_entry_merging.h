@@ -1,0 +1,68 @@
+// Decode phase of EMS: every slot but a window of recent tokens is shared; a token that leaves the window becomes a slot of its own, and
+// the least slot is merged into a similar one or masked. EMS, arXiv 2412.08521, section 3.3.
+//
+// Beside the cache, whose look-up tables it edits, it keeps per token the attention from all rows and from the last ones. O(tokens) per
+// decoded token and head, and one similarity of a slot with all others per merge.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/compression/composition.h"
+#include "engine/compression/decode_policy.h"
+
+namespace winnow {
+
+class SharedEntryMerging : public DecodePolicy {
+ public:
+  // Group-mean attention that one token got.
+  struct TokenScore {
+    float global = 0.0F;   // from all rows that saw it
+    float past = 0.0F;     // from the last full window of rows
+    float current = 0.0F;  // from the rows since
+    float local() const { return past + current; }
+  };
+  struct WindowToken {
+    std::int32_t original = 0;
+    TokenScore score;
+  };
+  struct Head {
+    std::vector<TokenScore> table;    // parallel to the cache's table of this head
+    std::vector<WindowToken> window;  // the direct slots' tokens, ascending
+    std::int64_t rows = 0;            // since `past` was closed
+  };
+
+  // cap: slots per kv head, or kNoCap: scores are followed, nothing is shared. heads: [layers * kv_heads].
+  SharedEntryMerging(std::int64_t window, const Reduction& reduction, std::vector<std::int64_t> caps, std::int64_t kv_heads,
+                     std::vector<Head> heads);
+
+  std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<SharedEntryMerging>(*this); }
+  bool wants_probabilities() const override { return true; }
+  void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
+  std::int64_t bytes_metadata() const override;
+
+  const std::vector<std::int64_t>& caps() const { return caps_; }
+  const Head& head(std::int64_t layer, std::int64_t kv_head) const { return heads_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head)); }
+
+  // The window's oldest token leaves it: its slot holds a direction from now on.
+  static void close_oldest(KvCache& cache, std::int64_t layer, std::int64_t kv_head, Head& head, const Reduction& reduction);
+
+ private:
+  void follow(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::span<const float> probabilities, Head& head) const;
+  void merge_least(KvCache& cache, std::int64_t layer, std::int64_t kv_head, const Head& head) const;
+  void shorten(KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::int64_t limit, Head& head) const;
+
+  std::int64_t window_;
+  Reduction reduction_;
+  std::vector<std::int64_t> caps_;
+  std::int64_t kv_heads_;
+  std::vector<Head> heads_;
+};
+
+// The policy for the answer after a segment: scores from the statistics of its prefill and from what `previous` had gathered; direct slots
+// before the window become slots to share. Called by next_decode_policy().
+std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging* previous, const SegmentCompressor& compressor, KvCache& cache,
+                                                        std::vector<std::int64_t> caps);
+
+}  // namespace winnow

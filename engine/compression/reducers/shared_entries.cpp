@@ -1,0 +1,121 @@
+#include "engine/compression/reducers/shared_entries.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/compression/budget.h"
+#include "engine/compression/select.h"
+
+namespace winnow {
+
+namespace {
+
+constexpr std::int64_t kTileRows = 256;
+
+at::Tensor index_of(std::span<const std::int32_t> rows, const at::Device& device) {
+  return at::tensor(std::vector<std::int64_t>(rows.begin(), rows.end()), at::kLong).to(device);
+}
+
+at::Tensor unit(const at::Tensor& vectors) { return vectors / at::linalg_vector_norm(vectors, 2, at::IntArrayRef{1}, true).clamp_min(1e-12); }
+
+}  // namespace
+
+SharedRows share_rows(const Reduction& reduction, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
+                      std::int64_t window, std::span<const float> rank, std::span<const float> weight) {
+  const std::int64_t n = keys.size(0);
+  const std::span<const std::int32_t> centers = kept.first(kept.size() - static_cast<std::size_t>(window));
+
+  // The next best of the rest, by one selection among the rows that are not kept.
+  std::vector<bool> stays(static_cast<std::size_t>(n), false);
+  for (const std::int32_t row : kept) stays[static_cast<std::size_t>(row)] = true;
+  std::vector<std::int32_t> others;
+  std::vector<float> competing;
+  for (std::int32_t row = 0; row < n; ++row) {
+    if (stays[static_cast<std::size_t>(row)]) continue;
+    others.push_back(row);
+    competing.push_back(rank[static_cast<std::size_t>(row)]);
+  }
+  const std::int64_t sharing =
+      std::min<std::int64_t>(round_half_up((reduction.magnification - 1.0) * static_cast<double>(kept.size())), std::ssize(others));
+  std::vector<std::int32_t> merged;
+  for (const std::int32_t index : select_rows(competing, sharing, {})) merged.push_back(others[static_cast<std::size_t>(index)]);
+
+  const at::Tensor center_index = index_of(centers, keys.device());
+  const at::Tensor center_keys = unit(keys.index_select(0, center_index));
+  const at::Tensor center_values = unit(values.index_select(0, center_index));
+  std::vector<std::int32_t> targets;
+  for (std::int64_t first = 0; first < std::ssize(merged) && !centers.empty(); first += kTileRows) {
+    const auto tile = std::span(merged).subspan(static_cast<std::size_t>(first),
+                                                static_cast<std::size_t>(std::min(kTileRows, std::ssize(merged) - first)));
+    const at::Tensor rows = index_of(tile, keys.device());
+    const at::Tensor similarity = at::mm(unit(keys.index_select(0, rows)), center_keys.t())
+                                      .mul_(at::mm(unit(values.index_select(0, rows)), center_values.t()));
+    auto [best, target] = similarity.max(1);
+    best = best.to(at::kCPU).contiguous();
+    target = target.to(at::kCPU).contiguous();
+    for (std::int64_t i = 0; i < best.numel(); ++i) {
+      const bool similar = best.const_data_ptr<float>()[i] >= static_cast<float>(reduction.least_similarity);
+      targets.push_back(similar ? static_cast<std::int32_t>(target.const_data_ptr<std::int64_t>()[i]) : SharedEntries::kZero);
+    }
+  }
+  if (centers.empty()) targets.assign(merged.size(), SharedEntries::kZero);
+
+  const at::Tensor lengths = at::linalg_vector_norm(keys, 2, at::IntArrayRef{1}).to(at::kCPU).contiguous();
+  const float* const length = lengths.const_data_ptr<float>();
+  SharedRows shared;
+  const auto add = [&](std::int32_t row, std::int32_t target) {
+    shared.row.push_back(row);
+    shared.target.push_back(target);
+    shared.norm.push_back(length[row]);
+  };
+  std::size_t center = 0;
+  std::size_t other = 0;
+  while (center < centers.size() || other < merged.size()) {
+    if (other == merged.size() || (center < centers.size() && centers[center] < merged[other])) {
+      add(centers[center], static_cast<std::int32_t>(center));
+      ++center;
+    } else {
+      add(merged[other], targets[other]);
+      ++other;
+    }
+  }
+
+  // Weighed means over the tokens of every center. A center without any weight keeps its own direction and value.
+  std::vector<std::int64_t> members;
+  std::vector<std::int64_t> of;
+  std::vector<float> weights;
+  std::vector<double> totals(centers.size(), 0.0);
+  for (std::size_t i = 0; i < shared.row.size(); ++i) {
+    if (shared.target[i] == SharedEntries::kZero) continue;
+    members.push_back(shared.row[i]);
+    of.push_back(shared.target[i]);
+    weights.push_back(std::max(0.0F, weight[static_cast<std::size_t>(shared.row[i])]));
+    totals[static_cast<std::size_t>(shared.target[i])] += weights.back();
+  }
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const double total = totals[static_cast<std::size_t>(of[i])];
+    const bool is_center = centers[static_cast<std::size_t>(of[i])] == members[i];
+    weights[i] = total > 0.0 ? static_cast<float>(weights[i] / total) : (is_center ? 1.0F : 0.0F);
+  }
+  const at::Tensor rows = at::tensor(members, at::kLong).to(keys.device());
+  const at::Tensor into = at::tensor(of, at::kLong).to(keys.device());
+  const at::Tensor share = at::tensor(weights).to(keys.device()).unsqueeze(1);
+  const auto count = static_cast<std::int64_t>(centers.size());
+  shared.directions = at::zeros({count, keys.size(1)}, keys.options());
+  shared.values = at::zeros({count, values.size(1)}, values.options());
+  if (!members.empty()) {
+    shared.directions.index_add_(0, into, unit(keys.index_select(0, rows)) * share);
+    shared.values.index_add_(0, into, values.index_select(0, rows) * share);
+  }
+  return shared;
+}
+
+at::Tensor pair_similarity(const at::Tensor& keys, const at::Tensor& values, const at::Tensor& key, const at::Tensor& value) {
+  const auto cosines = [](const at::Tensor& rows, const at::Tensor& one) {
+    const at::Tensor lengths = at::linalg_vector_norm(rows, 2, at::IntArrayRef{1});
+    return at::mv(rows, one).div_((lengths * at::linalg_vector_norm(one)).clamp_min_(1e-12));
+  };
+  return cosines(keys, key).mul_(cosines(values, value));
+}
+
+}  // namespace winnow

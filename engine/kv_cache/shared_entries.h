@@ -1,0 +1,33 @@
+// Look-up table of a head whose slots are shared between tokens (EMS, arXiv 2412.08521): a slot that the table names holds a direction and
+// a value for all of its tokens, a token adds the length of its key.
+//
+// Owned by KvCache per layer and kv head, filled by engine/compression, read by engine/layers. Slots that no token names are direct: they
+// hold one token's K and V as usual. Plain data, no torch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace winnow {
+
+struct SharedEntries {
+  static constexpr std::int32_t kZero = -1;  // no slot: the token is masked, only its scores live on
+
+  // Where a shared key's rotary turn comes from.
+  enum class Rotation : int {
+    kStored = 1,      // directions were made from turned keys; nothing is turned at use
+    kByRank = 2,      // from unturned keys; at use turned to the token's rank, counted back from the newest token
+    kByOriginal = 3,  // from unturned keys; at use turned to the token's original position
+  };
+
+  // Per token, ascending by original index; the three are of one length.
+  std::vector<std::int32_t> original;
+  std::vector<std::int32_t> slot;  // or kZero
+  std::vector<float> norm;         // length of the token's key
+  Rotation rotation = Rotation::kStored;
+  bool zero_counts = false;  // kZero tokens take part in the softmax with key and value 0, as the paper's text has it read literally
+
+  std::size_t size() const { return original.size(); }
+};
+
+}  // namespace winnow

@@ -1,0 +1,30 @@
+// Attention over a head whose slots are shared between tokens (kv_cache/shared_entries.h), without expanding them: one product per stored
+// slot serves all of its tokens, and a slot's value is weighed by the sum of their probabilities.
+//
+// Used by prefill and decode attention. Runtime tokens are the table's tokens in table order, then the direct slots in slot order. Letters:
+// R query rows, T runtime tokens, d head size. Memory: O(R * T) fp32 in row tiles of at most kPlainTileElements; keys are expanded ([T, d])
+// only where tokens are turned at use. EMS, arXiv 2412.08521, section 3.3. Threads: engine thread.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+#include "engine/kv_cache/kv_cache.h"
+
+namespace winnow {
+
+struct SharedEntryAttention {
+  at::Tensor output;         // [R, d] fp32
+  at::Tensor log_sum_exp;    // [R] fp32, natural log
+  at::Tensor probabilities;  // [R, T] fp32; undefined if nobody asked
+};
+
+// query: [R, d], after rotary, any float dtype; every row sees all runtime tokens.
+SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, std::int64_t kv_head, double scale,
+                                            bool with_probabilities = false);
+
+// The key of every runtime token as a query would meet it, fp32 [T, d]; 0 for masked tokens.
+at::Tensor runtime_keys(const KvCache& cache, std::int64_t layer, std::int64_t kv_head);
+
+}  // namespace winnow
