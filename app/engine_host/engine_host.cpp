@@ -39,7 +39,9 @@ bool isSilent(const RequestBody& body) { return std::holds_alternative<ForgetCon
 }  // namespace
 
 bool endsRequest(const Event& event) {
+  if (event.column != Event::kNoColumn) return false;  // of a comparison
   return std::holds_alternative<ModelLoaded>(event.body) || std::holds_alternative<Finished>(event.body) ||
+         std::holds_alternative<Scored>(event.body) || std::holds_alternative<Compared>(event.body) ||
          std::holds_alternative<Failed>(event.body);
 }
 

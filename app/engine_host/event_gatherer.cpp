@@ -17,7 +17,7 @@ bool mergeable(const EventBody& body) {
 bool EventGatherer::merge(Event& event) {
   if (!mergeable(event.body)) return false;
   for (auto it = m_events.rbegin(); it != m_events.rend(); ++it) {
-    if (it->id != event.id || !mergeable(it->body)) return false;
+    if (it->id != event.id || it->column != event.column || !mergeable(it->body)) return false;
     if (it->body.index() != event.body.index()) continue;
     if (auto* text = std::get_if<TextDelta>(&it->body)) {
       text->text += std::get<TextDelta>(event.body).text;

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/generation/comparison_runner.h"
 #include "engine/generation/loaded_model.h"
+#include "engine/generation/score_runner.h"
 #include "engine/generation/turn_export.h"
 #include "engine/generation/turn_runner.h"
 
@@ -25,7 +27,7 @@ class LocalEngine : public Engine {
   explicit LocalEngine(MediaOpener* opener) : opener_(opener) {}
 
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
-    const auto emit = [&](EventBody body) { sink.on_event(Event{request.id, std::move(body)}); };
+    const EmitEvent emit(sink, request.id);
     try {
       const c10::InferenceMode inference;
       std::visit([&](const auto& body) { run(body, emit, interrupt); }, request.body);
@@ -72,6 +74,16 @@ class LocalEngine : public Engine {
     Finished finished = TurnRunner(model(), opener_).run(request.turn, slot, emit, &trace, interrupt);
     if (!finished.restored) write_turn_trace(request.path, trace);
     emit(std::move(finished));
+  }
+
+  void run(const Compare& compare, const EmitEvent& emit, const InterruptToken& interrupt) {
+    emit(ComparisonRunner(model(), opener_).run(compare, conversations_[compare.conversation], emit, interrupt));
+  }
+
+  void run(const Score& score, const EmitEvent& emit, const InterruptToken& interrupt) {
+    const ConversationSlot nothing;
+    const auto found = conversations_.find(score.turn.conversation);
+    emit(Scored{ScoreRunner(model(), opener_).run(score, found == conversations_.end() ? nothing : found->second, emit, interrupt)});
   }
 
   void run(const ForgetConversation& forget, const EmitEvent& /*emit*/, const InterruptToken& /*interrupt*/) {

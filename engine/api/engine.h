@@ -15,8 +15,8 @@ namespace winnow {
 class Engine {
  public:
   virtual ~Engine() = default;
-  // Runs the request to its end; events go to the sink as they happen, the last is ModelLoaded, Finished or Failed
-  // (ForgetConversation is silent).
+  // Runs the request to its end; events go to the sink as they happen, the last is ModelLoaded, Finished, Scored, Compared
+  // or Failed (ForgetConversation is silent).
   virtual void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) = 0;
 };
 

@@ -2,17 +2,21 @@
 //
 // Every event carries the id of the request it belongs to; stale ids are dropped by the receiver. Every figure is the engine's own
 // counter. Order for a Turn: Progress* MediaSampled* Progress* CacheReport (TextDelta | DecodeSample)* then exactly one of Finished, Failed.
+// For a Compare: Progress* MediaSampled* Progress*, then per column, under its number: ColumnStarted, the events of a Turn to its Finished,
+// Scored; at the end, under no number, Compared. For a Score: Progress* MediaSampled* Progress* Scored. Both may end with Failed, or with a
+// Finished under no number that says restored: interrupted, nothing has changed.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "engine/api/requests.h"
 #include "engine/base/error.h"
 #include "engine/base/token_origin.h"
+#include "engine/metrics/agreement.h"
 #include "engine/metrics/figures.h"
 #include "engine/models/model_info.h"
 
@@ -79,18 +83,37 @@ struct Finished {
   TurnFigures figures;
 };
 
+// A column of a comparison begins.
+struct ColumnStarted {
+  bool shares_prefill = true;  // false: its method works during the prefill and needs one of its own
+};
+
+// An answer against the full cache.
+struct Scored {
+  Agreement agreement;
+};
+
+// The end of a comparison. Columns that Stop has left out had no events.
+struct Compared {
+  std::int64_t prefills = 0;             // one for all that share it, one for each that does not
+  std::int64_t shared_prefix_bytes = 0;  // K and V of the shared prefill, stored once
+  std::int64_t allocated_bytes = 0;      // K and V blocks of the shared prefill and all columns together, each block counted once
+  bool stopped = false;                  // the last column may be cut short
+};
+
 struct Failed {
   Error error;
 };
 
-using EventBody = std::variant<Progress, ModelLoaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed>;
-
-// How the parts of the engine speak; whoever runs the request puts its id to it.
-using EmitEvent = std::function<void(EventBody)>;
+using EventBody = std::variant<Progress, ModelLoaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed, ColumnStarted,
+                               Scored, Compared>;
 
 struct Event {
+  static constexpr std::int32_t kNoColumn = -1;
+
   RequestId id = 0;
   EventBody body;
+  std::int32_t column = kNoColumn;  // of a comparison, from 0: the recipe's index
 };
 
 // Implemented above the engine. Called on the engine's thread; must not block and must not call the engine.
@@ -98,6 +121,24 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void on_event(Event event) = 0;
+};
+
+// How the parts of the engine speak: says each event under the request it belongs to. Borrows the sink.
+class EmitEvent {
+ public:
+  EmitEvent(EventSink& sink, RequestId id) : sink_(&sink), id_(id) {}
+  void operator()(EventBody body) const { sink_->on_event(Event{id_, std::move(body), column_}); }
+  // The same under a column's number.
+  EmitEvent for_column(std::int32_t column) const {
+    EmitEvent emit = *this;
+    emit.column_ = column;
+    return emit;
+  }
+
+ private:
+  EventSink* sink_;
+  RequestId id_;
+  std::int32_t column_ = Event::kNoColumn;
 };
 
 }  // namespace winnow

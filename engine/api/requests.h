@@ -60,12 +60,31 @@ struct ExportTurn {
   ExportLogits logits = ExportLogits::kLastPosition;
 };
 
-// Frees the cache of a conversation.
+// One question answered under several recipes, one after the other, from one vision pass and one prefill. The whole thread is prefilled anew
+// as one segment, so that every recipe has all of it to compress. Recipes that do not share a prefill run alone. The conversation stays as
+// it is; a Turn that goes on from one of the answers continues that column's cache.
+struct Compare {
+  static constexpr std::size_t kMostRecipes = 8;
+
+  ConversationId conversation = 0;
+  std::vector<Message> messages;  // as in Turn
+  Sampling sampling;
+  std::vector<RecipeSpec> recipes;  // 1 to kMostRecipes
+};
+
+// What the full cache says to an answer that `turn` got (or to any other text): a teacher-forced pass over the cache as it was before the
+// answer and over the full cache of the thread. The conversation stays as it is.
+struct Score {
+  Turn turn;           // the thread ends with the question
+  std::string answer;  // of the last turn: its very tokens are used; any other text is encoded, without an end
+};
+
+// Frees the caches of a conversation.
 struct ForgetConversation {
   ConversationId conversation = 0;
 };
 
-using RequestBody = std::variant<LoadModel, Turn, ExportTurn, ForgetConversation>;
+using RequestBody = std::variant<LoadModel, Turn, ExportTurn, Compare, Score, ForgetConversation>;
 
 struct Request {
   RequestId id = 0;

@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/generation/cache_figures.h"
+#include "engine/generation/decode_step.h"
 #include "engine/sampling/sampler.h"
 #include "engine/sampling/stop_matcher.h"
 #include "engine/text/detokenizer.h"
@@ -13,19 +14,6 @@ namespace winnow {
 namespace {
 
 constexpr double kSampleEveryMs = 100.0;  // live figures: at most ten a second
-
-// Lets a decode-phase method evict as soon as a layer's attention is done.
-class PolicyObserver : public DecodeObserver {
- public:
-  explicit PolicyObserver(Conversation& conversation) : conversation_(conversation) {}
-  bool wants_probabilities() const override { return conversation_.decode_policy->wants_probabilities(); }
-  void after_layer(std::int64_t layer, const DecodeRow& row) override {
-    conversation_.decode_policy->after_layer(conversation_.cache, layer, row, conversation_.merge_state);
-  }
-
- private:
-  Conversation& conversation_;
-};
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0.0;
@@ -42,7 +30,6 @@ Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling,
   Sampler sampler(sampling);
   Detokenizer detokenizer(tokenizer_, SpecialTokens::kSkip);
   StopMatcher stops(sampling.stop_strings);
-  const std::int64_t axes = model_.position_axes();
   const std::int64_t full_bytes_per_token = model_.info().kv_bytes_per_token;
   std::vector<double> step_ms;
   Stopwatch since_sample;
@@ -101,14 +88,7 @@ Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling,
     if (step + 1 == sampling.max_new_tokens) break;
 
     Stopwatch watch;
-    const std::vector<std::int64_t> position(static_cast<std::size_t>(axes), conversation.next_position);
-    const std::int32_t original = conversation.next_original();
-    // Origins first: a decode-phase method may look the new token up while its layer runs.
-    conversation.origins.push_back(TokenOrigin{Modality::kText, -1, -1, -1, -1});
-    conversation.token_ids.push_back(token);
-    PolicyObserver observer(conversation);
-    logits = model_.text().decode(token, position, original, conversation.cache, conversation.decode_policy ? &observer : nullptr);
-    conversation.next_position += 1;
+    logits = decode_step(model_, conversation, token);
     const double elapsed = watch.elapsed_ms();
     step_total_ms += elapsed;
     if (step > 0) step_ms.push_back(elapsed);

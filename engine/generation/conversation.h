@@ -1,7 +1,7 @@
 // What the engine remembers of one conversation: the cache, where each token came from, and which messages the cache stands for.
 //
-// Owned by the engine, changed only by TurnRunner. fork() is cheap (blocks are shared), so a turn keeps the state before it for Cancel and
-// for answering again. Engine thread only.
+// Owned by the engine. fork() is cheap (blocks are shared): a turn keeps the state before it for Cancel and for answering again, a comparison
+// gives every column its own. Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,7 @@ struct Conversation {
   std::int64_t next_position = 0;      // rotary position of the next token; never derived from the cache's size
   std::int32_t media_count = 0;        // running number of images and videos
   std::vector<Message> thread;         // what the cache holds; ends with the assistant's answer
+  std::vector<std::int64_t> answer_ids;  // of the last answer, the token that ended it included
   std::unique_ptr<DecodePolicy> decode_policy;  // null: the answer only appends
   MergeState merge_state;
   bool compressed = false;  // an event with visual tokens has happened
@@ -37,6 +38,7 @@ struct Conversation {
     copy.next_position = next_position;
     copy.media_count = media_count;
     copy.thread = thread;
+    copy.answer_ids = answer_ids;
     if (decode_policy) copy.decode_policy = decode_policy->clone();
     copy.merge_state = merge_state;
     copy.compressed = compressed;

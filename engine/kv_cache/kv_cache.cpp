@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -510,5 +511,21 @@ std::int64_t KvCache::bytes_metadata() const {
 std::int64_t KvCache::bytes_allocated() const { return impl_->block_count_ * impl_->block_bytes(); }
 std::int64_t KvCache::bytes_peak() const { return impl_->peak_blocks_ * impl_->block_bytes(); }
 void KvCache::reset_peak() { impl_->peak_blocks_ = impl_->block_count_; }
+
+std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {
+  std::set<const void*> blocks;
+  std::int64_t block_bytes = 0;
+  for (const KvCache* cache : caches) {
+    const KvShape& shape = cache->shape();
+    block_bytes = KvCache::kBlockSlots * shape.slot_bytes();
+    for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+      for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+        const std::span<const void* const> keys = cache->key_blocks(layer, head);
+        blocks.insert(keys.begin(), keys.end());
+      }
+    }
+  }
+  return static_cast<std::int64_t>(blocks.size()) * block_bytes;
+}
 
 }  // namespace winnow

@@ -119,4 +119,7 @@ class KvCache {
   std::unique_ptr<Impl> impl_;
 };
 
+// K and V blocks of several caches of one shape, those that they share counted once.
+std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches);
+
 }  // namespace winnow

@@ -31,6 +31,23 @@ TEST(EventGatherer, KeepsTextOfTwoRequestsApart) {
   EXPECT_EQ(events[1].id, 2u);
 }
 
+TEST(EventGatherer, KeepsTextOfTwoColumnsApart) {
+  EventGatherer gatherer;
+  gatherer.push({1, TextDelta{"a"}, 0});
+  gatherer.push({1, TextDelta{"b"}, 0});
+  gatherer.push({1, Finished{}, 0});
+  EXPECT_FALSE(gatherer.urgent()) << "a column is not the request";
+  gatherer.push({1, TextDelta{"c"}, 1});
+  gatherer.push({1, TextDelta{"d"}, 2});
+  gatherer.push({1, Compared{}});
+  EXPECT_TRUE(gatherer.urgent());
+  const std::vector<Event> events = gatherer.take();
+  ASSERT_EQ(events.size(), 5u);
+  EXPECT_EQ(std::get<TextDelta>(events[0].body).text, "ab");
+  EXPECT_EQ(events[2].column, 1);
+  EXPECT_EQ(std::get<TextDelta>(events[3].body).text, "d");
+}
+
 TEST(EventGatherer, ReplacesProgressOfOnePhaseOnly) {
   EventGatherer gatherer;
   gatherer.push(progress(1, Phase::kPrefill, 1));

@@ -3,60 +3,12 @@
 
 #include <algorithm>
 
-#include "engine/api/engine.h"
-#include "golden_folder.h"
-#include "tests/support/event_recorder.h"
+#include "tiny_model.h"
 
 namespace winnow::testing {
 namespace {
 
-class Turns : public ::testing::Test {
- protected:
-  void SetUp() override {
-    LoadModel load;
-    load.folder = golden_.model_folder();
-    load.format = WeightFormat::kFp32;
-    EventRecorder events;
-    engine_->handle({1, load}, events, InterruptToken());
-    ASSERT_TRUE(events.last<ModelLoaded>());
-    info_ = events.last<ModelLoaded>()->info;
-  }
-
-  Turn ask(const std::string& name, const std::string& method, double retention, int tokens = 8) {
-    Turn turn;
-    turn.conversation = 7;
-    turn.messages = {golden_.message(name, opener_)};
-    turn.recipe.method = method;
-    turn.recipe.retention = retention;
-    turn.recipe.min_event_tokens = 0;
-    if (method == "prefixkv-profile") turn.recipe.options["shares"] = "0.6:0.4";
-    turn.sampling.max_new_tokens = tokens;
-    return turn;
-  }
-
-  EventRecorder run(const RequestBody& body, const InterruptToken& interrupt = {}) {
-    EventRecorder events;
-    engine_->handle({2, body}, events, interrupt);
-    return events;
-  }
-
-  static Finished finished(const EventRecorder& events) {
-    EXPECT_TRUE(events.last<Finished>()) << (events.last<Failed>() ? events.last<Failed>()->error.reason : "no outcome");
-    return events.last<Finished>().value_or(Finished{});
-  }
-
-  GoldenFolder golden_{"gqa_tied"};
-  MemoryMediaOpener opener_;
-  std::unique_ptr<Engine> engine_ = make_engine(&opener_);
-  ModelInfo info_;
-};
-
-Turn follow_up(const Turn& first, const std::string& answer, const std::string& question) {
-  Turn turn = first;
-  turn.messages.push_back({Role::kAssistant, {TextItem{answer}}});
-  turn.messages.push_back({Role::kUser, {TextItem{question}}});
-  return turn;
-}
+using Turns = TinyModel;
 
 TEST_F(Turns, StreamedTextIsTheAnswer) {
   const EventRecorder events = run(ask("image", "full", 1.0));

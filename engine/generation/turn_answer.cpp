@@ -1,10 +1,9 @@
-#include "engine/generation/segment_answer.h"
+#include "engine/generation/turn_answer.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "engine/generation/answer_loop.h"
-#include "engine/generation/segment_event.h"
 
 namespace winnow {
 namespace {
@@ -17,13 +16,14 @@ void label(TurnFigures& figures, const Turn& turn) {
 
 }  // namespace
 
-SegmentAnswer answer_segment(const LoadedModel& model, const Turn& turn, const TurnSegment& segment, CacheReport report,
-                             const TimingsMs& timings, const at::Tensor& first_logits, Conversation& working, const EmitEvent& emit,
-                             const std::function<double()>& since_accepted_ms, const InterruptToken& interrupt) {
-  SegmentAnswer result;
-  TurnFigures& figures = result.finished.figures;
+Finished answer_turn(const LoadedModel& model, const Turn& turn, ReadyTurn ready, Conversation& working, const EmitEvent& emit,
+                     const std::function<double()>& since_accepted_ms, const InterruptToken& interrupt) {
+  Finished finished;
+  TurnFigures& figures = finished.figures;
   label(figures, turn);
-  figures.timings_ms = timings;
+  CacheReport& report = ready.report;
+  figures.tokens = ready.tokens;
+  figures.timings_ms = ready.timings;
   figures.layers = report.layers;
   figures.kv_bytes = report.kv_bytes;
   figures.notes = report.notes;
@@ -33,13 +33,10 @@ SegmentAnswer answer_segment(const LoadedModel& model, const Turn& turn, const T
 
   const AnswerLoop loop(*model.network, *model.tokenizer, model.stop_token_ids);
   Answer answer = loop.run(
-      first_logits, turn.sampling, working, emit, [&] { figures.timings_ms.ttft = since_accepted_ms(); }, interrupt);
+      ready.first_logits, turn.sampling, working, emit, [&] { figures.timings_ms.ttft = since_accepted_ms(); }, interrupt);
   working.thread = turn.messages;
   working.thread.push_back({Role::kAssistant, {TextItem{answer.text}}});
 
-  figures.tokens.prompt = segment.tokens();
-  figures.tokens.visual = segment.visual_tokens;
-  figures.tokens.text = segment.tokens() - segment.visual_tokens;
   figures.tokens.generated = static_cast<std::int64_t>(answer.token_ids.size());
   figures.kv_bytes.end = working.cache.bytes_in_use();
   figures.kv_bytes.allocated = working.cache.bytes_allocated();
@@ -48,10 +45,10 @@ SegmentAnswer answer_segment(const LoadedModel& model, const Turn& turn, const T
   for (std::size_t layer = 0; layer < figures.layers.size(); ++layer) figures.layers[layer].end = answer.layers[layer];
   figures.timings_ms.decode_total = answer.decode_total_ms;
   figures.tokens_per_s = answer.tokens_per_s;
-  result.finished.reason = answer.reason;
-  result.finished.answer = std::move(answer.text);
-  result.token_ids = std::move(answer.token_ids);
-  return result;
+  finished.reason = answer.reason;
+  finished.answer = std::move(answer.text);
+  working.answer_ids = std::move(answer.token_ids);
+  return finished;
 }
 
 Finished interrupted_turn(const Turn& turn) {

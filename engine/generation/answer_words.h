@@ -1,0 +1,37 @@
+// Which word of an answer each of its tokens belongs to. Words are split at white space. Used by answer_score.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/text/tokenizer.h"
+
+namespace winnow {
+
+class AnswerWords {
+ public:
+  // tokens: the answer's, with what ended it; answer: its text (a stop string at its end is cut off).
+  AnswerWords(const Tokenizer& tokenizer, std::span<const std::int64_t> tokens, std::string answer);
+
+  std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
+  // The word that holds the token's first visible character; size() for tokens after the last word.
+  std::int64_t word_of(std::size_t token) const { return word_of_[token]; }
+  std::string text(std::int64_t word) const;      // empty for size()
+  std::string text_before(std::size_t token) const;  // of its word
+
+ private:
+  std::string answer_;
+  std::vector<std::pair<std::size_t, std::size_t>> words_;  // [begin, end) in answer_, in bytes
+  std::vector<std::size_t> begins_;                         // per token, in bytes
+  std::vector<std::int64_t> word_of_;                       // per token
+};
+
+// Length in bytes of the white space that starts at `at`, and of what is none.
+std::size_t space_length(std::string_view text, std::size_t at);
+std::size_t word_length(std::string_view text, std::size_t at);
+
+}  // namespace winnow

@@ -1,0 +1,30 @@
+// One question under several recipes: one vision pass and one prefill for all of them, answers one after the other.
+//
+// Every column runs on a fork of the shared prefill, so what all keep is stored once and each answers at its true speed. Its figures are
+// those of a turn under its recipe alone (time to the first token: the shared prefill, its own statistics, its own event), but for the peak
+// of memory, where the shared prefill counts. After its answer a column is scored against the shared prefill, which is the full cache.
+// Used by engine/api. Errors: Exception. Engine thread only.
+#pragma once
+
+#include "engine/api/events.h"
+#include "engine/api/requests.h"
+#include "engine/generation/conversation_slot.h"
+#include "engine/generation/loaded_model.h"
+#include "engine/media/frame_source.h"
+
+namespace winnow {
+
+class ComparisonRunner {
+ public:
+  ComparisonRunner(LoadedModel& model, MediaOpener* opener) : model_(model), opener_(opener) {}
+
+  // Emits everything up to, but not including, Compared, which it returns. The answers are kept as slot.columns. Stop ends the column that
+  // runs and leaves out the rest; Cancel, and Stop before the first column, throw Interrupted and leave the slot as it was.
+  Compared run(const Compare& compare, ConversationSlot& slot, const EmitEvent& emit, const InterruptToken& interrupt);
+
+ private:
+  LoadedModel& model_;
+  MediaOpener* opener_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,58 @@
+#include "engine/generation/conversation_slot.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/generation/message_equality.h"
+
+namespace winnow {
+namespace {
+
+bool holds_all_but_last(const Conversation& conversation, std::span<const Message> thread) {
+  const std::vector<Message>& held = conversation.thread;
+  return !held.empty() && held.size() + 1 == thread.size() && std::equal(held.begin(), held.end(), thread.begin(), same_message);
+}
+
+}  // namespace
+
+TurnStart start_of(const ConversationSlot& slot, std::span<const Message> thread, const RecipeSpec& recipe) {
+  using From = TurnStart::From;
+  if (slot.current && holds_all_but_last(*slot.current, thread)) return {From::kCurrent, 0};
+  if (slot.before_last && holds_all_but_last(*slot.before_last, thread)) return {From::kBeforeLast, 0};
+  TurnStart found;
+  for (std::size_t i = 0; i < slot.columns.size(); ++i) {
+    if (!holds_all_but_last(slot.columns[i].state, thread)) continue;
+    if (found.from == From::kNothing) found = {From::kColumn, i};
+    if (slot.columns[i].recipe == recipe) return {From::kColumn, i};
+  }
+  return found;
+}
+
+Conversation fork_start(const ConversationSlot& slot, const TurnStart& start, const KvShape& shape) {
+  switch (start.from) {
+    case TurnStart::From::kCurrent: return slot.current->fork();
+    case TurnStart::From::kBeforeLast: return slot.before_last->fork();
+    case TurnStart::From::kColumn: return slot.columns[start.column].state.fork();
+    case TurnStart::From::kNothing: break;
+  }
+  return Conversation(shape);
+}
+
+void keep_turn(ConversationSlot& slot, const TurnStart& start, Conversation answered) {
+  switch (start.from) {
+    case TurnStart::From::kCurrent: slot.before_last = std::move(slot.current); break;
+    case TurnStart::From::kBeforeLast: break;
+    case TurnStart::From::kColumn: slot.before_last = std::move(slot.columns[start.column].state); break;
+    case TurnStart::From::kNothing: slot.before_last.reset(); break;
+  }
+  slot.current = std::move(answered);
+  slot.columns.clear();
+}
+
+bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const std::string& answer) {
+  const std::vector<Message>& held = conversation.thread;
+  return held.size() == thread.size() + 1 && std::equal(thread.begin(), thread.end(), held.begin(), same_message) &&
+         same_message(held.back(), {Role::kAssistant, {TextItem{answer}}});
+}
+
+}  // namespace winnow

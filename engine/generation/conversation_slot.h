@@ -1,0 +1,45 @@
+// What the engine keeps per conversation, and from which of it a request goes on.
+//
+// Used by TurnRunner, ComparisonRunner, ScoreRunner and engine/api. Engine thread only.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/api/requests.h"
+#include "engine/generation/conversation.h"
+
+namespace winnow {
+
+// One answer of the last comparison.
+struct ComparedColumn {
+  RecipeSpec recipe;
+  Conversation state;
+};
+
+struct ConversationSlot {
+  std::optional<Conversation> current;
+  std::optional<Conversation> before_last;  // before the last question, for answering it again
+  std::vector<ComparedColumn> columns;      // until the next turn
+};
+
+struct TurnStart {
+  enum class From : int { kNothing = 1, kCurrent = 2, kBeforeLast = 3, kColumn = 4 };
+  From from = From::kNothing;
+  std::size_t column = 0;
+};
+
+// The state that holds all of `thread` but its last message. Of columns with the same answer, the recipe's own is taken.
+TurnStart start_of(const ConversationSlot& slot, std::span<const Message> thread, const RecipeSpec& recipe);
+// A fork of it, or an empty conversation.
+Conversation fork_start(const ConversationSlot& slot, const TurnStart& start, const KvShape& shape);
+// `answered` went well: it is the present state now, and where it started is what the question can be asked again from.
+void keep_turn(ConversationSlot& slot, const TurnStart& start, Conversation answered);
+
+// The conversation holds exactly this thread and then this answer.
+bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const std::string& answer);
+
+}  // namespace winnow

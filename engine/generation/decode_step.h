@@ -1,0 +1,18 @@
+// One token through the model over a conversation's cache; decode-phase methods evict in the same step.
+//
+// Used by AnswerLoop, and by answer_score.h to repeat what it did. Engine thread only.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+#include "engine/generation/conversation.h"
+#include "engine/models/vision_language_model.h"
+
+namespace winnow {
+
+// Appends the token to cache, origins and ids. Returns fp32 [vocabulary], on the model's device.
+at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token);
+
+}  // namespace winnow

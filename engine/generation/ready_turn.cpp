@@ -1,0 +1,98 @@
+#include "engine/generation/ready_turn.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/generation/segment_prefill.h"
+
+namespace winnow {
+namespace {
+
+// Shows each layer to every event that wants it.
+class Audience : public PrefillObserver {
+ public:
+  explicit Audience(std::vector<SegmentEvent>& events) : events_(events) {}
+  bool wants_views() const override {
+    return std::any_of(events_.begin(), events_.end(), [](SegmentEvent& event) { return event.compressor().wants_views(); });
+  }
+  void on_layer(const LayerView& view) override {
+    for (SegmentEvent& event : events_) {
+      if (event.compressor().wants_views()) event.compressor().on_layer(view);
+    }
+  }
+
+ private:
+  std::vector<SegmentEvent>& events_;
+};
+
+TokenCounts counts_of(const TurnSegment& segment) {
+  TokenCounts counts;
+  counts.prompt = segment.tokens();
+  counts.visual = segment.visual_tokens;
+  counts.text = segment.tokens() - segment.visual_tokens;
+  return counts;
+}
+
+}  // namespace
+
+ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn, Conversation& working, TurnTrace* trace,
+                       const EmitEvent& emit, const InterruptToken& interrupt) {
+  const VisionLanguageModel& network = *model.network;
+  const Recipe recipe = recipe_for(turn.recipe, network.info());
+  ReadyTurn ready;
+  TurnSegment segment =
+      prepare_segment(model, opener, turn.messages, turn.sampling.max_new_tokens, working, ready.timings, trace, emit, interrupt);
+  ready.tokens = counts_of(segment);
+
+  SegmentEvent event(recipe, segment_info(segment, network.info(), working));
+  working.cache.reset_peak();
+  const bool all_rows = trace != nullptr && trace->wanted == TraceLogits::kAllPositions;
+  const SegmentPrefill prefill = prefill_segment(
+      network.text(), segment, working, &event.compressor(), [&](std::int64_t layers_done) { event.compact_ready(working, layers_done); },
+      all_rows ? LogitRows::kAll : LogitRows::kLast, emit, interrupt);
+  ready.timings.statistics = event.statistics_ms();
+  ready.timings.prefill = prefill.elapsed_ms - event.statistics_ms() - event.compress_ms();
+  event.finish(working, emit);
+  ready.timings.compress = event.compress_ms();
+  ready.report = event.report(working, network.info());
+  ready.first_logits = prefill.last_logits();
+  if (trace != nullptr) {
+    trace->input_ids = at::tensor(segment.token_ids, at::kLong);
+    trace->position_ids = segment.positions.to(at::kCPU).contiguous();
+    trace->logits = prefill.logits.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
+    trace->kept = ready.report.kept;
+  }
+  return ready;
+}
+
+SharedPrefill::SharedPrefill(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, int max_new_tokens,
+                             std::span<const Recipe* const> recipes, const EmitEvent& emit, const InterruptToken& interrupt)
+    : info_(model.network->info()), full_(model.network->text().kv_shape()) {
+  const Stopwatch watch;
+  segment_ = prepare_segment(model, opener, thread, max_new_tokens, full_, timings_, nullptr, emit, interrupt);
+  for (const Recipe* recipe : recipes) events_.emplace_back(*recipe, segment_info(segment_, info_, full_));
+  Audience audience(events_);
+  const SegmentPrefill prefill =
+      prefill_segment(model.network->text(), segment_, full_, &audience, {}, LogitRows::kLast, emit, interrupt);
+  first_logits_ = prefill.last_logits();
+  double statistics_ms = 0.0;
+  for (const SegmentEvent& event : events_) statistics_ms += event.statistics_ms();
+  timings_.prefill = prefill.elapsed_ms - statistics_ms;
+  shared_ms_ = watch.elapsed_ms() - statistics_ms;
+}
+
+ReadyTurn SharedPrefill::compress(std::size_t index, Conversation& working, const EmitEvent& emit) {
+  SegmentEvent& event = events_.at(index);
+  working.cache.reset_peak();
+  event.finish(working, emit);
+  ReadyTurn ready;
+  ready.tokens = counts_of(segment_);
+  ready.timings = timings_;
+  ready.timings.statistics = event.statistics_ms();
+  ready.timings.compress = event.compress_ms();
+  ready.report = event.report(working, info_);
+  ready.first_logits = first_logits_;
+  return ready;
+}
+
+}  // namespace winnow

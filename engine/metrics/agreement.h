@@ -1,0 +1,32 @@
+// How far an answer is what the full cache would have said: figures of a teacher-forced pass, as plain data.
+//
+// Made by engine/generation/answer_score.h, used in events and saved with answers. The answer's tokens are fed to the full cache and to the
+// answer's own; at every token the two next-token distributions are compared. Words are the answer's, split at white space.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow {
+
+// A word of the answer in which the top choices differ; its first such token counts.
+struct WordDifference {
+  std::int64_t word = 0;  // index; the number of words where the full cache would have ended otherwise
+  std::string text;       // the answer's word; empty at its end
+  std::string full_text;  // what the full cache would have written from there, to the end of the word; empty: the answer would have ended
+  double probability = 0.0;              // of the answer's token under its own cache
+  double full_probability = 0.0;         // of the same token under the full cache
+  double full_choice_probability = 0.0;  // of the full cache's choice under the full cache
+};
+
+struct Agreement {
+  std::int64_t tokens = 0;  // compared: all of the answer's, the one that ended it included
+  double top1 = 1.0;        // share of tokens at which both caches' top choices are the same
+  double mean_kl = 0.0;     // of the answer's cache from the full one, KL(full || own), in nats per token
+  std::optional<std::int64_t> first_diverging_word;
+  std::vector<WordDifference> differences;  // ascending by word
+};
+
+}  // namespace winnow

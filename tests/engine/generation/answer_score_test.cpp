@@ -1,0 +1,173 @@
+// The teacher-forced pass against a dense recomputation: prompt and answer through the model in one piece, and libtorch's own divergence.
+#include "engine/generation/answer_score.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/generation/answer_words.h"
+#include "engine/generation/decode_step.h"
+#include "engine/generation/ready_turn.h"
+#include "engine/generation/segment_prefill.h"
+#include "engine/generation/turn_answer.h"
+#include "golden_folder.h"
+#include "tests/support/event_recorder.h"
+
+namespace winnow::testing {
+namespace {
+
+class AnswerScore : public ::testing::Test {
+ protected:
+  void load(const std::string& folder) {
+    LoadModel request;
+    request.folder = folder;
+    request.format = WeightFormat::kFp32;
+    model_ = load_folder(request, [](std::uint64_t, std::uint64_t) {}, InterruptToken());
+  }
+
+  static Turn question(const Message& message, const std::string& method, double retention, int tokens) {
+    Turn turn;
+    turn.messages = {message};
+    turn.recipe.method = method;
+    turn.recipe.retention = retention;
+    turn.recipe.min_event_tokens = 0;
+    turn.sampling.max_new_tokens = tokens;
+    return turn;
+  }
+
+  struct Answered {
+    AnswerStart start;
+    std::vector<std::int64_t> tokens;
+    std::string text;
+  };
+  Answered answer(const Turn& turn) {
+    Conversation state(model_->network->text().kv_shape());
+    ReadyTurn ready = prefill_turn(*model_, &opener_, turn, state, nullptr, emit_, InterruptToken());
+    Answered answered{{state.fork(), ready.first_logits}, {}, {}};
+    answered.text = answer_turn(*model_, turn, std::move(ready), state, emit_, [] { return 0.0; }, InterruptToken()).answer;
+    answered.tokens = state.answer_ids;
+    return answered;
+  }
+  AnswerStart full_start(const Turn& turn) {
+    Turn full = turn;
+    full.recipe = {};
+    full.recipe.method = "full";
+    Conversation state(model_->network->text().kv_shape());
+    const ReadyTurn ready = prefill_turn(*model_, &opener_, full, state, nullptr, emit_, InterruptToken());
+    return {std::move(state), ready.first_logits};
+  }
+
+  // fp32 [tokens, vocabulary]: what precedes each token of the answer, from one pass over prompt and answer without any cache.
+  at::Tensor dense_logits(const Turn& turn, const std::vector<std::int64_t>& tokens) {
+    Conversation empty(model_->network->text().kv_shape());
+    TimingsMs timings;
+    TurnSegment segment = prepare_segment(*model_, &opener_, turn.messages, 64, empty, timings, nullptr, emit_, InterruptToken());
+    const std::int64_t n = segment.tokens();
+    const auto more = static_cast<std::int64_t>(tokens.size());
+    segment.hidden = at::cat({segment.hidden, model_->network->text().embed(at::tensor(tokens, at::kLong))}, 0);
+    segment.positions = at::arange(0, n + more, at::kLong).expand({model_->network->position_axes(), n + more});
+    segment.origins.resize(segment.origins.size() + tokens.size());
+    const SegmentPrefill pass =
+        prefill_segment(model_->network->text(), segment, empty, nullptr, {}, LogitRows::kAll, emit_, InterruptToken());
+    return pass.logits.narrow(0, n - 1, more);
+  }
+
+  const c10::InferenceMode inference_;
+  MemoryMediaOpener opener_;
+  EventRecorder recorder_;
+  EmitEvent emit_{recorder_, 1};
+  std::unique_ptr<LoadedModel> model_;
+};
+
+// Frames of the demo model's world: a coloured square that moves over grey.
+Message demo_question(MemoryMediaOpener& opener) {
+  std::vector<RgbImage> frames;
+  for (int frame = 0; frame < 32; ++frame) {
+    RgbImage picture{96, 96, std::vector<std::uint8_t>(96 * 96 * 3, 120)};
+    for (int y = 30; y < 60; ++y) {
+      for (int x = 2 * frame; x < 2 * frame + 30; ++x) {
+        picture.rgb[static_cast<std::size_t>((y * 96 + x) * 3 + (frame < 16 ? 0 : 2))] = 230;
+      }
+    }
+    frames.push_back(std::move(picture));
+  }
+  opener.add("squares", frames);
+  return {Role::kUser, {MediaItem{{"squares", MediaKind::kVideo, {}}}, TextItem{"What things appear, in order?"}}};
+}
+
+TEST_F(AnswerScore, AgreesWithADenseRecomputationOnTheDemoModel) {
+  load(std::string(WINNOW_SOURCE_DIR) + "/resources/demo/model");
+  const Message message = demo_question(opener_);
+  int differing = 0;
+  for (const char* method : {"snapkv", "streaming-llm", "h2o", "d2o"}) {
+    SCOPED_TRACE(method);
+    const Turn turn = question(message, method, 0.05, 48);
+    Answered own = answer(turn);
+    ASSERT_GT(own.tokens.size(), 2U);
+    AnswerStart replay{own.start.state.fork(), own.start.logits};
+    const Agreement agreement = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken());
+
+    const at::Tensor dense = at::log_softmax(dense_logits(turn, own.tokens).to(at::kDouble), 1);
+    std::int64_t same = 0;
+    double divergence = 0.0;
+    for (std::size_t i = 0; i < own.tokens.size(); ++i) {
+      const at::Tensor full = dense[static_cast<std::int64_t>(i)];
+      const at::Tensor here = at::log_softmax(replay.logits.to(at::kDouble), 0);
+      EXPECT_EQ(here.argmax().item<std::int64_t>(), own.tokens[i]) << "the greedy answer is its own top choice, replayed";
+      same += full.argmax().item<std::int64_t>() == own.tokens[i] ? 1 : 0;
+      divergence += at::kl_div(here, full, at::Reduction::Sum, /*log_target=*/true).item<double>();
+      if (i + 1 < own.tokens.size()) replay.logits = decode_step(*model_->network, replay.state, own.tokens[i]);
+    }
+    const auto count = static_cast<double>(own.tokens.size());
+    EXPECT_DOUBLE_EQ(agreement.top1, static_cast<double>(same) / count);
+    EXPECT_NEAR(agreement.mean_kl, divergence / count, 1e-4 * (1.0 + divergence / count));
+    EXPECT_EQ(agreement.first_diverging_word.has_value(), same < std::ssize(own.tokens));
+    differing += static_cast<int>(std::ssize(own.tokens) - same);
+    for (const WordDifference& difference : agreement.differences) EXPECT_NE(difference.text, difference.full_text);
+  }
+  EXPECT_GT(differing, 0) << "5 % of the cache must cost something, or this test shows nothing";
+}
+
+TEST_F(AnswerScore, WhatTheFullCacheWouldHaveWrittenIsItsOwnAnswer) {
+  load(std::string(WINNOW_SOURCE_DIR) + "/resources/demo/model");
+  const Turn turn = question(demo_question(opener_), "random", 0.02, 48);
+  Answered own = answer(turn);
+  const Answered full = answer(question(turn.messages.front(), "full", 1.0, 48));
+  ASSERT_NE(own.text, full.text);
+  const Agreement agreement = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken());
+  ASSERT_FALSE(agreement.differences.empty());
+  // Up to the first difference both answers are the same, so there the full cache's word is that of its own answer.
+  const AnswerWords words(*model_->tokenizer, full.tokens, full.text);
+  const WordDifference& first = agreement.differences.front();
+  EXPECT_EQ(first.word, agreement.first_diverging_word);
+  EXPECT_EQ(first.full_text.substr(0, words.text(first.word).size()), words.text(first.word));
+}
+
+TEST_F(AnswerScore, TokensFindTheirWords) {
+  load(GoldenFolder("gqa_tied").model_folder());
+  const std::string text = "A red star,  then gr\xC3\xBCn.";
+  std::vector<std::int64_t> tokens = model_->tokenizer->encode(text, SpecialText::kAsText);
+  const std::size_t spoken = tokens.size();
+  tokens.push_back(*model_->stop_token_ids.begin());
+  const AnswerWords words(*model_->tokenizer, tokens, text);
+  ASSERT_EQ(words.size(), 5);
+  EXPECT_EQ(words.text(2), "star,");
+  EXPECT_EQ(words.text(4), "gr\xC3\xBCn.");
+  EXPECT_EQ(words.text(5), "");
+  EXPECT_EQ(words.word_of(0), 0);
+  EXPECT_EQ(words.word_of(spoken), 5) << "the end is after the last word";
+  for (std::size_t i = 1; i < tokens.size(); ++i) {
+    EXPECT_GE(words.word_of(i), words.word_of(i - 1));
+    const std::string before = words.text_before(i);
+    EXPECT_EQ(before, words.text(words.word_of(i)).substr(0, before.size()));
+    EXPECT_TRUE(words.word_of(i) == words.word_of(i - 1) || before.empty()) << i;
+  }
+  const AnswerWords cut(*model_->tokenizer, tokens, "A red");  // a stop string took the rest
+  EXPECT_EQ(cut.size(), 2);
+  EXPECT_EQ(cut.word_of(spoken - 1), 2);
+  const AnswerWords none(*model_->tokenizer, {}, "");
+  EXPECT_EQ(none.size(), 0);
+}
+
+}  // namespace
+}  // namespace winnow::testing
