@@ -54,7 +54,7 @@ struct Reduction {
   // kValuePush
   std::int64_t push_window = 16;  // slots that receive a value
   bool push_expected = false;     // always, scaled by the probability
-  PushReference push_reference = PushReference::kMean;
+  PushReference push_reference = PushReference::kMean;  // of the receivers; kMaximum: of all slots that stay
   std::uint64_t seed = 0;
   // kSharedEntries
   double magnification = 4.0;    // tokens per stored slot, window aside (gamma_m)

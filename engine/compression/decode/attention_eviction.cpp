@@ -167,9 +167,14 @@ void AttentionEviction::push(KvCache& cache, std::int64_t layer, std::int64_t he
   later.resize(static_cast<std::size_t>(count));
 
   const SlotAttention& attention = slots(layer, head);
-  std::vector<float> receivers;
-  for (const std::int64_t other : later) receivers.push_back(attention.sum[static_cast<std::size_t>(other)]);
-  const double probability = push_probability(reduction_, attention.sum[static_cast<std::size_t>(slot)], receivers);
+  std::vector<float> others;
+  if (reduction_.push_reference == Reduction::PushReference::kMaximum) {
+    others = attention.sum;
+    others.erase(others.begin() + slot);
+  } else {
+    for (const std::int64_t other : later) others.push_back(attention.sum[static_cast<std::size_t>(other)]);
+  }
+  const double probability = push_probability(reduction_, attention.sum[static_cast<std::size_t>(slot)], others);
   const double factor = push_factor(reduction_, probability, layer, head, token);
   if (factor == 0.0) return;
   const at::Tensor part = cache.row_views(layer, head, slot).second.to(at::kFloat) * (factor / static_cast<double>(count));

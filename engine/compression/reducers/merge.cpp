@@ -175,13 +175,13 @@ MergedSlots merge_into_targets(const Reduction& reduction, const at::Tensor& key
   return merged;
 }
 
-double push_probability(const Reduction& reduction, float attention, std::span<const float> receivers) {
+double push_probability(const Reduction& reduction, float attention, std::span<const float> others) {
   double reference = 0.0;
-  for (const float value : receivers) {
+  for (const float value : others) {
     if (reduction.push_reference == Reduction::PushReference::kMaximum) {
       reference = std::max(reference, static_cast<double>(value));
     } else {
-      reference += static_cast<double>(value) / static_cast<double>(receivers.size());
+      reference += static_cast<double>(value) / static_cast<double>(others.size());
     }
   }
   if (!(reference > 0.0)) return attention > 0.0F ? 1.0 : 0.0;
@@ -201,14 +201,17 @@ MergedSlots push_values(const Reduction& reduction, const at::Tensor& keys, cons
   const at::Tensor result = rows_of(source, kept).contiguous();
   const std::int64_t d = values.size(1);
   MergedSlots merged{rows_of(keys, kept), {}, std::vector<std::int32_t>(kept.size(), 0)};
+  std::vector<float> attention;  // of the kept rows
+  for (const std::int32_t row : kept) attention.push_back(context.attention[static_cast<std::size_t>(row)]);
+  const bool against_all = reduction.push_reference == Reduction::PushReference::kMaximum;
   std::size_t next = 0;  // the first kept row after the leaving one
   for (const std::int32_t row : rows_outside(values.size(0), kept)) {
     while (next < kept.size() && kept[next] < row) ++next;
     const std::size_t end = std::min(kept.size(), next + static_cast<std::size_t>(reduction.push_window));
     if (next == end) continue;
-    std::vector<float> receivers;
-    for (std::size_t j = next; j < end; ++j) receivers.push_back(context.attention[static_cast<std::size_t>(kept[j])]);
-    const double probability = push_probability(reduction, context.attention[static_cast<std::size_t>(row)], receivers);
+    const std::span<const float> all(attention);
+    const double probability = push_probability(reduction, context.attention[static_cast<std::size_t>(row)],
+                                                against_all ? all : all.subspan(next, end - next));
     const double factor =
         push_factor(reduction, probability, context.layer, context.kv_head, context.original[static_cast<std::size_t>(row)]);
     if (factor == 0.0) continue;

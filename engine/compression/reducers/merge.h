@@ -49,9 +49,10 @@ struct PushContext {
 MergedSlots push_values(const Reduction& reduction, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
                         const PushContext& context);
 
-// Probability (or, expected, the factor) with which a slot's value is pushed into `receivers`: its accumulated attention over the mean (or
-// largest) of theirs, in [0, 1]; 0/0 is 0, x/0 is 1.
-double push_probability(const Reduction& reduction, float attention, std::span<const float> receivers);
+// Probability (or, expected, the factor) with which a slot's value is pushed into the next ones: its accumulated attention over the mean of
+// theirs (PushReference::kMean: `others` are the receivers) or over the largest of all that stay (kMaximum: `others` are all of them), in
+// [0, 1]; 0/0 is 0, x/0 is 1.
+double push_probability(const Reduction& reduction, float attention, std::span<const float> others);
 // What is added to each receiver, as a factor of value / receivers: 0 or 1 by the draw, or the probability itself.
 double push_factor(const Reduction& reduction, double probability, std::int64_t layer, std::int64_t kv_head, std::int32_t original);
 

@@ -190,6 +190,33 @@ TEST(AttentionEviction, D2oDropsWhatIsNotSimilarEnough) {
   EXPECT_TRUE(at::equal(cache.gather_keys(0, 0, 3), keys[0].narrow(0, 0, 3)));
 }
 
+// Token 1 leaves with 0.3 of attention; its value 6 goes to tokens 2, 3 and 4 in thirds. Against the receivers' mean 0.4 its probability is
+// 0.75, against the largest of all that stay, the sink's 0.9, it is a third.
+TEST(AttentionEviction, CamPushesByTheChosenReference) {
+  for (const auto& [reference, part] : {std::pair{"mean", 1.5}, std::pair{"max", 2.0 / 3.0}}) {
+    SCOPED_TRACE(reference);
+    KvCache cache(shape_of(1, 1, 1));
+    const at::Tensor values = at::tensor({9.0F, 6.0F, 1.0F, 2.0F, 3.0F}).view({1, 5, 1});
+    cache.append(0, at::zeros({1, 5, 1}), values, Rows{0, 1, 2, 3, 4});
+    SlotAttention slots;
+    slots.sum = {0.7F, 0.2F, 0.4F, 0.3F};
+    slots.rows = {4, 3, 2, 1};
+    const Composition parts = composition_of("cam-expected", {{"sinks", "1"}, {"reference", reference}});
+    AttentionEviction policy({4}, parts.protection, parts.decode, parts.reduction, 1, {slots});
+    MergeState state;
+    policy.after_layer(cache, 0, {{{0.2F, 0.1F, 0.1F, 0.1F, 0.3F}}}, state);  // sums 0.9, 0.3, 0.5, 0.4, 0.3
+    std::map<std::int32_t, double> left;
+    for (std::int64_t slot = 0; slot < 4; ++slot) {
+      left[cache.original(0, 0)[static_cast<std::size_t>(slot)]] = cache.gather_values(0, 0)[slot][0].item<double>();
+    }
+    EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 2, 3, 4}));
+    EXPECT_NEAR(left[0], 9.0, 1e-5);
+    EXPECT_NEAR(left[2], 1.0 + part, 1e-5);
+    EXPECT_NEAR(left[3], 2.0 + part, 1e-5);
+    EXPECT_NEAR(left[4], 3.0 + part, 1e-5);
+  }
+}
+
 // The share of all tokens seen is never exceeded by a whole slot, and the token that leaves is the one at the fixed place.
 TEST(RatioRemoval, HoldsTheShareOverTenThousandTokens) {
   Stream stream(1, 2, 4);

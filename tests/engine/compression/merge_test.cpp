@@ -157,5 +157,19 @@ TEST(ValuePush, AddsToTheNextKeptValues) {
   }
 }
 
+// The slot before the leaving one receives nothing, but its 0.9 is the largest that stays: 0.3 / 0.9 of (0.6, -0.3), a third each.
+TEST(ValuePush, MaximumIsOverAllThatStays) {
+  Reduction reduction;
+  reduction.kind = Kind::kValuePush;
+  reduction.push_window = 3;
+  reduction.push_expected = true;
+  reduction.push_reference = Reduction::PushReference::kMaximum;
+  const at::Tensor values = pairs({5, 5, 0.6, -0.3, 1, 0, 0, 1, 2, 2});
+  const std::vector<float> attention = {0.9F, 0.3F, 0.5F, 0.4F, 0.3F};
+  const Rows original = {0, 40, 41, 42, 43};
+  const MergedSlots pushed = push_values(reduction, values, values, Rows{0, 2, 3, 4}, {attention, original, 0, 0});
+  expect_rows(pushed.values, {5, 5, 1.066667, -0.033333, 0.066667, 0.966667, 2.066667, 1.966667});
+}
+
 }  // namespace
 }  // namespace winnow
