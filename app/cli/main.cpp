@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/cli/commands.h"
+#include "app/cli/eval_command.h"
 
 namespace {
 
@@ -75,6 +76,15 @@ int main(int argc, char** argv) {
   add_sampling_options(*batch_command, batch.turn);
   batch_command->add_option("file", batch.file, "one JSON object a line; - reads stdin")->required();
   batch_command->callback([&] { status = run_batch(batch); });
+
+  EvalOptions eval;
+  CLI::App* eval_command = program.add_subcommand("eval", "how right the answers are: methods x retentions on sets of questions");
+  add_model_options(*eval_command, eval.model);
+  add_eval_options(*eval_command, eval);
+  eval_command->callback([&] {
+    if (eval.data.empty() && !eval.demo) throw CLI::RequiredError("--data or --demo");
+    status = run_eval(eval);
+  });
 
   try {
     program.parse(argc, argv);

@@ -19,6 +19,8 @@ class Session {
   ModelInfo load(const LoadModel& request, ProgressOutput progress = ProgressOutput::kPhases);
   // Runs a Turn, ExportTurn or ForgetConversation; Ctrl+C stops it. Throws the engine's error; an interrupted turn is an outcome.
   void run(RequestBody body, ConsoleSink& sink);
+  // For commands that drive it themselves.
+  Engine& engine() { return *engine_; }
 
  private:
   std::unique_ptr<MediaOpener> opener_;

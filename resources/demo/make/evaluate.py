@@ -2,6 +2,7 @@
 
     python evaluate.py --cli ../../../build/release/app/winnow-cli      every table, as the README shows them
     python evaluate.py --transformers                                   full cache only, without the program
+    python evaluate.py --write-dataset DIR                              the same files and questions for `winnow-cli eval --data`
 
 The program answers through `winnow-cli batch FILE`: one JSON object a line with video or image, frames, method, retention and
 questions; one a line comes back, with answers in the same order. Every question is its own conversation.
@@ -19,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+import dataset
 import frames as pool
 import questions
 import score
@@ -199,6 +201,15 @@ def methods_table(full: list[Case], answered: dict[tuple[str, float], list[Case]
     return "\n".join(lines)
 
 
+def dataset_lines(cases: list[Case]) -> list[dict]:
+    """Questions as `winnow-cli eval` reads them; the media lie beside the file."""
+    return [
+        dataset.line(f"{case.path.stem}-{at}-{qa.kind}", case.path.name, case.frames, case.interval_s, qa)
+        for case in cases
+        for at, qa in enumerate(case.asked)
+    ]
+
+
 def report_mistakes(cases: list[Case], path: Path) -> None:
     with path.open("w") as file:
         for case in cases:
@@ -212,6 +223,7 @@ def main() -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--cli", type=Path, help="the program's terminal binary")
     source.add_argument("--transformers", action="store_true")
+    source.add_argument("--write-dataset", type=Path, metavar="DIR", help="asks nothing; writes media and one .jsonl for each row")
     parser.add_argument("--model", type=Path, default=MODEL_DIR)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out" / "evaluation")
     parser.add_argument("--videos", type=int, default=110)
@@ -223,8 +235,8 @@ def main() -> None:
     parser.add_argument("--no-methods", action="store_true", help="full cache only")
     parser.add_argument("--cli-options", nargs="*", default=[], help="further options for the program, such as --device cpu")
     options = parser.parse_args()
+    options.out = options.write_dataset or options.out
     options.out.mkdir(parents=True, exist_ok=True)
-    source = Transformers(options.model) if options.transformers else Program(options.cli, options.model, options.out, options.cli_options)
 
     full = video_cases(options.out, options.videos, FRAMES, FRAMES, questions.PHRASINGS)
     sets = {f"{FRAMES} frames": full}
@@ -234,6 +246,13 @@ def main() -> None:
         sets[f"{frames} frames"] = video_cases(options.out, options.side_videos, frames, frames, questions.PHRASINGS)
     for frames in options.longer:
         sets[f"{frames} frames"] = video_cases(options.out, options.side_videos, FRAMES, frames, questions.PHRASINGS)
+    if options.write_dataset:
+        for title, cases in sets.items():
+            if cases:
+                dataset.write(options.out / f"{title.replace(' ', '-')}.jsonl", dataset_lines(cases))
+        return
+
+    source = Transformers(options.model) if options.transformers else Program(options.cli, options.model, options.out, options.cli_options)
     rows = []
     for title, cases in sets.items():
         if cases:

@@ -1,0 +1,41 @@
+// Who answers in an evaluation: one question under several recipes, each as if it were alone.
+//
+// EngineAnswerer drives an Engine; tests script their own. One thread, the engine's.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/api/engine.h"
+
+namespace winnow::app {
+
+struct RecipeAnswer {
+  std::string answer;
+  TurnFigures figures;
+  // Against the full cache under teacher forcing; absent where it was not measured.
+  std::optional<double> topAgreement;
+  std::optional<double> divergence;
+};
+
+class Answerer {
+ public:
+  virtual ~Answerer() = default;
+  // One answer per recipe, in their order. Throws the engine's Exception, and Interrupted on Stop or Cancel.
+  virtual std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes, const InterruptToken& interrupt) = 0;
+};
+
+// A model must have been loaded. The engine is borrowed.
+class EngineAnswerer final : public Answerer {
+ public:
+  EngineAnswerer(Engine& engine, int maxNewTokens) : m_engine(engine), m_maxNewTokens(maxNewTokens) {}
+  std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes, const InterruptToken& interrupt) override;
+
+ private:
+  Engine& m_engine;
+  const int m_maxNewTokens;
+  RequestId m_lastId = 0;
+};
+
+}  // namespace winnow::app

@@ -1,0 +1,83 @@
+#include "app/evaluation/evaluation_run.h"
+
+#include "app/evaluation/answer_metrics.h"
+#include "engine/metrics/budget_divergence.h"
+
+namespace winnow::app {
+namespace {
+
+struct Wanted {
+  const NamedRecipe* recipe = nullptr;
+  std::uint64_t seed = 0;
+};
+
+AnswerRecord recordOf(const EvaluationItem& item, const Wanted& wanted, const RecipeAnswer& given) {
+  AnswerRecord record;
+  record.item = item.id;
+  record.recipe = wanted.recipe->name;
+  record.seed = wanted.seed;
+  record.answer = given.answer;
+  record.score = scoreOf(item, given.answer);
+  record.requestedRetention = wanted.recipe->spec.retention;
+  record.achievedRetention = given.figures.achieved_retention;
+  record.kvBytes = given.figures.kv_bytes.after_event;
+  record.kvBytesFull = given.figures.kv_bytes.full;
+  std::vector<double> budgets;
+  for (const LayerFigures& layer : given.figures.layers) budgets.push_back(static_cast<double>(layer.budget));
+  record.budgetDivergence = divergence_from_uniform(budgets);
+  record.generatedTokens = given.figures.tokens.generated;
+  record.topAgreement = given.topAgreement;
+  record.divergence = given.divergence;
+  return record;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> seedsOf(const EvaluationPlan& plan, const NamedRecipe& recipe) {
+  return recipe.spec.method == "full" ? std::vector<std::uint64_t>{plan.seeds.front()} : plan.seeds;
+}
+
+int plannedAnswers(const EvaluationPlan& plan, std::size_t items) {
+  std::size_t perItem = 0;
+  for (const NamedRecipe& recipe : plan.recipes) perItem += seedsOf(plan, recipe).size();
+  return static_cast<int>(perItem * items);
+}
+
+EvaluationOutcome runEvaluation(const std::vector<EvaluationItem>& items, const EvaluationPlan& plan, Answerer& answerer, ItemLog& log,
+                                const OnProgress& onProgress, const InterruptToken& interrupt) {
+  const int planned = plannedAnswers(plan, items.size());
+  int done = 0;
+  int asked = 0;
+  for (const EvaluationItem& item : items) {
+    std::vector<Wanted> wanted;
+    std::vector<RecipeSpec> specs;
+    for (const NamedRecipe& recipe : plan.recipes) {
+      for (const std::uint64_t seed : seedsOf(plan, recipe)) {
+        if (log.find(item.id, recipe.name, seed) != nullptr) {
+          ++done;
+          continue;
+        }
+        wanted.push_back({&recipe, seed});
+        specs.push_back(recipe.spec);
+        specs.back().seed = seed;
+      }
+    }
+    if (!wanted.empty()) {
+      if (interrupt.requested()) return EvaluationOutcome::kInterrupted;
+      std::vector<RecipeAnswer> given;
+      try {
+        given = answerer.answers(messageOf(item), specs, interrupt);
+      } catch (const Interrupted&) {
+        return EvaluationOutcome::kInterrupted;
+      }
+      require(given.size() == specs.size(), "an answer per recipe");
+      for (std::size_t i = 0; i < given.size(); ++i) log.add(recordOf(item, wanted[i], given[i]));
+      done += static_cast<int>(given.size());
+      asked += static_cast<int>(given.size());
+    }
+    onProgress(done, asked, planned);
+  }
+  return EvaluationOutcome::kComplete;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,34 @@
+// Runs an evaluation: every item under every recipe and seed that the log does not have yet.
+//
+// Items are taken one after another, and all recipes of an item together, so that they can share its media and prefill. Used by the
+// terminal's eval. Errors: those of the answerer and the log. Interrupted by the token between answers: what is finished is in the log.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "app/evaluation/answerer.h"
+#include "app/evaluation/dataset.h"
+#include "app/evaluation/item_log.h"
+#include "app/evaluation/recipe_grid.h"
+
+namespace winnow::app {
+
+struct EvaluationPlan {
+  std::vector<NamedRecipe> recipes;
+  std::vector<std::uint64_t> seeds = {0};  // `full` answers greedily the same with every seed: it is asked with the first only
+};
+
+// The seeds that a recipe is asked with.
+std::vector<std::uint64_t> seedsOf(const EvaluationPlan& plan, const NamedRecipe& recipe);
+int plannedAnswers(const EvaluationPlan& plan, std::size_t items);
+
+// done: answers in the log so far; asked: those of them that this run made. After every item.
+using OnProgress = std::function<void(int done, int asked, int planned)>;
+
+enum class EvaluationOutcome : int { kComplete = 1, kInterrupted = 2 };
+EvaluationOutcome runEvaluation(const std::vector<EvaluationItem>& items, const EvaluationPlan& plan, Answerer& answerer, ItemLog& log,
+                                const OnProgress& onProgress, const InterruptToken& interrupt);
+
+}  // namespace winnow::app

@@ -1,0 +1,26 @@
+// 95 % intervals of a mean score. Pure, deterministic; any thread.
+//
+// Questions are taken as independent draws. Several questions about one video are not quite: true intervals are somewhat wider.
+#pragma once
+
+#include <span>
+
+namespace winnow::app {
+
+struct Interval {
+  double low = 0.0;
+  double high = 1.0;
+};
+
+// Wilson score interval of `right` out of `asked`.
+Interval wilsonInterval(int right, int asked);
+
+// Percentile bootstrap of the mean: 2000 resamples with a fixed seed.
+Interval bootstrapInterval(std::span<const double> scores);
+
+// Wilson where every score is 0 or 1, the bootstrap otherwise; [0, 1] without scores.
+Interval meanInterval(std::span<const double> scores);
+
+double mean(std::span<const double> values);  // 0 without values
+
+}  // namespace winnow::app

@@ -1,0 +1,88 @@
+#include "app/evaluation/report.h"
+
+#include <algorithm>
+#include <set>
+
+namespace winnow::app {
+namespace {
+
+// A mean of numbers of which some are not there.
+class Mean {
+ public:
+  void add(double value) { m_values.push_back(value); }
+  void add(const std::optional<double>& value) {
+    if (value) add(*value);
+  }
+  double value() const { return mean(m_values); }
+  std::optional<double> ifAny() const { return m_values.empty() ? std::nullopt : std::optional<double>(value()); }
+
+ private:
+  std::vector<double> m_values;
+};
+
+ReportRow rowOf(const NamedRecipe& recipe, const std::vector<EvaluationItem>& items, const EvaluationPlan& plan, const ItemLog& log) {
+  ReportRow row;
+  row.recipe = recipe.name;
+  row.method = recipe.spec.method;
+  row.requested = recipe.spec.retention;
+  std::vector<double> scores;
+  std::map<std::string, Mean> groups;
+  Mean achieved, same, top, divergence, budgets, bytes, bytesFull, generated;
+  for (const EvaluationItem& item : items) {
+    const AnswerRecord* full = log.find(item.id, "full", plan.seeds.front());
+    Mean score;
+    for (const std::uint64_t seed : seedsOf(plan, recipe)) {
+      const AnswerRecord* record = log.find(item.id, recipe.name, seed);
+      if (record == nullptr) continue;
+      ++row.answers;
+      score.add(record->score);
+      achieved.add(record->achievedRetention);
+      if (full != nullptr) same.add(record->answer == full->answer ? 1.0 : 0.0);
+      top.add(record->topAgreement);
+      divergence.add(record->divergence);
+      budgets.add(record->budgetDivergence);
+      bytes.add(static_cast<double>(record->kvBytes));
+      bytesFull.add(static_cast<double>(record->kvBytesFull));
+      generated.add(static_cast<double>(record->generatedTokens));
+    }
+    if (!score.ifAny()) continue;
+    scores.push_back(score.value());
+    if (!item.group.empty()) groups[item.group].add(score.value());
+  }
+  row.items = static_cast<int>(scores.size());
+  row.score = mean(scores);
+  row.interval = meanInterval(scores);
+  for (const auto& [group, score] : groups) row.groups[group] = score.value();
+  row.achieved = achieved.value();
+  row.sameAsFull = same.ifAny();
+  row.topAgreement = top.ifAny();
+  row.divergence = divergence.ifAny();
+  row.budgetDivergence = budgets.value();
+  row.kvBytes = bytes.value();
+  row.kvBytesFull = bytesFull.value();
+  row.generatedTokens = generated.value();
+  return row;
+}
+
+}  // namespace
+
+Report buildReport(const ReportSubject& subject, const std::vector<EvaluationItem>& items, const EvaluationPlan& plan, const ItemLog& log) {
+  Report report;
+  report.dataset = subject.dataset;
+  report.model = subject.model;
+  std::set<std::string> metrics;
+  for (const EvaluationItem& item : items) {
+    metrics.insert(metricName(item.metric));
+    if (!item.group.empty() && std::find(report.groups.begin(), report.groups.end(), item.group) == report.groups.end()) report.groups.push_back(item.group);
+  }
+  for (const std::string& metric : metrics) report.metrics += (report.metrics.empty() ? "" : ", ") + metric;
+  report.planned = plannedAnswers(plan, items.size());
+  for (const NamedRecipe& recipe : plan.recipes) {
+    ReportRow row = rowOf(recipe, items, plan, log);
+    report.answered += row.answers;
+    if (row.answers > 0) report.rows.push_back(std::move(row));
+  }
+  return report;
+}
+
+}  // namespace winnow::app

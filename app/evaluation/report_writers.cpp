@@ -1,0 +1,115 @@
+// The three forms of a report.
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "app/evaluation/report.h"
+
+namespace winnow::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string number(double value, const char* format) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+std::string percent(double share) { return number(100.0 * share, "%.1f"); }
+std::string percent(const std::optional<double>& share) { return share ? percent(*share) : std::string(); }
+
+std::string cell(const std::string& text) {
+  std::string padded(" ");
+  return padded.append(text).append(" |");
+}
+
+bool any(const Report& report, std::optional<double> ReportRow::*figure) {
+  for (const ReportRow& row : report.rows) {
+    if (row.*figure) return true;
+  }
+  return false;
+}
+
+// Quoted where a comma, a quote or a line break would be misread.
+std::string csvField(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted(1, '"');
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  quoted += '"';
+  return quoted;
+}
+
+}  // namespace
+
+std::string reportJson(const Report& report) {
+  ordered_json rows = ordered_json::array();
+  for (const ReportRow& row : report.rows) {
+    ordered_json line = {{"recipe", row.recipe},
+                         {"method", row.method},
+                         {"requested_retention", row.requested},
+                         {"achieved_retention", row.achieved},
+                         {"items", row.items},
+                         {"answers", row.answers},
+                         {"score", row.score},
+                         {"interval_95", {row.interval.low, row.interval.high}},
+                         {"groups", row.groups},
+                         {"budget_jsd", row.budgetDivergence},
+                         {"kv_bytes", row.kvBytes},
+                         {"kv_bytes_full", row.kvBytesFull},
+                         {"generated_tokens", row.generatedTokens}};
+    if (row.sameAsFull) line["same_as_full"] = *row.sameAsFull;
+    if (row.topAgreement) line["top1_agreement"] = *row.topAgreement;
+    if (row.divergence) line["kl"] = *row.divergence;
+    rows.push_back(std::move(line));
+  }
+  const ordered_json whole = {{"dataset", report.dataset}, {"model", report.model},       {"metrics", report.metrics},
+                              {"planned", report.planned}, {"answered", report.answered}, {"rows", rows}};
+  return whole.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string reportMarkdown(const Report& report) {
+  std::string text = "## ";
+  text += report.dataset + "\n\n" + report.model + "; metric " + report.metrics + "; " + std::to_string(report.answered) + " of " +
+          std::to_string(report.planned) + " answers. Per cent; in brackets the 95 % interval of the mean.\n\n";
+  const bool same = any(report, &ReportRow::sameAsFull);
+  const bool top = any(report, &ReportRow::topAgreement);
+  std::string head = "| method | asked | kept | questions | score |";
+  if (same) head += " as full |";
+  if (top) head += " top-1 | KL |";
+  head += " JSD |";
+  for (const std::string& group : report.groups) head += cell(group);
+  text += head + "\n|---|";
+  for (std::size_t column = 4 + (same ? 1 : 0) + (top ? 2 : 0) + 1 + report.groups.size(); column > 0; --column) text += "---:|";
+  text += "\n";
+  for (const ReportRow& row : report.rows) {
+    text.append("|").append(cell(row.method)) += cell(percent(row.requested)) + cell(percent(row.achieved)) + cell(std::to_string(row.items)) +
+            cell(percent(row.score) + " (" + percent(row.interval.low) + "-" + percent(row.interval.high) + ")");
+    if (same) text += cell(percent(row.sameAsFull));
+    if (top) text += cell(percent(row.topAgreement)) + cell(row.divergence ? number(*row.divergence, "%.3f") : "");
+    text += cell(number(row.budgetDivergence, "%.3f"));
+    for (const std::string& group : report.groups) text += cell(row.groups.contains(group) ? percent(row.groups.at(group)) : "");
+    text += "\n";
+  }
+  return text;
+}
+
+std::string reportCsv(const Report& report) {
+  std::string text =
+      "dataset,recipe,method,requested_retention,achieved_retention,items,answers,score,low_95,high_95,same_as_full,top1_agreement,kl,"
+      "budget_jsd,kv_bytes,kv_bytes_full,generated_tokens";
+  for (const std::string& group : report.groups) text.append(1, ',').append(csvField(group));
+  text += "\n";
+  const auto field = [](const std::optional<double>& value) { return value ? number(*value, "%.6g") : std::string(); };
+  for (const ReportRow& row : report.rows) {
+    text += csvField(report.dataset) + "," + csvField(row.recipe) + "," + csvField(row.method) + "," + field(row.requested) + "," + field(row.achieved) + "," +
+            std::to_string(row.items) + "," + std::to_string(row.answers) + "," + field(row.score) + "," + field(row.interval.low) + "," +
+            field(row.interval.high) + "," + field(row.sameAsFull) + "," + field(row.topAgreement) + "," + field(row.divergence) + "," +
+            field(row.budgetDivergence) + "," + number(row.kvBytes, "%.0f") + "," + number(row.kvBytesFull, "%.0f") + "," + field(row.generatedTokens);
+    for (const std::string& group : report.groups) text.append(1, ',').append(row.groups.contains(group) ? field(row.groups.at(group)) : std::string());
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,109 @@
+// `eval` on the demo model, as a person runs it.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/app/cli/program_run.h"
+
+namespace winnow::testing {
+namespace {
+
+using nlohmann::json;
+
+// Eight questions at 8 frames.
+std::string questions() {
+  std::string text;
+  for (const char* question : {"What is the first shape?", "What color is the circle?", "List everything in order.", "Is there a red star?",
+                               "What is the last shape?", "What letter is on the card?", "How many crosses are there?", "Describe the video."}) {
+    text += json({{"media", demo("samples/ten-seconds.mp4").string()}, {"frames", 8}, {"question", question}, {"answers", {"The circle is orange."}}, {"metric", "rouge-l"}}).dump() + "\n";
+  }
+  return text;
+}
+
+long lines_in(const std::string& path) {
+  const std::string text = file_text(path);
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+const std::string kArguments = " --methods full,vl-cache,random --retentions 0.5 --seeds 0,1 --max-tokens 24 --data ";
+
+TEST(Eval, AKilledRunGoesOnToTheSameResults) {
+  const ScratchFolder scratch;
+  write_file(scratch.file("set.jsonl"), questions());
+  const std::string data = shell_quoted(scratch.file("set.jsonl"));
+  const ProgramRun whole = run_cli(scratch, "eval --out " + shell_quoted(scratch.file("whole")) + kArguments + data);
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_EQ(lines_in(scratch.file("whole/set.jsonl")), 1 + 8 * 5);
+
+  // Killed as soon as some answers are logged; every time a little later.
+  const std::string log = scratch.file("killed/set.jsonl");
+  const std::string command = std::string("'") + WINNOW_CLI_PROGRAM + "' eval --out " + shell_quoted(scratch.file("killed")) + kArguments + data +
+                              " >/dev/null 2>&1 </dev/null & echo $! >" + shell_quoted(scratch.file("pid"));
+  for (const long enough : {3L, 18L}) {
+    ASSERT_EQ(shell(command), 0);
+    const pid_t pid = std::stoi(file_text(scratch.file("pid")));
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(3);
+    while (lines_in(log) < enough && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    ::kill(pid, SIGKILL);
+    while (::kill(pid, 0) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    ASSERT_GE(lines_in(log), enough);
+    ASSERT_LT(lines_in(log), 1 + 8 * 5) << "was not killed half way";
+  }
+  const ProgramRun resumed = run_cli(scratch, "eval --out " + shell_quoted(scratch.file("killed")) + kArguments + data);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(resumed.out, whole.out);
+  for (const char* name : {"set.jsonl", "set.json", "set.md", "set.csv"}) {
+    EXPECT_EQ(file_text(scratch.file(std::string("killed/") + name)), file_text(scratch.file(std::string("whole/") + name))) << name;
+  }
+}
+
+TEST(Eval, ScoresAndSharesAreThoseOfAsk) {
+  const ScratchFolder scratch;
+  write_file(scratch.file("set.jsonl"), questions());
+  ASSERT_EQ(run_cli(scratch, "eval --limit 2 --methods vl-cache,snapkv --retentions 0.5 --out " + shell_quoted(scratch.file("results")) + " --data " +
+                                 shell_quoted(scratch.file("set.jsonl")))
+                .exit_code,
+            0);
+  const ProgramRun asked = run_cli(scratch, "ask --json --frames 8 --method vl-cache --retention 0.5 --video " +
+                                                shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What color is the circle?'");
+  const json answer = json::parse(asked.out);
+  std::istringstream log(file_text(scratch.file("results/set.jsonl")));
+  bool found = false;
+  for (std::string line; std::getline(log, line);) {
+    const json record = json::parse(line);
+    if (record.value("item", "") != "2" || record.value("recipe", "") != "vl-cache@0.5") continue;
+    found = true;
+    EXPECT_EQ(record["answer"], answer["answer"]);
+    EXPECT_EQ(record["kv_bytes"], answer["kv_bytes"]["after_event"]);
+    EXPECT_EQ(record["kv_bytes_full"], answer["kv_bytes"]["full"]);
+  }
+  EXPECT_TRUE(found);
+  const json report = json::parse(file_text(scratch.file("results/set.json")));
+  EXPECT_EQ(report["answered"], 4);
+  EXPECT_EQ(report["rows"][0]["requested_retention"], 0.5);
+}
+
+TEST(Eval, RefusesWhatItCannotMeasure) {
+  const ScratchFolder scratch;
+  write_file(scratch.file("set.jsonl"), questions() + "{\"media\": \"nothing.mp4\", \"question\": \"?\", \"answers\": \"x\", \"metric\": \"exact\"}\n");
+  const ProgramRun bad_line = run_cli(scratch, "eval --out " + shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("set.jsonl")));
+  EXPECT_EQ(bad_line.exit_code, 1);
+  EXPECT_NE(bad_line.err.find("set.jsonl:9"), std::string::npos) << bad_line.err;
+  EXPECT_EQ(run_cli(scratch, "eval").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "eval --demo --methods no-such-method --out " + shell_quoted(scratch.file("results"))).exit_code, 1);
+
+  // A log of other questions is not gone on with.
+  write_file(scratch.file("set.jsonl"), questions());
+  const std::string arguments = "eval --methods full --limit 1 --max-tokens 2 --out " + shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("set.jsonl"));
+  ASSERT_EQ(run_cli(scratch, arguments).exit_code, 0);
+  const ProgramRun changed = run_cli(scratch, "eval --methods full --limit 1 --max-tokens 3 --out " + shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("set.jsonl")));
+  EXPECT_EQ(changed.exit_code, 1);
+  EXPECT_NE(changed.err.find("belongs to another evaluation"), std::string::npos) << changed.err;
+}
+
+}  // namespace
+}  // namespace winnow::testing

@@ -1,0 +1,149 @@
+#include "app/evaluation/evaluation_run.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "app/evaluation/progress_text.h"
+#include "app/evaluation/report.h"
+#include "engine/base/error.h"
+#include "tests/support/scratch_folder.h"
+
+namespace winnow::app {
+namespace {
+
+using test::ScratchFolder;
+
+// Knows a made-up answer for every question and recipe; can be interrupted after some calls.
+class ScriptedAnswerer final : public Answerer {
+ public:
+  std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes, const InterruptToken& interrupt) override {
+    if (calls++ == interruptAt) throw Interrupted(Interrupt::kStop);
+    std::vector<RecipeAnswer> given;
+    for (const RecipeSpec& recipe : recipes) {
+      ++asked;
+      const std::string text = std::get<TextItem>(question.items.back()).text;
+      RecipeAnswer answer;
+      // Wrong for seed 1 and for every second question under random.
+      const bool wrong = recipe.seed == 1 || (recipe.method == "random" && text.back() == '1');
+      answer.answer = wrong ? "nonsense" : "right " + text;
+      answer.figures.achieved_retention = recipe.retention + 0.01;
+      answer.figures.kv_bytes.full = 1000;
+      answer.figures.kv_bytes.after_event = static_cast<std::int64_t>(1000 * recipe.retention);
+      answer.figures.layers.resize(3);
+      answer.figures.layers[0].budget = 3;
+      answer.figures.layers[1].budget = 1;
+      answer.figures.layers[2].budget = 2;
+      given.push_back(answer);
+    }
+    return given;
+  }
+  int calls = 0;
+  int asked = 0;
+  int interruptAt = -1;
+};
+
+std::vector<EvaluationItem> items(int count) {
+  std::vector<EvaluationItem> made;
+  for (int i = 0; i < count; ++i) {
+    EvaluationItem item;
+    item.id = "q" + std::to_string(i);
+    item.question = "question " + std::to_string(i % 2);
+    item.golds = {"right " + item.question};
+    item.group = i % 2 == 0 ? "even" : "odd";
+    made.push_back(item);
+  }
+  return made;
+}
+
+EvaluationPlan plan() { return {recipeGrid({"random", "full", "snapkv"}, {0.5, 0.1}), {0, 1}}; }
+
+std::string textOf(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+TEST(RecipeGrid, FullStandsOnceAndFirst) {
+  std::vector<std::string> names;
+  for (const NamedRecipe& recipe : recipeGrid({"snapkv", "full", "snapkv", "full"}, {0.5, 0.125, 0.5})) names.push_back(recipe.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"full", "snapkv@0.5", "snapkv@0.125"}));
+  EXPECT_THROW(recipeGrid({"no-such-method"}, {0.5}), Exception);
+  EXPECT_THROW(recipeGrid({"snapkv"}, {1.5}), Exception);
+  EXPECT_THROW(recipeGrid({"snapkv"}, {}), Exception);
+}
+
+TEST(EvaluationRun, AsksEveryItemUnderEveryRecipeAndSeedOnce) {
+  const ScratchFolder scratch;
+  ItemLog log(scratch.file("log.jsonl"), "s");
+  ScriptedAnswerer answerer;
+  int last = 0;
+  const auto outcome = runEvaluation(items(4), plan(), answerer, log, [&](int done, int asked, int planned) {
+    EXPECT_EQ(done, asked);
+    EXPECT_EQ(planned, 4 * 9);
+    last = done;
+  }, {});
+  EXPECT_EQ(outcome, EvaluationOutcome::kComplete);
+  EXPECT_EQ(answerer.asked, 4 * 9);  // full once, four recipes with two seeds
+  EXPECT_EQ(last, 4 * 9);
+  EXPECT_EQ(answerer.calls, 4) << "all recipes of an item together";
+}
+
+TEST(EvaluationRun, ResumedAnywhereItLogsAndReportsTheSame) {
+  const ScratchFolder scratch;
+  ScriptedAnswerer whole;
+  Report expected;
+  {
+    ItemLog log(scratch.file("whole.jsonl"), "s");
+    runEvaluation(items(4), plan(), whole, log, [](int, int, int) {}, {});
+    expected = buildReport({"set", "model"}, items(4), plan(), log);
+  }
+  const std::string expectedLog = textOf(scratch.file("whole.jsonl"));
+  for (int at = 0; at < 4; ++at) {
+    const std::string path = scratch.file("cut" + std::to_string(at) + ".jsonl");
+    ScriptedAnswerer cut;
+    cut.interruptAt = at;
+    {
+      ItemLog log(path, "s");
+      EXPECT_EQ(runEvaluation(items(4), plan(), cut, log, [](int, int, int) {}, {}), EvaluationOutcome::kInterrupted);
+      EXPECT_EQ(buildReport({"set", "model"}, items(4), plan(), log).answered, at * 9);
+    }
+    // A crash between two records of one item, and in the middle of a line.
+    std::string cutLog = textOf(path);
+    if (at > 0) scratch.write("cut" + std::to_string(at) + ".jsonl", cutLog.substr(0, cutLog.size() - 250));
+    ScriptedAnswerer rest;
+    ItemLog log(path, "s");
+    EXPECT_EQ(runEvaluation(items(4), plan(), rest, log, [](int, int, int) {}, {}), EvaluationOutcome::kComplete);
+    EXPECT_EQ(textOf(path), expectedLog);
+    const Report report = buildReport({"set", "model"}, items(4), plan(), log);
+    EXPECT_EQ(reportJson(report), reportJson(expected));
+    EXPECT_EQ(reportMarkdown(report), reportMarkdown(expected));
+    EXPECT_EQ(reportCsv(report), reportCsv(expected));
+    EXPECT_LT(rest.asked, 4 * 9 + 1);
+    if (at > 1) {
+      EXPECT_LT(rest.asked, 4 * 9 - 9) << "what is in the log is not asked again";
+    }
+  }
+}
+
+TEST(EvaluationRun, ALaterRunAddsMethods) {
+  const ScratchFolder scratch;
+  ItemLog log(scratch.file("log.jsonl"), "s");
+  ScriptedAnswerer first;
+  runEvaluation(items(3), {recipeGrid({"full"}, {}), {0}}, first, log, [](int, int, int) {}, {});
+  ScriptedAnswerer second;
+  runEvaluation(items(3), {recipeGrid({"full", "snapkv"}, {0.5}), {0}}, second, log, [](int, int, int) {}, {});
+  EXPECT_EQ(second.asked, 3);
+}
+
+TEST(ProgressText, EstimatesFromWhatThisRunAsked) {
+  EXPECT_EQ(progressText(120, 60, 480, 30.0), "120 of 480 answers, 2.0 a second, about 3 min left");
+  EXPECT_EQ(progressText(120, 0, 480, 30.0), "120 of 480 answers");
+  EXPECT_EQ(progressText(480, 60, 480, 30.0), "480 of 480 answers, 2.0 a second");
+  EXPECT_EQ(progressText(2, 1, 1000, 20.0), "2 of 1000 answers, 0.050 a second, about 5.5 h left");
+}
+
+}  // namespace
+}  // namespace winnow::app

@@ -1,0 +1,110 @@
+#include "app/evaluation/item_log.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "engine/base/error.h"
+#include "tests/support/scratch_folder.h"
+
+namespace winnow::app {
+namespace {
+
+using test::ScratchFolder;
+
+AnswerRecord record(const std::string& item, std::uint64_t seed = 0) {
+  AnswerRecord made;
+  made.item = item;
+  made.recipe = "vl-cache@0.1";
+  made.seed = seed;
+  made.answer = "a \"red\" star\n\xff";
+  made.score = 1.0 / 3.0;
+  made.achievedRetention = 0.1001;
+  made.kvBytes = 1234;
+  return made;
+}
+
+std::string textOf(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+ErrorCode refusal(const std::string& path, const std::string& subject) {
+  try {
+    const ItemLog log(path, subject);
+  } catch (const Exception& problem) {
+    return problem.error().code;
+  }
+  ADD_FAILURE() << "the log was accepted";
+  return ErrorCode::kInternal;
+}
+
+TEST(ItemLog, FindsWhatAnEarlierRunAdded) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.file("set.jsonl");
+  {
+    ItemLog log(path, "questions 1");
+    log.add(record("a"));
+    AnswerRecord measured = record("b", 7);
+    measured.topAgreement = 0.75;
+    measured.divergence = 0.5;
+    log.add(measured);
+  }
+  const ItemLog log(path, "questions 1");
+  const AnswerRecord* a = log.find("a", "vl-cache@0.1", 0);
+  ASSERT_NE(a, nullptr);
+  EXPECT_EQ(a->score, 1.0 / 3.0);
+  EXPECT_EQ(a->answer, "a \"red\" star\n\xEF\xBF\xBD");  // the log is UTF-8
+  EXPECT_EQ(a->kvBytes, 1234);
+  EXPECT_FALSE(a->topAgreement.has_value());
+  ASSERT_NE(log.find("b", "vl-cache@0.1", 7), nullptr);
+  EXPECT_EQ(log.find("b", "vl-cache@0.1", 7)->topAgreement, 0.75);
+  EXPECT_EQ(log.find("b", "vl-cache@0.1", 0), nullptr);
+  EXPECT_EQ(log.find("a", "vl-cache@0.2", 0), nullptr);
+}
+
+TEST(ItemLog, ATornLastLineIsDroppedWhereverTheCrashTore) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.file("set.jsonl");
+  {
+    ItemLog log(path, "s");
+    log.add(record("a"));
+    log.add(record("b"));
+  }
+  const std::string whole = textOf(path);
+  const std::size_t lastLine = whole.rfind('\n', whole.size() - 2) + 1;
+  const std::size_t secondLine = whole.find('\n') + 1;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    scratch.write("torn.jsonl", whole.substr(0, size));
+    ItemLog log(scratch.file("torn.jsonl"), "s");
+    EXPECT_EQ(log.find("a", "vl-cache@0.1", 0) != nullptr, size >= lastLine) << size;
+    EXPECT_EQ(log.find("b", "vl-cache@0.1", 0), nullptr) << size;
+    if (size < secondLine) continue;
+    log.add(record("a"));
+    log.add(record("b"));
+    if (size >= lastLine) continue;  // "a" stands there twice
+    EXPECT_EQ(textOf(scratch.file("torn.jsonl")), whole) << size;
+  }
+}
+
+TEST(ItemLog, RefusesAnotherSubjectDamageAndASecondWriter) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.file("set.jsonl");
+  {
+    ItemLog log(path, "questions 1");
+    log.add(record("a"));
+    EXPECT_EQ(refusal(path, "questions 1"), ErrorCode::kInvalidArgument);  // in use
+  }
+  EXPECT_EQ(refusal(path, "questions 2"), ErrorCode::kInvalidArgument);
+  const std::string whole = textOf(path);
+  scratch.write("broken.jsonl", whole + "{\"item\": 3}\n" + whole);
+  EXPECT_EQ(refusal(scratch.file("broken.jsonl"), "questions 1"), ErrorCode::kDamagedFile);
+  EXPECT_EQ(textOf(path), whole) << "a refused log must stay as it is";
+  EXPECT_EQ(refusal(scratch.file("no/such/folder.jsonl"), "s"), ErrorCode::kFileUnreadable);
+}
+
+}  // namespace
+}  // namespace winnow::app

@@ -1,0 +1,91 @@
+#include "app/evaluation/report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/scratch_folder.h"
+
+namespace winnow::app {
+namespace {
+
+using test::ScratchFolder;
+
+// Two items, full and random@0.5 with two seeds; scores are given.
+class ReportTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* id : {"a", "b"}) {
+      EvaluationItem item;
+      item.id = id;
+      item.question = "?";
+      item.golds = {"x"};
+      item.group = std::string("group, ") + id;
+      m_items.push_back(item);
+    }
+    add("a", "full", 0, "same", 1.0, 1.0);
+    add("b", "full", 0, "same", 1.0, 1.0);
+    add("a", "random@0.5", 0, "same", 1.0, 0.51);
+    add("a", "random@0.5", 1, "other", 0.0, 0.51);
+    add("b", "random@0.5", 0, "other", 0.0, 0.55);
+  }
+
+  void add(const std::string& item, const std::string& recipe, std::uint64_t seed, const std::string& answer, double score, double achieved) {
+    AnswerRecord record;
+    record.item = item;
+    record.recipe = recipe;
+    record.seed = seed;
+    record.answer = answer;
+    record.score = score;
+    record.achievedRetention = achieved;
+    record.budgetDivergence = 0.25;
+    m_log.add(record);
+  }
+
+  Report report() const { return buildReport({"set", "model, cpu, fp32"}, m_items, m_plan, m_log); }
+
+  const ScratchFolder m_scratch;
+  ItemLog m_log{m_scratch.file("log.jsonl"), "s"};
+  std::vector<EvaluationItem> m_items;
+  const EvaluationPlan m_plan{recipeGrid({"full", "random", "snapkv"}, {0.5}), {0, 1}};
+};
+
+TEST_F(ReportTest, ScoresAreMeansOverItemsOfMeansOverSeeds) {
+  const Report made = report();
+  ASSERT_EQ(made.rows.size(), 2U) << "a recipe without an answer has no row";
+  EXPECT_EQ(made.planned, 2 * 5);
+  EXPECT_EQ(made.answered, 5);
+  const ReportRow& random = made.rows[1];
+  EXPECT_EQ(random.items, 2);
+  EXPECT_EQ(random.answers, 3);
+  EXPECT_DOUBLE_EQ(random.score, 0.25);
+  EXPECT_DOUBLE_EQ(random.groups.at("group, a"), 0.5);
+  EXPECT_DOUBLE_EQ(random.groups.at("group, b"), 0.0);
+  EXPECT_DOUBLE_EQ(*random.sameAsFull, 1.0 / 3.0);
+  EXPECT_NEAR(random.achieved, (0.51 + 0.51 + 0.55) / 3, 1e-12);
+  EXPECT_EQ(random.requested, 0.5);
+  EXPECT_DOUBLE_EQ(random.budgetDivergence, 0.25);
+  EXPECT_EQ(made.rows[0].score, 1.0);
+  EXPECT_EQ(made.rows[0].interval.low, wilsonInterval(2, 2).low);
+}
+
+TEST_F(ReportTest, MarkdownShowsAskedAndKeptSideBySide) {
+  const std::string text = reportMarkdown(report());
+  EXPECT_NE(text.find("| method | asked | kept | questions | score | as full | JSD | group, a | group, b |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| random | 50.0 | 52.3 | 2 | 25.0 (0.0-50.0) | 33.3 | 0.250 | 50.0 | 0.0 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("5 of 10 answers"), std::string::npos);
+  EXPECT_EQ(text.find("top-1"), std::string::npos) << "not measured, not shown";
+}
+
+TEST_F(ReportTest, JsonAndCsvHoldTheSameNumbers) {
+  const auto read = nlohmann::json::parse(reportJson(report()));
+  EXPECT_EQ(read.at("rows").at(1).at("recipe"), "random@0.5");
+  EXPECT_DOUBLE_EQ(read.at("rows").at(1).at("score").get<double>(), 0.25);
+  EXPECT_EQ(read.at("answered"), 5);
+  const std::string csv = reportCsv(report());
+  EXPECT_NE(csv.find(",\"group, a\",\"group, b\"\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\nset,random@0.5,random,0.5,0.523333,2,3,0.25,0,0.5,0.333333,,,0.25,0,0,0,0.5,0\n"), std::string::npos) << csv;
+}
+
+}  // namespace
+}  // namespace winnow::app
