@@ -5,38 +5,43 @@ namespace {
 
 constexpr ConversationId kConversation = 1;
 
-// Keeps how a turn ended.
+// Keeps how a comparison ended, by column.
 class OutcomeSink final : public EventSink {
  public:
+  explicit OutcomeSink(std::size_t columns) : answers(columns) {}
   void on_event(Event event) override {
-    if (auto* done = std::get_if<Finished>(&event.body)) finished = std::move(*done);
     if (auto* failed = std::get_if<Failed>(&event.body)) error = std::move(failed->error);
+    if (const auto* compared = std::get_if<Compared>(&event.body)) complete = !compared->stopped;
+    if (event.column < 0) return;
+    RecipeAnswer& answer = answers.at(static_cast<std::size_t>(event.column));
+    if (auto* done = std::get_if<Finished>(&event.body)) {
+      answer.answer = std::move(done->answer);
+      answer.figures = std::move(done->figures);
+    }
+    if (const auto* scored = std::get_if<Scored>(&event.body)) {
+      answer.topAgreement = scored->agreement.top1;
+      answer.divergence = scored->agreement.mean_kl;
+    }
   }
-  std::optional<Finished> finished;
+  std::vector<RecipeAnswer> answers;
   std::optional<Error> error;
+  bool complete = false;
 };
 
 }  // namespace
 
 std::vector<RecipeAnswer> EngineAnswerer::answers(const Message& question, const std::vector<RecipeSpec>& recipes, const InterruptToken& interrupt) {
-  std::vector<RecipeAnswer> given;
-  for (const RecipeSpec& recipe : recipes) {
-    Turn turn;
-    turn.conversation = kConversation;
-    turn.messages = {question};
-    turn.recipe = recipe;
-    turn.sampling.max_new_tokens = m_maxNewTokens;
-    turn.sampling.seed = recipe.seed;
-    OutcomeSink sink;
-    m_engine.handle({++m_lastId, std::move(turn)}, sink, interrupt);
-    if (sink.error) throw Exception(*sink.error);
-    require(sink.finished.has_value(), "a turn must end with an outcome");
-    if (sink.finished->reason == StopReason::kInterrupted) throw Interrupted(interrupt.state());
-    given.push_back({sink.finished->answer, sink.finished->figures, std::nullopt, std::nullopt});
-    // The next recipe sees the question for the first time.
-    m_engine.handle({++m_lastId, ForgetConversation{kConversation}}, sink, {});
-  }
-  return given;
+  Compare compare;
+  compare.conversation = kConversation;
+  compare.messages = {question};
+  compare.sampling.max_new_tokens = m_maxNewTokens;
+  compare.recipes = recipes;
+  OutcomeSink sink(recipes.size());
+  m_engine.handle({++m_lastId, std::move(compare)}, sink, interrupt);
+  if (sink.error) throw Exception(*sink.error);
+  if (!sink.complete) throw Interrupted(interrupt.state());
+  m_engine.handle({++m_lastId, ForgetConversation{kConversation}}, sink, {});
+  return std::move(sink.answers);
 }
 
 }  // namespace winnow::app

@@ -22,11 +22,11 @@ struct RecipeAnswer {
 class Answerer {
  public:
   virtual ~Answerer() = default;
-  // One answer per recipe, in their order. Throws the engine's Exception, and Interrupted on Stop or Cancel.
+  // One answer per recipe, in their order; at most Compare::kMostRecipes. Throws the engine's Exception, and Interrupted on Stop or Cancel.
   virtual std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes, const InterruptToken& interrupt) = 0;
 };
 
-// A model must have been loaded. The engine is borrowed.
+// All recipes from one vision pass and one prefill, greedily. A model must have been loaded. The engine is borrowed.
 class EngineAnswerer final : public Answerer {
  public:
   EngineAnswerer(Engine& engine, int maxNewTokens) : m_engine(engine), m_maxNewTokens(maxNewTokens) {}

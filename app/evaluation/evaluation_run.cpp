@@ -1,5 +1,8 @@
 #include "app/evaluation/evaluation_run.h"
 
+#include <algorithm>
+#include <span>
+
 #include "app/evaluation/answer_metrics.h"
 #include "engine/metrics/budget_divergence.h"
 
@@ -31,6 +34,17 @@ AnswerRecord recordOf(const EvaluationItem& item, const Wanted& wanted, const Re
   return record;
 }
 
+void answerTogether(const EvaluationItem& item, std::span<const Wanted> wanted, Answerer& answerer, ItemLog& log, const InterruptToken& interrupt) {
+  std::vector<RecipeSpec> specs;
+  for (const Wanted& one : wanted) {
+    specs.push_back(one.recipe->spec);
+    specs.back().seed = one.seed;
+  }
+  const std::vector<RecipeAnswer> given = answerer.answers(messageOf(item), specs, interrupt);
+  require(given.size() == wanted.size(), "an answer per recipe");
+  for (std::size_t i = 0; i < given.size(); ++i) log.add(recordOf(item, wanted[i], given[i]));
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> seedsOf(const EvaluationPlan& plan, const NamedRecipe& recipe) {
@@ -50,7 +64,6 @@ EvaluationOutcome runEvaluation(const std::vector<EvaluationItem>& items, const 
   int asked = 0;
   for (const EvaluationItem& item : items) {
     std::vector<Wanted> wanted;
-    std::vector<RecipeSpec> specs;
     for (const NamedRecipe& recipe : plan.recipes) {
       for (const std::uint64_t seed : seedsOf(plan, recipe)) {
         if (log.find(item.id, recipe.name, seed) != nullptr) {
@@ -58,24 +71,21 @@ EvaluationOutcome runEvaluation(const std::vector<EvaluationItem>& items, const 
           continue;
         }
         wanted.push_back({&recipe, seed});
-        specs.push_back(recipe.spec);
-        specs.back().seed = seed;
       }
     }
-    if (!wanted.empty()) {
+    for (std::size_t first = 0; first < wanted.size(); first += Compare::kMostRecipes) {
+      const std::span<const Wanted> together = std::span(wanted).subspan(first, std::min(Compare::kMostRecipes, wanted.size() - first));
       if (interrupt.requested()) return EvaluationOutcome::kInterrupted;
-      std::vector<RecipeAnswer> given;
       try {
-        given = answerer.answers(messageOf(item), specs, interrupt);
+        answerTogether(item, together, answerer, log, interrupt);
       } catch (const Interrupted&) {
         return EvaluationOutcome::kInterrupted;
       }
-      require(given.size() == specs.size(), "an answer per recipe");
-      for (std::size_t i = 0; i < given.size(); ++i) log.add(recordOf(item, wanted[i], given[i]));
-      done += static_cast<int>(given.size());
-      asked += static_cast<int>(given.size());
+      done += static_cast<int>(together.size());
+      asked += static_cast<int>(together.size());
+      onProgress(done, asked, planned);
     }
-    onProgress(done, asked, planned);
+    if (wanted.empty()) onProgress(done, asked, planned);
   }
   return EvaluationOutcome::kComplete;
 }

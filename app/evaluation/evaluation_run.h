@@ -1,7 +1,8 @@
 // Runs an evaluation: every item under every recipe and seed that the log does not have yet.
 //
-// Items are taken one after another, and all recipes of an item together, so that they can share its media and prefill. Used by the
-// terminal's eval. Errors: those of the answerer and the log. Interrupted by the token between answers: what is finished is in the log.
+// Items are taken one after another, and the recipes of an item together (as many as a comparison takes), so that they share its media and
+// prefill. Used by the terminal's eval. Errors: those of the answerer and the log. On Stop and Cancel the answers that were asked together
+// and are not all there yet are left out; the others are in the log.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ struct EvaluationPlan {
 std::vector<std::uint64_t> seedsOf(const EvaluationPlan& plan, const NamedRecipe& recipe);
 int plannedAnswers(const EvaluationPlan& plan, std::size_t items);
 
-// done: answers in the log so far; asked: those of them that this run made. After every item.
+// done: answers in the log so far; asked: those of them that this run made. After every group asked together.
 using OnProgress = std::function<void(int done, int asked, int planned)>;
 
 enum class EvaluationOutcome : int { kComplete = 1, kInterrupted = 2 };

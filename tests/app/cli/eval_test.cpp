@@ -43,7 +43,7 @@ TEST(Eval, AKilledRunGoesOnToTheSameResults) {
   const std::string log = scratch.file("killed/set.jsonl");
   const std::string command = std::string("'") + WINNOW_CLI_PROGRAM + "' eval --out " + shell_quoted(scratch.file("killed")) + kArguments + data +
                               " >/dev/null 2>&1 </dev/null & echo $! >" + shell_quoted(scratch.file("pid"));
-  for (const long enough : {3L, 18L}) {
+  for (const long enough : {3L, 21L}) {
     ASSERT_EQ(shell(command), 0);
     const pid_t pid = std::stoi(file_text(scratch.file("pid")));
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(3);
