@@ -93,6 +93,7 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
   command.add_option("--frames", options.frames, "frames of videos whose line says nothing")->check(CLI::Range(1, 1024))->capture_default_str();
   command.add_option("--limit", options.limit, "only the first N questions of each set")->check(CLI::PositiveNumber);
   command.add_option("--max-tokens", options.max_new_tokens, "longest answer in tokens")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  command.add_flag("--agreement", options.agreement, "also check every token of every answer against the full cache (top choice and KL; slower)");
   command.add_option("--out", options.out, "folder of logs and tables; a run that was cut off goes on from there")->capture_default_str();
 }
 
@@ -106,9 +107,9 @@ ExitStatus run_eval(const EvalOptions& options) {
   Session session;
   const LoadModel load = load_request(options.model);
   const ModelInfo model = session.load(load, ProgressOutput::kTerminalOnly);
-  app::EngineAnswerer answerer(session.engine(), options.max_new_tokens);
+  app::EngineAnswerer answerer(session.engine(), options.max_new_tokens, options.agreement ? ColumnScores::kAll : ColumnScores::kNone);
   const std::string settings = "model " + app::modelFingerprint(load.folder) + ", " + model.device + ", " + model.dtype + ", at most " +
-                               std::to_string(options.max_new_tokens) + " tokens";
+                               std::to_string(options.max_new_tokens) + " tokens" + (options.agreement ? ", agreement" : "");
   InterruptSource interrupt;
   const InterruptOnSignal on_signal(interrupt);
   for (const app::Dataset& set : sets) {

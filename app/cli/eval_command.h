@@ -20,6 +20,7 @@ struct EvalOptions {
   int frames = 64;
   int limit = 0;  // positive: only so many questions of each set
   int max_new_tokens = 256;
+  bool agreement = false;  // every answer against the full cache, token by token
   std::string out = "winnow-evaluation";
 };
 

@@ -36,6 +36,7 @@ std::vector<RecipeAnswer> EngineAnswerer::answers(const Message& question, const
   compare.messages = {question};
   compare.sampling.max_new_tokens = m_maxNewTokens;
   compare.recipes = recipes;
+  compare.scores = m_scores;
   OutcomeSink sink(recipes.size());
   m_engine.handle({++m_lastId, std::move(compare)}, sink, interrupt);
   if (sink.error) throw Exception(*sink.error);

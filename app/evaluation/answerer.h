@@ -29,12 +29,13 @@ class Answerer {
 // All recipes from one vision pass and one prefill, greedily. A model must have been loaded. The engine is borrowed.
 class EngineAnswerer final : public Answerer {
  public:
-  EngineAnswerer(Engine& engine, int maxNewTokens) : m_engine(engine), m_maxNewTokens(maxNewTokens) {}
+  EngineAnswerer(Engine& engine, int maxNewTokens, ColumnScores scores) : m_engine(engine), m_maxNewTokens(maxNewTokens), m_scores(scores) {}
   std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes, const InterruptToken& interrupt) override;
 
  private:
   Engine& m_engine;
   const int m_maxNewTokens;
+  const ColumnScores m_scores;
   RequestId m_lastId = 0;
 };
 

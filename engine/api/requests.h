@@ -60,6 +60,9 @@ struct ExportTurn {
   ExportLogits logits = ExportLogits::kLastPosition;
 };
 
+// Whether a comparison's answers are checked against the full cache: two more passes over each of them.
+enum class ColumnScores : int { kNone = 1, kAll = 2 };
+
 // One question answered under several recipes, one after the other, from one vision pass and one prefill. The whole thread is prefilled anew
 // as one segment, so that every recipe has all of it to compress. Recipes that do not share a prefill run alone. The conversation stays as
 // it is; a Turn that goes on from one of the answers continues that column's cache.
@@ -70,6 +73,7 @@ struct Compare {
   std::vector<Message> messages;  // as in Turn
   Sampling sampling;
   std::vector<RecipeSpec> recipes;  // 1 to kMostRecipes
+  ColumnScores scores = ColumnScores::kAll;
 };
 
 // What the full cache says to an answer that `turn` got (or to any other text): a teacher-forced pass over the cache as it was before the

@@ -78,6 +78,7 @@ Compared ComparisonRunner::run(const Compare& compare, ConversationSlot& slot, c
       const std::vector<std::int64_t>& tokens = answered.back().state.answer_ids;
       say(std::move(finished));
       interrupt.throw_if_requested();
+      if (compare.scores == ColumnScores::kNone) continue;
 
       Agreement agreement;
       agreement.tokens = std::ssize(tokens);

@@ -29,7 +29,7 @@ long lines_in(const std::string& path) {
   return std::count(text.begin(), text.end(), '\n');
 }
 
-const std::string kArguments = " --methods full,vl-cache,random --retentions 0.5 --seeds 0,1 --max-tokens 24 --data ";
+const std::string kArguments = " --agreement --methods full,vl-cache,random --retentions 0.5 --seeds 0,1 --max-tokens 24 --data ";
 
 TEST(Eval, AKilledRunGoesOnToTheSameResults) {
   const ScratchFolder scratch;

@@ -169,6 +169,15 @@ TEST_F(Comparisons, TheFullColumnAgreesWithItself) {
   EXPECT_EQ(lost.first_diverging_word.has_value(), lost.top1 < 1.0);
 }
 
+TEST_F(Comparisons, WithoutScoresTheAnswersAreTheSame) {
+  Compare request = compare("video", {{"full", 1.0}, {"vl-cache", 0.3}});
+  const EventRecorder scored = run(request);
+  request.scores = ColumnScores::kNone;
+  const EventRecorder unscored = run(request);
+  EXPECT_TRUE(unscored.all<Scored>().empty());
+  for (std::int32_t column = 0; column < 2; ++column) EXPECT_EQ(text_of(unscored, column), text_of(scored, column));
+}
+
 TEST_F(Comparisons, AnAnswerThatIsUsedGoesOnFromItsColumn) {
   const Turn first = ask("image", "snapkv", 0.5);
   const Finished one = finished(run(first));
