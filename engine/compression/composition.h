@@ -19,6 +19,7 @@ enum class MethodPhase : int {
   kOnce = 1,         // one event after the prefill; decoding only appends
   kDecode = 2,       // as once, and one slot leaves per decoded token so that the budget holds
   kRatioDecode = 3,  // as once, and a slot leaves whenever the layer holds a whole slot more than its share of all tokens seen
+  kPrefill = 4,      // no event: visual tokens leave the network while it reads the prompt
 };
 
 // Which tokens are candidates. The others always stay, outside the budget.
@@ -88,9 +89,27 @@ struct DecodeRule {
   std::int64_t distance = -25;     // kFixedDistance
 };
 
+// Which visual tokens leave the network, who judges them, and where (phase kPrefill). The recipe's retention is the share of visual tokens
+// that the last layers still see.
+struct Pruning {
+  enum class Judge : int {
+    kLastRow = 1,   // attention of the prompt's last token in the layer before (FastV's code)
+    kReceived = 2,  // mean attention of all rows in the layer before (FastV's text)
+    kVision = 3,    // attention of the vision tower's last layer; before the decoder (FasterVLM)
+    kRollout = 4,   // attention rollout: in the vision tower before the decoder, then in the layers before (IVTP, approximated)
+  };
+  Judge judge = Judge::kLastRow;
+  std::int64_t layer = 2;  // at the input of this decoder layer; kVision: 0
+
+  // Share of visual tokens kept before the decoder and, of those, at the layer; 1: this stage does not take place.
+  double before_decoder(double retention) const;
+  double at_layer(double retention) const;
+};
+
 struct Composition {
   std::string method;
-  std::unique_ptr<const Allocator> allocator;  // both null: full cache, no event
+  std::optional<Pruning> pruning;
+  std::unique_ptr<const Allocator> allocator;  // both null: no event
   std::unique_ptr<const Scorer> scorer;
   Reduction reduction;
   Scope scope = Scope::kAll;

@@ -77,6 +77,7 @@ Composition compose(const RecipeSpec& spec) {
   options.finish();
   const bool changed = !(spec.allocator.empty() && spec.scorer.empty() && spec.reducer.empty() && spec.scope.empty() && spec.granularity.empty());
   if (!changed) return composition;
+  if (composition.pruning) refuse("method", "token pruning has no parts to exchange; choose a method that compresses the cache");
   if (composition.scorer == nullptr) refuse("method", "the full cache has no parts to exchange; choose a method to start from");
 
   if (!spec.allocator.empty()) {

@@ -1,5 +1,6 @@
 #include "engine/compression/recipe.h"
 
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -54,6 +55,11 @@ void check_parts(const Composition& composition) {
   }
   if (!(composition.min_fraction >= 0.0 && composition.min_fraction <= 1.0)) {
     refuse("method", "the least share of a layer is between 0 and 1");
+  }
+  if (composition.pruning) {
+    if (has_scorer) refuse("method", "tokens leave either the network or the cache, not both");
+    if (composition.phase != MethodPhase::kPrefill || composition.pruning->layer < 0) refuse("method", "pruning happens during the prefill");
+    return;
   }
   if (!has_scorer) {
     if (composition.phase != MethodPhase::kOnce) refuse("method", "evicting while decoding needs a score that can follow each token");
@@ -118,6 +124,7 @@ Recipe Recipe::from_spec(const RecipeSpec& spec) { return from_parts(spec, compo
 
 Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
   const BudgetRequest budget = checked_budget(spec);
+  if (composition.pruning && budget.tokens) refuse("budget", "token pruning keeps a share of the visual tokens; give a retention");
   if (spec.min_event_tokens < 0) refuse("min_event_tokens", "a number of tokens is not negative");
   switch (spec.turn_policy) {
     case TurnPolicy::kSegment:
@@ -127,6 +134,16 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
   }
   check_parts(composition);
   return Recipe(std::move(composition), budget, spec);
+}
+
+double Pruning::before_decoder(double retention) const {
+  if (judge == Judge::kVision) return retention;
+  return judge == Judge::kRollout ? std::sqrt(retention) : 1.0;
+}
+
+double Pruning::at_layer(double retention) const {
+  if (judge == Judge::kVision) return 1.0;
+  return judge == Judge::kRollout ? std::sqrt(retention) : retention;
 }
 
 bool Recipe::compresses() const { return composition_.scorer != nullptr && (budget_.tokens || budget_.retention < 1.0); }

@@ -28,10 +28,12 @@ class Recipe {
 
   // False: the same as no compression at all (method full, or a share of 1).
   bool compresses() const;
+  // True: visual tokens leave the network during the prefill; no event, and no prefill shared with other recipes.
+  bool prunes() const { return composition_.pruning && (budget_.tokens || budget_.retention < 1.0); }
   // What has to be computed per layer; empty if no statistic is needed.
   const StatisticsNeeds& needs() const { return needs_; }
   // The prefill is the same as everybody's, so that several recipes can answer from one; false where tokens leave during it.
-  bool shares_prefill() const { return true; }
+  bool shares_prefill() const { return !prunes(); }
   // Budgets of all layers are known before the prefill.
   bool static_budgets() const;
 

@@ -56,7 +56,7 @@ Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling,
     const double typical = median(step_ms);
     sample.tokens_per_s = typical > 0.0 ? 1000.0 / typical : 0.0;
     sample.kv_bytes_now = conversation.cache.bytes_in_use();
-    sample.kv_bytes_full_now = full_bytes_per_token * conversation.next_original();
+    sample.kv_bytes_full_now = full_bytes_per_token * conversation.full_tokens();
     count_slots();
     sample.layers = answer.layers;
     emit(std::move(sample));

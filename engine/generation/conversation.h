@@ -21,6 +21,7 @@ struct Conversation {
   KvCache cache;
   std::vector<TokenOrigin> origins;    // by original token index
   std::vector<std::int64_t> token_ids;  // by original token index; media tokens hold their placeholder's id
+  std::int64_t pruned_tokens = 0;       // of the prompts, that never reached the decoder: no token indices, no positions
   std::int64_t next_position = 0;      // rotary position of the next token; never derived from the cache's size
   std::int32_t media_count = 0;        // running number of images and videos
   std::vector<Message> thread;         // what the cache holds; ends with the assistant's answer
@@ -30,11 +31,14 @@ struct Conversation {
   bool compressed = false;  // an event with visual tokens has happened
 
   std::int32_t next_original() const { return static_cast<std::int32_t>(origins.size()); }
+  // What an uncompressed cache would hold.
+  std::int64_t full_tokens() const { return next_original() + pruned_tokens; }
 
   Conversation fork() const {
     Conversation copy(cache.fork());
     copy.origins = origins;
     copy.token_ids = token_ids;
+    copy.pruned_tokens = pruned_tokens;
     copy.next_position = next_position;
     copy.media_count = media_count;
     copy.thread = thread;

@@ -10,7 +10,7 @@
 namespace winnow {
 namespace {
 
-std::string cache_key(const OpenedMedia& media, ImageTiling tiling) {
+std::string cache_key(const OpenedMedia& media, ImageTiling tiling, std::optional<VisionJudge> judge) {
   const FramePlan& plan = media.request.plan;
   std::ostringstream key;
   key.precision(17);
@@ -20,6 +20,7 @@ std::string cache_key(const OpenedMedia& media, ImageTiling tiling) {
   } else {
     key << '|' << plan.frame_count << '|' << plan.every_s << '|' << plan.from_s << '|' << plan.to_s << '|' << plan.max_frames;
   }
+  if (judge) key << "|judge " << static_cast<int>(*judge);
   return key.str();
 }
 
@@ -34,9 +35,9 @@ OpenedMedia MediaEncoder::open(const MediaRequest& request, const InterruptToken
   return media;
 }
 
-CachedFeatures MediaEncoder::encode(OpenedMedia& media, ImageTiling tiling, TimingsMs& timings, TurnTrace* trace,
+CachedFeatures MediaEncoder::encode(OpenedMedia& media, ImageTiling tiling, std::optional<VisionJudge> judge, TimingsMs& timings, TurnTrace* trace,
                                     const OnProgress& progress, const InterruptToken& interrupt) const {
-  const std::string key = cache_key(media, tiling);
+  const std::string key = cache_key(media, tiling, judge);
   if (trace == nullptr) {
     if (auto known = cache_.find(key)) return *known;
   }
@@ -58,13 +59,13 @@ CachedFeatures MediaEncoder::encode(OpenedMedia& media, ImageTiling tiling, Timi
     const PixelValues pixels = model_.preprocess_image(frames[0].image, tiling);
     timings.preprocess += watch.restart_ms();
     if (trace != nullptr) trace->image_pixels.push_back(pixels.pixels.clone());
-    result.features = model_.encode_image(pixels, interrupt);
+    result.features = model_.encode_image(pixels, judge, interrupt);
     synchronize_device();
     timings.vision += watch.elapsed_ms();
     progress(Phase::kEncodeFrames, 1, 1);
   } else {
     const int frames = media.source->frame_count();
-    std::vector<at::Tensor> batches;
+    std::vector<at::Tensor> batches, importance;
     for (int first = 0; first < frames; first += kFramesPerBatch) {
       const int count = std::min(kFramesPerBatch, frames - first);
       progress(Phase::kDecodeMedia, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(frames));
@@ -81,12 +82,14 @@ CachedFeatures MediaEncoder::encode(OpenedMedia& media, ImageTiling tiling, Timi
       const PixelValues pixels = model_.preprocess_frames(images);
       timings.preprocess += watch.restart_ms();
       if (trace != nullptr) trace->video_pixels.push_back(pixels.pixels.clone());
-      batches.push_back(model_.encode_frames(pixels, interrupt));
+      const FrameFeatures encoded = model_.encode_frames(pixels, judge, interrupt);
+      batches.push_back(encoded.features);
+      if (judge) importance.push_back(encoded.importance);
       synchronize_device();
       timings.vision += watch.elapsed_ms();
       progress(Phase::kEncodeFrames, static_cast<std::uint64_t>(first + count), static_cast<std::uint64_t>(frames));
     }
-    result.features = model_.join_frames(at::cat(batches, 0));
+    result.features = model_.join_frames({at::cat(batches, 0), judge ? at::cat(importance, 0) : at::Tensor()});
   }
   cache_.insert(key, result);
   return result;

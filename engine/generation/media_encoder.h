@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/api/events.h"
@@ -32,7 +33,7 @@ class MediaEncoder {
   // Called with (phase, frames done, frames in all).
   using OnProgress = std::function<void(Phase, std::uint64_t, std::uint64_t)>;
   // trace: receives the pixels (and then cached features are not used); may be null.
-  CachedFeatures encode(OpenedMedia& media, ImageTiling tiling, TimingsMs& timings, TurnTrace* trace, const OnProgress& progress,
+  CachedFeatures encode(OpenedMedia& media, ImageTiling tiling, std::optional<VisionJudge> judge, TimingsMs& timings, TurnTrace* trace, const OnProgress& progress,
                         const InterruptToken& interrupt) const;
 
  private:

@@ -1,6 +1,7 @@
 #include "engine/generation/ready_turn.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "engine/generation/segment_prefill.h"
@@ -41,24 +42,29 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
   const Recipe recipe = recipe_for(turn.recipe, network.info());
   ReadyTurn ready;
   TurnSegment segment =
-      prepare_segment(model, opener, turn.messages, turn.sampling.max_new_tokens, working, ready.timings, trace, emit, interrupt);
+      prepare_segment(model, opener, turn.messages, turn.sampling.max_new_tokens, &recipe, working, ready.timings, trace, emit, interrupt);
   ready.tokens = counts_of(segment);
 
-  SegmentEvent event(recipe, segment_info(segment, network.info(), working));
+  const SegmentInfo about = segment_info(segment, network.info(), working);
+  SegmentEvent event(recipe, about);
+  std::optional<TokenPruner> pruner;
+  if (recipe.prunes()) pruner.emplace(recipe, about);
+  const at::Tensor positions = segment.positions;  // of all tokens, before any is pruned
   working.cache.reset_peak();
   const bool all_rows = trace != nullptr && trace->wanted == TraceLogits::kAllPositions;
   const SegmentPrefill prefill = prefill_segment(
-      network.text(), segment, working, &event.compressor(), [&](std::int64_t layers_done) { event.compact_ready(working, layers_done); },
-      all_rows ? LogitRows::kAll : LogitRows::kLast, emit, interrupt);
-  ready.timings.statistics = event.statistics_ms();
-  ready.timings.prefill = prefill.elapsed_ms - event.statistics_ms() - event.compress_ms();
+      network.text(), segment, working, &event.compressor(), pruner ? &*pruner : nullptr,
+      [&](std::int64_t layers_done) { event.compact_ready(working, layers_done); }, all_rows ? LogitRows::kAll : LogitRows::kLast, emit, interrupt);
+  ready.timings.statistics = event.statistics_ms() + (pruner ? pruner->statistics_ms() : 0.0);
+  ready.timings.prefill = prefill.elapsed_ms - ready.timings.statistics - event.compress_ms();
   event.finish(working, emit);
+  working.compressed = working.compressed || (pruner && segment.visual_tokens > 0);
   ready.timings.compress = event.compress_ms();
   ready.report = event.report(working, network.info());
   ready.first_logits = prefill.last_logits();
   if (trace != nullptr) {
     trace->input_ids = at::tensor(segment.token_ids, at::kLong);
-    trace->position_ids = segment.positions.to(at::kCPU).contiguous();
+    trace->position_ids = positions.to(at::kCPU).contiguous();
     trace->logits = prefill.logits.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
     trace->kept = ready.report.kept;
   }
@@ -69,11 +75,11 @@ SharedPrefill::SharedPrefill(LoadedModel& model, MediaOpener* opener, std::span<
                              std::span<const Recipe* const> recipes, const EmitEvent& emit, const InterruptToken& interrupt)
     : info_(model.network->info()), full_(model.network->text().kv_shape()) {
   const Stopwatch watch;
-  segment_ = prepare_segment(model, opener, thread, max_new_tokens, full_, timings_, nullptr, emit, interrupt);
+  segment_ = prepare_segment(model, opener, thread, max_new_tokens, nullptr, full_, timings_, nullptr, emit, interrupt);
   for (const Recipe* recipe : recipes) events_.emplace_back(*recipe, segment_info(segment_, info_, full_));
   Audience audience(events_);
   const SegmentPrefill prefill =
-      prefill_segment(model.network->text(), segment_, full_, &audience, {}, LogitRows::kLast, emit, interrupt);
+      prefill_segment(model.network->text(), segment_, full_, &audience, nullptr, {}, LogitRows::kLast, emit, interrupt);
   first_logits_ = prefill.last_logits();
   double statistics_ms = 0.0;
   for (const SegmentEvent& event : events_) statistics_ms += event.statistics_ms();

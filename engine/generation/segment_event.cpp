@@ -57,7 +57,7 @@ void SegmentEvent::finish(Conversation& working, const EmitEvent& emit) {
 CacheReport SegmentEvent::report(const Conversation& working, const ModelInfo& model) const {
   const std::vector<std::int64_t> budgets = compressor_.will_compress() ? compressor_.budgets() : std::vector<std::int64_t>{};
   CacheReport report;
-  report.kv_bytes.full = model.kv_bytes_per_token * working.next_original();
+  report.kv_bytes.full = model.kv_bytes_per_token * working.full_tokens();
   report.kv_bytes.after_event = working.cache.bytes_in_use();
   report.kv_bytes.end = report.kv_bytes.after_event;
   report.kv_bytes.peak = working.cache.bytes_peak();

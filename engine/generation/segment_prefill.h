@@ -9,6 +9,7 @@
 
 #include "engine/api/events.h"
 #include "engine/base/interrupt.h"
+#include "engine/compression/token_pruner.h"
 #include "engine/generation/conversation.h"
 #include "engine/generation/turn_segment.h"
 #include "engine/models/vision_language_model.h"
@@ -24,10 +25,11 @@ struct SegmentPrefill {
   at::Tensor last_logits() const { return logits.select(0, logits.size(0) - 1).clone(); }
 };
 
-// Appends the segment's K and V to working's cache and moves its position on. segment.hidden is empty afterwards. observer may be null;
+// Appends the segment's K and V to working's cache and moves its position on. pruner (may be null): judges in its layers instead of the
+// observer, then its rows leave. segment.hidden is empty afterwards. observer may be null;
 // after_layer (may be empty) runs after each layer with the number of layers done: compaction of a finished layer is safe there.
 SegmentPrefill prefill_segment(const TextDecoder& text, TurnSegment& segment, Conversation& working, PrefillObserver* observer,
-                               const std::function<void(std::int64_t layers_done)>& after_layer, LogitRows rows, const EmitEvent& emit,
+                               TokenPruner* pruner, const std::function<void(std::int64_t layers_done)>& after_layer, LogitRows rows, const EmitEvent& emit,
                                const InterruptToken& interrupt);
 
 }  // namespace winnow

@@ -1,11 +1,13 @@
 #include "engine/generation/turn_segment.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include "engine/base/error.h"
 #include "engine/generation/media_encoder.h"
+#include "engine/generation/media_pruning.h"
 #include "engine/generation/prompt.h"
 
 namespace winnow {
@@ -80,8 +82,9 @@ void merge_media(TurnSegment& merged, const PromptSegment& prompt, std::span<con
 }  // namespace
 
 TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, int max_new_tokens,
-                            Conversation& working, TimingsMs& timings, TurnTrace* trace, const EmitEvent& emit,
+                            const Recipe* recipe, Conversation& working, TimingsMs& timings, TurnTrace* trace, const EmitEvent& emit,
                             const InterruptToken& interrupt) {
+  const std::optional<VisionJudge> judge = recipe != nullptr ? vision_judge(*recipe) : std::nullopt;
   const VisionLanguageModel& network = *model.network;
   const ModelInfo& info = network.info();
   const MediaEncoder encoder(network, opener, model.features);
@@ -104,10 +107,15 @@ TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<c
   for (std::size_t i = 0; i < media.size(); ++i) {
     const OpenedMedia& opened = media[i].opened;
     const auto progress = [&](Phase phase, std::uint64_t done, std::uint64_t total) { emit(Progress{phase, done, total}); };
-    CachedFeatures encoded = encoder.encode(media[i].opened, media[i].tiling, timings, trace, progress, interrupt);
+    CachedFeatures encoded = encoder.encode(media[i].opened, media[i].tiling, judge, timings, trace, progress, interrupt);
     emit(MediaSampled{opened.request.path, opened.request.kind, opened.source->duration_s(), encoded.asked_s, encoded.actual_s,
                       opened.request.plan});
     features[i] = std::move(encoded.features);
+    if (judge) {
+      const std::int64_t before = features[i].features.size(0);
+      features[i] = pruned_media(features[i], recipe->composition().pruning->before_decoder(recipe->budget().retention));
+      working.pruned_tokens += before - features[i].features.size(0);
+    }
   }
 
   TurnSegment segment;
@@ -115,6 +123,8 @@ TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<c
   const std::int64_t n = segment.tokens();
   require_context(working.next_position, n, max_new_tokens, info.context_tokens);
   segment.first_original = working.next_original();
+  segment.originals.resize(static_cast<std::size_t>(n));
+  std::iota(segment.originals.begin(), segment.originals.end(), segment.first_original);
   segment.positions = at::arange(working.next_position, working.next_position + n, at::kLong)
                           .to(segment.hidden.device())
                           .expand({network.position_axes(), n});

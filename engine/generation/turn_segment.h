@@ -11,6 +11,7 @@
 
 #include "engine/api/events.h"
 #include "engine/base/interrupt.h"
+#include "engine/compression/recipe.h"
 #include "engine/compression/segment_info.h"
 #include "engine/generation/conversation.h"
 #include "engine/generation/loaded_model.h"
@@ -25,6 +26,7 @@ struct TurnSegment {
   std::vector<std::int64_t> token_ids;
   std::vector<TokenOrigin> origins;
   std::vector<Modality> modality;  // as in origins
+  std::vector<std::int32_t> originals;  // original token indices of the rows of `hidden`
   std::int64_t visual_tokens = 0;
   std::int32_t first_original = 0;
 
@@ -33,9 +35,9 @@ struct TurnSegment {
 
 // Opens media (headers first, so that a prompt that does not fit is refused before anything is decoded), builds the prompt of the messages
 // that `working` does not hold yet, encodes media and puts everything together. The tokens are added to working's origins and ids; its
-// cache and position are left to the prefill. Emits Progress and MediaSampled. opener and trace may be null. Errors: Exception, Interrupted.
+// cache and position are left to the prefill. A recipe (may be null) that prunes before the decoder has its way here. Emits Progress and MediaSampled. opener and trace may be null. Errors: Exception, Interrupted.
 TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, int max_new_tokens,
-                            Conversation& working, TimingsMs& timings, TurnTrace* trace, const EmitEvent& emit,
+                            const Recipe* recipe, Conversation& working, TimingsMs& timings, TurnTrace* trace, const EmitEvent& emit,
                             const InterruptToken& interrupt);
 
 // The segment as compression sees it; it must outlive what is made from the result.

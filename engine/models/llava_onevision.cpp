@@ -65,55 +65,73 @@ std::int64_t LlavaOnevision::image_tokens(std::int64_t height_px, std::int64_t w
 
 std::int64_t LlavaOnevision::video_tokens(std::int64_t frames) const { return winnow::video_tokens(frames, config_.grid); }
 
-at::Tensor LlavaOnevision::project(const at::Tensor& pixels, const InterruptToken& interrupt) const {
-  at::Tensor features = tower_.encode(pixels, interrupt);
-  if (config_.select_strategy == FeatureSelectStrategy::kDefault) features = features.narrow(1, 1, features.size(1) - 1);
-  return projector_(features);
+FrameFeatures LlavaOnevision::project(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
+  TowerFeatures tower = tower_.encode(pixels, judge, interrupt);
+  if (config_.select_strategy == FeatureSelectStrategy::kDefault) {
+    tower.features = tower.features.narrow(1, 1, tower.features.size(1) - 1);
+    if (judge) tower.importance = tower.importance.narrow(1, 1, tower.importance.size(1) - 1);
+  }
+  return {projector_(tower.features), judge ? tower.importance.unsqueeze(2) : at::Tensor()};
 }
 
-MediaFeatures LlavaOnevision::encode_image(const PixelValues& image, const InterruptToken& interrupt) const {
+MediaFeatures LlavaOnevision::encode_image(const PixelValues& image, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
   const PixelSize source = {image.source_height_px, image.source_width_px};
-  MediaFeatures media;
-  if (image.pixels.size(0) == 1) {  // anyres always has a tile beside the base
-    media.features = at::cat({project(image.pixels, interrupt).select(0, 0), newline_.unsqueeze(0)}, 0);
-    media.origins = single_image_origins(config_.grid);
-  } else {
-    const PackedGrid grid = packed_grid(source, config_.grid);
+  const FrameFeatures tiles = project(image.pixels, judge, interrupt);
+  const bool single = image.pixels.size(0) == 1;  // anyres always has a tile beside the base
+  PackedGrid grid;
+  if (!single) {
+    grid = packed_grid(source, config_.grid);
     require(image.pixels.size(0) == 1 + grid.tile_rows * grid.tile_columns, "the image's tiles do not fit its size");
-    const at::Tensor tiles = project(image.pixels, interrupt);
-    media.features = at::cat({tiles.select(0, 0), pack_tiles(tiles.narrow(0, 1, tiles.size(0) - 1), grid)}, 0);
-    media.origins = anyres_image_origins(source, config_.grid);
   }
+  const auto pack = [&](const at::Tensor& all, const at::Tensor& newline) {
+    const at::Tensor rest = single ? newline.unsqueeze(0) : pack_tiles(all.narrow(0, 1, all.size(0) - 1), newline, grid);
+    return at::cat({all.select(0, 0), rest}, 0);
+  };
+  MediaFeatures media;
+  media.features = pack(tiles.features, newline_);
+  if (judge) media.importance = pack(tiles.importance, at::zeros({1}, tiles.importance.options())).squeeze(1);
+  media.origins = single ? single_image_origins(config_.grid) : anyres_image_origins(source, config_.grid);
   require(media.features.size(0) == static_cast<std::int64_t>(media.origins.size()),
           "an image's tokens and their origins differ in number");
   return media;
 }
 
-at::Tensor LlavaOnevision::pack_tiles(const at::Tensor& tiles, const PackedGrid& grid) const {
+at::Tensor LlavaOnevision::pack_tiles(const at::Tensor& tiles, const at::Tensor& newline, const PackedGrid& grid) const {
   const std::int64_t side = config_.grid.patches_per_side;
-  const std::int64_t hidden = tiles.size(2);
-  at::Tensor map = tiles.reshape({grid.tile_rows, grid.tile_columns, side, side, hidden})
+  const std::int64_t channels = tiles.size(2);
+  at::Tensor map = tiles.reshape({grid.tile_rows, grid.tile_columns, side, side, channels})
                        .permute({0, 2, 1, 3, 4})
-                       .reshape({grid.tile_rows * side, grid.tile_columns * side, hidden})
+                       .reshape({grid.tile_rows * side, grid.tile_columns * side, channels})
                        .narrow(0, grid.first_row, grid.unpadded_rows)
                        .narrow(1, grid.first_column, grid.unpadded_columns);
   if (grid.scaled()) map = bilinear(map.unsqueeze(0), grid.rows, grid.columns).squeeze(0);
-  return at::cat({map, newline_.expand({grid.rows, 1, hidden})}, 1).flatten(0, 1);
+  return at::cat({map, newline.expand({grid.rows, 1, channels})}, 1).flatten(0, 1);
 }
 
-at::Tensor LlavaOnevision::encode_frames(const PixelValues& frames, const InterruptToken& interrupt) const {
-  const std::int64_t count = frames.pixels.size(0);
-  const std::int64_t per_frame = frame_tokens(config_.grid);  // refuses what cannot be pooled before the tower runs
+at::Tensor LlavaOnevision::pool_frames(const at::Tensor& patches) const {
   const std::int64_t side = config_.grid.patches_per_side;
-  const at::Tensor maps = project(frames.pixels, interrupt).view({count, side, side, config_.text.hidden_size});
   const std::int64_t pooled = (side + 1) / 2;
-  return bilinear(maps, pooled, pooled).reshape({count, per_frame, config_.text.hidden_size});
+  const at::Tensor maps = patches.view({patches.size(0), side, side, patches.size(2)});
+  return bilinear(maps, pooled, pooled).reshape({patches.size(0), pooled * pooled, patches.size(2)});
 }
 
-MediaFeatures LlavaOnevision::join_frames(const at::Tensor& frame_features) const {
+FrameFeatures LlavaOnevision::encode_frames(const PixelValues& frames, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
+  const std::int64_t per_frame = frame_tokens(config_.grid);  // refuses what cannot be pooled before the tower runs
+  const FrameFeatures patches = project(frames.pixels, judge, interrupt);
+  FrameFeatures pooled;
+  pooled.features = pool_frames(patches.features);
+  require(pooled.features.size(1) == per_frame, "a frame's tokens differ in number from what was announced");
+  if (judge) pooled.importance = pool_frames(patches.importance).squeeze(2);
+  return pooled;
+}
+
+MediaFeatures LlavaOnevision::join_frames(const FrameFeatures& frames) const {
   MediaFeatures media;
-  media.features = at::cat({frame_features.flatten(0, 1), newline_.unsqueeze(0)}, 0);
-  media.origins = video_origins(frame_features.size(0), config_.grid);
+  media.features = at::cat({frames.features.flatten(0, 1), newline_.unsqueeze(0)}, 0);
+  if (frames.importance.defined()) {
+    media.importance = at::cat({frames.importance.flatten(0, 1), at::zeros({1}, frames.importance.options())}, 0);
+  }
+  media.origins = video_origins(frames.features.size(0), config_.grid);
   require(media.features.size(0) == static_cast<std::int64_t>(media.origins.size()), "a video's tokens and their origins differ in number");
   return media;
 }

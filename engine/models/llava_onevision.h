@@ -33,15 +33,18 @@ class LlavaOnevision final : public VisionLanguageModel {
   PixelValues preprocess_frames(std::span<const RgbImage> frames) const override;
   std::int64_t image_tokens(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const override;
   std::int64_t video_tokens(std::int64_t frames) const override;
-  MediaFeatures encode_image(const PixelValues& image, const InterruptToken& interrupt) const override;
-  at::Tensor encode_frames(const PixelValues& frames, const InterruptToken& interrupt) const override;
-  MediaFeatures join_frames(const at::Tensor& frame_features) const override;
+  MediaFeatures encode_image(const PixelValues& image, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const override;
+  FrameFeatures encode_frames(const PixelValues& frames, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const override;
+  MediaFeatures join_frames(const FrameFeatures& frames) const override;
 
  private:
   friend std::unique_ptr<VisionLanguageModel> load_llava_onevision(const ModelSource& source);
 
-  at::Tensor project(const at::Tensor& pixels, const InterruptToken& interrupt) const;
-  at::Tensor pack_tiles(const at::Tensor& tiles, const PackedGrid& grid) const;
+  // Projected patches, and what the judge thinks of each as one more channel: [tiles, patches, hidden] and [tiles, patches, 1].
+  FrameFeatures project(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
+  // tiles: [tiles, patches, channels]; newline: [channels].
+  at::Tensor pack_tiles(const at::Tensor& tiles, const at::Tensor& newline, const PackedGrid& grid) const;
+  at::Tensor pool_frames(const at::Tensor& patches) const;
 
   LlavaOnevisionConfig config_;
   ImageProcessor processor_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
@@ -84,11 +83,12 @@ KvShape Qwen2Decoder::kv_shape() const {
 
 at::Tensor Qwen2Decoder::embed(const at::Tensor& ids) const { return at::embedding(embedding_, ids.to(embedding_.device())); }
 
-void Qwen2Decoder::prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::int32_t first_original,
-                                 KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const {
+void Qwen2Decoder::prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions,
+                                 std::span<const std::int32_t> original, KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const {
   require(layer >= 0 && layer < layers(), "prefill: no such layer");
   require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size, "prefill: hidden states do not fit the model");
   require(positions.dim() == 2 && positions.size(0) == 1 && positions.size(1) == hidden.size(0), "prefill: one position per token");
+  require(std::ssize(original) == hidden.size(0), "prefill: one original index per token");
   const Layer& weights = layers_[static_cast<std::size_t>(layer)];
   const std::int64_t rows = hidden.size(0);
   const std::int64_t heads = config_.heads;
@@ -125,8 +125,6 @@ void Qwen2Decoder::prefill_layer(std::int64_t layer, at::Tensor& hidden, const a
     tile.add_(weights.mlp(weights.mlp_norm(tile)));
   }
 
-  std::vector<std::int32_t> original(static_cast<std::size_t>(rows));
-  std::iota(original.begin(), original.end(), first_original);
   cache.append(layer, key, value, original);
   if (!viewed) return;
   synchronize_device();  // observers take their own time; what is still running is not theirs

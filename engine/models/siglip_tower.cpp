@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/layers/attention.h"
@@ -46,18 +47,20 @@ SiglipTower::Layer SiglipTower::read_layer(WeightReader& weights, const std::str
   return layer;
 }
 
-at::Tensor SiglipTower::encode(const at::Tensor& pixels, const InterruptToken& interrupt) const {
+TowerFeatures SiglipTower::encode(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
   require(pixels.dim() == 4 && pixels.size(0) > 0 && pixels.size(1) == config_.channels && pixels.size(2) == config_.image_size_px &&
               pixels.size(3) == config_.image_size_px,
           "the pixels do not have the vision tower's size");
-  std::vector<at::Tensor> blocks;
+  std::vector<at::Tensor> features, importance;
   for (std::int64_t first = 0; first < pixels.size(0); first += kFramesPerBlock) {
-    blocks.push_back(encode_block(pixels.narrow(0, first, std::min(kFramesPerBlock, pixels.size(0) - first)), interrupt));
+    TowerFeatures block = encode_block(pixels.narrow(0, first, std::min(kFramesPerBlock, pixels.size(0) - first)), judge, interrupt);
+    features.push_back(std::move(block.features));
+    if (judge) importance.push_back(std::move(block.importance));
   }
-  return blocks.size() == 1 ? blocks.front() : at::cat(blocks, 0);
+  return {features.size() == 1 ? features.front() : at::cat(features, 0), judge ? at::cat(importance, 0) : at::Tensor()};
 }
 
-at::Tensor SiglipTower::encode_block(const at::Tensor& pixels, const InterruptToken& interrupt) const {
+TowerFeatures SiglipTower::encode_block(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
   at::Tensor hidden = embed(pixels);
   // A state is kept only if it is a feature; layers work in place.
   std::vector<at::Tensor> features(feature_states_.size());
@@ -67,12 +70,25 @@ at::Tensor SiglipTower::encode_block(const at::Tensor& pixels, const InterruptTo
     }
   };
   keep(0);
+  at::Tensor before_last, last;
   for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
     interrupt.throw_if_requested();
-    run_layer(layers_[layer], hidden);
+    at::Tensor qkv = run_layer(layers_[layer], hidden);
+    if (judge) before_last = std::exchange(last, std::move(qkv));
     keep(static_cast<std::int64_t>(layer) + 1);
   }
-  return features.size() == 1 ? features.front() : at::cat(features, -1);
+  TowerFeatures found{features.size() == 1 ? features.front() : at::cat(features, -1), {}};
+  if (!judge) return found;
+  const std::int64_t patches = hidden.size(1);
+  at::Tensor weights = at::full({hidden.size(0), patches}, 1.0 / static_cast<double>(patches), hidden.options().dtype(at::kFloat));
+  for (const at::Tensor& qkv : {last, before_last}) {
+    if (!qkv.defined()) break;
+    const at::Tensor through = through_attention(weights, qkv);
+    weights = *judge == VisionJudge::kRollout ? (through + weights) * 0.5 : through;
+    if (*judge == VisionJudge::kAttention) break;
+  }
+  found.importance = weights;
+  return found;
 }
 
 at::Tensor SiglipTower::embed(const at::Tensor& pixels) const {
@@ -89,7 +105,19 @@ at::Tensor SiglipTower::embed(const at::Tensor& pixels) const {
   return patch_embedding_(patches).add_(position_embedding_);
 }
 
-void SiglipTower::run_layer(const Layer& layer, at::Tensor& hidden) const {
+at::Tensor SiglipTower::through_attention(const at::Tensor& weights, const at::Tensor& qkv) const {
+  const double scale = 1.0 / std::sqrt(static_cast<double>(config_.head_dim));
+  at::Tensor through = at::empty_like(weights);
+  for (std::int64_t frame = 0; frame < qkv.size(0); ++frame) {  // one by one: heads x patches x patches is large
+    const at::Tensor query = qkv.select(0, frame).select(1, 0).transpose(0, 1).to(at::kFloat) * scale;  // [heads, patches, d]
+    const at::Tensor key = qkv.select(0, frame).select(1, 1).transpose(0, 1).to(at::kFloat);
+    const at::Tensor attention = at::softmax(at::bmm(query, key.transpose(1, 2)), 2).mean(0);
+    through.select(0, frame).copy_(at::mv(attention.t(), weights.select(0, frame)));
+  }
+  return through;
+}
+
+at::Tensor SiglipTower::run_layer(const Layer& layer, at::Tensor& hidden) const {
   const std::int64_t frames = hidden.size(0);
   const std::int64_t patches = hidden.size(1);
   const at::Tensor qkv = layer.qkv(layer.attention_norm(hidden)).view({frames, patches, 3, config_.heads, config_.head_dim});
@@ -98,6 +126,7 @@ void SiglipTower::run_layer(const Layer& layer, at::Tensor& hidden) const {
   const AttentionResult attention = attention_with_lse(part(0), part(1), part(2), Mask::kNone, scale);
   hidden.add_(layer.output(attention.output.transpose(1, 2).reshape({frames, patches, config_.hidden_size})));
   hidden.add_(layer.mlp(layer.mlp_norm(hidden)));
+  return qkv;
 }
 
 }  // namespace winnow

@@ -7,6 +7,7 @@
 
 #include <ATen/ATen.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,15 @@
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
 #include "engine/models/llava_onevision_config.h"
+#include "engine/models/vision_judge.h"
 #include "engine/models/weight_reader.h"
 
 namespace winnow {
+
+struct TowerFeatures {
+  at::Tensor features;    // [frames, patches, hidden * feature_states], patches row by row
+  at::Tensor importance;  // fp32 [frames, patches]; undefined without a judge
+};
 
 class SiglipTower {
  public:
@@ -27,8 +34,8 @@ class SiglipTower {
   // feature_states: 0 = embeddings, k = after layer k; not empty, each at most config.layers. prefix: "vision_tower.vision_model.".
   SiglipTower(const SiglipVisionConfig& config, std::vector<std::int64_t> feature_states, WeightReader& weights, const std::string& prefix);
 
-  // pixels: fp32 [frames, 3, side, side], on any device. Returns [frames, patches, hidden * feature_states], patches row by row.
-  at::Tensor encode(const at::Tensor& pixels, const InterruptToken& interrupt) const;
+  // pixels: fp32 [frames, 3, side, side], on any device.
+  TowerFeatures encode(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
 
  private:
   struct Layer {
@@ -39,9 +46,12 @@ class SiglipTower {
     PlainMlp mlp;
   };
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
-  at::Tensor encode_block(const at::Tensor& pixels, const InterruptToken& interrupt) const;
+  TowerFeatures encode_block(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
   at::Tensor embed(const at::Tensor& pixels) const;
-  void run_layer(const Layer& layer, at::Tensor& hidden) const;
+  // Returns the layer's queries, keys and values, [frames, patches, 3, heads, d].
+  at::Tensor run_layer(const Layer& layer, at::Tensor& hidden) const;
+  // weights [frames, patches] fp32 times the head mean of the layer's attention: [frames, patches].
+  at::Tensor through_attention(const at::Tensor& weights, const at::Tensor& qkv) const;
 
   SiglipVisionConfig config_;
   std::vector<std::int64_t> feature_states_;

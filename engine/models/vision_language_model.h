@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "engine/layers/layer_view.h"
 #include "engine/media/frame_source.h"
 #include "engine/models/model_info.h"
+#include "engine/models/vision_judge.h"
 #include "engine/vision/pixel_values.h"
 
 namespace winnow {
@@ -26,7 +28,13 @@ namespace winnow {
 // Embeddings of one image or video, in prompt order.
 struct MediaFeatures {
   at::Tensor features;               // [tokens, hidden], decoder dtype
+  at::Tensor importance;             // fp32 [tokens], 0 for newline embeddings; undefined unless a judge was asked for
   std::vector<TokenOrigin> origins;  // one per token; `media` is left at -1
+};
+
+struct FrameFeatures {
+  at::Tensor features;    // [frames, tokens per frame, hidden]
+  at::Tensor importance;  // fp32 [frames, tokens per frame]; undefined unless a judge was asked for
 };
 
 class TextDecoder {
@@ -40,10 +48,10 @@ class TextDecoder {
   virtual at::Tensor embed(const at::Tensor& ids) const = 0;
 
   // One layer over a whole segment, in row tiles: hidden [n, hidden] is replaced in place; K and V of the segment are appended to the
-  // cache's layer with original indices first_original .. first_original + n - 1. positions: int64 [axes, n], best on the model's device.
+  // cache's layer with the n original indices, ascending. positions: int64 [axes, n], best on the model's device.
   // The observer (may be null) sees the layer once, after its attention. Polls the token per tile and throws Interrupted.
-  virtual void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::int32_t first_original,
-                             KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const = 0;
+  virtual void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions,
+                             std::span<const std::int32_t> original, KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const = 0;
 
   // hidden: [rows, hidden] after the last layer. Returns fp32 [rows, vocabulary].
   virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
@@ -70,11 +78,11 @@ class VisionLanguageModel {
   virtual std::int64_t image_tokens(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const = 0;
   virtual std::int64_t video_tokens(std::int64_t frames) const = 0;
 
-  virtual MediaFeatures encode_image(const PixelValues& image, const InterruptToken& interrupt) const = 0;
-  // A few frames at a time: [frames, tokens_per_frame, hidden].
-  virtual at::Tensor encode_frames(const PixelValues& frames, const InterruptToken& interrupt) const = 0;
+  virtual MediaFeatures encode_image(const PixelValues& image, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const = 0;
+  // A few frames at a time.
+  virtual FrameFeatures encode_frames(const PixelValues& frames, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const = 0;
   // Joins the frames of one video and adds what the family puts around them (newline embeddings).
-  virtual MediaFeatures join_frames(const at::Tensor& frame_features) const = 0;
+  virtual MediaFeatures join_frames(const FrameFeatures& frames) const = 0;
 };
 
 }  // namespace winnow

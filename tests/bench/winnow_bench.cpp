@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <numeric>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -83,10 +84,12 @@ class Bench {
   double prefill(std::int64_t tokens, KvCache& cache) const {
     const at::Tensor ids = at::arange(tokens, at::kLong).remainder(config_.vocabulary);
     const at::Tensor positions = at::arange(tokens, at::kLong).unsqueeze(0);
+    std::vector<std::int32_t> original(static_cast<std::size_t>(tokens));
+    std::iota(original.begin(), original.end(), 0);
     const Stopwatch watch;
     at::Tensor hidden = decoder_.embed(ids);
     for (std::int64_t layer = 0; layer < decoder_.layers(); ++layer) {
-      decoder_.prefill_layer(layer, hidden, positions, 0, cache, nullptr, InterruptToken());
+      decoder_.prefill_layer(layer, hidden, positions, original, cache, nullptr, InterruptToken());
     }
     const at::Tensor logits = decoder_.logits(hidden.narrow(0, tokens - 1, 1));
     return watch.elapsed_ms();

@@ -6,8 +6,11 @@
 #include "engine/compression/methods/d2o.h"
 #include "engine/compression/methods/elastic_cache.h"
 #include "engine/compression/methods/ems.h"
+#include "engine/compression/methods/fastervlm.h"
+#include "engine/compression/methods/fastv.h"
 #include "engine/compression/methods/full.h"
 #include "engine/compression/methods/h2o.h"
+#include "engine/compression/methods/ivtp.h"
 #include "engine/compression/methods/local_window.h"
 #include "engine/compression/methods/look_m.h"
 #include "engine/compression/methods/meda.h"
@@ -46,6 +49,9 @@ constexpr MethodEntry kMethods[] = {
     {"cam", cam_info, cam},
     {"cam-expected", cam_expected_info, cam_expected},
     {"roco", roco_info, roco},
+    {"fastv", fastv_info, fastv},
+    {"fastervlm", fastervlm_info, fastervlm},
+    {"ivtp", ivtp_info, ivtp},
     {"random", random_info, random_eviction},
 };
 

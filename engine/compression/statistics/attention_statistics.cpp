@@ -89,6 +89,33 @@ std::vector<float> to_host(const at::Tensor& tensor) {
 
 }  // namespace
 
+std::vector<double> weighted_columns(const LayerView& view, std::span<const double> weights) {
+  const std::int64_t n = view.query.size(1);
+  const std::int64_t kv_heads = view.key.size(0);
+  const std::int64_t group = view.query.size(0) / kv_heads;
+  require(std::ssize(weights) == n, "weighted_columns: a weight per row");
+  const auto options = at::TensorOptions().dtype(at::kFloat).device(view.query.device());
+  const at::Tensor weight = at::tensor(weights, at::kDouble).to(options);
+  at::Tensor sums = at::zeros({n}, options.dtype(at::kDouble));
+  // Rows without weight at the start are usual: only the last, or only the text after the images.
+  std::int64_t first = 0;
+  while (first < n && weights[static_cast<std::size_t>(first)] == 0.0) ++first;
+  for (std::int64_t row = first; row < n; row += kStatisticsRowTile) {
+    const std::int64_t rows = std::min(kStatisticsRowTile, n - row);
+    const at::Tensor queries = query_tile(view, kv_heads, row, rows);
+    const at::Tensor lse = view.log_sum_exp.narrow(1, row, rows).to(at::kFloat).reshape({kv_heads, group, rows, 1});
+    const at::Tensor tile_weight = weight.narrow(0, row, rows).view({1, 1, rows, 1});
+    for_key_tiles(view, queries, row, rows, [&](std::int64_t key, std::int64_t count, at::Tensor logits, const at::Tensor& mask) {
+      at::Tensor probabilities = logits.sub_(lse).exp_();
+      if (mask.defined()) probabilities.masked_fill_(mask, 0.0);
+      sums.narrow(0, key, count).add_(probabilities.mul_(tile_weight).sum({0, 1, 2}, false, at::kDouble));
+    });
+  }
+  sums.div_(static_cast<double>(view.query.size(0)));
+  const at::Tensor host = sums.to(at::kCPU).contiguous();
+  return {host.const_data_ptr<double>(), host.const_data_ptr<double>() + n};
+}
+
 RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& segment, const StatisticsNeed& need) {
   const std::int64_t n = segment.tokens;
   const std::int64_t heads = view.query.size(0);

@@ -6,6 +6,9 @@
 // are deterministic. Extra memory: H * 64 * 512 floats per tile and H * n for the sums. Tensors stay on the view's device until the end.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "engine/compression/segment_info.h"
 #include "engine/compression/statistics/layer_statistics.h"
 #include "engine/layers/layer_view.h"
@@ -14,6 +17,9 @@ namespace winnow {
 
 inline constexpr std::int64_t kStatisticsRowTile = 64;
 inline constexpr std::int64_t kStatisticsKeyTile = 512;
+
+// sum over rows i of weights[i] * (mean over all query heads of the probability of segment key j at row i), per j. weights: one per row.
+std::vector<double> weighted_columns(const LayerView& view, std::span<const double> weights);
 
 RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& segment, const StatisticsNeed& need);
 

@@ -39,7 +39,7 @@ TEST(Cli, MethodsListsEveryPresetWithItsParts) {
     for (const char* key : {"source", "phase", "query_aware", "merges", "needs", "options"}) EXPECT_TRUE(method.contains(key)) << key;
   }
   for (const char* name : {"full", "meda", "aircache", "vl-cache", "d2o", "ems", "ems-no-position", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m",
-                           "look-m-average", "look-m-weighted", "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "cam-expected", "roco", "random"}) {
+                           "look-m-average", "look-m-weighted", "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "cam-expected", "roco", "fastv", "fastervlm", "ivtp", "random"}) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   }
 }
@@ -62,7 +62,7 @@ TEST(Cli, PartsAndOptionsOfMethodsCanBeMixed) {
 TEST(Cli, JsonHasTheDocumentedShapeForEveryMethod) {
   const ScratchFolder scratch;
   for (const char* method : {"full", "meda", "aircache", "vl-cache", "d2o", "ems", "ems-no-position", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m",
-                             "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "roco", "random"}) {
+                             "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "roco", "fastv", "fastervlm", "ivtp", "random"}) {
     const ProgramRun run = run_cli(scratch, "ask --json --frames 16 --retention 0.5 --max-tokens 12 --seed 3 --method " + std::string(method) + " --video " +
                                                 sample_video() + " 'What is the first shape?'");
     ASSERT_EQ(run.exit_code, 0) << method << ": " << run.err;

@@ -31,7 +31,7 @@ TEST_F(Turns, CompressionFreesWhatTheReportSays) {
   const Finished full = finished(run(ask("image", "full", 1.0)));
   for (const MethodInfo& info : list_methods()) {
     const std::string& method = info.name;
-    if (method == "full") continue;
+    if (method == "full" || info.phase == "prefill") continue;
     run(ForgetConversation{7});
     const EventRecorder events = run(ask("image", method, 0.5));
     const Finished half = finished(events);
@@ -47,6 +47,30 @@ TEST_F(Turns, CompressionFreesWhatTheReportSays) {
     // Blocks of 64 slots: what is allocated at the end is less than one block per head more than what is in use.
     const std::int64_t block = info_.kv_bytes_per_token * 64;
     EXPECT_LT(bytes.allocated, bytes.end + block) << method;
+  }
+}
+
+// Visual tokens leave the network: before the decoder, or at a layer's input. What the report says of the full cache does not change.
+TEST_F(Turns, PruningTakesVisualTokensOutOfTheNetwork) {
+  const Finished full = finished(run(ask("image", "full", 1.0)));
+  const std::int64_t text = full.figures.tokens.text;
+  const auto slots_of = [&](const Finished& done, std::size_t layer) { return static_cast<std::int64_t>(done.figures.layers.at(layer).kept); };
+  for (const std::string method : {"fastv", "fastervlm", "ivtp"}) {
+    run(ForgetConversation{7});
+    Turn turn = ask("image", method, 0.5, 4);
+    if (method != "fastervlm") turn.recipe.options["layer"] = "1";
+    const EventRecorder events = run(turn);
+    const Finished pruned = finished(events);
+    EXPECT_EQ(pruned.figures.kv_bytes.full, full.figures.kv_bytes.after_event) << method;
+    EXPECT_EQ(pruned.figures.tokens.text, text) << method;
+    const std::int64_t prompt = pruned.figures.tokens.prompt;
+    EXPECT_EQ(prompt == full.figures.tokens.prompt, method == "fastv") << method;
+    EXPECT_EQ(slots_of(pruned, 0), prompt) << method;
+    const double last = static_cast<double>(slots_of(pruned, 1) - text) / static_cast<double>(full.figures.tokens.visual);
+    EXPECT_NEAR(last, 0.5, 0.1) << method << ": newline embeddings stay beside what the vision tower judges";
+    EXPECT_EQ(slots_of(pruned, 1) == prompt, method == "fastervlm") << method;
+    // Whoever is left is still where it was: a second turn goes on.
+    EXPECT_FALSE(finished(run(follow_up(turn, pruned.answer, "And now?"))).answer.empty()) << method;
   }
 }
 
@@ -66,7 +90,7 @@ TEST_F(Turns, SlotsByOriginAddUpWhileDecodingAndAtTheEnd) {
       EXPECT_EQ(f.end, sample.layers[layer]) << method.name;
       slots += f.end.total();
       EXPECT_GT(f.end.generated, 0.0) << method.name;
-      if (method.phase == "once") {
+      if (method.phase == "once" || method.phase == "prefill") {
         EXPECT_EQ(f.end.visual, f.kept_visual) << method.name;
         EXPECT_EQ(f.end.text, f.kept_text) << method.name;
         EXPECT_EQ(f.end.generated, static_cast<double>(figures.tokens.generated - 1)) << method.name << ": the last token is not read";
@@ -91,7 +115,7 @@ TEST_F(Turns, EveryMethodHoldsItsPhaseOverSeveralTurns) {
       const KvBytes& bytes = done.figures.kv_bytes;
       const std::int64_t read = done.figures.tokens.generated - 1;  // the last token is never read
       const std::int64_t appended = read * info_.kv_bytes_per_token;
-      if (method.phase == "once") {
+      if (method.phase == "once" || method.phase == "prefill") {
         EXPECT_EQ(bytes.end, bytes.after_event + appended) << method.name << " appends";
       } else if (method.phase == "decode") {
         EXPECT_EQ(bytes.end, bytes.after_event) << method.name << " holds its cap";

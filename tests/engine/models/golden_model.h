@@ -5,6 +5,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -35,13 +36,13 @@ inline at::Tensor encode_case(const VisionLanguageModel& model, const GoldenTens
   const at::Tensor pixels = pixels_of(golden.load(name + ".pixel_levels"));
   std::vector<MediaFeatures> media;
   if (name == "video") {
-    media.push_back(model.join_frames(model.encode_frames({pixels, 0, 0}, {})));
+    media.push_back(model.join_frames(model.encode_frames({pixels, 0, 0}, {}, {})));
   } else {
     const at::Tensor sizes = golden.load(name + ".image_sizes");
     for (std::int64_t image = 0; image < pixels.size(0); ++image) {
       // Several images in one array are padded to the same number of tiles; each is a single tile.
       const at::Tensor tiles = pixels.size(0) > 1 ? pixels[image].narrow(0, 0, 1) : pixels[image];
-      media.push_back(model.encode_image({tiles, sizes[image][0].item<std::int64_t>(), sizes[image][1].item<std::int64_t>()}, {}));
+      media.push_back(model.encode_image({tiles, sizes[image][0].item<std::int64_t>(), sizes[image][1].item<std::int64_t>()}, {}, {}));
     }
   }
   std::vector<at::Tensor> features;
@@ -66,8 +67,10 @@ inline at::Tensor embed_case(const VisionLanguageModel& model, const at::Tensor&
 inline at::Tensor prefill(const TextDecoder& text, at::Tensor hidden, std::int64_t first, KvCache& cache,
                           PrefillObserver* observer = nullptr, const InterruptToken& interrupt = {}) {
   const at::Tensor positions = at::arange(first, first + hidden.size(0), at::kLong).unsqueeze(0);
+  std::vector<std::int32_t> original(static_cast<std::size_t>(hidden.size(0)));
+  std::iota(original.begin(), original.end(), static_cast<std::int32_t>(first));
   for (std::int64_t layer = 0; layer < text.layers(); ++layer) {
-    text.prefill_layer(layer, hidden, positions, static_cast<std::int32_t>(first), cache, observer, interrupt);
+    text.prefill_layer(layer, hidden, positions, original, cache, observer, interrupt);
   }
   return hidden;
 }

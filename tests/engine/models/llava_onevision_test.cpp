@@ -47,11 +47,14 @@ TEST_F(LlavaOnevisionModel, FramesCanBeEncodedInAnyGrouping) {
   const GoldenTensors golden(test_support::golden_folder("gqa_tied") + "/golden.safetensors");
   // 20 frames: more than one block of the tower.
   const at::Tensor pixels = test_support::pixels_of(golden.load("video.pixel_levels")).repeat({4, 1, 1, 1});
-  const at::Tensor all = model->encode_frames({pixels, 0, 0}, {});
-  ASSERT_EQ(all.sizes(), at::IntArrayRef({20, 4, 48}));
+  const FrameFeatures all = model->encode_frames({pixels, 0, 0}, VisionJudge::kAttention, {});
+  ASSERT_EQ(all.features.sizes(), at::IntArrayRef({20, 4, 48}));
+  ASSERT_EQ(all.importance.sizes(), at::IntArrayRef({20, 4}));
   for (const std::int64_t frame : {0, 7, 8, 19}) {
-    EXPECT_LE(relative_distance(model->encode_frames({pixels.narrow(0, frame, 1), 0, 0}, {})[0], all[frame]), 1e-5);
+    EXPECT_LE(relative_distance(model->encode_frames({pixels.narrow(0, frame, 1), 0, 0}, {}, {}).features[0], all.features[frame]), 1e-5);
   }
+  // Every patch hands out attention that sums to one over 16 patches; pooling averages fours of them.
+  EXPECT_LE((all.importance.sum(1) - 1.0 / 4.0).abs().max().item<double>(), 1e-5);
   const MediaFeatures video = model->join_frames(all);
   EXPECT_EQ(video.features.size(0), model->video_tokens(20));
   EXPECT_EQ(video.origins[5].frame, 1);
@@ -64,13 +67,13 @@ TEST_F(LlavaOnevisionModel, AStopIsSeenBeforeTheTowerRuns) {
   const auto model = load_golden_model("gqa_tied");
   InterruptSource stop;
   stop.request_stop();
-  EXPECT_THROW(model->encode_frames({at::zeros({1, 3, 16, 16}), 0, 0}, stop.token()), Interrupted);
+  EXPECT_THROW(model->encode_frames({at::zeros({1, 3, 16, 16}), 0, 0}, {}, stop.token()), Interrupted);
 }
 
 TEST_F(LlavaOnevisionModel, AStrategyWithoutASquareGridRefusesTilesAndVideos) {
   const auto model = load_golden_model("select_default");
   try {
-    model->encode_frames({at::zeros({1, 3, 12, 12}), 0, 0}, {});
+    model->encode_frames({at::zeros({1, 3, 12, 12}), 0, 0}, {}, {});
     FAIL() << "pooled 8 patches";
   } catch (const Exception& exception) {
     EXPECT_EQ(exception.error().code, ErrorCode::kUnsupportedModel);

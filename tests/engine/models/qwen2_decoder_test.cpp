@@ -190,6 +190,8 @@ TEST_F(Qwen2DecoderTest, AnInterruptEndsALayerWithinATile) {
   KvCache cache(text.kv_shape());
   at::Tensor hidden = at::randn({rows, 48});
   const at::Tensor positions = at::arange(rows, at::kLong).unsqueeze(0);
+  std::vector<std::int32_t> original(static_cast<std::size_t>(rows));
+  std::iota(original.begin(), original.end(), 0);
   InterruptSource cancel;
   std::chrono::steady_clock::time_point asked;
   std::thread other([&] {
@@ -197,7 +199,7 @@ TEST_F(Qwen2DecoderTest, AnInterruptEndsALayerWithinATile) {
     asked = std::chrono::steady_clock::now();
     cancel.request_cancel();
   });
-  EXPECT_THROW(text.prefill_layer(0, hidden, positions, 0, cache, nullptr, cancel.token()), Interrupted);
+  EXPECT_THROW(text.prefill_layer(0, hidden, positions, original, cache, nullptr, cancel.token()), Interrupted);
   const auto late = std::chrono::steady_clock::now() - asked;
   other.join();
   EXPECT_LT(std::chrono::duration_cast<std::chrono::milliseconds>(late).count(), 200);
@@ -211,8 +213,9 @@ TEST_F(Qwen2DecoderTest, RefusesWhatDoesNotFit) {
   EXPECT_THROW(text.decode(-1, position, 0, cache, nullptr), Exception);
   EXPECT_THROW(text.decode(text.vocabulary(), position, 0, cache, nullptr), Exception);
   at::Tensor hidden = at::zeros({4, 48});
-  EXPECT_THROW(text.prefill_layer(0, hidden, at::zeros({3, 4}, at::kLong), 0, cache, nullptr, {}), Exception);
-  EXPECT_THROW(text.prefill_layer(2, hidden, at::zeros({1, 4}, at::kLong), 0, cache, nullptr, {}), Exception);
+  const std::vector<std::int32_t> original = {0, 1, 2, 3};
+  EXPECT_THROW(text.prefill_layer(0, hidden, at::zeros({3, 4}, at::kLong), original, cache, nullptr, {}), Exception);
+  EXPECT_THROW(text.prefill_layer(2, hidden, at::zeros({1, 4}, at::kLong), original, cache, nullptr, {}), Exception);
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+// Which visual tokens stay in the network after a decoder layer: FastV's and IVTP's judgement while a segment is prefilled.
+//
+// Made per segment by engine/generation, given to TextDecoder::prefill_layer as observer of the layers before layer(); kept_rows() then says
+// which rows of the hidden states go on. Knows no model and moves nothing. Recipe and SegmentInfo::modality must outlive it. Methods:
+// Chen et al., arXiv 2403.06764 (FastV); Huang et al., ECCV 2024 (IVTP, approximated by attention rollout over the text after the images).
+// Engine thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/compression/recipe.h"
+#include "engine/compression/segment_info.h"
+#include "engine/layers/layer_view.h"
+
+namespace winnow {
+
+class TokenPruner : public PrefillObserver {
+ public:
+  // Layers that a rollout goes over.
+  static constexpr std::int64_t kRolloutLayers = 2;
+
+  TokenPruner(const Recipe& recipe, const SegmentInfo& segment);
+
+  // Rows leave at the input of this layer; layers in all if nothing leaves here.
+  std::int64_t layer() const { return layer_; }
+  bool wants_views() const override { return layer_ < segment_.layers; }
+  // Layers before layer(), in order.
+  void on_layer(const LayerView& view) override;
+  // Ascending rows of the segment. After on_layer() of layer() - 1.
+  std::vector<std::int32_t> kept_rows() const;
+
+  double statistics_ms() const { return statistics_ms_; }
+
+ private:
+  std::vector<double> first_weights() const;
+
+  Pruning pruning_;
+  SegmentInfo segment_;
+  std::vector<std::int32_t> visual_;
+  std::int64_t keep_ = 0;
+  std::int64_t layer_ = 0;
+  std::optional<LayerView> earlier_;  // rollout: the layer before the last one judged
+  std::vector<float> importance_;     // per row
+  double statistics_ms_ = 0.0;
+};
+
+// Visual tokens of `count` that a stage keeps: FastV's rounding, count - rnd((1 - share) * count).
+std::int64_t kept_visual_tokens(std::int64_t count, double share);
+
+}  // namespace winnow

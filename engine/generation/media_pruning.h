@@ -1,0 +1,19 @@
+// Visual tokens that never reach the decoder: the ones that the vision tower judged least (FasterVLM, IVTP's first stage).
+//
+// Used while a segment is put together. Pure. Engine thread only.
+#pragma once
+
+#include <optional>
+
+#include "engine/compression/recipe.h"
+#include "engine/models/vision_language_model.h"
+
+namespace winnow {
+
+// Whom a recipe asks before the decoder; nothing if it does not prune there.
+std::optional<VisionJudge> vision_judge(const Recipe& recipe);
+
+// The `share` of the media's patches with the highest importance, in their order, and every newline embedding. media.importance is defined.
+MediaFeatures pruned_media(const MediaFeatures& media, double share);
+
+}  // namespace winnow

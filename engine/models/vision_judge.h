@@ -1,0 +1,11 @@
+// How the vision tower judges its patches, for methods that prune visual tokens.
+#pragma once
+
+namespace winnow {
+
+enum class VisionJudge : int {
+  kAttention = 1,  // attention that a patch gets, mean over heads and rows, in the layer whose features are used
+  kRollout = 2,    // the same rolled out over the last two layers: products of (attention + identity) / 2
+};
+
+}  // namespace winnow
