@@ -61,14 +61,14 @@ class AnswerScore : public ::testing::Test {
   at::Tensor dense_logits(const Turn& turn, const std::vector<std::int64_t>& tokens) {
     Conversation empty(model_->network->text().kv_shape());
     TimingsMs timings;
-    TurnSegment segment = prepare_segment(*model_, &opener_, turn.messages, 64, empty, timings, nullptr, emit_, InterruptToken());
+    TurnSegment segment = prepare_segment(*model_, &opener_, turn.messages, 64, nullptr, empty, timings, nullptr, emit_, InterruptToken());
     const std::int64_t n = segment.tokens();
     const auto more = static_cast<std::int64_t>(tokens.size());
     segment.hidden = at::cat({segment.hidden, model_->network->text().embed(at::tensor(tokens, at::kLong))}, 0);
     segment.positions = at::arange(0, n + more, at::kLong).expand({model_->network->position_axes(), n + more});
     segment.origins.resize(segment.origins.size() + tokens.size());
     const SegmentPrefill pass =
-        prefill_segment(model_->network->text(), segment, empty, nullptr, {}, LogitRows::kAll, emit_, InterruptToken());
+        prefill_segment(model_->network->text(), segment, empty, nullptr, nullptr, {}, LogitRows::kAll, emit_, InterruptToken());
     return pass.logits.narrow(0, n - 1, more);
   }
 
