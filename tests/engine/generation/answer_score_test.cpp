@@ -67,6 +67,7 @@ class AnswerScore : public ::testing::Test {
     segment.hidden = at::cat({segment.hidden, model_->network->text().embed(at::tensor(tokens, at::kLong))}, 0);
     segment.positions = at::arange(0, n + more, at::kLong).expand({model_->network->position_axes(), n + more});
     segment.origins.resize(segment.origins.size() + tokens.size());
+    while (segment.originals.size() < segment.origins.size()) segment.originals.push_back(segment.originals.back() + 1);
     const SegmentPrefill pass =
         prefill_segment(model_->network->text(), segment, empty, nullptr, nullptr, {}, LogitRows::kAll, emit_, InterruptToken());
     return pass.logits.narrow(0, n - 1, more);
