@@ -168,13 +168,13 @@ TEST(MethodList, DescribesEveryRegisteredMethod) {
     EXPECT_EQ(composition.method, entry.name);
     EXPECT_FALSE(methods[i].title.empty());
     EXPECT_FALSE(methods[i].source.empty());
-    const char* const phases[] = {"", "once", "decode", "ratio-decode"};
+    const char* const phases[] = {"", "once", "decode", "ratio-decode", "prefill"};
     EXPECT_EQ(methods[i].phase, phases[static_cast<int>(composition.phase)]) << entry.name;
     // A card that says "knows the question" must be backed by a statistic, and one that names none must need none.
     RecipeSpec spec;
     spec.method = entry.name;
     if (spec.method == "prefixkv-profile") spec.options["shares"] = "0.5";
-    const bool uses_views = !Recipe::from_spec(spec).needs().empty();
+    const bool uses_views = !Recipe::from_spec(spec).needs().empty() || composition.pruning.has_value();
     EXPECT_TRUE(uses_views || !methods[i].query_aware) << entry.name;
     EXPECT_EQ(methods[i].needs.empty(), !uses_views) << entry.name;
     EXPECT_EQ(methods[i].merges, composition.reduction.kind != Reduction::Kind::kDrop) << entry.name;
