@@ -170,10 +170,11 @@ Conversation ChatDatabase::createConversation(const QString& title, const Conver
   return m_impl->write([&](SqliteConnection& db) {
     const qint64 now = nowMs();
     const qint64 tick = nextTick(db);
-    db.prepare("INSERT INTO conversation(title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
-               "VALUES(?, ?, ?, ?, ?, ?, ?, ?)")
+    db.prepare("INSERT INTO conversation(title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt, recipe_json) "
+               "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .bind(title.left(kMaxTitleLength)).bind(now).bind(now).bind(tick)
-        .bind(options.method).bind(options.retention).bind(options.frameCount).bind(options.systemPrompt)
+        .bind(QString::fromStdString(options.recipe.spec.method)).bind(options.recipe.spec.retention).bind(options.frameCount)
+        .bind(options.systemPrompt).bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
         .run();
     return m_impl->require(db, static_cast<ConversationId>(db.lastInsertId()));
   });
@@ -197,8 +198,9 @@ Conversation ChatDatabase::setPinned(ConversationId id, bool pinned) {
 Conversation ChatDatabase::setOptions(ConversationId id, const ConversationOptions& options) {
   checkText(options.systemPrompt, "system prompt");
   return m_impl->write([&](SqliteConnection& db) {
-    db.prepare("UPDATE conversation SET method = ?, retention = ?, frame_count = ?, system_prompt = ? WHERE id = ?")
-        .bind(options.method).bind(options.retention).bind(options.frameCount).bind(options.systemPrompt).bind(id)
+    db.prepare("UPDATE conversation SET method = ?, retention = ?, frame_count = ?, system_prompt = ?, recipe_json = ? WHERE id = ?")
+        .bind(QString::fromStdString(options.recipe.spec.method)).bind(options.recipe.spec.retention).bind(options.frameCount)
+        .bind(options.systemPrompt).bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1))).bind(id)
         .run();
     return m_impl->require(db, id);
   });

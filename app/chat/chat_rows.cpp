@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kFindConversation[] =
     "SELECT id, title, created_ms, updated_ms, activity, deleted_ms, pinned, message_count, preview, active_leaf, method, retention, "
-    "frame_count, system_prompt FROM conversation WHERE id = ?";
+    "frame_count, system_prompt, recipe_json FROM conversation WHERE id = ?";
 
 constexpr char kMessageAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
@@ -51,9 +51,21 @@ Role roleFrom(qint64 stored) {
   }
 }
 
+// A recipe that cannot be read (older row, newer program) is told by its method and share alone.
+NamedRecipe storedRecipe(const QByteArray& json, const QString& method, double retention) {
+  try {
+    if (!json.isEmpty()) return recipeFromJson({json.constData(), static_cast<std::size_t>(json.size())}, "chats");
+  } catch (const Exception&) {
+  }
+  NamedRecipe recipe;
+  recipe.spec.method = method.toStdString();
+  recipe.spec.retention = retention;
+  return recipe;
+}
+
 void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qsizetype>& places, QList<StoredMessage>& messages) {
   SqliteStatement runs = db.prepare(
-      "SELECT r.message_id, r.model_name, r.model_folder, r.device, r.method, r.retention, r.seed, r.figures_json FROM run r "
+      "SELECT r.message_id, r.model_name, r.model_folder, r.device, r.method, r.retention, r.seed, r.figures_json, r.recipe_json FROM run r "
       "JOIN message m ON m.id = r.message_id WHERE m.conversation_id = ?");
   runs.bind(id);
   while (runs.step()) {
@@ -68,9 +80,10 @@ void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qs
     message.run.figures.method = runs.text(4).toStdString();
     message.run.figures.retention = runs.real(5);
     message.run.figures.seed = std::bit_cast<quint64>(runs.integer(6));
+    message.run.recipe = storedRecipe(runs.bytes(8), runs.text(4), runs.real(5));
   }
   SqliteStatement layers = db.prepare(
-      "SELECT l.message_id, l.budget, l.kept, l.kept_visual, l.kept_text, l.bytes, l.kept_per_head FROM run_layer l "
+      "SELECT l.message_id, l.budget, l.kept, l.kept_visual, l.kept_text, l.bytes, l.kept_per_head, l.why_json, l.end_json FROM run_layer l "
       "JOIN message m ON m.id = l.message_id WHERE m.conversation_id = ? ORDER BY l.message_id, l.layer");
   layers.bind(id);
   while (layers.step()) {
@@ -83,6 +96,8 @@ void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qs
     figures.kept_text = layers.real(4);
     figures.bytes = layers.integer(5);
     figures.kept_per_head = keptPerHeadFromJson(layers.bytes(6));
+    figures.why = reasonsFromJson(layers.bytes(7));
+    figures.end = slotCountsFromJson(layers.bytes(8));
     messages[*place].run.figures.layers.push_back(std::move(figures));
   }
 }
@@ -101,8 +116,7 @@ Conversation readConversation(const SqliteStatement& row) {
   c.messageCount = static_cast<int>(row.integer(7));
   c.preview = row.text(8);
   c.activeLeaf = row.integer(9);
-  c.options.method = row.text(10);
-  c.options.retention = row.real(11);
+  c.options.recipe = storedRecipe(row.bytes(14), row.text(10), row.real(11));
   c.options.frameCount = static_cast<int>(row.integer(12));
   c.options.systemPrompt = row.text(13);
   return c;
@@ -175,21 +189,23 @@ void insertAttachments(SqliteConnection& db, ConversationId id, MessageId messag
 void insertRun(SqliteConnection& db, MessageId message, const Run& run) {
   {
     SqliteStatement insert = db.prepare(
-        "INSERT INTO run(message_id, model_name, model_folder, device, method, retention, seed, figures_json) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
+        "INSERT INTO run(message_id, model_name, model_folder, device, method, retention, seed, figures_json, recipe_json) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(message).bind(run.modelName).bind(run.modelFolder).bind(run.device);
     insert.bindText(QByteArray::fromStdString(run.figures.method)).bind(run.figures.retention);
     insert.bind(std::bit_cast<qint64>(static_cast<quint64>(run.figures.seed))).bindText(figuresToJson(run.figures));
+    insert.bindText(QByteArray::fromStdString(recipeToJson(run.recipe, -1)));
     insert.run();
   }
   int number = 0;
   for (const LayerFigures& layer : run.figures.layers) {
     SqliteStatement insert = db.prepare(
-        "INSERT INTO run_layer(message_id, layer, budget, kept, kept_visual, kept_text, bytes, kept_per_head) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?)");
+        "INSERT INTO run_layer(message_id, layer, budget, kept, kept_visual, kept_text, bytes, kept_per_head, why_json, end_json) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(message).bind(number++).bind(static_cast<qint64>(layer.budget));
     insert.bind(layer.kept).bind(layer.kept_visual).bind(layer.kept_text);
     insert.bind(static_cast<qint64>(layer.bytes)).bindText(keptPerHeadToJson(layer.kept_per_head));
+    insert.bindText(reasonsToJson(layer.why)).bindText(slotCountsToJson(layer.end));
     insert.run();
   }
 }

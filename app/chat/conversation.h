@@ -13,6 +13,7 @@
 #include <QString>
 #include <vector>
 
+#include "app/recipes/recipe_json.h"
 #include "engine/api/events.h"
 #include "engine/api/requests.h"
 
@@ -56,6 +57,7 @@ struct Run {
   QString modelName;
   QString modelFolder;
   QString device;  // "cpu", "cuda"
+  NamedRecipe recipe;  // as it was sent
   TurnFigures figures;  // method, retention, seed, counts, bytes, timings, layers
 };
 
@@ -77,8 +79,7 @@ struct StoredMessage {
 
 // Remembered choices of one conversation; a new one takes them from the settings.
 struct ConversationOptions {
-  QString method = QStringLiteral("vl-cache");
-  double retention = 0.2;
+  NamedRecipe recipe;
   int frameCount = 64;
   QString systemPrompt;
 };

@@ -81,6 +81,34 @@ std::vector<std::int64_t> keptPerHeadFromJson(const QByteArray& text) {
   return kept;
 }
 
+QByteArray reasonsToJson(const std::vector<std::pair<std::string, double>>& reasons) {
+  Json json = Json::array();
+  for (const auto& [name, value] : reasons) json.push_back({name, value});
+  return QByteArray::fromStdString(json.dump());
+}
+
+std::vector<std::pair<std::string, double>> reasonsFromJson(const QByteArray& text) {
+  const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
+  std::vector<std::pair<std::string, double>> reasons;
+  if (!json.is_array()) return reasons;
+  for (const Json& pair : json) {
+    if (pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_number()) {
+      reasons.emplace_back(pair[0].get<std::string>(), pair[1].get<double>());
+    }
+  }
+  return reasons;
+}
+
+QByteArray slotCountsToJson(const SlotCounts& counts) {
+  return QByteArray::fromStdString(Json::array({counts.visual, counts.text, counts.generated}).dump());
+}
+
+SlotCounts slotCountsFromJson(const QByteArray& text) {
+  const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
+  const auto number = [&](std::size_t place) { return json[place].is_number() ? json[place].get<double>() : 0.0; };
+  return json.is_array() && json.size() == 3 ? SlotCounts{number(0), number(1), number(2)} : SlotCounts{};
+}
+
 QByteArray sampledToJson(const SampledTimes& times) {
   return QByteArray::fromStdString(Json{{"asked_s", times.askedS}, {"actual_s", times.actualS}}.dump());
 }

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <QByteArray>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/chat/conversation.h"
@@ -18,6 +20,12 @@ void figuresFromJson(const QByteArray& json, TurnFigures& figures);
 
 QByteArray keptPerHeadToJson(const std::vector<std::int64_t>& kept);
 std::vector<std::int64_t> keptPerHeadFromJson(const QByteArray& json);
+
+// [["entropy", 0.41], ..] and [visual, text, generated].
+QByteArray reasonsToJson(const std::vector<std::pair<std::string, double>>& reasons);
+std::vector<std::pair<std::string, double>> reasonsFromJson(const QByteArray& json);
+QByteArray slotCountsToJson(const SlotCounts& counts);
+SlotCounts slotCountsFromJson(const QByteArray& json);
 
 QByteArray sampledToJson(const SampledTimes& times);
 SampledTimes sampledFromJson(const QByteArray& json);

@@ -105,8 +105,17 @@ constexpr char kSampledTimes[] = R"sql(
 ALTER TABLE attachment ADD COLUMN sampled_json TEXT NOT NULL DEFAULT '';
 )sql";
 
+// The whole recipe (recipe_json.h) beside its method and retention, which stand for it where it is empty: rows of older versions. Why a layer
+// got its budget ([["entropy", 0.4], ..]) and what it held when the answer ended ([visual, text, generated]).
+constexpr char kRecipes[] = R"sql(
+ALTER TABLE conversation ADD COLUMN recipe_json TEXT NOT NULL DEFAULT '';
+ALTER TABLE run ADD COLUMN recipe_json TEXT NOT NULL DEFAULT '';
+ALTER TABLE run_layer ADD COLUMN why_json TEXT NOT NULL DEFAULT '';
+ALTER TABLE run_layer ADD COLUMN end_json TEXT NOT NULL DEFAULT '';
+)sql";
+
 }  // namespace
 
-const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch, kSampledTimes};
+const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch, kSampledTimes, kRecipes};
 
 }  // namespace winnow::app

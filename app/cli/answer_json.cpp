@@ -53,7 +53,8 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
                       {"kept_text", layer.kept_text},
                       {"kept_per_head", layer.kept_per_head},
                       {"bytes", layer.bytes},
-                      {"why", why}});
+                      {"why", why},
+                      {"end", {{"visual", layer.end.visual}, {"text", layer.end.text}, {"generated", layer.end.generated}}}});
   }
   ordered_json notes = ordered_json::array();
   for (const CompressionNote note : f.notes) notes.push_back(note_name(note));

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/model_library/model_library.h"
+#include "app/recipes/recipe_json.h"
 #include "engine/api/engine.h"
 
 namespace winnow::cli {
@@ -12,6 +13,31 @@ std::vector<std::string> method_names() {
   std::vector<std::string> names;
   for (const MethodInfo& method : list_methods()) names.push_back(method.name);
   return names;
+}
+
+const char* policy_word(TurnPolicy policy) {
+  switch (policy) {
+    case TurnPolicy::kSegment: return "segment";
+    case TurnPolicy::kWhole: return "whole";
+    case TurnPolicy::kFirstOnly: return "first-only";
+  }
+  return "segment";
+}
+
+void take_recipe(const RecipeSpec& recipe, TurnOptions& options) {
+  options.method = recipe.method;
+  options.retention = recipe.retention;
+  options.budget_tokens = recipe.budget_tokens.value_or(0);
+  options.min_event_tokens = recipe.min_event_tokens;
+  options.method_options.clear();
+  for (const auto& [name, value] : recipe.options) options.method_options.push_back(name + "=" + value);
+  options.allocator = recipe.allocator;
+  options.scorer = recipe.scorer;
+  options.reducer = recipe.reducer;
+  options.scope = recipe.scope;
+  options.granularity = recipe.granularity;
+  options.turn_policy = policy_word(recipe.turn_policy);
+  options.seed = recipe.seed;
 }
 
 }  // namespace
@@ -32,14 +58,22 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
 }
 
 void add_method_options(CLI::App& command, TurnOptions& options) {
+  // First of all: options are applied in the order of their definition, so that what is given beside the file counts.
+  command.add_option_function<std::string>(
+      "--recipe", [&options](const std::string& file) { take_recipe(app::readRecipeFile(file).spec, options); },
+      "a recipe saved by the window (resources/recipe.schema.json); options given beside it count");
   command.add_option("--method", options.method, "compression method (see: winnow-cli methods)")->check(CLI::IsMember(method_names()))->capture_default_str();
-  auto* retention = command.add_option("--retention", options.retention, "share of the cache that is kept, in (0, 1]")
+  const auto set_retention = [&options](double share) {
+    options.retention = share;
+    options.budget_tokens = 0;  // of a recipe file
+  };
+  auto* retention = command.add_option_function<double>("--retention", set_retention, "share of the cache that is kept, in (0, 1]")
                         ->check([](const std::string& text) {
                           double value = 0.0;
                           if (!CLI::detail::lexical_cast(text, value) || !(value > 0.0 && value <= 1.0)) return std::string("must lie in (0, 1]");
                           return std::string();
                         })
-                        ->capture_default_str();
+                        ->default_str(std::to_string(options.retention).substr(0, 3));
   command.add_option("--budget", options.budget_tokens, "instead of --retention: slots per layer and kv head")->check(CLI::Range(1, 1 << 24))->excludes(retention);
   command.add_option("--min-event-tokens", options.min_event_tokens, "text-only segments shorter than this are kept whole")->check(CLI::Range(0, 1 << 24))->capture_default_str();
   command.add_option("--method-option", options.method_options, "an option of the method as name=value; may be repeated (see: winnow-cli methods)")
@@ -114,7 +148,9 @@ RecipeSpec recipe_of(const TurnOptions& options) {
   recipe.reducer = options.reducer;
   recipe.scope = options.scope;
   recipe.granularity = options.granularity;
-  recipe.turn_policy = options.turn_policy == "first-only" ? TurnPolicy::kFirstOnly : TurnPolicy::kSegment;
+  for (const TurnPolicy policy : {TurnPolicy::kWhole, TurnPolicy::kFirstOnly}) {
+    if (options.turn_policy == policy_word(policy)) recipe.turn_policy = policy;
+  }
   return recipe;
 }
 

@@ -40,11 +40,4 @@ Turn buildTurn(ConversationId conversation, const QList<StoredMessage>& thread, 
   return turn;
 }
 
-RecipeSpec recipeOf(const ConversationOptions& options) {
-  RecipeSpec recipe;
-  recipe.method = options.method.toStdString();
-  recipe.retention = options.retention;
-  return recipe;
-}
-
 }  // namespace winnow::app

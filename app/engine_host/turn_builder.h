@@ -20,7 +20,4 @@ struct TurnOptions {
 // `thread`: root first (branchTo), ending with the question to be answered; a trailing empty answer row is ignored.
 Turn buildTurn(ConversationId conversation, const QList<StoredMessage>& thread, const TurnOptions& options);
 
-// Options as a recipe: method, retention; everything else default.
-RecipeSpec recipeOf(const ConversationOptions& options);
-
 }  // namespace winnow::app

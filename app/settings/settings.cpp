@@ -15,7 +15,7 @@ namespace {
 
 using namespace setting_keys;
 
-constexpr std::array kAllKeys = {kTheme, kZoom, kSendKey, kMethod, kRetention,
+constexpr std::array kAllKeys = {kTheme, kZoom, kSendKey, kMethod, kRetention, kRecipe, kSavedRecipes,
                                  kFrameCount, kMaxNewTokens, kLastModelFolder, kRecentModelFolders, kAutoLoadModel,
                                  kLastMediaFolder, kWindowGeometry, kWindowLayout, kSidebarVisible, kCachePanelVisible,
                                  kLastConversation, kWelcomeSeen};
@@ -118,13 +118,13 @@ void Settings::setSendKey(SendKey key) { store(kSendKey, enumWord(key, kSendKeys
 
 QString Settings::defaultMethod() const {
   const QString stored = value(kMethod);
-  return isMethodName(stored) ? stored : ConversationOptions().method;
+  return isMethodName(stored) ? stored : QString::fromStdString(RecipeSpec().method);
 }
 void Settings::setDefaultMethod(const QString& method) {
   if (isMethodName(method)) store(kMethod, method);
 }
 
-double Settings::defaultRetention() const { return realFrom(value(kRetention), kMinRetention, 1.0, ConversationOptions().retention); }
+double Settings::defaultRetention() const { return realFrom(value(kRetention), kMinRetention, 1.0, RecipeSpec().retention); }
 void Settings::setDefaultRetention(double retention) {
   if (std::isfinite(retention)) store(kRetention, QString::number(std::clamp(retention, kMinRetention, 1.0), 'g', 6));
 }
@@ -135,10 +135,49 @@ void Settings::setDefaultFrameCount(int frames) { store(kFrameCount, QString::nu
 int Settings::maxNewTokens() const { return integerFrom(value(kMaxNewTokens), 1, kMaxTokens, Sampling().max_new_tokens); }
 void Settings::setMaxNewTokens(int tokens) { store(kMaxNewTokens, QString::number(std::clamp(tokens, 1, kMaxTokens))); }
 
+NamedRecipe Settings::defaultRecipe() const {
+  NamedRecipe recipe;
+  const std::string method = defaultMethod().toStdString();
+  try {
+    const std::string stored = value(kRecipe).toStdString();
+    if (!stored.empty()) recipe = recipeFromJson(stored, kRecipe);
+  } catch (const Exception&) {  // a value that cannot be understood counts as the default
+  }
+  if (recipe.spec.method != method) recipe = {};
+  recipe.spec.method = method;
+  recipe.spec.retention = defaultRetention();
+  return recipe;
+}
+void Settings::setDefaultRecipe(const NamedRecipe& recipe) {
+  setDefaultMethod(QString::fromStdString(recipe.spec.method));
+  setDefaultRetention(recipe.spec.retention);
+  store(kRecipe, QString::fromStdString(recipeToJson(recipe, -1)));
+}
+
+std::vector<NamedRecipe> Settings::savedRecipes() const { return recipesFromJson(value(kSavedRecipes).toStdString()); }
+bool Settings::saveRecipe(const NamedRecipe& recipe) {
+  if (recipe.name.empty() || recipe.name.size() > kMaxRecipeName) return false;
+  std::vector<NamedRecipe> recipes = savedRecipes();
+  const auto same = std::find_if(recipes.begin(), recipes.end(), [&](const NamedRecipe& saved) { return saved.name == recipe.name; });
+  if (same != recipes.end()) {
+    *same = recipe;
+  } else if (recipes.size() < kMaxSavedRecipes) {
+    recipes.push_back(recipe);
+  } else {
+    return false;
+  }
+  store(kSavedRecipes, QString::fromStdString(recipesToJson(recipes)));
+  return true;
+}
+void Settings::removeRecipe(const std::string& name) {
+  std::vector<NamedRecipe> recipes = savedRecipes();
+  std::erase_if(recipes, [&](const NamedRecipe& saved) { return saved.name == name; });
+  store(kSavedRecipes, QString::fromStdString(recipesToJson(recipes)));
+}
+
 ConversationOptions Settings::conversationDefaults() const {
   ConversationOptions options;
-  options.method = defaultMethod();
-  options.retention = defaultRetention();
+  options.recipe = defaultRecipe();
   options.frameCount = defaultFrameCount();
   return options;
 }
@@ -196,7 +235,9 @@ void Settings::reset(const QString& key) {
 }
 
 void Settings::resetAll() {
-  for (const QString& key : keys()) reset(key);
+  for (const QString& key : keys()) {
+    if (key != QLatin1String(kSavedRecipes)) reset(key);
+  }
 }
 
 bool Settings::isDefault(const QString& key) const { return m_values.value(key).isEmpty(); }

@@ -13,6 +13,8 @@
 #include <QString>
 #include <QStringList>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "app/chat/conversation.h"
 
@@ -48,7 +50,16 @@ class Settings : public QObject {
   void setDefaultFrameCount(int frames);  // clamped
   int maxNewTokens() const;  // 1 ... 8192
   void setMaxNewTokens(int tokens);
+  // Of a new chat: method and retention as above, with the options and parts of the last choice if they belong to this method.
+  NamedRecipe defaultRecipe() const;
+  void setDefaultRecipe(const NamedRecipe& recipe);
   ConversationOptions conversationDefaults() const;
+
+  // Recipes that the user named, in the order saved; names are unique.
+  std::vector<NamedRecipe> savedRecipes() const;
+  // Replaces the one of the same name. False, and nothing saved: no name, or kMaxSavedRecipes reached.
+  bool saveRecipe(const NamedRecipe& recipe);
+  void removeRecipe(const std::string& name);
 
   QString lastModelFolder() const;  // empty: none chosen yet
   void setLastModelFolder(const QString& folder);  // also enters the recent list
@@ -73,7 +84,7 @@ class Settings : public QObject {
   void setWelcomeSeen(bool seen);
 
   void reset(const QString& key);  // back to the default
-  void resetAll();
+  void resetAll();  // all but the saved recipes, which are the user's work
   bool isDefault(const QString& key) const;
   static QStringList keys();
 
@@ -95,6 +106,8 @@ inline constexpr char kZoom[] = "appearance/zoom";
 inline constexpr char kSendKey[] = "chat/send_key";
 inline constexpr char kMethod[] = "cache/method";
 inline constexpr char kRetention[] = "cache/retention";
+inline constexpr char kRecipe[] = "cache/recipe";
+inline constexpr char kSavedRecipes[] = "cache/saved_recipes";
 inline constexpr char kFrameCount[] = "media/frame_count";
 inline constexpr char kMaxNewTokens[] = "chat/max_new_tokens";
 inline constexpr char kLastModelFolder[] = "models/last_folder";

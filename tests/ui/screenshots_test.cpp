@@ -1,14 +1,21 @@
 // Pictures of the main states, for people to look at; with the checks that a picture cannot make by itself.
 #include <QDir>
 #include <QLabel>
+#include <QComboBox>
+#include <QLineEdit>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QTabWidget>
 #include <QToolButton>
 
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/frame_strip.h"
+#include "ui/composer/method_control.h"
 #include "ui/inspector/inspector_panel.h"
+#include "ui/recipes/method_picker.h"
+#include "ui/recipes/recipe_editor.h"
 
 namespace winnow::test {
 namespace {
@@ -64,9 +71,10 @@ class Screenshots : public WindowTest {
     QTest::qWait(250);
   }
 
-  void shoot(const QString& name) {
+  void shoot(const QString& name) { shoot(name, m_window.get()); }
+  void shoot(const QString& name, QWidget* shown) {
     QTest::qWait(150);
-    const QImage image = m_window->grab().toImage();
+    const QImage image = shown->grab().toImage();
     ASSERT_FALSE(image.isNull());
     for (const QString& folder : folders()) {
       ASSERT_TRUE(QDir().mkpath(folder));
@@ -121,6 +129,45 @@ TEST_F(Screenshots, PanelAndDark) {
   m_settings->setZoom(1.0);
   m_settings->setTheme(app::Theme::kLight);
   shoot(QStringLiteral("small_800x560"));
+}
+
+TEST_F(Screenshots, PickerAndRecipeEditor) {
+  app::NamedRecipe saved;
+  saved.name = "Letters, small";
+  saved.spec.retention = 0.05;
+  saved.spec.allocator = "meda";
+  saved.spec.reducer = "average";
+  saved.spec.options["recent_share"] = "0.2";
+  m_settings->saveRecipe(saved);
+  ui::MethodControl* method = composer()->method();
+  method->openCard();
+  shoot(QStringLiteral("method_card"), method->card());
+  method->card()->hide();
+  const auto both = [&](const QString& suffix) {
+    QTest::mouseClick(method->pickButton(), Qt::LeftButton);
+    auto* picker = m_window->findChild<ui::MethodPicker*>();
+    ASSERT_NE(picker, nullptr);
+    shoot(QStringLiteral("picker") + suffix, picker);
+    picker->search()->setText(QStringLiteral("letters"));
+    QTest::mouseClick(picker->changeButton(), Qt::LeftButton);
+    auto* editor = m_window->findChild<ui::RecipeEditor*>();
+    ASSERT_NE(editor, nullptr);
+    shoot(QStringLiteral("recipe_editor") + suffix, editor);
+    editor->partBox("allocator")->setCurrentIndex(editor->partBox("allocator")->findData(QStringLiteral("pyramid")));
+    auto* scroll = editor->findChild<QScrollArea*>();
+    scroll->verticalScrollBar()->setValue(scroll->verticalScrollBar()->maximum());
+    EXPECT_FALSE(editor->legal());
+    shoot(QStringLiteral("recipe_editor_refused") + suffix, editor);
+    editor->reject();
+    ASSERT_TRUE(waitUntil([this] { return m_window->findChild<ui::RecipeEditor*>() == nullptr && m_window->findChild<ui::MethodPicker*>() == nullptr; }));
+  };
+  both(QString());
+  m_settings->setTheme(app::Theme::kDark);
+  both(QStringLiteral("_dark"));
+  m_settings->setZoom(2.0);
+  m_window->resize(800, 560);
+  QTest::qWait(200);
+  both(QStringLiteral("_dark_zoom200_800x560"));
 }
 
 TEST_F(Screenshots, ErrorCard) {

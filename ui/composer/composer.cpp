@@ -85,7 +85,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   });
   connect(m_tray, &AttachmentTray::frameActivated, this, &Composer::openFrame);
   connect(m_attach, &QToolButton::clicked, this, &Composer::browse);
-  connect(m_method, &MethodControl::choiceChanged, this, &Composer::methodChanged);
+  connect(m_method, &MethodControl::recipeChanged, this, &Composer::recipeChanged);
   connect(m_send, &QToolButton::clicked, this, [this] {
     if (m_busy) {
       Q_EMIT stopRequested();

@@ -55,7 +55,7 @@ class Composer : public QFrame {
   void sendRequested(const QString& text, const QList<winnow::app::Attachment>& attachments);
   void stopRequested();
   void draftChanged();
-  void methodChanged(const QString& method, double retention);
+  void recipeChanged(const winnow::app::NamedRecipe& recipe);
   void browseFolderChanged(const QString& folder);
   void editLastRequested();  // Up in an empty box
   void editCancelled();

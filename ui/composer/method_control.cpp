@@ -1,11 +1,10 @@
 #include "ui/composer/method_control.h"
 
-#include <QAbstractItemView>
-#include <QComboBox>
 #include <QFrame>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QScreen>
 #include <QSlider>
 #include <QSpinBox>
@@ -13,15 +12,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/shell/format_text.h"
+#include "ui/recipes/method_texts.h"
+#include "ui/recipes/recipe_words.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
-namespace {
-bool keepsAll(const QString& method) { return method == QLatin1String("full"); }
-}  // namespace
-
 MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) : QToolButton(parent), m_methods(std::move(methods)) {
   setAutoRaise(true);
   setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
@@ -37,13 +33,11 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   auto* title = new QLabel(tr("Cache method"));
   setTextRole(title, TextRole::kStrong);
   layout->addWidget(title);
-  m_box = new QComboBox;
-  m_box->setAccessibleName(tr("Cache method"));
-  m_box->view()->setAccessibleName(tr("Cache methods"));
-  for (const MethodInfo& method : m_methods) {
-    m_box->addItem(QString::fromStdString(method.title.empty() ? method.name : method.title), QString::fromStdString(method.name));
-  }
-  layout->addWidget(m_box);
+  m_pick = new QPushButton;
+  m_pick->setIcon(ui::icon(Glyph::kChevronRight, IconColor::kMuted));
+  m_pick->setLayoutDirection(isRightToLeft() ? Qt::LeftToRight : Qt::RightToLeft);  // the chevron behind the name
+  m_pick->setToolTip(tr("Choose another method or recipe"));
+  layout->addWidget(m_pick);
   m_about = new QLabel;
   m_about->setWordWrap(true);
   m_about->setTextFormat(Qt::PlainText);
@@ -67,71 +61,72 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   row->addWidget(m_slider, 1);
   row->addWidget(m_spin);
   layout->addLayout(row);
+  addGap(layout, 4);
+  m_change = new QPushButton(ui::icon(Glyph::kPencil), tr("Options and parts…"));
+  layout->addWidget(m_change);
 
   connect(this, &QToolButton::clicked, this, &MethodControl::openCard);
-  connect(m_box, &QComboBox::activated, this, [this](int index) {
-    setChoice(m_box->itemData(index).toString(), m_retention);
-    Q_EMIT choiceChanged(m_method, m_retention);
+  connect(m_pick, &QPushButton::clicked, this, [this] {
+    m_card->hide();
+    Q_EMIT pickRequested();
+  });
+  connect(m_change, &QPushButton::clicked, this, [this] {
+    m_card->hide();
+    Q_EMIT changeRequested();
   });
   const auto choose = [this](int percent) {
-    if (percent == qRound(m_retention * 100)) return;
-    setChoice(m_method, percent / 100.0);
-    Q_EMIT choiceChanged(m_method, m_retention);
+    if (percent != qRound(retention() * 100)) chooseRetention(percent / 100.0);
   };
   connect(m_slider, &QSlider::valueChanged, this, choose);
   connect(m_spin, &QSpinBox::valueChanged, this, choose);
   describe();
 }
 
-const MethodInfo* MethodControl::info() const {
-  const auto found =
-      std::find_if(m_methods.begin(), m_methods.end(), [this](const MethodInfo& m) { return QString::fromStdString(m.name) == m_method; });
-  return found == m_methods.end() ? nullptr : &*found;
-}
-
-void MethodControl::setChoice(const QString& method, double retention) {
-  m_method = method;
-  m_retention = std::clamp(retention, 0.01, 1.0);
+void MethodControl::setRecipe(const app::NamedRecipe& recipe) {
+  m_recipe = recipe;
   describe();
 }
 
-void MethodControl::stepRetention(int percent) {
-  const int now = std::clamp(qRound(m_retention * 100) + percent, 1, 100);
-  if (now == qRound(m_retention * 100) || keepsAll(m_method)) return;
-  setChoice(m_method, now / 100.0);
-  Q_EMIT choiceChanged(m_method, m_retention);
+void MethodControl::chooseRetention(double share) {
+  m_recipe.spec.retention = share;
+  describe();
+  Q_EMIT recipeChanged(m_recipe);
 }
 
-QString MethodControl::label(const QString& title, const QString& method, double retention) {
-  return keepsAll(method) ? title : QStringLiteral("%1 · %2").arg(title, formatShare(retention));
+void MethodControl::stepRetention(int percent) {
+  const int now = std::clamp(qRound(retention() * 100) + percent, 1, 100);
+  if (now == qRound(retention() * 100) || !m_slider->isEnabled()) return;
+  chooseRetention(now / 100.0);
 }
+
+QString MethodControl::about() const { return m_about->text(); }
 
 void MethodControl::describe() {
-  const MethodInfo* method = info();
-  const QString title = method != nullptr && !method->title.empty() ? QString::fromStdString(method->title) : m_method;
-  setText(label(title, m_method, m_retention));
+  const RecipeSpec& spec = m_recipe.spec;
+  setText(recipeLabel(m_methods, m_recipe));
   setAccessibleName(tr("Cache method: %1").arg(text()));
-  const int index = m_box->findData(m_method);
-  if (index >= 0) m_box->setCurrentIndex(index);
-  const bool full = keepsAll(m_method);
+  m_pick->setText(recipeTitle(m_methods, m_recipe));
+  m_pick->setAccessibleName(tr("Cache method: %1. Choose another").arg(recipeTitle(m_methods, m_recipe)));
+  const bool full = keepsEverything(spec);
+  const bool byShare = !full && !spec.budget_tokens;
   for (QWidget* widget : {static_cast<QWidget*>(m_slider), static_cast<QWidget*>(m_spin), static_cast<QWidget*>(m_share)})
-    widget->setEnabled(!full);
-  const int percent = full ? 100 : qRound(m_retention * 100);
+    widget->setEnabled(byShare);
+  m_share->setText(spec.budget_tokens && !full ? tr("Kept: %1 per layer and head").arg(budgetText(spec)) : tr("Share of the cache to keep"));
+  const int percent = full ? 100 : std::clamp(qRound(spec.retention * 100), 1, 100);
   m_slider->blockSignals(true);
   m_spin->blockSignals(true);
   m_slider->setValue(percent);
   m_spin->setValue(percent);
   m_slider->blockSignals(false);
   m_spin->blockSignals(false);
-  QStringList about;
-  if (full) {
-    about << tr("Keeps everything. The reference for quality, and the largest cache.");
-  } else if (method != nullptr) {
-    if (!method->source.empty()) about << QString::fromStdString(method->source);
-    about << (method->phase == "decode" ? tr("Works on every new word.") : tr("Works once, after the question was read."));
-    if (method->query_aware) about << tr("Chooses by the present question; a later, different question may miss what was dropped.");
-    if (method->merges) about << tr("Folds dropped entries into kept ones.");
+  QStringList about{methodPurpose(spec.method)};
+  if (const MethodInfo* method = findMethod(m_methods, spec.method)) {
+    if (!full && method->query_aware) about << tr("Chooses by the present question; a later, different question may miss what was dropped.");
+    if (!full) about << methodTags(*method).join(QStringLiteral(" · "));
   }
+  const QStringList changes = recipeChanges(spec);
+  if (!changes.isEmpty()) about << tr("Changed: %1").arg(changes.join(QStringLiteral(", ")));
+  about.removeAll(QString());
   m_about->setText(about.join(QLatin1Char('\n')));
   updateGeometry();
 }
@@ -142,8 +137,9 @@ QSize MethodControl::sizeHint() const {
 }
 
 void MethodControl::openCard() {
-  m_card->setFixedWidth(std::min(theme().px(340), window()->width() - theme().px(16)));
-  m_card->adjustSize();
+  // Wrapped text: the height follows from the width.
+  const int width = std::min(theme().px(340), window()->width() - theme().px(16));
+  m_card->setFixedSize(width, m_card->layout()->totalHeightForWidth(width));
   const QScreen* screen = this->screen();
   QPoint at = mapToGlobal(QPoint(0, -m_card->height() - theme().px(6)));
   if (screen != nullptr) {
@@ -153,7 +149,7 @@ void MethodControl::openCard() {
   }
   m_card->move(at);
   m_card->show();
-  m_box->setFocus();
+  m_pick->setFocus();
 }
 
 }  // namespace winnow::ui

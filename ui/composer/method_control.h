@@ -1,17 +1,19 @@
-// Which cache method, and how much is kept: a button that says both, and the card that opens under it.
+// How the cache is compressed, and how much is kept: a button that says both, and the card that opens under it.
 //
-// Used by the composer. The list of methods is given (list_methods() of the engine). Percent exists only here; the value is a share in
+// Used by the composer. The card changes the share; choosing another method and changing parts are asked for by signals, for ui/shell
+// opens those dialogs. The list of methods is given (list_methods() of the engine). Percent exists only here; the value is a share in
 // (0, 1]. UI thread only.
 #pragma once
 
 #include <QToolButton>
 #include <vector>
 
-#include "engine/api/engine.h"
+#include "app/recipes/recipe_json.h"
+#include "engine/compression/method_info.h"
 
-class QComboBox;
 class QFrame;
 class QLabel;
+class QPushButton;
 class QSlider;
 class QSpinBox;
 
@@ -22,31 +24,34 @@ class MethodControl : public QToolButton {
  public:
   explicit MethodControl(std::vector<MethodInfo> methods, QWidget* parent = nullptr);
 
-  QString method() const { return m_method; }
-  double retention() const { return m_retention; }
-  void setChoice(const QString& method, double retention);
+  const app::NamedRecipe& recipe() const { return m_recipe; }
+  double retention() const { return m_recipe.spec.retention; }
+  void setRecipe(const app::NamedRecipe& recipe);
   void stepRetention(int percent);
   void openCard();
   QFrame* card() const { return m_card; }
-  QComboBox* methodBox() const { return m_box; }
+  QPushButton* pickButton() const { return m_pick; }
+  QPushButton* changeButton() const { return m_change; }
   QSlider* slider() const { return m_slider; }
   QSpinBox* spin() const { return m_spin; }
+  QString about() const;
 
   QSize sizeHint() const override;
-  static QString label(const QString& title, const QString& method, double retention);
 
  Q_SIGNALS:
-  void choiceChanged(const QString& method, double retention);
+  void recipeChanged(const winnow::app::NamedRecipe& recipe);
+  void pickRequested();
+  void changeRequested();
 
  private:
   void describe();
-  const MethodInfo* info() const;
+  void chooseRetention(double share);
 
   std::vector<MethodInfo> m_methods;
-  QString m_method = QStringLiteral("vl-cache");
-  double m_retention = 0.2;
+  app::NamedRecipe m_recipe;
   QFrame* m_card = nullptr;
-  QComboBox* m_box = nullptr;
+  QPushButton* m_pick = nullptr;
+  QPushButton* m_change = nullptr;
   QLabel* m_about = nullptr;
   QLabel* m_share = nullptr;
   QSlider* m_slider = nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/engine_host/turn_builder.h"
+#include "ui/recipes/recipe_words.h"
 #include "ui/shell/display_text.h"
 #include "ui/shell/format_text.h"
 
@@ -152,14 +153,12 @@ void ChatController::undoRemove() {
   m_store.restoreConversation(std::exchange(m_lastDeleted, 0));
 }
 
-void ChatController::setMethod(const QString& method, double retention) {
-  m_current.conversation.options.method = method;
-  m_current.conversation.options.retention = retention;
+void ChatController::setRecipe(const app::NamedRecipe& recipe) {
+  m_current.conversation.options.recipe = recipe;
   if (current() != 0) {
     m_store.setOptions(current(), m_current.conversation.options);
   } else {
-    m_settings.setDefaultMethod(method);
-    m_settings.setDefaultRetention(retention);
+    m_settings.setDefaultRecipe(recipe);
   }
   Q_EMIT stateChanged();
 }
@@ -326,13 +325,13 @@ void ChatController::startEngine(const app::TurnIds& ids) {
                                               : m_settings.conversationDefaults();
   run.phase = tr("Starting");
   app::TurnOptions turnOptions;
-  turnOptions.recipe = app::recipeOf(run.options);
+  turnOptions.recipe = run.options.recipe.spec;
   turnOptions.sampling.max_new_tokens = m_settings.maxNewTokens();
   turnOptions.systemPrompt = run.options.systemPrompt;
   run.thread = m_sending->thread;
   m_run = run;
   m_list.setRunning(ids.conversation);
-  m_monitor.begin(run.options.method, run.options.retention);
+  m_monitor.begin(QString::fromStdString(run.options.recipe.spec.method), run.options.recipe.spec.retention);
   try {
     m_run->request = m_engine.post(app::buildTurn(ids.conversation, m_sending->thread, turnOptions));
   } catch (const Exception& exception) {
@@ -443,7 +442,7 @@ void ChatController::finish(app::MessageState state, const TurnFigures* figures,
   if (figures != nullptr) {
     turn.hasRun = true;
     turn.run = {QString::fromStdString(m_model.name), QString::fromStdString(m_model.folder), QString::fromStdString(m_model.device),
-                *figures};
+                run.options.recipe, *figures};
   }
   m_store.finishTurn(turn);
   m_list.setRunning(0);
@@ -538,13 +537,6 @@ std::vector<MessageContent> ChatController::currentMessages() const {
   return contents;
 }
 
-QString ChatController::methodLabel(const QString& name, double retention) const {
-  const auto found =
-      std::find_if(m_methods.begin(), m_methods.end(), [&name](const MethodInfo& m) { return QString::fromStdString(m.name) == name; });
-  const QString title = found != m_methods.end() && !found->title.empty() ? QString::fromStdString(found->title) : name;
-  return name == QLatin1String("full") ? title : QStringLiteral("%1 · %2").arg(title, formatShare(retention));
-}
-
 QString ChatController::planDetail(const app::Attachment& attachment) const {
   if (attachment.kind == MediaKind::kImage) {
     return attachment.widthPx > 0 ? tr("%1 × %2 pixels").arg(attachment.widthPx).arg(attachment.heightPx) : tr("Image");
@@ -594,7 +586,7 @@ MessageContent ChatController::contentOf(const app::StoredMessage& message) cons
   if (message.hasRun) {
     const TurnFigures& figures = message.run.figures;
     content.metrics.valid = true;
-    content.metrics.method = methodLabel(QString::fromStdString(figures.method), figures.retention);
+    content.metrics.method = recipeLabel(m_methods, message.run.recipe);
     content.metrics.ttftMs = figures.timings_ms.ttft;
     content.metrics.tokensPerS = figures.tokens_per_s;
     content.metrics.keptShare = figures.achieved_retention;

@@ -59,7 +59,7 @@ class ChatController : public QObject {
   // Why a question cannot be sent now; empty: it can.
   QString blockedReason() const;
 
-  void setMethod(const QString& method, double retention);
+  void setRecipe(const app::NamedRecipe& recipe);
   void saveDraft(const app::Draft& draft);
   void saveView(app::MessageId anchor, double offset);
 
@@ -126,7 +126,6 @@ class ChatController : public QObject {
   void touch(ConversationId id);
   app::StoredMessage* stored(app::MessageId id);
   MessageContent contentOf(const app::StoredMessage& message) const;
-  QString methodLabel(const QString& name, double retention) const;
   QString planDetail(const app::Attachment& attachment) const;
 
   app::EngineHost& m_engine;

@@ -254,7 +254,9 @@ void MainWindow::connectController() {
   connect(m_composer, &Composer::editLastRequested, this, [edit] { edit(0); });
   connect(m_transcript, &TranscriptView::editRequested, this, edit);
   connect(m_composer, &Composer::editCancelled, c, &ChatController::cancelEdit);
-  connect(m_composer, &Composer::methodChanged, c, &ChatController::setMethod);
+  connect(m_composer, &Composer::recipeChanged, c, &ChatController::setRecipe);
+  connect(m_composer->method(), &MethodControl::pickRequested, this, &MainWindow::pickMethod);
+  connect(m_composer->method(), &MethodControl::changeRequested, this, [this] { changeRecipe(m_controller->options().recipe); });
   connect(m_composer, &Composer::browseFolderChanged, &m_services.settings, &app::Settings::setLastMediaFolder);
   connect(m_composer, &Composer::draftChanged, this, [this] {
     if (!m_restoring) m_draftTimer.start();
@@ -344,7 +346,7 @@ void MainWindow::showConversation() {
     m_transcript->restoreAnchor({view.anchorMessage, view.anchorOffset});
     m_composer->setDraft(m_controller->draft());
   }
-  m_composer->method()->setChoice(m_controller->options().method, m_controller->options().retention);
+  m_composer->method()->setRecipe(m_controller->options().recipe);
   m_restoring = false;
   m_sidebar->select(m_controller->current());
 }

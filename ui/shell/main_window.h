@@ -107,6 +107,9 @@ class MainWindow : public QMainWindow {
   void arrange();
   void saveDraftNow();
   void saveViewNow();
+  void pickMethod();
+  void changeRecipe(const app::NamedRecipe& start);
+  void useRecipe(const app::NamedRecipe& recipe);
   void chooseModel();
   void openLink(const QUrl& url);
   void openAttachment(qint64 message, int index);

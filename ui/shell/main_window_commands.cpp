@@ -21,6 +21,8 @@
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/inspector/inspector_panel.h"
+#include "ui/recipes/method_picker.h"
+#include "ui/recipes/recipe_editor.h"
 #include "ui/settings_view/settings_dialog.h"
 #include "ui/shell/chat_controller.h"
 #include "ui/shell/conversation_sidebar.h"
@@ -105,6 +107,11 @@ void MainWindow::buildMenus() {
     }
   });
   chat->addSeparator();
+  addCommand(chat, tr("Choose a &method…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M), [this] { pickMethod(); });
+  addCommand(chat, tr("Chan&ge the recipe…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), [this] {
+    changeRecipe(m_controller->options().recipe);
+  });
+  chat->addSeparator();
   addCommand(chat, tr("Re&name"), QKeySequence(Qt::Key_F2), [this] {
     setSidebarVisible(true);
     m_sidebar->renameSelected();
@@ -161,6 +168,25 @@ void MainWindow::chooseModel() {
   dialog->setLabelText(QFileDialog::Accept, tr("Load"));
   connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& folder) { m_controller->loadModel(folder); });
   dialog->open();
+}
+
+void MainWindow::pickMethod() {
+  auto* picker = new MethodPicker(m_services.methods, m_services.settings, m_controller->options().recipe, this);
+  connect(picker, &MethodPicker::chosen, this, &MainWindow::useRecipe);
+  connect(picker, &MethodPicker::changeRequested, this, &MainWindow::changeRecipe);
+  picker->open();
+}
+
+void MainWindow::changeRecipe(const app::NamedRecipe& start) {
+  auto* editor = new RecipeEditor(m_services.methods, m_services.settings, start, m_controller->model().prefixkv_shares, this);
+  connect(editor, &RecipeEditor::applied, this, &MainWindow::useRecipe);
+  editor->open();
+}
+
+void MainWindow::useRecipe(const app::NamedRecipe& recipe) {
+  m_composer->method()->setRecipe(recipe);
+  m_controller->setRecipe(recipe);
+  m_composer->setFocus();
 }
 
 void MainWindow::openLink(const QUrl& url) {

@@ -372,6 +372,16 @@ QRect WinnowStyle::subControlRect(ComplexControl control, const QStyleOptionComp
   return QProxyStyle::subControlRect(control, option, subControl, widget);
 }
 
+QRect WinnowStyle::subElementRect(SubElement element, const QStyleOption* option, const QWidget* widget) const {
+  const QRect rect = QProxyStyle::subElementRect(element, option, widget);
+  if (element == SE_LineEditContents) {
+    // The frame is rounded: text keeps its distance. Line edits inside spin boxes have no frame of their own.
+    const auto* frame = qstyleoption_cast<const QStyleOptionFrame*>(option);
+    if (frame != nullptr && frame->lineWidth > 0) return rect.adjusted(theme().px(5), 0, -theme().px(5), 0);
+  }
+  return rect;
+}
+
 QSize WinnowStyle::sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& size, const QWidget* widget) const {
   QSize result = QProxyStyle::sizeFromContents(type, option, size, widget);
   const int control = theme().px(32);

@@ -48,6 +48,20 @@ Attachment clip() {
   return a;
 }
 
+NamedRecipe mixture() {
+  NamedRecipe recipe;
+  recipe.name = "my mixture";
+  recipe.spec.method = "vl-cache";
+  recipe.spec.retention = 0.2;
+  recipe.spec.budget_tokens = 77;
+  recipe.spec.options = {{"recent_share", "0.25"}};
+  recipe.spec.allocator = "meda";
+  recipe.spec.reducer = "average";
+  recipe.spec.turn_policy = TurnPolicy::kFirstOnly;
+  recipe.spec.seed = 5;
+  return recipe;
+}
+
 Run someRun() {
   Run run;
   run.modelName = QStringLiteral("demo");
@@ -62,7 +76,8 @@ Run someRun() {
   run.figures.tokens_per_s = 41.25;
   run.figures.achieved_retention = 0.26;
   run.figures.notes = {CompressionNote::kRaisedToFloor, CompressionNote::kNonFinite};
-  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096}, {80, 80, 20, 60, {80, 80}, 2048}};
+  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096, {{"sparsity", 0.75}, {"skew", -1.5}}, {50, 40.5, 12}}, {80, 80, 20, 60, {80, 80}, 2048, {}, {}}};
+  run.recipe = mixture();
   return run;
 }
 
@@ -111,6 +126,33 @@ TEST_F(ChatDatabaseTest, FiguresAndLayersOfARunComeBack) {
   EXPECT_EQ(f.layers[0].kept, 118.5);
   EXPECT_EQ(f.layers[0].kept_per_head, (std::vector<std::int64_t>{118, 119}));
   EXPECT_EQ(f.layers[1].bytes, 2048);
+  EXPECT_EQ(f.layers[0].why, someRun().figures.layers[0].why);
+  EXPECT_TRUE(f.layers[1].why.empty());
+  EXPECT_EQ(f.layers[0].end, (SlotCounts{50, 40.5, 12}));
+  EXPECT_EQ(answer.run.recipe, mixture()) << "options and parts of the recipe are lost";
+}
+
+TEST_F(ChatDatabaseTest, ARecipeComesBackWithItsChatAndOldRowsHaveOneToo) {
+  open();
+  ConversationOptions options;
+  options.recipe = mixture();
+  const ConversationId id = m_db->createConversation(QStringLiteral("chat"), options).id;
+  open();
+  EXPECT_EQ(m_db->loadConversation(id).conversation.options.recipe, mixture());
+  options.recipe.spec.scorer = "h2o";
+  options.recipe.name.clear();
+  EXPECT_EQ(m_db->setOptions(id, options).options.recipe, options.recipe);
+  m_db.reset();
+  // As rows of version 3 look after the migration.
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open(QFile::encodeName(folders().data + QStringLiteral("/winnow.db")).constData(), &raw), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(raw, "UPDATE conversation SET recipe_json = '', method = 'snapkv', retention = 0.5", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(raw);
+  open();
+  NamedRecipe plain;
+  plain.spec.method = "snapkv";
+  plain.spec.retention = 0.5;
+  EXPECT_EQ(m_db->loadConversation(id).conversation.options.recipe, plain);
 }
 
 TEST_F(ChatDatabaseTest, SampledTimesComeBackWithTheirAttachment) {

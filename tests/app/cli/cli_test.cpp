@@ -59,6 +59,32 @@ TEST(Cli, PartsAndOptionsOfMethodsCanBeMixed) {
   EXPECT_EQ(run_cli(scratch, ask + "--method vl-cache --method-option nothing").exit_code, 2);
 }
 
+TEST(Cli, ARecipeFileIsTheSameAsItsOptionsAndOptionsBesideItCount) {
+  const ScratchFolder scratch;
+  write_file(scratch.file("mix.json"), R"({"format": "winnow-recipe", "version": 1, "name": "mix", "method": "vl-cache", "retention": 0.3,
+      "options": {"recent_share": 0.2}, "parts": {"allocator": "meda", "reducer": "average"}, "seed": 4})");
+  const std::string question = " --json --frames 16 --max-tokens 8 --video " + sample_video() + " 'What is the first shape?'";
+  const auto layers = [&](const std::string& arguments) {
+    const ProgramRun run = run_cli(scratch, "ask " + arguments + question);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    const json answer = json::parse(run.out);
+    return json{answer["layers"], answer["seed"], answer["retention"]};
+  };
+  const std::string file = "--recipe " + shell_quoted(scratch.file("mix.json"));
+  const std::string mix = "--method vl-cache --allocator meda --reducer average --method-option recent_share=0.2 ";
+  EXPECT_EQ(layers(file), layers(mix + "--retention 0.3 --seed 4"));
+  EXPECT_EQ(layers(file + " --retention 0.5 --seed 1"), layers(mix + "--retention 0.5 --seed 1"));
+  EXPECT_NE(layers(file), layers("--method vl-cache --retention 0.3 --seed 4")) << "the parts make no difference";
+
+  write_file(scratch.file("wrong.json"), R"({"format": "winnow-recipe", "version": 1, "method": "vl-cache", "parts": {"allocater": "meda"}})");
+  const ProgramRun wrong = run_cli(scratch, "ask --recipe " + shell_quoted(scratch.file("wrong.json")) + question);
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_NE(wrong.err.find("wrong.json: parts.allocater is no part"), std::string::npos) << wrong.err;
+  const ProgramRun missing = run_cli(scratch, "ask --recipe " + shell_quoted(scratch.file("none.json")) + question);
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_NE(missing.err.find("none.json"), std::string::npos) << missing.err;
+}
+
 TEST(Cli, JsonHasTheDocumentedShapeForEveryMethod) {
   const ScratchFolder scratch;
   for (const char* method : {"full", "meda", "aircache", "vl-cache", "d2o", "ems", "ems-no-position", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m",

@@ -88,13 +88,13 @@ TEST(TurnBuilder, RefusesAThreadWithoutAnOpenQuestion) {
   EXPECT_THROW(buildTurn(1, {message(Role::kUser, "")}, {}), Exception);
 }
 
-TEST(TurnBuilder, PassesTheConversationsMethodOn) {
-  ConversationOptions options;
-  options.method = QStringLiteral("snapkv");
-  options.retention = 0.05;
-  const RecipeSpec recipe = recipeOf(options);
-  EXPECT_EQ(recipe.method, "snapkv");
-  EXPECT_EQ(recipe.retention, 0.05);
+TEST(TurnBuilder, PassesTheWholeRecipeOn) {
+  TurnOptions options;
+  options.recipe.method = "snapkv";
+  options.recipe.options["window"] = "16";
+  options.recipe.allocator = "meda";
+  options.recipe.budget_tokens = 64;
+  EXPECT_EQ(buildTurn(1, {message(Role::kUser, "a")}, options).recipe, options.recipe);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ TEST(Settings, StartWithTheAgreedDefaults) {
   EXPECT_TRUE(settings.sidebarVisible());
   EXPECT_FALSE(settings.welcomeSeen());
   const ConversationOptions options = settings.conversationDefaults();
-  EXPECT_EQ(options.method, QStringLiteral("vl-cache"));
+  EXPECT_EQ(options.recipe, NamedRecipe{});
   EXPECT_EQ(options.frameCount, 64);
 }
 
@@ -121,6 +121,45 @@ TEST(Settings, ResetGoesBackToTheDefault) {
   EXPECT_EQ(settings.defaultRetention(), 0.5);
   settings.resetAll();
   EXPECT_EQ(settings.defaultRetention(), 0.2);
+}
+
+TEST(Settings, ANewChatTakesTheWholeRecipeOfTheLastChoice) {
+  Stored written;
+  Settings first([&](const QString& k, const QString& v) { written.insert(k, v); });
+  NamedRecipe mixture;
+  mixture.name = "mine";
+  mixture.spec.method = "h2o";
+  mixture.spec.retention = 0.1;
+  mixture.spec.options["recent_share"] = "0.25";
+  mixture.spec.allocator = "meda";
+  first.setDefaultRecipe(mixture);
+  Settings second;
+  second.load(written);
+  EXPECT_EQ(second.conversationDefaults().recipe, mixture);
+  second.setDefaultMethod(QStringLiteral("snapkv"));  // options of another method would not be understood
+  EXPECT_EQ(second.defaultRecipe().spec.method, "snapkv");
+  EXPECT_TRUE(second.defaultRecipe().spec.options.empty());
+}
+
+TEST(Settings, SavedRecipesAreTheUsersAndOutliveAReset) {
+  Stored written;
+  Settings first([&](const QString& k, const QString& v) { written.insert(k, v); });
+  NamedRecipe one;
+  EXPECT_FALSE(first.saveRecipe(one)) << "a recipe without a name";
+  EXPECT_TRUE(first.savedRecipes().empty());
+  one.name = "one";
+  NamedRecipe two = one;
+  two.name = "two";
+  first.saveRecipe(one);
+  first.saveRecipe(two);
+  one.spec.retention = 0.5;
+  first.saveRecipe(one);
+  first.resetAll();
+  Settings second;
+  second.load(written);
+  EXPECT_EQ(second.savedRecipes(), (std::vector<NamedRecipe>{one, two}));
+  second.removeRecipe("one");
+  EXPECT_EQ(second.savedRecipes(), (std::vector<NamedRecipe>{two}));
 }
 
 TEST(Settings, RecentFoldersAreNewestFirstWithoutDuplicatesAtMostTen) {

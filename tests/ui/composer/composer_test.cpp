@@ -31,7 +31,7 @@ class ComposerTest : public testing::Test {
   }
 
   FakeMediaPreview m_preview;
-  Composer m_composer{m_preview, test::testMethods()};
+  Composer m_composer{m_preview, list_methods()};
 };
 
 TEST_F(ComposerTest, EnterSendsAndShiftEnterBreaksTheLine) {
@@ -144,16 +144,25 @@ TEST_F(ComposerTest, AFrameOpensLargeAndArrowsStep) {
 
 TEST_F(ComposerTest, MethodAndShareAreChosenTogether) {
   MethodControl* method = m_composer.method();
-  QSignalSpy changed(&m_composer, &Composer::methodChanged);
+  QSignalSpy changed(&m_composer, &Composer::recipeChanged);
   method->spin()->setValue(35);
   EXPECT_DOUBLE_EQ(method->retention(), 0.35);
   EXPECT_EQ(method->slider()->value(), 35);
   ASSERT_EQ(changed.size(), 1);
   method->stepRetention(-5);
   EXPECT_DOUBLE_EQ(method->retention(), 0.30);
-  method->setChoice(QStringLiteral("full"), 0.3);
+  app::NamedRecipe recipe = method->recipe();
+  recipe.spec.method = "full";
+  method->setRecipe(recipe);
   EXPECT_EQ(method->text(), QStringLiteral("Full cache"));
   EXPECT_FALSE(method->slider()->isEnabled());
+  recipe.spec.method = "vl-cache";
+  recipe.spec.budget_tokens = 64;
+  recipe.spec.allocator = "meda";
+  method->setRecipe(recipe);
+  EXPECT_EQ(method->text(), QStringLiteral("VL-Cache, changed · 64 slots"));
+  EXPECT_FALSE(method->slider()->isEnabled()) << "the share is not what counts here";
+  EXPECT_TRUE(method->about().contains(QStringLiteral("meda"))) << method->about().toStdString();
 }
 
 }  // namespace

@@ -23,14 +23,6 @@
 
 namespace winnow::test {
 
-inline std::vector<MethodInfo> testMethods() {
-  MethodInfo full{"full", "Full cache", "", "once", false, false, {}, {}};
-  MethodInfo vl{"vl-cache", "VL-Cache", "VL-Cache, arXiv:2410.23317", "once", true, false, {}, {}};
-  MethodInfo snap{"snapkv", "SnapKV", "SnapKV, arXiv:2404.14469", "once", true, false, {}, {}};
-  MethodInfo streaming{"streaming-llm", "StreamingLLM", "StreamingLLM, arXiv:2309.17453", "decode", false, false, {}, {}};
-  return {full, vl, snap, streaming};
-}
-
 class WindowTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -50,7 +42,7 @@ class WindowTest : public testing::Test {
         [this] { return std::make_unique<ScriptedEngine>([this](const Request& request) { return m_script(request); }, m_log); });
     if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
     m_window = std::make_unique<ui::MainWindow>(
-        ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, testMethods(), QStringLiteral("0.1.0")}, initial);
+        ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, list_methods(), QStringLiteral("0.1.0")}, initial);
     m_window->resize(1280, 800);
     m_window->show();
     ASSERT_TRUE(waitUntil([this] { return m_store->isOpen() && m_window->controller().modelState() != ui::ModelState::kLoading; }));

@@ -1,0 +1,216 @@
+#include "app/recipes/recipe_json.h"
+
+#include <QByteArray>
+#include <QFile>
+#include <QSaveFile>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "engine/base/error.h"
+
+namespace winnow::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kFormat[] = "winnow-recipe";
+constexpr int kVersion = 1;
+constexpr std::size_t kMaxText = 65536;  // shares of a deep model are long
+constexpr std::size_t kMaxOptions = 256;
+
+constexpr std::array<std::pair<const char*, TurnPolicy>, 3> kTurnPolicies = {
+    {{"segment", TurnPolicy::kSegment}, {"whole", TurnPolicy::kWhole}, {"first-only", TurnPolicy::kFirstOnly}}};
+using PartField = std::pair<const char*, std::string RecipeSpec::*>;
+constexpr std::array<PartField, 5> kParts = {{{"allocator", &RecipeSpec::allocator},
+                                              {"scorer", &RecipeSpec::scorer},
+                                              {"reducer", &RecipeSpec::reducer},
+                                              {"scope", &RecipeSpec::scope},
+                                              {"granularity", &RecipeSpec::granularity}}};
+
+// A field that is added to RecipeSpec must be added to toJson() and Reader::recipe(): then this line compiles again.
+[[maybe_unused]] void everyFieldIsWritten(const RecipeSpec& spec) {
+  const auto& [method, retention, budgetTokens, minEventTokens, turnPolicy, seed, options, allocator, scorer, reducer, scope, granularity] = spec;
+  static_cast<void>(method), static_cast<void>(retention), static_cast<void>(budgetTokens), static_cast<void>(minEventTokens);
+  static_cast<void>(turnPolicy), static_cast<void>(seed), static_cast<void>(options), static_cast<void>(allocator);
+  static_cast<void>(scorer), static_cast<void>(reducer), static_cast<void>(scope), static_cast<void>(granularity);
+}
+
+Json toJson(const NamedRecipe& recipe) {
+  const RecipeSpec& spec = recipe.spec;
+  Json json = {{"format", kFormat}, {"version", kVersion}, {"name", recipe.name}, {"method", spec.method}, {"retention", spec.retention}};
+  if (spec.budget_tokens) json["budget_tokens"] = *spec.budget_tokens;
+  if (!spec.options.empty()) json["options"] = spec.options;
+  for (const auto& [name, field] : kParts) {
+    if (!(spec.*field).empty()) json["parts"][name] = spec.*field;
+  }
+  for (const auto& [word, policy] : kTurnPolicies) {
+    if (policy == spec.turn_policy) json["turn_policy"] = word;
+  }
+  json["min_event_tokens"] = spec.min_event_tokens;
+  json["seed"] = spec.seed;
+  return json;
+}
+
+// Reads one object and remembers where it is, so that a refusal names source and field.
+class Reader {
+ public:
+  explicit Reader(std::string source) : m_source(std::move(source)) {}
+
+  [[noreturn]] void refuse(const std::string& field, const std::string& reason) const {
+    throw Exception(ErrorCode::kDamagedFile, m_source, field.empty() ? reason : field + " " + reason);
+  }
+
+  NamedRecipe recipe(const Json& json) const {
+    if (!json.is_object()) refuse("", "is no recipe: a JSON object is expected");
+    if (!json.contains("format") || json["format"] != kFormat) refuse("format", std::string("must be \"") + kFormat + '"');
+    if (!json.contains("version") || json["version"] != kVersion) refuse("version", "must be " + std::to_string(kVersion));
+    NamedRecipe recipe;
+    RecipeSpec& spec = recipe.spec;
+    for (const auto& [key, value] : json.items()) {
+      if (key == "format" || key == "version" || key == "$schema") continue;
+      if (key == "name") {
+        recipe.name = text(key, value, kMaxRecipeName);
+      } else if (key == "method") {
+        spec.method = text(key, value, kMaxText);
+      } else if (key == "retention") {
+        spec.retention = share(key, value);
+      } else if (key == "budget_tokens") {
+        spec.budget_tokens = static_cast<int>(whole(key, value, 1, std::numeric_limits<int>::max()));
+      } else if (key == "options") {
+        spec.options = options(value);
+      } else if (key == "parts") {
+        parts(value, spec);
+      } else if (key == "turn_policy") {
+        spec.turn_policy = turnPolicy(key, value);
+      } else if (key == "min_event_tokens") {
+        spec.min_event_tokens = static_cast<int>(whole(key, value, 0, std::numeric_limits<int>::max()));
+      } else if (key == "seed") {
+        spec.seed = whole(key, value, 0, std::numeric_limits<std::uint64_t>::max());
+      } else {
+        refuse(key, "is no field of a recipe");
+      }
+    }
+    if (!json.contains("method")) refuse("method", "is missing");
+    return recipe;
+  }
+
+ private:
+  std::string text(const std::string& field, const Json& value, std::size_t longest) const {
+    if (!value.is_string()) refuse(field, "must be a text");
+    std::string text = value.get<std::string>();
+    if (text.size() > longest) refuse(field, "is longer than " + std::to_string(longest) + " bytes");
+    return text;
+  }
+
+  double share(const std::string& field, const Json& value) const {
+    const double number = value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+    if (!(number > 0.0 && number <= 1.0)) refuse(field, "must be a number over 0 and at most 1");
+    return number;
+  }
+
+  std::uint64_t whole(const std::string& field, const Json& value, std::uint64_t low, std::uint64_t high) const {
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < low || value.get<std::uint64_t>() > high) {
+      refuse(field, "must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+    }
+    return value.get<std::uint64_t>();
+  }
+
+  // Numbers and true/false are written without quotes by people; the method's own reader checks what they mean.
+  std::map<std::string, std::string> options(const Json& value) const {
+    if (!value.is_object()) refuse("options", "must be an object of names and values");
+    if (value.size() > kMaxOptions) refuse("options", "has more than " + std::to_string(kMaxOptions) + " entries");
+    std::map<std::string, std::string> options;
+    for (const auto& [name, option] : value.items()) {
+      const std::string field = "options." + name;
+      if (!option.is_string() && !option.is_number() && !option.is_boolean()) refuse(field, "must be a text, a number, true or false");
+      options[name] = option.is_string() ? text(field, option, kMaxText) : option.dump();
+    }
+    return options;
+  }
+
+  void parts(const Json& value, RecipeSpec& spec) const {
+    if (!value.is_object()) refuse("parts", "must be an object");
+    for (const auto& [name, part] : value.items()) {
+      bool known = false;
+      for (const auto& [field, member] : kParts) {
+        if (name != field) continue;
+        spec.*member = text("parts." + name, part, kMaxText);
+        known = true;
+      }
+      if (!known) refuse("parts." + name, "is no part of a recipe");
+    }
+  }
+
+  TurnPolicy turnPolicy(const std::string& field, const Json& value) const {
+    std::string all;
+    for (const auto& [word, policy] : kTurnPolicies) {
+      if (value == word) return policy;
+      all += all.empty() ? word : std::string(", ") + word;
+    }
+    refuse(field, "must be one of " + all);
+  }
+
+  std::string m_source;
+};
+
+Json parsed(std::string_view text) { return Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false); }
+
+std::string dumped(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string recipeToJson(const NamedRecipe& recipe, int indent) { return dumped(toJson(recipe), indent); }
+
+NamedRecipe recipeFromJson(std::string_view text, const std::string& source) {
+  const Reader reader(source);
+  const Json json = parsed(text);
+  if (json.is_discarded()) reader.refuse("", "is no JSON text");
+  return reader.recipe(json);
+}
+
+NamedRecipe readRecipeFile(const std::string& path) {
+  QFile file(QFile::decodeName(QByteArray::fromStdString(path)));
+  if (!file.exists()) throw Exception(ErrorCode::kFileNotFound, path, "does not exist");
+  if (!file.open(QIODevice::ReadOnly)) throw Exception(ErrorCode::kFileUnreadable, path, file.errorString().toStdString());
+  const QByteArray text = file.read(static_cast<qint64>(kMaxRecipeBytes) + 1);
+  if (static_cast<std::size_t>(text.size()) > kMaxRecipeBytes) {
+    throw Exception(ErrorCode::kLimitExceeded, path, "is larger than " + std::to_string(kMaxRecipeBytes) + " bytes: no recipe is");
+  }
+  return recipeFromJson({text.constData(), static_cast<std::size_t>(text.size())}, path);
+}
+
+void writeRecipeFile(const std::string& path, const NamedRecipe& recipe) {
+  QSaveFile file(QFile::decodeName(QByteArray::fromStdString(path)));
+  const QByteArray text = QByteArray::fromStdString(recipeToJson(recipe, 2) + '\n');
+  if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit()) {
+    throw Exception(ErrorCode::kStorage, path, file.errorString().toStdString());
+  }
+}
+
+std::string recipesToJson(const std::vector<NamedRecipe>& recipes) {
+  Json list = Json::array();
+  for (const NamedRecipe& recipe : recipes) list.push_back(toJson(recipe));
+  return dumped(list, -1);
+}
+
+std::vector<NamedRecipe> recipesFromJson(std::string_view text) {
+  std::vector<NamedRecipe> recipes;
+  const Json list = parsed(text);
+  if (!list.is_array()) return recipes;
+  const Reader reader("settings");
+  for (const Json& entry : list) {
+    if (recipes.size() == kMaxSavedRecipes) break;
+    try {
+      recipes.push_back(reader.recipe(entry));
+    } catch (const Exception&) {
+      continue;
+    }
+  }
+  return recipes;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,74 @@
+#include "ui/recipes/method_texts.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "engine/compression/method_info.h"
+#include "ui/recipes/recipe_words.h"
+
+namespace winnow::ui {
+namespace {
+
+// Adding a method needs its sentences here: ui/recipes/method_texts.cpp.
+TEST(MethodTexts, EveryMethodSaysWhatItDoesAndWhenNotToUseIt) {
+  for (const MethodInfo& method : list_methods()) {
+    EXPECT_FALSE(methodPurpose(method.name).isEmpty()) << method.name;
+    EXPECT_FALSE(methodCaution(method.name).isEmpty()) << method.name;
+    EXPECT_FALSE(method.source.empty()) << method.name;
+    EXPECT_NE(methodTags(method).front(), QString::fromStdString(method.phase)) << method.name << ": no words for phase " << method.phase;
+  }
+  EXPECT_TRUE(methodPurpose("no such method").isEmpty());
+}
+
+TEST(MethodTexts, EveryOptionAndPartIsExplained) {
+  for (const MethodInfo& method : list_methods()) {
+    for (const OptionInfo& option : method.options) EXPECT_FALSE(optionHelp(option.name).isEmpty()) << method.name << ": " << option.name;
+  }
+  for (const PartInfo& part : list_parts()) {
+    EXPECT_FALSE(partTitle(part.kind).isEmpty()) << part.kind;
+    EXPECT_FALSE(partHelp(part.kind, part.name).isEmpty()) << part.kind << ": " << part.name;
+  }
+}
+
+// The numbers that allocators name, read from their sources: whoever adds one explains it.
+TEST(MethodTexts, EveryReasonIsExplained) {
+  for (const char* file : {"cross_modal", "inverse_variance", "sparsity", "strength_skew"}) {
+    std::ifstream stream(std::string(WINNOW_SOURCE_DIR) + "/engine/compression/allocators/" + file + ".h");
+    std::stringstream text;
+    text << stream.rdbuf();
+    const std::string source = text.str();
+    std::size_t at = source.find("measure_names() const override { return {");
+    ASSERT_NE(at, std::string::npos) << file;
+    const std::string names = source.substr(at, source.find(';', at) - at);
+    int found = 0;
+    for (std::size_t open = names.find('"'); open != std::string::npos; open = names.find('"', names.find('"', open + 1) + 1)) {
+      const std::string name = names.substr(open + 1, names.find('"', open + 1) - open - 1);
+      EXPECT_FALSE(reasonHelp(name).isEmpty()) << name;
+      ++found;
+    }
+    EXPECT_GT(found, 0) << file;
+  }
+}
+
+TEST(RecipeWords, SayWhatIsUsedAndWhatDiffers) {
+  const std::vector<MethodInfo> methods = list_methods();
+  app::NamedRecipe recipe;
+  EXPECT_EQ(recipeLabel(methods, recipe), QStringLiteral("VL-Cache · 20\u202f%"));
+  recipe.spec.allocator = "meda";
+  recipe.spec.options["recent_share"] = "0.2";
+  EXPECT_EQ(recipeTitle(methods, recipe), QStringLiteral("VL-Cache, changed"));
+  EXPECT_EQ(recipeChanges(recipe.spec).size(), 2);
+  recipe.spec.budget_tokens = 64;
+  recipe.name = "mine";
+  EXPECT_EQ(recipeLabel(methods, recipe), QStringLiteral("mine · 64 slots"));
+  recipe = {};
+  recipe.spec.method = "full";
+  EXPECT_EQ(recipeLabel(methods, recipe), QStringLiteral("Full cache"));
+  recipe.spec.method = "from-another-version";
+  EXPECT_TRUE(recipeLabel(methods, recipe).startsWith(QStringLiteral("from-another-version")));
+}
+
+}  // namespace
+}  // namespace winnow::ui

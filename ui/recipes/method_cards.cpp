@@ -1,0 +1,218 @@
+#include "ui/recipes/method_cards.h"
+
+#include <QListView>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/recipes/method_texts.h"
+#include "ui/recipes/recipe_words.h"
+#include "ui/shell/display_text.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+
+QString cardText(const MethodCard& card) {
+  QStringList parts{card.title, card.name};
+  parts << card.tags << card.purpose << card.caution << card.source;
+  parts.removeAll(QString());
+  return parts.join(QStringLiteral(". "));
+}
+
+// Lays a card out from top to bottom; paints too when there is a painter. Returns the height. One function, so that both agree.
+class CardLayout {
+ public:
+  CardLayout(const MethodCard& card, bool inUse, const QRectF& room, QPainter* painter)
+      : m_card(card), m_inUse(inUse), m_painter(painter), m_left(room.left()), m_width(room.width()), m_y(room.top()) {}
+
+  qreal run() {
+    heading();
+    tags();
+    paragraph(m_card.purpose, TextRole::kBody, theme().colors().text);
+    paragraph(m_card.caution, TextRole::kCaption, theme().colors().mutedText);
+    paragraph(m_card.source, TextRole::kCaption, theme().colors().mutedText);
+    return m_y;
+  }
+
+ private:
+  void heading() {
+    const QFont strong = theme().font(TextRole::kStrong);
+    const QFont small = theme().font(TextRole::kCaption);
+    const QFontMetricsF metrics(strong), smallMetrics(small);
+    const qreal mark = m_inUse ? theme().px(22) : 0.0;
+    const qreal name = std::min(m_width * 0.4, std::ceil(smallMetrics.horizontalAdvance(m_card.name)));
+    if (m_painter != nullptr) {
+      if (m_inUse) paintGlyph(*m_painter, Glyph::kCheck, QRectF(m_left, m_y, theme().px(16), metrics.height()), theme().colors().accent);
+      m_painter->setFont(strong);
+      m_painter->setPen(theme().colors().text);
+      const qreal title = m_width - mark - name - theme().px(12);
+      m_painter->drawText(QRectF(m_left + mark, m_y, title, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter,
+                          metrics.elidedText(m_card.title, Qt::ElideRight, title));
+      m_painter->setFont(small);
+      m_painter->setPen(theme().colors().mutedText);
+      m_painter->drawText(QRectF(m_left + m_width - name, m_y, name, metrics.height()), Qt::AlignRight | Qt::AlignVCenter,
+                          smallMetrics.elidedText(m_card.name, Qt::ElideRight, name));
+    }
+    m_y += metrics.height() + theme().px(6);
+  }
+
+  void tags() {
+    const QFont font = theme().font(TextRole::kCaption);
+    const QFontMetricsF metrics(font);
+    const qreal high = metrics.height() + theme().px(4);
+    const qreal gap = theme().px(6);
+    qreal x = 0.0;
+    for (const QString& tag : m_card.tags) {
+      const qreal wide = std::min(m_width, std::ceil(metrics.horizontalAdvance(tag)) + theme().px(14));
+      if (x > 0.0 && x + wide > m_width) {
+        x = 0.0;
+        m_y += high + theme().px(4);
+      }
+      if (m_painter != nullptr) {
+        const QRectF rect(m_left + x, m_y, wide, high);
+        m_painter->setPen(QPen(theme().colors().border, 1));
+        m_painter->setBrush(theme().colors().raised);
+        m_painter->drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), high / 2, high / 2);
+        m_painter->setFont(font);
+        m_painter->setPen(theme().colors().text);
+        m_painter->drawText(rect, Qt::AlignCenter, metrics.elidedText(tag, Qt::ElideRight, wide - theme().px(10)));
+      }
+      x += wide + gap;
+    }
+    if (!m_card.tags.isEmpty()) m_y += high + theme().px(8);
+  }
+
+  void paragraph(const QString& text, TextRole role, const QColor& color) {
+    if (text.isEmpty()) return;
+    const QFont font = theme().font(role);
+    const QRectF bounds = QFontMetricsF(font).boundingRect(QRectF(0, 0, m_width, 1e5), Qt::TextWordWrap, text);
+    if (m_painter != nullptr) {
+      m_painter->setFont(font);
+      m_painter->setPen(color);
+      m_painter->drawText(QRectF(m_left, m_y, m_width, bounds.height()), Qt::TextWordWrap, text);
+    }
+    m_y += bounds.height() + theme().px(4);
+  }
+
+  const MethodCard& m_card;
+  bool m_inUse;
+  QPainter* m_painter;
+  qreal m_left;
+  qreal m_width;
+  qreal m_y;
+};
+
+int outerMargin() { return theme().px(4); }
+int innerMargin() { return theme().px(12); }
+
+}  // namespace
+
+MethodCardModel::MethodCardModel(const std::vector<MethodInfo>& methods, QObject* parent) : QAbstractListModel(parent), m_methods(methods) {}
+
+void MethodCardModel::setRecipes(const std::vector<app::NamedRecipe>& saved, double retention) {
+  beginResetModel();
+  m_cards.clear();
+  for (const app::NamedRecipe& recipe : saved) {
+    MethodCard card;
+    card.recipe = recipe;
+    card.saved = true;
+    card.title = recipeLabel(m_methods, recipe);
+    card.name = tr("saved recipe");
+    const QString method = methodTitle(m_methods, recipe.spec.method);
+    const QStringList changes = recipeChanges(recipe.spec);
+    card.purpose = changes.isEmpty() ? method : tr("%1 with %2").arg(method, changes.join(QStringLiteral(", ")));
+    if (const MethodInfo* info = findMethod(m_methods, recipe.spec.method)) {
+      card.tags << phaseWords(*info);
+    } else {
+      card.caution = tr("This version of Winnow has no method of this name.");
+    }
+    m_cards.push_back(std::move(card));
+  }
+  for (const MethodInfo& method : m_methods) {
+    MethodCard card;
+    card.recipe.spec.method = method.name;
+    card.recipe.spec.retention = retention;
+    card.title = methodTitle(m_methods, method.name);
+    card.name = displayText(QString::fromStdString(method.name));
+    card.tags = methodTags(method);
+    card.purpose = methodPurpose(method.name);
+    const QString caution = methodCaution(method.name);
+    if (!caution.isEmpty()) card.caution = tr("Not for: %1").arg(caution);
+    card.source = displayText(QString::fromStdString(method.source));
+    m_cards.push_back(std::move(card));
+  }
+  rebuild();
+  endResetModel();
+}
+
+void MethodCardModel::setFilter(const QString& words) {
+  const QStringList wanted = words.simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+  if (wanted == m_words) return;
+  beginResetModel();
+  m_words = wanted;
+  rebuild();
+  endResetModel();
+}
+
+void MethodCardModel::rebuild() {
+  m_shown.clear();
+  for (std::size_t i = 0; i < m_cards.size(); ++i) {
+    const QString text = cardText(m_cards[i]);
+    const bool all = std::all_of(m_words.begin(), m_words.end(), [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+    if (all) m_shown.push_back(i);
+  }
+}
+
+bool MethodCardModel::same(const MethodCard& card, const app::NamedRecipe& recipe) const {
+  if (card.saved) return card.recipe.name == recipe.name;
+  // A name that is not saved (any more) stands for nothing.
+  const bool named = !recipe.name.empty() && std::any_of(m_cards.begin(), m_cards.end(), [&](const MethodCard& other) {
+    return other.saved && other.recipe.name == recipe.name;
+  });
+  return !named && card.recipe.spec.method == recipe.spec.method;
+}
+
+int MethodCardModel::rowOf(const app::NamedRecipe& recipe) const {
+  for (int row = 0; row < rowCount(); ++row) {
+    if (same(card(row), recipe)) return row;
+  }
+  return -1;
+}
+
+void MethodCardModel::setInUse(const app::NamedRecipe& recipe) { m_inUse = recipe; }
+bool MethodCardModel::isInUse(int row) const { return same(card(row), m_inUse); }
+
+int MethodCardModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_shown.size()); }
+
+QVariant MethodCardModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || index.row() >= rowCount()) return {};
+  if (role == Qt::DisplayRole) return card(index.row()).title;
+  if (role == Qt::AccessibleTextRole) return cardText(card(index.row())) + (isInUse(index.row()) ? tr(". In use.") : QString());
+  return {};
+}
+
+void MethodCardDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  painter->save();
+  painter->setRenderHint(QPainter::Antialiasing);
+  const Colors& c = theme().colors();
+  const bool selected = option.state & QStyle::State_Selected;
+  const QRectF frame = QRectF(option.rect).adjusted(outerMargin(), outerMargin(), -outerMargin(), -outerMargin());
+  painter->setPen(QPen(selected ? c.accent : c.border, selected ? 1.6 : 1.0));
+  painter->setBrush(selected ? c.accentSoft : (option.state & QStyle::State_MouseOver) ? c.hover : c.surface);
+  painter->drawRoundedRect(frame.adjusted(1, 1, -1, -1), theme().cornerRadius(), theme().cornerRadius());
+  const qreal in = innerMargin();
+  CardLayout(m_model.card(index.row()), m_model.isInUse(index.row()), frame.adjusted(in, in, -in, -in), painter).run();
+  painter->restore();
+}
+
+QSize MethodCardDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  const auto* view = qobject_cast<const QListView*>(option.widget);
+  const int width = std::max(theme().px(160), view != nullptr ? view->viewport()->width() : theme().px(480));
+  const qreal in = innerMargin() + outerMargin();
+  const qreal height = CardLayout(m_model.card(index.row()), m_model.isInUse(index.row()), QRectF(0, 0, width - 2 * in, 0), nullptr).run();
+  return QSize(width, static_cast<int>(std::ceil(height + 2 * in)));
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,216 @@
+#include "ui/recipes/method_texts.h"
+
+#include <QCoreApplication>
+#include <iterator>
+
+#define SAY(text) QT_TRANSLATE_NOOP("winnow::ui::MethodTexts", text)
+
+namespace winnow::ui {
+namespace {
+
+struct MethodText {
+  const char* name;
+  const char* purpose;
+  const char* caution;
+};
+
+constexpr MethodText kMethods[] = {
+    {"full", SAY("Keeps everything. The reference for quality, and the largest cache."),
+     SAY("Long videos: memory grows with every frame and every word.")},
+    {"meda", SAY("Gives more room to layers in which text and pictures look at each other widely, keeps text first, and folds what leaves into "
+                 "its most similar neighbour."),
+     SAY("Very small shares: text alone may fill the budget.")},
+    {"aircache", SAY("Only picture tokens compete; the words of the question that matter most decide which of them stay. All text is kept."),
+     SAY("Long texts with few pictures: there is little to drop. Later questions about something else.")},
+    {"vl-cache", SAY("Measures how sparse each layer's attention is and gives dense layers more; keeps what the text after the pictures "
+                     "looks at."),
+     SAY("A later question about something that the first one did not touch.")},
+    {"d2o", SAY("Gives even layers more room, keeps what got most attention, and merges what leaves into similar tokens, also while "
+                "writing."),
+     SAY("When every millisecond counts: merging costs time at each word.")},
+    {"ems", SAY("Drops the least, merges the middle into class centres with a table of who went where, and keeps the best as they are. Made "
+                "for very small budgets."),
+     SAY("Large shares, where dropping alone is as good and simpler.")},
+    {"ems-no-position", SAY("EMS in the variant of its paper that leaves the positions of merged tokens out."),
+     SAY("Questions about order or time.")},
+    {"streaming-llm", SAY("Keeps the first four tokens and the most recent ones, also while writing. Costs nothing to compute."),
+     SAY("Anything asked about the middle of a video: it is gone.")},
+    {"local-window", SAY("Keeps only the most recent tokens. The simplest baseline."),
+     SAY("Nearly always; answers fall apart once the first tokens leave.")},
+    {"h2o", SAY("Keeps what was looked at most so far together with the most recent tokens, also while writing."),
+     SAY("Late parts of a long video: early tokens had more time to collect attention.")},
+    {"snapkv", SAY("The last 32 tokens of the prompt vote for what each head keeps."),
+     SAY("A second question about something else, or no question after the video.")},
+    {"pyramidkv", SAY("Votes as SnapKV does, with more room for the first layers and less for the deep ones."),
+     SAY("A second question about something else; models whose deep layers do the looking.")},
+    {"look-m", SAY("Keeps text first and folds dropped picture tokens into kept ones, each averaged with its target beforehand."),
+     SAY("Questions about small details: similar patches become one.")},
+    {"look-m-average", SAY("Keeps text first and averages dropped picture tokens into the most similar kept ones."),
+     SAY("Questions about small details: similar patches become one.")},
+    {"look-m-weighted", SAY("Keeps text first and adds dropped picture tokens to similar kept ones, weighted by how similar they are."),
+     SAY("Questions about small details: similar patches become one.")},
+    {"elastic-cache", SAY("Keeps the tokens with most attention as anchors and averages the others into the nearest one; thins the answer out as "
+                          "it grows."),
+     SAY("Texts where neighbours mean different things, such as tables.")},
+    {"prefixkv", SAY("Finds for each layer how many tokens hold the same share of its attention, and keeps that many."),
+     SAY("When the budget of a single layer must be known beforehand.")},
+    {"prefixkv-profile", SAY("As PrefixKV, with shares per layer that were measured once for this model: nothing is computed per prompt."),
+     SAY("Models without measured shares, and prompts unlike those that were measured.")},
+    {"cam", SAY("Keeps first and recent tokens and hands the values of those that leave to the following ones, by chance."),
+     SAY("When answers must repeat exactly with another seed.")},
+    {"cam-expected", SAY("As CaM, without chance: a share of the value is always handed on."), SAY("Very long answers: values pile up.")},
+    {"roco", SAY("Keeps what is looked at most on average, and protects tokens whose attention goes up and down."),
+     SAY("Short prompts, where the spread says little.")},
+    {"fastv", SAY("Drops picture tokens after the second layer, by what the last word looks at; all deeper layers never see them."),
+     SAY("Fine print and small objects. What is dropped is gone for every later question.")},
+    {"fastervlm", SAY("Drops picture tokens before the language model reads them, by what the vision tower itself looks at."),
+     SAY("Questions about the background: nothing knows the question yet.")},
+    {"ivtp", SAY("Drops picture tokens in two steps, led by the question. An approximation: its paper has no released code."),
+     SAY("Comparing with the paper's numbers.")},
+    {"random", SAY("Keeps a seeded random choice. What every method must beat."), SAY("Except to compare with.")},
+};
+
+struct Text {
+  const char* name;
+  const char* text;
+};
+
+constexpr Text kOptions[] = {
+    {"entropy", SAY("Which entropy a layer is measured by.")},
+    {"xmodal_causal", SAY("Count only what a token may look back at.")},
+    {"merge", SAY("How tokens that leave are folded into kept ones.")},
+    {"recent_share", SAY("Share of a layer's budget that is for the most recent tokens.")},
+    {"text_policy", SAY("boost: text scores above everything. hard: text always stays, whatever the budget says.")},
+    {"faithful_clip", SAY("Cut budgets as the paper prints it; the total may then miss the request.")},
+    {"alpha", SAY("How much attention a word of the question needs, against the strongest, to judge.")},
+    {"elite_text", SAY("Which words may judge: those after the pictures, or all of them.")},
+    {"alloc", SAY("What a layer's share is made of.")},
+    {"skew_norm", SAY("How skewness is scaled before it is added.")},
+    {"merge_fraction", SAY("Share of the dropped tokens that is merged instead, most similar first.")},
+    {"min_stat_rows", SAY("At least so many rows are measured.")},
+    {"max_stat_rows", SAY("At most so many rows are measured; 0: all of them.")},
+    {"p", SAY("An entry counts as zero below this share of its row's maximum.")},
+    {"var_norm", SAY("How the variance of attention is scaled.")},
+    {"beta", SAY("How quickly the threshold or the pyramid changes.")},
+    {"tau_scope", SAY("One moving threshold per head, or one per layer.")},
+    {"sinks", SAY("First tokens that always stay.")},
+    {"skip_layers", SAY("Leave the first two layers and the last one as they are.")},
+    {"score", SAY("Attention as a sum, or as a mean over the rows that could see the token.")},
+    {"gqa_reduce", SAY("How the query heads of a group are joined.")},
+    {"phase", SAY("decode: also while writing. once: only after the question.")},
+    {"window", SAY("Last tokens of the prompt that always stay and vote.")},
+    {"kernel", SAY("Neighbours over which votes are smoothed; odd.")},
+    {"pooling", SAY("Smooth votes by their mean or by their maximum.")},
+    {"merge_gate", SAY("mean: merge only what is more similar than the average.")},
+    {"first", SAY("First tokens that are always kept.")},
+    {"distance", SAY("Which token leaves while writing: so far before the end of the prompt.")},
+    {"shares", SAY("One share per layer, joined by colons: 0.5:0.3:0.2. Empty: as measured for the model.")},
+    {"base", SAY("Which tokens stay: first and recent ones, or those with most attention.")},
+    {"reference", SAY("What attention is compared with to decide on handing on.")},
+    {"guarded", SAY("Tokens whose attention fluctuates most and that stay.")},
+    {"same_all_layers", SAY("Draw one choice and use it in every layer.")},
+};
+
+struct PartText {
+  const char* kind;
+  const char* name;  // empty: the kind itself, its title
+  const char* text;
+};
+
+constexpr PartText kParts[] = {
+    {"allocator", "", SAY("Share among layers")},
+    {"allocator", "cross-modal-entropy", SAY("More for layers in which text and pictures look at each other widely.")},
+    {"allocator", "strength-skew", SAY("More for layers whose picture attention is strong and concentrated.")},
+    {"allocator", "sparsity", SAY("More for layers whose attention is dense.")},
+    {"allocator", "inverse-variance", SAY("More for layers whose attention is even.")},
+    {"allocator", "uniform", SAY("The same for every layer.")},
+    {"allocator", "pyramid", SAY("Less with every layer.")},
+    {"allocator", "prefix-mass", SAY("So many that every layer keeps the same share of its attention.")},
+    {"allocator", "fixed-shares", SAY("As measured beforehand for this model.")},
+    {"scorer", "", SAY("Choice of tokens")},
+    {"scorer", "text-prior", SAY("Text first, then what was looked at most.")},
+    {"scorer", "elite", SAY("What the most important words of the question look at.")},
+    {"scorer", "post-vision", SAY("What the text after the pictures looks at.")},
+    {"scorer", "accumulated", SAY("What was looked at most by all tokens.")},
+    {"scorer", "recency", SAY("First and most recent tokens.")},
+    {"scorer", "window-votes", SAY("What the last tokens of the prompt vote for.")},
+    {"scorer", "mean-attention", SAY("What is looked at most on average.")},
+    {"scorer", "mean-deviation", SAY("What is looked at most on average, fluctuating ones protected.")},
+    {"scorer", "random", SAY("By chance.")},
+    {"reducer", "", SAY("What happens to the others")},
+    {"reducer", "drop", SAY("They are dropped.")},
+    {"reducer", "average", SAY("They are averaged into the most similar kept token.")},
+    {"reducer", "pivot", SAY("They are averaged with their target first, then together.")},
+    {"reducer", "weighted", SAY("They are added in proportion to how similar they are.")},
+    {"reducer", "gated", SAY("They are merged if they are similar enough, and dropped if not.")},
+    {"reducer", "nearest-index", SAY("They are averaged into the nearest kept token in the text.")},
+    {"reducer", "value-push", SAY("Their values are handed on to the following kept tokens.")},
+    {"scope", "", SAY("Who competes")},
+    {"scope", "all", SAY("All tokens.")},
+    {"scope", "visual", SAY("Picture tokens only; text stays.")},
+    {"granularity", "", SAY("Choice made per")},
+    {"granularity", "head", SAY("Every key-value head keeps its own tokens.")},
+    {"granularity", "layer", SAY("All heads of a layer keep the same tokens.")},
+};
+
+struct ReasonText {
+  const char* name;
+  const char* title;
+  const char* help;
+};
+
+constexpr ReasonText kReasons[] = {
+    {"sparsity", SAY("Sparsity"), SAY("Share of attention that is close to zero. The sparser a layer, the less it needs.")},
+    {"entropy", SAY("Entropy"), SAY("How widely text and pictures look at each other. The wider, the more the layer gets.")},
+    {"variance", SAY("Variance"), SAY("How unevenly attention falls on tokens. The more uneven, the less the layer gets.")},
+    {"strength", SAY("Strength"), SAY("How much attention the question pays to pictures here. The more, the more the layer gets.")},
+    {"skew", SAY("Skew"), SAY("How much of that attention falls on few tokens. The more, the more the layer gets.")},
+};
+
+QString said(const char* text) { return QCoreApplication::translate("winnow::ui::MethodTexts", text); }
+
+template <class Table>
+auto found(const Table& table, const std::string& name) -> decltype(std::begin(table)) {
+  for (auto entry = std::begin(table); entry != std::end(table); ++entry) {
+    if (name == entry->name) return entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+QString methodPurpose(const std::string& method) {
+  const MethodText* text = found(kMethods, method);
+  return text != nullptr ? said(text->purpose) : QString();
+}
+
+QString methodCaution(const std::string& method) {
+  const MethodText* text = found(kMethods, method);
+  return text != nullptr ? said(text->caution) : QString();
+}
+
+QString optionHelp(const std::string& option) {
+  const Text* text = found(kOptions, option);
+  return text != nullptr ? said(text->text) : QString();
+}
+
+QString partHelp(const std::string& kind, const std::string& part) {
+  for (const PartText& text : kParts) {
+    if (kind == text.kind && part == text.name) return said(text.text);
+  }
+  return {};
+}
+
+QString partTitle(const std::string& kind) { return partHelp(kind, {}); }
+
+QString reasonTitle(const std::string& reason) {
+  const ReasonText* text = found(kReasons, reason);
+  return text != nullptr ? said(text->title) : QString::fromStdString(reason);
+}
+
+QString reasonHelp(const std::string& reason) {
+  const ReasonText* text = found(kReasons, reason);
+  return text != nullptr ? said(text->help) : QString();
+}
+
+}  // namespace winnow::ui

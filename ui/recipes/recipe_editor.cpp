@@ -1,0 +1,416 @@
+#include "ui/recipes/recipe_editor.h"
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QRegularExpressionValidator>
+#include <QScrollArea>
+#include <QSpinBox>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ui/recipes/method_texts.h"
+#include "ui/recipes/option_field.h"
+#include "ui/recipes/recipe_words.h"
+#include "ui/shell/display_text.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr int kByShare = 0;
+constexpr int kBySlots = 1;
+constexpr int kMostTokens = 1 << 24;
+
+QLabel* section(const QString& text) {
+  auto* label = new QLabel(text);
+  setTextRole(label, TextRole::kHeading);
+  return label;
+}
+
+QLabel* caption() {
+  auto* label = new QLabel;
+  label->setWordWrap(true);
+  label->setTextFormat(Qt::PlainText);
+  setTextRole(label, TextRole::kCaption);
+  setMuted(label);
+  return label;
+}
+
+// Labels of one width, so that all fields begin on one line.
+QLabel* fieldName(const QString& text) {
+  auto* label = new QLabel(text);
+  label->setWordWrap(true);
+  label->setTextFormat(Qt::PlainText);
+  label->setFixedWidth(theme().px(140));
+  return label;
+}
+
+// A control over its help.
+QWidget* withHelp(QWidget* control, QLabel* help) {
+  auto* both = new QWidget;
+  auto* column = new QVBoxLayout(both);
+  column->setContentsMargins(0, 0, 0, 0);
+  setSpacing(column, 3);
+  column->addWidget(control);
+  column->addWidget(help);
+  return both;
+}
+
+QComboBox* comboBox(const QString& name, const char* objectName) {
+  auto* box = new QComboBox;
+  box->setAccessibleName(name);
+  box->setObjectName(QLatin1String(objectName));
+  box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  box->setMinimumContentsLength(18);
+  return box;
+}
+
+// The setting that a refusal names, as this dialog calls it.
+QString settingName(const std::string& subject) {
+  const QString part = partTitle(subject);
+  if (!part.isEmpty()) return part;
+  if (subject == "turn_policy") return RecipeEditor::tr("Compressed turns");
+  if (subject == "retention" || subject == "budget") return RecipeEditor::tr("Budget");
+  if (subject == "min_event_tokens") return RecipeEditor::tr("Short texts");
+  if (subject == "shares") return RecipeEditor::tr("Option shares");
+  return RecipeEditor::tr("Method");
+}
+
+}  // namespace
+
+RecipeEditor::RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& start,
+                           std::vector<double> measuredShares, QWidget* parent)
+    : QDialog(parent), m_methods(methods), m_partList(list_parts()), m_settings(settings), m_measuredShares(std::move(measuredShares)) {
+  setWindowTitle(tr("Recipe"));
+  setAttribute(Qt::WA_DeleteOnClose);
+  auto* outer = new QVBoxLayout(this);
+  auto* page = new QWidget;
+  auto* form = new QFormLayout(page);
+  form->setRowWrapPolicy(QFormLayout::WrapLongRows);
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  form->setVerticalSpacing(theme().px(10));
+  form->setHorizontalSpacing(theme().px(16));
+  buildForm(form);
+  m_scroll = new QScrollArea;
+  m_scroll->setFrameShape(QFrame::NoFrame);
+  m_scroll->setWidgetResizable(true);
+  m_scroll->setFocusPolicy(Qt::NoFocus);
+  m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_scroll->setWidget(page);
+  outer->addWidget(m_scroll, 1);
+
+  m_verdict = new QLabel;
+  m_verdict->setWordWrap(true);
+  m_verdict->setTextFormat(Qt::PlainText);
+  m_verdict->setAccessibleName(tr("Verdict"));
+  outer->addWidget(m_verdict);
+
+  m_export = new QPushButton(tr("Export…"));
+  m_save = new QPushButton(tr("Save"));
+  auto* cancel = new QPushButton(tr("Cancel"));
+  m_use = new QPushButton(tr("Use"));
+  setPrimary(m_use);
+  m_use->setDefault(true);
+  for (QPushButton* button : {m_export, m_save, cancel}) button->setAutoDefault(false);
+  auto* buttons = new QHBoxLayout;
+  buttons->addWidget(m_export);
+  buttons->addStretch(1);
+  for (QPushButton* button : {cancel, m_save, m_use}) buttons->addWidget(button);
+  outer->addLayout(buttons);
+  connect(m_export, &QPushButton::clicked, this, &RecipeEditor::browse);
+  connect(m_save, &QPushButton::clicked, this, &RecipeEditor::save);
+  connect(m_use, &QPushButton::clicked, this, &RecipeEditor::use);
+  connect(cancel, &QPushButton::clicked, this, &RecipeEditor::reject);
+  if (parent != nullptr) {
+    resize(std::min(theme().px(640), parent->window()->width() - theme().px(24)),
+           std::min(theme().px(700), parent->window()->height() - theme().px(24)));
+  }
+  connect(&theme(), &Theme::changed, this, &RecipeEditor::judge);
+  fill(start);
+  m_method->setFocus();
+}
+
+void RecipeEditor::buildForm(QFormLayout* form) {
+  const auto judged = [this] { judge(); };
+  m_name = new QLineEdit;
+  m_name->setMaxLength(60);
+  m_name->setPlaceholderText(tr("A name, to save it"));
+  m_name->setAccessibleName(tr("Name of the recipe"));
+  m_name->setObjectName(QStringLiteral("name"));
+  form->addRow(fieldName(tr("Name")), m_name);
+  connect(m_name, &QLineEdit::textChanged, this, judged);
+
+  m_method = comboBox(tr("Method to start from"), "method");
+  for (const MethodInfo& method : m_methods) m_method->addItem(methodTitle(m_methods, method.name), QString::fromStdString(method.name));
+  m_methodHelp = caption();
+  form->addRow(fieldName(tr("Start from")), withHelp(m_method, m_methodHelp));
+  connect(m_method, &QComboBox::currentIndexChanged, this, &RecipeEditor::methodChanged);
+
+  m_budgetKind = comboBox(tr("Kind of budget"), "budget kind");
+  m_budgetKind->addItem(tr("A share of the cache"));
+  m_budgetKind->addItem(tr("A number of slots per layer and head"));
+  m_share = new QDoubleSpinBox;
+  m_share->setRange(0.1, 100.0);
+  m_share->setDecimals(1);
+  m_share->setSuffix(tr(" %"));
+  m_share->setAccessibleName(tr("Share of the cache to keep, in percent"));
+  m_share->setObjectName(QStringLiteral("share"));
+  m_slots = new QSpinBox;
+  m_slots->setRange(1, kMostTokens);
+  m_slots->setAccessibleName(tr("Slots per layer and key-value head"));
+  m_slots->setObjectName(QStringLiteral("slots"));
+  auto* budget = new QWidget;
+  auto* row = new QHBoxLayout(budget);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->addWidget(m_budgetKind, 1);
+  row->addWidget(m_share);
+  row->addWidget(m_slots);
+  form->addRow(fieldName(tr("Budget")), budget);
+  connect(m_budgetKind, &QComboBox::currentIndexChanged, this, judged);
+  connect(m_share, &QDoubleSpinBox::valueChanged, this, [this](double percent) {
+    if (!m_filling) m_exactRetention = percent / 100.0;
+    judge();
+  });
+  connect(m_slots, &QSpinBox::valueChanged, this, judged);
+
+  form->addRow(section(tr("Options of the method")));
+  m_noOptions = caption();
+  m_noOptions->setText(tr("This method has none."));
+  form->addRow(m_noOptions);
+  m_optionRows = new QWidget;
+  form->addRow(m_optionRows);
+
+  form->addRow(section(tr("Parts")));
+  const std::pair<const char*, std::string RecipeSpec::*> kinds[] = {{"allocator", &RecipeSpec::allocator},
+                                                                     {"scorer", &RecipeSpec::scorer},
+                                                                     {"reducer", &RecipeSpec::reducer},
+                                                                     {"scope", &RecipeSpec::scope},
+                                                                     {"granularity", &RecipeSpec::granularity}};
+  for (const auto& [kind, field] : kinds) {
+    Part part{kind, field, comboBox(partTitle(kind), kind), caption()};
+    form->addRow(fieldName(partTitle(kind)), withHelp(part.box, part.help));
+    connect(part.box, &QComboBox::currentIndexChanged, this, judged);
+    m_parts.push_back(part);
+  }
+
+  form->addRow(section(tr("When")));
+  m_turns = comboBox(tr("Compressed turns"), "turns");
+  m_turns->addItem(tr("What each question adds"), int(TurnPolicy::kSegment));
+  m_turns->addItem(tr("Everything, at each question"), int(TurnPolicy::kWhole));
+  m_turns->addItem(tr("Only the first question with pictures"), int(TurnPolicy::kFirstOnly));
+  form->addRow(fieldName(tr("Compressed turns")), m_turns);
+  connect(m_turns, &QComboBox::currentIndexChanged, this, judged);
+  m_minTokens = new QSpinBox;
+  m_minTokens->setRange(0, kMostTokens);
+  m_minTokens->setAccessibleName(tr("Short texts: kept whole below this number of tokens"));
+  m_minTokens->setObjectName(QStringLiteral("min tokens"));
+  auto* shortHelp = caption();
+  shortHelp->setText(tr("Texts without pictures stay whole below this number of tokens."));
+  form->addRow(fieldName(tr("Short texts")), withHelp(m_minTokens, shortHelp));
+  connect(m_minTokens, &QSpinBox::valueChanged, this, judged);
+  m_seed = new QLineEdit;
+  m_seed->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{1,20}")), m_seed));
+  m_seed->setAccessibleName(tr("Seed"));
+  m_seed->setObjectName(QStringLiteral("seed"));
+  auto* seedHelp = caption();
+  seedHelp->setText(tr("Only for methods that draw random numbers."));
+  form->addRow(fieldName(tr("Seed")), withHelp(m_seed, seedHelp));
+  connect(m_seed, &QLineEdit::textChanged, this, judged);
+}
+
+void RecipeEditor::fill(const app::NamedRecipe& recipe) {
+  m_filling = true;
+  const RecipeSpec& spec = recipe.spec;
+  m_name->setText(QString::fromStdString(recipe.name));
+  m_method->setCurrentIndex(std::max(0, m_method->findData(QString::fromStdString(spec.method))));
+  m_budgetKind->setCurrentIndex(spec.budget_tokens ? kBySlots : kByShare);
+  m_exactRetention = spec.retention;
+  m_share->setValue(spec.retention * 100.0);
+  m_slots->setValue(spec.budget_tokens.value_or(256));
+  m_turns->setCurrentIndex(std::max(0, m_turns->findData(int(spec.turn_policy))));
+  m_minTokens->setValue(spec.min_event_tokens);
+  m_seed->setText(QString::number(static_cast<qulonglong>(spec.seed)));
+  fillOptions(spec);
+  fillParts(spec);
+  m_filling = false;
+  judge();
+}
+
+void RecipeEditor::methodChanged() {
+  if (m_filling) return;
+  m_filling = true;
+  RecipeSpec spec = recipe().spec;
+  spec.options.clear();  // of the method before
+  fillOptions(spec);
+  fillParts(spec);  // parts from elsewhere stay
+  m_filling = false;
+  judge();
+}
+
+void RecipeEditor::fillOptions(const RecipeSpec& spec) {
+  m_options.clear();
+  const QList<QWidget*> before = m_optionRows->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly);
+  for (QWidget* widget : before) delete widget;
+  delete m_optionRows->layout();
+  auto* form = new QFormLayout(m_optionRows);
+  form->setContentsMargins(0, 0, 0, 0);
+  form->setRowWrapPolicy(QFormLayout::WrapLongRows);
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  form->setVerticalSpacing(theme().px(10));
+  form->setHorizontalSpacing(theme().px(16));
+  const MethodInfo* method = findMethod(m_methods, m_method->currentData().toString().toStdString());
+  for (const OptionInfo& option : method != nullptr ? method->options : std::vector<OptionInfo>{}) {
+    auto* field = new OptionField(option);
+    if (const auto set = spec.options.find(option.name); set != spec.options.end()) field->setValue(set->second);
+    connect(field, &OptionField::changed, this, &RecipeEditor::judge);
+    form->addRow(fieldName(QString::fromStdString(option.name)), field);
+    m_options.push_back(field);
+  }
+  m_noOptions->setVisible(m_options.empty());
+  m_optionRows->setVisible(!m_options.empty());
+}
+
+void RecipeEditor::fillParts(const RecipeSpec& spec) {
+  const std::string method = m_method->currentData().toString().toStdString();
+  for (const Part& part : m_parts) {
+    part.box->clear();
+    QString own;
+    for (const PartInfo& info : m_partList) {
+      if (info.kind == part.kind && std::find(info.presets.begin(), info.presets.end(), method) != info.presets.end())
+        own = QString::fromStdString(info.name);
+    }
+    part.box->addItem(own.isEmpty() ? tr("The method's own") : tr("The method's own: %1").arg(own), QString());
+    for (const PartInfo& info : m_partList) {
+      if (info.kind != part.kind) continue;
+      const QString name = QString::fromStdString(info.name);
+      part.box->addItem(name, name);
+      // What belongs to a score (protected tokens) or to merging (thresholds) differs between methods that have the same part.
+      const bool differs = std::string(part.kind) == "scorer" || std::string(part.kind) == "reducer";
+      if (!differs || info.presets.size() < 2 || info.name == "drop") continue;
+      for (const std::string& preset : info.presets) {
+        part.box->addItem(tr("%1, as in %2").arg(name, methodTitle(m_methods, preset)), QString::fromStdString(preset));
+      }
+    }
+    const QString wanted = QString::fromStdString(spec.*part.field);
+    if (part.box->findData(wanted) < 0) part.box->addItem(displayText(wanted), wanted);
+    part.box->setCurrentIndex(part.box->findData(wanted));
+  }
+}
+
+QComboBox* RecipeEditor::partBox(const std::string& kind) const {
+  for (const Part& part : m_parts) {
+    if (kind == part.kind) return part.box;
+  }
+  return nullptr;
+}
+
+app::NamedRecipe RecipeEditor::recipe() const {
+  app::NamedRecipe recipe;
+  recipe.name = m_name->text().simplified().toStdString();
+  RecipeSpec& spec = recipe.spec;
+  spec.method = m_method->currentData().toString().toStdString();
+  spec.retention = m_exactRetention;
+  if (m_budgetKind->currentIndex() == kBySlots) spec.budget_tokens = m_slots->value();
+  spec.min_event_tokens = m_minTokens->value();
+  spec.turn_policy = static_cast<TurnPolicy>(m_turns->currentData().toInt());
+  spec.seed = m_seed->text().toULongLong();
+  for (const OptionField* field : m_options) {
+    if (!field->isDefault()) spec.options[field->option().name] = field->value();
+  }
+  for (const Part& part : m_parts) spec.*part.field = part.box->currentData().toString().toStdString();
+  return recipe;
+}
+
+QString RecipeEditor::verdict() const { return m_verdict->text(); }
+
+void RecipeEditor::tell(const QString& text, bool warning) {
+  m_verdict->setText(text);
+  QPalette palette = m_verdict->palette();
+  palette.setColor(QPalette::WindowText, warning ? theme().colors().danger : theme().colors().mutedText);
+  m_verdict->setPalette(palette);
+}
+
+void RecipeEditor::judge() {
+  if (m_filling) return;
+  const app::NamedRecipe now = recipe();
+  m_methodHelp->setText(methodPurpose(now.spec.method));
+  m_share->setVisible(m_budgetKind->currentIndex() == kByShare);
+  m_slots->setVisible(m_budgetKind->currentIndex() == kBySlots);
+  for (const Part& part : m_parts) {
+    std::string name = now.spec.*part.field;
+    const std::string& from = name.empty() ? now.spec.method : name;
+    for (const PartInfo& info : m_partList) {
+      if (info.kind == part.kind && std::find(info.presets.begin(), info.presets.end(), from) != info.presets.end()) name = info.name;
+    }
+    part.help->setText(partHelp(part.kind, name));
+    part.help->setVisible(!part.help->text().isEmpty());
+  }
+  const std::optional<Error> problem = recipe_problem(with_measured_shares(now.spec, m_measuredShares));
+  m_legal = !problem;
+  if (problem) {
+    QString reason = displayText(QString::fromStdString(problem->reason)).simplified();
+    tell(tr("%1: %2.").arg(settingName(problem->subject), reason), true);
+  } else {
+    const std::vector<app::NamedRecipe> saved = m_settings.savedRecipes();
+    const auto same = std::find_if(saved.begin(), saved.end(), [&](const app::NamedRecipe& other) { return other.name == now.name; });
+    if (now.name.empty()) tell(tr("These parts fit together."), false);
+    else if (same == saved.end()) tell(tr("These parts fit together. Not saved yet."), false);
+    else if (*same == now) tell(tr("These parts fit together. Saved."), false);
+    else tell(tr("These parts fit together. Saving replaces “%1”.").arg(displayText(QString::fromStdString(now.name))), false);
+  }
+  m_use->setEnabled(m_legal);
+  m_export->setEnabled(m_legal);
+  m_save->setEnabled(m_legal && !now.name.empty());
+  m_save->setToolTip(now.name.empty() ? tr("Give it a name first") : QString());
+}
+
+void RecipeEditor::save() {
+  if (m_settings.saveRecipe(recipe())) {
+    judge();
+  } else {
+    tell(tr("There are %1 saved recipes already. Delete one first.").arg(app::kMaxSavedRecipes), true);
+  }
+}
+
+void RecipeEditor::use() {
+  if (!m_legal) return;
+  app::NamedRecipe chosen = recipe();
+  // A name means what is saved under it.
+  const std::vector<app::NamedRecipe> saved = m_settings.savedRecipes();
+  if (std::find(saved.begin(), saved.end(), chosen) == saved.end()) chosen.name.clear();
+  Q_EMIT applied(chosen);
+  accept();
+}
+
+void RecipeEditor::browse() {
+  auto* dialog = new QFileDialog(this, tr("Export the recipe"), m_settings.lastMediaFolder());
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setNameFilters({tr("Recipes (*.json)")});
+  dialog->setDefaultSuffix(QStringLiteral("json"));
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) { exportTo(QFile::encodeName(file)); });
+  dialog->open();
+}
+
+void RecipeEditor::exportTo(const QByteArray& path) {
+  const QString file = displayText(QFileInfo(QFile::decodeName(path)).fileName());
+  try {
+    app::writeRecipeFile(path.toStdString(), recipe());
+    tell(tr("Written to “%1”. winnow-cli reads it with --recipe.").arg(file), false);
+  } catch (const Exception& exception) {
+    tell(tr("“%1” cannot be written: %2.").arg(file, displayText(QString::fromStdString(exception.error().reason))), true);
+  }
+}
+
+}  // namespace winnow::ui

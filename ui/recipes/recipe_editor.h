@@ -1,0 +1,93 @@
+// A dialog to put a recipe together: a method, its options, parts of other methods, the budget and when it acts; with a name to save it.
+//
+// Opened by ui/shell. Every change is judged by the engine's own rules (recipe_problem); what cannot be combined is said in a sentence and
+// cannot be used. Saves to the settings and to files. UI thread only.
+#pragma once
+
+#include <QDialog>
+#include <vector>
+
+#include "app/recipes/recipe_json.h"
+#include "app/settings/settings.h"
+#include "engine/compression/method_info.h"
+
+class QComboBox;
+class QDoubleSpinBox;
+class QFormLayout;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QScrollArea;
+class QSpinBox;
+
+namespace winnow::ui {
+
+class OptionField;
+
+class RecipeEditor : public QDialog {
+  Q_OBJECT
+ public:
+  // measuredShares: of the loaded model (ModelInfo::prefixkv_shares); empty: none.
+  RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& start,
+               std::vector<double> measuredShares, QWidget* parent = nullptr);
+
+  app::NamedRecipe recipe() const;
+  bool legal() const { return m_legal; }
+  QString verdict() const;  // the sentence about the recipe
+  QLineEdit* nameEdit() const { return m_name; }
+  QComboBox* methodBox() const { return m_method; }
+  QComboBox* partBox(const std::string& kind) const;
+  QPushButton* useButton() const { return m_use; }
+  QPushButton* saveButton() const { return m_save; }
+  void exportTo(const QByteArray& path);
+
+ Q_SIGNALS:
+  void applied(const winnow::app::NamedRecipe& recipe);
+
+ private:
+  struct Part {
+    const char* kind;
+    std::string RecipeSpec::*field;
+    QComboBox* box = nullptr;
+    QLabel* help = nullptr;
+  };
+
+  void buildForm(QFormLayout* form);
+  void fill(const app::NamedRecipe& recipe);
+  void methodChanged();
+  void fillOptions(const RecipeSpec& spec);
+  void fillParts(const RecipeSpec& spec);
+  void judge();
+  void save();
+  void use();
+  void browse();
+  void tell(const QString& text, bool warning);
+
+  const std::vector<MethodInfo> m_methods;
+  const std::vector<PartInfo> m_partList;
+  app::Settings& m_settings;
+  const std::vector<double> m_measuredShares;
+  double m_exactRetention = 0.2;  // the control shows a tenth of a per cent
+  bool m_legal = false;
+  bool m_filling = false;
+  QScrollArea* m_scroll = nullptr;
+  QLineEdit* m_name = nullptr;
+  QComboBox* m_method = nullptr;
+  QLabel* m_methodHelp = nullptr;
+  QComboBox* m_budgetKind = nullptr;
+  QDoubleSpinBox* m_share = nullptr;
+  QSpinBox* m_slots = nullptr;
+  QWidget* m_optionRows = nullptr;
+  QLabel* m_noOptions = nullptr;
+  std::vector<OptionField*> m_options;
+  std::vector<Part> m_parts;
+  QComboBox* m_turns = nullptr;
+  QSpinBox* m_minTokens = nullptr;
+  QLineEdit* m_seed = nullptr;
+  QLabel* m_verdict = nullptr;
+  QPushButton* m_export = nullptr;
+  QPushButton* m_save = nullptr;
+  QPushButton* m_use = nullptr;
+};
+
+}  // namespace winnow::ui

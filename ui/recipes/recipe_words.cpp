@@ -1,0 +1,82 @@
+#include "ui/recipes/recipe_words.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "ui/recipes/method_texts.h"
+#include "ui/shell/display_text.h"
+#include "ui/shell/format_text.h"
+
+namespace winnow::ui {
+namespace {
+
+class RecipeWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::RecipeWords)
+};
+
+}  // namespace
+
+bool keepsEverything(const RecipeSpec& spec) { return spec.method == "full"; }
+
+bool isPlain(const RecipeSpec& spec) {
+  return spec.options.empty() && spec.allocator.empty() && spec.scorer.empty() && spec.reducer.empty() && spec.scope.empty() &&
+         spec.granularity.empty();
+}
+
+const MethodInfo* findMethod(const std::vector<MethodInfo>& methods, const std::string& name) {
+  const auto found = std::find_if(methods.begin(), methods.end(), [&name](const MethodInfo& method) { return method.name == name; });
+  return found == methods.end() ? nullptr : &*found;
+}
+
+QString methodTitle(const std::vector<MethodInfo>& methods, const std::string& name) {
+  const MethodInfo* method = findMethod(methods, name);
+  return displayText(QString::fromStdString(method != nullptr && !method->title.empty() ? method->title : name));
+}
+
+QString recipeTitle(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe) {
+  if (!recipe.name.empty()) return displayText(QString::fromStdString(recipe.name)).simplified();
+  const QString title = methodTitle(methods, recipe.spec.method);
+  return isPlain(recipe.spec) ? title : RecipeWords::tr("%1, changed").arg(title);
+}
+
+QString budgetText(const RecipeSpec& spec) {
+  if (spec.budget_tokens) return RecipeWords::tr("%1 slots").arg(formatCount(*spec.budget_tokens));
+  return formatShare(spec.retention);
+}
+
+QString recipeLabel(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe) {
+  const QString title = recipeTitle(methods, recipe);
+  return keepsEverything(recipe.spec) ? title : QStringLiteral("%1 · %2").arg(title, budgetText(recipe.spec));
+}
+
+QStringList recipeChanges(const RecipeSpec& spec) {
+  QStringList changes;
+  const std::pair<const char*, const std::string*> parts[] = {{"allocator", &spec.allocator},
+                                                              {"scorer", &spec.scorer},
+                                                              {"reducer", &spec.reducer},
+                                                              {"scope", &spec.scope},
+                                                              {"granularity", &spec.granularity}};
+  for (const auto& [kind, part] : parts) {
+    if (!part->empty()) changes << QStringLiteral("%1: %2").arg(partTitle(kind), displayText(QString::fromStdString(*part)));
+  }
+  for (const auto& [name, value] : spec.options) {
+    changes << displayText(QStringLiteral("%1 %2").arg(QString::fromStdString(name), QString::fromStdString(value)));
+  }
+  return changes;
+}
+
+QString phaseWords(const MethodInfo& method) {
+  if (method.phase == "once") return RecipeWords::tr("Once, after the question");
+  if (method.phase == "decode") return RecipeWords::tr("Also while writing");
+  if (method.phase == "ratio-decode") return RecipeWords::tr("Also while writing, by share");
+  if (method.phase == "prefill" || method.phase == "prune") return RecipeWords::tr("Prunes tokens while reading");
+  return displayText(QString::fromStdString(method.phase));
+}
+
+QStringList methodTags(const MethodInfo& method) {
+  if (method.name == "full") return {RecipeWords::tr("No compression")};
+  return {phaseWords(method), method.query_aware ? RecipeWords::tr("Judged by the question") : RecipeWords::tr("Not led by the question"),
+          method.merges ? RecipeWords::tr("Merges") : RecipeWords::tr("Drops")};
+}
+
+}  // namespace winnow::ui

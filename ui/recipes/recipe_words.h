@@ -1,0 +1,33 @@
+// A recipe in few words: what buttons, lists and messages call it.
+//
+// Used by the composer, the method picker, the recipe editor and ui/shell. UI thread only (translations).
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <vector>
+
+#include "app/recipes/recipe_json.h"
+#include "engine/compression/method_info.h"
+
+namespace winnow::ui {
+
+bool keepsEverything(const RecipeSpec& spec);  // method full
+// The method as it comes: no options, no other parts.
+bool isPlain(const RecipeSpec& spec);
+const MethodInfo* findMethod(const std::vector<MethodInfo>& methods, const std::string& name);
+QString methodTitle(const std::vector<MethodInfo>& methods, const std::string& name);
+// "My mixture", "VL-Cache", "VL-Cache, changed".
+QString recipeTitle(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe);
+QString budgetText(const RecipeSpec& spec);  // "20 %", "64 slots"
+// Title and budget; the full cache has only a title.
+QString recipeLabel(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe);
+// What differs from the method: "allocator meda", "window 16".
+QStringList recipeChanges(const RecipeSpec& spec);
+
+// "Once, after the question", "Also while writing" ...
+QString phaseWords(const MethodInfo& method);
+// Phase, judged by the question or not, merges or drops: the tags of a card.
+QStringList methodTags(const MethodInfo& method);
+
+}  // namespace winnow::ui
