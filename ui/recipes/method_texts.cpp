@@ -28,11 +28,11 @@ constexpr MethodText kMethods[] = {
     {"d2o", SAY("Gives even layers more room, keeps what got most attention, and merges what leaves into similar tokens, also while "
                 "writing."),
      SAY("When every millisecond counts: merging costs time at each word.")},
-    {"ems", SAY("Drops the least, merges the middle into class centres with a table of who went where, and keeps the best as they are. Made "
-                "for very small budgets."),
-     SAY("Large shares, where dropping alone is as good and simpler.")},
-    {"ems-no-position", SAY("EMS in the variant of its paper that leaves the positions of merged tokens out."),
-     SAY("Questions about order or time.")},
+    {"ems", SAY("Gives the best tokens of each head a slot of their own, lets similar ones share it, and drops the rest, also while writing. "
+                "Made for very small budgets."),
+     SAY("Large shares, where dropping alone is as good and faster.")},
+    {"ems-no-position", SAY("As EMS, but tokens are compared without their place in the text, and placed by rank when they are used."),
+     SAY("Questions about order or time; models whose positions have several axes.")},
     {"streaming-llm", SAY("Keeps the first four tokens and the most recent ones, also while writing. Costs nothing to compute."),
      SAY("Anything asked about the middle of a video: it is gone.")},
     {"local-window", SAY("Keeps only the most recent tokens. The simplest baseline."),
@@ -108,6 +108,12 @@ constexpr Text kOptions[] = {
     {"base", SAY("Which tokens stay: first and recent ones, or those with most attention.")},
     {"reference", SAY("What attention is compared with to decide on handing on.")},
     {"guarded", SAY("Tokens whose attention fluctuates most and that stay.")},
+    {"magnification", SAY("How many tokens share the room of one, on average.")},
+    {"tau", SAY("How similar a token must be to share a slot, from -1 to 1.")},
+    {"zero_mode", SAY("Tokens like no other: left out (masked), or counted with a value of zero as the paper words it (literal).")},
+    {"rotation", SAY("Where a token is placed when it is used: by its rank among the kept ones, or where it was.")},
+    {"phi", SAY("Who judges a picture token: the last word, or all that look at it.")},
+    {"layer", SAY("Layers that still see every token.")},
     {"same_all_layers", SAY("Draw one choice and use it in every layer.")},
 };
 
@@ -136,6 +142,7 @@ constexpr PartText kParts[] = {
     {"scorer", "window-votes", SAY("What the last tokens of the prompt vote for.")},
     {"scorer", "mean-attention", SAY("What is looked at most on average.")},
     {"scorer", "mean-deviation", SAY("What is looked at most on average, fluctuating ones protected.")},
+    {"scorer", "global-local", SAY("What the last tokens or all tokens look at, whichever is more.")},
     {"scorer", "random", SAY("By chance.")},
     {"reducer", "", SAY("What happens to the others")},
     {"reducer", "drop", SAY("They are dropped.")},
@@ -145,6 +152,7 @@ constexpr PartText kParts[] = {
     {"reducer", "gated", SAY("They are merged if they are similar enough, and dropped if not.")},
     {"reducer", "nearest-index", SAY("They are averaged into the nearest kept token in the text.")},
     {"reducer", "value-push", SAY("Their values are handed on to the following kept tokens.")},
+    {"reducer", "shared-entries", SAY("Similar ones share the slot of a kept token; the rest is dropped.")},
     {"scope", "", SAY("Who competes")},
     {"scope", "all", SAY("All tokens.")},
     {"scope", "visual", SAY("Picture tokens only; text stays.")},
