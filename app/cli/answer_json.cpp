@@ -90,6 +90,25 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
           {"stop_reason", stop_reason_name(finished.reason)}};
 }
 
+ordered_json agreement_json(const Agreement& agreement) {
+  ordered_json differences = ordered_json::array();
+  for (const WordDifference& each : agreement.differences) {
+    differences.push_back({{"word", each.word},
+                           {"text", each.text},
+                           {"full_text", each.full_text},
+                           {"probability", each.probability},
+                           {"full_probability", each.full_probability},
+                           {"full_choice_probability", each.full_choice_probability}});
+  }
+  ordered_json first;  // null: every choice is the full cache's
+  if (agreement.first_diverging_word) first = *agreement.first_diverging_word;
+  return {{"tokens", agreement.tokens},
+          {"top1", agreement.top1},
+          {"mean_kl", agreement.mean_kl},
+          {"first_diverging_word", first},
+          {"differences", differences}};
+}
+
 std::string json_line(const ordered_json& value, int indent) { return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace); }
 
 }  // namespace winnow::cli

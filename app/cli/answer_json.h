@@ -1,4 +1,4 @@
-// An answer with its figures as one JSON object: the documented output of `ask --json`, also used by `batch`.
+// An answer with its figures as one JSON object: the documented output of `ask --json`, also of `compare --json` for each column.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,6 +8,7 @@
 namespace winnow::cli {
 
 nlohmann::ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model);
+nlohmann::ordered_json agreement_json(const Agreement& agreement);
 const char* stop_reason_name(StopReason reason);
 
 // One line of UTF-8; bytes that are not (file names) become U+FFFD.

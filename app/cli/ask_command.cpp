@@ -1,32 +1,27 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/session.h"
-#include "app/model_library/model_library.h"
 
 namespace winnow::cli {
 namespace {
 
-void fill_from_sample(AskOptions& options) {
-  const QList<app::Sample> samples = app::demoSamples();
-  for (const app::Sample& sample : samples) {
-    if (sample.questions.isEmpty() || sample.kind != MediaKind::kVideo) continue;
-    options.turn.images.clear();
-    options.turn.videos = {sample.file.toStdString()};
-    if (options.question.empty()) options.question = sample.questions.first().question.toStdString();
-    std::fprintf(stderr, "%s\n> %s\n", sample.file.toStdString().c_str(), options.question.c_str());
-    return;
-  }
-  throw Exception(ErrorCode::kFileNotFound, "", "the bundled sample videos were not found");
+// A second request, so that the figures of the first are those of an ordinary turn. Nothing if it was interrupted.
+std::optional<Agreement> checked(Session& session, const Turn& turn, const Finished& finished) {
+  if (finished.reason == StopReason::kInterrupted) return std::nullopt;
+  ConsoleSink sink(AnswerOutput::kSilent);
+  session.run(Score{turn, finished.answer}, sink);
+  return sink.agreement;
 }
 
 }  // namespace
 
 ExitStatus run_ask(const AskOptions& given) {
   AskOptions options = given;
-  if (options.sample) fill_from_sample(options);
+  if (options.sample) take_sample(options.turn, options.question);
   Session session;
   const ModelInfo model = session.load(load_request(options.model));
   if (!model.device_note.empty()) std::fprintf(stderr, "%s\n", model.device_note.c_str());
@@ -37,16 +32,22 @@ ExitStatus run_ask(const AskOptions& given) {
   turn.sampling = sampling_of(options.turn);
   turn.recipe = recipe_of(options.turn);
   ConsoleSink sink(options.format == OutputFormat::kText ? AnswerOutput::kStream : AnswerOutput::kSilent);
-  session.run(std::move(turn), sink);
-
-  if (options.format == OutputFormat::kJson) {
-    std::printf("%s\n", json_line(answer_json(sink, model), 2).c_str());
-  } else {
+  session.run(turn, sink);
+  if (options.format == OutputFormat::kText) {
     std::printf("\n");
     std::fflush(stdout);
     std::fprintf(stderr, "%s", figures_text(sink).c_str());
   }
-  return sink.finished->reason == StopReason::kInterrupted ? ExitStatus::kInterrupted : ExitStatus::kAnswered;
+  const std::optional<Agreement> agreement = options.check ? checked(session, turn, *sink.finished) : std::nullopt;
+  if (options.format == OutputFormat::kJson) {
+    nlohmann::ordered_json object = answer_json(sink, model);
+    if (options.check) object["agreement"] = agreement ? agreement_json(*agreement) : nlohmann::ordered_json();
+    std::printf("%s\n", json_line(object, 2).c_str());
+  } else if (agreement) {
+    std::fprintf(stderr, "%s", agreement_text(*agreement).c_str());
+  }
+  const bool interrupted = sink.finished->reason == StopReason::kInterrupted || (options.check && !agreement);
+  return interrupted ? ExitStatus::kInterrupted : ExitStatus::kAnswered;
 }
 
 ExitStatus run_export(const ExportOptions& options) {

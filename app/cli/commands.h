@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/cli/exit_status.h"
 #include "app/cli/turn_options.h"
@@ -17,9 +18,21 @@ struct AskOptions {
   TurnOptions turn;
   OutputFormat format = OutputFormat::kText;
   bool sample = false;  // take the first bundled sample and its first question
+  bool check = false;   // then check the answer against the full cache
   std::string question;
 };
 ExitStatus run_ask(const AskOptions& options);
+
+// The same question under several recipes from one prefill.
+struct CompareOptions {
+  ModelOptions model;
+  TurnOptions turn;                  // its method is not used
+  std::vector<std::string> columns;  // as column_methods.h reads them
+  OutputFormat format = OutputFormat::kText;
+  bool sample = false;
+  std::string question;
+};
+ExitStatus run_compare(const CompareOptions& options);
 
 struct ExportOptions {
   ModelOptions model;

@@ -83,9 +83,11 @@ void ConsoleSink::on_event(Event event) {
   } else if (auto* done = std::get_if<Finished>(&event.body)) {
     clear_line();
     finished = std::move(*done);
-  } else if (auto* failed = std::get_if<Failed>(&event.body)) {
+  } else if (auto* scored = std::get_if<Scored>(&event.body)) {
     clear_line();
-    error = std::move(failed->error);
+    agreement = std::move(scored->agreement);
+  } else if (std::holds_alternative<Failed>(event.body) || std::holds_alternative<Compared>(event.body)) {
+    clear_line();
   }
 }
 
@@ -127,11 +129,9 @@ InterruptOnSignal::~InterruptOnSignal() {
   g_interrupt.store(nullptr);
 }
 
-std::string figures_text(const ConsoleSink& sink) {
-  if (!sink.finished) return {};
-  const TurnFigures& f = sink.finished->figures;
+std::string media_text(const std::vector<MediaSampled>& sampled) {
   std::ostringstream text;
-  for (const MediaSampled& media : sink.media) {
+  for (const MediaSampled& media : sampled) {
     if (media.kind != MediaKind::kVideo) continue;
     double largest_shift = 0.0;
     for (std::size_t i = 0; i < media.asked_s.size() && i < media.actual_s.size(); ++i) {
@@ -141,6 +141,14 @@ std::string figures_text(const ConsoleSink& sink) {
          << " s to " << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.back(), 2) << " s, at most " << fixed(largest_shift, 2)
          << " s from the time asked\n";
   }
+  return text.str();
+}
+
+std::string figures_text(const ConsoleSink& sink) {
+  if (!sink.finished) return {};
+  const TurnFigures& f = sink.finished->figures;
+  std::ostringstream text;
+  text << media_text(sink.media);
   text << f.method;
   if (f.method != "full") text << " at " << fixed(100.0 * f.achieved_retention, 1) << " % kept";
   text << " · " << f.tokens.prompt << " prompt tokens (" << f.tokens.visual << " visual) · KV " << bytes_text(f.kv_bytes.after_event) << " of "
@@ -148,6 +156,20 @@ std::string figures_text(const ConsoleSink& sink) {
   if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
   text << '\n';
   for (const CompressionNote note : f.notes) text << "note: " << note_sentence(note) << '\n';
+  return text.str();
+}
+
+std::string agreement_text(const Agreement& agreement) {
+  std::ostringstream text;
+  text << "the full cache would have chosen the same at " << fixed(100.0 * agreement.top1, 1) << " % of " << agreement.tokens
+       << " tokens · KL " << fixed(agreement.mean_kl, 4) << " nats per token\n";
+  const auto per_cent = [](double share) { return fixed(100.0 * share, 1) + " %"; };
+  for (const WordDifference& each : agreement.differences) {
+    text << "  word " << each.word + 1 << ": ";
+    text << (each.text.empty() ? "the end" : "\"" + each.text + "\"") << " (" << per_cent(each.probability) << ", with the full cache "
+         << per_cent(each.full_probability) << "); the full cache says "
+         << (each.full_text.empty() ? "the end" : "\"" + each.full_text + "\"") << " (" << per_cent(each.full_choice_probability) << ")\n";
+  }
   return text.str();
 }
 

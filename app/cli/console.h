@@ -25,8 +25,8 @@ class ConsoleSink : public EventSink {
 
   std::optional<ModelInfo> model;
   std::optional<Finished> finished;
-  std::optional<Error> error;
   std::optional<CacheReport> report;
+  std::optional<Agreement> agreement;
   std::vector<MediaSampled> media;
 
  private:
@@ -52,6 +52,10 @@ class InterruptOnSignal {
 
 // For people: asked against done frames; tokens, cache, speed; a line for each note of the compression.
 std::string figures_text(const ConsoleSink& sink);
+// The first part of it.
+std::string media_text(const std::vector<MediaSampled>& media);
+// For people: how many choices are the full cache's, then a line for each word where they part.
+std::string agreement_text(const Agreement& agreement);
 
 std::string bytes_text(std::int64_t bytes);
 

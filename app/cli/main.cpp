@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <cstdio>
 
+#include "app/cli/column_methods.h"
 #include "app/cli/commands.h"
 #include "app/cli/eval_command.h"
 
@@ -33,11 +34,34 @@ int main(int argc, char** argv) {
   add_sampling_options(*ask_command, ask.turn);
   ask_command->add_flag("--json", json, "one JSON object on stdout and nothing else");
   ask_command->add_flag("--sample", ask.sample, "ask about a bundled sample video");
+  ask_command->add_flag("--check", ask.check, "check the answer against the full cache, word by word");
   ask_command->add_option("question", ask.question, "the question");
   ask_command->callback([&] {
     if (ask.question.empty() && !ask.sample) throw CLI::RequiredError("question");
     ask.format = format();
     status = run_ask(ask);
+  });
+
+  CompareOptions compare;
+  CLI::App* compare_command = program.add_subcommand("compare", "one question under several methods, from one prefill");
+  add_model_options(*compare_command, compare.model);
+  add_media_options(*compare_command, compare.turn);
+  compare_command->add_option("--method", compare.columns, "a method, or method@retention; once for each of up to eight columns")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->required()
+      ->check(column_problem);
+  add_recipe_options(*compare_command, compare.turn);
+  add_sampling_options(*compare_command, compare.turn);
+  compare_command->add_flag("--json", json, "one JSON object on stdout and nothing else");
+  compare_command->add_flag("--sample", compare.sample, "ask about a bundled sample video");
+  compare_command->add_option("question", compare.question, "the question");
+  compare_command->callback([&] {
+    if (compare.question.empty() && !compare.sample) throw CLI::RequiredError("question");
+    if (compare.columns.size() > winnow::Compare::kMostRecipes) throw CLI::ValidationError("--method", "at most eight methods are compared");
+    compare.format = format();
+    status = run_compare(compare);
   });
 
   ChatOptions chat;

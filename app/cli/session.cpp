@@ -1,8 +1,29 @@
 #include "app/cli/session.h"
 
+#include <optional>
+#include <utility>
+
 #include "app/media/media_opener.h"
 
 namespace winnow::cli {
+namespace {
+
+// Keeps the error that ended a request.
+class ErrorWatch : public EventSink {
+ public:
+  explicit ErrorWatch(EventSink& sink) : sink_(sink) {}
+  void on_event(Event event) override {
+    if (const auto* failed = std::get_if<Failed>(&event.body)) error = failed->error;
+    sink_.on_event(std::move(event));
+  }
+
+  std::optional<Error> error;
+
+ private:
+  EventSink& sink_;
+};
+
+}  // namespace
 
 Session::Session() : opener_(std::make_unique<app::FfmpegMediaOpener>()), engine_(make_engine(opener_.get())) {}
 Session::~Session() = default;
@@ -14,11 +35,12 @@ ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {
   return *sink.model;
 }
 
-void Session::run(RequestBody body, ConsoleSink& sink) {
+void Session::run(RequestBody body, EventSink& sink) {
   InterruptSource interrupt;
   const InterruptOnSignal on_signal(interrupt);
-  engine_->handle({++last_id_, std::move(body)}, sink, interrupt.token());
-  if (sink.error) throw Exception(*sink.error);
+  ErrorWatch watch(sink);
+  engine_->handle({++last_id_, std::move(body)}, watch, interrupt.token());
+  if (watch.error) throw Exception(*watch.error);
 }
 
 }  // namespace winnow::cli

@@ -17,8 +17,8 @@ class Session {
 
   // Loads the model; progress goes to stderr.
   ModelInfo load(const LoadModel& request, ProgressOutput progress = ProgressOutput::kPhases);
-  // Runs a Turn, ExportTurn or ForgetConversation; Ctrl+C stops it. Throws the engine's error; an interrupted turn is an outcome.
-  void run(RequestBody body, ConsoleSink& sink);
+  // Runs any other request; Ctrl+C stops it. Throws the engine's error; an interrupted turn is an outcome.
+  void run(RequestBody body, EventSink& sink);
   // For commands that drive it themselves.
   Engine& engine() { return *engine_; }
 

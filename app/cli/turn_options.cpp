@@ -1,6 +1,7 @@
 #include "app/cli/turn_options.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "app/model_library/model_library.h"
 #include "app/recipes/recipe_json.h"
@@ -63,6 +64,10 @@ void add_method_options(CLI::App& command, TurnOptions& options) {
       "--recipe", [&options](const std::string& file) { take_recipe(app::readRecipeFile(file).spec, options); },
       "a recipe saved by the window (resources/recipe.schema.json); options given beside it count");
   command.add_option("--method", options.method, "compression method (see: winnow-cli methods)")->check(CLI::IsMember(method_names()))->capture_default_str();
+  add_recipe_options(command, options);
+}
+
+void add_recipe_options(CLI::App& command, TurnOptions& options) {
   const auto set_retention = [&options](double share) {
     options.retention = share;
     options.budget_tokens = 0;  // of a recipe file
@@ -165,6 +170,19 @@ Sampling sampling_of(const TurnOptions& options) {
   sampling.max_new_tokens = options.max_new_tokens;
   sampling.stop_strings = options.stop_strings;
   return sampling;
+}
+
+void take_sample(TurnOptions& options, std::string& question) {
+  const QList<app::Sample> samples = app::demoSamples();
+  for (const app::Sample& sample : samples) {
+    if (sample.questions.isEmpty() || sample.kind != MediaKind::kVideo) continue;
+    options.images.clear();
+    options.videos = {sample.file.toStdString()};
+    if (question.empty()) question = sample.questions.first().question.toStdString();
+    std::fprintf(stderr, "%s\n> %s\n", sample.file.toStdString().c_str(), question.c_str());
+    return;
+  }
+  throw Exception(ErrorCode::kFileNotFound, "", "the bundled sample videos were not found");
 }
 
 std::vector<Message> first_thread(const TurnOptions& options, const std::string& question) {

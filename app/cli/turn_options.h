@@ -1,4 +1,4 @@
-// The options that ask, chat, export and batch share, and what they mean as engine requests.
+// The options that ask, compare, chat, export and batch share, and what they mean as engine requests.
 //
 // Used by the commands; filled by CLI11. Paths are bytes, taken literally.
 #pragma once
@@ -51,6 +51,7 @@ struct TurnOptions {
 void add_model_options(CLI::App& command, ModelOptions& options);
 void add_media_options(CLI::App& command, TurnOptions& options);
 void add_method_options(CLI::App& command, TurnOptions& options);
+void add_recipe_options(CLI::App& command, TurnOptions& options);  // all of them but --method
 void add_sampling_options(CLI::App& command, TurnOptions& options);
 
 LoadModel load_request(const ModelOptions& options);
@@ -58,6 +59,9 @@ MediaRequest image_request(const std::string& path);
 MediaRequest video_request(const std::string& path, const TurnOptions& options);
 RecipeSpec recipe_of(const TurnOptions& options);
 Sampling sampling_of(const TurnOptions& options);
+
+// The first bundled sample video, and its first question unless there is one; says on stderr which.
+void take_sample(TurnOptions& options, std::string& question);
 
 // System prompt (if any) and one user message: media first, then the question.
 std::vector<Message> first_thread(const TurnOptions& options, const std::string& question);

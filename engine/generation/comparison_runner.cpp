@@ -38,6 +38,15 @@ bool is_full(const Conversation& state, const Conversation& full) {
   return !state.decode_policy && state.cache.bytes_in_use() == full.cache.bytes_in_use();
 }
 
+// A prefill of its own that found its media's features ready owes them to the shared pass. Returns their time.
+double take_vision_pass(TimingsMs& own, const TimingsMs& shared) {
+  if (own.vision > 0.0) return 0.0;
+  own.media = shared.media;
+  own.preprocess = shared.preprocess;
+  own.vision = shared.vision;
+  return shared.media + shared.preprocess + shared.vision;
+}
+
 }  // namespace
 
 Compared ComparisonRunner::run(const Compare& compare, ConversationSlot& slot, const EmitEvent& emit, const InterruptToken& interrupt) {
@@ -68,7 +77,7 @@ Compared ComparisonRunner::run(const Compare& compare, ConversationSlot& slot, c
       if (!column.shared) ++compared.prefills;
       ReadyTurn ready = column.shared ? shared.compress(*column.shared, working, say)
                                       : prefill_turn(model_, opener_, column.turn, working, nullptr, say, interrupt);
-      const double waited_ms = column.shared ? shared.waited_ms(*column.shared) : 0.0;
+      const double waited_ms = column.shared ? shared.waited_ms(*column.shared) : take_vision_pass(ready.timings, shared.timings());
       const bool same_cache = is_full(working, full);
       AnswerStart own{working.fork(), ready.first_logits};
       Finished finished =

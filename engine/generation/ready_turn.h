@@ -44,6 +44,7 @@ class SharedPrefill {
 
   const Conversation& full() const { return full_; }
   const at::Tensor& first_logits() const { return first_logits_; }
+  const TimingsMs& timings() const { return timings_; }  // without any recipe's part
   // Compresses `working`, a fork of full(), under recipe number `index`. Each recipe once.
   ReadyTurn compress(std::size_t index, Conversation& working, const EmitEvent& emit);
   // What a turn under this recipe alone would have waited for the prefill.

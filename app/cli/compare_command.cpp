@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/answer_json.h"
+#include "app/cli/column_methods.h"
+#include "app/cli/commands.h"
+#include "app/cli/session.h"
+
+namespace winnow::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// One sink per column, and one for what all share.
+class ComparisonSink : public EventSink {
+ public:
+  struct Column {
+    std::string label;
+    ConsoleSink sink;
+    bool shares_prefill = true;
+  };
+
+  ComparisonSink(const std::vector<RecipeSpec>& recipes, OutputFormat format) : format_(format) {
+    const AnswerOutput output = format == OutputFormat::kText ? AnswerOutput::kStream : AnswerOutput::kSilent;
+    for (const RecipeSpec& recipe : recipes) columns.push_back({column_label(recipe), ConsoleSink(output, ProgressOutput::kTerminalOnly)});
+  }
+
+  void on_event(Event event) override {
+    if (auto* done = std::get_if<Compared>(&event.body)) compared = *done;
+    if (event.column == Event::kNoColumn) {
+      common.on_event(std::move(event));
+      return;
+    }
+    Column& column = columns.at(static_cast<std::size_t>(event.column));
+    const auto* started = std::get_if<ColumnStarted>(&event.body);
+    if (started != nullptr) column.shares_prefill = started->shares_prefill;
+    if (format_ == OutputFormat::kText && started != nullptr) {
+      std::printf("%s%s\n", column.label.c_str(), column.shares_prefill ? "" : " (a prefill of its own)");
+      std::fflush(stdout);
+    }
+    const bool answered = std::holds_alternative<Finished>(event.body);
+    column.sink.on_event(std::move(event));
+    if (format_ == OutputFormat::kText && answered) {
+      std::printf("\n\n");
+      std::fflush(stdout);
+      std::fprintf(stderr, "%s\n", figures_text(column.sink).c_str());
+    }
+  }
+
+  ConsoleSink common{AnswerOutput::kSilent};
+  std::vector<Column> columns;
+  std::optional<Compared> compared;
+
+ private:
+  OutputFormat format_;
+};
+
+ordered_json comparison_json(ComparisonSink& sink, const ModelInfo& model) {
+  ordered_json columns = ordered_json::array();
+  for (ComparisonSink::Column& column : sink.columns) {
+    if (!column.sink.finished) break;  // stopped before it
+    if (column.shares_prefill) column.sink.media = sink.common.media;
+    ordered_json object = answer_json(column.sink, model);
+    object["prefill"] = column.shares_prefill ? "shared" : "own";
+    object["agreement"] = column.sink.agreement ? agreement_json(*column.sink.agreement) : ordered_json();
+    columns.push_back(std::move(object));
+  }
+  return {{"prefills", sink.compared->prefills},
+          {"shared_prefix_bytes", sink.compared->shared_prefix_bytes},
+          {"allocated_bytes", sink.compared->allocated_bytes},
+          {"stopped", sink.compared->stopped},
+          {"columns", columns}};
+}
+
+std::string number(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+// The figures side by side. "same choice": share of tokens at which the full cache would have chosen the same.
+std::string comparison_table(const ComparisonSink& sink) {
+  std::vector<std::vector<std::string>> rows = {{"method", "kept", "KV", "first token", "tokens/s", "same choice", "KL", "first other word"}};
+  for (const ComparisonSink::Column& column : sink.columns) {
+    if (!column.sink.finished) break;
+    const TurnFigures& f = column.sink.finished->figures;
+    std::vector<std::string> row = {column.label, number("%.1f %%", 100.0 * f.achieved_retention), bytes_text(f.kv_bytes.after_event),
+                                    number("%.0f ms", f.timings_ms.ttft), number("%.1f", f.tokens_per_s)};
+    if (const std::optional<Agreement>& agreement = column.sink.agreement) {
+      row.push_back(number("%.1f %%", 100.0 * agreement->top1));
+      row.push_back(number("%.4f", agreement->mean_kl));
+      row.push_back(agreement->differences.empty() ? "none" : std::to_string(*agreement->first_diverging_word + 1));
+    } else {
+      row.insert(row.end(), 3, "-");
+    }
+    rows.push_back(std::move(row));
+  }
+  std::string text;
+  for (const std::vector<std::string>& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      std::size_t width = 0;
+      for (const std::vector<std::string>& other : rows) width = std::max(width, other[i].size());
+      const std::string space(width - row[i].size(), ' ');
+      text += (i == 0 ? row[i] + space : "  " + space + row[i]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+ExitStatus run_compare(const CompareOptions& given) {
+  CompareOptions options = given;
+  if (options.sample) take_sample(options.turn, options.question);
+  Compare request;
+  request.conversation = 1;
+  request.messages = first_thread(options.turn, options.question);
+  request.sampling = sampling_of(options.turn);
+  request.recipes = column_recipes(options.turn, options.columns);
+  Session session;
+  const ModelInfo model = session.load(load_request(options.model));
+  if (!model.device_note.empty()) std::fprintf(stderr, "%s\n", model.device_note.c_str());
+
+  ComparisonSink sink(request.recipes, options.format);
+  session.run(std::move(request), sink);
+  if (!sink.compared) return ExitStatus::kInterrupted;  // before the first answer
+  if (options.format == OutputFormat::kJson) {
+    std::printf("%s\n", json_line(comparison_json(sink, model), 2).c_str());
+  } else {
+    std::fprintf(stderr, "%s", media_text(sink.common.media).c_str());
+    std::printf("%s%lld %s · shared prefix %s, all caches together %s\n", comparison_table(sink).c_str(),
+                static_cast<long long>(sink.compared->prefills), sink.compared->prefills == 1 ? "prefill" : "prefills",
+                bytes_text(sink.compared->shared_prefix_bytes).c_str(), bytes_text(sink.compared->allocated_bytes).c_str());
+  }
+  return sink.compared->stopped ? ExitStatus::kInterrupted : ExitStatus::kAnswered;
+}
+
+}  // namespace winnow::cli
