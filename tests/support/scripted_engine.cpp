@@ -191,6 +191,7 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
     figures.kept_text = static_cast<double>(prompt - visual_tokens);
     figures.kept_visual = figures.kept - figures.kept_text;
     figures.bytes = (figures.kept_per_head[0] + figures.kept_per_head[1]) * (kBytesPerSlot / kKvHeads);
+    if (turn.recipe.method == "vl-cache") figures.why = {{"sparsity", 0.5 + 0.1 * layer}};
     report.kv_bytes.after_event += figures.bytes;
     report.layers.push_back(std::move(figures));
   }
@@ -220,7 +221,12 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
     const std::int64_t generated = ++finished.figures.tokens.generated;
     const std::int64_t grown = generated * layers * kBytesPerSlot;
     script.push_back({word_delay, Say{TextDelta{std::move(word)}}});
-    script.push_back({{}, Say{DecodeSample{generated, 50.0, now_at_prompt + grown, full_at_prompt + grown}}});
+    std::vector<SlotCounts> slots;
+    for (LayerFigures& layer : finished.figures.layers) {
+      layer.end = {layer.kept_visual, layer.kept_text, static_cast<double>(generated)};
+      slots.push_back(layer.end);
+    }
+    script.push_back({{}, Say{DecodeSample{generated, 50.0, now_at_prompt + grown, full_at_prompt + grown, std::move(slots)}}});
   }
   const std::int64_t grown = finished.figures.tokens.generated * layers * kBytesPerSlot;
   finished.figures.kv_bytes.full += grown;

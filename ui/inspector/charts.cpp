@@ -1,12 +1,15 @@
 #include "ui/inspector/charts.h"
 
 #include <QHelpEvent>
+#include <QLocale>
 #include <QPainter>
 #include <QPainterPath>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "ui/recipes/method_texts.h"
 #include "ui/shell/format_text.h"
 #include "ui/theme/theme.h"
 
@@ -106,9 +109,11 @@ LayerBars::LayerBars(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
-void LayerBars::setLayers(const std::vector<LayerFigures>& layers) {
+void LayerBars::setLayers(const std::vector<LayerFigures>& layers, const std::vector<SlotCounts>& slots) {
   const bool resized = layers.size() != m_layers.size();
   m_layers = layers;
+  m_slots = slots;
+  m_slots.resize(m_layers.size());
   QStringList lines;
   for (std::size_t i = 0; i < m_layers.size() && i < 64; ++i) lines << describe(static_cast<int>(i));
   setAccessibleDescription(lines.join(QLatin1String("; ")));
@@ -127,9 +132,18 @@ QSize LayerBars::minimumSizeHint() const { return QSize(theme().px(160), sizeHin
 QString LayerBars::describe(int layer) const {
   if (layer < 0 || layer >= static_cast<int>(m_layers.size())) return {};
   const LayerFigures& f = m_layers[static_cast<std::size_t>(layer)];
-  return tr("Layer %1: budget %2, kept %3 (%4 visual, %5 text), %6")
-      .arg(layer)
-      .arg(formatCount(double(f.budget)), formatCount(f.kept), formatCount(f.kept_visual), formatCount(f.kept_text), formatBytes(f.bytes));
+  const SlotCounts& now = m_slots[static_cast<std::size_t>(layer)];
+  QString text = tr("Layer %1: budget %2, kept %3 (%4 visual, %5 text), %6")
+                     .arg(layer)
+                     .arg(formatCount(double(f.budget)), formatCount(f.kept), formatCount(f.kept_visual), formatCount(f.kept_text),
+                          formatBytes(f.bytes));
+  const double left = f.kept - now.visual - now.text;
+  if (now.generated > 0) text += tr(", %1 written").arg(formatCount(now.generated));
+  if (now.generated > 0 && left > 0.5) text += tr(", %1 left while writing").arg(formatCount(left));
+  for (const auto& [name, value] : f.why) {
+    text += QStringLiteral("\n%1 %2. %3").arg(reasonTitle(name), QLocale().toString(value, 'g', 3), reasonHelp(name));
+  }
+  return text;
 }
 
 bool LayerBars::event(QEvent* event) {
@@ -150,10 +164,10 @@ void LayerBars::paintEvent(QPaintEvent* event) {
   const QFontMetricsF metrics(font);
   painter.setFont(font);
   double largest = 1;
-  for (const LayerFigures& layer : m_layers) largest = std::max({largest, double(layer.budget), layer.kept});
+  for (std::size_t i = 0; i < m_layers.size(); ++i) largest = std::max({largest, double(m_layers[i].budget), m_slots[i].total()});
   const qreal label = metrics.horizontalAdvance(QString::number(std::max<std::size_t>(10, m_layers.size()))) + theme().px(8);
   qreal value = 0;
-  for (const LayerFigures& layer : m_layers) value = std::max(value, metrics.horizontalAdvance(formatCount(layer.kept)));
+  for (const SlotCounts& slots : m_slots) value = std::max(value, metrics.horizontalAdvance(formatCount(slots.total())));
   value += theme().px(8);
   const qreal room = std::max<qreal>(20, width() - label - value);
   const qreal row = rowHeight();
@@ -161,19 +175,23 @@ void LayerBars::paintEvent(QPaintEvent* event) {
   const int first = std::max(0, static_cast<int>(event->rect().top() / row));
   for (int i = first; i < static_cast<int>(m_layers.size()) && i * row <= event->rect().bottom(); ++i) {
     const LayerFigures& layer = m_layers[static_cast<std::size_t>(i)];
+    const SlotCounts& now = m_slots[static_cast<std::size_t>(i)];
     const qreal y = i * row;
     painter.setPen(c.mutedText);
     painter.drawText(QRectF(0, y, label - theme().px(8), row), Qt::AlignRight | Qt::AlignVCenter, QString::number(i));
-    painter.drawText(QRectF(width() - value, y, value, row), Qt::AlignRight | Qt::AlignVCenter, formatCount(layer.kept));
+    painter.drawText(QRectF(width() - value, y, value, row), Qt::AlignRight | Qt::AlignVCenter, formatCount(now.total()));
     const QRectF budget(label, y + (row - bar) / 2, std::max<qreal>(2, room * double(layer.budget) / largest), bar);
     QPainterPath clip;
-    const QRectF fill(label, budget.top(), room * layer.kept / largest, bar);
+    const QRectF fill(label, budget.top(), room * now.total() / largest, bar);
     clip.addRoundedRect(fill.united(QRectF(fill.topLeft(), QSizeF(2, bar))), theme().px(3), theme().px(3));
     painter.save();
     painter.setClipPath(clip);
-    const qreal visual = room * layer.kept_visual / largest;
-    painter.fillRect(QRectF(label, fill.top(), visual, bar), c.chartVisual);
-    painter.fillRect(QRectF(label + visual, fill.top(), fill.width() - visual, bar), c.chartText);
+    qreal x = label;
+    for (const auto& [slots, color] : {std::pair{now.visual, c.chartVisual}, std::pair{now.text, c.chartText}, std::pair{now.generated, c.chartWritten}}) {
+      const qreal wide = room * slots / largest;
+      painter.fillRect(QRectF(x, fill.top(), wide, bar), color);
+      x += wide;
+    }
     painter.restore();
     painter.setPen(QPen(c.strongBorder, 1));
     painter.setBrush(Qt::NoBrush);

@@ -47,12 +47,12 @@ class KeptBar : public QWidget {
   double m_total = 0;
 };
 
-// A row per layer: outline = budget, fill = kept, split into visual and text.
+// A row per layer: outline = budget, fill = slots in use now, split into visual, text and written.
 class LayerBars : public QWidget {
   Q_OBJECT
  public:
   explicit LayerBars(QWidget* parent = nullptr);
-  void setLayers(const std::vector<LayerFigures>& layers);
+  void setLayers(const std::vector<LayerFigures>& layers, const std::vector<SlotCounts>& slots);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
   QString describe(int layer) const;
@@ -64,6 +64,7 @@ class LayerBars : public QWidget {
  private:
   qreal rowHeight() const;
   std::vector<LayerFigures> m_layers;
+  std::vector<SlotCounts> m_slots;
 };
 
 // Tokens per second over time; at most one point a pixel is drawn.

@@ -7,6 +7,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLocale>
+#include <QMimeData>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScrollArea>
@@ -20,6 +21,7 @@
 #include "ui/inspector/charts.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/models/layer_table_model.h"
+#include "ui/recipes/method_texts.h"
 #include "ui/shell/format_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -153,9 +155,11 @@ QWidget* InspectorPanel::buildNow() {
   addGap(layout, 10);
 
   layout->addWidget(section(tr("Layers")));
-  layout->addWidget(caption(tr("Outline: budget. Fill: kept, per key-value head; blue visual, orange text.")));
+  layout->addWidget(caption(tr("Outline: budget. Fill: in use now, per key-value head; blue pictures, orange text, green the answer.")));
   m_layers = new LayerBars;
   layout->addWidget(m_layers);
+  m_why = caption(QString());
+  layout->addWidget(m_why);
   layout->addStretch(1);
 
   auto* scroll = new QScrollArea;
@@ -188,7 +192,8 @@ QWidget* InspectorPanel::buildTable() {
   m_table->setAlternatingRowColors(true);
   m_table->verticalHeader()->hide();
   m_table->verticalHeader()->setDefaultSectionSize(theme().px(26));
-  m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+  m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   m_table->horizontalHeader()->setMinimumSectionSize(theme().px(46));
   m_table->horizontalHeader()->setHighlightSections(false);
   auto* copy = new QAction(tr("Copy"), m_table);
@@ -208,10 +213,16 @@ QWidget* InspectorPanel::buildTable() {
 }
 
 void InspectorPanel::copyTable() {
-  QApplication::clipboard()->setText(tabSeparated(*m_sorted, m_table->selectionModel()->selectedIndexes()));
+  // Tabs for editors and spreadsheets that take plain text, commas for what asks for CSV.
+  const QModelIndexList selection = m_table->selectionModel()->selectedIndexes();
+  auto* copied = new QMimeData;
+  copied->setText(separatedValues(*m_sorted, selection, QLatin1Char('\t')));
+  copied->setData(QStringLiteral("text/csv"), separatedValues(*m_sorted, selection, QLatin1Char(',')).toUtf8());
+  QApplication::clipboard()->setMimeData(copied);
 }
 
 QString InspectorPanel::phaseLine() const { return m_phase->text(); }
+QString InspectorPanel::whyLine() const { return m_why->isHidden() ? QString() : m_why->text(); }
 QString InspectorPanel::notesLine() const { return m_notes->isHidden() ? QString() : m_notes->text(); }
 
 void InspectorPanel::schedule() {
@@ -263,8 +274,14 @@ void InspectorPanel::refresh() {
   m_firstToken->setText(f.ttftMs > 0
                             ? tr("First word after %1 · %2 tokens written").arg(formatMilliseconds(f.ttftMs)).arg(f.generatedTokens)
                             : tr("%1 tokens written").arg(f.generatedTokens));
-  m_layers->setLayers(f.layers);
-  m_model->setLayers(f.layers);
+  m_layers->setLayers(f.layers, f.slots);
+  m_model->setLayers(f.layers, f.slots);
+  QStringList why;
+  for (const auto& [name, value] : f.layers.empty() ? decltype(LayerFigures::why){} : f.layers.front().why) {
+    why << QStringLiteral("%1: %2").arg(reasonTitle(name), reasonHelp(name));
+  }
+  m_why->setText(why.isEmpty() ? QString() : tr("Why a layer got its budget (numbers in the table): %1").arg(why.join(QLatin1Char(' '))));
+  m_why->setVisible(!why.isEmpty());
   m_timer.start();
 }
 

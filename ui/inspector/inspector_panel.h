@@ -33,6 +33,8 @@ class InspectorPanel : public QWidget {
   QTabWidget* tabs() const { return m_tabs; }
   void copyTable();
   QString phaseLine() const;
+  QString whyLine() const;    // what the allocator's numbers mean; empty while there are none
+  LayerBars* layerBars() const { return m_layers; }
   QString notesLine() const;  // empty while hidden
 
   QSize sizeHint() const override;
@@ -69,6 +71,7 @@ class InspectorPanel : public QWidget {
   QLabel* m_firstToken = nullptr;
   Sparkline* m_sparkline = nullptr;
   LayerBars* m_layers = nullptr;
+  QLabel* m_why = nullptr;
   LayerTableModel* m_model = nullptr;
   QSortFilterProxyModel* m_sorted = nullptr;
   QTableView* m_table = nullptr;

@@ -20,6 +20,15 @@ double meanOver(const std::vector<LayerFigures>& layers, Member member) {
   return sum / static_cast<double>(layers.size());
 }
 
+// What each layer holds by origin: as counted last, or as the event left it.
+std::vector<SlotCounts> slotsOf(const std::vector<LayerFigures>& layers) {
+  std::vector<SlotCounts> slots;
+  for (const LayerFigures& layer : layers) {
+    slots.push_back(layer.end.total() > 0 ? layer.end : SlotCounts{layer.kept_visual, layer.kept_text, 0.0});
+  }
+  return slots;
+}
+
 }  // namespace
 
 QString phaseText(Phase phase, quint64 done, quint64 total) {
@@ -86,6 +95,7 @@ void CacheMonitor::take(const EventBody& event) {
     f.hasReport = true;
     f.kv = report->kv_bytes;
     f.layers = report->layers;
+    f.slots = slotsOf(report->layers);
     f.notes = report->notes;
     f.visualTokens = f.textTokens = 0;
     for (const TokenOrigin& token : report->tokens) ++(token.modality == Modality::kVisual ? f.visualTokens : f.textTokens);
@@ -95,6 +105,7 @@ void CacheMonitor::take(const EventBody& event) {
     f.tokensPerS = sample->tokens_per_s;
     f.kv.end = sample->kv_bytes_now;
     f.kv.full = sample->kv_bytes_full_now;
+    if (sample->layers.size() == f.layers.size()) f.slots = sample->layers;
     f.speedHistory.push_back(sample->tokens_per_s);
     if (f.speedHistory.size() > kHistory) f.speedHistory.erase(f.speedHistory.begin());
   } else if (const auto* finished = std::get_if<Finished>(&event)) {
@@ -103,7 +114,10 @@ void CacheMonitor::take(const EventBody& event) {
       const TurnFigures& t = finished->figures;
       f.hasReport = f.hasReport || !t.layers.empty();
       f.kv = t.kv_bytes;
-      if (!t.layers.empty()) f.layers = t.layers;
+      if (!t.layers.empty()) {
+        f.layers = t.layers;
+        f.slots = slotsOf(t.layers);
+      }
       f.generatedTokens = t.tokens.generated;
       f.tokensPerS = t.tokens_per_s;
       f.ttftMs = t.timings_ms.ttft;
@@ -124,6 +138,7 @@ void CacheMonitor::showStored(const TurnFigures& figures) {
   f.retention = figures.retention;
   f.kv = figures.kv_bytes;
   f.layers = figures.layers;
+  f.slots = slotsOf(figures.layers);
   f.notes = figures.notes;
   f.visualTokens = figures.tokens.visual;
   f.textTokens = figures.tokens.text;

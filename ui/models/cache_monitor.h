@@ -21,7 +21,8 @@ struct CacheFigures {
   quint64 phaseDone = 0;
   quint64 phaseTotal = 0;
   KvBytes kv;
-  std::vector<LayerFigures> layers;
+  std::vector<LayerFigures> layers;  // at the event
+  std::vector<SlotCounts> slots;     // per layer, now: what was written joins, what decoding evicts leaves
   qint64 visualTokens = 0;  // of the prompt
   qint64 textTokens = 0;    // of the prompt, system included
   qint64 generatedTokens = 0;

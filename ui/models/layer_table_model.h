@@ -5,6 +5,7 @@
 
 #include <QAbstractTableModel>
 #include <QModelIndexList>
+#include <string>
 #include <vector>
 
 #include "engine/api/events.h"
@@ -14,10 +15,12 @@ namespace winnow::ui {
 class LayerTableModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  enum Column : int { kLayer = 0, kBudget, kKept, kVisual, kText, kBytes, kColumnCount };
+  // Kept, visual and text are of the event; written, left and now follow the answer. Behind them a column per number of the allocator.
+  enum Column : int { kLayer = 0, kBudget, kKept, kVisual, kText, kWritten, kLeft, kNow, kBytes, kFirstReason };
 
   using QAbstractTableModel::QAbstractTableModel;
-  void setLayers(const std::vector<LayerFigures>& layers);
+  // slots: per layer, now (CacheFigures::slots); empty: nothing was counted.
+  void setLayers(const std::vector<LayerFigures>& layers, const std::vector<SlotCounts>& slots);
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -27,9 +30,10 @@ class LayerTableModel : public QAbstractTableModel {
  private:
   double number(int row, int column) const;
   std::vector<LayerFigures> m_layers;
+  std::vector<SlotCounts> m_slots;
 };
 
-// Rows as tab-separated values with a header line; plain numbers, no grouping.
-QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& selection);
+// Rows with a header line, cells divided by `separator` (tab, comma); plain numbers, no grouping.
+QString separatedValues(const QAbstractItemModel& model, const QModelIndexList& selection, QChar separator);
 
 }  // namespace winnow::ui

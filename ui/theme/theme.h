@@ -39,8 +39,8 @@ struct Colors {
   QColor border, strongBorder, hover, pressed;
   QColor accent, accentHover, accentSoft, userBubble, selection, link;
   QColor danger, dangerSoft, warning, warningSoft, success;
-  // Okabe-Ito pair, distinguishable with every kind of colour blindness; charts add outlines and numbers.
-  QColor chartVisual, chartText, chartFull, chartTrack;
+  // Okabe-Ito colours, distinguishable with every kind of colour blindness; charts add outlines and numbers.
+  QColor chartVisual, chartText, chartWritten, chartFull, chartTrack;
 };
 
 class Theme : public QObject {

@@ -2,10 +2,12 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QMimeData>
 #include <QSortFilterProxyModel>
 #include <QTableView>
 #include <QtTest/QTest>
 
+#include "ui/inspector/charts.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/models/layer_table_model.h"
@@ -91,6 +93,55 @@ TEST(InspectorPanel, SaysWhereCompressionDidOtherwise) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return panel.notesLine() == notesText(stored.notes); }, 5000));
 }
 
+TEST(InspectorPanel, ShowsWhatLeavesWhileTheAnswerIsWritten) {
+  CacheMonitor monitor;
+  InspectorPanel panel(monitor);
+  panel.show();
+  monitor.begin(QStringLiteral("h2o"), 0.2);
+  monitor.take(report());
+  DecodeSample sample{5, 40.0, 1100, 4400, {{26.0, 9.0, 5.0}, {7.0, 8.0, 5.0}}};
+  monitor.take(sample);
+  const QAbstractItemModel* table = panel.table()->model();
+  const auto cell = [&](int row, int column) { return table->index(row, column).data(Qt::UserRole).toDouble(); };
+  ASSERT_TRUE(QTest::qWaitFor([&] { return table->rowCount() == 2 && cell(0, LayerTableModel::kWritten) == 5.0; }, 5000));
+  EXPECT_EQ(cell(0, LayerTableModel::kLeft), 5.0);
+  EXPECT_EQ(cell(0, LayerTableModel::kNow), 40.0);
+  EXPECT_EQ(cell(1, LayerTableModel::kLeft), 5.0);
+  EXPECT_EQ(cell(1, LayerTableModel::kNow), 20.0);
+  EXPECT_TRUE(panel.layerBars()->describe(1).contains(QStringLiteral("5 left while writing"))) << panel.layerBars()->describe(1).toStdString();
+  // The stored figures of the finished answer show the same.
+  TurnFigures stored;
+  stored.layers = report().layers;
+  stored.layers[0].end = sample.layers[0];
+  stored.layers[1].end = sample.layers[1];
+  monitor.clear();
+  monitor.showStored(stored);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return table->rowCount() == 2 && cell(1, LayerTableModel::kLeft) == 5.0; }, 5000));
+}
+
+TEST(InspectorPanel, SaysWhyALayerGotItsBudget) {
+  CacheMonitor monitor;
+  InspectorPanel panel(monitor);
+  panel.show();
+  monitor.begin(QStringLiteral("aircache"), 0.2);
+  CacheReport with = report();
+  with.layers[0].why = {{"strength", 0.75}, {"skew", 1.5}};
+  with.layers[1].why = {{"strength", 0.25}, {"skew", -0.5}};
+  monitor.take(with);
+  const QAbstractItemModel* table = panel.table()->model();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return table->columnCount() == LayerTableModel::kFirstReason + 2; }, 5000));
+  EXPECT_EQ(table->headerData(LayerTableModel::kFirstReason, Qt::Horizontal).toString(), QStringLiteral("Strength"));
+  EXPECT_FALSE(table->headerData(LayerTableModel::kFirstReason + 1, Qt::Horizontal, Qt::ToolTipRole).toString().isEmpty());
+  EXPECT_EQ(table->index(1, LayerTableModel::kFirstReason + 1).data(Qt::UserRole).toDouble(), -0.5);
+  EXPECT_TRUE(panel.whyLine().contains(QStringLiteral("Skew"))) << panel.whyLine().toStdString();
+  EXPECT_TRUE(panel.layerBars()->describe(0).contains(QStringLiteral("Strength 0.75"))) << panel.layerBars()->describe(0).toStdString();
+  // Another method, without numbers: the columns go.
+  monitor.begin(QStringLiteral("snapkv"), 0.2);
+  monitor.take(report());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return table->columnCount() == LayerTableModel::kFirstReason; }, 5000));
+  EXPECT_TRUE(panel.whyLine().isEmpty());
+}
+
 TEST(InspectorPanel, TableTwinSortsAndCopies) {
   CacheMonitor monitor;
   InspectorPanel panel(monitor);
@@ -102,7 +153,9 @@ TEST(InspectorPanel, TableTwinSortsAndCopies) {
   EXPECT_EQ(panel.table()->model()->index(0, LayerTableModel::kLayer).data().toString(), QStringLiteral("1"));
   panel.copyTable();
   EXPECT_EQ(QApplication::clipboard()->text(),
-            QStringLiteral("Layer\tBudget\tKept\tVisual\tText\tKV KiB\n1\t20\t20\t10\t10\t0.3125\n0\t40\t40\t30\t10\t0.625\n"));
+            QStringLiteral("Layer\tBudget\tKept\tVisual\tText\tWritten\tLeft\tNow\tKV KiB\n1\t20\t20\t10\t10\t0\t0\t20\t0.3125\n0\t40\t40\t30\t10\t0\t0\t40\t0.625\n"));
+  const QByteArray csv = QApplication::clipboard()->mimeData()->data(QStringLiteral("text/csv"));
+  EXPECT_EQ(QString::fromUtf8(csv), QApplication::clipboard()->text().replace(QLatin1Char('\t'), QLatin1Char(',')));
 }
 
 }  // namespace
