@@ -22,7 +22,7 @@ QString columnHelp(int column) {
       return LayerTableModel::tr("Of these, from text.");
     case LayerTableModel::kWritten:
       return LayerTableModel::tr("Slots of the answer.");
-    case LayerTableModel::kLeft:
+    case LayerTableModel::kEvicted:
       return LayerTableModel::tr("Slots of the prompt that left while the answer was written.");
     case LayerTableModel::kNow:
       return LayerTableModel::tr("Slots per key-value head in use now.");
@@ -77,7 +77,7 @@ double LayerTableModel::number(int row, int column) const {
       return layer.kept_text;
     case kWritten:
       return now.generated;
-    case kLeft:
+    case kEvicted:
       return std::max(0.0, layer.kept - now.visual - now.text);
     case kNow:
       return now.total();
@@ -120,8 +120,8 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
       return tr("Text");
     case kWritten:
       return tr("Written");
-    case kLeft:
-      return tr("Left");
+    case kEvicted:
+      return tr("Evicted");
     case kNow:
       return tr("Now");
     case kBytes:

@@ -15,8 +15,8 @@ namespace winnow::ui {
 class LayerTableModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  // Kept, visual and text are of the event; written, left and now follow the answer. Behind them a column per number of the allocator.
-  enum Column : int { kLayer = 0, kBudget, kKept, kVisual, kText, kWritten, kLeft, kNow, kBytes, kFirstReason };
+  // Kept, visual and text are of the event; written, evicted and now follow the answer. Behind them a column per number of the allocator.
+  enum Column : int { kLayer = 0, kBudget, kKept, kVisual, kText, kWritten, kEvicted, kNow, kBytes, kFirstReason };
 
   using QAbstractTableModel::QAbstractTableModel;
   // slots: per layer, now (CacheFigures::slots); empty: nothing was counted.

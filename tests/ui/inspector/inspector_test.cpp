@@ -104,9 +104,9 @@ TEST(InspectorPanel, ShowsWhatLeavesWhileTheAnswerIsWritten) {
   const QAbstractItemModel* table = panel.table()->model();
   const auto cell = [&](int row, int column) { return table->index(row, column).data(Qt::UserRole).toDouble(); };
   ASSERT_TRUE(QTest::qWaitFor([&] { return table->rowCount() == 2 && cell(0, LayerTableModel::kWritten) == 5.0; }, 5000));
-  EXPECT_EQ(cell(0, LayerTableModel::kLeft), 5.0);
+  EXPECT_EQ(cell(0, LayerTableModel::kEvicted), 5.0);
   EXPECT_EQ(cell(0, LayerTableModel::kNow), 40.0);
-  EXPECT_EQ(cell(1, LayerTableModel::kLeft), 5.0);
+  EXPECT_EQ(cell(1, LayerTableModel::kEvicted), 5.0);
   EXPECT_EQ(cell(1, LayerTableModel::kNow), 20.0);
   EXPECT_TRUE(panel.layerBars()->describe(1).contains(QStringLiteral("5 left while writing"))) << panel.layerBars()->describe(1).toStdString();
   // The stored figures of the finished answer show the same.
@@ -116,7 +116,7 @@ TEST(InspectorPanel, ShowsWhatLeavesWhileTheAnswerIsWritten) {
   stored.layers[1].end = sample.layers[1];
   monitor.clear();
   monitor.showStored(stored);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return table->rowCount() == 2 && cell(1, LayerTableModel::kLeft) == 5.0; }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return table->rowCount() == 2 && cell(1, LayerTableModel::kEvicted) == 5.0; }, 5000));
 }
 
 TEST(InspectorPanel, SaysWhyALayerGotItsBudget) {
@@ -153,7 +153,7 @@ TEST(InspectorPanel, TableTwinSortsAndCopies) {
   EXPECT_EQ(panel.table()->model()->index(0, LayerTableModel::kLayer).data().toString(), QStringLiteral("1"));
   panel.copyTable();
   EXPECT_EQ(QApplication::clipboard()->text(),
-            QStringLiteral("Layer\tBudget\tKept\tVisual\tText\tWritten\tLeft\tNow\tKV KiB\n1\t20\t20\t10\t10\t0\t0\t20\t0.3125\n0\t40\t40\t30\t10\t0\t0\t40\t0.625\n"));
+            QStringLiteral("Layer\tBudget\tKept\tVisual\tText\tWritten\tEvicted\tNow\tKV KiB\n1\t20\t20\t10\t10\t0\t0\t20\t0.3125\n0\t40\t40\t30\t10\t0\t0\t40\t0.625\n"));
   const QByteArray csv = QApplication::clipboard()->mimeData()->data(QStringLiteral("text/csv"));
   EXPECT_EQ(QString::fromUtf8(csv), QApplication::clipboard()->text().replace(QLatin1Char('\t'), QLatin1Char(',')));
 }
