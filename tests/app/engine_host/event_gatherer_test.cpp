@@ -11,9 +11,9 @@ Event progress(RequestId id, Phase phase, std::uint64_t done) { return {id, Prog
 TEST(EventGatherer, JoinsTextOfOneRequest) {
   EventGatherer gatherer;
   gatherer.push(text(1, "a "));
-  gatherer.push({1, DecodeSample{1, 5.0, 10, 20}});
+  gatherer.push({1, DecodeSample{1, 5.0, 10, 20, {}}});
   gatherer.push(text(1, "b "));
-  gatherer.push({1, DecodeSample{2, 6.0, 11, 21}});
+  gatherer.push({1, DecodeSample{2, 6.0, 11, 21, {}}});
   const std::vector<Event> events = gatherer.take();
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(std::get<TextDelta>(events[0].body).text, "a b ");

@@ -43,7 +43,7 @@ TEST(CacheMonitor, CarriesTheEnginesFigures) {
   EXPECT_EQ(monitor.figures().visualTokens, 90);
   EXPECT_DOUBLE_EQ(CacheMonitor::keptVisual(monitor.figures()), 20.0);
   EXPECT_DOUBLE_EQ(CacheMonitor::keptShare(monitor.figures()), 0.25);
-  for (int i = 0; i < 1000; ++i) monitor.take(DecodeSample{i, 40.0, 1100, 4400});
+  for (int i = 0; i < 1000; ++i) monitor.take(DecodeSample{i, 40.0, 1100, 4400, {}});
   EXPECT_LE(monitor.figures().speedHistory.size(), CacheMonitor::kHistory);
   EXPECT_DOUBLE_EQ(CacheMonitor::keptShare(monitor.figures()), 0.25);
 }
@@ -60,7 +60,7 @@ TEST(InspectorPanel, RefreshesAtMostTenTimesASecondAndNeverWhileHidden) {
   QElapsedTimer timer;
   timer.start();
   while (timer.elapsed() < 1000) {
-    monitor.take(DecodeSample{1, 40.0, 1100, 4400});
+    monitor.take(DecodeSample{1, 40.0, 1100, 4400, {}});
     QTest::qWait(2);
   }
   const int refreshes = panel.refreshCount() - before;
