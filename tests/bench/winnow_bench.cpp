@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <numeric>
 #include <optional>
@@ -17,68 +16,15 @@
 #include <vector>
 
 #include "engine/base/stopwatch.h"
-#include "engine/models/qwen2_decoder.h"
-#include "engine/weights/safetensors_writer.h"
+#include "tests/bench/random_decoder.h"
 
 namespace {
 
 using namespace winnow;
 
-Qwen2Config half_billion_shape() {
-  Qwen2Config config;
-  config.hidden_size = 896;
-  config.intermediate_size = 4864;
-  config.layers = 24;
-  config.heads = 14;
-  config.kv_heads = 2;
-  config.head_dim = 64;
-  config.rope_theta = 1e6;
-  config.max_positions = 32768;
-  config.vocabulary = 151936;
-  config.tie_word_embeddings = true;
-  return config;
-}
-
-// Random weights as a real folder, so that the ordinary loader is used.
-class RandomFolder {
- public:
-  RandomFolder(const Qwen2Config& config, at::ScalarType dtype) : path_(std::filesystem::temp_directory_path() / "winnow-bench-weights") {
-    std::filesystem::create_directories(path_);
-    std::vector<std::pair<std::string, at::Tensor>> tensors;
-    const auto add = [&](const std::string& name, at::IntArrayRef shape) { tensors.emplace_back(name, (at::randn(shape) * 0.02).to(dtype)); };
-    const auto ones = [&](const std::string& name) { tensors.emplace_back(name, at::ones({config.hidden_size}, dtype)); };
-    const std::string model = "language_model.model.";
-    const std::int64_t q = config.heads * config.head_dim;
-    const std::int64_t kv = config.kv_heads * config.head_dim;
-    add(model + "embed_tokens.weight", {config.vocabulary, config.hidden_size});
-    ones(model + "norm.weight");
-    for (std::int64_t layer = 0; layer < config.layers; ++layer) {
-      const std::string prefix = model + "layers." + std::to_string(layer) + ".";
-      add(prefix + "self_attn.q_proj.weight", {q, config.hidden_size});
-      add(prefix + "self_attn.q_proj.bias", {q});
-      add(prefix + "self_attn.k_proj.weight", {kv, config.hidden_size});
-      add(prefix + "self_attn.k_proj.bias", {kv});
-      add(prefix + "self_attn.v_proj.weight", {kv, config.hidden_size});
-      add(prefix + "self_attn.v_proj.bias", {kv});
-      add(prefix + "self_attn.o_proj.weight", {config.hidden_size, q});
-      add(prefix + "mlp.gate_proj.weight", {config.intermediate_size, config.hidden_size});
-      add(prefix + "mlp.up_proj.weight", {config.intermediate_size, config.hidden_size});
-      add(prefix + "mlp.down_proj.weight", {config.hidden_size, config.intermediate_size});
-      ones(prefix + "input_layernorm.weight");
-      ones(prefix + "post_attention_layernorm.weight");
-    }
-    write_safetensors((path_ / "model.safetensors").string(), tensors);
-  }
-  ~RandomFolder() { std::filesystem::remove_all(path_); }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
 class Bench {
  public:
-  explicit Bench(at::ScalarType dtype) : config_(half_billion_shape()), dtype_(dtype), decoder_(load()) {}
+  explicit Bench(at::ScalarType dtype) : config_(bench::half_billion_shape()), decoder_(bench::random_decoder(config_, dtype)) {}
 
   // Returns ms; the cache afterwards holds the prompt.
   double prefill(std::int64_t tokens, KvCache& cache) const {
@@ -128,15 +74,7 @@ class Bench {
   KvCache empty_cache() const { return KvCache(decoder_.kv_shape()); }
 
  private:
-  Qwen2Decoder load() const {
-    const RandomFolder random(config_, dtype_);
-    WeightFolder folder(random.path());
-    WeightReader reader(folder, dtype_, at::kCPU);
-    return Qwen2Decoder(config_, reader, "language_model.");
-  }
-
   Qwen2Config config_;
-  at::ScalarType dtype_;
   Qwen2Decoder decoder_;
   std::optional<KvCache> filled_;
   std::int64_t filled_tokens_ = 0;
