@@ -5,8 +5,10 @@
 
 Each method is written here again, from its paper and from what its public implementation does (SOURCES), on dense n x n attention in double
 precision: keys repeated for every query head, softmax, topk, gather, scatter_reduce. Nothing is shared with the program. Where Winnow means
-to differ, DIFFERENCES says how; for a case without differences the public rule is run as it is and must give the same sets, and for the
-others the number of heads that it would treat otherwise is written into the manifest.
+to differ, DIFFERENCES says how; for a case without differences whose kept set depends on attention the public
+selection is run per query head as it is and must give the same sets; for the others the number of heads that it would treat otherwise is
+written into cases.json (notes). Merging has one formulation here, the public one. PyramidKV's floor of w + 1 slots follows
+Winnow's specification.
 
 Inputs are redrawn until no decision is closer than MARGIN, so that single precision must decide alike.
 Needs torch, safetensors (versions: manifest.json).
