@@ -50,6 +50,7 @@ class Chat {
     ConsoleSink sink(AnswerOutput::kSilent);
     session_.run(ForgetConversation{1}, sink);
     thread_.clear();
+    noted_ = false;
     if (!options_.turn.system_prompt.empty()) thread_.push_back({Role::kSystem, {TextItem{options_.turn.system_prompt}}});
     attached_.clear();
     for (const std::string& path : options_.turn.images) attached_.push_back(image_request(path));
@@ -66,6 +67,7 @@ class Chat {
     turn.messages.push_back(user);
     turn.sampling = sampling_of(options_.turn);
     turn.recipe = recipe_of(options_.turn);
+    turn.guard = guard_of(options_.turn);
     ConsoleSink sink(AnswerOutput::kStream);
     session_.run(turn, sink);
     std::printf("\n");
@@ -75,9 +77,20 @@ class Chat {
       std::fprintf(stderr, "(cancelled: the question was not asked)\n");
       return;
     }
+    note_what_was_dropped(turn);
     thread_ = std::move(turn.messages);
     thread_.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}});
     attached_.clear();
+  }
+
+  // Once a conversation: what a query-aware method dropped for this question, the next one will not find.
+  void note_what_was_dropped(const Turn& turn) {
+    if (noted_ || turn.guard != Guard::kKeep || turn.recipe.retention >= 1.0) return;
+    for (const MethodInfo& method : list_methods()) {
+      if (method.name != turn.recipe.method || !method.query_aware) continue;
+      std::fprintf(stderr, "(%s kept what this question needed; --guard prefill reads everything again for the next)\n", method.title.c_str());
+      noted_ = true;
+    }
   }
 
   // False: quit.
@@ -141,6 +154,7 @@ class Chat {
   std::vector<Message> thread_;
   std::vector<MediaRequest> attached_;
   std::string figures_;
+  bool noted_ = false;
 };
 
 }  // namespace

@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
   add_model_options(*chat_command, chat.model);
   add_media_options(*chat_command, chat.turn);
   add_method_options(*chat_command, chat.turn);
+  add_guard_option(*chat_command, chat.turn);
   add_sampling_options(*chat_command, chat.turn);
   chat_command->callback([&] { status = run_chat(chat); });
 

@@ -96,6 +96,12 @@ void add_recipe_options(CLI::App& command, TurnOptions& options) {
       ->capture_default_str();
 }
 
+void add_guard_option(CLI::App& command, TurnOptions& options) {
+  command.add_option("--guard", options.guard, "a later question sees what earlier ones kept (keep), or all is read again for it (prefill)")
+      ->check(CLI::IsMember({"keep", "prefill"}))
+      ->capture_default_str();
+}
+
 void add_sampling_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--seed", options.seed, "seed of sampling and of method random")->capture_default_str();
   command.add_option("--max-tokens", options.max_new_tokens, "longest answer in tokens")->check(CLI::Range(1, 1 << 20))->capture_default_str();
@@ -158,6 +164,8 @@ RecipeSpec recipe_of(const TurnOptions& options) {
   }
   return recipe;
 }
+
+Guard guard_of(const TurnOptions& options) { return options.guard == "prefill" ? Guard::kPrefill : Guard::kKeep; }
 
 Sampling sampling_of(const TurnOptions& options) {
   Sampling sampling;

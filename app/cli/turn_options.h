@@ -37,6 +37,7 @@ struct TurnOptions {
   std::string allocator, scorer, reducer;    // empty: the method's own
   std::string scope, granularity;
   std::string turn_policy = "segment";
+  std::string guard = "keep";
   std::uint64_t seed = 0;
   int max_new_tokens = 256;
   double temperature = 0.0;
@@ -53,11 +54,13 @@ void add_media_options(CLI::App& command, TurnOptions& options);
 void add_method_options(CLI::App& command, TurnOptions& options);
 void add_recipe_options(CLI::App& command, TurnOptions& options);  // all of them but --method
 void add_sampling_options(CLI::App& command, TurnOptions& options);
+void add_guard_option(CLI::App& command, TurnOptions& options);  // of commands with several turns
 
 LoadModel load_request(const ModelOptions& options);
 MediaRequest image_request(const std::string& path);
 MediaRequest video_request(const std::string& path, const TurnOptions& options);
 RecipeSpec recipe_of(const TurnOptions& options);
+Guard guard_of(const TurnOptions& options);
 Sampling sampling_of(const TurnOptions& options);
 
 // The first bundled sample video, and its first question unless there is one; says on stderr which.

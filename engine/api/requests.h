@@ -41,6 +41,12 @@ struct LoadModel {
   WeightFormat format = WeightFormat::kAuto;
 };
 
+// What a new question may see of what earlier questions made compression drop.
+enum class Guard : int {
+  kKeep = 1,     // what was kept then
+  kPrefill = 2,  // everything: the whole thread is read again and compressed for the new question; costs a prefill per turn
+};
+
 // One question. `messages` is the whole thread, ending with the user's message. The engine continues from its cache if the earlier
 // messages are those it has seen in this conversation; otherwise it prefills the thread anew.
 struct Turn {
@@ -48,6 +54,7 @@ struct Turn {
   std::vector<Message> messages;
   Sampling sampling;
   RecipeSpec recipe;
+  Guard guard = Guard::kKeep;
 };
 
 enum class ExportLogits : int { kLastPosition = 1, kAllPositions = 2 };

@@ -18,7 +18,7 @@ void require_question(std::span<const Message> thread) {
 Finished TurnRunner::run(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace, const InterruptToken& interrupt) {
   require_question(turn.messages);
   const Stopwatch since_accepted;
-  const TurnStart start = start_of(slot, turn.messages, turn.recipe);
+  const TurnStart start = turn.guard == Guard::kPrefill ? TurnStart() : start_of(slot, turn.messages, turn.recipe);
   Conversation working = fork_start(slot, start, model_.network->text().kv_shape());
   try {
     ReadyTurn ready = prefill_turn(model_, opener_, turn, working, trace, emit, interrupt);

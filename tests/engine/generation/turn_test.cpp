@@ -74,6 +74,25 @@ TEST_F(Turns, PruningTakesVisualTokensOutOfTheNetwork) {
   }
 }
 
+// With the guard a later question finds the whole thread, compressed for it alone, as if it had been asked in a new conversation.
+TEST_F(Turns, TheGuardReadsTheThreadAgain) {
+  const Turn first = ask("image", "snapkv", 0.5);
+  const Finished one = finished(run(first));
+  Turn second = follow_up(first, one.answer, "And now?");
+  second.guard = Guard::kPrefill;
+  const EventRecorder guarded = run(second);
+  run(ForgetConversation{7});
+  second.guard = Guard::kKeep;
+  const EventRecorder fresh = run(second);
+  EXPECT_EQ(finished(guarded).answer, finished(fresh).answer);
+  EXPECT_EQ(guarded.last<CacheReport>()->kept, fresh.last<CacheReport>()->kept);
+  EXPECT_EQ(finished(guarded).figures.tokens.prompt, finished(fresh).figures.tokens.prompt);
+  // Without it the second question is a segment of its own.
+  run(ForgetConversation{7});
+  run(first);
+  EXPECT_LT(finished(run(second)).figures.tokens.prompt, finished(fresh).figures.tokens.prompt);
+}
+
 // What each layer holds at the end, by origin, and the same live: evictions while decoding are seen as they happen.
 TEST_F(Turns, SlotsByOriginAddUpWhileDecodingAndAtTheEnd) {
   for (const MethodInfo& method : list_methods()) {
