@@ -1,6 +1,7 @@
 #include "engine/layers/shared_entry_attention.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -10,6 +11,8 @@
 
 namespace winnow {
 namespace {
+
+constexpr std::int64_t kSmallElements = 1 << 16;  // rows x tokens
 
 // Per runtime token.
 struct RuntimeTokens {
@@ -69,6 +72,36 @@ at::Tensor expanded_keys(const KvCache& cache, std::int64_t layer, std::int64_t 
   return turned_keys(keys, at::tensor(tokens.position).to(shape.device), shape.rope_theta);
 }
 
+// Softmax over runtime tokens and its sums per slot, for so few elements that a library call costs more than the work. logits: [R, slots],
+// or [R, T] where tokens are turned one by one; by_slot: [R, slots], zeros. CPU, fp32, contiguous.
+void small_softmax(const RuntimeTokens& tokens, const at::Tensor& logits, at::Tensor& by_slot, SharedEntryAttention& result) {
+  const auto count = tokens.slot.size();
+  std::vector<float> probabilities(count);
+  for (std::int64_t row = 0; row < logits.size(0); ++row) {
+    const float* const from = logits.const_data_ptr<float>() + row * logits.size(1);
+    float highest = -std::numeric_limits<float>::infinity();
+    for (std::size_t i = 0; i < count; ++i) {
+      const float logit = tokens.turned ? from[i] : from[tokens.slot[i]] * tokens.factor[i];
+      probabilities[i] = logit + tokens.bias[i];
+      highest = std::max(highest, probabilities[i]);
+    }
+    float sum = 0.0F;
+    for (float& p : probabilities) {
+      p = std::exp(p - highest);
+      sum += p;
+    }
+    float* const slots = by_slot.mutable_data_ptr<float>() + row * by_slot.size(1);
+    for (std::size_t i = 0; i < count; ++i) {
+      probabilities[i] /= sum;
+      slots[tokens.slot[i]] += probabilities[i] * tokens.weight[i];
+    }
+    result.log_sum_exp.mutable_data_ptr<float>()[row] = highest + std::log(sum);
+    if (result.probabilities.defined()) {
+      std::copy(probabilities.begin(), probabilities.end(), result.probabilities.mutable_data_ptr<float>() + row * static_cast<std::int64_t>(count));
+    }
+  }
+}
+
 }  // namespace
 
 SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, std::int64_t kv_head, double scale,
@@ -77,10 +110,6 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
   const RuntimeTokens tokens = runtime_tokens(cache, layer, kv_head);
   const auto count = static_cast<std::int64_t>(tokens.slot.size());
   require(query.dim() == 2 && query.size(1) == shape.head_dim && count > 0, "shared entry attention: query or cache do not fit");
-  const at::Tensor slot = at::tensor(tokens.slot, at::kLong).to(shape.device);
-  const at::Tensor factor = at::tensor(tokens.factor).to(shape.device);
-  const at::Tensor bias = at::tensor(tokens.bias).to(shape.device);
-  const at::Tensor weight = at::tensor(tokens.weight).to(shape.device);
   const at::Tensor turned = tokens.turned ? expanded_keys(cache, layer, kv_head, tokens) : at::Tensor();
   const std::vector<at::Tensor> blocks = cache.block_views(layer, kv_head);
   const std::int64_t slots = cache.slots(layer, kv_head);
@@ -89,30 +118,41 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
   const auto fp32 = at::TensorOptions().dtype(at::kFloat).device(shape.device);
   SharedEntryAttention result{at::empty({rows, shape.head_dim}, fp32), at::empty({rows}, fp32),
                               with_probabilities ? at::empty({rows, count}, fp32) : at::Tensor()};
+  const auto slot_logits = [&](const at::Tensor& scaled) {
+    if (tokens.turned) return at::mm(scaled, turned.t());
+    std::vector<at::Tensor> parts;
+    for (const at::Tensor& block : blocks) parts.push_back(at::mm(scaled, block.select(0, 0).to(at::kFloat).t()));
+    return parts.size() == 1 ? parts.front() : at::cat(parts, 1);
+  };
+  const auto add_values = [&](at::Tensor output, const at::Tensor& by_slot) {
+    std::int64_t begin = 0;
+    for (const at::Tensor& block : blocks) {
+      output.addmm_(by_slot.narrow(1, begin, block.size(1)), block.select(0, 1).to(at::kFloat));
+      begin += block.size(1);
+    }
+  };
+  if (shape.device.is_cpu() && rows * count <= kSmallElements) {
+    at::Tensor by_slot = at::zeros({rows, slots}, fp32);
+    small_softmax(tokens, slot_logits(query.to(at::kFloat) * scale).contiguous(), by_slot, result);
+    add_values(result.output.zero_(), by_slot);
+    return result;
+  }
+
+  const at::Tensor slot = at::tensor(tokens.slot, at::kLong).to(shape.device);
+  const at::Tensor factor = at::tensor(tokens.factor).to(shape.device);
+  const at::Tensor bias = at::tensor(tokens.bias).to(shape.device);
+  const at::Tensor weight = at::tensor(tokens.weight).to(shape.device);
   const std::int64_t tile = std::clamp<std::int64_t>(kPlainTileElements / count, 1, rows);
   for (std::int64_t first = 0; first < rows; first += tile) {
     const std::int64_t here = std::min(tile, rows - first);
-    const at::Tensor scaled = query.narrow(0, first, here).to(at::kFloat) * scale;
-    at::Tensor logits;  // [here, T]
-    if (tokens.turned) {
-      logits = at::mm(scaled, turned.t()).add_(bias);
-    } else {
-      std::vector<at::Tensor> by_slot;
-      for (const at::Tensor& block : blocks) by_slot.push_back(at::mm(scaled, block.select(0, 0).to(at::kFloat).t()));
-      logits = at::cat(by_slot, 1).index_select(1, slot).mul_(factor).add_(bias);
-    }
+    at::Tensor logits = slot_logits(query.narrow(0, first, here).to(at::kFloat) * scale);
+    if (!tokens.turned) logits = logits.index_select(1, slot).mul_(factor);
+    logits.add_(bias);  // [here, T]
     const at::Tensor log_sum_exp = at::logsumexp(logits, {1}, /*keepdim=*/true);
     const at::Tensor probabilities = logits.sub_(log_sum_exp).exp_();
     result.log_sum_exp.narrow(0, first, here).copy_(log_sum_exp.squeeze(1));
     if (with_probabilities) result.probabilities.narrow(0, first, here).copy_(probabilities);
-    const at::Tensor by_slot = at::zeros({here, slots}, fp32).index_add_(1, slot, probabilities * weight);
-    at::Tensor output = result.output.narrow(0, first, here).zero_();
-    std::int64_t begin = 0;
-    for (const at::Tensor& block : blocks) {
-      const std::int64_t width = block.size(1);
-      output.addmm_(by_slot.narrow(1, begin, width), block.select(0, 1).to(at::kFloat));
-      begin += width;
-    }
+    add_values(result.output.narrow(0, first, here).zero_(), at::zeros({here, slots}, fp32).index_add_(1, slot, probabilities * weight));
   }
   return result;
 }

@@ -243,6 +243,17 @@ TEST_P(SharedAttention, EqualsADenseExpansion) {
   EXPECT_LT((shared.probabilities.sum(1) - 1.0).abs().max().item<double>(), kTolerance);
 }
 
+// Many rows go through library calls, few through loops: the same numbers.
+TEST_P(SharedAttention, ManyRowsAreAsFew) {
+  const KvCache cache = random_shared_cache(90, 70, 200, 8, GetParam());
+  const at::Tensor query = at::randn({400, 8});
+  const SharedEntryAttention many = shared_entry_attention(query, cache, 0, 0, 0.35, true);
+  const SharedEntryAttention few = shared_entry_attention(query.narrow(0, 7, 3), cache, 0, 0, 0.35, true);
+  EXPECT_LT((many.output.narrow(0, 7, 3) - few.output).abs().max().item<double>(), kTolerance);
+  EXPECT_LT((many.probabilities.narrow(0, 7, 3) - few.probabilities).abs().max().item<double>(), kTolerance);
+  EXPECT_LT((many.log_sum_exp.narrow(0, 7, 3) - few.log_sum_exp).abs().max().item<double>(), kTolerance);
+}
+
 TEST_P(SharedAttention, ASegmentAfterItSeesTheSame) {
   const KvCache cache = random_shared_cache(90, 70, 200, 8, GetParam());
   const at::Tensor query = at::randn({5, 3, 8});  // rows, heads of the only kv head
