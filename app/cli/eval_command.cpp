@@ -13,6 +13,8 @@
 #include "app/evaluation/dataset.h"
 #include "app/evaluation/evaluation_run.h"
 #include "app/evaluation/model_fingerprint.h"
+#include "app/evaluation/needle_map.h"
+#include "app/evaluation/needle_video.h"
 #include "app/evaluation/progress_text.h"
 #include "app/evaluation/report.h"
 #include "app/media/media_opener.h"
@@ -51,26 +53,52 @@ class ProgressLine {
   Clock::time_point m_said = m_start;
 };
 
-std::vector<app::Dataset> read_sets(const EvalOptions& options) {
+std::string evaluation_file(const char* name) { return (app::resourceFolder() + QStringLiteral("/demo/evaluation/")).toStdString() + name; }
+
+// One set and the recipes it is asked under.
+struct Job {
+  app::Dataset set;
+  app::EvaluationPlan plan;
+  bool is_needle = false;
+};
+
+std::vector<Job> jobs_of(const EvalOptions& options) {
+  const auto plan = [&](const std::vector<double>& retentions) {
+    return app::EvaluationPlan{app::recipeGrid(options.methods, options.retentions.empty() ? retentions : options.retentions), options.seeds};
+  };
   const app::FfmpegMediaOpener opener;
   app::DatasetOptions reading;
   reading.frames = options.frames;
   reading.kindOf = [&](const std::string& path) { return opener.detectKind(path); };
   std::vector<std::string> files = options.data;
-  if (options.demo) files.push_back((app::resourceFolder() + QStringLiteral("/demo/evaluation/samples.jsonl")).toStdString());
-  std::vector<app::Dataset> sets;
-  std::set<std::string> names;
-  for (const std::string& file : files) {
-    app::Dataset set = app::readDataset(file, reading);
-    if (!names.insert(set.name).second) throw Exception(ErrorCode::kInvalidArgument, file, "another set has the same name, and its results would be mixed");
-    if (options.limit > 0 && set.items.size() > static_cast<std::size_t>(options.limit)) {
-      // The log's subject is made from the items: a shortened set is another one.
-      set.items.resize(static_cast<std::size_t>(options.limit));
-      set.fingerprint += ":" + std::to_string(options.limit);
-    }
-    sets.push_back(std::move(set));
+  if (options.demo) files.push_back(evaluation_file("samples.jsonl"));
+  std::vector<Job> jobs;
+  for (const std::string& file : files) jobs.push_back({app::readDataset(file, reading), plan({0.5, 0.2, 0.1, 0.05, 0.01}), false});
+  if (options.needle) {
+    std::vector<app::EvaluationItem> items = app::needleItems(options.needle_frames, options.needle_depths, options.needle_trials);
+    jobs.push_back({app::finishedDataset("needle", std::move(items)), plan({0.1, 0.05, 0.02, 0.01}), true});
   }
-  return sets;
+  std::set<std::string> names;
+  for (Job& job : jobs) {
+    if (!names.insert(job.set.name).second) {
+      throw Exception(ErrorCode::kInvalidArgument, job.set.name, "is the name of two sets, and their results would be mixed");
+    }
+    if (options.limit > 0 && job.set.items.size() > static_cast<std::size_t>(options.limit)) {
+      // The log's subject is made from the items: a shortened set is another one.
+      job.set.items.resize(static_cast<std::size_t>(options.limit));
+      job.set.fingerprint += ":" + std::to_string(options.limit);
+    }
+  }
+  return jobs;
+}
+
+// The program's own media, and the drawn videos of the needle test where it is asked for.
+std::unique_ptr<MediaOpener> opener_of(const EvalOptions& options) {
+  auto files = std::make_unique<app::FfmpegMediaOpener>();
+  if (!options.needle) return files;
+  const std::unique_ptr<FrameSource> sheet = files->open(image_request(evaluation_file("letters.png")), {});
+  app::LetterSheet letters(sheet->read(0, 1, {}).front().image);
+  return std::make_unique<app::NeedleOpener>(std::move(files), std::move(letters));
 }
 
 void write_text(const fs::path& path, const std::string& text) {
@@ -87,8 +115,12 @@ void write_text(const fs::path& path, const std::string& text) {
 void add_eval_options(CLI::App& command, EvalOptions& options) {
   auto* data = command.add_option("--data", options.data, "questions as JSON lines: media, question, answers, metric");
   command.add_flag("--demo", options.demo, "the bundled questions about the sample videos")->excludes(data);
+  command.add_flag("--needle", options.needle, "one letter card hidden at every depth of drawn videos");
+  command.add_option("--needle-frames", options.needle_frames, "lengths of these videos")->delimiter(',')->check(CLI::Range(4, 1024))->capture_default_str();
+  command.add_option("--needle-depths", options.needle_depths, "depths, evenly from 0 to 100 %")->check(CLI::Range(1, 101))->capture_default_str();
+  command.add_option("--needle-trials", options.needle_trials, "videos per length and depth")->check(CLI::Range(1, 1000))->capture_default_str();
   command.add_option("--methods", options.methods, "compression methods")->delimiter(',')->capture_default_str();
-  command.add_option("--retentions", options.retentions, "shares of the cache that are kept")->delimiter(',')->capture_default_str();
+  command.add_option("--retentions", options.retentions, "shares of the cache that are kept (default 0.5,0.2,0.1,0.05,0.01; --needle 0.1,0.05,0.02,0.01)")->delimiter(',');
   command.add_option("--seeds", options.seeds, "for methods that draw lots")->delimiter(',')->capture_default_str();
   command.add_option("--frames", options.frames, "frames of videos whose line says nothing")->check(CLI::Range(1, 1024))->capture_default_str();
   command.add_option("--limit", options.limit, "only the first N questions of each set")->check(CLI::PositiveNumber);
@@ -98,13 +130,12 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
 }
 
 ExitStatus run_eval(const EvalOptions& options) {
-  const std::vector<app::Dataset> sets = read_sets(options);
-  const app::EvaluationPlan plan{app::recipeGrid(options.methods, options.retentions), options.seeds};
+  const std::vector<Job> jobs = jobs_of(options);
   std::error_code failed;
   fs::create_directories(options.out, failed);
   if (failed) throw Exception(ErrorCode::kFileUnreadable, options.out, failed.message());
 
-  Session session;
+  Session session(opener_of(options));
   const LoadModel load = load_request(options.model);
   const ModelInfo model = session.load(load, ProgressOutput::kTerminalOnly);
   app::EngineAnswerer answerer(session.engine(), options.max_new_tokens, options.agreement ? ColumnScores::kAll : ColumnScores::kNone);
@@ -112,21 +143,27 @@ ExitStatus run_eval(const EvalOptions& options) {
                                std::to_string(options.max_new_tokens) + " tokens" + (options.agreement ? ", agreement" : "");
   InterruptSource interrupt;
   const InterruptOnSignal on_signal(interrupt);
-  for (const app::Dataset& set : sets) {
-    const fs::path base = fs::path(options.out) / set.name;
-    app::ItemLog log(base.string() + ".jsonl", "questions " + set.fingerprint + ", " + settings);
+  for (const Job& job : jobs) {
+    const std::string base = (fs::path(options.out) / job.set.name).string();
+    app::ItemLog log(base + ".jsonl", "questions " + job.set.fingerprint + ", " + settings);
     app::EvaluationOutcome outcome;
     {
-      ProgressLine progress(set.name);
-      outcome = app::runEvaluation(set.items, plan, answerer, log, [&](int done, int asked, int planned) { progress.show(done, asked, planned); },
+      ProgressLine progress(job.set.name);
+      outcome = app::runEvaluation(job.set.items, job.plan, answerer, log, [&](int done, int asked, int planned) { progress.show(done, asked, planned); },
                                    interrupt.token());
     }
-    const app::Report report = app::buildReport({set.name, model.name + ", " + model.device + ", " + model.dtype}, set.items, plan, log);
-    write_text(base.string() + ".json", app::reportJson(report));
-    write_text(base.string() + ".md", app::reportMarkdown(report));
-    write_text(base.string() + ".csv", app::reportCsv(report));
+    const std::string described = model.name + ", " + model.device + ", " + model.dtype;
+    const app::Report report = app::buildReport({job.set.name, described}, job.set.items, job.plan, log);
+    write_text(base + ".json", app::reportJson(report));
+    write_text(base + ".md", app::reportMarkdown(report));
+    write_text(base + ".csv", app::reportCsv(report));
+    if (job.is_needle) {
+      const std::vector<app::NeedleMap> maps = app::needleMaps(job.set.items, job.plan, log);
+      write_text(base + "-map.csv", app::needleCsv(maps));
+      write_text(base + "-map.svg", app::needleSvg(maps, "One card in a video, " + described));
+    }
     std::printf("%s\n", app::reportMarkdown(report).c_str());
-    std::fprintf(stderr, "wrote %s.jsonl, .json, .md and .csv\n", base.c_str());
+    std::fprintf(stderr, "wrote %s.jsonl, .json, .md and .csv%s\n", base.c_str(), job.is_needle ? ", -map.svg and -map.csv" : "");
     if (outcome == app::EvaluationOutcome::kInterrupted) return ExitStatus::kInterrupted;
   }
   return ExitStatus::kAnswered;

@@ -14,8 +14,12 @@ struct EvalOptions {
   ModelOptions model;
   std::vector<std::string> data;  // files of questions
   bool demo = false;              // the bundled questions about the sample videos
+  bool needle = false;            // one card hidden in drawn videos
+  std::vector<int> needle_frames = {32, 64, 128, 256};
+  int needle_depths = 11;
+  int needle_trials = 3;
   std::vector<std::string> methods = {"full", "meda", "aircache", "vl-cache", "d2o", "snapkv", "h2o", "streaming-llm", "random"};
-  std::vector<double> retentions = {0.5, 0.2, 0.1, 0.05, 0.01};
+  std::vector<double> retentions;  // empty: 0.5, 0.2, 0.1, 0.05, 0.01; of the needle test 0.1, 0.05, 0.02, 0.01
   std::vector<std::uint64_t> seeds = {0};
   int frames = 64;
   int limit = 0;  // positive: only so many questions of each set
@@ -26,7 +30,8 @@ struct EvalOptions {
 
 void add_eval_options(CLI::App& command, EvalOptions& options);
 
-// Answers, scores, and writes DIR/NAME.jsonl (the log), .json, .md and .csv for every set; the tables go to stdout, progress to stderr. What
+// Answers, scores, and writes DIR/NAME.jsonl (the log), .json, .md and .csv for every set (of the
+// needle test also a heat map, -map.svg and -map.csv); the tables go to stdout, progress to stderr. What
 // DIR/NAME.jsonl has already is not asked again.
 ExitStatus run_eval(const EvalOptions& options);
 

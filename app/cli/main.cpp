@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
   add_model_options(*eval_command, eval.model);
   add_eval_options(*eval_command, eval);
   eval_command->callback([&] {
-    if (eval.data.empty() && !eval.demo) throw CLI::RequiredError("--data or --demo");
+    if (eval.data.empty() && !eval.demo && !eval.needle) throw CLI::RequiredError("--data, --demo or --needle");
     status = run_eval(eval);
   });
 

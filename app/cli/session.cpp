@@ -25,7 +25,8 @@ class ErrorWatch : public EventSink {
 
 }  // namespace
 
-Session::Session() : opener_(std::make_unique<app::FfmpegMediaOpener>()), engine_(make_engine(opener_.get())) {}
+Session::Session() : Session(std::make_unique<app::FfmpegMediaOpener>()) {}
+Session::Session(std::unique_ptr<MediaOpener> opener) : opener_(std::move(opener)), engine_(make_engine(opener_.get())) {}
 Session::~Session() = default;
 
 ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {

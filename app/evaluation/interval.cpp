@@ -2,31 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <numeric>
 #include <vector>
+
+#include "app/evaluation/random_numbers.h"
 
 namespace winnow::app {
 namespace {
 
 constexpr double kZ = 1.959963984540054;  // two-sided 95 %
 constexpr int kResamples = 2000;
-
-// SplitMix64: the same numbers with every standard library.
-class RandomNumbers {
- public:
-  // The bias of the remainder is below bound / 2^64.
-  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(next() % bound); }
-
- private:
-  std::uint64_t next() {
-    std::uint64_t z = (m_state += 0x9E3779B97F4A7C15ULL);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31);
-  }
-  std::uint64_t m_state = 0;
-};
 
 }  // namespace
 
@@ -45,7 +30,7 @@ Interval wilsonInterval(int right, int asked) {
 
 Interval bootstrapInterval(std::span<const double> scores) {
   if (scores.empty()) return {};
-  RandomNumbers random;
+  RandomNumbers random(0);
   std::vector<double> means(kResamples);
   for (double& resampled : means) {
     double sum = 0.0;

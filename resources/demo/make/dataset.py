@@ -1,6 +1,7 @@
 """Questions with their truth as Winnow's evaluation sets: JSON lines for `winnow-cli eval --data`.
 
-    python dataset.py            writes ../evaluation/samples.jsonl, the questions about the bundled samples behind `eval --demo`
+    python dataset.py            writes ../evaluation: samples.jsonl, the questions about the bundled samples behind `eval --demo`, and
+                                 letters.png, the glyphs that `eval --needle` draws on its cards (DejaVu Sans Bold)
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from PIL import Image, ImageDraw, ImageFont
 
 import questions
 import samples
@@ -19,6 +21,7 @@ from questions import Facts, Qa
 EVALUATION_DIR = Path(__file__).parent.parent / "evaluation"
 QUESTIONS_PER_VIDEO = 14
 QUESTIONS_PER_IMAGE = 7
+GLYPH_HEIGHT, GLYPH_CELL = 64, 72
 
 
 def line(name: str, media: str, frames: int, interval_s: float, qa: Qa) -> dict:
@@ -68,9 +71,23 @@ def sample_lines() -> list[dict]:
     return lines
 
 
+def letter_sheet() -> Image.Image:
+    """The letters of the world in a row, each GLYPH_HEIGHT high in the middle of its GLYPH_CELL, white on black."""
+    font = ImageFont.truetype("DejaVuSans-Bold.ttf", 160)
+    sheet = Image.new("L", (GLYPH_CELL * len(world.LETTERS), GLYPH_HEIGHT), 0)
+    for at, letter in enumerate(world.LETTERS):
+        drawn = Image.new("L", (320, 320), 0)
+        ImageDraw.Draw(drawn).text((80, 60), letter, fill=255, font=font)
+        glyph = drawn.crop(drawn.getbbox())
+        glyph = glyph.resize((round(GLYPH_HEIGHT * glyph.width / glyph.height), GLYPH_HEIGHT))
+        sheet.paste(glyph, (GLYPH_CELL * at + (GLYPH_CELL - glyph.width) // 2, 0))
+    return sheet
+
+
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     write(EVALUATION_DIR / "samples.jsonl", sample_lines())
+    letter_sheet().save(EVALUATION_DIR / "letters.png", optimize=True)
 
 
 if __name__ == "__main__":
