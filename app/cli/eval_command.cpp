@@ -7,14 +7,17 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 
 #include "app/cli/session.h"
 #include "app/evaluation/dataset.h"
 #include "app/evaluation/evaluation_run.h"
+#include "app/evaluation/importers.h"
 #include "app/evaluation/model_fingerprint.h"
 #include "app/evaluation/needle_map.h"
 #include "app/evaluation/needle_video.h"
+#include "app/evaluation/paper_values.h"
 #include "app/evaluation/progress_text.h"
 #include "app/evaluation/report.h"
 #include "app/media/media_opener.h"
@@ -70,10 +73,12 @@ std::vector<Job> jobs_of(const EvalOptions& options) {
   app::DatasetOptions reading;
   reading.frames = options.frames;
   reading.kindOf = [&](const std::string& path) { return opener.detectKind(path); };
-  std::vector<std::string> files = options.data;
-  if (options.demo) files.push_back(evaluation_file("samples.jsonl"));
+  const app::EvaluationPlan usual = plan({0.5, 0.2, 0.1, 0.05, 0.01});
   std::vector<Job> jobs;
-  for (const std::string& file : files) jobs.push_back({app::readDataset(file, reading), plan({0.5, 0.2, 0.1, 0.05, 0.01}), false});
+  for (const std::string& file : options.data) {
+    jobs.push_back({app::importDataset(file, *app::datasetFormat(options.format), options.images, reading), usual, false});
+  }
+  if (options.demo) jobs.push_back({app::readDataset(evaluation_file("samples.jsonl"), reading), usual, false});
   if (options.needle) {
     std::vector<app::EvaluationItem> items = app::needleItems(options.needle_frames, options.needle_depths, options.needle_trials);
     jobs.push_back({app::finishedDataset("needle", std::move(items)), plan({0.1, 0.05, 0.02, 0.01}), true});
@@ -90,6 +95,26 @@ std::vector<Job> jobs_of(const EvalOptions& options) {
     }
   }
   return jobs;
+}
+
+struct PaperColumn {
+  std::string paper;
+  std::string benchmark;
+};
+
+// "meda:T-1", or a name alone where the format says which benchmark it is. Refused before anything is asked.
+std::optional<PaperColumn> paper_column(const EvalOptions& options) {
+  if (options.paper.empty()) return std::nullopt;
+  const std::size_t colon = options.paper.find(':');
+  PaperColumn column{options.paper.substr(0, colon), colon == std::string::npos ? std::string() : options.paper.substr(colon + 1)};
+  if (column.benchmark.empty()) {
+    if (options.format == "docvqa") column.benchmark = "DocVQA";
+    if (options.format == "textvqa") column.benchmark = "TextVQA";
+    if (options.format == "chartqa") column.benchmark = "ChartQA";
+    if (options.format == "ai2d") column.benchmark = "AI2D";
+  }
+  app::paperComparison(column.paper, column.benchmark, {});
+  return column;
 }
 
 // The program's own media, and the drawn videos of the needle test where it is asked for.
@@ -114,6 +139,9 @@ void write_text(const fs::path& path, const std::string& text) {
 
 void add_eval_options(CLI::App& command, EvalOptions& options) {
   auto* data = command.add_option("--data", options.data, "questions as JSON lines: media, question, answers, metric");
+  command.add_option("--format", options.format, "of --data: winnow or a benchmark's own files")->check(CLI::IsMember(app::datasetFormatNames()))->capture_default_str();
+  command.add_option("--images", options.images, "folder of a benchmark's images, where it is not the usual one");
+  command.add_option("--paper", options.paper, "print a paper's values beside ours: aircache, vl-cache, or meda:COLUMN (T-1 .. IR of MileBench)");
   command.add_flag("--demo", options.demo, "the bundled questions about the sample videos")->excludes(data);
   command.add_flag("--needle", options.needle, "one letter card hidden at every depth of drawn videos");
   command.add_option("--needle-frames", options.needle_frames, "lengths of these videos")->delimiter(',')->check(CLI::Range(4, 1024))->capture_default_str();
@@ -130,6 +158,7 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
 }
 
 ExitStatus run_eval(const EvalOptions& options) {
+  const std::optional<PaperColumn> paper = paper_column(options);
   const std::vector<Job> jobs = jobs_of(options);
   std::error_code failed;
   fs::create_directories(options.out, failed);
@@ -155,14 +184,16 @@ ExitStatus run_eval(const EvalOptions& options) {
     const std::string described = model.name + ", " + model.device + ", " + model.dtype;
     const app::Report report = app::buildReport({job.set.name, described}, job.set.items, job.plan, log);
     write_text(base + ".json", app::reportJson(report));
-    write_text(base + ".md", app::reportMarkdown(report));
+    std::string tables = app::reportMarkdown(report);
+    if (paper && !job.is_needle) tables += "\n" + app::paperComparison(paper->paper, paper->benchmark, report);
+    write_text(base + ".md", tables);
     write_text(base + ".csv", app::reportCsv(report));
     if (job.is_needle) {
       const std::vector<app::NeedleMap> maps = app::needleMaps(job.set.items, job.plan, log);
       write_text(base + "-map.csv", app::needleCsv(maps));
       write_text(base + "-map.svg", app::needleSvg(maps, "One card in a video, " + described));
     }
-    std::printf("%s\n", app::reportMarkdown(report).c_str());
+    std::printf("%s\n", tables.c_str());
     std::fprintf(stderr, "wrote %s.jsonl, .json, .md and .csv%s\n", base.c_str(), job.is_needle ? ", -map.svg and -map.csv" : "");
     if (outcome == app::EvaluationOutcome::kInterrupted) return ExitStatus::kInterrupted;
   }

@@ -13,6 +13,9 @@ namespace winnow::cli {
 struct EvalOptions {
   ModelOptions model;
   std::vector<std::string> data;  // files of questions
+  std::string format = "winnow";  // of these files: winnow, or a benchmark's own
+  std::string images;             // folder of a benchmark's images; empty: its usual place
+  std::string paper;              // NAME or NAME:COLUMN: its values beside ours
   bool demo = false;              // the bundled questions about the sample videos
   bool needle = false;            // one card hidden in drawn videos
   std::vector<int> needle_frames = {32, 64, 128, 256};
