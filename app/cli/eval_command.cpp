@@ -181,7 +181,7 @@ ExitStatus run_eval(const EvalOptions& options) {
       outcome = app::runEvaluation(job.set.items, job.plan, answerer, log, [&](int done, int asked, int planned) { progress.show(done, asked, planned); },
                                    interrupt.token());
     }
-    const std::string described = model.name + ", " + model.device + ", " + model.dtype;
+    const std::string described = (options.model.folder.empty() ? std::string("demo model") : model.name) + ", " + model.device + ", " + model.dtype;
     const app::Report report = app::buildReport({job.set.name, described}, job.set.items, job.plan, log);
     write_text(base + ".json", app::reportJson(report));
     std::string tables = app::reportMarkdown(report);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 
+#include "app/evaluation/interval.h"
 #include "app/evaluation/needle_video.h"
 
 namespace winnow::app {
@@ -35,7 +36,7 @@ std::string colorOf(double share) {
 
 std::string percent(double share) {
   std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), "%.0f %%", 100.0 * share);
+  std::snprintf(text.data(), text.size(), share < 0.0995 ? "%.2g %%" : "%.0f %%", 100.0 * share);  // 6.1 %, 12 %
   return text.data();
 }
 
@@ -75,7 +76,7 @@ class Picture {
 };
 
 void drawMap(Picture& picture, const NeedleMap& map, const std::vector<int>& lengths, const std::vector<int>& depths, int left, int top) {
-  picture.text(left, top - 6, map.recipe.spec.method == "full" ? "everything" : percent(map.recipe.spec.retention) + " kept", "");
+  picture.text(left, top - 6, map.recipe.spec.method == "full" ? "everything" : percent(map.recipe.spec.retention) + ", kept " + percent(map.achievedRetention), "");
   for (const NeedleCell& cell : map.cells) {
     const auto row = static_cast<int>(std::find(lengths.begin(), lengths.end(), cell.frames) - lengths.begin());
     const auto column = static_cast<int>(std::find(depths.begin(), depths.end(), cell.depthPercent) - depths.begin());
@@ -91,6 +92,7 @@ std::vector<NeedleMap> needleMaps(const std::vector<EvaluationItem>& items, cons
   std::vector<NeedleMap> maps;
   for (const NamedRecipe& recipe : plan.recipes) {
     std::map<std::pair<int, int>, NeedleCell> cells;
+    std::vector<double> achieved;
     for (const EvaluationItem& item : items) {
       const std::optional<NeedleSpec> spec = needleSpec(item.id);
       if (!spec) continue;
@@ -102,9 +104,10 @@ std::vector<NeedleMap> needleMaps(const std::vector<EvaluationItem>& items, cons
         if (record == nullptr) continue;
         cell.score = (cell.score * cell.answers + record->score) / (cell.answers + 1);
         ++cell.answers;
+        achieved.push_back(record->achievedRetention);
       }
     }
-    NeedleMap map{recipe, {}};
+    NeedleMap map{recipe, {}, mean(achieved)};
     for (const auto& [place, cell] : cells) map.cells.push_back(cell);
     maps.push_back(std::move(map));
   }
@@ -151,7 +154,7 @@ std::string needleSvg(const std::vector<NeedleMap>& maps, const std::string& tit
 
   Picture picture;
   picture.text(16, 26, title, "font-size=\"15\" font-weight=\"bold\"");
-  picture.text(16, 46, "Across: where the card is, from the first frame to the last. Down: frames of the video. Colour: share of right answers.", "fill=\"#555\"");
+  picture.text(16, 46, "Across: where the card is, from the first frame to the last. Down: frames of the video. Colour: share of right answers. Asked and really kept are named.", "fill=\"#555\"");
   for (std::size_t row = 0; row < methods.size(); ++row) {
     const int top = kTitleHeight + static_cast<int>(row) * rowHeight + kMapTitle;
     picture.text(16, top + mapHeight / 2 + 4, methods[row], "font-size=\"13\"");

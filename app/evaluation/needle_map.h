@@ -20,6 +20,7 @@ struct NeedleCell {
 struct NeedleMap {
   NamedRecipe recipe;
   std::vector<NeedleCell> cells;  // by length, then depth
+  double achievedRetention = 0.0;  // mean share kept
 };
 
 std::vector<NeedleMap> needleMaps(const std::vector<EvaluationItem>& items, const EvaluationPlan& plan, const ItemLog& log);

@@ -137,6 +137,7 @@ TEST(NeedleMap, HasEveryCellAndShowsWhatWasNotAsked) {
     AnswerRecord record;
     record.item = item.id;
     record.recipe = "snapkv@0.1";
+    record.achievedRetention = 0.125;
     record.score = spec.depthPercent == 100 || spec.trial == 1 ? 1.0 : 0.0;
     log.add(record);
   }
@@ -152,6 +153,7 @@ TEST(NeedleMap, HasEveryCellAndShowsWhatWasNotAsked) {
   EXPECT_NE(svg.find("a &lt; b"), std::string::npos);
   EXPECT_NE(svg.find("snapkv@0.1, 32 frames, depth 0 %: 50 % of 2"), std::string::npos);
   EXPECT_NE(svg.find("full, 64 frames, depth 50 %: not asked"), std::string::npos);
+  EXPECT_NE(svg.find(">10 %, kept 12 %<"), std::string::npos) << "what was really kept is named";
   EXPECT_EQ(svg.find("<svg"), 0U);
 }
 
