@@ -49,7 +49,12 @@ inline ProgramRun run_cli(const ScratchFolder& scratch, const std::string& argum
   return run;
 }
 
-inline std::string shell_quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
+inline std::string shell_quoted(const std::filesystem::path& path) {
+  std::string quoted = "'";
+  quoted += path.string();
+  quoted += '\'';
+  return quoted;
+}
 
 inline std::filesystem::path demo(const std::string& name) { return std::filesystem::path(WINNOW_SOURCE_DIR) / "resources/demo" / name; }
 
