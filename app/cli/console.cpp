@@ -96,7 +96,7 @@ void ConsoleSink::show_progress(const Progress& progress) {
   if (!interactive_ && progress_ == ProgressOutput::kTerminalOnly) return;
   if (interactive_) {
     std::string line = phase_name(progress.phase);
-    if (progress.total > 0) line += " " + std::to_string(progress.done) + "/" + std::to_string(progress.total);
+    if (progress.total > 0) line.append(" ").append(std::to_string(progress.done)).append("/").append(std::to_string(progress.total));
     std::fprintf(stderr, "\r\033[K%s", line.c_str());
     line_open_ = true;
   } else if (!any_phase_ || progress.phase != last_phase_) {

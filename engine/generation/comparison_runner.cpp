@@ -26,7 +26,14 @@ std::vector<Column> columns_of(const Compare& compare, const ModelInfo& model) {
   std::vector<Column> columns;
   std::size_t sharing = 0;
   for (const RecipeSpec& spec : compare.recipes) {
-    Column column{{compare.conversation, compare.messages, compare.sampling, spec}, recipe_for(spec, model), {}};
+    // One after the other: g++ 12 destroys a member twice when a later one of the same braces throws.
+    Recipe recipe = recipe_for(spec, model);
+    Turn turn;
+    turn.conversation = compare.conversation;
+    turn.messages = compare.messages;
+    turn.sampling = compare.sampling;
+    turn.recipe = spec;
+    Column column{std::move(turn), std::move(recipe), {}};
     if (column.recipe.shares_prefill()) column.shared = sharing++;
     columns.push_back(std::move(column));
   }
