@@ -42,6 +42,7 @@ const char* note_sentence(CompressionNote note) {
     case CompressionNote::kFallbackRows: return "nothing was written after the picture or video: the last tokens judged what to keep";
     case CompressionNote::kRaisedToFloor: return "kept more than asked: the method protects some tokens";
     case CompressionNote::kNonFinite: return "some attention values were not finite and were left out";
+    case CompressionNote::kPinsAboveBudget: return "kept more than asked: what is pinned alone needs more";
   }
   return "";
 }

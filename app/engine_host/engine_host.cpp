@@ -42,7 +42,7 @@ bool endsRequest(const Event& event) {
   if (event.column != Event::kNoColumn) return false;  // of a comparison
   return std::holds_alternative<ModelLoaded>(event.body) || std::holds_alternative<Finished>(event.body) ||
          std::holds_alternative<Scored>(event.body) || std::holds_alternative<Compared>(event.body) ||
-         std::holds_alternative<Failed>(event.body);
+         std::holds_alternative<Planned>(event.body) || std::holds_alternative<Failed>(event.body);
 }
 
 // The engine thread and the queues on both of its sides.

@@ -86,6 +86,10 @@ class LocalEngine : public Engine {
     emit(Scored{ScoreRunner(model(), opener_).run(score, found == conversations_.end() ? nothing : found->second, emit, interrupt)});
   }
 
+  void run(const Plan& /*plan*/, const EmitEvent& /*emit*/, const InterruptToken& /*interrupt*/) {
+    throw Exception(ErrorCode::kInvalidArgument, "", "plans are not made yet");
+  }
+
   void run(const ForgetConversation& forget, const EmitEvent& /*emit*/, const InterruptToken& /*interrupt*/) {
     conversations_.erase(forget.conversation);
   }

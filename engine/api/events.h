@@ -4,7 +4,7 @@
 // counter. Order for a Turn: Progress* MediaSampled* Progress* CacheReport (TextDelta | DecodeSample)* then exactly one of Finished, Failed.
 // For a Compare: Progress* MediaSampled* Progress*, then per column, under its number: ColumnStarted, the events of a Turn to its Finished,
 // Scored; at the end, under no number, Compared. For a Score: Progress* MediaSampled* Progress* Scored. Both may end with Failed, or with a
-// Finished under no number that says restored: interrupted, nothing has changed.
+// Finished under no number that says restored: interrupted, nothing has changed. For a Plan: Planned, Failed, or such a Finished.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +55,12 @@ struct TextDelta {
   std::string text;  // complete UTF-8 sequences only
 };
 
+// What the scorer says to another retention over the same segment.
+struct RetainedMass {
+  double retention = 0.0;  // share kept
+  double mass = 0.0;       // share of the scores' sum that the best so many tokens hold, mean over layers and heads
+};
+
 // Once per compression event (also for method full, where everything is kept).
 struct CacheReport {
   KvBytes kv_bytes;
@@ -62,6 +68,10 @@ struct CacheReport {
   std::vector<TokenOrigin> tokens;  // by original index
   // kept[layer][kv head]: original indices, ascending.
   std::vector<std::vector<std::vector<std::int32_t>>> kept;
+  // merged[layer][kv head][i]: how many dropped tokens were merged into kept[layer][kv head][i]. Empty if the recipe merges nothing.
+  std::vector<std::vector<std::vector<std::int32_t>>> merged;
+  std::vector<std::int32_t> pinned;  // original indices that the user pinned, ascending
+  std::vector<RetainedMass> retained_mass;  // ascending by retention; empty where the method scores nothing
   std::vector<CompressionNote> notes;
 };
 
@@ -101,12 +111,26 @@ struct Compared {
   bool stopped = false;                  // the last column may be cut short
 };
 
+// What a turn would take (Plan). Bytes and tokens as the turn's own figures would say them.
+struct Planned {
+  TokenCounts tokens;  // of the segment; generated: the most that the sampling allows
+  std::int64_t kv_bytes_full = 0;         // of the whole thread, uncompressed
+  std::int64_t kv_bytes_after_event = 0;  // slots in use right after the event
+  std::int64_t peak_bytes = 0;            // highest allocation of K and V on the way
+  bool fits_context = true;
+  bool fits_memory = true;
+  std::int64_t context_tokens = 0;  // the model's limit
+  std::int64_t free_bytes = 0;      // memory that the device has left
+  double expected_ms = 0.0;         // to the first token, by what this machine has measured; 0: nothing measured yet
+  double expected_per_token_ms = 0.0;  // 0: nothing measured yet
+};
+
 struct Failed {
   Error error;
 };
 
 using EventBody = std::variant<Progress, ModelLoaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed, ColumnStarted,
-                               Scored, Compared>;
+                               Scored, Compared, Planned>;
 
 struct Event {
   static constexpr std::int32_t kNoColumn = -1;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
@@ -45,6 +46,16 @@ struct LoadModel {
 enum class Guard : int {
   kKeep = 1,     // what was kept then
   kPrefill = 2,  // everything: the whole thread is read again and compressed for the new question; costs a prefill per turn
+  kRam = 3,      // everything: the full cache stays in host memory beside the compressed one and is compressed anew for the new question
+};
+
+// What no method may drop: an image, or the frames of a video whose presentation times lie in [from_s, to_s].
+struct Pin {
+  std::int32_t media = 0;  // of the thread's images and videos, from 0 in prompt order
+  double from_s = 0.0;     // of the frame delivered (SampledFrame::actual_s), both ends included; not read for an image
+  double to_s = std::numeric_limits<double>::infinity();
+
+  friend bool operator==(const Pin&, const Pin&) = default;
 };
 
 // One question. `messages` is the whole thread, ending with the user's message. The engine continues from its cache if the earlier
@@ -55,6 +66,12 @@ struct Turn {
   Sampling sampling;
   RecipeSpec recipe;
   Guard guard = Guard::kKeep;
+  std::vector<Pin> pins;  // of the whole thread; those of media that an earlier turn compressed have had their effect then
+};
+
+// What a turn would take, without running it: answered by Planned. Media are opened and probed, nothing is decoded.
+struct Plan {
+  Turn turn;
 };
 
 enum class ExportLogits : int { kLastPosition = 1, kAllPositions = 2 };
@@ -70,7 +87,10 @@ struct ExportTurn {
 // Whether a comparison's answers are checked against the full cache: two more passes over each of them.
 enum class ColumnScores : int { kNone = 1, kAll = 2 };
 
-// One question answered under several recipes, one after the other, from one vision pass and one prefill. The whole thread is prefilled anew
+// Whether columns are written one after the other, each at its true speed, or a token each in turn, to watch them side by side.
+enum class ColumnOrder : int { kOneAfterAnother = 1, kInterleaved = 2 };
+
+// One question answered under several recipes from one vision pass and one prefill. The whole thread is prefilled anew
 // as one segment, so that every recipe has all of it to compress. Recipes that do not share a prefill run alone. The conversation stays as
 // it is; a Turn that goes on from one of the answers continues that column's cache.
 struct Compare {
@@ -81,6 +101,8 @@ struct Compare {
   Sampling sampling;
   std::vector<RecipeSpec> recipes;  // 1 to kMostRecipes
   ColumnScores scores = ColumnScores::kAll;
+  ColumnOrder order = ColumnOrder::kOneAfterAnother;
+  std::vector<Pin> pins;  // as in Turn
 };
 
 // What the full cache says to an answer that `turn` got (or to any other text): a teacher-forced pass over the cache as it was before the
@@ -95,7 +117,7 @@ struct ForgetConversation {
   ConversationId conversation = 0;
 };
 
-using RequestBody = std::variant<LoadModel, Turn, ExportTurn, Compare, Score, ForgetConversation>;
+using RequestBody = std::variant<LoadModel, Turn, ExportTurn, Compare, Score, Plan, ForgetConversation>;
 
 struct Request {
   RequestId id = 0;

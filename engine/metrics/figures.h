@@ -13,6 +13,7 @@ struct SlotCounts {
   double visual = 0.0;
   double text = 0.0;       // of prompts and of earlier answers
   double generated = 0.0;  // of the answer being written
+  double image = 0.0;      // of `visual`: in still images; the rest is video
 
   double total() const { return visual + text + generated; }
   friend bool operator==(const SlotCounts&, const SlotCounts&) = default;
@@ -54,6 +55,7 @@ enum class CompressionNote : int {
   kFallbackRows = 1,   // no row after the last visual token: the last rows judged instead
   kRaisedToFloor = 2,  // protected slots need more than was asked for
   kNonFinite = 3,      // statistics that were NaN or infinite were replaced
+  kPinsAboveBudget = 4,  // the user's pins alone need more than was asked for
 };
 
 struct TurnFigures {

@@ -64,6 +64,9 @@ QString notesText(const std::vector<CompressionNote>& notes) {
       case CompressionNote::kNonFinite:
         sentences << MonitorWords::tr("Some attention values were not finite and were left out.");
         break;
+      case CompressionNote::kPinsAboveBudget:
+        sentences << MonitorWords::tr("Kept more than asked: what is pinned alone needs more.");
+        break;
     }
   }
   return sentences.join(QLatin1Char(' '));
