@@ -61,6 +61,12 @@ struct RetainedMass {
   double mass = 0.0;       // share of the scores' sum that the best so many tokens hold, mean over layers and heads
 };
 
+// What a text token stands for, special tokens included: UTF-8 that may begin or end inside a character.
+struct TokenText {
+  std::int32_t token = 0;  // original index
+  std::string bytes;
+};
+
 // Once per compression event (also for method full, where everything is kept).
 struct CacheReport {
   KvBytes kv_bytes;
@@ -68,11 +74,13 @@ struct CacheReport {
   std::vector<TokenOrigin> tokens;  // by original index
   // kept[layer][kv head]: original indices, ascending.
   std::vector<std::vector<std::vector<std::int32_t>>> kept;
-  // merged[layer][kv head][i]: how many dropped tokens were merged into kept[layer][kv head][i]. Empty if the recipe merges nothing.
+  // merged[layer][kv head][i]: how many dropped tokens were merged into kept[layer][kv head][i], at this event and
+  // at earlier ones. Empty if nothing was ever merged.
   std::vector<std::vector<std::vector<std::int32_t>>> merged;
   std::vector<std::int32_t> pinned;  // original indices that the user pinned, ascending
   std::vector<RetainedMass> retained_mass;  // ascending by retention; empty where the method scores nothing
   std::vector<CompressionNote> notes;
+  std::vector<TokenText> texts;  // of all tokens that are not visual, ascending
 };
 
 // At most ten a second while decoding.

@@ -91,19 +91,9 @@ std::vector<std::vector<std::int32_t>> share_slots(KvCache& cache, const Segment
   return counts;
 }
 
-}  // namespace
-
-double& MergeState::threshold(const KvShape& shape, std::int64_t layer, std::int64_t kv_head) {
-  if (thresholds.empty()) thresholds.assign(static_cast<std::size_t>(shape.layers * shape.kv_heads), std::numeric_limits<double>::quiet_NaN());
-  return thresholds.at(static_cast<std::size_t>(layer * shape.kv_heads + kv_head));
-}
-
-double next_threshold(double previous, double mean_cosine, double weight_of_current) {
-  return std::isnan(previous) ? mean_cosine : weight_of_current * mean_cosine + (1.0 - weight_of_current) * previous;
-}
-
-std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, MergeState& state) {
-  const LayerPlan plan = compressor.plan(layer);
+// Moves the layer's memory as the plan says, merging what the recipe merges. Counts as apply_plan() returns them.
+std::vector<std::vector<std::int32_t>> reduce_layer(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer,
+                                                    const LayerPlan& plan, MergeState& state) {
   const Reduction& reduction = compressor.recipe().composition().reduction;
   const KvShape& shape = cache.shape();
   const std::int64_t n = compressor.segment().tokens;
@@ -149,6 +139,35 @@ std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentC
     MergedSlots& slots = merged[static_cast<std::size_t>(head)];
     cache.write(layer, head, cache.slots(layer, head) - slots.keys.size(0), slots.keys, slots.values);
     counts.push_back(std::move(slots.merged));
+  }
+  return counts;
+}
+
+}  // namespace
+
+double& MergeState::threshold(const KvShape& shape, std::int64_t layer, std::int64_t kv_head) {
+  if (thresholds.empty()) thresholds.assign(static_cast<std::size_t>(shape.layers * shape.kv_heads), std::numeric_limits<double>::quiet_NaN());
+  return thresholds.at(static_cast<std::size_t>(layer * shape.kv_heads + kv_head));
+}
+
+std::vector<MergedInto>& MergeState::merged_into(const KvShape& shape, std::int64_t layer, std::int64_t kv_head) {
+  if (merged.empty()) merged.resize(static_cast<std::size_t>(shape.layers * shape.kv_heads));
+  return merged.at(static_cast<std::size_t>(layer * shape.kv_heads + kv_head));
+}
+
+double next_threshold(double previous, double mean_cosine, double weight_of_current) {
+  return std::isnan(previous) ? mean_cosine : weight_of_current * mean_cosine + (1.0 - weight_of_current) * previous;
+}
+
+std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, MergeState& state) {
+  const LayerPlan plan = compressor.plan(layer);
+  std::vector<std::vector<std::int32_t>> counts = reduce_layer(cache, compressor, layer, plan, state);
+  // Segments come in the order of their tokens, and so do their kept rows: the lists stay ascending.
+  for (std::size_t head = 0; head < counts.size(); ++head) {
+    std::vector<MergedInto>& known = state.merged_into(cache.shape(), layer, static_cast<std::int64_t>(head));
+    for (std::size_t i = 0; i < counts[head].size(); ++i) {
+      if (counts[head][i] > 0) known.push_back({compressor.segment().first_original + plan.kept[head][i], counts[head][i]});
+    }
   }
   return counts;
 }

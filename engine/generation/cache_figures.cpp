@@ -76,4 +76,24 @@ std::vector<std::vector<std::vector<std::int32_t>>> kept_original(const KvCache&
   return kept;
 }
 
+std::vector<std::vector<std::vector<std::int32_t>>> merged_counts(const MergeState& state,
+                                                                  const std::vector<std::vector<std::vector<std::int32_t>>>& kept) {
+  std::vector<std::vector<std::vector<std::int32_t>>> counts;
+  if (state.merged.empty()) return counts;
+  auto merged = state.merged.begin();
+  for (const auto& layer : kept) {
+    counts.emplace_back();
+    for (const std::vector<std::int32_t>& head : layer) {
+      require(merged != state.merged.end(), "merged counts must have the cache's layers and heads");
+      std::vector<std::int32_t>& of_head = counts.back().emplace_back(head.size(), 0);
+      std::size_t slot = 0;
+      for (const MergedInto& into : *merged++) {
+        while (slot < head.size() && head[slot] < into.original) ++slot;
+        if (slot < head.size() && head[slot] == into.original) of_head[slot] = into.tokens;
+      }
+    }
+  }
+  return counts;
+}
+
 }  // namespace winnow

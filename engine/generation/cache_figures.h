@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/api/events.h"
+#include "engine/compression/compression_event.h"
 #include "engine/kv_cache/kv_cache.h"
 
 namespace winnow {
@@ -19,5 +20,10 @@ void add_growth(const KvCache& cache, std::vector<SlotCounts>& counts);
 
 // kept[layer][kv head]: original indices in ascending order.
 std::vector<std::vector<std::vector<std::int32_t>>> kept_original(const KvCache& cache);
+
+// What events merged into these tokens, in the shape of `kept` (kept_original()); empty if no event has merged anything. Tokens that left
+// since are not met. O(kept).
+std::vector<std::vector<std::vector<std::int32_t>>> merged_counts(const MergeState& state,
+                                                                  const std::vector<std::vector<std::vector<std::int32_t>>>& kept);
 
 }  // namespace winnow

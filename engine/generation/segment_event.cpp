@@ -69,6 +69,7 @@ CacheReport SegmentEvent::report(const Conversation& working, const ModelInfo& m
   }
   report.tokens = working.origins;
   report.kept = kept_original(working.cache);
+  report.merged = merged_counts(working.merge_state, report.kept);
   report.notes = codes_of(compressor_.notes());
   return report;
 }

@@ -14,6 +14,16 @@ void label(TurnFigures& figures, const Turn& turn) {
   figures.seed = turn.sampling.seed;
 }
 
+// What the text tokens of the thread up to its answer stand for.
+std::vector<TokenText> texts_of(const Tokenizer& tokenizer, const Conversation& thread) {
+  std::vector<TokenText> texts;
+  for (std::size_t i = 0; i < thread.origins.size(); ++i) {
+    if (thread.origins[i].modality == Modality::kVisual) continue;
+    texts.push_back({static_cast<std::int32_t>(i), std::string(tokenizer.token_bytes(thread.token_ids[i]))});
+  }
+  return texts;
+}
+
 }  // namespace
 
 Finished answer_turn(const LoadedModel& model, const Turn& turn, ReadyTurn ready, Conversation& working, const EmitEvent& emit,
@@ -29,6 +39,7 @@ Finished answer_turn(const LoadedModel& model, const Turn& turn, ReadyTurn ready
   figures.notes = report.notes;
   figures.achieved_retention =
       static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(std::max<std::int64_t>(1, report.kv_bytes.full));
+  report.texts = texts_of(*model.tokenizer, working);
   emit(std::move(report));
 
   const AnswerLoop loop(*model.network, *model.tokenizer, model.stop_token_ids);

@@ -71,12 +71,14 @@ TEST_F(Merge, AverageOfTheMostSimilarShare) {
 
 TEST_F(Merge, Pivot) {
   const MergedSlots found = merged(kind(Kind::kPivot));
+  EXPECT_EQ(found.merged, (Rows{1, 2, 1}));
   expect_rows(found.keys, {1.25, 0.125, -0.133333, 1.566667, 1.0, 0.925});
   expect_rows(found.values, {1.0, 0.25, 0.666667, 0.5, 1.5, 2.0});
 }
 
 TEST_F(Merge, Weighted) {
   const MergedSlots found = merged(kind(Kind::kWeighted));
+  EXPECT_EQ(found.merged, (Rows{1, 2, 1}));
   expect_rows(found.keys, {1.470143, 0.242536, -0.058425, 1.043046, 0.992392, 0.844674});
   expect_rows(found.values, {0.985071, 0.485071, 1.104378, 0.209536, 1.0, 1.984784});
 }
@@ -118,7 +120,9 @@ TEST(NearestIndex, ChoosesTheCloserAnchorAndTheSmallerOnTies) {
   Reduction reduction;
   reduction.kind = Kind::kNearestIndex;
   const at::Tensor rows = at::arange(8, at::kFloat).unsqueeze(1);
-  expect_rows(merge_into_targets(reduction, rows, rows, kept, nearest, 0.0).keys, {0, 1.5, 3.5, 5.5, 7});
+  const MergedSlots found = merge_into_targets(reduction, rows, rows, kept, nearest, 0.0);
+  expect_rows(found.keys, {0, 1.5, 3.5, 5.5, 7});
+  EXPECT_EQ(found.merged, (Rows{0, 1, 1, 1, 0}));
   EXPECT_EQ(nearest_by_index(3, Rows{0, 2}, Rows{}).target, (Rows{-1}));
 }
 
@@ -147,6 +151,7 @@ TEST(ValuePush, AddsToTheNextKeptValues) {
   const MergedSlots expected = push_values(reduction, keys, values, kept, {attention, original, 0, 0});
   expect_rows(expected.values, {1.15, -0.075, 0.15, 0.925, 2.15, 1.925});
   expect_rows(expected.keys, {1, 1, 2, 2, 3, 3});
+  EXPECT_EQ(expected.merged, (Rows{1, 1, 1}));
   reduction.push_expected = false;
   // A draw under 0.75 pushes everything, one above nothing.
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -154,6 +159,7 @@ TEST(ValuePush, AddsToTheNextKeptValues) {
     const bool pushes = random_hash_uniform(seed, 2, 1, 40) < 0.75F;
     const MergedSlots drawn = push_values(reduction, keys, values, kept, {attention, original, 2, 1});
     expect_rows(drawn.values, pushes ? std::vector<double>{1.2, -0.1, 0.2, 0.9, 2.2, 1.9} : std::vector<double>{1, 0, 0, 1, 2, 2});
+    EXPECT_EQ(drawn.merged, pushes ? (Rows{1, 1, 1}) : (Rows{0, 0, 0}));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/compression/allocators/uniform.h"
+#include "engine/compression/compression_event.h"
 #include "engine/compression/scorers/recency.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
@@ -185,6 +186,58 @@ TEST(SegmentCompressor, FollowsTheTurnRuleForSegments) {
     }
   }
   EXPECT_EQ(cache.slots(0, 0), 9);
+}
+
+// Eight tokens keep their last four, the first four of which join token 4 (the last token takes in nobody); after three generated tokens
+// four more keep two, and both that leave join token 13.
+TEST(ApplyPlan, RemembersWhoTookOthersInOverSegments) {
+  KvShape shape;
+  shape.layers = 1;
+  shape.kv_heads = 2;
+  shape.head_dim = 4;
+  KvCache cache(shape);
+  Composition recency;
+  recency.allocator = std::make_unique<UniformAllocator>();
+  recency.scorer = std::make_unique<RecencyScorer>();
+  recency.reduction.kind = Reduction::Kind::kNearestIndex;
+  const Recipe recipe = Recipe::from_parts(share(0.5), std::move(recency));
+  MergeState state;
+  std::int32_t next = 0;
+  const auto append = [&](std::int64_t count) {
+    std::vector<std::int32_t> original(static_cast<std::size_t>(count));
+    std::iota(original.begin(), original.end(), next);
+    cache.append(0, at::zeros({2, count, 4}), at::zeros({2, count, 4}), original);
+    next += static_cast<std::int32_t>(count);
+  };
+  const auto event = [&](std::int64_t n) {
+    const std::vector<Modality> images(static_cast<std::size_t>(n), Modality::kVisual);
+    const std::int32_t first = next;
+    append(n);
+    return apply_plan(cache, SegmentCompressor(recipe, segment_of(images, 1, 2, 2, first)), 0, state);
+  };
+  using Counts = std::vector<std::vector<std::int32_t>>;
+  EXPECT_EQ(event(8), (Counts{{4, 0, 0, 0}, {4, 0, 0, 0}}));
+  append(3);
+  EXPECT_EQ(event(4), (Counts{{2, 0}, {2, 0}}));
+  const std::vector<MergedInto> expected = {{4, 4}, {13, 2}};
+  EXPECT_EQ(state.merged, (std::vector<std::vector<MergedInto>>{expected, expected}));
+}
+
+TEST(ApplyPlan, RemembersNothingWhereNothingMerges) {
+  KvShape shape;
+  shape.layers = 1;
+  shape.kv_heads = 1;
+  shape.head_dim = 4;
+  KvCache cache(shape);
+  Composition recency;
+  recency.allocator = std::make_unique<UniformAllocator>();
+  recency.scorer = std::make_unique<RecencyScorer>();
+  const Recipe recipe = Recipe::from_parts(share(0.5), std::move(recency));
+  const std::vector<Modality> images(8, Modality::kVisual);
+  cache.append(0, at::zeros({1, 8, 4}), at::zeros({1, 8, 4}), std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7});
+  MergeState state;
+  EXPECT_TRUE(apply_plan(cache, SegmentCompressor(recipe, segment_of(images, 1, 1, 1, 0)), 0, state).empty());
+  EXPECT_TRUE(state.merged.empty());
 }
 
 TEST(SegmentCompressor, NotesWhatALogShouldSay) {

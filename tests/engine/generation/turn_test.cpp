@@ -74,6 +74,65 @@ TEST_F(Turns, PruningTakesVisualTokensOutOfTheNetwork) {
   }
 }
 
+// Who took others in: a number for every kept slot where a method merges, over several turns; nothing where none does.
+TEST_F(Turns, TheReportCountsWhatWasMerged) {
+  for (const std::string method : {"meda", "look-m", "look-m-weighted", "d2o", "elastic-cache", "cam", "ems"}) {
+    run(ForgetConversation{7});
+    const Turn first = ask("image", method, 0.3);
+    const EventRecorder events = run(first);
+    const CacheReport report = *events.last<CacheReport>();
+    ASSERT_EQ(report.merged.size(), report.kept.size()) << method;
+    std::int64_t all = 0;
+    for (std::size_t layer = 0; layer < report.kept.size(); ++layer) {
+      ASSERT_EQ(report.merged[layer].size(), report.kept[layer].size()) << method;
+      for (std::size_t head = 0; head < report.kept[layer].size(); ++head) {
+        ASSERT_EQ(report.merged[layer][head].size(), report.kept[layer][head].size()) << method;
+        std::int64_t of_head = 0;
+        for (const std::int32_t count : report.merged[layer][head]) of_head += count;
+        // CaM pushes one value into several slots; with the others a token joins one slot at most.
+        if (method != "cam") {
+          EXPECT_LE(of_head, std::ssize(report.tokens) - std::ssize(report.kept[layer][head])) << method;
+        }
+        all += of_head;
+      }
+    }
+    EXPECT_GT(all, 0) << method;
+    // A second turn still knows the first one's slots.
+    const EventRecorder again = run(follow_up(first, finished(events).answer, "And now?"));
+    const CacheReport later = *again.last<CacheReport>();
+    ASSERT_EQ(later.merged.size(), later.kept.size()) << method;
+    std::int64_t still = 0;
+    for (std::size_t slot = 0; slot < later.kept[0][0].size(); ++slot) {
+      if (later.kept[0][0][slot] < std::ssize(report.tokens)) still += later.merged[0][0][slot];
+    }
+    EXPECT_GT(still, 0) << method;
+  }
+  run(ForgetConversation{7});
+  EXPECT_TRUE(run(ask("image", "snapkv", 0.3)).last<CacheReport>()->merged.empty());
+  EXPECT_TRUE(run(ask("image", "meda", 1.0)).last<CacheReport>()->merged.empty()) << "everything stays, nothing merges";
+}
+
+TEST_F(Turns, TheReportSaysWhatTextTokensStandFor) {
+  const EventRecorder events = run(ask("image", "snapkv", 0.5));
+  const CacheReport report = *events.last<CacheReport>();
+  std::string joined;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < report.tokens.size(); ++i) {
+    if (report.tokens[i].modality == Modality::kVisual) continue;
+    ASSERT_LT(next, report.texts.size());
+    EXPECT_EQ(report.texts[next].token, static_cast<std::int32_t>(i));
+    joined += report.texts[next++].bytes;
+  }
+  EXPECT_EQ(next, report.texts.size());
+  std::string question;
+  const Turn turn = ask("image", "snapkv", 0.5);
+  for (const Item& item : turn.messages.back().items) {
+    if (const auto* text = std::get_if<TextItem>(&item)) question += text->text;
+  }
+  ASSERT_FALSE(question.empty());
+  EXPECT_NE(joined.find(question), std::string::npos) << joined;
+}
+
 // With the guard a later question finds the whole thread, compressed for it alone, as if it had been asked in a new conversation.
 TEST_F(Turns, TheGuardReadsTheThreadAgain) {
   const Turn first = ask("image", "snapkv", 0.5);
