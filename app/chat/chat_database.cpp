@@ -5,7 +5,9 @@
 #include <QFile>
 #include <QFileInfo>
 
+#include "app/chat/agreement_json.h"
 #include "app/chat/chat_rows.h"
+#include "app/chat/comparison_rows.h"
 #include "app/chat/database_file.h"
 #include "app/chat/instance_lock.h"
 #include "app/chat/run_json.h"
@@ -274,6 +276,7 @@ LoadedConversation ChatDatabase::loadConversation(ConversationId id) {
     LoadedConversation result;
     result.conversation = m_impl->require(db, id);
     result.messages = readMessages(db, id);
+    result.comparisons = readComparisons(db, id);
     result.draft.attachments = readDraftAttachments(db, id);
     SqliteStatement row = db.prepare("SELECT draft, anchor_message, anchor_offset FROM conversation WHERE id = ?");
     if (row.bind(id).step()) {
@@ -336,32 +339,107 @@ void replaceDraft(SqliteConnection& db, ConversationId id, const Draft& draft) {
   insertAttachments(db, id, 0, draft.attachments);
 }
 
-}  // namespace
-
-TurnIds ChatDatabase::beginTurn(const NewQuestion& question) {
+void checkQuestion(const NewQuestion& question) {
   checkText(question.text, "question");
   checkAttachments(question.attachments);
   if (question.text.isEmpty() && question.attachments.isEmpty())
     throw Exception(ErrorCode::kInvalidArgument, "question", "it has neither text nor attachments");
+}
+
+// The draft becomes this question.
+MessageId insertQuestion(SqliteConnection& db, const Conversation& conversation, const NewQuestion& question) {
+  if (question.parent != 0) {
+    SqliteStatement parent = db.prepare("SELECT 1 FROM message WHERE id = ? AND conversation_id = ?");
+    if (!parent.bind(question.parent).bind(conversation.id).step()) unknown("message");
+  }
+  const MessageId made = insertMessage(db, conversation.id, question.parent, Role::kUser, MessageState::kComplete, question.text);
+  indexForSearch(db, made, question.text);
+  insertAttachments(db, conversation.id, made, question.attachments);
+  replaceDraft(db, conversation.id, {});
+  if (conversation.preview.isEmpty())
+    db.prepare("UPDATE conversation SET preview = ? WHERE id = ?").bind(previewOf(question.text)).bind(conversation.id).run();
+  return made;
+}
+
+MessageId newestUnder(SqliteConnection& db, MessageId message) {
+  SqliteStatement row = db.prepare(
+      "WITH RECURSIVE under(id) AS (SELECT ? UNION ALL SELECT m.id FROM message m JOIN under u ON m.parent_id = u.id) "
+      "SELECT m.id FROM message m JOIN under u ON u.id = m.id ORDER BY m.sequence DESC LIMIT 1");
+  return row.bind(message).step() ? row.integer(0) : message;
+}
+
+}  // namespace
+
+TurnIds ChatDatabase::beginTurn(const NewQuestion& question) {
+  checkQuestion(question);
   const TurnIds ids = m_impl->write([&](SqliteConnection& db) {
     const Conversation conversation = m_impl->require(db, question.conversation);
-    if (question.parent != 0) {
-      SqliteStatement parent = db.prepare("SELECT 1 FROM message WHERE id = ? AND conversation_id = ?");
-      if (!parent.bind(question.parent).bind(conversation.id).step()) unknown("message");
-    }
-    TurnIds made{conversation.id, 0, 0};
-    made.question = insertMessage(db, made.conversation, question.parent, Role::kUser, MessageState::kComplete, question.text);
-    indexForSearch(db, made.question, question.text);
-    insertAttachments(db, made.conversation, made.question, question.attachments);
+    TurnIds made{conversation.id, insertQuestion(db, conversation, question), 0};
     made.answer = insertMessage(db, made.conversation, made.question, Role::kAssistant, MessageState::kStreaming, {});
     touch(db, made.conversation, made.answer, 2);
-    replaceDraft(db, made.conversation, {});
-    if (conversation.preview.isEmpty())
-      db.prepare("UPDATE conversation SET preview = ? WHERE id = ?").bind(previewOf(question.text)).bind(made.conversation).run();
     return made;
   });
   for (const Attachment& attachment : question.attachments) m_impl->thumbnails().save(attachment);
   return ids;
+}
+
+TurnIds ChatDatabase::beginQuestion(const NewQuestion& question) {
+  checkQuestion(question);
+  const TurnIds ids = m_impl->write([&](SqliteConnection& db) {
+    const Conversation conversation = m_impl->require(db, question.conversation);
+    const TurnIds made{conversation.id, insertQuestion(db, conversation, question), 0};
+    touch(db, made.conversation, made.question, 1);
+    return made;
+  });
+  for (const Attachment& attachment : question.attachments) m_impl->thumbnails().save(attachment);
+  return ids;
+}
+
+Comparison ChatDatabase::saveComparison(const Comparison& comparison) {
+  for (const ComparedAnswer& answer : comparison.columns) checkText(answer.text, "answer");
+  return m_impl->write([&](SqliteConnection& db) {
+    Comparison saved = comparison;
+    {
+      SqliteStatement row = db.prepare("SELECT conversation_id FROM message WHERE id = ? AND role = 2");
+      if (!row.bind(comparison.question).step()) unknown("question");
+      const qint64 conversation = row.integer(0);
+      db.prepare("UPDATE conversation SET activity = ?, updated_ms = ? WHERE id = ?").bind(nextTick(db)).bind(nowMs()).bind(conversation).run();
+    }
+    saved.createdMs = nowMs();
+    saved.id = insertComparison(db, saved);
+    return saved;
+  });
+}
+
+TurnIds ChatDatabase::useAnswer(qint64 comparison, int place) {
+  return m_impl->write([&](SqliteConnection& db) {
+    const std::optional<StoredColumn> column = findColumn(db, comparison, place);
+    if (!column) unknown("compared answer");
+    TurnIds ids{column->conversation, column->question, column->answer.usedAs};
+    if (ids.answer != 0) {
+      touch(db, ids.conversation, newestUnder(db, ids.answer), 0);
+      return ids;
+    }
+    const bool stopped = column->answer.state == ColumnState::kStopped;
+    if (!stopped && column->answer.state != ColumnState::kAnswered)
+      throw Exception(ErrorCode::kInvalidArgument, "compared answer", "it was not written");
+    ids.answer = insertMessage(db, ids.conversation, ids.question, Role::kAssistant,
+                               stopped ? MessageState::kInterrupted : MessageState::kComplete, column->answer.text);
+    indexForSearch(db, ids.answer, column->answer.text);
+    if (column->answer.hasFigures) insertRun(db, ids.answer, column->answer.run);
+    db.prepare("UPDATE comparison_column SET used_as = ? WHERE comparison_id = ? AND place = ?")
+        .bind(ids.answer).bind(comparison).bind(place)
+        .run();
+    touch(db, ids.conversation, ids.answer, 1);
+    return ids;
+  });
+}
+
+void ChatDatabase::saveAgreement(MessageId answer, const Agreement& agreement) {
+  m_impl->write([&](SqliteConnection& db) {
+    db.prepare("UPDATE run SET agreement_json = ? WHERE message_id = ?").bindText(agreementToJson(agreement)).bind(answer).run();
+    if (db.changes() != 1) unknown("answer with figures");
+  });
 }
 
 TurnIds ChatDatabase::beginAnswer(MessageId question) {

@@ -53,6 +53,14 @@ class ChatDatabase {
 
   // Stores the question, its attachments and an empty `streaming` answer; clears the draft. One transaction.
   TurnIds beginTurn(const NewQuestion& question);
+  // The same without an answer, for a comparison: the question is the end of the branch.
+  TurnIds beginQuestion(const NewQuestion& question);
+  // A comparison that has ended, with its id.
+  Comparison saveComparison(const Comparison& comparison);
+  // Makes a column's answer an answer of the chat and the end of the branch. One that is in the chat already is shown again, with what follows it.
+  TurnIds useAnswer(qint64 comparison, int place);
+  // How far a finished answer with a run is the full cache's.
+  void saveAgreement(MessageId answer, const Agreement& agreement);
   // A further answer to an existing question (regenerate).
   TurnIds beginAnswer(MessageId question);
   // What was really sampled of the question's attachment at `place` (0: the first). Replaces what was known.

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "app/chat/agreement_json.h"
 #include "app/chat/run_json.h"
 
 namespace winnow::app {
@@ -65,7 +66,8 @@ NamedRecipe storedRecipe(const QByteArray& json, const QString& method, double r
 
 void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qsizetype>& places, QList<StoredMessage>& messages) {
   SqliteStatement runs = db.prepare(
-      "SELECT r.message_id, r.model_name, r.model_folder, r.device, r.method, r.retention, r.seed, r.figures_json, r.recipe_json FROM run r "
+      "SELECT r.message_id, r.model_name, r.model_folder, r.device, r.method, r.retention, r.seed, r.figures_json, r.recipe_json, "
+      "r.agreement_json FROM run r "
       "JOIN message m ON m.id = r.message_id WHERE m.conversation_id = ?");
   runs.bind(id);
   while (runs.step()) {
@@ -81,6 +83,7 @@ void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qs
     message.run.figures.retention = runs.real(5);
     message.run.figures.seed = std::bit_cast<quint64>(runs.integer(6));
     message.run.recipe = storedRecipe(runs.bytes(8), runs.text(4), runs.real(5));
+    message.run.agreement = agreementFromJson(runs.bytes(9));
   }
   SqliteStatement layers = db.prepare(
       "SELECT l.message_id, l.budget, l.kept, l.kept_visual, l.kept_text, l.bytes, l.kept_per_head, l.why_json, l.end_json FROM run_layer l "
@@ -189,12 +192,12 @@ void insertAttachments(SqliteConnection& db, ConversationId id, MessageId messag
 void insertRun(SqliteConnection& db, MessageId message, const Run& run) {
   {
     SqliteStatement insert = db.prepare(
-        "INSERT INTO run(message_id, model_name, model_folder, device, method, retention, seed, figures_json, recipe_json) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "INSERT INTO run(message_id, model_name, model_folder, device, method, retention, seed, figures_json, recipe_json, agreement_json) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(message).bind(run.modelName).bind(run.modelFolder).bind(run.device);
     insert.bindText(QByteArray::fromStdString(run.figures.method)).bind(run.figures.retention);
     insert.bind(std::bit_cast<qint64>(static_cast<quint64>(run.figures.seed))).bindText(figuresToJson(run.figures));
-    insert.bindText(QByteArray::fromStdString(recipeToJson(run.recipe, -1)));
+    insert.bindText(QByteArray::fromStdString(recipeToJson(run.recipe, -1))).bindText(agreementToJson(run.agreement));
     insert.run();
   }
   int number = 0;

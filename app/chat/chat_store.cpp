@@ -225,6 +225,31 @@ RequestToken ChatStore::beginAnswer(MessageId question) {
   });
 }
 
+RequestToken ChatStore::beginQuestion(const NewQuestion& question) {
+  return submit([this, question](ChatDatabase& db, RequestToken token) -> Letter {
+    return [this, token, ids = db.beginQuestion(question)] { Q_EMIT turnCommitted(token, ids); };
+  });
+}
+
+RequestToken ChatStore::saveComparison(const Comparison& comparison) {
+  return submit([this, comparison](ChatDatabase& db, RequestToken token) -> Letter {
+    return [this, token, saved = db.saveComparison(comparison)] { Q_EMIT comparisonSaved(token, saved); };
+  });
+}
+
+RequestToken ChatStore::useAnswer(qint64 comparison, int place) {
+  return submit([this, comparison, place](ChatDatabase& db, RequestToken token) -> Letter {
+    return [this, token, ids = db.useAnswer(comparison, place)] { Q_EMIT answerUsed(token, ids); };
+  });
+}
+
+RequestToken ChatStore::saveAgreement(MessageId answer, const Agreement& agreement) {
+  return submit([this, answer, agreement](ChatDatabase& db, RequestToken token) -> Letter {
+    db.saveAgreement(answer, agreement);
+    return [this, token] { Q_EMIT saved(token); };
+  });
+}
+
 RequestToken ChatStore::storeSampled(MessageId question, int place, const SampledTimes& times) {
   return submit([this, question, place, times](ChatDatabase& db, RequestToken token) -> Letter {
     db.storeSampled(question, place, times);

@@ -55,6 +55,10 @@ class ChatStore : public QObject {
 
   RequestToken beginTurn(const NewQuestion& question);
   RequestToken beginAnswer(MessageId question);
+  RequestToken beginQuestion(const NewQuestion& question);  // without an answer: for a comparison
+  RequestToken saveComparison(const Comparison& comparison);
+  RequestToken useAnswer(qint64 comparison, int place);
+  RequestToken saveAgreement(MessageId answer, const Agreement& agreement);
   RequestToken storeSampled(MessageId question, int place, const SampledTimes& times);
   void appendStreaming(MessageId answer, const QString& textSoFar);  // whole text so far; failures come as failed(0, ...)
   RequestToken finishTurn(const FinishedTurn& turn);                 // replaces pending streaming text of that answer
@@ -75,9 +79,11 @@ class ChatStore : public QObject {
   void conversationLoaded(winnow::app::RequestToken token, const winnow::app::LoadedConversation& loaded);
   void searchFinished(winnow::app::RequestToken token, const QList<winnow::app::SearchHit>& hits);
   void turnCommitted(winnow::app::RequestToken token, const winnow::app::TurnIds& ids);
+  void comparisonSaved(winnow::app::RequestToken token, const winnow::app::Comparison& comparison);
+  void answerUsed(winnow::app::RequestToken token, const winnow::app::TurnIds& ids);
   void streamFlushed(winnow::app::MessageId answer, qint64 length);  // characters that are on the disk
   void turnFinished(winnow::app::RequestToken token, winnow::app::MessageId answer);
-  void saved(winnow::app::RequestToken token);  // draft, view state, setting, sampled times
+  void saved(winnow::app::RequestToken token);  // draft, view state, setting, sampled times, agreement
   void failed(winnow::app::RequestToken token, const winnow::Error& error);
 
  private:

@@ -11,6 +11,7 @@
 #include <QList>
 #include <QMetaType>
 #include <QString>
+#include <optional>
 #include <vector>
 
 #include "app/recipes/recipe_json.h"
@@ -59,6 +60,7 @@ struct Run {
   QString device;  // "cpu", "cuda"
   NamedRecipe recipe;  // as it was sent
   TurnFigures figures;  // method, retention, seed, counts, bytes, timings, layers
+  std::optional<Agreement> agreement;  // with the full cache, if the answer was checked
 };
 
 struct StoredMessage {
@@ -75,6 +77,36 @@ struct StoredMessage {
   QList<Attachment> attachments;
   bool hasRun = false;
   Run run;  // valid when hasRun
+};
+
+// How the answer of a comparison's column ended.
+enum class ColumnState : int {
+  kAnswered = 1,
+  kStopped = 2,  // by the user, while it was written
+  kFailed = 3,   // Comparison::failure says how
+  kLeftOut = 4,  // the comparison ended before its turn
+};
+
+// One column of a comparison.
+struct ComparedAnswer {
+  ColumnState state = ColumnState::kLeftOut;
+  bool sharesPrefill = true;
+  QString text;
+  Run run;  // the recipe always; the rest when hasFigures
+  bool hasFigures = false;
+  MessageId usedAs = 0;  // the answer that it became in the chat; 0: none
+};
+
+// A question answered under several recipes, saved when it has ended.
+struct Comparison {
+  qint64 id = 0;
+  MessageId question = 0;
+  qint64 createdMs = 0;
+  ColumnOrder order = ColumnOrder::kOneAfterAnother;
+  Compared totals;
+  QString failure;  // as of a message; empty: it did not fail
+  ErrorCode failureCode = ErrorCode::kInternal;  // valid with a failure
+  std::vector<ComparedAnswer> columns;
 };
 
 // Remembered choices of one conversation; a new one takes them from the settings.
@@ -112,6 +144,7 @@ struct ViewState {
 struct LoadedConversation {
   Conversation conversation;
   QList<StoredMessage> messages;  // all branches, by sequence
+  QList<Comparison> comparisons;  // of its questions, oldest first
   Draft draft;
   ViewState view;
 };
@@ -126,7 +159,7 @@ struct NewQuestion {
 struct TurnIds {
   ConversationId conversation = 0;
   MessageId question = 0;
-  MessageId answer = 0;
+  MessageId answer = 0;  // 0: the question has none yet
 };
 
 struct FinishedTurn {
@@ -162,4 +195,5 @@ MessageId newestLeafUnder(const QList<StoredMessage>& messages, MessageId messag
 Q_DECLARE_METATYPE(winnow::app::Conversation)
 Q_DECLARE_METATYPE(winnow::app::LoadedConversation)
 Q_DECLARE_METATYPE(winnow::app::TurnIds)
+Q_DECLARE_METATYPE(winnow::app::Comparison)
 Q_DECLARE_METATYPE(winnow::Error)

@@ -114,8 +114,40 @@ ALTER TABLE run_layer ADD COLUMN why_json TEXT NOT NULL DEFAULT '';
 ALTER TABLE run_layer ADD COLUMN end_json TEXT NOT NULL DEFAULT '';
 )sql";
 
+// Comparisons of a question (run_json: comparison_rows.h), and how far an answer is the full cache's (agreement_json.h; empty: not checked).
+constexpr char kComparisons[] = R"sql(
+CREATE TABLE comparison(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  message_id INTEGER NOT NULL REFERENCES message(id) ON DELETE CASCADE,
+  created_ms INTEGER NOT NULL,
+  column_order INTEGER NOT NULL,
+  prefills INTEGER NOT NULL,
+  shared_prefix_bytes INTEGER NOT NULL,
+  allocated_bytes INTEGER NOT NULL,
+  stopped INTEGER NOT NULL,
+  failure_code INTEGER NOT NULL DEFAULT 0,
+  failure TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX comparison_by_message ON comparison(message_id);
+
+CREATE TABLE comparison_column(
+  comparison_id INTEGER NOT NULL REFERENCES comparison(id) ON DELETE CASCADE,
+  place INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  shares_prefill INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  has_figures INTEGER NOT NULL,
+  run_json TEXT NOT NULL,
+  used_as INTEGER REFERENCES message(id) ON DELETE SET NULL,
+  PRIMARY KEY(comparison_id, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX comparison_column_used ON comparison_column(used_as);
+
+ALTER TABLE run ADD COLUMN agreement_json TEXT NOT NULL DEFAULT '';
+)sql";
+
 }  // namespace
 
-const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch, kSampledTimes, kRecipes};
+const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch, kSampledTimes, kRecipes, kComparisons};
 
 }  // namespace winnow::app

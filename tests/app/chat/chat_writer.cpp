@@ -1,7 +1,8 @@
 // Child of kill_test: works on a conversation database until it is killed, and writes one line per change AFTER it was acknowledged.
 //
 // Usage: winnow_chat_writer <folder> <seed>. Lines: "turn <conversation> <question> <answer> <number>", "stream <answer> <length>",
-// "finish <answer> <length>", "rename <conversation> <number>", "delete <conversation>". Texts follow from the numbers (streamedText).
+// "finish <answer> <length>", "ask <conversation> <question> <number>", "compare <conversation> <comparison> <question>",
+// "rename <conversation> <number>", "delete <conversation>". Texts follow from the numbers (streamedText).
 #include <unistd.h>
 
 #include <cstdlib>
@@ -39,6 +40,13 @@ int main(int argc, char** argv) {
       length += 1;
       db.finishTurn({ids.answer, streamedText(ids.answer, length), MessageState::kComplete, {}, {}, false, {}});
       say("finish " + std::to_string(ids.answer) + " " + std::to_string(length));
+      if (random() % 3 == 0) {
+        const TurnIds asked = db.beginQuestion({conversation, leaf, questionText(number), {}});
+        say("ask " + std::to_string(conversation) + " " + std::to_string(asked.question) + " " + std::to_string(number));
+        const Comparison saved = db.saveComparison(comparisonOf(asked.question));
+        say("compare " + std::to_string(conversation) + " " + std::to_string(saved.id) + " " + std::to_string(asked.question));
+        leaf = db.useAnswer(saved.id, 1).answer;
+      }
       if (random() % 3 == 0) {
         db.renameConversation(conversation, questionText(number));
         say("rename " + std::to_string(conversation) + " " + std::to_string(number));

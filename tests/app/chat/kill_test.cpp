@@ -28,6 +28,7 @@ struct Acknowledged {
   std::map<MessageId, int> finished;   // answer -> length
   std::map<MessageId, ConversationId> conversationOf;
   std::map<ConversationId, int> titles;
+  std::map<qint64, MessageId> comparisons;  // comparison -> question
   std::set<ConversationId> deleted;
   std::string error;
 };
@@ -47,6 +48,11 @@ void read(const std::string& output, Acknowledged& known) {
       known.streamed[a] = static_cast<int>(b);
     } else if (what == "finish") {
       known.finished[a] = static_cast<int>(b);
+    } else if (what == "ask") {
+      known.questions[b] = static_cast<int>(c);
+      known.conversationOf[b] = static_cast<ConversationId>(a);
+    } else if (what == "compare") {
+      known.comparisons[b] = static_cast<MessageId>(c);
     } else if (what == "rename") {
       known.titles[static_cast<ConversationId>(a)] = static_cast<int>(b);
     } else if (what == "delete") {
@@ -90,6 +96,7 @@ std::string runAndKill(const QString& folder, unsigned seed, std::chrono::micros
 
 void verify(ChatDatabase& db, const Acknowledged& known) {
   std::map<MessageId, StoredMessage> stored;
+  std::map<qint64, Comparison> compared;
   std::set<ConversationId> conversations;
   for (const auto& [message, conversation] : known.conversationOf) conversations.insert(conversation);
   for (const ConversationId id : conversations) {
@@ -98,6 +105,7 @@ void verify(ChatDatabase& db, const Acknowledged& known) {
       stored[message.id] = message;
       EXPECT_NE(message.state, MessageState::kStreaming);
     }
+    for (const Comparison& comparison : loaded.comparisons) compared[comparison.id] = comparison;
     if (known.deleted.contains(id)) {
       EXPECT_NE(loaded.conversation.deletedMs, 0);
     }
@@ -110,6 +118,13 @@ void verify(ChatDatabase& db, const Acknowledged& known) {
     ASSERT_TRUE(stored.contains(id)) << "question " << id << " was acknowledged and is gone";
     EXPECT_EQ(stored[id].text, questionText(number));
     EXPECT_EQ(stored[id].conversation, known.conversationOf.at(id));
+  }
+  for (const auto& [id, question] : known.comparisons) {
+    ASSERT_TRUE(compared.contains(id)) << "comparison " << id << " was acknowledged and is gone";
+    const Comparison expected = comparisonOf(question);
+    EXPECT_EQ(compared[id].question, question);
+    ASSERT_EQ(compared[id].columns.size(), expected.columns.size());
+    for (std::size_t i = 0; i < expected.columns.size(); ++i) EXPECT_EQ(compared[id].columns[i].text, expected.columns[i].text);
   }
   for (const auto& [id, length] : known.streamed) {
     ASSERT_TRUE(stored.contains(id)) << "answer " << id << " was acknowledged and is gone";
@@ -128,7 +143,7 @@ TEST(ChatDatabase, LosesNothingAcknowledgedWhenKilledAtRandomMoments) {
   ASSERT_TRUE(folder.isValid());
   RecordProperty("seed", static_cast<int>(kSeed));
   std::mt19937 random(kSeed);
-  std::size_t acknowledged = 0;
+  std::size_t acknowledged = 0, comparisons = 0;
   int recovered = 0;
   for (int kill = 0; kill < kKills; ++kill) {
     // Lives from "before main" to many turns; the database stays the same all along.
@@ -145,8 +160,10 @@ TEST(ChatDatabase, LosesNothingAcknowledgedWhenKilledAtRandomMoments) {
     }
     if (HasFatalFailure()) FAIL() << "kill " << kill << ", seed " << kSeed;
     acknowledged += known.questions.size();
+    comparisons += known.comparisons.size();
   }
   EXPECT_GT(acknowledged, 100u);  // the kills did hit a working program
+  EXPECT_GT(comparisons, 30u);
   EXPECT_GT(recovered, 10);       // ... in the middle of answers, too
 }
 

@@ -14,4 +14,16 @@ inline QString streamedText(MessageId answer, int length) {
   return word.repeated(length / static_cast<int>(word.size()) + 1).left(length);
 }
 
+inline Comparison comparisonOf(MessageId question) {
+  Comparison comparison;
+  comparison.question = question;
+  comparison.columns.resize(3);
+  for (int place = 0; place < 3; ++place) {
+    ComparedAnswer& answer = comparison.columns[static_cast<std::size_t>(place)];
+    answer.state = ColumnState::kAnswered;
+    answer.text = streamedText(question + place, 900 * (place + 1));
+  }
+  return comparison;
+}
+
 }  // namespace winnow::app

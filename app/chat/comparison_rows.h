@@ -1,0 +1,24 @@
+// Rows of comparisons to values and back: no transactions, no rules.
+//
+// Used by ChatDatabase only. Threads: that of the connection.
+#pragma once
+
+#include <optional>
+
+#include "app/chat/conversation.h"
+#include "app/chat/sqlite_connection.h"
+
+namespace winnow::app {
+
+QList<Comparison> readComparisons(SqliteConnection& db, ConversationId id);  // oldest first
+qint64 insertComparison(SqliteConnection& db, const Comparison& comparison);  // returns its id
+
+// A column with what its answer will stand under.
+struct StoredColumn {
+  ConversationId conversation = 0;
+  MessageId question = 0;
+  ComparedAnswer answer;
+};
+std::optional<StoredColumn> findColumn(SqliteConnection& db, qint64 comparison, int place);
+
+}  // namespace winnow::app
