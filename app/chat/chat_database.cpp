@@ -427,6 +427,9 @@ TurnIds ChatDatabase::useAnswer(qint64 comparison, int place) {
                                stopped ? MessageState::kInterrupted : MessageState::kComplete, column->answer.text);
     indexForSearch(db, ids.answer, column->answer.text);
     if (column->answer.hasFigures) insertRun(db, ids.answer, column->answer.run);
+    db.prepare("INSERT INTO kept_map(message_id, map) SELECT ?, map FROM comparison_kept_map WHERE comparison_id = ? AND place = ?")
+        .bind(ids.answer).bind(comparison).bind(place)
+        .run();
     db.prepare("UPDATE comparison_column SET used_as = ? WHERE comparison_id = ? AND place = ?")
         .bind(ids.answer).bind(comparison).bind(place)
         .run();
@@ -485,11 +488,20 @@ void ChatDatabase::finishTurn(const FinishedTurn& turn) {
     if (db.changes() != 1) unknown("unfinished answer");
     indexForSearch(db, turn.answer, turn.text);
     if (turn.hasRun) insertRun(db, turn.answer, turn.run);
+    if (turn.keptMap) insertKeptMap(db, turn.answer, *turn.keptMap);
     const qint64 tick = nextTick(db);
     db.prepare("UPDATE conversation SET activity = ?, updated_ms = ? WHERE id = (SELECT conversation_id FROM message WHERE id = ?)")
         .bind(tick).bind(nowMs()).bind(turn.answer)
         .run();
   });
+}
+
+SharedKeptMap ChatDatabase::keptMap(MessageId answer) {
+  return m_impl->access([&](SqliteConnection& db) { return readKeptMap(db, answer); });
+}
+
+SharedKeptMap ChatDatabase::comparedKeptMap(qint64 comparison, int place) {
+  return m_impl->access([&](SqliteConnection& db) { return readComparedKeptMap(db, comparison, place); });
 }
 
 void ChatDatabase::saveDraft(ConversationId id, const Draft& draft) {

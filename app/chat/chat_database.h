@@ -67,6 +67,8 @@ class ChatDatabase {
   void storeSampled(MessageId question, int place, const SampledTimes& times);
   void updateStreaming(MessageId answer, const QString& textSoFar);  // no-op unless the answer is still `streaming`
   void finishTurn(const FinishedTurn& turn);
+  SharedKeptMap keptMap(MessageId answer);  // null: none was saved
+  SharedKeptMap comparedKeptMap(qint64 comparison, int place);
 
   void saveDraft(ConversationId id, const Draft& draft);
   void saveViewState(ConversationId id, const ViewState& view);

@@ -165,6 +165,12 @@ QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id) {
     }
   }
   readRuns(db, id, places, messages);
+  SqliteStatement mapped = db.prepare("SELECT k.message_id FROM kept_map k JOIN message m ON m.id = k.message_id WHERE m.conversation_id = ?");
+  mapped.bind(id);
+  while (mapped.step()) {
+    const auto place = places.constFind(mapped.integer(0));
+    if (place != places.cend()) messages[*place].hasKeptMap = true;
+  }
   return messages;
 }
 
@@ -211,6 +217,21 @@ void insertRun(SqliteConnection& db, MessageId message, const Run& run) {
     insert.bindText(reasonsToJson(layer.why)).bindText(slotCountsToJson(layer.end));
     insert.run();
   }
+}
+
+void insertKeptMap(SqliteConnection& db, MessageId message, const KeptMap& map) {
+  const QByteArray bytes = map.toBytes();
+  if (bytes.size() > KeptMap::kMaxBytes) return;
+  SqliteStatement insert = db.prepare("INSERT INTO kept_map(message_id, map) VALUES(?, ?)");
+  insert.bind(message).bindBlob(bytes).run();
+}
+
+SharedKeptMap readKeptMap(SqliteConnection& db, MessageId message) {
+  SqliteStatement row = db.prepare("SELECT map FROM kept_map WHERE message_id = ?");
+  row.bind(message);
+  if (!row.step()) return nullptr;
+  std::optional<KeptMap> map = KeptMap::fromBytes(row.bytes(0));
+  return map ? std::make_shared<const KeptMap>(*std::move(map)) : nullptr;
 }
 
 void indexForSearch(SqliteConnection& db, MessageId message, const QString& text) {

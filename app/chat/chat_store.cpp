@@ -281,6 +281,20 @@ RequestToken ChatStore::finishTurn(const FinishedTurn& turn) {
   });
 }
 
+RequestToken ChatStore::loadKeptMap(MessageId answer) {
+  return submit([this, answer](ChatDatabase& db, RequestToken token) -> Letter {
+    return [this, token, answer, map = db.keptMap(answer)] { Q_EMIT keptMapLoaded(token, answer, map); };
+  });
+}
+
+RequestToken ChatStore::loadComparedKeptMap(qint64 comparison, int place) {
+  return submit([this, comparison, place](ChatDatabase& db, RequestToken token) -> Letter {
+    return [this, token, comparison, place, map = db.comparedKeptMap(comparison, place)] {
+      Q_EMIT comparedKeptMapLoaded(token, comparison, place, map);
+    };
+  });
+}
+
 RequestToken ChatStore::saveDraft(ConversationId id, const Draft& draft) {
   return submit([this, id, draft](ChatDatabase& db, RequestToken token) -> Letter {
     db.saveDraft(id, draft);

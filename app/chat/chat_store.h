@@ -63,6 +63,9 @@ class ChatStore : public QObject {
   void appendStreaming(MessageId answer, const QString& textSoFar);  // whole text so far; failures come as failed(0, ...)
   RequestToken finishTurn(const FinishedTurn& turn);                 // replaces pending streaming text of that answer
 
+  RequestToken loadKeptMap(MessageId answer);
+  RequestToken loadComparedKeptMap(qint64 comparison, int place);
+
   RequestToken saveDraft(ConversationId id, const Draft& draft);
   RequestToken saveViewState(ConversationId id, const ViewState& view);
   RequestToken setSetting(const QString& key, const QString& value);
@@ -83,6 +86,8 @@ class ChatStore : public QObject {
   void answerUsed(winnow::app::RequestToken token, const winnow::app::TurnIds& ids);
   void streamFlushed(winnow::app::MessageId answer, qint64 length);  // characters that are on the disk
   void turnFinished(winnow::app::RequestToken token, winnow::app::MessageId answer);
+  void keptMapLoaded(winnow::app::RequestToken token, winnow::app::MessageId answer, const winnow::app::SharedKeptMap& map);  // null: none
+  void comparedKeptMapLoaded(winnow::app::RequestToken token, qint64 comparison, int place, const winnow::app::SharedKeptMap& map);
   void saved(winnow::app::RequestToken token);  // draft, view state, setting, sampled times, agreement
   void failed(winnow::app::RequestToken token, const winnow::Error& error);
 

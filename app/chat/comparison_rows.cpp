@@ -53,6 +53,12 @@ QList<Comparison> readComparisons(SqliteConnection& db, ConversationId id) {
         "SELECT state, shares_prefill, text, has_figures, run_json, used_as FROM comparison_column WHERE comparison_id = ? ORDER BY place");
     row.bind(comparison.id);
     while (row.step()) comparison.columns.push_back(readAnswer(row, 0));
+    SqliteStatement mapped = db.prepare("SELECT place FROM comparison_kept_map WHERE comparison_id = ?");
+    mapped.bind(comparison.id);
+    while (mapped.step()) {
+      const auto place = static_cast<std::size_t>(mapped.integer(0));
+      if (place < comparison.columns.size()) comparison.columns[place].hasKeptMap = true;
+    }
   }
   return comparisons;
 }
@@ -73,11 +79,25 @@ qint64 insertComparison(SqliteConnection& db, const Comparison& comparison) {
   for (const ComparedAnswer& answer : comparison.columns) {
     SqliteStatement insert = db.prepare(
         "INSERT INTO comparison_column(comparison_id, place, state, shares_prefill, text, has_figures, run_json) VALUES(?, ?, ?, ?, ?, ?, ?)");
-    insert.bind(id).bind(place++).bind(static_cast<int>(answer.state)).bind(answer.sharesPrefill ? 1 : 0).bind(answer.text);
+    insert.bind(id).bind(place).bind(static_cast<int>(answer.state)).bind(answer.sharesPrefill ? 1 : 0).bind(answer.text);
     insert.bind(answer.hasFigures ? 1 : 0).bindText(runToJson(answer.run));
     insert.run();
+    const QByteArray map = answer.keptMap ? answer.keptMap->toBytes() : QByteArray();
+    if (!map.isEmpty() && map.size() <= KeptMap::kMaxBytes) {
+      SqliteStatement keep = db.prepare("INSERT INTO comparison_kept_map(comparison_id, place, map) VALUES(?, ?, ?)");
+      keep.bind(id).bind(place).bindBlob(map).run();
+    }
+    ++place;
   }
   return id;
+}
+
+SharedKeptMap readComparedKeptMap(SqliteConnection& db, qint64 comparison, int place) {
+  SqliteStatement row = db.prepare("SELECT map FROM comparison_kept_map WHERE comparison_id = ? AND place = ?");
+  row.bind(comparison).bind(place);
+  if (!row.step()) return nullptr;
+  std::optional<KeptMap> map = KeptMap::fromBytes(row.bytes(0));
+  return map ? std::make_shared<const KeptMap>(*std::move(map)) : nullptr;
 }
 
 std::optional<StoredColumn> findColumn(SqliteConnection& db, qint64 comparison, int place) {

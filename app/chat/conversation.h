@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/kept_map/kept_map.h"
 #include "app/recipes/recipe_json.h"
 #include "engine/api/events.h"
 #include "engine/api/requests.h"
@@ -77,6 +78,7 @@ struct StoredMessage {
   QList<Attachment> attachments;
   bool hasRun = false;
   Run run;  // valid when hasRun
+  bool hasKeptMap = false;  // ChatStore::loadKeptMap() has it
 };
 
 // How the answer of a comparison's column ended.
@@ -95,6 +97,8 @@ struct ComparedAnswer {
   Run run;  // the recipe always; the rest when hasFigures
   bool hasFigures = false;
   MessageId usedAs = 0;  // the answer that it became in the chat; 0: none
+  bool hasKeptMap = false;  // of one that was read: ChatStore::loadComparedKeptMap() has it
+  SharedKeptMap keptMap = nullptr;  // of one to be saved: null: none; not saved if larger than KeptMap::kMaxBytes
 };
 
 // A question answered under several recipes, saved when it has ended.
@@ -170,6 +174,7 @@ struct FinishedTurn {
   ErrorCode failureCode = ErrorCode::kInternal;
   bool hasRun = false;
   Run run;
+  SharedKeptMap keptMap = nullptr;  // null: none; not saved if larger than KeptMap::kMaxBytes
 };
 
 struct SearchHit {

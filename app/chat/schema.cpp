@@ -146,8 +146,24 @@ CREATE INDEX comparison_column_used ON comparison_column(used_as);
 ALTER TABLE run ADD COLUMN agreement_json TEXT NOT NULL DEFAULT '';
 )sql";
 
+// KeptMap::toBytes() of the compression events of answers and of compared answers.
+constexpr char kKeptMaps[] = R"sql(
+CREATE TABLE kept_map(
+  message_id INTEGER PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE,
+  map BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE comparison_kept_map(
+  comparison_id INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  map BLOB NOT NULL,
+  PRIMARY KEY(comparison_id, place),
+  FOREIGN KEY(comparison_id, place) REFERENCES comparison_column(comparison_id, place) ON DELETE CASCADE
+) STRICT;
+)sql";
+
 }  // namespace
 
-const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch, kSampledTimes, kRecipes, kComparisons};
+const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch, kSampledTimes, kRecipes, kComparisons, kKeptMaps};
 
 }  // namespace winnow::app

@@ -81,6 +81,57 @@ Run someRun() {
   return run;
 }
 
+CacheReport someReport(int tokens, int layers, int heads) {
+  CacheReport report;
+  for (int token = 0; token < tokens; ++token) {
+    report.tokens.push_back({Modality::kVisual, 0, token / 196, static_cast<std::int16_t>(token % 196 / 14), static_cast<std::int16_t>(token % 14)});
+  }
+  for (int layer = 0; layer < layers; ++layer) {
+    report.kept.emplace_back();
+    report.merged.emplace_back();
+    for (int head = 0; head < heads; ++head) {
+      std::vector<std::int32_t> kept;
+      for (int token = 0; token < tokens; ++token) {
+        if ((token * 7 + layer * 3 + head) % 5 == 0) kept.push_back(token);
+      }
+      report.merged.back().emplace_back(kept.size(), 3);
+      report.kept.back().push_back(std::move(kept));
+    }
+  }
+  return report;
+}
+
+TEST_F(ChatDatabaseTest, TheKeptMapOfAnAnswerComesBackAndGoesWithIt) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("what?"), {}});
+  const auto map = std::make_shared<const KeptMap>(KeptMap::fromReport(someReport(32 * 1024, 28, 4)));
+  m_db->finishTurn({ids.answer, QStringLiteral("red"), MessageState::kComplete, {}, {}, true, someRun(), map});
+  const TurnIds without = m_db->beginTurn({id, ids.answer, QStringLiteral("and?"), {}});
+  m_db->finishTurn({without.answer, QStringLiteral("blue"), MessageState::kComplete, {}, {}, true, someRun()});
+  open();
+  EXPECT_TRUE(stored(id, ids.answer).hasKeptMap);
+  EXPECT_FALSE(stored(id, without.answer).hasKeptMap);
+  const SharedKeptMap back = m_db->keptMap(ids.answer);
+  ASSERT_NE(back, nullptr);
+  EXPECT_EQ(*back, *map);
+  EXPECT_EQ(m_db->keptMap(without.answer), nullptr);
+  m_db->deleteConversation(id);
+  EXPECT_EQ(m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max()), 1);
+  EXPECT_EQ(m_db->keptMap(ids.answer), nullptr);
+}
+
+TEST_F(ChatDatabaseTest, AKeptMapAboveTheLimitIsLeftOutAndTheAnswerStays) {
+  open();
+  const ConversationId id = conversation();
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("what?"), {}});
+  const auto map = std::make_shared<const KeptMap>(KeptMap::fromReport(someReport(128 * 1024, 28, 16)));
+  ASSERT_GT(map->toBytes().size(), KeptMap::kMaxBytes);
+  m_db->finishTurn({ids.answer, QStringLiteral("red"), MessageState::kComplete, {}, {}, true, someRun(), map});
+  EXPECT_EQ(stored(id, ids.answer).text, QStringLiteral("red"));
+  EXPECT_FALSE(stored(id, ids.answer).hasKeptMap);
+}
+
 TEST_F(ChatDatabaseTest, AQuestionComesBackAsItWasAfterReopening) {
   open();
   const ConversationId id = conversation();

@@ -191,5 +191,31 @@ TEST_F(ChatStoreTest, MayBeDestroyedInAnAnswer) {
   EXPECT_TRUE(waitUntil([&] { return m_store == nullptr; }));
 }
 
+TEST_F(ChatStoreTest, KeptMapsAreLoadedOnWish) {
+  openWithConversation();
+  ASSERT_TRUE(waitFor(m_store->beginTurn({m_conversation.id, 0, QStringLiteral("what?"), {}})));
+  CacheReport report;
+  report.tokens.resize(3);
+  report.kept = {{{0, 2}}};
+  const auto map = std::make_shared<const KeptMap>(KeptMap::fromReport(report));
+  FinishedTurn turn;
+  turn.answer = m_ids.answer;
+  turn.keptMap = map;
+  m_store->finishTurn(turn);
+  SharedKeptMap loaded;
+  MessageId of = 0;
+  QObject::connect(m_store.get(), &ChatStore::keptMapLoaded, [&](RequestToken t, MessageId answer, const SharedKeptMap& found) {
+    m_answers << t;
+    of = answer;
+    loaded = found;
+  });
+  ASSERT_TRUE(waitFor(m_store->loadKeptMap(m_ids.answer)));
+  EXPECT_EQ(of, m_ids.answer);
+  ASSERT_NE(loaded, nullptr);
+  EXPECT_EQ(*loaded, *map);
+  ASSERT_TRUE(waitFor(m_store->loadKeptMap(m_ids.question)));
+  EXPECT_EQ(loaded, nullptr);
+}
+
 }  // namespace
 }  // namespace winnow::app

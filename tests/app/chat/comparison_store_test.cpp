@@ -227,6 +227,32 @@ TEST_F(ComparisonStoreTest, DeletingTheConversationDeletesItsComparisons) {
   EXPECT_EQ(raw.pragmaInteger("SELECT count(*) FROM comparison_column"), 0);
 }
 
+TEST_F(ComparisonStoreTest, KeptMapsOfColumnsComeBackAndFollowTheAnswerThatIsUsed) {
+  open();
+  const TurnIds ids = question();
+  Comparison comparison = someComparison(ids.question);
+  CacheReport report;
+  report.tokens.resize(5);
+  report.kept = {{{0, 2, 4}}, {{1}}};
+  const auto map = std::make_shared<const KeptMap>(KeptMap::fromReport(report));
+  comparison.columns[0].keptMap = map;
+  const Comparison saved = m_db->saveComparison(comparison);
+  open();
+  const std::vector<ComparedAnswer> columns = m_db->loadConversation(m_conversation).comparisons.at(0).columns;
+  EXPECT_TRUE(columns[0].hasKeptMap);
+  EXPECT_FALSE(columns[1].hasKeptMap);
+  ASSERT_NE(m_db->comparedKeptMap(saved.id, 0), nullptr);
+  EXPECT_EQ(*m_db->comparedKeptMap(saved.id, 0), *map);
+  EXPECT_EQ(m_db->comparedKeptMap(saved.id, 1), nullptr);
+  const TurnIds used = m_db->useAnswer(saved.id, 0);
+  ASSERT_NE(m_db->keptMap(used.answer), nullptr);
+  EXPECT_EQ(*m_db->keptMap(used.answer), *map);
+  EXPECT_EQ(m_db->keptMap(m_db->useAnswer(saved.id, 1).answer), nullptr);
+  m_db->deleteConversation(m_conversation);
+  m_db->purgeDeletedBefore(std::numeric_limits<qint64>::max());
+  EXPECT_EQ(m_db->comparedKeptMap(saved.id, 0), nullptr);
+}
+
 TEST_F(ComparisonStoreTest, ADatabaseOfTheVersionBeforeOpensWithItsAnswersUnchecked) {
   open();
   m_conversation = m_db->createConversation({}, {}).id;
@@ -236,7 +262,7 @@ TEST_F(ComparisonStoreTest, ADatabaseOfTheVersionBeforeOpensWithItsAnswersUnchec
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(QFile::encodeName(ChatDatabase::databaseFile(folders())).constData(), &raw), SQLITE_OK);
   const char* back =
-      "DROP TABLE comparison_column; DROP TABLE comparison; ALTER TABLE run DROP COLUMN agreement_json; PRAGMA user_version = 4;";
+      "DROP TABLE comparison_kept_map; DROP TABLE kept_map; DROP TABLE comparison_column; DROP TABLE comparison; ALTER TABLE run DROP COLUMN agreement_json; PRAGMA user_version = 4;";
   ASSERT_EQ(sqlite3_exec(raw, back, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(raw);
   sqlite3_close(raw);
   open();

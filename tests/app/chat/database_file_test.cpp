@@ -163,6 +163,25 @@ TEST_F(DatabaseFileTest, UpgradesTheSecondVersionWhoseAttachmentsWereNotSampled)
   EXPECT_EQ(attachment().sampled, (SampledTimes{{1.0}, {0.96}}));
 }
 
+TEST_F(DatabaseFileTest, UpgradesTheFifthVersionWhoseAnswersHadNoKeptMaps) {
+  {
+    SqliteConnection db(file(), {});
+    db.configureForWriting();
+    for (int version = 0; version < 5; ++version) db.execute(kMigrations[version]);
+    db.execute("INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
+               "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
+    db.execute("INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 3, 1, 'red', 1)");
+    db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
+    db.execute("PRAGMA user_version=5");
+  }
+  ChatDatabase db(folders());
+  EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v6")));
+  const StoredMessage answer = db.loadConversation(5).messages.at(0);
+  EXPECT_EQ(answer.text, QStringLiteral("red"));
+  EXPECT_FALSE(answer.hasKeptMap);
+  EXPECT_EQ(db.keptMap(9), nullptr);
+}
+
 TEST_F(DatabaseFileTest, ASecondWinnowIsToldWhoHasTheFolder) {
   ChatDatabase first(folders());
   EXPECT_EQ(refusal(), "another Winnow is using it (process " + std::to_string(QCoreApplication::applicationPid()) + ")");
