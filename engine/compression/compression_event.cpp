@@ -1,5 +1,6 @@
 #include "engine/compression/compression_event.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -45,13 +46,24 @@ void move_thresholds(const Reduction& reduction, const KvShape& shape, std::int6
   }
 }
 
+// Kept slots that may be shared, as indices into `kept`: all before the window but the pinned ones.
+std::vector<std::int32_t> centers_of(const std::vector<std::int32_t>& kept, std::int64_t window, const std::vector<std::int32_t>& pinned) {
+  std::vector<std::int32_t> centers;
+  for (std::int64_t j = 0; j < std::ssize(kept) - window; ++j) {
+    if (!std::binary_search(pinned.begin(), pinned.end(), kept[static_cast<std::size_t>(j)])) centers.push_back(static_cast<std::int32_t>(j));
+  }
+  return centers;
+}
+
 // The kept slots before the window are shared with the next best tokens. Counts as apply_plan() returns them.
 std::vector<std::vector<std::int32_t>> share_slots(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, const LayerPlan& plan) {
   const Composition& parts = compressor.recipe().composition();
   const KvShape& shape = cache.shape();
   const std::int64_t n = compressor.segment().tokens;
   const std::int32_t first = compressor.segment().first_original;
+  const std::vector<std::int32_t> pinned = compressor.segment().pinned_rows();
   std::vector<SharedRows> shared;
+  std::vector<std::vector<std::int32_t>> centers;
   for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
     const std::int64_t start = cache.slots(layer, head) - n;
     at::Tensor keys = cache.gather_keys(layer, head).narrow(0, start, n).to(at::kFloat);
@@ -62,8 +74,8 @@ std::vector<std::vector<std::int32_t>> share_slots(KvCache& cache, const Segment
     const std::vector<float> weight =
         global_local(compressor.accumulated(layer).column_sums.row(head), compressor.accumulated_locally(layer).column_sums.row(head));
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
-    shared.push_back(share_rows(parts.reduction, keys, values, kept, std::min(parts.protection.window, std::ssize(kept)),
-                                compressor.scores(layer).row(head), weight));
+    centers.push_back(centers_of(kept, parts.protection.window, pinned));
+    shared.push_back(share_rows(parts.reduction, keys, values, kept, centers.back(), compressor.scores(layer).row(head), weight));
   }
   cache.compact(layer, n, plan);
   std::vector<std::vector<std::int32_t>> counts;
@@ -71,7 +83,15 @@ std::vector<std::vector<std::int32_t>> share_slots(KvCache& cache, const Segment
     const SharedRows& rows = shared[static_cast<std::size_t>(head)];
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
     const std::int64_t start = cache.slots(layer, head) - std::ssize(kept);
-    cache.write(layer, head, start, rows.directions, rows.values);
+    const std::vector<std::int32_t>& written = centers[static_cast<std::size_t>(head)];
+    for (std::size_t first_center = 0, run = 0; first_center < written.size(); first_center += run) {
+      // Centers that lie one after the other are written together.
+      run = 1;
+      while (first_center + run < written.size() && written[first_center + run] == written[first_center] + static_cast<std::int32_t>(run)) ++run;
+      const auto at = static_cast<std::int64_t>(first_center);
+      const auto count = static_cast<std::int64_t>(run);
+      cache.write(layer, head, start + written[first_center], rows.directions.narrow(0, at, count), rows.values.narrow(0, at, count));
+    }
     const SharedEntries* earlier = cache.shared_entries(layer, head);
     SharedEntries table = earlier != nullptr ? *earlier : SharedEntries{};
     table.rotation = parts.reduction.rotation;

@@ -6,6 +6,7 @@
 #include "engine/compression/decode/ratio_removal.h"
 #include "engine/compression/decode/recency_eviction.h"
 #include "engine/compression/decode/shared_entry_merging.h"
+#include "engine/compression/pinned_tokens.h"
 
 namespace winnow {
 
@@ -69,6 +70,7 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
   if (!capped && !parts.decode.accumulates) return nullptr;
 
   const KvShape& shape = cache.shape();
+  const PinnedTokens pinned(compressor.segment().pinned);
   if (parts.phase == MethodPhase::kRatioDecode) {
     if (absolute && !compressor.will_compress() && previous == nullptr) return nullptr;
     std::vector<RatioRemoval::Layer> layers;
@@ -77,28 +79,33 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
       const std::int64_t slots = largest_head(cache, layer);
       layers.push_back({static_cast<double>(slots) / seen, slots});
     }
-    return std::make_unique<RatioRemoval>(std::move(layers), parts.decode.distance, parts.protection.sinks, shape.kv_heads);
+    return std::make_unique<RatioRemoval>(std::move(layers), parts.decode.distance, parts.protection.sinks, shape.kv_heads, pinned);
   }
 
+  // Sinks, pins and one slot more; where slots are shared, with pins, what the event's budgets leave room for too.
+  const bool shares = parts.reduction.kind == Reduction::Kind::kSharedEntries;
+  std::int64_t least_cap = parts.protection.sinks + pinned.count_from(parts.protection.sinks) + 1;
+  if (shares && pinned.count() > 0) least_cap += parts.protection.window + 1;
   std::vector<std::int64_t> caps;
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     const std::int64_t cap = !capped ? DecodePolicy::kNoCap : absolute ? *recipe.budget().tokens : largest_head(cache, layer);
-    caps.push_back(std::max(cap, parts.protection.sinks + 1));
+    caps.push_back(std::max(cap, least_cap));
   }
-  if (parts.reduction.kind == Reduction::Kind::kSharedEntries) {
+  if (shares) {
     // A cap that holds little more than the window leaves nothing to share.
     const std::int64_t least = *std::min_element(caps.begin(), caps.end());
-    if (least > parts.protection.window + 1) return next_shared_entry_merging(sharing, compressor, cache, std::move(caps));
-    return std::make_unique<RecencyEviction>(std::move(caps), 0, shape.kv_heads);
+    if (least > pinned.count() + parts.protection.window + 1) return next_shared_entry_merging(sharing, compressor, cache, std::move(caps));
+    return std::make_unique<RecencyEviction>(std::move(caps), 0, shape.kv_heads, pinned);
   }
-  if (!parts.decode.accumulates) return std::make_unique<RecencyEviction>(std::move(caps), parts.protection.sinks, shape.kv_heads);
+  if (!parts.decode.accumulates) return std::make_unique<RecencyEviction>(std::move(caps), parts.protection.sinks, shape.kv_heads, pinned);
 
   const bool squares = parts.decode.victim == DecodeRule::Victim::kLeastMean;
   std::vector<SlotAttention> slots;
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     for (std::int64_t head = 0; head < shape.kv_heads; ++head) slots.push_back(attention_of(followed, compressor, cache, layer, head, squares));
   }
-  return std::make_unique<AttentionEviction>(std::move(caps), parts.protection, parts.decode, parts.reduction, shape.kv_heads, std::move(slots));
+  return std::make_unique<AttentionEviction>(std::move(caps), parts.protection, parts.decode, parts.reduction, shape.kv_heads, std::move(slots),
+                                             pinned);
 }
 
 }  // namespace winnow

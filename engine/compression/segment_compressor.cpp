@@ -36,12 +36,16 @@ SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& se
   const bool not_its_turn = recipe.turn_policy() == TurnPolicy::kFirstOnly && (visual_.empty() || segment.compressed_before);
   const Composition& parts = recipe.composition();
   const bool visual_only = parts.scope == Scope::kVisual;
+  pinned_ = segment.pinned_rows();
+  if (visual_only) {
+    std::erase_if(pinned_, [&](std::int32_t row) { return segment.modality[static_cast<std::size_t>(row)] != Modality::kVisual; });
+  }
   const std::int64_t candidates = visual_only ? std::ssize(visual_) : n;
   const auto layers = static_cast<std::size_t>(segment.layers);
   if (candidates > 0 && recipe.compresses() && !short_text && !not_its_turn) {
     bounds_.scope_tokens = candidates;
     bounds_.total = total_budget(recipe.budget(), segment.layers, candidates);
-    const std::int64_t low = lower_bound_slots(recipe.budget(), candidates, visual_only ? 0 : protected_slots(), parts.min_fraction);
+    const std::int64_t low = lower_bound_slots(recipe.budget(), candidates, protected_slots(), parts.min_fraction);
     bounds_.low.assign(layers, low);
     bounds_.high.assign(layers, candidates);
     if (parts.skip_outer_layers) {
@@ -51,8 +55,10 @@ SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& se
     }
     // The no-op rule: if every layer may keep all it has, the cache stays bit-identical to an uncompressed one.
     const std::int64_t least = std::accumulate(bounds_.low.begin(), bounds_.low.end(), std::int64_t{0});
-    will_compress_ = least < segment.layers * candidates && bounds_.total < segment.layers * candidates;
-    notes_.raised_to_floor = will_compress_ && least > bounds_.total;
+    const bool asked_for_less = bounds_.total < segment.layers * candidates;
+    will_compress_ = least < segment.layers * candidates && asked_for_less;
+    notes_.pins_above_budget = asked_for_less && segment.layers * std::ssize(pinned_) > bounds_.total;
+    notes_.raised_to_floor = will_compress_ && !notes_.pins_above_budget && least > bounds_.total;
   }
   const bool follows_decode = recipe.compresses() && parts.decode.accumulates;
   wants_views_ = n > 0 && !recipe.needs().empty() && (will_compress_ || follows_decode);
@@ -72,14 +78,22 @@ SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& se
   if (recipe.static_budgets()) decide_budgets();
 }
 
-// Slots protected by number: sinks that lie in this segment, the window, and one more (the last token, or room for a vote).
+// Pinned rows in [begin, end).
+std::int64_t SegmentCompressor::pinned_in(std::int64_t begin, std::int64_t end) const {
+  return std::count_if(pinned_.begin(), pinned_.end(), [&](std::int32_t row) { return row >= begin && row < end; });
+}
+
+// Slots protected by number: pins, and beside them sinks that lie in this segment, the window, and one more (the last token, or room for
+// a vote). Scope visual: pins alone.
 std::int64_t SegmentCompressor::protected_slots() const {
+  if (recipe_.composition().scope == Scope::kVisual) return std::ssize(pinned_);
   const Protection& protection = recipe_.composition().protection;
-  if (protection.completed_share > 0.0) return 1;
-  const std::int64_t sinks = std::clamp<std::int64_t>(protection.sinks - segment_.first_original, 0, segment_.tokens);
+  const std::int64_t n = segment_.tokens;
+  if (protection.completed_share > 0.0) return pinned_in(0, n - 1) + 1;
+  const std::int64_t sinks = std::clamp<std::int64_t>(protection.sinks - segment_.first_original, 0, n);
   // Sharing needs two slots to compare.
   const std::int64_t shared = recipe_.composition().reduction.kind == Reduction::Kind::kSharedEntries ? 1 : 0;
-  return sinks + protection.window + 1 + shared;
+  return pinned_in(sinks, n - protection.window) + sinks + protection.window + 1 + shared;
 }
 
 void SegmentCompressor::decide_budgets() {
@@ -183,10 +197,14 @@ std::vector<std::int32_t> SegmentCompressor::select_all(std::span<const float> s
   const std::int64_t recent = protection.recent_share > 0.0 ? share_of(protection.recent_share, budget) : protection.window;
   if (protection.all_text) return select_with_all_text(scores, budget, recent);
   const std::int64_t sinks = std::max<std::int64_t>(0, protection.sinks - segment_.first_original);
-  std::vector<std::int32_t> forced = protected_rows(segment_.tokens, sinks, recent);
+  std::vector<std::int32_t> forced = pinned_;
+  for (const std::int32_t row : protected_rows(segment_.tokens, sinks, recent)) {
+    if (!std::binary_search(pinned_.begin(), pinned_.end(), row)) forced.push_back(row);
+  }
   if (protection.completed_share > 0.0) {
-    const std::int64_t wanted = std::clamp<std::int64_t>(
+    const std::int64_t beside_pins = std::clamp<std::int64_t>(
         round_half_up(protection.completed_share * static_cast<double>(budget)) + protection.sinks, 1, std::max<std::int64_t>(1, budget - 1));
+    const std::int64_t wanted = std::min(budget, std::max(beside_pins, std::ssize(pinned_) + 1));
     if (std::ssize(forced) > wanted) forced.resize(static_cast<std::size_t>(wanted));
     if (!protection_scores.empty() && std::ssize(forced) < wanted) forced = select_rows(protection_scores, wanted, forced);
   }
@@ -196,10 +214,14 @@ std::vector<std::int32_t> SegmentCompressor::select_all(std::span<const float> s
 // Only visual rows compete; all others stay beside the budget.
 std::vector<std::int32_t> SegmentCompressor::select_visual(std::span<const float> scores, std::int64_t budget) const {
   std::vector<float> competing;
-  for (const std::int32_t row : visual_) competing.push_back(scores[static_cast<std::size_t>(row)]);
+  std::vector<std::int32_t> forced;
+  for (const std::int32_t row : visual_) {
+    if (std::binary_search(pinned_.begin(), pinned_.end(), row)) forced.push_back(static_cast<std::int32_t>(competing.size()));
+    competing.push_back(scores[static_cast<std::size_t>(row)]);
+  }
   std::vector<bool> stays(static_cast<std::size_t>(segment_.tokens), true);
   for (const std::int32_t row : visual_) stays[static_cast<std::size_t>(row)] = false;
-  for (const std::int32_t index : select_rows(competing, budget, {})) {
+  for (const std::int32_t index : select_rows(competing, budget, forced)) {
     stays[static_cast<std::size_t>(visual_[static_cast<std::size_t>(index)])] = true;
   }
   std::vector<std::int32_t> kept;
@@ -209,14 +231,14 @@ std::vector<std::int32_t> SegmentCompressor::select_visual(std::span<const float
   return kept;
 }
 
-// Every text row and every recent row stays; what text before the recent rows leaves of the budget goes to visual rows by score.
+// Every text row, every recent row and every pinned row stays; what text before the recent rows leaves of the budget goes to visual rows by score.
 std::vector<std::int32_t> SegmentCompressor::select_with_all_text(std::span<const float> scores, std::int64_t budget, std::int64_t recent) const {
   const std::int64_t first_recent = std::max<std::int64_t>(0, segment_.tokens - std::max<std::int64_t>(1, recent));
   std::vector<std::int32_t> kept, images;
   std::vector<float> competing;
   for (std::int32_t row = 0; row < segment_.tokens; ++row) {
     const bool visual = segment_.modality[static_cast<std::size_t>(row)] == Modality::kVisual;
-    if (!visual || row >= first_recent) {
+    if (!visual || row >= first_recent || std::binary_search(pinned_.begin(), pinned_.end(), row)) {
       kept.push_back(row);
     } else {
       images.push_back(row);

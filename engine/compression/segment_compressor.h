@@ -24,6 +24,7 @@ class SegmentCompressor : public PrefillObserver {
     bool fallback_rows = false;       // no row after the last visual token: the last rows judged instead
     std::int64_t non_finite = 0;      // statistics replaced because they were NaN or infinite
     bool raised_to_floor = false;     // protected slots need more than was asked for
+    bool pins_above_budget = false;   // the user's pins alone do
   };
 
   SegmentCompressor(const Recipe& recipe, const SegmentInfo& segment);
@@ -61,6 +62,7 @@ class SegmentCompressor : public PrefillObserver {
 
  private:
   std::int64_t protected_slots() const;
+  std::int64_t pinned_in(std::int64_t begin, std::int64_t end) const;
   void decide_budgets();
   std::vector<std::int32_t> select_all(std::span<const float> scores, std::span<const float> protection_scores, std::int64_t budget) const;
   std::vector<std::int32_t> select_visual(std::span<const float> scores, std::int64_t budget) const;
@@ -69,6 +71,7 @@ class SegmentCompressor : public PrefillObserver {
   const Recipe& recipe_;
   SegmentInfo segment_;
   std::vector<std::int32_t> visual_;  // rows of visual tokens
+  std::vector<std::int32_t> pinned_;  // rows that the user pinned and that compete for slots
   bool will_compress_ = false;
   bool wants_views_ = false;
   BudgetBounds bounds_;

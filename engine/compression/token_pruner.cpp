@@ -1,5 +1,7 @@
 #include "engine/compression/token_pruner.h"
 
+#include <algorithm>
+
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/compression/budget.h"
@@ -24,13 +26,18 @@ std::int64_t kept_visual_tokens(std::int64_t count, double share) {
 }
 
 TokenPruner::TokenPruner(const Recipe& recipe, const SegmentInfo& segment) : pruning_(*recipe.composition().pruning), segment_(segment) {
-  for (std::int64_t row = 0; row < segment.tokens; ++row) {
-    if (segment.modality[static_cast<std::size_t>(row)] == Modality::kVisual) visual_.push_back(static_cast<std::int32_t>(row));
+  const std::vector<std::int32_t> pinned = segment.pinned_rows();
+  for (std::int32_t row = 0; row < segment.tokens; ++row) {
+    if (segment.modality[static_cast<std::size_t>(row)] != Modality::kVisual) continue;
+    if (std::binary_search(pinned.begin(), pinned.end(), row)) pinned_.push_back(static_cast<std::int32_t>(visual_.size()));
+    visual_.push_back(row);
   }
   const double share = pruning_.at_layer(recipe.budget().retention);
   keep_ = kept_visual_tokens(std::ssize(visual_), share);
   const bool nothing = visual_.empty() || share >= 1.0 || pruning_.layer >= segment.layers;
   layer_ = nothing ? segment.layers : pruning_.layer;
+  pins_above_budget_ = !nothing && std::ssize(pinned_) > keep_;
+  keep_ = std::max(keep_, std::ssize(pinned_));
 }
 
 std::vector<double> TokenPruner::first_weights() const {
@@ -69,7 +76,7 @@ std::vector<std::int32_t> TokenPruner::kept_rows() const {
   for (const std::int32_t row : visual_) competing.push_back(importance_[static_cast<std::size_t>(row)]);
   std::vector<bool> stays(static_cast<std::size_t>(segment_.tokens), true);
   for (const std::int32_t row : visual_) stays[static_cast<std::size_t>(row)] = false;
-  for (const std::int32_t index : select_rows(competing, keep_, {})) {
+  for (const std::int32_t index : select_rows(competing, keep_, pinned_)) {
     stays[static_cast<std::size_t>(visual_[static_cast<std::size_t>(index)])] = true;
   }
   std::vector<std::int32_t> kept;

@@ -28,9 +28,11 @@ class TokenPruner : public PrefillObserver {
   bool wants_views() const override { return layer_ < segment_.layers; }
   // Layers before layer(), in order.
   void on_layer(const LayerView& view) override;
-  // Ascending rows of the segment. After on_layer() of layer() - 1.
+  // Ascending rows of the segment, all pinned ones among them. After on_layer() of layer() - 1.
   std::vector<std::int32_t> kept_rows() const;
 
+  // The user's pins alone are more than the share that stays.
+  bool pins_above_budget() const { return pins_above_budget_; }
   double statistics_ms() const { return statistics_ms_; }
 
  private:
@@ -39,7 +41,9 @@ class TokenPruner : public PrefillObserver {
   Pruning pruning_;
   SegmentInfo segment_;
   std::vector<std::int32_t> visual_;
+  std::vector<std::int32_t> pinned_;  // indices into visual_
   std::int64_t keep_ = 0;
+  bool pins_above_budget_ = false;
   std::int64_t layer_ = 0;
   std::optional<LayerView> earlier_;  // rollout: the layer before the last one judged
   std::vector<float> importance_;     // per row

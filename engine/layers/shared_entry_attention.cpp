@@ -41,21 +41,23 @@ RuntimeTokens runtime_tokens(const KvCache& cache, std::int64_t layer, std::int6
       if (live) direct[static_cast<std::size_t>(table->slot[i])] = false;
     }
   }
-  std::int32_t newest = -1;
-  std::int64_t behind = 0;  // live tokens at or after the one in turn
+  std::vector<std::int32_t> direct_tokens;
   for (std::size_t slot = 0; slot < original.size(); ++slot) {
     if (!direct[slot]) continue;
     tokens.slot.push_back(static_cast<std::int64_t>(slot));
     tokens.factor.push_back(1.0F);
     tokens.bias.push_back(0.0F);
     tokens.weight.push_back(1.0F);
-    newest = std::max(newest, original[slot]);
-    ++behind;
+    direct_tokens.push_back(original[slot]);
   }
   if (!tokens.turned) return tokens;
   tokens.position.assign(tokens.slot.size(), 0.0F);
+  std::sort(direct_tokens.begin(), direct_tokens.end());
+  const std::int32_t newest = direct_tokens.empty() ? -1 : direct_tokens.back();
+  std::int64_t behind = 0;  // live tokens at or after the one in turn
   for (std::size_t i = table->size(); i-- > 0;) {
     if (tokens.weight[i] == 0.0F) continue;
+    for (; !direct_tokens.empty() && direct_tokens.back() > table->original[i]; direct_tokens.pop_back()) ++behind;
     ++behind;
     const bool by_rank = table->rotation == SharedEntries::Rotation::kByRank;
     tokens.position[i] = static_cast<float>(by_rank ? newest + 1 - behind : table->original[i]);

@@ -1,6 +1,7 @@
 #include "engine/compression/allocators/pyramid.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/compression/budget.h"
 
@@ -8,7 +9,9 @@ namespace winnow {
 
 std::optional<std::vector<std::int64_t>> PyramidAllocator::budgets(std::span<const LayerMeasure> measured, const BudgetBounds& bounds) const {
   const auto layers = static_cast<double>(measured.size());
-  const auto window = static_cast<double>(window_);
+  // A layer's lower bound is what is protected and one slot more.
+  const std::int64_t guarded = *std::min_element(bounds.low.begin(), bounds.low.end()) - 1;
+  const auto window = static_cast<double>(std::max(window_, guarded));
   const double mean = static_cast<double>(bounds.total) / layers;
   const double beyond = mean - window;
   if (beyond <= 0.0 || measured.size() == 1) return std::nullopt;
@@ -24,6 +27,9 @@ std::optional<std::vector<std::int64_t>> PyramidAllocator::budgets(std::span<con
     const double real = window + most - static_cast<double>(layer) * (most - least) / (layers - 1.0);
     wanted.push_back(std::clamp(real, static_cast<double>(bounds.low[layer]), static_cast<double>(bounds.high[layer])));
   }
+  // Layers that were lifted to their bound take it from the others.
+  const double sum = std::accumulate(wanted.begin(), wanted.end(), 0.0);
+  if (sum > static_cast<double>(bounds.total) + 1e-6) return allocate(wanted, bounds.total, bounds.low, bounds.high);
   return round_to_total(wanted, bounds.total, bounds.high);
 }
 

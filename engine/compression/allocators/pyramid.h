@@ -2,7 +2,8 @@
 //
 // With the mean budget b = total / layers: be = b - window, mn = be / beta, mx = 2 be - mn, mx at most scope - window (then mn = 2 be - mx);
 // layer l gets window + mx - l (mx - mn) / (layers - 1), made integers by largest remainder. be <= 0: the same for every layer.
-// Deviations: no integer floors on the way (the total is exact), no switch to equal budgets for short prompts.
+// Deviations: no integer floors on the way (the total is exact), no switch to equal budgets for short prompts. Where more than the window
+// is protected (pinned tokens), the pyramid stands on all of it.
 #pragma once
 
 #include "engine/compression/allocators/allocator.h"

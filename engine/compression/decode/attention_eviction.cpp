@@ -64,8 +64,14 @@ std::pair<std::int64_t, float> most_similar(const KvCache& cache, std::int64_t l
 }  // namespace
 
 AttentionEviction::AttentionEviction(std::vector<std::int64_t> caps, const Protection& protection, const DecodeRule& rule,
-                                     const Reduction& reduction, std::int64_t kv_heads, std::vector<SlotAttention> slots)
-    : caps_(std::move(caps)), protection_(protection), rule_(rule), reduction_(reduction), kv_heads_(kv_heads), slots_(std::move(slots)) {
+                                     const Reduction& reduction, std::int64_t kv_heads, std::vector<SlotAttention> slots, PinnedTokens pinned)
+    : caps_(std::move(caps)),
+      protection_(protection),
+      rule_(rule),
+      reduction_(reduction),
+      kv_heads_(kv_heads),
+      slots_(std::move(slots)),
+      pinned_(std::move(pinned)) {
   require(slots_.size() == caps_.size() * static_cast<std::size_t>(kv_heads), "AttentionEviction: accumulators for every head");
 }
 
@@ -97,22 +103,25 @@ std::int64_t AttentionEviction::choose(std::span<const std::int32_t> original, c
   const std::int32_t newest_from = first_recent(original, last);
   std::vector<std::size_t> free;  // slots that may leave
   for (std::size_t slot = 0; slot < original.size(); ++slot) {
-    if (original[slot] >= sinks && original[slot] < newest_from) free.push_back(slot);
+    if (original[slot] >= sinks && original[slot] < newest_from && !pinned_.contains(original[slot])) free.push_back(slot);
   }
   if (free.empty()) {
-    // Sinks and recent slots fill the cap: the oldest that is no sink goes, or the oldest of all.
-    std::size_t oldest = 0;
+    // Pins, sinks and recent slots fill the cap: the oldest that is no sink goes, or the oldest of all, but never a pinned one.
+    std::size_t oldest = original.size();
     for (std::size_t slot = 0; slot < original.size(); ++slot) {
+      if (pinned_.contains(original[slot])) continue;
+      if (oldest == original.size()) oldest = slot;
       const bool better_kind = original[slot] >= sinks && original[oldest] < sinks;
       const bool same_kind = (original[slot] >= sinks) == (original[oldest] >= sinks);
       if (better_kind || (same_kind && original[slot] < original[oldest])) oldest = slot;
     }
+    require(oldest < original.size(), "AttentionEviction: the cap must leave room beside the pins");
     return static_cast<std::int64_t>(oldest);
   }
 
   if (rule_.victim == DecodeRule::Victim::kLeastMean) {
-    // Only the steadiest may leave; what fluctuates is protected like the recent ones.
-    const auto steady = static_cast<std::size_t>(std::clamp<std::int64_t>(cap - completed, 1, std::ssize(free)));
+    // Only the steadiest may leave; what fluctuates is protected like the recent ones. Pins take their part of the cap first.
+    const auto steady = static_cast<std::size_t>(std::clamp<std::int64_t>(cap - pinned_.count() - completed, 1, std::ssize(free)));
     std::vector<std::pair<double, std::int32_t>> keys(original.size());
     for (const std::size_t slot : free) keys[slot] = {deviation_of(slots, slot), original[slot]};
     std::nth_element(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(steady - 1), free.end(),

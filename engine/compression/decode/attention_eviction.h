@@ -1,7 +1,7 @@
 // Decode phase of methods that follow every decoded token's attention: H2O, D2O, RoCo, CaM.
 //
 // Per slot: attention accumulated over all rows that saw it (prefill and decode, group mean), its squares, and the number of rows. After a
-// token the slot that the rule names leaves while a head holds more than its cap; the reducer merges it or lets it go. O(slots) per token
+// token the slot that the rule names among those not pinned leaves while a head holds more than its cap; the reducer merges it or lets it go. O(slots) per token
 // and head beside the attention itself; similarity of the leaving key takes one product with every kept key.
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include "engine/compression/composition.h"
 #include "engine/compression/decode_policy.h"
+#include "engine/compression/pinned_tokens.h"
 
 namespace winnow {
 
@@ -24,9 +25,9 @@ struct SlotAttention {
 
 class AttentionEviction : public DecodePolicy {
  public:
-  // caps: slots per kv head of each layer, kNoCap: nothing leaves. slots: [layers * kv_heads], as the cache.
+  // caps: slots per kv head of each layer, more than are pinned; kNoCap: nothing leaves. slots: [layers * kv_heads], as the cache.
   AttentionEviction(std::vector<std::int64_t> caps, const Protection& protection, const DecodeRule& rule, const Reduction& reduction,
-                    std::int64_t kv_heads, std::vector<SlotAttention> slots);
+                    std::int64_t kv_heads, std::vector<SlotAttention> slots, PinnedTokens pinned = {});
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<AttentionEviction>(*this); }
   bool wants_probabilities() const override { return true; }
@@ -60,6 +61,7 @@ class AttentionEviction : public DecodePolicy {
   Reduction reduction_;
   std::int64_t kv_heads_;
   std::vector<SlotAttention> slots_;
+  PinnedTokens pinned_;
 };
 
 }  // namespace winnow

@@ -1,6 +1,7 @@
 #include "engine/compression/decode/ratio_removal.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace winnow {
@@ -18,10 +19,23 @@ void RatioRemoval::after_layer(KvCache& cache, std::int64_t layer, const DecodeR
       rank = std::clamp<std::int64_t>(rank, 0, slots - 1);
       std::vector<std::int32_t> by_token(static_cast<std::size_t>(slots));
       std::iota(by_token.begin(), by_token.end(), 0);
-      std::nth_element(by_token.begin(), by_token.begin() + rank, by_token.end(), [&](std::int32_t a, std::int32_t b) {
+      const auto older = [&](std::int32_t a, std::int32_t b) {
         return original[static_cast<std::size_t>(a)] < original[static_cast<std::size_t>(b)];
-      });
-      cache.evict(layer, head, by_token[static_cast<std::size_t>(rank)]);
+      };
+      const auto may_leave = [&](std::int32_t slot) { return !pinned_.contains(original[static_cast<std::size_t>(slot)]); };
+      const auto chosen = by_token.begin() + rank;
+      std::nth_element(by_token.begin(), chosen, by_token.end(), older);
+      auto victim = chosen;
+      if (!may_leave(*chosen)) {
+        std::sort(by_token.begin(), by_token.end(), older);
+        victim = std::find_if(chosen, by_token.end(), may_leave);
+        if (victim == by_token.end()) {
+          const auto before = std::find_if(std::make_reverse_iterator(chosen), by_token.rend(), may_leave);
+          if (before == by_token.rend()) break;  // pins are all there is
+          victim = before.base() - 1;
+        }
+      }
+      cache.evict(layer, head, *victim);
     }
   }
 }

@@ -1,5 +1,5 @@
 // Decode phase of Elastic Cache and PrefixKV: whenever a layer holds a whole slot more than its share of all tokens seen, the slot a fixed
-// distance before the end of what the event left is removed. Layers keep one set for all heads, so all heads lose the same token.
+// distance before the end of what the event left is removed, or the next one that is not pinned, else the one before. Layers keep one set for all heads, so all heads lose the same token.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/compression/decode_policy.h"
+#include "engine/compression/pinned_tokens.h"
 
 namespace winnow {
 
@@ -17,8 +18,8 @@ class RatioRemoval : public DecodePolicy {
     std::int64_t event_slots = 0;  // slots after the event
   };
   // distance: negative, from event_slots; a slot before `fixed_first` is replaced by the middle of what the event left.
-  RatioRemoval(std::vector<Layer> layers, std::int64_t distance, std::int64_t fixed_first, std::int64_t kv_heads)
-      : layers_(std::move(layers)), distance_(distance), fixed_first_(fixed_first), kv_heads_(kv_heads) {}
+  RatioRemoval(std::vector<Layer> layers, std::int64_t distance, std::int64_t fixed_first, std::int64_t kv_heads, PinnedTokens pinned = {})
+      : layers_(std::move(layers)), distance_(distance), fixed_first_(fixed_first), kv_heads_(kv_heads), pinned_(std::move(pinned)) {}
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<RatioRemoval>(*this); }
   void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
@@ -29,6 +30,7 @@ class RatioRemoval : public DecodePolicy {
   std::int64_t distance_;
   std::int64_t fixed_first_;
   std::int64_t kv_heads_;
+  PinnedTokens pinned_;
 };
 
 }  // namespace winnow

@@ -8,9 +8,14 @@
 
 namespace winnow {
 
-RecencyEviction::RecencyEviction(std::vector<std::int64_t> caps, std::int64_t sinks, std::int64_t kv_heads)
-    : caps_(std::move(caps)), sinks_(sinks), kv_heads_(kv_heads), rings_(caps_.size() * static_cast<std::size_t>(kv_heads)) {
-  for (const std::int64_t cap : caps_) require(cap > sinks_, "RecencyEviction: the cap must leave room beside the sinks");
+RecencyEviction::RecencyEviction(std::vector<std::int64_t> caps, std::int64_t sinks, std::int64_t kv_heads, PinnedTokens pinned)
+    : caps_(std::move(caps)),
+      sinks_(sinks),
+      kv_heads_(kv_heads),
+      pinned_(std::move(pinned)),
+      rings_(caps_.size() * static_cast<std::size_t>(kv_heads)) {
+  const std::int64_t staying = sinks_ + pinned_.count_from(sinks_);
+  for (const std::int64_t cap : caps_) require(cap > staying, "RecencyEviction: the cap must leave room beside sinks and pins");
 }
 
 void RecencyEviction::after_layer(KvCache& cache, std::int64_t layer, const DecodeRow&, MergeState&) {
@@ -40,7 +45,7 @@ void RecencyEviction::evict_oldest(KvCache& cache, std::int64_t layer, std::int6
     ring = {};
     for (std::int32_t slot = 0; slot < newest_slot; ++slot) {
       const std::int32_t token = original[static_cast<std::size_t>(slot)];
-      if (token >= sinks_) ring.by_age.push_back({slot, token});
+      if (may_leave(token)) ring.by_age.push_back({slot, token});
     }
     std::sort(ring.by_age.begin(), ring.by_age.end(), [](const Aged& a, const Aged& b) { return a.original < b.original; });
   }
@@ -54,7 +59,7 @@ void RecencyEviction::evict_many(KvCache& cache, std::int64_t layer, std::int64_
   const std::span<const std::int32_t> original = cache.original(layer, head);
   std::vector<Aged> candidates;
   for (std::size_t slot = 0; slot < original.size(); ++slot) {
-    if (original[slot] >= sinks_) candidates.push_back({static_cast<std::int32_t>(slot), original[slot]});
+    if (may_leave(original[slot])) candidates.push_back({static_cast<std::int32_t>(slot), original[slot]});
   }
   std::sort(candidates.begin(), candidates.end(), [](const Aged& a, const Aged& b) { return a.original < b.original; });
   candidates.resize(static_cast<std::size_t>(std::min(count, static_cast<std::int64_t>(candidates.size()))));

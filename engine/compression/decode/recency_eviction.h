@@ -1,5 +1,5 @@
-// Decode phase of StreamingLLM and LocalWindow: after each token the oldest slot that is no sink leaves while a head holds more than the
-// cap. O(1) per token and head: the order of ages is built once and then only turned.
+// Decode phase of StreamingLLM and LocalWindow: after each token the oldest slot that is no sink and not pinned leaves while a head holds more
+// than the cap. O(1) per token and head: the order of ages is built once and then only turned.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "engine/compression/decode_policy.h"
+#include "engine/compression/pinned_tokens.h"
 
 namespace winnow {
 
 class RecencyEviction : public DecodePolicy {
  public:
-  // caps: slots per kv head of each layer, at least sinks + 1. Tokens with an original index below `sinks` never leave.
-  RecencyEviction(std::vector<std::int64_t> caps, std::int64_t sinks, std::int64_t kv_heads);
+  // caps: slots per kv head of each layer, at least one more than sinks and pins. Tokens with an original index below `sinks` never leave.
+  RecencyEviction(std::vector<std::int64_t> caps, std::int64_t sinks, std::int64_t kv_heads, PinnedTokens pinned = {});
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<RecencyEviction>(*this); }
   void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
@@ -29,12 +30,14 @@ class RecencyEviction : public DecodePolicy {
     std::vector<Aged> by_age;
     std::size_t next = 0;
   };
+  bool may_leave(std::int32_t original) const { return original >= sinks_ && !pinned_.contains(original); }
   void evict_oldest(KvCache& cache, std::int64_t layer, std::int64_t head, Ring& ring) const;
   void evict_many(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t count) const;
 
   std::vector<std::int64_t> caps_;
   std::int64_t sinks_;
   std::int64_t kv_heads_;
+  PinnedTokens pinned_;
   std::vector<Ring> rings_;  // [layers * kv_heads]
 };
 

@@ -45,6 +45,10 @@ std::vector<float> table_scores(const Head& head) {
 
 }  // namespace
 
+std::int64_t SharedEntryMerging::Head::unpinned() const {
+  return std::count_if(window.begin(), window.end(), [](const WindowToken& token) { return !token.pinned; });
+}
+
 SharedEntryMerging::SharedEntryMerging(std::int64_t window, const Reduction& reduction, std::vector<std::int64_t> caps, std::int64_t kv_heads,
                                        std::vector<Head> heads)
     : window_(window), reduction_(reduction), caps_(std::move(caps)), kv_heads_(kv_heads), heads_(std::move(heads)) {
@@ -82,8 +86,9 @@ void SharedEntryMerging::follow(const KvCache& cache, std::int64_t layer, std::i
 }
 
 void SharedEntryMerging::close_oldest(KvCache& cache, std::int64_t layer, std::int64_t kv_head, Head& head, const Reduction& reduction) {
-  const WindowToken oldest = head.window.front();
-  head.window.erase(head.window.begin());
+  const auto leaves = std::find_if(head.window.begin(), head.window.end(), [](const WindowToken& token) { return !token.pinned; });
+  const WindowToken oldest = *leaves;
+  head.window.erase(leaves);
   const std::span<const std::int32_t> original = cache.original(layer, kv_head);
   const std::vector<bool> direct = direct_slots(cache, layer, kv_head);
   std::int32_t slot = 0;
@@ -199,9 +204,10 @@ void SharedEntryMerging::after_layer(KvCache& cache, std::int64_t layer, const D
     Head& head = heads_[static_cast<std::size_t>(layer * kv_heads_ + kv_head)];
     follow(cache, layer, kv_head, row.probabilities[static_cast<std::size_t>(kv_head)], head);
     if (cap == kNoCap) continue;
-    while (std::ssize(head.window) > window_) close_oldest(cache, layer, kv_head, head, reduction_);
+    while (head.unpinned() > window_) close_oldest(cache, layer, kv_head, head, reduction_);
     while (cache.slots(layer, kv_head) > cap) merge_least(cache, layer, kv_head, head);
-    shorten(cache, layer, kv_head, round_half_up(reduction_.magnification * static_cast<double>(cap)) - window_, head);
+    const std::int64_t direct = std::max(window_, std::ssize(head.window));
+    shorten(cache, layer, kv_head, round_half_up(reduction_.magnification * static_cast<double>(cap)) - direct, head);
   }
 }
 
@@ -215,6 +221,7 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging
                                                         std::vector<std::int64_t> caps) {
   const Composition& parts = compressor.recipe().composition();
   const std::int32_t first_new = compressor.segment().first_original;
+  const PinnedTokens pinned(compressor.segment().pinned);
   const KvShape& shape = cache.shape();
   std::vector<Head> heads;
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
@@ -268,11 +275,11 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging
       const std::vector<bool> direct = direct_slots(cache, layer, kv_head);
       const std::span<const std::int32_t> original = cache.original(layer, kv_head);
       for (std::size_t slot = 0; slot < direct.size(); ++slot) {
-        if (direct[slot]) head.window.push_back({original[slot], score_of(original[slot])});
+        if (direct[slot]) head.window.push_back({original[slot], score_of(original[slot]), pinned.contains(original[slot])});
       }
       std::sort(head.window.begin(), head.window.end(), [](const auto& a, const auto& b) { return a.original < b.original; });
       if (caps[static_cast<std::size_t>(layer)] != DecodePolicy::kNoCap) {
-        while (std::ssize(head.window) > parts.protection.window) SharedEntryMerging::close_oldest(cache, layer, kv_head, head, parts.reduction);
+        while (head.unpinned() > parts.protection.window) SharedEntryMerging::close_oldest(cache, layer, kv_head, head, parts.reduction);
       }
       heads.push_back(std::move(head));
     }

@@ -1,5 +1,5 @@
 // Decode phase of EMS: every slot but a window of recent tokens is shared; a token that leaves the window becomes a slot of its own, and
-// the least slot is merged into a similar one or masked. EMS, arXiv 2412.08521, section 3.3.
+// the least slot is merged into a similar one or masked. Pinned tokens keep direct slots of their own. EMS, arXiv 2412.08521, section 3.3.
 //
 // Beside the cache, whose look-up tables it edits, it keeps per token the attention from all rows and from the last ones. O(tokens) per
 // decoded token and head, and one similarity of a slot with all others per merge.
@@ -11,6 +11,7 @@
 
 #include "engine/compression/composition.h"
 #include "engine/compression/decode_policy.h"
+#include "engine/compression/pinned_tokens.h"
 
 namespace winnow {
 
@@ -26,14 +27,18 @@ class SharedEntryMerging : public DecodePolicy {
   struct WindowToken {
     std::int32_t original = 0;
     TokenScore score;
+    bool pinned = false;  // never leaves, whatever its age
   };
   struct Head {
     std::vector<TokenScore> table;    // parallel to the cache's table of this head
-    std::vector<WindowToken> window;  // the direct slots' tokens, ascending
+    std::vector<WindowToken> window;  // the direct slots' tokens, ascending, pinned ones among them
     std::int64_t rows = 0;            // since `past` was closed
+
+    // Direct tokens beside the pinned ones.
+    std::int64_t unpinned() const;
   };
 
-  // cap: slots per kv head, or kNoCap: scores are followed, nothing is shared. heads: [layers * kv_heads].
+  // caps: slots per kv head, at least two more than window and pins, or kNoCap: scores are followed, nothing is shared. heads: [layers * kv_heads].
   SharedEntryMerging(std::int64_t window, const Reduction& reduction, std::vector<std::int64_t> caps, std::int64_t kv_heads,
                      std::vector<Head> heads);
 
@@ -45,7 +50,7 @@ class SharedEntryMerging : public DecodePolicy {
   const std::vector<std::int64_t>& caps() const { return caps_; }
   const Head& head(std::int64_t layer, std::int64_t kv_head) const { return heads_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head)); }
 
-  // The window's oldest token leaves it: its slot holds a direction from now on.
+  // The window's oldest token that is not pinned leaves it: its slot holds a direction from now on.
   static void close_oldest(KvCache& cache, std::int64_t layer, std::int64_t kv_head, Head& head, const Reduction& reduction);
 
  private:

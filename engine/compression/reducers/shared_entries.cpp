@@ -21,9 +21,10 @@ at::Tensor unit(const at::Tensor& vectors) { return vectors / at::linalg_vector_
 }  // namespace
 
 SharedRows share_rows(const Reduction& reduction, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
-                      std::int64_t window, std::span<const float> rank, std::span<const float> weight) {
+                      std::span<const std::int32_t> centers, std::span<const float> rank, std::span<const float> weight) {
   const std::int64_t n = keys.size(0);
-  const std::span<const std::int32_t> centers = kept.first(kept.size() - static_cast<std::size_t>(window));
+  std::vector<std::int32_t> center_rows;
+  for (const std::int32_t index : centers) center_rows.push_back(kept[static_cast<std::size_t>(index)]);
 
   // The next best of the rest, by one selection among the rows that are not kept.
   std::vector<bool> stays(static_cast<std::size_t>(n), false);
@@ -40,10 +41,10 @@ SharedRows share_rows(const Reduction& reduction, const at::Tensor& keys, const 
   std::vector<std::int32_t> merged;
   for (const std::int32_t index : select_rows(competing, sharing, {})) merged.push_back(others[static_cast<std::size_t>(index)]);
 
-  const at::Tensor center_index = index_of(centers, keys.device());
+  const at::Tensor center_index = index_of(center_rows, keys.device());
   const at::Tensor center_keys = unit(keys.index_select(0, center_index));
   const at::Tensor center_values = unit(values.index_select(0, center_index));
-  std::vector<std::int32_t> targets;
+  std::vector<std::int32_t> targets;  // per merged row: number of its center
   for (std::int64_t first = 0; first < std::ssize(merged) && !centers.empty(); first += kTileRows) {
     const auto tile = std::span(merged).subspan(static_cast<std::size_t>(first),
                                                 static_cast<std::size_t>(std::min(kTileRows, std::ssize(merged) - first)));
@@ -63,16 +64,18 @@ SharedRows share_rows(const Reduction& reduction, const at::Tensor& keys, const 
   const at::Tensor lengths = at::linalg_vector_norm(keys, 2, at::IntArrayRef{1}).to(at::kCPU).contiguous();
   const float* const length = lengths.const_data_ptr<float>();
   SharedRows shared;
+  std::vector<std::int32_t> number;  // of the center, parallel to the rows
   const auto add = [&](std::int32_t row, std::int32_t target) {
     shared.row.push_back(row);
-    shared.target.push_back(target);
+    shared.target.push_back(target == SharedEntries::kZero ? target : centers[static_cast<std::size_t>(target)]);
     shared.norm.push_back(length[row]);
+    number.push_back(target);
   };
   std::size_t center = 0;
   std::size_t other = 0;
   while (center < centers.size() || other < merged.size()) {
-    if (other == merged.size() || (center < centers.size() && centers[center] < merged[other])) {
-      add(centers[center], static_cast<std::int32_t>(center));
+    if (other == merged.size() || (center < centers.size() && center_rows[center] < merged[other])) {
+      add(center_rows[center], static_cast<std::int32_t>(center));
       ++center;
     } else {
       add(merged[other], targets[other]);
@@ -86,15 +89,15 @@ SharedRows share_rows(const Reduction& reduction, const at::Tensor& keys, const 
   std::vector<float> weights;
   std::vector<double> totals(centers.size(), 0.0);
   for (std::size_t i = 0; i < shared.row.size(); ++i) {
-    if (shared.target[i] == SharedEntries::kZero) continue;
+    if (number[i] == SharedEntries::kZero) continue;
     members.push_back(shared.row[i]);
-    of.push_back(shared.target[i]);
+    of.push_back(number[i]);
     weights.push_back(std::max(0.0F, weight[static_cast<std::size_t>(shared.row[i])]));
-    totals[static_cast<std::size_t>(shared.target[i])] += weights.back();
+    totals[static_cast<std::size_t>(number[i])] += weights.back();
   }
   for (std::size_t i = 0; i < members.size(); ++i) {
     const double total = totals[static_cast<std::size_t>(of[i])];
-    const bool is_center = centers[static_cast<std::size_t>(of[i])] == members[i];
+    const bool is_center = center_rows[static_cast<std::size_t>(of[i])] == members[i];
     weights[i] = total > 0.0 ? static_cast<float>(weights[i] / total) : (is_center ? 1.0F : 0.0F);
   }
   const at::Tensor rows = at::tensor(members, at::kLong).to(keys.device());

@@ -16,18 +16,19 @@ namespace winnow {
 
 // What one event makes of the n rows of a segment.
 struct SharedRows {
-  std::vector<std::int32_t> row;     // of every token that lives on in the table, ascending; window rows are not among them
+  std::vector<std::int32_t> row;     // of every token that lives on in the table, ascending; kept rows that are no center are not among them
   std::vector<std::int32_t> target;  // index into `kept`, or SharedEntries::kZero
   std::vector<float> norm;           // length of the row's key
-  at::Tensor directions;             // fp32 [kept before the window, d]
+  at::Tensor directions;             // fp32 [centers, d]
   at::Tensor values;
 };
 
-// keys, values: fp32 [n, d]. kept: ascending rows, the last `window` of which are the segment's last rows. rank: per row, which of the
+// keys, values: fp32 [n, d]. kept: ascending rows. centers: indices into `kept`, ascending, of the slots that are shared; the others (the
+// window of last rows, pinned rows) stay direct. rank: per row, which of the
 // others come next (higher first, ties to the smaller row): as many as (magnification - 1) times the number of kept rows share a slot or
 // are masked, the rest is dropped. weight: per row.
 SharedRows share_rows(const Reduction& reduction, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
-                      std::int64_t window, std::span<const float> rank, std::span<const float> weight);
+                      std::span<const std::int32_t> centers, std::span<const float> rank, std::span<const float> weight);
 
 // Cosine of keys times cosine of values of every row with one; cosine = dot / max(|a| |b|, 1e-12). fp32 [rows].
 at::Tensor pair_similarity(const at::Tensor& keys, const at::Tensor& values, const at::Tensor& key, const at::Tensor& value);

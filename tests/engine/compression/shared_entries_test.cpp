@@ -60,7 +60,7 @@ class EmsFixture : public ::testing::Test {
     kept = select_rows(weight, 4, Rows{6, 7});
   }
 
-  SharedRows event() const { return share_rows(reduction, keys.narrow(0, 0, 8), values.narrow(0, 0, 8), kept, 2, weight, weight); }
+  SharedRows event() const { return share_rows(reduction, keys.narrow(0, 0, 8), values.narrow(0, 0, 8), kept, Rows{0, 1}, weight, weight); }
 
   // The cache after the event, and the decode policy over it.
   KvCache cache_after_event() const {
@@ -196,7 +196,6 @@ Dense dense_of(const KvCache& cache) {
   for (const std::int32_t slot : table.slot) {
     if (slot >= 0) direct[static_cast<std::size_t>(slot)] = false;
   }
-  const std::int64_t direct_count = std::count(direct.begin(), direct.end(), true);
   const auto original = cache.original(0, 0);
   const std::int32_t newest = *std::max_element(original.begin(), original.end());
   for (std::size_t i = 0; i < table.size(); ++i) {
@@ -205,9 +204,10 @@ Dense dense_of(const KvCache& cache) {
     if (table.rotation != SharedEntries::Rotation::kStored) {
       std::int64_t later = 0;
       for (std::size_t j = i + 1; j < table.size(); ++j) later += table.slot[j] >= 0 ? 1 : 0;
+      for (std::size_t slot = 0; slot < direct.size(); ++slot) later += direct[slot] && original[slot] > table.original[i] ? 1 : 0;
       const double position = table.rotation == SharedEntries::Rotation::kByOriginal
                                   ? table.original[i]
-                                  : static_cast<double>(newest - direct_count - later);
+                                  : static_cast<double>(newest - later);
       const std::int64_t half = key.size(0) / 2;
       at::Tensor turned = at::empty_like(key);
       for (std::int64_t c = 0; c < half; ++c) {
