@@ -33,6 +33,7 @@ std::vector<Column> columns_of(const Compare& compare, const ModelInfo& model) {
     turn.messages = compare.messages;
     turn.sampling = compare.sampling;
     turn.recipe = spec;
+    turn.pins = compare.pins;
     Column column{std::move(turn), std::move(recipe), {}};
     if (column.recipe.shares_prefill()) column.shared = sharing++;
     columns.push_back(std::move(column));
@@ -66,7 +67,7 @@ Compared ComparisonRunner::run(const Compare& compare, ConversationSlot& slot, c
   for (const Column& column : columns) {
     if (column.shared) sharing.push_back(&column.recipe);
   }
-  SharedPrefill shared(model_, opener_, compare.messages, compare.sampling.max_new_tokens, sharing, emit, interrupt);
+  SharedPrefill shared(model_, opener_, compare.messages, compare.pins, compare.sampling.max_new_tokens, sharing, emit, interrupt);
   const Conversation& full = shared.full();
   Compared compared;
   compared.prefills = 1;

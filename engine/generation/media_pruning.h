@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "engine/compression/recipe.h"
 #include "engine/models/vision_language_model.h"
@@ -13,7 +14,12 @@ namespace winnow {
 // Whom a recipe asks before the decoder; nothing if it does not prune there.
 std::optional<VisionJudge> vision_judge(const Recipe& recipe);
 
-// The `share` of the media's patches with the highest importance, in their order, and every newline embedding. media.importance is defined.
-MediaFeatures pruned_media(const MediaFeatures& media, double share);
+// The `share` of the media's patches with the highest importance, in their order, and every newline embedding. Pinned tokens (empty: none)
+// are among them, above the share if they must. media.importance is defined.
+struct PrunedMedia {
+  MediaFeatures media;
+  bool pins_above_budget = false;
+};
+PrunedMedia pruned_media(const MediaFeatures& media, double share, const std::vector<bool>& pinned);
 
 }  // namespace winnow

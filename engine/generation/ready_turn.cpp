@@ -42,7 +42,8 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
   const Recipe recipe = recipe_for(turn.recipe, network.info());
   ReadyTurn ready;
   TurnSegment segment =
-      prepare_segment(model, opener, turn.messages, turn.sampling.max_new_tokens, &recipe, working, ready.timings, trace, emit, interrupt);
+      prepare_segment(model, opener, turn.messages, turn.pins, turn.sampling.max_new_tokens, &recipe, working, ready.timings, trace, emit,
+                      interrupt);
   ready.tokens = counts_of(segment);
 
   const SegmentInfo about = segment_info(segment, network.info(), working);
@@ -61,6 +62,7 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
   working.compressed = working.compressed || (pruner && segment.visual_tokens > 0);
   ready.timings.compress = event.compress_ms();
   ready.report = event.report(working, network.info());
+  if (segment.pins_above_budget || (pruner && pruner->pins_above_budget())) ready.report.notes.push_back(CompressionNote::kPinsAboveBudget);
   ready.first_logits = prefill.last_logits();
   if (trace != nullptr) {
     trace->input_ids = at::tensor(segment.token_ids, at::kLong);
@@ -71,11 +73,11 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
   return ready;
 }
 
-SharedPrefill::SharedPrefill(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, int max_new_tokens,
-                             std::span<const Recipe* const> recipes, const EmitEvent& emit, const InterruptToken& interrupt)
+SharedPrefill::SharedPrefill(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, std::span<const Pin> pins,
+                             int max_new_tokens, std::span<const Recipe* const> recipes, const EmitEvent& emit, const InterruptToken& interrupt)
     : info_(model.network->info()), full_(model.network->text().kv_shape()) {
   const Stopwatch watch;
-  segment_ = prepare_segment(model, opener, thread, max_new_tokens, nullptr, full_, timings_, nullptr, emit, interrupt);
+  segment_ = prepare_segment(model, opener, thread, pins, max_new_tokens, nullptr, full_, timings_, nullptr, emit, interrupt);
   for (const Recipe* recipe : recipes) events_.emplace_back(*recipe, segment_info(segment_, info_, full_));
   Audience audience(events_);
   const SegmentPrefill prefill =

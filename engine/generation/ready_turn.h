@@ -36,8 +36,8 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
 // One prefill of a whole thread that several recipes watch. It stays in full; each recipe compresses a fork, which shares what it keeps.
 class SharedPrefill {
  public:
-  // recipes must outlive it; there may be none. Errors: Exception, Interrupted.
-  SharedPrefill(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, int max_new_tokens,
+  // recipes must outlive it; there may be none. pins: as prepare_segment(). Errors: Exception, Interrupted.
+  SharedPrefill(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, std::span<const Pin> pins, int max_new_tokens,
                 std::span<const Recipe* const> recipes, const EmitEvent& emit, const InterruptToken& interrupt);
   SharedPrefill(const SharedPrefill&) = delete;
   SharedPrefill& operator=(const SharedPrefill&) = delete;

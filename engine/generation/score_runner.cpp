@@ -39,7 +39,7 @@ Agreement ScoreRunner::run(const Score& score, const ConversationSlot& slot, con
   const bool one_prefill = given.start.from == TurnStart::From::kNothing && recipe.shares_prefill();
   std::vector<const Recipe*> sharing;
   if (one_prefill) sharing.push_back(&recipe);
-  SharedPrefill shared(model_, opener_, turn.messages, static_cast<int>(given.tokens.size()), sharing, emit, interrupt);
+  SharedPrefill shared(model_, opener_, turn.messages, turn.pins, static_cast<int>(given.tokens.size()), sharing, emit, interrupt);
 
   Conversation working = one_prefill ? shared.full().fork() : fork_start(slot, given.start, shared.full().cache.shape());
   ReadyTurn ready = one_prefill ? shared.compress(0, working, emit) : prefill_turn(model_, opener_, turn, working, nullptr, emit, interrupt);

@@ -19,6 +19,7 @@ std::vector<CompressionNote> codes_of(const SegmentCompressor::Notes& notes) {
   if (notes.fallback_rows) codes.push_back(CompressionNote::kFallbackRows);
   if (notes.raised_to_floor) codes.push_back(CompressionNote::kRaisedToFloor);
   if (notes.non_finite > 0) codes.push_back(CompressionNote::kNonFinite);
+  if (notes.pins_above_budget) codes.push_back(CompressionNote::kPinsAboveBudget);
   return codes;
 }
 
@@ -70,6 +71,7 @@ CacheReport SegmentEvent::report(const Conversation& working, const ModelInfo& m
   report.tokens = working.origins;
   report.kept = kept_original(working.cache);
   report.merged = merged_counts(working.merge_state, report.kept);
+  report.pinned = working.pinned;
   report.notes = codes_of(compressor_.notes());
   return report;
 }

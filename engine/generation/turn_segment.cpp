@@ -9,6 +9,7 @@
 #include "engine/generation/media_encoder.h"
 #include "engine/generation/media_pruning.h"
 #include "engine/generation/prompt.h"
+#include "engine/generation/turn_pins.h"
 
 namespace winnow {
 namespace {
@@ -42,9 +43,10 @@ void require_context(std::int64_t used, std::int64_t prompt, int answer, std::in
                       std::to_string(answer) + " for the answer (fewer frames or a shorter answer fit)");
 }
 
-// Placeholders become the media's embeddings.
-void merge_media(TurnSegment& merged, const PromptSegment& prompt, std::span<const MediaFeatures> features, const TextDecoder& text,
-                 std::int32_t first_media, bool first_segment, TurnTrace* trace) {
+// Placeholders become the media's embeddings. pinned: per medium and token; pinned_rows receives where they are in the segment.
+void merge_media(TurnSegment& merged, const PromptSegment& prompt, std::span<const MediaFeatures> features,
+                 std::span<const std::vector<bool>> pinned, const TextDecoder& text, std::int32_t first_media, bool first_segment,
+                 std::vector<std::int32_t>& pinned_rows, TurnTrace* trace) {
   std::vector<at::Tensor> parts;
   const auto add_text = [&](std::size_t begin, std::size_t end) {
     if (begin == end) return;
@@ -64,7 +66,9 @@ void merge_media(TurnSegment& merged, const PromptSegment& prompt, std::span<con
     add_text(at, prompt.media_at[k]);
     const MediaFeatures& item = features[prompt.media_item[k]];
     parts.push_back(item.features);
-    for (TokenOrigin origin : item.origins) {
+    for (std::size_t token = 0; token < item.origins.size(); ++token) {
+      TokenOrigin origin = item.origins[token];
+      if (pinned[prompt.media_item[k]][token]) pinned_rows.push_back(static_cast<std::int32_t>(merged.origins.size()));
       origin.modality = Modality::kVisual;
       origin.media = first_media + static_cast<std::int32_t>(prompt.media_item[k]);
       merged.origins.push_back(origin);
@@ -81,8 +85,8 @@ void merge_media(TurnSegment& merged, const PromptSegment& prompt, std::span<con
 
 }  // namespace
 
-TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, int max_new_tokens,
-                            const Recipe* recipe, Conversation& working, TimingsMs& timings, TurnTrace* trace, const EmitEvent& emit,
+TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, std::span<const Pin> pins,
+                            int max_new_tokens, const Recipe* recipe, Conversation& working, TimingsMs& timings, TurnTrace* trace, const EmitEvent& emit,
                             const InterruptToken& interrupt) {
   const std::optional<VisionJudge> judge = recipe != nullptr ? vision_judge(*recipe) : std::nullopt;
   const VisionLanguageModel& network = *model.network;
@@ -92,6 +96,7 @@ TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<c
 
   // Media are opened before the prompt is built, because time instructions and the context check need their plans.
   std::vector<PlannedMedia> media = open_media(encoder, thread.subspan(cached), interrupt);
+  require_pins(pins, working.media_count + static_cast<std::int32_t>(media.size()));
   std::vector<VideoTimes> videos;
   std::int64_t video_tokens = 0;
   for (const PlannedMedia& item : media) {
@@ -103,7 +108,9 @@ TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<c
   const auto text_tokens = static_cast<std::int64_t>(prompt.token_ids.size() - prompt.media_at.size());
   require_context(working.next_position, text_tokens + video_tokens, max_new_tokens, info.context_tokens);
 
+  TurnSegment segment;
   std::vector<MediaFeatures> features(media.size());
+  std::vector<std::vector<bool>> pinned(media.size());  // per medium and token
   for (std::size_t i = 0; i < media.size(); ++i) {
     const OpenedMedia& opened = media[i].opened;
     const auto progress = [&](Phase phase, std::uint64_t done, std::uint64_t total) { emit(Progress{phase, done, total}); };
@@ -111,18 +118,26 @@ TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<c
     emit(MediaSampled{opened.request.path, opened.request.kind, opened.source->duration_s(), encoded.asked_s, encoded.actual_s,
                       opened.request.plan});
     features[i] = std::move(encoded.features);
+    const MediaKind kind = opened.request.kind;
+    const std::int32_t number = working.media_count + static_cast<std::int32_t>(i);
+    const std::vector<bool> frames = pinned_frames(pins, {number, kind, opened.request.path, encoded.actual_s});
+    pinned[i] = pinned_tokens(frames, kind, features[i].origins);
     if (judge) {
       const std::int64_t before = features[i].features.size(0);
-      features[i] = pruned_media(features[i], recipe->composition().pruning->before_decoder(recipe->budget().retention));
+      PrunedMedia pruned = pruned_media(features[i], recipe->composition().pruning->before_decoder(recipe->budget().retention), pinned[i]);
+      segment.pins_above_budget = segment.pins_above_budget || pruned.pins_above_budget;
+      features[i] = std::move(pruned.media);
+      pinned[i] = pinned_tokens(frames, kind, features[i].origins);
       working.pruned_tokens += before - features[i].features.size(0);
     }
   }
 
-  TurnSegment segment;
-  merge_media(segment, prompt, features, network.text(), working.media_count, cached == 0, trace);
+  std::vector<std::int32_t> pinned_rows;
+  merge_media(segment, prompt, features, pinned, network.text(), working.media_count, cached == 0, pinned_rows, trace);
   const std::int64_t n = segment.tokens();
   require_context(working.next_position, n, max_new_tokens, info.context_tokens);
   segment.first_original = working.next_original();
+  for (const std::int32_t row : pinned_rows) working.pinned.push_back(segment.first_original + row);
   segment.originals.resize(static_cast<std::size_t>(n));
   std::iota(segment.originals.begin(), segment.originals.end(), segment.first_original);
   segment.positions = at::arange(working.next_position, working.next_position + n, at::kLong)
@@ -143,6 +158,7 @@ SegmentInfo segment_info(const TurnSegment& segment, const ModelInfo& model, con
   about.kv_heads = model.kv_heads;
   about.heads = model.heads;
   about.compressed_before = working.compressed;
+  about.pinned = working.pinned;
   return about;
 }
 

@@ -28,6 +28,7 @@ struct TurnSegment {
   std::vector<Modality> modality;  // as in origins
   std::vector<std::int32_t> originals;  // original token indices of the rows of `hidden`
   std::int64_t visual_tokens = 0;
+  bool pins_above_budget = false;  // where tokens were pruned before the decoder
   std::int32_t first_original = 0;
 
   std::int64_t tokens() const { return static_cast<std::int64_t>(origins.size()); }
@@ -35,12 +36,14 @@ struct TurnSegment {
 
 // Opens media (headers first, so that a prompt that does not fit is refused before anything is decoded), builds the prompt of the messages
 // that `working` does not hold yet, encodes media and puts everything together. The tokens are added to working's origins and ids; its
-// cache and position are left to the prefill. A recipe (may be null) that prunes before the decoder has its way here. Emits Progress and MediaSampled. opener and trace may be null. Errors: Exception, Interrupted.
-TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, int max_new_tokens,
-                            const Recipe* recipe, Conversation& working, TimingsMs& timings, TurnTrace* trace, const EmitEvent& emit,
+// cache and position are left to the prefill. pins: of the whole thread; those of new media become working's pinned tokens. A recipe (may be
+// null) that prunes before the decoder has its way here. Emits Progress and MediaSampled. opener and trace may be null. Errors: Exception,
+// Interrupted.
+TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, std::span<const Pin> pins,
+                            int max_new_tokens, const Recipe* recipe, Conversation& working, TimingsMs& timings, TurnTrace* trace, const EmitEvent& emit,
                             const InterruptToken& interrupt);
 
-// The segment as compression sees it; it must outlive what is made from the result.
+// The segment as compression sees it; it and working's pinned tokens must outlive what is made from the result.
 SegmentInfo segment_info(const TurnSegment& segment, const ModelInfo& model, const Conversation& working);
 
 }  // namespace winnow

@@ -61,7 +61,7 @@ class AnswerScore : public ::testing::Test {
   at::Tensor dense_logits(const Turn& turn, const std::vector<std::int64_t>& tokens) {
     Conversation empty(model_->network->text().kv_shape());
     TimingsMs timings;
-    TurnSegment segment = prepare_segment(*model_, &opener_, turn.messages, 64, nullptr, empty, timings, nullptr, emit_, InterruptToken());
+    TurnSegment segment = prepare_segment(*model_, &opener_, turn.messages, turn.pins, 64, nullptr, empty, timings, nullptr, emit_, InterruptToken());
     const std::int64_t n = segment.tokens();
     const auto more = static_cast<std::int64_t>(tokens.size());
     segment.hidden = at::cat({segment.hidden, model_->network->text().embed(at::tensor(tokens, at::kLong))}, 0);

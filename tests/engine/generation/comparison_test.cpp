@@ -22,7 +22,12 @@ class Comparisons : public TinyModel {
     return request;
   }
   static Compare compare_of(const Turn& turn, std::vector<RecipeSpec> recipes) {
-    return {turn.conversation, turn.messages, turn.sampling, std::move(recipes)};
+    Compare request;
+    request.conversation = turn.conversation;
+    request.messages = turn.messages;
+    request.sampling = turn.sampling;
+    request.recipes = std::move(recipes);
+    return request;
   }
 
   template <typename Body>
@@ -72,7 +77,12 @@ TEST_F(Comparisons, EveryColumnIsTheTurnUnderItsRecipeBitForBit) {
         SCOPED_TRACE(::testing::Message() << name << ", " << request.recipes[i].method);
         const auto column = static_cast<std::int32_t>(i);
         run(ForgetConversation{7});
-        const EventRecorder alone = run(Turn{7, request.messages, request.sampling, request.recipes[i]});
+        Turn turn;
+        turn.conversation = 7;
+        turn.messages = request.messages;
+        turn.sampling = request.sampling;
+        turn.recipe = request.recipes[i];
+        const EventRecorder alone = run(turn);
         const Finished expected = finished(alone);
         ASSERT_EQ(of_column<Finished>(events, column).size(), 1U);
         const Finished got = of_column<Finished>(events, column).front();

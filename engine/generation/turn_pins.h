@@ -1,0 +1,32 @@
+// The user's pins as tokens: which of a medium's tokens a turn's pins name.
+//
+// Used while a segment is put together. Pure. Errors: Exception(kInvalidArgument), subject "pin" or the medium's path.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/api/requests.h"
+#include "engine/base/token_origin.h"
+
+namespace winnow {
+
+// Refuses pins of media that the thread has not, and times that are no range.
+void require_pins(std::span<const Pin> pins, std::int32_t media_count);
+
+// One medium of the thread, as sampled.
+struct PinnableMedium {
+  std::int32_t number = 0;  // in the thread, from 0
+  MediaKind kind = MediaKind::kImage;
+  std::string path;
+  std::span<const double> actual_s;  // per frame; empty for an image
+};
+
+// Per frame of a video whether a pin names it; of an image, one entry for all its tiles. Refuses a pin that names none of the frames.
+std::vector<bool> pinned_frames(std::span<const Pin> pins, const PinnableMedium& medium);
+// Per token. A video's newline embedding belongs to no frame.
+std::vector<bool> pinned_tokens(const std::vector<bool>& frames, MediaKind kind, std::span<const TokenOrigin> origins);
+
+}  // namespace winnow
