@@ -34,7 +34,8 @@ void visitFigures(Figures& f, Visitor&& visit) {
   visit("achieved_retention", f.achieved_retention);
 }
 
-constexpr CompressionNote kNotes[] = {CompressionNote::kFallbackRows, CompressionNote::kRaisedToFloor, CompressionNote::kNonFinite};
+constexpr CompressionNote kNotes[] = {CompressionNote::kFallbackRows, CompressionNote::kRaisedToFloor, CompressionNote::kNonFinite,
+                                      CompressionNote::kPinsAboveBudget};
 
 std::vector<CompressionNote> notesFrom(const Json& stored) {
   std::vector<CompressionNote> notes;

@@ -15,6 +15,7 @@ const char* note_name(CompressionNote note) {
     case CompressionNote::kFallbackRows: return "fallback_rows";
     case CompressionNote::kRaisedToFloor: return "raised_to_floor";
     case CompressionNote::kNonFinite: return "non_finite";
+    case CompressionNote::kPinsAboveBudget: return "pins_above_budget";
   }
   return "unknown";
 }
@@ -75,6 +76,7 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
             {"peak", f.kv_bytes.peak},
             {"allocated", f.kv_bytes.allocated},
             {"metadata", f.kv_bytes.metadata}}},
+          {"pinned", sink.report ? sink.report->pinned.size() : 0},
           {"layers", layers},
           {"notes", notes},
           {"timings_ms",

@@ -4,6 +4,7 @@
 
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
+#include "app/cli/pin_options.h"
 #include "app/cli/session.h"
 
 namespace winnow::cli {
@@ -31,6 +32,7 @@ ExitStatus run_ask(const AskOptions& given) {
   turn.messages = first_thread(options.turn, options.question);
   turn.sampling = sampling_of(options.turn);
   turn.recipe = recipe_of(options.turn);
+  turn.pins = pins_of(options.turn.pins, turn.messages);
   ConsoleSink sink(options.format == OutputFormat::kText ? AnswerOutput::kStream : AnswerOutput::kSilent);
   session.run(turn, sink);
   if (options.format == OutputFormat::kText) {
@@ -58,6 +60,7 @@ ExitStatus run_export(const ExportOptions& options) {
   request.turn.messages = first_thread(options.turn, options.question);
   request.turn.sampling = sampling_of(options.turn);
   request.turn.recipe = recipe_of(options.turn);
+  request.turn.pins = pins_of(options.turn.pins, request.turn.messages);
   request.path = options.out;
   request.logits = options.all_logits ? ExportLogits::kAllPositions : ExportLogits::kLastPosition;
   ConsoleSink sink(AnswerOutput::kSilent);

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "app/cli/commands.h"
+#include "app/cli/pin_options.h"
 #include "app/cli/session.h"
 
 namespace winnow::cli {
@@ -15,6 +16,9 @@ constexpr const char* kHelp =
     "/video FILE [N]      attach a video to the next question, N frames\n"
     "/method NAME         compression method for what follows\n"
     "/retention R         share of the cache that is kept, in (0, 1]\n"
+    "/pin WHAT            never drop it: 12.0-15.5 (seconds of the only video), 2:12.0-15.5 (of the second\n"
+    "                     image or video), 2 (all of it)\n"
+    "/unpin               pin nothing\n"
     "/figures             what the last answer cost\n"
     "/reset               start over\n"
     "/help, /quit\n";
@@ -50,6 +54,7 @@ class Chat {
     ConsoleSink sink(AnswerOutput::kSilent);
     session_.run(ForgetConversation{1}, sink);
     thread_.clear();
+    pins_.clear();
     noted_ = false;
     if (!options_.turn.system_prompt.empty()) thread_.push_back({Role::kSystem, {TextItem{options_.turn.system_prompt}}});
     attached_.clear();
@@ -67,7 +72,8 @@ class Chat {
     turn.messages.push_back(user);
     turn.sampling = sampling_of(options_.turn);
     turn.recipe = recipe_of(options_.turn);
-    turn.guard = guard_of(options_.turn);
+    turn.pins = pins_of(options_.turn.pins, turn.messages);
+    turn.guard = guard_for(turn.pins);
     ConsoleSink sink(AnswerOutput::kStream);
     session_.run(turn, sink);
     std::printf("\n");
@@ -79,8 +85,19 @@ class Chat {
     }
     note_what_was_dropped(turn);
     thread_ = std::move(turn.messages);
+    pins_ = std::move(turn.pins);
     thread_.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}});
     attached_.clear();
+  }
+
+  // Earlier media that are pinned otherwise than before have to be read again: what compression dropped of them is gone.
+  Guard guard_for(const std::vector<Pin>& pins) const {
+    const auto earlier = static_cast<std::int32_t>(media_count(thread_));
+    const auto of_earlier = [&](std::vector<Pin> all) {
+      std::erase_if(all, [&](const Pin& pin) { return pin.media >= earlier; });
+      return all;
+    };
+    return of_earlier(pins) == of_earlier(pins_) ? guard_of(options_.turn) : Guard::kPrefill;
   }
 
   // Once a conversation: what a query-aware method dropped for this question, the next one will not find.
@@ -104,6 +121,7 @@ class Chat {
     } else if (name == "/reset") {
       options_.turn.images.clear();
       options_.turn.videos.clear();
+      options_.turn.pins.clear();
       reset();
     } else if (name == "/figures") {
       std::fprintf(stderr, "%s", figures_.empty() ? "no answer yet\n" : figures_.c_str());
@@ -113,6 +131,13 @@ class Chat {
       double value = 0.0;
       if (!(words >> value) || !(value > 0.0 && value <= 1.0)) throw Exception(ErrorCode::kInvalidArgument, "/retention", "needs a number in (0, 1]");
       options_.turn.retention = value;
+    } else if (name == "/pin") {
+      std::string pin;
+      words >> pin;
+      if (const std::string problem = pin_problem(pin); !problem.empty()) throw Exception(ErrorCode::kInvalidArgument, "/pin", problem);
+      options_.turn.pins.push_back(pin);
+    } else if (name == "/unpin") {
+      options_.turn.pins.clear();
     } else if (name == "/image" || name == "/video") {
       attach(name, line);
     } else {
@@ -152,6 +177,7 @@ class Chat {
   ChatOptions options_;
   Session session_;
   std::vector<Message> thread_;
+  std::vector<Pin> pins_;  // of the last answer
   std::vector<MediaRequest> attached_;
   std::string figures_;
   bool noted_ = false;

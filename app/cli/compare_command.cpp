@@ -5,6 +5,7 @@
 #include "app/cli/answer_json.h"
 #include "app/cli/column_methods.h"
 #include "app/cli/commands.h"
+#include "app/cli/pin_options.h"
 #include "app/cli/session.h"
 
 namespace winnow::cli {
@@ -119,6 +120,7 @@ ExitStatus run_compare(const CompareOptions& given) {
   request.messages = first_thread(options.turn, options.question);
   request.sampling = sampling_of(options.turn);
   request.recipes = column_recipes(options.turn, options.columns);
+  request.pins = pins_of(options.turn.pins, request.messages);
   Session session;
   const ModelInfo model = session.load(load_request(options.model));
   if (!model.device_note.empty()) std::fprintf(stderr, "%s\n", model.device_note.c_str());

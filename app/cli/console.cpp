@@ -156,6 +156,7 @@ std::string figures_text(const ConsoleSink& sink) {
        << bytes_text(f.kv_bytes.full) << " · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated << " tokens";
   if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
   text << '\n';
+  if (sink.report && !sink.report->pinned.empty()) text << "pinned: " << sink.report->pinned.size() << " tokens of every layer\n";
   for (const CompressionNote note : f.notes) text << "note: " << note_sentence(note) << '\n';
   return text.str();
 }

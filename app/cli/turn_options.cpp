@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "app/cli/pin_options.h"
 #include "app/model_library/model_library.h"
 #include "app/recipes/recipe_json.h"
 #include "engine/api/engine.h"
@@ -56,6 +57,13 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--every", options.every_s, "instead of --frames: one frame every S seconds")->check(CLI::PositiveNumber)->excludes(frames);
   command.add_option("--from", options.from_s, "start of the part that is looked at, in seconds")->check(CLI::NonNegativeNumber);
   command.add_option("--to", options.to_s, "end of the part that is looked at, in seconds")->check(CLI::PositiveNumber);
+  command.add_option("--pin", options.pins,
+                     "never drop these seconds of the video (12.0-15.5), of the second image or video (2:12.0-15.5), or all of it (2); may be "
+                     "repeated")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->check(pin_problem);
 }
 
 void add_method_options(CLI::App& command, TurnOptions& options) {

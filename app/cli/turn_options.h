@@ -29,6 +29,7 @@ struct TurnOptions {
   double every_s = 0.0;  // positive: instead of frames
   double from_s = 0.0;
   double to_s = -1.0;
+  std::vector<std::string> pins;  // as pin_options.h reads them
   std::string method = "vl-cache";
   double retention = 0.2;
   int budget_tokens = 0;  // positive: instead of retention
