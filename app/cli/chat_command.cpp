@@ -105,7 +105,7 @@ class Chat {
     if (noted_ || turn.guard != Guard::kKeep || turn.recipe.retention >= 1.0) return;
     for (const MethodInfo& method : list_methods()) {
       if (method.name != turn.recipe.method || !method.query_aware) continue;
-      std::fprintf(stderr, "(%s kept what this question needed; --guard prefill reads everything again for the next)\n", method.title.c_str());
+      std::fprintf(stderr, "(%s kept what this question needed; --guard prefill or ram gives the next one everything)\n", method.title.c_str());
       noted_ = true;
     }
   }

@@ -99,14 +99,16 @@ void add_recipe_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--reducer", options.reducer, "treat dropped slots as this method (or part) does");
   command.add_option("--scope", options.scope, "which tokens compete")->check(CLI::IsMember({"all", "visual"}));
   command.add_option("--granularity", options.granularity, "one choice per kv head or per layer")->check(CLI::IsMember({"head", "layer"}));
-  command.add_option("--turn-policy", options.turn_policy, "which turns are compressed: each new segment, or the first with media only")
-      ->check(CLI::IsMember({"segment", "first-only"}))
+  command.add_option("--turn-policy", options.turn_policy, "what is compressed at a question: what it adds (segment), all that the cache holds (whole), or only the first that\n"
+                 "brings media (first-only)")
+      ->check(CLI::IsMember({"segment", "whole", "first-only"}))
       ->capture_default_str();
 }
 
 void add_guard_option(CLI::App& command, TurnOptions& options) {
-  command.add_option("--guard", options.guard, "a later question sees what earlier ones kept (keep), or all is read again for it (prefill)")
-      ->check(CLI::IsMember({"keep", "prefill"}))
+  command.add_option("--guard", options.guard, "a later question sees what earlier ones kept (keep), or everything: read again for it (prefill), or from the full cache that stays in\n"
+                 "host memory (ram)")
+      ->check(CLI::IsMember({"keep", "prefill", "ram"}))
       ->capture_default_str();
 }
 
@@ -173,7 +175,10 @@ RecipeSpec recipe_of(const TurnOptions& options) {
   return recipe;
 }
 
-Guard guard_of(const TurnOptions& options) { return options.guard == "prefill" ? Guard::kPrefill : Guard::kKeep; }
+Guard guard_of(const TurnOptions& options) {
+  if (options.guard == "prefill") return Guard::kPrefill;
+  return options.guard == "ram" ? Guard::kRam : Guard::kKeep;
+}
 
 Sampling sampling_of(const TurnOptions& options) {
   Sampling sampling;

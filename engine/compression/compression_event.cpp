@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "engine/compression/reducers/merge.h"
 #include "engine/compression/reducers/shared_entries.h"
@@ -25,10 +24,11 @@ struct HeadMerge {
 };
 
 // Kept slots that may take others in: all but the fixed first ones and the last.
-std::vector<std::int32_t> anchors_of(const std::vector<std::int32_t>& kept, std::int64_t segment_tokens, std::int64_t fixed_first) {
+std::vector<std::int32_t> anchors_of(const std::vector<std::int32_t>& kept, const SegmentInfo& candidates, std::int64_t fixed_first) {
+  const std::int64_t first = candidates.retained != nullptr ? candidates.rows_before(fixed_first) : fixed_first;
   std::vector<std::int32_t> anchors;
   for (std::size_t j = 0; j < kept.size(); ++j) {
-    if (kept[j] >= fixed_first && kept[j] != segment_tokens - 1) anchors.push_back(static_cast<std::int32_t>(j));
+    if (kept[j] >= first && kept[j] != candidates.tokens - 1) anchors.push_back(static_cast<std::int32_t>(j));
   }
   return anchors;
 }
@@ -55,29 +55,41 @@ std::vector<std::int32_t> centers_of(const std::vector<std::int32_t>& kept, std:
   return centers;
 }
 
+std::vector<std::int32_t> originals_of(const Candidates& set) {
+  std::vector<std::int32_t> originals;
+  for (std::int64_t row = 0; row < set.info.tokens; ++row) originals.push_back(set.info.original(row));
+  return originals;
+}
+
+void compact(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, const LayerPlan& plan) {
+  if (compressor.whole_cache()) {
+    cache.compact_all(layer, plan);
+  } else {
+    cache.compact(layer, compressor.segment().tokens, plan);
+  }
+}
+
 // The kept slots before the window are shared with the next best tokens. Counts as apply_plan() returns them.
 std::vector<std::vector<std::int32_t>> share_slots(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, const LayerPlan& plan) {
   const Composition& parts = compressor.recipe().composition();
   const KvShape& shape = cache.shape();
-  const std::int64_t n = compressor.segment().tokens;
-  const std::int32_t first = compressor.segment().first_original;
-  const std::vector<std::int32_t> pinned = compressor.segment().pinned_rows();
   std::vector<SharedRows> shared;
   std::vector<std::vector<std::int32_t>> centers;
   for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+    const Candidates& set = compressor.candidates(layer, head);
+    const std::int64_t n = set.info.tokens;
     const std::int64_t start = cache.slots(layer, head) - n;
     at::Tensor keys = cache.gather_keys(layer, head).narrow(0, start, n).to(at::kFloat);
     const at::Tensor values = cache.gather_values(layer, head).narrow(0, start, n).to(at::kFloat);
     if (parts.reduction.rotation != SharedEntries::Rotation::kStored) {
-      keys = turned_keys(keys, at::arange(first, first + n, keys.options()).neg(), shape.rope_theta);
+      keys = turned_keys(keys, at::tensor(originals_of(set)).to(keys.options()).neg(), shape.rope_theta);
     }
-    const std::vector<float> weight =
-        global_local(compressor.accumulated(layer).column_sums.row(head), compressor.accumulated_locally(layer).column_sums.row(head));
+    const std::vector<float> weight = global_local(compressor.accumulated(layer, head).sums, compressor.accumulated_locally(layer, head).sums);
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
-    centers.push_back(centers_of(kept, parts.protection.window, pinned));
-    shared.push_back(share_rows(parts.reduction, keys, values, kept, centers.back(), compressor.scores(layer).row(head), weight));
+    centers.push_back(centers_of(kept, parts.protection.window, set.pinned));
+    shared.push_back(share_rows(parts.reduction, keys, values, kept, centers.back(), compressor.scores(layer, head), weight));
   }
-  cache.compact(layer, n, plan);
+  compact(cache, compressor, layer, plan);
   std::vector<std::vector<std::int32_t>> counts;
   for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
     const SharedRows& rows = shared[static_cast<std::size_t>(head)];
@@ -98,7 +110,7 @@ std::vector<std::vector<std::int32_t>> share_slots(KvCache& cache, const Segment
     table.zero_counts = parts.reduction.zero_counts;
     std::vector<std::int32_t> count(kept.size(), 0);
     for (std::size_t i = 0; i < rows.row.size(); ++i) {
-      table.original.push_back(first + rows.row[i]);
+      table.original.push_back(compressor.candidates(layer, head).info.original(rows.row[i]));
       table.slot.push_back(rows.target[i] == SharedEntries::kZero ? SharedEntries::kZero : static_cast<std::int32_t>(start) + rows.target[i]);
       table.norm.push_back(rows.norm[i]);
       if (rows.target[i] != SharedEntries::kZero && kept[static_cast<std::size_t>(rows.target[i])] != rows.row[i]) {
@@ -116,11 +128,12 @@ std::vector<std::vector<std::int32_t>> reduce_layer(KvCache& cache, const Segmen
                                                     const LayerPlan& plan, MergeState& state) {
   const Reduction& reduction = compressor.recipe().composition().reduction;
   const KvShape& shape = cache.shape();
-  const std::int64_t n = compressor.segment().tokens;
   bool all_stay = true;
-  for (const auto& kept : plan.kept) all_stay = all_stay && static_cast<std::int64_t>(kept.size()) == n;
+  for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+    all_stay = all_stay && std::ssize(plan.kept[static_cast<std::size_t>(head)]) == compressor.candidates(layer, head).info.tokens;
+  }
   if (reduction.kind == Kind::kDrop || all_stay) {
-    cache.compact(layer, n, plan);
+    compact(cache, compressor, layer, plan);
     return {};
   }
   if (reduction.kind == Kind::kSharedEntries) return share_slots(cache, compressor, layer, plan);
@@ -128,32 +141,32 @@ std::vector<std::vector<std::int32_t>> reduce_layer(KvCache& cache, const Segmen
   std::vector<HeadMerge> heads;
   for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
+    const Candidates& set = compressor.candidates(layer, head);
+    const std::int64_t n = set.info.tokens;
     const std::int64_t start = cache.slots(layer, head) - n;
     HeadMerge merge;
     merge.keys = cache.gather_keys(layer, head).narrow(0, start, n).to(at::kFloat);
     merge.values = cache.gather_values(layer, head).narrow(0, start, n).to(at::kFloat);
     if (by_cosine(reduction.kind)) merge.nearest = nearest_by_cosine(merge.keys, kept);
-    if (reduction.kind == Kind::kNearestIndex) merge.nearest = nearest_by_index(n, kept, anchors_of(kept, n, reduction.fixed_first));
+    if (reduction.kind == Kind::kNearestIndex) merge.nearest = nearest_by_index(originals_of(set), kept, anchors_of(kept, set.info, reduction.fixed_first));
     heads.push_back(std::move(merge));
   }
   if (reduction.kind == Kind::kGated) move_thresholds(reduction, shape, layer, heads, state);
 
-  std::vector<std::int32_t> original(static_cast<std::size_t>(n));
-  std::iota(original.begin(), original.end(), compressor.segment().first_original);
   std::vector<MergedSlots> merged;
   for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
     const HeadMerge& merge = heads[static_cast<std::size_t>(head)];
     if (reduction.kind == Kind::kValuePush) {
       merged.push_back(push_values(reduction, merge.keys, merge.values, kept,
-                                   {compressor.accumulated(layer).column_sums.row(head), original, layer, head}));
+                                   {compressor.accumulated(layer, head).sums, originals_of(compressor.candidates(layer, head)), layer, head}));
     } else {
       const double threshold = reduction.kind == Kind::kGated ? state.threshold(shape, layer, head) : 0.0;
       merged.push_back(merge_into_targets(reduction, merge.keys, merge.values, kept, merge.nearest, threshold));
     }
   }
   heads.clear();
-  cache.compact(layer, n, plan);
+  compact(cache, compressor, layer, plan);
   std::vector<std::vector<std::int32_t>> counts;
   for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
     MergedSlots& slots = merged[static_cast<std::size_t>(head)];

@@ -22,15 +22,20 @@ std::int64_t largest_head(const KvCache& cache, std::int64_t layer) {
 SlotAttention attention_of(const AttentionEviction* previous, const SegmentCompressor& compressor, const KvCache& cache, std::int64_t layer,
                            std::int64_t head, bool squares) {
   const std::span<const std::int32_t> original = cache.original(layer, head);
-  const std::int32_t first = compressor.segment().first_original;
-  const auto rows = static_cast<std::int32_t>(compressor.segment().tokens);
-  const RowStatistics* found = compressor.has_accumulated() ? &compressor.accumulated(layer) : nullptr;
+  const SegmentInfo& candidates = compressor.candidates(layer, head).info;
+  SegmentCompressor::Accumulated found;
+  if (compressor.has_accumulated()) found = compressor.accumulated(layer, head);
   SlotAttention slots;
   for (std::size_t slot = 0; slot < original.size(); ++slot) {
     float sum = 0.0F;
     float square = 0.0F;
-    std::int32_t saw = 0;
-    if (original[slot] < first) {
+    std::int64_t saw = 0;
+    const std::int64_t row = candidates.rows_before(original[slot]);
+    if (row < candidates.tokens && candidates.original(row) == original[slot]) {
+      if (!found.sums.empty()) sum = found.sums[static_cast<std::size_t>(row)];
+      if (squares && !found.squares.empty()) square = found.squares[static_cast<std::size_t>(row)];
+      saw = candidates.rows_that_saw(row);
+    } else {
       // Slots of earlier turns come first and in the order in which the segment's statistics saw them.
       if (previous != nullptr && slot < previous->slots(layer, head).sum.size()) {
         const SlotAttention& before = previous->slots(layer, head);
@@ -38,17 +43,12 @@ SlotAttention attention_of(const AttentionEviction* previous, const SegmentCompr
         saw = before.rows[slot];
         if (!before.square.empty()) square = before.square[slot];
       }
-      if (found != nullptr && !found->past_sums.empty()) sum += found->past_sums[static_cast<std::size_t>(head)].at(slot);
-      if (found != nullptr && squares && !found->past_squares.empty()) square += found->past_squares[static_cast<std::size_t>(head)].at(slot);
-      saw += rows;
-    } else {
-      const auto row = static_cast<std::size_t>(original[slot] - first);
-      if (found != nullptr) sum = found->column_sums.row(head)[row];
-      if (found != nullptr && squares) square = found->column_squares.row(head)[row];
-      saw = rows - static_cast<std::int32_t>(row);
+      if (!found.past_sums.empty()) sum += found.past_sums[slot];
+      if (squares && !found.past_squares.empty()) square += found.past_squares[slot];
+      saw += candidates.tokens;
     }
     slots.sum.push_back(sum);
-    slots.rows.push_back(saw);
+    slots.rows.push_back(static_cast<std::int32_t>(saw));
     if (squares) slots.square.push_back(square);
   }
   return slots;
@@ -86,9 +86,11 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
   const bool shares = parts.reduction.kind == Reduction::Kind::kSharedEntries;
   std::int64_t least_cap = parts.protection.sinks + pinned.count_from(parts.protection.sinks) + 1;
   if (shares && pinned.count() > 0) least_cap += parts.protection.window + 1;
+  const bool all_competed = compressor.whole_cache() || compressor.segment().first_original == 0;
   std::vector<std::int64_t> caps;
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    const std::int64_t cap = !capped ? DecodePolicy::kNoCap : absolute ? *recipe.budget().tokens : largest_head(cache, layer);
+    const bool asked = absolute && !(compressor.will_compress() && all_competed);
+    const std::int64_t cap = !capped ? DecodePolicy::kNoCap : asked ? *recipe.budget().tokens : largest_head(cache, layer);
     caps.push_back(std::max(cap, least_cap));
   }
   if (shares) {

@@ -129,7 +129,9 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
   switch (spec.turn_policy) {
     case TurnPolicy::kSegment:
     case TurnPolicy::kFirstOnly: break;
-    case TurnPolicy::kWhole: refuse("turn_policy", "compressing earlier turns again (whole) is not available yet");
+    case TurnPolicy::kWhole:
+      if (composition.pruning) refuse("turn_policy", "token pruning drops tokens before the cache holds them: there is nothing to compress again");
+      break;
     default: refuse("turn_policy", "there is no such turn policy");
   }
   check_parts(composition);
@@ -144,6 +146,12 @@ double Pruning::before_decoder(double retention) const {
 double Pruning::at_layer(double retention) const {
   if (judge == Judge::kVision) return 1.0;
   return judge == Judge::kRollout ? std::sqrt(retention) : retention;
+}
+
+bool Recipe::whole_cache() const {
+  // A decode-phase method with an absolute budget holds it over all turns.
+  const bool held = turn_policy_ == TurnPolicy::kSegment && composition_.phase == MethodPhase::kDecode && budget_.tokens;
+  return compresses() && (turn_policy_ == TurnPolicy::kWhole || held);
 }
 
 bool Recipe::compresses() const { return composition_.scorer != nullptr && (budget_.tokens || budget_.retention < 1.0); }

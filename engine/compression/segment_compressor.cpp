@@ -23,43 +23,26 @@ void settle(HeadScores& scores) {
   }
 }
 
+// A layer's measure is the mean over its sets of candidates; where these differ in length, what is missing of the shorter is its last number.
+void add_measure(LayerMeasure& mean, const LayerMeasure& of_set, std::ptrdiff_t sets) {
+  if (sets == 1) {
+    mean = of_set;
+    return;
+  }
+  const double so_far = mean.empty() ? 0.0 : mean.back();
+  if (mean.size() < of_set.size()) mean.resize(of_set.size(), so_far);
+  for (std::size_t i = 0; i < mean.size() && !of_set.empty(); ++i) mean[i] += of_set[std::min(i, of_set.size() - 1)] / static_cast<double>(sets);
+}
+
 }  // namespace
 
-SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& segment) : recipe_(recipe), segment_(segment) {
+SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& segment) : recipe_(recipe), segment_(segment), sets_(segment) {
   const std::int64_t n = segment.tokens;
   require(n >= 0 && segment.layers > 0 && segment.kv_heads > 0 && static_cast<std::int64_t>(segment.modality.size()) == n,
           "SegmentCompressor: one modality per token, at least one layer and head");
-  for (std::int64_t row = 0; row < n; ++row) {
-    if (segment.modality[static_cast<std::size_t>(row)] == Modality::kVisual) visual_.push_back(static_cast<std::int32_t>(row));
-  }
-  const bool short_text = visual_.empty() && n < recipe.min_event_tokens();
-  const bool not_its_turn = recipe.turn_policy() == TurnPolicy::kFirstOnly && (visual_.empty() || segment.compressed_before);
   const Composition& parts = recipe.composition();
-  const bool visual_only = parts.scope == Scope::kVisual;
-  pinned_ = segment.pinned_rows();
-  if (visual_only) {
-    std::erase_if(pinned_, [&](std::int32_t row) { return segment.modality[static_cast<std::size_t>(row)] != Modality::kVisual; });
-  }
-  const std::int64_t candidates = visual_only ? std::ssize(visual_) : n;
   const auto layers = static_cast<std::size_t>(segment.layers);
-  if (candidates > 0 && recipe.compresses() && !short_text && !not_its_turn) {
-    bounds_.scope_tokens = candidates;
-    bounds_.total = total_budget(recipe.budget(), segment.layers, candidates);
-    const std::int64_t low = lower_bound_slots(recipe.budget(), candidates, protected_slots(), parts.min_fraction);
-    bounds_.low.assign(layers, low);
-    bounds_.high.assign(layers, candidates);
-    if (parts.skip_outer_layers) {
-      for (const std::size_t layer : {std::size_t{0}, std::size_t{1}, layers - 1}) {
-        if (layer < layers) bounds_.low[layer] = candidates;
-      }
-    }
-    // The no-op rule: if every layer may keep all it has, the cache stays bit-identical to an uncompressed one.
-    const std::int64_t least = std::accumulate(bounds_.low.begin(), bounds_.low.end(), std::int64_t{0});
-    const bool asked_for_less = bounds_.total < segment.layers * candidates;
-    will_compress_ = least < segment.layers * candidates && asked_for_less;
-    notes_.pins_above_budget = asked_for_less && segment.layers * std::ssize(pinned_) > bounds_.total;
-    notes_.raised_to_floor = will_compress_ && !notes_.pins_above_budget && least > bounds_.total;
-  }
+  will_compress_ = bound_event();
   const bool follows_decode = recipe.compresses() && parts.decode.accumulates;
   wants_views_ = n > 0 && !recipe.needs().empty() && (will_compress_ || follows_decode);
   if (wants_views_) {
@@ -67,7 +50,8 @@ SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& se
     if (will_compress_) scores_.resize(layers);
     if (follows_decode) accumulated_.resize(layers);
     if (follows_decode && parts.decode.local_rows > 0) locally_.resize(layers);
-    for (const StatisticsNeed& need : recipe.needs().attention) notes_.fallback_rows = notes_.fallback_rows || rows_of(need.rows, segment_).fallback;
+    const SegmentInfo& first = sets_.of(0, 0).info;
+    for (const StatisticsNeed& need : recipe.needs().attention) notes_.fallback_rows = notes_.fallback_rows || rows_of(need.rows, first).fallback;
   }
   if (!will_compress_) {
     budgets_.assign(layers, n);
@@ -78,22 +62,78 @@ SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& se
   if (recipe.static_budgets()) decide_budgets();
 }
 
-// Pinned rows in [begin, end).
-std::int64_t SegmentCompressor::pinned_in(std::int64_t begin, std::int64_t end) const {
-  return std::count_if(pinned_.begin(), pinned_.end(), [&](std::int32_t row) { return row >= begin && row < end; });
+// Sets the bounds of every layer's budget. False: everything stays.
+bool SegmentCompressor::bound_event() {
+  const Composition& parts = recipe_.composition();
+  const bool visual_only = parts.scope == Scope::kVisual;
+  const bool has_visual = std::find(segment_.modality.begin(), segment_.modality.end(), Modality::kVisual) != segment_.modality.end();
+  const bool short_text = !has_visual && segment_.tokens < recipe_.min_event_tokens();
+  const bool not_its_turn = recipe_.turn_policy() == TurnPolicy::kFirstOnly && (!has_visual || segment_.compressed_before);
+  if (!recipe_.compresses() || not_its_turn || (short_text && !whole_cache())) return false;
+  if (short_text) kept_new_rows_ = segment_.tokens;
+
+  std::int64_t pins = 0;
+  for (std::int64_t layer = 0; layer < segment_.layers; ++layer) {
+    std::int64_t high = 0, guarded = 0, pinned = 0;
+    for (const Candidates& set : sets_.of_layer(layer)) {
+      high = std::max(high, competing(set));
+      guarded = std::max(guarded, protected_slots(set));
+      pinned = std::max(pinned, competing_pins(set));
+    }
+    bounds_.high.push_back(high);
+    bounds_.low.push_back(std::min(high, guarded));
+    bounds_.scope_tokens = std::max(bounds_.scope_tokens, high);
+    pins += pinned;
+  }
+  if (bounds_.scope_tokens == 0) return false;
+  const std::int64_t seen =
+      !whole_cache() ? bounds_.scope_tokens : visual_only ? segment_.retained->visual_seen : segment_.retained->tokens_seen;
+  bounds_.total = total_budget(recipe_.budget(), segment_.layers, seen);
+  for (std::size_t layer = 0; layer < bounds_.low.size(); ++layer) {
+    bounds_.low[layer] = std::min(bounds_.high[layer], lower_bound_slots(recipe_.budget(), seen, bounds_.low[layer], parts.min_fraction));
+  }
+  if (parts.skip_outer_layers) {
+    for (const std::size_t layer : {std::size_t{0}, std::size_t{1}, bounds_.low.size() - 1}) {
+      if (layer < bounds_.low.size()) bounds_.low[layer] = bounds_.high[layer];
+    }
+  }
+  // The no-op rule: if every layer may keep all it has, the cache stays bit-identical to an uncompressed one.
+  const std::int64_t least = std::accumulate(bounds_.low.begin(), bounds_.low.end(), std::int64_t{0});
+  const std::int64_t most = std::accumulate(bounds_.high.begin(), bounds_.high.end(), std::int64_t{0});
+  const bool asked_for_less = bounds_.total < most;
+  const bool happens = least < most && asked_for_less;
+  notes_.pins_above_budget = asked_for_less && pins > bounds_.total;
+  notes_.raised_to_floor = happens && !notes_.pins_above_budget && least > bounds_.total;
+  return happens;
 }
 
-// Slots protected by number: pins, and beside them sinks that lie in this segment, the window, and one more (the last token, or room for
-// a vote). Scope visual: pins alone.
-std::int64_t SegmentCompressor::protected_slots() const {
-  if (recipe_.composition().scope == Scope::kVisual) return std::ssize(pinned_);
+// Rows that may be dropped.
+std::int64_t SegmentCompressor::competing(const Candidates& set) const {
+  return recipe_.composition().scope == Scope::kVisual ? std::ssize(set.visual) : set.info.tokens;
+}
+
+std::int64_t SegmentCompressor::competing_pins(const Candidates& set) const {
+  if (recipe_.composition().scope != Scope::kVisual) return std::ssize(set.pinned);
+  return std::count_if(set.pinned.begin(), set.pinned.end(), [&](std::int32_t row) {
+    return set.info.modality[static_cast<std::size_t>(row)] == Modality::kVisual;
+  });
+}
+
+// Slots protected by number: pins, and beside them sinks, the window, and one more (the last token, or room for a vote). Scope visual: pins
+// alone.
+std::int64_t SegmentCompressor::protected_slots(const Candidates& set) const {
+  if (recipe_.composition().scope == Scope::kVisual) return competing_pins(set);
   const Protection& protection = recipe_.composition().protection;
-  const std::int64_t n = segment_.tokens;
+  const std::int64_t n = set.info.tokens;
+  const auto pinned_in = [&](std::int64_t begin, std::int64_t end) {
+    return std::count_if(set.pinned.begin(), set.pinned.end(), [&](std::int32_t row) { return row >= begin && row < end; });
+  };
   if (protection.completed_share > 0.0) return pinned_in(0, n - 1) + 1;
-  const std::int64_t sinks = std::clamp<std::int64_t>(protection.sinks - segment_.first_original, 0, n);
+  const std::int64_t sinks = set.info.rows_before(protection.sinks);
+  const std::int64_t window = std::max(protection.window, kept_new_rows_);
   // Sharing needs two slots to compare.
   const std::int64_t shared = recipe_.composition().reduction.kind == Reduction::Kind::kSharedEntries ? 1 : 0;
-  return pinned_in(sinks, n - protection.window) + sinks + protection.window + 1 + shared;
+  return pinned_in(sinks, n - window) + sinks + window + 1 + shared;
 }
 
 void SegmentCompressor::decide_budgets() {
@@ -114,7 +154,11 @@ void SegmentCompressor::decide_budgets() {
   budgets_ = allocate(weights, bounds_.total, bounds_.low, bounds_.high);
   if (parts.faithful_clip) {
     budgets_ = allocate_without_redistribution(weights, bounds_.total, bounds_.scope_tokens);
-    for (std::int64_t& budget : budgets_) budget = std::max(budget, std::min(bounds_.scope_tokens, protected_slots()));
+    for (std::size_t layer = 0; layer < budgets_.size(); ++layer) {
+      std::int64_t guarded = 0;
+      for (const Candidates& set : sets_.of_layer(static_cast<std::int64_t>(layer))) guarded = std::max(guarded, protected_slots(set));
+      budgets_[layer] = std::min(bounds_.high[layer], std::max(budgets_[layer], guarded));
+    }
   }
 }
 
@@ -124,39 +168,46 @@ void SegmentCompressor::on_layer(const LayerView& view) {
   const Stopwatch watch;
   const Composition& parts = recipe_.composition();
   const StatisticsNeeds& needs = recipe_.needs();
-  LayerStatistics statistics;
-  statistics.layer = view.layer;
   const RowRule local = RowRule::last(parts.decode.local_rows);
-  for (const StatisticsNeed& need : needs.attention) {
-    // Without an event only what decode rows are added to is worth its time.
-    const bool followed = need.rows == RowRule::all() || (!locally_.empty() && need.rows == local);
-    if (!will_compress_ && !(followed && need.column_sums)) continue;
-    statistics.by_rows.push_back(attention_statistics(view, segment_, need));
-  }
-  for (const RowStatistics& each : statistics.by_rows) {
-    const std::vector<float>& sums = each.column_sums.values;
-    notes_.non_finite += std::count_if(sums.begin(), sums.end(), [](float x) { return !std::isfinite(x); });
-  }
-  if (will_compress_) {
-    if (needs.cross_modal) statistics.cross_modal = cross_modal_entropy(view, segment_, *needs.cross_modal);
-    if (needs.elite) statistics.elite = elite_attention(view, segment_, *needs.elite);
-    if (statistics.elite && statistics.elite->fallback) notes_.fallback_rows = true;
-    if (!parts.allocator->needs().empty()) measured_[layer] = parts.allocator->measure(statistics, segment_);
-    scores_[layer] = parts.scorer->score(statistics, segment_);
-    protection_[layer] = parts.scorer->protection_score(statistics, segment_);
-    if (parts.granularity == Granularity::kLayer && scores_[layer].heads > 1) {
-      scores_[layer] = mean_over_heads(scores_[layer]);
-      if (!protection_[layer].empty()) protection_[layer] = mean_over_heads(protection_[layer]);
+  const auto sets = sets_.of_layer(view.layer);
+  for (const Candidates& set : sets) {
+    const LayerView seen = set.view_of(view);
+    LayerStatistics statistics;
+    statistics.layer = view.layer;
+    for (const StatisticsNeed& need : needs.attention) {
+      // Without an event only what decode rows are added to is worth its time.
+      const bool followed = need.rows == RowRule::all() || (!locally_.empty() && need.rows == local);
+      if (!will_compress_ && !(followed && need.column_sums)) continue;
+      statistics.by_rows.push_back(attention_statistics(seen, set.info, need));
+      set.add_earlier(statistics.by_rows.back(), parts.decode.local_rows);
     }
-    settle(scores_[layer]);
-    settle(protection_[layer]);
+    for (const RowStatistics& each : statistics.by_rows) {
+      const std::vector<float>& sums = each.column_sums.values;
+      notes_.non_finite += std::count_if(sums.begin(), sums.end(), [](float x) { return !std::isfinite(x); });
+    }
+    if (will_compress_) {
+      if (needs.cross_modal) statistics.cross_modal = cross_modal_entropy(seen, set.info, *needs.cross_modal);
+      if (needs.elite) statistics.elite = elite_attention(seen, set.info, *needs.elite);
+      if (statistics.elite && statistics.elite->fallback) notes_.fallback_rows = true;
+      if (!parts.allocator->needs().empty()) add_measure(measured_[layer], parts.allocator->measure(statistics, set.info), std::ssize(sets));
+      scores_[layer].push_back(joined(parts.scorer->score(statistics, set.info)));
+      protection_[layer].push_back(joined(parts.scorer->protection_score(statistics, set.info)));
+    }
+    if (!accumulated_.empty()) accumulated_[layer].push_back(statistics.at(RowRule::all()));
+    if (!locally_.empty()) locally_[layer].push_back(statistics.at(local));
   }
-  if (!accumulated_.empty()) accumulated_[layer] = statistics.at(RowRule::all());
-  if (!locally_.empty()) locally_[layer] = statistics.at(local);
   seen_[layer] = true;
   ++seen_count_;
   if (will_compress_ && !recipe_.static_budgets() && seen_count_ == segment_.layers) decide_budgets();
   statistics_ms_ += watch.elapsed_ms();
+}
+
+// As the recipe's granularity wants them; what is not finite ranks last.
+HeadScores SegmentCompressor::joined(HeadScores scores) const {
+  if (scores.empty()) return scores;
+  if (recipe_.composition().granularity == Granularity::kLayer && scores.heads > 1) scores = mean_over_heads(scores);
+  settle(scores);
+  return scores;
 }
 
 bool SegmentCompressor::plan_ready(std::int64_t layer) const {
@@ -179,32 +230,54 @@ std::vector<std::pair<std::string, double>> SegmentCompressor::reasons(std::int6
   return reasons;
 }
 
-const RowStatistics& SegmentCompressor::accumulated(std::int64_t layer) const {
-  require(layer >= 0 && static_cast<std::size_t>(layer) < accumulated_.size() && seen_[static_cast<std::size_t>(layer)],
+SegmentCompressor::Accumulated SegmentCompressor::accumulated_in(const std::vector<PerSet<RowStatistics>>& layers, std::int64_t layer,
+                                                                 std::int64_t kv_head) const {
+  require(layer >= 0 && static_cast<std::size_t>(layer) < layers.size() && seen_[static_cast<std::size_t>(layer)],
           "SegmentCompressor: this layer's attention was not accumulated");
-  return accumulated_[static_cast<std::size_t>(layer)];
+  const RowStatistics& found = layers[static_cast<std::size_t>(layer)][sets_.set_index(layer, kv_head)];
+  const std::int64_t row = sets_.row_of(layer, kv_head);
+  const auto past = static_cast<std::size_t>(kv_head);
+  Accumulated accumulated;
+  accumulated.sums = found.column_sums.row(row);
+  if (!found.column_squares.empty()) accumulated.squares = found.column_squares.row(row);
+  if (!found.past_sums.empty()) accumulated.past_sums = found.past_sums[past];
+  if (!found.past_squares.empty()) accumulated.past_squares = found.past_squares[past];
+  return accumulated;
 }
 
-const RowStatistics& SegmentCompressor::accumulated_locally(std::int64_t layer) const {
-  require(layer >= 0 && static_cast<std::size_t>(layer) < locally_.size() && seen_[static_cast<std::size_t>(layer)],
-          "SegmentCompressor: this layer's last rows were not accumulated apart");
-  return locally_[static_cast<std::size_t>(layer)];
+SegmentCompressor::Accumulated SegmentCompressor::accumulated(std::int64_t layer, std::int64_t kv_head) const {
+  return accumulated_in(accumulated_, layer, kv_head);
 }
 
-std::vector<std::int32_t> SegmentCompressor::select_all(std::span<const float> scores, std::span<const float> protection_scores,
-                                                        std::int64_t budget) const {
+SegmentCompressor::Accumulated SegmentCompressor::accumulated_locally(std::int64_t layer, std::int64_t kv_head) const {
+  return accumulated_in(locally_, layer, kv_head);
+}
+
+// Of scores that may be the same for all heads.
+std::span<const float> SegmentCompressor::row_of(const PerSet<HeadScores>& scores, std::int64_t layer, std::int64_t kv_head) const {
+  const HeadScores& found = scores[sets_.set_index(layer, kv_head)];
+  if (found.empty()) return {};
+  return found.row(found.heads == 1 ? 0 : sets_.row_of(layer, kv_head));
+}
+
+std::span<const float> SegmentCompressor::scores(std::int64_t layer, std::int64_t kv_head) const {
+  return row_of(scores_.at(static_cast<std::size_t>(layer)), layer, kv_head);
+}
+
+std::vector<std::int32_t> SegmentCompressor::select_all(const Candidates& set, std::span<const float> scores,
+                                                        std::span<const float> protection_scores, std::int64_t budget) const {
   const Protection& protection = recipe_.composition().protection;
-  const std::int64_t recent = protection.recent_share > 0.0 ? share_of(protection.recent_share, budget) : protection.window;
-  if (protection.all_text) return select_with_all_text(scores, budget, recent);
-  const std::int64_t sinks = std::max<std::int64_t>(0, protection.sinks - segment_.first_original);
-  std::vector<std::int32_t> forced = pinned_;
-  for (const std::int32_t row : protected_rows(segment_.tokens, sinks, recent)) {
-    if (!std::binary_search(pinned_.begin(), pinned_.end(), row)) forced.push_back(row);
+  const std::int64_t asked = protection.recent_share > 0.0 ? share_of(protection.recent_share, budget) : protection.window;
+  const std::int64_t recent = std::max(asked, kept_new_rows_);
+  if (protection.all_text) return select_with_all_text(set, scores, budget, recent);
+  std::vector<std::int32_t> forced = set.pinned;
+  for (const std::int32_t row : protected_rows(set.info.tokens, set.info.rows_before(protection.sinks), recent)) {
+    if (!std::binary_search(set.pinned.begin(), set.pinned.end(), row)) forced.push_back(row);
   }
   if (protection.completed_share > 0.0) {
     const std::int64_t beside_pins = std::clamp<std::int64_t>(
         round_half_up(protection.completed_share * static_cast<double>(budget)) + protection.sinks, 1, std::max<std::int64_t>(1, budget - 1));
-    const std::int64_t wanted = std::min(budget, std::max(beside_pins, std::ssize(pinned_) + 1));
+    const std::int64_t wanted = std::min(budget, std::max(beside_pins, std::ssize(set.pinned) + std::max<std::int64_t>(1, kept_new_rows_)));
     if (std::ssize(forced) > wanted) forced.resize(static_cast<std::size_t>(wanted));
     if (!protection_scores.empty() && std::ssize(forced) < wanted) forced = select_rows(protection_scores, wanted, forced);
   }
@@ -212,33 +285,35 @@ std::vector<std::int32_t> SegmentCompressor::select_all(std::span<const float> s
 }
 
 // Only visual rows compete; all others stay beside the budget.
-std::vector<std::int32_t> SegmentCompressor::select_visual(std::span<const float> scores, std::int64_t budget) const {
+std::vector<std::int32_t> SegmentCompressor::select_visual(const Candidates& set, std::span<const float> scores, std::int64_t budget) const {
   std::vector<float> competing;
   std::vector<std::int32_t> forced;
-  for (const std::int32_t row : visual_) {
-    if (std::binary_search(pinned_.begin(), pinned_.end(), row)) forced.push_back(static_cast<std::int32_t>(competing.size()));
+  for (const std::int32_t row : set.visual) {
+    if (std::binary_search(set.pinned.begin(), set.pinned.end(), row)) forced.push_back(static_cast<std::int32_t>(competing.size()));
     competing.push_back(scores[static_cast<std::size_t>(row)]);
   }
-  std::vector<bool> stays(static_cast<std::size_t>(segment_.tokens), true);
-  for (const std::int32_t row : visual_) stays[static_cast<std::size_t>(row)] = false;
+  std::vector<bool> stays(static_cast<std::size_t>(set.info.tokens), true);
+  for (const std::int32_t row : set.visual) stays[static_cast<std::size_t>(row)] = false;
   for (const std::int32_t index : select_rows(competing, budget, forced)) {
-    stays[static_cast<std::size_t>(visual_[static_cast<std::size_t>(index)])] = true;
+    stays[static_cast<std::size_t>(set.visual[static_cast<std::size_t>(index)])] = true;
   }
   std::vector<std::int32_t> kept;
-  for (std::int32_t row = 0; row < segment_.tokens; ++row) {
+  for (std::int32_t row = 0; row < set.info.tokens; ++row) {
     if (stays[static_cast<std::size_t>(row)]) kept.push_back(row);
   }
   return kept;
 }
 
-// Every text row, every recent row and every pinned row stays; what text before the recent rows leaves of the budget goes to visual rows by score.
-std::vector<std::int32_t> SegmentCompressor::select_with_all_text(std::span<const float> scores, std::int64_t budget, std::int64_t recent) const {
-  const std::int64_t first_recent = std::max<std::int64_t>(0, segment_.tokens - std::max<std::int64_t>(1, recent));
+// Every text row, every recent row and every pinned row stays; what text before the recent rows leaves of the budget goes to visual rows by
+// score.
+std::vector<std::int32_t> SegmentCompressor::select_with_all_text(const Candidates& set, std::span<const float> scores, std::int64_t budget,
+                                                                  std::int64_t recent) const {
+  const std::int64_t first_recent = std::max<std::int64_t>(0, set.info.tokens - std::max<std::int64_t>(1, recent));
   std::vector<std::int32_t> kept, images;
   std::vector<float> competing;
-  for (std::int32_t row = 0; row < segment_.tokens; ++row) {
-    const bool visual = segment_.modality[static_cast<std::size_t>(row)] == Modality::kVisual;
-    if (!visual || row >= first_recent || std::binary_search(pinned_.begin(), pinned_.end(), row)) {
+  for (std::int32_t row = 0; row < set.info.tokens; ++row) {
+    const bool visual = set.info.modality[static_cast<std::size_t>(row)] == Modality::kVisual;
+    if (!visual || row >= first_recent || std::binary_search(set.pinned.begin(), set.pinned.end(), row)) {
       kept.push_back(row);
     } else {
       images.push_back(row);
@@ -258,28 +333,31 @@ LayerPlan SegmentCompressor::plan(std::int64_t layer) const {
   LayerPlan plan;
   plan.budget = budgets_[index];
 
-  HeadScores without_view;
+  PerSet<HeadScores> without_views;
   if (!wants_views()) {
-    LayerStatistics statistics;
-    statistics.layer = layer;
-    without_view = parts.scorer->score(statistics, segment_);
-    if (parts.granularity == Granularity::kLayer && without_view.heads > 1) without_view = mean_over_heads(without_view);
+    for (const Candidates& set : sets_.of_layer(layer)) {
+      LayerStatistics statistics;
+      statistics.layer = layer;
+      without_views.push_back(joined(parts.scorer->score(statistics, set.info)));
+    }
   }
-  const HeadScores& scores = wants_views() ? scores_[index] : without_view;
-  require(scores.columns == segment_.tokens && (scores.heads == 1 || scores.heads == segment_.kv_heads),
-          "SegmentCompressor: a scorer must score every token for one or all kv heads");
-  const HeadScores& protection = protection_[index];
+  const PerSet<HeadScores>& scores = wants_views() ? scores_[index] : without_views;
   for (std::int64_t head = 0; head < segment_.kv_heads; ++head) {
-    if (plan.budget >= bounds_.scope_tokens) {
-      std::vector<std::int32_t> all(static_cast<std::size_t>(segment_.tokens));
+    const Candidates& set = sets_.of(layer, head);
+    const HeadScores& found = scores[sets_.set_index(layer, head)];
+    require(found.columns == set.info.tokens && (found.heads == 1 || found.heads == set.info.kv_heads),
+            "SegmentCompressor: a scorer must score every token for one or all kv heads");
+    if (plan.budget >= competing(set)) {
+      std::vector<std::int32_t> all(static_cast<std::size_t>(set.info.tokens));
       std::iota(all.begin(), all.end(), 0);
       plan.kept.push_back(std::move(all));
-    } else if (scores.heads == 1 && head > 0) {
+    } else if (head > 0 && found.heads == 1 && sets_.of_layer(layer).size() == 1) {
       plan.kept.push_back(plan.kept.front());
     } else if (parts.scope == Scope::kVisual) {
-      plan.kept.push_back(select_visual(scores.row(head), plan.budget));
+      plan.kept.push_back(select_visual(set, row_of(scores, layer, head), plan.budget));
     } else {
-      plan.kept.push_back(select_all(scores.row(head), protection.empty() ? std::span<const float>() : protection.row(head), plan.budget));
+      const std::span<const float> guarding = wants_views() ? row_of(protection_[index], layer, head) : std::span<const float>();
+      plan.kept.push_back(select_all(set, row_of(scores, layer, head), guarding, plan.budget));
     }
   }
   return plan;

@@ -1,15 +1,18 @@
 // One compression event: watches the prefill of a segment, decides the budgets, says which slots stay.
 //
 // Made per segment by engine/generation and given to TextDecoder::prefill_layer as observer. The caller applies each plan with apply_plan()
-// (compression_event.h): at once for layers whose plan is ready, the rest after the last layer. Recipe and SegmentInfo::modality must
-// outlive it. It moves no memory and knows no model. Engine thread only.
+// (compression_event.h): at once for layers whose plan is ready, the rest after the last layer. Recipe and what SegmentInfo borrows must
+// outlive it. It moves no memory and knows no model. With SegmentInfo::retained (turn policy whole) every slot of the cache is a candidate,
+// and a text segment that is too short for an event of its own is protected. Engine thread only.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/compression/candidates.h"
 #include "engine/compression/recipe.h"
 #include "engine/compression/segment_info.h"
 #include "engine/kv_cache/kv_cache.h"
@@ -46,14 +49,26 @@ class SegmentCompressor : public PrefillObserver {
   const std::vector<std::int64_t>& budgets() const;
   // Why: the allocator's own numbers for a layer, by name; empty if it needs none or nothing is compressed.
   std::vector<std::pair<std::string, double>> reasons(std::int64_t layer) const;
-  // Attention that every token of the segment (and every slot retained before it) got from all rows. Only where the recipe follows decode
-  // rows (composition().decode.accumulates) and the layer has been seen.
-  const RowStatistics& accumulated(std::int64_t layer) const;
+  // Who competed in a head; the rows of its plan and of the numbers below.
+  const Candidates& candidates(std::int64_t layer, std::int64_t kv_head) const { return sets_.of(layer, kv_head); }
+  // Plans are about all slots of the cache, not only the segment's.
+  bool whole_cache() const { return segment_.retained != nullptr; }
+
+  // Attention that the candidates of a head got from all rows (with turn policy whole also from those of earlier turns), and its squares;
+  // `past`: that slots retained before got where they are no candidates, in slot order, empty if there are none. Only where the recipe
+  // follows decode rows (composition().decode.accumulates) and the layer has been seen.
+  struct Accumulated {
+    std::span<const float> sums;
+    std::span<const float> squares;  // empty if not needed
+    std::span<const float> past_sums;
+    std::span<const float> past_squares;
+  };
+  Accumulated accumulated(std::int64_t layer, std::int64_t kv_head) const;
   bool has_accumulated() const { return !accumulated_.empty(); }
   // The same from the last composition().decode.local_rows rows only.
-  const RowStatistics& accumulated_locally(std::int64_t layer) const;
-  // Of a layer with a plan that needed views: [1 or kv_heads, n].
-  const HeadScores& scores(std::int64_t layer) const { return scores_.at(static_cast<std::size_t>(layer)); }
+  Accumulated accumulated_locally(std::int64_t layer, std::int64_t kv_head) const;
+  // Of a layer with a plan that needed views, one per candidate of the head.
+  std::span<const float> scores(std::int64_t layer, std::int64_t kv_head) const;
 
   double statistics_ms() const { return statistics_ms_; }
   const Notes& notes() const { return notes_; }
@@ -61,28 +76,38 @@ class SegmentCompressor : public PrefillObserver {
   const Recipe& recipe() const { return recipe_; }
 
  private:
-  std::int64_t protected_slots() const;
-  std::int64_t pinned_in(std::int64_t begin, std::int64_t end) const;
+  // Of one layer, per set of candidates.
+  template <class Value>
+  using PerSet = std::vector<Value>;
+
+  std::int64_t protected_slots(const Candidates& set) const;
+  std::int64_t competing(const Candidates& set) const;
+  std::int64_t competing_pins(const Candidates& set) const;
+  bool bound_event();
   void decide_budgets();
-  std::vector<std::int32_t> select_all(std::span<const float> scores, std::span<const float> protection_scores, std::int64_t budget) const;
-  std::vector<std::int32_t> select_visual(std::span<const float> scores, std::int64_t budget) const;
-  std::vector<std::int32_t> select_with_all_text(std::span<const float> scores, std::int64_t budget, std::int64_t recent) const;
+  HeadScores joined(HeadScores scores) const;
+  std::span<const float> row_of(const PerSet<HeadScores>& scores, std::int64_t layer, std::int64_t kv_head) const;
+  Accumulated accumulated_in(const std::vector<PerSet<RowStatistics>>& layers, std::int64_t layer, std::int64_t kv_head) const;
+  std::vector<std::int32_t> select_all(const Candidates& set, std::span<const float> scores, std::span<const float> protection_scores,
+                                       std::int64_t budget) const;
+  std::vector<std::int32_t> select_visual(const Candidates& set, std::span<const float> scores, std::int64_t budget) const;
+  std::vector<std::int32_t> select_with_all_text(const Candidates& set, std::span<const float> scores, std::int64_t budget, std::int64_t recent) const;
 
   const Recipe& recipe_;
   SegmentInfo segment_;
-  std::vector<std::int32_t> visual_;  // rows of visual tokens
-  std::vector<std::int32_t> pinned_;  // rows that the user pinned and that compete for slots
+  CandidateSets sets_;
+  std::int64_t kept_new_rows_ = 0;  // of a short text segment in an event over the whole cache
   bool will_compress_ = false;
   bool wants_views_ = false;
   BudgetBounds bounds_;
   std::vector<std::int64_t> budgets_;
   std::vector<bool> seen_;
   std::int64_t seen_count_ = 0;
-  std::vector<LayerMeasure> measured_;     // the allocator's numbers per layer
-  std::vector<HeadScores> scores_;         // per layer; O(layers * kv_heads * n)
-  std::vector<HeadScores> protection_;     // per layer, where the scorer has them
-  std::vector<RowStatistics> accumulated_;  // per layer, where decode rows are followed
-  std::vector<RowStatistics> locally_;      // the same from the last rows only
+  std::vector<LayerMeasure> measured_;             // the allocator's numbers per layer
+  std::vector<PerSet<HeadScores>> scores_;         // per layer; O(layers * kv_heads * n)
+  std::vector<PerSet<HeadScores>> protection_;     // per layer, where the scorer has them
+  std::vector<PerSet<RowStatistics>> accumulated_;  // per layer, where decode rows are followed
+  std::vector<PerSet<RowStatistics>> locally_;      // the same from the last rows only
   double statistics_ms_ = 0.0;
   Notes notes_;
 };

@@ -12,6 +12,9 @@
 
 namespace winnow {
 
+struct RetainedSlots;
+
+// With turn policy whole the parts see an extended segment (candidates.h): first what earlier turns left in the cache, then the new tokens.
 struct SegmentInfo {
   std::int64_t tokens = 0;             // n
   std::span<const Modality> modality;  // n entries, borrowed: must outlive the compressor
@@ -23,6 +26,26 @@ struct SegmentInfo {
   // Original indices of everything that the user pinned in this conversation, ascending, earlier segments' tokens first; borrowed. No method
   // drops them or merges them away; others may be merged into them.
   std::span<const std::int32_t> pinned;
+  const RetainedSlots* retained = nullptr;  // turn policy whole on a cache that holds something; borrowed
+  // Of an extended segment.
+  std::int64_t first_row = 0;                    // rows before it are retained slots: keys without queries
+  std::span<const std::int32_t> originals;       // per row; empty: counted from first_original
+  std::span<const std::int32_t> earlier_rows;    // per retained row: queries that saw it before this segment; empty: not followed
+  std::int64_t first_head = 0;                   // number of the first of kv_heads in its layer
+
+  std::int32_t original(std::int64_t row) const {
+    return originals.empty() ? first_original + static_cast<std::int32_t>(row) : originals[static_cast<std::size_t>(row)];
+  }
+  // Queries that saw this key so far.
+  std::int64_t rows_that_saw(std::int64_t row) const {
+    if (row >= first_row) return tokens - row;
+    return tokens - first_row + (earlier_rows.empty() ? 0 : earlier_rows[static_cast<std::size_t>(row)]);
+  }
+  // Leading rows whose original index is below `limit`.
+  std::int64_t rows_before(std::int64_t limit) const {
+    if (originals.empty()) return std::clamp<std::int64_t>(limit - first_original, 0, tokens);
+    return std::lower_bound(originals.begin(), originals.end(), limit) - originals.begin();
+  }
 
   // Row of the last visual token; -1 if there is none.
   std::int64_t last_visual() const {
@@ -31,11 +54,12 @@ struct SegmentInfo {
     }
     return -1;
   }
-  // Pinned rows of this segment, ascending.
+  // Pinned rows, ascending.
   std::vector<std::int32_t> pinned_rows() const {
     std::vector<std::int32_t> rows;
-    for (auto at = std::lower_bound(pinned.begin(), pinned.end(), first_original); at != pinned.end() && *at < first_original + tokens; ++at) {
-      rows.push_back(*at - first_original);
+    for (const std::int32_t token : pinned) {
+      const std::int64_t row = rows_before(token);
+      if (row < tokens && original(row) == token) rows.push_back(static_cast<std::int32_t>(row));
     }
     return rows;
   }

@@ -84,7 +84,7 @@ Compared ComparisonRunner::run(const Compare& compare, ConversationSlot& slot, c
       Conversation working = column.shared ? full.fork() : Conversation(full.cache.shape());
       if (!column.shared) ++compared.prefills;
       ReadyTurn ready = column.shared ? shared.compress(*column.shared, working, say)
-                                      : prefill_turn(model_, opener_, column.turn, working, nullptr, say, interrupt);
+                                      : prefill_turn(model_, opener_, column.turn, working, nullptr, nullptr, say, interrupt);
       const double waited_ms = column.shared ? shared.waited_ms(*column.shared) : take_vision_pass(ready.timings, shared.timings());
       const bool same_cache = is_full(working, full);
       AnswerStart own{working.fork(), ready.first_logits};

@@ -49,6 +49,26 @@ void keep_turn(ConversationSlot& slot, const TurnStart& start, Conversation answ
   slot.columns.clear();
 }
 
+const Conversation* full_start(const ConversationSlot& slot, std::span<const Message> thread) {
+  for (const Conversation& full : slot.full) {
+    const std::vector<Message>& held = full.thread;
+    if (held.size() + 2 == thread.size() && std::equal(held.begin(), held.end(), thread.begin(), same_message) &&
+        thread[held.size()].role == Role::kAssistant) {
+      return &full;
+    }
+  }
+  return nullptr;
+}
+
+void keep_full(ConversationSlot& slot, Conversation full) {
+  full.cache = full.cache.on_device(at::kCPU);
+  const Conversation* const before = full_start(slot, full.thread);
+  std::vector<Conversation> kept;
+  if (before != nullptr) kept.push_back(before->fork());
+  kept.push_back(std::move(full));
+  slot.full = std::move(kept);
+}
+
 bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const std::string& answer) {
   const std::vector<Message>& held = conversation.thread;
   return held.size() == thread.size() + 1 && std::equal(thread.begin(), thread.end(), held.begin(), same_message) &&

@@ -24,6 +24,8 @@ struct ConversationSlot {
   std::optional<Conversation> current;
   std::optional<Conversation> before_last;  // before the last question, for answering it again
   std::vector<ComparedColumn> columns;      // until the next turn
+  // Guard ram: uncompressed, in host memory, each up to and with a question, without its answer: the last question and the one before.
+  std::vector<Conversation> full;
 };
 
 struct TurnStart {
@@ -38,6 +40,11 @@ TurnStart start_of(const ConversationSlot& slot, std::span<const Message> thread
 Conversation fork_start(const ConversationSlot& slot, const TurnStart& start, const KvShape& shape);
 // `answered` went well: it is the present state now, and where it started is what the question can be asked again from.
 void keep_turn(ConversationSlot& slot, const TurnStart& start, Conversation answered);
+
+// The full cache that the thread goes on from: all but the last answer and question; null if there is none.
+const Conversation* full_start(const ConversationSlot& slot, std::span<const Message> thread);
+// Moves `full` to host memory and keeps it and what came before it in the same thread.
+void keep_full(ConversationSlot& slot, Conversation full);
 
 // The conversation holds exactly this thread and then this answer.
 bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const std::string& answer);

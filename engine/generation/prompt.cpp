@@ -123,7 +123,14 @@ std::string time_instruction(const std::string& pattern, const VideoTimes& times
 
 PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, std::span<const VideoTimes> videos) {
   const std::vector<TemplateMessage> messages = template_messages(model, thread, cached, videos);
-  const std::vector<TemplatePiece> pieces = segment_pieces(model, messages, cached);
+  // After a question the cache holds the template's start of its answer; the answer itself comes first then.
+  const bool answer_begun = cached > 0 && cached < thread.size() && thread[cached - 1].role == Role::kUser;
+  std::vector<TemplatePiece> pieces = segment_pieces(model, messages, answer_begun ? cached + 1 : cached);
+  if (answer_begun && !pieces.empty()) {
+    std::string answer;
+    for (const TemplateContent& content : messages[cached].content) answer += content.text;
+    pieces.insert(pieces.begin(), {answer, true});
+  }
   if (pieces.empty()) {
     throw Exception(ErrorCode::kUnsupportedModel, "chat template", "renders a conversation's beginning differently once it goes on");
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/compression/retained_slots.h"
 #include "engine/generation/segment_prefill.h"
 
 namespace winnow {
@@ -36,8 +37,8 @@ TokenCounts counts_of(const TurnSegment& segment) {
 
 }  // namespace
 
-ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn, Conversation& working, TurnTrace* trace,
-                       const EmitEvent& emit, const InterruptToken& interrupt) {
+ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn, Conversation& working, std::optional<Conversation>* full,
+                       TurnTrace* trace, const EmitEvent& emit, const InterruptToken& interrupt) {
   const VisionLanguageModel& network = *model.network;
   const Recipe recipe = recipe_for(turn.recipe, network.info());
   ReadyTurn ready;
@@ -46,18 +47,29 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
                       interrupt);
   ready.tokens = counts_of(segment);
 
-  const SegmentInfo about = segment_info(segment, network.info(), working);
+  SegmentInfo about = segment_info(segment, network.info(), working);
+  RetainedSlots retained;
+  if (recipe.whole_cache() && !working.thread.empty()) {
+    retained = take_retained(working.cache, working.origins, working.decode_policy.get());
+    about.retained = &retained;
+  }
   SegmentEvent event(recipe, about);
   std::optional<TokenPruner> pruner;
   if (recipe.prunes()) pruner.emplace(recipe, about);
   const at::Tensor positions = segment.positions;  // of all tokens, before any is pruned
   working.cache.reset_peak();
   const bool all_rows = trace != nullptr && trace->wanted == TraceLogits::kAllPositions;
+  const auto after_layer = [&](std::int64_t layers_done) {
+    if (full == nullptr) event.compact_ready(working, layers_done);
+  };
   const SegmentPrefill prefill = prefill_segment(
-      network.text(), segment, working, &event.compressor(), pruner ? &*pruner : nullptr,
-      [&](std::int64_t layers_done) { event.compact_ready(working, layers_done); }, all_rows ? LogitRows::kAll : LogitRows::kLast, emit, interrupt);
+      network.text(), segment, working, &event.compressor(), pruner ? &*pruner : nullptr, after_layer, all_rows ? LogitRows::kAll : LogitRows::kLast, emit, interrupt);
   ready.timings.statistics = event.statistics_ms() + (pruner ? pruner->statistics_ms() : 0.0);
   ready.timings.prefill = prefill.elapsed_ms - ready.timings.statistics - event.compress_ms();
+  if (full != nullptr) {
+    *full = working.fork();
+    (*full)->thread = turn.messages;
+  }
   event.finish(working, emit);
   working.compressed = working.compressed || (pruner && segment.visual_tokens > 0);
   ready.timings.compress = event.compress_ms();

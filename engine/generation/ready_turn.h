@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,10 +29,10 @@ struct ReadyTurn {
   at::Tensor first_logits;  // fp32 [vocabulary], of the last prompt position
 };
 
-// The messages that `working` does not hold yet, under turn.recipe. A layer whose budget is known is compacted before the next begins.
-// opener and trace may be null. Errors: Exception, Interrupted (working is then of no use).
-ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn, Conversation& working, TurnTrace* trace,
-                       const EmitEvent& emit, const InterruptToken& interrupt);
+// The messages that `working` does not hold yet, under turn.recipe. A layer whose budget is known is compacted before the next begins, unless
+// `full` is given: it becomes the conversation with the prefilled segment, uncompressed. opener, full and trace may be null. Errors: Exception, Interrupted (working is then of no use).
+ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn, Conversation& working, std::optional<Conversation>* full,
+                       TurnTrace* trace, const EmitEvent& emit, const InterruptToken& interrupt);
 
 // One prefill of a whole thread that several recipes watch. It stays in full; each recipe compresses a fork, which shares what it keeps.
 class SharedPrefill {

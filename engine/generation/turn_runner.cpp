@@ -1,5 +1,6 @@
 #include "engine/generation/turn_runner.h"
 
+#include <optional>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -17,11 +18,12 @@ void require_question(std::span<const Message> thread) {
 
 Finished TurnRunner::run(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace, const InterruptToken& interrupt) {
   require_question(turn.messages);
+  if (turn.guard == Guard::kRam) return run_from_full(turn, slot, emit, trace, interrupt);
   const Stopwatch since_accepted;
   const TurnStart start = turn.guard == Guard::kPrefill ? TurnStart() : start_of(slot, turn.messages, turn.recipe);
   Conversation working = fork_start(slot, start, model_.network->text().kv_shape());
   try {
-    ReadyTurn ready = prefill_turn(model_, opener_, turn, working, trace, emit, interrupt);
+    ReadyTurn ready = prefill_turn(model_, opener_, turn, working, nullptr, trace, emit, interrupt);
     Finished finished =
         answer_turn(model_, turn, std::move(ready), working, emit, [&] { return since_accepted.elapsed_ms(); }, interrupt);
     if (trace != nullptr) trace->generated = working.answer_ids;
@@ -29,6 +31,29 @@ Finished TurnRunner::run(const Turn& turn, ConversationSlot& slot, const EmitEve
     return finished;
   } catch (const Interrupted& interrupted) {
     // Nothing was said yet (Stop), or nothing shall have happened (Cancel): the conversation stays as it was.
+    return interrupted_turn(turn);
+  }
+}
+
+// The last answer and the new question are read on top of the full cache, and all of it is compressed for the question.
+Finished TurnRunner::run_from_full(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace, const InterruptToken& interrupt) {
+  const Stopwatch since_accepted;
+  Turn whole = turn;
+  whole.recipe.turn_policy = TurnPolicy::kWhole;
+  const KvShape shape = model_.network->text().kv_shape();
+  const Conversation* const before = full_start(slot, turn.messages);
+  Conversation working = before != nullptr ? before->fork() : Conversation(shape);
+  working.cache = working.cache.on_device(shape.device);
+  try {
+    std::optional<Conversation> full;
+    ReadyTurn ready = prefill_turn(model_, opener_, whole, working, &full, trace, emit, interrupt);
+    Finished finished =
+        answer_turn(model_, whole, std::move(ready), working, emit, [&] { return since_accepted.elapsed_ms(); }, interrupt);
+    if (trace != nullptr) trace->generated = working.answer_ids;
+    keep_turn(slot, TurnStart(), std::move(working));
+    keep_full(slot, std::move(*full));
+    return finished;
+  } catch (const Interrupted& interrupted) {
     return interrupted_turn(turn);
   }
 }

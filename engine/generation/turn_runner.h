@@ -2,7 +2,8 @@
 //
 // Goes on from what the conversation holds (conversation_slot.h), makes the turn ready (ready_turn.h: segment, prefill, event) and answers it
 // (turn_answer.h). Works on a fork of the conversation: what happens to it is only kept when the turn ends well (or was stopped after its
-// first token), so Cancel and errors leave the conversation as it was. Used by engine/api. Errors: Exception. Engine thread only.
+// first token), so Cancel and errors leave the conversation as it was. With guard ram it goes on from the full cache instead, which is kept
+// beside the conversation, and compresses all of it for the new question. Used by engine/api. Errors: Exception. Engine thread only.
 #pragma once
 
 #include "engine/api/events.h"
@@ -24,6 +25,8 @@ class TurnRunner {
   Finished run(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace, const InterruptToken& interrupt);
 
  private:
+  Finished run_from_full(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace, const InterruptToken& interrupt);
+
   LoadedModel& model_;
   MediaOpener* opener_;
 };

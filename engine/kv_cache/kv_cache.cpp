@@ -314,19 +314,45 @@ class KvCache::Impl {
     for (auto& block : fresh) push_block(h, std::move(block));
   }
 
-  void compact(std::int64_t layer, std::int64_t segment_tokens, const LayerPlan& plan) {
+  // candidates(head): how many of its last slots the plan is about.
+  template <class CandidatesOf>
+  void compact(std::int64_t layer, const LayerPlan& plan, const CandidatesOf& candidates) {
     require(static_cast<std::int64_t>(plan.kept.size()) == shape_.kv_heads, "KvCache::compact: one kept list per kv head");
     for (std::int64_t i = 0; i < shape_.kv_heads; ++i) {
       const auto& kept = plan.kept[static_cast<std::size_t>(i)];
-      require(segment_tokens >= 0 && segment_tokens <= head(layer, i).slots(), "KvCache::compact: the segment is longer than the head");
+      const std::int64_t count = candidates(head(layer, i));
+      require(count >= 0 && count <= head(layer, i).slots(), "KvCache::compact: the segment is longer than the head");
       for (std::size_t j = 0; j < kept.size(); ++j) {
-        require(kept[j] >= 0 && kept[j] < segment_tokens && (j == 0 || kept[j] > kept[j - 1]),
+        require(kept[j] >= 0 && kept[j] < count && (j == 0 || kept[j] > kept[j - 1]),
                 "KvCache::compact: kept rows must be ascending and inside the segment");
       }
     }
     for (std::int64_t i = 0; i < shape_.kv_heads; ++i) {
-      compact_head(head(layer, i), segment_tokens, plan.kept[static_cast<std::size_t>(i)]);
+      compact_head(head(layer, i), candidates(head(layer, i)), plan.kept[static_cast<std::size_t>(i)]);
     }
+  }
+
+  void assign(Head& h, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> original) {
+    const auto count = static_cast<std::int64_t>(original.size());
+    require(keys.dim() == 2 && keys.size(0) == count && keys.size(1) == shape_.head_dim && keys.sizes() == values.sizes(),
+            "KvCache::assign: K and V must be [k, head_dim] with one original index per slot");
+    require(keys.scalar_type() == shape_.dtype && values.scalar_type() == shape_.dtype, "KvCache::assign: dtype must be the cache's");
+    std::vector<std::shared_ptr<Block>> fresh;
+    for (std::int64_t first = 0; first < count; first += kBlockSlots) {
+      const std::int64_t run = std::min(kBlockSlots, count - first);
+      fresh.push_back(new_block());
+      fresh.back()->rows.select(0, 0).narrow(0, 0, run).copy_(keys.narrow(0, first, run));
+      fresh.back()->rows.select(0, 1).narrow(0, 0, run).copy_(values.narrow(0, first, run));
+    }
+    note_peak(static_cast<std::int64_t>(fresh.size()));
+    h.shared.reset();
+    h.original.assign(original.begin(), original.end());
+    block_count_ -= static_cast<std::int64_t>(h.blocks.size());
+    h.blocks.clear();
+    h.key_pointers.clear();
+    h.value_pointers.clear();
+    note_blocks_changed(h);
+    for (auto& block : fresh) push_block(h, std::move(block));
   }
 
   void evict(Head& h, std::int64_t slot) {
@@ -397,7 +423,16 @@ void KvCache::append(std::int64_t layer, const at::Tensor& key, const at::Tensor
 }
 
 void KvCache::compact(std::int64_t layer, std::int64_t segment_tokens, const LayerPlan& plan) {
-  impl_->compact(layer, segment_tokens, plan);
+  impl_->compact(layer, plan, [&](const Head&) { return segment_tokens; });
+}
+
+void KvCache::compact_all(std::int64_t layer, const LayerPlan& plan) {
+  impl_->compact(layer, plan, [](const Head& h) { return h.slots(); });
+}
+
+void KvCache::assign(std::int64_t layer, std::int64_t kv_head, const at::Tensor& keys, const at::Tensor& values,
+                     std::span<const std::int32_t> original) {
+  impl_->assign(impl_->head(layer, kv_head), keys, values, original);
 }
 
 void KvCache::evict(std::int64_t layer, std::int64_t kv_head, std::int64_t slot) { impl_->evict(impl_->head(layer, kv_head), slot); }
@@ -485,6 +520,20 @@ KvCache KvCache::fork() const {
   auto copy = std::make_unique<Impl>(*impl_);
   copy->peak_blocks_ = copy->block_count_;
   return KvCache(std::move(copy));
+}
+
+KvCache KvCache::on_device(at::Device device) const {
+  if (device == shape().device) return fork();
+  KvShape there = shape();
+  there.device = device;
+  KvCache copy(there);
+  for (std::int64_t layer = 0; layer < there.layers; ++layer) {
+    for (std::int64_t head = 0; head < there.kv_heads; ++head) {
+      copy.assign(layer, head, gather_keys(layer, head).to(device), gather_values(layer, head).to(device), original(layer, head));
+      if (const SharedEntries* table = shared_entries(layer, head)) copy.set_shared_entries(layer, head, *table);
+    }
+  }
+  return copy;
 }
 
 std::int64_t KvCache::bytes_in_use(std::int64_t layer) const {

@@ -66,6 +66,12 @@ class KvCache {
   // them is not touched. Frees the blocks that fall empty.
   void compact(std::int64_t layer, std::int64_t segment_tokens, const LayerPlan& plan);
 
+  // The same over all slots of every head, however many each has: kept are slot numbers.
+  void compact_all(std::int64_t layer, const LayerPlan& plan);
+
+  // Puts other slots in the place of all that the head holds, its look-up table included. keys, values: [k, head_dim] in the cache's dtype.
+  void assign(std::int64_t layer, std::int64_t kv_head, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> original);
+
   // Removes one slot: the last slot moves into its place (slot order is then no longer the token order), O(head_dim).
   void evict(std::int64_t layer, std::int64_t kv_head, std::int64_t slot);
 
@@ -105,6 +111,9 @@ class KvCache {
 
   // Shares all blocks with the copy; either side copies a block before writing to it.
   KvCache fork() const;
+
+  // The same slots in the memory of `device`: a fork where they lie there already, a copy elsewhere.
+  KvCache on_device(at::Device device) const;
 
   std::int64_t bytes_in_use(std::int64_t layer) const;  // K and V of slots in use
   std::int64_t bytes_in_use() const;

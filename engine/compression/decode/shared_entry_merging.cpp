@@ -226,10 +226,11 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging
   std::vector<Head> heads;
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     for (std::int64_t kv_head = 0; kv_head < shape.kv_heads; ++kv_head) {
-      // What earlier turns gave every token.
+      // What earlier turns gave every token that was no candidate now.
       std::map<std::int32_t, TokenScore> before;
+      const SegmentInfo& candidates = compressor.candidates(layer, kv_head).info;
       const SharedEntries* table = cache.shared_entries(layer, kv_head);
-      if (previous != nullptr) {
+      if (previous != nullptr && !compressor.whole_cache()) {
         const Head& old = previous->head(layer, kv_head);
         std::size_t at = 0;
         for (std::size_t i = 0; table != nullptr && i < table->size(); ++i) {
@@ -238,23 +239,25 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging
         for (const auto& token : old.window) before[token.original] = token.score;
       }
       // And this segment's rows: old tokens in the order in which its attention met them, the table's before the direct slots'.
-      const bool has_rows = compressor.has_accumulated();
-      const RowStatistics* all = has_rows ? &compressor.accumulated(layer) : nullptr;
-      const RowStatistics* last = has_rows ? &compressor.accumulated_locally(layer) : nullptr;
+      SegmentCompressor::Accumulated all, last;
+      if (compressor.has_accumulated()) {
+        all = compressor.accumulated(layer, kv_head);
+        last = compressor.accumulated_locally(layer, kv_head);
+      }
       std::size_t met = 0;
       const auto score_of = [&](std::int32_t original) {
         TokenScore score;
-        const auto head_index = static_cast<std::size_t>(kv_head);
-        if (original >= first_new) {
-          if (all == nullptr) return score;
-          score.global = all->column_sums.row(kv_head)[static_cast<std::size_t>(original - first_new)];
-          score.past = last->column_sums.row(kv_head)[static_cast<std::size_t>(original - first_new)];
+        const std::int64_t row = candidates.rows_before(original);
+        if (row < candidates.tokens && candidates.original(row) == original) {
+          if (all.sums.empty()) return score;
+          score.global = all.sums[static_cast<std::size_t>(row)];
+          score.past = last.sums[static_cast<std::size_t>(row)];
           return score;
         }
         if (const auto found = before.find(original); found != before.end()) score = found->second;
-        if (all != nullptr && !all->past_sums.empty()) {
-          score.global += all->past_sums[head_index].at(met);
-          score.past = last->past_sums[head_index].at(met);
+        if (!all.past_sums.empty()) {
+          score.global += all.past_sums[met];
+          score.past = last.past_sums[met];
           score.current = 0.0F;
         }
         ++met;
@@ -264,7 +267,7 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging
       Head head;
       for (std::size_t i = 0; table != nullptr && i < table->size(); ++i) {
         TokenScore score = score_of(table->original[i]);
-        if (table->slot[i] == SharedEntries::kZero && table->original[i] < first_new) {
+        if (table->slot[i] == SharedEntries::kZero && table->original[i] < first_new && !compressor.whole_cache()) {
           // A masked token got nothing from this segment, whatever its place in the statistics holds.
           const auto found = before.find(table->original[i]);
           score.global = found != before.end() ? found->second.global : 0.0F;

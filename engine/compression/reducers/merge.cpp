@@ -148,18 +148,20 @@ NearestKept nearest_by_cosine(const at::Tensor& keys, std::span<const std::int32
   return nearest;
 }
 
-NearestKept nearest_by_index(std::int64_t rows, std::span<const std::int32_t> kept, std::span<const std::int32_t> anchors) {
+NearestKept nearest_by_index(std::span<const std::int32_t> original, std::span<const std::int32_t> kept, std::span<const std::int32_t> anchors) {
   NearestKept nearest;
-  nearest.leaving = rows_outside(rows, kept);
+  nearest.leaving = rows_outside(std::ssize(original), kept);
+  const auto token_of = [&](std::int32_t anchor) { return original[static_cast<std::size_t>(kept[static_cast<std::size_t>(anchor)])]; };
   std::size_t at = 0;  // the first anchor at or after the leaving row
   for (const std::int32_t row : nearest.leaving) {
-    while (at < anchors.size() && kept[static_cast<std::size_t>(anchors[at])] < row) ++at;
+    const std::int32_t token = original[static_cast<std::size_t>(row)];
+    while (at < anchors.size() && token_of(anchors[at]) < token) ++at;
     std::int32_t target = -1;
     if (at < anchors.size()) target = anchors[at];
     if (at > 0) {
       const std::int32_t before = anchors[at - 1];
       // Ties go to the smaller row.
-      if (target < 0 || row - kept[static_cast<std::size_t>(before)] <= kept[static_cast<std::size_t>(target)] - row) target = before;
+      if (target < 0 || token - token_of(before) <= token_of(target) - token) target = before;
     }
     nearest.target.push_back(target);
     nearest.cosine.push_back(0.0F);

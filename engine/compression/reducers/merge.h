@@ -26,8 +26,9 @@ struct NearestKept {
   double mean_cosine() const;  // 0 if nothing leaves
 };
 NearestKept nearest_by_cosine(const at::Tensor& keys, std::span<const std::int32_t> kept);
-// By distance of token numbers; only anchors (indices into `kept`) are targets; without anchors nobody has a target and all are dropped.
-NearestKept nearest_by_index(std::int64_t rows, std::span<const std::int32_t> kept, std::span<const std::int32_t> anchors);
+// By distance of token numbers (original: per row, ascending); only anchors (indices into `kept`) are targets; without anchors nobody has a
+// target and all are dropped.
+NearestKept nearest_by_index(std::span<const std::int32_t> original, std::span<const std::int32_t> kept, std::span<const std::int32_t> anchors);
 
 struct MergedSlots {
   at::Tensor keys;

@@ -15,7 +15,7 @@ HeadScores AccumulatedScorer::score(const LayerStatistics& statistics, const Seg
   if (!per_row_) return scores;
   for (std::int64_t head = 0; head < scores.heads; ++head) {
     const std::span<float> row = scores.row(head);
-    for (std::int64_t j = 0; j < segment.tokens; ++j) row[static_cast<std::size_t>(j)] /= static_cast<float>(segment.tokens - j);
+    for (std::int64_t j = 0; j < segment.tokens; ++j) row[static_cast<std::size_t>(j)] /= static_cast<float>(segment.rows_that_saw(j));
   }
   return scores;
 }

@@ -17,7 +17,7 @@ HeadScores MeanDeviationScorer::score(const LayerStatistics& statistics, const S
   HeadScores means = statistics.at(RowRule::all()).column_sums;
   for (std::int64_t head = 0; head < means.heads; ++head) {
     const std::span<float> row = means.row(head);
-    for (std::int64_t j = 0; j < segment.tokens; ++j) row[static_cast<std::size_t>(j)] /= static_cast<float>(segment.tokens - j);
+    for (std::int64_t j = 0; j < segment.tokens; ++j) row[static_cast<std::size_t>(j)] /= static_cast<float>(segment.rows_that_saw(j));
   }
   return means;
 }
@@ -30,7 +30,7 @@ HeadScores MeanDeviationScorer::protection_score(const LayerStatistics& statisti
     for (std::int64_t j = 0; j < segment.tokens; ++j) {
       const auto at = static_cast<std::size_t>(j);
       const double mean = means.row(head)[at];
-      row[at] = static_cast<float>(std::sqrt(std::max(0.0, row[at] / static_cast<double>(segment.tokens - j) - mean * mean)));
+      row[at] = static_cast<float>(std::sqrt(std::max(0.0, row[at] / static_cast<double>(segment.rows_that_saw(j)) - mean * mean)));
     }
   }
   return deviations;

@@ -12,7 +12,8 @@ HeadScores RandomScorer::score(const LayerStatistics& statistics, const SegmentI
   for (std::int64_t head = 0; head < heads; ++head) {
     for (std::int64_t row = 0; row < segment.tokens; ++row) {
       scores.values.push_back(
-          random_hash_uniform(seed_, layer, static_cast<std::uint64_t>(head), static_cast<std::uint64_t>(segment.first_original + row)));
+          random_hash_uniform(seed_, layer, static_cast<std::uint64_t>(same_all_layers_ ? 0 : segment.first_head + head),
+                              static_cast<std::uint64_t>(segment.original(row))));
     }
   }
   return scores;

@@ -118,9 +118,10 @@ std::vector<double> weighted_columns(const LayerView& view, std::span<const doub
 
 RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& segment, const StatisticsNeed& need) {
   const std::int64_t n = segment.tokens;
+  const std::int64_t without_query = segment.first_row;
   const std::int64_t heads = view.query.size(0);
   const std::int64_t kv_heads = view.key.size(0);
-  require(view.query.size(1) == n && view.key.size(1) == n && heads % kv_heads == 0,
+  require(view.query.size(1) + without_query == n && view.key.size(1) == n && heads % kv_heads == 0,
           "attention_statistics: the view is not of this segment");
   require(view.past_keys.empty() || static_cast<std::int64_t>(view.past_keys.size()) == kv_heads,
           "attention_statistics: retained keys must be given per kv head");
@@ -143,13 +144,13 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
   }
   bool finite = true;
 
-  const std::int64_t first = rows_of(need.rows, segment).first;
+  const std::int64_t first = std::max(without_query, rows_of(need.rows, segment).first);
   result.row_count = n - first;
   for (std::int64_t row = first; row < n; row += kStatisticsRowTile) {
     const std::int64_t rows = std::min(kStatisticsRowTile, n - row);
-    const at::Tensor queries = query_tile(view, kv_heads, row, rows);
+    const at::Tensor queries = query_tile(view, kv_heads, row - without_query, rows);
     at::Tensor lse;
-    if (wants_probabilities) lse = view.log_sum_exp.narrow(1, row, rows).to(at::kFloat).reshape({kv_heads, group, rows, 1});
+    if (wants_probabilities) lse = view.log_sum_exp.narrow(1, row - without_query, rows).to(at::kFloat).reshape({kv_heads, group, rows, 1});
     at::Tensor threshold;
     if (need.sparsity_p) {
       const at::Tensor maxima = row_maxima(view, queries, row, rows);

@@ -24,6 +24,7 @@ double restricted_entropy(const LayerView& view, const at::Tensor& rows, const a
   const std::int64_t kv_heads = view.key.size(0);
   const std::int64_t head_dim = view.query.size(2);
   const std::int64_t columns = keys.size(0);
+  const std::int64_t without_query = view.key.size(1) - view.query.size(1);  // retained rows come first
   const at::Tensor key = view.key.index_select(1, keys).to(at::kFloat).transpose(1, 2);  // [Hkv, d, columns]
   const std::int64_t tile = std::clamp<std::int64_t>(kTileElements / (heads * columns), 1, 64);
 
@@ -40,7 +41,7 @@ double restricted_entropy(const LayerView& view, const at::Tensor& rows, const a
       hidden_keys = keys.unsqueeze(0).ge(index.unsqueeze(1));
     }
     const std::int64_t count = index.size(0);
-    const at::Tensor query = (view.query.index_select(1, index).to(at::kFloat) * view.scale).reshape({kv_heads, -1, head_dim});
+    const at::Tensor query = (view.query.index_select(1, index - without_query).to(at::kFloat) * view.scale).reshape({kv_heads, -1, head_dim});
     at::Tensor logits = at::bmm(query, key).reshape({heads, count, columns});
     if (hidden_keys.defined()) logits.masked_fill_(hidden_keys, -std::numeric_limits<double>::infinity());
     const at::Tensor probabilities = at::softmax(logits, 2);
@@ -55,18 +56,21 @@ double restricted_entropy(const LayerView& view, const at::Tensor& rows, const a
 }  // namespace
 
 CrossModalEntropy cross_modal_entropy(const LayerView& view, const SegmentInfo& segment, const CrossModalNeed& need) {
-  require(view.query.size(1) == segment.tokens, "cross_modal_entropy: the view is not of this segment");
-  std::vector<std::int64_t> text, visual;
+  require(view.query.size(1) + segment.first_row == segment.tokens, "cross_modal_entropy: the view is not of this segment");
+  std::vector<std::int64_t> text, visual, asking_text, asking_visual;
   for (std::int64_t row = 0; row < segment.tokens; ++row) {
-    (segment.modality[static_cast<std::size_t>(row)] == Modality::kVisual ? visual : text).push_back(row);
+    const bool is_visual = segment.modality[static_cast<std::size_t>(row)] == Modality::kVisual;
+    (is_visual ? visual : text).push_back(row);
+    if (row >= segment.first_row) (is_visual ? asking_visual : asking_text).push_back(row);
   }
   CrossModalEntropy entropy;
   if (text.empty() || visual.empty()) return entropy;
   entropy.defined = true;
-  const at::Tensor text_rows = index_tensor(text, view.query.device());
-  const at::Tensor visual_rows = index_tensor(visual, view.query.device());
-  entropy.text_to_visual = restricted_entropy(view, text_rows, visual_rows, need);
-  entropy.visual_to_text = restricted_entropy(view, visual_rows, text_rows, need);
+  const at::Device device = view.query.device();
+  const at::Tensor text_keys = index_tensor(text, device);
+  const at::Tensor visual_keys = index_tensor(visual, device);
+  entropy.text_to_visual = restricted_entropy(view, index_tensor(asking_text, device), visual_keys, need);
+  entropy.visual_to_text = restricted_entropy(view, index_tensor(asking_visual, device), text_keys, need);
   return entropy;
 }
 

@@ -19,7 +19,7 @@ std::vector<std::int64_t> instruction_rows(const SegmentInfo& segment, const Eli
   constexpr std::int64_t kFallbackRows = 32;
   const std::int64_t last_visual = segment.last_visual();
   std::vector<std::int64_t> text, instruction;
-  for (std::int64_t row = 0; row < segment.tokens; ++row) {
+  for (std::int64_t row = segment.first_row; row < segment.tokens; ++row) {
     const Modality modality = segment.modality[static_cast<std::size_t>(row)];
     if (modality == Modality::kVisual) continue;
     text.push_back(row);
@@ -30,9 +30,9 @@ std::vector<std::int64_t> instruction_rows(const SegmentInfo& segment, const Eli
   return instruction;
 }
 
-// Scaled queries of some rows as [Hkv, G * rows, d].
+// Scaled queries of some rows as [Hkv, G * rows, d]. Retained rows come first and have none.
 at::Tensor queries_of(const LayerView& view, const at::Tensor& rows) {
-  return (view.query.index_select(1, rows).to(at::kFloat) * view.scale).reshape({view.key.size(0), -1, view.query.size(2)});
+  return (view.query.index_select(1, rows - (view.key.size(1) - view.query.size(1))).to(at::kFloat) * view.scale).reshape({view.key.size(0), -1, view.query.size(2)});
 }
 
 at::Tensor keys_of(const LayerView& view, const at::Tensor& rows) { return view.key.index_select(1, rows).to(at::kFloat).transpose(1, 2); }
@@ -70,7 +70,7 @@ double adjusted_skewness(const std::vector<double>& values) {
 }  // namespace
 
 EliteAttention elite_attention(const LayerView& view, const SegmentInfo& segment, const EliteNeed& need) {
-  require(view.query.size(1) == segment.tokens, "elite_attention: the view is not of this segment");
+  require(view.query.size(1) + segment.first_row == segment.tokens, "elite_attention: the view is not of this segment");
   const std::int64_t kv_heads = view.key.size(0);
   EliteAttention result;
   result.importance = {kv_heads, segment.tokens, std::vector<float>(static_cast<std::size_t>(kv_heads * segment.tokens), 0.0F)};

@@ -114,7 +114,7 @@ TEST(MergeThreshold, MovesTowardsTheCurrentMean) {
 TEST(NearestIndex, ChoosesTheCloserAnchorAndTheSmallerOnTies) {
   // Anchors 1, 3, 6 of the kept set 0, 1, 3, 6, 7.
   const Rows kept = {0, 1, 3, 6, 7};
-  const NearestKept nearest = nearest_by_index(8, kept, Rows{1, 2, 3});
+  const NearestKept nearest = nearest_by_index(Rows{0, 1, 2, 3, 4, 5, 6, 7}, kept, Rows{1, 2, 3});
   EXPECT_EQ(nearest.leaving, (Rows{2, 4, 5}));
   EXPECT_EQ(nearest.target, (Rows{1, 2, 3}));  // 2 -> 1 (tie with 3), 4 -> 3, 5 -> 6
   Reduction reduction;
@@ -123,7 +123,9 @@ TEST(NearestIndex, ChoosesTheCloserAnchorAndTheSmallerOnTies) {
   const MergedSlots found = merge_into_targets(reduction, rows, rows, kept, nearest, 0.0);
   expect_rows(found.keys, {0, 1.5, 3.5, 5.5, 7});
   EXPECT_EQ(found.merged, (Rows{0, 1, 1, 1, 0}));
-  EXPECT_EQ(nearest_by_index(3, Rows{0, 2}, Rows{}).target, (Rows{-1}));
+  EXPECT_EQ(nearest_by_index(Rows{0, 1, 2}, Rows{0, 2}, Rows{}).target, (Rows{-1}));
+  // Token numbers count, not rows: 7 is nearer to 9 than to 3.
+  EXPECT_EQ(nearest_by_index(Rows{3, 7, 9}, Rows{0, 2}, Rows{0, 1}).target, (Rows{1}));
 }
 
 TEST(ValuePush, Probabilities) {

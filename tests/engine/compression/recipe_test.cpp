@@ -65,7 +65,11 @@ TEST(Recipe, NamesTheKnownMethods) {
 }
 
 TEST(Recipe, RefusesWholeUntilItExists) {
-  EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.turn_policy = TurnPolicy::kWhole; }).subject, "turn_policy");
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) {
+              spec.method = "fastv";
+              spec.turn_policy = TurnPolicy::kWhole;
+            }).subject,
+            "turn_policy");
   EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.turn_policy = static_cast<TurnPolicy>(9); }).subject, "turn_policy");
 }
 

@@ -42,7 +42,7 @@ class AnswerScore : public ::testing::Test {
   };
   Answered answer(const Turn& turn) {
     Conversation state(model_->network->text().kv_shape());
-    ReadyTurn ready = prefill_turn(*model_, &opener_, turn, state, nullptr, emit_, InterruptToken());
+    ReadyTurn ready = prefill_turn(*model_, &opener_, turn, state, nullptr, nullptr, emit_, InterruptToken());
     Answered answered{{state.fork(), ready.first_logits}, {}, {}};
     answered.text = answer_turn(*model_, turn, std::move(ready), state, emit_, [] { return 0.0; }, InterruptToken()).answer;
     answered.tokens = state.answer_ids;
@@ -53,7 +53,7 @@ class AnswerScore : public ::testing::Test {
     full.recipe = {};
     full.recipe.method = "full";
     Conversation state(model_->network->text().kv_shape());
-    const ReadyTurn ready = prefill_turn(*model_, &opener_, full, state, nullptr, emit_, InterruptToken());
+    const ReadyTurn ready = prefill_turn(*model_, &opener_, full, state, nullptr, nullptr, emit_, InterruptToken());
     return {std::move(state), ready.first_logits};
   }
 

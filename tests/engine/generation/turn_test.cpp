@@ -152,6 +152,61 @@ TEST_F(Turns, TheGuardReadsTheThreadAgain) {
   EXPECT_LT(finished(run(second)).figures.tokens.prompt, finished(fresh).figures.tokens.prompt);
 }
 
+// From the full cache in memory: only the last answer and the question are read, and what an earlier question dropped competes again.
+TEST_F(Turns, TheGuardInMemoryReadsOnlyWhatIsNew) {
+  for (const std::string method : {"random", "snapkv", "streaming-llm", "vl-cache", "h2o", "meda", "ems"}) {
+    run(ForgetConversation{7});
+    Turn first = ask("image", method, 0.5);
+    first.guard = Guard::kRam;
+    const EventRecorder one = run(first);
+    Turn second = follow_up(first, finished(one).answer, "And now?");
+    second.recipe.seed = 5;
+    const EventRecorder two = run(second);
+    const EventRecorder again = run(second);  // asked again: from the same start
+    EXPECT_EQ(finished(again).answer, finished(two).answer) << method;
+    EXPECT_EQ(again.last<CacheReport>()->kept, two.last<CacheReport>()->kept) << method;
+    const Turn third = follow_up(second, finished(two).answer, "And then?");
+    const Finished done = finished(run(third));
+    EXPECT_EQ(done.figures.tokens.visual, 0) << method;
+    EXPECT_LT(done.figures.tokens.prompt, 60) << method << ": an answer and a question";
+    if (done.figures.notes.empty()) {
+      EXPECT_NEAR(done.figures.achieved_retention, 0.5, 0.01) << method;
+    }
+    if (method != "random") continue;
+    // Another draw keeps what the first question had dropped.
+    const std::vector<std::int32_t> before = one.last<CacheReport>()->kept[0][0];
+    const std::vector<std::int32_t> after = two.last<CacheReport>()->kept[0][0];
+    const auto back = std::count_if(after.begin(), after.end(), [&](std::int32_t token) {
+      return token < finished(one).figures.tokens.prompt && !std::binary_search(before.begin(), before.end(), token);
+    });
+    EXPECT_GT(back, 0);
+  }
+  Turn pruning = ask("image", "fastv", 0.5);
+  pruning.guard = Guard::kRam;
+  EXPECT_TRUE(run(pruning).last<Failed>()) << "there is no full cache to keep";
+}
+
+// Turn policy whole: the total stays the share of all tokens seen, whatever the turns were.
+TEST_F(Turns, WholeHoldsTheShareOverAllTurns) {
+  for (const MethodInfo& method : list_methods()) {
+    if (method.phase == "prefill" || method.name == "full" || method.name == "aircache") continue;
+    run(ForgetConversation{7});
+    Turn turn = ask("image", method.name, 0.6, 20);
+    turn.recipe.turn_policy = TurnPolicy::kWhole;
+    turn.sampling.stop_strings.clear();
+    for (int round = 0; round < 3; ++round) {
+      const Finished done = finished(run(turn));
+      // Floors (windows, sinks) may hold more than the share of so few tokens.
+      if (done.figures.notes.empty()) {
+        // Decode-phase methods have less than the share of all tokens seen when they evicted from the answers.
+        EXPECT_LE(done.figures.achieved_retention, 0.61) << method.name << " " << round;
+        EXPECT_GE(done.figures.achieved_retention, method.phase == "once" ? 0.59 : 0.5) << method.name << " " << round;
+      }
+      turn = follow_up(turn, done.answer, "And now?");
+    }
+  }
+}
+
 // What each layer holds at the end, by origin, and the same live: evictions while decoding are seen as they happen.
 TEST_F(Turns, SlotsByOriginAddUpWhileDecodingAndAtTheEnd) {
   for (const MethodInfo& method : list_methods()) {

@@ -1,0 +1,95 @@
+#include "engine/compression/candidates.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace winnow {
+
+namespace {
+
+Candidates candidates(const SegmentInfo& segment, std::int64_t layer, std::int64_t first_head, std::int64_t kv_heads) {
+  Candidates set;
+  set.layer = layer;
+  set.retained = segment.retained;
+  set.info = segment;
+  if (segment.retained != nullptr) {
+    const RetainedHead& before = segment.retained->at(layer, first_head);
+    set.originals = before.original;
+    set.modality = before.modality;
+    for (std::int64_t row = 0; row < segment.tokens; ++row) set.originals.push_back(segment.original(row));
+    set.modality.insert(set.modality.end(), segment.modality.begin(), segment.modality.end());
+    set.info.first_row = std::ssize(before.original);
+    set.info.tokens = set.info.first_row + segment.tokens;
+    set.info.first_original = set.originals.empty() ? 0 : set.originals.front();
+    set.info.modality = set.modality;
+    set.info.originals = set.originals;
+    set.info.earlier_rows = before.rows;
+    set.info.first_head = first_head;
+    set.info.heads = segment.heads / segment.kv_heads * kv_heads;
+    set.info.kv_heads = kv_heads;
+  }
+  for (std::int64_t row = 0; row < set.info.tokens; ++row) {
+    if (set.info.modality[static_cast<std::size_t>(row)] == Modality::kVisual) set.visual.push_back(static_cast<std::int32_t>(row));
+  }
+  set.pinned = set.info.pinned_rows();
+  return set;
+}
+
+}  // namespace
+
+LayerView Candidates::view_of(const LayerView& view) const {
+  if (retained == nullptr) return view;
+  const std::int64_t group = view.query.size(0) / view.key.size(0);
+  LayerView extended;
+  extended.layer = view.layer;
+  extended.scale = view.scale;
+  extended.query = view.query.narrow(0, info.first_head * group, info.heads);
+  extended.log_sum_exp = view.log_sum_exp.narrow(0, info.first_head * group, info.heads);
+  extended.value = view.value.narrow(0, info.first_head, info.kv_heads);
+  std::vector<at::Tensor> keys;
+  for (std::int64_t head = info.first_head; head < info.first_head + info.kv_heads; ++head) {
+    const at::Tensor segment = view.key.select(0, head);
+    keys.push_back(view.past_keys.empty() ? segment : at::cat({view.past_keys[static_cast<std::size_t>(head)].to(segment.scalar_type()), segment}));
+  }
+  extended.key = at::stack(keys);
+  return extended;
+}
+
+void Candidates::add_earlier(RowStatistics& statistics, std::int64_t local_rows) const {
+  if (retained == nullptr) return;
+  const bool all = statistics.rows == RowRule::all();
+  // The last rows of the new segment alone speak for a full window; before that, the earlier ones still count.
+  if (!all && !(statistics.rows == RowRule::last(local_rows) && info.tokens - info.first_row < local_rows)) return;
+  for (std::int64_t head = 0; head < info.kv_heads; ++head) {
+    const RetainedHead& before = retained->at(layer, info.first_head + head);
+    const std::vector<float>& sums = all ? before.sums : before.local;
+    const auto add = [&](HeadScores& to, const std::vector<float>& earlier) {
+      if (!to.empty()) std::transform(earlier.begin(), earlier.end(), to.row(head).begin(), to.row(head).begin(), std::plus<>());
+    };
+    add(statistics.column_sums, sums);
+    if (all) add(statistics.column_squares, before.squares);
+  }
+}
+
+CandidateSets::CandidateSets(const SegmentInfo& segment) {
+  if (segment.retained == nullptr) {
+    layers_.resize(1);
+    layers_[0].push_back(candidates(segment, 0, 0, segment.kv_heads));
+    return;
+  }
+  layers_.resize(static_cast<std::size_t>(segment.layers));
+  for (std::int64_t layer = 0; layer < segment.layers; ++layer) {
+    bool same = true;
+    for (std::int64_t head = 1; head < segment.kv_heads; ++head) {
+      same = same && segment.retained->at(layer, head).original == segment.retained->at(layer, 0).original;
+    }
+    auto& sets = layers_[static_cast<std::size_t>(layer)];
+    for (std::int64_t head = 0; head < (same ? 1 : segment.kv_heads); ++head) sets.push_back(candidates(segment, layer, head, same ? segment.kv_heads : 1));
+  }
+}
+
+std::span<const Candidates> CandidateSets::of_layer(std::int64_t layer) const {
+  return layers_.size() == 1 ? layers_.front() : layers_.at(static_cast<std::size_t>(layer));
+}
+
+}  // namespace winnow

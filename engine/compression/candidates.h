@@ -1,0 +1,55 @@
+// Who competes in a compression event: the new segment's tokens, or, with turn policy whole, the slots of earlier turns and then those.
+//
+// Made once per event by SegmentCompressor. Statistics, scorers and allocators see one SegmentInfo per set of candidates: usually one for
+// all kv heads of a layer. Where the heads of a layer hold different tokens, every head is a set of its own. Engine thread only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/compression/retained_slots.h"
+#include "engine/compression/segment_info.h"
+#include "engine/compression/statistics/layer_statistics.h"
+#include "engine/layers/layer_view.h"
+
+namespace winnow {
+
+struct Candidates {
+  Candidates() = default;
+  Candidates(Candidates&&) noexcept = default;  // what info borrows moves along; a copy would borrow from the original
+  Candidates& operator=(Candidates&&) noexcept = default;
+
+  SegmentInfo info;  // rows are candidates; borrows from what follows
+  std::vector<Modality> modality;
+  std::vector<std::int32_t> originals;
+  std::vector<std::int32_t> visual;  // rows of visual tokens
+  std::vector<std::int32_t> pinned;  // rows that the user pinned
+  const RetainedSlots* retained = nullptr;
+  std::int64_t layer = 0;
+
+  // What the statistics are computed from: retained keys become keys of the segment.
+  LayerView view_of(const LayerView& view) const;
+  // Adds what earlier turns gave to the retained rows. rows of `statistics`: all, or the last `local_rows`.
+  void add_earlier(RowStatistics& statistics, std::int64_t local_rows) const;
+};
+
+class CandidateSets {
+ public:
+  explicit CandidateSets(const SegmentInfo& segment);
+  CandidateSets(CandidateSets&&) noexcept = default;
+  CandidateSets& operator=(CandidateSets&&) noexcept = default;
+
+  std::span<const Candidates> of_layer(std::int64_t layer) const;
+  const Candidates& of(std::int64_t layer, std::int64_t kv_head) const { return of_layer(layer)[set_index(layer, kv_head)]; }
+  std::size_t set_index(std::int64_t layer, std::int64_t kv_head) const {
+    return of_layer(layer).size() > 1 ? static_cast<std::size_t>(kv_head) : 0;
+  }
+  // Of a set's rows, the one that stands for this head: HeadScores row.
+  std::int64_t row_of(std::int64_t layer, std::int64_t kv_head) const { return of_layer(layer).size() > 1 ? 0 : kv_head; }
+
+ private:
+  std::vector<std::vector<Candidates>> layers_;  // one entry for all layers without retained slots
+};
+
+}  // namespace winnow

@@ -1,0 +1,125 @@
+#include "engine/compression/retained_slots.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "engine/compression/decode/attention_eviction.h"
+#include "engine/compression/decode/shared_entry_merging.h"
+#include "engine/layers/shared_entry_attention.h"
+
+namespace winnow {
+
+namespace {
+
+struct Gathered {
+  float sum = 0.0F;
+  float square = 0.0F;
+  float local = 0.0F;
+  std::int32_t rows = 0;
+};
+
+// By original index. Empty if the policy follows nobody's attention.
+std::map<std::int32_t, Gathered> gathered_by(const DecodePolicy* policy, const KvCache& cache, std::int64_t layer, std::int64_t kv_head) {
+  std::map<std::int32_t, Gathered> found;
+  if (const auto* following = dynamic_cast<const AttentionEviction*>(policy)) {
+    const std::span<const std::int32_t> original = cache.original(layer, kv_head);
+    const SlotAttention& slots = following->slots(layer, kv_head);
+    for (std::size_t slot = 0; slot < slots.sum.size(); ++slot) {
+      found[original[slot]] = {slots.sum[slot], slots.square.empty() ? 0.0F : slots.square[slot], 0.0F, slots.rows[slot]};
+    }
+  } else if (const auto* sharing = dynamic_cast<const SharedEntryMerging*>(policy)) {
+    const SharedEntryMerging::Head& head = sharing->head(layer, kv_head);
+    const SharedEntries* table = cache.shared_entries(layer, kv_head);
+    for (std::size_t i = 0; table != nullptr && i < table->size(); ++i) found[table->original[i]] = {head.table[i].global, 0.0F, head.table[i].local(), 0};
+    for (const SharedEntryMerging::WindowToken& token : head.window) found[token.original] = {token.score.global, 0.0F, token.score.local(), 0};
+  }
+  return found;
+}
+
+// Tokens of a head as slots of their own would hold them, in any order.
+struct HeadTokens {
+  std::vector<std::int32_t> original;
+  at::Tensor keys;    // [tokens, head_dim]
+  at::Tensor values;
+};
+
+HeadTokens tokens_of(const KvCache& cache, std::int64_t layer, std::int64_t kv_head) {
+  HeadTokens tokens;
+  const std::span<const std::int32_t> slots = cache.original(layer, kv_head);
+  tokens.values = cache.gather_values(layer, kv_head);
+  const SharedEntries* table = cache.shared_entries(layer, kv_head);
+  if (table == nullptr) {
+    tokens.original.assign(slots.begin(), slots.end());
+    tokens.keys = cache.gather_keys(layer, kv_head);
+    return tokens;
+  }
+  std::vector<std::int64_t> live, slot_of;  // runtime tokens: the table's, then the direct slots
+  std::vector<bool> direct(slots.size(), true);
+  for (std::size_t i = 0; i < table->size(); ++i) {
+    if (table->slot[i] == SharedEntries::kZero) continue;
+    live.push_back(static_cast<std::int64_t>(i));
+    slot_of.push_back(table->slot[i]);
+    direct[static_cast<std::size_t>(table->slot[i])] = false;
+    tokens.original.push_back(table->original[i]);
+  }
+  auto runtime = static_cast<std::int64_t>(table->size());
+  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+    if (!direct[slot]) continue;
+    live.push_back(runtime++);
+    slot_of.push_back(static_cast<std::int64_t>(slot));
+    tokens.original.push_back(slots[slot]);
+  }
+  const at::Device device = cache.shape().device;
+  tokens.keys = runtime_keys(cache, layer, kv_head).index_select(0, at::tensor(live, at::kLong).to(device)).to(cache.shape().dtype);
+  tokens.values = tokens.values.index_select(0, at::tensor(slot_of, at::kLong).to(device));
+  return tokens;
+}
+
+void put_in_order(KvCache& cache, std::int64_t layer, std::int64_t kv_head) {
+  const std::span<const std::int32_t> slots = cache.original(layer, kv_head);
+  if (cache.shared_entries(layer, kv_head) == nullptr && std::is_sorted(slots.begin(), slots.end())) return;
+  const HeadTokens tokens = tokens_of(cache, layer, kv_head);
+  std::vector<std::int64_t> order(tokens.original.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return tokens.original[static_cast<std::size_t>(a)] < tokens.original[static_cast<std::size_t>(b)];
+  });
+  std::vector<std::int32_t> original;
+  for (const std::int64_t token : order) original.push_back(tokens.original[static_cast<std::size_t>(token)]);
+  const at::Tensor index = at::tensor(order, at::kLong).to(cache.shape().device);
+  cache.assign(layer, kv_head, tokens.keys.index_select(0, index), tokens.values.index_select(0, index), original);
+}
+
+}  // namespace
+
+RetainedSlots take_retained(KvCache& cache, std::span<const TokenOrigin> origins, const DecodePolicy* policy) {
+  const KvShape& shape = cache.shape();
+  RetainedSlots retained;
+  retained.kv_heads = shape.kv_heads;
+  retained.tokens_seen = std::ssize(origins);
+  retained.visual_seen = std::count_if(origins.begin(), origins.end(), [](const TokenOrigin& origin) { return origin.modality == Modality::kVisual; });
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    for (std::int64_t kv_head = 0; kv_head < shape.kv_heads; ++kv_head) {
+      const std::map<std::int32_t, Gathered> gathered = gathered_by(policy, cache, layer, kv_head);
+      put_in_order(cache, layer, kv_head);
+      RetainedHead head;
+      const std::span<const std::int32_t> slots = cache.original(layer, kv_head);
+      head.original.assign(slots.begin(), slots.end());
+      for (const std::int32_t original : slots) {
+        head.modality.push_back(origins[static_cast<std::size_t>(original)].modality);
+        if (gathered.empty()) continue;
+        const auto found = gathered.find(original);
+        const Gathered about = found != gathered.end() ? found->second : Gathered{};
+        head.sums.push_back(about.sum);
+        head.squares.push_back(about.square);
+        head.local.push_back(about.local);
+        head.rows.push_back(about.rows);
+      }
+      retained.heads.push_back(std::move(head));
+    }
+  }
+  return retained;
+}
+
+}  // namespace winnow

@@ -1,0 +1,44 @@
+// What earlier turns left in a cache, as candidates of an event over the whole cache (turn policy whole, methods.md 1.11 of the specification:
+// "candidates are all current slots").
+//
+// Made before the prefill of such a turn by take_retained(), borrowed by SegmentInfo and SegmentCompressor. Per head the slots' original
+// indices, ascending, and what the decode policy of the last answer had gathered for each: the new segment's rows are added to it.
+// Engine thread only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/base/token_origin.h"
+#include "engine/kv_cache/kv_cache.h"
+
+namespace winnow {
+
+class DecodePolicy;
+
+struct RetainedHead {
+  std::vector<std::int32_t> original;
+  std::vector<Modality> modality;
+  // Group-mean attention from all rows so far, its squares, from the last rows, and the number of rows. Empty if nobody followed it.
+  std::vector<float> sums;
+  std::vector<float> squares;
+  std::vector<float> local;
+  std::vector<std::int32_t> rows;
+};
+
+struct RetainedSlots {
+  std::int64_t kv_heads = 0;
+  std::vector<RetainedHead> heads;  // [layers * kv_heads]
+  std::int64_t tokens_seen = 0;     // of the conversation, the new segment included, whatever became of them
+  std::int64_t visual_seen = 0;
+
+  const RetainedHead& at(std::int64_t layer, std::int64_t kv_head) const { return heads.at(static_cast<std::size_t>(layer * kv_heads + kv_head)); }
+};
+
+// Puts the slots of every head into the order of their tokens; slots that tokens share (EMS) become a slot per live token with the key and
+// value that a query would meet. origins: of all tokens, the new segment's included. policy (may be null): of the last answer; it does not
+// fit the cache any more afterwards.
+RetainedSlots take_retained(KvCache& cache, std::span<const TokenOrigin> origins, const DecodePolicy* policy);
+
+}  // namespace winnow
