@@ -62,8 +62,8 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
   const auto after_layer = [&](std::int64_t layers_done) {
     if (full == nullptr) event.compact_ready(working, layers_done);
   };
-  const SegmentPrefill prefill = prefill_segment(
-      network.text(), segment, working, &event.compressor(), pruner ? &*pruner : nullptr, after_layer, all_rows ? LogitRows::kAll : LogitRows::kLast, emit, interrupt);
+  const SegmentPrefill prefill = prefill_segment(network.text(), segment, working, &event.compressor(), pruner ? &*pruner : nullptr, after_layer,
+                                                 all_rows ? LogitRows::kAll : LogitRows::kLast, emit, interrupt);
   ready.timings.statistics = event.statistics_ms() + (pruner ? pruner->statistics_ms() : 0.0);
   ready.timings.prefill = prefill.elapsed_ms - ready.timings.statistics - event.compress_ms();
   if (full != nullptr) {
