@@ -468,6 +468,15 @@ void ChatDatabase::storeSampled(MessageId question, int place, const SampledTime
   });
 }
 
+void ChatDatabase::storePins(MessageId question, int place, const PinnedRanges& pins) {
+  m_impl->write([&](SqliteConnection& db) {
+    db.prepare("UPDATE attachment SET pins_json = ? WHERE message_id = ? AND ordinal = ?")
+        .bindText(pinsToJson(pins)).bind(question).bind(place)
+        .run();
+    if (db.changes() != 1) unknown("attachment");
+  });
+}
+
 void ChatDatabase::updateStreaming(MessageId answer, const QString& textSoFar) {
   checkText(textSoFar, "answer");
   m_impl->write([&](SqliteConnection& db) {

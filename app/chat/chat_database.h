@@ -65,6 +65,8 @@ class ChatDatabase {
   TurnIds beginAnswer(MessageId question);
   // What was really sampled of the question's attachment at `place` (0: the first). Replaces what was known.
   void storeSampled(MessageId question, int place, const SampledTimes& times);
+  // What is pinned of it from now on.
+  void storePins(MessageId question, int place, const PinnedRanges& pins);
   void updateStreaming(MessageId answer, const QString& textSoFar);  // no-op unless the answer is still `streaming`
   void finishTurn(const FinishedTurn& turn);
   SharedKeptMap keptMap(MessageId answer);  // null: none was saved

@@ -15,10 +15,10 @@ constexpr char kFindConversation[] =
 
 constexpr char kMessageAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames, sampled_json FROM attachment WHERE conversation_id = ? AND message_id IS NOT NULL ORDER BY message_id, ordinal";
+    "plan_to_s, plan_max_frames, sampled_json, pins_json FROM attachment WHERE conversation_id = ? AND message_id IS NOT NULL ORDER BY message_id, ordinal";
 constexpr char kDraftAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames, sampled_json FROM attachment WHERE conversation_id = ? AND message_id IS NULL ORDER BY ordinal";
+    "plan_to_s, plan_max_frames, sampled_json, pins_json FROM attachment WHERE conversation_id = ? AND message_id IS NULL ORDER BY ordinal";
 
 Attachment readAttachment(const SqliteStatement& row) {
   Attachment attachment;
@@ -32,6 +32,7 @@ Attachment readAttachment(const SqliteStatement& row) {
   attachment.durationS = row.real(8);
   attachment.plan = {static_cast<int>(row.integer(9)), row.real(10), row.real(11), row.real(12), static_cast<int>(row.integer(13))};
   attachment.sampled = sampledFromJson(row.bytes(14));
+  attachment.pins = pinsFromJson(row.bytes(15));
   return attachment;
 }
 
@@ -187,10 +188,12 @@ void insertAttachments(SqliteConnection& db, ConversationId id, MessageId messag
   for (const Attachment& a : attachments) {
     SqliteStatement insert = db.prepare(
         "INSERT INTO attachment(conversation_id, message_id, ordinal, kind, path, sha256, size_bytes, width_px, height_px, duration_s, "
-        "plan_frame_count, plan_every_s, plan_from_s, plan_to_s, plan_max_frames) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "plan_frame_count, plan_every_s, plan_from_s, plan_to_s, plan_max_frames, pins_json) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(id).bindIdOrNull(message).bind(ordinal++).bind(static_cast<int>(a.kind)).bindBlob(a.path).bindText(a.sha256);
     insert.bind(a.sizeBytes).bind(a.widthPx).bind(a.heightPx).bind(a.durationS);
     insert.bind(a.plan.frame_count).bind(a.plan.every_s).bind(a.plan.from_s).bind(a.plan.to_s).bind(a.plan.max_frames);
+    insert.bindText(pinsToJson(a.pins));
     insert.run();
   }
 }

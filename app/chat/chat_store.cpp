@@ -257,6 +257,13 @@ RequestToken ChatStore::storeSampled(MessageId question, int place, const Sample
   });
 }
 
+RequestToken ChatStore::storePins(MessageId question, int place, const PinnedRanges& pins) {
+  return submit([this, question, place, pins](ChatDatabase& db, RequestToken token) -> Letter {
+    db.storePins(question, place, pins);
+    return [this, token] { Q_EMIT saved(token); };
+  });
+}
+
 void ChatStore::appendStreaming(MessageId answer, const QString& textSoFar) {
   m_pendingStreams.insert(answer, textSoFar);
   if (!m_flushTimer.isActive()) m_flushTimer.start();

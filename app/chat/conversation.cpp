@@ -6,6 +6,8 @@ namespace winnow::app {
 
 namespace {
 
+constexpr double kLeastMarginS = 0.1;  // of a frame delivered to the time asked
+
 QHash<MessageId, qsizetype> placesOf(const QList<StoredMessage>& messages) {
   QHash<MessageId, qsizetype> places;
   places.reserve(messages.size());
@@ -14,6 +16,27 @@ QHash<MessageId, qsizetype> placesOf(const QList<StoredMessage>& messages) {
 }
 
 }  // namespace
+
+std::vector<double> plannedTimes(const Attachment& video) {
+  const FramePlan& plan = video.plan;
+  const double from = plan.from_s;
+  const double to = plan.to_s < 0.0 ? video.durationS : plan.to_s;
+  std::vector<double> times;
+  if (plan.every_s > 0.0) {
+    for (int i = 0; i < plan.max_frames && from + i * plan.every_s < to; ++i) times.push_back(from + i * plan.every_s);
+  } else {
+    for (int i = 0; i < plan.frame_count; ++i) times.push_back(from + (i + 0.5) * (to - from) / plan.frame_count);
+  }
+  return times;
+}
+
+PinnedRanges effectivePins(const Attachment& video) {
+  if (video.pins.empty()) return {};
+  if (!video.sampled.actualS.empty()) return reachingFrames(video.pins, video.sampled.actualS, 0.0);
+  const std::vector<double> times = plannedTimes(video);
+  const double spacing = times.size() > 1 ? times[1] - times[0] : video.durationS;
+  return reachingFrames(video.pins, times, std::max(kLeastMarginS, spacing / 2.0));
+}
 
 QList<StoredMessage> branchTo(const QList<StoredMessage>& messages, MessageId leaf) {
   const auto places = placesOf(messages);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/chat/pinned_ranges.h"
 #include "app/kept_map/kept_map.h"
 #include "app/recipes/recipe_json.h"
 #include "engine/api/events.h"
@@ -50,9 +51,15 @@ struct Attachment {
   int heightPx = 0;
   double durationS = 0.0;   // 0 for an image
   FramePlan plan;           // videos: which frames the question is about
+  PinnedRanges pins;        // never dropped by compression
   SampledTimes sampled;     // what the last answer really saw; stored by storeSampled() only
   QByteArray thumbnailPng;  // poster, PNG; lives as a file in the cache folder and may be empty when that was cleared
 };
+
+// The times at which the plan asks for frames of a video, in order.
+std::vector<double> plannedTimes(const Attachment& video);
+// What is really pinned of a video: its pins, widened to the frames sampled already, or to those that will be.
+PinnedRanges effectivePins(const Attachment& video);
 
 // The figures of one answer.
 struct Run {

@@ -120,4 +120,22 @@ SampledTimes sampledFromJson(const QByteArray& text) {
   return {timesFrom(json, "asked_s"), timesFrom(json, "actual_s")};
 }
 
+QByteArray pinsToJson(const PinnedRanges& pins) {
+  if (pins.empty()) return {};
+  Json json = Json::array();
+  for (const PinnedRange& range : pins) json.push_back({range.fromS, range.toS});
+  return QByteArray::fromStdString(json.dump());
+}
+
+PinnedRanges pinsFromJson(const QByteArray& text) {
+  const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
+  PinnedRanges pins;
+  if (!json.is_array()) return pins;
+  for (const Json& range : json) {
+    const bool numbers = range.is_array() && range.size() == 2 && range[0].is_number() && range[1].is_number();
+    if (numbers && range[0].get<double>() <= range[1].get<double>()) pins = withRange(std::move(pins), {range[0].get<double>(), range[1].get<double>()});
+  }
+  return pins;
+}
+
 }  // namespace winnow::app

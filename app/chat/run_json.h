@@ -29,5 +29,8 @@ SlotCounts slotCountsFromJson(const QByteArray& json);
 
 QByteArray sampledToJson(const SampledTimes& times);
 SampledTimes sampledFromJson(const QByteArray& json);
+// [[from, to], ..]
+QByteArray pinsToJson(const PinnedRanges& pins);
+PinnedRanges pinsFromJson(const QByteArray& json);
 
 }  // namespace winnow::app

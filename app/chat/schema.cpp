@@ -162,8 +162,13 @@ CREATE TABLE comparison_kept_map(
 ) STRICT;
 )sql";
 
+// [[from_s, to_s], ..]; empty: nothing is pinned. An image has one range.
+constexpr char kPins[] = R"sql(
+ALTER TABLE attachment ADD COLUMN pins_json TEXT NOT NULL DEFAULT '';
+)sql";
+
 }  // namespace
 
-const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch, kSampledTimes, kRecipes, kComparisons, kKeptMaps};
+const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch, kSampledTimes, kRecipes, kComparisons, kKeptMaps, kPins};
 
 }  // namespace winnow::app

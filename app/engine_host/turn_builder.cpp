@@ -7,9 +7,16 @@ namespace winnow::app {
 
 namespace {
 
-void appendQuestion(const StoredMessage& question, Message& into) {
-  for (const Attachment& attachment : question.attachments)
+// pins: receives those of the question's media, the first of which is number `media` of the thread; moved on.
+void appendQuestion(const StoredMessage& question, Message& into, std::int32_t& media, std::vector<Pin>& pins) {
+  for (const Attachment& attachment : question.attachments) {
     into.items.emplace_back(MediaItem{{attachment.path.toStdString(), attachment.kind, attachment.plan}});
+    if (!attachment.pins.empty() && attachment.kind == MediaKind::kImage) pins.push_back(Pin{media});
+    if (attachment.kind == MediaKind::kVideo) {
+      for (const PinnedRange& range : effectivePins(attachment)) pins.push_back({media, range.fromS, range.toS});
+    }
+    ++media;
+  }
   if (!question.text.isEmpty()) into.items.emplace_back(TextItem{question.text.toStdString()});
 }
 
@@ -25,10 +32,11 @@ Turn buildTurn(ConversationId conversation, const QList<StoredMessage>& thread, 
   if (!options.systemPrompt.trimmed().isEmpty())
     turn.messages.push_back({Role::kSystem, {TextItem{options.systemPrompt.toStdString()}}});
 
+  std::int32_t media = 0;
   Message pending;  // questions that have no answer yet
   for (const StoredMessage& message : thread) {
     if (message.role == Role::kUser) {
-      appendQuestion(message, pending);
+      appendQuestion(message, pending, media, turn.pins);
     } else if (message.role == Role::kAssistant && isAnswered(message) && !pending.items.empty()) {
       turn.messages.push_back(std::exchange(pending, {}));
       turn.messages.push_back({Role::kAssistant, {TextItem{message.text.toStdString()}}});

@@ -222,6 +222,26 @@ TEST_F(ChatDatabaseTest, SampledTimesComeBackWithTheirAttachment) {
   EXPECT_THROW(m_db->storeSampled(ids.answer, 0, {}), Exception);
 }
 
+TEST_F(ChatDatabaseTest, PinsComeBackWithDraftsAndQuestions) {
+  open();
+  const ConversationId id = conversation();
+  Attachment pinned = clip();
+  pinned.pins = {{1.0 / 3.0, 2.5}, {7.0, 8.0}};
+  m_db->saveDraft(id, {QStringLiteral("q"), {pinned}});
+  open();
+  EXPECT_EQ(m_db->loadConversation(id).draft.attachments.at(0).pins, pinned.pins);
+  const TurnIds ids = m_db->beginTurn({id, 0, QStringLiteral("q"), {clip(), pinned}});
+  open();
+  EXPECT_TRUE(stored(id, ids.question).attachments[0].pins.empty());
+  EXPECT_EQ(stored(id, ids.question).attachments[1].pins, pinned.pins);
+  m_db->storePins(ids.question, 1, {});
+  m_db->storePins(ids.question, 0, {{4.0, 5.0}});
+  open();
+  EXPECT_EQ(stored(id, ids.question).attachments[0].pins, (PinnedRanges{{4.0, 5.0}}));
+  EXPECT_TRUE(stored(id, ids.question).attachments[1].pins.empty());
+  EXPECT_THROW(m_db->storePins(ids.question, 2, {}), Exception);
+}
+
 TEST_F(ChatDatabaseTest, FiguresThatAreNoNumbersAreStoredAsNothing) {
   open();
   const TurnIds ids = m_db->beginTurn({conversation(), 0, QStringLiteral("q"), {}});

@@ -262,7 +262,8 @@ TEST_F(ComparisonStoreTest, ADatabaseOfTheVersionBeforeOpensWithItsAnswersUnchec
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(QFile::encodeName(ChatDatabase::databaseFile(folders())).constData(), &raw), SQLITE_OK);
   const char* back =
-      "DROP TABLE comparison_kept_map; DROP TABLE kept_map; DROP TABLE comparison_column; DROP TABLE comparison; ALTER TABLE run DROP COLUMN agreement_json; PRAGMA user_version = 4;";
+      "DROP TABLE comparison_kept_map; DROP TABLE kept_map; DROP TABLE comparison_column; DROP TABLE comparison; ALTER TABLE run DROP COLUMN agreement_json; "
+      "ALTER TABLE attachment DROP COLUMN pins_json; PRAGMA user_version = 4;";
   ASSERT_EQ(sqlite3_exec(raw, back, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(raw);
   sqlite3_close(raw);
   open();

@@ -182,6 +182,26 @@ TEST_F(DatabaseFileTest, UpgradesTheFifthVersionWhoseAnswersHadNoKeptMaps) {
   EXPECT_EQ(db.keptMap(9), nullptr);
 }
 
+TEST_F(DatabaseFileTest, UpgradesTheSixthVersionWhoseAttachmentsHadNoPins) {
+  {
+    SqliteConnection db(file(), {});
+    db.configureForWriting();
+    for (int version = 0; version < 6; ++version) db.execute(kMigrations[version]);
+    db.execute("INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
+               "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
+    db.execute("INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'what?', 1)");
+    db.execute("INSERT INTO attachment VALUES(1, 5, 9, 0, 2, CAST('/a.mp4' AS BLOB), '', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024, '')");
+    db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
+    db.execute("PRAGMA user_version=6");
+  }
+  ChatDatabase db(folders());
+  EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v7")));
+  const auto pins = [&db] { return db.loadConversation(5).messages.at(0).attachments.at(0).pins; };
+  EXPECT_EQ(pins(), PinnedRanges{});
+  db.storePins(9, 0, {{1.0, 1.5}});
+  EXPECT_EQ(pins(), (PinnedRanges{{1.0, 1.5}}));
+}
+
 TEST_F(DatabaseFileTest, ASecondWinnowIsToldWhoHasTheFolder) {
   ChatDatabase first(folders());
   EXPECT_EQ(refusal(), "another Winnow is using it (process " + std::to_string(QCoreApplication::applicationPid()) + ")");

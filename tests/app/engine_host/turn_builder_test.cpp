@@ -36,6 +36,43 @@ TEST(TurnBuilder, PutsMediaBeforeTheTextOfTheirMessage) {
   EXPECT_EQ(turn.conversation, 7u);
 }
 
+// Media are counted over the whole thread, in the order of its messages; a failed answer changes nothing about that.
+TEST(TurnBuilder, PinsNameMediaByTheirPlaceInTheThread) {
+  StoredMessage first = message(Role::kUser, "one");
+  Attachment image;
+  image.kind = MediaKind::kImage;
+  image.path = "/v/a.png";
+  image.pins = {{0.0, 0.0}};
+  Attachment clip = video("/v/a.mp4", 8);
+  clip.durationS = 80.0;  // frames at 5, 15, 25 ..
+  first.attachments = {clip, image};
+  StoredMessage second = message(Role::kUser, "two");
+  clip.path = "/v/b.mp4";
+  clip.pins = {{12.0, 31.0}, {66.0, 67.0}};
+  second.attachments = {clip};
+  const Turn turn = buildTurn(1, {first, message(Role::kAssistant, "", MessageState::kFailed), second}, {});
+  EXPECT_EQ(turn.pins, (std::vector<Pin>{{1}, {2, 12.0, 31.0}, {2, 60.0, 70.0}})) << "the second range reaches the frame at 65 s";
+}
+
+TEST(TurnBuilder, PinsReachTheFramesThatWereSampled) {
+  StoredMessage question = message(Role::kUser, "one");
+  Attachment clip = video("/v/a.mp4", 2);
+  clip.durationS = 100.0;
+  clip.pins = {{40.0, 41.0}};
+  clip.sampled = {{25.0, 75.0}, {24.96, 74.92}};
+  question.attachments = {clip};
+  EXPECT_EQ(buildTurn(1, {question}, {}).pins, (std::vector<Pin>{{0, 24.96, 41.0}}));
+}
+
+TEST(TurnBuilder, PlansSayWhenFramesAreTaken) {
+  Attachment clip = video("/v/a.mp4", 4);
+  clip.durationS = 10.0;
+  clip.plan.from_s = 2.0;
+  EXPECT_EQ(plannedTimes(clip), (std::vector<double>{3.0, 5.0, 7.0, 9.0}));
+  clip.plan = {0, 2.5, 1.0, 9.0, 3};
+  EXPECT_EQ(plannedTimes(clip), (std::vector<double>{1.0, 3.5, 6.0}));
+}
+
 TEST(TurnBuilder, KeepsAnsweredTurnsInOrder) {
   const Turn turn = buildTurn(1, {message(Role::kUser, "one"), message(Role::kAssistant, "1"), message(Role::kUser, "two")}, {});
   ASSERT_EQ(turn.messages.size(), 3u);
