@@ -8,9 +8,6 @@
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/compression/select.h"
-#include "engine/compression/statistics/attention_statistics.h"
-#include "engine/compression/statistics/cross_modal_entropy.h"
-#include "engine/compression/statistics/elite_attention.h"
 
 namespace winnow {
 
@@ -163,6 +160,11 @@ void SegmentCompressor::decide_budgets() {
 }
 
 void SegmentCompressor::on_layer(const LayerView& view) {
+  StatisticsMemo own;
+  on_layer(view, own);
+}
+
+void SegmentCompressor::on_layer(const LayerView& view, StatisticsMemo& shared) {
   const auto layer = static_cast<std::size_t>(view.layer);
   require(wants_views() && view.layer >= 0 && layer < seen_.size() && !seen_[layer], "SegmentCompressor: an unexpected layer view");
   const Stopwatch watch;
@@ -170,15 +172,18 @@ void SegmentCompressor::on_layer(const LayerView& view) {
   const StatisticsNeeds& needs = recipe_.needs();
   const RowRule local = RowRule::last(parts.decode.local_rows);
   const auto sets = sets_.of_layer(view.layer);
+  double charged_ms = 0.0;
   for (const Candidates& set : sets) {
     const LayerView seen = set.view_of(view);
+    StatisticsMemo of_set;  // extended segments are nobody else's
+    StatisticsMemo& memo = whole_cache() ? of_set : shared;
     LayerStatistics statistics;
     statistics.layer = view.layer;
     for (const StatisticsNeed& need : needs.attention) {
       // Without an event only what decode rows are added to is worth its time.
       const bool followed = need.rows == RowRule::all() || (!locally_.empty() && need.rows == local);
       if (!will_compress_ && !(followed && need.column_sums)) continue;
-      statistics.by_rows.push_back(attention_statistics(seen, set.info, need));
+      statistics.by_rows.push_back(memo.rows(seen, set.info, need, charged_ms));
       set.add_earlier(statistics.by_rows.back(), parts.decode.local_rows);
     }
     for (const RowStatistics& each : statistics.by_rows) {
@@ -186,8 +191,8 @@ void SegmentCompressor::on_layer(const LayerView& view) {
       notes_.non_finite += std::count_if(sums.begin(), sums.end(), [](float x) { return !std::isfinite(x); });
     }
     if (will_compress_) {
-      if (needs.cross_modal) statistics.cross_modal = cross_modal_entropy(seen, set.info, *needs.cross_modal);
-      if (needs.elite) statistics.elite = elite_attention(seen, set.info, *needs.elite);
+      if (needs.cross_modal) statistics.cross_modal = memo.cross_modal(seen, set.info, *needs.cross_modal, charged_ms);
+      if (needs.elite) statistics.elite = memo.elite(seen, set.info, *needs.elite, charged_ms);
       if (statistics.elite && statistics.elite->fallback) notes_.fallback_rows = true;
       if (!parts.allocator->needs().empty()) add_measure(measured_[layer], parts.allocator->measure(statistics, set.info), std::ssize(sets));
       scores_[layer].push_back(joined(parts.scorer->score(statistics, set.info)));
@@ -199,7 +204,7 @@ void SegmentCompressor::on_layer(const LayerView& view) {
   seen_[layer] = true;
   ++seen_count_;
   if (will_compress_ && !recipe_.static_budgets() && seen_count_ == segment_.layers) decide_budgets();
-  statistics_ms_ += watch.elapsed_ms();
+  statistics_ms_ += watch.elapsed_ms() + charged_ms;
 }
 
 // As the recipe's granularity wants them; what is not finite ranks last.

@@ -15,6 +15,7 @@
 #include "engine/compression/candidates.h"
 #include "engine/compression/recipe.h"
 #include "engine/compression/segment_info.h"
+#include "engine/compression/statistics/statistics_memo.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/layer_view.h"
 
@@ -38,6 +39,8 @@ class SegmentCompressor : public PrefillObserver {
   bool wants_views() const override { return wants_views_; }
   // Layers in any order, each once. Only called if wants_views().
   void on_layer(const LayerView& view) override;
+  // The same where others watch the same layer of the same segment. What they have computed already counts in statistics_ms() nevertheless.
+  void on_layer(const LayerView& view, StatisticsMemo& memo);
 
   // Nothing more has to be seen for this layer's plan. With static budgets true right after the layer's on_layer() (from the start if no
   // views are wanted: the caller knows which layers are prefilled), with dynamic budgets after the last layer's.

@@ -26,6 +26,8 @@ struct StatisticsNeed {
   bool row_entropy = false;                // mean over rows and query heads of a row's entropy
   GroupReduce reduce = GroupReduce::kMean;  // of column sums
   std::optional<double> sparsity_p;        // share of entries below p times their row's maximum
+
+  friend bool operator==(const StatisticsNeed&, const StatisticsNeed&) = default;
 };
 
 // Entropies between the modalities (MEDA).

@@ -1,4 +1,5 @@
 #include "engine/compression/statistics/attention_statistics.h"
+#include "engine/compression/statistics/statistics_memo.h"
 
 #include <gtest/gtest.h>
 
@@ -151,6 +152,26 @@ TEST(RowRule, FallsBackToTheLastRows) {
   EXPECT_EQ(rows_of(rule, segment_of(modality, 1, 1, 1)).first, 18);
   modality.resize(5, Modality::kText);
   EXPECT_EQ(rows_of(rule, segment_of(modality, 1, 1, 1)).first, 0);
+}
+
+// Recipes that watch one prefill: what two of them want alike is computed once, and both are told what it took.
+TEST(StatisticsMemo, ComputesEqualNeedsOnce) {
+  const LayerView view = testing::att8_view();
+  const SegmentInfo segment = testing::att8_segment();
+  StatisticsNeed need;
+  need.rows = RowRule::all();
+  need.column_sums = true;
+  StatisticsMemo memo;
+  double first_ms = 0.0, second_ms = 0.0, other_ms = 0.0;
+  const std::vector<float> sums = memo.rows(view, segment, need, first_ms).column_sums.values;
+  EXPECT_EQ(first_ms, 0.0) << "the asker's own clock has it";
+  LayerView other = view;
+  other.key = view.key + 1.0;  // would give other sums: the memo does not look again
+  EXPECT_EQ(memo.rows(other, segment, need, second_ms).column_sums.values, sums);
+  EXPECT_GT(second_ms, 0.0);
+  need.rows = RowRule::last(2);
+  EXPECT_NE(memo.rows(view, segment, need, other_ms).column_sums.values, sums);
+  EXPECT_EQ(other_ms, 0.0);
 }
 
 }  // namespace
