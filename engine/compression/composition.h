@@ -119,6 +119,7 @@ struct Composition {
   DecodeRule decode;
   double min_fraction = 0.0;    // of the segment, per layer
   bool faithful_clip = false;  // budgets clipped without redistribution, as the paper prints it; the total may differ from the request
+  bool closed_ranks = false;   // keys move so that slots are met at consecutive positions (rope_mode in_cache)
   bool skip_outer_layers = false;  // layers 0, 1 and the last are never compressed (D2O's code)
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/compression/closed_ranks.h"
 #include "engine/compression/reducers/merge.h"
 #include "engine/compression/reducers/shared_entries.h"
 #include "engine/compression/scorers/global_local.h"
@@ -66,6 +67,16 @@ void compact(KvCache& cache, const SegmentCompressor& compressor, std::int64_t l
     cache.compact_all(layer, plan);
   } else {
     cache.compact(layer, compressor.segment().tokens, plan);
+  }
+  if (!compressor.recipe().composition().closed_ranks) return;
+  for (std::int64_t head = 0; head < cache.shape().kv_heads; ++head) {
+    const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
+    const std::int64_t dropped = compressor.candidates(layer, head).info.tokens - std::ssize(kept);
+    // Slots of earlier turns lie before all that was dropped; a kept row has its rank less than its number of dropped rows before it.
+    std::vector<std::int64_t> positions(static_cast<std::size_t>(cache.slots(layer, head)), dropped);
+    const std::size_t first = positions.size() - kept.size();
+    for (std::size_t j = 0; j < kept.size(); ++j) positions[first + j] = dropped - (kept[j] - static_cast<std::int64_t>(j));
+    move_keys(cache, layer, head, positions);
   }
 }
 

@@ -99,7 +99,11 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
     if (least > pinned.count() + parts.protection.window + 1) return next_shared_entry_merging(sharing, compressor, cache, std::move(caps));
     return std::make_unique<RecencyEviction>(std::move(caps), 0, shape.kv_heads, pinned);
   }
-  if (!parts.decode.accumulates) return std::make_unique<RecencyEviction>(std::move(caps), parts.protection.sinks, shape.kv_heads, pinned);
+  if (!parts.decode.accumulates) {
+    auto policy = std::make_unique<RecencyEviction>(std::move(caps), parts.protection.sinks, shape.kv_heads, pinned);
+    if (parts.closed_ranks) policy->close_ranks(cache);
+    return policy;
+  }
 
   const bool squares = parts.decode.victim == DecodeRule::Victim::kLeastMean;
   std::vector<SlotAttention> slots;

@@ -95,6 +95,9 @@ void check_parts(const Composition& composition) {
     if (composition.phase != MethodPhase::kDecode) refuse("method", "slots are shared at the event and while decoding; this method has one event only");
     if (composition.protection.window < 1) refuse("window", "sharing slots needs a window of recent tokens");
   }
+  if (composition.closed_ranks && (composition.reduction.kind != Reduction::Kind::kDrop || composition.decode.accumulates)) {
+    refuse("rope", "positions inside the cache are for methods that only drop tokens; this one merges them or follows their attention");
+  }
   check_decode(composition);
 }
 

@@ -93,6 +93,7 @@ constexpr Text kOptions[] = {
     {"var_norm", SAY("How the variance of attention is scaled.")},
     {"beta", SAY("How quickly the threshold or the pyramid changes.")},
     {"tau_scope", SAY("One moving threshold per head, or one per layer.")},
+    {"rope", SAY("Rotary positions: as they were, or counted inside the cache, without gaps.")},
     {"sinks", SAY("First tokens that always stay.")},
     {"skip_layers", SAY("Leave the first two layers and the last one as they are.")},
     {"score", SAY("Attention as a sum, or as a mean over the rows that could see the token.")},

@@ -23,16 +23,33 @@ void RecencyEviction::after_layer(KvCache& cache, std::int64_t layer, const Deco
   for (std::int64_t head = 0; head < kv_heads_; ++head) {
     Ring& ring = rings_[static_cast<std::size_t>(layer * kv_heads_ + head)];
     const std::int64_t excess = cache.slots(layer, head) - cap;
+    if (excess <= 0) continue;
+    std::vector<std::int32_t> left;
     if (excess == 1) {
-      evict_oldest(cache, layer, head, ring);
-    } else if (excess > 1) {
-      evict_many(cache, layer, head, excess);
+      left = {evict_oldest(cache, layer, head, ring)};
+    } else {
+      left = evict_many(cache, layer, head, excess);
       ring = {};
+    }
+    if (!moving_.empty()) moving_[static_cast<std::size_t>(layer * kv_heads_ + head)].after_leaving(cache, layer, head, left);
+  }
+}
+
+void RecencyEviction::close_ranks(const KvCache& cache) {
+  moving_.clear();
+  for (std::int64_t layer = 0; layer < cache.shape().layers; ++layer) {
+    for (std::int64_t head = 0; head < kv_heads_; ++head) {
+      const std::span<const std::int32_t> original = cache.original(layer, head);
+      std::vector<std::int64_t> staying;
+      for (std::size_t slot = 0; slot < original.size(); ++slot) {
+        if (!may_leave(original[slot])) staying.push_back(static_cast<std::int64_t>(slot));
+      }
+      moving_.emplace_back(cache, layer, head, std::move(staying));
     }
   }
 }
 
-void RecencyEviction::evict_oldest(KvCache& cache, std::int64_t layer, std::int64_t head, Ring& ring) const {
+std::int32_t RecencyEviction::evict_oldest(KvCache& cache, std::int64_t layer, std::int64_t head, Ring& ring) const {
   const std::span<const std::int32_t> original = cache.original(layer, head);
   const auto newest_slot = static_cast<std::int32_t>(original.size()) - 1;
   const std::int32_t newest = original.back();
@@ -50,12 +67,14 @@ void RecencyEviction::evict_oldest(KvCache& cache, std::int64_t layer, std::int6
     std::sort(ring.by_age.begin(), ring.by_age.end(), [](const Aged& a, const Aged& b) { return a.original < b.original; });
   }
   Aged& oldest = ring.by_age[ring.next];
+  const std::int32_t left = oldest.original;
   cache.evict(layer, head, oldest.slot);  // the newest token moves into this slot
   oldest.original = newest;
   ring.next = (ring.next + 1) % ring.by_age.size();
+  return left;
 }
 
-void RecencyEviction::evict_many(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t count) const {
+std::vector<std::int32_t> RecencyEviction::evict_many(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t count) const {
   const std::span<const std::int32_t> original = cache.original(layer, head);
   std::vector<Aged> candidates;
   for (std::size_t slot = 0; slot < original.size(); ++slot) {
@@ -65,7 +84,12 @@ void RecencyEviction::evict_many(KvCache& cache, std::int64_t layer, std::int64_
   candidates.resize(static_cast<std::size_t>(std::min(count, static_cast<std::int64_t>(candidates.size()))));
   // From the back: the slot that moves into a hole is then never one that has to leave.
   std::sort(candidates.begin(), candidates.end(), [](const Aged& a, const Aged& b) { return a.slot > b.slot; });
-  for (const Aged& victim : candidates) cache.evict(layer, head, victim.slot);
+  std::vector<std::int32_t> left;
+  for (const Aged& victim : candidates) {
+    left.push_back(victim.original);
+    cache.evict(layer, head, victim.slot);
+  }
+  return left;
 }
 
 }  // namespace winnow

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/compression/closed_ranks.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
 
@@ -15,6 +16,9 @@ class RecencyEviction : public DecodePolicy {
  public:
   // caps: slots per kv head of each layer, at least one more than sinks and pins. Tokens with an original index below `sinks` never leave.
   RecencyEviction(std::vector<std::int64_t> caps, std::int64_t sinks, std::int64_t kv_heads, PinnedTokens pinned = {});
+
+  // From now on what stays moves up behind what leaves (closed_ranks.h). The cache is the one that the policy is for.
+  void close_ranks(const KvCache& cache);
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<RecencyEviction>(*this); }
   void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
@@ -31,14 +35,16 @@ class RecencyEviction : public DecodePolicy {
     std::size_t next = 0;
   };
   bool may_leave(std::int32_t original) const { return original >= sinks_ && !pinned_.contains(original); }
-  void evict_oldest(KvCache& cache, std::int64_t layer, std::int64_t head, Ring& ring) const;
-  void evict_many(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t count) const;
+  // The tokens that left.
+  std::int32_t evict_oldest(KvCache& cache, std::int64_t layer, std::int64_t head, Ring& ring) const;
+  std::vector<std::int32_t> evict_many(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t count) const;
 
   std::vector<std::int64_t> caps_;
   std::int64_t sinks_;
   std::int64_t kv_heads_;
   PinnedTokens pinned_;
-  std::vector<Ring> rings_;  // [layers * kv_heads]
+  std::vector<Ring> rings_;         // [layers * kv_heads]
+  std::vector<MovingKeys> moving_;  // the same; empty: positions stay as they are
 };
 
 }  // namespace winnow

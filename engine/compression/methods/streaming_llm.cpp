@@ -13,6 +13,7 @@ Composition streaming_llm(OptionReader& options) {
   composition.granularity = Granularity::kLayer;
   composition.protection.sinks = options.whole("sinks", 4, 0, 1024);
   composition.phase = MethodPhase::kDecode;
+  composition.closed_ranks = options.choice<bool>("rope", {{"original", false}, {"in-cache", true}});
   return composition;
 }
 

@@ -2,8 +2,8 @@
 // ICLR 2024, arXiv 2309.17453, section 3.2 and figure 4; reference code mit-han-lab/streaming-llm, streaming_llm/kv_cache.py.
 //
 // kept = first n_sink tokens of the conversation + last (b - n_sink); while decoding the oldest slot that is no sink leaves when m > b.
-// Deviations: keys keep their original rotary positions (the authors re-assign positions inside the cache); the sinks are system tokens,
-// never image tokens.
+// Deviations: keys keep their original rotary positions (rope=in-cache: positions inside the cache, as the authors have it); the sinks are
+// system tokens, never image tokens.
 #pragma once
 
 #include "engine/compression/composition.h"

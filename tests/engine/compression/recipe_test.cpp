@@ -64,13 +64,19 @@ TEST(Recipe, NamesTheKnownMethods) {
   EXPECT_EQ(known.substr(0, 33), "full, meda, aircache, vl-cache, d");
 }
 
-TEST(Recipe, RefusesWholeUntilItExists) {
+TEST(Recipe, RefusesTurnPoliciesAndPositionsThatCannotBe) {
   EXPECT_EQ(refusal_of([](RecipeSpec& spec) {
               spec.method = "fastv";
               spec.turn_policy = TurnPolicy::kWhole;
             }).subject,
             "turn_policy");
   EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.turn_policy = static_cast<TurnPolicy>(9); }).subject, "turn_policy");
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) {
+              spec.method = "streaming-llm";
+              spec.options["rope"] = "in-cache";
+              spec.reducer = "look-m-average";
+            }).subject,
+            "rope");
 }
 
 TEST(Recipe, RefusesPartsThatDoNotFit) {

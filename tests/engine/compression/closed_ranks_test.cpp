@@ -1,0 +1,156 @@
+// Positions inside the cache: after events, decoding and further turns every key is where its rank among the slots puts it.
+#include "engine/compression/closed_ranks.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/base/error.h"
+#include "engine/compression/compression_event.h"
+#include "engine/compression/decode_policy.h"
+#include "engine/compression/retained_slots.h"
+#include "engine/layers/rotary.h"
+#include "tests/engine/compression/layer_fixture.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kDim = 8;
+constexpr double kBase = 10000.0;
+
+class ClosedRanks : public ::testing::Test {
+ protected:
+  static KvShape shape() {
+    KvShape shape;
+    shape.layers = 2;
+    shape.kv_heads = 2;
+    shape.head_dim = kDim;
+    shape.rope_theta = kBase;
+    return shape;
+  }
+
+  static RecipeSpec spec() {
+    RecipeSpec spec;
+    spec.method = "streaming-llm";
+    spec.options["rope"] = "in-cache";
+    spec.retention = 0.3;
+    spec.min_event_tokens = 0;
+    return spec;
+  }
+
+  // Keys without their turn, [kv_heads, t, d], of tokens [first, first + t).
+  static at::Tensor raw(std::int64_t first, std::int64_t t) {
+    std::vector<at::Tensor> tokens;
+    for (std::int64_t token = first; token < first + t; ++token) {
+      at::manual_seed(static_cast<std::uint64_t>(100 + token));
+      tokens.push_back(at::randn({2, 1, kDim}));
+    }
+    return at::cat(tokens, 1);
+  }
+
+  static at::Tensor turned(const at::Tensor& keys, const at::Tensor& positions) {
+    return at::stack({turned_keys(keys[0], positions, kBase), turned_keys(keys[1], positions, kBase)});
+  }
+
+  void append(std::int64_t layer, std::int64_t t) {
+    std::vector<std::int32_t> original(static_cast<std::size_t>(t));
+    std::iota(original.begin(), original.end(), static_cast<std::int32_t>(seen_));
+    const at::Tensor keys = turned(raw(seen_, t), at::arange(seen_, seen_ + t, at::kFloat));
+    cache_.append(layer, keys, raw(seen_, t), original);
+  }
+
+  void turn(const Recipe& recipe, std::int64_t tokens) {
+    const std::vector<Modality> modality(static_cast<std::size_t>(tokens), Modality::kText);
+    origins_.resize(origins_.size() + static_cast<std::size_t>(tokens));
+    SegmentInfo segment = testing::segment_of(modality, 2, 2, 2, static_cast<std::int32_t>(seen_));
+    RetainedSlots retained;
+    if (recipe.whole_cache() && seen_ > 0) {
+      retained = take_retained(cache_, origins_, policy_.get());
+      segment.retained = &retained;
+    }
+    SegmentCompressor compressor(recipe, segment);
+    for (std::int64_t layer = 0; layer < 2; ++layer) {
+      append(layer, tokens);
+      if (compressor.will_compress()) apply_plan(cache_, compressor, layer, state_);
+    }
+    seen_ += tokens;
+    policy_ = next_decode_policy(policy_.get(), recipe, compressor, cache_);
+  }
+
+  void decode(std::int64_t tokens) {
+    for (; tokens > 0; --tokens) {
+      origins_.emplace_back();
+      for (std::int64_t layer = 0; layer < 2; ++layer) {
+        append(layer, 1);
+        policy_->after_layer(cache_, layer, {}, state_);
+      }
+      ++seen_;
+    }
+  }
+
+  // Every key equals its raw key turned to: newest position - number of newer slots.
+  void expect_closed(double tolerance) const {
+    for (std::int64_t layer = 0; layer < 2; ++layer) {
+      for (std::int64_t head = 0; head < 2; ++head) {
+        const auto original = cache_.original(layer, head);
+        const at::Tensor keys = cache_.gather_keys(layer, head);
+        const std::int32_t newest = *std::max_element(original.begin(), original.end());
+        for (std::size_t slot = 0; slot < original.size(); ++slot) {
+          const auto newer = std::count_if(original.begin(), original.end(), [&](std::int32_t other) { return other > original[slot]; });
+          const at::Tensor position = at::full({1}, static_cast<double>(newest - newer), at::kFloat);
+          const at::Tensor expected = turned_keys(raw(original[slot], 1).select(0, head), position, kBase);
+          ASSERT_LT((keys[static_cast<std::int64_t>(slot)] - expected[0]).abs().max().item<double>(), tolerance)
+              << "layer " << layer << " head " << head << " token " << original[slot];
+        }
+      }
+    }
+  }
+
+  KvCache cache_{shape()};
+  std::vector<TokenOrigin> origins_;
+  std::unique_ptr<DecodePolicy> policy_;
+  MergeState state_;
+  std::int64_t seen_ = 0;
+};
+
+TEST_F(ClosedRanks, AfterAnEventSinksStandBeforeTheWindow) {
+  turn(Recipe::from_spec(spec()), 50);
+  ASSERT_EQ(cache_.slots(0, 0), 15);
+  expect_closed(1e-5);
+}
+
+TEST_F(ClosedRanks, AfterAThousandTokensNothingHasDrifted) {
+  turn(Recipe::from_spec(spec()), 50);
+  decode(1000);
+  ASSERT_EQ(cache_.slots(1, 1), 15);
+  expect_closed(1e-3);  // fp32 angles of positions around a thousand
+}
+
+TEST_F(ClosedRanks, OverSeveralTurnsOfEitherPolicy) {
+  for (const TurnPolicy policy : {TurnPolicy::kSegment, TurnPolicy::kWhole}) {
+    cache_ = KvCache(shape());
+    origins_.clear();
+    policy_.reset();
+    seen_ = 0;
+    RecipeSpec with = spec();
+    with.turn_policy = policy;
+    const Recipe recipe = Recipe::from_spec(with);
+    for (int round = 0; round < 3; ++round) {
+      turn(recipe, 40);
+      expect_closed(1e-4);
+      decode(9);
+      expect_closed(1e-4);
+    }
+  }
+}
+
+TEST_F(ClosedRanks, OtherPositionsAreRefused) {
+  KvShape unturned = shape();
+  unturned.rope_theta = 0.0;
+  cache_ = KvCache(unturned);
+  EXPECT_THROW(turn(Recipe::from_spec(spec()), 50), Exception);
+}
+
+}  // namespace
+}  // namespace winnow
