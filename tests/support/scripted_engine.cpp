@@ -153,6 +153,11 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
         const double asked = video ? (frame + 0.5) * sampled.duration_s / frames : 0.0;
         sampled.asked_s.push_back(asked);
         sampled.actual_s.push_back(std::floor(asked * 25.0) / 25.0);
+        const bool pinned = std::any_of(turn.pins.begin(), turn.pins.end(), [&](const Pin& pin) {
+          return pin.media == media_number && (!video || (sampled.actual_s.back() >= pin.from_s && sampled.actual_s.back() <= pin.to_s));
+        });
+        for (int patch = 0; pinned && patch < kVisualTokensPerFrame; ++patch)
+          report.pinned.push_back(static_cast<std::int32_t>(report.tokens.size()) + patch);
         for (int patch = 0; patch < kVisualTokensPerFrame; ++patch)
           report.tokens.push_back({Modality::kVisual, media_number, frame, static_cast<std::int16_t>(patch / 3),
                                    static_cast<std::int16_t>(patch % 3)});

@@ -2,7 +2,9 @@
 #include <QDir>
 #include <QLabel>
 #include <QComboBox>
+#include <QContextMenuEvent>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -11,7 +13,9 @@
 
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_tray.h"
+#include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_strip.h"
+#include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/recipes/method_picker.h"
@@ -98,6 +102,49 @@ TEST_F(Screenshots, ComposerWithVideo) {
   reopen(samples());
   attachAndType(QStringLiteral("What comes after the red star?"));
   shoot(QStringLiteral("composer"));
+}
+
+TEST_F(Screenshots, PinnedFrames) {
+  reopen(samples());
+  composer()->addFile("/photos/a map of the harbour.png");
+  attachAndType(QStringLiteral("What comes after the red star?"));
+  ui::AttachmentTray* tray = composer()->tray();
+  QTest::keyClick(tray->card(0), Qt::Key_P);
+  ui::FrameStrip* strip = tray->card(1)->strip();
+  strip->setFocus();
+  QTest::keyClick(strip, Qt::Key_Up);
+  for (int i = 0; i < 2; ++i) QTest::keyClick(strip, Qt::Key_Right);
+  QTest::keyClick(strip, Qt::Key_P);
+  QTest::keyClick(strip, Qt::Key_End);
+  QTest::keyClick(strip, Qt::Key_Left);
+  QTest::keyClick(strip, Qt::Key_P);
+  QTest::keyClick(strip, Qt::Key_End);
+  QTest::keyClick(strip, Qt::Key_P, Qt::ShiftModifier);
+  shoot(QStringLiteral("pins"));
+  const QPoint place = strip->pictureRect(1).center().toPoint();
+  QContextMenuEvent menu(QContextMenuEvent::Mouse, place, strip->mapToGlobal(place));
+  QCoreApplication::sendEvent(strip, &menu);
+  auto* shown = strip->findChild<QMenu*>();
+  ASSERT_NE(shown, nullptr);
+  shoot(QStringLiteral("pins-menu"), shown);
+  shown->close();
+  ui::theme().setMode(ui::ThemeMode::kDark);
+  shoot(QStringLiteral("pins-dark"));
+  QTest::keyClick(strip, Qt::Key_Return);
+  auto* viewer = composer()->findChild<ui::FrameViewer*>();
+  ASSERT_NE(viewer, nullptr);
+  ASSERT_TRUE(waitUntil([&] { return viewer->hasPicture(); }));
+  shoot(QStringLiteral("pins-viewer-dark"), viewer);
+  viewer->close();
+  ui::theme().setMode(ui::ThemeMode::kLight);
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !controller().busy(); }));
+  shoot(QStringLiteral("pins-sent"));
+  ui::theme().setZoomPercent(200);
+  m_window->resize(800, 560);
+  attachAndType(QStringLiteral("And here?"));
+  composer()->tray()->card(0)->pins()->toggle(1);
+  shoot(QStringLiteral("pins-200"));
 }
 
 TEST_F(Screenshots, Streaming) {

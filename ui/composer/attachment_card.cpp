@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_strip.h"
 #include "ui/shell/display_text.h"
 #include "ui/shell/error_text.h"
@@ -95,18 +96,35 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   m_remove->setIcon(icon(Glyph::kClose, IconColor::kMuted));
   m_remove->setToolTip(tr("Remove (Delete)"));
   m_remove->setAccessibleName(tr("Remove %1").arg(name));
+  m_pin = new QToolButton;
+  m_pin->setCheckable(true);
+  m_pin->setAutoRaise(true);
+  m_pin->setIcon(icon(Glyph::kPin));
+  m_pin->setToolTip(tr("Never drop this picture, whatever the method (P)"));
+  m_pin->setAccessibleName(tr("Pin %1").arg(name));
+  m_pin->hide();
+  head->addWidget(m_pin, 0, Qt::AlignTop);
   head->addWidget(m_remove, 0, Qt::AlignTop);
   layout->addLayout(head);
   setAccessibleName(tr("Attachment %1").arg(name));
   connect(m_remove, &QToolButton::clicked, this, &AttachmentCard::removeRequested);
+  m_pins = new FramePins(this);
+  m_pins->setRanges(m_attachment.pins);
+  connect(m_pin, &QToolButton::clicked, m_pins, [this] { m_pins->toggle(0); });
+  connect(m_pins, &FramePins::shown, this, &AttachmentCard::showPins);
+  connect(m_pins, &FramePins::changed, this, [this] {
+    m_attachment.pins = m_pins->ranges();
+    if (m_strip != nullptr) updatePlan();
+    Q_EMIT changed();
+  });
   connect(&m_preview, &MediaPreview::probed, this, [this](PreviewToken token, const MediaSummary& summary) {
     if (token == m_probe) onProbed(summary);
   });
   connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
     if (token == m_probe) onFailed(error);
   });
-  connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int index, double, const QImage& image) {
-    if (token == m_pictures && m_strip != nullptr) m_strip->setPicture(index, image);
+  connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int index, double actualS, const QImage& image) {
+    if (token == m_pictures && m_strip != nullptr) m_strip->setPicture(index, actualS, image);
   });
   if (!m_attachment.thumbnailPng.isEmpty()) m_poster.loadFromData(m_attachment.thumbnailPng, "PNG");
   m_probe = m_preview.probe(m_attachment.path);
@@ -129,6 +147,8 @@ void AttachmentCard::onProbed(const MediaSummary& summary) {
   if (!summary.posterPng.isEmpty()) m_attachment.thumbnailPng = summary.posterPng;
   showFacts();
   if (summary.kind == MediaKind::kVideo && summary.durationS > 0) buildVideoControls();
+  m_pin->setVisible(summary.kind == MediaKind::kImage);
+  showPins();
   m_picture->update();
   updateGeometry();
   Q_EMIT changed();
@@ -153,6 +173,7 @@ void AttachmentCard::showFacts() {
     if (!m_summary.codec.isEmpty()) facts << displayText(m_summary.codec);
   }
   facts << tr("%1 × %2").arg(m_summary.widthPx).arg(m_summary.heightPx) << formatBytes(m_summary.sizeBytes);
+  if (m_summary.kind == MediaKind::kImage && m_pins->any()) facts << tr("pinned");
   m_detail->setText(facts.join(QStringLiteral(" · ")));
 }
 
@@ -166,6 +187,7 @@ void AttachmentCard::buildVideoControls() {
   const double aspect = m_summary.heightPx > 0 ? double(m_summary.widthPx) / m_summary.heightPx : 16.0 / 9.0;
   m_strip->setVideo(m_summary.durationS, aspect);
   m_strip->setRange(m_attachment.plan.from_s, m_attachment.plan.to_s);
+  m_strip->setPins(m_pins);
   area->addWidget(m_strip);
   auto* row = new QHBoxLayout;
   setSpacing(row, 8);
@@ -214,11 +236,24 @@ QString AttachmentCard::planText() const {
   const double span = m_strip->toS() - m_strip->fromS();
   const double every = span / frames;
   const QString spacing = every >= 60 ? formatClock(every) : tr("%1 s").arg(QLocale().toString(every, 'f', every < 10 ? 2 : 0));
-  return tr("Frames asked: %1 · one every %2 · %3–%4").arg(frames).arg(spacing, formatClock(m_strip->fromS()), formatClock(m_strip->toS()));
+  const QString text =
+      tr("Frames asked: %1 · one every %2 · %3–%4").arg(frames).arg(spacing, formatClock(m_strip->fromS()), formatClock(m_strip->toS()));
+  const app::PinnedRanges pins = app::effectivePins(m_attachment);
+  int pinned = 0;
+  for (const double time : app::plannedTimes(m_attachment)) pinned += app::anyContains(pins, time) ? 1 : 0;
+  return pinned > 0 ? text + QStringLiteral(" · ") + tr("%n pinned", nullptr, pinned) : text;
+}
+
+void AttachmentCard::showPins() {
+  const bool pinned = m_pins->any();
+  m_pin->setChecked(pinned);
+  m_pin->setAccessibleDescription(pinned ? tr("Pinned: no method drops it") : QString());
+  if (m_state == CardState::kReady) showFacts();
 }
 
 void AttachmentCard::updatePlan() {
   m_strip->setPlannedFrames(m_frames->value());
+  m_strip->setSampledPins(app::effectivePins(m_attachment));
   m_plan->setText(planText());
 }
 
@@ -238,6 +273,8 @@ void AttachmentCard::mouseReleaseEvent(QMouseEvent* event) {
 void AttachmentCard::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Delete || event->key() == Qt::Key_Backspace) {
     Q_EMIT removeRequested();
+  } else if (event->key() == Qt::Key_P && m_state == CardState::kReady && m_attachment.kind == MediaKind::kImage) {
+    m_pins->toggle(0);
   } else if (event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
     open();
   } else {

@@ -1,6 +1,7 @@
 // One attached file in the composer: what it is, a look at it, and for a video the frames that the question will see.
 //
-// Used by attachment_tray.h. Asks MediaPreview for facts and pictures and keeps the Attachment up to date. A file that cannot be opened
+// Used by attachment_tray.h. Asks MediaPreview for facts and pictures and keeps the Attachment up to date, what is pinned of it included (an
+// image as a whole: button, or P on the card). A file that cannot be opened
 // stays visible with the reason until it is removed. UI thread only.
 #pragma once
 
@@ -16,6 +17,7 @@ class QToolButton;
 namespace winnow::ui {
 
 class ElidedLabel;
+class FramePins;
 class FrameStrip;
 
 enum class CardState : int { kOpening = 1, kReady = 2, kRefused = 3 };
@@ -32,6 +34,8 @@ class AttachmentCard : public QFrame {
   FrameStrip* strip() const { return m_strip; }
   QString shownName() const;  // as it fits
   QSpinBox* frameCount() const { return m_frames; }
+  FramePins* pins() const { return m_pins; }
+  QToolButton* pinButton() const { return m_pin; }  // images
   QString planText() const;  // "Frames asked: 64 · one every 2 s · 0:00–2:08"
 
  Q_SIGNALS:
@@ -51,6 +55,7 @@ class AttachmentCard : public QFrame {
   void buildVideoControls();
   void requestPictures();
   void updatePlan();
+  void showPins();
   void open();
 
   MediaPreview& m_preview;
@@ -64,6 +69,8 @@ class AttachmentCard : public QFrame {
   ElidedLabel* m_name = nullptr;
   QLabel* m_detail = nullptr;
   QToolButton* m_remove = nullptr;
+  QToolButton* m_pin = nullptr;
+  FramePins* m_pins = nullptr;
   QWidget* m_videoArea = nullptr;
   FrameStrip* m_strip = nullptr;
   QSpinBox* m_frames = nullptr;

@@ -256,6 +256,9 @@ void Composer::browse() {
 
 void Composer::openFrame(const QByteArray& path, MediaKind kind, const std::vector<double>& times, int index) {
   auto* viewer = new FrameViewer(m_preview, path, kind, times, index, this);
+  for (int i = 0; i < m_tray->count(); ++i) {
+    if (m_tray->card(i)->attachment().path == path) viewer->setPins(m_tray->card(i)->pins());
+  }
   viewer->open();
 }
 

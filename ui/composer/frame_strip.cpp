@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/composer/frame_pins.h"
 #include "ui/shell/format_text.h"
 #include "ui/theme/theme.h"
 
@@ -60,8 +61,16 @@ void FrameStrip::setPlannedFrames(int count) {
 }
 
 void FrameStrip::describe() {
-  setAccessibleDescription(tr("From %1 to %2 of %3. Left and Right move a handle, Up and Down change the handle, Enter shows the frame.")
-                               .arg(formatClock(m_fromS), formatClock(m_toS), formatClock(m_durationS)));
+  const QString range = tr("From %1 to %2 of %3.").arg(formatClock(m_fromS), formatClock(m_toS), formatClock(m_durationS));
+  const QString keys = tr("Up and Down go from handle to handle to the pictures, Left and Right move there, Enter shows the frame, P pins it, "
+                          "Shift+P pins all from the last pinned one to it.");
+  QStringList parts{range, pinnedText(), keys};
+  if (m_active == Grip::kFrame && currentPicture() >= 0) {
+    const QString time = formatClock(pictureTimes()[static_cast<std::size_t>(currentPicture())]);
+    parts.prepend(m_pins != nullptr && m_pins->isPinned(currentPicture()) ? tr("Frame at %1, pinned.").arg(time) : tr("Frame at %1.").arg(time));
+  }
+  parts.removeAll(QString());
+  setAccessibleDescription(parts.join(QLatin1Char(' ')));
 }
 
 QRectF FrameStrip::trackRect() const {
@@ -92,11 +101,13 @@ std::vector<double> FrameStrip::pictureTimes() const {
 void FrameStrip::clearPictures() {
   m_wantedCount = pictureCount();
   m_pictures.assign(static_cast<std::size_t>(m_wantedCount), QImage());
+  if (m_pins != nullptr) m_pins->setFrames(pictureTimes(), m_durationS);
   update();
 }
 
-void FrameStrip::setPicture(int index, const QImage& image) {
+void FrameStrip::setPicture(int index, double actualS, const QImage& image) {
   if (index < 0 || index >= static_cast<int>(m_pictures.size())) return;
+  if (m_pins != nullptr) m_pins->setShown(index, actualS);
   m_pictures[static_cast<std::size_t>(index)] = image;
   update();
 }
@@ -147,7 +158,8 @@ void FrameStrip::paintEvent(QPaintEvent*) {
       painter.restore();
     }
     if (i > 0) painter.fillRect(QRectF(rect.left() - 0.5, rect.top(), 1, rect.height()), c.surface);
-    if (static_cast<int>(i) == m_hoveredPicture) {
+    const bool current = hasFocus() && m_active == Grip::kFrame && static_cast<int>(i) == currentPicture();
+    if (static_cast<int>(i) == m_hoveredPicture || current) {
       painter.setPen(QPen(c.accent, 2));
       painter.setBrush(Qt::NoBrush);
       painter.drawRect(rect.adjusted(1, 1, -1, -1));
@@ -157,6 +169,7 @@ void FrameStrip::paintEvent(QPaintEvent*) {
   shade.setAlpha(195);
   painter.fillRect(QRectF(track.left(), track.top(), xOf(m_fromS) - track.left(), track.height()), shade);
   painter.fillRect(QRectF(xOf(m_toS), track.top(), track.right() - xOf(m_toS), track.height()), shade);
+  paintPins(painter, track);
   painter.restore();
 
   painter.setPen(Qt::NoPen);
@@ -186,7 +199,13 @@ void FrameStrip::paintEvent(QPaintEvent*) {
   const double span = m_toS - m_fromS;
   const qreal radius = m_planned * theme().px(5) > xOf(m_toS) - xOf(m_fromS) ? theme().px(1.2) : theme().px(1.8);
   for (int i = 0; i < m_planned && m_durationS > 0; ++i) {
-    painter.drawEllipse(QPointF(xOf(m_fromS + (i + 0.5) * span / m_planned), dotY), radius, radius);
+    const double time = m_fromS + (i + 0.5) * span / m_planned;
+    const QPointF dot(xOf(time), dotY);
+    if (app::anyContains(m_sampledPins, time)) {
+      painter.drawRect(QRectF(dot - QPointF(radius, radius * 1.6), QSizeF(2 * radius, 3.2 * radius)));
+    } else {
+      painter.drawEllipse(dot, radius, radius);
+    }
   }
 
   painter.setFont(theme().font(TextRole::kCaption));
@@ -254,7 +273,11 @@ void FrameStrip::mouseMoveEvent(QMouseEvent* event) {
 void FrameStrip::mouseReleaseEvent(QMouseEvent* event) {
   m_dragged = Grip::kNone;
   const int pressed = std::exchange(m_pressedPicture, -1);
-  if (pressed >= 0 && pictureRect(pressed).contains(event->position())) {
+  if (pressed < 0 || !pictureRect(pressed).contains(event->position())) return;
+  makeCurrent(pressed);
+  if (event->modifiers() & Qt::ShiftModifier) {
+    pinCurrent(true);
+  } else {
     Q_EMIT frameActivated(pictureTimes()[static_cast<std::size_t>(pressed)], pressed);
   }
 }
@@ -262,35 +285,42 @@ void FrameStrip::mouseReleaseEvent(QMouseEvent* event) {
 void FrameStrip::keyPressEvent(QKeyEvent* event) {
   const double step = m_durationS / 100.0 * (event->modifiers() & Qt::ShiftModifier ? 10.0 : 1.0);
   const double at = m_active == Grip::kTo ? m_toS : m_fromS;
+  const bool pictures = m_active == Grip::kFrame;
   switch (event->key()) {
     case Qt::Key_Left:
-      moveHandle(m_active, at - step);
+      pictures ? makeCurrent(currentPicture() - 1) : moveHandle(m_active, at - step);
       return;
     case Qt::Key_Right:
-      moveHandle(m_active, at + step);
+      pictures ? makeCurrent(currentPicture() + 1) : moveHandle(m_active, at + step);
       return;
     case Qt::Key_Home:
-      moveHandle(m_active, 0.0);
+      pictures ? makeCurrent(0) : moveHandle(m_active, 0.0);
       return;
     case Qt::Key_End:
-      moveHandle(m_active, m_durationS);
+      pictures ? makeCurrent(static_cast<int>(m_pictures.size())) : moveHandle(m_active, m_durationS);
       return;
     case Qt::Key_Up:
-    case Qt::Key_Down:
-      m_active = m_active == Grip::kTo ? Grip::kFrom : Grip::kTo;
+    case Qt::Key_Down: {
+      const Grip order[] = {Grip::kFrom, Grip::kTo, Grip::kFrame};
+      const auto place = static_cast<std::size_t>(std::find(order, order + 3, m_active) - order);
+      m_active = order[(place + (event->key() == Qt::Key_Down ? 1 : 2)) % 3];
+      describe();
       update();
+      return;
+    }
+    case Qt::Key_P:
+      if (event->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) break;
+      pinCurrent((event->modifiers() & Qt::ShiftModifier) != 0);
       return;
     case Qt::Key_Return:
     case Qt::Key_Enter:
-    case Qt::Key_Space: {
-      const int count = static_cast<int>(m_pictures.size());
-      if (count > 0) Q_EMIT frameActivated(at, std::clamp(static_cast<int>(at / m_durationS * count), 0, count - 1));
+    case Qt::Key_Space:
+      if (const int index = currentPicture(); index >= 0) Q_EMIT frameActivated(pictureTimes()[static_cast<std::size_t>(index)], index);
       return;
-    }
     default:
-      QWidget::keyPressEvent(event);
-      return;
+      break;
   }
+  QWidget::keyPressEvent(event);
 }
 
 bool FrameStrip::event(QEvent* event) {

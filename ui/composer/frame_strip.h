@@ -1,8 +1,9 @@
 // A video as a strip of evenly spaced pictures with their times, with handles for the range that the question is about.
 //
 // Used by the attachment card. Asks for pictures by a signal (so many as fit its width) and is given them; decodes nothing. The dots
-// under the pictures are the frames that will be sampled. Keyboard: Left/Right move the active handle (Shift: ten times as far), Up/Down
-// change the handle, Enter opens the frame at it. Seconds throughout. UI thread only.
+// under the pictures are the frames that will be sampled, squares those of them that are pinned. Keyboard: Up/Down go from handle to handle
+// to the pictures; Left/Right move the active handle (Shift: ten times as far) or go through the pictures; Enter opens the frame there, P
+// pins it, Shift+P (Shift+click) all from the last pinned one to it. Seconds throughout. UI thread only.
 #pragma once
 
 #include <QImage>
@@ -10,7 +11,13 @@
 #include <QWidget>
 #include <vector>
 
+#include "app/chat/pinned_ranges.h"
+
+class QPainter;
+
 namespace winnow::ui {
+
+class FramePins;
 
 class FrameStrip : public QWidget {
   Q_OBJECT
@@ -20,18 +27,23 @@ class FrameStrip : public QWidget {
   void setVideo(double durationS, double aspect);
   void setRange(double fromS, double toS);
   void setPlannedFrames(int count);
+  // What is pinned, kept elsewhere; told which frames there are. Without it nothing can be pinned.
+  void setPins(FramePins* pins);
+  // Of the frames that will be sampled, those in these ranges are pinned.
+  void setSampledPins(const app::PinnedRanges& ranges);
   double fromS() const { return m_fromS; }
   double toS() const { return m_toS; }
   double durationS() const { return m_durationS; }
 
   // Times of the pictures that the strip shows at its present width.
   std::vector<double> pictureTimes() const;
-  void setPicture(int index, const QImage& image);
+  void setPicture(int index, double actualS, const QImage& image);
   void clearPictures();
   QSize pictureSize() const;
   int pictureCount() const;
   QRectF pictureRect(int index) const;
   QRectF handleRect(bool end) const;
+  int currentPicture() const;  // the one that keys work on; -1 without pictures
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
@@ -48,17 +60,22 @@ class FrameStrip : public QWidget {
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   bool event(QEvent* event) override;
   void focusInEvent(QFocusEvent* event) override;
   void focusOutEvent(QFocusEvent* event) override;
 
  private:
-  enum class Grip : int { kNone = 0, kFrom = 1, kTo = 2 };
+  enum class Grip : int { kNone = 0, kFrom = 1, kTo = 2, kFrame = 3 };
   QRectF trackRect() const;
   double timeAt(qreal x) const;
   qreal xOf(double seconds) const;
   void moveHandle(Grip grip, double seconds);
   void describe();
+  void makeCurrent(int index);
+  void pinCurrent(bool fromAnchor);
+  QString pinnedText() const;
+  void paintPins(QPainter& painter, const QRectF& track) const;
 
   double m_durationS = 0.0;
   double m_aspect = 16.0 / 9.0;
@@ -69,6 +86,9 @@ class FrameStrip : public QWidget {
   int m_wantedCount = 0;
   Grip m_active = Grip::kFrom;
   Grip m_dragged = Grip::kNone;
+  int m_current = 0;  // of the pictures, while they have the keys
+  FramePins* m_pins = nullptr;
+  app::PinnedRanges m_sampledPins;
   int m_pressedPicture = -1;
   int m_hoveredPicture = -1;
   QTimer m_resizeTimer;  // a drag of the window's edge should not start a hundred decodes

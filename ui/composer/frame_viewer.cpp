@@ -2,6 +2,7 @@
 
 #include <QFile>
 #include <QFileInfo>
+#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -9,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/composer/frame_pins.h"
 #include "ui/shell/display_text.h"
 #include "ui/shell/error_text.h"
 #include "ui/shell/format_text.h"
@@ -52,7 +54,15 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
   bar->addWidget(m_previous);
   bar->addWidget(m_caption, 1);
   bar->addWidget(m_next);
+  m_pin = new QToolButton;
+  m_pin->setCheckable(true);
+  m_pin->setAutoRaise(true);
+  m_pin->setIcon(icon(Glyph::kPin));
+  m_pin->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  m_pin->hide();
+  bar->addWidget(m_pin);
   layout->addLayout(bar);
+  connect(m_pin, &QToolButton::clicked, this, [this] { pin((QGuiApplication::keyboardModifiers() & Qt::ShiftModifier) != 0); });
   connect(m_previous, &QToolButton::clicked, this, [this] { show(m_index - 1); });
   connect(m_next, &QToolButton::clicked, this, [this] { show(m_index + 1); });
   connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int, double actualS, const QImage& image) {
@@ -73,10 +83,39 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
   show(index);
 }
 
+void FrameViewer::setPins(FramePins* pins, const QString& consequence) {
+  m_pins = pins;
+  QString tip = m_times.size() > 1 ? tr("Never drop this frame, whatever the method (P). Shift: everything from the last pinned frame to this one.")
+                                   : tr("Never drop this picture, whatever the method (P)");
+  if (!consequence.isEmpty()) tip += QLatin1Char(' ') + consequence;
+  m_pin->setToolTip(tip);
+  m_pin->setAccessibleDescription(tip);
+  m_pin->show();
+  connect(pins, &FramePins::shown, this, &FrameViewer::showPin);
+  showPin();
+}
+
+void FrameViewer::showPin() {
+  if (m_pins.isNull()) return;
+  const bool pinned = m_pins->isPinned(pinnedFrame());
+  m_pin->setChecked(pinned);
+  m_pin->setText(pinned ? tr("Pinned") : tr("Pin"));
+  m_pin->setAccessibleName(pinned ? tr("Unpin this frame") : tr("Pin this frame"));
+}
+
+int FrameViewer::pinnedFrame() const { return m_times.empty() ? 0 : m_pins->nearest(m_times[static_cast<std::size_t>(m_index)]); }
+
+void FrameViewer::pin(bool fromAnchor) {
+  if (m_pins.isNull()) return;
+  fromAnchor ? m_pins->pinThrough(pinnedFrame()) : m_pins->toggle(pinnedFrame());
+  showPin();
+}
+
 void FrameViewer::show(int index) {
   m_index = m_times.empty() ? 0 : std::clamp(index, 0, static_cast<int>(m_times.size()) - 1);
   m_previous->setEnabled(m_index > 0);
   m_next->setEnabled(m_index + 1 < static_cast<int>(m_times.size()));
+  showPin();
   if (m_token != 0) m_preview.cancel(m_token);
   const std::vector<double> wanted{m_times.empty() ? 0.0 : m_times[static_cast<std::size_t>(m_index)]};
   m_token = m_preview.thumbnails(m_path, m_kind, wanted, kLargest);
@@ -102,6 +141,9 @@ void FrameViewer::keyPressEvent(QKeyEvent* event) {
       return;
     case Qt::Key_Right:
       show(m_index + 1);
+      return;
+    case Qt::Key_P:
+      pin((event->modifiers() & Qt::ShiftModifier) != 0);
       return;
     case Qt::Key_Home:
       show(0);

@@ -1,10 +1,12 @@
-// One picture large: a frame of a video or an attached image, with arrow keys to the next and previous frame.
+// One picture large: a frame of a video or an attached image, with arrow keys to the next and previous frame. Where there is something to
+// pin with, a button and P pin what is shown, Shift+P all from the last pinned frame to it.
 //
 // Opened from the frame strip and from attachments in the transcript. Pictures come from MediaPreview. UI thread only.
 #pragma once
 
 #include <QDialog>
 #include <QImage>
+#include <QPointer>
 #include <vector>
 
 #include "ui/composer/media_preview.h"
@@ -14,13 +16,19 @@ class QToolButton;
 
 namespace winnow::ui {
 
+class FramePins;
+
 class FrameViewer : public QDialog {
   Q_OBJECT
  public:
   // `times`: of the frames that the arrows step through; empty for an image.
   FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKind kind, std::vector<double> times, int index, QWidget* parent);
 
+  // pins: of this file; its frames need not be the viewer's. consequence: what pinning here entails, for the button's tip; may be empty.
+  void setPins(FramePins* pins, const QString& consequence = {});
+
   int index() const { return m_index; }
+  QToolButton* pinButton() const { return m_pin; }
   bool hasPicture() const { return !m_image.isNull(); }
 
  protected:
@@ -30,6 +38,9 @@ class FrameViewer : public QDialog {
  private:
   void show(int index);
   void present();
+  void showPin();
+  void pin(bool fromAnchor);
+  int pinnedFrame() const;  // of m_pins, the one shown
 
   MediaPreview& m_preview;
   QByteArray m_path;
@@ -42,6 +53,8 @@ class FrameViewer : public QDialog {
   QLabel* m_caption = nullptr;
   QToolButton* m_previous = nullptr;
   QToolButton* m_next = nullptr;
+  QToolButton* m_pin = nullptr;
+  QPointer<FramePins> m_pins;
 };
 
 }  // namespace winnow::ui

@@ -130,6 +130,8 @@ QWidget* InspectorPanel::buildNow() {
   layout->addWidget(m_memory);
   m_memoryDetail = caption(QString());
   layout->addWidget(m_memoryDetail);
+  m_pinned = caption(QString());
+  layout->addWidget(m_pinned);
   m_notes = caption(QString());
   layout->addWidget(m_notes);
   addGap(layout, 10);
@@ -223,6 +225,7 @@ void InspectorPanel::copyTable() {
 
 QString InspectorPanel::phaseLine() const { return m_phase->text(); }
 QString InspectorPanel::whyLine() const { return m_why->isHidden() ? QString() : m_why->text(); }
+QString InspectorPanel::pinnedLine() const { return m_pinned->isHidden() ? QString() : m_pinned->text(); }
 QString InspectorPanel::notesLine() const { return m_notes->isHidden() ? QString() : m_notes->text(); }
 
 void InspectorPanel::schedule() {
@@ -265,6 +268,8 @@ void InspectorPanel::refresh() {
           ? tr("Allocated %1 · peak %2 · index %3").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.peak), formatBytes(f.kv.metadata))
           : QString());
   m_memoryDetail->setVisible(f.hasReport);
+  m_pinned->setText(f.pinnedTokens > 0 ? tr("Pinned: %n tokens of every layer", nullptr, static_cast<int>(f.pinnedTokens)) : QString());
+  m_pinned->setVisible(f.pinnedTokens > 0);
   m_notes->setText(notesText(f.notes));
   m_notes->setVisible(!f.notes.empty());
   m_keptVisual->setValues(CacheMonitor::keptVisual(f), double(f.visualTokens));

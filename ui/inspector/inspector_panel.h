@@ -35,6 +35,7 @@ class InspectorPanel : public QWidget {
   QString phaseLine() const;
   QString whyLine() const;    // what the allocator's numbers mean; empty while there are none
   LayerBars* layerBars() const { return m_layers; }
+  QString pinnedLine() const;
   QString notesLine() const;  // empty while hidden
 
   QSize sizeHint() const override;
@@ -63,6 +64,7 @@ class InspectorPanel : public QWidget {
   QLabel* m_bytesDetail = nullptr;
   MemoryBar* m_memory = nullptr;
   QLabel* m_memoryDetail = nullptr;
+  QLabel* m_pinned = nullptr;
   QLabel* m_notes = nullptr;
   KeptBar* m_keptVisual = nullptr;
   KeptBar* m_keptText = nullptr;

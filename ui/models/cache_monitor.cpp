@@ -100,6 +100,7 @@ void CacheMonitor::take(const EventBody& event) {
     f.layers = report->layers;
     f.slots = slotsOf(report->layers);
     f.notes = report->notes;
+    f.pinnedTokens = static_cast<qint64>(report->pinned.size());
     f.visualTokens = f.textTokens = 0;
     for (const TokenOrigin& token : report->tokens) ++(token.modality == Modality::kVisual ? f.visualTokens : f.textTokens);
   } else if (const auto* sample = std::get_if<DecodeSample>(&event)) {

@@ -29,6 +29,7 @@ struct CacheFigures {
   double tokensPerS = 0.0;
   double ttftMs = 0.0;  // of the finished turn
   TimingsMs timings;
+  qint64 pinnedTokens = 0;  // that no layer may drop
   std::vector<CompressionNote> notes;
   std::vector<double> speedHistory;  // tokens per second, oldest first
 };

@@ -333,7 +333,10 @@ void ChatController::startEngine(const app::TurnIds& ids) {
   m_list.setRunning(ids.conversation);
   m_monitor.begin(QString::fromStdString(run.options.recipe.spec.method), run.options.recipe.spec.retention);
   try {
-    m_run->request = m_engine.post(app::buildTurn(ids.conversation, m_sending->thread, turnOptions));
+    Turn turn = app::buildTurn(ids.conversation, m_sending->thread, turnOptions);
+    m_run->pins = pinsOf(m_sending->thread);
+    turn.guard = guardOf(turn, m_run->pins);
+    m_run->request = m_engine.post(std::move(turn));
   } catch (const Exception& exception) {
     finish(app::MessageState::kFailed, nullptr, exception.error());
   }
@@ -399,6 +402,7 @@ void ChatController::onRunEvent(const EventBody& body) {
     onSampled(*sampled);
   } else if (const auto* finished = std::get_if<Finished>(&body)) {
     const bool interrupted = finished->reason == StopReason::kInterrupted;
+    if (!finished->restored) m_answeredPins[m_run->conversation] = m_run->pins;
     if (!finished->restored && !finished->answer.empty()) m_run->text = QString::fromStdString(finished->answer);
     finish(interrupted ? app::MessageState::kInterrupted : app::MessageState::kComplete, finished->restored ? nullptr : &finished->figures,
            std::nullopt);
@@ -537,17 +541,6 @@ std::vector<MessageContent> ChatController::currentMessages() const {
   return contents;
 }
 
-QString ChatController::planDetail(const app::Attachment& attachment) const {
-  if (attachment.kind == MediaKind::kImage) {
-    return attachment.widthPx > 0 ? tr("%1 × %2 pixels").arg(attachment.widthPx).arg(attachment.heightPx) : tr("Image");
-  }
-  const double to = attachment.plan.to_s < 0 ? attachment.durationS : attachment.plan.to_s;
-  const QString range = QStringLiteral("%1–%2").arg(formatClock(attachment.plan.from_s), formatClock(to));
-  const app::SampledTimes& sampled = attachment.sampled;
-  if (!sampled.actualS.empty()) return tr("%1 asked, %2 done · %3").arg(sampled.askedS.size()).arg(sampled.actualS.size()).arg(range);
-  return tr("Frames: %1 · %2").arg(attachment.plan.frame_count).arg(range);
-}
-
 MessageContent ChatController::contentOf(const app::StoredMessage& message) const {
   MessageContent content;
   content.id = message.id;
@@ -560,7 +553,7 @@ MessageContent ChatController::contentOf(const app::StoredMessage& message) cons
     summary.video = attachment.kind == MediaKind::kVideo;
     summary.path = QFile::decodeName(attachment.path);
     summary.title = displayText(QFileInfo(summary.path).fileName());
-    summary.detail = planDetail(attachment);
+    summary.detail = planDetail(attachment) + pinDetail(attachment);
     if (!attachment.thumbnailPng.isEmpty()) summary.thumbnail.loadFromData(attachment.thumbnailPng, "PNG");
     content.attachments.push_back(std::move(summary));
   }

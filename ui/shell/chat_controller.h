@@ -63,6 +63,9 @@ class ChatController : public QObject {
   void saveDraft(const app::Draft& draft);
   void saveView(app::MessageId anchor, double offset);
 
+  // What is pinned of a sent question's attachment from now on; the next answer reads the thread again for it.
+  void setPins(app::MessageId question, int place, const app::PinnedRanges& pins);
+
   void setDevice(Device device) { m_device = device; }  // of models loaded from now on
   // Its folder is just called "model": the window says what it is.
   void setDemoModelFolder(const QString& folder) { m_demoModelFolder = folder; }
@@ -98,6 +101,7 @@ class ChatController : public QObject {
     double share = -1.0;
     app::ConversationOptions options;
     QList<app::StoredMessage> thread;  // what the engine was given; knows what was sampled of it
+    std::vector<app::PinnedRanges> pins;
   };
   struct Sending {
     app::RequestToken token = 0;
@@ -127,6 +131,10 @@ class ChatController : public QObject {
   app::StoredMessage* stored(app::MessageId id);
   MessageContent contentOf(const app::StoredMessage& message) const;
   QString planDetail(const app::Attachment& attachment) const;
+  QString pinDetail(const app::Attachment& attachment) const;  // " · 3 pinned", or nothing
+  Guard guardOf(const Turn& turn, const std::vector<app::PinnedRanges>& pins) const;
+  // Of every image and video of the thread, in order.
+  static std::vector<app::PinnedRanges> pinsOf(const QList<app::StoredMessage>& thread);
 
   app::EngineHost& m_engine;
   app::ChatStore& m_store;
@@ -139,6 +147,7 @@ class ChatController : public QObject {
   app::RequestToken m_creatingForDraft = 0;
   std::optional<app::Draft> m_draftBeforeCreation;
   ConversationId m_lastDeleted = 0;
+  QHash<ConversationId, std::vector<app::PinnedRanges>> m_answeredPins;  // of the turn that the engine's cache comes from
   app::MessageId m_editing = 0;  // the question that is written anew
   std::optional<Run> m_run;
   std::optional<Sending> m_sending;

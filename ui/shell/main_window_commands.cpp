@@ -18,6 +18,7 @@
 
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/composer.h"
+#include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/inspector/inspector_panel.h"
@@ -211,13 +212,14 @@ void MainWindow::openAttachment(qint64 message, int index) {
   if (stored == nullptr || index < 0 || index >= stored->attachments.size()) return;
   const app::Attachment& attachment = stored->attachments[index];
   std::vector<double> times = attachment.sampled.actualS;
-  if (attachment.kind == MediaKind::kVideo && times.empty()) {
-    const double from = attachment.plan.from_s;
-    const double to = attachment.plan.to_s < 0 ? attachment.durationS : attachment.plan.to_s;
-    const int frames = std::max(1, attachment.plan.frame_count);
-    for (int i = 0; i < frames; ++i) times.push_back(from + (i + 0.5) * (to - from) / frames);
-  }
-  (new FrameViewer(m_services.preview, attachment.path, attachment.kind, std::move(times), 0, this))->open();
+  if (attachment.kind == MediaKind::kVideo && times.empty()) times = app::plannedTimes(attachment);
+  auto* viewer = new FrameViewer(m_services.preview, attachment.path, attachment.kind, times, 0, this);
+  auto* pins = new FramePins(viewer);
+  if (attachment.kind == MediaKind::kVideo) pins->setFrames(std::move(times), attachment.durationS);
+  pins->setRanges(attachment.pins);
+  connect(pins, &FramePins::changed, this, [this, pins, message, index] { m_controller->setPins(message, index, pins->ranges()); });
+  viewer->setPins(pins, tr("The next answer reads the whole conversation again for it."));
+  viewer->open();
 }
 
 void MainWindow::cycleRegion() {

@@ -150,6 +150,18 @@ QPainterPath strokes(Glyph glyph) {
       p.moveTo(12, 7.9);
       p.lineTo(12, 8);
       break;
+    case Glyph::kPin:
+      p.moveTo(8.5, 3.5);
+      p.lineTo(15.5, 3.5);
+      p.moveTo(10, 3.5);
+      p.lineTo(10, 9.5);
+      p.lineTo(6.5, 14);
+      p.lineTo(17.5, 14);
+      p.lineTo(14, 9.5);
+      p.lineTo(14, 3.5);
+      p.moveTo(12, 14);
+      p.lineTo(12, 20.5);
+      break;
     case Glyph::kFolder:
       p.moveTo(3.5, 7);
       p.lineTo(3.5, 18.5);

@@ -34,6 +34,7 @@ enum class Glyph : int {
   kChip,
   kArrowDown,
   kChat,
+  kPin,
 };
 
 // Paints the glyph into rect (its largest centred square) in one colour.

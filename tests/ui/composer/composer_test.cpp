@@ -1,6 +1,8 @@
 #include "ui/composer/composer.h"
 
 #include <QClipboard>
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QMimeData>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -123,6 +125,78 @@ TEST_F(ComposerTest, StripSetsRangeAndFramesByKeyboardAndMouse) {
   EXPECT_EQ(card()->attachment().plan.frame_count, 16);
   EXPECT_TRUE(card()->planText().contains(QStringLiteral("16"))) << card()->planText().toStdString();
   EXPECT_EQ(m_composer.draft().attachments[0].plan.frame_count, 16);
+}
+
+TEST_F(ComposerTest, FramesArePinnedByKeyMouseAndMenu) {
+  m_composer.addFile("/clips/long.mp4");
+  ASSERT_TRUE(opened());
+  FrameStrip* strip = card()->strip();
+  ASSERT_TRUE(waitUntil([&] { return m_preview.thumbnailsAsked > 0; }));
+  const int pictures = strip->pictureCount();
+  ASSERT_GE(pictures, 4);
+  const double slot = 128.0 / pictures;
+  const auto pins = [&] { return m_composer.draft().attachments[0].pins; };
+  QSignalSpy changed(&m_composer, &Composer::draftChanged);
+
+  QTest::keyClick(strip, Qt::Key_Up);  // from the first handle to the pictures
+  QTest::keyClick(strip, Qt::Key_Right);
+  EXPECT_EQ(strip->currentPicture(), 1);
+  QTest::keyClick(strip, Qt::Key_P);
+  ASSERT_EQ(pins().size(), 1U);
+  EXPECT_NEAR(pins()[0].fromS, slot, 1e-6);
+  EXPECT_NEAR(pins()[0].toS, 2 * slot, 1e-6);
+  EXPECT_EQ(changed.count(), 1);
+  EXPECT_TRUE(strip->accessibleDescription().contains(QStringLiteral("pinned"))) << strip->accessibleDescription().toStdString();
+  EXPECT_TRUE(card()->planText().endsWith(QStringLiteral("pinned"))) << card()->planText().toStdString();
+
+  QTest::mouseClick(strip, Qt::LeftButton, Qt::ShiftModifier, strip->pictureRect(3).center().toPoint());
+  ASSERT_EQ(pins().size(), 1U);
+  EXPECT_NEAR(pins()[0].toS, 4 * slot, 1e-6);
+  EXPECT_EQ(m_composer.findChild<FrameViewer*>(), nullptr) << "Shift pins, it does not open";
+  QTest::keyClick(strip, Qt::Key_Left);
+  QTest::keyClick(strip, Qt::Key_P);  // the third: a hole in the range
+  ASSERT_EQ(pins().size(), 2U);
+  EXPECT_NEAR(pins()[0].toS, 2 * slot, 1e-6);
+
+  // In the viewer, and what it changes is seen on the strip.
+  QTest::keyClick(strip, Qt::Key_Return);
+  auto* viewer = m_composer.findChild<FrameViewer*>();
+  ASSERT_NE(viewer, nullptr);
+  EXPECT_EQ(viewer->index(), 2);
+  EXPECT_FALSE(viewer->pinButton()->isChecked());
+  QTest::keyClick(viewer, Qt::Key_P);
+  EXPECT_TRUE(viewer->pinButton()->isChecked());
+  EXPECT_EQ(pins().size(), 1U);
+  QTest::mouseClick(viewer->pinButton(), Qt::LeftButton);
+  EXPECT_EQ(pins().size(), 2U);
+  viewer->close();
+
+  const QPoint place = strip->pictureRect(0).center().toPoint();
+  QContextMenuEvent menu(QContextMenuEvent::Mouse, place, strip->mapToGlobal(place));
+  QCoreApplication::sendEvent(strip, &menu);
+  auto* shown = strip->findChild<QMenu*>();
+  ASSERT_NE(shown, nullptr);
+  for (QAction* action : shown->actions()) {
+    if (action->text() == QStringLiteral("Unpin all")) action->trigger();
+  }
+  EXPECT_TRUE(pins().empty());
+  shown->close();
+}
+
+TEST_F(ComposerTest, AnImageIsPinnedAsAWholeAndADraftBringsItBack) {
+  m_composer.addFile("/photos/one.png");
+  ASSERT_TRUE(opened());
+  ASSERT_TRUE(card()->pinButton()->isVisibleTo(card()));
+  QTest::keyClick(card(), Qt::Key_P);
+  EXPECT_TRUE(card()->pinButton()->isChecked());
+  const app::Draft draft = m_composer.draft();
+  EXPECT_EQ(draft.attachments[0].pins.size(), 1U);
+  m_composer.clear();
+  m_composer.setDraft(draft);
+  ASSERT_TRUE(opened());
+  EXPECT_TRUE(card()->pinButton()->isChecked());
+  QTest::mouseClick(card()->pinButton(), Qt::LeftButton);
+  EXPECT_TRUE(m_composer.draft().attachments[0].pins.empty());
 }
 
 TEST_F(ComposerTest, AFrameOpensLargeAndArrowsStep) {

@@ -8,6 +8,8 @@
 
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_tray.h"
+#include "ui/composer/frame_strip.h"
+#include "ui/composer/frame_viewer.h"
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/notice_bar.h"
 
@@ -223,6 +225,54 @@ TEST_F(MainWindowTest, DraftsComeBack) {
   close();
   open();
   ASSERT_TRUE(waitUntil([this] { return composer()->prompt()->toPlainText() == QStringLiteral("not sent yet"); }));
+}
+
+// Pinned while composing, sent, kept over a restart; pinned otherwise later, the next answer reads everything again.
+TEST_F(MainWindowTest, PinsAreSentKeptAndChanged) {
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(waitUntil([this] { return composer()->tray()->count() == 1 && !composer()->tray()->opening() && m_preview->thumbnailsAsked > 0; }));
+  ui::FrameStrip* strip = composer()->tray()->card(0)->strip();
+  QTest::keyClick(strip, Qt::Key_Up);
+  QTest::keyClick(strip, Qt::Key_P);
+  const app::PinnedRanges pinned = composer()->draft().attachments[0].pins;
+  ASSERT_EQ(pinned.size(), 1U);
+  ask(QStringLiteral("What color is the star?"));
+  const auto lastTurn = [this] {
+    Turn seen;
+    for (const Request& request : m_log->requests()) {
+      if (const auto* turn = std::get_if<Turn>(&request.body)) seen = *turn;
+    }
+    return seen;
+  };
+  ASSERT_EQ(lastTurn().pins.size(), 1U);
+  EXPECT_EQ(lastTurn().guard, Guard::kKeep);
+  EXPECT_GT(controller().monitor().figures().pinnedTokens, 0);
+  EXPECT_TRUE(transcript()->messageAt(0).attachments.at(0).detail.contains(QStringLiteral("pinned")));
+  ask(QStringLiteral("And then?"));
+  EXPECT_EQ(lastTurn().pins.size(), 1U) << "of the whole thread";
+  EXPECT_EQ(lastTurn().guard, Guard::kKeep) << "nothing about the pins has changed";
+
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4; }));
+  const qint64 question = transcript()->messageAt(0).id;
+  EXPECT_EQ(controller().storedMessage(question)->attachments[0].pins, pinned);
+  ask(QStringLiteral("And now?"));
+
+  // The first frame of the sent video, unpinned in the viewer.
+  Q_EMIT transcript()->attachmentActivated(question, 0);
+  auto* viewer = m_window->findChild<ui::FrameViewer*>();
+  ASSERT_NE(viewer, nullptr);
+  EXPECT_TRUE(viewer->pinButton()->isChecked());
+  EXPECT_TRUE(viewer->pinButton()->toolTip().contains(QStringLiteral("reads the whole conversation again")));
+  QTest::keyClick(viewer, Qt::Key_P);
+  EXPECT_FALSE(viewer->pinButton()->isChecked());
+  viewer->close();
+  EXPECT_NE(controller().storedMessage(question)->attachments[0].pins, pinned);
+  ask(QStringLiteral("And without it?"));
+  EXPECT_EQ(lastTurn().guard, Guard::kPrefill);
+  ask(QStringLiteral("And once more?"));
+  EXPECT_EQ(lastTurn().guard, Guard::kKeep);
 }
 
 TEST_F(MainWindowTest, InitialStateIsOneEnterAway) {

@@ -1,0 +1,109 @@
+// The strip's pins: how they are drawn, the menu, and the current frame that keys work on.
+#include <QContextMenuEvent>
+#include <QMenu>
+#include <QPainter>
+#include <algorithm>
+
+#include "ui/composer/frame_pins.h"
+#include "ui/composer/frame_strip.h"
+#include "ui/shell/format_text.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+
+void FrameStrip::setPins(FramePins* pins) {
+  m_pins = pins;
+  m_pins->setFrames(pictureTimes(), m_durationS);
+  setToolTip(tr("Click a picture to see it large. P, or the menu, pins it: no method drops it then."));
+  connect(m_pins, &FramePins::shown, this, [this] {
+    describe();
+    update();
+  });
+}
+
+void FrameStrip::setSampledPins(const app::PinnedRanges& ranges) {
+  m_sampledPins = ranges;
+  update();
+}
+
+int FrameStrip::currentPicture() const {
+  const int count = static_cast<int>(m_pictures.size());
+  if (count == 0) return -1;
+  if (m_active == Grip::kFrame) return std::clamp(m_current, 0, count - 1);
+  const double at = m_active == Grip::kTo ? m_toS : m_fromS;
+  return m_durationS > 0 ? std::clamp(static_cast<int>(at / m_durationS * count), 0, count - 1) : -1;
+}
+
+void FrameStrip::makeCurrent(int index) {
+  m_active = Grip::kFrame;
+  m_current = std::clamp(index, 0, std::max(0, static_cast<int>(m_pictures.size()) - 1));
+  describe();
+  update();
+}
+
+void FrameStrip::pinCurrent(bool fromAnchor) {
+  const int index = currentPicture();
+  if (m_pins == nullptr || index < 0) return;
+  fromAnchor ? m_pins->pinThrough(index) : m_pins->toggle(index);
+}
+
+QString FrameStrip::pinnedText() const {
+  if (m_pins == nullptr || !m_pins->any()) return {};
+  QStringList ranges;
+  for (const app::PinnedRange& range : m_pins->ranges()) ranges << QStringLiteral("%1–%2").arg(formatClock(range.fromS), formatClock(range.toS));
+  return tr("Pinned: %1.").arg(ranges.join(QStringLiteral(", ")));
+}
+
+void FrameStrip::paintPins(QPainter& painter, const QRectF& track) const {
+  if (m_pins == nullptr) return;
+  const Colors& c = theme().colors();
+  const qreal badge = theme().px(18);
+  for (const app::PinnedRange& range : m_pins->ranges()) {
+    const qreal left = xOf(std::max(0.0, range.fromS));
+    const qreal right = xOf(std::min(m_durationS, range.toS));
+    const QRectF frame = QRectF(left, track.top(), std::max<qreal>(right - left, badge), track.height()).adjusted(1.5, 1.5, -1.5, -1.5);
+    // Two strokes, dark and light: one of them shows on every picture.
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(QColor(0, 0, 0, 190), theme().px(4)));
+    painter.drawRoundedRect(frame, theme().px(3), theme().px(3));
+    painter.setPen(QPen(QColor(255, 255, 255), theme().px(2)));
+    painter.drawRoundedRect(frame, theme().px(3), theme().px(3));
+    const QRectF circle(frame.left() + theme().px(3), frame.top() + theme().px(3), badge, badge);
+    painter.setPen(QPen(QColor(255, 255, 255), 1.2));
+    painter.setBrush(c.accent);
+    painter.drawEllipse(circle);
+    const qreal inset = badge * 0.18;
+    paintGlyph(painter, Glyph::kPin, circle.adjusted(inset, inset, -inset, -inset), c.onAccent);
+  }
+}
+
+void FrameStrip::contextMenuEvent(QContextMenuEvent* event) {
+  if (m_pins == nullptr || m_durationS <= 0) return;
+  QPoint place = event->globalPos();
+  if (event->reason() == QContextMenuEvent::Mouse) {
+    for (std::size_t i = 0; i < m_pictures.size(); ++i) {
+      if (pictureRect(static_cast<int>(i)).contains(event->pos())) makeCurrent(static_cast<int>(i));
+    }
+  } else {
+    const QRectF current = pictureRect(std::max(0, currentPicture()));
+    place = mapToGlobal(current.center().toPoint());
+  }
+  const int index = currentPicture();
+  if (index < 0) return;
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  const QString time = formatClock(pictureTimes()[static_cast<std::size_t>(index)]);
+  const bool pinned = m_pins->isPinned(index);
+  menu->addAction(icon(Glyph::kPin), pinned ? tr("Unpin %1").arg(time) : tr("Pin %1: never drop it").arg(time), Qt::Key_P, this,
+                  [this] { pinCurrent(false); });
+  menu->addAction(tr("Pin from the last pinned frame to %1").arg(time), Qt::SHIFT | Qt::Key_P, this, [this] { pinCurrent(true); })
+      ->setEnabled(m_pins->hasAnchor());
+  menu->addAction(tr("Unpin all"), this, [this] { m_pins->clear(); })->setEnabled(m_pins->any());
+  menu->addSeparator();
+  menu->addAction(tr("Show %1 large").arg(time), Qt::Key_Return, this,
+                  [this, index] { Q_EMIT frameActivated(pictureTimes()[static_cast<std::size_t>(index)], index); });
+  menu->popup(place);
+}
+
+}  // namespace winnow::ui
