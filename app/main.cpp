@@ -13,6 +13,7 @@
 #include "app/settings/settings.h"
 #include "engine/api/engine.h"
 #include "ui/models/media_preview_thread.h"
+#include "ui/shell/english_plurals.h"
 #include "ui/shell/main_window.h"
 #include "ui/theme/theme.h"
 
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   QApplication::setApplicationDisplayName("Winnow");
   QApplication::setApplicationVersion(WINNOW_VERSION);
   QApplication::setDesktopFileName("io.github.winnow.Winnow");
+  ui::installEnglishPlurals(application);
   ui::Theme::instance().install(application);
   const std::optional<bootstrap::Options> options = bootstrap::parseOptions(application);
   if (!options) return 2;

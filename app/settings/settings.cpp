@@ -15,10 +15,27 @@ namespace {
 
 using namespace setting_keys;
 
-constexpr std::array kAllKeys = {kTheme, kZoom, kSendKey, kMethod, kRetention, kRecipe, kSavedRecipes,
-                                 kFrameCount, kMaxNewTokens, kLastModelFolder, kRecentModelFolders, kAutoLoadModel,
-                                 kLastMediaFolder, kWindowGeometry, kWindowLayout, kSidebarVisible, kCachePanelVisible,
-                                 kLastConversation, kWelcomeSeen};
+constexpr std::array kAllKeys = {kTheme,
+                                 kZoom,
+                                 kSendKey,
+                                 kMethod,
+                                 kRetention,
+                                 kRecipe,
+                                 kSavedRecipes,
+                                 kComparedRecipes,
+                                 kComparisonOrder,
+                                 kFrameCount,
+                                 kMaxNewTokens,
+                                 kLastModelFolder,
+                                 kRecentModelFolders,
+                                 kAutoLoadModel,
+                                 kLastMediaFolder,
+                                 kWindowGeometry,
+                                 kWindowLayout,
+                                 kSidebarVisible,
+                                 kCachePanelVisible,
+                                 kLastConversation,
+                                 kWelcomeSeen};
 
 constexpr double kMinZoom = 0.75;
 constexpr double kMaxZoom = 2.0;
@@ -33,6 +50,7 @@ QString text(const char* key) { return QString::fromLatin1(key); }
 // Stored words of enums; the order is that of the enum's values.
 constexpr std::array kThemes = {"system", "light", "dark"};
 constexpr std::array kSendKeys = {"enter", "control-enter"};
+constexpr std::array kColumnOrders = {"one-after-another", "interleaved"};
 
 template <typename Enum, std::size_t N>
 Enum enumFrom(const QString& word, const std::array<const char*, N>& words, Enum fallback) {
@@ -174,6 +192,18 @@ void Settings::removeRecipe(const std::string& name) {
   std::erase_if(recipes, [&](const NamedRecipe& saved) { return saved.name == name; });
   store(kSavedRecipes, QString::fromStdString(recipesToJson(recipes)));
 }
+
+std::vector<NamedRecipe> Settings::comparedRecipes() const {
+  std::vector<NamedRecipe> recipes = recipesFromJson(value(kComparedRecipes).toStdString());
+  if (recipes.size() > Compare::kMostRecipes) recipes.resize(Compare::kMostRecipes);
+  return recipes;
+}
+void Settings::setComparedRecipes(const std::vector<NamedRecipe>& recipes) {
+  if (recipes.size() <= Compare::kMostRecipes) store(kComparedRecipes, QString::fromStdString(recipesToJson(recipes)));
+}
+
+ColumnOrder Settings::comparisonOrder() const { return enumFrom(value(kComparisonOrder), kColumnOrders, ColumnOrder::kOneAfterAnother); }
+void Settings::setComparisonOrder(ColumnOrder order) { store(kComparisonOrder, enumWord(order, kColumnOrders)); }
 
 ConversationOptions Settings::conversationDefaults() const {
   ConversationOptions options;

@@ -61,6 +61,12 @@ class Settings : public QObject {
   bool saveRecipe(const NamedRecipe& recipe);
   void removeRecipe(const std::string& name);
 
+  // The last set that was compared, in the order of its columns; empty: none yet.
+  std::vector<NamedRecipe> comparedRecipes() const;
+  void setComparedRecipes(const std::vector<NamedRecipe>& recipes);
+  ColumnOrder comparisonOrder() const;
+  void setComparisonOrder(ColumnOrder order);
+
   QString lastModelFolder() const;  // empty: none chosen yet
   void setLastModelFolder(const QString& folder);  // also enters the recent list
   QStringList recentModelFolders() const;  // newest first, at most ten
@@ -108,6 +114,8 @@ inline constexpr char kMethod[] = "cache/method";
 inline constexpr char kRetention[] = "cache/retention";
 inline constexpr char kRecipe[] = "cache/recipe";
 inline constexpr char kSavedRecipes[] = "cache/saved_recipes";
+inline constexpr char kComparedRecipes[] = "compare/recipes";
+inline constexpr char kComparisonOrder[] = "compare/order";
 inline constexpr char kFrameCount[] = "media/frame_count";
 inline constexpr char kMaxNewTokens[] = "chat/max_new_tokens";
 inline constexpr char kLastModelFolder[] = "models/last_folder";

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <thread>
+
+#include "tests/support/scripted_comparison.h"
 
 namespace winnow::test {
 
@@ -69,16 +72,32 @@ ScriptedEngine::~ScriptedEngine() {
 void ScriptedEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
   if (log_) log_->add(request);
   if (std::holds_alternative<ForgetConversation>(request.body)) return;
-  std::string said;
+  std::map<std::int32_t, std::string> said;  // by column, of those that have not finished
+  bool any_finished = false;
   const auto interrupted = [&] {
     const Interrupt kind = interrupt.state();
     if (kind == Interrupt::kNone) return false;
     if (log_) log_->addInterrupt(request.id, kind);
+    const bool whole = std::holds_alternative<Compare>(request.body) || std::holds_alternative<Score>(request.body);
     Finished finished;
     finished.reason = StopReason::kInterrupted;
-    finished.restored = kind == Interrupt::kCancel;
-    finished.answer = said;
-    sink.on_event({request.id, finished});
+    if (kind == Interrupt::kCancel || (whole && said.empty() && !any_finished)) {
+      finished.restored = true;
+      finished.answer = said[Event::kNoColumn];
+      sink.on_event({request.id, finished});
+    } else if (!whole) {
+      finished.answer = said[Event::kNoColumn];
+      sink.on_event({request.id, finished});
+    } else {
+      for (const auto& [column, text] : said) {
+        finished.answer = text;
+        sink.on_event({request.id, finished, column});
+      }
+      Compared compared;
+      compared.prefills = 1;
+      compared.stopped = true;
+      sink.on_event({request.id, compared});
+    }
     return true;
   };
   for (Step& step : script_(request)) {
@@ -92,8 +111,12 @@ void ScriptedEngine::handle(const Request& request, EventSink& sink, const Inter
     if (std::holds_alternative<ThrowForeign>(step.action)) throw 42;
     if (std::holds_alternative<EndSilently>(step.action)) return;
     Say& say = std::get<Say>(step.action);
-    if (const auto* delta = std::get_if<TextDelta>(&say.body)) said += delta->text;
-    sink.on_event({request.id, std::move(say.body)});
+    if (const auto* delta = std::get_if<TextDelta>(&say.body)) said[say.column] += delta->text;
+    if (std::holds_alternative<Finished>(say.body) && say.column != Event::kNoColumn) {
+      said.erase(say.column);
+      any_finished = true;
+    }
+    sink.on_event({request.id, std::move(say.body), say.column});
   }
 }
 
@@ -243,6 +266,11 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
 
 Script default_script(const Request& request) {
   if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+  if (std::holds_alternative<Compare>(request.body)) {
+    const std::string color[] = {"The star is red.", "The star is blue.", "A red star."};
+    return compare_script(request, {color[0], color[0], color[1], color[2]});
+  }
+  if (const auto* score = std::get_if<Score>(&request.body)) return score_script(request, score->answer);
   std::string question;
   const auto& messages = std::get<Turn>(request.body).messages;
   if (!messages.empty()) {

@@ -2,7 +2,8 @@
 //
 // A script is a list of steps per request; the default script answers a Turn with "You asked: <question>" and loads any folder. Between
 // steps and during delays the interrupt is polled every millisecond: Stop ends with Finished{kInterrupted} and the text so far, Cancel with
-// Finished{kInterrupted, restored}. A stall waits until it is interrupted.
+// Finished{kInterrupted, restored}. A stall waits until it is interrupted. A stopped comparison ends the columns that have text and says
+// Compared; before the first word it is restored, as a check always is.
 // Threads: handle() on the engine's thread; ScriptedEngineLog may be read from anywhere.
 #pragma once
 
@@ -20,6 +21,7 @@ namespace winnow::test {
 
 struct Say {  // one event
   EventBody body;
+  std::int32_t column = Event::kNoColumn;
 };
 struct Throw {  // std::runtime_error out of handle(): a broken engine
   std::string what;
@@ -70,7 +72,7 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
 // ModelLoaded for the folder asked, shaped like the demo model.
 Script load_script(const Request& request, std::chrono::milliseconds shard_delay = {}, int shards = 2);
 Script failure_script(ErrorCode code, const std::string& subject, const std::string& reason);
-// load_script or answer_script by the kind of request.
+// load_script, answer_script, compare_script or score_script by the kind of request.
 Script default_script(const Request& request);
 
 }  // namespace winnow::test

@@ -4,8 +4,10 @@
 #include <QPainter>
 #include <QTextBlock>
 #include <QTextCursor>
+#include <QTextLayout>
 #include <QTextTable>
 #include <algorithm>
+#include <cmath>
 
 #include "ui/shell/display_text.h"
 #include "ui/theme/theme.h"
@@ -182,6 +184,47 @@ void BlockDocument::buildMarkdown(QStringView source) {
     }
   }
   cursor.endEditBlock();
+}
+
+void BlockDocument::setMarks(QStringView source, const std::vector<TextMark>& marks) {
+  m_marks = placesOfMarks(source, marks, m_document.toRawText());
+  const Colors& c = theme().colors();
+  QTextCursor cursor(&m_document);
+  cursor.beginEditBlock();
+  for (const MarkPlace& place : m_marks) {
+    const bool first = marks[place.mark].kind == TextMark::Kind::kFirst;
+    QTextCharFormat format;
+    format.setBackground(c.warningSoft);
+    format.setUnderlineColor(c.warning);
+    format.setUnderlineStyle(first ? QTextCharFormat::SingleUnderline : QTextCharFormat::DashUnderline);
+    if (first) format.setFontWeight(QFont::Bold);
+    cursor.setPosition(place.from);
+    cursor.setPosition(place.to, QTextCursor::KeepAnchor);
+    cursor.mergeCharFormat(format);
+  }
+  cursor.endEditBlock();
+}
+
+int BlockDocument::markAt(const QPointF& point) const {
+  const int position = m_document.documentLayout()->hitTest(point, Qt::ExactHit);
+  for (const MarkPlace& place : m_marks) {
+    if (position >= place.from && position < place.to) return static_cast<int>(place.mark);
+  }
+  return -1;
+}
+
+QRectF BlockDocument::markRect(int mark) const {
+  const auto place =
+      std::find_if(m_marks.begin(), m_marks.end(), [mark](const MarkPlace& each) { return static_cast<int>(each.mark) == mark; });
+  if (place == m_marks.end()) return {};
+  const QTextBlock block = m_document.findBlock(place->from);
+  const QPointF origin = m_document.documentLayout()->blockBoundingRect(block).topLeft();  // lays out what was not yet
+  const int inBlock = place->from - block.position();
+  const QTextLine line = block.layout()->lineForTextPosition(inBlock);
+  if (!line.isValid()) return {};
+  const qreal left = line.cursorToX(inBlock),
+              right = line.cursorToX(std::min(inBlock + place->to - place->from, line.textStart() + line.textLength()));
+  return QRectF(origin.x() + std::min(left, right), origin.y() + line.y(), std::abs(right - left), line.height());
 }
 
 void BlockDocument::setWidth(qreal width) {

@@ -7,6 +7,7 @@
 #include <QTextDocument>
 #include <memory>
 
+#include "ui/chat_view/mark_places.h"
 #include "ui/chat_view/markdown_parser.h"
 
 class QPainter;
@@ -23,6 +24,12 @@ class BlockDocument {
   void setWidth(qreal width);
   qreal height() const { return m_document.size().height(); }
   qreal idealWidth() const { return m_document.idealWidth(); }
+
+  // Marks of the source, ascending; replaces none that were set before: set once.
+  void setMarks(QStringView source, const std::vector<TextMark>& marks);
+  // The mark under the point, as an index into the marks set; none: -1.
+  int markAt(const QPointF& point) const;
+  QRectF markRect(int mark) const;  // of its first line; empty: not shown
 
   // Selected characters [from, to); from == to paints no selection.
   void paint(QPainter& painter, const QRectF& clip, int from, int to);
@@ -50,6 +57,7 @@ class BlockDocument {
   void paintQuoteBars(QPainter& painter);
 
   Document m_document;
+  std::vector<MarkPlace> m_marks;
 };
 
 }  // namespace winnow::ui

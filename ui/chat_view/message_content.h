@@ -33,6 +33,22 @@ struct MessageMetrics {
   qint64 kvFullBytes = 0;
 };
 
+// A word of an answer that deserves a look; drawn with a line under it and a tint.
+struct TextMark {
+  enum class Kind : int { kDiffers = 1, kFirst = 2 };  // the first one is drawn heavier
+  qsizetype from = 0;                                  // in MessageContent::text
+  qsizetype length = 0;
+  Kind kind = Kind::kDiffers;
+  QString note;  // plain text for pointer and keyboard; may be empty
+
+  friend bool operator==(const TextMark&, const TextMark&) = default;
+};
+
+struct ComparisonSummary {
+  qint64 id = 0;  // 0: it is running
+  QString label;  // "Comparison of 3 methods"
+};
+
 struct MessageContent {
   qint64 id = 0;
   Speaker speaker = Speaker::kAssistant;
@@ -46,6 +62,11 @@ struct MessageContent {
   std::optional<Error> error;
   int branch = 0;  // index among its siblings
   int branchCount = 1;
+  std::vector<TextMark> marks;                 // ascending, not overlapping
+  QString checked;                             // of an answer that was checked against the full cache: how it came out
+  bool checkable = false;                      // an answer that can be checked
+  std::vector<ComparisonSummary> comparisons;  // of a question
+  bool bare = false;                           // the text alone: no role, no footer, no actions that change the chat
 };
 
 }  // namespace winnow::ui

@@ -38,6 +38,9 @@ void MessageRows::update(MessageContent content) {
     m_splitter.clear();
     m_splitter.append(content.text);
     m_rows.clear();
+  } else {
+    setMarks(std::move(content.marks));
+    content.marks = m_content.marks;
   }
   m_content = std::move(content);
   rebuildRows();
@@ -67,6 +70,36 @@ void MessageRows::setPhase(const QString& phase, double share) {
   }
 }
 
+void MessageRows::setMarks(std::vector<TextMark> marks) {
+  if (marks == m_content.marks) return;
+  std::vector<std::vector<TextMark>> before;
+  for (const Row& row : m_rows) before.push_back(row.kind == RowKind::kText ? marksWithin(row) : std::vector<TextMark>());
+  m_content.marks = std::move(marks);
+  for (std::size_t i = 0; i < m_rows.size(); ++i) {
+    if (m_rows[i].kind != RowKind::kText || marksWithin(m_rows[i]) == before[i]) continue;
+    m_rows[i].measured = false;  // a heavier word may take another line
+    m_rows[i].document.reset();
+  }
+}
+
+std::pair<std::size_t, std::size_t> MessageRows::marksOf(const Row& row) const {
+  const SourceBlock& block = m_splitter.blocks()[row.block];
+  const auto begins = [](const TextMark& mark, qsizetype at) { return mark.from < at; };
+  const std::vector<TextMark>& marks = m_content.marks;
+  const auto first = std::lower_bound(marks.begin(), marks.end(), block.start, begins);
+  const auto last = std::lower_bound(first, marks.end(), block.start + block.length, begins);
+  return {static_cast<std::size_t>(first - marks.begin()), static_cast<std::size_t>(last - marks.begin())};
+}
+
+std::vector<TextMark> MessageRows::marksWithin(const Row& row) const {
+  const auto [first, last] = marksOf(row);
+  const SourceBlock& block = m_splitter.blocks()[row.block];
+  std::vector<TextMark> marks(m_content.marks.begin() + static_cast<std::ptrdiff_t>(first),
+                              m_content.marks.begin() + static_cast<std::ptrdiff_t>(last));
+  for (TextMark& mark : marks) mark.from -= isCode(row) ? block.codeStart : block.start;
+  return marks;
+}
+
 void MessageRows::rebuildRows() {
   std::vector<Row> text;
   for (Row& row : m_rows) {
@@ -79,7 +112,7 @@ void MessageRows::rebuildRows() {
     m_rows.push_back(std::move(row));
   };
   const bool assistant = m_content.speaker == Speaker::kAssistant;
-  if (assistant) add(RowKind::kRole);
+  if (assistant && !m_content.bare) add(RowKind::kRole);
   if (!m_content.attachments.empty()) add(RowKind::kAttachments);
   for (std::size_t i = 0; i < m_splitter.blocks().size(); ++i) {
     if (i < text.size()) {
@@ -93,6 +126,8 @@ void MessageRows::rebuildRows() {
   if (m_content.error) add(RowKind::kError);
   if (m_content.status == MessageStatus::kInterrupted) add(RowKind::kNote);
   const bool busy = m_content.status == MessageStatus::kWaiting || m_content.status == MessageStatus::kStreaming;
+  if (m_content.bare) return;
+  if (!m_content.comparisons.empty()) add(RowKind::kComparisons);
   if (!assistant && m_content.branchCount > 1) add(RowKind::kFooter);  // wordings of the question
   if (assistant && !busy && !(m_content.error && m_content.text.isEmpty() && m_content.branchCount < 2)) add(RowKind::kFooter);
 }
@@ -139,6 +174,8 @@ qreal MessageRows::gapAbove(std::size_t index) const {
       if (block.continues) return 0;
       return theme().px(m_rows[index - 1].kind == RowKind::kText ? 10 : 6);
     }
+    case RowKind::kComparisons:
+      return theme().px(14);  // out of the bubble
     default:
       return theme().px(8);
   }
@@ -187,6 +224,8 @@ qreal MessageRows::measureFixed(const Row& row) const {
       const auto rects = flow(texts, QPointF(0, 0), m_width, theme().font(TextRole::kCaption));
       return line + theme().px(6) + rects.back().bottom();
     }
+    case RowKind::kComparisons:
+      return static_cast<qreal>(m_content.comparisons.size()) * theme().px(34) - theme().px(6);
     case RowKind::kText:
       break;
   }
@@ -216,9 +255,10 @@ void MessageRows::place() {
 std::unique_ptr<BlockDocument> MessageRows::makeDocument(const Row& row) const {
   ++g_documentsBuilt;
   const SourceBlock& block = m_splitter.blocks()[row.block];
-  if (isCode(row))
-    return std::make_unique<BlockDocument>(QStringView(m_splitter.text()).mid(block.codeStart, block.codeLength), BlockStyle::kCode);
-  return std::make_unique<BlockDocument>(m_splitter.source(block), styleOf(row));
+  const QStringView source = isCode(row) ? QStringView(m_splitter.text()).mid(block.codeStart, block.codeLength) : m_splitter.source(block);
+  auto document = std::make_unique<BlockDocument>(source, styleOf(row));
+  if (const std::vector<TextMark> marks = marksWithin(row); !marks.empty()) document->setMarks(source, marks);
+  return document;
 }
 
 bool MessageRows::measureRows(qreal top, qreal bottom) {
@@ -263,7 +303,7 @@ QRectF MessageRows::bubble() const {
   bool anyUnmeasured = false;
   qreal bottom = 0;
   for (const Row& row : m_rows) {
-    if (row.kind == RowKind::kFooter) continue;
+    if (row.kind == RowKind::kFooter || row.kind == RowKind::kComparisons) continue;
     if (row.kind == RowKind::kText && !row.measured) anyUnmeasured = true;
     bottom = row.top + row.height;
   }
@@ -279,7 +319,7 @@ QRectF MessageRows::bubble() const {
 }
 
 QRectF MessageRows::rowRect(const Row& row) const {
-  if (m_content.speaker == Speaker::kUser && row.kind != RowKind::kFooter) {
+  if (m_content.speaker == Speaker::kUser && row.kind != RowKind::kFooter && row.kind != RowKind::kComparisons) {
     const QRectF box = bubble();
     return QRectF(box.left() + theme().px(14), row.top, box.width() - 2 * theme().px(14), row.height);
   }
@@ -299,6 +339,7 @@ std::vector<QString> MessageRows::metricTexts() const {
   std::vector<QString> texts;
   const MessageMetrics& m = m_content.metrics;
   if (!m.valid) return texts;
+  if (!m_content.checked.isEmpty()) texts.push_back(m_content.checked);
   texts.push_back(m.method);
   texts.push_back(TranscriptWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
   if (m.tokensPerS > 0)
@@ -332,7 +373,7 @@ void MessageRows::toggleErrorDetails() {
 
 bool isIconOnly(Action action) {
   return action == Action::kCopy || action == Action::kEdit || action == Action::kRegenerate || action == Action::kPreviousBranch ||
-         action == Action::kNextBranch;
+         action == Action::kNextBranch || action == Action::kCheck;
 }
 
 std::vector<ActionArea> MessageRows::actions(bool showAll) const {
@@ -406,6 +447,11 @@ std::vector<ActionArea> MessageRows::actions(bool showAll) const {
           }
           areas.push_back({Action::kRegenerate, QRectF(x, y, size, size), TranscriptWords::tr("Regenerate"), 0});
           x += size + theme().px(2);
+          if (m_content.checkable) {
+            areas.push_back(
+                {Action::kCheck, QRectF(x, y, size, size), TranscriptWords::tr("What changed? Check against the full cache"), 0});
+            x += size + theme().px(2);
+          }
         }
         if (m_content.branchCount > 1) {
           const QString previous = user ? TranscriptWords::tr("Previous wording") : TranscriptWords::tr("Previous answer");
@@ -413,6 +459,16 @@ std::vector<ActionArea> MessageRows::actions(bool showAll) const {
           if (m_content.branch > 0) areas.push_back({Action::kPreviousBranch, QRectF(x, y, size, size), previous, 0});
           x += size + count;
           if (m_content.branch + 1 < m_content.branchCount) areas.push_back({Action::kNextBranch, QRectF(x, y, size, size), next, 0});
+        }
+        break;
+      }
+      case RowKind::kComparisons: {
+        qreal y = rect.top();
+        for (std::size_t i = 0; i < m_content.comparisons.size(); ++i) {
+          const QString& label = m_content.comparisons[i].label;
+          const qreal w = std::min(rect.width(), textWidth(label) + theme().px(24));
+          areas.push_back({Action::kComparison, QRectF(rect.right() - w, y, w, size), label, static_cast<int>(i)});
+          y += theme().px(34);
         }
         break;
       }

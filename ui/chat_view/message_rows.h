@@ -16,7 +16,7 @@
 
 namespace winnow::ui {
 
-enum class RowKind : int { kRole = 1, kAttachments, kText, kPhase, kError, kNote, kFooter };
+enum class RowKind : int { kRole = 1, kAttachments, kText, kPhase, kError, kNote, kFooter, kComparisons };
 
 enum class Action : int {
   kNone = 0,
@@ -30,7 +30,9 @@ enum class Action : int {
   kPreviousBranch,
   kNextBranch,
   kAttachment,
-  kEdit
+  kEdit,
+  kCheck,
+  kComparison
 };
 
 bool isIconOnly(Action action);  // drawn as a glyph; its label is the tooltip
@@ -39,7 +41,7 @@ struct ActionArea {
   Action action = Action::kNone;
   QRectF rect;  // relative to the message
   QString label;
-  int index = 0;  // attachment
+  int index = 0;  // attachment, comparison
 };
 
 struct Row {
@@ -59,6 +61,7 @@ class MessageRows {
   void update(MessageContent content);  // everything but the text may differ cheaply; a changed text is split anew
   void appendText(QStringView delta);
   void setPhase(const QString& phase, double share);
+  void setMarks(std::vector<TextMark> marks);  // only blocks whose marks differ are made anew
 
   // Lays out for a column of this width. Text rows keep their estimate until measureRows() reaches them.
   void layout(qreal width);
@@ -82,6 +85,8 @@ class MessageRows {
   bool errorDetailsShown() const { return m_errorDetails; }
   void toggleErrorDetails();
   std::unique_ptr<BlockDocument> makeDocument(const Row& row) const;
+  // The marks of a text row: [first, last) of content().marks.
+  std::pair<std::size_t, std::size_t> marksOf(const Row& row) const;
   QString plainText() const { return m_content.text; }
 
   // Times a block was turned into a document, over all messages: the tests hold re-parsing to the tail with it.
@@ -89,6 +94,7 @@ class MessageRows {
 
  private:
   void rebuildRows();
+  std::vector<TextMark> marksWithin(const Row& row) const;
   void place();
   qreal gapAbove(std::size_t index) const;
   qreal measureFixed(const Row& row) const;

@@ -26,6 +26,11 @@ class MessageInterface : public QAccessibleInterface {
     QString name = content.roleLabel + QStringLiteral(": ") + content.text;
     for (const AttachmentSummary& attachment : content.attachments) name += QStringLiteral(" [") + attachment.title + QLatin1Char(']');
     if (!content.phase.isEmpty()) name += QStringLiteral(" ") + content.phase;
+    if (!content.checked.isEmpty()) name += QStringLiteral(" ") + content.checked;
+    for (const TextMark& mark : content.marks) {
+      if (!mark.note.isEmpty()) name += QLatin1Char('\n') + mark.note;
+    }
+    for (const ComparisonSummary& comparison : content.comparisons) name += QStringLiteral(" [") + comparison.label + QLatin1Char(']');
     return name;
   }
   void setText(QAccessible::Text, const QString&) override {}

@@ -37,6 +37,8 @@ TranscriptView::Target TranscriptView::targetAt(const QPoint& viewportPoint) con
     if (!rect.contains(local)) continue;
     target.text = true;
     target.link = row.document->linkAt(local - rect.topLeft());
+    if (const int mark = row.document->markAt(local - rect.topLeft()); mark >= 0)
+      target.mark = static_cast<int>(message.marksOf(row).first) + mark;
   }
   return target;
 }
@@ -49,6 +51,67 @@ QRect TranscriptView::actionRect(qint64 id, Action action) const {
       return area.rect.translated(columnLeft(), m_tops[static_cast<std::size_t>(index)] + contentTop()).toAlignedRect();
   }
   return {};
+}
+
+QRect TranscriptView::markRect(qint64 id, int mark) const {
+  const int index = indexOf(id);
+  if (index < 0 || mark < 0) return {};
+  const MessageRows& message = *m_messages[static_cast<std::size_t>(index)];
+  for (const Row& row : message.rows()) {
+    if (row.kind != RowKind::kText || !row.document) continue;
+    const auto [first, last] = message.marksOf(row);
+    if (static_cast<std::size_t>(mark) < first || static_cast<std::size_t>(mark) >= last) continue;
+    const QRectF local = row.document->markRect(mark - static_cast<int>(first));
+    if (local.isEmpty()) return {};
+    return local.translated(message.textRect(row).topLeft())
+        .translated(columnLeft(), m_tops[static_cast<std::size_t>(index)] + contentTop())
+        .toAlignedRect();
+  }
+  return {};
+}
+
+QString TranscriptView::focusedNote() const {
+  const MessageContent* content = m_mark < 0 ? nullptr : message(m_markMessage);
+  return content != nullptr && static_cast<std::size_t>(m_mark) < content->marks.size()
+             ? content->marks[static_cast<std::size_t>(m_mark)].note
+             : QString();
+}
+
+// From mark to mark over all messages; what a pointer shows is shown here too, and told to screen readers.
+void TranscriptView::moveMark(int step) {
+  std::vector<std::pair<int, int>> all;  // message, mark
+  int at = -1;
+  for (int i = 0; i < messageCount(); ++i) {
+    const MessageContent& content = messageAt(i);
+    for (int mark = 0; mark < static_cast<int>(content.marks.size()); ++mark) {
+      if (content.id == m_markMessage && mark == m_mark) at = static_cast<int>(all.size());
+      all.emplace_back(i, mark);
+    }
+  }
+  if (all.empty()) return;
+  const int count = static_cast<int>(all.size());
+  at = at < 0 ? (step > 0 ? 0 : count - 1) : (at + step + count) % count;
+  const auto [index, mark] = all[static_cast<std::size_t>(at)];
+  m_markMessage = messageAt(index).id;
+  m_mark = mark;
+  m_focusIndex = index;
+  QRect rect = markRect(m_markMessage, m_mark);
+  if (rect.isEmpty() || rect.top() < 0 || rect.bottom() > viewport()->height()) {
+    // Text that was never near the viewport has no document: its message is brought into view first.
+    if (rect.isEmpty()) {
+      verticalScrollBar()->setValue(qRound(m_tops[static_cast<std::size_t>(index)]));
+      layoutVisible();
+      rect = markRect(m_markMessage, m_mark);
+    }
+    if (!rect.isEmpty()) verticalScrollBar()->setValue(verticalScrollBar()->value() + rect.top() - viewport()->height() / 3);
+    rect = markRect(m_markMessage, m_mark);
+  }
+  const QString note = focusedNote();
+  setAccessibleDescription(note);
+  QAccessibleEvent event(this, QAccessible::DescriptionChanged);
+  QAccessible::updateAccessibility(&event);
+  if (!note.isEmpty()) QToolTip::showText(viewport()->mapToGlobal(rect.bottomLeft()), note.toHtmlEscaped(), viewport(), rect);
+  viewport()->update();
 }
 
 void TranscriptView::mousePressEvent(QMouseEvent* event) {
@@ -143,6 +206,12 @@ void TranscriptView::trigger(const Target& target) {
     case Action::kStop:
       Q_EMIT stopRequested(id);
       break;
+    case Action::kCheck:
+      Q_EMIT checkRequested(id);
+      break;
+    case Action::kComparison:
+      Q_EMIT comparisonActivated(id, target.area.index);
+      break;
     case Action::kPreviousBranch:
       Q_EMIT branchRequested(id, -1);
       break;
@@ -214,6 +283,9 @@ void TranscriptView::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Space:
       bar->triggerAction(QAbstractSlider::SliderPageStepAdd);
       return;
+    case Qt::Key_F8:
+      moveMark(event->modifiers() & Qt::ShiftModifier ? -1 : 1);
+      return;
     case Qt::Key_Home:
       bar->setValue(0);
       return;
@@ -248,10 +320,20 @@ void TranscriptView::contextMenuEvent(QContextMenuEvent* event) {
     const int index = target.message;
     menu.addAction(tr("Copy &message"), this, [this, index] { trigger({index, {Action::kCopy, {}, {}, 0}, {}, false}); });
     const bool busy = content.status == MessageStatus::kWaiting || content.status == MessageStatus::kStreaming;
-    if (content.speaker == Speaker::kAssistant && !busy) {
+    if (content.speaker == Speaker::kAssistant && !busy && !content.bare) {
       menu.addAction(tr("&Regenerate"), this, [this, index] { trigger({index, {Action::kRegenerate, {}, {}, 0}, {}, false}); });
+      if (content.checkable) {
+        menu.addAction(tr("&What changed? Check against the full cache"), this, [this, index] {
+          trigger({index, {Action::kCheck, {}, {}, 0}, {}, false});
+        });
+      }
     } else if (content.speaker == Speaker::kUser) {
       menu.addAction(tr("&Edit question"), this, [this, index] { trigger({index, {Action::kEdit, {}, {}, 0}, {}, false}); });
+      for (int i = 0; i < static_cast<int>(content.comparisons.size()); ++i) {
+        menu.addAction(tr("Open: %1").arg(content.comparisons[static_cast<std::size_t>(i)].label), this, [this, index, i] {
+          trigger({index, {Action::kComparison, {}, {}, i}, {}, false});
+        });
+      }
     }
   }
   menu.addSeparator();
@@ -267,6 +349,10 @@ bool TranscriptView::viewportEvent(QEvent* event) {
       QToolTip::showText(help->globalPos(), target.area.label.toHtmlEscaped(), viewport());
     } else if (target.link.isValid()) {
       QToolTip::showText(help->globalPos(), target.link.toString(QUrl::FullyEncoded).toHtmlEscaped(), viewport());
+    } else if (target.message >= 0 && target.mark >= 0) {
+      const MessageContent& content = messageAt(target.message);
+      QToolTip::showText(help->globalPos(), content.marks[static_cast<std::size_t>(target.mark)].note.toHtmlEscaped(), viewport(),
+                         markRect(content.id, target.mark));
     } else {
       QToolTip::hideText();
     }

@@ -33,6 +33,10 @@ Glyph glyphOf(Action action) {
       return Glyph::kChevronLeft;
     case Action::kNextBranch:
       return Glyph::kChevronRight;
+    case Action::kCheck:
+      return Glyph::kDiffers;
+    case Action::kComparison:
+      return Glyph::kColumns;
     default:
       return Glyph::kCopy;
   }
@@ -155,6 +159,16 @@ void TranscriptView::paintRow(QPainter& painter, const MessageRows& message, int
       painter.save();
       painter.translate(text.topLeft());
       row.document->paint(painter, clip.translated(-text.topLeft()), from, to);
+      if (hasFocus() && m_mark >= 0 && m_markMessage == content.id) {
+        const auto [first, last] = message.marksOf(row);
+        const std::size_t mark = static_cast<std::size_t>(m_mark);
+        if (mark >= first && mark < last) {
+          painter.setBrush(Qt::NoBrush);
+          painter.setPen(QPen(c.accent, 1.6));
+          painter.drawRoundedRect(row.document->markRect(static_cast<int>(mark - first)).adjusted(-2, -1, 2, 1), theme().smallRadius() / 2,
+                                  theme().smallRadius() / 2);
+        }
+      }
       painter.restore();
       break;
     }
@@ -239,13 +253,15 @@ void TranscriptView::paintRow(QPainter& painter, const MessageRows& message, int
       }
       break;
     }
+    case RowKind::kComparisons:
+      break;  // actions only
   }
 }
 
 void TranscriptView::paintAction(QPainter& painter, const ActionArea& area, bool hovered, const MessageRows&) const {
   const Colors& c = theme().colors();
   const bool outlined = area.action == Action::kRetry || area.action == Action::kErrorDetails || area.action == Action::kErrorCopy ||
-                        area.action == Action::kStop;
+                        area.action == Action::kStop || area.action == Action::kComparison;
   if (outlined) {
     fillRounded(painter, area.rect, theme().smallRadius() + 2, hovered ? c.hover : c.surface, c.border);
   } else if (hovered) {
@@ -259,10 +275,11 @@ void TranscriptView::paintAction(QPainter& painter, const ActionArea& area, bool
   }
   painter.setFont(theme().font(TextRole::kCaption));
   painter.setPen(color);
-  if (area.action == Action::kCopyCode || area.action == Action::kStop) {
+  if (area.action == Action::kCopyCode || area.action == Action::kStop || area.action == Action::kComparison) {
     const QRectF mark(area.rect.left() + theme().px(8), area.rect.center().y() - glyph / 2, glyph, glyph);
     paintGlyph(painter, glyphOf(area.action), mark, color);
-    painter.drawText(area.rect.adjusted(theme().px(8) + glyph, 0, 0, 0), Qt::AlignCenter, area.label);
+    const QRectF room = area.rect.adjusted(theme().px(8) + glyph, 0, 0, 0);
+    painter.drawText(room, Qt::AlignCenter, QFontMetricsF(painter.font()).elidedText(area.label, Qt::ElideRight, room.width()));
   } else {
     painter.drawText(area.rect, Qt::AlignCenter, area.label);
   }

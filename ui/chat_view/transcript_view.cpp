@@ -46,7 +46,8 @@ TranscriptView::~TranscriptView() = default;
 QSize TranscriptView::minimumSizeHint() const { return QSize(theme().px(240), theme().px(80)); }
 
 qreal TranscriptView::columnWidth() const {
-  const qreal margin = theme().space(Space::kHuge);
+  // A column of a comparison is narrow: its text needs the room.
+  const qreal margin = theme().space(viewport()->width() < theme().px(420) ? Space::kMedium : Space::kHuge);
   return std::max<qreal>(120, std::min<qreal>(theme().px(kColumnUnits), viewport()->width() - 2 * margin));
 }
 
@@ -75,6 +76,8 @@ void TranscriptView::setMessages(std::vector<MessageContent> messages) {
   m_hover = Target();
   m_pressed.reset();
   m_focusIndex = -1;
+  m_markMessage = 0;
+  m_mark = -1;
   for (MessageContent& message : messages) m_messages.push_back(std::make_unique<MessageRows>(std::move(message)));
   relayout(true);
   scrollToEnd();
@@ -132,6 +135,14 @@ void TranscriptView::setPhase(qint64 id, const QString& phase, double share) {
   updateAnimation();
 }
 
+void TranscriptView::setMarks(qint64 id, std::vector<TextMark> marks) {
+  const int index = indexOf(id);
+  if (index < 0 || m_messages[static_cast<std::size_t>(index)]->content().marks == marks) return;
+  const bool wasAtEnd = atEnd();
+  m_messages[static_cast<std::size_t>(index)]->setMarks(std::move(marks));
+  afterChange(wasAtEnd);
+}
+
 void TranscriptView::relayout(bool) {
   for (auto& message : m_messages) message->layout(columnWidth());
   computeTops();
@@ -142,7 +153,7 @@ void TranscriptView::relayout(bool) {
 
 void TranscriptView::computeTops(std::size_t from) {
   m_tops.resize(m_messages.size() + 1);
-  qreal y = from == 0 ? theme().space(Space::kHuge) : m_tops[from];
+  qreal y = from == 0 ? theme().space(bare() ? Space::kSmall : Space::kHuge) : m_tops[from];
   for (std::size_t i = from; i < m_messages.size(); ++i) {
     m_tops[i] = y;
     y += m_messages[i]->height() + theme().space(Space::kHuge);
@@ -208,7 +219,7 @@ void TranscriptView::layoutVisible() {
 }
 
 void TranscriptView::updatePill() {
-  const bool show = !atEnd() && !m_messages.empty();
+  const bool show = !atEnd() && !m_messages.empty() && !bare();
   if (show) {
     m_pill->adjustSize();
     m_pill->move((viewport()->width() - m_pill->width()) / 2, viewport()->height() - m_pill->height() - theme().space(Space::kMedium));
@@ -232,7 +243,10 @@ void TranscriptView::scrollToEnd() {
   viewport()->update();
 }
 
+bool TranscriptView::bare() const { return m_messages.size() == 1 && m_messages.front()->content().bare; }
+
 TranscriptView::Anchor TranscriptView::anchor() const {
+  if (bare() && verticalScrollBar()->value() == 0) return {m_messages.front()->content().id, -m_tops.front()};
   if (atEnd() || m_messages.empty()) return {};
   const int index = std::max(0, messageAtY(verticalScrollBar()->value()));
   return {m_messages[static_cast<std::size_t>(index)]->content().id,

@@ -30,6 +30,7 @@ class TranscriptView : public QAbstractScrollArea {
   void removeMessage(qint64 id);
   void appendText(qint64 id, const QString& delta);
   void setPhase(qint64 id, const QString& phase, double share);
+  void setMarks(qint64 id, std::vector<TextMark> marks);
 
   int messageCount() const { return static_cast<int>(m_messages.size()); }
   const MessageContent* message(qint64 id) const;
@@ -52,6 +53,10 @@ class TranscriptView : public QAbstractScrollArea {
   // Where an action of a message is drawn, in viewport coordinates; an empty rectangle when it is not offered.
   QRect actionRect(qint64 id, Action action) const;
   int focusedMessage() const { return m_focusIndex; }
+  // Where a mark of a message is drawn, in viewport coordinates; an empty rectangle when it is not near the viewport.
+  QRect markRect(qint64 id, int mark) const;
+  // The note of the mark that F8 stands on; empty: on none.
+  QString focusedNote() const;
 
   QSize minimumSizeHint() const override;
 
@@ -59,6 +64,8 @@ class TranscriptView : public QAbstractScrollArea {
   void regenerateRequested(qint64 id);
   void stopRequested(qint64 id);
   void editRequested(qint64 id);  // of a question
+  void checkRequested(qint64 id);
+  void comparisonActivated(qint64 id, int index);
   void branchRequested(qint64 id, int step);
   void attachmentActivated(qint64 id, int index);
   void linkActivated(const QUrl& url);
@@ -92,9 +99,11 @@ class TranscriptView : public QAbstractScrollArea {
     ActionArea area;
     QUrl link;
     bool text = false;
+    int mark = -1;  // of the message under the pointer
   };
 
   int indexOf(qint64 id) const;
+  bool bare() const;  // one answer alone: read from its top
   void relayout(bool widthChanged);
   void computeTops(std::size_t from = 0);
   void afterChange(bool wasAtEnd);
@@ -115,6 +124,7 @@ class TranscriptView : public QAbstractScrollArea {
   void paintRow(QPainter& painter, const MessageRows& message, int index, std::size_t row, const QRectF& clip);
   void paintAction(QPainter& painter, const ActionArea& area, bool hovered, const MessageRows& message) const;
   void moveFocus(int step);
+  void moveMark(int step);
   void updateAnimation();
 
   std::vector<std::unique_ptr<MessageRows>> m_messages;
@@ -125,6 +135,8 @@ class TranscriptView : public QAbstractScrollArea {
   bool m_selecting = false;
   bool m_layingOut = false;
   int m_focusIndex = -1;
+  qint64 m_markMessage = 0;  // where F8 stands
+  int m_mark = -1;
   int m_animationTimer = 0;
   int m_animationStep = 0;
   QPushButton* m_pill = nullptr;

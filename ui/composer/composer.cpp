@@ -51,6 +51,12 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   m_hint = new QLabel(tr("Shift+Enter: new line"));
   setTextRole(m_hint, TextRole::kCaption);
   setMuted(m_hint);
+  m_compare = new QToolButton;
+  m_compare->setAutoRaise(true);
+  m_compare->setCheckable(true);
+  m_compare->setIcon(icon(Glyph::kColumns));
+  m_compare->setToolTip(tr("Compare methods (Ctrl+K)"));
+  m_compare->setAccessibleName(tr("Compare methods"));
   m_send = new QToolButton;
   setPrimary(m_send);
   row->addWidget(m_attach);
@@ -58,6 +64,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   row->addStretch(1);
   row->addWidget(m_hint);
   addGap(row, 4);
+  row->addWidget(m_compare);
   row->addWidget(m_send);
   layout->addLayout(row);
   setFocusProxy(m_prompt);
@@ -86,6 +93,10 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   connect(m_tray, &AttachmentTray::frameActivated, this, &Composer::openFrame);
   connect(m_attach, &QToolButton::clicked, this, &Composer::browse);
   connect(m_method, &MethodControl::recipeChanged, this, &Composer::recipeChanged);
+  connect(m_compare, &QToolButton::clicked, this, [this] {
+    m_compare->setChecked(m_comparing);  // setComparing() says what is true
+    Q_EMIT compareRequested();
+  });
   connect(m_send, &QToolButton::clicked, this, [this] {
     if (m_busy) {
       Q_EMIT stopRequested();
@@ -159,35 +170,41 @@ void Composer::setBlocked(const QString& reason) {
 void Composer::updateSend() {
   const bool something = !m_prompt->toPlainText().trimmed().isEmpty();
   m_send->setIcon(icon(m_busy ? Glyph::kStop : Glyph::kSend, IconColor::kOnAccent));
-  m_send->setAccessibleName(m_busy ? tr("Stop") : tr("Send"));
+  m_send->setAccessibleName(m_busy ? tr("Stop") : m_comparing ? tr("Compare") : tr("Send"));
   m_send->setEnabled(m_busy || (something && m_blocked.isEmpty() && !m_tray->opening()));
-  m_send->setToolTip(m_busy ? tr("Stop (Esc)") : !m_blocked.isEmpty() ? m_blocked : tr("Send (Enter)"));
+  m_send->setToolTip(m_busy                 ? tr("Stop (Esc)")
+                     : !m_blocked.isEmpty() ? m_blocked
+                     : m_comparing          ? tr("Compare (Enter)")
+                                            : tr("Send (Enter)"));
+}
+
+void Composer::setComparing(bool comparing) {
+  m_comparing = comparing;
+  m_compare->setChecked(comparing);
+  arrangeTray();
+  updateSend();
+}
+
+bool Composer::readyToSend() {
+  QString reason;
+  if (m_busy) {
+    reason = tr("An answer is being written. Stop it first, or wait.");
+  } else if (!m_blocked.isEmpty()) {
+    reason = m_blocked;
+  } else if (m_tray->opening()) {
+    reason = tr("A file is still being opened.");
+  } else if (m_tray->anyRefused()) {
+    reason = tr("One file cannot be used. Remove it, then send.");
+  } else if (m_prompt->toPlainText().toUtf8().size() > app::kMaxMessageBytes) {
+    reason = tr("This text is too long for one question.");
+  }
+  if (!reason.isEmpty()) showNotice(reason);
+  return reason.isEmpty();
 }
 
 void Composer::submit() {
   const QString text = m_prompt->toPlainText();
-  if (text.trimmed().isEmpty()) return;
-  if (m_busy) {
-    showNotice(tr("An answer is being written. Stop it first, or wait."));
-    return;
-  }
-  if (!m_blocked.isEmpty()) {
-    showNotice(m_blocked);
-    return;
-  }
-  if (m_tray->opening()) {
-    showNotice(tr("A file is still being opened."));
-    return;
-  }
-  if (m_tray->anyRefused()) {
-    showNotice(tr("One file cannot be used. Remove it, then send."));
-    return;
-  }
-  if (text.toUtf8().size() > app::kMaxMessageBytes) {
-    showNotice(tr("This text is too long for one question."));
-    return;
-  }
-  Q_EMIT sendRequested(text, m_tray->attachments());
+  if (!text.trimmed().isEmpty() && readyToSend()) Q_EMIT sendRequested(text, m_tray->attachments());
 }
 
 bool Composer::accepts(const QMimeData& mime) {
@@ -283,8 +300,14 @@ bool Composer::eventFilter(QObject* watched, QEvent* event) {
 void Composer::resizeEvent(QResizeEvent* event) {
   QFrame::resizeEvent(event);
   m_hint->setVisible(width() > m_method->sizeHint().width() + m_hint->sizeHint().width() + theme().px(120));
-  m_tray->setMaximumShare(std::max(theme().px(72), window()->height() * 44 / 100));
+  arrangeTray();
   m_prompt->setMaximumLines(window()->height() < theme().px(480) ? 3 : 8);
+}
+
+// Where methods are chosen in a low window, they and the question come before the pictures.
+void Composer::arrangeTray() {
+  const bool low = window()->height() < theme().px(430);
+  m_tray->setMaximumShare(m_comparing && low ? 0 : std::max(theme().px(72), window()->height() * 44 / 100));
 }
 
 void Composer::paintEvent(QPaintEvent*) {

@@ -28,6 +28,7 @@ class Composer : public QFrame {
   AttachmentTray* tray() const { return m_tray; }
   MethodControl* method() const { return m_method; }
   QToolButton* sendButton() const { return m_send; }
+  QToolButton* compareButton() const { return m_compare; }
   QString notice() const;
 
   app::Draft draft() const;
@@ -50,10 +51,14 @@ class Composer : public QFrame {
   void setBrowseFolder(const QString& folder) { m_browseFolder = folder; }
 
   void submit();
+  // Nothing stands in the way of what is written; else the reason is told in the line above the text.
+  bool readyToSend();
+  void setComparing(bool comparing);  // methods are being chosen: Send compares
 
  Q_SIGNALS:
   void sendRequested(const QString& text, const QList<winnow::app::Attachment>& attachments);
   void stopRequested();
+  void compareRequested();  // choose methods, or leave that
   void draftChanged();
   void recipeChanged(const winnow::app::NamedRecipe& recipe);
   void browseFolderChanged(const QString& folder);
@@ -67,6 +72,7 @@ class Composer : public QFrame {
 
  private:
   void updateSend();
+  void arrangeTray();
   void openFrame(const QByteArray& path, MediaKind kind, const std::vector<double>& times, int index);
 
   MediaPreview& m_preview;
@@ -75,6 +81,7 @@ class Composer : public QFrame {
   MethodControl* m_method = nullptr;
   QToolButton* m_attach = nullptr;
   QToolButton* m_send = nullptr;
+  QToolButton* m_compare = nullptr;
   QLabel* m_notice = nullptr;
   QLabel* m_hint = nullptr;
   QTimer m_noticeTimer;
@@ -83,6 +90,7 @@ class Composer : public QFrame {
   std::vector<PreviewToken> m_storing;
   bool m_busy = false;
   bool m_editing = false;
+  bool m_comparing = false;
   int m_defaultFrames = 64;
 };
 

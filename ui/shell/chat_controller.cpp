@@ -5,25 +5,13 @@
 #include <algorithm>
 
 #include "app/engine_host/turn_builder.h"
+#include "ui/chat_view/agreement_marks.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/display_text.h"
+#include "ui/shell/error_text.h"
 #include "ui/shell/format_text.h"
 
 namespace winnow::ui {
-namespace {
-
-QString failureText(const Error& error) {
-  return QStringLiteral("%1: %2: %3")
-      .arg(static_cast<int>(error.code))
-      .arg(QString::fromStdString(error.subject), QString::fromStdString(error.reason));
-}
-
-Error parseFailure(ErrorCode code, const QString& failure) {
-  const QString rest = failure.section(QStringLiteral(": "), 1);
-  return {code, rest.section(QStringLiteral(": "), 0, 0).toStdString(), rest.section(QStringLiteral(": "), 1).toStdString()};
-}
-
-}  // namespace
 
 ChatController::ChatController(app::EngineHost& engine, app::ChatStore& store, app::Settings& settings, std::vector<MethodInfo> methods,
                                QObject* parent)
@@ -210,6 +198,7 @@ QString ChatController::blockedReason() const {
   if (!m_store.isOpen()) return tr("Opening your chats…");
   if (m_sending) return tr("Saving your question…");
   if (m_run && m_run->conversation != current()) return tr("An answer is being written in another chat.");
+  if (!m_occupied.isEmpty()) return m_occupied;
   switch (m_modelState) {
     case ModelState::kNone:
       return tr("Choose a model first.");
@@ -223,9 +212,15 @@ QString ChatController::blockedReason() const {
   return {};
 }
 
-void ChatController::send(const QString& text, const QList<app::Attachment>& attachments) {
+void ChatController::send(const QString& text, const QList<app::Attachment>& attachments) { begin(text, attachments, Answers::kOne); }
+void ChatController::sendToCompare(const QString& text, const QList<app::Attachment>& attachments) {
+  begin(text, attachments, Answers::kCompared);
+}
+
+void ChatController::begin(const QString& text, const QList<app::Attachment>& attachments, Answers answers) {
   if (busy() || !blockedReason().isEmpty()) return;
   Sending sending;
+  sending.answers = answers;
   sending.text = text;
   sending.attachments = attachments;
   sending.conversation = current();
@@ -247,7 +242,7 @@ void ChatController::beginTurn() {
   question.parent = m_sending->thread.isEmpty() ? 0 : m_sending->thread.last().id;
   question.text = m_sending->text;
   question.attachments = m_sending->attachments;
-  m_sending->token = m_store.beginTurn(question);
+  m_sending->token = m_sending->answers == Answers::kOne ? m_store.beginTurn(question) : m_store.beginQuestion(question);
 }
 
 void ChatController::regenerate(app::MessageId answer) {
@@ -283,6 +278,20 @@ void ChatController::onCommitted(app::RequestToken token, const app::TurnIds& id
       if (!m_sending->rewording) Q_EMIT messageAdded(contentOf(question));
     }
     m_store.saveDraft(ids.conversation, {});
+  }
+  if (m_sending->answers == Answers::kCompared) {
+    if (here) m_current.conversation.activeLeaf = ids.question;
+    const Sending sent = *std::exchange(m_sending, std::nullopt);
+    if (here) {
+      m_editing = 0;
+      if (sent.rewording) Q_EMIT conversationShown(m_current);
+      Q_EMIT this->sent();
+    }
+    touch(ids.conversation);
+    Q_EMIT titleChanged();
+    Q_EMIT comparisonReady(ids, sent.thread);
+    Q_EMIT stateChanged();
+    return;
   }
   app::StoredMessage answer;
   answer.id = ids.answer;
@@ -324,16 +333,12 @@ void ChatController::startEngine(const app::TurnIds& ids) {
                 : conversation != nullptr     ? conversation->options
                                               : m_settings.conversationDefaults();
   run.phase = tr("Starting");
-  app::TurnOptions turnOptions;
-  turnOptions.recipe = run.options.recipe.spec;
-  turnOptions.sampling.max_new_tokens = m_settings.maxNewTokens();
-  turnOptions.systemPrompt = run.options.systemPrompt;
   run.thread = m_sending->thread;
   m_run = run;
   m_list.setRunning(ids.conversation);
   m_monitor.begin(QString::fromStdString(run.options.recipe.spec.method), run.options.recipe.spec.retention);
   try {
-    Turn turn = app::buildTurn(ids.conversation, m_sending->thread, turnOptions);
+    Turn turn = turnOf(ids.conversation, m_sending->thread, run.options, run.options.recipe.spec);
     m_run->pins = pinsOf(m_sending->thread);
     turn.guard = guardOf(turn, m_run->pins);
     m_run->request = m_engine.post(std::move(turn));
@@ -399,7 +404,7 @@ void ChatController::onRunEvent(const EventBody& body) {
     if (first) Q_EMIT phaseChanged(m_run->answer, QString(), -1.0);
     Q_EMIT textAdded(m_run->answer, text);
   } else if (const auto* sampled = std::get_if<MediaSampled>(&body)) {
-    onSampled(*sampled);
+    takeSampled(*sampled, m_run->thread);
   } else if (const auto* finished = std::get_if<Finished>(&body)) {
     const bool interrupted = finished->reason == StopReason::kInterrupted;
     if (!finished->restored) m_answeredPins[m_run->conversation] = m_run->pins;
@@ -408,28 +413,6 @@ void ChatController::onRunEvent(const EventBody& body) {
            std::nullopt);
   } else if (const auto* failed = std::get_if<Failed>(&body)) {
     finish(app::MessageState::kFailed, nullptr, failed->error);
-  }
-}
-
-// The engine names a medium by what was requested of it; the same file with the same plan was sampled alike wherever it is attached.
-void ChatController::onSampled(const MediaSampled& sampled) {
-  if (sampled.kind != MediaKind::kVideo) return;
-  const app::SampledTimes times{sampled.asked_s, sampled.actual_s};
-  for (app::StoredMessage& message : m_run->thread) {
-    bool changed = false;
-    for (int place = 0; place < message.attachments.size(); ++place) {
-      app::Attachment& attachment = message.attachments[place];
-      const bool same =
-          attachment.path == QByteArray::fromStdString(sampled.path) && attachment.kind == sampled.kind && attachment.plan == sampled.plan;
-      if (!same || attachment.sampled == times) continue;
-      attachment.sampled = times;
-      m_store.storeSampled(message.id, place, times);
-      changed = true;
-    }
-    app::StoredMessage* shown = changed && writingHere() ? stored(message.id) : nullptr;
-    if (shown == nullptr) continue;
-    shown->attachments = message.attachments;
-    Q_EMIT messageChanged(contentOf(*shown));
   }
 }
 
@@ -445,8 +428,12 @@ void ChatController::finish(app::MessageState state, const TurnFigures* figures,
   }
   if (figures != nullptr) {
     turn.hasRun = true;
-    turn.run = {QString::fromStdString(m_model.name), QString::fromStdString(m_model.folder), QString::fromStdString(m_model.device),
-                run.options.recipe, *figures};
+    turn.run = {QString::fromStdString(m_model.name),
+                QString::fromStdString(m_model.folder),
+                QString::fromStdString(m_model.device),
+                run.options.recipe,
+                *figures,
+                std::nullopt};
   }
   m_store.finishTurn(turn);
   m_list.setRunning(0);
@@ -479,42 +466,6 @@ void ChatController::touch(ConversationId id) {
   // Order, preview and time are the store's; asking for the list is one short query on its thread.
   Q_UNUSED(id);
   m_store.listConversations();
-}
-
-// ---- the model ---------------------------------------------------------------------------------------------------------------------
-
-void ChatController::loadModel(const QString& folder) {
-  if (folder.isEmpty()) return;
-  if (m_modelState == ModelState::kLoading) m_engine.cancel(m_modelRequest);
-  if (m_run) stop();
-  m_modelFolder = folder;
-  m_modelState = ModelState::kLoading;
-  m_modelError.reset();
-  m_modelProgress = phaseText(Phase::kLoadWeights, 0, 0);
-  m_modelRequest = m_engine.post(LoadModel{QFile::encodeName(folder).toStdString(), m_device, WeightFormat::kAuto});
-  Q_EMIT modelChanged();
-  Q_EMIT stateChanged();
-}
-
-void ChatController::onModelEvent(const EventBody& body) {
-  if (const auto* progress = std::get_if<Progress>(&body)) {
-    m_modelProgress = phaseText(progress->phase, progress->done, progress->total);
-  } else if (const auto* loaded = std::get_if<ModelLoaded>(&body)) {
-    m_model = loaded->info;
-    if (!m_demoModelFolder.isEmpty() && m_modelFolder == m_demoModelFolder) m_model.name = tr("Demo model").toStdString();
-    m_modelState = ModelState::kReady;
-    m_modelRequest = 0;
-    m_settings.setLastModelFolder(m_modelFolder);
-  } else if (const auto* failed = std::get_if<Failed>(&body)) {
-    m_modelError = failed->error;
-    m_modelState = ModelState::kFailed;
-    m_modelRequest = 0;
-  } else if (std::holds_alternative<Finished>(body)) {
-    m_modelState = ModelState::kNone;  // interrupted
-    m_modelRequest = 0;
-  }
-  Q_EMIT modelChanged();
-  Q_EMIT stateChanged();
 }
 
 // ---- presentation ------------------------------------------------------------------------------------------------------------------
@@ -585,6 +536,21 @@ MessageContent ChatController::contentOf(const app::StoredMessage& message) cons
     content.metrics.keptShare = figures.achieved_retention;
     content.metrics.kvBytes = figures.kv_bytes.end;
     content.metrics.kvFullBytes = figures.kv_bytes.full;
+  }
+  if (message.hasRun && !message.text.isEmpty()) {
+    content.checkable = true;
+    if (const std::optional<Agreement>& agreement = message.run.agreement) {
+      content.checked = agreementText(*agreement);
+      content.marks = agreementMarks(message.text, *agreement);
+    }
+  }
+  if (m_comparing == message.id && m_comparing != 0) content.comparisons.push_back({0, tr("Comparing…")});
+  for (const app::Comparison& comparison : m_current.comparisons) {
+    if (comparison.question != message.id) continue;
+    const int methods = static_cast<int>(comparison.columns.size());
+    content.comparisons.push_back({comparison.id, comparison.failure.isEmpty()
+                                                      ? tr("Comparison of %n method(s)", nullptr, methods)
+                                                      : tr("Comparison of %n method(s), failed", nullptr, methods)});
   }
   const QList<app::MessageId> siblings = app::siblingsOf(m_current.messages, message.id);
   content.branchCount = std::max<int>(1, static_cast<int>(siblings.size()));

@@ -47,6 +47,8 @@ class ChatController : public QObject {
   bool canUndoRemove() const { return m_lastDeleted != 0; }
 
   void send(const QString& text, const QList<app::Attachment>& attachments);
+  // The question alone: comparisonReady follows when it is saved.
+  void sendToCompare(const QString& text, const QList<app::Attachment>& attachments);
   void stop();
   void regenerate(app::MessageId answer);
   void switchBranch(app::MessageId message, int step);
@@ -55,9 +57,24 @@ class ChatController : public QObject {
   std::optional<app::Draft> beginEdit(app::MessageId question);
   void cancelEdit() { m_editing = 0; }
   bool writingHere() const { return m_run && m_run->conversation == current(); }
-  bool busy() const { return m_run.has_value() || m_sending.has_value(); }
+  bool busy() const { return m_run.has_value() || m_sending.has_value() || !m_occupied.isEmpty(); }
   // Why a question cannot be sent now; empty: it can.
   QString blockedReason() const;
+
+  // For what else works on the chat: comparisons and checks.
+  QList<app::StoredMessage> branch() const;                          // on screen, root first
+  QList<app::StoredMessage> threadTo(app::MessageId message) const;  // of the chat on screen
+  const QList<app::Comparison>& comparisons() const { return m_current.comparisons; }
+  // Throws Exception as buildTurn does.
+  Turn turnOf(ConversationId conversation, const QList<app::StoredMessage>& thread, const app::ConversationOptions& options,
+              const RecipeSpec& recipe) const;
+  void setOccupied(const QString& reason);  // the engine works on something else for the user; empty: no more
+  // What was sampled of the media of a thread that the engine was given: kept with it, saved and shown.
+  void takeSampled(const MediaSampled& sampled, QList<app::StoredMessage>& thread);
+  void setComparing(app::MessageId question);  // 0: none
+  void addComparison(const app::Comparison& comparison);
+  void setAgreement(app::MessageId answer, const Agreement& agreement);  // shown and saved
+  void reload();                                                         // what the store knows of the chat on screen
 
   void setRecipe(const app::NamedRecipe& recipe);
   void saveDraft(const app::Draft& draft);
@@ -88,9 +105,11 @@ class ChatController : public QObject {
   void stateChanged();  // busy, blocked, model
   void modelChanged();
   void conversationRemoved(const QString& title);
+  void comparisonReady(const winnow::app::TurnIds& ids, const QList<winnow::app::StoredMessage>& thread);  // saved; thread ends with it
   void problem(const winnow::Error& error);
 
  private:
+  enum class Answers : int { kOne = 1, kCompared = 2 };
   struct Run {
     RequestId request = 0;
     ConversationId conversation = 0;
@@ -109,6 +128,7 @@ class ChatController : public QObject {
     QList<app::Attachment> attachments;
     QList<app::StoredMessage> thread;  // before the question; for a regeneration: up to and with it
     ConversationId conversation = 0;
+    Answers answers = Answers::kOne;
     bool regeneration = false;
     bool rewording = false;  // takes the place of an earlier question
   };
@@ -121,7 +141,7 @@ class ChatController : public QObject {
   void onEngineEvent(const Event& event);
   void onModelEvent(const EventBody& body);
   void onRunEvent(const EventBody& body);
-  void onSampled(const MediaSampled& sampled);
+  void begin(const QString& text, const QList<app::Attachment>& attachments, Answers answers);
   void beginTurn();
   void startEngine(const app::TurnIds& ids);
   void finish(app::MessageState state, const TurnFigures* figures, const std::optional<Error>& error);
@@ -149,6 +169,8 @@ class ChatController : public QObject {
   ConversationId m_lastDeleted = 0;
   QHash<ConversationId, std::vector<app::PinnedRanges>> m_answeredPins;  // of the turn that the engine's cache comes from
   app::MessageId m_editing = 0;  // the question that is written anew
+  app::MessageId m_comparing = 0;
+  QString m_occupied;
   std::optional<Run> m_run;
   std::optional<Sending> m_sending;
 

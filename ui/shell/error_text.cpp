@@ -96,4 +96,15 @@ ErrorText describeError(const Error& error) {
   return text;
 }
 
+QString failureText(const Error& error) {
+  return QStringLiteral("%1: %2: %3")
+      .arg(static_cast<int>(error.code))
+      .arg(QString::fromStdString(error.subject), QString::fromStdString(error.reason));
+}
+
+Error parseFailure(ErrorCode code, const QString& failure) {
+  const QString rest = failure.section(QStringLiteral(": "), 1);
+  return {code, rest.section(QStringLiteral(": "), 0, 0).toStdString(), rest.section(QStringLiteral(": "), 1).toStdString()};
+}
+
 }  // namespace winnow::ui

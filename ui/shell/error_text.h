@@ -18,4 +18,8 @@ struct ErrorText {
 
 ErrorText describeError(const Error& error);
 
+// An error as it is stored with an answer or a comparison, "<code>: <subject>: <reason>", and back.
+QString failureText(const Error& error);
+Error parseFailure(ErrorCode code, const QString& failure);
+
 }  // namespace winnow::ui

@@ -18,10 +18,14 @@
 #include <algorithm>
 
 #include "ui/chat_view/transcript_view.h"
+#include "ui/compare/comparison_setup.h"
+#include "ui/compare/comparison_view.h"
 #include "ui/composer/composer.h"
 #include "ui/composer/method_control.h"
 #include "ui/inspector/inspector_panel.h"
+#include "ui/shell/answer_check.h"
 #include "ui/shell/chat_controller.h"
+#include "ui/shell/comparison_controller.h"
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/display_text.h"
 #include "ui/shell/format_text.h"
@@ -43,6 +47,8 @@ constexpr int kNarrowUnits = 1000;  // below this the panel becomes a drawer at 
 MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* parent)
     : QMainWindow(parent), m_services(std::move(services)), m_initial(std::move(initial)) {
   m_controller = new ChatController(m_services.engine, m_services.store, m_services.settings, m_services.methods, this);
+  m_comparison = new ComparisonController(m_services.engine, m_services.store, *m_controller, m_services.methods, this);
+  m_check = new AnswerCheck(m_services.engine, *m_controller, this);
   setWindowTitle(tr("Winnow"));
   setWindowIcon(applicationIcon());
   setAcceptDrops(true);
@@ -128,15 +134,20 @@ void MainWindow::buildCentral() {
   m_welcome = new WelcomePage(m_initial.samples);
   m_transcript = new TranscriptView;
   m_stack->addWidget(m_welcome);
+  m_comparisonView = new ComparisonView;
   m_stack->addWidget(m_transcript);
+  m_stack->addWidget(m_comparisonView);
   column->addWidget(m_stack, 1);
   m_undo = new NoticeBar;
   column->addLayout(inset(m_undo));
   addGap(column, 4);
+  m_comparisonSetup = new ComparisonSetup(m_services.methods, m_services.settings);
+  column->addLayout(inset(m_comparisonSetup));
   m_composer = new Composer(m_services.preview, m_services.methods);
   column->addLayout(inset(m_composer));
   const auto widths = [this] {
-    for (QWidget* widget : {static_cast<QWidget*>(m_notice), static_cast<QWidget*>(m_undo), static_cast<QWidget*>(m_composer)}) {
+    for (QWidget* widget : {static_cast<QWidget*>(m_notice), static_cast<QWidget*>(m_undo), static_cast<QWidget*>(m_comparisonSetup),
+                            static_cast<QWidget*>(m_composer)}) {
       widget->setMaximumWidth(theme().px(792));
     }
   };
@@ -241,8 +252,7 @@ void MainWindow::connectController() {
   });
   connect(m_sidebar, &ConversationSidebar::deleteRequested, c, &ChatController::remove);
 
-  connect(m_composer, &Composer::sendRequested, c, &ChatController::send);
-  connect(m_composer, &Composer::stopRequested, c, &ChatController::stop);
+  connectComparison();
   const auto edit = [this](app::MessageId question) {
     const app::Draft unsent = m_composer->draft();
     if (!m_composer->editing() && (!unsent.text.trimmed().isEmpty() || !unsent.attachments.isEmpty())) {
@@ -267,7 +277,6 @@ void MainWindow::connectController() {
   });
   connect(&m_viewTimer, &QTimer::timeout, this, &MainWindow::saveViewNow);
   connect(m_transcript, &TranscriptView::regenerateRequested, c, &ChatController::regenerate);
-  connect(m_transcript, &TranscriptView::stopRequested, c, &ChatController::stop);
   connect(m_transcript, &TranscriptView::branchRequested, c, &ChatController::switchBranch);
   connect(m_transcript, &TranscriptView::attachmentActivated, this, &MainWindow::openAttachment);
   connect(m_transcript, &TranscriptView::linkActivated, this, &MainWindow::openLink);
@@ -282,7 +291,10 @@ void MainWindow::connectController() {
     m_composer->prompt()->setEnterKey(m_services.settings.sendKey() == app::SendKey::kEnter ? EnterKey::kSends : EnterKey::kControlSends);
     m_composer->setDefaultFrames(m_services.settings.defaultFrameCount());
   });
-  connect(&theme(), &Theme::changed, this, [this] { arrange(); });
+  connect(&theme(), &Theme::changed, this, [this] {
+    arrange();
+    updateComparison();
+  });
 }
 
 void MainWindow::applyTheme() {
@@ -337,8 +349,8 @@ void MainWindow::showConversation() {
   m_draftTimer.stop();
   m_viewTimer.stop();
   std::vector<MessageContent> messages = m_controller->currentMessages();
-  m_stack->setCurrentWidget(messages.empty() ? static_cast<QWidget*>(m_welcome) : m_transcript);
   const bool sameChat = m_shown == m_controller->current();
+  if (!sameChat || !showsComparison()) m_stack->setCurrentWidget(messages.empty() ? static_cast<QWidget*>(m_welcome) : m_transcript);
   m_transcript->setMessages(std::move(messages));
   m_shown = m_controller->current();
   const app::ViewState& view = m_controller->viewState();
@@ -352,10 +364,10 @@ void MainWindow::showConversation() {
 }
 
 void MainWindow::updateState() {
-  const bool writing = m_controller->writingHere();
+  const bool writing = m_controller->writingHere() || m_comparison->runningHere();
   m_composer->setBusy(writing);
   m_composer->setBlocked(writing ? QString() : m_controller->blockedReason());
-  m_stopAction->setEnabled(writing);
+  updateComparison();
   m_regenerateAction->setEnabled(!m_controller->busy() && m_transcript->messageCount() > 0);
   m_copyAnswerAction->setEnabled(m_transcript->messageCount() > 0);
   m_undoAction->setEnabled(m_controller->canUndoRemove());
@@ -451,6 +463,7 @@ void MainWindow::arrange() {
 void MainWindow::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
   arrange();
+  updateComparison();
 }
 
 void MainWindow::saveDraftNow() {

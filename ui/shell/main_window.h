@@ -34,7 +34,11 @@ class EngineHost;
 
 namespace winnow::ui {
 
+class AnswerCheck;
 class ChatController;
+class ComparisonController;
+class ComparisonSetup;
+class ComparisonView;
 class Composer;
 class ConversationSidebar;
 class InspectorPanel;
@@ -78,6 +82,9 @@ class MainWindow : public QMainWindow {
   InspectorPanel* inspector() const { return m_inspector; }
   NoticeBar* notice() const { return m_notice; }
   WelcomePage* welcome() const { return m_welcome; }
+  ComparisonView* comparison() const { return m_comparisonView; }
+  ComparisonSetup* comparisonSetup() const { return m_comparisonSetup; }
+  bool showsComparison() const;
   bool showsWelcome() const;
   void setPanelVisible(bool visible);
   void setSidebarVisible(bool visible);
@@ -95,6 +102,8 @@ class MainWindow : public QMainWindow {
   void buildMenus();
   void buildStatus();
   void connectController();
+  void buildComparison(QMenu* chat);
+  void connectComparison();
   QAction* addCommand(QMenu* menu, const QString& text, const QKeySequence& key, std::function<void()> run);
 
   void applyTheme();
@@ -103,6 +112,12 @@ class MainWindow : public QMainWindow {
   void updateState();
   void updateModel();
   void updateStatus();
+  void updateComparison();
+  void showComparisonSetup(bool visible);
+  void compareNow();
+  void stopOrLeave();
+  void showChat();
+  void writeQuestion();
   void rebuildModelMenu();
   void arrange();
   void saveDraftNow();
@@ -135,12 +150,17 @@ class MainWindow : public QMainWindow {
   WelcomePage* m_welcome = nullptr;
   TranscriptView* m_transcript = nullptr;
   Composer* m_composer = nullptr;
+  ComparisonController* m_comparison = nullptr;
+  ComparisonView* m_comparisonView = nullptr;
+  ComparisonSetup* m_comparisonSetup = nullptr;
+  AnswerCheck* m_check = nullptr;
   QDockWidget* m_dock = nullptr;
   InspectorPanel* m_inspector = nullptr;
   QLabel* m_status = nullptr;
   QAction* m_stopAction = nullptr;
   QAction* m_undoAction = nullptr;
   QAction* m_regenerateAction = nullptr;
+  QAction* m_checkAction = nullptr;
   QAction* m_copyAnswerAction = nullptr;
   QAction* m_panelAction = nullptr;
   QAction* m_sidebarAction = nullptr;

@@ -17,6 +17,8 @@
 #include <QUrl>
 
 #include "ui/chat_view/transcript_view.h"
+#include "ui/compare/column_view.h"
+#include "ui/compare/comparison_view.h"
 #include "ui/composer/composer.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_viewer.h"
@@ -98,7 +100,7 @@ void MainWindow::buildMenus() {
   addCommand(view, tr("Next &region"), QKeySequence(Qt::Key_F6), [this] { cycleRegion(); });
 
   QMenu* chat = menuBar()->addMenu(tr("&Chat"));
-  m_stopAction = addCommand(chat, tr("&Stop"), QKeySequence(Qt::Key_Escape), [this] { m_controller->stop(); });
+  m_stopAction = addCommand(chat, tr("&Stop"), QKeySequence(Qt::Key_Escape), [this] { stopOrLeave(); });
   m_regenerateAction = addCommand(chat, tr("&Regenerate"), QKeySequence(Qt::CTRL | Qt::Key_R), [this] {
     for (int i = m_transcript->messageCount() - 1; i >= 0; --i) {
       const MessageContent& message = m_transcript->messageAt(i);
@@ -107,6 +109,7 @@ void MainWindow::buildMenus() {
       break;
     }
   });
+  buildComparison(chat);
   chat->addSeparator();
   addCommand(chat, tr("Choose a &method…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M), [this] { pickMethod(); });
   addCommand(chat, tr("Chan&ge the recipe…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), [this] {
@@ -121,7 +124,7 @@ void MainWindow::buildMenus() {
   chat->addSeparator();
   addCommand(chat, tr("&Next chat"), QKeySequence(Qt::CTRL | Qt::Key_PageDown), [this] { m_sidebar->step(1); });
   addCommand(chat, tr("&Previous chat"), QKeySequence(Qt::CTRL | Qt::Key_PageUp), [this] { m_sidebar->step(-1); });
-  addCommand(chat, tr("&Write a question"), QKeySequence(Qt::CTRL | Qt::Key_L), [this] { m_composer->prompt()->setFocus(); });
+  addCommand(chat, tr("&Write a question"), QKeySequence(Qt::CTRL | Qt::Key_L), [this] { writeQuestion(); });
 
   menuBar()->addMenu(m_modelMenu);
   rebuildModelMenu();
@@ -223,7 +226,8 @@ void MainWindow::openAttachment(qint64 message, int index) {
 }
 
 void MainWindow::cycleRegion() {
-  QWidget* regions[] = {m_sidebar->list(), m_transcript, m_composer->prompt(), m_inspector};
+  QWidget* reading = showsComparison() ? static_cast<QWidget*>(m_comparisonView) : m_transcript;
+  QWidget* regions[] = {m_sidebar->list(), reading, m_composer->prompt(), m_inspector};
   const QWidget* focus = QApplication::focusWidget();
   int at = 2;
   for (int i = 0; i < 4; ++i) {
@@ -232,8 +236,10 @@ void MainWindow::cycleRegion() {
   for (int step = 1; step <= 4; ++step) {
     QWidget* next = regions[(at + step) % 4];
     if (!next->isVisible()) continue;
-    // The panel itself takes no focus; its first control does.
-    next == m_inspector ? m_inspector->tabs()->setFocus(Qt::TabFocusReason) : next->setFocus(Qt::TabFocusReason);
+    // The panel and the comparison take no focus themselves; their first controls do.
+    if (next == m_inspector) next = m_inspector->tabs();
+    if (next == m_comparisonView && !m_comparisonView->columns().empty()) next = m_comparisonView->columns().front()->header();
+    next->setFocus(Qt::TabFocusReason);
     return;
   }
 }
@@ -259,6 +265,7 @@ void MainWindow::showShortcuts() {
     QString name = action->text();
     lines << QStringLiteral("%1\t%2").arg(name.remove(QLatin1Char('&')), action->shortcut().toString(QKeySequence::NativeText));
   }
+  lines << tr("Next and previous marked word (in the conversation)") + QLatin1String("\tF8, Shift+F8");
   lines << tr("Reword the last question (in the empty box)") + QLatin1String("\tUp");
   lines << tr("Cache method") + QLatin1String("\tCtrl+M") << tr("Keep less, keep more") + QLatin1String("\tCtrl+[, Ctrl+]");
   QString html = QStringLiteral("<table cellpadding=3>");

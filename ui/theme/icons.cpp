@@ -205,6 +205,18 @@ QPainterPath strokes(Glyph glyph) {
       p.lineTo(3.5, 8);
       p.cubicTo(3.5, 6, 4.6, 5, 6.5, 5);
       break;
+    case Glyph::kColumns:
+      p.addRoundedRect(3.5, 5, 7, 14, 2, 2);
+      p.addRoundedRect(13.5, 5, 7, 14, 2, 2);
+      break;
+    case Glyph::kDiffers:
+      p.moveTo(5, 9.5);
+      p.lineTo(19, 9.5);
+      p.moveTo(5, 14.5);
+      p.lineTo(19, 14.5);
+      p.moveTo(15.5, 5);
+      p.lineTo(8.5, 19);
+      break;
     case Glyph::kStop:
       break;
   }

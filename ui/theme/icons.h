@@ -35,6 +35,8 @@ enum class Glyph : int {
   kArrowDown,
   kChat,
   kPin,
+  kColumns,
+  kDiffers,
 };
 
 // Paints the glyph into rect (its largest centred square) in one colour.

@@ -5,6 +5,7 @@
 #include <QLocale>
 
 #include "engine/base/error.h"
+#include "ui/shell/english_plurals.h"
 #include "ui/theme/theme.h"
 
 int main(int argc, char** argv) {
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
   QFont font(QStringLiteral("Noto Sans"));
   font.setPointSizeF(10.5);
   QApplication::setFont(font);
+  winnow::ui::installEnglishPlurals(application);
   winnow::ui::theme().install(application);
   return RUN_ALL_TESTS();
 }

@@ -1,0 +1,393 @@
+// Comparisons in the window, with keys and the mouse: choose, ask, watch, stop, use an answer, open again.
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSpinBox>
+#include <QToolButton>
+
+#include "tests/support/scripted_comparison.h"
+#include "tests/ui/support/window_fixture.h"
+#include "ui/compare/column_view.h"
+#include "ui/compare/comparison_setup.h"
+#include "ui/compare/comparison_view.h"
+#include "ui/composer/attachment_tray.h"
+#include "ui/composer/method_control.h"
+#include "ui/inspector/inspector_panel.h"
+#include "ui/shell/format_text.h"
+#include "ui/shell/notice_bar.h"
+
+namespace winnow::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ComparisonWindowTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    m_script = [this](const Request& request) {
+      if (std::holds_alternative<Compare>(request.body)) return compare_script(request, m_answers, m_delay);
+      if (std::holds_alternative<Turn>(request.body)) return answer_script(request, "It is in the middle.");
+      return default_script(request);
+    };
+    WindowTest::SetUp();
+  }
+
+  ui::ComparisonView* view() { return m_window->comparison(); }
+  ui::ComparisonSetup* setup() { return m_window->comparisonSetup(); }
+  ui::ComparisonModel& model() { return *view()->model(); }
+  ui::ColumnView* column(int index) { return view()->columns().at(static_cast<std::size_t>(index)); }
+  QString header(int index) { return column(index)->header()->text(); }
+  QString answerText(int index) { return column(index)->transcript()->messageAt(0).text; }
+  std::string markedWords(int index) {
+    std::string words;
+    const ui::MessageContent& content = column(index)->transcript()->messageAt(0);
+    for (const ui::TextMark& mark : content.marks) {
+      if (mark.kind == ui::TextMark::Kind::kFirst) words += '*';
+      words += content.text.mid(mark.from, mark.length).toStdString();
+      words += '|';
+    }
+    return words;
+  }
+
+  void key(int which, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+    QWidget* focus = QApplication::focusWidget();
+    QTest::keyClick(focus != nullptr ? focus : m_window.get(), static_cast<Qt::Key>(which), modifiers);
+  }
+  // Ctrl+K, the question, Enter.
+  void compare(const QString& question) {
+    composer()->prompt()->setFocus();
+    composer()->prompt()->setPlainText(question);
+    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+    key(Qt::Key_K, Qt::ControlModifier);
+    ASSERT_FALSE(setup()->isHidden());
+    composer()->prompt()->setFocus();
+    pressEnter();
+    ASSERT_TRUE(waitUntil([this] { return m_window->showsComparison() && view()->model() != nullptr; }));
+  }
+  bool ended() {
+    return waitUntil(
+        [this] { return !controller().busy() && !model().running() && (model().cancelled() || model().comparison().id != 0); });
+  }
+  const Compare* lastCompare() {
+    m_requests = m_log->requests();
+    for (auto it = m_requests.rbegin(); it != m_requests.rend(); ++it)
+      if (const auto* compare = std::get_if<Compare>(&it->body)) return compare;
+    return nullptr;
+  }
+  // Clicks the entry of a comparison under its question.
+  void clickEntry(qint64 question) {
+    m_window->grab();
+    QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(question, ui::Action::kComparison).center());
+  }
+
+  std::vector<std::string> m_answers = {"The star is **red**. It is a star in the middle.",
+                                        "The star is **red**. It is a star in the corner of it.", "A blue star."};
+  std::chrono::milliseconds m_delay{0};
+  std::vector<Request> m_requests;
+};
+
+TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARestart) {
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(ended());
+  const Compare* request = lastCompare();
+  ASSERT_NE(request, nullptr);
+  ASSERT_EQ(request->recipes.size(), 3u);
+  EXPECT_EQ(request->recipes[0].method, "full") << "the full cache is proposed first";
+  EXPECT_EQ(request->order, ColumnOrder::kOneAfterAnother);
+  EXPECT_EQ(request->scores, ColumnScores::kAll);
+  ASSERT_EQ(request->messages.size(), 1u);
+  EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty()) << "what was sent stays in the box";
+  EXPECT_EQ(composer()->tray()->count(), 0);
+  EXPECT_TRUE(setup()->isHidden());
+
+  ASSERT_EQ(view()->columns().size(), 3u);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(answerText(i), QString::fromStdString(m_answers[static_cast<std::size_t>(i)]));
+  EXPECT_EQ(markedWords(0), "") << "the full cache is what the others are compared with";
+  EXPECT_EQ(markedWords(1), "*corner|of|it.|");
+  EXPECT_EQ(markedWords(2).substr(0, 3), "*A|");
+  // Every figure of the header is the engine's.
+  const TurnFigures& figures = model().answer(1).run.figures;
+  EXPECT_TRUE(header(1).contains(ui::formatBytes(figures.kv_bytes.after_event))) << header(1).toStdString();
+  EXPECT_TRUE(header(1).contains(ui::formatShare(figures.achieved_retention)));
+  EXPECT_TRUE(header(1).contains(ui::formatMilliseconds(figures.timings_ms.ttft)));
+  EXPECT_TRUE(header(1).contains(QStringLiteral("50 tok/s")));
+  EXPECT_TRUE(header(1).contains(QStringLiteral("first other word: 11")));
+  EXPECT_TRUE(header(0).contains(QStringLiteral("100")));
+  EXPECT_TRUE(view()->sharedText().contains(QStringLiteral("1 prefill "))) << view()->sharedText().toStdString();
+  EXPECT_TRUE(view()->sharedText().contains(ui::formatBytes(model().comparison().totals.shared_prefix_bytes)));
+
+  std::vector<QString> headers;
+  for (int i = 0; i < 3; ++i) headers.push_back(header(i));
+  const QString shared = view()->sharedText();
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1; }));
+  ASSERT_EQ(transcript()->messageAt(0).comparisons.size(), 1u);
+  EXPECT_EQ(transcript()->messageAt(0).comparisons[0].label, QStringLiteral("Comparison of 3 methods"));
+  EXPECT_TRUE(transcript()->messageAt(0).attachments[0].detail.startsWith(QStringLiteral("64 asked, 64 done")));
+  clickEntry(transcript()->messageAt(0).id);
+  ASSERT_TRUE(m_window->showsComparison());
+  ASSERT_EQ(view()->columns().size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(header(i), headers[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(answerText(i), QString::fromStdString(m_answers[static_cast<std::size_t>(i)]));
+  }
+  EXPECT_EQ(markedWords(1), "*corner|of|it.|");
+  EXPECT_EQ(view()->sharedText(), shared);
+}
+
+TEST_F(ComparisonWindowTest, AUsedAnswerBecomesTheChatsAndTheNextQuestionGoesOnFromIt) {
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(ended());
+  QTest::mouseClick(column(2)->useButton(), Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison() && transcript()->messageCount() == 2; }));
+  EXPECT_EQ(last().text, QStringLiteral("A blue star."));
+  EXPECT_TRUE(last().metrics.valid);
+  EXPECT_FALSE(last().checked.isEmpty()) << "the comparison has checked it";
+  EXPECT_EQ(controller().options().recipe.spec.method, "snapkv") << "the chat goes on under the column's recipe";
+  EXPECT_EQ(composer()->method()->recipe().spec.method, "snapkv");
+  ask(QStringLiteral("Where is it?"));
+  const std::vector<Request> requests = m_log->requests();
+  const auto& turn = std::get<Turn>(requests.back().body);
+  ASSERT_EQ(turn.messages.size(), 3u);
+  EXPECT_EQ(std::get<TextItem>(turn.messages[1].items[0]).text, "A blue star.");
+  EXPECT_EQ(turn.recipe, lastCompare()->recipes[2]) << "the engine knows the column's cache by its recipe";
+  // Another column is a sibling; the first one comes back with what followed it.
+  clickEntry(transcript()->messageAt(0).id);
+  ASSERT_TRUE(m_window->showsComparison());
+  QTest::mouseClick(column(0)->useButton(), Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison() && transcript()->messageCount() == 2; }));
+  EXPECT_EQ(last().branchCount, 2);
+  EXPECT_EQ(last().text, QString::fromStdString(m_answers[0]));
+  clickEntry(transcript()->messageAt(0).id);
+  EXPECT_TRUE(header(2).contains(QStringLiteral("The chat has this answer.")));
+  QTest::mouseClick(column(2)->useButton(), Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison() && transcript()->messageCount() == 4; }));
+  EXPECT_EQ(transcript()->messageAt(1).branchCount, 2);
+}
+
+TEST_F(ComparisonWindowTest, AQuestionAfterAnUndecidedComparisonGoesOnFromItsReference) {
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(ended());
+  composer()->prompt()->setPlainText(QStringLiteral("Where is it?"));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && !controller().busy(); }));
+  EXPECT_FALSE(m_window->showsComparison());
+  EXPECT_EQ(transcript()->messageAt(1).text, QString::fromStdString(m_answers[0]));
+  EXPECT_EQ(transcript()->messageAt(2).text, QStringLiteral("Where is it?"));
+  EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty());
+}
+
+TEST_F(ComparisonWindowTest, EscapeStopsKeepsWhatIsWrittenAndLeavesOutTheRest) {
+  m_delay = 40ms;
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(waitUntil([this] { return answerText(0).contains(QStringLiteral("star")); }));
+  EXPECT_TRUE(model().running());
+  EXPECT_EQ(composer()->sendButton()->accessibleName(), QStringLiteral("Stop"));
+  EXPECT_FALSE(column(0)->useButton()->isEnabled());
+  key(Qt::Key_Escape);
+  ASSERT_TRUE(ended());
+  EXPECT_TRUE(m_window->showsComparison());
+  EXPECT_TRUE(answerText(0).startsWith(QStringLiteral("The star")));
+  EXPECT_TRUE(header(0).contains(QStringLiteral("Stopped")));
+  EXPECT_TRUE(header(1).contains(QStringLiteral("Left out")));
+  EXPECT_TRUE(column(0)->useButton()->isEnabled());
+  EXPECT_FALSE(column(1)->useButton()->isEnabled());
+  EXPECT_EQ(transcript()->messageAt(0).comparisons.size(), 1u);
+  key(Qt::Key_Escape);
+  EXPECT_FALSE(m_window->showsComparison()) << "Escape leaves a comparison that has ended";
+}
+
+TEST_F(ComparisonWindowTest, CancelKeepsTheQuestionOnly) {
+  m_delay = 40ms;
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(waitUntil([this] { return answerText(0).contains(QStringLiteral("star")); }));
+  QTest::mouseClick(view()->cancelButton(), Qt::LeftButton);
+  ASSERT_TRUE(ended());
+  EXPECT_TRUE(view()->failureText().contains(QStringLiteral("Cancelled")));
+  EXPECT_TRUE(transcript()->messageAt(0).comparisons.empty());
+  EXPECT_EQ(transcript()->messageCount(), 1);
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1; }));
+  EXPECT_TRUE(transcript()->messageAt(0).comparisons.empty());
+}
+
+TEST_F(ComparisonWindowTest, AFailureIsASentenceAndWhatWasAnsweredStays) {
+  m_script = [this](const Request& request) {
+    if (!std::holds_alternative<Compare>(request.body)) return default_script(request);
+    Script script = compare_script(request, m_answers);
+    std::size_t second = 0;
+    while (std::get<Say>(script[second].action).column != 1) ++second;
+    script.resize(second + 1);
+    script.push_back({{}, Say{Failed{{ErrorCode::kOutOfMemory, "", "this machine has not enough memory for this request"}}}});
+    return script;
+  };
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(ended());
+  EXPECT_FALSE(view()->failureText().isEmpty());
+  EXPECT_TRUE(header(1).contains(QStringLiteral("Failed")));
+  EXPECT_TRUE(header(2).contains(QStringLiteral("Left out")));
+  EXPECT_TRUE(column(0)->useButton()->isEnabled());
+  const QString told = view()->failureText();
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1; }));
+  EXPECT_TRUE(transcript()->messageAt(0).comparisons[0].label.contains(QStringLiteral("failed")));
+  clickEntry(transcript()->messageAt(0).id);
+  EXPECT_EQ(view()->failureText(), told);
+  EXPECT_EQ(answerText(0), QString::fromStdString(m_answers[0]));
+}
+
+TEST_F(ComparisonWindowTest, MethodsAreChosenInThePanelAndRemembered) {
+  composer()->prompt()->setPlainText(QStringLiteral("What color is the star?"));
+  QTest::mouseClick(composer()->compareButton(), Qt::LeftButton);
+  ASSERT_FALSE(setup()->isHidden());
+  EXPECT_TRUE(composer()->prompt()->isVisible()) << "the panel hides the question";
+  EXPECT_TRUE(setup()->control(0)->hasFocus());
+  QTest::mouseClick(setup()->addButton(), Qt::LeftButton);
+  ASSERT_EQ(setup()->count(), 4);
+  EXPECT_TRUE(setup()->addButton()->isHidden()) << "four is the most";
+  // The same method twice is refused with a sentence, and not compared.
+  app::NamedRecipe full;
+  full.spec.method = "full";
+  setup()->control(3)->setRecipe(full);
+  Q_EMIT setup()->control(3)->recipeChanged(full);
+  EXPECT_FALSE(setup()->problem().isEmpty());
+  EXPECT_FALSE(setup()->compareButton()->isEnabled());
+  pressEnter();
+  EXPECT_FALSE(composer()->notice().isEmpty());
+  EXPECT_EQ(lastCompare(), nullptr);
+  QTest::mouseClick(setup()->removeButton(3), Qt::LeftButton);
+  QTest::mouseClick(setup()->removeButton(2), Qt::LeftButton);
+  ASSERT_EQ(setup()->count(), 2);
+  EXPECT_FALSE(setup()->removeButton(0)->isEnabled()) << "two is the fewest";
+  setup()->control(1)->spin()->setValue(7);
+  setup()->orderBox()->setFocus();
+  key(Qt::Key_Down);
+  EXPECT_EQ(setup()->order(), ColumnOrder::kInterleaved);
+  QTest::mouseClick(setup()->compareButton(), Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([this] { return m_window->showsComparison(); }));
+  ASSERT_TRUE(ended());
+  ASSERT_NE(lastCompare(), nullptr);
+  EXPECT_EQ(lastCompare()->recipes.size(), 2u);
+  EXPECT_EQ(lastCompare()->recipes[1].retention, 0.07);
+  EXPECT_EQ(lastCompare()->order, ColumnOrder::kInterleaved);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(answerText(i), QString::fromStdString(m_answers[static_cast<std::size_t>(i)]));
+  EXPECT_TRUE(view()->findChild<QLabel*>()->text().contains(QStringLiteral("interleaved"))) << "which it was is not shown";
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1; }));
+  composer()->prompt()->setFocus();
+  key(Qt::Key_K, Qt::ControlModifier);
+  ASSERT_EQ(setup()->count(), 2);
+  EXPECT_EQ(setup()->recipes()[1].spec.retention, 0.07);
+  EXPECT_EQ(setup()->order(), ColumnOrder::kInterleaved);
+  key(Qt::Key_Escape);
+  EXPECT_TRUE(setup()->isHidden());
+}
+
+TEST_F(ComparisonWindowTest, WithoutANewQuestionTheLastOneIsAskedAgain) {
+  ask(QStringLiteral("What color is the star?"));
+  composer()->prompt()->setFocus();
+  key(Qt::Key_K, Qt::ControlModifier);
+  QTest::mouseClick(setup()->compareButton(), Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([this] { return m_window->showsComparison(); }));
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(lastCompare()->messages.size(), 1u);
+  EXPECT_EQ(transcript()->messageCount(), 2) << "no second question";
+  ASSERT_EQ(transcript()->messageAt(0).comparisons.size(), 1u);
+  EXPECT_TRUE(transcript()->messageAt(1).comparisons.empty());
+  QTest::mouseClick(column(1)->useButton(), Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison(); }));
+  EXPECT_EQ(last().branchCount, 2) << "beside the answer that was there";
+}
+
+TEST_F(ComparisonWindowTest, AMethodThatPrunesSaysThatItRanAlone) {
+  app::NamedRecipe full, pruning;
+  full.spec.method = "full";
+  pruning.spec.method = "fastv";
+  pruning.spec.retention = 0.5;
+  m_settings->setComparedRecipes({full, pruning});
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(ended());
+  EXPECT_TRUE(header(1).contains(QStringLiteral("prefill of its own"))) << header(1).toStdString();
+  EXPECT_FALSE(header(0).contains(QStringLiteral("prefill of its own")));
+  EXPECT_TRUE(view()->sharedText().contains(QStringLiteral("2 prefills ")));
+}
+
+TEST_F(ComparisonWindowTest, OneColumnAloneByDoubleClickAndByEnterAndBack) {
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(ended());
+  QTest::mouseDClick(column(1)->header(), Qt::LeftButton, {}, QPoint(20, 10));
+  EXPECT_EQ(view()->alone(), 1);
+  EXPECT_FALSE(column(0)->isVisible());
+  EXPECT_TRUE(column(1)->isVisible());
+  QTest::mouseDClick(column(1)->header(), Qt::LeftButton, {}, QPoint(20, 10));
+  EXPECT_EQ(view()->alone(), -1);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(column(i)->isVisible());
+  column(0)->header()->setFocus();
+  key(Qt::Key_Right);
+  EXPECT_TRUE(column(1)->header()->hasFocus());
+  key(Qt::Key_Return);
+  EXPECT_EQ(view()->alone(), 1);
+  key(Qt::Key_Escape);
+  EXPECT_EQ(view()->alone(), -1) << "Escape shows all again first";
+  EXPECT_TRUE(m_window->showsComparison());
+}
+
+TEST_F(ComparisonWindowTest, ColumnsScrollTogetherAndTheirFiguresAreInThePanel) {
+  for (std::string& answer : m_answers) {
+    for (int i = 0; i < 120; ++i) answer += "\n\nparagraph " + std::to_string(i);
+  }
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(ended());
+  QScrollBar* first = column(0)->transcript()->verticalScrollBar();
+  ASSERT_GT(first->maximum(), 400);
+  first->setValue(0);
+  first->setValue(333);
+  for (int i = 1; i < 3; ++i) EXPECT_EQ(column(i)->transcript()->verticalScrollBar()->value(), 333);
+  column(2)->header()->setFocus();
+  EXPECT_EQ(controller().monitor().figures().method, QStringLiteral("snapkv"));
+  column(0)->header()->setFocus();
+  EXPECT_EQ(controller().monitor().figures().method, QStringLiteral("full"));
+}
+
+TEST_F(ComparisonWindowTest, ItRunsOnWhileAnotherChatIsLookedAt) {
+  ask(QStringLiteral("first"));
+  const ConversationId first = controller().current();
+  m_delay = 30ms;
+  controller().newConversation();
+  compare(QStringLiteral("What color is the star?"));
+  const ConversationId second = controller().current();
+  ASSERT_TRUE(waitUntil([this] { return answerText(0).contains(QStringLiteral("star")); }));
+  controller().openConversation(first);
+  ASSERT_TRUE(waitUntil([&] { return controller().current() == first; }));
+  EXPECT_FALSE(m_window->showsComparison());
+  EXPECT_FALSE(controller().blockedReason().isEmpty());
+  controller().openConversation(second);
+  ASSERT_TRUE(waitUntil([&] { return controller().current() == second; }));
+  ASSERT_EQ(transcript()->messageAt(0).comparisons.size(), 1u);
+  clickEntry(transcript()->messageAt(0).id);
+  EXPECT_TRUE(m_window->showsComparison());
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(answerText(2), QStringLiteral("A blue star."));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageAt(0).comparisons.at(0).id != 0; }));
+}
+
+TEST_F(ComparisonWindowTest, DeletingTheChatCancelsIt) {
+  m_delay = 40ms;
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(waitUntil([this] { return answerText(0).contains(QStringLiteral("star")); }));
+  controller().remove(controller().current());
+  ASSERT_TRUE(waitUntil([this] { return !controller().busy(); }));
+  bool cancelled = false;
+  for (const Request& request : m_log->requests()) cancelled = cancelled || m_log->interruptOf(request.id) == Interrupt::kCancel;
+  EXPECT_TRUE(cancelled);
+}
+
+}  // namespace
+}  // namespace winnow::test

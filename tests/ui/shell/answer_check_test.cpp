@@ -1,0 +1,134 @@
+// "What changed?" in the window: an answer is checked, its words are marked, and all of it is back after a restart.
+#include <QAccessible>
+#include <QToolButton>
+#include <QToolTip>
+
+#include "tests/support/scripted_comparison.h"
+#include "tests/ui/support/window_fixture.h"
+#include "ui/shell/notice_bar.h"
+
+namespace winnow::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class AnswerCheckTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    m_script = [this](const Request& request) {
+      if (std::holds_alternative<Score>(request.body))
+        return m_failure ? failure_script(ErrorCode::kOutOfMemory, "", "no memory") : score_script(request, m_fullAnswer, m_delay);
+      if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+      return answer_script(request, "The star is **blue** and small.");
+    };
+    WindowTest::SetUp();
+  }
+  const Score* lastScore() {
+    m_requests = m_log->requests();
+    for (auto it = m_requests.rbegin(); it != m_requests.rend(); ++it)
+      if (const auto* score = std::get_if<Score>(&it->body)) return score;
+    return nullptr;
+  }
+  void check() {
+    m_window->grab();
+    QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(last().id, ui::Action::kCheck).center());
+    ASSERT_TRUE(waitUntil([this] { return lastScore() != nullptr; }));
+  }
+  QString word(const ui::TextMark& mark) { return last().text.mid(mark.from, mark.length); }
+
+  std::string m_fullAnswer = "The star is **red** and large.";
+  std::chrono::milliseconds m_delay{0};
+  bool m_failure = false;
+  std::vector<Request> m_requests;
+};
+
+TEST_F(AnswerCheckTest, WordsThatTheFullCacheWouldHaveChosenOtherwiseAreMarkedAndKept) {
+  ask(QStringLiteral("What color is the star?"));
+  EXPECT_TRUE(last().checkable);
+  EXPECT_TRUE(last().marks.empty());
+  check();
+  ASSERT_TRUE(waitUntil([this] { return !last().checked.isEmpty() && !controller().busy(); }));
+  const Score* score = lastScore();
+  EXPECT_EQ(score->answer, last().text.toStdString());
+  EXPECT_EQ(score->turn.recipe, controller().options().recipe.spec);
+  ASSERT_EQ(score->turn.messages.size(), 1u);
+  ASSERT_EQ(last().marks.size(), 2u);
+  EXPECT_EQ(word(last().marks[0]), QStringLiteral("**blue**"));
+  EXPECT_EQ(last().marks[0].kind, ui::TextMark::Kind::kFirst);
+  EXPECT_EQ(word(last().marks[1]), QStringLiteral("small."));
+  EXPECT_TRUE(last().marks[1].note.contains(QStringLiteral("“large.” (82")));
+  EXPECT_TRUE(last().marks[1].note.contains(QStringLiteral("41")));
+  EXPECT_TRUE(last().checked.contains(QStringLiteral("71.4"))) << last().checked.toStdString();
+  EXPECT_TRUE(last().checked.contains(QStringLiteral("KL 0.0714"))) << last().checked.toStdString();
+  const QString checked = last().checked;
+  const auto marks = last().marks;
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  EXPECT_EQ(last().checked, checked);
+  EXPECT_EQ(last().marks, marks);
+}
+
+TEST_F(AnswerCheckTest, NotesAreReachedByPointerKeyAndScreenReader) {
+  ask(QStringLiteral("What color is the star?"));
+  QTest::keyClick(composer()->prompt(), Qt::Key_K, Qt::ControlModifier | Qt::ShiftModifier);
+  ASSERT_TRUE(waitUntil([this] { return last().marks.size() == 2; }));
+  m_window->grab();
+  const QRect first = transcript()->markRect(last().id, 0);
+  ASSERT_FALSE(first.isEmpty());
+  QHelpEvent help(QEvent::ToolTip, first.center(), transcript()->viewport()->mapToGlobal(first.center()));
+  QApplication::sendEvent(transcript()->viewport(), &help);
+  EXPECT_TRUE(QToolTip::text().contains(QStringLiteral("red"))) << QToolTip::text().toStdString();
+  QToolTip::hideText();
+  transcript()->setFocus();
+  QTest::keyClick(transcript(), Qt::Key_F8);
+  EXPECT_EQ(transcript()->focusedNote(), last().marks[0].note);
+  QTest::keyClick(transcript(), Qt::Key_F8);
+  EXPECT_EQ(transcript()->focusedNote(), last().marks[1].note);
+  QTest::keyClick(transcript(), Qt::Key_F8, Qt::ShiftModifier);
+  EXPECT_EQ(transcript()->focusedNote(), last().marks[0].note);
+  EXPECT_EQ(transcript()->accessibleDescription(), last().marks[0].note);
+  QAccessibleInterface* list = QAccessible::queryAccessibleInterface(transcript());
+  ASSERT_NE(list, nullptr);
+  const QString read = list->child(1)->text(QAccessible::Name);
+  EXPECT_TRUE(read.contains(last().checked));
+  EXPECT_TRUE(read.contains(last().marks[1].note));
+}
+
+TEST_F(AnswerCheckTest, EscapeStopsItAndNothingHasChanged) {
+  m_delay = 60ms;
+  ask(QStringLiteral("What color is the star?"));
+  check();
+  ASSERT_TRUE(waitUntil([this] { return last().phase.contains(QStringLiteral("Prefill")); }));
+  EXPECT_TRUE(controller().busy());
+  EXPECT_FALSE(controller().blockedReason().isEmpty());
+  QTest::keyClick(m_window.get(), Qt::Key_Escape);
+  ASSERT_TRUE(idle());
+  EXPECT_TRUE(last().checked.isEmpty());
+  EXPECT_TRUE(last().phase.isEmpty());
+  ask(QStringLiteral("And now?"));
+  EXPECT_EQ(transcript()->messageCount(), 4);
+}
+
+TEST_F(AnswerCheckTest, AFailureIsToldAndTheAnswerStays) {
+  m_failure = true;
+  ask(QStringLiteral("What color is the star?"));
+  check();
+  ASSERT_TRUE(waitUntil([this] { return !m_window->notice()->text().isEmpty() && !controller().busy(); }));
+  EXPECT_TRUE(last().checked.isEmpty());
+  EXPECT_EQ(last().text, QStringLiteral("The star is **blue** and small."));
+}
+
+TEST_F(AnswerCheckTest, AnEarlierAnswerIsCheckedWithItsOwnThread) {
+  ask(QStringLiteral("first"));
+  const qint64 first = last().id;
+  ask(QStringLiteral("second"));
+  m_window->grab();
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(first, ui::Action::kCheck).center());
+  ASSERT_TRUE(waitUntil([&] { return !transcript()->message(first)->checked.isEmpty(); }));
+  EXPECT_EQ(lastScore()->turn.messages.size(), 1u);
+  EXPECT_TRUE(last().checked.isEmpty());
+}
+
+}  // namespace
+}  // namespace winnow::test

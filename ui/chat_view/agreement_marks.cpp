@@ -1,0 +1,80 @@
+#include "ui/chat_view/agreement_marks.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/shell/display_text.h"
+#include "ui/shell/format_text.h"
+
+namespace winnow::ui {
+namespace {
+
+class AgreementWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::AgreementWords)
+};
+
+QString shown(const std::string& word) { return displayText(QString::fromStdString(word)); }
+
+QString noteOf(const WordDifference& d) {
+  const QString there = formatShare(d.full_choice_probability);
+  if (d.text.empty())
+    return AgreementWords::tr("The answer ends here. The full cache would have gone on with “%1” (%2).").arg(shown(d.full_text), there);
+  const QString both = AgreementWords::tr("“%1”: %2 in this cache, %3 in the full cache.")
+                           .arg(shown(d.text), formatShare(d.probability), formatShare(d.full_probability));
+  const QString other = d.full_text.empty()
+                            ? AgreementWords::tr("The full cache would have ended the answer here (%1).").arg(there)
+                            : AgreementWords::tr("The full cache would have written “%1” (%2).").arg(shown(d.full_text), there);
+  return both + QLatin1Char(' ') + other;
+}
+
+}  // namespace
+
+std::vector<WordRange> wordsOf(const QString& text) {
+  std::vector<WordRange> words;
+  for (qsizetype i = 0; i < text.size();) {
+    if (text[i].isSpace()) {
+      ++i;
+      continue;
+    }
+    const qsizetype from = i;
+    while (i < text.size() && !text[i].isSpace()) ++i;
+    words.push_back({from, i - from});
+  }
+  return words;
+}
+
+std::vector<TextMark> agreementMarks(const QString& text, const Agreement& agreement) {
+  const std::vector<WordRange> words = wordsOf(text);
+  std::vector<TextMark> marks;
+  for (const WordDifference& difference : agreement.differences) {
+    if (words.empty() || difference.word < 0) continue;
+    // What differs behind the last word is told at the last word.
+    const std::size_t at = std::min(static_cast<std::size_t>(difference.word), words.size() - 1);
+    const QString note = noteOf(difference);
+    if (!marks.empty() && marks.back().from == words[at].from) {
+      marks.back().note += QLatin1Char('\n') + note;
+      continue;
+    }
+    marks.push_back({words[at].from, words[at].length, marks.empty() ? TextMark::Kind::kFirst : TextMark::Kind::kDiffers, note});
+  }
+  return marks;
+}
+
+QString agreementShare(const Agreement& agreement) {
+  // Rounded down: 100 is said only where it is true.
+  const double percent = std::floor(agreement.top1 * 1000.0 + 1e-9) / 10.0;
+  const bool whole = std::abs(percent - std::round(percent)) < 0.05;
+  return QLocale().toString(percent, 'f', whole ? 0 : 1) + QChar(0x202f) + QLatin1Char('%');
+}
+
+QString agreementText(const Agreement& agreement) {
+  return AgreementWords::tr("Same choice as the full cache %1 · KL %2")
+      .arg(agreementShare(agreement), QLocale().toString(agreement.mean_kl, 'f',
+                                                         agreement.mean_kl == 0.0   ? 0
+                                                         : agreement.mean_kl >= 0.1 ? 2
+                                                                                    : 4));
+}
+
+}  // namespace winnow::ui

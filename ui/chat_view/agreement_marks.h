@@ -1,0 +1,24 @@
+// How far an answer is what the full cache would have said, in words for people: marks in its text and one line under it.
+//
+// Used by ui/shell for answers that were checked and by ui/compare. UI thread only (translations).
+#pragma once
+
+#include "engine/metrics/agreement.h"
+#include "ui/chat_view/message_content.h"
+
+namespace winnow::ui {
+
+struct WordRange {
+  qsizetype from = 0;
+  qsizetype length = 0;
+};
+// As the engine counts words: what stands between white space.
+std::vector<WordRange> wordsOf(const QString& text);
+
+// The words at which the top choices differ, with both probabilities and the full cache's word as their notes.
+std::vector<TextMark> agreementMarks(const QString& text, const Agreement& agreement);
+// "Same choice 96.4 % · KL 0.012"
+QString agreementText(const Agreement& agreement);
+QString agreementShare(const Agreement& agreement);  // "96.4 %"; 100 only where every choice is the same
+
+}  // namespace winnow::ui

@@ -1,0 +1,264 @@
+#include "ui/compare/column_view.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLocale>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPushButton>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/chat_view/agreement_marks.h"
+#include "ui/chat_view/transcript_view.h"
+#include "ui/models/cache_monitor.h"
+#include "ui/shell/error_text.h"
+#include "ui/shell/format_text.h"
+#include "ui/theme/elided_label.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr qint64 kAnswerId = 1;  // of the only message in a column
+
+QLabel* caption() {
+  auto* label = new QLabel;
+  label->setWordWrap(true);
+  label->setTextFormat(Qt::PlainText);
+  setTextRole(label, TextRole::kCaption);
+  setMuted(label);
+  return label;
+}
+
+QString speedText(double tokensPerS) { return QLocale().toString(tokensPerS, 'f', tokensPerS < 10 ? 1 : 0); }
+
+}  // namespace
+
+ColumnHeader::ColumnHeader(QWidget* parent) : QFrame(parent) {
+  setFocusPolicy(Qt::StrongFocus);
+  auto* layout = new QVBoxLayout(this);
+  setMargins(layout, 12, 8, 8, 8);
+  setSpacing(layout, 2);
+  auto* top = new QHBoxLayout;
+  setSpacing(top, 4);
+  m_title = new ElidedLabel(Qt::ElideRight);
+  setTextRole(m_title, TextRole::kStrong);
+  m_alone = new QToolButton;
+  m_alone->setAutoRaise(true);
+  m_alone->setCheckable(true);
+  m_alone->setIcon(icon(Glyph::kColumns, IconColor::kMuted));
+  top->addWidget(m_title, 1);
+  top->addWidget(m_alone);
+  layout->addLayout(top);
+  m_stage = caption();
+  m_memory = caption();
+  m_speed = caption();
+  m_agreement = caption();
+  m_remark = caption();
+  for (QLabel* label : {m_stage, m_memory, m_speed, m_agreement, m_remark}) layout->addWidget(label);
+  layout->addStretch(1);
+  connect(m_alone, &QToolButton::clicked, this, &ColumnHeader::aloneRequested);
+  setAlone(false);
+}
+
+void ColumnHeader::setAlone(bool alone) {
+  m_alone->setChecked(alone);
+  m_alone->setToolTip(alone ? tr("Show all columns (Enter)") : tr("Show this column alone (Enter)"));
+  m_alone->setAccessibleName(alone ? tr("Show all columns") : tr("Show %1 alone").arg(m_title->text()));
+}
+
+int ColumnHeader::heightForWidth(int width) const { return layout()->totalHeightForWidth(width); }
+
+QString ColumnHeader::text() const {
+  QStringList lines;
+  for (const QLabel* label : {m_title, m_stage, m_memory, m_speed, m_agreement, m_remark}) {
+    if (!label->text().isEmpty()) lines << label->text();
+  }
+  return lines.join(QLatin1Char('\n'));
+}
+
+void ColumnHeader::describe(const ComparisonModel& model, int column) {
+  const app::ComparedAnswer& answer = model.answer(column);
+  const ColumnProgress& progress = model.progress(column);
+  const TurnFigures& figures = answer.run.figures;
+  m_title->setText(model.label(column));
+  setAlone(m_alone->isChecked());
+
+  QString stage;
+  switch (progress.stage) {
+    case ColumnStage::kWaiting:
+      stage = tr("Waiting");
+      break;
+    case ColumnStage::kReading:
+      stage = answer.sharesPrefill ? tr("Compressing") : tr("Reading");
+      break;
+    case ColumnStage::kWriting:
+      stage = tr("Writing");
+      break;
+    case ColumnStage::kChecking:
+      stage = tr("Checking against the full cache");
+      break;
+    case ColumnStage::kDone:
+      switch (answer.state) {
+        case app::ColumnState::kAnswered:
+          break;
+        case app::ColumnState::kStopped:
+          stage = tr("Stopped. What was written so far is kept.");
+          break;
+        case app::ColumnState::kFailed:
+          stage = tr("Failed: the reason is told above.");
+          break;
+        case app::ColumnState::kLeftOut:
+          stage = tr("Left out: the comparison ended before it.");
+          break;
+      }
+      break;
+  }
+  m_stage->setText(stage);
+
+  // The event's own figures: what the method keeps, as the terminal program's table has it.
+  const qint64 kept = progress.kv.after_event;
+  QString memory;
+  if (answer.hasFigures) {
+    memory = tr("KV %1 · %2 kept").arg(formatBytes(kept), formatShare(figures.achieved_retention));
+  } else if (progress.hasReport && progress.report && progress.report->kv_bytes.full > 0) {
+    const KvBytes& event = progress.report->kv_bytes;
+    memory = tr("KV %1 · %2 kept").arg(formatBytes(kept), formatShare(double(event.after_event) / double(event.full)));
+  }
+  m_memory->setText(memory);
+
+  QStringList speed;
+  if (answer.hasFigures) speed << tr("%1 to first word").arg(formatMilliseconds(figures.timings_ms.ttft));
+  if (progress.tokensPerS > 0) speed << tr("%1 tok/s").arg(speedText(progress.tokensPerS));
+  m_speed->setText(speed.join(QStringLiteral(" · ")));
+
+  QString same;
+  if (const std::optional<Agreement>& agreement = answer.run.agreement) {
+    same = agreementText(*agreement);
+    if (agreement->first_diverging_word)
+      same += QStringLiteral(" · ") + tr("first other word: %1").arg(*agreement->first_diverging_word + 1);
+  }
+  m_agreement->setText(same);
+
+  QStringList remarks;
+  if (!answer.sharesPrefill) remarks << tr("Ran alone, with a prefill of its own: this method drops tokens while reading.");
+  if (const QString notes = notesText(figures.notes); !notes.isEmpty()) remarks << notes;
+  if (model.reference() == column && model.columns() > 1) remarks << tr("The other answers are compared with this one.");
+  if (answer.usedAs != 0) remarks << tr("The chat has this answer.");
+  m_remark->setText(remarks.join(QLatin1Char(' ')));
+  setAccessibleName(tr("Column %1: %2").arg(column + 1).arg(text()));
+  arrange();
+}
+
+void ColumnHeader::setCompact(bool compact) {
+  if (compact == m_compact) return;
+  m_compact = compact;
+  arrange();
+}
+
+void ColumnHeader::arrange() {
+  QLabel* only = m_stage->text().isEmpty() ? m_memory : m_stage;
+  for (QLabel* label : {m_stage, m_memory, m_speed, m_agreement, m_remark})
+    label->setVisible(!label->text().isEmpty() && (!m_compact || label == only));
+  setToolTip(m_compact ? text().toHtmlEscaped().replace(QLatin1Char('\n'), QLatin1String("<br>")) : QString());
+  updateGeometry();
+}
+
+void ColumnHeader::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (event->button() == Qt::LeftButton) Q_EMIT aloneRequested();
+}
+
+void ColumnHeader::keyPressEvent(QKeyEvent* event) {
+  switch (event->key()) {
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      Q_EMIT aloneRequested();
+      return;
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+      Q_EMIT stepRequested((event->key() == Qt::Key_Right) != isRightToLeft() ? 1 : -1);
+      return;
+    default:
+      QFrame::keyPressEvent(event);
+  }
+}
+
+void ColumnHeader::focusInEvent(QFocusEvent* event) {
+  QFrame::focusInEvent(event);
+  update();
+}
+
+void ColumnHeader::focusOutEvent(QFocusEvent* event) {
+  QFrame::focusOutEvent(event);
+  update();
+}
+
+void ColumnHeader::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const Colors& c = theme().colors();
+  painter.setBrush(c.surface);
+  painter.setPen(QPen(hasFocus() ? c.accent : c.border, hasFocus() ? 1.6 : 1.0));
+  painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), theme().cornerRadius(), theme().cornerRadius());
+}
+
+ColumnView::ColumnView(ComparisonModel& model, int column, QWidget* parent) : QWidget(parent), m_model(model), m_column(column) {
+  auto* layout = new QVBoxLayout(this);
+  setMargins(layout, 4, 0, 4, 0);
+  setSpacing(layout, 6);
+  m_header = new ColumnHeader;
+  m_transcript = new TranscriptView;
+  m_use = new QPushButton(icon(Glyph::kCheck), tr("Use this answer"));
+  m_use->setToolTip(tr("Makes it the answer of the chat; the next question goes on from it"));
+  layout->addWidget(m_header);
+  layout->addWidget(m_transcript, 1);
+  auto* row = new QHBoxLayout;
+  row->addStretch(1);
+  row->addWidget(m_use);
+  row->addStretch(1);
+  layout->addLayout(row);
+
+  MessageContent content;
+  content.id = kAnswerId;
+  content.bare = true;
+  content.text = model.answer(column).text;
+  content.marks = model.progress(column).marks;
+  content.roleLabel = model.label(column);
+  m_transcript->setMessages({content});
+  m_transcript->restoreAnchor({kAnswerId, -1e6});  // from its beginning
+  m_transcript->setAccessibleName(tr("Answer of %1").arg(model.label(column)));
+
+  connect(m_use, &QPushButton::clicked, this, &ColumnView::useRequested);
+  connect(&model, &ComparisonModel::textAdded, this, [this](int changed, const QString& delta) {
+    if (changed == m_column) m_transcript->appendText(kAnswerId, delta);
+  });
+  connect(&model, &ComparisonModel::marksChanged, this, [this](int changed) {
+    if (changed == m_column) m_transcript->setMarks(kAnswerId, m_model.progress(m_column).marks);
+  });
+  connect(&model, &ComparisonModel::columnChanged, this, [this](int changed) {
+    if (changed == m_column) describe();
+  });
+  describe();
+}
+
+void ColumnView::describe() {
+  m_header->describe(m_model, m_column);
+  // What was streamed is the answer, unless a stop string was cut off its end.
+  const app::ComparedAnswer& answer = m_model.answer(m_column);
+  if (m_transcript->messageAt(0).text != answer.text) {
+    MessageContent content = m_transcript->messageAt(0);
+    content.text = answer.text;
+    content.marks = m_model.progress(m_column).marks;
+    m_transcript->updateMessage(content);
+  }
+  const bool used = answer.usedAs != 0;
+  m_use->setText(used ? tr("Show in the chat") : tr("Use this answer"));
+  m_use->setAccessibleName(used ? tr("Show the answer of %1 in the chat").arg(m_model.label(m_column))
+                                : tr("Use the answer of %1").arg(m_model.label(m_column)));
+  m_use->setEnabled(m_model.canBeUsed(m_column));
+}
+
+}  // namespace winnow::ui

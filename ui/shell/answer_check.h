@@ -1,0 +1,41 @@
+// "What changed?": one answer of the chat checked against the full cache.
+//
+// Used by main_window.h, beside chat_controller.h, which keeps and shows the result. One check at a time; interrupted or failed it changes
+// nothing. UI thread only.
+#pragma once
+
+#include <QObject>
+
+#include "app/engine_host/engine_host.h"
+#include "ui/shell/chat_controller.h"
+
+namespace winnow::ui {
+
+class AnswerCheck : public QObject {
+  Q_OBJECT
+ public:
+  AnswerCheck(app::EngineHost& engine, ChatController& chat, QObject* parent = nullptr);
+
+  void check(app::MessageId answer);  // 0: the last one on screen
+  bool canCheck() const;              // there is an answer on screen that can be checked
+  void stop();
+  bool running() const { return m_request != 0; }
+
+ Q_SIGNALS:
+  void progressed(qint64 answer, const QString& phase, double share);  // an empty phase: it has ended
+  void stateChanged();
+  void problem(const winnow::Error& error);
+
+ private:
+  void onEvent(const Event& event);
+  void end();
+  const app::StoredMessage* find(app::MessageId answer) const;
+
+  app::EngineHost& m_engine;
+  ChatController& m_chat;
+  RequestId m_request = 0;
+  ConversationId m_conversation = 0;
+  app::MessageId m_answer = 0;
+};
+
+}  // namespace winnow::ui

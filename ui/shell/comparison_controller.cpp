@@ -1,0 +1,231 @@
+#include "ui/shell/comparison_controller.h"
+
+#include <QFile>
+#include <QFileInfo>
+#include <algorithm>
+
+#include "ui/shell/display_text.h"
+
+namespace winnow::ui {
+
+ComparisonController::ComparisonController(app::EngineHost& engine, app::ChatStore& store, ChatController& chat,
+                                           std::vector<MethodInfo> methods, QObject* parent)
+    : QObject(parent), m_engine(engine), m_store(store), m_chat(chat), m_methods(std::move(methods)) {
+  using app::ChatStore;
+  connect(&m_chat, &ChatController::comparisonReady, this, &ComparisonController::begin);
+  connect(&m_engine, &app::EngineHost::engineEvent, this, &ComparisonController::onEvent);
+  connect(&m_store, &ChatStore::comparisonSaved, this, [this](app::RequestToken token, const app::Comparison& saved) {
+    if (token != m_saving) return;
+    m_saving = 0;
+    m_savingModel->setSaved(saved);
+    m_savingModel.reset();
+    m_chat.addComparison(saved);
+  });
+  connect(&m_store, &ChatStore::answerUsed, this, &ComparisonController::onUsed);
+  connect(&m_store, &ChatStore::failed, this, [this](app::RequestToken token, const Error&) {
+    // The error itself is told by the chat.
+    if (token == m_saving) {
+      m_saving = 0;
+      m_savingModel.reset();
+    }
+    if (token == m_using) {
+      m_using = 0;
+      m_afterUse = nullptr;
+    }
+  });
+  connect(&m_store, &ChatStore::conversationDeleted, this, [this](app::RequestToken, ConversationId id) {
+    if (running() && id == m_conversation) cancel();
+  });
+  connect(&m_chat, &ChatController::modelChanged, this, [this] {
+    if (m_chat.modelState() == ModelState::kLoading) stop();
+  });
+}
+
+std::shared_ptr<ComparisonModel> ComparisonController::makeModel() const { return std::make_shared<ComparisonModel>(m_methods); }
+
+bool ComparisonController::canAskAgain() const {
+  const QList<app::StoredMessage> branch = m_chat.branch();
+  return std::any_of(branch.begin(), branch.end(), [](const app::StoredMessage& message) { return message.role == Role::kUser; });
+}
+
+void ComparisonController::compare(const QString& text, const QList<app::Attachment>& attachments,
+                                   const std::vector<app::NamedRecipe>& recipes, ColumnOrder order) {
+  if (m_chat.busy() || !m_chat.blockedReason().isEmpty() || recipes.empty()) return;
+  m_recipes = recipes;
+  m_order = order;
+  if (!text.trimmed().isEmpty()) {
+    m_chat.sendToCompare(text, attachments);
+    return;
+  }
+  QList<app::StoredMessage> thread = m_chat.branch();
+  while (!thread.isEmpty() && thread.last().role != Role::kUser) thread.removeLast();
+  if (!thread.isEmpty()) begin({m_chat.current(), thread.last().id, 0}, thread);
+}
+
+void ComparisonController::begin(const app::TurnIds& ids, const QList<app::StoredMessage>& thread) {
+  app::Run run;
+  run.modelName = QString::fromStdString(m_chat.model().name);
+  run.modelFolder = QString::fromStdString(m_chat.model().folder);
+  run.device = QString::fromStdString(m_chat.model().device);
+  const app::Conversation* listed = m_chat.conversations().find(ids.conversation);
+  const app::ConversationOptions options = ids.conversation == m_chat.current() || listed == nullptr ? m_chat.options() : listed->options;
+  Compare request;
+  try {
+    Turn turn = m_chat.turnOf(ids.conversation, thread, options, m_recipes.front().spec);
+    request.conversation = ids.conversation;
+    request.messages = std::move(turn.messages);
+    request.sampling = turn.sampling;
+    request.pins = std::move(turn.pins);
+  } catch (const Exception& exception) {
+    Q_EMIT problem(exception.error());
+    return;
+  }
+  for (const app::NamedRecipe& recipe : m_recipes) request.recipes.push_back(recipe.spec);
+  request.order = m_order;
+  m_runningModel = makeModel();
+  m_runningModel->begin(m_recipes, m_order, ids.question, run);
+  m_thread = thread;
+  m_conversation = ids.conversation;
+  m_chat.monitor().begin(QString::fromStdString(m_recipes.front().spec.method), m_recipes.front().spec.retention);
+  m_request = m_engine.post(std::move(request));
+  m_chat.conversations().setRunning(ids.conversation);
+  m_chat.setComparing(ids.question);
+  m_chat.setOccupied(tr("A comparison is running."));
+  if (ids.conversation == m_chat.current()) show(m_runningModel);
+  Q_EMIT stateChanged();
+}
+
+void ComparisonController::onEvent(const Event& event) {
+  if (m_request == 0 || event.id != m_request) return;
+  const std::shared_ptr<ComparisonModel> model = m_runningModel;
+  if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) m_chat.takeSampled(*sampled, m_thread);
+  watch(event);
+  model->take(event);
+  if (!model->running()) finish();
+}
+
+// The live cache panel follows the column that is being written; of interleaved ones, the first.
+void ComparisonController::watch(const Event& event) {
+  CacheMonitor& monitor = m_chat.monitor();
+  if (m_order == ColumnOrder::kInterleaved && event.column > 0) return;
+  if (std::holds_alternative<ColumnStarted>(event.body)) {
+    const RecipeSpec& spec = m_runningModel->answer(event.column).run.recipe.spec;
+    monitor.begin(QString::fromStdString(spec.method), spec.retention);
+  }
+  monitor.take(event.body);
+}
+
+void ComparisonController::finish() {
+  const std::shared_ptr<ComparisonModel> model = std::exchange(m_runningModel, nullptr);
+  m_request = 0;
+  m_chat.conversations().setRunning(0);
+  m_chat.setComparing(0);
+  if (!model->cancelled()) {
+    m_savingModel = model;
+    m_saving = m_store.saveComparison(model->comparison());
+  }
+  m_chat.setOccupied(QString());
+  Q_EMIT stateChanged();
+}
+
+void ComparisonController::stop() {
+  if (running()) m_engine.stop(m_request);
+}
+
+void ComparisonController::cancel() {
+  if (running()) m_engine.cancel(m_request);
+}
+
+void ComparisonController::open(app::MessageId question, int index) {
+  const bool here = runningHere() && m_runningModel->comparison().question == question;
+  if (here && index == 0) {
+    show(m_runningModel);
+    return;
+  }
+  int place = index - (here ? 1 : 0);
+  for (const app::Comparison& comparison : m_chat.comparisons()) {
+    if (comparison.question != question || place-- > 0) continue;
+    // One that has just ended keeps what only a running one knows.
+    if (m_shown && m_shown->comparison().id == comparison.id) {
+      show(m_shown);
+      return;
+    }
+    auto model = makeModel();
+    model->show(comparison);
+    show(model);
+    return;
+  }
+}
+
+void ComparisonController::show(const std::shared_ptr<ComparisonModel>& model) {
+  m_shown = model;
+  QString question;
+  QStringList media;
+  if (const app::StoredMessage* message = m_chat.storedMessage(model->comparison().question)) {
+    question = message->text;
+    for (const app::Attachment& attachment : message->attachments) {
+      const QString name = displayText(QFileInfo(QFile::decodeName(attachment.path)).fileName());
+      const int frames =
+          attachment.sampled.actualS.empty() ? attachment.plan.frame_count : static_cast<int>(attachment.sampled.actualS.size());
+      media << (attachment.kind == MediaKind::kVideo ? tr("%1, %n frame(s)", nullptr, frames).arg(name) : name);
+    }
+  }
+  Q_EMIT shown(model, question, media.join(QStringLiteral(" · ")));
+}
+
+void ComparisonController::showFigures(int column) {
+  if (!m_shown || m_shown->running() || column < 0 || column >= m_shown->columns() || !m_shown->answer(column).hasFigures) return;
+  m_chat.monitor().showStored(m_shown->answer(column).run.figures);
+}
+
+void ComparisonController::useAnswer(int column) {
+  if (!m_shown || m_using != 0 || m_chat.busy() || !m_shown->canBeUsed(column)) return;
+  m_usedColumn = column;
+  m_using = m_store.useAnswer(m_shown->comparison().id, column);
+}
+
+void ComparisonController::onUsed(app::RequestToken token, const app::TurnIds& ids) {
+  if (token != m_using) return;
+  m_using = 0;
+  const std::function<void()> after = std::exchange(m_afterUse, nullptr);
+  if (ids.conversation != m_chat.current()) return;
+  QString label;
+  if (m_shown && m_shown->comparison().question == ids.question && m_usedColumn < m_shown->columns()) {
+    m_shown->setUsed(m_usedColumn, ids.answer);
+    label = m_shown->label(m_usedColumn);
+    // The engine goes on from this column's cache, under its recipe.
+    m_chat.setRecipe(m_shown->answer(m_usedColumn).run.recipe);
+  }
+  auto once = std::make_shared<QMetaObject::Connection>();
+  *once = connect(&m_chat, &ChatController::conversationShown, this, [this, once, after, label, id = ids.conversation] {
+    QObject::disconnect(*once);
+    if (m_chat.current() != id) return;
+    if (after) {
+      after();
+    } else {
+      Q_EMIT answerChosen(label);
+    }
+  });
+  m_chat.reload();
+}
+
+void ComparisonController::send(const QString& text, const QList<app::Attachment>& attachments) {
+  const QList<app::StoredMessage> branch = m_chat.branch();
+  const bool open =
+      !branch.isEmpty() && branch.last().role == Role::kUser && m_using == 0 && !m_chat.busy() && m_chat.blockedReason().isEmpty();
+  for (const app::Comparison& comparison : m_chat.comparisons()) {
+    if (!open || comparison.question != branch.last().id) continue;
+    auto model = makeModel();
+    model->show(comparison);
+    int column = model->reference();
+    for (int i = 0; i < model->columns() && !model->canBeUsed(column); ++i) column = i;
+    if (!model->canBeUsed(column)) continue;
+    m_shown = model;
+    m_afterUse = [this, text, attachments] { m_chat.send(text, attachments); };
+    useAnswer(column);
+    return;
+  }
+  m_chat.send(text, attachments);
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,76 @@
+// Comparisons between the window, the store and the engine: ask, stream, stop, save, open again, use an answer.
+//
+// Used by main_window.h, beside chat_controller.h, which sends the question (saved before the engine starts, as always) and is told what
+// the comparison adds to the chat. A comparison is saved when it has ended, unless it was cancelled. One runs at a time; the user may look
+// at other chats meanwhile. Every call returns at once. UI thread only.
+#pragma once
+
+#include <QObject>
+#include <functional>
+#include <memory>
+
+#include "app/chat/chat_store.h"
+#include "app/engine_host/engine_host.h"
+#include "ui/compare/comparison_model.h"
+#include "ui/shell/chat_controller.h"
+
+namespace winnow::ui {
+
+class ComparisonController : public QObject {
+  Q_OBJECT
+ public:
+  ComparisonController(app::EngineHost& engine, app::ChatStore& store, ChatController& chat, std::vector<MethodInfo> methods,
+                       QObject* parent = nullptr);
+
+  // The question in the composer, or, without text, the last one on screen again.
+  void compare(const QString& text, const QList<app::Attachment>& attachments, const std::vector<app::NamedRecipe>& recipes,
+               ColumnOrder order);
+  bool canAskAgain() const;  // there is a question on screen
+  // A question of the chat. After a comparison whose answers nobody chose from, the answer of its reference column becomes the chat's
+  // first.
+  void send(const QString& text, const QList<app::Attachment>& attachments);
+
+  void open(app::MessageId question, int index);  // an entry of a question on screen
+  void stop();
+  void cancel();
+  void useAnswer(int column);    // of the comparison that is shown
+  void showFigures(int column);  // of the comparison that is shown, in the live cache panel
+
+  bool running() const { return m_request != 0; }
+  bool runningHere() const { return running() && m_conversation == m_chat.current(); }
+
+ Q_SIGNALS:
+  // This comparison is to be shown, with its question and a line about its media.
+  void shown(const std::shared_ptr<winnow::ui::ComparisonModel>& model, const QString& question, const QString& media);
+  void answerChosen(const QString& label);  // the chat on screen goes on from it
+  void stateChanged();
+  void problem(const winnow::Error& error);
+
+ private:
+  void begin(const app::TurnIds& ids, const QList<app::StoredMessage>& thread);
+  void onEvent(const Event& event);
+  void watch(const Event& event);
+  void finish();
+  void onUsed(app::RequestToken token, const app::TurnIds& ids);
+  void show(const std::shared_ptr<ComparisonModel>& model);
+  std::shared_ptr<ComparisonModel> makeModel() const;
+
+  app::EngineHost& m_engine;
+  app::ChatStore& m_store;
+  ChatController& m_chat;
+  std::vector<MethodInfo> m_methods;
+  std::vector<app::NamedRecipe> m_recipes;  // of the next comparison
+  ColumnOrder m_order = ColumnOrder::kOneAfterAnother;
+  RequestId m_request = 0;
+  ConversationId m_conversation = 0;  // of the request
+  std::shared_ptr<ComparisonModel> m_runningModel;
+  QList<app::StoredMessage> m_thread;  // what the engine was given
+  std::shared_ptr<ComparisonModel> m_shown;
+  app::RequestToken m_saving = 0;
+  std::shared_ptr<ComparisonModel> m_savingModel;
+  app::RequestToken m_using = 0;
+  int m_usedColumn = -1;
+  std::function<void()> m_afterUse;  // once the chat has the answer
+};
+
+}  // namespace winnow::ui
