@@ -30,6 +30,7 @@ struct CompareOptions {
   std::vector<std::string> columns;  // as column_methods.h reads them
   OutputFormat format = OutputFormat::kText;
   bool sample = false;
+  bool interleaved = false;  // a token of each column in turn
   std::string question;
 };
 ExitStatus run_compare(const CompareOptions& options);

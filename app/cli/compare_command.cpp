@@ -22,8 +22,10 @@ class ComparisonSink : public EventSink {
     bool shares_prefill = true;
   };
 
-  ComparisonSink(const std::vector<RecipeSpec>& recipes, OutputFormat format) : format_(format) {
-    const AnswerOutput output = format == OutputFormat::kText ? AnswerOutput::kStream : AnswerOutput::kSilent;
+  // Interleaved answers cannot be streamed to one terminal: each is printed when it is complete.
+  ComparisonSink(const std::vector<RecipeSpec>& recipes, OutputFormat format, ColumnOrder order)
+      : format_(format), streams_(format == OutputFormat::kText && order == ColumnOrder::kOneAfterAnother) {
+    const AnswerOutput output = streams_ ? AnswerOutput::kStream : AnswerOutput::kSilent;
     for (const RecipeSpec& recipe : recipes) columns.push_back({column_label(recipe), ConsoleSink(output, ProgressOutput::kTerminalOnly)});
   }
 
@@ -36,14 +38,14 @@ class ComparisonSink : public EventSink {
     Column& column = columns.at(static_cast<std::size_t>(event.column));
     const auto* started = std::get_if<ColumnStarted>(&event.body);
     if (started != nullptr) column.shares_prefill = started->shares_prefill;
-    if (format_ == OutputFormat::kText && started != nullptr) {
+    const bool answered = std::holds_alternative<Finished>(event.body);
+    if (streams_ ? started != nullptr : answered && format_ == OutputFormat::kText) {
       std::printf("%s%s\n", column.label.c_str(), column.shares_prefill ? "" : " (a prefill of its own)");
       std::fflush(stdout);
     }
-    const bool answered = std::holds_alternative<Finished>(event.body);
     column.sink.on_event(std::move(event));
     if (format_ == OutputFormat::kText && answered) {
-      std::printf("\n\n");
+      std::printf("%s\n\n", streams_ ? "" : column.sink.finished->answer.c_str());
       std::fflush(stdout);
       std::fprintf(stderr, "%s\n", figures_text(column.sink).c_str());
     }
@@ -55,9 +57,10 @@ class ComparisonSink : public EventSink {
 
  private:
   OutputFormat format_;
+  bool streams_;
 };
 
-ordered_json comparison_json(ComparisonSink& sink, const ModelInfo& model) {
+ordered_json comparison_json(ComparisonSink& sink, ColumnOrder order, const ModelInfo& model) {
   ordered_json columns = ordered_json::array();
   for (ComparisonSink::Column& column : sink.columns) {
     if (!column.sink.finished) break;  // stopped before it
@@ -67,7 +70,8 @@ ordered_json comparison_json(ComparisonSink& sink, const ModelInfo& model) {
     object["agreement"] = column.sink.agreement ? agreement_json(*column.sink.agreement) : ordered_json();
     columns.push_back(std::move(object));
   }
-  return {{"prefills", sink.compared->prefills},
+  return {{"order", order == ColumnOrder::kInterleaved ? "interleaved" : "one-after-another"},
+          {"prefills", sink.compared->prefills},
           {"shared_prefix_bytes", sink.compared->shared_prefix_bytes},
           {"allocated_bytes", sink.compared->allocated_bytes},
           {"stopped", sink.compared->stopped},
@@ -125,11 +129,13 @@ ExitStatus run_compare(const CompareOptions& given) {
   const ModelInfo model = session.load(load_request(options.model));
   if (!model.device_note.empty()) std::fprintf(stderr, "%s\n", model.device_note.c_str());
 
-  ComparisonSink sink(request.recipes, options.format);
+  const ColumnOrder order = options.interleaved ? ColumnOrder::kInterleaved : ColumnOrder::kOneAfterAnother;
+  request.order = order;
+  ComparisonSink sink(request.recipes, options.format, order);
   session.run(std::move(request), sink);
   if (!sink.compared) return ExitStatus::kInterrupted;  // before the first answer
   if (options.format == OutputFormat::kJson) {
-    std::printf("%s\n", json_line(comparison_json(sink, model), 2).c_str());
+    std::printf("%s\n", json_line(comparison_json(sink, order, model), 2).c_str());
   } else {
     std::fprintf(stderr, "%s", media_text(sink.common.media).c_str());
     std::printf("%s%lld %s · shared prefix %s, all caches together %s\n", comparison_table(sink).c_str(),

@@ -55,6 +55,7 @@ int main(int argc, char** argv) {
   add_recipe_options(*compare_command, compare.turn);
   add_sampling_options(*compare_command, compare.turn);
   compare_command->add_flag("--json", json, "one JSON object on stdout and nothing else");
+  compare_command->add_flag("--interleaved", compare.interleaved, "write all answers at once, a token each in turn");
   compare_command->add_flag("--sample", compare.sample, "ask about a bundled sample video");
   compare_command->add_option("question", compare.question, "the question");
   compare_command->callback([&] {

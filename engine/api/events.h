@@ -3,8 +3,8 @@
 // Every event carries the id of the request it belongs to; stale ids are dropped by the receiver. Every figure is the engine's own
 // counter. Order for a Turn: Progress* MediaSampled* Progress* CacheReport (TextDelta | DecodeSample)* then exactly one of Finished, Failed.
 // For a Compare: Progress* MediaSampled* Progress*, then per column, under its number: ColumnStarted, the events of a Turn to its Finished,
-// Scored; at the end, under no number, Compared. For a Score: Progress* MediaSampled* Progress* Scored. Both may end with Failed, or with a
-// Finished under no number that says restored: interrupted, nothing has changed. For a Plan: Planned, Failed, or such a Finished.
+// Scored (interleaved: all to their reports, tokens in turn, scores last); under no number, Compared. For a Score: the same, then Scored. Both
+// may end with Failed, or a Finished under no number: restored, interrupted, nothing has changed. For a Plan: Planned, or these two.
 #pragma once
 
 #include <cstdint>

@@ -1,105 +1,100 @@
 #include "engine/generation/answer_loop.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/base/error.h"
-#include "engine/base/stopwatch.h"
 #include "engine/generation/cache_figures.h"
 #include "engine/generation/decode_step.h"
-#include "engine/sampling/sampler.h"
-#include "engine/sampling/stop_matcher.h"
-#include "engine/text/detokenizer.h"
 
 namespace winnow {
 namespace {
 
 constexpr double kSampleEveryMs = 100.0;  // live figures: at most ten a second
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0.0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+// Tokens per second of the median step.
+double typical_speed(std::vector<double> step_ms) {
+  if (step_ms.empty()) return 0.0;
+  const auto middle = step_ms.begin() + static_cast<std::ptrdiff_t>(step_ms.size() / 2);
+  std::nth_element(step_ms.begin(), middle, step_ms.end());
+  return *middle > 0.0 ? 1000.0 / *middle : 0.0;
 }
 
 }  // namespace
 
-Answer AnswerLoop::run(const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation, const EmitEvent& emit,
-                       const std::function<void()>& on_first_text, const InterruptToken& interrupt) const {
-  Answer answer;
-  Sampler sampler(sampling);
-  Detokenizer detokenizer(tokenizer_, SpecialTokens::kSkip);
-  StopMatcher stops(sampling.stop_strings);
-  const std::int64_t full_bytes_per_token = model_.info().kv_bytes_per_token;
-  std::vector<double> step_ms;
-  Stopwatch since_sample;
-  double step_total_ms = 0.0;
+AnswerLoop::AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation,
+                       const EmitEvent& emit, std::function<void()> on_first_text)
+    : model_(model),
+      sampling_(sampling),
+      conversation_(conversation),
+      emit_(emit),
+      on_first_text_(std::move(on_first_text)),
+      sampler_(sampling),
+      detokenizer_(*model.tokenizer, SpecialTokens::kSkip),
+      stops_(sampling.stop_strings),
+      logits_(first_logits),
+      first_generated_(conversation.next_original()) {
+  answer_.layers = slot_counts(conversation.cache, conversation.origins, first_generated_);
+}
 
-  const std::int32_t first_generated = conversation.next_original();
-  answer.layers = slot_counts(conversation.cache, conversation.origins, first_generated);
-  const auto count_slots = [&] {
-    if (conversation.decode_policy) {
-      answer.layers = slot_counts(conversation.cache, conversation.origins, first_generated);
-    } else {
-      add_growth(conversation.cache, answer.layers);
-    }
-  };
-  const auto deliver = [&](const std::string& text) {
-    if (text.empty()) return;
-    if (answer.text.empty()) on_first_text();
-    answer.text += text;
-    emit(TextDelta{text});
-  };
-  const auto sample_event = [&] {
-    DecodeSample sample;
-    sample.generated_tokens = static_cast<std::int64_t>(answer.token_ids.size());
-    const double typical = median(step_ms);
-    sample.tokens_per_s = typical > 0.0 ? 1000.0 / typical : 0.0;
-    sample.kv_bytes_now = conversation.cache.bytes_in_use();
-    sample.kv_bytes_full_now = full_bytes_per_token * conversation.full_tokens();
-    count_slots();
-    sample.layers = answer.layers;
-    emit(std::move(sample));
-    since_sample.restart_ms();
-  };
+void AnswerLoop::deliver(const std::string& text) {
+  if (text.empty()) return;
+  if (answer_.text.empty()) on_first_text_();
+  answer_.text += text;
+  emit_(TextDelta{text});
+}
 
-  at::Tensor logits = first_logits;
-  answer.reason = StopReason::kLength;
-  for (int step = 0; step < sampling.max_new_tokens; ++step) {
-    const Interrupt state = interrupt.state();
-    if (state == Interrupt::kCancel) throw Interrupted(state);
-    if (state == Interrupt::kStop) {
-      answer.reason = StopReason::kInterrupted;
-      break;
-    }
-    const at::Tensor on_host = logits.to(at::kCPU);  // waits for the device; the tensor itself on a CPU
-    const std::span<const float> scores(on_host.const_data_ptr<float>(), static_cast<std::size_t>(on_host.numel()));
-    const std::int64_t token = sampler.sample(scores, conversation.token_ids);
-    answer.token_ids.push_back(token);
-    if (stop_token_ids_.contains(token)) {
-      answer.reason = StopReason::kStopToken;
-      break;
-    }
-    deliver(stops.push(detokenizer.push(token)));
-    if (stops.matched()) {
-      answer.reason = StopReason::kStopString;
-      break;
-    }
-    if (step + 1 == sampling.max_new_tokens) break;
-
-    Stopwatch watch;
-    logits = decode_step(model_, conversation, token);
-    const double elapsed = watch.elapsed_ms();
-    step_total_ms += elapsed;
-    if (step > 0) step_ms.push_back(elapsed);
-    if (since_sample.elapsed_ms() >= kSampleEveryMs) sample_event();
+void AnswerLoop::sample_event() {
+  DecodeSample sample;
+  sample.generated_tokens = static_cast<std::int64_t>(answer_.token_ids.size());
+  sample.tokens_per_s = typical_speed(step_ms_);
+  sample.kv_bytes_now = conversation_.cache.bytes_in_use();
+  sample.kv_bytes_full_now = model_.network->info().kv_bytes_per_token * conversation_.full_tokens();
+  if (conversation_.decode_policy) {
+    answer_.layers = slot_counts(conversation_.cache, conversation_.origins, first_generated_);
+  } else {
+    add_growth(conversation_.cache, answer_.layers);
   }
-  if (!stops.matched()) deliver(stops.push(detokenizer.flush()) + stops.flush());
-  answer.decode_total_ms = step_total_ms;
-  const double typical = median(step_ms);
-  answer.tokens_per_s = typical > 0.0 ? 1000.0 / typical : 0.0;
+  sample.layers = answer_.layers;
+  emit_(std::move(sample));
+  since_sample_.restart_ms();
+}
+
+bool AnswerLoop::end(StopReason reason) {
+  answer_.reason = reason;
+  over_ = true;
+  return false;
+}
+
+bool AnswerLoop::step(const InterruptToken& interrupt) {
+  if (over_ || steps_ >= sampling_.max_new_tokens) return false;
+  const Interrupt state = interrupt.state();
+  if (state == Interrupt::kCancel) throw Interrupted(state);
+  if (state == Interrupt::kStop) return end(StopReason::kInterrupted);
+  const at::Tensor on_host = logits_.to(at::kCPU);  // waits for the device; the tensor itself on a CPU
+  const std::span<const float> scores(on_host.const_data_ptr<float>(), static_cast<std::size_t>(on_host.numel()));
+  const std::int64_t token = sampler_.sample(scores, conversation_.token_ids);
+  answer_.token_ids.push_back(token);
+  if (model_.stop_token_ids.contains(token)) return end(StopReason::kStopToken);
+  deliver(stops_.push(detokenizer_.push(token)));
+  if (stops_.matched()) return end(StopReason::kStopString);
+  if (steps_ + 1 == sampling_.max_new_tokens) return end(StopReason::kLength);
+
+  const Stopwatch watch;
+  logits_ = decode_step(*model_.network, conversation_, token);
+  const double elapsed = watch.elapsed_ms();
+  answer_.decode_total_ms += elapsed;
+  if (steps_ > 0) step_ms_.push_back(elapsed);
+  ++steps_;
+  if (since_sample_.elapsed_ms() >= kSampleEveryMs) sample_event();
+  return true;
+}
+
+Answer AnswerLoop::finish() {
+  if (!stops_.matched()) deliver(stops_.push(detokenizer_.flush()) + stops_.flush());
+  answer_.tokens_per_s = typical_speed(step_ms_);
   sample_event();
-  return answer;
+  return std::move(answer_);
 }
 
 }  // namespace winnow

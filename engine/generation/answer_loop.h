@@ -1,6 +1,6 @@
-// The decode loop: samples tokens, turns them into text, watches for the end.
+// The decode loop, a token at a time: samples it, turns it into text, watches for the end.
 //
-// Used by TurnRunner after the compression event. One token a step over the ragged cache; decode-phase methods evict in the same step.
+// Used by TurnAnswer after the compression event. One token a step over the ragged cache; decode-phase methods evict in the same step.
 // Stop ends the loop and keeps what is there; Cancel throws Interrupted. Throws Exception(kNumericFailure) on NaN logits: the text so
 // far was already emitted. Engine thread only.
 #pragma once
@@ -8,21 +8,23 @@
 #include <ATen/ATen.h>
 
 #include <functional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "engine/api/events.h"
 #include "engine/base/interrupt.h"
+#include "engine/base/stopwatch.h"
 #include "engine/generation/conversation.h"
-#include "engine/models/vision_language_model.h"
+#include "engine/generation/loaded_model.h"
+#include "engine/sampling/sampler.h"
 #include "engine/sampling/sampling.h"
-#include "engine/text/tokenizer.h"
+#include "engine/sampling/stop_matcher.h"
+#include "engine/text/detokenizer.h"
 
 namespace winnow {
 
 struct Answer {
-  StopReason reason = StopReason::kStopToken;
+  StopReason reason = StopReason::kLength;
   std::string text;
   std::vector<std::int64_t> token_ids;  // generated, the stop token included
   std::vector<SlotCounts> layers;       // slots in use per layer at the end
@@ -32,18 +34,36 @@ struct Answer {
 
 class AnswerLoop {
  public:
-  AnswerLoop(const VisionLanguageModel& model, const Tokenizer& tokenizer, const std::set<std::int64_t>& stop_token_ids)
-      : model_(model), tokenizer_(tokenizer), stop_token_ids_(stop_token_ids) {}
+  // model and conversation must outlive it. first_logits: fp32 [vocabulary] on any device, of the last prompt position. Generated tokens that
+  // the model has read are appended to the conversation's cache, origins and ids. on_first_text runs before the first delta.
+  AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation,
+             const EmitEvent& emit, std::function<void()> on_first_text);
 
-  // first_logits: fp32 [vocabulary] on any device, of the last prompt position. Generated tokens that the model has read are appended to
-  // the conversation's cache, origins and ids. on_first_text runs before the first delta.
-  Answer run(const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation, const EmitEvent& emit,
-             const std::function<void()>& on_first_text, const InterruptToken& interrupt) const;
+  // The next token. False when the answer has come to its end.
+  bool step(const InterruptToken& interrupt);
+  // Says what is left to be said. Once, after the last step.
+  Answer finish();
 
  private:
-  const VisionLanguageModel& model_;
-  const Tokenizer& tokenizer_;
-  const std::set<std::int64_t>& stop_token_ids_;
+  void deliver(const std::string& text);
+  void sample_event();
+  bool end(StopReason reason);
+
+  const LoadedModel& model_;
+  Sampling sampling_;
+  Conversation& conversation_;
+  EmitEvent emit_;
+  std::function<void()> on_first_text_;
+  Sampler sampler_;
+  Detokenizer detokenizer_;
+  StopMatcher stops_;
+  at::Tensor logits_;  // of the last position read
+  std::int32_t first_generated_;
+  int steps_ = 0;
+  bool over_ = false;
+  std::vector<double> step_ms_;  // but the first step's
+  Stopwatch since_sample_;
+  Answer answer_;
 };
 
 }  // namespace winnow

@@ -1,29 +1,20 @@
 #include "engine/generation/comparison_runner.h"
 
-#include <algorithm>
-#include <optional>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/base/stopwatch.h"
-#include "engine/generation/answer_score.h"
+#include "engine/generation/compared_answer.h"
 #include "engine/generation/ready_turn.h"
-#include "engine/generation/turn_answer.h"
 #include "engine/generation/turn_runner.h"
 
 namespace winnow {
 namespace {
 
-struct Column {
-  Turn turn;
-  Recipe recipe;
-  std::optional<std::size_t> shared;  // its number among those that share the prefill
-};
-
-std::vector<Column> columns_of(const Compare& compare, const ModelInfo& model) {
-  std::vector<Column> columns;
+std::vector<ComparedTurn> turns_of(const Compare& compare, const ModelInfo& model) {
+  std::vector<ComparedTurn> turns;
   std::size_t sharing = 0;
   for (const RecipeSpec& spec : compare.recipes) {
     // One after the other: g++ 12 destroys a member twice when a later one of the same braces throws.
@@ -34,26 +25,14 @@ std::vector<Column> columns_of(const Compare& compare, const ModelInfo& model) {
     turn.sampling = compare.sampling;
     turn.recipe = spec;
     turn.pins = compare.pins;
-    Column column{std::move(turn), std::move(recipe), {}};
-    if (column.recipe.shares_prefill()) column.shared = sharing++;
-    columns.push_back(std::move(column));
+    ComparedTurn asked{std::move(turn), std::move(recipe), {}};
+    if (asked.recipe.shares_prefill()) asked.shared = sharing++;
+    turns.push_back(std::move(asked));
   }
-  return columns;
+  return turns;
 }
 
-// Nothing was dropped and nothing will be: its cache is the full cache.
-bool is_full(const Conversation& state, const Conversation& full) {
-  return !state.decode_policy && state.cache.bytes_in_use() == full.cache.bytes_in_use();
-}
-
-// A prefill of its own that found its media's features ready owes them to the shared pass. Returns their time.
-double take_vision_pass(TimingsMs& own, const TimingsMs& shared) {
-  if (own.vision > 0.0) return 0.0;
-  own.media = shared.media;
-  own.preprocess = shared.preprocess;
-  own.vision = shared.vision;
-  return shared.media + shared.preprocess + shared.vision;
-}
+using Columns = std::deque<ComparedAnswer>;  // they stay where they are
 
 }  // namespace
 
@@ -62,56 +41,65 @@ Compared ComparisonRunner::run(const Compare& compare, ConversationSlot& slot, c
   if (compare.recipes.empty() || compare.recipes.size() > Compare::kMostRecipes) {
     throw Exception(ErrorCode::kInvalidArgument, "", "a comparison has 1 to " + std::to_string(Compare::kMostRecipes) + " recipes");
   }
-  const std::vector<Column> columns = columns_of(compare, model_.network->info());
+  const std::vector<ComparedTurn> turns = turns_of(compare, model_.network->info());
   std::vector<const Recipe*> sharing;
-  for (const Column& column : columns) {
-    if (column.shared) sharing.push_back(&column.recipe);
+  for (const ComparedTurn& asked : turns) {
+    if (asked.shared) sharing.push_back(&asked.recipe);
   }
   SharedPrefill shared(model_, opener_, compare.messages, compare.pins, compare.sampling.max_new_tokens, sharing, emit, interrupt);
-  const Conversation& full = shared.full();
   Compared compared;
   compared.prefills = 1;
-  compared.shared_prefix_bytes = full.cache.bytes_in_use();
+  compared.shared_prefix_bytes = shared.full().cache.bytes_in_use();
 
-  std::vector<ComparedColumn> answered;
+  Columns columns;
+  std::size_t answered = 0;
+  const auto begin = [&] {
+    interrupt.throw_if_requested();
+    const ComparedTurn& asked = turns[columns.size()];
+    if (!asked.shared) ++compared.prefills;
+    const EmitEvent say = emit.for_column(static_cast<std::int32_t>(columns.size()));
+    columns.emplace_back(model_, opener_, asked, compare.scores, shared, say, interrupt);
+  };
+  const auto finish = [&](ComparedAnswer& column) {
+    column.finish();
+    ++answered;
+  };
+  const auto score = [&](ComparedAnswer& column) {
+    interrupt.throw_if_requested();
+    if (compare.scores == ColumnScores::kAll) column.score(interrupt);
+  };
   try {
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      interrupt.throw_if_requested();
-      const Column& column = columns[i];
-      const EmitEvent say = emit.for_column(static_cast<std::int32_t>(i));
-      say(ColumnStarted{column.shared.has_value()});
-      const Stopwatch watch;
-      Conversation working = column.shared ? full.fork() : Conversation(full.cache.shape());
-      if (!column.shared) ++compared.prefills;
-      ReadyTurn ready = column.shared ? shared.compress(*column.shared, working, say)
-                                      : prefill_turn(model_, opener_, column.turn, working, nullptr, nullptr, say, interrupt);
-      const double waited_ms = column.shared ? shared.waited_ms(*column.shared) : take_vision_pass(ready.timings, shared.timings());
-      const bool same_cache = is_full(working, full);
-      AnswerStart own{working.fork(), ready.first_logits};
-      Finished finished =
-          answer_turn(model_, column.turn, std::move(ready), working, say, [&] { return waited_ms + watch.elapsed_ms(); }, interrupt);
-      const std::string answer = finished.answer;
-      answered.push_back({column.turn.recipe, std::move(working)});
-      const std::vector<std::int64_t>& tokens = answered.back().state.answer_ids;
-      say(std::move(finished));
-      interrupt.throw_if_requested();
-      if (compare.scores == ColumnScores::kNone) continue;
-
-      Agreement agreement;
-      agreement.tokens = std::ssize(tokens);
-      if (!same_cache) {
-        agreement = score_answer(model_, tokens, answer, std::move(own), {full.fork(), shared.first_logits()}, interrupt);
+    if (compare.order == ColumnOrder::kInterleaved) {
+      while (columns.size() < turns.size()) begin();
+      // Stop ends all of them at their next step.
+      std::vector<bool> over(columns.size(), false);
+      while (answered < columns.size()) {
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+          if (over[i] || columns[i].step(interrupt)) continue;
+          over[i] = true;
+          finish(columns[i]);
+        }
       }
-      say(Scored{std::move(agreement)});
+      for (ComparedAnswer& column : columns) score(column);
+    } else {
+      while (columns.size() < turns.size()) {
+        begin();
+        while (columns.back().step(interrupt)) {
+        }
+        finish(columns.back());
+        score(columns.back());
+      }
     }
   } catch (const Interrupted& interrupted) {
-    if (interrupted.kind() == Interrupt::kCancel || answered.empty()) throw;
+    if (interrupted.kind() == Interrupt::kCancel || answered == 0) throw;
     compared.stopped = true;
   }
-  std::vector<const KvCache*> caches = {&full.cache};
-  for (const ComparedColumn& column : answered) caches.push_back(&column.state.cache);
+  while (columns.size() > answered) columns.pop_back();
+  std::vector<const KvCache*> caches = {&shared.full().cache};
+  for (const ComparedAnswer& column : columns) caches.push_back(&column.cache());
   compared.allocated_bytes = bytes_allocated_together(caches);
-  slot.columns = std::move(answered);
+  slot.columns.clear();
+  for (ComparedAnswer& column : columns) slot.columns.push_back(column.take());
   return compared;
 }
 

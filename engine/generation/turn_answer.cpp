@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/generation/answer_loop.h"
-
 namespace winnow {
 namespace {
 
@@ -26,10 +24,13 @@ std::vector<TokenText> texts_of(const Tokenizer& tokenizer, const Conversation& 
 
 }  // namespace
 
-Finished answer_turn(const LoadedModel& model, const Turn& turn, ReadyTurn ready, Conversation& working, const EmitEvent& emit,
-                     const std::function<double()>& since_accepted_ms, const InterruptToken& interrupt) {
-  Finished finished;
-  TurnFigures& figures = finished.figures;
+TurnAnswer::TurnAnswer(const LoadedModel& model, const Turn& turn, ReadyTurn ready, Conversation& working, const EmitEvent& emit,
+                       std::function<double()> since_accepted_ms)
+    : turn_(turn),
+      working_(working),
+      loop_(model, ready.first_logits, turn.sampling, working, emit,
+            [this, since = std::move(since_accepted_ms)] { finished_.figures.timings_ms.ttft = since(); }) {
+  TurnFigures& figures = finished_.figures;
   label(figures, turn);
   CacheReport& report = ready.report;
   figures.tokens = ready.tokens;
@@ -41,25 +42,34 @@ Finished answer_turn(const LoadedModel& model, const Turn& turn, ReadyTurn ready
       static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(std::max<std::int64_t>(1, report.kv_bytes.full));
   report.texts = texts_of(*model.tokenizer, working);
   emit(std::move(report));
+}
 
-  const AnswerLoop loop(*model.network, *model.tokenizer, model.stop_token_ids);
-  Answer answer = loop.run(
-      ready.first_logits, turn.sampling, working, emit, [&] { figures.timings_ms.ttft = since_accepted_ms(); }, interrupt);
-  working.thread = turn.messages;
-  working.thread.push_back({Role::kAssistant, {TextItem{answer.text}}});
+Finished TurnAnswer::finish() {
+  Answer answer = loop_.finish();
+  working_.thread = turn_.messages;
+  working_.thread.push_back({Role::kAssistant, {TextItem{answer.text}}});
 
+  TurnFigures& figures = finished_.figures;
   figures.tokens.generated = static_cast<std::int64_t>(answer.token_ids.size());
-  figures.kv_bytes.end = working.cache.bytes_in_use();
-  figures.kv_bytes.allocated = working.cache.bytes_allocated();
-  figures.kv_bytes.peak = working.cache.bytes_peak();
-  figures.kv_bytes.metadata = metadata_bytes(working);
+  figures.kv_bytes.end = working_.cache.bytes_in_use();
+  figures.kv_bytes.allocated = working_.cache.bytes_allocated();
+  figures.kv_bytes.peak = working_.cache.bytes_peak();
+  figures.kv_bytes.metadata = metadata_bytes(working_);
   for (std::size_t layer = 0; layer < figures.layers.size(); ++layer) figures.layers[layer].end = answer.layers[layer];
   figures.timings_ms.decode_total = answer.decode_total_ms;
   figures.tokens_per_s = answer.tokens_per_s;
-  finished.reason = answer.reason;
-  finished.answer = std::move(answer.text);
-  working.answer_ids = std::move(answer.token_ids);
-  return finished;
+  finished_.reason = answer.reason;
+  finished_.answer = std::move(answer.text);
+  working_.answer_ids = std::move(answer.token_ids);
+  return std::move(finished_);
+}
+
+Finished answer_turn(const LoadedModel& model, const Turn& turn, ReadyTurn ready, Conversation& working, const EmitEvent& emit,
+                     const std::function<double()>& since_accepted_ms, const InterruptToken& interrupt) {
+  TurnAnswer answer(model, turn, std::move(ready), working, emit, since_accepted_ms);
+  while (answer.step(interrupt)) {
+  }
+  return answer.finish();
 }
 
 Finished interrupted_turn(const Turn& turn) {

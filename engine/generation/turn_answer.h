@@ -8,13 +8,34 @@
 #include "engine/api/events.h"
 #include "engine/api/requests.h"
 #include "engine/base/interrupt.h"
+#include "engine/generation/answer_loop.h"
 #include "engine/generation/loaded_model.h"
 #include "engine/generation/ready_turn.h"
 
 namespace winnow {
 
-// Emits the report, then the answer as it comes; ttft is what since_accepted_ms says at the first text. turn.recipe is what the figures are
-// labelled with. working's thread then ends with the answer. Stop gives what there is, Cancel throws Interrupted.
+// The answer of a turn, a token at a time. turn.recipe is what the figures are labelled with.
+class TurnAnswer {
+ public:
+  // Emits the report. model, turn and working must outlive it. ttft is what since_accepted_ms says at the first text.
+  TurnAnswer(const LoadedModel& model, const Turn& turn, ReadyTurn ready, Conversation& working, const EmitEvent& emit,
+             std::function<double()> since_accepted_ms);
+  TurnAnswer(const TurnAnswer&) = delete;
+  TurnAnswer& operator=(const TurnAnswer&) = delete;
+
+  // As AnswerLoop: false when the answer has come to its end. Stop gives what there is, Cancel throws Interrupted.
+  bool step(const InterruptToken& interrupt) { return loop_.step(interrupt); }
+  // Once, after the last step. working's thread then ends with the answer.
+  Finished finish();
+
+ private:
+  const Turn& turn_;
+  Conversation& working_;
+  Finished finished_;
+  AnswerLoop loop_;
+};
+
+// All of it in one go.
 Finished answer_turn(const LoadedModel& model, const Turn& turn, ReadyTurn ready, Conversation& working, const EmitEvent& emit,
                      const std::function<double()>& since_accepted_ms, const InterruptToken& interrupt);
 

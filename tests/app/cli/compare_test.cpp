@@ -118,6 +118,30 @@ TEST(CliCompare, TextHasAnswersAndATable) {
   EXPECT_LT(kept(2), kept(1)) << "30 slots are less than a fifth of this prompt";
 }
 
+TEST(CliCompare, InterleavedSaysTheSame) {
+  const ScratchFolder scratch;
+  const std::string line = "compare --frames 16 --max-tokens 24 --method full --method h2o@0.1 --method ems@0.1 --method fastv@0.3 --video " +
+                           shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What things appear, in order?'";
+  json apart = json::parse(run_cli(scratch, line + " --json").out);
+  json together = json::parse(run_cli(scratch, line + " --json --interleaved").out);
+  EXPECT_EQ(apart["order"], "one-after-another");
+  EXPECT_EQ(together["order"], "interleaved");
+  apart.erase("order");
+  together.erase("order");
+  for (json* result : {&apart, &together}) {
+    for (json& column : (*result)["columns"]) {
+      EXPECT_GT(column["timings_ms"]["ttft"].get<double>(), 0.0);
+      EXPECT_GT(column["tokens_per_s"].get<double>(), 0.0);
+      column.erase("timings_ms");
+      column.erase("tokens_per_s");
+    }
+  }
+  EXPECT_EQ(apart, together);
+  const ProgramRun text = run_cli(scratch, line + " --interleaved");
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  for (const json& column : apart["columns"]) EXPECT_NE(text.out.find("\n" + column["answer"].get<std::string>() + "\n"), std::string::npos) << text.out;
+}
+
 TEST(CliCompare, WrongUsageIsTwo) {
   const ScratchFolder scratch;
   EXPECT_EQ(run_cli(scratch, "compare hello").exit_code, 2) << "nothing to compare";

@@ -114,6 +114,104 @@ TEST_F(Comparisons, EveryColumnIsTheTurnUnderItsRecipeBitForBit) {
   }
 }
 
+// A token of each in turn: what is said, kept and scored is the same, event by event of every column but for the live samples' times.
+TEST_F(Comparisons, InterleavedColumnsSayTheSame) {
+  for (Compare request : every_method("video", 0.3, 20)) {
+    const EventRecorder apart = run(request);
+    request.order = ColumnOrder::kInterleaved;
+    const EventRecorder together = run(request);
+    EXPECT_EQ(compared(together).prefills, compared(apart).prefills);
+    EXPECT_EQ(compared(together).shared_prefix_bytes, compared(apart).shared_prefix_bytes);
+    EXPECT_EQ(compared(together).allocated_bytes, compared(apart).allocated_bytes);
+    EXPECT_FALSE(compared(together).stopped);
+    for (std::size_t i = 0; i < request.recipes.size(); ++i) {
+      SCOPED_TRACE(request.recipes[i].method);
+      const auto column = static_cast<std::int32_t>(i);
+      ASSERT_EQ(of_column<Finished>(together, column).size(), 1U);
+      const Finished a = of_column<Finished>(together, column).front();
+      const Finished b = of_column<Finished>(apart, column).front();
+      EXPECT_EQ(a.answer, b.answer);
+      EXPECT_EQ(text_of(together, column), b.answer);
+      EXPECT_EQ(a.reason, b.reason);
+      EXPECT_EQ(a.figures.tokens.generated, b.figures.tokens.generated);
+      EXPECT_EQ(a.figures.kv_bytes.after_event, b.figures.kv_bytes.after_event);
+      EXPECT_EQ(a.figures.kv_bytes.end, b.figures.kv_bytes.end);
+      EXPECT_EQ(a.figures.kv_bytes.allocated, b.figures.kv_bytes.allocated);
+      EXPECT_EQ(a.figures.kv_bytes.metadata, b.figures.kv_bytes.metadata);
+      EXPECT_EQ(a.figures.notes, b.figures.notes);
+      EXPECT_GT(a.figures.timings_ms.ttft, 0.0);
+      EXPECT_GE(a.figures.timings_ms.decode_total, 0.0);
+      EXPECT_EQ(of_column<CacheReport>(together, column).front().kept, of_column<CacheReport>(apart, column).front().kept);
+      const Agreement one = of_column<Scored>(together, column).front().agreement;
+      const Agreement two = of_column<Scored>(apart, column).front().agreement;
+      EXPECT_EQ(one.top1, two.top1);
+      EXPECT_EQ(one.mean_kl, two.mean_kl);
+      EXPECT_EQ(one.first_diverging_word, two.first_diverging_word);
+    }
+  }
+}
+
+// All columns begin before the first token, tokens come in turn, all answers end before the first score.
+TEST_F(Comparisons, InterleavedColumnsTakeTurns) {
+  Compare request = compare("image", {{"full", 1.0}, {"snapkv", 0.5}, {"fastv", 0.5}}, 6);
+  request.sampling.stop_strings.clear();
+  request.order = ColumnOrder::kInterleaved;
+  const EventRecorder events = run(request);
+  EXPECT_EQ(compared(events).prefills, 2);
+  int reports = 0;
+  int finished_columns = 0;
+  std::vector<std::int32_t> speakers;
+  for (const Event& event : events.events) {
+    if (std::holds_alternative<CacheReport>(event.body)) ++reports;
+    if (std::holds_alternative<Finished>(event.body)) ++finished_columns;
+    if (std::holds_alternative<Scored>(event.body)) {
+      EXPECT_EQ(finished_columns, 3);
+    }
+    if (!std::holds_alternative<TextDelta>(event.body)) continue;
+    EXPECT_EQ(reports, 3);
+    speakers.push_back(event.column);
+  }
+  ASSERT_GE(speakers.size(), 9U);
+  for (std::size_t i = 0; i + 1 < 9; ++i) EXPECT_NE(speakers[i], speakers[i + 1]) << "nobody says two in a row";
+  // An answer that is used goes on from its column, as ever.
+  Turn first = ask("image", "snapkv", 0.5, 6);
+  const Turn next = follow_up(first, of_column<Finished>(events, 1).front().answer, "And now?");
+  EXPECT_EQ(finished(run(next)).figures.tokens.visual, 0);
+}
+
+TEST_F(Comparisons, StopEndsAllInterleavedColumns) {
+  InterruptSource source;
+  EventRecorder events;
+  events.hook = [&](const Event& event) {
+    if (event.column == 1 && std::holds_alternative<TextDelta>(event.body)) source.request_stop();
+  };
+  Compare request = compare("text", {{"full", 1.0}, {"random", 0.5}, {"full", 1.0}}, 40);
+  request.order = ColumnOrder::kInterleaved;
+  engine_->handle({2, request}, events, source.token());
+  EXPECT_TRUE(compared(events).stopped);
+  EXPECT_TRUE(events.all<Scored>().empty()) << "half answers are not scored";
+  for (std::int32_t column = 0; column < 3; ++column) {
+    ASSERT_EQ(of_column<Finished>(events, column).size(), 1U);
+    EXPECT_EQ(of_column<Finished>(events, column).front().reason, StopReason::kInterrupted);
+  }
+  EXPECT_FALSE(of_column<Finished>(events, 0).front().answer.empty());
+}
+
+TEST_F(Comparisons, CancelOfInterleavedColumnsLeavesNoTrace) {
+  InterruptSource source;
+  EventRecorder events;
+  events.hook = [&](const Event& event) {
+    if (event.column == 1 && std::holds_alternative<TextDelta>(event.body)) source.request_cancel();
+  };
+  Compare request = compare("text", {{"full", 1.0}, {"random", 0.5}}, 40);
+  request.order = ColumnOrder::kInterleaved;
+  engine_->handle({2, request}, events, source.token());
+  EXPECT_FALSE(events.last<Compared>());
+  ASSERT_TRUE(std::holds_alternative<Finished>(events.events.back().body));
+  EXPECT_EQ(events.events.back().column, Event::kNoColumn);
+  EXPECT_TRUE(std::get<Finished>(events.events.back().body).restored);
+}
+
 TEST_F(Comparisons, OnePrefillAndOneVisionPass) {
   opener_.pictures_read = 0;
   const Compare request = compare("video", {{"full", 1.0}, {"vl-cache", 0.3}, {"snapkv", 0.3}, {"meda", 0.3}, {"d2o", 0.3}});
