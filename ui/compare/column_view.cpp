@@ -122,11 +122,9 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
   // The event's own figures: what the method keeps, as the terminal program's table has it.
   const qint64 kept = progress.kv.after_event;
   QString memory;
-  if (answer.hasFigures) {
-    memory = tr("KV %1 · %2 kept").arg(formatBytes(kept), formatShare(figures.achieved_retention));
-  } else if (progress.hasReport && progress.report && progress.report->kv_bytes.full > 0) {
-    const KvBytes& event = progress.report->kv_bytes;
-    memory = tr("KV %1 · %2 kept").arg(formatBytes(kept), formatShare(double(event.after_event) / double(event.full)));
+  if (progress.hasReport) {
+    const double share = answer.hasFigures ? figures.achieved_retention : progress.keptShare;
+    memory = tr("KV %1 · %2 kept").arg(formatBytes(kept), formatShare(share));
   }
   m_memory->setText(memory);
 

@@ -21,9 +21,9 @@ struct ColumnProgress {
   ColumnStage stage = ColumnStage::kWaiting;
   KvBytes kv;  // of the report, then of the samples
   bool hasReport = false;
+  double keptShare = 1.0;  // of the report
   double tokensPerS = 0.0;
   std::vector<TextMark> marks;
-  std::optional<CacheReport> report;  // of a comparison that ran since the program started
 };
 
 class ComparisonModel : public QObject {

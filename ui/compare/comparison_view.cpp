@@ -1,9 +1,11 @@
 #include "ui/compare/comparison_view.h"
 
 #include <QApplication>
+#include <QClipboard>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLocale>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScrollArea>
@@ -49,6 +51,12 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   m_cancel->setToolTip(tr("Throws the comparison away; the question stays"));
   top->addWidget(m_back);
   top->addWidget(m_title, 1);
+  m_copy = new QToolButton;
+  m_copy->setAutoRaise(true);
+  m_copy->setIcon(icon(Glyph::kCopy, IconColor::kMuted));
+  m_copy->setToolTip(tr("Copy figures and answers as a table"));
+  m_copy->setAccessibleName(tr("Copy figures and answers as a table"));
+  top->addWidget(m_copy);
   top->addWidget(m_stop);
   top->addWidget(m_cancel);
   layout->addLayout(top);
@@ -88,6 +96,7 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   connect(&m_alignTimer, &QTimer::timeout, this, &ComparisonView::alignHeaders);
   connect(m_splitter, &QSplitter::splitterMoved, this, [this] { m_alignTimer.start(0); });
   connect(m_back, &QToolButton::clicked, this, &ComparisonView::backRequested);
+  connect(m_copy, &QToolButton::clicked, this, [this] { QApplication::clipboard()->setText(table()); });
   connect(m_stop, &QPushButton::clicked, this, &ComparisonView::stopRequested);
   connect(m_cancel, &QPushButton::clicked, this, &ComparisonView::cancelRequested);
   connect(&theme(), &Theme::changed, this, [this] {
@@ -171,6 +180,33 @@ void ComparisonView::showAlone(int column) {
 
 QString ComparisonView::sharedText() const { return m_shared->text(); }
 QString ComparisonView::failureText() const { return m_failure->isHidden() ? QString() : m_failure->text(); }
+
+QString ComparisonView::table() const {
+  if (!m_model) return {};
+  // Plain numbers, as a spreadsheet reads them; a cell is one line.
+  const QLocale plain(QLocale::C);
+  QStringList lines{QStringList{tr("Method"), tr("Kept, %"), tr("KV bytes"), tr("First word, ms"), tr("Tokens/s"), tr("Same choice, %"),
+                                tr("KL"), tr("First other word"), tr("Answer")}
+                        .join(QLatin1Char('\t'))};
+  for (int i = 0; i < m_model->columns(); ++i) {
+    const app::ComparedAnswer& answer = m_model->answer(i);
+    const TurnFigures& f = answer.run.figures;
+    QStringList cells{m_model->label(i)};
+    if (answer.hasFigures) {
+      cells << plain.toString(100.0 * f.achieved_retention, 'f', 2) << QString::number(f.kv_bytes.after_event)
+            << plain.toString(f.timings_ms.ttft, 'f', 1) << plain.toString(f.tokens_per_s, 'f', 1);
+    } else {
+      cells << QString() << QString() << QString() << QString();
+    }
+    const std::optional<Agreement>& agreement = answer.run.agreement;
+    cells << (agreement ? plain.toString(100.0 * agreement->top1, 'f', 2) : QString())
+          << (agreement ? plain.toString(agreement->mean_kl, 'g', 6) : QString())
+          << (agreement && agreement->first_diverging_word ? QString::number(*agreement->first_diverging_word + 1) : QString())
+          << answer.text.simplified();
+    lines << cells.join(QLatin1Char('\t'));
+  }
+  return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
+}
 
 void ComparisonView::describe() {
   if (!m_model) return;

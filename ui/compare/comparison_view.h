@@ -36,6 +36,9 @@ class ComparisonView : public QWidget {
   void showAlone(int column);            // the same again, or -1: all
   QString sharedText() const;            // what the bar says of what the columns share
   QString failureText() const;
+  // The figures and answers as lines of tab-separated values, with a line of titles.
+  QString table() const;
+  QToolButton* copyButton() const { return m_copy; }
   QPushButton* stopButton() const { return m_stop; }
   QPushButton* cancelButton() const { return m_cancel; }
   QToolButton* backButton() const { return m_back; }
@@ -69,6 +72,7 @@ class ComparisonView : public QWidget {
   QLabel* m_shared = nullptr;
   QLabel* m_failure = nullptr;
   QProgressBar* m_progress = nullptr;
+  QToolButton* m_copy = nullptr;
   QPushButton* m_stop = nullptr;
   QPushButton* m_cancel = nullptr;
   QScrollArea* m_scroll = nullptr;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ui/shell/display_text.h"
+
 namespace winnow::ui {
 
 AnswerCheck::AnswerCheck(app::EngineHost& engine, ChatController& chat, QObject* parent) : QObject(parent), m_engine(engine), m_chat(chat) {
@@ -24,6 +26,10 @@ bool AnswerCheck::canCheck() const { return find(0) != nullptr; }
 void AnswerCheck::check(app::MessageId answer) {
   const app::StoredMessage* message = find(answer);
   if (message == nullptr || m_chat.busy() || !m_chat.blockedReason().isEmpty()) return;
+  if (message->run.modelFolder != QString::fromStdString(m_chat.model().folder)) {
+    Q_EMIT refused(tr("Another model wrote this answer (%1). Load it to check the answer.").arg(displayText(message->run.modelName)));
+    return;
+  }
   Score score;
   try {
     score.turn = m_chat.turnOf(m_chat.current(), m_chat.threadTo(message->parent), m_chat.options(), message->run.recipe.spec);

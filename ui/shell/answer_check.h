@@ -25,6 +25,7 @@ class AnswerCheck : public QObject {
   void progressed(qint64 answer, const QString& phase, double share);  // an empty phase: it has ended
   void stateChanged();
   void problem(const winnow::Error& error);
+  void refused(const QString& reason);  // a sentence
 
  private:
   void onEvent(const Event& event);

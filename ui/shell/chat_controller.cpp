@@ -245,16 +245,17 @@ void ChatController::beginTurn() {
   m_sending->token = m_sending->answers == Answers::kOne ? m_store.beginTurn(question) : m_store.beginQuestion(question);
 }
 
-void ChatController::regenerate(app::MessageId answer) {
-  const app::StoredMessage* message = storedMessage(answer);
+void ChatController::regenerate(app::MessageId id) {
+  const app::StoredMessage* message = storedMessage(id);
   if (message == nullptr || busy() || !blockedReason().isEmpty()) return;
   Sending sending;
   sending.regeneration = true;
   sending.conversation = current();
-  sending.thread = app::branchTo(m_current.messages, message->parent);
+  const app::MessageId question = message->role == Role::kUser ? message->id : message->parent;
+  sending.thread = app::branchTo(m_current.messages, question);
   m_editing = 0;
   m_sending = std::move(sending);
-  m_sending->token = m_store.beginAnswer(message->parent);
+  m_sending->token = m_store.beginAnswer(question);
   Q_EMIT stateChanged();
 }
 

@@ -50,7 +50,7 @@ class ChatController : public QObject {
   // The question alone: comparisonReady follows when it is saved.
   void sendToCompare(const QString& text, const QList<app::Attachment>& attachments);
   void stop();
-  void regenerate(app::MessageId answer);
+  void regenerate(app::MessageId message);  // a further answer to the question of this answer, or to this question
   void switchBranch(app::MessageId message, int step);
   // What the composer shows to write a question anew (0: the last one on screen). What is sent next takes its place as a further wording,
   // until cancelEdit() or another chat. Nothing while an answer is being saved or written, or without such a question.
@@ -74,6 +74,8 @@ class ChatController : public QObject {
   void setComparing(app::MessageId question);  // 0: none
   void addComparison(const app::Comparison& comparison);
   void setAgreement(app::MessageId answer, const Agreement& agreement);  // shown and saved
+  // The cache that the next turn goes on from was made of this thread, with the pins that it has.
+  void setAnswered(ConversationId conversation, const QList<app::StoredMessage>& thread);
   void reload();                                                         // what the store knows of the chat on screen
 
   void setRecipe(const app::NamedRecipe& recipe);

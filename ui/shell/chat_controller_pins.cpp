@@ -38,6 +38,10 @@ Guard ChatController::guardOf(const Turn& turn, const std::vector<app::PinnedRan
   return Guard::kKeep;
 }
 
+void ChatController::setAnswered(ConversationId conversation, const QList<app::StoredMessage>& thread) {
+  m_answeredPins[conversation] = pinsOf(thread);
+}
+
 std::vector<app::PinnedRanges> ChatController::pinsOf(const QList<app::StoredMessage>& thread) {
   std::vector<app::PinnedRanges> pins;
   for (const app::StoredMessage& message : thread) {

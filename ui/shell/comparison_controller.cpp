@@ -83,6 +83,7 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
   for (const app::NamedRecipe& recipe : m_recipes) request.recipes.push_back(recipe.spec);
   request.order = m_order;
   m_runningModel = makeModel();
+  m_last = m_runningModel;
   m_runningModel->begin(m_recipes, m_order, ids.question, run);
   m_thread = thread;
   m_conversation = ids.conversation;
@@ -192,6 +193,7 @@ void ComparisonController::onUsed(app::RequestToken token, const app::TurnIds& i
   QString label;
   if (m_shown && m_shown->comparison().question == ids.question && m_usedColumn < m_shown->columns()) {
     m_shown->setUsed(m_usedColumn, ids.answer);
+    if (m_shown == m_last) m_chat.setAnswered(ids.conversation, m_thread);
     label = m_shown->label(m_usedColumn);
     // The engine goes on from this column's cache, under its recipe.
     m_chat.setRecipe(m_shown->answer(m_usedColumn).run.recipe);

@@ -64,7 +64,8 @@ class ComparisonController : public QObject {
   RequestId m_request = 0;
   ConversationId m_conversation = 0;  // of the request
   std::shared_ptr<ComparisonModel> m_runningModel;
-  QList<app::StoredMessage> m_thread;  // what the engine was given
+  std::shared_ptr<ComparisonModel> m_last;  // whose columns the engine may still have
+  QList<app::StoredMessage> m_thread;       // what the engine was given for it
   std::shared_ptr<ComparisonModel> m_shown;
   app::RequestToken m_saving = 0;
   std::shared_ptr<ComparisonModel> m_savingModel;

@@ -102,12 +102,7 @@ void MainWindow::buildMenus() {
   QMenu* chat = menuBar()->addMenu(tr("&Chat"));
   m_stopAction = addCommand(chat, tr("&Stop"), QKeySequence(Qt::Key_Escape), [this] { stopOrLeave(); });
   m_regenerateAction = addCommand(chat, tr("&Regenerate"), QKeySequence(Qt::CTRL | Qt::Key_R), [this] {
-    for (int i = m_transcript->messageCount() - 1; i >= 0; --i) {
-      const MessageContent& message = m_transcript->messageAt(i);
-      if (message.speaker != Speaker::kAssistant) continue;
-      m_controller->regenerate(message.id);
-      break;
-    }
+    if (m_transcript->messageCount() > 0) m_controller->regenerate(m_transcript->messageAt(m_transcript->messageCount() - 1).id);
   });
   buildComparison(chat);
   chat->addSeparator();

@@ -64,6 +64,7 @@ void MainWindow::connectComparison() {
   connect(m_check, &AnswerCheck::progressed, m_transcript, &TranscriptView::setPhase);
   connect(m_check, &AnswerCheck::stateChanged, this, &MainWindow::updateState);
   connect(m_check, &AnswerCheck::problem, m_notice, &NoticeBar::showError);
+  connect(m_check, &AnswerCheck::refused, m_composer, &Composer::showNotice);
 }
 
 bool MainWindow::showsComparison() const { return m_stack->currentWidget() == m_comparisonView; }

@@ -1,4 +1,5 @@
 // Comparisons in the window, with keys and the mouse: choose, ask, watch, stop, use an answer, open again.
+#include <QClipboard>
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
@@ -119,6 +120,14 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   EXPECT_TRUE(view()->sharedText().contains(QStringLiteral("1 prefill "))) << view()->sharedText().toStdString();
   EXPECT_TRUE(view()->sharedText().contains(ui::formatBytes(model().comparison().totals.shared_prefix_bytes)));
 
+  QTest::mouseClick(view()->copyButton(), Qt::LeftButton);
+  const QStringList rows = QApplication::clipboard()->text().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+  ASSERT_EQ(rows.size(), 4);
+  for (const QString& row : rows) EXPECT_EQ(row.count(QLatin1Char('\t')), 8) << row.toStdString();
+  EXPECT_EQ(rows[2].section(QLatin1Char('\t'), 2, 2), QString::number(figures.kv_bytes.after_event));
+  ASSERT_NE(model().answer(1).keptMap, nullptr);
+  EXPECT_EQ(model().answer(1).keptMap->layers(), 4);
+
   std::vector<QString> headers;
   for (int i = 0; i < 3; ++i) headers.push_back(header(i));
   const QString shared = view()->sharedText();
@@ -169,6 +178,25 @@ TEST_F(ComparisonWindowTest, AUsedAnswerBecomesTheChatsAndTheNextQuestionGoesOnF
   EXPECT_EQ(transcript()->messageAt(1).branchCount, 2);
 }
 
+TEST_F(ComparisonWindowTest, PinsGoAlongAndTheNextTurnStillGoesOnFromTheColumn) {
+  composer()->addFile("/clips/a.png");
+  ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+  app::Draft draft = composer()->draft();
+  ASSERT_EQ(draft.attachments.size(), 1);
+  draft.text = QStringLiteral("What color is the star?");
+  draft.attachments[0].pins = {{0.0, 0.0}};
+  composer()->setDraft(draft);
+  ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+  compare(draft.text);
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(lastCompare()->pins.size(), 1u);
+  QTest::mouseClick(column(1)->useButton(), Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison() && transcript()->messageCount() == 2; }));
+  ask(QStringLiteral("Where is it?"));
+  const std::vector<Request> requests = m_log->requests();
+  EXPECT_EQ(std::get<Turn>(requests.back().body).guard, Guard::kKeep) << "the column has these pins already";
+}
+
 TEST_F(ComparisonWindowTest, AQuestionAfterAnUndecidedComparisonGoesOnFromItsReference) {
   compare(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(ended());
@@ -212,8 +240,12 @@ TEST_F(ComparisonWindowTest, CancelKeepsTheQuestionOnly) {
   EXPECT_EQ(transcript()->messageCount(), 1);
   close();
   open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1; }));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1 && controller().blockedReason().isEmpty(); }));
   EXPECT_TRUE(transcript()->messageAt(0).comparisons.empty());
+  composer()->prompt()->setFocus();
+  key(Qt::Key_R, Qt::ControlModifier);
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !controller().busy(); }))
+      << "a question alone can be answered";
 }
 
 TEST_F(ComparisonWindowTest, AFailureIsASentenceAndWhatWasAnsweredStays) {

@@ -119,6 +119,18 @@ TEST_F(AnswerCheckTest, AFailureIsToldAndTheAnswerStays) {
   EXPECT_EQ(last().text, QStringLiteral("The star is **blue** and small."));
 }
 
+TEST_F(AnswerCheckTest, AnotherModelsAnswerIsNotChecked) {
+  ask(QStringLiteral("What color is the star?"));
+  controller().loadModel(QStringLiteral("/models/another"));
+  ASSERT_TRUE(waitUntil(
+      [this] { return controller().modelState() == ui::ModelState::kReady && controller().model().folder == "/models/another"; }));
+  m_window->grab();
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(last().id, ui::Action::kCheck).center());
+  EXPECT_TRUE(composer()->notice().contains(QStringLiteral("shapes-demo")));
+  EXPECT_FALSE(controller().busy());
+  EXPECT_EQ(lastScore(), nullptr);
+}
+
 TEST_F(AnswerCheckTest, AnEarlierAnswerIsCheckedWithItsOwnThread) {
   ask(QStringLiteral("first"));
   const qint64 first = last().id;
