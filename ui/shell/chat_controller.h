@@ -76,7 +76,7 @@ class ChatController : public QObject {
   void setAgreement(app::MessageId answer, const Agreement& agreement);  // shown and saved
   // The cache that the next turn goes on from was made of this thread, with the pins that it has.
   void setAnswered(ConversationId conversation, const QList<app::StoredMessage>& thread);
-  void reload();                                                         // what the store knows of the chat on screen
+  app::RequestToken reload();  // what the store knows of the chat on screen
 
   void setRecipe(const app::NamedRecipe& recipe);
   void saveDraft(const app::Draft& draft);

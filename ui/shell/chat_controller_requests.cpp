@@ -17,8 +17,9 @@ Turn ChatController::turnOf(ConversationId conversation, const QList<app::Stored
 QList<app::StoredMessage> ChatController::branch() const { return threadTo(m_current.conversation.activeLeaf); }
 QList<app::StoredMessage> ChatController::threadTo(app::MessageId message) const { return app::branchTo(m_current.messages, message); }
 
-void ChatController::reload() {
+app::RequestToken ChatController::reload() {
   if (current() != 0) m_loading = m_store.loadConversation(current());
+  return m_loading;
 }
 
 void ChatController::setOccupied(const QString& reason) {

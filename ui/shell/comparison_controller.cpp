@@ -32,6 +32,7 @@ ComparisonController::ComparisonController(app::EngineHost& engine, app::ChatSto
       m_using = 0;
       m_afterUse = nullptr;
     }
+    if (token == m_reloading) QObject::disconnect(m_whenReloaded);
   });
   connect(&m_store, &ChatStore::conversationDeleted, this, [this](app::RequestToken, ConversationId id) {
     if (running() && id == m_conversation) cancel();
@@ -198,9 +199,9 @@ void ComparisonController::onUsed(app::RequestToken token, const app::TurnIds& i
     // The engine goes on from this column's cache, under its recipe.
     m_chat.setRecipe(m_shown->answer(m_usedColumn).run.recipe);
   }
-  auto once = std::make_shared<QMetaObject::Connection>();
-  *once = connect(&m_chat, &ChatController::conversationShown, this, [this, once, after, label, id = ids.conversation] {
-    QObject::disconnect(*once);
+  QObject::disconnect(m_whenReloaded);
+  m_whenReloaded = connect(&m_chat, &ChatController::conversationShown, this, [this, after, label, id = ids.conversation] {
+    QObject::disconnect(m_whenReloaded);
     if (m_chat.current() != id) return;
     if (after) {
       after();
@@ -208,7 +209,7 @@ void ComparisonController::onUsed(app::RequestToken token, const app::TurnIds& i
       Q_EMIT answerChosen(label);
     }
   });
-  m_chat.reload();
+  m_reloading = m_chat.reload();
 }
 
 void ComparisonController::send(const QString& text, const QList<app::Attachment>& attachments) {

@@ -71,6 +71,8 @@ class ComparisonController : public QObject {
   std::shared_ptr<ComparisonModel> m_savingModel;
   app::RequestToken m_using = 0;
   int m_usedColumn = -1;
+  app::RequestToken m_reloading = 0;  // of the chat that has got the answer
+  QMetaObject::Connection m_whenReloaded;
   std::function<void()> m_afterUse;  // once the chat has the answer
 };
 

@@ -162,6 +162,30 @@ TEST(Settings, SavedRecipesAreTheUsersAndOutliveAReset) {
   EXPECT_EQ(second.savedRecipes(), (std::vector<NamedRecipe>{two}));
 }
 
+TEST(Settings, TheSetThatWasComparedIsRememberedInItsOrder) {
+  Stored written;
+  Settings first([&](const QString& k, const QString& v) { written.insert(k, v); });
+  EXPECT_TRUE(first.comparedRecipes().empty());
+  EXPECT_EQ(first.comparisonOrder(), ColumnOrder::kOneAfterAnother);
+  NamedRecipe full, mixed;
+  full.spec.method = "full";
+  mixed.spec.retention = 0.07;
+  mixed.spec.allocator = "meda";
+  first.setComparedRecipes({mixed, full});
+  first.setComparisonOrder(ColumnOrder::kInterleaved);
+  Settings second;
+  second.load(written);
+  EXPECT_EQ(second.comparedRecipes(), (std::vector<NamedRecipe>{mixed, full}));
+  EXPECT_EQ(second.comparisonOrder(), ColumnOrder::kInterleaved);
+  first.setComparedRecipes(std::vector<NamedRecipe>(Compare::kMostRecipes + 1, full));
+  EXPECT_EQ(first.comparedRecipes().size(), 2u) << "more than the engine takes";
+  written.insert(QLatin1String(setting_keys::kComparedRecipes), QStringLiteral("[{\"method\": 3}, 7"));
+  written.insert(QLatin1String(setting_keys::kComparisonOrder), QStringLiteral("sideways"));
+  second.load(written);
+  EXPECT_TRUE(second.comparedRecipes().empty());
+  EXPECT_EQ(second.comparisonOrder(), ColumnOrder::kOneAfterAnother);
+}
+
 TEST(Settings, RecentFoldersAreNewestFirstWithoutDuplicatesAtMostTen) {
   Settings settings;
   for (int i = 0; i < 12; ++i) settings.setLastModelFolder(QStringLiteral("/m/%1").arg(i));

@@ -6,6 +6,7 @@
 #include <QScrollBar>
 #include <QSpinBox>
 #include <QToolButton>
+#include <algorithm>
 
 #include "tests/support/scripted_comparison.h"
 #include "tests/ui/support/window_fixture.h"
@@ -246,6 +247,28 @@ TEST_F(ComparisonWindowTest, CancelKeepsTheQuestionOnly) {
   key(Qt::Key_R, Qt::ControlModifier);
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !controller().busy(); }))
       << "a question alone can be answered";
+}
+
+TEST_F(ComparisonWindowTest, StoppedWhileReadingThereIsNothingToKeep) {
+  m_script = [this](const Request& request) {
+    if (!std::holds_alternative<Compare>(request.body)) return default_script(request);
+    Script script = compare_script(request, m_answers);
+    const auto half = std::find_if(script.begin(), script.end(), [](const Step& step) {
+      const auto* progress = std::get_if<Progress>(&std::get<Say>(step.action).body);
+      return progress != nullptr && progress->phase == Phase::kPrefill && progress->done == 2;
+    });
+    script.erase(half + 1, script.end());
+    script.push_back({{}, Stall{}});
+    return script;
+  };
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(waitUntil([this] { return view()->sharedText().contains(QStringLiteral("Prefill 50")); }))
+      << view()->sharedText().toStdString();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(header(i).contains(QStringLiteral("Waiting")));
+  key(Qt::Key_Escape);
+  ASSERT_TRUE(ended());
+  EXPECT_FALSE(view()->failureText().isEmpty());
+  EXPECT_TRUE(transcript()->messageAt(0).comparisons.empty());
 }
 
 TEST_F(ComparisonWindowTest, AFailureIsASentenceAndWhatWasAnsweredStays) {

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "tests/ui/support/window_fixture.h"
+#include "ui/compare/comparison_setup.h"
+#include "ui/compare/comparison_view.h"
 #include "ui/composer/composer.h"
 #include "ui/theme/theme.h"
 
@@ -74,6 +76,41 @@ TEST_F(ReadabilityTest, EverythingThatTakesTheFocusHasAName) {
   EXPECT_GT(checked, 15);
 }
 
+TEST_F(ReadabilityTest, AComparisonIsReadableAndNamedAtAnyPromisedSize) {
+  m_script = default_script;
+  composer()->prompt()->setPlainText(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  QTest::mouseClick(composer()->compareButton(), Qt::LeftButton);
+  for (const int zoom : {75, 100, 150, 200}) {
+    ui::theme().setZoomPercent(zoom);
+    m_window->resize(800, 560);
+    QTest::qWait(60);
+    ASSERT_TRUE(composer()->prompt()->isVisible());
+    expectTextFits(*m_window->comparisonSetup(), qPrintable(QStringLiteral("choosing at %1 %").arg(zoom)));
+    EXPECT_LE(m_window->width(), 800) << zoom;
+    EXPECT_LE(m_window->height(), 560) << zoom;
+  }
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return m_window->showsComparison() && !controller().busy(); }));
+  for (const int zoom : {75, 100, 150, 200}) {
+    ui::theme().setZoomPercent(zoom);
+    for (const QSize& size : {QSize(800, 560), QSize(1280, 800)}) {
+      m_window->resize(size);
+      QTest::qWait(60);
+      expectTextFits(*m_window->comparison(), qPrintable(QStringLiteral("comparison at %1 %, %2 wide").arg(zoom).arg(size.width())));
+      EXPECT_LE(m_window->width(), size.width()) << zoom;
+      EXPECT_LE(m_window->height(), size.height()) << zoom;
+    }
+  }
+  for (const QWidget* widget : m_window->comparison()->findChildren<QWidget*>()) {
+    if (widget->focusPolicy() == Qt::NoFocus || widget->objectName().startsWith(QLatin1String("qt_")) || widget->focusProxy() != nullptr)
+      continue;
+    const QAccessibleInterface* accessible = QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
+    ASSERT_NE(accessible, nullptr);
+    EXPECT_FALSE(accessible->text(QAccessible::Name).isEmpty()) << widget->metaObject()->className();
+  }
+}
+
 TEST_F(ReadabilityTest, MessagesAreAccessibleListItems) {
   ask(QStringLiteral("What color is the star?"));
   QAccessibleInterface* list = QAccessible::queryAccessibleInterface(transcript());
@@ -98,13 +135,15 @@ TEST_F(ReadabilityTest, ColoursAreFarEnoughApart) {
   for (const ui::ThemeMode mode : {ui::ThemeMode::kLight, ui::ThemeMode::kDark}) {
     ui::theme().setMode(mode);
     const ui::Colors& c = ui::theme().colors();
-    for (const QColor& ground : {c.window, c.sidebar, c.surface, c.raised, c.code, c.userBubble, c.accentSoft, c.dangerSoft, c.hover}) {
+    for (const QColor& ground :
+         {c.window, c.sidebar, c.surface, c.raised, c.code, c.userBubble, c.accentSoft, c.dangerSoft, c.warningSoft, c.hover}) {
       EXPECT_GE(contrast(c.text, ground), 4.5) << ground.name().toStdString();
       EXPECT_GE(contrast(c.mutedText, ground), 4.5) << "muted on " << ground.name().toStdString() << (c.dark ? " dark" : " light");
     }
     EXPECT_GE(contrast(c.onAccent, c.accent), 4.5);
     EXPECT_GE(contrast(c.link, c.window), 4.5);
     EXPECT_GE(contrast(c.warning, c.surface), 4.5);
+    EXPECT_GE(contrast(c.warning, c.warningSoft), 3.0) << "the line under a marked word";
     EXPECT_GE(contrast(c.danger, c.dangerSoft), 3.0);
     EXPECT_GE(contrast(c.chartVisual, c.sidebar), 3.0);
     EXPECT_GE(contrast(c.strongBorder, c.window), 3.0);
