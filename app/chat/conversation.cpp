@@ -32,7 +32,6 @@ std::vector<double> plannedTimes(const Attachment& video) {
 
 PinnedRanges effectivePins(const Attachment& video) {
   if (video.pins.empty()) return {};
-  if (!video.sampled.actualS.empty()) return reachingFrames(video.pins, video.sampled.actualS, 0.0);
   const std::vector<double> times = plannedTimes(video);
   const double spacing = times.size() > 1 ? times[1] - times[0] : video.durationS;
   return reachingFrames(video.pins, times, std::max(kLeastMarginS, spacing / 2.0));

@@ -58,7 +58,8 @@ struct Attachment {
 
 // The times at which the plan asks for frames of a video, in order.
 std::vector<double> plannedTimes(const Attachment& video);
-// What is really pinned of a video: its pins, widened to the frames sampled already, or to those that will be.
+// What is really pinned of a video: its pins, widened so that each reaches a frame of the plan. The same before and after it was sampled, so
+// that an answer can be repeated and checked.
 PinnedRanges effectivePins(const Attachment& video);
 
 // The figures of one answer.

@@ -268,7 +268,7 @@ void InspectorPanel::refresh() {
           ? tr("Allocated %1 · peak %2 · index %3").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.peak), formatBytes(f.kv.metadata))
           : QString());
   m_memoryDetail->setVisible(f.hasReport);
-  m_pinned->setText(f.pinnedTokens > 0 ? tr("Pinned: %n tokens of every layer", nullptr, static_cast<int>(f.pinnedTokens)) : QString());
+  m_pinned->setText(f.pinnedTokens > 0 ? tr("Pinned: %n token(s) of every layer", nullptr, static_cast<int>(f.pinnedTokens)) : QString());
   m_pinned->setVisible(f.pinnedTokens > 0);
   m_notes->setText(notesText(f.notes));
   m_notes->setVisible(!f.notes.empty());

@@ -54,14 +54,16 @@ TEST(TurnBuilder, PinsNameMediaByTheirPlaceInTheThread) {
   EXPECT_EQ(turn.pins, (std::vector<Pin>{{1}, {2, 12.0, 31.0}, {2, 60.0, 70.0}})) << "the second range reaches the frame at 65 s";
 }
 
-TEST(TurnBuilder, PinsReachTheFramesThatWereSampled) {
+TEST(TurnBuilder, PinsAreTheSameBeforeAndAfterSampling) {
   StoredMessage question = message(Role::kUser, "one");
   Attachment clip = video("/v/a.mp4", 2);
   clip.durationS = 100.0;
   clip.pins = {{40.0, 41.0}};
-  clip.sampled = {{25.0, 75.0}, {24.96, 74.92}};
   question.attachments = {clip};
-  EXPECT_EQ(buildTurn(1, {question}, {}).pins, (std::vector<Pin>{{0, 24.96, 41.0}}));
+  const Turn before = buildTurn(1, {question}, {});
+  EXPECT_EQ(before.pins, (std::vector<Pin>{{0, 0.0, 50.0}})) << "all of the time that the frame at 25 s stands for";
+  question.attachments[0].sampled = {{25.0, 75.0}, {24.96, 74.92}};
+  EXPECT_EQ(buildTurn(1, {question}, {}).pins, before.pins);
 }
 
 TEST(TurnBuilder, PlansSayWhenFramesAreTaken) {

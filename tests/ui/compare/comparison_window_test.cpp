@@ -14,6 +14,7 @@
 #include "ui/compare/comparison_setup.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/composer/attachment_tray.h"
+#include "ui/composer/frame_pins.h"
 #include "ui/composer/method_control.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/format_text.h"
@@ -196,6 +197,23 @@ TEST_F(ComparisonWindowTest, PinsGoAlongAndTheNextTurnStillGoesOnFromTheColumn) 
   ask(QStringLiteral("Where is it?"));
   const std::vector<Request> requests = m_log->requests();
   EXPECT_EQ(std::get<Turn>(requests.back().body).guard, Guard::kKeep) << "the column has these pins already";
+}
+
+// Pins go with a comparison; the column that is used was made with them, so nothing has to be read again.
+TEST_F(ComparisonWindowTest, PinnedFramesAreComparedAndKeptByTheAnswerThatIsUsed) {
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(waitUntil([this] { return composer()->tray()->count() == 1 && !composer()->tray()->opening() && m_preview->thumbnailsAsked > 0; }));
+  composer()->tray()->card(0)->pins()->toggle(1);
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(ended());
+  ASSERT_EQ(lastCompare()->pins.size(), 1u);
+  QTest::mouseClick(column(2)->useButton(), Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison() && transcript()->messageCount() == 2; }));
+  ask(QStringLiteral("Where is it?"));
+  const std::vector<Request> requests = m_log->requests();
+  const auto& turn = std::get<Turn>(requests.back().body);
+  EXPECT_EQ(turn.pins, lastCompare()->pins) << "though the video was sampled meanwhile";
+  EXPECT_EQ(turn.guard, Guard::kKeep);
 }
 
 TEST_F(ComparisonWindowTest, AQuestionAfterAnUndecidedComparisonGoesOnFromItsReference) {
