@@ -1,9 +1,10 @@
-"""How a second question about the same video fares: what the first one kept (--guard keep) against reading all again (--guard prefill).
+"""How a second question about the same video fares under every turn policy and guard.
 
     python second_question.py --cli ../../../build/release/bin/winnow-cli
 
 Every pair of one-step questions of two different kinds is a conversation of its own, through `winnow-cli chat`. Per cent of second answers
-that are right, per method and guard, at one retention.
+that are right, per method, at one retention: what the first question kept is kept (turn policies segment, whole, first-only), the thread is
+read again (guard prefill), or the full cache has stayed in memory (guard ram).
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ from export import MODEL_DIR
 
 METHODS = ("full", "meda", "aircache", "vl-cache", "d2o", "ems", "snapkv", "h2o", "streaming-llm")
 KINDS = ("color", "shape", "after", "before", "first", "last", "presence")  # what a follow-up of a few words can ask for
-GUARDS = ("keep", "prefill")
+WAYS = {
+    "segment": ("--turn-policy", "segment"),
+    "whole": ("--turn-policy", "whole"),
+    "first-only": ("--turn-policy", "first-only"),
+    "guard prefill": ("--guard", "prefill"),
+    "guard ram": ("--guard", "ram"),
+}
 
 
 def pairs(case: Case, rng: np.random.Generator, count: int) -> list[tuple[questions.Qa, questions.Qa]]:
@@ -29,11 +36,16 @@ def pairs(case: Case, rng: np.random.Generator, count: int) -> list[tuple[questi
     return [tuple(asked[i] for i in rng.choice(len(asked), 2, replace=False)) for _ in range(count)]
 
 
-def second_answer(cli: Path, model: Path, case: Case, texts: list[str], method: str, retention: float, guard: str) -> str:
-    command = [str(cli), "chat", "--model", str(model), "--video", str(case.path), "--frames", str(case.frames), "--method", method]
-    command += ["--retention", str(retention), "--guard", guard]
-    done = subprocess.run(command, input="".join(text + "\n" for text in texts), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True)
-    return done.stdout.splitlines()[1]
+def second_answers(cli: Path, model: Path, case: Case, asked: list[tuple[questions.Qa, questions.Qa]], options: list[str]) -> list[str]:
+    """One process per video: its frames are encoded once, every pair starts a conversation of its own."""
+    lines = []
+    for first, second in asked:
+        lines += ["/reset", f"/video {case.path} {case.frames}", first.question, second.question]
+    command = [str(cli), "chat", "--model", str(model), *options]
+    done = subprocess.run(command, input="".join(line + "\n" for line in lines), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True)
+    answers = done.stdout.splitlines()
+    assert len(answers) == 2 * len(asked), done.stdout
+    return answers[1::2]
 
 
 def main() -> None:
@@ -48,16 +60,18 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(5)
-    asked = [(case, pair) for case in video_cases(options.out, options.videos, FRAMES, FRAMES, questions.PHRASINGS) for pair in pairs(case, rng, options.pairs)]
-    print(f"| second question, {len(asked)} pairs, {100 * options.retention:g} % kept | " + " | ".join(GUARDS) + " |")
-    print("|---" * (1 + len(GUARDS)) + "|")
+    asked = [(case, pairs(case, rng, options.pairs)) for case in video_cases(options.out, options.videos, FRAMES, FRAMES, questions.PHRASINGS)]
+    count = sum(len(of_video) for _, of_video in asked)
+    print(f"| second question, {count} pairs, {100 * options.retention:g} % kept | " + " | ".join(WAYS) + " |")
+    print("|---" * (1 + len(WAYS)) + "|")
     for method in options.methods:
         cells = []
-        for guard in GUARDS:
+        for way in WAYS.values():
             right = []
-            for case, (first, second) in asked:
-                answer = second_answer(options.cli, options.model, case, [first.question, second.question], method, options.retention, guard)
-                right.append(score.is_right(second.kind, second.question, second.answer, answer, case.interval_s))
+            for case, of_video in asked:
+                chosen = ["--method", method, "--retention", str(options.retention), *way]
+                for (_, second), answer in zip(of_video, second_answers(options.cli, options.model, case, of_video, chosen), strict=True):
+                    right.append(score.is_right(second.kind, second.question, second.answer, answer, case.interval_s))
             cells.append(f"{100 * np.mean(right):.1f}")
         print(f"| {method} | " + " | ".join(cells) + " |", flush=True)
 
