@@ -1,0 +1,106 @@
+// Every preset on every bundled sample, at a half and at a tenth: it answers, its budgets are exact, and what its phase promises holds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "program_run.h"
+
+namespace winnow::testing {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kColumns = 8;  // of one comparison
+
+struct Preset {
+  std::string name;
+  std::string phase;
+};
+
+std::vector<Preset> presets(const ScratchFolder& scratch) {
+  const ProgramRun run = run_cli(scratch, "methods --json");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  std::vector<Preset> presets;
+  for (const json& method : json::parse(run.out)) {
+    if (method.contains("phase")) presets.push_back({method["name"], method["phase"]});
+  }
+  return presets;
+}
+
+// What lists and descriptions take: long answers show what decoding evicts.
+json longest_question(const json& sample) {
+  json longest = sample["questions"][0];
+  for (const json& question : sample["questions"]) {
+    if (question["answer"].get<std::string>().size() > longest["answer"].get<std::string>().size()) longest = question;
+  }
+  return longest;
+}
+
+void expect_its_phase(const json& column, const Preset& preset, double retention) {
+  SCOPED_TRACE(preset.name);
+  EXPECT_EQ(column["method"], preset.name);
+  EXPECT_FALSE(column["answer"].get<std::string>().empty());
+  const json& bytes = column["kv_bytes"];
+  const auto generated = column["tokens"]["generated"].get<double>();
+  const auto prompt = column["tokens"]["prompt"].get<double>();
+  std::int64_t sum = 0;
+  std::int64_t budgets = 0;
+  for (const json& layer : column["layers"]) {
+    sum += layer["bytes"].get<std::int64_t>();
+    budgets += layer["budget"].get<std::int64_t>();
+    const json& now = layer["end"];
+    const double kept = layer["kept"].get<double>();
+    const double end = now["visual"].get<double>() + now["text"].get<double>() + now["generated"].get<double>();
+    if (preset.phase == "decode") {
+      EXPECT_LE(end, kept) << "the cap holds while writing";
+    } else if (preset.phase == "ratio-decode") {
+      EXPECT_LT(end - kept / prompt * (prompt + generated), 1.0);
+    } else {
+      EXPECT_EQ(end, kept + generated - 1.0) << "the last token is not read";
+    }
+  }
+  EXPECT_EQ(sum, bytes["after_event"].get<std::int64_t>());
+  if (preset.name == "full") {
+    EXPECT_EQ(bytes["after_event"], bytes["full"]);
+    return;
+  }
+  EXPECT_LT(bytes["after_event"].get<std::int64_t>(), bytes["full"].get<std::int64_t>());
+  if (preset.phase == "prefill" || !column["notes"].empty()) return;  // no event; or a floor, which is said
+  const auto layers = static_cast<double>(column["layers"].size());
+  const double scope = preset.name == "aircache" ? column["tokens"]["visual"].get<double>() : prompt;
+  EXPECT_EQ(budgets, static_cast<std::int64_t>(std::floor(retention * layers * scope + 0.5)));
+}
+
+TEST(CliEveryMethod, AnswersOnEverySample) {
+  const ScratchFolder scratch;
+  const std::vector<Preset> all = presets(scratch);
+  ASSERT_GE(all.size(), 20U);
+  const json samples = json::parse(file_text(demo("samples/samples.json")))["samples"];
+  for (const json& sample : samples) {
+    const std::string file = sample["file"];
+    const std::string media = (sample.value("kind", "video") == "image" ? "--image " : "--video ") + shell_quoted(demo("samples/" + file));
+    for (const double retention : {0.5, 0.1}) {
+      for (std::size_t first = 0; first < all.size(); first += kColumns) {
+        const std::size_t count = std::min(kColumns, all.size() - first);
+        std::string line = "compare --json --frames 24 --max-tokens 40 " + media;
+        for (std::size_t i = first; i < first + count; ++i) {
+          line += " --method " + all[i].name + (all[i].name == "full" ? "" : "@" + std::to_string(retention));
+        }
+        SCOPED_TRACE(::testing::Message() << file << " at " << retention);
+        const ProgramRun run = run_cli(scratch, line + " '" + longest_question(sample)["question"].get<std::string>() + "'");
+        ASSERT_EQ(run.exit_code, 0) << run.err;
+        const json columns = json::parse(run.out)["columns"];
+        ASSERT_EQ(columns.size(), count);
+        for (std::size_t i = 0; i < count; ++i) expect_its_phase(columns[i], all[first + i], retention);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace winnow::testing
