@@ -1,6 +1,7 @@
 #include "engine/generation/turn_pins.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "engine/base/error.h"

@@ -98,6 +98,42 @@ TEST_F(Pins, OfFramesHoldInEveryMethodAtTwoPercent) {
   }
 }
 
+// Where everything that the cache holds competes again at the second question (turn policy whole, or the full cache kept beside it), what
+// was pinned at the first stays too.
+TEST_F(Pins, HoldWhereEverythingCompetesAgain) {
+  for (const bool from_full : {false, true}) {
+    for (const MethodInfo& method : list_methods()) {
+      SCOPED_TRACE(method.name + (from_full ? ", guard ram" : ", whole"));
+      run(ForgetConversation{7});
+      Turn turn = ask_video(method.name, 0.05, 12, 12);
+      turn.sampling.stop_strings.clear();
+      if (method.name == "ivtp" || method.name == "fastv") turn.recipe.options["layer"] = "1";
+      if (from_full) turn.guard = Guard::kRam;
+      turn.recipe.turn_policy = from_full ? TurnPolicy::kSegment : TurnPolicy::kWhole;
+      turn.pins = {{0, 4.0, 5.0}};
+      const EventRecorder first = run(turn);
+      if (first.last<Failed>()) {
+        // Token pruning has no event that could take place again.
+        EXPECT_EQ(method.phase, "prefill") << first.last<Failed>()->error.reason;
+        continue;
+      }
+      const Finished one = finished(first);
+      const std::vector<std::int32_t> pinned = tokens_of(first.last<CacheReport>().value(), 0, {4, 5});
+      expect_kept(first.last<CacheReport>().value(), pinned);
+      Turn later = follow_up(turn, one.answer, "And here?");
+      later.messages.back().items.insert(later.messages.back().items.begin(), video("other", 8));
+      later.pins.push_back({1, 2.0, 2.0});
+      const EventRecorder next = run(later);
+      finished(next);
+      const CacheReport second = next.last<CacheReport>().value();
+      std::vector<std::int32_t> both = pinned;
+      const std::vector<std::int32_t> added = tokens_of(second, 1, {2});
+      both.insert(both.end(), added.begin(), added.end());
+      expect_kept(second, both);
+    }
+  }
+}
+
 TEST_F(Pins, OfAnImageHoldAllOfItsTiles) {
   for (const std::string method : {"snapkv", "aircache", "ems", "fastervlm"}) {
     SCOPED_TRACE(method);
