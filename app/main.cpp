@@ -11,6 +11,7 @@
 #include "app/media/media_opener.h"
 #include "app/settings/app_folders.h"
 #include "app/settings/settings.h"
+#include "app/settings/speed_file.h"
 #include "engine/api/engine.h"
 #include "ui/models/media_preview_thread.h"
 #include "ui/shell/english_plurals.h"
@@ -36,7 +37,8 @@ int main(int argc, char** argv) {
 
   app::FfmpegMediaOpener opener;
   app::ChatStore store(app::ChatFolders{folders.data, folders.cache});
-  app::EngineHost engine([&opener] { return make_engine(&opener); });
+  app::SpeedFile speeds(folders.cache);
+  app::EngineHost engine([&] { return make_engine(&opener, &speeds); });
   app::Settings settings([&store](const QString& key, const QString& value) { store.setSetting(key, value); });
   ui::MediaPreviewThread preview(QDir(folders.data).filePath("pasted"));
 

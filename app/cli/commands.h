@@ -23,6 +23,16 @@ struct AskOptions {
 };
 ExitStatus run_ask(const AskOptions& options);
 
+// What `ask` with the same options would take.
+struct PlanOptions {
+  ModelOptions model;
+  TurnOptions turn;
+  OutputFormat format = OutputFormat::kText;
+  bool sample = false;
+  std::string question;
+};
+ExitStatus run_plan(const PlanOptions& options);
+
 // The same question under several recipes from one prefill.
 struct CompareOptions {
   ModelOptions model;

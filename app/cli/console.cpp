@@ -84,6 +84,9 @@ void ConsoleSink::on_event(Event event) {
   } else if (auto* done = std::get_if<Finished>(&event.body)) {
     clear_line();
     finished = std::move(*done);
+  } else if (const auto* plan = std::get_if<Planned>(&event.body)) {
+    clear_line();
+    planned = *plan;
   } else if (auto* scored = std::get_if<Scored>(&event.body)) {
     clear_line();
     agreement = std::move(scored->agreement);

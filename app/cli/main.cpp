@@ -42,6 +42,21 @@ int main(int argc, char** argv) {
     status = run_ask(ask);
   });
 
+  PlanOptions plan;
+  CLI::App* plan_command = program.add_subcommand("plan", "what a question would take: tokens, cache, memory, waiting time; nothing is decoded");
+  add_model_options(*plan_command, plan.model);
+  add_media_options(*plan_command, plan.turn);
+  add_method_options(*plan_command, plan.turn);
+  add_sampling_options(*plan_command, plan.turn);
+  plan_command->add_flag("--json", json, "one JSON object on stdout and nothing else");
+  plan_command->add_flag("--sample", plan.sample, "plan for a bundled sample video");
+  plan_command->add_option("question", plan.question, "the question");
+  plan_command->callback([&] {
+    if (plan.question.empty() && !plan.sample) throw CLI::RequiredError("question");
+    plan.format = format();
+    status = run_plan(plan);
+  });
+
   CompareOptions compare;
   CLI::App* compare_command = program.add_subcommand("compare", "one question under several methods, from one prefill");
   add_model_options(*compare_command, compare.model);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/media/media_opener.h"
+#include "app/settings/app_folders.h"
 
 namespace winnow::cli {
 namespace {
@@ -26,7 +27,8 @@ class ErrorWatch : public EventSink {
 }  // namespace
 
 Session::Session() : Session(std::make_unique<app::FfmpegMediaOpener>()) {}
-Session::Session(std::unique_ptr<MediaOpener> opener) : opener_(std::move(opener)), engine_(make_engine(opener_.get())) {}
+Session::Session(std::unique_ptr<MediaOpener> opener)
+    : opener_(std::move(opener)), speeds_(app::AppFolders::standard().cache), engine_(make_engine(opener_.get(), &speeds_)) {}
 Session::~Session() = default;
 
 ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/cli/console.h"
+#include "app/settings/speed_file.h"
 #include "engine/api/engine.h"
 
 namespace winnow::cli {
@@ -25,6 +26,7 @@ class Session {
 
  private:
   std::unique_ptr<MediaOpener> opener_;
+  app::SpeedFile speeds_;
   std::unique_ptr<Engine> engine_;
   RequestId last_id_ = 0;
 };

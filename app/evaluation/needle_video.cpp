@@ -62,6 +62,7 @@ class NeedleSource final : public FrameSource {
     m_ground.angle = random.between(0, 2 * std::numbers::pi);
   }
   MediaKind kind() const override { return MediaKind::kVideo; }
+  PictureSize picture_size() const override { return {kWidthPx, kHeightPx}; }
   double duration_s() const override { return m_spec.frames * kSecondsPerFrame; }
   int frame_count() const override { return m_spec.frames; }
   std::string content_hash() const override {

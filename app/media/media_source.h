@@ -12,6 +12,7 @@ namespace winnow::app {
 class MediaSource : public FrameSource {
  public:
   virtual const MediaInfo& info() const = 0;
+  PictureSize picture_size() const override { return {info().widthPx, info().heightPx}; }
   // Times that the plan asks for, in seconds; one 0 for an image.
   virtual const std::vector<double>& askedTimes() const = 0;
   // Notices of the probe and of what was read so far.

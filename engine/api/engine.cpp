@@ -11,6 +11,7 @@
 #include "engine/generation/loaded_model.h"
 #include "engine/generation/score_runner.h"
 #include "engine/generation/turn_export.h"
+#include "engine/generation/turn_planner.h"
 #include "engine/generation/turn_runner.h"
 
 namespace winnow {
@@ -24,7 +25,7 @@ std::string first_line(const c10::Error& problem) {
 
 class LocalEngine : public Engine {
  public:
-  explicit LocalEngine(MediaOpener* opener) : opener_(opener) {}
+  LocalEngine(MediaOpener* opener, SpeedMemory* speeds) : opener_(opener), speeds_(speeds) {}
 
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
     const EmitEvent emit(sink, request.id);
@@ -60,11 +61,14 @@ class LocalEngine : public Engine {
     std::unique_ptr<LoadedModel> loaded = load_folder(load, progress, interrupt);
     conversations_.clear();  // caches of another model are of no use
     model_ = std::move(loaded);
+    if (speeds_ != nullptr) model_->speed = speeds_->recall(speed_key(model_->network->info()));
     emit(ModelLoaded{model_->network->info()});
   }
 
   void run(const Turn& turn, const EmitEvent& emit, const InterruptToken& interrupt) {
-    emit(TurnRunner(model(), opener_).run(turn, conversations_[turn.conversation], emit, nullptr, interrupt));
+    Finished finished = TurnRunner(model(), opener_).run(turn, conversations_[turn.conversation], emit, nullptr, interrupt);
+    if (speeds_ != nullptr && !finished.restored) speeds_->keep(speed_key(model_->network->info()), model_->speed);
+    emit(std::move(finished));
   }
 
   void run(const ExportTurn& request, const EmitEvent& emit, const InterruptToken& interrupt) {
@@ -81,17 +85,21 @@ class LocalEngine : public Engine {
   }
 
   void run(const Score& score, const EmitEvent& emit, const InterruptToken& interrupt) {
-    const ConversationSlot nothing;
-    const auto found = conversations_.find(score.turn.conversation);
-    emit(Scored{ScoreRunner(model(), opener_).run(score, found == conversations_.end() ? nothing : found->second, emit, interrupt)});
+    emit(Scored{ScoreRunner(model(), opener_).run(score, known(score.turn.conversation), emit, interrupt)});
   }
 
-  void run(const Plan& /*plan*/, const EmitEvent& /*emit*/, const InterruptToken& /*interrupt*/) {
-    throw Exception(ErrorCode::kInvalidArgument, "", "plans are not made yet");
+  void run(const Plan& plan, const EmitEvent& emit, const InterruptToken& interrupt) {
+    emit(TurnPlanner(model(), opener_).plan(plan.turn, known(plan.turn.conversation), interrupt));
   }
 
   void run(const ForgetConversation& forget, const EmitEvent& /*emit*/, const InterruptToken& /*interrupt*/) {
     conversations_.erase(forget.conversation);
+  }
+
+  // What is kept of a conversation; nothing for one that is new.
+  const ConversationSlot& known(ConversationId conversation) const {
+    const auto found = conversations_.find(conversation);
+    return found == conversations_.end() ? nothing_ : found->second;
   }
 
   LoadedModel& model() {
@@ -99,13 +107,15 @@ class LocalEngine : public Engine {
     return *model_;
   }
 
-  MediaOpener* opener_;  // outlives the engine
+  MediaOpener* opener_;  // both outlive the engine
+  SpeedMemory* speeds_;
   std::unique_ptr<LoadedModel> model_;
   std::map<ConversationId, ConversationSlot> conversations_;
+  const ConversationSlot nothing_;
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> make_engine(MediaOpener* opener) { return std::make_unique<LocalEngine>(opener); }
+std::unique_ptr<Engine> make_engine(MediaOpener* opener, SpeedMemory* speeds) { return std::make_unique<LocalEngine>(opener, speeds); }
 
 }  // namespace winnow

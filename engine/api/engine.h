@@ -9,18 +9,19 @@
 #include "engine/api/events.h"
 #include "engine/api/requests.h"
 #include "engine/compression/method_info.h"
+#include "engine/metrics/machine_speed.h"
 
 namespace winnow {
 
 class Engine {
  public:
   virtual ~Engine() = default;
-  // Runs the request to its end; events go to the sink as they happen, the last is ModelLoaded, Finished, Scored, Compared
-  // or Failed (ForgetConversation is silent).
+  // Runs the request to its end; events go to the sink as they happen, the last is ModelLoaded, Finished, Scored, Compared,
+  // Planned or Failed (ForgetConversation is silent).
   virtual void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) = 0;
 };
 
-// `opener` must outlive the engine; it may be null for text-only use.
-std::unique_ptr<Engine> make_engine(MediaOpener* opener);
+// Both must outlive the engine. opener may be null for text-only use; speeds may be null: what was measured is then forgotten with the engine.
+std::unique_ptr<Engine> make_engine(MediaOpener* opener, SpeedMemory* speeds = nullptr);
 
 }  // namespace winnow

@@ -148,15 +148,38 @@ void SegmentCompressor::decide_budgets() {
     weight = 0.0;
     ++notes_.non_finite;
   }
-  budgets_ = allocate(weights, bounds_.total, bounds_.low, bounds_.high);
-  if (parts.faithful_clip) {
-    budgets_ = allocate_without_redistribution(weights, bounds_.total, bounds_.scope_tokens);
-    for (std::size_t layer = 0; layer < budgets_.size(); ++layer) {
-      std::int64_t guarded = 0;
-      for (const Candidates& set : sets_.of_layer(static_cast<std::int64_t>(layer))) guarded = std::max(guarded, protected_slots(set));
-      budgets_[layer] = std::min(bounds_.high[layer], std::max(budgets_[layer], guarded));
-    }
+  budgets_ = shared_by(weights);
+}
+
+std::vector<std::int64_t> SegmentCompressor::shared_by(std::span<const double> weights) const {
+  if (!recipe_.composition().faithful_clip) return allocate(weights, bounds_.total, bounds_.low, bounds_.high);
+  std::vector<std::int64_t> budgets = allocate_without_redistribution(weights, bounds_.total, bounds_.scope_tokens);
+  for (std::size_t layer = 0; layer < budgets.size(); ++layer) {
+    std::int64_t guarded = 0;
+    for (const Candidates& set : sets_.of_layer(static_cast<std::int64_t>(layer))) guarded = std::max(guarded, protected_slots(set));
+    budgets[layer] = std::min(bounds_.high[layer], std::max(budgets[layer], guarded));
   }
+  return budgets;
+}
+
+std::vector<std::vector<std::int64_t>> SegmentCompressor::foreseen_slots() const {
+  const auto layers = static_cast<std::size_t>(segment_.layers);
+  const std::vector<std::int64_t> budgets = budgets_.empty() ? shared_by(std::vector<double>(layers, 1.0)) : budgets_;
+  std::vector<std::vector<std::int64_t>> slots(layers);
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    for (const Candidates& set : sets_.of_layer(static_cast<std::int64_t>(layer))) {
+      if (!will_compress_ || budgets[layer] >= competing(set)) {
+        slots[layer].push_back(set.info.tokens);
+        continue;
+      }
+      // How many stay does not depend on which: the rules that choose are asked with scores that are all alike.
+      const std::vector<float> alike(static_cast<std::size_t>(set.info.tokens), 0.0F);
+      const bool visual_only = recipe_.composition().scope == Scope::kVisual;
+      slots[layer].push_back(std::ssize(visual_only ? select_visual(set, alike, budgets[layer]) : select_all(set, alike, {}, budgets[layer])));
+    }
+    slots[layer].resize(static_cast<std::size_t>(segment_.kv_heads), slots[layer].back());  // one set of candidates may stand for all heads
+  }
+  return slots;
 }
 
 void SegmentCompressor::on_layer(const LayerView& view) {

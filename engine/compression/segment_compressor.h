@@ -50,6 +50,9 @@ class SegmentCompressor : public PrefillObserver {
   // Slots per kv head and layer granted within the scope; all segment tokens where nothing is compressed. Dynamic budgets: after the last
   // layer.
   const std::vector<std::int64_t>& budgets() const;
+  // How many candidates of every layer and kv head will stay, as far as that is known before anything is seen: exact for static budgets;
+  // budgets that follow the prompt count as equal shares of their total.
+  std::vector<std::vector<std::int64_t>> foreseen_slots() const;
   // Why: the allocator's own numbers for a layer, by name; empty if it needs none or nothing is compressed.
   std::vector<std::pair<std::string, double>> reasons(std::int64_t layer) const;
   // Who competed in a head; the rows of its plan and of the numbers below.
@@ -88,6 +91,7 @@ class SegmentCompressor : public PrefillObserver {
   std::int64_t competing_pins(const Candidates& set) const;
   bool bound_event();
   void decide_budgets();
+  std::vector<std::int64_t> shared_by(std::span<const double> weights) const;
   HeadScores joined(HeadScores scores) const;
   std::span<const float> row_of(const PerSet<HeadScores>& scores, std::int64_t layer, std::int64_t kv_head) const;
   Accumulated accumulated_in(const std::vector<PerSet<RowStatistics>>& layers, std::int64_t layer, std::int64_t kv_head) const;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -25,6 +26,8 @@ class TokenPruner : public PrefillObserver {
 
   // Rows leave at the input of this layer; layers in all if nothing leaves here.
   std::int64_t layer() const { return layer_; }
+  // Rows that go on from there.
+  std::int64_t kept_count() const { return segment_.tokens - std::ssize(visual_) + keep_; }
   bool wants_views() const override { return layer_ < segment_.layers; }
   // Layers before layer(), in order.
   void on_layer(const LayerView& view) override;

@@ -34,7 +34,7 @@ AnswerLoop::AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits,
       stops_(sampling.stop_strings),
       logits_(first_logits),
       first_generated_(conversation.next_original()) {
-  answer_.layers = slot_counts(conversation.cache, conversation.origins, first_generated_);
+  answer_.layers = slot_counts(conversation, model.network->image_token_id(), first_generated_);
 }
 
 void AnswerLoop::deliver(const std::string& text) {
@@ -51,7 +51,7 @@ void AnswerLoop::sample_event() {
   sample.kv_bytes_now = conversation_.cache.bytes_in_use();
   sample.kv_bytes_full_now = model_.network->info().kv_bytes_per_token * conversation_.full_tokens();
   if (conversation_.decode_policy) {
-    answer_.layers = slot_counts(conversation_.cache, conversation_.origins, first_generated_);
+    answer_.layers = slot_counts(conversation_, model_.network->image_token_id(), first_generated_);
   } else {
     add_growth(conversation_.cache, answer_.layers);
   }

@@ -32,23 +32,28 @@ std::vector<LayerFigures> layer_figures(const KvCache& cache, std::span<const To
   return figures;
 }
 
-std::vector<SlotCounts> slot_counts(const KvCache& cache, std::span<const TokenOrigin> origins, std::int32_t first_generated) {
+std::vector<SlotCounts> slot_counts(const Conversation& conversation, std::int64_t image_token_id, std::int32_t first_generated) {
+  const KvCache& cache = conversation.cache;
   const KvShape& shape = cache.shape();
   std::vector<SlotCounts> counts(static_cast<std::size_t>(shape.layers));
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    std::int64_t visual = 0, text = 0, generated = 0;
+    std::int64_t visual = 0, image = 0, text = 0, generated = 0;
     for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
       for (const std::int32_t token : cache.original(layer, head)) {
+        const auto index = static_cast<std::size_t>(token);
         if (token >= first_generated) {
           ++generated;
+        } else if (conversation.origins[index].modality != Modality::kVisual) {
+          ++text;
         } else {
-          ++(origins[static_cast<std::size_t>(token)].modality == Modality::kVisual ? visual : text);
+          ++visual;
+          if (conversation.token_ids[index] == image_token_id) ++image;
         }
       }
     }
     const double heads = static_cast<double>(shape.kv_heads);
     counts[static_cast<std::size_t>(layer)] = {static_cast<double>(visual) / heads, static_cast<double>(text) / heads,
-                                               static_cast<double>(generated) / heads};
+                                               static_cast<double>(generated) / heads, static_cast<double>(image) / heads};
   }
   return counts;
 }

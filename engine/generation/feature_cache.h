@@ -23,12 +23,17 @@ struct CachedFeatures {
 class FeatureCache {
  public:
   explicit FeatureCache(std::int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
-  std::optional<CachedFeatures> find(const std::string& key);
-  void insert(const std::string& key, const CachedFeatures& value);
+  // request: under which name (path instead of content) they were asked for this time.
+  std::optional<CachedFeatures> find(const std::string& key, const std::string& request);
+  void insert(const std::string& key, const std::string& request, const CachedFeatures& value);
+  // What was last asked for under this name, valid until the next insert(): a guess, because the file may have changed since, but it costs
+  // no reading. Null if it is not here.
+  const CachedFeatures* find_request(const std::string& request) const;
 
  private:
   struct Entry {
     std::string key;
+    std::string request;
     CachedFeatures value;
     std::int64_t bytes = 0;
   };

@@ -56,6 +56,10 @@ std::optional<at::ScalarType> dtype_of(WeightFormat wanted, at::Device device) {
 
 }  // namespace
 
+std::string speed_key(const ModelInfo& model) {
+  return model.name + " " + std::to_string(model.parameter_count) + " " + model.dtype + " " + model.device;
+}
+
 std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
                                          const InterruptToken& interrupt) {
   auto loaded = std::make_unique<LoadedModel>();

@@ -7,9 +7,11 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <string>
 
 #include "engine/api/requests.h"
 #include "engine/generation/feature_cache.h"
+#include "engine/metrics/machine_speed.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/text/chat_template.h"
 #include "engine/text/tokenizer.h"
@@ -22,7 +24,11 @@ struct LoadedModel {
   std::unique_ptr<ChatTemplate> chat_template;
   std::set<std::int64_t> stop_token_ids;
   FeatureCache features{std::int64_t{256} << 20};
+  MachineSpeed speed;
 };
+
+// Names what speeds were measured with.
+std::string speed_key(const ModelInfo& model);
 
 std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::function<void(std::uint64_t done, std::uint64_t total)>& progress,
                                          const InterruptToken& interrupt);

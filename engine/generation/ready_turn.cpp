@@ -52,6 +52,7 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
       prepare_segment(model, opener, turn.messages, turn.pins, turn.sampling.max_new_tokens, &recipe, working, ready.timings, trace, emit,
                       interrupt);
   ready.tokens = counts_of(segment);
+  ready.work = segment.work;
 
   SegmentInfo about = segment_info(segment, network.info(), working);
   RetainedSlots retained;

@@ -26,6 +26,7 @@ struct ReadyTurn {
   CacheReport report;
   TokenCounts tokens;   // all but `generated`
   TimingsMs timings;    // all but ttft and decode_total
+  TurnWork work;
   at::Tensor first_logits;  // fp32 [vocabulary], of the last prompt position
 };
 

@@ -10,6 +10,7 @@
 #include "engine/compression/method_info.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/generation/cache_figures.h"
+#include "engine/generation/retained_mass.h"
 
 namespace winnow {
 namespace {
@@ -72,6 +73,7 @@ CacheReport SegmentEvent::report(const Conversation& working, const ModelInfo& m
   report.kept = kept_original(working.cache);
   report.merged = merged_counts(working.merge_state, report.kept);
   report.pinned = working.pinned;
+  report.retained_mass = retained_mass(compressor_);
   report.notes = codes_of(compressor_.notes());
   return report;
 }

@@ -16,18 +16,40 @@ void require_question(std::span<const Message> thread) {
   }
 }
 
+namespace {
+
+TurnStart kept_start(const Turn& turn, const ConversationSlot& slot) {
+  return turn.guard == Guard::kPrefill ? TurnStart() : start_of(slot, turn.messages, turn.recipe);
+}
+
+}  // namespace
+
+Turn as_run(const Turn& turn) {
+  Turn run = turn;
+  if (turn.guard == Guard::kRam) run.recipe.turn_policy = TurnPolicy::kWhole;
+  return run;
+}
+
+Conversation start_of_turn(const Turn& turn, const ConversationSlot& slot, const KvShape& shape) {
+  if (turn.guard != Guard::kRam) return fork_start(slot, kept_start(turn, slot), shape);
+  const Conversation* const before = full_start(slot, turn.messages);
+  return before != nullptr ? before->fork() : Conversation(shape);
+}
+
 Finished TurnRunner::run(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace, const InterruptToken& interrupt) {
   require_question(turn.messages);
   if (turn.guard == Guard::kRam) return run_from_full(turn, slot, emit, trace, interrupt);
   const Stopwatch since_accepted;
-  const TurnStart start = turn.guard == Guard::kPrefill ? TurnStart() : start_of(slot, turn.messages, turn.recipe);
+  const TurnStart start = kept_start(turn, slot);
   Conversation working = fork_start(slot, start, model_.network->text().kv_shape());
   try {
     ReadyTurn ready = prefill_turn(model_, opener_, turn, working, nullptr, trace, emit, interrupt);
+    const TurnWork work = ready.work;
     Finished finished =
         answer_turn(model_, turn, std::move(ready), working, emit, [&] { return since_accepted.elapsed_ms(); }, interrupt);
     if (trace != nullptr) trace->generated = working.answer_ids;
     keep_turn(slot, start, std::move(working));
+    model_.speed.add(work, finished.figures.timings_ms, finished.figures.tokens_per_s);
     return finished;
   } catch (const Interrupted& interrupted) {
     // Nothing was said yet (Stop), or nothing shall have happened (Cancel): the conversation stays as it was.
@@ -38,20 +60,20 @@ Finished TurnRunner::run(const Turn& turn, ConversationSlot& slot, const EmitEve
 // The last answer and the new question are read on top of the full cache, and all of it is compressed for the question.
 Finished TurnRunner::run_from_full(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace, const InterruptToken& interrupt) {
   const Stopwatch since_accepted;
-  Turn whole = turn;
-  whole.recipe.turn_policy = TurnPolicy::kWhole;
+  const Turn whole = as_run(turn);
   const KvShape shape = model_.network->text().kv_shape();
-  const Conversation* const before = full_start(slot, turn.messages);
-  Conversation working = before != nullptr ? before->fork() : Conversation(shape);
+  Conversation working = start_of_turn(turn, slot, shape);
   working.cache = working.cache.on_device(shape.device);
   try {
     std::optional<Conversation> full;
     ReadyTurn ready = prefill_turn(model_, opener_, whole, working, &full, trace, emit, interrupt);
+    const TurnWork work = ready.work;
     Finished finished =
         answer_turn(model_, whole, std::move(ready), working, emit, [&] { return since_accepted.elapsed_ms(); }, interrupt);
     if (trace != nullptr) trace->generated = working.answer_ids;
     keep_turn(slot, TurnStart(), std::move(working));
     keep_full(slot, std::move(*full));
+    model_.speed.add(work, finished.figures.timings_ms, finished.figures.tokens_per_s);
     return finished;
   } catch (const Interrupted& interrupted) {
     return interrupted_turn(turn);

@@ -17,6 +17,11 @@ namespace winnow {
 // Errors: kInvalidArgument unless the thread ends with something that the user says.
 void require_question(std::span<const Message> thread);
 
+// The turn as its guard has it: guard ram compresses the whole cache.
+Turn as_run(const Turn& turn);
+// A fork of what the turn goes on from; under guard ram its cache may lie in host memory still.
+Conversation start_of_turn(const Turn& turn, const ConversationSlot& slot, const KvShape& shape);
+
 class TurnRunner {
  public:
   TurnRunner(LoadedModel& model, MediaOpener* opener) : model_(model), opener_(opener) {}

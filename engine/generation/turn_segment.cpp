@@ -14,28 +14,6 @@
 namespace winnow {
 namespace {
 
-struct PlannedMedia {
-  OpenedMedia opened;
-  ImageTiling tiling = ImageTiling::kAnyRes;
-};
-
-std::vector<PlannedMedia> open_media(const MediaEncoder& encoder, std::span<const Message> messages, const InterruptToken& interrupt) {
-  std::vector<PlannedMedia> planned;
-  for (const Message& message : messages) {
-    const auto images = std::count_if(message.items.begin(), message.items.end(), [](const Item& item) {
-      const auto* media = std::get_if<MediaItem>(&item);
-      return media != nullptr && media->media.kind == MediaKind::kImage;
-    });
-    for (const Item& item : message.items) {
-      const auto* media = std::get_if<MediaItem>(&item);
-      if (media == nullptr) continue;
-      // As transformers does for nested image lists: several images in one message are not tiled.
-      planned.push_back({encoder.open(media->media, interrupt), images > 1 ? ImageTiling::kSingle : ImageTiling::kAnyRes});
-    }
-  }
-  return planned;
-}
-
 void require_context(std::int64_t used, std::int64_t prompt, int answer, std::int64_t limit) {
   if (used + prompt + answer <= limit) return;
   throw Exception(ErrorCode::kContextFull, "",
@@ -95,16 +73,11 @@ TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<c
   const std::size_t cached = working.thread.size();
 
   // Media are opened before the prompt is built, because time instructions and the context check need their plans.
-  std::vector<PlannedMedia> media = open_media(encoder, thread.subspan(cached), interrupt);
+  std::vector<OpenedMedia> media = encoder.open_all(thread.subspan(cached), interrupt);
   require_pins(pins, working.media_count + static_cast<std::int32_t>(media.size()));
-  std::vector<VideoTimes> videos;
   std::int64_t video_tokens = 0;
-  for (const PlannedMedia& item : media) {
-    if (item.opened.request.kind != MediaKind::kVideo) continue;
-    videos.push_back({item.opened.source->duration_s(), item.opened.source->frame_count()});
-    video_tokens += item.opened.video_tokens;
-  }
-  const PromptSegment prompt = build_prompt(model, thread, cached, videos);
+  for (const OpenedMedia& item : media) video_tokens += item.video_tokens;
+  const PromptSegment prompt = build_prompt(model, thread, cached, video_times(media));
   const auto text_tokens = static_cast<std::int64_t>(prompt.token_ids.size() - prompt.media_at.size());
   require_context(working.next_position, text_tokens + video_tokens, max_new_tokens, info.context_tokens);
 
@@ -112,12 +85,17 @@ TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<c
   std::vector<MediaFeatures> features(media.size());
   std::vector<std::vector<bool>> pinned(media.size());  // per medium and token
   for (std::size_t i = 0; i < media.size(); ++i) {
-    const OpenedMedia& opened = media[i].opened;
+    const OpenedMedia& opened = media[i];
+    const double vision_before = timings.vision;
     const auto progress = [&](Phase phase, std::uint64_t done, std::uint64_t total) { emit(Progress{phase, done, total}); };
-    CachedFeatures encoded = encoder.encode(media[i].opened, media[i].tiling, judge, timings, trace, progress, interrupt);
+    CachedFeatures encoded = encoder.encode(media[i], judge, timings, trace, progress, interrupt);
     emit(MediaSampled{opened.request.path, opened.request.kind, opened.source->duration_s(), encoded.asked_s, encoded.actual_s,
                       opened.request.plan});
     features[i] = std::move(encoded.features);
+    if (timings.vision > vision_before) {
+      if (opened.request.kind == MediaKind::kVideo) segment.work.video_frames += opened.source->frame_count();
+      if (opened.request.kind == MediaKind::kImage) segment.work.image_tokens += std::ssize(features[i].origins);
+    }
     const MediaKind kind = opened.request.kind;
     const std::int32_t number = working.media_count + static_cast<std::int32_t>(i);
     const std::vector<bool> frames = pinned_frames(pins, {number, kind, opened.request.path, encoded.actual_s});
@@ -136,6 +114,7 @@ TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<c
   merge_media(segment, prompt, features, pinned, network.text(), working.media_count, cached == 0, pinned_rows, trace);
   const std::int64_t n = segment.tokens();
   require_context(working.next_position, n, max_new_tokens, info.context_tokens);
+  segment.work.prefill_tokens = n;
   segment.first_original = working.next_original();
   for (const std::int32_t row : pinned_rows) working.pinned.push_back(segment.first_original + row);
   segment.originals.resize(static_cast<std::size_t>(n));

@@ -17,6 +17,7 @@
 #include "engine/generation/loaded_model.h"
 #include "engine/generation/turn_trace.h"
 #include "engine/media/frame_source.h"
+#include "engine/metrics/machine_speed.h"
 
 namespace winnow {
 
@@ -29,6 +30,7 @@ struct TurnSegment {
   std::vector<std::int32_t> originals;  // original token indices of the rows of `hidden`
   std::int64_t visual_tokens = 0;
   bool pins_above_budget = false;  // where tokens were pruned before the decoder
+  TurnWork work;  // what this segment takes, for predictions
   std::int32_t first_original = 0;
 
   std::int64_t tokens() const { return static_cast<std::int64_t>(origins.size()); }

@@ -46,10 +46,17 @@ struct SampledFrame {
   RgbImage image;
 };
 
+struct PictureSize {
+  int width_px = 0;
+  int height_px = 0;
+};
+
 class FrameSource {
  public:
   virtual ~FrameSource() = default;
   virtual MediaKind kind() const = 0;
+  // Of every picture that read() delivers; known before anything is decoded.
+  virtual PictureSize picture_size() const = 0;
   // Seconds covered by the plan (to - from); 0 for an image.
   virtual double duration_s() const = 0;
   // Frames that the plan selects; 1 for an image.

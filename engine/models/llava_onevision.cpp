@@ -65,6 +65,12 @@ std::int64_t LlavaOnevision::image_tokens(std::int64_t height_px, std::int64_t w
 
 std::int64_t LlavaOnevision::video_tokens(std::int64_t frames) const { return winnow::video_tokens(frames, config_.grid); }
 
+std::vector<TokenOrigin> LlavaOnevision::image_origins(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const {
+  return tiling == ImageTiling::kSingle ? single_image_origins(config_.grid) : anyres_image_origins({height_px, width_px}, config_.grid);
+}
+
+std::vector<TokenOrigin> LlavaOnevision::video_origins(std::int64_t frames) const { return winnow::video_origins(frames, config_.grid); }
+
 FrameFeatures LlavaOnevision::project(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
   TowerFeatures tower = tower_.encode(pixels, judge, interrupt);
   if (config_.select_strategy == FeatureSelectStrategy::kDefault) {
@@ -131,7 +137,7 @@ MediaFeatures LlavaOnevision::join_frames(const FrameFeatures& frames) const {
   if (frames.importance.defined()) {
     media.importance = at::cat({frames.importance.flatten(0, 1), at::zeros({1}, frames.importance.options())}, 0);
   }
-  media.origins = video_origins(frames.features.size(0), config_.grid);
+  media.origins = winnow::video_origins(frames.features.size(0), config_.grid);
   require(media.features.size(0) == static_cast<std::int64_t>(media.origins.size()), "a video's tokens and their origins differ in number");
   return media;
 }

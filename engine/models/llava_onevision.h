@@ -33,6 +33,8 @@ class LlavaOnevision final : public VisionLanguageModel {
   PixelValues preprocess_frames(std::span<const RgbImage> frames) const override;
   std::int64_t image_tokens(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const override;
   std::int64_t video_tokens(std::int64_t frames) const override;
+  std::vector<TokenOrigin> image_origins(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const override;
+  std::vector<TokenOrigin> video_origins(std::int64_t frames) const override;
   MediaFeatures encode_image(const PixelValues& image, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const override;
   FrameFeatures encode_frames(const PixelValues& frames, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const override;
   MediaFeatures join_frames(const FrameFeatures& frames) const override;

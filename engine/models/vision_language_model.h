@@ -77,6 +77,9 @@ class VisionLanguageModel {
   // Tokens that the media will take, without running the tower.
   virtual std::int64_t image_tokens(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const = 0;
   virtual std::int64_t video_tokens(std::int64_t frames) const = 0;
+  // The same one by one, as encode_image() and join_frames() will name them.
+  virtual std::vector<TokenOrigin> image_origins(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const = 0;
+  virtual std::vector<TokenOrigin> video_origins(std::int64_t frames) const = 0;
 
   virtual MediaFeatures encode_image(const PixelValues& image, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const = 0;
   // A few frames at a time.

@@ -33,6 +33,7 @@ class MemoryMediaOpener : public MediaOpener {
     Source(MemoryMediaOpener& owner, MediaRequest request, const std::vector<RgbImage>& pictures)
         : owner_(owner), request_(std::move(request)), pictures_(pictures) {}
     MediaKind kind() const override { return request_.kind; }
+    PictureSize picture_size() const override { return {pictures_.front().width_px, pictures_.front().height_px}; }
     double duration_s() const override { return request_.kind == MediaKind::kVideo ? static_cast<double>(pictures_.size()) : 0.0; }
     int frame_count() const override { return static_cast<int>(pictures_.size()); }
     std::string content_hash() const override { return "memory:" + request_.path; }

@@ -74,6 +74,23 @@ TEST_F(Turns, PruningTakesVisualTokensOutOfTheNetwork) {
   }
 }
 
+// Still images are counted apart from videos, whoever dropped some of them.
+TEST_F(Turns, SlotsOfImagesAreCountedApart) {
+  for (const std::string name : {"image", "video"}) {
+    run(ForgetConversation{7});
+    const EventRecorder events = run(ask(name, "vl-cache", 0.5));
+    for (const LayerFigures& layer : finished(events).figures.layers) {
+      EXPECT_GT(layer.end.visual, 0.0) << name;
+      EXPECT_EQ(layer.end.image, name == "image" ? layer.end.visual : 0.0) << name;
+    }
+    EXPECT_EQ(events.last<DecodeSample>()->layers, [&] {
+      std::vector<SlotCounts> ends;
+      for (const LayerFigures& layer : finished(events).figures.layers) ends.push_back(layer.end);
+      return ends;
+    }());
+  }
+}
+
 // Who took others in: a number for every kept slot where a method merges, over several turns; nothing where none does.
 TEST_F(Turns, TheReportCountsWhatWasMerged) {
   for (const std::string method : {"meda", "look-m", "look-m-weighted", "d2o", "elastic-cache", "cam", "ems"}) {

@@ -1,0 +1,82 @@
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/cli/answer_json.h"
+#include "app/cli/commands.h"
+#include "app/cli/pin_options.h"
+#include "app/cli/session.h"
+
+namespace winnow::cli {
+namespace {
+
+std::string seconds_text(double ms) {
+  char text[64];
+  if (ms < 1000.0) {
+    std::snprintf(text, sizeof text, "%.0f ms", ms);
+  } else {
+    std::snprintf(text, sizeof text, "%.1f s", ms / 1000.0);
+  }
+  return text;
+}
+
+std::string plan_text(const Planned& planned) {
+  const TokenCounts& tokens = planned.tokens;
+  std::string text;
+  if (tokens.visual > 0) text += std::to_string(tokens.visual) + " visual + " + std::to_string(tokens.text) + " text = ";
+  text += std::to_string(tokens.prompt) + " tokens · KV " + bytes_text(planned.kv_bytes_full);
+  if (planned.kv_bytes_after_event != planned.kv_bytes_full) text += " -> " + bytes_text(planned.kv_bytes_after_event);
+  text += " · peak " + bytes_text(planned.peak_bytes) + " · ";
+  if (!planned.fits_context) {
+    text += "does not fit: with " + std::to_string(tokens.generated) + " tokens for the answer it is longer than the " +
+            std::to_string(planned.context_tokens) + " that the model reads";
+  } else if (!planned.fits_memory) {
+    text += "does not fit: " + bytes_text(planned.free_bytes) + " of memory are free";
+  } else {
+    text += "fits";
+  }
+  text += planned.expected_ms > 0.0 ? " · about " + seconds_text(planned.expected_ms) + " to the first word" : " · wait not measured yet";
+  return text;
+}
+
+nlohmann::ordered_json plan_json(const Planned& planned) {
+  const auto measured = [](double ms) { return ms > 0.0 ? nlohmann::ordered_json(ms) : nlohmann::ordered_json(); };
+  return {{"tokens",
+           {{"prompt", planned.tokens.prompt},
+            {"visual", planned.tokens.visual},
+            {"text", planned.tokens.text},
+            {"answer_at_most", planned.tokens.generated},
+            {"context", planned.context_tokens}}},
+          {"kv_bytes", {{"full", planned.kv_bytes_full}, {"after_event", planned.kv_bytes_after_event}}},
+          {"peak_bytes", planned.peak_bytes},
+          {"free_bytes", planned.free_bytes},
+          {"fits", planned.fits_context && planned.fits_memory},
+          {"fits_context", planned.fits_context},
+          {"fits_memory", planned.fits_memory},
+          {"expected_ms", measured(planned.expected_ms)},
+          {"expected_per_token_ms", measured(planned.expected_per_token_ms)}};
+}
+
+}  // namespace
+
+ExitStatus run_plan(const PlanOptions& given) {
+  PlanOptions options = given;
+  if (options.sample) take_sample(options.turn, options.question);
+  Session session;
+  session.load(load_request(options.model));
+  Plan plan;
+  plan.turn.conversation = 1;
+  plan.turn.messages = first_thread(options.turn, options.question);
+  plan.turn.sampling = sampling_of(options.turn);
+  plan.turn.recipe = recipe_of(options.turn);
+  plan.turn.pins = pins_of(options.turn.pins, plan.turn.messages);
+  ConsoleSink sink(AnswerOutput::kSilent);
+  session.run(std::move(plan), sink);
+  if (!sink.planned) return ExitStatus::kInterrupted;
+  const std::string text = options.format == OutputFormat::kJson ? json_line(plan_json(*sink.planned), 2) : plan_text(*sink.planned);
+  std::printf("%s\n", text.c_str());
+  return ExitStatus::kAnswered;
+}
+
+}  // namespace winnow::cli

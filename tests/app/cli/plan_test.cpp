@@ -1,0 +1,62 @@
+// `plan` says beforehand what `ask` says afterwards, on real files.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "program_run.h"
+
+namespace winnow::testing {
+namespace {
+
+using nlohmann::json;
+
+json run_json(const ScratchFolder& scratch, const std::string& arguments) {
+  const ProgramRun run = run_cli(scratch, arguments);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  return json::parse(run.out, nullptr, false);
+}
+
+TEST(PlanCommand, SaysWhatAskThenTakesAndLearnsItsTime) {
+  const ScratchFolder scratch;
+  const std::string video = shell_quoted(demo("samples/ten-seconds.mp4"));
+  const std::string inputs[] = {"--frames 32 --video " + video + " 'What is the first shape?'",
+                                "--every 0.5 --from 2 --method aircache --retention 0.1 --video " + video + " 'What is the last shape?'",
+                                "--frames 16 --method fastervlm --retention 0.3 --video " + video + " 'What is the last shape?'"};
+  bool measured = false;
+  for (const std::string& input : inputs) {
+    const json planned = run_json(scratch, "plan --json --max-tokens 8 " + input);
+    const json answer = run_json(scratch, "ask --json --max-tokens 8 " + input);
+    EXPECT_EQ(planned["tokens"]["prompt"], answer["tokens"]["prompt"]) << input;
+    EXPECT_EQ(planned["tokens"]["visual"], answer["tokens"]["visual"]) << input;
+    EXPECT_EQ(planned["tokens"]["answer_at_most"], 8);
+    EXPECT_EQ(planned["kv_bytes"]["full"], answer["kv_bytes"]["full"]) << input;
+    EXPECT_EQ(planned["kv_bytes"]["after_event"], answer["kv_bytes"]["after_event"]) << input;
+    EXPECT_TRUE(planned["fits"]);
+    EXPECT_EQ(planned["expected_ms"].is_number(), measured) << "the first run has nothing to go by, later ones read what it left";
+    measured = true;
+  }
+  const ProgramRun text = run_cli(scratch, "plan " + inputs[0]);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.out.find("visual + "), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("fits"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("to the first word"), std::string::npos) << text.out;
+}
+
+TEST(PlanCommand, SaysWhatDoesNotFitWithoutFailing) {
+  const ScratchFolder scratch;
+  const std::string ask = "--max-tokens 100000 'Hello?'";
+  const json planned = run_json(scratch, "plan --json " + ask);
+  EXPECT_FALSE(planned["fits"]);
+  EXPECT_FALSE(planned["fits_context"]);
+  EXPECT_TRUE(planned["expected_ms"].is_null());
+  const ProgramRun text = run_cli(scratch, "plan " + ask);
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_NE(text.out.find("does not fit"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("not measured yet"), std::string::npos) << text.out;
+  EXPECT_EQ(run_cli(scratch, "plan --video /nowhere.mp4 'What?'").exit_code, 1);
+  EXPECT_EQ(run_cli(scratch, "plan").exit_code, 2);
+}
+
+}  // namespace
+}  // namespace winnow::testing
