@@ -80,6 +80,7 @@ void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qs
     message.run.modelFolder = runs.text(2);
     message.run.device = runs.text(3);
     figuresFromJson(runs.bytes(7), message.run.figures);
+    message.run.timeline = timelineFromJson(runs.bytes(7));
     message.run.figures.method = runs.text(4).toStdString();
     message.run.figures.retention = runs.real(5);
     message.run.figures.seed = std::bit_cast<quint64>(runs.integer(6));
@@ -205,7 +206,7 @@ void insertRun(SqliteConnection& db, MessageId message, const Run& run) {
         "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(message).bind(run.modelName).bind(run.modelFolder).bind(run.device);
     insert.bindText(QByteArray::fromStdString(run.figures.method)).bind(run.figures.retention);
-    insert.bind(std::bit_cast<qint64>(static_cast<quint64>(run.figures.seed))).bindText(figuresToJson(run.figures));
+    insert.bind(std::bit_cast<qint64>(static_cast<quint64>(run.figures.seed))).bindText(figuresToJson(run.figures, run.timeline));
     insert.bindText(QByteArray::fromStdString(recipeToJson(run.recipe, -1))).bindText(agreementToJson(run.agreement));
     insert.run();
   }

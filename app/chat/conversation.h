@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/chat/pinned_ranges.h"
+#include "app/chat/turn_timeline.h"
 #include "app/kept_map/kept_map.h"
 #include "app/recipes/recipe_json.h"
 #include "engine/api/events.h"
@@ -69,6 +70,7 @@ struct Run {
   QString device;  // "cpu", "cuda"
   NamedRecipe recipe;  // as it was sent
   TurnFigures figures;  // method, retention, seed, counts, bytes, timings, layers
+  TurnTimeline timeline;  // empty: not recorded
   std::optional<Agreement> agreement;  // with the full cache, if the answer was checked
 };
 

@@ -1,7 +1,10 @@
 #include "app/chat/run_json.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace winnow::app {
 
@@ -53,13 +56,45 @@ std::vector<double> timesFrom(const Json& stored, const char* name) {
   return times;
 }
 
+// Whole bytes and tenths of milliseconds are enough.
+Json toJson(const TimelinePoint& point) {
+  const auto whole = [](double value) { return static_cast<std::int64_t>(std::llround(value)); };
+  return Json::array({std::round(point.ms * 10.0) / 10.0, whole(point.text), whole(point.image), whole(point.video), whole(point.generated), whole(point.full),
+                      std::round(point.tokensPerS * 100.0) / 100.0, static_cast<int>(point.mark)});
+}
+
+std::optional<TimelinePoint> pointFrom(const Json& stored) {
+  if (!stored.is_array() || stored.size() != 8) return std::nullopt;
+  std::array<double, 8> numbers{};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (!stored[i].is_number()) return std::nullopt;
+    numbers[i] = stored[i].get<double>();
+    if (!std::isfinite(numbers[i]) || numbers[i] < 0.0) return std::nullopt;
+  }
+  const int mark = numbers[7] <= static_cast<int>(TimelinePoint::Mark::kEnd) ? static_cast<int>(numbers[7]) : 0;
+  return TimelinePoint{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], static_cast<TimelinePoint::Mark>(mark)};
+}
+
 }  // namespace
 
-QByteArray figuresToJson(const TurnFigures& figures) {
+QByteArray figuresToJson(const TurnFigures& figures, const TurnTimeline& timeline) {
   Json json = Json::object();
   visitFigures(figures, [&](const char* name, const auto& value) { json[name] = value; });
   for (const CompressionNote note : figures.notes) json["notes"].push_back(static_cast<int>(note));
+  for (const TimelinePoint& point : timeline.points) json["timeline"].push_back(toJson(point));
   return QByteArray::fromStdString(json.dump());
+}
+
+TurnTimeline timelineFromJson(const QByteArray& text) {
+  const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
+  TurnTimeline timeline;
+  if (!json.is_object()) return timeline;
+  const auto found = json.find("timeline");
+  if (found == json.end() || !found->is_array() || found->size() > 2 * TurnTimeline::kMostPoints) return timeline;
+  for (const Json& point : *found) {
+    if (const auto known = pointFrom(point); known && (timeline.empty() || known->ms >= timeline.points.back().ms)) timeline.points.push_back(*known);
+  }
+  return timeline;
 }
 
 void figuresFromJson(const QByteArray& text, TurnFigures& figures) {
@@ -101,13 +136,14 @@ std::vector<std::pair<std::string, double>> reasonsFromJson(const QByteArray& te
 }
 
 QByteArray slotCountsToJson(const SlotCounts& counts) {
-  return QByteArray::fromStdString(Json::array({counts.visual, counts.text, counts.generated}).dump());
+  return QByteArray::fromStdString(Json::array({counts.visual, counts.text, counts.generated, counts.image}).dump());
 }
 
 SlotCounts slotCountsFromJson(const QByteArray& text) {
   const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
   const auto number = [&](std::size_t place) { return json[place].is_number() ? json[place].get<double>() : 0.0; };
-  return json.is_array() && json.size() == 3 ? SlotCounts{number(0), number(1), number(2)} : SlotCounts{};
+  if (!json.is_array() || json.size() < 3 || json.size() > 4) return {};
+  return {number(0), number(1), number(2), json.size() == 4 ? number(3) : 0.0};  // images were not counted at first
 }
 
 QByteArray sampledToJson(const SampledTimes& times) {

@@ -15,13 +15,15 @@
 
 namespace winnow::app {
 
-QByteArray figuresToJson(const TurnFigures& figures);
+// The timeline is a member of its own in the same object, left out if it is empty.
+QByteArray figuresToJson(const TurnFigures& figures, const TurnTimeline& timeline = {});
 void figuresFromJson(const QByteArray& json, TurnFigures& figures);
+TurnTimeline timelineFromJson(const QByteArray& json);
 
 QByteArray keptPerHeadToJson(const std::vector<std::int64_t>& kept);
 std::vector<std::int64_t> keptPerHeadFromJson(const QByteArray& json);
 
-// [["entropy", 0.41], ..] and [visual, text, generated].
+// [["entropy", 0.41], ..] and [visual, text, generated, image].
 QByteArray reasonsToJson(const std::vector<std::pair<std::string, double>>& reasons);
 std::vector<std::pair<std::string, double>> reasonsFromJson(const QByteArray& json);
 QByteArray slotCountsToJson(const SlotCounts& counts);

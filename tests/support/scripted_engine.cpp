@@ -57,6 +57,14 @@ void ScriptedEngineLog::addDestroyed() {
   const std::lock_guard lock(mutex_);
   ++destroyed_;
 }
+void ScriptedEngineLog::addPlan(const Plan& plan) {
+  const std::lock_guard lock(mutex_);
+  plans_.push_back(plan);
+}
+std::vector<Plan> ScriptedEngineLog::plans() const {
+  const std::lock_guard lock(mutex_);
+  return plans_;
+}
 int ScriptedEngineLog::destroyed() const {
   const std::lock_guard lock(mutex_);
   return destroyed_;
@@ -70,6 +78,11 @@ ScriptedEngine::~ScriptedEngine() {
 }
 
 void ScriptedEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
+  if (const auto* plan = std::get_if<Plan>(&request.body)) {
+    if (log_) log_->addPlan(*plan);
+    sink.on_event({request.id, planned_for(*plan)});
+    return;
+  }
   if (log_) log_->add(request);
   if (std::holds_alternative<ForgetConversation>(request.body)) return;
   std::map<std::int32_t, std::string> said;  // by column, of those that have not finished
@@ -118,6 +131,32 @@ void ScriptedEngine::handle(const Request& request, EventSink& sink, const Inter
     }
     sink.on_event({request.id, std::move(say.body), say.column});
   }
+}
+
+Planned planned_for(const Plan& plan) {
+  constexpr std::int64_t kLayers = 4;
+  constexpr std::int64_t kContext = 4096;
+  Planned planned;
+  planned.tokens.text = 4;
+  for (const Message& message : plan.turn.messages) {
+    for (const Item& item : message.items) {
+      const MediaRequest* media = media_of(item);
+      if (media == nullptr) planned.tokens.text += 8;
+      if (media != nullptr) planned.tokens.visual += kVisualTokensPerFrame * (media->kind == MediaKind::kVideo ? std::max(1, media->plan.frame_count) : 1);
+    }
+  }
+  planned.tokens.prompt = planned.tokens.text + planned.tokens.visual;
+  planned.tokens.generated = plan.turn.sampling.max_new_tokens;
+  planned.kv_bytes_full = planned.tokens.prompt * kLayers * kBytesPerSlot;
+  const double share = plan.turn.recipe.method == "full" ? 1.0 : plan.turn.recipe.retention;
+  planned.kv_bytes_after_event = static_cast<std::int64_t>(share * static_cast<double>(planned.kv_bytes_full));
+  planned.peak_bytes = planned.kv_bytes_full;
+  planned.context_tokens = kContext;
+  planned.fits_context = planned.tokens.prompt + planned.tokens.generated <= kContext;
+  planned.free_bytes = std::int64_t{1} << 30;
+  planned.expected_ms = static_cast<double>(planned.tokens.prompt);
+  planned.expected_per_token_ms = 20.0;
+  return planned;
 }
 
 Script load_script(const Request& request, std::chrono::milliseconds shard_delay, int shards) {
@@ -222,6 +261,9 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
     if (turn.recipe.method == "vl-cache") figures.why = {{"sparsity", 0.5 + 0.1 * layer}};
     report.kv_bytes.after_event += figures.bytes;
     report.layers.push_back(std::move(figures));
+  }
+  if (retention < 1.0) {
+    for (const double share : {0.01, 0.05, 0.1, 0.2, 0.5, 1.0}) report.retained_mass.push_back({share, std::sqrt(share)});
   }
   report.kv_bytes.full = prompt * layers * kBytesPerSlot;
   report.kv_bytes.end = report.kv_bytes.after_event;

@@ -44,12 +44,16 @@ class ScriptedEngineLog {
   void addInterrupt(RequestId id, Interrupt kind);
   std::vector<Request> requests() const;
   Interrupt interruptOf(RequestId id) const;
+  // Plans are kept apart: a window asks for one whenever somebody stops typing.
+  void addPlan(const Plan& plan);
+  std::vector<Plan> plans() const;
   int destroyed() const;
   void addDestroyed();
 
  private:
   mutable std::mutex mutex_;  // guards everything below
   std::vector<Request> requests_;
+  std::vector<Plan> plans_;
   std::vector<std::pair<RequestId, Interrupt>> interrupts_;
   int destroyed_ = 0;
 };
@@ -69,6 +73,8 @@ class ScriptedEngine final : public Engine {
 // A whole, plausible turn in the documented order: progress, sampled media (for each media item), a cache report of `layers` layers over
 // 9 visual tokens a frame, the answer word by word with `wordDelay`, samples, Finished.
 Script answer_script(const Request& request, const std::string& answer, std::chrono::milliseconds word_delay = {}, int layers = 4);
+// What answer_script's turn takes, in the figures of load_script's model: answers every Plan, whatever the script.
+Planned planned_for(const Plan& plan);
 // ModelLoaded for the folder asked, shaped like the demo model.
 Script load_script(const Request& request, std::chrono::milliseconds shard_delay = {}, int shards = 2);
 Script failure_script(ErrorCode code, const std::string& subject, const std::string& reason);

@@ -17,7 +17,9 @@
 #include "ui/composer/frame_strip.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
+#include "ui/composer/plan_line.h"
 #include "ui/inspector/inspector_panel.h"
+#include "ui/inspector/timeline_page.h"
 #include "ui/recipes/method_picker.h"
 #include "ui/recipes/recipe_editor.h"
 
@@ -163,7 +165,7 @@ TEST_F(Screenshots, PanelAndDark) {
   pressEnter();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
   shoot(QStringLiteral("panel"));
-  m_window->inspector()->tabs()->setCurrentIndex(1);
+  m_window->inspector()->tabs()->setCurrentIndex(m_window->inspector()->tabs()->count() - 1);
   shoot(QStringLiteral("panel_table"));
   m_window->inspector()->tabs()->setCurrentIndex(0);
   m_settings->setTheme(app::Theme::kDark);
@@ -176,6 +178,54 @@ TEST_F(Screenshots, PanelAndDark) {
   m_settings->setZoom(1.0);
   m_settings->setTheme(app::Theme::kLight);
   shoot(QStringLiteral("small_800x560"));
+}
+
+TEST_F(Screenshots, Planner) {
+  reopen(samples());
+  const auto planned = [this](int frames, ui::PlanFit fit, const QString& name) {
+    composer()->clear();
+    m_settings->setDefaultFrameCount(frames);
+    attachAndType(QStringLiteral("What comes after the red star?"));
+    ASSERT_TRUE(waitUntil([&] { return !m_window->planLine()->plan().text.isEmpty() && m_window->planLine()->plan().fit == fit; }));
+    shoot(name);
+  };
+  planned(64, ui::PlanFit::kFits, QStringLiteral("planner"));
+  planned(400, ui::PlanFit::kTight, QStringLiteral("planner_tight"));
+  planned(500, ui::PlanFit::kDoesNotFit, QStringLiteral("planner_refused"));
+  m_settings->setTheme(app::Theme::kDark);
+  shoot(QStringLiteral("planner_refused_dark"));
+  m_settings->setZoom(2.0);
+  m_window->resize(800, 560);
+  QTest::qWait(200);
+  shoot(QStringLiteral("planner_refused_dark_zoom200_800x560"));
+}
+
+TEST_F(Screenshots, Timeline) {
+  m_delay = 25ms;
+  m_answer = "First a **red star** on a blue ground, then a green circle on its left, then a card with the letter K. After it the star comes back.";
+  m_window->resize(1280, 900);
+  attachAndType(QStringLiteral("What color is the star, and what else is in the video?"));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
+  ask(QStringLiteral("And what comes last?"));
+  ui::InspectorPanel* panel = m_window->inspector();
+  panel->tabs()->setCurrentWidget(panel->timeline());
+  shoot(QStringLiteral("timeline"));
+  ui::MethodControl* method = composer()->method();
+  method->openCard();
+  ASSERT_FALSE(method->massLine().isEmpty());
+  shoot(QStringLiteral("method_card_mass"), method->card());
+  method->card()->hide();
+  m_settings->setTheme(app::Theme::kDark);
+  shoot(QStringLiteral("timeline_dark"));
+  m_settings->setZoom(2.0);
+  m_window->resize(2200, 1400);
+  QTest::qWait(200);
+  shoot(QStringLiteral("timeline_dark_zoom200"));
+  m_settings->setZoom(1.0);
+  m_window->resize(800, 680);
+  QTest::qWait(200);
+  shoot(QStringLiteral("timeline_dark_800x680"));
 }
 
 TEST_F(Screenshots, PickerAndRecipeEditor) {

@@ -2,6 +2,7 @@
 
 #include <QResizeEvent>
 #include <QScrollBar>
+#include <QSpinBox>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -90,6 +91,12 @@ void AttachmentTray::setMaximumShare(int heightPx) {
   if (heightPx == m_maximumHeight) return;
   m_maximumHeight = heightPx;
   adjust();
+}
+
+void AttachmentTray::scaleFrames(double factor) {
+  for (const AttachmentCard* card : m_cards) {
+    if (card->frameCount() != nullptr) card->frameCount()->setValue(static_cast<int>(factor * card->frameCount()->value()));
+  }
 }
 
 QSize AttachmentTray::sizeHint() const {

@@ -29,6 +29,8 @@ class AttachmentTray : public QScrollArea {
   bool opening() const;
   bool anyRefused() const;
   void setMaximumShare(int heightPx);
+  // Of every video; at least one frame each.
+  void scaleFrames(double factor);
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;

@@ -11,9 +11,11 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/recipe_words.h"
+#include "ui/shell/format_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
@@ -61,6 +63,13 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   row->addWidget(m_slider, 1);
   row->addWidget(m_spin);
   layout->addLayout(row);
+  m_mass = new QLabel;
+  m_mass->setWordWrap(true);
+  m_mass->setTextFormat(Qt::PlainText);
+  setTextRole(m_mass, TextRole::kCaption);
+  setMuted(m_mass);
+  m_mass->hide();
+  layout->addWidget(m_mass);
   addGap(layout, 4);
   m_change = new QPushButton(ui::icon(Glyph::kPencil), tr("Options and parts…"));
   layout->addWidget(m_change);
@@ -91,6 +100,32 @@ void MethodControl::chooseRetention(double share) {
   m_recipe.spec.retention = share;
   describe();
   Q_EMIT recipeChanged(m_recipe);
+}
+
+void MethodControl::setShare(double share) {
+  if (m_slider->isEnabled()) chooseRetention(share);
+}
+
+void MethodControl::setRetainedMass(const std::vector<RetainedMass>& points) {
+  m_points = points;
+  describeMass();
+}
+
+QString MethodControl::massLine() const { return m_mass->isHidden() ? QString() : m_mass->text(); }
+
+void MethodControl::describeMass() {
+  const bool known = !m_points.empty() && m_slider->isEnabled();
+  m_mass->setVisible(known);
+  if (!known) return;
+  const double share = m_recipe.spec.retention;
+  const auto above = std::find_if(m_points.begin(), m_points.end(), [share](const RetainedMass& point) { return point.retention >= share; });
+  double mass = above == m_points.end() ? m_points.back().mass : above->mass;
+  if (above != m_points.end() && above != m_points.begin()) {
+    const RetainedMass& below = *std::prev(above);
+    mass = below.mass + (above->mass - below.mass) * (share - below.retention) / (above->retention - below.retention);
+  }
+  m_mass->setText(tr("This share would keep about %1 of the attention that this method counts, judged by the last question about the same media.")
+                      .arg(formatShare(mass)));
 }
 
 void MethodControl::stepRetention(int percent) {
@@ -128,6 +163,7 @@ void MethodControl::describe() {
   if (!changes.isEmpty()) about << tr("Changed: %1").arg(changes.join(QStringLiteral(", ")));
   about.removeAll(QString());
   m_about->setText(about.join(QLatin1Char('\n')));
+  describeMass();
   updateGeometry();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/recipes/recipe_json.h"
+#include "engine/api/events.h"
 #include "engine/compression/method_info.h"
 
 class QFrame;
@@ -28,6 +29,10 @@ class MethodControl : public QToolButton {
   double retention() const { return m_recipe.spec.retention; }
   void setRecipe(const app::NamedRecipe& recipe);
   void stepRetention(int percent);
+  void setShare(double share);  // as if chosen with the slider
+  // How much attention each share would keep, by the last prefill of the same media; empty: nobody knows.
+  void setRetainedMass(const std::vector<RetainedMass>& points);
+  QString massLine() const;  // empty while hidden
   void openCard();
   QFrame* card() const { return m_card; }
   QPushButton* pickButton() const { return m_pick; }
@@ -46,6 +51,7 @@ class MethodControl : public QToolButton {
  private:
   void describe();
   void chooseRetention(double share);
+  void describeMass();
 
   std::vector<MethodInfo> m_methods;
   app::NamedRecipe m_recipe;
@@ -54,6 +60,8 @@ class MethodControl : public QToolButton {
   QPushButton* m_change = nullptr;
   QLabel* m_about = nullptr;
   QLabel* m_share = nullptr;
+  QLabel* m_mass = nullptr;
+  std::vector<RetainedMass> m_points;
   QSlider* m_slider = nullptr;
   QSpinBox* m_spin = nullptr;
 };

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <utility>
 
+#include "ui/inspector/chart_export.h"
 #include "ui/recipes/method_texts.h"
 #include "ui/shell/format_text.h"
 #include "ui/theme/theme.h"
@@ -197,6 +198,7 @@ void LayerBars::paintEvent(QPaintEvent* event) {
     painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(budget.adjusted(0.5, 0.5, -0.5, -0.5), theme().px(3), theme().px(3));
   }
+  paintFocusRing(*this, painter);
 }
 
 Sparkline::Sparkline(QWidget* parent) : QWidget(parent) {
@@ -220,7 +222,10 @@ void Sparkline::paintEvent(QPaintEvent*) {
   const QRectF area = QRectF(rect()).adjusted(1, theme().px(3), -theme().px(3), -theme().px(3));
   painter.setPen(QPen(c.border, 1));
   painter.drawLine(QPointF(area.left(), area.bottom()), QPointF(area.right(), area.bottom()));
-  if (m_values.size() < 2) return;
+  if (m_values.size() < 2) {
+    paintFocusRing(*this, painter);
+    return;
+  }
   const double top = std::max(1e-9, *std::max_element(m_values.begin(), m_values.end())) * 1.08;
   const std::size_t pixels = static_cast<std::size_t>(std::max<qreal>(2, area.width()));
   const std::size_t step = std::max<std::size_t>(1, m_values.size() / pixels);
@@ -242,6 +247,7 @@ void Sparkline::paintEvent(QPaintEvent*) {
   painter.setPen(Qt::NoPen);
   painter.setBrush(c.accent);
   painter.drawEllipse(line.back(), theme().px(2.4), theme().px(2.4));
+  paintFocusRing(*this, painter);
 }
 
 }  // namespace winnow::ui

@@ -1,13 +1,8 @@
 #include "ui/inspector/inspector_panel.h"
 
-#include <QAction>
-#include <QApplication>
-#include <QClipboard>
 #include <QHBoxLayout>
-#include <QHeaderView>
 #include <QLabel>
 #include <QLocale>
-#include <QMimeData>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScrollArea>
@@ -18,9 +13,12 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/inspector/chart_export.h"
 #include "ui/inspector/charts.h"
+#include "ui/inspector/timeline_page.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/models/layer_table_model.h"
+#include "ui/models/timeline_table_model.h"
 #include "ui/recipes/method_texts.h"
 #include "ui/shell/format_text.h"
 #include "ui/theme/icons.h"
@@ -57,7 +55,12 @@ InspectorPanel::InspectorPanel(const CacheMonitor& monitor, QWidget* parent) : Q
   m_tabs = new QTabWidget;
   m_tabs->setDocumentMode(true);
   m_tabs->addTab(buildNow(), tr("Now"));
+  m_timelineModel = new TimelineTableModel(this);
+  m_timeline = new TimelinePage(*m_timelineModel);
+  m_tabs->addTab(m_timeline, tr("Timeline"));
   m_tabs->addTab(buildTable(), tr("Table"));
+  offerExports(m_layers, m_model, QStringLiteral("layers"));
+  offerExports(m_sparkline, m_timelineModel, QStringLiteral("speed"));
   m_stack->addWidget(m_tabs);
   m_timer.setSingleShot(true);
   m_timer.setInterval(kRefreshMs);
@@ -65,11 +68,7 @@ InspectorPanel::InspectorPanel(const CacheMonitor& monitor, QWidget* parent) : Q
     if (m_dirty) refresh();
   });
   connect(&m_monitor, &CacheMonitor::changed, this, &InspectorPanel::schedule);
-  connect(&theme(), &Theme::changed, this, [this] {
-    m_table->verticalHeader()->setDefaultSectionSize(theme().px(26));
-    m_table->horizontalHeader()->setMinimumSectionSize(theme().px(46));
-    m_progress->setFixedHeight(theme().px(5));
-  });
+  connect(&theme(), &Theme::changed, this, [this] { m_progress->setFixedHeight(theme().px(5)); });
 }
 
 QSize InspectorPanel::sizeHint() const { return QSize(theme().px(330), theme().px(400)); }
@@ -181,29 +180,9 @@ QWidget* InspectorPanel::buildTable() {
   m_sorted = new QSortFilterProxyModel(this);
   m_sorted->setSourceModel(m_model);
   m_sorted->setSortRole(Qt::UserRole);
-  m_table = new QTableView;
-  m_table->setModel(m_sorted);
-  m_table->setFrameShape(QFrame::NoFrame);
-  m_table->setAccessibleName(tr("Figures per layer"));
-  setTextRole(m_table, TextRole::kCaption);
-  setTextRole(m_table->horizontalHeader(), TextRole::kCaption);
+  m_table = newFigureTable(m_sorted, tr("Figures per layer"));
   m_table->setSortingEnabled(true);
   m_table->sortByColumn(LayerTableModel::kLayer, Qt::AscendingOrder);
-  m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
-  m_table->setShowGrid(false);
-  m_table->setAlternatingRowColors(true);
-  m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setDefaultSectionSize(theme().px(26));
-  m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-  m_table->horizontalHeader()->setMinimumSectionSize(theme().px(46));
-  m_table->horizontalHeader()->setHighlightSections(false);
-  auto* copy = new QAction(tr("Copy"), m_table);
-  copy->setShortcut(QKeySequence::Copy);
-  copy->setShortcutContext(Qt::WidgetShortcut);
-  m_table->addAction(copy);
-  m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
-  connect(copy, &QAction::triggered, this, &InspectorPanel::copyTable);
   auto* button = new QPushButton(icon(Glyph::kCopy), tr("Copy table"));
   connect(button, &QPushButton::clicked, this, [this] {
     m_table->clearSelection();
@@ -214,14 +193,7 @@ QWidget* InspectorPanel::buildTable() {
   return page;
 }
 
-void InspectorPanel::copyTable() {
-  // Tabs for editors and spreadsheets that take plain text, commas for what asks for CSV.
-  const QModelIndexList selection = m_table->selectionModel()->selectedIndexes();
-  auto* copied = new QMimeData;
-  copied->setText(separatedValues(*m_sorted, selection, QLatin1Char('\t')));
-  copied->setData(QStringLiteral("text/csv"), separatedValues(*m_sorted, selection, QLatin1Char(',')).toUtf8());
-  QApplication::clipboard()->setMimeData(copied);
-}
+void InspectorPanel::copyTable() { copyNumbers(*m_sorted, m_table->selectionModel()->selectedIndexes()); }
 
 QString InspectorPanel::phaseLine() const { return m_phase->text(); }
 QString InspectorPanel::whyLine() const { return m_why->isHidden() ? QString() : m_why->text(); }
@@ -279,6 +251,7 @@ void InspectorPanel::refresh() {
   m_firstToken->setText(f.ttftMs > 0
                             ? tr("First word after %1 · %2 tokens written").arg(formatMilliseconds(f.ttftMs)).arg(f.generatedTokens)
                             : tr("%1 tokens written").arg(f.generatedTokens));
+  m_timeline->setTurns(m_monitor.turns());
   m_layers->setLayers(f.layers, f.slots);
   m_model->setLayers(f.layers, f.slots);
   QStringList why;

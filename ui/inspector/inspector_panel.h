@@ -22,6 +22,8 @@ class LayerBars;
 class LayerTableModel;
 class MemoryBar;
 class Sparkline;
+class TimelinePage;
+class TimelineTableModel;
 
 class InspectorPanel : public QWidget {
   Q_OBJECT
@@ -31,6 +33,7 @@ class InspectorPanel : public QWidget {
   int refreshCount() const { return m_refreshes; }
   QTableView* table() const { return m_table; }
   QTabWidget* tabs() const { return m_tabs; }
+  TimelinePage* timeline() const { return m_timeline; }
   void copyTable();
   QString phaseLine() const;
   QString whyLine() const;    // what the allocator's numbers mean; empty while there are none
@@ -74,6 +77,8 @@ class InspectorPanel : public QWidget {
   Sparkline* m_sparkline = nullptr;
   LayerBars* m_layers = nullptr;
   QLabel* m_why = nullptr;
+  TimelineTableModel* m_timelineModel = nullptr;
+  TimelinePage* m_timeline = nullptr;
   LayerTableModel* m_model = nullptr;
   QSortFilterProxyModel* m_sorted = nullptr;
   QTableView* m_table = nullptr;

@@ -24,7 +24,7 @@ double meanOver(const std::vector<LayerFigures>& layers, Member member) {
 std::vector<SlotCounts> slotsOf(const std::vector<LayerFigures>& layers) {
   std::vector<SlotCounts> slots;
   for (const LayerFigures& layer : layers) {
-    slots.push_back(layer.end.total() > 0 ? layer.end : SlotCounts{layer.kept_visual, layer.kept_text, 0.0});
+    slots.push_back(layer.end.total() > 0 ? layer.end : SlotCounts{layer.kept_visual, layer.kept_text, 0.0, 0.0});
   }
   return slots;
 }
@@ -80,16 +80,33 @@ void CacheMonitor::begin(const QString& method, double retention) {
   m_figures.method = method;
   m_figures.retention = retention;
   m_figures.phase = Phase::kDecodeMedia;
+  m_recorder.begin();
+  m_live = true;
   Q_EMIT changed();
+}
+
+void CacheMonitor::setEarlierTurns(std::vector<app::TurnTimeline> turns) {
+  m_earlier = std::move(turns);
+  std::erase_if(m_earlier, [](const app::TurnTimeline& turn) { return turn.empty(); });
+  Q_EMIT changed();
+}
+
+std::vector<app::TurnTimeline> CacheMonitor::turns() const {
+  std::vector<app::TurnTimeline> turns = m_earlier;
+  if (m_live && !m_recorder.timeline().empty()) turns.push_back(m_recorder.timeline());
+  return turns;
 }
 
 void CacheMonitor::clear() {
   m_figures = CacheFigures();
+  m_earlier.clear();
+  m_live = false;
   Q_EMIT changed();
 }
 
 void CacheMonitor::take(const EventBody& event) {
   CacheFigures& f = m_figures;
+  m_recorder.take(event);
   if (const auto* progress = std::get_if<Progress>(&event)) {
     f.phase = progress->phase;
     f.phaseDone = progress->done;
@@ -101,6 +118,7 @@ void CacheMonitor::take(const EventBody& event) {
     f.slots = slotsOf(report->layers);
     f.notes = report->notes;
     f.pinnedTokens = static_cast<qint64>(report->pinned.size());
+    f.retainedMass = report->retained_mass;
     f.visualTokens = f.textTokens = 0;
     for (const TokenOrigin& token : report->tokens) ++(token.modality == Modality::kVisual ? f.visualTokens : f.textTokens);
   } else if (const auto* sample = std::get_if<DecodeSample>(&event)) {
@@ -151,6 +169,7 @@ void CacheMonitor::showStored(const TurnFigures& figures) {
   f.ttftMs = figures.timings_ms.ttft;
   f.timings = figures.timings_ms;
   m_figures = std::move(f);
+  m_live = false;
   Q_EMIT changed();
 }
 

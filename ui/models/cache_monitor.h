@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/api/events.h"
+#include "ui/models/timeline_recorder.h"
 
 namespace winnow::ui {
 
@@ -31,6 +32,7 @@ struct CacheFigures {
   TimingsMs timings;
   qint64 pinnedTokens = 0;  // that no layer may drop
   std::vector<CompressionNote> notes;
+  std::vector<RetainedMass> retainedMass;  // of the last event that scored anything
   std::vector<double> speedHistory;  // tokens per second, oldest first
 };
 
@@ -45,6 +47,12 @@ class CacheMonitor : public QObject {
   void take(const EventBody& event);
   void showStored(const TurnFigures& figures);  // of an answer read from the database
   void clear();
+  // The turns before the present one; with showStored() and clear(): all of them.
+  void setEarlierTurns(std::vector<app::TurnTimeline> turns);
+  // Of the request that runs or ended last, whatever is shown.
+  const app::TurnTimeline& recorded() const { return m_recorder.timeline(); }
+  // Everything that the timeline shows, oldest first.
+  std::vector<app::TurnTimeline> turns() const;
 
   static double keptVisual(const CacheFigures& figures);  // mean over layers, slots per kv head
   static double keptText(const CacheFigures& figures);
@@ -55,6 +63,9 @@ class CacheMonitor : public QObject {
 
  private:
   CacheFigures m_figures;
+  TimelineRecorder m_recorder;
+  std::vector<app::TurnTimeline> m_earlier;
+  bool m_live = false;  // the recorded turn is one of those shown
 };
 
 // "Decoding video 41/64", for the transcript, the panel and the status bar; share in 0..1 or negative.

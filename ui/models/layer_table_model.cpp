@@ -145,7 +145,8 @@ QString separatedValues(const QAbstractItemModel& model, const QModelIndexList& 
   for (const int row : rows) {
     QStringList cells;
     for (int column = 0; column < model.columnCount(); ++column) {
-      cells << QString::number(model.index(row, column).data(Qt::UserRole).toDouble(), 'g', 12);
+      const QVariant value = model.index(row, column).data(Qt::UserRole);
+      cells << (value.typeId() == QMetaType::QString ? value.toString().replace(separator, QLatin1Char(' ')) : QString::number(value.toDouble(), 'g', 12));
     }
     lines << cells.join(separator);
   }

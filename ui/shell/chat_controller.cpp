@@ -12,6 +12,17 @@
 #include "ui/shell/format_text.h"
 
 namespace winnow::ui {
+namespace {
+
+std::vector<app::TurnTimeline> timelinesOf(const QList<app::StoredMessage>& branch) {
+  std::vector<app::TurnTimeline> turns;
+  for (const app::StoredMessage& message : branch) {
+    if (message.hasRun) turns.push_back(message.run.timeline);
+  }
+  return turns;
+}
+
+}  // namespace
 
 ChatController::ChatController(app::EngineHost& engine, app::ChatStore& store, app::Settings& settings, std::vector<MethodInfo> methods,
                                QObject* parent)
@@ -126,6 +137,7 @@ void ChatController::showLastFigures() {
   const QList<app::StoredMessage> branch = app::branchTo(m_current.messages, m_current.conversation.activeLeaf);
   const auto last = std::find_if(branch.rbegin(), branch.rend(), [](const app::StoredMessage& m) { return m.hasRun; });
   if (last != branch.rend()) m_monitor.showStored(last->run.figures);
+  m_monitor.setEarlierTurns(timelinesOf(branch));
 }
 
 void ChatController::rename(ConversationId id, const QString& title) { m_store.renameConversation(id, title); }
@@ -224,9 +236,8 @@ void ChatController::begin(const QString& text, const QList<app::Attachment>& at
   sending.text = text;
   sending.attachments = attachments;
   sending.conversation = current();
-  const app::StoredMessage* edited = storedMessage(m_editing);
-  sending.rewording = edited != nullptr;
-  sending.thread = app::branchTo(m_current.messages, edited != nullptr ? edited->parent : m_current.conversation.activeLeaf);
+  sending.rewording = storedMessage(m_editing) != nullptr;
+  sending.thread = threadBefore();
   m_sending = std::move(sending);
   if (current() != 0) {
     beginTurn();
@@ -337,6 +348,7 @@ void ChatController::startEngine(const app::TurnIds& ids) {
   run.thread = m_sending->thread;
   m_run = run;
   m_list.setRunning(ids.conversation);
+  m_monitor.setEarlierTurns(timelinesOf(m_sending->thread));
   m_monitor.begin(QString::fromStdString(run.options.recipe.spec.method), run.options.recipe.spec.retention);
   try {
     Turn turn = turnOf(ids.conversation, m_sending->thread, run.options, run.options.recipe.spec);
@@ -434,6 +446,7 @@ void ChatController::finish(app::MessageState state, const TurnFigures* figures,
                 QString::fromStdString(m_model.device),
                 run.options.recipe,
                 *figures,
+                m_monitor.recorded(),
                 std::nullopt};
   }
   m_store.finishTurn(turn);

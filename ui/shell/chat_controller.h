@@ -46,6 +46,8 @@ class ChatController : public QObject {
   void undoRemove();
   bool canUndoRemove() const { return m_lastDeleted != 0; }
 
+  // The turn that sending this now would ask for. Throws Exception as buildTurn does.
+  Turn turnIfSent(const app::Draft& draft) const;
   void send(const QString& text, const QList<app::Attachment>& attachments);
   // The question alone: comparisonReady follows when it is saved.
   void sendToCompare(const QString& text, const QList<app::Attachment>& attachments);
@@ -135,6 +137,7 @@ class ChatController : public QObject {
     bool rewording = false;  // takes the place of an earlier question
   };
 
+  QList<app::StoredMessage> threadBefore() const;  // what a question that is sent now would follow
   void onOpened(const app::StoreOpened& report);
   void onCreated(app::RequestToken token, const app::Conversation& conversation);
   void onLoaded(app::RequestToken token, const app::LoadedConversation& loaded);

@@ -14,6 +14,23 @@ Turn ChatController::turnOf(ConversationId conversation, const QList<app::Stored
   return app::buildTurn(conversation, thread, turnOptions);
 }
 
+QList<app::StoredMessage> ChatController::threadBefore() const {
+  const app::StoredMessage* edited = storedMessage(m_editing);
+  return app::branchTo(m_current.messages, edited != nullptr ? edited->parent : m_current.conversation.activeLeaf);
+}
+
+Turn ChatController::turnIfSent(const app::Draft& draft) const {
+  app::StoredMessage question;
+  question.role = Role::kUser;
+  question.text = draft.text;
+  question.attachments = draft.attachments;
+  QList<app::StoredMessage> thread = threadBefore();
+  thread.append(question);
+  Turn turn = turnOf(current(), thread, options(), options().recipe.spec);
+  turn.guard = guardOf(turn, pinsOf(thread));
+  return turn;
+}
+
 QList<app::StoredMessage> ChatController::branch() const { return threadTo(m_current.conversation.activeLeaf); }
 QList<app::StoredMessage> ChatController::threadTo(app::MessageId message) const { return app::branchTo(m_current.messages, message); }
 

@@ -22,6 +22,7 @@
 #include "ui/compare/comparison_view.h"
 #include "ui/composer/composer.h"
 #include "ui/composer/method_control.h"
+#include "ui/composer/plan_line.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/answer_check.h"
 #include "ui/shell/chat_controller.h"
@@ -30,6 +31,7 @@
 #include "ui/shell/display_text.h"
 #include "ui/shell/format_text.h"
 #include "ui/shell/notice_bar.h"
+#include "ui/shell/plan_controller.h"
 #include "ui/shell/welcome_page.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
@@ -59,6 +61,7 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   buildPanel();
   buildStatus();
   buildMenus();
+  new PlanController(m_services.engine, *m_controller, m_services.settings, *m_composer, *m_planLine, this);
   m_draftTimer.setSingleShot(true);
   m_draftTimer.setInterval(kDraftMs);
   m_viewTimer.setSingleShot(true);
@@ -91,7 +94,7 @@ void MainWindow::buildCentral() {
 
   m_main = new QWidget;
   auto* column = new QVBoxLayout(m_main);
-  setMargins(column, 0, 0, 0, 10);
+  setMargins(column, 0, 0, 0, 6);
   column->setSpacing(0);
 
   auto* top = new QHBoxLayout;
@@ -145,9 +148,11 @@ void MainWindow::buildCentral() {
   column->addLayout(inset(m_comparisonSetup));
   m_composer = new Composer(m_services.preview, m_services.methods);
   column->addLayout(inset(m_composer));
+  m_planLine = new PlanLine;
+  column->addLayout(inset(m_planLine));
   const auto widths = [this] {
     for (QWidget* widget : {static_cast<QWidget*>(m_notice), static_cast<QWidget*>(m_undo), static_cast<QWidget*>(m_comparisonSetup),
-                            static_cast<QWidget*>(m_composer)}) {
+                            static_cast<QWidget*>(m_composer), static_cast<QWidget*>(m_planLine)}) {
       widget->setMaximumWidth(theme().px(792));
     }
   };
@@ -443,6 +448,7 @@ void MainWindow::setSidebarVisible(bool visible) {
 // In a narrow window the panel becomes a drawer at the bottom, or steps aside when there is no height either; the sidebar steps aside.
 // Only crossing a threshold moves anything, so that what the user opens by hand stays open.
 void MainWindow::arrange() {
+  m_planLine->setCompact(height() < theme().px(480));
   const bool narrow = width() < theme().px(kNarrowUnits);
   const bool cramped = width() < theme().px(700);
   const bool low = height() < theme().px(640);

@@ -43,6 +43,7 @@ class Composer;
 class ConversationSidebar;
 class InspectorPanel;
 class NoticeBar;
+class PlanLine;
 class TranscriptView;
 class WelcomePage;
 
@@ -78,6 +79,7 @@ class MainWindow : public QMainWindow {
   ChatController& controller() { return *m_controller; }
   TranscriptView* transcript() const { return m_transcript; }
   Composer* composer() const { return m_composer; }
+  PlanLine* planLine() const { return m_planLine; }
   ConversationSidebar* sidebar() const { return m_sidebar; }
   InspectorPanel* inspector() const { return m_inspector; }
   NoticeBar* notice() const { return m_notice; }
@@ -154,6 +156,7 @@ class MainWindow : public QMainWindow {
   ComparisonView* m_comparisonView = nullptr;
   ComparisonSetup* m_comparisonSetup = nullptr;
   AnswerCheck* m_check = nullptr;
+  PlanLine* m_planLine = nullptr;
   QDockWidget* m_dock = nullptr;
   InspectorPanel* m_inspector = nullptr;
   QLabel* m_status = nullptr;

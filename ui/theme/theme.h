@@ -40,7 +40,7 @@ struct Colors {
   QColor accent, accentHover, accentSoft, userBubble, selection, link;
   QColor danger, dangerSoft, warning, warningSoft, success;
   // Okabe-Ito colours, distinguishable with every kind of colour blindness; charts add outlines and numbers.
-  QColor chartVisual, chartText, chartWritten, chartFull, chartTrack;
+  QColor chartVisual, chartImage, chartText, chartWritten, chartFull, chartTrack;
 };
 
 class Theme : public QObject {

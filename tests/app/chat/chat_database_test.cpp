@@ -9,6 +9,7 @@
 #include <QTemporaryDir>
 #include <limits>
 
+#include "app/chat/run_json.h"
 #include "tests/support/faulty_vfs.h"
 
 namespace winnow::app {
@@ -75,8 +76,10 @@ Run someRun() {
   run.figures.timings_ms = {1, 2, 3, 4, 5, 6, 7, 8.5};
   run.figures.tokens_per_s = 41.25;
   run.figures.achieved_retention = 0.26;
+  run.timeline.add({12.5, 100, 0, 400, 0, 1000, 0, TimelinePoint::Mark::kPrefillEnd});
+  run.timeline.add({80.3, 60, 0, 140, 60, 1060, 41.25, TimelinePoint::Mark::kEnd});
   run.figures.notes = {CompressionNote::kRaisedToFloor, CompressionNote::kNonFinite};
-  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096, {{"sparsity", 0.75}, {"skew", -1.5}}, {50, 40.5, 12}}, {80, 80, 20, 60, {80, 80}, 2048, {}, {}}};
+  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096, {{"sparsity", 0.75}, {"skew", -1.5}}, {50, 40.5, 12, 20}}, {80, 80, 20, 60, {80, 80}, 2048, {}, {}}};
   run.recipe = mixture();
   return run;
 }
@@ -132,6 +135,16 @@ TEST_F(ChatDatabaseTest, AKeptMapAboveTheLimitIsLeftOutAndTheAnswerStays) {
   EXPECT_FALSE(stored(id, ids.answer).hasKeptMap);
 }
 
+TEST(RunJson, TimelinesThatAreNoneAreEmptyAndOldSlotCountsHaveNoImages) {
+  for (const char* text : {"", "[]", "{}", R"({"timeline": 3})", R"({"timeline": [[1, 2, 3]]})", R"({"timeline": [[-1, 0, 0, 0, 0, 0, 0, 0]]})",
+                           R"({"timeline": [["x", 0, 0, 0, 0, 0, 0, 0]]})"}) {
+    EXPECT_TRUE(timelineFromJson(text).empty()) << text;
+  }
+  EXPECT_EQ(timelineFromJson(R"({"timeline": [[5, 1, 2, 3, 4, 9, 0, 77], [3, 0, 0, 0, 0, 0, 0, 0]]})").points.size(), 1U) << "time does not run back";
+  EXPECT_EQ(slotCountsFromJson("[1,2,3]"), (SlotCounts{1, 2, 3, 0}));
+  EXPECT_EQ(slotCountsFromJson("[1,2,3,0.5]"), (SlotCounts{1, 2, 3, 0.5}));
+}
+
 TEST_F(ChatDatabaseTest, AQuestionComesBackAsItWasAfterReopening) {
   open();
   const ConversationId id = conversation();
@@ -172,6 +185,7 @@ TEST_F(ChatDatabaseTest, FiguresAndLayersOfARunComeBack) {
   EXPECT_EQ(f.kv_bytes.metadata, 44);
   EXPECT_EQ(f.timings_ms.decode_total, 8.5);
   EXPECT_EQ(f.achieved_retention, 0.26);
+  EXPECT_EQ(answer.run.timeline, someRun().timeline);
   EXPECT_EQ(f.notes, someRun().figures.notes);
   ASSERT_EQ(f.layers.size(), 2u);
   EXPECT_EQ(f.layers[0].kept, 118.5);
@@ -179,7 +193,7 @@ TEST_F(ChatDatabaseTest, FiguresAndLayersOfARunComeBack) {
   EXPECT_EQ(f.layers[1].bytes, 2048);
   EXPECT_EQ(f.layers[0].why, someRun().figures.layers[0].why);
   EXPECT_TRUE(f.layers[1].why.empty());
-  EXPECT_EQ(f.layers[0].end, (SlotCounts{50, 40.5, 12}));
+  EXPECT_EQ(f.layers[0].end, (SlotCounts{50, 40.5, 12, 20}));
   EXPECT_EQ(answer.run.recipe, mixture()) << "options and parts of the recipe are lost";
 }
 

@@ -1,0 +1,159 @@
+// The line under the composer: what it says, when it is asked for, and what its buttons do.
+#include <QLabel>
+#include <QSpinBox>
+#include <QPushButton>
+#include <QSlider>
+
+#include "tests/ui/support/window_fixture.h"
+#include "ui/composer/attachment_tray.h"
+#include "ui/composer/method_control.h"
+#include "ui/composer/plan_line.h"
+#include "ui/composer/plan_words.h"
+
+namespace winnow::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ui::PlanFit;
+
+app::Attachment video(int frames) {
+  app::Attachment attachment;
+  attachment.kind = MediaKind::kVideo;
+  attachment.plan.frame_count = frames;
+  return attachment;
+}
+
+Planned plan() {
+  Planned planned;
+  planned.tokens = {617, 577, 40, 256};
+  planned.kv_bytes_full = 617 * 2048;
+  planned.kv_bytes_after_event = 617 * 2048 / 5;
+  planned.peak_bytes = 2 << 20;
+  planned.free_bytes = 1 << 30;
+  planned.context_tokens = 4096;
+  planned.expected_ms = 640.0;
+  planned.expected_per_token_ms = 25.0;
+  return planned;
+}
+
+TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
+  const ui::PlanView view = ui::describePlan(plan(), {{video(64)}, {}, 2048});
+  EXPECT_EQ(view.text, QStringLiteral("64 frames: 577 visual + 40 text = 617 tokens · KV 1.2 MiB → 247 KiB · fits · about 640 ms")) << view.text.toStdString();
+  EXPECT_EQ(view.fit, PlanFit::kFits);
+  EXPECT_TRUE(view.remedies.isEmpty());
+  Planned first = plan();
+  first.expected_ms = 0.0;
+  first.kv_bytes_after_event = first.kv_bytes_full;
+  first.tokens = {41, 0, 41, 256};
+  EXPECT_EQ(ui::describePlan(first, {{}, {}, 2048}).text, QStringLiteral("41 tokens · KV 1.2 MiB · fits"));
+}
+
+TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
+  Planned planned = plan();
+  planned.tokens.visual = 4500;
+  planned.tokens.prompt = 4540;
+  planned.kv_bytes_full = 4540 * 2048;
+  planned.fits_context = false;
+  const ui::PlanView context = ui::describePlan(planned, {{video(500)}, {}, 2048});
+  EXPECT_EQ(context.fit, PlanFit::kDoesNotFit);
+  ASSERT_EQ(context.remedies.size(), 1) << "a lower retention does not shorten the prompt";
+  // 4540 + 256 tokens, 700 too many, at 9 a frame.
+  EXPECT_EQ(context.remedies[0].text, QStringLiteral("Use 422 frames"));
+
+  planned = plan();
+  planned.fits_memory = false;
+  planned.peak_bytes = 2 << 20;
+  planned.free_bytes = 1 << 20;
+  RecipeSpec recipe;
+  recipe.retention = 0.2;
+  const ui::PlanView memory = ui::describePlan(planned, {{video(64)}, recipe, 2048});
+  ASSERT_EQ(memory.remedies.size(), 2);
+  EXPECT_EQ(memory.remedies[0].text, QStringLiteral("Use 25 frames"));
+  EXPECT_DOUBLE_EQ(memory.remedies[1].retention, 0.1);
+  recipe.method = "full";
+  EXPECT_EQ(ui::describePlan(planned, {{}, recipe, 2048}).remedies.size(), 0) << "nothing is attached, and the full cache keeps all";
+
+  planned = plan();
+  planned.context_tokens = 900;
+  EXPECT_EQ(ui::describePlan(planned, {{video(64)}, {}, 2048}).fit, PlanFit::kTight);
+}
+
+class PlanInWindow : public WindowTest {
+ protected:
+  ui::PlanLine* line() { return m_window->planLine(); }
+  bool planned(const QString& part) {
+    return waitUntil([&] { return line()->plan().text.contains(part); });
+  }
+  void attach(int frames) {
+    m_settings->setDefaultFrameCount(frames);
+    composer()->addFile("/samples/clip.mp4");
+    ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
+  }
+};
+
+TEST_F(PlanInWindow, FollowsWhatIsWrittenAndChosen) {
+  EXPECT_TRUE(line()->plan().text.isEmpty());
+  attach(20);
+  ASSERT_TRUE(planned(QStringLiteral("20 frames"))) << "known before a word is written";
+  type(QStringLiteral("What is it?"));
+  ASSERT_TRUE(planned(QStringLiteral("180 visual + 12 text = 192 tokens"))) << line()->plan().text.toStdString();
+  const std::size_t asked = m_log->plans().size();
+  EXPECT_LE(asked, 4U) << "not one for every key";
+  composer()->tray()->card(0)->frameCount()->setValue(10);
+  ASSERT_TRUE(planned(QStringLiteral("10 frames")));
+  composer()->method()->setShare(0.5);
+  ASSERT_TRUE(waitUntil([&] { return m_log->plans().back().turn.recipe.retention == 0.5; }));
+  composer()->clear();
+  composer()->prompt()->setPlainText(QString());
+  ASSERT_TRUE(waitUntil([&] { return line()->plan().text.isEmpty(); }));
+}
+
+TEST_F(PlanInWindow, OneClickMakesItFit) {
+  attach(500);
+  type(QStringLiteral("What is it?"));
+  ASSERT_TRUE(waitUntil([&] { return line()->plan().fit == PlanFit::kDoesNotFit; }));
+  ASSERT_EQ(line()->buttons().size(), 1U);
+  EXPECT_TRUE(line()->plan().text.contains(QStringLiteral("does not fit"))) << "said in words, not by colour alone";
+  QTest::keyClick(line()->buttons().front(), Qt::Key_Space);
+  ASSERT_TRUE(waitUntil([&] { return line()->plan().fit != PlanFit::kDoesNotFit; })) << line()->plan().text.toStdString();
+  EXPECT_LT(composer()->tray()->card(0)->attachment().plan.frame_count, 500);
+  EXPECT_GT(composer()->tray()->card(0)->attachment().plan.frame_count, 400);
+}
+
+TEST_F(PlanInWindow, SendingWaitsForNoPlanAndNoPlanIsMadeMeanwhile) {
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return answer_script(request, "One two three four five six seven eight nine ten.", 60ms);
+  };
+  attach(20);
+  composer()->prompt()->setPlainText(QStringLiteral("What is it?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();  // before the line had time to ask
+  ASSERT_TRUE(waitUntil([this] { return controller().writingHere(); }));
+  composer()->prompt()->setPlainText(QStringLiteral("And then?"));
+  const std::size_t before = m_log->plans().size();
+  QTest::qWait(450);
+  if (controller().busy()) EXPECT_EQ(m_log->plans().size(), before) << "the engine has an answer to write";
+  ASSERT_TRUE(idle());
+  ASSERT_TRUE(planned(QStringLiteral("tokens"))) << "the next question is planned when the answer is there";
+  EXPECT_EQ(m_log->plans().back().turn.messages.size(), 3U) << "with the thread before it";
+}
+
+TEST_F(PlanInWindow, TheRetentionCardSaysHowMuchAttentionAShareKeeps) {
+  ui::MethodControl* method = composer()->method();
+  attach(20);
+  ask(QStringLiteral("What is it?"));
+  method->openCard();
+  // The scripted engine: the square root of the share.
+  ASSERT_TRUE(waitUntil([&] { return method->massLine().contains(QStringLiteral("45")); })) << method->massLine().toStdString();
+  method->slider()->setValue(50);
+  EXPECT_TRUE(method->massLine().contains(QStringLiteral("71"))) << method->massLine().toStdString();
+  method->card()->hide();
+  attach(20);
+  EXPECT_FALSE(method->massLine().isEmpty()) << "the same media";
+  composer()->tray()->card(0)->frameCount()->setValue(21);
+  ASSERT_TRUE(waitUntil([&] { return method->massLine().isEmpty(); })) << "of other frames nothing is known";
+}
+
+}  // namespace
+}  // namespace winnow::test

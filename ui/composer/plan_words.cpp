@@ -1,0 +1,107 @@
+#include "ui/composer/plan_words.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <QStringList>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/recipes/recipe_words.h"
+#include "ui/shell/format_text.h"
+
+namespace winnow::ui {
+namespace {
+
+class PlanWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::PlanWords)
+};
+
+// From these shares of the limit on a plan is called tight.
+constexpr double kTightContext = 0.9;
+constexpr double kTightMemory = 0.8;
+constexpr double kLeastRetention = 0.01;
+
+int framesOf(const QList<app::Attachment>& attachments) {
+  int frames = 0;
+  for (const app::Attachment& attachment : attachments) {
+    if (attachment.kind == MediaKind::kVideo && attachment.plan.frame_count > 0) frames += attachment.plan.frame_count;
+  }
+  return frames;
+}
+
+QString tokensText(const TokenCounts& tokens, int frames) {
+  const QLocale locale;
+  const QString all = PlanWords::tr("%Ln token(s)", nullptr, static_cast<int>(tokens.prompt));
+  if (tokens.visual == 0) return all;
+  const QString visual = locale.toString(qlonglong(tokens.visual));
+  const QString text = locale.toString(qlonglong(tokens.text));
+  if (frames == 0) return PlanWords::tr("%1 visual + %2 text = %3").arg(visual, text, all);
+  return PlanWords::tr("%1: %2 visual + %3 text = %4").arg(PlanWords::tr("%Ln frame(s)", nullptr, frames), visual, text, all);
+}
+
+QString cacheText(const Planned& planned) {
+  const QString full = formatBytes(planned.kv_bytes_full);
+  if (planned.kv_bytes_after_event == planned.kv_bytes_full) return PlanWords::tr("KV %1").arg(full);
+  return PlanWords::tr("KV %1 → %2").arg(full, formatBytes(planned.kv_bytes_after_event));
+}
+
+QString fitText(const Planned& planned, PlanFit fit, qint64 context) {
+  const QLocale locale;
+  if (!planned.fits_context) {
+    return PlanWords::tr("does not fit: %1 of %2 tokens that the model reads")
+        .arg(locale.toString(context), locale.toString(qlonglong(planned.context_tokens)));
+  }
+  if (!planned.fits_memory) return PlanWords::tr("does not fit: %1 of memory are free").arg(formatBytes(planned.free_bytes));
+  return fit == PlanFit::kTight ? PlanWords::tr("just fits") : PlanWords::tr("fits");
+}
+
+}  // namespace
+
+PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
+  PlanView view;
+  const int frames = framesOf(subject.attachments);
+  // The whole thread with the longest answer.
+  const qint64 context = (subject.kvBytesPerToken > 0 ? planned.kv_bytes_full / subject.kvBytesPerToken : planned.tokens.prompt) + planned.tokens.generated;
+  const double memoryShare = planned.free_bytes > 0 ? double(planned.peak_bytes) / double(planned.free_bytes) : 0.0;
+  const bool fits = planned.fits_context && planned.fits_memory;
+  const bool tight = double(context) > kTightContext * double(planned.context_tokens) || memoryShare > kTightMemory;
+  view.fit = !fits ? PlanFit::kDoesNotFit : tight ? PlanFit::kTight : PlanFit::kFits;
+
+  QStringList parts{tokensText(planned.tokens, frames), cacheText(planned), fitText(planned, view.fit, context)};
+  if (planned.expected_ms > 0.0) parts << PlanWords::tr("about %1").arg(formatMilliseconds(planned.expected_ms));
+  view.text = parts.join(QStringLiteral(" · "));
+
+  const QLocale locale;
+  QStringList detail{PlanWords::tr("Highest memory of the cache on the way: %1; free now: %2.").arg(formatBytes(planned.peak_bytes), formatBytes(planned.free_bytes)),
+                     PlanWords::tr("Conversation and the longest answer: %1 of %2 tokens.")
+                         .arg(locale.toString(context), locale.toString(qlonglong(planned.context_tokens)))};
+  if (planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0) {
+    detail << PlanWords::tr("By earlier answers on this machine: first word after about %1, then %2 words or parts of words a second.")
+                  .arg(formatMilliseconds(planned.expected_ms), formatCount(1000.0 / planned.expected_per_token_ms));
+  } else {
+    detail << PlanWords::tr("How long it takes is known after the first answer of this kind.");
+  }
+  view.detail = detail.join(QLatin1Char('\n'));
+  if (view.fit != PlanFit::kDoesNotFit) return view;
+
+  if (frames > 1) {
+    double factor = 1.0;
+    if (!planned.fits_context && planned.tokens.visual > 0) {
+      const double over = double(context - planned.context_tokens);
+      factor = std::min(factor, 1.0 - over / double(planned.tokens.visual));
+    }
+    if (!planned.fits_memory && memoryShare > 0.0) factor = std::min(factor, kTightMemory / std::max(1.0, memoryShare));
+    const int fewer = static_cast<int>(std::floor(factor * frames));
+    if (fewer >= 1) {
+      const QString text = PlanWords::tr("Use %Ln frame(s)", nullptr, fewer);
+      view.remedies.append({PlanRemedy::Kind::kFrames, double(fewer) / frames, 1.0, text});
+    }
+  }
+  if (!planned.fits_memory && !subject.recipe.budget_tokens && !keepsEverything(subject.recipe) && subject.recipe.retention > kLeastRetention) {
+    const double half = std::max(kLeastRetention, std::round(subject.recipe.retention * 50.0) / 100.0);
+    view.remedies.append({PlanRemedy::Kind::kRetention, 1.0, half, PlanWords::tr("Keep %1").arg(formatShare(half))});
+  }
+  return view;
+}
+
+}  // namespace winnow::ui

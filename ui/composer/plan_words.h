@@ -1,0 +1,42 @@
+// A plan as people read it: one line, whether it fits, and what could be done if it does not.
+//
+// Used by ui/shell/plan_controller.h. Pure; computes nothing that the engine has not said, except how many frames fewer would do.
+// UI thread only (translations).
+#pragma once
+
+#include <QList>
+#include <QString>
+
+#include "app/chat/conversation.h"
+#include "engine/api/events.h"
+
+namespace winnow::ui {
+
+enum class PlanFit : int { kFits = 1, kTight = 2, kDoesNotFit = 3 };
+
+// One click that changes the question so that it fits better.
+struct PlanRemedy {
+  enum class Kind : int { kFrames = 1, kRetention = 2 };
+  Kind kind = Kind::kFrames;
+  double factor = 1.0;     // kFrames: of every attached video's frames
+  double retention = 1.0;  // kRetention: the share to keep
+  QString text;
+};
+
+struct PlanView {
+  QString text;    // empty: nothing to show
+  QString detail;  // for a tooltip
+  PlanFit fit = PlanFit::kFits;
+  QList<PlanRemedy> remedies;
+};
+
+// What the plan was made for.
+struct PlanSubject {
+  QList<app::Attachment> attachments;
+  RecipeSpec recipe;
+  qint64 kvBytesPerToken = 0;
+};
+
+PlanView describePlan(const Planned& planned, const PlanSubject& subject);
+
+}  // namespace winnow::ui

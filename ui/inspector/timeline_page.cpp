@@ -1,0 +1,79 @@
+#include "ui/inspector/timeline_page.h"
+
+#include <QAction>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "ui/inspector/chart_export.h"
+#include "ui/inspector/timeline_chart.h"
+#include "ui/models/timeline_table_model.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+
+QTableView* newFigureTable(QAbstractItemModel* model, const QString& name) {
+  auto* table = new QTableView;
+  table->setModel(model);
+  table->setFrameShape(QFrame::NoFrame);
+  table->setAccessibleName(name);
+  setTextRole(table, TextRole::kCaption);
+  setTextRole(table->horizontalHeader(), TextRole::kCaption);
+  table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table->setShowGrid(false);
+  table->setAlternatingRowColors(true);
+  table->verticalHeader()->hide();
+  table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table->horizontalHeader()->setHighlightSections(false);
+  const auto size = [table] {
+    table->verticalHeader()->setDefaultSectionSize(theme().px(26));
+    table->horizontalHeader()->setMinimumSectionSize(theme().px(46));
+  };
+  QObject::connect(&theme(), &Theme::changed, table, size);
+  size();
+  auto* copy = new QAction(TimelinePage::tr("Copy"), table);
+  copy->setShortcut(QKeySequence::Copy);
+  copy->setShortcutContext(Qt::WidgetShortcut);
+  table->addAction(copy);
+  table->setContextMenuPolicy(Qt::ActionsContextMenu);
+  QObject::connect(copy, &QAction::triggered, table, [table] { copyNumbers(*table->model(), table->selectionModel()->selectedIndexes()); });
+  return table;
+}
+
+TimelinePage::TimelinePage(TimelineTableModel& model, QWidget* parent) : QScrollArea(parent), m_model(model) {
+  setAccessibleName(tr("Cache over time"));
+  setFrameShape(QFrame::NoFrame);
+  setWidgetResizable(true);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  auto* page = new QWidget;
+  auto* layout = new QVBoxLayout(page);
+  setMargins(layout, 16, 12, 16, 12);
+  setSpacing(layout, 8);
+  m_chart = new TimelineChart;
+  offerExports(m_chart, &m_model, QStringLiteral("cache-over-time"));
+  layout->addWidget(m_chart);
+  auto* words = new QLabel(tr("Bytes of keys and values in use. Circle: the question was read, with the most that was held until then. Triangle: compressed. "
+                              "Square: the first that left while writing. A dotted line begins the next turn; time between turns is left out."));
+  words->setWordWrap(true);
+  setTextRole(words, TextRole::kCaption);
+  setMuted(words);
+  layout->addWidget(words);
+  m_table = newFigureTable(&m_model, tr("Cache over time, as a table"));
+  m_table->setMinimumHeight(theme().px(150));
+  layout->addWidget(m_table, 1);
+  auto* copy = new QPushButton(icon(Glyph::kCopy), tr("Copy table"));
+  connect(copy, &QPushButton::clicked, this, [this] { copyNumbers(m_model); });
+  layout->addWidget(copy, 0, Qt::AlignLeft);
+  setWidget(page);
+}
+
+void TimelinePage::setTurns(std::vector<app::TurnTimeline> turns) {
+  m_model.setTurns(turns);
+  m_chart->setTurns(std::move(turns));
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,33 @@
+// Writes down the cache's bytes while an answer comes, from the engine's own events and a clock.
+//
+// Owned by CacheMonitor. What a still image holds of the visual slots is known from the first sample of the answer on; earlier points are
+// completed then. UI thread only.
+#pragma once
+
+#include <QElapsedTimer>
+
+#include "app/chat/turn_timeline.h"
+#include "engine/api/events.h"
+
+namespace winnow::ui {
+
+class TimelineRecorder {
+ public:
+  void begin();  // the question was sent
+  void take(const EventBody& event);
+  const app::TurnTimeline& timeline() const { return m_timeline; }
+
+ private:
+  void addReport(const CacheReport& report);
+  void addSample(const DecodeSample& sample);
+  double now() const { return static_cast<double>(m_clock.nsecsElapsed()) / 1e6; }
+
+  QElapsedTimer m_clock;
+  app::TurnTimeline m_timeline;
+  double m_prefillEndMs = -1.0;  // negative: not seen
+  double m_retained = 0.0;       // slots that are not the answer's, at the event
+  bool m_imagesKnown = false;
+  bool m_evicted = false;
+};
+
+}  // namespace winnow::ui

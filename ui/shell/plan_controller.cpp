@@ -1,0 +1,104 @@
+#include "ui/shell/plan_controller.h"
+
+#include <algorithm>
+
+#include "ui/composer/composer.h"
+#include "ui/composer/method_control.h"
+#include "ui/composer/plan_line.h"
+#include "ui/recipes/recipe_words.h"
+#include "ui/shell/chat_controller.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr int kQuietMs = 350;  // typing goes on within less
+
+bool sameMedia(const QList<app::Attachment>& a, const QList<app::Attachment>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const app::Attachment& one, const app::Attachment& other) {
+    return one.path == other.path && one.kind == other.kind && one.plan == other.plan;
+  });
+}
+
+}  // namespace
+
+PlanController::PlanController(app::EngineHost& engine, ChatController& chat, const app::Settings& settings, Composer& composer, PlanLine& line,
+                               QObject* parent)
+    : QObject(parent), m_engine(engine), m_chat(chat), m_settings(settings), m_composer(composer), m_line(line) {
+  m_timer.setSingleShot(true);
+  m_timer.setInterval(kQuietMs);
+  connect(&m_timer, &QTimer::timeout, this, &PlanController::ask);
+  connect(&m_composer, &Composer::draftChanged, this, &PlanController::schedule);
+  connect(&m_chat, &ChatController::stateChanged, this, &PlanController::schedule);
+  connect(&m_chat, &ChatController::conversationShown, this, &PlanController::schedule);
+  connect(&m_settings, &app::Settings::changed, this, &PlanController::schedule);
+  connect(&m_chat.monitor(), &CacheMonitor::changed, this, &PlanController::rememberMass);
+  connect(&m_engine, &app::EngineHost::engineEvent, this, &PlanController::onEngineEvent);
+  connect(&m_line, &PlanLine::remedyChosen, this, &PlanController::apply);
+}
+
+void PlanController::schedule() {
+  showMass();
+  if (m_request.current() != 0) m_engine.cancel(m_request.current());
+  m_request.clear();
+  const app::Draft draft = m_composer.draft();
+  const bool nothing = draft.text.trimmed().isEmpty() && draft.attachments.isEmpty();
+  if (nothing || m_chat.modelState() != ModelState::kReady) m_line.clear();
+  if (nothing || m_chat.busy() || !m_chat.blockedReason().isEmpty()) {
+    m_timer.stop();
+  } else {
+    m_timer.start();
+  }
+}
+
+void PlanController::ask() {
+  if (m_composer.tray()->opening()) return;  // its end is a change of the draft
+  const app::Draft draft = m_composer.draft();
+  m_subject = {draft.attachments, m_chat.options().recipe.spec, m_chat.model().kv_bytes_per_token};
+  try {
+    m_request.follow(m_engine.post(Plan{m_chat.turnIfSent(draft)}));
+  } catch (const Exception&) {
+    m_line.clear();  // nothing is asked yet; sending will say what is missing
+  }
+}
+
+void PlanController::onEngineEvent(const Event& event) {
+  if (!m_request.accepts(event)) return;
+  if (const auto* planned = std::get_if<Planned>(&event.body)) {
+    m_line.setPlan(describePlan(*planned, m_subject));
+  } else if (std::holds_alternative<Failed>(event.body)) {
+    m_line.clear();  // sending says the same, with what can be done about it
+  }
+  if (app::endsRequest(event)) m_request.clear();
+}
+
+void PlanController::apply(const PlanRemedy& remedy) {
+  if (remedy.kind == PlanRemedy::Kind::kFrames) {
+    m_composer.tray()->scaleFrames(remedy.factor);
+  } else {
+    m_composer.method()->setShare(remedy.retention);
+  }
+}
+
+void PlanController::rememberMass() {
+  const CacheFigures& figures = m_chat.monitor().figures();
+  if (!figures.active || figures.retainedMass.empty() || !m_chat.writingHere()) return;
+  if (m_scored.conversation == m_chat.current() && figures.retainedMass.size() == m_scored.mass.size() &&
+      std::equal(m_scored.mass.begin(), m_scored.mass.end(), figures.retainedMass.begin(), [](const RetainedMass& a, const RetainedMass& b) { return a.mass == b.mass; })) {
+    return;
+  }
+  m_scored = {m_chat.current(), figures.method.toStdString(), {}, figures.retainedMass};
+  const QList<app::StoredMessage> thread = m_chat.branch();
+  const auto question = std::find_if(thread.rbegin(), thread.rend(), [](const app::StoredMessage& message) { return message.role == Role::kUser; });
+  if (question != thread.rend()) m_scored.media = question->attachments;
+  showMass();
+}
+
+void PlanController::showMass() {
+  const RecipeSpec& recipe = m_chat.options().recipe.spec;
+  const QList<app::Attachment> attached = m_composer.draft().attachments;
+  const bool about = m_scored.conversation != 0 && m_scored.conversation == m_chat.current() && m_scored.method == recipe.method &&
+                     recipe.scorer.empty() && recipe.scope.empty() && (attached.isEmpty() || sameMedia(attached, m_scored.media));
+  m_composer.method()->setRetainedMass(about ? m_scored.mass : std::vector<RetainedMass>());
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,54 @@
+// Plans the question that is being written: asks the engine what it would take, and shows the answer under the composer.
+//
+// Used by main_window.h. Asks a moment after the last change and only while the engine is idle; a plan that is still being made when the
+// question is sent is cancelled, so that nothing waits for it. Also keeps what the last prefill said about other shares of the cache and
+// shows it in the method card, as long as it is about the same media. UI thread only.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+
+#include "app/engine_host/engine_host.h"
+#include "app/settings/settings.h"
+#include "ui/composer/plan_words.h"
+
+namespace winnow::ui {
+
+class ChatController;
+class Composer;
+class PlanLine;
+
+class PlanController : public QObject {
+  Q_OBJECT
+ public:
+  PlanController(app::EngineHost& engine, ChatController& chat, const app::Settings& settings, Composer& composer, PlanLine& line,
+                 QObject* parent = nullptr);
+
+ private:
+  void schedule();
+  void ask();
+  void apply(const PlanRemedy& remedy);
+  void onEngineEvent(const Event& event);
+  void rememberMass();
+  void showMass();
+
+  // What the last scored prefill said.
+  struct ScoredPrefill {
+    ConversationId conversation = 0;
+    std::string method;
+    QList<app::Attachment> media;  // of its question; empty: those of earlier ones
+    std::vector<RetainedMass> mass;
+  };
+
+  app::EngineHost& m_engine;
+  ChatController& m_chat;
+  const app::Settings& m_settings;
+  Composer& m_composer;
+  PlanLine& m_line;
+  QTimer m_timer;
+  app::RequestFilter m_request;
+  PlanSubject m_subject;  // of the running request
+  ScoredPrefill m_scored;
+};
+
+}  // namespace winnow::ui
