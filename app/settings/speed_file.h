@@ -1,8 +1,9 @@
-// What this machine has needed for earlier turns, in a small JSON file of the cache folder (speed.json), so that the first plan after a start
-// can already name a wait.
+// What this machine has needed for earlier turns, in a small JSON file of the cache folder (speed.json), so that the first plan after a
+// start can already name a wait.
 //
-// Given to the engine by bootstrap and the terminal program; called on the engine's thread only. A file that is missing, damaged or cannot be
-// written counts as nothing measured: nobody's question fails for it. Two programs at a time overwrite each other's newest figures, no more.
+// Given to the engine by bootstrap and the terminal program; called on the engine's thread only. A file that is missing, damaged or cannot
+// be written counts as nothing measured: nobody's question fails for it. Two programs at a time overwrite each other's newest figures, no
+// more.
 #pragma once
 
 #include <QString>

@@ -22,7 +22,8 @@ struct Class {
 };
 
 // Adds the share of the scores' sum that the best so many of them hold. rows: which compete; null: all.
-void add_mass(std::span<const float> scores, const std::vector<std::int32_t>* rows, std::vector<Class>& classes, std::array<double, kShares.size()>& mass) {
+void add_mass(std::span<const float> scores, const std::vector<std::int32_t>* rows, std::vector<Class>& classes,
+              std::array<double, kShares.size()>& mass) {
   classes.assign(kClasses, Class());
   const std::size_t count = rows != nullptr ? rows->size() : scores.size();
   double total = 0.0;
@@ -46,7 +47,8 @@ void add_mass(std::span<const float> scores, const std::vector<std::int32_t>* ro
     }
     // The class on the border gives a part: its scores are nearly alike.
     double with_part = sum;
-    if (at > 0 && classes[at - 1].count > 0) with_part += classes[at - 1].sum * (wanted - counted) / static_cast<double>(classes[at - 1].count);
+    if (at > 0 && classes[at - 1].count > 0)
+      with_part += classes[at - 1].sum * (wanted - counted) / static_cast<double>(classes[at - 1].count);
     mass[i] += total > 0.0 ? with_part / total : kShares[i];
   }
 }

@@ -1,4 +1,5 @@
-// How much of what a scorer counts the best tokens hold, for any share kept: what the retention slider shows before a question is sent again.
+// How much of what a scorer counts the best tokens hold, for any share kept: what the retention slider shows before a question is sent
+// again.
 //
 // Used by SegmentEvent for CacheReport. O(tokens) per layer and head: scores are put into narrow classes instead of being sorted. Pure.
 #pragma once

@@ -42,7 +42,8 @@ struct ForeseenMedium {
 
 // Before a video is decoded its frames' true times are not known: they lie a little before the times that its plan asks for. Pins that
 // name no frame count as the nearest one.
-std::vector<bool> foreseen_pins(std::span<const Pin> pins, std::int32_t number, const OpenedMedia& medium, std::span<const double> known_s) {
+std::vector<bool> foreseen_pins(std::span<const Pin> pins, std::int32_t number, const OpenedMedia& medium,
+                                std::span<const double> known_s) {
   constexpr double kFrameS = 0.1;  // hardly a video shows a frame longer
   const FramePlan& plan = medium.request.plan;
   const int frames = medium.request.kind == MediaKind::kImage ? 1 : medium.source->frame_count();
@@ -73,7 +74,8 @@ std::vector<bool> foreseen_pins(std::span<const Pin> pins, std::int32_t number, 
   return pinned;
 }
 
-ForeseenMedium foresee_medium(std::span<const TokenOrigin> origins, const std::vector<bool>& pinned, std::optional<double> share_before_decoder) {
+ForeseenMedium foresee_medium(std::span<const TokenOrigin> origins, const std::vector<bool>& pinned,
+                              std::optional<double> share_before_decoder) {
   ForeseenMedium medium;
   medium.tokens = std::ssize(origins);
   for (std::size_t i = 0; i < pinned.size(); ++i) {
@@ -145,8 +147,8 @@ ForeseenSegment foresee(LoadedModel& model, MediaOpener* opener, const Turn& tur
 struct LayerSlots {
   std::vector<std::int64_t> appended;           // per layer
   std::vector<std::vector<std::int64_t>> kept;  // per layer and kv head, of the candidates
-  bool whole_cache = false;          // candidates are all slots, not only the segment's
-  bool compacted_on_the_way = false;  // a layer before the next begins; otherwise all after the last
+  bool whole_cache = false;                     // candidates are all slots, not only the segment's
+  bool compacted_on_the_way = false;            // a layer before the next begins; otherwise all after the last
 };
 
 LayerSlots layer_slots(const Recipe& recipe, const SegmentInfo& about, bool keeps_full) {
@@ -154,7 +156,8 @@ LayerSlots layer_slots(const Recipe& recipe, const SegmentInfo& about, bool keep
   slots.appended.assign(static_cast<std::size_t>(about.layers), about.tokens);
   if (recipe.prunes()) {
     const TokenPruner pruner(recipe, about);
-    for (std::int64_t layer = pruner.layer(); layer < about.layers; ++layer) slots.appended[static_cast<std::size_t>(layer)] = pruner.kept_count();
+    for (std::int64_t layer = pruner.layer(); layer < about.layers; ++layer)
+      slots.appended[static_cast<std::size_t>(layer)] = pruner.kept_count();
     for (const std::int64_t appended : slots.appended) slots.kept.emplace_back(static_cast<std::size_t>(about.kv_heads), appended);
     return slots;
   }

@@ -1,8 +1,10 @@
-// What a turn would take, without running it: exact tokens, cache bytes by the recipe's own rules, whether it fits, how long the wait will be.
+// What a turn would take, without running it: exact tokens, cache bytes by the recipe's own rules, whether it fits, how long the wait will
+// be.
 //
-// Used by engine/api for Plan. Opens media (headers only) and builds the prompt as prepare_segment() does; the compression event is foreseen
-// by SegmentCompressor, the allocator's peak by counting KvCache's blocks. Exact where budgets are known before the prefill; where they
-// follow the prompt their sum is exact and the peak is off by a few blocks. Changes nothing. Errors: Exception, Interrupted. Engine thread.
+// Used by engine/api for Plan. Opens media (headers only) and builds the prompt as prepare_segment() does; the compression event is
+// foreseen by SegmentCompressor, the allocator's peak by counting KvCache's blocks. Exact where budgets are known before the prefill; where
+// they follow the prompt their sum is exact and the peak is off by a few blocks. Changes nothing. Errors: Exception, Interrupted. Engine
+// thread.
 #pragma once
 
 #include "engine/api/events.h"

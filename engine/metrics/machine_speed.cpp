@@ -11,7 +11,9 @@ constexpr double kWeightOfNew = 0.5;
 
 void learn(double& known, double measured) { known = known > 0.0 ? kWeightOfNew * measured + (1.0 - kWeightOfNew) * known : measured; }
 
-int length_class(std::int64_t tokens) { return static_cast<int>(std::floor(std::log2(static_cast<double>(std::max<std::int64_t>(1, tokens))))); }
+int length_class(std::int64_t tokens) {
+  return static_cast<int>(std::floor(std::log2(static_cast<double>(std::max<std::int64_t>(1, tokens)))));
+}
 
 }  // namespace
 
@@ -23,7 +25,8 @@ void MachineSpeed::add(const TurnWork& work, const TimingsMs& timings, double to
   // One figure covers all media of a turn: it says nothing where there were both kinds.
   const double media = timings.media + timings.preprocess + timings.vision;
   if (media > 0.0 && work.video_frames > 0 && work.image_tokens == 0) learn(ms_per_frame, media / static_cast<double>(work.video_frames));
-  if (media > 0.0 && work.image_tokens > 0 && work.video_frames == 0) learn(ms_per_image_token, media / static_cast<double>(work.image_tokens));
+  if (media > 0.0 && work.image_tokens > 0 && work.video_frames == 0)
+    learn(ms_per_image_token, media / static_cast<double>(work.image_tokens));
   if (tokens_per_s > 0.0) learn(ms_per_generated_token, 1000.0 / tokens_per_s);
 }
 
@@ -35,7 +38,8 @@ std::optional<double> MachineSpeed::first_token_ms(const TurnWork& work) const {
   if (prefill_ms_per_token.empty()) return std::nullopt;
   // A class stands for the middle of its lengths.
   const double place = std::log2(static_cast<double>(work.prefill_tokens)) - 0.5;
-  const auto above = std::find_if(prefill_ms_per_token.begin(), prefill_ms_per_token.end(), [&](const auto& known) { return known.first >= place; });
+  const auto above =
+      std::find_if(prefill_ms_per_token.begin(), prefill_ms_per_token.end(), [&](const auto& known) { return known.first >= place; });
   double per_token = 0.0;
   if (above == prefill_ms_per_token.begin()) {
     per_token = above->second;

@@ -1,7 +1,7 @@
 // What this machine has needed for turns with one model: the base of predicted waits.
 //
-// Kept by engine/generation beside the loaded model, saved by app/settings, printed by plans. New measurements count half, so that a warm-up
-// or a busy minute is forgotten within a few turns. Plain data and arithmetic. Milliseconds. Threads: none of its own.
+// Kept by engine/generation beside the loaded model, saved by app/settings, printed by plans. New measurements count half, so that a
+// warm-up or a busy minute is forgotten within a few turns. Plain data and arithmetic. Milliseconds. Threads: none of its own.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct TurnWork {
 struct MachineSpeed {
   // By length: the key is floor(log2(tokens)) of the segment, because attention makes a token of a long prompt dearer.
   std::map<int, double> prefill_ms_per_token;
-  double ms_per_frame = 0.0;        // 0: not measured, as in the two below
+  double ms_per_frame = 0.0;  // 0: not measured, as in the two below
   double ms_per_image_token = 0.0;
   double ms_per_generated_token = 0.0;
 

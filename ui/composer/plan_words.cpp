@@ -61,7 +61,8 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   PlanView view;
   const int frames = framesOf(subject.attachments);
   // The whole thread with the longest answer.
-  const qint64 context = (subject.kvBytesPerToken > 0 ? planned.kv_bytes_full / subject.kvBytesPerToken : planned.tokens.prompt) + planned.tokens.generated;
+  const qint64 context =
+      (subject.kvBytesPerToken > 0 ? planned.kv_bytes_full / subject.kvBytesPerToken : planned.tokens.prompt) + planned.tokens.generated;
   const double memoryShare = planned.free_bytes > 0 ? double(planned.peak_bytes) / double(planned.free_bytes) : 0.0;
   const bool fits = planned.fits_context && planned.fits_memory;
   const bool tight = double(context) > kTightContext * double(planned.context_tokens) || memoryShare > kTightMemory;
@@ -72,7 +73,8 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   view.text = parts.join(QStringLiteral(" · "));
 
   const QLocale locale;
-  QStringList detail{PlanWords::tr("Highest memory of the cache on the way: %1; free now: %2.").arg(formatBytes(planned.peak_bytes), formatBytes(planned.free_bytes)),
+  QStringList detail{PlanWords::tr("Highest memory of the cache on the way: %1; free now: %2.")
+                         .arg(formatBytes(planned.peak_bytes), formatBytes(planned.free_bytes)),
                      PlanWords::tr("Conversation and the longest answer: %1 of %2 tokens.")
                          .arg(locale.toString(context), locale.toString(qlonglong(planned.context_tokens)))};
   if (planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0) {
@@ -97,7 +99,8 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
       view.remedies.append({PlanRemedy::Kind::kFrames, double(fewer) / frames, 1.0, text});
     }
   }
-  if (!planned.fits_memory && !subject.recipe.budget_tokens && !keepsEverything(subject.recipe) && subject.recipe.retention > kLeastRetention) {
+  if (!planned.fits_memory && !subject.recipe.budget_tokens && !keepsEverything(subject.recipe) &&
+      subject.recipe.retention > kLeastRetention) {
     const double half = std::max(kLeastRetention, std::round(subject.recipe.retention * 50.0) / 100.0);
     view.remedies.append({PlanRemedy::Kind::kRetention, 1.0, half, PlanWords::tr("Keep %1").arg(formatShare(half))});
   }

@@ -35,8 +35,8 @@ void writeInBackground(QWidget* chart, const QString& path, const QByteArray& by
     const QString reason = file.errorString();
     QMetaObject::invokeMethod(QCoreApplication::instance(), [owner, path, reason] {
       if (!owner) return;
-      auto* box = new QMessageBox(QMessageBox::Warning, ExportWords::tr("Not saved"), ExportWords::tr("“%1” could not be written: %2.").arg(path, reason),
-                                  QMessageBox::Ok, owner->window());
+      auto* box = new QMessageBox(QMessageBox::Warning, ExportWords::tr("Not saved"),
+                                  ExportWords::tr("“%1” could not be written: %2.").arg(path, reason), QMessageBox::Ok, owner->window());
       box->setTextFormat(Qt::PlainText);
       box->setAttribute(Qt::WA_DeleteOnClose);
       box->open();
@@ -49,7 +49,8 @@ void saveAs(QWidget* chart, const QString& title, const QString& file, const QSt
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setAcceptMode(QFileDialog::AcceptSave);
   dialog->setDefaultSuffix(file.section(QLatin1Char('.'), -1));
-  QObject::connect(dialog, &QFileDialog::fileSelected, chart, [chart, bytes](const QString& path) { writeInBackground(chart, path, bytes()); });
+  QObject::connect(dialog, &QFileDialog::fileSelected, chart,
+                   [chart, bytes](const QString& path) { writeInBackground(chart, path, bytes()); });
   dialog->open();
 }
 
@@ -103,7 +104,8 @@ void offerExports(QWidget* chart, const QAbstractItemModel* table, const QString
            [table] { return separatedValues(*table, {}, QLatin1Char(',')).toUtf8(); });
   });
   add(ExportWords::tr("Save the picture…"), {}, [chart, name] {
-    saveAs(chart, ExportWords::tr("Save the picture"), name + QStringLiteral(".png"), ExportWords::tr("PNG picture (*.png)"), [chart] { return pngOf(*chart); });
+    saveAs(chart, ExportWords::tr("Save the picture"), name + QStringLiteral(".png"), ExportWords::tr("PNG picture (*.png)"),
+           [chart] { return pngOf(*chart); });
   });
   chart->setContextMenuPolicy(Qt::ActionsContextMenu);
   chart->setFocusPolicy(Qt::StrongFocus);

@@ -1,7 +1,7 @@
 // What every chart offers: its numbers copied as text, saved as CSV, and itself as a picture, by menu and by keyboard.
 //
-// Used by the inspector. Adds actions to the chart (shown on right click, Menu key or Shift+F10; Ctrl+C copies the numbers) and lets it take the
-// keyboard focus. Files are written on a worker thread; what went wrong is told in a message box over the chart. UI thread only.
+// Used by the inspector. Adds actions to the chart (shown on right click, Menu key or Shift+F10; Ctrl+C copies the numbers) and lets it
+// take the keyboard focus. Files are written on a worker thread; what went wrong is told in a message box over the chart. UI thread only.
 #pragma once
 
 #include <QByteArray>

@@ -77,8 +77,9 @@ void TimelineChart::setTurns(std::vector<app::TurnTimeline> turns) {
   m_axis = roundBytes(bytes);
   if (!m_turns.empty()) {
     const TimelinePoint& last = m_turns.back().points.back();
-    setAccessibleDescription(tr("%n turn(s), %1 now, %2 without compression. The table below has every value.", nullptr, static_cast<int>(m_turns.size()))
-                                 .arg(formatBytes(qRound64(last.total())), formatBytes(qRound64(last.full))));
+    setAccessibleDescription(
+        tr("%n turn(s), %1 now, %2 without compression. The table below has every value.", nullptr, static_cast<int>(m_turns.size()))
+            .arg(formatBytes(qRound64(last.total())), formatBytes(qRound64(last.full))));
   } else {
     setAccessibleDescription(QString());
   }
@@ -88,7 +89,11 @@ void TimelineChart::setTurns(std::vector<app::TurnTimeline> turns) {
 
 std::vector<TimelineChart::Legend> TimelineChart::legend() const {
   const Colors& c = theme().colors();
-  return {{tr("Text"), c.chartText}, {tr("Images"), c.chartImage}, {tr("Videos"), c.chartVisual}, {tr("Answer"), c.chartWritten}, {tr("Full cache"), c.text, true}};
+  return {{tr("Text"), c.chartText},
+          {tr("Images"), c.chartImage},
+          {tr("Videos"), c.chartVisual},
+          {tr("Answer"), c.chartWritten},
+          {tr("Full cache"), c.text, true}};
 }
 
 int TimelineChart::legendRows(int width) const {
@@ -121,7 +126,8 @@ QRectF TimelineChart::plotArea() const {
     label = std::max(label, metrics.horizontalAdvance(formatBytes(qRound64(m_axis.end * line / m_axis.parts))));
   }
   const qreal top = legendRows(width()) * (metrics.height() + theme().px(2)) + theme().px(28);
-  return QRectF(label + theme().px(6), top, std::max<qreal>(20, width() - label - theme().px(14)), std::max<qreal>(20, height() - top - metrics.height() - theme().px(6)));
+  return QRectF(label + theme().px(6), top, std::max<qreal>(20, width() - label - theme().px(14)),
+                std::max<qreal>(20, height() - top - metrics.height() - theme().px(6)));
 }
 
 double TimelineChart::xOf(std::size_t turn, const TimelinePoint& point, const QRectF& area) const {
@@ -180,7 +186,10 @@ void TimelineChart::paintTurn(QPainter& painter, std::size_t turn, const QRectF&
     double TimelinePoint::*member;
     QColor color;
   };
-  const Band bands[] = {{&TimelinePoint::text, c.chartText}, {&TimelinePoint::image, c.chartImage}, {&TimelinePoint::video, c.chartVisual}, {&TimelinePoint::generated, c.chartWritten}};
+  const Band bands[] = {{&TimelinePoint::text, c.chartText},
+                        {&TimelinePoint::image, c.chartImage},
+                        {&TimelinePoint::video, c.chartVisual},
+                        {&TimelinePoint::generated, c.chartWritten}};
   std::vector<double> below(points.size(), 0.0);
   bool ground = false;  // something lies under the next band
   for (const Band& band : bands) {
@@ -198,7 +207,8 @@ void TimelineChart::paintTurn(QPainter& painter, std::size_t turn, const QRectF&
     painter.drawPolygon(shape);
     if (ground) {  // between neighbours, for eyes that see them alike
       painter.setPen(QPen(c.surface, 1));
-      painter.drawPolyline(shape.sliced(static_cast<qsizetype>(points.size())));
+      const qsizetype fall = points.front().mark == Mark::kPrefillEnd ? 1 : 0;  // where the event took the most away
+      painter.drawPolyline(shape.sliced(static_cast<qsizetype>(points.size()), static_cast<qsizetype>(points.size()) - fall));
     }
     ground = true;
   }
@@ -269,7 +279,8 @@ QString TimelineChart::describeAt(const QPointF& place) const {
   QStringList lines{tr("Turn %1, after %2").arg(of + 1).arg(formatMilliseconds(nearest->ms))};
   if (nearest->mark != Mark::kNone) lines.front() += QStringLiteral(": ") + markText(nearest->mark);
   lines << tr("%1 in use, %2 without compression").arg(bytes(nearest->total()), bytes(nearest->full));
-  lines << tr("Text %1, images %2, videos %3, answer %4").arg(bytes(nearest->text), bytes(nearest->image), bytes(nearest->video), bytes(nearest->generated));
+  lines << tr("Text %1, images %2, videos %3, answer %4")
+               .arg(bytes(nearest->text), bytes(nearest->image), bytes(nearest->video), bytes(nearest->generated));
   return lines.join(QLatin1Char('\n'));
 }
 

@@ -59,7 +59,7 @@ int TimelineTableModel::columnCount(const QModelIndex& parent) const { return pa
 
 QVariant TimelineTableModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount() || index.column() >= kColumns) return {};
-  if (role == Qt::TextAlignmentRole) return QVariant((index.column() == kEvent ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+  if (role == Qt::TextAlignmentRole) return QVariant((index.column() == kEvent ? Qt::AlignHCenter : Qt::AlignRight) | Qt::AlignVCenter);
   if (role != Qt::DisplayRole && role != Qt::UserRole) return {};
   const auto& [turn, point] = m_rows[static_cast<std::size_t>(index.row())];
   double value = 0.0;
@@ -99,7 +99,7 @@ QVariant TimelineTableModel::data(const QModelIndex& index, int role) const {
 
 QVariant TimelineTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal) return {};
-  if (role == Qt::TextAlignmentRole) return QVariant((section == kEvent ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+  if (role == Qt::TextAlignmentRole) return QVariant((section == kEvent ? Qt::AlignHCenter : Qt::AlignRight) | Qt::AlignVCenter);
   if (role == Qt::ToolTipRole && section == kFull) return tr("What the same tokens take without compression");
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
   switch (section) {

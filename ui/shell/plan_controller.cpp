@@ -21,8 +21,8 @@ bool sameMedia(const QList<app::Attachment>& a, const QList<app::Attachment>& b)
 
 }  // namespace
 
-PlanController::PlanController(app::EngineHost& engine, ChatController& chat, const app::Settings& settings, Composer& composer, PlanLine& line,
-                               QObject* parent)
+PlanController::PlanController(app::EngineHost& engine, ChatController& chat, const app::Settings& settings, Composer& composer,
+                               PlanLine& line, QObject* parent)
     : QObject(parent), m_engine(engine), m_chat(chat), m_settings(settings), m_composer(composer), m_line(line) {
   m_timer.setSingleShot(true);
   m_timer.setInterval(kQuietMs);
@@ -83,12 +83,14 @@ void PlanController::rememberMass() {
   const CacheFigures& figures = m_chat.monitor().figures();
   if (!figures.active || figures.retainedMass.empty() || !m_chat.writingHere()) return;
   if (m_scored.conversation == m_chat.current() && figures.retainedMass.size() == m_scored.mass.size() &&
-      std::equal(m_scored.mass.begin(), m_scored.mass.end(), figures.retainedMass.begin(), [](const RetainedMass& a, const RetainedMass& b) { return a.mass == b.mass; })) {
+      std::equal(m_scored.mass.begin(), m_scored.mass.end(), figures.retainedMass.begin(),
+                 [](const RetainedMass& a, const RetainedMass& b) { return a.mass == b.mass; })) {
     return;
   }
   m_scored = {m_chat.current(), figures.method.toStdString(), {}, figures.retainedMass};
   const QList<app::StoredMessage> thread = m_chat.branch();
-  const auto question = std::find_if(thread.rbegin(), thread.rend(), [](const app::StoredMessage& message) { return message.role == Role::kUser; });
+  const auto question =
+      std::find_if(thread.rbegin(), thread.rend(), [](const app::StoredMessage& message) { return message.role == Role::kUser; });
   if (question != thread.rend()) m_scored.media = question->attachments;
   showMass();
 }

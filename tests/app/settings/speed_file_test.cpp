@@ -30,8 +30,9 @@ TEST(SpeedFile, KeepsEveryModelsFiguresApart) {
 TEST(SpeedFile, DamageCountsAsNothingMeasured) {
   const test::ScratchFolder scratch;
   SpeedFile file(QString::fromStdString(scratch.path()));
-  for (const char* text : {"", "{", "[1]", R"({"m": 3})", R"({"m": {"prefill_ms_per_token": [[-1, 2], [99, 2], [3], "x", [4, -1]], "ms_per_frame": "x"}})",
-                           R"({"m": {"ms_per_frame": -5}})"}) {
+  for (const char* text :
+       {"", "{", "[1]", R"({"m": 3})", R"({"m": {"prefill_ms_per_token": [[-1, 2], [99, 2], [3], "x", [4, -1]], "ms_per_frame": "x"}})",
+        R"({"m": {"ms_per_frame": -5}})"}) {
     scratch.write("speed.json", text);
     EXPECT_EQ(file.recall("m"), MachineSpeed{}) << text;
   }

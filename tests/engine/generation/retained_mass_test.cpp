@@ -69,7 +69,8 @@ TEST(RetainedMass, IsTheBestTokensShareOfTheScoresWithoutSortingThem) {
     for (const RetainedMass& point : points) {
       EXPECT_GE(point.mass, before) << method << " at " << point.retention;
       EXPECT_GE(point.mass, point.retention - 0.01) << method << ": the best hold at least their share";
-      EXPECT_NEAR(point.mass, sorted_mass(compressor, point.retention, recipe.composition().scope == Scope::kVisual), 0.003) << method << " at " << point.retention;
+      EXPECT_NEAR(point.mass, sorted_mass(compressor, point.retention, recipe.composition().scope == Scope::kVisual), 0.003)
+          << method << " at " << point.retention;
       before = point.mass;
     }
     EXPECT_GT(points[5].mass, 0.2) << method << ": a tenth of the tokens holds much more than a tenth";

@@ -119,13 +119,22 @@ TEST_F(Plans, TwentyRandomSettingsHappenAsPlanned) {
     std::vector<Item> items;
     std::string what = "text";
     switch (settings.below(7)) {
-      case 0: items = {image(20 + settings.below(600), 20 + settings.below(600))}, what = "image"; break;
-      case 1: items = {image(100, 70), image(60, 90)}, what = "two images"; break;
-      case 2: items = {image(300, 100), video(6)}, what = "image and video"; break;
+      case 0:
+        items = {image(20 + settings.below(600), 20 + settings.below(600))}, what = "image";
+        break;
+      case 1:
+        items = {image(100, 70), image(60, 90)}, what = "two images";
+        break;
+      case 2:
+        items = {image(300, 100), video(6)}, what = "image and video";
+        break;
       case 3:
       case 4:
-      case 5: items = {video(4 + settings.below(60))}, what = "video"; break;
-      default: break;
+      case 5:
+        items = {video(4 + settings.below(60))}, what = "video";
+        break;
+      default:
+        break;
     }
     Turn turn = question(items, "full", 1.0);
     if (what == "text") {
@@ -141,7 +150,7 @@ TEST_F(Plans, TwentyRandomSettingsHappenAsPlanned) {
       if (!first.last<Finished>()) continue;  // no legal recipe
       turn.messages.push_back({Role::kAssistant, {TextItem{first.last<Finished>()->answer}}});
       turn.messages.push_back({Role::kUser, settings.one_in(2) ? std::vector<Item>{video(5 + settings.below(30)), TextItem{"And here?"}}
-                                                                : std::vector<Item>{TextItem{"And then?"}}});
+                                                               : std::vector<Item>{TextItem{"And then?"}}});
       if (settings.one_in(3)) turn.guard = settings.one_in(2) ? Guard::kPrefill : Guard::kRam;
       second = true;
     }
@@ -158,10 +167,14 @@ TEST_F(Plans, TwentyRandomSettingsHappenAsPlanned) {
     ++done;
 
     const RecipeSpec& recipe = turn.recipe;
-    const std::string setting = recipe.method + ", " + (recipe.budget_tokens ? std::to_string(*recipe.budget_tokens) + " slots" : std::to_string(recipe.retention).substr(0, 4)) +
-                                (recipe.scope.empty() ? "" : ", scope " + recipe.scope) + (recipe.granularity.empty() ? "" : ", per " + recipe.granularity) + ", " + what;
-    std::printf("%2d %s, %lld, %s: %lld / %lld, %lld / %lld\n", done, setting.c_str(), static_cast<long long>(tokens.prompt), second ? "second" : "first",
-                static_cast<long long>(planned.kv_bytes_after_event), static_cast<long long>(report.kv_bytes.after_event), static_cast<long long>(planned.peak_bytes),
+    const std::string setting =
+        recipe.method + ", " +
+        (recipe.budget_tokens ? std::to_string(*recipe.budget_tokens) + " slots" : std::to_string(recipe.retention).substr(0, 4)) +
+        (recipe.scope.empty() ? "" : ", scope " + recipe.scope) + (recipe.granularity.empty() ? "" : ", per " + recipe.granularity) + ", " +
+        what;
+    std::printf("%2d %s, %lld, %s: %lld / %lld, %lld / %lld\n", done, setting.c_str(), static_cast<long long>(tokens.prompt),
+                second ? "second" : "first", static_cast<long long>(planned.kv_bytes_after_event),
+                static_cast<long long>(report.kv_bytes.after_event), static_cast<long long>(planned.peak_bytes),
                 static_cast<long long>(report.kv_bytes.peak));
     EXPECT_EQ(planned.tokens.prompt, tokens.prompt) << setting;
     EXPECT_EQ(planned.tokens.visual, tokens.visual) << setting;
@@ -175,8 +188,8 @@ TEST_F(Plans, TwentyRandomSettingsHappenAsPlanned) {
     worst_after = std::max(worst_after, off_by(planned.kv_bytes_after_event, report.kv_bytes.after_event));
     worst_peak = std::max(worst_peak, off_by(planned.peak_bytes, report.kv_bytes.peak));
   }
-  std::printf("largest error: tokens %.2f %%, KV full %.2f %%, KV after the event %.2f %%, peak %.2f %%\n", 100 * worst_tokens, 100 * worst_full, 100 * worst_after,
-              100 * worst_peak);
+  std::printf("largest error: tokens %.2f %%, KV full %.2f %%, KV after the event %.2f %%, peak %.2f %%\n", 100 * worst_tokens,
+              100 * worst_full, 100 * worst_after, 100 * worst_peak);
 }
 
 // A random draw may leave a preset out.
@@ -251,7 +264,8 @@ TEST_F(Plans, MemoryIsComparedWithWhatTheMachineHas) {
   const Planned small = plan(turn);
   EXPECT_GT(small.free_bytes, 0);
   EXPECT_TRUE(small.fits_memory);
-  turn.sampling.max_new_tokens = static_cast<int>(std::min<std::int64_t>(std::int64_t{1} << 30, small.free_bytes / info_.kv_bytes_per_token * 2));
+  turn.sampling.max_new_tokens =
+      static_cast<int>(std::min<std::int64_t>(std::int64_t{1} << 30, small.free_bytes / info_.kv_bytes_per_token * 2));
   EXPECT_EQ(plan(turn).fits_memory, turn.sampling.max_new_tokens < small.free_bytes / info_.kv_bytes_per_token);
 }
 

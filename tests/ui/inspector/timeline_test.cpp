@@ -84,7 +84,8 @@ TEST(TurnTimeline, StaysShortAndKeepsItsMarksAndItsEnd) {
   EXPECT_GE(turn.points.size(), TurnTimeline::kMostPoints / 2 - 1);
   EXPECT_EQ(turn.points.front().ms, 0.0);
   EXPECT_EQ(turn.points.back().ms, 4999.0);
-  const auto marked = std::count_if(turn.points.begin(), turn.points.end(), [](const TimelinePoint& point) { return point.mark != Mark::kNone; });
+  const auto marked =
+      std::count_if(turn.points.begin(), turn.points.end(), [](const TimelinePoint& point) { return point.mark != Mark::kNone; });
   EXPECT_EQ(marked, 2);
 }
 
@@ -144,7 +145,8 @@ TEST(InspectorPanel, TimelineHasATableTwinThatCanBeCopied) {
   const QStringList lines = QApplication::clipboard()->text().split(QLatin1Char('\n'));
   EXPECT_EQ(lines[0], QStringLiteral("Turn\tSeconds\tWhat\tKV KiB\tFull KiB\tText KiB\tImages KiB\tVideos KiB\tAnswer KiB\tTokens/s"));
   EXPECT_EQ(lines[1], QStringLiteral("1\t1.5\tCompressed\t2\t4\t2\t0\t0\t0\t0"));
-  EXPECT_TRUE(lines[3].startsWith(QStringLiteral("2\t")) && lines[3].contains(QStringLiteral("\tCompressed\t0.9765625\t"))) << lines[3].toStdString();
+  EXPECT_TRUE(lines[3].startsWith(QStringLiteral("2\t")) && lines[3].contains(QStringLiteral("\tCompressed\t0.9765625\t")))
+      << lines[3].toStdString();
   EXPECT_TRUE(QApplication::clipboard()->mimeData()->hasFormat(QStringLiteral("text/csv")));
   // Another chat: its own turns, nothing of the one that is still recorded.
   monitor.clear();

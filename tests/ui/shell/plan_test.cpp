@@ -1,8 +1,8 @@
 // The line under the composer: what it says, when it is asked for, and what its buttons do.
 #include <QLabel>
-#include <QSpinBox>
 #include <QPushButton>
 #include <QSlider>
+#include <QSpinBox>
 
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_tray.h"
@@ -38,7 +38,8 @@ Planned plan() {
 
 TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
   const ui::PlanView view = ui::describePlan(plan(), {{video(64)}, {}, 2048});
-  EXPECT_EQ(view.text, QStringLiteral("64 frames: 577 visual + 40 text = 617 tokens · KV 1.2 MiB → 247 KiB · fits · about 640 ms")) << view.text.toStdString();
+  EXPECT_EQ(view.text, QStringLiteral("64 frames: 577 visual + 40 text = 617 tokens · KV 1.2 MiB → 247 KiB · fits · about 640 ms"))
+      << view.text.toStdString();
   EXPECT_EQ(view.fit, PlanFit::kFits);
   EXPECT_TRUE(view.remedies.isEmpty());
   Planned first = plan();
