@@ -51,7 +51,8 @@ int KeptMap::keptHeads(int layer, int token) const {
 int KeptMap::merged(int layer, int head, int token) const {
   if (m_merged.empty()) return 0;
   const std::vector<Merged>& entries = m_merged[static_cast<std::size_t>(layer) * m_heads + head];
-  const auto found = std::lower_bound(entries.begin(), entries.end(), token, [](const Merged& entry, int wanted) { return entry.token < wanted; });
+  const auto found =
+      std::lower_bound(entries.begin(), entries.end(), token, [](const Merged& entry, int wanted) { return entry.token < wanted; });
   return found != entries.end() && found->token == token ? found->count : 0;
 }
 
@@ -78,7 +79,8 @@ bool KeptMap::headsDiffer() const {
 bool KeptMap::isPinned(int token) const { return std::binary_search(m_pinned.begin(), m_pinned.end(), token); }
 
 QByteArray KeptMap::text(int token) const {
-  const auto found = std::lower_bound(m_texts.begin(), m_texts.end(), token, [](const Text& text, int wanted) { return text.token < wanted; });
+  const auto found =
+      std::lower_bound(m_texts.begin(), m_texts.end(), token, [](const Text& text, int wanted) { return text.token < wanted; });
   return found != m_texts.end() && found->token == token ? found->bytes : QByteArray();
 }
 

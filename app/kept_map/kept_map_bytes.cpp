@@ -246,8 +246,10 @@ class KeptMapReader {
       const auto width = static_cast<std::int32_t>(number(0x7fff));
       const quint64 length = number(m_tokens - origins.size());
       // No coordinate of a run may leave the range of a token's.
-      const quint64 lastRow = width > 0 ? static_cast<quint64>(row) + (length + static_cast<quint64>(width) - 1) / static_cast<quint64>(width) : 0;
-      if (modality == 0 || length == 0 || (width > 0 && (row < 0 || column < 0 || lastRow > 0x7fff || column + width > 0x7fff))) m_good = false;
+      const quint64 lastRow =
+          width > 0 ? static_cast<quint64>(row) + (length + static_cast<quint64>(width) - 1) / static_cast<quint64>(width) : 0;
+      if (modality == 0 || length == 0 || (width > 0 && (row < 0 || column < 0 || lastRow > 0x7fff || column + width > 0x7fff)))
+        m_good = false;
       for (quint64 i = 0; i < length && m_good; ++i) {
         const auto step = static_cast<std::int32_t>(i);
         origins.push_back({static_cast<Modality>(modality), media, frame, static_cast<std::int16_t>(width > 0 ? row + step / width : row),

@@ -196,12 +196,22 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
   const auto add_text = [&](Modality modality, int count) {
     for (int i = 0; i < count; ++i) report.tokens.push_back({modality, -1, -1, -1, -1});
   };
-  add_text(Modality::kSystem, 4);
+  // `count` tokens, a word each as long as there are words; the last token has the rest.
+  const auto add_words = [&](Modality modality, const std::string& text, int count) {
+    std::size_t from = 0;
+    for (int i = 0; i < count; ++i) {
+      const std::size_t end = i + 1 < count ? std::min(text.find(' ', from + 1), text.size()) : text.size();
+      report.texts.push_back({static_cast<std::int32_t>(report.tokens.size()), text.substr(from, end - from)});
+      add_text(modality, 1);
+      from = end;
+    }
+  };
+  add_words(Modality::kSystem, "system\nYou are helpful.\n", 4);
   for (const Message& message : turn.messages) {
     for (const Item& item : message.items) {
       const MediaRequest* media = media_of(item);
       if (!media) {
-        add_text(Modality::kText, 8);
+        add_words(Modality::kText, "\n" + std::get<TextItem>(item).text + "\nassistant\n", 8);
         continue;
       }
       const bool video = media->kind == MediaKind::kVideo;

@@ -1,5 +1,4 @@
 // Pictures of the main states, for people to look at; with the checks that a picture cannot make by itself.
-#include <QDir>
 #include <QLabel>
 #include <QComboBox>
 #include <QContextMenuEvent>
@@ -11,6 +10,7 @@
 #include <QTabWidget>
 #include <QToolButton>
 
+#include "tests/ui/support/screenshot.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/frame_pins.h"
@@ -27,13 +27,6 @@ namespace winnow::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-QStringList folders() {
-  QStringList list{QStringLiteral(WINNOW_SCREENSHOTS)};
-  const QString wanted = qEnvironmentVariable("WINNOW_SCREENSHOT_DIR");
-  if (!wanted.isEmpty()) list << wanted;
-  return list;
-}
 
 class Screenshots : public WindowTest {
  protected:
@@ -78,15 +71,7 @@ class Screenshots : public WindowTest {
   }
 
   void shoot(const QString& name) { shoot(name, m_window.get()); }
-  void shoot(const QString& name, QWidget* shown) {
-    QTest::qWait(150);
-    const QImage image = shown->grab().toImage();
-    ASSERT_FALSE(image.isNull());
-    for (const QString& folder : folders()) {
-      ASSERT_TRUE(QDir().mkpath(folder));
-      ASSERT_TRUE(image.save(QDir(folder).filePath(name + QStringLiteral(".png"))));
-    }
-  }
+  void shoot(const QString& name, QWidget* shown) { saveScreenshot(name, shown); }
 
   std::string m_answer =
       "The star is **red**.\n\nIn order, the video shows:\n\n1. a red star\n2. a blue circle\n3. a card with the letter K\n\n"

@@ -60,6 +60,7 @@ struct MessageContent {
   QString phase;             // "Decoding video 41/64", while waiting
   double phaseShare = -1.0;  // 0..1; negative: unknown
   std::optional<Error> error;
+  bool hasKeptMap = false;  // of an answer: what its layers kept of the prompt can be shown
   int branch = 0;  // index among its siblings
   int branchCount = 1;
   std::vector<TextMark> marks;                 // ascending, not overlapping

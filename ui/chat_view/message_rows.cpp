@@ -373,7 +373,7 @@ void MessageRows::toggleErrorDetails() {
 
 bool isIconOnly(Action action) {
   return action == Action::kCopy || action == Action::kEdit || action == Action::kRegenerate || action == Action::kPreviousBranch ||
-         action == Action::kNextBranch || action == Action::kCheck;
+         action == Action::kNextBranch || action == Action::kCheck || action == Action::kKeptMap;
 }
 
 std::vector<ActionArea> MessageRows::actions(bool showAll) const {
@@ -450,6 +450,10 @@ std::vector<ActionArea> MessageRows::actions(bool showAll) const {
           if (m_content.checkable) {
             areas.push_back(
                 {Action::kCheck, QRectF(x, y, size, size), TranscriptWords::tr("What changed? Check against the full cache"), 0});
+            x += size + theme().px(2);
+          }
+          if (m_content.hasKeptMap) {
+            areas.push_back({Action::kKeptMap, QRectF(x, y, size, size), TranscriptWords::tr("Kept tokens"), 0});
             x += size + theme().px(2);
           }
         }

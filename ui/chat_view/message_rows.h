@@ -32,7 +32,8 @@ enum class Action : int {
   kAttachment,
   kEdit,
   kCheck,
-  kComparison
+  kComparison,
+  kKeptMap,
 };
 
 bool isIconOnly(Action action);  // drawn as a glyph; its label is the tooltip

@@ -203,6 +203,9 @@ void TranscriptView::trigger(const Target& target) {
     case Action::kRetry:
       Q_EMIT regenerateRequested(id);
       break;
+    case Action::kKeptMap:
+      Q_EMIT keptMapRequested(id);
+      break;
     case Action::kStop:
       Q_EMIT stopRequested(id);
       break;
@@ -326,6 +329,9 @@ void TranscriptView::contextMenuEvent(QContextMenuEvent* event) {
         menu.addAction(tr("&What changed? Check against the full cache"), this, [this, index] {
           trigger({index, {Action::kCheck, {}, {}, 0}, {}, false});
         });
+      }
+      if (content.hasKeptMap) {
+        menu.addAction(tr("&Kept tokens"), this, [this, index] { trigger({index, {Action::kKeptMap, {}, {}, 0}, {}, false}); });
       }
     } else if (content.speaker == Speaker::kUser) {
       menu.addAction(tr("&Edit question"), this, [this, index] { trigger({index, {Action::kEdit, {}, {}, 0}, {}, false}); });

@@ -27,6 +27,8 @@ Glyph glyphOf(Action action) {
       return Glyph::kPencil;
     case Action::kRegenerate:
       return Glyph::kRefresh;
+    case Action::kKeptMap:
+      return Glyph::kGrid;
     case Action::kStop:
       return Glyph::kStop;
     case Action::kPreviousBranch:

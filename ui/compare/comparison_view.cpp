@@ -57,6 +57,13 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   m_copy->setToolTip(tr("Copy figures and answers as a table"));
   m_copy->setAccessibleName(tr("Copy figures and answers as a table"));
   top->addWidget(m_copy);
+  m_maps = new QToolButton;
+  m_maps->setAutoRaise(true);
+  m_maps->setIcon(icon(Glyph::kGrid, IconColor::kMuted));
+  m_maps->setToolTip(tr("Kept tokens: each column's map, or two against each other (Ctrl+T)"));
+  m_maps->setAccessibleName(tr("Kept tokens of the columns"));
+  connect(m_maps, &QToolButton::clicked, this, &ComparisonView::mapsRequested);
+  top->addWidget(m_maps);
   top->addWidget(m_stop);
   top->addWidget(m_cancel);
   layout->addLayout(top);

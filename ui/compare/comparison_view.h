@@ -39,6 +39,7 @@ class ComparisonView : public QWidget {
   // The figures and answers as lines of tab-separated values, with a line of titles.
   QString table() const;
   QToolButton* copyButton() const { return m_copy; }
+  QToolButton* mapsButton() const { return m_maps; }
   QPushButton* stopButton() const { return m_stop; }
   QPushButton* cancelButton() const { return m_cancel; }
   QToolButton* backButton() const { return m_back; }
@@ -48,6 +49,7 @@ class ComparisonView : public QWidget {
   void stopRequested();
   void cancelRequested();
   void useRequested(int column);
+  void mapsRequested();  // what each column kept
   void columnFocused(int column);
 
  protected:
@@ -73,6 +75,7 @@ class ComparisonView : public QWidget {
   QLabel* m_failure = nullptr;
   QProgressBar* m_progress = nullptr;
   QToolButton* m_copy = nullptr;
+  QToolButton* m_maps = nullptr;
   QPushButton* m_stop = nullptr;
   QPushButton* m_cancel = nullptr;
   QScrollArea* m_scroll = nullptr;

@@ -82,6 +82,16 @@ void copyNumbers(const QAbstractItemModel& table, const QModelIndexList& selecti
   QApplication::clipboard()->setMimeData(copied);
 }
 
+void saveNumbers(QWidget* chart, const QAbstractItemModel& table, const QString& name) {
+  saveAs(chart, ExportWords::tr("Save the numbers"), name + QStringLiteral(".csv"), ExportWords::tr("Comma-separated values (*.csv)"),
+         [&table] { return separatedValues(table, {}, QLatin1Char(',')).toUtf8(); });
+}
+
+void savePicture(QWidget* chart, const QString& name) {
+  saveAs(chart, ExportWords::tr("Save the picture"), name + QStringLiteral(".png"), ExportWords::tr("PNG picture (*.png)"),
+         [chart] { return pngOf(*chart); });
+}
+
 void paintFocusRing(const QWidget& chart, QPainter& painter) {
   if (!chart.hasFocus()) return;
   painter.setBrush(Qt::NoBrush);
@@ -99,14 +109,8 @@ void offerExports(QWidget* chart, const QAbstractItemModel* table, const QString
   };
   add(ExportWords::tr("Copy the numbers"), QKeySequence::Copy, [table] { copyNumbers(*table); });
   add(ExportWords::tr("Copy the picture"), {}, [chart] { QApplication::clipboard()->setImage(pictureOf(*chart)); });
-  add(ExportWords::tr("Save the numbers as CSV…"), {}, [chart, table, name] {
-    saveAs(chart, ExportWords::tr("Save the numbers"), name + QStringLiteral(".csv"), ExportWords::tr("Comma-separated values (*.csv)"),
-           [table] { return separatedValues(*table, {}, QLatin1Char(',')).toUtf8(); });
-  });
-  add(ExportWords::tr("Save the picture…"), {}, [chart, name] {
-    saveAs(chart, ExportWords::tr("Save the picture"), name + QStringLiteral(".png"), ExportWords::tr("PNG picture (*.png)"),
-           [chart] { return pngOf(*chart); });
-  });
+  add(ExportWords::tr("Save the numbers as CSV…"), {}, [chart, table, name] { saveNumbers(chart, *table, name); });
+  add(ExportWords::tr("Save the picture…"), {}, [chart, name] { savePicture(chart, name); });
   chart->setContextMenuPolicy(Qt::ActionsContextMenu);
   chart->setFocusPolicy(Qt::StrongFocus);
 }

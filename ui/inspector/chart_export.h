@@ -1,7 +1,8 @@
 // What every chart offers: its numbers copied as text, saved as CSV, and itself as a picture, by menu and by keyboard.
 //
-// Used by the inspector. Adds actions to the chart (shown on right click, Menu key or Shift+F10; Ctrl+C copies the numbers) and lets it
-// take the keyboard focus. Files are written on a worker thread; what went wrong is told in a message box over the chart. UI thread only.
+// Used by the inspector and the kept-token page. Adds actions to the chart (shown on right click, Menu key or Shift+F10; Ctrl+C copies the
+// numbers) and lets it take the keyboard focus. Files are written on a worker thread; what went wrong is told in a message box over the
+// chart. UI thread only.
 #pragma once
 
 #include <QByteArray>
@@ -22,6 +23,9 @@ void offerExports(QWidget* chart, const QAbstractItemModel* table, const QString
 QImage pictureOf(QWidget& chart);
 // Its numbers on the clipboard: with tabs, and as CSV for what asks for it. Nothing selected: all rows.
 void copyNumbers(const QAbstractItemModel& table, const QModelIndexList& selection = {});
+// Asks where to, then saves. name: as above.
+void saveNumbers(QWidget* chart, const QAbstractItemModel& table, const QString& name);
+void savePicture(QWidget* chart, const QString& name);
 // For the end of a chart's paintEvent.
 void paintFocusRing(const QWidget& chart, QPainter& painter);
 

@@ -140,6 +140,11 @@ QWidget* InspectorPanel::buildNow() {
   m_keptText = new KeptBar(KeptBar::Kind::kText);
   layout->addWidget(m_keptVisual);
   layout->addWidget(m_keptText);
+  auto* map = new QPushButton(icon(Glyph::kGrid), tr("Kept tokens…"));
+  map->setToolTip(tr("What each layer kept of every frame (Ctrl+T)"));
+  connect(map, &QPushButton::clicked, this, &InspectorPanel::keptMapRequested);
+  addGap(layout, 4);
+  layout->addWidget(map, 0, Qt::AlignLeft);
   addGap(layout, 10);
 
   layout->addWidget(section(tr("Speed")));

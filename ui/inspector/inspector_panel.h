@@ -44,6 +44,9 @@ class InspectorPanel : public QWidget {
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 
+ Q_SIGNALS:
+  void keptMapRequested();
+
  protected:
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;

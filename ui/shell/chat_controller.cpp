@@ -418,6 +418,9 @@ void ChatController::onRunEvent(const EventBody& body) {
     Q_EMIT textAdded(m_run->answer, text);
   } else if (const auto* sampled = std::get_if<MediaSampled>(&body)) {
     takeSampled(*sampled, m_run->thread);
+  } else if (const auto* report = std::get_if<CacheReport>(&body)) {
+    m_run->keptMap = std::make_shared<const app::KeptMap>(app::KeptMap::fromReport(*report));
+    Q_EMIT keptMapKnown(m_run->answer, m_run->keptMap);
   } else if (const auto* finished = std::get_if<Finished>(&body)) {
     const bool interrupted = finished->reason == StopReason::kInterrupted;
     if (!finished->restored) m_answeredPins[m_run->conversation] = m_run->pins;
@@ -448,6 +451,7 @@ void ChatController::finish(app::MessageState state, const TurnFigures* figures,
                 *figures,
                 m_monitor.recorded(),
                 std::nullopt};
+    turn.keptMap = run.keptMap;
   }
   m_store.finishTurn(turn);
   m_list.setRunning(0);
@@ -459,6 +463,7 @@ void ChatController::finish(app::MessageState state, const TurnFigures* figures,
       answer->failureCode = turn.failureCode;
       answer->hasRun = turn.hasRun;
       answer->run = turn.run;
+      answer->hasKeptMap = turn.keptMap != nullptr;
       Q_EMIT messageChanged(contentOf(*answer));
     }
   }
@@ -541,6 +546,7 @@ MessageContent ChatController::contentOf(const app::StoredMessage& message) cons
     content.phase = m_run->phase;
     content.phaseShare = m_run->share;
   }
+  content.hasKeptMap = message.hasKeptMap;
   if (message.hasRun) {
     const TurnFigures& figures = message.run.figures;
     content.metrics.valid = true;

@@ -58,6 +58,8 @@ class ChatController : public QObject {
   // until cancelEdit() or another chat. Nothing while an answer is being saved or written, or without such a question.
   std::optional<app::Draft> beginEdit(app::MessageId question);
   void cancelEdit() { m_editing = 0; }
+  // What the answer that is being written kept of its prompt; null before that is known, and for all other answers.
+  app::SharedKeptMap runningKeptMap(app::MessageId answer) const { return m_run && m_run->answer == answer ? m_run->keptMap : nullptr; }
   bool writingHere() const { return m_run && m_run->conversation == current(); }
   bool busy() const { return m_run.has_value() || m_sending.has_value() || !m_occupied.isEmpty(); }
   // Why a question cannot be sent now; empty: it can.
@@ -104,6 +106,7 @@ class ChatController : public QObject {
   void messageAdded(const winnow::ui::MessageContent& message);
   void messageChanged(const winnow::ui::MessageContent& message);
   void textAdded(qint64 message, const QString& delta);
+  void keptMapKnown(qint64 answer, const winnow::app::SharedKeptMap& map);
   void phaseChanged(qint64 message, const QString& phase, double share);
   void sent();          // acknowledged: the composer may be emptied
   void stateChanged();  // busy, blocked, model
@@ -123,6 +126,7 @@ class ChatController : public QObject {
     QString phase;
     double share = -1.0;
     app::ConversationOptions options;
+    app::SharedKeptMap keptMap;
     QList<app::StoredMessage> thread;  // what the engine was given; knows what was sampled of it
     std::vector<app::PinnedRanges> pins;
   };

@@ -30,6 +30,7 @@
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/display_text.h"
 #include "ui/shell/format_text.h"
+#include "ui/shell/kept_map_pages.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/shell/plan_controller.h"
 #include "ui/shell/welcome_page.h"
@@ -268,6 +269,9 @@ void MainWindow::connectController() {
   };
   connect(m_composer, &Composer::editLastRequested, this, [edit] { edit(0); });
   connect(m_transcript, &TranscriptView::editRequested, this, edit);
+  m_keptMaps = new KeptMapPages(*c, m_services.store, m_services.preview, m_services.methods, this);
+  connect(m_transcript, &TranscriptView::keptMapRequested, m_keptMaps, &KeptMapPages::open);
+  connect(m_inspector, &InspectorPanel::keptMapRequested, this, &MainWindow::showKeptMap);
   connect(m_composer, &Composer::editCancelled, c, &ChatController::cancelEdit);
   connect(m_composer, &Composer::recipeChanged, c, &ChatController::setRecipe);
   connect(m_composer->method(), &MethodControl::pickRequested, this, &MainWindow::pickMethod);

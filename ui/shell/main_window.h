@@ -42,6 +42,7 @@ class ComparisonView;
 class Composer;
 class ConversationSidebar;
 class InspectorPanel;
+class KeptMapPages;
 class NoticeBar;
 class PlanLine;
 class TranscriptView;
@@ -82,6 +83,7 @@ class MainWindow : public QMainWindow {
   PlanLine* planLine() const { return m_planLine; }
   ConversationSidebar* sidebar() const { return m_sidebar; }
   InspectorPanel* inspector() const { return m_inspector; }
+  KeptMapPages* keptMaps() const { return m_keptMaps; }
   NoticeBar* notice() const { return m_notice; }
   WelcomePage* welcome() const { return m_welcome; }
   ComparisonView* comparison() const { return m_comparisonView; }
@@ -117,6 +119,7 @@ class MainWindow : public QMainWindow {
   void updateComparison();
   void showComparisonSetup(bool visible);
   void compareNow();
+  void showKeptMap();
   void stopOrLeave();
   void showChat();
   void writeQuestion();
@@ -159,6 +162,7 @@ class MainWindow : public QMainWindow {
   PlanLine* m_planLine = nullptr;
   QDockWidget* m_dock = nullptr;
   InspectorPanel* m_inspector = nullptr;
+  KeptMapPages* m_keptMaps = nullptr;
   QLabel* m_status = nullptr;
   QAction* m_stopAction = nullptr;
   QAction* m_undoAction = nullptr;

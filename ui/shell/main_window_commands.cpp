@@ -30,6 +30,7 @@
 #include "ui/shell/chat_controller.h"
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/display_text.h"
+#include "ui/shell/kept_map_pages.h"
 #include "ui/shell/main_window.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -81,6 +82,7 @@ void MainWindow::buildMenus() {
   m_panelAction = addCommand(view, tr("&Live cache"), QKeySequence(Qt::CTRL | Qt::Key_J), [this] { setPanelVisible(m_dock->isHidden()); });
   m_panelAction->setCheckable(true);
   m_panelAction->setChecked(true);
+  addCommand(view, tr("Kept &tokens…"), QKeySequence(Qt::CTRL | Qt::Key_T), [this] { showKeptMap(); });
   view->addSeparator();
   const auto zoom = [this](int steps) {
     theme().zoomBy(steps);

@@ -11,6 +11,7 @@
 #include "ui/shell/answer_check.h"
 #include "ui/shell/chat_controller.h"
 #include "ui/shell/comparison_controller.h"
+#include "ui/shell/kept_map_pages.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/theme/theme.h"
@@ -58,6 +59,7 @@ void MainWindow::connectComparison() {
   connect(m_comparisonView, &ComparisonView::stopRequested, m_comparison, &ComparisonController::stop);
   connect(m_comparisonView, &ComparisonView::cancelRequested, m_comparison, &ComparisonController::cancel);
   connect(m_comparisonView, &ComparisonView::useRequested, m_comparison, &ComparisonController::useAnswer);
+  connect(m_comparisonView, &ComparisonView::mapsRequested, this, &MainWindow::showKeptMap);
   connect(m_comparisonView, &ComparisonView::columnFocused, m_comparison, &ComparisonController::showFigures);
   connect(m_stack, &QStackedWidget::currentChanged, this, &MainWindow::updateComparison);
 
@@ -115,6 +117,9 @@ void MainWindow::stopOrLeave() {
     m_comparisonView->alone() >= 0 ? m_comparisonView->showAlone(-1) : showChat();
   }
 }
+
+// Of what is on screen: the comparison, or the newest answer of the chat.
+void MainWindow::showKeptMap() { showsComparison() ? m_keptMaps->openComparison(m_comparisonView->model()) : m_keptMaps->openNewest(); }
 
 void MainWindow::showChat() {
   m_stack->setCurrentWidget(m_transcript);

@@ -217,6 +217,23 @@ QPainterPath strokes(Glyph glyph) {
       p.moveTo(15.5, 5);
       p.lineTo(8.5, 19);
       break;
+    case Glyph::kGrid:
+      for (const qreal x : {4.0, 10.0, 16.0}) {
+        for (const qreal y : {4.0, 10.0, 16.0}) p.addRect(x, y, 4, 4);
+      }
+      break;
+    case Glyph::kPlay:
+      p.moveTo(8, 5.5);
+      p.lineTo(18.5, 12);
+      p.lineTo(8, 18.5);
+      p.closeSubpath();
+      break;
+    case Glyph::kPause:
+      p.moveTo(8.5, 6);
+      p.lineTo(8.5, 18);
+      p.moveTo(15.5, 6);
+      p.lineTo(15.5, 18);
+      break;
     case Glyph::kStop:
       break;
   }

@@ -37,6 +37,9 @@ enum class Glyph : int {
   kPin,
   kColumns,
   kDiffers,
+  kGrid,
+  kPlay,
+  kPause,
 };
 
 // Paints the glyph into rect (its largest centred square) in one colour.

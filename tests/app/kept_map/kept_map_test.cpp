@@ -40,12 +40,14 @@ CacheReport report_of(std::vector<TokenOrigin> tokens, int layers, int heads, do
         if (random() % 10000 < share * 10000) of_head.push_back(static_cast<std::int32_t>(token));
       }
       auto& of_merged = merged.emplace_back();
-      for (std::size_t i = 0; i < of_head.size(); ++i) of_merged.push_back(static_cast<std::int32_t>(random() % 3 == 0 ? random() % 200 : 0));
+      for (std::size_t i = 0; i < of_head.size(); ++i)
+        of_merged.push_back(static_cast<std::int32_t>(random() % 3 == 0 ? random() % 200 : 0));
     }
   }
   if (!merges) report.merged.clear();
   for (std::size_t token = 0; token < tokens.size(); ++token) {
-    if (tokens[token].modality != Modality::kVisual) report.texts.push_back({static_cast<std::int32_t>(token), "w\xC3" + std::to_string(token)});
+    if (tokens[token].modality != Modality::kVisual)
+      report.texts.push_back({static_cast<std::int32_t>(token), "w\xC3" + std::to_string(token)});
   }
   report.pinned = {5, 6, 40};
   report.tokens = std::move(tokens);
@@ -75,7 +77,8 @@ TEST(KeptMap, SaysWhatTheReportSays) {
   }
   EXPECT_TRUE(map.isPinned(40));
   EXPECT_FALSE(map.isPinned(41));
-  EXPECT_EQ(map.text(2), QByteArray("w\xC3" "2"));
+  EXPECT_EQ(map.text(2), QByteArray("w\xC3"
+                                    "2"));
   EXPECT_TRUE(map.text(10).isEmpty());
 }
 

@@ -1,0 +1,209 @@
+// The kept-token page in the window, by key and by mouse: of an answer while it is written, afterwards and after a restart.
+#include <QClipboard>
+#include <QComboBox>
+#include <QSlider>
+#include <QTabWidget>
+#include <QTableView>
+
+#include "tests/support/scripted_comparison.h"
+#include "tests/ui/support/window_fixture.h"
+#include "ui/chat_view/transcript_view.h"
+#include "ui/compare/comparison_view.h"
+#include "ui/inspector/inspector_panel.h"
+#include "ui/kept_map/kept_heat_map.h"
+#include "ui/kept_map/kept_map_dialog.h"
+#include "ui/kept_map/patch_view.h"
+#include "ui/kept_map/token_text_view.h"
+#include "ui/shell/kept_map_pages.h"
+
+namespace winnow::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class KeptMapPage : public WindowTest {
+ protected:
+  void attachAndAsk(const QByteArray& file) {
+    composer()->addFile(file);
+    QTest::qWait(50);
+    ask(QStringLiteral("What color is the star?"));
+  }
+  ui::KeptMapDialog* page() { return m_window->keptMaps()->page(); }
+  void openByKey() {
+    QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
+    ASSERT_NE(page(), nullptr);
+    ASSERT_TRUE(waitUntil([this] { return !page()->showsSentence(); }));
+  }
+  void press(QWidget* widget, Qt::Key key) { QTest::keyClick(widget, key); }
+};
+
+TEST_F(KeptMapPage, OpensFromAnAnswerAndStepsByKeyAndMouse) {
+  attachAndAsk("/samples/a minute of shapes.mp4");
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(last().id, ui::Action::kKeptMap).center());
+  ASSERT_NE(page(), nullptr);
+  ASSERT_TRUE(waitUntil([this] { return !page()->showsSentence(); }));
+  ui::KeptMapModel& model = page()->model();
+  ASSERT_EQ(model.layers(), 4);
+  const auto frames = std::count_if(model.parts().begin(), model.parts().end(), [](const ui::PromptPart& part) { return part.visual(); });
+  ASSERT_EQ(frames, 64);
+  EXPECT_EQ(model.layer(), 0);
+  EXPECT_TRUE(model.parts()[static_cast<std::size_t>(model.part())].visual());
+  EXPECT_TRUE(waitUntil([this] { return page()->patches()->hasPicture(); })) << "the frame comes from MediaPreview";
+  const int part = model.part();
+  press(page()->heatMap(), Qt::Key_Right);
+  EXPECT_EQ(model.part(), part + 1);
+  press(page()->heatMap(), Qt::Key_Down);
+  press(page()->heatMap(), Qt::Key_PageDown);
+  EXPECT_EQ(model.layer(), 2);
+  EXPECT_EQ(page()->layerSlider()->value(), 2);
+  EXPECT_TRUE(page()->cellLine().startsWith(QStringLiteral("Layer 2"))) << page()->cellLine().toStdString();
+  EXPECT_EQ(page()->heatMap()->accessibleDescription(), page()->cellLine());
+  QTest::mouseClick(page()->heatMap(), Qt::LeftButton, {}, page()->heatMap()->cellRect(3, part + 5).center().toPoint());
+  EXPECT_EQ(model.layer(), 3);
+  EXPECT_EQ(model.part(), part + 5);
+  page()->layerSlider()->setValue(1);
+  EXPECT_EQ(model.layer(), 1);
+  // What the layer keeps of the frame is what the engine reported.
+  const std::vector<int>& cells = model.parts()[static_cast<std::size_t>(model.part())].cells;
+  ASSERT_EQ(cells.size(), 9U);
+  QTest::mouseClick(page()->patches(), Qt::LeftButton, {}, page()->patches()->patchRect(1, 2).center().toPoint());
+  EXPECT_EQ(page()->patches()->cursorToken(), cells[5]);
+  page()->patches()->setFocus();
+  press(page()->patches(), Qt::Key_Left);
+  EXPECT_EQ(page()->patches()->cursorToken(), cells[4]);
+  EXPECT_TRUE(page()->patches()->accessibleDescription().startsWith(QStringLiteral("Row 2, column 2")));
+  // Space plays, also from the patches, and stops again.
+  press(page()->patches(), Qt::Key_Space);
+  EXPECT_TRUE(page()->playing());
+  EXPECT_TRUE(waitUntil([&] { return model.layer() == 3; }));
+  press(page()->heatMap(), Qt::Key_Space);
+  EXPECT_FALSE(page()->playing());
+}
+
+TEST_F(KeptMapPage, TextShowsItsWords) {
+  attachAndAsk("/samples/a minute of shapes.mp4");
+  openByKey();
+  press(page()->heatMap(), Qt::Key_End);
+  const std::vector<QString> texts = page()->text()->tokenTexts();
+  QString joined;
+  for (const QString& text : texts) joined += text;
+  EXPECT_TRUE(joined.contains(QStringLiteral("What color is the star?"))) << joined.toStdString();
+  EXPECT_TRUE(page()->text()->isVisible());
+  EXPECT_FALSE(page()->patches()->isVisible());
+}
+
+TEST_F(KeptMapPage, HeadsCanBeChosenAndTheTableCopied) {
+  attachAndAsk("/samples/a minute of shapes.mp4");
+  openByKey();
+  ui::KeptMapModel& model = page()->model();
+  ASSERT_TRUE(model.headsDiffer());
+  ASSERT_TRUE(page()->headBox()->isVisible());
+  EXPECT_EQ(page()->headBox()->count(), 3);
+  page()->headBox()->setCurrentIndex(2);
+  EXPECT_EQ(model.head(), 1);
+  page()->tabs()->setCurrentIndex(1);
+  QTest::keyClick(page()->table(), Qt::Key_C, Qt::ControlModifier);
+  const QString copied = QApplication::clipboard()->text();
+  EXPECT_EQ(copied.count(QLatin1Char('\n')), 5) << "a header and four layers";
+  EXPECT_TRUE(copied.startsWith(QStringLiteral("Layer\tSystem text\tFrame 1 of 64")));
+}
+
+TEST_F(KeptMapPage, FillsWhileTheAnswerIsWrittenAndIsSavedWithIt) {
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return answer_script(request, "one two three four five six seven eight", 60ms);
+  };
+  composer()->addFile("/samples/a minute of shapes.mp4");
+  composer()->prompt()->setPlainText(QStringLiteral("What?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
+  ASSERT_NE(page(), nullptr);
+  ASSERT_TRUE(waitUntil([this] { return !page()->showsSentence(); }));
+  EXPECT_TRUE(controller().busy()) << "known before the answer is";
+  ASSERT_TRUE(idle());
+  const app::KeptMap live = page()->model().map();
+  const qint64 answer = last().id;
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  EXPECT_EQ(last().id, answer);
+  EXPECT_TRUE(last().hasKeptMap);
+  openByKey();
+  EXPECT_EQ(page()->model().map(), live) << "the saved map is the reported one";
+  EXPECT_EQ(page()->model().media().size(), 1U);
+  EXPECT_EQ(page()->model().media()[0].timesS.size(), 64U);
+}
+
+TEST_F(KeptMapPage, OfAComparisonShowsColumnsAndDifferencesAlsoAfterARestart) {
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<Compare>(request.body)) return compare_script(request, {"A red star.", "A blue star.", "A star."});
+    return default_script(request);
+  };
+  composer()->addFile("/samples/a minute of shapes.mp4");
+  composer()->prompt()->setPlainText(QStringLiteral("What?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+  pressEnter();
+  const auto ended = [this] {
+    const ui::ComparisonModel* model = m_window->comparison()->model();
+    return model != nullptr && !model->running() && model->comparison().id != 0;
+  };
+  ASSERT_TRUE(waitUntil(ended));
+  QTest::mouseClick(m_window->comparison()->mapsButton(), Qt::LeftButton);
+  ASSERT_NE(page(), nullptr);
+  ASSERT_TRUE(waitUntil([this] { return !page()->showsSentence(); }));
+  EXPECT_EQ(page()->choiceBox()->count(), 6) << "three columns and their three pairs";
+  EXPECT_TRUE(page()->model().isDifference()) << "the two that are not the full cache";
+  EXPECT_TRUE(page()->cellLine().contains(page()->model().secondName()));
+  page()->choiceBox()->setCurrentIndex(1);
+  ASSERT_FALSE(page()->model().isDifference());
+  const app::KeptMap live = page()->model().map();
+  ASSERT_EQ(page()->model().media().size(), 1U);
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() >= 1; }));
+  m_window->grab();
+  QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {},
+                    transcript()->actionRect(transcript()->messageAt(0).id, ui::Action::kComparison).center());
+  ASSERT_TRUE(waitUntil([this] { return m_window->showsComparison(); }));
+  QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
+  ASSERT_NE(page(), nullptr);
+  page()->choiceBox()->setCurrentIndex(1);
+  ASSERT_TRUE(waitUntil([this] { return !page()->showsSentence() && !page()->model().isDifference(); }));
+  EXPECT_EQ(page()->model().map(), live) << "the saved map is the reported one";
+}
+
+TEST_F(KeptMapPage, AnAnswerWithoutAMapSaysSo) {
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return failure_script(ErrorCode::kDamagedFile, "/x.mp4", "it ends");
+  };
+  ask(QStringLiteral("What?"));
+  EXPECT_TRUE(transcript()->actionRect(last().id, ui::Action::kKeptMap).isEmpty());
+  QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
+  ASSERT_NE(page(), nullptr);
+  QTest::qWait(100);
+  EXPECT_TRUE(page()->showsSentence());
+  QTest::keyClick(page(), Qt::Key_Escape);
+  EXPECT_TRUE(waitUntil([this] { return page() == nullptr; }));
+}
+
+TEST_F(KeptMapPage, APageThatCannotSeeTheFileStillShowsTheGrid) {
+  ui::KeptMapDialog dialog(*m_preview, QStringLiteral("snapkv · 20 %"), m_window.get());
+  dialog.setAttribute(Qt::WA_DeleteOnClose, false);
+  CacheReport report;
+  for (int i = 0; i < 9; ++i)
+    report.tokens.push_back({Modality::kVisual, 0, 0, static_cast<std::int16_t>(i / 3), static_cast<std::int16_t>(i % 3)});
+  report.kept = {{{0, 4, 8}}};
+  dialog.showMap(std::make_shared<const app::KeptMap>(app::KeptMap::fromReport(report)), {});
+  dialog.show();
+  EXPECT_FALSE(dialog.showsSentence());
+  EXPECT_FALSE(dialog.patches()->hasPicture());
+  EXPECT_EQ(dialog.patches()->tokenAt(dialog.patches()->patchRect(1, 1).center()), 4);
+  EXPECT_FALSE(dialog.headBox()->isVisible()) << "one head, nothing to choose";
+}
+
+}  // namespace
+}  // namespace winnow::test

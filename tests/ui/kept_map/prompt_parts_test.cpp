@@ -1,0 +1,82 @@
+// Tokens to cells to patches, on origins made by hand.
+#include "ui/kept_map/prompt_parts.h"
+
+#include <gtest/gtest.h>
+
+namespace winnow::ui {
+namespace {
+
+TokenOrigin visual(int media, int frame, int row, int column) {
+  return {Modality::kVisual, media, frame, static_cast<std::int16_t>(row), static_cast<std::int16_t>(column)};
+}
+const TokenOrigin kSystemToken{Modality::kSystem, -1, -1, -1, -1};
+const TokenOrigin kTextToken{};
+
+TEST(PromptParts, AVideoIsItsFramesInThePatchGrid) {
+  std::vector<TokenOrigin> tokens = {kSystemToken, kSystemToken, kTextToken};
+  for (int frame = 0; frame < 2; ++frame) {
+    for (int patch = 0; patch < 6; ++patch) tokens.push_back(visual(0, frame, patch / 3, patch % 3));
+  }
+  tokens.push_back(visual(0, -1, -1, -1));
+  tokens.insert(tokens.end(), 2, kTextToken);
+  const std::vector<PromptPart> parts = promptParts(tokens, {MediaKind::kVideo});
+  ASSERT_EQ(parts.size(), 5U);
+  EXPECT_EQ(parts[0].kind, PartKind::kSystem);
+  EXPECT_EQ(parts[0].tokens, (std::vector<int>{0, 1}));
+  EXPECT_EQ(parts[1].kind, PartKind::kText);
+  EXPECT_EQ(parts[1].number, 1);
+  EXPECT_EQ(parts[2].kind, PartKind::kFrame);
+  EXPECT_EQ(parts[2].frame, 0);
+  EXPECT_EQ(parts[2].rows, 2);
+  EXPECT_EQ(parts[2].columns, 3);
+  EXPECT_EQ(parts[2].cells, (std::vector<int>{3, 4, 5, 6, 7, 8}));
+  EXPECT_TRUE(parts[2].lineEnds.empty());
+  EXPECT_EQ(parts[3].frame, 1);
+  EXPECT_EQ(parts[3].cells, (std::vector<int>{9, 10, 11, 12, 13, 14}));
+  EXPECT_EQ(parts[3].lineEnds, (std::vector<int>{15})) << "a video's newline belongs to its last frame";
+  EXPECT_EQ(parts[3].tokens.size(), 7U);
+  EXPECT_EQ(parts[4].number, 2);
+  EXPECT_EQ(parts[4].tokens, (std::vector<int>{16, 17}));
+}
+
+TEST(PromptParts, TilesOfAnImageAreOneGrid) {
+  std::vector<TokenOrigin> tokens;
+  for (int patch = 0; patch < 4; ++patch) tokens.push_back(visual(0, 0, patch / 2, patch % 2));  // tokens 0 to 3
+  // Two tiles side by side, three rows of five columns left after unpadding, each row ended by a newline.
+  for (int row = 0; row < 3; ++row) {
+    for (int column = 0; column < 5; ++column) tokens.push_back(visual(0, column < 3 ? 1 : 2, row, column));
+    tokens.push_back(visual(0, 2, -1, -1));
+  }
+  const std::vector<PromptPart> parts = promptParts(tokens, {MediaKind::kImage});
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].kind, PartKind::kWhole);
+  EXPECT_EQ(parts[0].rows, 2);
+  EXPECT_EQ(parts[0].cells, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(parts[1].kind, PartKind::kTiles);
+  EXPECT_EQ(parts[1].rows, 3);
+  EXPECT_EQ(parts[1].columns, 5);
+  EXPECT_EQ(parts[1].cells, (std::vector<int>{4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20}));
+  EXPECT_EQ(parts[1].lineEnds, (std::vector<int>{9, 15, 21}));
+}
+
+TEST(PromptParts, SeveralMediaAndWhatAMethodPrunedBeforeTheDecoder) {
+  std::vector<TokenOrigin> tokens;
+  tokens.push_back(visual(0, 0, 0, 0));
+  tokens.push_back(visual(0, 0, 1, 1));
+  tokens.push_back(visual(0, 0, -1, -1));
+  tokens.push_back(visual(1, 0, 0, 1));  // of a 2 x 2 grid one patch is left
+  tokens.push_back(visual(1, 1, 1, 1));
+  const std::vector<PromptPart> parts = promptParts(tokens, {MediaKind::kImage, MediaKind::kVideo});
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[0].media, 0);
+  EXPECT_EQ(parts[0].cells, (std::vector<int>{0, PromptPart::kNoToken, PromptPart::kNoToken, 1}));
+  EXPECT_EQ(parts[0].lineEnds, (std::vector<int>{2}));
+  EXPECT_EQ(parts[1].media, 1);
+  EXPECT_EQ(parts[1].rows, 2) << "frames of one video share a grid";
+  EXPECT_EQ(parts[1].cells, (std::vector<int>{PromptPart::kNoToken, 3, PromptPart::kNoToken, PromptPart::kNoToken}));
+  EXPECT_EQ(parts[2].cells, (std::vector<int>{PromptPart::kNoToken, PromptPart::kNoToken, PromptPart::kNoToken, 4}));
+  EXPECT_TRUE(promptParts({}, {}).empty());
+}
+
+}  // namespace
+}  // namespace winnow::ui

@@ -1,0 +1,75 @@
+#include "ui/kept_map/prompt_parts.h"
+
+#include <algorithm>
+
+namespace winnow::ui {
+namespace {
+
+bool isImage(int media, const std::vector<MediaKind>& kinds) {
+  return media >= 0 && media < static_cast<int>(kinds.size()) && kinds[static_cast<std::size_t>(media)] == MediaKind::kImage;
+}
+
+PartKind kindOf(const TokenOrigin& origin, const std::vector<MediaKind>& kinds) {
+  if (origin.modality == Modality::kSystem) return PartKind::kSystem;
+  if (origin.modality == Modality::kText) return PartKind::kText;
+  if (!isImage(origin.media, kinds)) return PartKind::kFrame;
+  return origin.frame > 0 ? PartKind::kTiles : PartKind::kWhole;
+}
+
+// Whether a token goes on with the part that the token before it belongs to. A video's newline belongs to its last frame.
+bool continues(const PromptPart& part, PartKind kind, const TokenOrigin& origin) {
+  if (part.kind != kind) return false;
+  if (!part.visual()) return true;
+  if (part.media != origin.media) return false;
+  return kind != PartKind::kFrame || origin.frame < 0 || origin.frame == part.frame;
+}
+
+}  // namespace
+
+std::vector<PromptPart> promptParts(const std::vector<TokenOrigin>& origins, const std::vector<MediaKind>& kinds) {
+  std::vector<PromptPart> parts;
+  int texts = 0;
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    const TokenOrigin& origin = origins[i];
+    const PartKind kind = kindOf(origin, kinds);
+    if (parts.empty() || !continues(parts.back(), kind, origin)) {
+      PromptPart part;
+      part.kind = kind;
+      part.media = origin.modality == Modality::kVisual ? origin.media : -1;
+      part.frame = kind == PartKind::kFrame ? origin.frame : -1;
+      part.number = kind == PartKind::kText ? ++texts : 0;
+      parts.push_back(std::move(part));
+    }
+    PromptPart& part = parts.back();
+    part.tokens.push_back(static_cast<int>(i));
+    if (!part.visual()) continue;
+    if (origin.row < 0 || origin.column < 0) {
+      part.lineEnds.push_back(static_cast<int>(i));
+      continue;
+    }
+    part.rows = std::max(part.rows, origin.row + 1);
+    part.columns = std::max(part.columns, origin.column + 1);
+  }
+  // Frames of one video have one grid, also where a method left some of their last patches out.
+  for (PromptPart& part : parts) {
+    if (part.kind != PartKind::kFrame) continue;
+    for (const PromptPart& other : parts) {
+      if (other.kind != PartKind::kFrame || other.media != part.media) continue;
+      part.rows = std::max(part.rows, other.rows);
+      part.columns = std::max(part.columns, other.columns);
+    }
+  }
+  for (PromptPart& part : parts) {
+    if (!part.visual()) continue;
+    part.cells.assign(static_cast<std::size_t>(part.rows) * static_cast<std::size_t>(part.columns), PromptPart::kNoToken);
+    for (const int token : part.tokens) {
+      const TokenOrigin& origin = origins[static_cast<std::size_t>(token)];
+      if (origin.row < 0 || origin.column < 0) continue;
+      part.cells[static_cast<std::size_t>(origin.row) * static_cast<std::size_t>(part.columns) + static_cast<std::size_t>(origin.column)] =
+          token;
+    }
+  }
+  return parts;
+}
+
+}  // namespace winnow::ui

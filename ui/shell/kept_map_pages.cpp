@@ -1,0 +1,168 @@
+#include "ui/shell/kept_map_pages.h"
+
+#include <QComboBox>
+#include <QFile>
+#include <QFileInfo>
+#include <algorithm>
+
+#include "app/chat/chat_store.h"
+#include "ui/compare/comparison_model.h"
+#include "ui/recipes/recipe_words.h"
+#include "ui/shell/chat_controller.h"
+#include "ui/shell/display_text.h"
+
+namespace winnow::ui {
+
+std::vector<MapMedia> mediaOfThread(const ChatController& controller, app::MessageId last) {
+  std::vector<const app::StoredMessage*> thread;
+  for (const app::StoredMessage* message = controller.storedMessage(last); message != nullptr;
+       message = message->parent != 0 ? controller.storedMessage(message->parent) : nullptr) {
+    thread.push_back(message);
+  }
+  std::vector<MapMedia> media;
+  for (auto message = thread.rbegin(); message != thread.rend(); ++message) {
+    for (const app::Attachment& attachment : (*message)->attachments) {
+      const QString name = QFileInfo(QFile::decodeName(attachment.path)).fileName();
+      media.push_back({attachment.kind, attachment.path, displayText(name), attachment.sampled.actualS});
+    }
+  }
+  return media;
+}
+
+KeptMapPages::KeptMapPages(ChatController& controller, app::ChatStore& store, MediaPreview& preview, std::vector<MethodInfo> methods,
+                           QWidget* window)
+    : QObject(window), m_controller(controller), m_store(store), m_preview(preview), m_methods(std::move(methods)), m_window(window) {
+  connect(&m_controller, &ChatController::keptMapKnown, this, [this](qint64 answer, const app::SharedKeptMap& map) {
+    if (m_page && !m_comparison && answer == m_answer) fill(map);
+  });
+  connect(&m_controller, &ChatController::messageChanged, this, [this](const MessageContent& message) {
+    const bool ended = message.status != MessageStatus::kWaiting && message.status != MessageStatus::kStreaming;
+    if (!m_page || m_comparison || message.id != m_answer || !ended || message.hasKeptMap) return;
+    m_page->showSentence(tr("The prompt was not read to its end: there is no map of this answer."));
+  });
+  connect(&m_store, &app::ChatStore::keptMapLoaded, this, [this](app::RequestToken token, app::MessageId, const app::SharedKeptMap& map) {
+    if (token == m_loading && m_page && !m_comparison) fill(map);
+  });
+  connect(&m_store, &app::ChatStore::failed, this, [this](app::RequestToken token, const Error&) {
+    if (token != m_loading || !m_page) return;
+    if (!m_comparison) return fill(nullptr);
+    m_columns.insert(m_loadingColumn, nullptr);
+    showChoice();
+  });
+  connect(&m_store, &app::ChatStore::comparedKeptMapLoaded, this,
+          [this](app::RequestToken token, qint64, int place, const app::SharedKeptMap& map) {
+            if (token != m_loading || !m_page || !m_comparison) return;
+            m_columns.insert(place, map);
+            showChoice();
+          });
+}
+
+void KeptMapPages::fill(const app::SharedKeptMap& map) {
+  m_loading = 0;
+  if (map) {
+    m_page->showMap(map, mediaOfThread(m_controller, m_answer));
+  } else {
+    m_page->showSentence(tr("There is no map of this answer: it was written by an older version, or its map was too large to keep."));
+  }
+}
+
+void KeptMapPages::openNewest() {
+  const std::vector<MessageContent> messages = m_controller.currentMessages();
+  const auto last =
+      std::find_if(messages.rbegin(), messages.rend(), [](const MessageContent& m) { return m.speaker == Speaker::kAssistant; });
+  if (last != messages.rend()) open(last->id);
+}
+
+void KeptMapPages::show(const QString& subject) {
+  if (m_page) m_page->close();
+  m_loading = 0;
+  m_page = new KeptMapDialog(m_preview, subject, m_window);
+  m_page->show();
+}
+
+void KeptMapPages::openComparison(ComparisonModel* model) {
+  if (model == nullptr || model->columns() == 0) return;
+  if (m_page && m_comparison == model) {
+    m_page->raise();
+    m_page->activateWindow();
+    return;
+  }
+  if (m_comparison) m_comparison->disconnect(this);
+  m_comparison = model;
+  m_answer = 0;
+  m_columns.clear();
+  m_choices.clear();
+  QStringList names;
+  for (int i = 0; i < model->columns(); ++i) {
+    m_choices.push_back({i, -1});
+    names << model->label(i);
+  }
+  // The full cache keeps everything: the first two that do not are what one wants to see against each other.
+  int opened = 0;
+  for (int i = 0; i < model->columns(); ++i) {
+    for (int j = i + 1; j < model->columns(); ++j) {
+      const bool both = model->answer(i).run.recipe.spec.method != "full" && model->answer(j).run.recipe.spec.method != "full";
+      if (both && opened == 0) opened = static_cast<int>(m_choices.size());
+      m_choices.push_back({i, j});
+      names << tr("%1 against %2").arg(model->label(i), model->label(j));
+    }
+  }
+  show(tr("Comparison"));
+  m_page->setChoices(names, opened);
+  connect(m_page, &KeptMapDialog::choiceMade, this, &KeptMapPages::showChoice);
+  connect(model, &ComparisonModel::columnChanged, this, [this] {
+    if (m_page && m_page->showsSentence()) showChoice();
+  });
+  showChoice();
+}
+
+app::SharedKeptMap KeptMapPages::columnMap(int column, bool& missing) {
+  const app::ComparedAnswer& answer = m_comparison->answer(column);
+  if (answer.keptMap) return answer.keptMap;
+  if (m_columns.contains(column)) {
+    missing = missing || m_columns.value(column) == nullptr;
+    return m_columns.value(column);
+  }
+  if (answer.hasKeptMap && m_comparison->comparison().id != 0) {
+    m_loadingColumn = column;
+    m_loading = m_store.loadComparedKeptMap(m_comparison->comparison().id, column);
+  } else {
+    missing = missing || !m_comparison->running();
+  }
+  return nullptr;
+}
+
+void KeptMapPages::showChoice() {
+  if (!m_page || !m_comparison) return;
+  const Choice choice =
+      m_choices[static_cast<std::size_t>(std::clamp(m_page->choiceBox()->currentIndex(), 0, static_cast<int>(m_choices.size()) - 1))];
+  bool missing = false;
+  const app::SharedKeptMap first = columnMap(choice.first, missing);
+  if (!first && !missing) return m_page->showSentence(tr("The map comes when the prompt has been read."));
+  const app::SharedKeptMap second = choice.second >= 0 && first ? columnMap(choice.second, missing) : nullptr;
+  if (missing) return m_page->showSentence(tr("There is no map of this answer: it was not written, or its map was too large to keep."));
+  if (choice.second >= 0 && !second) return m_page->showSentence(tr("The map comes when the prompt has been read."));
+  std::vector<MapMedia> media = mediaOfThread(m_controller, m_comparison->comparison().question);
+  if (choice.second < 0) return m_page->showMap(first, std::move(media));
+  m_page->showDifference(first, second, m_comparison->label(choice.first), m_comparison->label(choice.second), std::move(media));
+}
+
+void KeptMapPages::open(app::MessageId answer) {
+  const app::StoredMessage* message = m_controller.storedMessage(answer);
+  if (message == nullptr || message->role != Role::kAssistant) return;
+  if (m_page && !m_comparison && m_answer == answer) {
+    m_page->raise();
+    m_page->activateWindow();
+    return;
+  }
+  m_comparison = nullptr;
+  m_answer = answer;
+  show(recipeLabel(m_methods, message->hasRun ? message->run.recipe : m_controller.options().recipe));
+  if (const app::SharedKeptMap running = m_controller.runningKeptMap(answer)) {
+    fill(running);
+  } else if (message->state != app::MessageState::kStreaming) {
+    m_loading = m_store.loadKeptMap(answer);
+  }
+}
+
+}  // namespace winnow::ui
