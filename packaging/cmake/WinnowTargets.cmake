@@ -23,7 +23,7 @@ function(winnow_library)
   add_library(winnow::${A_NAME} ALIAS ${target})
 endfunction()
 
-# winnow_test(NAME engine_text_test SOURCES x_test.cpp DEPS winnow::engine_text [LABELS cpu] [TORCH] [TIMEOUT 120] [ENV A=B])
+# winnow_test(NAME engine_text_test SOURCES x_test.cpp DEPS winnow::engine_text [LABELS cpu] [TORCH] [TIMEOUT 300] [ENV A=B])
 #   One GoogleTest program = one CTest entry. Tests read files relative to WINNOW_SOURCE_DIR.
 function(winnow_test)
   cmake_parse_arguments(A "TORCH" "NAME;TIMEOUT" "SOURCES;DEPS;LABELS;ENV" ${ARGN})
@@ -40,7 +40,7 @@ function(winnow_test)
     set(A_LABELS cpu)
   endif()
   if(NOT A_TIMEOUT)
-    set(A_TIMEOUT 120)
+    set(A_TIMEOUT 300)
   endif()
   # The same test on every machine: without the plug-in `--device auto` is the CPU.
   if(NOT gpu IN_LIST A_LABELS)
