@@ -8,6 +8,8 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -97,7 +99,7 @@ ComparisonSetup::ComparisonSetup(std::vector<MethodInfo> methods, app::Settings&
   m_order = new QComboBox;
   m_order->setAccessibleName(tr("How the answers are written"));
   m_order->view()->setAccessibleName(m_order->accessibleName());
-  m_order->addItem(tr("One after another (true speed)"), static_cast<int>(ColumnOrder::kOneAfterAnother));
+  m_order->addItem(tr("One by one (true speed)"), static_cast<int>(ColumnOrder::kOneAfterAnother));
   m_order->addItem(tr("Interleaved (to watch)"), static_cast<int>(ColumnOrder::kInterleaved));
   m_order->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);  // gives way in a small window
   m_compare = new QPushButton(tr("Compare"));
@@ -118,6 +120,8 @@ ComparisonSetup::ComparisonSetup(std::vector<MethodInfo> methods, app::Settings&
   connect(&theme(), &Theme::changed, this, [this] {
     changed();
     update();
+    // Fonts reach the controls after this signal.
+    QTimer::singleShot(0, this, &ComparisonSetup::arrange);
   });
   hide();
 }
@@ -261,7 +265,8 @@ void ComparisonSetup::arrange() {
   for (const Row& row : m_rows) items.push_back(row.frame);
   if (!m_add->isHidden()) items.push_back(m_add);
   for (const QWidget* item : items) widest = std::max(widest, item->sizeHint().width() + m_grid->spacing());
-  const int room = width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+  int room = width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+  if (low()) room -= m_chips->verticalScrollBar()->sizeHint().width();
   const int perLine = std::clamp(room / widest, 1, static_cast<int>(items.size()));
   while (m_grid->count() > 0) delete m_grid->takeAt(0);
   for (int column = 0; column < m_grid->columnCount(); ++column) m_grid->setColumnStretch(column, 0);

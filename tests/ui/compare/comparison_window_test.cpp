@@ -23,19 +23,29 @@
 namespace winnow::test {
 namespace {
 
-using namespace std::chrono_literals;
-
 class ComparisonWindowTest : public WindowTest {
  protected:
   void SetUp() override {
     m_script = [this](const Request& request) {
-      if (std::holds_alternative<Compare>(request.body)) return compare_script(request, m_answers, m_delay);
+      if (std::holds_alternative<Compare>(request.body)) return comparison(request);
       if (std::holds_alternative<Turn>(request.body)) return answer_script(request, "It is in the middle.");
       return default_script(request);
     };
     WindowTest::SetUp();
   }
 
+  // With m_stalls the engine waits after two words of the first column, until it is interrupted.
+  Script comparison(const Request& request) const {
+    Script script = compare_script(request, m_answers);
+    if (!m_stalls) return script;
+    int words = 0;
+    const auto second = std::find_if(script.begin(), script.end(), [&words](const Step& step) {
+      return std::holds_alternative<TextDelta>(std::get<Say>(step.action).body) && ++words == 2;
+    });
+    script.erase(second + 1, script.end());
+    script.push_back({{}, Stall{}});
+    return script;
+  }
   ui::ComparisonView* view() { return m_window->comparison(); }
   ui::ComparisonSetup* setup() { return m_window->comparisonSetup(); }
   ui::ComparisonModel& model() { return *view()->model(); }
@@ -86,7 +96,7 @@ class ComparisonWindowTest : public WindowTest {
 
   std::vector<std::string> m_answers = {"The star is **red**. It is a star in the middle.",
                                         "The star is **red**. It is a star in the corner of it.", "A blue star."};
-  std::chrono::milliseconds m_delay{0};
+  bool m_stalls = false;
   std::vector<Request> m_requests;
 };
 
@@ -229,7 +239,7 @@ TEST_F(ComparisonWindowTest, AQuestionAfterAnUndecidedComparisonGoesOnFromItsRef
 }
 
 TEST_F(ComparisonWindowTest, EscapeStopsKeepsWhatIsWrittenAndLeavesOutTheRest) {
-  m_delay = 40ms;
+  m_stalls = true;
   compare(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(waitUntil([this] { return answerText(0).contains(QStringLiteral("star")); }));
   EXPECT_TRUE(model().running());
@@ -249,7 +259,7 @@ TEST_F(ComparisonWindowTest, EscapeStopsKeepsWhatIsWrittenAndLeavesOutTheRest) {
 }
 
 TEST_F(ComparisonWindowTest, CancelKeepsTheQuestionOnly) {
-  m_delay = 40ms;
+  m_stalls = true;
   compare(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(waitUntil([this] { return answerText(0).contains(QStringLiteral("star")); }));
   QTest::mouseClick(view()->cancelButton(), Qt::LeftButton);
@@ -432,7 +442,7 @@ TEST_F(ComparisonWindowTest, ColumnsScrollTogetherAndTheirFiguresAreInThePanel) 
 TEST_F(ComparisonWindowTest, ItRunsOnWhileAnotherChatIsLookedAt) {
   ask(QStringLiteral("first"));
   const ConversationId first = controller().current();
-  m_delay = 30ms;
+  m_stalls = true;
   controller().newConversation();
   compare(QStringLiteral("What color is the star?"));
   const ConversationId second = controller().current();
@@ -446,13 +456,15 @@ TEST_F(ComparisonWindowTest, ItRunsOnWhileAnotherChatIsLookedAt) {
   ASSERT_EQ(transcript()->messageAt(0).comparisons.size(), 1u);
   clickEntry(transcript()->messageAt(0).id);
   EXPECT_TRUE(m_window->showsComparison());
+  EXPECT_TRUE(model().running());
+  EXPECT_EQ(answerText(0), QStringLiteral("The star "));
+  key(Qt::Key_Escape);
   ASSERT_TRUE(ended());
-  EXPECT_EQ(answerText(2), QStringLiteral("A blue star."));
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageAt(0).comparisons.at(0).id != 0; }));
 }
 
 TEST_F(ComparisonWindowTest, DeletingTheChatCancelsIt) {
-  m_delay = 40ms;
+  m_stalls = true;
   compare(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(waitUntil([this] { return answerText(0).contains(QStringLiteral("star")); }));
   controller().remove(controller().current());

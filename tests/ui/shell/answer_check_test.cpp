@@ -10,14 +10,16 @@
 namespace winnow::test {
 namespace {
 
-using namespace std::chrono_literals;
-
 class AnswerCheckTest : public WindowTest {
  protected:
   void SetUp() override {
     m_script = [this](const Request& request) {
-      if (std::holds_alternative<Score>(request.body))
-        return m_failure ? failure_script(ErrorCode::kOutOfMemory, "", "no memory") : score_script(request, m_fullAnswer, m_delay);
+      if (std::holds_alternative<Score>(request.body)) {
+        if (m_failure) return failure_script(ErrorCode::kOutOfMemory, "", "no memory");
+        Script script = score_script(request, m_fullAnswer);
+        if (m_stalls) script.insert(script.begin() + 3, Step{{}, Stall{}});
+        return script;
+      }
       if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
       return answer_script(request, "The star is **blue** and small.");
     };
@@ -37,7 +39,7 @@ class AnswerCheckTest : public WindowTest {
   QString word(const ui::TextMark& mark) { return last().text.mid(mark.from, mark.length); }
 
   std::string m_fullAnswer = "The star is **red** and large.";
-  std::chrono::milliseconds m_delay{0};
+  bool m_stalls = false;  // half way, until it is interrupted
   bool m_failure = false;
   std::vector<Request> m_requests;
 };
@@ -96,7 +98,7 @@ TEST_F(AnswerCheckTest, NotesAreReachedByPointerKeyAndScreenReader) {
 }
 
 TEST_F(AnswerCheckTest, EscapeStopsItAndNothingHasChanged) {
-  m_delay = 60ms;
+  m_stalls = true;
   ask(QStringLiteral("What color is the star?"));
   check();
   ASSERT_TRUE(waitUntil([this] { return last().phase.contains(QStringLiteral("Prefill")); }));
