@@ -113,7 +113,7 @@ void ChatController::openConversation(ConversationId id) {
 void ChatController::onLoaded(app::RequestToken token, const app::LoadedConversation& loaded) {
   if (token != m_loading) return;
   m_loading = 0;
-  m_editing = 0;
+  if (loaded.conversation.id != current()) m_editing = 0;
   m_current = loaded;
   m_settings.setLastConversation(current());
   if (!writingHere()) showLastFigures();

@@ -60,6 +60,7 @@ class ChatController : public QObject {
   void cancelEdit() { m_editing = 0; }
   // What the answer that is being written kept of its prompt; null before that is known, and for all other answers.
   app::SharedKeptMap runningKeptMap(app::MessageId answer) const { return m_run && m_run->answer == answer ? m_run->keptMap : nullptr; }
+  bool editing() const { return m_editing != 0; }
   bool writingHere() const { return m_run && m_run->conversation == current(); }
   bool busy() const { return m_run.has_value() || m_sending.has_value() || !m_occupied.isEmpty(); }
   // Why a question cannot be sent now; empty: it can.

@@ -214,8 +214,8 @@ void ComparisonController::onUsed(app::RequestToken token, const app::TurnIds& i
 
 void ComparisonController::send(const QString& text, const QList<app::Attachment>& attachments) {
   const QList<app::StoredMessage> branch = m_chat.branch();
-  const bool open =
-      !branch.isEmpty() && branch.last().role == Role::kUser && m_using == 0 && !m_chat.busy() && m_chat.blockedReason().isEmpty();
+  const bool open = !m_chat.editing() && !branch.isEmpty() && branch.last().role == Role::kUser && m_using == 0 && !m_chat.busy() &&
+                    m_chat.blockedReason().isEmpty();
   for (const app::Comparison& comparison : m_chat.comparisons()) {
     if (!open || comparison.question != branch.last().id) continue;
     auto model = makeModel();

@@ -359,7 +359,7 @@ void MainWindow::showConversation() {
   m_viewTimer.stop();
   std::vector<MessageContent> messages = m_controller->currentMessages();
   const bool sameChat = m_shown == m_controller->current();
-  if (!sameChat || !showsComparison()) m_stack->setCurrentWidget(messages.empty() ? static_cast<QWidget*>(m_welcome) : m_transcript);
+  m_stack->setCurrentWidget(messages.empty() ? static_cast<QWidget*>(m_welcome) : m_transcript);
   m_transcript->setMessages(std::move(messages));
   m_shown = m_controller->current();
   const app::ViewState& view = m_controller->viewState();

@@ -238,6 +238,21 @@ TEST_F(ComparisonWindowTest, AQuestionAfterAnUndecidedComparisonGoesOnFromItsRef
   EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty());
 }
 
+TEST_F(ComparisonWindowTest, AComparedQuestionCanBeRewordedInsteadOfGoneOnFrom) {
+  compare(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(ended());
+  composer()->prompt()->setFocus();
+  key(Qt::Key_Up);
+  ASSERT_TRUE(composer()->editing());
+  composer()->prompt()->setPlainText(QStringLiteral("What color is the circle?"));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !controller().busy(); }));
+  EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("What color is the circle?"));
+  EXPECT_EQ(transcript()->messageAt(0).branchCount, 2);
+  EXPECT_TRUE(transcript()->messageAt(0).comparisons.empty()) << "it is the other wording's";
+  EXPECT_FALSE(m_window->showsComparison()) << "the answer is written where nobody sees it";
+}
+
 TEST_F(ComparisonWindowTest, EscapeStopsKeepsWhatIsWrittenAndLeavesOutTheRest) {
   m_stalls = true;
   compare(QStringLiteral("What color is the star?"));
