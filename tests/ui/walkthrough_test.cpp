@@ -2,12 +2,14 @@
 // pin a frame, ask again, close. After the restart the same numbers and maps are back.
 #include <QComboBox>
 #include <QMimeData>
+#include <QPushButton>
 #include <QScrollBar>
 #include <QSlider>
 
 #include "tests/support/scripted_comparison.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/compare/column_view.h"
+#include "ui/compare/comparison_setup.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/frame_viewer.h"
@@ -80,8 +82,9 @@ TEST_F(Walkthrough, FromTheFirstDropToTheRestart) {
   const QString sampled = transcript()->messageAt(0).attachments.at(0).detail;
 
   // Compare three methods on the same question.
-  QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
-  pressEnter();
+  composer()->prompt()->setFocus();
+  QTest::keyClick(composer()->prompt(), Qt::Key_K, Qt::ControlModifier);
+  QTest::mouseClick(m_window->comparisonSetup()->compareButton(), Qt::LeftButton);
   const auto compared = [this] {
     const ui::ComparisonModel* model = m_window->comparison()->model();
     return m_window->showsComparison() && model != nullptr && !model->running() && model->comparison().id != 0;

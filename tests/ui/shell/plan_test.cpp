@@ -134,7 +134,9 @@ TEST_F(PlanInWindow, SendingWaitsForNoPlanAndNoPlanIsMadeMeanwhile) {
   composer()->prompt()->setPlainText(QStringLiteral("And then?"));
   const std::size_t before = m_log->plans().size();
   QTest::qWait(450);
-  if (controller().busy()) EXPECT_EQ(m_log->plans().size(), before) << "the engine has an answer to write";
+  if (controller().busy()) {
+    EXPECT_EQ(m_log->plans().size(), before) << "the engine has an answer to write";
+  }
   ASSERT_TRUE(idle());
   ASSERT_TRUE(planned(QStringLiteral("tokens"))) << "the next question is planned when the answer is there";
   EXPECT_EQ(m_log->plans().back().turn.messages.size(), 3U) << "with the thread before it";
