@@ -20,6 +20,7 @@
 #include "ui/inspector/chart_export.h"
 #include "ui/kept_map/kept_heat_map.h"
 #include "ui/kept_map/kept_table_model.h"
+#include "ui/kept_map/lit_strip.h"
 #include "ui/kept_map/patch_view.h"
 #include "ui/kept_map/token_text_view.h"
 #include "ui/shell/error_text.h"
@@ -158,6 +159,8 @@ QWidget* KeptMapDialog::buildMap() {
   m_heatMap = new KeptHeatMap(m_model);
   mapColumn->addWidget(m_cell);
   mapColumn->addWidget(m_heatMap, 1);
+  m_strip = new LitStrip(m_model, m_preview, *m_heatMap);
+  mapColumn->addWidget(m_strip);
   mapColumn->addWidget(new KeptLegend(m_model));
 
   auto* right = new QWidget;

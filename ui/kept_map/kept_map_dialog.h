@@ -28,6 +28,7 @@ namespace winnow::ui {
 
 class KeptHeatMap;
 class KeptTableModel;
+class LitStrip;
 class PatchView;
 class TokenTextView;
 
@@ -48,6 +49,7 @@ class KeptMapDialog : public QDialog {
 
   KeptMapModel& model() { return m_model; }
   KeptHeatMap* heatMap() const { return m_heatMap; }
+  LitStrip* strip() const { return m_strip; }
   PatchView* patches() const { return m_patches; }
   TokenTextView* text() const { return m_text; }
   QSlider* layerSlider() const { return m_layer; }
@@ -93,6 +95,7 @@ class KeptMapDialog : public QDialog {
   QTabWidget* m_tabs = nullptr;
   QSplitter* m_splitter = nullptr;
   KeptHeatMap* m_heatMap = nullptr;
+  LitStrip* m_strip = nullptr;
   QLabel* m_cell = nullptr;
   QLabel* m_partTitle = nullptr;
   QStackedWidget* m_detail = nullptr;

@@ -12,6 +12,7 @@
 #include "ui/inspector/inspector_panel.h"
 #include "ui/kept_map/kept_heat_map.h"
 #include "ui/kept_map/kept_map_dialog.h"
+#include "ui/kept_map/lit_strip.h"
 #include "ui/kept_map/patch_view.h"
 #include "ui/kept_map/token_text_view.h"
 #include "ui/shell/kept_map_pages.h"
@@ -78,6 +79,29 @@ TEST_F(KeptMapPage, OpensFromAnAnswerAndStepsByKeyAndMouse) {
   EXPECT_TRUE(waitUntil([&] { return model.layer() == 3; }));
   press(page()->heatMap(), Qt::Key_Space);
   EXPECT_FALSE(page()->playing());
+}
+
+// Under the heat-map the frames themselves, lit by the mean over the layers.
+TEST_F(KeptMapPage, TheFrameStripIsLitByTheMeanOverTheLayers) {
+  attachAndAsk("/samples/a minute of shapes.mp4");
+  openByKey();
+  ui::KeptMapModel& model = page()->model();
+  ui::LitStrip* strip = page()->strip();
+  ASSERT_TRUE(strip->isVisible());
+  EXPECT_TRUE(waitUntil([&] { return strip->thumbnails() == 12; }));
+  double brightest = 0.0;
+  for (int part = 0; part < static_cast<int>(model.parts().size()); ++part) {
+    if (!model.parts()[static_cast<std::size_t>(part)].visual()) continue;
+    brightest = std::max(brightest, strip->light(part));
+    double mean = 0.0;
+    for (int layer = 0; layer < model.layers(); ++layer) mean += model.share(layer, part) / model.layers();
+    EXPECT_NEAR(model.meanShare(part), mean, 1e-12);
+  }
+  EXPECT_EQ(brightest, 1.0) << "the best kept frame is clear";
+  const int part = model.part() + 7;
+  QTest::mouseClick(strip, Qt::LeftButton, {}, QPoint(qRound(page()->heatMap()->cellRect(0, part).center().x()), strip->height() / 2));
+  EXPECT_EQ(model.part(), part);
+  EXPECT_TRUE(strip->accessibleDescription().startsWith(model.partName(part)));
 }
 
 TEST_F(KeptMapPage, TextShowsItsWords) {
