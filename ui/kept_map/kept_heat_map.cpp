@@ -71,8 +71,8 @@ QRectF KeptHeatMap::area() const {
   const QFontMetricsF metrics = captionMetrics();
   const qreal left = metrics.horizontalAdvance(QString::number(std::max(10, m_model.layers()))) + theme().px(10);
   const qreal bottom = 2 * metrics.height() + theme().px(8);
-  // One layer more is no taller cell than reads well.
-  const qreal most = static_cast<qreal>(theme().px(34)) * std::max(1, m_model.layers());
+  // Few layers fill the page nevertheless; one layer more is no taller cell than reads well.
+  const qreal most = std::max<qreal>(theme().px(440), static_cast<qreal>(theme().px(34)) * std::max(1, m_model.layers()));
   const qreal top = metrics.height() / 2 - theme().px(3);
   const qreal height = std::min(std::max<qreal>(1, this->height() - bottom - top - 2), most);
   // Room for the first label where rows are lower than text.
