@@ -145,10 +145,11 @@ double rougeL(const std::string& answer, const std::vector<std::string>& golds) 
 }
 
 double containsGold(const std::string& answer, const std::vector<std::string>& golds) {
-  const std::string given = " " + normalisedAnswer(answer) + " ";
+  const auto padded = [](const std::string& words) { return std::string(1, ' ').append(words).append(1, ' '); };
+  const std::string given = padded(normalisedAnswer(answer));
   return best(golds, [&](const std::string& gold) {
     const std::string wanted = normalisedAnswer(gold);
-    return isEqual(wanted.empty() ? given == "  " : given.find(" " + wanted + " ") != std::string::npos);
+    return isEqual(wanted.empty() ? given == "  " : given.find(padded(wanted)) != std::string::npos);
   });
 }
 

@@ -23,7 +23,11 @@ std::uint32_t le24(Bytes b, std::size_t at) { return le16(b, at) | static_cast<s
 std::uint32_t le32(Bytes b, std::size_t at) { return le16(b, at) | le16(b, at + 2) << 16; }
 std::string_view tag(Bytes b, std::size_t at) { return {reinterpret_cast<const char*>(b.data()) + at, 4}; }
 
-void append(std::vector<std::uint8_t>& to, Bytes from) { to.insert(to.end(), from.begin(), from.end()); }
+void append(std::vector<std::uint8_t>& to, Bytes from) {
+  const std::size_t end = to.size();
+  to.resize(end + from.size());
+  std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(end));
+}
 
 void requireSize(std::uint64_t width, std::uint64_t height, const std::string& subject, const MediaLimits& limits) {
   if (width == 0 || height == 0) damaged(subject, "the picture has no width or no height");
