@@ -52,7 +52,6 @@ void PlanLine::setPlan(const PlanView& plan) {
     auto* button = new QPushButton(remedy.text);
     button->setAccessibleDescription(tr("Changes the question so that it fits"));
     setTextRole(button, TextRole::kCaption);
-    button->setMaximumHeight(theme().px(26));
     connect(button, &QPushButton::clicked, this, [this, remedy] { Q_EMIT remedyChosen(remedy); });
     m_layout->addWidget(button);
     m_buttons.push_back(button);
@@ -67,6 +66,7 @@ void PlanLine::setCompact(bool compact) {
 }
 
 void PlanLine::arrange() {
+  for (QPushButton* button : m_buttons) button->setMaximumHeight(theme().px(26));
   const Colors& c = theme().colors();
   const bool empty = m_plan.text.isEmpty();
   const bool wrong = m_plan.fit == PlanFit::kDoesNotFit;

@@ -142,6 +142,11 @@ void MainWindow::buildCentral() {
   m_stack->addWidget(m_transcript);
   m_stack->addWidget(m_comparisonView);
   column->addWidget(m_stack, 1);
+  // A low window takes from what can be scrolled before it takes from the box; a hidden page asks for nothing.
+  const auto least = [this] { m_stack->setMinimumHeight(showsComparison() ? 0 : theme().px(40)); };
+  connect(m_stack, &QStackedWidget::currentChanged, this, least);
+  connect(&theme(), &Theme::changed, this, least);
+  least();
   m_undo = new NoticeBar;
   column->addLayout(inset(m_undo));
   addGap(column, 4);
