@@ -54,7 +54,7 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
   ready.tokens = counts_of(segment);
   ready.work = segment.work;
 
-  SegmentInfo about = segment_info(segment, network.info(), working);
+  SegmentInfo about = segment_info(segment.modality, segment.first_original, network.info(), working);
   RetainedSlots retained;
   if (recipe.whole_cache() && !working.thread.empty()) {
     retained = take_retained(working.cache, working.origins, working.decode_policy.get());
@@ -69,8 +69,9 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
   const auto after_layer = [&](std::int64_t layers_done) {
     if (full == nullptr) event.compact_ready(working, layers_done);
   };
-  const SegmentPrefill prefill = prefill_segment(network.text(), segment, working, &event.compressor(), pruner ? &*pruner : nullptr, after_layer,
-                                                 all_rows ? LogitRows::kAll : LogitRows::kLast, emit, interrupt);
+  const SegmentPrefill prefill =
+      prefill_segment(network.text(), segment, working, &event.compressor(), pruner ? &*pruner : nullptr, after_layer,
+                      all_rows ? LogitRows::kAll : LogitRows::kLast, emit, interrupt);
   ready.timings.statistics = event.statistics_ms() + (pruner ? pruner->statistics_ms() : 0.0);
   ready.timings.prefill = prefill.elapsed_ms - ready.timings.statistics - event.compress_ms();
   if (full != nullptr) {
@@ -97,7 +98,8 @@ SharedPrefill::SharedPrefill(LoadedModel& model, MediaOpener* opener, std::span<
     : info_(model.network->info()), full_(model.network->text().kv_shape()) {
   const Stopwatch watch;
   segment_ = prepare_segment(model, opener, thread, pins, max_new_tokens, nullptr, full_, timings_, nullptr, emit, interrupt);
-  for (const Recipe* recipe : recipes) events_.emplace_back(*recipe, segment_info(segment_, info_, full_));
+  const SegmentInfo about = segment_info(segment_.modality, segment_.first_original, info_, full_);
+  for (const Recipe* recipe : recipes) events_.emplace_back(*recipe, about);
   Audience audience(events_);
   const SegmentPrefill prefill =
       prefill_segment(model.network->text(), segment_, full_, &audience, nullptr, {}, LogitRows::kLast, emit, interrupt);

@@ -18,6 +18,7 @@
 #include "engine/generation/segment_event.h"
 #include "engine/generation/turn_pins.h"
 #include "engine/generation/turn_runner.h"
+#include "engine/generation/turn_segment.h"
 
 namespace winnow {
 namespace {
@@ -167,8 +168,6 @@ LayerSlots layer_slots(const Recipe& recipe, const SegmentInfo& about, bool keep
   return slots;
 }
 
-std::int64_t blocks_for(std::int64_t slots) { return (slots + KvCache::kBlockSlots - 1) / KvCache::kBlockSlots; }
-
 struct ForeseenCache {
   std::int64_t slots = 0;        // of all layers and heads, after the event
   std::int64_t peak_blocks = 0;  // the most at a time
@@ -179,7 +178,7 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots) {
   const KvShape& shape = before.shape();
   std::int64_t held = 0;
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    for (std::int64_t head = 0; head < shape.kv_heads; ++head) held += blocks_for(before.slots(layer, head));
+    for (std::int64_t head = 0; head < shape.kv_heads; ++head) held += KvCache::blocks_for(before.slots(layer, head));
   }
   ForeseenCache cache;
   cache.peak_blocks = held;
@@ -191,15 +190,15 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots) {
       cache.slots += stay;
       if (stay == all) continue;
       const std::int64_t untouched = beside / KvCache::kBlockSlots;
-      const std::int64_t fresh = blocks_for(stay) - untouched;
+      const std::int64_t fresh = KvCache::blocks_for(stay) - untouched;
       cache.peak_blocks = std::max(cache.peak_blocks, held + fresh);
-      held += fresh - (blocks_for(all) - untouched);
+      held += fresh - (KvCache::blocks_for(all) - untouched);
     }
   };
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
       const std::int64_t earlier = before.slots(layer, head);
-      held += blocks_for(earlier + slots.appended[static_cast<std::size_t>(layer)]) - blocks_for(earlier);
+      held += KvCache::blocks_for(earlier + slots.appended[static_cast<std::size_t>(layer)]) - KvCache::blocks_for(earlier);
     }
     cache.peak_blocks = std::max(cache.peak_blocks, held);
     if (slots.compacted_on_the_way) compact(layer);
@@ -226,15 +225,8 @@ Planned TurnPlanner::plan(const Turn& asked, const ConversationSlot& slot, const
   Conversation working = start_of_turn(turn, slot, shape);
   const ForeseenSegment segment = foresee(model_, opener_, turn, recipe, working, interrupt);
 
-  SegmentInfo about;
-  about.tokens = segment.tokens();
-  about.modality = segment.modality;
+  SegmentInfo about = segment_info(segment.modality, working.next_original(), info, working);
   about.pinned = segment.pinned;
-  about.first_original = working.next_original();
-  about.layers = shape.layers;
-  about.kv_heads = info.kv_heads;
-  about.heads = info.heads;
-  about.compressed_before = working.compressed;
   RetainedSlots retained;
   if (recipe.whole_cache() && !working.thread.empty()) {
     for (const Modality modality : segment.modality) working.origins.push_back({modality, -1, -1, -1, -1});

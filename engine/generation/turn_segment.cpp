@@ -128,11 +128,12 @@ TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<c
   return segment;
 }
 
-SegmentInfo segment_info(const TurnSegment& segment, const ModelInfo& model, const Conversation& working) {
+SegmentInfo segment_info(std::span<const Modality> modality, std::int32_t first_original, const ModelInfo& model,
+                         const Conversation& working) {
   SegmentInfo about;
-  about.tokens = segment.tokens();
-  about.modality = segment.modality;
-  about.first_original = segment.first_original;
+  about.tokens = std::ssize(modality);
+  about.modality = modality;
+  about.first_original = first_original;
   about.layers = working.cache.shape().layers;
   about.kv_heads = model.kv_heads;
   about.heads = model.heads;

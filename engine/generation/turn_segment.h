@@ -45,7 +45,9 @@ TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<c
                             int max_new_tokens, const Recipe* recipe, Conversation& working, TimingsMs& timings, TurnTrace* trace, const EmitEvent& emit,
                             const InterruptToken& interrupt);
 
-// The segment as compression sees it; it and working's pinned tokens must outlive what is made from the result.
-SegmentInfo segment_info(const TurnSegment& segment, const ModelInfo& model, const Conversation& working);
+// A segment as compression sees it, after what `working` holds; modality and working's pinned tokens must outlive what is made from the
+// result.
+SegmentInfo segment_info(std::span<const Modality> modality, std::int32_t first_original, const ModelInfo& model,
+                         const Conversation& working);
 
 }  // namespace winnow

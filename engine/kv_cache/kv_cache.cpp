@@ -41,8 +41,6 @@ struct BlockTable {
   bool stale = true;
 };
 
-std::int64_t blocks_for(std::int64_t slots) { return (slots + kBlockSlots - 1) / kBlockSlots; }
-
 }  // namespace
 
 class KvCache::Impl {

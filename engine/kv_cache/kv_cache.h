@@ -47,6 +47,8 @@ struct DeviceBlocks {
 class KvCache {
  public:
   static constexpr std::int64_t kBlockSlots = 64;
+  // Blocks that so many slots of a head take.
+  static constexpr std::int64_t blocks_for(std::int64_t slots) { return (slots + kBlockSlots - 1) / kBlockSlots; }
 
   explicit KvCache(const KvShape& shape);
   ~KvCache();

@@ -39,7 +39,7 @@ std::vector<Part> split(const KvCache& cache, std::int64_t layer) {
   for (std::int64_t head = 0; head < kv_heads; ++head) {
     const std::int64_t slots = cache.slots(layer, head);
     require(slots > 0, "decode attention needs the token's own slot in every head");
-    const std::int64_t blocks = (slots + KvCache::kBlockSlots - 1) / KvCache::kBlockSlots;
+    const std::int64_t blocks = KvCache::blocks_for(slots);
     const std::int64_t count = std::clamp<std::int64_t>(blocks / kPartBlocks, 1, wanted);
     const std::int64_t stride = (blocks + count - 1) / count;
     for (std::int64_t block = 0; block < blocks; block += stride) {

@@ -1,9 +1,9 @@
 // Pictures of comparisons and of a checked answer, for people to look at.
-#include <QDir>
 #include <QPushButton>
 #include <QToolButton>
 
 #include "tests/support/scripted_comparison.h"
+#include "tests/ui/support/screenshot.h"
 #include "tests/ui/support/window_fixture.h"
 #include "ui/compare/column_view.h"
 #include "ui/compare/comparison_setup.h"
@@ -54,18 +54,7 @@ class ComparisonScreenshots : public WindowTest {
   bool ended() {
     return waitUntil([this] { return !controller().busy() && m_window->comparison()->model()->comparison().id != 0; });
   }
-  void shoot(const QString& name) {
-    QTest::qWait(200);
-    const QImage image = m_window->grab().toImage();
-    ASSERT_FALSE(image.isNull());
-    QStringList folders{QStringLiteral(WINNOW_SCREENSHOTS)};
-    const QString wanted = qEnvironmentVariable("WINNOW_SCREENSHOT_DIR");
-    if (!wanted.isEmpty()) folders << wanted;
-    for (const QString& folder : folders) {
-      ASSERT_TRUE(QDir().mkpath(folder));
-      ASSERT_TRUE(image.save(QDir(folder).filePath(name + QStringLiteral(".png"))));
-    }
-  }
+  void shoot(const QString& name) { saveScreenshot(name, m_window.get()); }
 
   std::vector<std::string> m_answers = {
       "The star is **red**. After it come:\n\n1. a blue circle\n2. a card with the letter K\n3. a green square\n\nThe star is seen from 0 "

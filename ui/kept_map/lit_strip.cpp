@@ -25,7 +25,7 @@ LitStrip::LitStrip(KeptMapModel& model, MediaPreview& preview, const KeptHeatMap
   setToolTip(accessibleName());
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   connect(&m_model, &KeptMapModel::mapChanged, this, &LitStrip::onMap);
-  connect(&m_model, &KeptMapModel::sharesChanged, this, &LitStrip::onSelection);
+  connect(&m_model, &KeptMapModel::sharesChanged, this, &LitStrip::onShares);
   connect(&m_model, &KeptMapModel::selectionChanged, this, &LitStrip::onSelection);
   connect(&theme(), &Theme::changed, this, [this] { updateGeometry(); });
   connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int index, double, const QImage& image) {
@@ -81,16 +81,22 @@ void LitStrip::onMap() {
     }
     if (!seconds.empty()) m_asked.insert(m_preview.thumbnails(media.path, media.kind, seconds, kBound), number);
   }
-  onSelection();
+  onShares();
 }
 
-void LitStrip::onSelection() {
+void LitStrip::onShares() {
   m_most = 0.0;
   if (m_model.isEmpty() || isHidden()) return;
   for (int part = 0; part < static_cast<int>(m_model.parts().size()); ++part) {
     if (isFrame(part)) m_most = std::max(m_most, m_model.meanShare(part));
   }
-  setAccessibleDescription(tr("%1: %2 kept, mean over the layers").arg(m_model.partName(m_model.part()), formatShare(m_model.meanShare(m_model.part()))));
+  onSelection();
+}
+
+void LitStrip::onSelection() {
+  if (m_model.isEmpty() || isHidden()) return;
+  const int part = m_model.part();
+  setAccessibleDescription(tr("%1: %2 kept, mean over the layers").arg(m_model.partName(part), formatShare(m_model.meanShare(part))));
   update();
 }
 
@@ -100,6 +106,9 @@ void LitStrip::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::SmoothPixmapTransform);
   const Colors& c = theme().colors();
   const auto parts = static_cast<int>(m_model.parts().size());
+  const auto isFrameOf = [&](int part, int number) {
+    return part >= 0 && part < parts && isFrame(part) && m_model.parts()[static_cast<std::size_t>(part)].media == number;
+  };
   const auto column = [this](int part) {
     const QRectF cell = m_heatMap.cellRect(0, part);
     return QRectF(cell.left(), 0, cell.width(), height());
@@ -107,10 +116,10 @@ void LitStrip::paintEvent(QPaintEvent*) {
   // Each thumbnail reaches half way to its neighbours.
   for (const auto& [number, of] : m_thumbnails) {
     int first = of.empty() ? 0 : of.front().part;
-    while (first > 0 && isFrame(first - 1) && m_model.parts()[static_cast<std::size_t>(first - 1)].media == number) --first;
+    while (isFrameOf(first - 1, number)) --first;
     for (std::size_t i = 0; i < of.size(); ++i) {
       int last = i + 1 < of.size() ? (of[i].part + of[i + 1].part) / 2 : of[i].part;
-      while (i + 1 == of.size() && last + 1 < parts && isFrame(last + 1) && m_model.parts()[static_cast<std::size_t>(last + 1)].media == number) ++last;
+      while (i + 1 == of.size() && isFrameOf(last + 1, number)) ++last;
       const QRectF area = column(first).united(column(last));
       first = last + 1;
       painter.fillRect(area, c.border);

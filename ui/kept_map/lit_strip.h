@@ -39,6 +39,7 @@ class LitStrip : public QWidget {
     QImage image;
   };
   void onMap();
+  void onShares();
   void onSelection();
   bool isFrame(int part) const;
 
