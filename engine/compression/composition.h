@@ -121,6 +121,9 @@ struct Composition {
   bool faithful_clip = false;  // budgets clipped without redistribution, as the paper prints it; the total may differ from the request
   bool closed_ranks = false;   // keys move so that slots are met at consecutive positions (rope_mode in_cache)
   bool skip_outer_layers = false;  // layers 0, 1 and the last are never compressed (D2O's code)
+  // The event waits for the first answer token, whose attention joins the scores and which competes too (MEDA's and D2O's code). Budgets are
+  // the prompt's.
+  bool event_at_first_decode = false;
 };
 
 }  // namespace winnow

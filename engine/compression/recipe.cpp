@@ -45,6 +45,14 @@ void check_decode(const Composition& parts) {
   }
 }
 
+// One more row can be added to what it is made of.
+bool adds_rows(const Scorer& scorer) {
+  StatisticsNeed sums;
+  sums.rows = RowRule::all();
+  sums.column_sums = true;
+  return scorer.needs().attention == std::vector<StatisticsNeed>{sums} && !scorer.needs().cross_modal && !scorer.needs().elite;
+}
+
 void check_parts(const Composition& composition) {
   const bool has_allocator = composition.allocator != nullptr;
   const bool has_scorer = composition.scorer != nullptr;
@@ -97,6 +105,9 @@ void check_parts(const Composition& composition) {
   }
   if (composition.closed_ranks && (composition.reduction.kind != Reduction::Kind::kDrop || composition.decode.accumulates)) {
     refuse("rope", "positions inside the cache are for methods that only drop tokens; this one merges them or follows their attention");
+  }
+  if (composition.event_at_first_decode && !adds_rows(*composition.scorer)) {
+    refuse("event_at_first_decode", "the first answer token's attention can only be added to accumulated attention; " + scorer + " is made of other numbers");
   }
   check_decode(composition);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -31,6 +33,27 @@ void add_measure(LayerMeasure& mean, const LayerMeasure& of_set, std::ptrdiff_t 
   for (std::size_t i = 0; i < mean.size() && !of_set.empty(); ++i) mean[i] += of_set[std::min(i, of_set.size() - 1)] / static_cast<double>(sets);
 }
 
+// Adds the attention of the candidates' last token, which the sums have no column for yet.
+void add_row(RowStatistics& statistics, const DecodeRow& row, const SegmentInfo& candidates) {
+  require(statistics.column_squares.empty(), "SegmentCompressor: squares of a first answer token's attention are not followed");
+  HeadScores wider{candidates.kv_heads, candidates.tokens, {}};
+  for (std::int64_t head = 0; head < candidates.kv_heads; ++head) {
+    const std::span<const float> attention = row.probabilities[static_cast<std::size_t>(candidates.first_head + head)];
+    require(std::ssize(attention) >= candidates.tokens, "SegmentCompressor: a row without the segment");
+    // Candidates are the last slots; those before them stay anyway.
+    const std::span<const float> past = attention.first(attention.size() - static_cast<std::size_t>(candidates.tokens));
+    const std::span<const float> own = attention.subspan(past.size());
+    const std::span<const float> sums = statistics.column_sums.row(head);
+    std::transform(sums.begin(), sums.end(), own.begin(), std::back_inserter(wider.values), std::plus<>());
+    wider.values.push_back(own.back());
+    if (statistics.past_sums.empty()) continue;
+    std::vector<float>& earlier = statistics.past_sums[static_cast<std::size_t>(head)];
+    std::transform(earlier.begin(), earlier.end(), past.begin(), earlier.begin(), std::plus<>());
+  }
+  statistics.column_sums = std::move(wider);
+  statistics.row_count += 1;
+}
+
 }  // namespace
 
 SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& segment) : recipe_(recipe), segment_(segment), sets_(segment) {
@@ -40,7 +63,8 @@ SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& se
   const Composition& parts = recipe.composition();
   const auto layers = static_cast<std::size_t>(segment.layers);
   will_compress_ = bound_event();
-  const bool follows_decode = recipe.compresses() && parts.decode.accumulates;
+  awaits_first_token_ = will_compress_ && parts.event_at_first_decode;
+  const bool follows_decode = awaits_first_token_ || (recipe.compresses() && parts.decode.accumulates);
   wants_views_ = n > 0 && !recipe.needs().empty() && (will_compress_ || follows_decode);
   if (wants_views_) {
     seen_.assign(layers, false);
@@ -230,6 +254,33 @@ void SegmentCompressor::on_layer(const LayerView& view, StatisticsMemo& shared) 
   statistics_ms_ += watch.elapsed_ms() + charged_ms;
 }
 
+void SegmentCompressor::add_first_token() {
+  require(awaits_first_token_ && with_first_token_.empty(), "SegmentCompressor: no first token is awaited");
+  with_first_token_.assign(segment_.modality.begin(), segment_.modality.end());
+  with_first_token_.push_back(Modality::kText);
+  segment_.modality = with_first_token_;
+  segment_.tokens += 1;
+  sets_ = CandidateSets(segment_);
+  if (kept_new_rows_ > 0) kept_new_rows_ = segment_.tokens;
+}
+
+void SegmentCompressor::on_first_token(std::int64_t layer, const DecodeRow& row) {
+  require(awaits_first_token_ && !with_first_token_.empty() && std::ssize(row.probabilities) == segment_.kv_heads,
+          "SegmentCompressor: an unexpected first token");
+  const Stopwatch watch;
+  const auto index = static_cast<std::size_t>(layer);
+  const auto sets = sets_.of_layer(layer);
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    add_row(accumulated_.at(index)[set], row, sets[set].info);
+    LayerStatistics seen;
+    seen.layer = layer;
+    seen.by_rows.push_back(accumulated_[index][set]);
+    scores_[index][set] = joined(recipe_.composition().scorer->score(seen, sets[set].info));
+  }
+  if (++first_token_layers_ == segment_.layers) awaits_first_token_ = false;
+  statistics_ms_ += watch.elapsed_ms();
+}
+
 // As the recipe's granularity wants them; what is not finite ranks last.
 HeadScores SegmentCompressor::joined(HeadScores scores) const {
   if (scores.empty()) return scores;
@@ -240,7 +291,7 @@ HeadScores SegmentCompressor::joined(HeadScores scores) const {
 
 bool SegmentCompressor::plan_ready(std::int64_t layer) const {
   require(layer >= 0 && layer < segment_.layers, "SegmentCompressor: no such layer");
-  if (!will_compress_ || budgets_.empty()) return false;
+  if (!will_compress_ || awaits_first_token_ || budgets_.empty()) return false;
   return !wants_views() || seen_[static_cast<std::size_t>(layer)];
 }
 

@@ -2,7 +2,7 @@
 //
 // Made per segment by engine/generation and given to TextDecoder::prefill_layer as observer. The caller applies each plan with apply_plan()
 // (compression_event.h): at once for layers whose plan is ready, the rest after the last layer. Recipe and what SegmentInfo borrows must
-// outlive it. It moves no memory and knows no model. With SegmentInfo::retained (turn policy whole) every slot of the cache is a candidate,
+// outlive it. With the recipe's event_at_first_decode no plan is ready before the first answer token's attention has been shown too. It moves no memory and knows no model. With SegmentInfo::retained (turn policy whole) every slot of the cache is a candidate,
 // and a text segment that is too short for an event of its own is protected. Engine thread only.
 #pragma once
 
@@ -41,6 +41,14 @@ class SegmentCompressor : public PrefillObserver {
   void on_layer(const LayerView& view) override;
   // The same where others watch the same layer of the same segment. What they have computed already counts in statistics_ms() nevertheless.
   void on_layer(const LayerView& view, StatisticsMemo& memo);
+
+  // The recipe's event comes after the first answer token, and one of the next two has not been said yet: no plan is ready.
+  bool awaits_first_token() const { return awaits_first_token_; }
+  // After the prefill: the token becomes the segment's last, and its attention is shown for every layer once.
+  void add_first_token();
+  void on_first_token(std::int64_t layer, const DecodeRow& row);
+  // The answer has none that is read: the event is about the prompt alone.
+  void without_first_token() { awaits_first_token_ = false; }
 
   // Nothing more has to be seen for this layer's plan. With static budgets true right after the layer's on_layer() (from the start if no
   // views are wanted: the caller knows which layers are prefilled), with dynamic budgets after the last layer's.
@@ -102,10 +110,13 @@ class SegmentCompressor : public PrefillObserver {
 
   const Recipe& recipe_;
   SegmentInfo segment_;
+  std::vector<Modality> with_first_token_;  // what segment_ borrows then
   CandidateSets sets_;
   std::int64_t kept_new_rows_ = 0;  // of a short text segment in an event over the whole cache
   bool will_compress_ = false;
   bool wants_views_ = false;
+  bool awaits_first_token_ = false;
+  std::int64_t first_token_layers_ = 0;  // that have shown its attention
   BudgetBounds bounds_;
   std::vector<std::int64_t> budgets_;
   std::vector<bool> seen_;

@@ -22,8 +22,8 @@ double typical_speed(std::vector<double> step_ms) {
 
 }  // namespace
 
-AnswerLoop::AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation,
-                       const EmitEvent& emit, std::function<void()> on_first_text)
+AnswerLoop::AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits, std::optional<FirstStep> first_step, const Sampling& sampling,
+                       Conversation& conversation, const EmitEvent& emit, std::function<void()> on_first_text)
     : model_(model),
       sampling_(sampling),
       conversation_(conversation),
@@ -32,8 +32,9 @@ AnswerLoop::AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits,
       sampler_(sampling),
       detokenizer_(*model.tokenizer, SpecialTokens::kSkip),
       stops_(sampling.stop_strings),
+      first_step_(std::move(first_step)),
       logits_(first_logits),
-      first_generated_(conversation.next_original()) {
+      first_generated_(conversation.next_original() - (first_step_ ? 1 : 0)) {
   answer_.layers = slot_counts(conversation, model.network->image_token_id(), first_generated_);
 }
 
@@ -73,16 +74,25 @@ bool AnswerLoop::step(const InterruptToken& interrupt) {
   if (state == Interrupt::kStop) return end(StopReason::kInterrupted);
   const at::Tensor on_host = logits_.to(at::kCPU);  // waits for the device; the tensor itself on a CPU
   const std::span<const float> scores(on_host.const_data_ptr<float>(), static_cast<std::size_t>(on_host.numel()));
-  const std::int64_t token = sampler_.sample(scores, conversation_.token_ids);
+  const bool read_before = steps_ == 0 && first_step_;
+  const std::span<const std::int64_t> ids = conversation_.token_ids;
+  const std::int64_t token = sampler_.sample(scores, read_before ? ids.first(ids.size() - 1) : ids);
   answer_.token_ids.push_back(token);
   if (model_.stop_token_ids.contains(token)) return end(StopReason::kStopToken);
   deliver(stops_.push(detokenizer_.push(token)));
   if (stops_.matched()) return end(StopReason::kStopString);
   if (steps_ + 1 == sampling_.max_new_tokens) return end(StopReason::kLength);
 
-  const Stopwatch watch;
-  logits_ = decode_step(*model_.network, conversation_, token);
-  const double elapsed = watch.elapsed_ms();
+  double elapsed = 0.0;
+  if (read_before) {
+    require(token == first_step_->token, "AnswerLoop: another first token than the one that was read");
+    logits_ = first_step_->logits;
+    elapsed = first_step_->elapsed_ms;
+  } else {
+    const Stopwatch watch;
+    logits_ = decode_step(*model_.network, conversation_, token);
+    elapsed = watch.elapsed_ms();
+  }
   answer_.decode_total_ms += elapsed;
   if (steps_ > 0) step_ms_.push_back(elapsed);
   ++steps_;

@@ -8,6 +8,7 @@
 #include <ATen/ATen.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/base/stopwatch.h"
 #include "engine/generation/conversation.h"
+#include "engine/generation/first_step.h"
 #include "engine/generation/loaded_model.h"
 #include "engine/sampling/sampler.h"
 #include "engine/sampling/sampling.h"
@@ -34,10 +36,11 @@ struct Answer {
 
 class AnswerLoop {
  public:
-  // model and conversation must outlive it. first_logits: fp32 [vocabulary] on any device, of the last prompt position. Generated tokens that
+  // model and conversation must outlive it. first_logits: fp32 [vocabulary] on any device, of the last prompt position. first_step: the first
+  // token where the conversation holds it already; it must be the one that first_logits and sampling give. Generated tokens that
   // the model has read are appended to the conversation's cache, origins and ids. on_first_text runs before the first delta.
-  AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits, const Sampling& sampling, Conversation& conversation,
-             const EmitEvent& emit, std::function<void()> on_first_text);
+  AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits, std::optional<FirstStep> first_step, const Sampling& sampling,
+             Conversation& conversation, const EmitEvent& emit, std::function<void()> on_first_text);
 
   // The next token. False when the answer has come to its end.
   bool step(const InterruptToken& interrupt);
@@ -57,6 +60,7 @@ class AnswerLoop {
   Sampler sampler_;
   Detokenizer detokenizer_;
   StopMatcher stops_;
+  std::optional<FirstStep> first_step_;
   at::Tensor logits_;  // of the last position read
   std::int32_t first_generated_;
   int steps_ = 0;

@@ -100,7 +100,8 @@ Agreement score_answer(const LoadedModel& model, std::span<const std::int64_t> t
       agreement.differences.push_back(std::move(difference));
     }
     if (i + 1 == tokens.size()) break;
-    own.logits = decode_step(*model.network, own.state, tokens[i]);
+    const bool read_before = i == 0 && own.first_step;
+    own.logits = read_before ? own.first_step->logits : decode_step(*model.network, own.state, tokens[i]);
     full.logits = decode_step(*model.network, full.state, tokens[i]);
   }
   if (!tokens.empty()) {

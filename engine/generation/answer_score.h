@@ -6,11 +6,13 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "engine/base/interrupt.h"
 #include "engine/generation/conversation.h"
+#include "engine/generation/first_step.h"
 #include "engine/generation/loaded_model.h"
 #include "engine/metrics/agreement.h"
 
@@ -20,6 +22,7 @@ namespace winnow {
 struct AnswerStart {
   Conversation state;
   at::Tensor logits;  // fp32 [vocabulary], of the last prompt position
+  std::optional<FirstStep> first_step;  // what `state` holds of the answer already
 };
 
 // own, full: forks, used up. Throws Interrupted for Stop too: half a score is none. Throws Exception(kNumericFailure) on logits that are

@@ -29,10 +29,13 @@ ComparedAnswer::ComparedAnswer(LoadedModel& model, MediaOpener* opener, const Co
       say_(say),
       working_(asked.shared ? shared.full().fork() : Conversation(shared.full().cache.shape())) {
   say_(ColumnStarted{asked.shared.has_value()});
-  ReadyTurn ready = asked.shared ? shared.compress(*asked.shared, working_, say_)
-                                 : prefill_turn(model, opener, asked.turn, working_, nullptr, nullptr, say_, interrupt);
+  const ChooseFirst first = sampled_first(model, asked.turn.sampling);
+  ReadyTurn ready = asked.shared ? shared.compress(*asked.shared, first, working_, say_)
+                                 : prefill_turn(model, opener, asked.turn, first, working_, nullptr, nullptr, say_, interrupt);
   before_ms_ = asked.shared ? shared.waited_ms(*asked.shared) : take_vision_pass(ready.timings, shared.timings());
-  if (scores == ColumnScores::kAll && !is_full(working_, shared.full())) start_ = AnswerStart{working_.fork(), ready.first_logits};
+  if (scores == ColumnScores::kAll && (ready.first_step || !is_full(working_, shared.full()))) {
+    start_ = AnswerStart{working_.fork(), ready.first_logits, ready.first_step};
+  }
   answer_.emplace(model, asked.turn, std::move(ready), working_, say_, [this] { return elapsed_ms(); });
   before_ms_ = elapsed_ms();
 }
@@ -55,7 +58,7 @@ void ComparedAnswer::score(const InterruptToken& interrupt) {
   Agreement agreement;
   agreement.tokens = std::ssize(working_.answer_ids);
   if (start_) {
-    agreement = score_answer(model_, working_.answer_ids, text_, std::move(*start_), {shared_.full().fork(), shared_.first_logits()}, interrupt);
+    agreement = score_answer(model_, working_.answer_ids, text_, std::move(*start_), {shared_.full().fork(), shared_.first_logits(), {}}, interrupt);
     start_.reset();
   }
   say_(Scored{std::move(agreement)});

@@ -20,16 +20,20 @@ class PolicyObserver : public DecodeObserver {
 
 }  // namespace
 
-at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token) {
+at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* observer) {
   const std::vector<std::int64_t> position(static_cast<std::size_t>(model.position_axes()), conversation.next_position);
   const std::int32_t original = conversation.next_original();
   // Origins first: a decode-phase method may look the new token up while its layer runs.
   conversation.origins.push_back(TokenOrigin{Modality::kText, -1, -1, -1, -1});
   conversation.token_ids.push_back(token);
-  PolicyObserver observer(conversation);
-  at::Tensor logits = model.text().decode(token, position, original, conversation.cache, conversation.decode_policy ? &observer : nullptr);
+  at::Tensor logits = model.text().decode(token, position, original, conversation.cache, observer);
   conversation.next_position += 1;
   return logits;
+}
+
+at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token) {
+  PolicyObserver observer(conversation);
+  return append_step(model, conversation, token, conversation.decode_policy ? &observer : nullptr);
 }
 
 }  // namespace winnow

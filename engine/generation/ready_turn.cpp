@@ -43,8 +43,8 @@ TokenCounts counts_of(const TurnSegment& segment) {
 
 }  // namespace
 
-ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn, Conversation& working, std::optional<Conversation>* full,
-                       TurnTrace* trace, const EmitEvent& emit, const InterruptToken& interrupt) {
+ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn, const ChooseFirst& first, Conversation& working,
+                       std::optional<Conversation>* full, TurnTrace* trace, const EmitEvent& emit, const InterruptToken& interrupt) {
   const VisionLanguageModel& network = *model.network;
   const Recipe recipe = recipe_for(turn.recipe, network.info());
   ReadyTurn ready;
@@ -78,12 +78,13 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
     *full = working.fork();
     (*full)->thread = turn.messages;
   }
+  ready.first_logits = prefill.last_logits();
+  ready.first_step = read_first_token(network, event.compressor(), first, ready.first_logits, working);
   event.finish(working, emit);
   working.compressed = working.compressed || (pruner && segment.visual_tokens > 0);
   ready.timings.compress = event.compress_ms();
   ready.report = event.report(working, network.info());
   if (segment.pins_above_budget || (pruner && pruner->pins_above_budget())) ready.report.notes.push_back(CompressionNote::kPinsAboveBudget);
-  ready.first_logits = prefill.last_logits();
   if (trace != nullptr) {
     trace->input_ids = at::tensor(segment.token_ids, at::kLong);
     trace->position_ids = positions.to(at::kCPU).contiguous();
@@ -95,10 +96,10 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
 
 SharedPrefill::SharedPrefill(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, std::span<const Pin> pins,
                              int max_new_tokens, std::span<const Recipe* const> recipes, const EmitEvent& emit, const InterruptToken& interrupt)
-    : info_(model.network->info()), full_(model.network->text().kv_shape()) {
+    : network_(*model.network), full_(model.network->text().kv_shape()) {
   const Stopwatch watch;
   segment_ = prepare_segment(model, opener, thread, pins, max_new_tokens, nullptr, full_, timings_, nullptr, emit, interrupt);
-  const SegmentInfo about = segment_info(segment_.modality, segment_.first_original, info_, full_);
+  const SegmentInfo about = segment_info(segment_.modality, segment_.first_original, network_.info(), full_);
   for (const Recipe* recipe : recipes) events_.emplace_back(*recipe, about);
   Audience audience(events_);
   const SegmentPrefill prefill =
@@ -108,16 +109,17 @@ SharedPrefill::SharedPrefill(LoadedModel& model, MediaOpener* opener, std::span<
   shared_ms_ = watch.elapsed_ms() - audience.elapsed_ms();
 }
 
-ReadyTurn SharedPrefill::compress(std::size_t index, Conversation& working, const EmitEvent& emit) {
+ReadyTurn SharedPrefill::compress(std::size_t index, const ChooseFirst& first, Conversation& working, const EmitEvent& emit) {
   SegmentEvent& event = events_.at(index);
   working.cache.reset_peak();
-  event.finish(working, emit);
   ReadyTurn ready;
+  ready.first_step = read_first_token(network_, event.compressor(), first, first_logits_, working);
+  event.finish(working, emit);
   ready.tokens = counts_of(segment_);
   ready.timings = timings_;
   ready.timings.statistics = event.statistics_ms();
   ready.timings.compress = event.compress_ms();
-  ready.report = event.report(working, info_);
+  ready.report = event.report(working, network_.info());
   ready.first_logits = first_logits_;
   return ready;
 }

@@ -14,6 +14,7 @@
 #include "engine/api/requests.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/stopwatch.h"
+#include "engine/generation/first_step.h"
 #include "engine/generation/loaded_model.h"
 #include "engine/generation/segment_event.h"
 #include "engine/generation/turn_segment.h"
@@ -28,12 +29,14 @@ struct ReadyTurn {
   TimingsMs timings;    // all but ttft and decode_total
   TurnWork work;
   at::Tensor first_logits;  // fp32 [vocabulary], of the last prompt position
+  std::optional<FirstStep> first_step;  // where the event came after it
 };
 
 // The messages that `working` does not hold yet, under turn.recipe. A layer whose budget is known is compacted before the next begins, unless
-// `full` is given: it becomes the conversation with the prefilled segment, uncompressed. opener, full and trace may be null. Errors: Exception, Interrupted (working is then of no use).
-ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn, Conversation& working, std::optional<Conversation>* full,
-                       TurnTrace* trace, const EmitEvent& emit, const InterruptToken& interrupt);
+// `full` is given: it becomes the conversation with the prefilled segment, uncompressed. opener, full and trace may be null; first: asked
+// where the event comes after the first answer token. Errors: Exception, Interrupted (working is then of no use).
+ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn, const ChooseFirst& first, Conversation& working,
+                       std::optional<Conversation>* full, TurnTrace* trace, const EmitEvent& emit, const InterruptToken& interrupt);
 
 // One prefill of a whole thread that several recipes watch. It stays in full; each recipe compresses a fork, which shares what it keeps.
 class SharedPrefill {
@@ -47,13 +50,13 @@ class SharedPrefill {
   const Conversation& full() const { return full_; }
   const at::Tensor& first_logits() const { return first_logits_; }
   const TimingsMs& timings() const { return timings_; }  // without any recipe's part
-  // Compresses `working`, a fork of full(), under recipe number `index`. Each recipe once.
-  ReadyTurn compress(std::size_t index, Conversation& working, const EmitEvent& emit);
+  // Compresses `working`, a fork of full(), under recipe number `index`. Each recipe once. first: as prefill_turn().
+  ReadyTurn compress(std::size_t index, const ChooseFirst& first, Conversation& working, const EmitEvent& emit);
   // What a turn under this recipe alone would have waited for the prefill.
   double waited_ms(std::size_t index) const { return shared_ms_ + events_.at(index).statistics_ms(); }
 
  private:
-  const ModelInfo& info_;
+  const VisionLanguageModel& network_;
   Conversation full_;
   TimingsMs timings_;
   TurnSegment segment_;

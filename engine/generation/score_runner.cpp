@@ -42,9 +42,11 @@ Agreement ScoreRunner::run(const Score& score, const ConversationSlot& slot, con
   SharedPrefill shared(model_, opener_, turn.messages, turn.pins, static_cast<int>(given.tokens.size()), sharing, emit, interrupt);
 
   Conversation working = one_prefill ? shared.full().fork() : fork_start(slot, given.start, shared.full().cache.shape());
-  ReadyTurn ready = one_prefill ? shared.compress(0, working, emit) : prefill_turn(model_, opener_, turn, working, nullptr, nullptr, emit, interrupt);
-  AnswerStart own{std::move(working), std::move(ready.first_logits)};
-  return score_answer(model_, given.tokens, score.answer, std::move(own), {shared.full().fork(), shared.first_logits()}, interrupt);
+  const ChooseFirst first = given_first(given.tokens);
+  ReadyTurn ready = one_prefill ? shared.compress(0, first, working, emit)
+                                : prefill_turn(model_, opener_, turn, first, working, nullptr, nullptr, emit, interrupt);
+  AnswerStart own{std::move(working), std::move(ready.first_logits), std::move(ready.first_step)};
+  return score_answer(model_, given.tokens, score.answer, std::move(own), {shared.full().fork(), shared.first_logits(), {}}, interrupt);
 }
 
 }  // namespace winnow

@@ -28,7 +28,7 @@ TurnAnswer::TurnAnswer(const LoadedModel& model, const Turn& turn, ReadyTurn rea
                        std::function<double()> since_accepted_ms)
     : turn_(turn),
       working_(working),
-      loop_(model, ready.first_logits, turn.sampling, working, emit,
+      loop_(model, ready.first_logits, std::move(ready.first_step), turn.sampling, working, emit,
             [this, since = std::move(since_accepted_ms)] { finished_.figures.timings_ms.ttft = since(); }) {
   TurnFigures& figures = finished_.figures;
   label(figures, turn);

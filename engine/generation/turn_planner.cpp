@@ -149,10 +149,12 @@ struct LayerSlots {
   std::vector<std::int64_t> appended;           // per layer
   std::vector<std::vector<std::int64_t>> kept;  // per layer and kv head, of the candidates
   bool whole_cache = false;                     // candidates are all slots, not only the segment's
+  bool after_first_token = false;               // which is among what is appended
   bool compacted_on_the_way = false;            // a layer before the next begins; otherwise all after the last
 };
 
-LayerSlots layer_slots(const Recipe& recipe, const SegmentInfo& about, bool keeps_full) {
+// reads_first_token: an answer of more than one token is foreseen, for events that come after the first.
+LayerSlots layer_slots(const Recipe& recipe, const SegmentInfo& about, bool keeps_full, bool reads_first_token) {
   LayerSlots slots;
   slots.appended.assign(static_cast<std::size_t>(about.layers), about.tokens);
   if (recipe.prunes()) {
@@ -162,9 +164,15 @@ LayerSlots layer_slots(const Recipe& recipe, const SegmentInfo& about, bool keep
     for (const std::int64_t appended : slots.appended) slots.kept.emplace_back(static_cast<std::size_t>(about.kv_heads), appended);
     return slots;
   }
-  slots.kept = SegmentCompressor(recipe, about).foreseen_slots();
+  SegmentCompressor compressor(recipe, about);
+  slots.after_first_token = compressor.awaits_first_token() && reads_first_token;
+  if (slots.after_first_token) {
+    compressor.add_first_token();
+    for (std::int64_t& appended : slots.appended) ++appended;
+  }
+  slots.kept = compressor.foreseen_slots();
   slots.whole_cache = about.retained != nullptr;
-  slots.compacted_on_the_way = recipe.static_budgets() && !keeps_full;
+  slots.compacted_on_the_way = recipe.static_budgets() && !keeps_full && !slots.after_first_token;
   return slots;
 }
 
@@ -233,7 +241,7 @@ Planned TurnPlanner::plan(const Turn& asked, const ConversationSlot& slot, const
     retained = take_retained(working.cache, working.origins, working.decode_policy.get());  // of our fork
     about.retained = &retained;
   }
-  const LayerSlots slots = layer_slots(recipe, about, turn.guard == Guard::kRam);
+  const LayerSlots slots = layer_slots(recipe, about, turn.guard == Guard::kRam, turn.sampling.max_new_tokens > 1);
   const ForeseenCache cache = foresee_cache(working.cache, slots);
 
   Planned planned;
@@ -241,7 +249,7 @@ Planned TurnPlanner::plan(const Turn& asked, const ConversationSlot& slot, const
   planned.tokens.visual = segment.visual;
   planned.tokens.text = segment.text;
   planned.tokens.generated = turn.sampling.max_new_tokens;
-  planned.kv_bytes_full = info.kv_bytes_per_token * (about.first_original + working.pruned_tokens + segment.tokens() + segment.pruned);
+  planned.kv_bytes_full = info.kv_bytes_per_token * (about.first_original + working.pruned_tokens + segment.tokens() + segment.pruned + (slots.after_first_token ? 1 : 0));
   planned.kv_bytes_after_event = cache.slots * shape.slot_bytes();
   planned.peak_bytes = cache.peak_blocks * KvCache::kBlockSlots * shape.slot_bytes();
 

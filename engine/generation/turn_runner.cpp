@@ -43,7 +43,7 @@ Finished TurnRunner::run(const Turn& turn, ConversationSlot& slot, const EmitEve
   const TurnStart start = kept_start(turn, slot);
   Conversation working = fork_start(slot, start, model_.network->text().kv_shape());
   try {
-    ReadyTurn ready = prefill_turn(model_, opener_, turn, working, nullptr, trace, emit, interrupt);
+    ReadyTurn ready = prefill_turn(model_, opener_, turn, sampled_first(model_, turn.sampling), working, nullptr, trace, emit, interrupt);
     const TurnWork work = ready.work;
     Finished finished =
         answer_turn(model_, turn, std::move(ready), working, emit, [&] { return since_accepted.elapsed_ms(); }, interrupt);
@@ -66,7 +66,7 @@ Finished TurnRunner::run_from_full(const Turn& turn, ConversationSlot& slot, con
   working.cache = working.cache.on_device(shape.device);
   try {
     std::optional<Conversation> full;
-    ReadyTurn ready = prefill_turn(model_, opener_, whole, working, &full, trace, emit, interrupt);
+    ReadyTurn ready = prefill_turn(model_, opener_, whole, sampled_first(model_, whole.sampling), working, &full, trace, emit, interrupt);
     const TurnWork work = ready.work;
     Finished finished =
         answer_turn(model_, whole, std::move(ready), working, emit, [&] { return since_accepted.elapsed_ms(); }, interrupt);

@@ -95,6 +95,7 @@ constexpr Text kOptions[] = {
     {"tau_scope", SAY("One moving threshold per head, or one per layer.")},
     {"rope", SAY("Rotary positions: as they were, or counted inside the cache, without gaps.")},
     {"sinks", SAY("First tokens that always stay.")},
+    {"event_at_first_decode", SAY("Compress after the first word instead of before it, and count its attention.")},
     {"skip_layers", SAY("Leave the first two layers and the last one as they are.")},
     {"score", SAY("Attention as a sum, or as a mean over the rows that could see the token.")},
     {"gqa_reduce", SAY("How the query heads of a group are joined.")},

@@ -23,6 +23,7 @@ Composition d2o(OptionReader& options) {
   composition.skip_outer_layers = options.flag("skip_layers", false);
   composition.min_fraction = 0.01;
   composition.faithful_clip = options.flag("faithful_clip", false);
+  composition.event_at_first_decode = options.flag("event_at_first_decode", false);
   composition.phase = MethodPhase::kDecode;
   composition.decode.victim = DecodeRule::Victim::kLeastAttention;
   composition.decode.accumulates = true;

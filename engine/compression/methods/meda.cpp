@@ -23,6 +23,7 @@ Composition meda(OptionReader& options) {
   composition.protection.all_text = options.choice<bool>("text_policy", {{"boost", false}, {"hard", true}});
   composition.min_fraction = 0.01;
   composition.faithful_clip = options.flag("faithful_clip", false);
+  composition.event_at_first_decode = options.flag("event_at_first_decode", false);
   return composition;
 }
 

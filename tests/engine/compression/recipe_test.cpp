@@ -77,6 +77,13 @@ TEST(Recipe, RefusesTurnPoliciesAndPositionsThatCannotBe) {
               spec.reducer = "look-m-average";
             }).subject,
             "rope");
+  const Error votes = refusal_of([](RecipeSpec& spec) {
+    spec.method = "meda";
+    spec.options["event_at_first_decode"] = "true";
+    spec.scorer = "snapkv";
+  });
+  EXPECT_EQ(votes.subject, "event_at_first_decode");
+  EXPECT_EQ(votes.reason, "the first answer token's attention can only be added to accumulated attention; window-votes is made of other numbers");
 }
 
 TEST(Recipe, RefusesPartsThatDoNotFit) {

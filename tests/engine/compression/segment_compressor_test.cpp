@@ -137,6 +137,78 @@ TEST(SegmentCompressor, DynamicPlansWaitForTheLastLayer) {
   EXPECT_THROW(compressor.on_layer(view_of(1)), Exception);  // each layer once
 }
 
+// The eight-token fixture, whose last token is the answer's first: scores and plan are those of all eight rows.
+TEST(SegmentCompressor, TheFirstAnswerTokenJoinsTheScores) {
+  const LayerView all = testing::att8_view();
+  LayerView prompt = all;
+  for (at::Tensor* tensor : {&prompt.query, &prompt.key, &prompt.value, &prompt.log_sum_exp}) *tensor = tensor->narrow(1, 0, 7);
+  DecodeRow row;
+  at::Tensor attention = at::zeros({8}, at::kDouble);
+  for (const at::Tensor& logits : testing::dense_logits(all)) attention += at::softmax(logits[7], 0) / 2.0;
+  row.probabilities.resize(1);
+  for (std::int64_t slot = 0; slot < 8; ++slot) row.probabilities.front().push_back(attention[slot].item<float>());
+  const std::vector<Modality> seven(testing::att8_modality().begin(), testing::att8_modality().end() - 1);
+
+  for (const std::string method : {"d2o", "meda"}) {
+    RecipeSpec four;
+    four.budget_tokens = 4;
+    four.min_event_tokens = 0;
+    const Recipe waiting = Recipe::from_parts(four, composition_of(method, {{"event_at_first_decode", "true"}}));
+    SegmentCompressor compressor(waiting, segment_of(seven, 1, 2, 1));
+    compressor.on_layer(prompt);
+    EXPECT_FALSE(compressor.plan_ready(0)) << method;
+    compressor.add_first_token();
+    EXPECT_FALSE(compressor.plan_ready(0)) << method;
+    compressor.on_first_token(0, row);
+    ASSERT_TRUE(compressor.plan_ready(0)) << method;
+
+    const Recipe at_once = Recipe::from_parts(four, composition_of(method));
+    SegmentCompressor reference(at_once, segment_of(testing::att8_modality(), 1, 2, 1));
+    reference.on_layer(all);
+    ASSERT_EQ(compressor.scores(0, 0).size(), 8U) << method;
+    for (std::size_t j = 0; j < 8; ++j) EXPECT_NEAR(compressor.scores(0, 0)[j], reference.scores(0, 0)[j], 1e-5) << method << " " << j;
+    EXPECT_EQ(compressor.plan(0).kept, reference.plan(0).kept) << method;
+    EXPECT_EQ(compressor.plan(0).kept.front().back(), 7) << method << ": the newest token stays";
+
+    // Without it the event is about the prompt alone.
+    SegmentCompressor alone(waiting, segment_of(seven, 1, 2, 1));
+    alone.on_layer(prompt);
+    alone.without_first_token();
+    EXPECT_EQ(alone.plan(0).kept.front().back(), 6) << method;
+  }
+}
+
+// Slots of an earlier turn are before the segment: they get their part of the row, and the segment's part is found behind them.
+TEST(SegmentCompressor, TheFirstAnswerTokenIsSeenByEarlierSlotsToo) {
+  LayerView view = random_view(0, 4, 2, 40, 8, {3, 5});
+  testing::set_log_sum_exp(view);
+  RecipeSpec ten;
+  ten.budget_tokens = 10;
+  ten.turn_policy = TurnPolicy::kFirstOnly;  // an absolute budget would have everything compete again
+  const Recipe recipe = Recipe::from_parts(ten, composition_of("d2o", {{"event_at_first_decode", "true"}}));
+  const std::vector<Modality> visual(40, Modality::kVisual);
+  SegmentCompressor compressor(recipe, segment_of(visual, 1, 4, 2, 20));
+  compressor.on_layer(view);
+  const SegmentCompressor::Accumulated before = compressor.accumulated(0, 1);
+  const std::vector<float> sums(before.sums.begin(), before.sums.end());
+  const std::vector<float> past(before.past_sums.begin(), before.past_sums.end());
+  DecodeRow row;
+  row.probabilities = {std::vector<float>(3 + 41, 0.0F), std::vector<float>(5 + 41, 0.0F)};
+  row.probabilities[1][4] = 0.25F;   // the last earlier slot
+  row.probabilities[1][5] = 0.5F;    // the segment's first
+  row.probabilities[1][45] = 0.125F;  // itself
+  compressor.add_first_token();
+  compressor.on_first_token(0, row);
+  const SegmentCompressor::Accumulated after = compressor.accumulated(0, 1);
+  ASSERT_EQ(after.sums.size(), 41U);
+  EXPECT_FLOAT_EQ(after.sums[0], sums[0] + 0.5F);
+  EXPECT_FLOAT_EQ(after.sums[39], sums[39]);
+  EXPECT_FLOAT_EQ(after.sums[40], 0.125F);
+  ASSERT_EQ(after.past_sums.size(), 5U);
+  EXPECT_FLOAT_EQ(after.past_sums[4], past[4] + 0.25F);
+  EXPECT_FLOAT_EQ(after.past_sums[0], past[0]);
+}
+
 TEST(SegmentCompressor, PositionMethodsNeedNoViews) {
   const Recipe recipe = Recipe::from_parts(share(0.5), composition_of("streaming-llm"));
   SegmentCompressor compressor(recipe, segment_of(modality(), 2, 4, 2));

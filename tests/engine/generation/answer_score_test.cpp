@@ -42,8 +42,8 @@ class AnswerScore : public ::testing::Test {
   };
   Answered answer(const Turn& turn) {
     Conversation state(model_->network->text().kv_shape());
-    ReadyTurn ready = prefill_turn(*model_, &opener_, turn, state, nullptr, nullptr, emit_, InterruptToken());
-    Answered answered{{state.fork(), ready.first_logits}, {}, {}};
+    ReadyTurn ready = prefill_turn(*model_, &opener_, turn, sampled_first(*model_, turn.sampling), state, nullptr, nullptr, emit_, InterruptToken());
+    Answered answered{{state.fork(), ready.first_logits, ready.first_step}, {}, {}};
     answered.text = answer_turn(*model_, turn, std::move(ready), state, emit_, [] { return 0.0; }, InterruptToken()).answer;
     answered.tokens = state.answer_ids;
     return answered;
@@ -53,8 +53,8 @@ class AnswerScore : public ::testing::Test {
     full.recipe = {};
     full.recipe.method = "full";
     Conversation state(model_->network->text().kv_shape());
-    const ReadyTurn ready = prefill_turn(*model_, &opener_, full, state, nullptr, nullptr, emit_, InterruptToken());
-    return {std::move(state), ready.first_logits};
+    const ReadyTurn ready = prefill_turn(*model_, &opener_, full, {}, state, nullptr, nullptr, emit_, InterruptToken());
+    return {std::move(state), ready.first_logits, {}};
   }
 
   // fp32 [tokens, vocabulary]: what precedes each token of the answer, from one pass over prompt and answer without any cache.
@@ -100,12 +100,14 @@ TEST_F(AnswerScore, AgreesWithADenseRecomputationOnTheDemoModel) {
   load(std::string(WINNOW_SOURCE_DIR) + "/resources/demo/model");
   const Message message = demo_question(opener_);
   int differing = 0;
-  for (const char* method : {"snapkv", "streaming-llm", "h2o", "d2o"}) {
+  for (const std::string method : {"snapkv", "streaming-llm", "h2o", "d2o", "d2o late"}) {
     SCOPED_TRACE(method);
-    const Turn turn = question(message, method, 0.05, 48);
+    Turn turn = question(message, method.substr(0, method.find(' ')), 0.05, 48);
+    if (method == "d2o late") turn.recipe.options["event_at_first_decode"] = "true";
     Answered own = answer(turn);
     ASSERT_GT(own.tokens.size(), 2U);
-    AnswerStart replay{own.start.state.fork(), own.start.logits};
+    AnswerStart replay{own.start.state.fork(), own.start.logits, own.start.first_step};
+    ASSERT_EQ(replay.first_step.has_value(), method == "d2o late");
     const Agreement agreement = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken());
 
     const at::Tensor dense = at::log_softmax(dense_logits(turn, own.tokens).to(at::kDouble), 1);
@@ -117,7 +119,8 @@ TEST_F(AnswerScore, AgreesWithADenseRecomputationOnTheDemoModel) {
       EXPECT_EQ(here.argmax().item<std::int64_t>(), own.tokens[i]) << "the greedy answer is its own top choice, replayed";
       same += full.argmax().item<std::int64_t>() == own.tokens[i] ? 1 : 0;
       divergence += at::kl_div(here, full, at::Reduction::Sum, /*log_target=*/true).item<double>();
-      if (i + 1 < own.tokens.size()) replay.logits = decode_step(*model_->network, replay.state, own.tokens[i]);
+      if (i + 1 == own.tokens.size()) break;
+      replay.logits = i == 0 && replay.first_step ? replay.first_step->logits : decode_step(*model_->network, replay.state, own.tokens[i]);
     }
     const auto count = static_cast<double>(own.tokens.size());
     EXPECT_DOUBLE_EQ(agreement.top1, static_cast<double>(same) / count);
