@@ -66,8 +66,10 @@ struct Job {
 };
 
 std::vector<Job> jobs_of(const EvalOptions& options) {
+  std::vector<app::NamedRecipe> saved;
+  for (const std::string& file : options.recipes) saved.push_back(app::readRecipeFile(file));
   const auto plan = [&](const std::vector<double>& retentions) {
-    return app::EvaluationPlan{app::recipeGrid(options.methods, options.retentions.empty() ? retentions : options.retentions), options.seeds};
+    return app::EvaluationPlan{app::recipeGrid(options.methods, options.retentions.empty() ? retentions : options.retentions, saved), options.seeds};
   };
   const app::FfmpegMediaOpener opener;
   app::DatasetOptions reading;
@@ -148,6 +150,10 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
   command.add_option("--needle-depths", options.needle_depths, "depths, evenly from 0 to 100 %")->check(CLI::Range(1, 101))->capture_default_str();
   command.add_option("--needle-trials", options.needle_trials, "videos per length and depth")->check(CLI::Range(1, 1000))->capture_default_str();
   command.add_option("--methods", options.methods, "compression methods")->delimiter(',')->capture_default_str();
+  command.add_option("--recipe", options.recipes, "a recipe saved by the window, beside the methods and at the same shares; may be repeated")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
   command.add_option("--retentions", options.retentions, "shares of the cache that are kept (default 0.5,0.2,0.1,0.05,0.01; --needle 0.1,0.05,0.02,0.01)")->delimiter(',');
   command.add_option("--seeds", options.seeds, "for methods that draw lots")->delimiter(',')->capture_default_str();
   command.add_option("--frames", options.frames, "frames of videos whose line says nothing")->check(CLI::Range(1, 1024))->capture_default_str();

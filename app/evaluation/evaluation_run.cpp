@@ -10,7 +10,7 @@ namespace winnow::app {
 namespace {
 
 struct Wanted {
-  const NamedRecipe* recipe = nullptr;
+  const GridRecipe* recipe = nullptr;
   std::uint64_t seed = 0;
 };
 
@@ -47,13 +47,13 @@ void answerTogether(const EvaluationItem& item, std::span<const Wanted> wanted, 
 
 }  // namespace
 
-std::vector<std::uint64_t> seedsOf(const EvaluationPlan& plan, const NamedRecipe& recipe) {
+std::vector<std::uint64_t> seedsOf(const EvaluationPlan& plan, const GridRecipe& recipe) {
   return recipe.spec.method == "full" ? std::vector<std::uint64_t>{plan.seeds.front()} : plan.seeds;
 }
 
 int plannedAnswers(const EvaluationPlan& plan, std::size_t items) {
   std::size_t perItem = 0;
-  for (const NamedRecipe& recipe : plan.recipes) perItem += seedsOf(plan, recipe).size();
+  for (const GridRecipe& recipe : plan.recipes) perItem += seedsOf(plan, recipe).size();
   return static_cast<int>(perItem * items);
 }
 
@@ -64,7 +64,7 @@ EvaluationOutcome runEvaluation(const std::vector<EvaluationItem>& items, const 
   int asked = 0;
   for (const EvaluationItem& item : items) {
     std::vector<Wanted> wanted;
-    for (const NamedRecipe& recipe : plan.recipes) {
+    for (const GridRecipe& recipe : plan.recipes) {
       for (const std::uint64_t seed : seedsOf(plan, recipe)) {
         if (log.find(item.id, recipe.name, seed) != nullptr) {
           ++done;

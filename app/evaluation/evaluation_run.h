@@ -17,12 +17,12 @@
 namespace winnow::app {
 
 struct EvaluationPlan {
-  std::vector<NamedRecipe> recipes;
+  std::vector<GridRecipe> recipes;
   std::vector<std::uint64_t> seeds = {0};  // `full` answers greedily the same with every seed: it is asked with the first only
 };
 
 // The seeds that a recipe is asked with.
-std::vector<std::uint64_t> seedsOf(const EvaluationPlan& plan, const NamedRecipe& recipe);
+std::vector<std::uint64_t> seedsOf(const EvaluationPlan& plan, const GridRecipe& recipe);
 int plannedAnswers(const EvaluationPlan& plan, std::size_t items);
 
 // done: answers in the log so far; asked: those of them that this run made. After every group asked together.

@@ -76,7 +76,7 @@ class Picture {
 };
 
 void drawMap(Picture& picture, const NeedleMap& map, const std::vector<int>& lengths, const std::vector<int>& depths, int left, int top) {
-  picture.text(left, top - 6, map.recipe.spec.method == "full" ? "everything" : percent(map.recipe.spec.retention) + ", kept " + percent(map.achievedRetention), "");
+  picture.text(left, top - 6, map.recipe.name == "full" ? "everything" : percent(map.recipe.spec.retention) + ", kept " + percent(map.achievedRetention), "");
   for (const NeedleCell& cell : map.cells) {
     const auto row = static_cast<int>(std::find(lengths.begin(), lengths.end(), cell.frames) - lengths.begin());
     const auto column = static_cast<int>(std::find(depths.begin(), depths.end(), cell.depthPercent) - depths.begin());
@@ -90,7 +90,7 @@ void drawMap(Picture& picture, const NeedleMap& map, const std::vector<int>& len
 
 std::vector<NeedleMap> needleMaps(const std::vector<EvaluationItem>& items, const EvaluationPlan& plan, const ItemLog& log) {
   std::vector<NeedleMap> maps;
-  for (const NamedRecipe& recipe : plan.recipes) {
+  for (const GridRecipe& recipe : plan.recipes) {
     std::map<std::pair<int, int>, NeedleCell> cells;
     std::vector<double> achieved;
     for (const EvaluationItem& item : items) {
@@ -120,7 +120,7 @@ std::string needleCsv(const std::vector<NeedleMap>& maps) {
     for (const NeedleCell& cell : map.cells) {
       std::array<char, 96> numbers{};
       std::snprintf(numbers.data(), numbers.size(), ",%g,%d,%d,%d,%.6g\n", map.recipe.spec.retention, cell.frames, cell.depthPercent, cell.answers, cell.score);
-      text.append(map.recipe.name).append(",").append(map.recipe.spec.method).append(numbers.data());
+      text.append(map.recipe.name).append(",").append(map.recipe.title).append(numbers.data());
     }
   }
   return text;
@@ -135,8 +135,8 @@ std::string needleSvg(const std::vector<NeedleMap>& maps, const std::string& tit
     if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
   };
   for (const NeedleMap& map : maps) {
-    remember(methods, map.recipe.spec.method);
-    ++mapsOfMethod[map.recipe.spec.method];
+    remember(methods, map.recipe.title);
+    ++mapsOfMethod[map.recipe.title];
     for (const NeedleCell& cell : map.cells) {
       remember(lengths, cell.frames);
       remember(depths, cell.depthPercent);
@@ -163,7 +163,7 @@ std::string needleSvg(const std::vector<NeedleMap>& maps, const std::string& tit
     }
     int column = 0;
     for (const NeedleMap& map : maps) {
-      if (map.recipe.spec.method != methods[row]) continue;
+      if (map.recipe.title != methods[row]) continue;
       drawMap(picture, map, lengths, depths, kNameWidth + kLengthWidth + column++ * (mapWidth + kMapGap), top);
     }
   }

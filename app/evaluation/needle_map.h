@@ -18,7 +18,7 @@ struct NeedleCell {
 };
 
 struct NeedleMap {
-  NamedRecipe recipe;
+  GridRecipe recipe;
   std::vector<NeedleCell> cells;  // by length, then depth
   double achievedRetention = 0.0;  // mean share kept
 };

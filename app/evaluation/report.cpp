@@ -20,10 +20,10 @@ class Mean {
   std::vector<double> m_values;
 };
 
-ReportRow rowOf(const NamedRecipe& recipe, const std::vector<EvaluationItem>& items, const EvaluationPlan& plan, const ItemLog& log) {
+ReportRow rowOf(const GridRecipe& recipe, const std::vector<EvaluationItem>& items, const EvaluationPlan& plan, const ItemLog& log) {
   ReportRow row;
   row.recipe = recipe.name;
-  row.method = recipe.spec.method;
+  row.method = recipe.title;
   row.requested = recipe.spec.retention;
   std::vector<double> scores;
   std::map<std::string, Mean> groups;
@@ -77,7 +77,7 @@ Report buildReport(const ReportSubject& subject, const std::vector<EvaluationIte
   }
   for (const std::string& metric : metrics) report.metrics += (report.metrics.empty() ? "" : ", ") + metric;
   report.planned = plannedAnswers(plan, items.size());
-  for (const NamedRecipe& recipe : plan.recipes) {
+  for (const GridRecipe& recipe : plan.recipes) {
     ReportRow row = rowOf(recipe, items, plan, log);
     report.answered += row.answers;
     if (row.answers > 0) report.rows.push_back(std::move(row));

@@ -16,7 +16,7 @@ namespace winnow::app {
 
 struct ReportRow {
   std::string recipe;
-  std::string method;
+  std::string method;  // its title
   double requested = 1.0;
   double achieved = 1.0;  // mean
   int items = 0;          // with at least one answer

@@ -87,6 +87,23 @@ TEST(Eval, ScoresAndSharesAreThoseOfAsk) {
   EXPECT_EQ(report["rows"][0]["requested_retention"], 0.5);
 }
 
+TEST(Eval, SavedRecipesStandInTheTable) {
+  const ScratchFolder scratch;
+  write_file(scratch.file("set.jsonl"), questions());
+  write_file(scratch.file("mine.json"), R"({"format": "winnow-recipe", "version": 1, "name": "votes by sparsity", "method": "snapkv",
+                                           "retention": 0.9, "parts": {"allocator": "sparsity"}})");
+  const std::string arguments = "eval --limit 2 --methods full --retentions 0.5 --max-tokens 10 --out " + shell_quoted(scratch.file("results")) +
+                                " --data " + shell_quoted(scratch.file("set.jsonl")) + " --recipe ";
+  const ProgramRun run = run_cli(scratch, arguments + shell_quoted(scratch.file("mine.json")));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json report = json::parse(file_text(scratch.file("results/set.json")));
+  ASSERT_EQ(report["rows"].size(), 2U);
+  EXPECT_EQ(report["rows"][1]["method"], "votes by sparsity");
+  EXPECT_EQ(report["rows"][1]["requested_retention"], 0.5);
+  EXPECT_EQ(report["rows"][1]["answers"], 2);
+  EXPECT_EQ(run_cli(scratch, arguments + shell_quoted(scratch.file("none.json"))).exit_code, 1);
+}
+
 TEST(Eval, ABenchmarksOwnFileStandsBesideThePaper) {
   const ScratchFolder scratch;
   write_file(scratch.file("val.json"), R"([{"imgname": "picture.png", "query": "What color is the star?", "label": "The star is blue."}])");

@@ -68,11 +68,46 @@ std::string textOf(const std::string& path) {
 
 TEST(RecipeGrid, FullStandsOnceAndFirst) {
   std::vector<std::string> names;
-  for (const NamedRecipe& recipe : recipeGrid({"snapkv", "full", "snapkv", "full"}, {0.5, 0.125, 0.5})) names.push_back(recipe.name);
+  for (const GridRecipe& recipe : recipeGrid({"snapkv", "full", "snapkv", "full"}, {0.5, 0.125, 0.5})) names.push_back(recipe.name);
   EXPECT_EQ(names, (std::vector<std::string>{"full", "snapkv@0.5", "snapkv@0.125"}));
   EXPECT_THROW(recipeGrid({"no-such-method"}, {0.5}), Exception);
   EXPECT_THROW(recipeGrid({"snapkv"}, {1.5}), Exception);
   EXPECT_THROW(recipeGrid({"snapkv"}, {}), Exception);
+}
+
+TEST(RecipeGrid, SavedRecipesStandBesideTheMethods) {
+  NamedRecipe late;
+  late.name = "late d2o";
+  late.spec.method = "d2o";
+  late.spec.retention = 0.7;
+  late.spec.options["event_at_first_decode"] = "true";
+  const auto named = [](const NamedRecipe& recipe) { return recipeGrid({"d2o"}, {0.5, 0.1}, {recipe}); };
+  const std::vector<GridRecipe> grid = named(late);
+  ASSERT_EQ(grid.size(), 4U);
+  EXPECT_EQ(grid[0].title, "d2o");
+  EXPECT_EQ(grid[2].title, "late d2o");
+  EXPECT_EQ(grid[3].name.substr(0, 9), "late d2o#");
+  EXPECT_EQ(grid[3].name.substr(15), "@0.1");
+  EXPECT_EQ(grid[3].spec.retention, 0.1);
+  EXPECT_EQ(grid[3].spec.options, late.spec.options);
+  // The share of the file is nothing of it; anything else makes other answers.
+  NamedRecipe same = late;
+  same.spec.retention = 0.2;
+  EXPECT_EQ(named(same)[2].name, grid[2].name);
+  NamedRecipe changed = late;
+  changed.spec.options["beta"] = "0.5";
+  EXPECT_NE(named(changed)[2].name, grid[2].name);
+
+  NamedRecipe nameless = late, taken = late, slots = late, impossible = late;
+  nameless.name.clear();
+  taken.name = "snapkv";
+  slots.spec.budget_tokens = 64;
+  impossible.spec.scorer = "snapkv";
+  EXPECT_THROW(named(nameless), Exception);
+  EXPECT_THROW(named(taken), Exception);
+  EXPECT_THROW(named(slots), Exception);
+  EXPECT_THROW(named(impossible), Exception);
+  EXPECT_THROW(recipeGrid({}, {0.5}, {late, late}), Exception);
 }
 
 TEST(EvaluationRun, AsksEveryItemUnderEveryRecipeAndSeedOnce) {
