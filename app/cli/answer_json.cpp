@@ -111,6 +111,16 @@ ordered_json agreement_json(const Agreement& agreement) {
           {"differences", differences}};
 }
 
+ordered_json selection_json(const SelectionFigures& selection) {
+  ordered_json hit_rate;  // null: the prompt has other tokens than the full cache's
+  if (selection.hit_rate) hit_rate = *selection.hit_rate;
+  return {{"hit_rate", hit_rate},
+          {"output_error", selection.output_error},
+          {"visual_contribution", selection.visual_contribution},
+          {"visual_coverage", selection.visual_coverage},
+          {"sparsity", selection.sparsity}};
+}
+
 std::string json_line(const ordered_json& value, int indent) { return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace); }
 
 }  // namespace winnow::cli

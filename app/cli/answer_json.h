@@ -9,6 +9,7 @@ namespace winnow::cli {
 
 nlohmann::ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model);
 nlohmann::ordered_json agreement_json(const Agreement& agreement);
+nlohmann::ordered_json selection_json(const SelectionFigures& selection);
 const char* stop_reason_name(StopReason reason);
 
 // One line of UTF-8; bytes that are not (file names) become U+FFFD.

@@ -68,6 +68,7 @@ ordered_json comparison_json(ComparisonSink& sink, ColumnOrder order, const Mode
     ordered_json object = answer_json(column.sink, model);
     object["prefill"] = column.shares_prefill ? "shared" : "own";
     object["agreement"] = column.sink.agreement ? agreement_json(*column.sink.agreement) : ordered_json();
+    object["selection"] = column.sink.selection ? selection_json(*column.sink.selection) : ordered_json();
     columns.push_back(std::move(object));
   }
   return {{"order", order == ColumnOrder::kInterleaved ? "interleaved" : "one-after-another"},
@@ -84,9 +85,10 @@ std::string number(const char* format, double value) {
   return text;
 }
 
-// The figures side by side. "same choice": share of tokens at which the full cache would have chosen the same.
+// The figures side by side. "same choice": share of tokens at which the full cache would have chosen the same; "hits": share of the prompt
+// tokens which the full cache's first answer token looks at most that were kept.
 std::string comparison_table(const ComparisonSink& sink) {
-  std::vector<std::vector<std::string>> rows = {{"method", "kept", "KV", "first token", "tokens/s", "same choice", "KL", "first other word"}};
+  std::vector<std::vector<std::string>> rows = {{"method", "kept", "KV", "first token", "tokens/s", "same choice", "KL", "first other word", "hits"}};
   for (const ComparisonSink::Column& column : sink.columns) {
     if (!column.sink.finished) break;
     const TurnFigures& f = column.sink.finished->figures;
@@ -99,6 +101,8 @@ std::string comparison_table(const ComparisonSink& sink) {
     } else {
       row.insert(row.end(), 3, "-");
     }
+    const std::optional<SelectionFigures>& selection = column.sink.selection;
+    row.push_back(selection && selection->hit_rate ? number("%.1f %%", 100.0 * *selection->hit_rate) : "-");
     rows.push_back(std::move(row));
   }
   std::string text;

@@ -90,6 +90,7 @@ void ConsoleSink::on_event(Event event) {
   } else if (auto* scored = std::get_if<Scored>(&event.body)) {
     clear_line();
     agreement = std::move(scored->agreement);
+    selection = std::move(scored->selection);
   } else if (std::holds_alternative<Failed>(event.body) || std::holds_alternative<Compared>(event.body)) {
     clear_line();
   }

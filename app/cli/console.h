@@ -27,6 +27,7 @@ class ConsoleSink : public EventSink {
   std::optional<Finished> finished;
   std::optional<CacheReport> report;
   std::optional<Agreement> agreement;
+  std::optional<SelectionFigures> selection;
   std::optional<Planned> planned;
   std::vector<MediaSampled> media;
 

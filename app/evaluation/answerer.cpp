@@ -21,6 +21,7 @@ class OutcomeSink final : public EventSink {
     if (const auto* scored = std::get_if<Scored>(&event.body)) {
       answer.topAgreement = scored->agreement.top1;
       answer.divergence = scored->agreement.mean_kl;
+      answer.selection = scored->selection;
     }
   }
   std::vector<RecipeAnswer> answers;

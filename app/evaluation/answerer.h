@@ -17,6 +17,7 @@ struct RecipeAnswer {
   // Against the full cache under teacher forcing; absent where it was not measured.
   std::optional<double> topAgreement;
   std::optional<double> divergence;
+  std::optional<SelectionFigures> selection;
 };
 
 class Answerer {

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "app/evaluation/answer_metrics.h"
+#include "app/evaluation/interval.h"
 #include "engine/metrics/budget_divergence.h"
 
 namespace winnow::app {
@@ -31,6 +32,13 @@ AnswerRecord recordOf(const EvaluationItem& item, const Wanted& wanted, const Re
   record.generatedTokens = given.figures.tokens.generated;
   record.topAgreement = given.topAgreement;
   record.divergence = given.divergence;
+  if (const std::optional<SelectionFigures>& selection = given.selection) {
+    record.hitRate = selection->hit_rate;
+    if (!selection->output_error.empty()) record.outputError = mean(selection->output_error);
+    record.visualContribution = selection->visual_contribution;
+    record.visualCoverage = selection->visual_coverage;
+    record.sparsity = selection->sparsity;
+  }
   return record;
 }
 

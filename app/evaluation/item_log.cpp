@@ -18,6 +18,18 @@ using nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
 
+struct OptionalField {
+  const char* name;
+  std::optional<double> AnswerRecord::* value;
+};
+constexpr OptionalField kOptional[] = {{"top1", &AnswerRecord::topAgreement},
+                                       {"kl", &AnswerRecord::divergence},
+                                       {"hit_rate", &AnswerRecord::hitRate},
+                                       {"output_error", &AnswerRecord::outputError},
+                                       {"visual_contribution", &AnswerRecord::visualContribution},
+                                       {"visual_coverage", &AnswerRecord::visualCoverage},
+                                       {"sparsity", &AnswerRecord::sparsity}};
+
 std::string lineOf(const ordered_json& value) { return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n"; }
 
 ordered_json asJson(const AnswerRecord& record) {
@@ -32,8 +44,9 @@ ordered_json asJson(const AnswerRecord& record) {
                        {"kv_bytes_full", record.kvBytesFull},
                        {"budget_jsd", record.budgetDivergence},
                        {"generated", record.generatedTokens}};
-  if (record.topAgreement) line["top1"] = *record.topAgreement;
-  if (record.divergence) line["kl"] = *record.divergence;
+  for (const auto& [name, value] : kOptional) {
+    if (record.*value) line[name] = *(record.*value);
+  }
   return line;
 }
 
@@ -50,8 +63,9 @@ AnswerRecord fromJson(const ordered_json& line) {
   record.kvBytesFull = line.at("kv_bytes_full").get<std::int64_t>();
   record.budgetDivergence = line.at("budget_jsd").get<double>();
   record.generatedTokens = line.at("generated").get<std::int64_t>();
-  if (line.contains("top1")) record.topAgreement = line.at("top1").get<double>();
-  if (line.contains("kl")) record.divergence = line.at("kl").get<double>();
+  for (const auto& [name, value] : kOptional) {
+    if (line.contains(name)) record.*value = line.at(name).get<double>();
+  }
   return record;
 }
 

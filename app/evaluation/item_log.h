@@ -31,6 +31,12 @@ struct AnswerRecord {
   // Against the full cache, teacher-forced: share of equal top choices, mean KL in nats. Absent where it was not measured.
   std::optional<double> topAgreement;
   std::optional<double> divergence;
+  // What the full cache's attention says about the choice (engine/metrics/selection_figures.h; output error: mean over layers).
+  std::optional<double> hitRate;
+  std::optional<double> outputError;
+  std::optional<double> visualContribution;
+  std::optional<double> visualCoverage;
+  std::optional<double> sparsity;
 };
 
 class ItemLog {

@@ -27,7 +27,7 @@ ReportRow rowOf(const GridRecipe& recipe, const std::vector<EvaluationItem>& ite
   row.requested = recipe.spec.retention;
   std::vector<double> scores;
   std::map<std::string, Mean> groups;
-  Mean achieved, same, top, divergence, budgets, bytes, bytesFull, generated;
+  Mean achieved, same, top, divergence, hits, outputError, contribution, coverage, sparsity, budgets, bytes, bytesFull, generated;
   for (const EvaluationItem& item : items) {
     const AnswerRecord* full = log.find(item.id, "full", plan.seeds.front());
     Mean score;
@@ -40,6 +40,11 @@ ReportRow rowOf(const GridRecipe& recipe, const std::vector<EvaluationItem>& ite
       if (full != nullptr) same.add(record->answer == full->answer ? 1.0 : 0.0);
       top.add(record->topAgreement);
       divergence.add(record->divergence);
+      hits.add(record->hitRate);
+      outputError.add(record->outputError);
+      contribution.add(record->visualContribution);
+      coverage.add(record->visualCoverage);
+      sparsity.add(record->sparsity);
       budgets.add(record->budgetDivergence);
       bytes.add(static_cast<double>(record->kvBytes));
       bytesFull.add(static_cast<double>(record->kvBytesFull));
@@ -57,6 +62,11 @@ ReportRow rowOf(const GridRecipe& recipe, const std::vector<EvaluationItem>& ite
   row.sameAsFull = same.ifAny();
   row.topAgreement = top.ifAny();
   row.divergence = divergence.ifAny();
+  row.hitRate = hits.ifAny();
+  row.outputError = outputError.ifAny();
+  row.visualContribution = contribution.ifAny();
+  row.visualCoverage = coverage.ifAny();
+  row.sparsity = sparsity.ifAny();
   row.budgetDivergence = budgets.value();
   row.kvBytes = bytes.value();
   row.kvBytesFull = bytesFull.value();

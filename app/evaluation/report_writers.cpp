@@ -40,6 +40,23 @@ std::string csvField(const std::string& text) {
   return quoted;
 }
 
+// What the full cache's attention says about every choice; empty where it was not measured.
+std::string selectionTable(const Report& report) {
+  if (!any(report, &ReportRow::sparsity)) return {};
+  std::string text =
+      "\nAttention of the answers' tokens in the full cache: share of its best prompt columns that were kept (hits), relative error of the attention's "
+      "output at the first token on the compressed cache, share of the attention to the prompt that goes to pictures (contribution), share of pictures "
+      "among its best columns (coverage), share of entries below a hundredth of their row's maximum (sparsity).\n\n"
+      "| method | asked | hits | output error | contribution | coverage | sparsity |\n|---|---:|---:|---:|---:|---:|---:|\n";
+  for (const ReportRow& row : report.rows) {
+    if (!row.sparsity) continue;
+    text.append("|").append(cell(row.method)) += cell(percent(row.requested)) + cell(percent(row.hitRate)) +
+            cell(row.outputError ? number(*row.outputError, "%.3f") : "") + cell(percent(row.visualContribution)) + cell(percent(row.visualCoverage)) +
+            cell(percent(row.sparsity)) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string reportJson(const Report& report) {
@@ -61,6 +78,11 @@ std::string reportJson(const Report& report) {
     if (row.sameAsFull) line["same_as_full"] = *row.sameAsFull;
     if (row.topAgreement) line["top1_agreement"] = *row.topAgreement;
     if (row.divergence) line["kl"] = *row.divergence;
+    if (row.hitRate) line["hit_rate"] = *row.hitRate;
+    if (row.outputError) line["output_error"] = *row.outputError;
+    if (row.visualContribution) line["visual_contribution"] = *row.visualContribution;
+    if (row.visualCoverage) line["visual_coverage"] = *row.visualCoverage;
+    if (row.sparsity) line["sparsity"] = *row.sparsity;
     rows.push_back(std::move(line));
   }
   const ordered_json whole = {{"dataset", report.dataset}, {"model", report.model},       {"metrics", report.metrics},
@@ -91,13 +113,13 @@ std::string reportMarkdown(const Report& report) {
     for (const std::string& group : report.groups) text += cell(row.groups.contains(group) ? percent(row.groups.at(group)) : "");
     text += "\n";
   }
-  return text;
+  return text + selectionTable(report);
 }
 
 std::string reportCsv(const Report& report) {
   std::string text =
       "dataset,recipe,method,requested_retention,achieved_retention,items,answers,score,low_95,high_95,same_as_full,top1_agreement,kl,"
-      "budget_jsd,kv_bytes,kv_bytes_full,generated_tokens";
+      "hit_rate,output_error,visual_contribution,visual_coverage,sparsity,budget_jsd,kv_bytes,kv_bytes_full,generated_tokens";
   for (const std::string& group : report.groups) text.append(1, ',').append(csvField(group));
   text += "\n";
   const auto field = [](const std::optional<double>& value) { return value ? number(*value, "%.6g") : std::string(); };
@@ -105,7 +127,8 @@ std::string reportCsv(const Report& report) {
     text += csvField(report.dataset) + "," + csvField(row.recipe) + "," + csvField(row.method) + "," + field(row.requested) + "," + field(row.achieved) + "," +
             std::to_string(row.items) + "," + std::to_string(row.answers) + "," + field(row.score) + "," + field(row.interval.low) + "," +
             field(row.interval.high) + "," + field(row.sameAsFull) + "," + field(row.topAgreement) + "," + field(row.divergence) + "," +
-            field(row.budgetDivergence) + "," + number(row.kvBytes, "%.0f") + "," + number(row.kvBytesFull, "%.0f") + "," + field(row.generatedTokens);
+            field(row.hitRate) + "," + field(row.outputError) + "," + field(row.visualContribution) + "," + field(row.visualCoverage) + "," +
+            field(row.sparsity) + "," + field(row.budgetDivergence) + "," + number(row.kvBytes, "%.0f") + "," + number(row.kvBytesFull, "%.0f") + "," + field(row.generatedTokens);
     for (const std::string& group : report.groups) text.append(1, ',').append(row.groups.contains(group) ? field(row.groups.at(group)) : std::string());
     text += "\n";
   }

@@ -85,7 +85,7 @@ class LocalEngine : public Engine {
   }
 
   void run(const Score& score, const EmitEvent& emit, const InterruptToken& interrupt) {
-    emit(Scored{ScoreRunner(model(), opener_).run(score, known(score.turn.conversation), emit, interrupt)});
+    emit(ScoreRunner(model(), opener_).run(score, known(score.turn.conversation), emit, interrupt));
   }
 
   void run(const Plan& plan, const EmitEvent& emit, const InterruptToken& interrupt) {

@@ -18,6 +18,7 @@
 #include "engine/base/token_origin.h"
 #include "engine/metrics/agreement.h"
 #include "engine/metrics/figures.h"
+#include "engine/metrics/selection_figures.h"
 #include "engine/models/model_info.h"
 
 namespace winnow {
@@ -109,6 +110,7 @@ struct ColumnStarted {
 // An answer against the full cache.
 struct Scored {
   Agreement agreement;
+  std::optional<SelectionFigures> selection;  // absent for the full cache itself and where the answer is one token
 };
 
 // The end of a comparison. Columns that Stop has left out had no events.

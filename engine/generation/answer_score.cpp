@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/generation/answer_words.h"
 #include "engine/generation/decode_step.h"
+#include "engine/generation/selection_judge.h"
 #include "engine/text/detokenizer.h"
 
 namespace winnow {
@@ -75,8 +76,9 @@ std::string word_of_full_cache(const LoadedModel& model, const Conversation& ful
 
 }  // namespace
 
-Agreement score_answer(const LoadedModel& model, std::span<const std::int64_t> tokens, const std::string& answer, AnswerStart own,
-                       AnswerStart full, const InterruptToken& interrupt) {
+Scored score_answer(const LoadedModel& model, std::span<const std::int64_t> tokens, const std::string& answer, AnswerStart own,
+                    AnswerStart full, const InterruptToken& interrupt) {
+  SelectionJudge judge(own.state, own.first_step.has_value(), full.state);
   const AnswerWords words(*model.tokenizer, tokens, answer);
   Agreement agreement;
   agreement.tokens = std::ssize(tokens);
@@ -101,15 +103,16 @@ Agreement score_answer(const LoadedModel& model, std::span<const std::int64_t> t
     }
     if (i + 1 == tokens.size()) break;
     const bool read_before = i == 0 && own.first_step;
-    own.logits = read_before ? own.first_step->logits : decode_step(*model.network, own.state, tokens[i]);
-    full.logits = decode_step(*model.network, full.state, tokens[i]);
+    own.logits = read_before ? own.first_step->logits : decode_step(*model.network, own.state, tokens[i], &judge.of_own());
+    full.logits = decode_step(*model.network, full.state, tokens[i], &judge.of_full());
+    judge.token_read();
   }
   if (!tokens.empty()) {
     agreement.top1 = static_cast<double>(same) / static_cast<double>(tokens.size());
     agreement.mean_kl = divergence / static_cast<double>(tokens.size());
   }
   if (!agreement.differences.empty()) agreement.first_diverging_word = agreement.differences.front().word;
-  return agreement;
+  return {std::move(agreement), judge.figures()};
 }
 
 }  // namespace winnow

@@ -10,11 +10,11 @@
 #include <span>
 #include <string>
 
+#include "engine/api/events.h"
 #include "engine/base/interrupt.h"
 #include "engine/generation/conversation.h"
 #include "engine/generation/first_step.h"
 #include "engine/generation/loaded_model.h"
-#include "engine/metrics/agreement.h"
 
 namespace winnow {
 
@@ -27,7 +27,7 @@ struct AnswerStart {
 
 // own, full: forks, used up. Throws Interrupted for Stop too: half a score is none. Throws Exception(kNumericFailure) on logits that are
 // not finite.
-Agreement score_answer(const LoadedModel& model, std::span<const std::int64_t> tokens, const std::string& answer, AnswerStart own,
-                       AnswerStart full, const InterruptToken& interrupt);
+Scored score_answer(const LoadedModel& model, std::span<const std::int64_t> tokens, const std::string& answer, AnswerStart own,
+                    AnswerStart full, const InterruptToken& interrupt);
 
 }  // namespace winnow

@@ -55,13 +55,13 @@ void ComparedAnswer::finish() {
 }
 
 void ComparedAnswer::score(const InterruptToken& interrupt) {
-  Agreement agreement;
-  agreement.tokens = std::ssize(working_.answer_ids);
+  Scored scored;
+  scored.agreement.tokens = std::ssize(working_.answer_ids);
   if (start_) {
-    agreement = score_answer(model_, working_.answer_ids, text_, std::move(*start_), {shared_.full().fork(), shared_.first_logits(), {}}, interrupt);
+    scored = score_answer(model_, working_.answer_ids, text_, std::move(*start_), {shared_.full().fork(), shared_.first_logits(), {}}, interrupt);
     start_.reset();
   }
-  say_(Scored{std::move(agreement)});
+  say_(std::move(scored));
 }
 
 }  // namespace winnow

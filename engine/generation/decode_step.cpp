@@ -8,14 +8,18 @@ namespace {
 // Lets a decode-phase method evict as soon as a layer's attention is done.
 class PolicyObserver : public DecodeObserver {
  public:
-  explicit PolicyObserver(Conversation& conversation) : conversation_(conversation) {}
-  bool wants_probabilities() const override { return conversation_.decode_policy->wants_probabilities(); }
+  PolicyObserver(Conversation& conversation, DecodeObserver* listener) : conversation_(conversation), listener_(listener) {}
+  bool wants_probabilities() const override {
+    return conversation_.decode_policy->wants_probabilities() || (listener_ != nullptr && listener_->wants_probabilities());
+  }
   void after_layer(std::int64_t layer, const DecodeRow& row) override {
+    if (listener_ != nullptr) listener_->after_layer(layer, row);
     conversation_.decode_policy->after_layer(conversation_.cache, layer, row, conversation_.merge_state);
   }
 
  private:
   Conversation& conversation_;
+  DecodeObserver* listener_;
 };
 
 }  // namespace
@@ -31,9 +35,9 @@ at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversat
   return logits;
 }
 
-at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token) {
-  PolicyObserver observer(conversation);
-  return append_step(model, conversation, token, conversation.decode_policy ? &observer : nullptr);
+at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* listener) {
+  PolicyObserver observer(conversation, listener);
+  return append_step(model, conversation, token, conversation.decode_policy ? &observer : listener);
 }
 
 }  // namespace winnow

@@ -31,7 +31,7 @@ GivenAnswer given_answer(const LoadedModel& model, const Score& score, const Con
 
 }  // namespace
 
-Agreement ScoreRunner::run(const Score& score, const ConversationSlot& slot, const EmitEvent& emit, const InterruptToken& interrupt) {
+Scored ScoreRunner::run(const Score& score, const ConversationSlot& slot, const EmitEvent& emit, const InterruptToken& interrupt) {
   const Turn& turn = score.turn;
   require_question(turn.messages);
   const GivenAnswer given = given_answer(model_, score, slot);

@@ -18,7 +18,7 @@ class ScoreRunner {
   ScoreRunner(LoadedModel& model, MediaOpener* opener) : model_(model), opener_(opener) {}
 
   // Emits the progress of the prefills.
-  Agreement run(const Score& score, const ConversationSlot& slot, const EmitEvent& emit, const InterruptToken& interrupt);
+  Scored run(const Score& score, const ConversationSlot& slot, const EmitEvent& emit, const InterruptToken& interrupt);
 
  private:
   LoadedModel& model_;

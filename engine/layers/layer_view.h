@@ -29,10 +29,12 @@ class PrefillObserver {
   virtual void on_layer(const LayerView& view) = 0;
 };
 
-// What one decoder layer shows while a token is decoded: per kv head the attention of the token to every slot, its own included, in slot
-// order, mean over the head's group of query heads. Empty if nobody wants it.
+// What one decoder layer shows while a token is decoded. Borrowed for the duration of the call.
 struct DecodeRow {
+  // Per kv head the attention of the token to every slot, its own included, in slot order, mean over the head's group of query heads. Empty
+  // if nobody wants it.
   std::vector<std::vector<float>> probabilities;
+  at::Tensor output;  // [H, d], before the output projection, model dtype
 };
 
 // Made by engine/generation, called by engine/models when a layer's attention of a decoded token is done.

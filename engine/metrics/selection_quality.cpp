@@ -13,7 +13,7 @@ std::vector<int> top_columns(std::span<const double> row, int k) {
   std::vector<int> order(row.size());
   std::iota(order.begin(), order.end(), 0);
   const auto count = std::clamp<std::ptrdiff_t>(k, 0, static_cast<std::ptrdiff_t>(order.size()));
-  std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](int a, int b) {
+  std::nth_element(order.begin(), order.begin() + count, order.end(), [&](int a, int b) {
     const double left = row[static_cast<std::size_t>(a)];
     const double right = row[static_cast<std::size_t>(b)];
     return left != right ? left > right : a < b;
@@ -26,7 +26,7 @@ std::vector<int> top_columns(std::span<const double> row, int k) {
 double cache_hit_rate(std::span<const double> row, std::span<const int> kept, int k) {
   const std::vector<int> best = top_columns(row, k);
   if (best.empty()) return 0.0;
-  const auto hits = std::count_if(best.begin(), best.end(), [&](int column) { return std::find(kept.begin(), kept.end(), column) != kept.end(); });
+  const auto hits = std::count_if(best.begin(), best.end(), [&](int column) { return std::binary_search(kept.begin(), kept.end(), column); });
   return static_cast<double>(hits) / static_cast<double>(best.size());
 }
 

@@ -15,7 +15,7 @@ using AttentionRow = std::vector<double>;
 // The k columns with the highest attention, ascending.
 std::vector<int> top_columns(std::span<const double> row, int k);
 
-// Share of the k best prompt columns that the policy kept. `row`: the first decoded token over the prompt's columns.
+// Share of the k best prompt columns that the policy kept. `row`: the first decoded token over the prompt's columns. kept: ascending.
 double cache_hit_rate(std::span<const double> row, std::span<const int> kept, int k);
 
 // A value below p times the row's maximum becomes 0.

@@ -156,6 +156,7 @@ at::Tensor Qwen2Decoder::decode(std::int64_t token_id, std::span<const std::int6
     cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals);
     const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
     hidden.add_(weights.output(attention.view({1, heads * head_dim})));
+    row.output = attention;
     if (observer != nullptr) observer->after_layer(layer, row);
     hidden.add_(weights.mlp(weights.mlp_norm(hidden)));
   }

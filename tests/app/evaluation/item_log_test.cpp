@@ -50,6 +50,8 @@ TEST(ItemLog, FindsWhatAnEarlierRunAdded) {
     log.add(record("a"));
     AnswerRecord measured = record("b", 7);
     measured.topAgreement = 0.75;
+    measured.hitRate = 0.5;
+    measured.sparsity = 0.25;
     measured.divergence = 0.5;
     log.add(measured);
   }
@@ -62,6 +64,9 @@ TEST(ItemLog, FindsWhatAnEarlierRunAdded) {
   EXPECT_FALSE(a->topAgreement.has_value());
   ASSERT_NE(log.find("b", "vl-cache@0.1", 7), nullptr);
   EXPECT_EQ(log.find("b", "vl-cache@0.1", 7)->topAgreement, 0.75);
+  EXPECT_EQ(log.find("b", "vl-cache@0.1", 7)->hitRate, 0.5);
+  EXPECT_EQ(log.find("b", "vl-cache@0.1", 7)->sparsity, 0.25);
+  EXPECT_FALSE(log.find("b", "vl-cache@0.1", 7)->outputError.has_value());
   EXPECT_EQ(log.find("b", "vl-cache@0.1", 0), nullptr);
   EXPECT_EQ(log.find("a", "vl-cache@0.2", 0), nullptr);
 }

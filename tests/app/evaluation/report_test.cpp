@@ -84,7 +84,30 @@ TEST_F(ReportTest, JsonAndCsvHoldTheSameNumbers) {
   EXPECT_EQ(read.at("answered"), 5);
   const std::string csv = reportCsv(report());
   EXPECT_NE(csv.find(",\"group, a\",\"group, b\"\n"), std::string::npos) << csv;
-  EXPECT_NE(csv.find("\nset,random@0.5,random,0.5,0.523333,2,3,0.25,0,0.5,0.333333,,,0.25,0,0,0,0.5,0\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\nset,random@0.5,random,0.5,0.523333,2,3,0.25,0,0.5,0.333333,,,,,,,,0.25,0,0,0,0.5,0\n"), std::string::npos) << csv;
+}
+
+TEST_F(ReportTest, WhatAttentionSaysIsATableOfItsOwn) {
+  EXPECT_EQ(reportMarkdown(report()).find("hits"), std::string::npos) << "not measured, not shown";
+  AnswerRecord record;
+  record.item = "a";
+  record.recipe = "snapkv@0.5";
+  record.hitRate = 0.25;
+  record.outputError = 0.125;
+  record.visualContribution = 0.75;
+  record.visualCoverage = 0.5;
+  record.sparsity = 0.875;
+  m_log.add(record);
+  record.item = "b";
+  record.hitRate.reset();  // the prompt had other tokens
+  record.outputError = 0.375;
+  m_log.add(record);
+  const std::string text = reportMarkdown(report());
+  EXPECT_NE(text.find("\n| snapkv | 50.0 | 25.0 | 0.250 | 75.0 | 50.0 | 87.5 |\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("| random | 50.0 |  |"), std::string::npos) << text;
+  const auto row = nlohmann::json::parse(reportJson(report())).at("rows").at(2);
+  EXPECT_DOUBLE_EQ(row.at("output_error").get<double>(), 0.25);
+  EXPECT_NE(reportCsv(report()).find(",0.25,0.25,0.75,0.5,0.875,"), std::string::npos) << reportCsv(report());
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "engine/generation/answer_words.h"
 #include "engine/generation/decode_step.h"
@@ -58,7 +60,7 @@ class AnswerScore : public ::testing::Test {
   }
 
   // fp32 [tokens, vocabulary]: what precedes each token of the answer, from one pass over prompt and answer without any cache.
-  at::Tensor dense_logits(const Turn& turn, const std::vector<std::int64_t>& tokens) {
+  at::Tensor dense_logits(const Turn& turn, const std::vector<std::int64_t>& tokens, PrefillObserver* observer = nullptr) {
     Conversation empty(model_->network->text().kv_shape());
     TimingsMs timings;
     TurnSegment segment = prepare_segment(*model_, &opener_, turn.messages, turn.pins, 64, nullptr, empty, timings, nullptr, emit_, InterruptToken());
@@ -69,7 +71,7 @@ class AnswerScore : public ::testing::Test {
     segment.origins.resize(segment.origins.size() + tokens.size());
     while (segment.originals.size() < segment.origins.size()) segment.originals.push_back(segment.originals.back() + 1);
     const SegmentPrefill pass =
-        prefill_segment(model_->network->text(), segment, empty, nullptr, nullptr, {}, LogitRows::kAll, emit_, InterruptToken());
+        prefill_segment(model_->network->text(), segment, empty, observer, nullptr, {}, LogitRows::kAll, emit_, InterruptToken());
     return pass.logits.narrow(0, n - 1, more);
   }
 
@@ -108,7 +110,8 @@ TEST_F(AnswerScore, AgreesWithADenseRecomputationOnTheDemoModel) {
     ASSERT_GT(own.tokens.size(), 2U);
     AnswerStart replay{own.start.state.fork(), own.start.logits, own.start.first_step};
     ASSERT_EQ(replay.first_step.has_value(), method == "d2o late");
-    const Agreement agreement = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken());
+    const Scored scored = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken());
+    const Agreement& agreement = scored.agreement;
 
     const at::Tensor dense = at::log_softmax(dense_logits(turn, own.tokens).to(at::kDouble), 1);
     std::int64_t same = 0;
@@ -132,13 +135,126 @@ TEST_F(AnswerScore, AgreesWithADenseRecomputationOnTheDemoModel) {
   EXPECT_GT(differing, 0) << "5 % of the cache must cost something, or this test shows nothing";
 }
 
+// Dense attention of one row of the whole pass: per layer and kv head the group mean over all columns, and every layer's output.
+class RowOfEveryLayer : public PrefillObserver {
+ public:
+  explicit RowOfEveryLayer(std::int64_t row) : row_(row) {}
+  bool wants_views() const override { return true; }
+  void on_layer(const LayerView& view) override {
+    const std::int64_t group = view.query.size(0) / view.key.size(0);
+    std::vector<at::Tensor> heads, of_layer;
+    for (std::int64_t kv = 0; kv < view.key.size(0); ++kv) {
+      const at::Tensor keys = view.key[kv].narrow(0, 0, row_ + 1).to(at::kDouble);
+      const at::Tensor values = view.value[kv].narrow(0, 0, row_ + 1).to(at::kDouble);
+      at::Tensor mean = at::zeros({row_ + 1}, at::kDouble);
+      for (std::int64_t q = kv * group; q < (kv + 1) * group; ++q) {
+        const at::Tensor attention = at::softmax(at::mv(keys, view.query[q][row_].to(at::kDouble)) * view.scale, 0);
+        mean += attention / static_cast<double>(group);
+        heads.push_back(at::mv(values.t(), attention));
+      }
+      of_layer.push_back(mean);
+    }
+    attention.push_back(of_layer);
+    output.push_back(at::stack(heads));
+  }
+  std::vector<std::vector<at::Tensor>> attention;
+  std::vector<at::Tensor> output;  // [H, d]
+
+ private:
+  std::int64_t row_;
+};
+
+// Outputs of one decode step.
+class OutputOfEveryLayer : public DecodeObserver {
+ public:
+  bool wants_probabilities() const override { return false; }
+  void after_layer(std::int64_t, const DecodeRow& row) override { output.push_back(row.output.to(at::kDouble).clone()); }
+  std::vector<at::Tensor> output;
+};
+
+TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
+  load(std::string(WINNOW_SOURCE_DIR) + "/resources/demo/model");
+  const Message message = demo_question(opener_);
+  for (const std::string method : {"snapkv", "h2o", "meda"}) {
+    SCOPED_TRACE(method);
+    const Turn turn = question(message, method, 0.1, 48);
+    Answered own = answer(turn);
+    ASSERT_GT(own.tokens.size(), 2U);
+    const Conversation before = own.start.state.fork();
+    Conversation replay = own.start.state.fork();
+    const Scored scored = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken());
+    ASSERT_TRUE(scored.selection && scored.selection->hit_rate);
+
+    const std::int64_t prompt = before.next_original();
+    RowOfEveryLayer first(prompt);
+    dense_logits(turn, own.tokens, &first);
+    OutputOfEveryLayer step;
+    decode_step(*model_->network, replay, own.tokens[0], &step);
+    double hits = 0.0, heads = 0.0;
+    ASSERT_EQ(scored.selection->output_error.size(), first.output.size());
+    for (std::size_t layer = 0; layer < first.output.size(); ++layer) {
+      const double error = ((first.output[layer] - step.output[layer].view_as(first.output[layer])).norm() / first.output[layer].norm()).item<double>();
+      EXPECT_NEAR(scored.selection->output_error[layer], error, 1e-3 * (1.0 + error)) << layer;
+      for (std::size_t head = 0; head < first.attention[layer].size(); ++head) {
+        const std::span<const std::int32_t> kept = before.cache.original(static_cast<std::int64_t>(layer), static_cast<std::int64_t>(head));
+        const at::Tensor best = std::get<1>(first.attention[layer][head].narrow(0, 0, prompt).topk(std::ssize(kept)));
+        double found = 0.0;
+        for (std::int64_t i = 0; i < best.numel(); ++i) found += std::count(kept.begin(), kept.end(), best[i].item<std::int64_t>()) > 0 ? 1.0 : 0.0;
+        hits += found / static_cast<double>(kept.size());
+        heads += 1.0;
+      }
+    }
+    EXPECT_NEAR(*scored.selection->hit_rate, hits / heads, 1e-3);
+    EXPECT_GT(*scored.selection->hit_rate, 0.1);
+    EXPECT_LT(*scored.selection->hit_rate, 1.0);
+
+    // The other figures are the full cache's own, means over all rows of the answer; here from dense rows too.
+    double contributed = 0.0, covered = 0.0, sparse = 0.0, rows = 0.0;
+    double kept_share = 0.0;
+    for (std::int64_t layer = 0; layer < before.cache.shape().layers; ++layer) {
+      for (std::int64_t head = 0; head < before.cache.shape().kv_heads; ++head) kept_share += static_cast<double>(before.cache.slots(layer, head));
+    }
+    kept_share /= static_cast<double>(before.cache.shape().layers * before.cache.shape().kv_heads * prompt);
+    for (std::size_t i = 0; i + 1 < own.tokens.size(); ++i) {
+      const std::int64_t row = prompt + static_cast<std::int64_t>(i);
+      RowOfEveryLayer all(row);
+      dense_logits(turn, own.tokens, &all);
+      for (const std::vector<at::Tensor>& layer : all.attention) {
+        for (const at::Tensor& attention : layer) {
+          const at::Tensor filtered = attention.masked_fill(attention < 0.01 * attention.max(), 0.0);
+          const at::Tensor best = std::get<1>(attention.topk(static_cast<std::int64_t>(std::floor(kept_share * static_cast<double>(row + 1)))));
+          double own_part = 0.0, all_part = 0.0, own_best = 0.0, all_best = 0.0;
+          for (std::int64_t column = 0; column < prompt; ++column) {
+            const double value = filtered[column].item<double>();
+            all_part += value;
+            if (before.origins[static_cast<std::size_t>(column)].modality == Modality::kVisual) own_part += value;
+          }
+          for (std::int64_t k = 0; k < best.numel(); ++k) {
+            const std::int64_t column = best[k].item<std::int64_t>();
+            if (column >= prompt) continue;
+            all_best += 1.0;
+            if (before.origins[static_cast<std::size_t>(column)].modality == Modality::kVisual) own_best += 1.0;
+          }
+          contributed += all_part > 0.0 ? own_part / all_part : 0.0;
+          covered += all_best > 0.0 ? own_best / all_best : 0.0;
+          sparse += (filtered == 0.0).sum().item<double>() / static_cast<double>(row + 1);
+          rows += 1.0;
+        }
+      }
+    }
+    EXPECT_NEAR(scored.selection->visual_contribution, contributed / rows, 1e-3);
+    EXPECT_NEAR(scored.selection->visual_coverage, covered / rows, 2e-3);
+    EXPECT_NEAR(scored.selection->sparsity, sparse / rows, 2e-3);
+  }
+}
+
 TEST_F(AnswerScore, WhatTheFullCacheWouldHaveWrittenIsItsOwnAnswer) {
   load(std::string(WINNOW_SOURCE_DIR) + "/resources/demo/model");
   const Turn turn = question(demo_question(opener_), "random", 0.02, 48);
   Answered own = answer(turn);
   const Answered full = answer(question(turn.messages.front(), "full", 1.0, 48));
   ASSERT_NE(own.text, full.text);
-  const Agreement agreement = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken());
+  const Agreement agreement = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken()).agreement;
   ASSERT_FALSE(agreement.differences.empty());
   // Up to the first difference both answers are the same, so there the full cache's word is that of its own answer.
   const AnswerWords words(*model_->tokenizer, full.tokens, full.text);

@@ -1,0 +1,25 @@
+// What the full cache's attention says about a choice of slots, over one answer: figures as plain data (definitions: selection_quality.h).
+//
+// Made by engine/generation/selection_judge.h in the teacher-forced pass, used in events and by evaluations. Attention rows are those of the
+// answer's tokens in the full cache, mean over a kv head's group of query heads; every figure is a mean over layers, kv heads and rows.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+namespace winnow {
+
+struct SelectionFigures {
+  // Share of the best prompt columns that were kept, as many as were kept, by the first row. Absent where the method took tokens out of the
+  // prompt itself, so that columns do not stand for the same tokens.
+  std::optional<double> hit_rate;
+  // Per layer, at the first token that was read on the compressed cache; empty if there is none.
+  std::vector<double> output_error;
+  double visual_contribution = 0.0;  // share of the attention to the prompt that goes to images and videos; threshold 0.01
+  double visual_coverage = 0.0;      // share of them among the best columns, as many as the method kept of the prompt
+  double sparsity = 0.0;             // of the rows; threshold 0.01
+
+  friend bool operator==(const SelectionFigures&, const SelectionFigures&) = default;
+};
+
+}  // namespace winnow
