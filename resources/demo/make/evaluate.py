@@ -1,7 +1,7 @@
-"""Measures the demo model on really encoded files of held-out seeds, through the program or through transformers.
+"""Measures the demo model's full cache on really encoded files of held-out seeds, through the program or through transformers.
 
-    python evaluate.py --cli ../../../build/release/app/winnow-cli      every table, as the README shows them
-    python evaluate.py --transformers                                   full cache only, without the program
+    python evaluate.py --cli ../../../build/release/bin/winnow-cli      through the program
+    python evaluate.py --transformers                                   without it
     python evaluate.py --write-dataset DIR                              the same files and questions for `winnow-cli eval --data`
 
 The program answers through `winnow-cli batch FILE`: one JSON object a line with video or image, frames, method, retention and
@@ -29,11 +29,6 @@ import world
 from export import MODEL_DIR
 from questions import Facts, Qa
 
-METHODS = (
-    "meda", "aircache", "vl-cache", "d2o", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m", "look-m-average",
-    "look-m-weighted", "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "cam-expected", "roco", "random",
-)  # fmt: skip
-RETENTIONS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.01)
 FRAMES = 64
 LONGER = (96, 128, 256)
 FIRST_SEED = world.EVALUATION_SEEDS.start
@@ -49,8 +44,6 @@ class Case:
     frames: int
     interval_s: float
     asked: list[Qa]
-    method: str = "full"
-    retention: float = 1.0
     answers: list[str] = field(default_factory=list)
 
     @property
@@ -59,10 +52,7 @@ class Case:
 
     def request(self) -> dict:
         media = {"image": str(self.path)} if self.is_image else {"video": str(self.path), "frames": self.frames}
-        return media | {"method": self.method, "retention": self.retention, "questions": [qa.question for qa in self.asked]}
-
-    def compressed(self, method: str, retention: float) -> Case:
-        return Case(self.path, self.frames, self.interval_s, self.asked, method, retention)
+        return media | {"method": "full", "retention": 1.0, "questions": [qa.question for qa in self.asked]}
 
     def right(self) -> list[bool]:
         return [
@@ -188,19 +178,6 @@ def accuracy_table(rows: list[str]) -> str:
     return "\n".join([head, "|---" * (3 + len(questions.KINDS)) + "|", *rows])
 
 
-def methods_table(full: list[Case], answered: dict[tuple[str, float], list[Case]]) -> str:
-    lines = ["| method | " + " | ".join(f"{retention:g}" for retention in RETENTIONS) + " |", "|---" * (1 + len(RETENTIONS)) + "|"]
-    for method in dict.fromkeys(method for method, _ in answered):
-        cells = []
-        for retention in RETENTIONS:
-            cases = answered[method, retention]
-            right = [hit for case in cases for hit in case.right()]
-            same = [a == b for case, whole in zip(cases, full) for a, b in zip(case.answers, whole.answers)]
-            cells.append(f"{100 * np.mean(right):.1f} ({100 * np.mean(same):.1f})")
-        lines.append(f"| {method} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
 def dataset_lines(cases: list[Case]) -> list[dict]:
     """Questions as `winnow-cli eval` reads them; the media lie beside the file."""
     return [
@@ -231,8 +208,6 @@ def main() -> None:
     parser.add_argument("--shorter", type=int, nargs="*", default=[8, 16, 32], help="also videos composed for so few frames")
     parser.add_argument("--longer", type=int, nargs="*", default=list(LONGER))
     parser.add_argument("--side-videos", type=int, default=40, help="videos for the shorter and longer rows")
-    parser.add_argument("--methods", nargs="*", default=list(METHODS), help="rows of the table by method and retention")
-    parser.add_argument("--no-methods", action="store_true", help="full cache only")
     parser.add_argument("--cli-options", nargs="*", default=[], help="further options for the program, such as --device cpu")
     options = parser.parse_args()
     options.out = options.write_dataset or options.out
@@ -261,13 +236,6 @@ def main() -> None:
             report_mistakes(cases, options.out / f"mistakes {title}.jsonl")
             print(rows[-1], flush=True)
     print("\n" + accuracy_table(rows))
-
-    if isinstance(source, Program) and not options.no_methods:
-        answered = {(m, r): [case.compressed(m, r) for case in full] for m in options.methods for r in RETENTIONS}
-        for cases in answered.values():
-            source.answer(cases)
-        print(f"\nAccuracy at {FRAMES} frames by share of the cache kept, in brackets agreement with the full cache, per cent:\n")
-        print(methods_table(full, answered))
 
 
 if __name__ == "__main__":
