@@ -110,7 +110,7 @@ struct ColumnStarted {
 // An answer against the full cache.
 struct Scored {
   Agreement agreement;
-  std::optional<SelectionFigures> selection;  // absent for the full cache itself and where the answer is one token
+  std::optional<SelectionFigures> selection{};  // absent for the full cache itself and where the answer is one token
 };
 
 // The end of a comparison. Columns that Stop has left out had no events.

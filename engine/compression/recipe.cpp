@@ -116,8 +116,15 @@ void check_parts(const Composition& composition) {
 
 Recipe::Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& spec)
     : composition_(std::move(composition)), budget_(budget), turn_policy_(spec.turn_policy), min_event_tokens_(spec.min_event_tokens) {
-  if (composition_.allocator == nullptr) return;
-  std::vector<StatisticsNeeds> needs = {composition_.allocator->needs(), composition_.scorer->needs()};
+  if (composition_.allocator != nullptr) needs_ = with_allocator(composition_.allocator->needs());
+}
+
+StatisticsNeeds Recipe::needs_for(const SegmentInfo& segment) const {
+  return composition_.allocator != nullptr ? with_allocator(composition_.allocator->needs_for(segment)) : StatisticsNeeds{};
+}
+
+StatisticsNeeds Recipe::with_allocator(StatisticsNeeds allocator) const {
+  std::vector<StatisticsNeeds> needs = {std::move(allocator), composition_.scorer->needs()};
   if (composition_.decode.accumulates) {
     StatisticsNeed followed;
     followed.rows = RowRule::all();
@@ -131,7 +138,7 @@ Recipe::Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& 
       needs.push_back({{local}, {}, {}});
     }
   }
-  needs_ = merge_needs(needs);
+  return merge_needs(needs);
 }
 
 Recipe Recipe::from_spec(const RecipeSpec& spec) { return from_parts(spec, compose(spec)); }

@@ -10,6 +10,7 @@
 #include "engine/compression/budget.h"
 #include "engine/compression/composition.h"
 #include "engine/compression/recipe_spec.h"
+#include "engine/compression/segment_info.h"
 #include "engine/compression/statistics/layer_statistics.h"
 
 namespace winnow {
@@ -34,6 +35,8 @@ class Recipe {
   bool prunes() const { return composition_.pruning && (budget_.tokens || budget_.retention < 1.0); }
   // What has to be computed per layer; empty if no statistic is needed.
   const StatisticsNeeds& needs() const { return needs_; }
+  // The same of one segment: what its tokens make superfluous is left out.
+  StatisticsNeeds needs_for(const SegmentInfo& segment) const;
   // The prefill is the same as everybody's, so that several recipes can answer from one; false where tokens leave during it.
   bool shares_prefill() const { return !prunes(); }
   // Budgets of all layers are known before the prefill.
@@ -41,6 +44,7 @@ class Recipe {
 
  private:
   Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& spec);
+  StatisticsNeeds with_allocator(StatisticsNeeds allocator) const;  // and what scorer and decoding need
 
   Composition composition_;
   BudgetRequest budget_;

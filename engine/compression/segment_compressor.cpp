@@ -216,12 +216,12 @@ void SegmentCompressor::on_layer(const LayerView& view, StatisticsMemo& shared) 
   require(wants_views() && view.layer >= 0 && layer < seen_.size() && !seen_[layer], "SegmentCompressor: an unexpected layer view");
   const Stopwatch watch;
   const Composition& parts = recipe_.composition();
-  const StatisticsNeeds& needs = recipe_.needs();
   const RowRule local = RowRule::last(parts.decode.local_rows);
   const auto sets = sets_.of_layer(view.layer);
   double charged_ms = 0.0;
   for (const Candidates& set : sets) {
     const LayerView seen = set.view_of(view);
+    const StatisticsNeeds needs = recipe_.needs_for(set.info);
     StatisticsMemo of_set;  // extended segments are nobody else's
     StatisticsMemo& memo = whole_cache() ? of_set : shared;
     LayerStatistics statistics;

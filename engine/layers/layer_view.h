@@ -34,7 +34,7 @@ struct DecodeRow {
   // Per kv head the attention of the token to every slot, its own included, in slot order, mean over the head's group of query heads. Empty
   // if nobody wants it.
   std::vector<std::vector<float>> probabilities;
-  at::Tensor output;  // [H, d], before the output projection, model dtype
+  at::Tensor output{};  // [H, d], before the output projection, model dtype
 };
 
 // Made by engine/generation, called by engine/models when a layer's attention of a decoded token is done.

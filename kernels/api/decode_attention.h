@@ -7,14 +7,9 @@
 
 #include <cstdint>
 
+#include "kernels/api/element_type.h"
+
 namespace winnow::kernels {
-
-enum class ElementType : int { kFp32 = 1, kBf16 = 2, kFp16 = 3 };
-enum class LaunchStatus : int { kOk = 0, kBadArgument = 1, kUnsupported = 2, kDeviceError = 3 };
-
-// Per-head state and sums live on the stack.
-inline constexpr std::int64_t kMaxGroup = 64;
-inline constexpr std::int64_t kMaxHeadDim = 512;
 
 struct DecodeAttentionArgs {
   const float* query = nullptr;  // [group, head_dim], fp32, contiguous: the query heads that share this kv head

@@ -6,20 +6,11 @@
 #include <limits>
 
 #include "kernels/reference/check_arguments.h"
-#include "kernels/reference/half.h"
+#include "kernels/reference/element.h"
 
 namespace winnow::kernels {
 
 namespace {
-
-double element(const void* block, ElementType type, std::int64_t index) {
-  switch (type) {
-    case ElementType::kFp32: return static_cast<const float*>(block)[index];
-    case ElementType::kBf16: return bf16_to_float(static_cast<const std::uint16_t*>(block)[index]);
-    case ElementType::kFp16: return fp16_to_float(static_cast<const std::uint16_t*>(block)[index]);
-  }
-  return std::numeric_limits<double>::quiet_NaN();
-}
 
 double logit(const DecodeAttentionArgs& args, std::int64_t head, std::int64_t slot) {
   const void* block = args.key_blocks[slot / args.block_slots];

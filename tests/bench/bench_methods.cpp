@@ -271,7 +271,7 @@ void measure_statistics(const Settings& settings) {
   std::map<std::string, Wanted> statistics;
   for (const Method& method : methods) {
     if (method.recipe.needs().empty()) continue;
-    Wanted& wanted = statistics[words_of(method.recipe.needs())];
+    Wanted& wanted = statistics[words_of(method.recipe.needs_for(segment))];
     wanted.recipe = &method.recipe;
     wanted.presets += (wanted.presets.empty() ? "" : ", ") + method.info.name;
   }

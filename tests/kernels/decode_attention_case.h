@@ -1,32 +1,15 @@
 // One random decode attention problem with its blocks, for the test grid and the benchmark.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <random>
 #include <vector>
 
 #include "kernels/api/decode_attention.h"
+#include "tests/kernels/narrow.h"
 
 namespace winnow::kernels::testing {
-
-// Round to nearest even; inputs are finite and in the normal range of the narrow type.
-inline std::uint16_t to_bf16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
-}
-inline std::uint16_t to_fp16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
-  const std::uint32_t sign = (bits >> 16) & 0x8000U;
-  if (magnitude < 0x38800000U) {  // below 2^-14: subnormal, a multiple of 2^-24
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(std::lrint(std::ldexp(std::bit_cast<float>(magnitude), 24))));
-  }
-  const std::uint32_t rounded = magnitude + 0xFFFU + ((magnitude >> 13) & 1U);
-  return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000U) >> 13));
-}
 
 class DecodeCase {
  public:
@@ -45,13 +28,7 @@ class DecodeCase {
         // Rows past `slots` hold NaN: they must not be read into the result.
         std::vector<std::byte> block(static_cast<std::size_t>(kBlockSlots * head_dim) * element, std::byte{0xFF});
         for (std::int64_t i = 0; i < std::min(kBlockSlots, slots - b * kBlockSlots) * head_dim; ++i) {
-          const float x = normal(random);
-          const std::uint16_t narrow = type == ElementType::kBf16 ? to_bf16(x) : to_fp16(x);
-          if (type == ElementType::kFp32) {
-            std::memcpy(block.data() + static_cast<std::size_t>(i) * 4, &x, 4);
-          } else {
-            std::memcpy(block.data() + static_cast<std::size_t>(i) * 2, &narrow, 2);
-          }
+          put(block.data(), type, i, normal(random));
         }
         side->push_back(std::move(block));
       }

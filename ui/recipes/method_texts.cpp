@@ -21,7 +21,8 @@ constexpr MethodText kMethods[] = {
                  "its most similar neighbour."),
      SAY("Very small shares: text alone may fill the budget.")},
     {"aircache", SAY("Only picture tokens compete; the words of the question that matter most decide which of them stay. All text is kept."),
-     SAY("Long texts with few pictures: there is little to drop. Later questions about something else.")},
+     SAY("Long texts with few pictures: there is little to drop. Later questions about something else. Often one word judges alone; with "
+         "alpha 0 all of them do.")},
     {"vl-cache", SAY("Measures how sparse each layer's attention is and gives dense layers more; keeps what the text after the pictures "
                      "looks at."),
      SAY("A later question about something that the first one did not touch.")},
@@ -51,13 +52,13 @@ constexpr MethodText kMethods[] = {
      SAY("Questions about small details: similar patches become one.")},
     {"elastic-cache", SAY("Keeps the tokens with most attention as anchors and averages the others into the nearest one; thins the answer out as "
                           "it grows."),
-     SAY("Texts where neighbours mean different things, such as tables.")},
+     SAY("Small shares: the question's own words may leave. Texts where neighbours mean different things, such as tables.")},
     {"prefixkv", SAY("Finds for each layer how many tokens hold the same share of its attention, and keeps that many."),
-     SAY("When the budget of a single layer must be known beforehand.")},
+     SAY("Small shares: the question's own words may leave. When the budget of a single layer must be known beforehand.")},
     {"prefixkv-profile", SAY("As PrefixKV, with shares per layer that were measured once for this model: nothing is computed per prompt."),
-     SAY("Models without measured shares, and prompts unlike those that were measured.")},
+     SAY("Small shares, as PrefixKV. Models without measured shares, and prompts unlike those that were measured.")},
     {"cam", SAY("Keeps first and recent tokens and hands the values of those that leave to the following ones, by chance."),
-     SAY("When answers must repeat exactly with another seed.")},
+     SAY("Small shares: values pile up in few slots. When answers must repeat exactly with another seed.")},
     {"cam-expected", SAY("As CaM, without chance: a share of the value is always handed on."), SAY("Very long answers: values pile up.")},
     {"roco", SAY("Keeps what is looked at most on average, and protects tokens whose attention goes up and down."),
      SAY("Short prompts, where the spread says little.")},

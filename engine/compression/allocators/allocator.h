@@ -33,6 +33,8 @@ class Allocator {
   virtual std::string name() const = 0;
   // Nothing: the weights are known before the prefill, so a layer may be compressed as soon as its own prefill ends.
   virtual StatisticsNeeds needs() const { return {}; }
+  // What is really needed of this segment: needs(), or less.
+  virtual StatisticsNeeds needs_for(const SegmentInfo&) const { return needs(); }
   // The layer's own numbers; asked only if needs() is not empty.
   virtual LayerMeasure measure(const LayerStatistics&, const SegmentInfo&) const { return {}; }
   // Names of the first numbers of a measure, for people who ask why a layer got what it got.

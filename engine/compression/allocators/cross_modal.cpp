@@ -1,5 +1,7 @@
 #include "engine/compression/allocators/cross_modal.h"
 
+#include <algorithm>
+
 #include "engine/compression/allocators/softmax_weights.h"
 
 namespace winnow {
@@ -11,6 +13,14 @@ StatisticsNeeds CrossModalAllocator::needs() const {
   StatisticsNeeds needs{{entropy}, {}, {}};
   if (entropy_ == Entropy::kCrossModal) needs.cross_modal = cross_modal_;
   return needs;
+}
+
+// The entropy of all rows is there for segments that lack a modality.
+StatisticsNeeds CrossModalAllocator::needs_for(const SegmentInfo& segment) const {
+  const auto visual = std::count(segment.modality.begin(), segment.modality.end(), Modality::kVisual);
+  const bool both = visual > 0 && visual < std::ssize(segment.modality);
+  if (entropy_ == Entropy::kCrossModal && both) return {{}, cross_modal_, {}};
+  return needs();
 }
 
 LayerMeasure CrossModalAllocator::measure(const LayerStatistics& statistics, const SegmentInfo&) const {

@@ -13,6 +13,7 @@ class CrossModalAllocator : public Allocator {
   CrossModalAllocator(Entropy entropy, CrossModalNeed cross_modal) : entropy_(entropy), cross_modal_(cross_modal) {}
   std::string name() const override { return "cross-modal-entropy"; }
   StatisticsNeeds needs() const override;
+  StatisticsNeeds needs_for(const SegmentInfo& segment) const override;
   LayerMeasure measure(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
   std::vector<std::string> measure_names() const override { return {"entropy"}; }
   std::vector<double> weights(std::span<const LayerMeasure> measured) const override;

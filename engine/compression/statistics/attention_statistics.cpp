@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/base/error.h"
+#include "engine/compression/statistics/column_totals.h"
 
 namespace winnow {
 
@@ -131,22 +132,23 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
   RowStatistics result;
   result.rows = need.rows;
   result.reduce = need.reduce;
-  const bool wants_sums = need.column_sums || need.head_variance;
-  const bool wants_probabilities = wants_sums || need.column_squares || need.row_entropy;
-  at::Tensor sums = wants_sums ? at::zeros({kv_heads, group, n}, fp32) : at::Tensor();
-  at::Tensor squares = need.column_squares ? at::zeros({kv_heads, n}, fp32) : at::Tensor();
-  at::Tensor entropy = need.row_entropy ? at::zeros({kv_heads, group}, fp32.dtype(at::kDouble)) : at::Tensor();
-  at::Tensor zeros = need.sparsity_p ? at::zeros({kv_heads, group}, fp32.dtype(at::kLong)) : at::Tensor();
-  std::vector<at::Tensor> past_sums, past_squares;
+  const bool wants_probabilities = need.column_sums || need.head_variance || need.column_squares || need.row_entropy;
+  ColumnTotals totals;
+  if (wants_probabilities) totals.sums = at::zeros({kv_heads, group, n}, fp32);
+  if (need.column_squares) totals.squares = at::zeros({kv_heads, n}, fp32);
+  if (need.row_entropy) totals.entropy = at::zeros({kv_heads, group}, fp32.dtype(at::kDouble));
   for (const at::Tensor& past : view.past_keys) {
-    past_sums.push_back(at::zeros({group, past.size(0)}, fp32));
-    past_squares.push_back(at::zeros({past.size(0)}, fp32));
+    totals.past_sums.push_back(at::zeros({group, past.size(0)}, fp32));
+    totals.past_squares.push_back(at::zeros({past.size(0)}, fp32));
   }
+  at::Tensor zeros = need.sparsity_p ? at::zeros({kv_heads, group}, fp32.dtype(at::kLong)) : at::Tensor();
   bool finite = true;
 
   const std::int64_t first = std::max(without_query, rows_of(need.rows, segment).first);
   result.row_count = n - first;
-  for (std::int64_t row = first; row < n; row += kStatisticsRowTile) {
+  const bool by_kernel = wants_probabilities && !need.sparsity_p && has_column_kernel(view);
+  if (by_kernel) add_columns(view, first - without_query, without_query, totals);
+  for (std::int64_t row = first; row < n && !by_kernel; row += kStatisticsRowTile) {
     const std::int64_t rows = std::min(kStatisticsRowTile, n - row);
     const at::Tensor queries = query_tile(view, kv_heads, row - without_query, rows);
     at::Tensor lse;
@@ -167,35 +169,35 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
       const at::Tensor log_probabilities = logits.sub_(lse);
       at::Tensor probabilities = need.row_entropy ? log_probabilities.exp() : log_probabilities.exp_();
       if (mask.defined()) probabilities.masked_fill_(mask, 0.0);
-      if (need.row_entropy) entropy.sub_(probabilities.mul(log_probabilities).sum({2, 3}, false, at::kDouble));
-      if (wants_sums) sums.narrow(2, key, count).add_(probabilities.sum(2));
-      if (need.column_squares) squares.narrow(1, key, count).add_(probabilities.mean(1).square_().sum(1));
+      if (need.row_entropy) totals.entropy.sub_(probabilities.mul(log_probabilities).sum({2, 3}, false, at::kDouble));
+      totals.sums.narrow(2, key, count).add_(probabilities.sum(2));
+      if (need.column_squares) totals.squares.narrow(1, key, count).add_(probabilities.mean(1).square_().sum(1));
     });
     if (!wants_probabilities) continue;
     for (std::int64_t head = 0; head < static_cast<std::int64_t>(view.past_keys.size()); ++head) {
       const auto h = static_cast<std::size_t>(head);
       for_past_tiles(view, queries, lse, head, rows, [&](std::int64_t slot, std::int64_t count, const at::Tensor& log_probabilities) {
         const at::Tensor probabilities = log_probabilities.exp();
-        if (need.row_entropy) entropy.select(0, head).sub_(probabilities.mul(log_probabilities).sum({1, 2}, false, at::kDouble));
-        if (need.column_sums) past_sums[h].narrow(1, slot, count).add_(probabilities.sum(1));
-        if (need.column_squares) past_squares[h].narrow(0, slot, count).add_(probabilities.mean(0).square_().sum(0));
+        if (need.row_entropy) totals.entropy.select(0, head).sub_(probabilities.mul(log_probabilities).sum({1, 2}, false, at::kDouble));
+        totals.past_sums[h].narrow(1, slot, count).add_(probabilities.sum(1));
+        if (need.column_squares) totals.past_squares[h].narrow(0, slot, count).add_(probabilities.mean(0).square_().sum(0));
       });
     }
   }
 
   if (need.column_sums) {
-    result.column_sums = {kv_heads, n, to_host(reduce_group(sums, need.reduce, 1))};
-    for (const at::Tensor& past : past_sums) result.past_sums.push_back(to_host(reduce_group(past, need.reduce, 0)));
+    result.column_sums = {kv_heads, n, to_host(reduce_group(totals.sums, need.reduce, 1))};
+    for (const at::Tensor& past : totals.past_sums) result.past_sums.push_back(to_host(reduce_group(past, need.reduce, 0)));
   }
   if (need.column_squares) {
-    result.column_squares = {kv_heads, n, to_host(squares)};
-    for (const at::Tensor& past : past_squares) result.past_squares.push_back(to_host(past));
+    result.column_squares = {kv_heads, n, to_host(totals.squares)};
+    for (const at::Tensor& past : totals.past_squares) result.past_squares.push_back(to_host(past));
   }
   if (need.head_variance) {
-    const at::Tensor variance = sums.to(at::kDouble).var(at::IntArrayRef{2}, /*unbiased=*/false).to(at::kCPU).contiguous();
+    const at::Tensor variance = totals.sums.to(at::kDouble).var(at::IntArrayRef{2}, /*unbiased=*/false).to(at::kCPU).contiguous();
     result.head_variance.assign(variance.const_data_ptr<double>(), variance.const_data_ptr<double>() + variance.numel());
   }
-  if (need.row_entropy) result.row_entropy = entropy.mean().item<double>() / static_cast<double>(n - first);
+  if (need.row_entropy) result.row_entropy = totals.entropy.mean().item<double>() / static_cast<double>(n - first);
   if (need.sparsity_p) {
     const at::Tensor counts = zeros.to(at::kCPU).contiguous();
     result.zero_counts.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel());

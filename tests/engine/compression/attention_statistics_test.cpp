@@ -1,6 +1,7 @@
 #include "engine/compression/statistics/attention_statistics.h"
 #include "engine/compression/statistics/statistics_memo.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +19,10 @@ std::vector<Modality> all_text(std::int64_t n) { return std::vector<Modality>(st
 
 // Statistics straight from the definition, in double.
 struct Dense {
-  at::Tensor sums;  // [Hkv, n]
+  at::Tensor sums;     // [Hkv, n]
+  at::Tensor squares;  // [Hkv, n]
+  std::vector<at::Tensor> past_sums, past_squares;  // per kv head
+  double entropy = 0.0;
   std::vector<std::int64_t> zeros;
 };
 
@@ -26,7 +30,9 @@ Dense dense(const LayerView& view, std::int64_t first, double p) {
   const std::int64_t n = view.query.size(1);
   const std::int64_t group = view.query.size(0) / view.key.size(0);
   Dense result;
-  std::vector<at::Tensor> sums;
+  std::vector<at::Tensor> sums, squares;
+  at::Tensor mean;  // of the group, with retained slots
+  std::int64_t head = 0;
   for (const at::Tensor& logits : testing::dense_logits(view)) {
     const at::Tensor rows = logits.narrow(0, first, n - first);
     const at::Tensor probabilities = at::softmax(rows, 1);
@@ -35,7 +41,14 @@ Dense dense(const LayerView& view, std::int64_t first, double p) {
     const at::Tensor allowed = at::ones({n, n}, at::kBool).tril().narrow(0, first, n - first);
     const at::Tensor below = rows.narrow(1, past, n).lt(rows.amax(1, true) + std::log(p)).logical_and(allowed);
     result.zeros.push_back(below.sum().item<std::int64_t>());
+    result.entropy -= at::xlogy(probabilities, probabilities).sum().item<double>() / static_cast<double>(view.query.size(0) * (n - first));
+    mean = head % group == 0 ? probabilities / group : mean + probabilities / group;
+    if (++head % group > 0) continue;
+    squares.push_back(mean.narrow(1, past, n).square().sum(0));
+    result.past_sums.push_back(mean.narrow(1, 0, past).sum(0));
+    result.past_squares.push_back(mean.narrow(1, 0, past).square().sum(0));
   }
+  result.squares = at::stack(squares).to(at::kFloat);
   result.sums = at::stack(sums).view({-1, group, n}).mean(1).to(at::kFloat);
   return result;
 }
@@ -58,6 +71,22 @@ void expect_dense_equality(std::int64_t n, std::int64_t window, const std::vecto
   for (std::size_t head = 0; head < 6; ++head) {
     // A logit within rounding of the threshold may fall on either side.
     EXPECT_NEAR(static_cast<double>(tiled.zero_counts[head]), static_cast<double>(expected.zeros[head]), 2.0) << head;
+  }
+
+  // Without sparsity the CPU's kernel does it; with it, libtorch in tiles, as on a GPU.
+  need.column_squares = true;
+  need.row_entropy = true;
+  const RowStatistics in_tiles = attention_statistics(view, segment, need);
+  need.sparsity_p.reset();
+  const RowStatistics by_kernel = attention_statistics(view, segment, need);
+  for (const RowStatistics* found : {&in_tiles, &by_kernel}) {
+    EXPECT_LT((at::tensor(found->column_sums.values).view({2, n}) - expected.sums).abs().max().item<float>(), 1e-4);
+    EXPECT_LT((at::tensor(found->column_squares.values).view({2, n}) - expected.squares).abs().max().item<float>(), 1e-4);
+    EXPECT_NEAR(found->row_entropy, expected.entropy, 1e-4);
+    for (std::size_t head = 0; head < found->past_sums.size(); ++head) {
+      EXPECT_LT((at::tensor(found->past_sums[head]) - expected.past_sums[head]).abs().max().item<double>(), 1e-4) << head;
+      EXPECT_LT((at::tensor(found->past_squares[head]) - expected.past_squares[head]).abs().max().item<double>(), 1e-4) << head;
+    }
   }
 }
 
@@ -82,6 +111,27 @@ TEST(AttentionStatistics, AreDeterministic) {
   const RowStatistics first = attention_statistics(view, segment_of(modality, 1, 4, 2), need);
   const RowStatistics second = attention_statistics(view, segment_of(modality, 1, 4, 2), need);
   EXPECT_EQ(first.column_sums.values, second.column_sums.values);
+}
+
+TEST(AttentionStatistics, DoNotDependOnTheNumberOfThreads) {
+  LayerView view = random_view(3, 4, 2, 1500, 32, {700, 700});
+  testing::set_log_sum_exp(view);
+  const std::vector<Modality> modality = all_text(1500);
+  StatisticsNeed need;
+  need.rows.window = 1500;
+  need.column_sums = true;
+  need.column_squares = true;
+  need.row_entropy = true;
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);
+  const RowStatistics one = attention_statistics(view, segment_of(modality, 1, 4, 2), need);
+  at::set_num_threads(3);
+  const RowStatistics three = attention_statistics(view, segment_of(modality, 1, 4, 2), need);
+  at::set_num_threads(threads);
+  EXPECT_EQ(one.column_sums.values, three.column_sums.values);
+  EXPECT_EQ(one.column_squares.values, three.column_squares.values);
+  EXPECT_EQ(one.past_sums, three.past_sums);
+  EXPECT_EQ(one.row_entropy, three.row_entropy);
 }
 
 TEST(AttentionStatistics, TakeHalfPrecision) {
@@ -114,6 +164,10 @@ TEST(AttentionStatistics, NeverAllocateMoreThanLinearMemory) {
   const std::int64_t tile = 2 * kStatisticsRowTile * kStatisticsKeyTile * 4;
   EXPECT_LE(probe.largest_bytes(), std::max(tile, 2 * kTokens * 4));
   EXPECT_LE(probe.peak_bytes(), 8 * tile);
+  need.sparsity_p.reset();
+  testing::AllocationProbe by_kernel;
+  attention_statistics(view, segment_of(modality, 1, 2, 1), need);
+  EXPECT_LE(by_kernel.peak_bytes(), 8 * kTokens * 4) << "nothing but sums";
 }
 
 TEST(AttentionStatistics, SayWhenARowIsNotFinite) {

@@ -175,6 +175,29 @@ TEST(Recipe, AsksForOneVlCachePass) {
   EXPECT_FALSE(recipe.static_budgets());
 }
 
+// The entropy of all rows is MEDA's way out where a modality is missing: it is not computed where both are there.
+TEST(Recipe, NeedsOfASegmentLeaveOutWhatItsTokensMakeSuperfluous) {
+  using enum Modality;
+  const Recipe recipe = Recipe::from_spec([] {
+    RecipeSpec spec;
+    spec.method = "meda";
+    return spec;
+  }());
+  const auto entropy_of_rows = [&](const std::vector<Modality>& modality) {
+    SegmentInfo segment;
+    segment.tokens = std::ssize(modality);
+    segment.modality = modality;
+    const StatisticsNeeds needs = recipe.needs_for(segment);
+    EXPECT_EQ(needs.attention.size(), 1U);
+    EXPECT_TRUE(needs.cross_modal);
+    return needs.attention.front().row_entropy;
+  };
+  EXPECT_FALSE(entropy_of_rows({kSystem, kVisual, kVisual, kText}));
+  EXPECT_TRUE(entropy_of_rows({kText, kText}));
+  EXPECT_TRUE(entropy_of_rows({kVisual, kVisual}));
+  EXPECT_TRUE(recipe.needs().attention.front().row_entropy);
+}
+
 TEST(MethodList, DescribesEveryRegisteredMethod) {
   const std::vector<MethodInfo> methods = list_methods();
   ASSERT_EQ(methods.size(), method_registry().size());

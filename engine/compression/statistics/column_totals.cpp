@@ -1,0 +1,130 @@
+#include "engine/compression/statistics/column_totals.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <span>
+
+#include "engine/base/error.h"
+#include "kernels/api/column_sums.h"
+
+namespace winnow {
+
+namespace {
+
+constexpr std::int64_t kTaskColumns = 256;
+
+std::optional<kernels::ElementType> element_type(at::ScalarType type) {
+  switch (type) {
+    case at::kFloat: return kernels::ElementType::kFp32;
+    case at::kBFloat16: return kernels::ElementType::kBf16;
+    case at::kHalf: return kernels::ElementType::kFp16;
+    default: return std::nullopt;
+  }
+}
+
+// The rows' queries and log-sum-exp; elements of a row lie side by side.
+struct Rows {
+  at::Tensor query;        // [H, rows, d]
+  at::Tensor log_sum_exp;  // [H, rows] fp32
+};
+
+at::Tensor with_packed_rows(const at::Tensor& tensor) { return tensor.stride(-1) == 1 ? tensor : tensor.contiguous(); }
+
+// Columns of one kv head, all or a part.
+struct Part {
+  const at::Tensor* key = nullptr;  // [columns, d]
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  std::int64_t seen_by_first = 0;
+  float* sums = nullptr;
+  std::int64_t sums_stride = 0;
+  float* squares = nullptr;
+};
+
+// Runs the parts of one kv head's columns, those that many rows see beside those that few do.
+void add_head(const LayerView& view, const Rows& rows, std::int64_t head, std::span<const Part> parts, double* entropy) {
+  const std::int64_t group = view.query.size(0) / view.key.size(0);
+  const std::int64_t head_dim = view.query.size(2);
+  const auto tasks = static_cast<std::int64_t>(parts.size());
+  std::vector<double> entropies(entropy != nullptr ? static_cast<std::size_t>(tasks * group) : 0, 0.0);
+  std::atomic<std::int64_t> next{0};
+  std::atomic<bool> refused{false};
+  at::parallel_for(0, std::min<std::int64_t>(tasks, at::get_num_threads()), 1, [&](std::int64_t, std::int64_t) {
+    std::vector<float> workspace(static_cast<std::size_t>((kernels::kColumnTile + kernels::kColumnRows) * head_dim));
+    for (std::int64_t task = next++; task < tasks; task = next++) {
+      const Part& part = parts[static_cast<std::size_t>(task)];
+      const auto bytes = static_cast<std::int64_t>(view.query.element_size());
+      kernels::ColumnSumsArgs args;
+      args.type = *element_type(view.query.scalar_type());
+      args.query = static_cast<const char*>(rows.query.const_data_ptr()) + head * group * rows.query.stride(0) * bytes;
+      args.query_head_stride = rows.query.stride(0);
+      args.query_row_stride = rows.query.stride(1);
+      args.group = group;
+      args.rows = rows.query.size(1);
+      args.key = static_cast<const char*>(part.key->const_data_ptr()) + part.first * part.key->stride(0) * bytes;
+      args.key_stride = part.key->stride(0);
+      args.columns = part.count;
+      args.head_dim = head_dim;
+      args.seen_by_first = part.seen_by_first;
+      args.scale = static_cast<float>(view.scale);
+      args.log_sum_exp = rows.log_sum_exp.const_data_ptr<float>() + head * group * rows.log_sum_exp.stride(0);
+      args.log_sum_exp_stride = rows.log_sum_exp.stride(0);
+      args.sums = part.sums;
+      args.sums_stride = part.sums_stride;
+      args.squares = part.squares;
+      args.entropy = entropies.empty() ? nullptr : entropies.data() + task * group;
+      args.workspace = workspace.data();
+      if (kernels::column_sums_cpu(args) != kernels::LaunchStatus::kOk) refused = true;
+    }
+  });
+  require(!refused, "the column sums kernel refused its arguments");
+  for (std::size_t i = 0; i < entropies.size(); ++i) entropy[i % static_cast<std::size_t>(group)] += entropies[i];
+}
+
+// first_seen: columns that the first row sees; more than there are: all rows see all.
+void add_parts(std::vector<Part>& parts, const at::Tensor& key, std::int64_t first_seen, float* sums, std::int64_t sums_stride, float* squares) {
+  for (std::int64_t first = 0; first < key.size(0); first += kTaskColumns) {
+    Part part;
+    part.key = &key;
+    part.first = first;
+    part.count = std::min(kTaskColumns, key.size(0) - first);
+    part.seen_by_first = first_seen - first;
+    part.sums = sums + first;
+    part.sums_stride = sums_stride;
+    part.squares = squares != nullptr ? squares + first : nullptr;
+    parts.push_back(part);
+  }
+}
+
+}  // namespace
+
+bool has_column_kernel(const LayerView& view) {
+  return view.query.is_cpu() && view.key.scalar_type() == view.query.scalar_type() && element_type(view.query.scalar_type()).has_value() &&
+         view.query.size(2) <= kernels::kMaxHeadDim && view.query.size(0) / view.key.size(0) <= kernels::kMaxGroup;
+}
+
+void add_columns(const LayerView& view, std::int64_t first_row, std::int64_t columns_before, ColumnTotals& totals) {
+  require(totals.sums.defined() && totals.sums.is_contiguous(), "add_columns: sums of all columns are wanted");
+  const std::int64_t count = view.query.size(1) - first_row;
+  const Rows rows{with_packed_rows(view.query.narrow(1, first_row, count)),
+                  with_packed_rows(view.log_sum_exp.narrow(1, first_row, count).to(at::kFloat))};
+  const at::Tensor keys = with_packed_rows(view.key);
+  for (std::int64_t head = 0; head < view.key.size(0); ++head) {
+    const auto h = static_cast<std::size_t>(head);
+    const at::Tensor key = keys.select(0, head);
+    const at::Tensor past = view.past_keys.empty() ? at::Tensor() : with_packed_rows(view.past_keys[h].to(view.query.scalar_type()));
+    std::vector<Part> parts;
+    add_parts(parts, key, columns_before + first_row + 1, totals.sums.select(0, head).mutable_data_ptr<float>(), totals.sums.stride(1),
+              totals.squares.defined() ? totals.squares.select(0, head).mutable_data_ptr<float>() : nullptr);
+    if (past.defined() && past.size(0) > 0) {
+      add_parts(parts, past, 2 * past.size(0), totals.past_sums[h].mutable_data_ptr<float>(), totals.past_sums[h].stride(0),
+                totals.past_squares[h].mutable_data_ptr<float>());
+    }
+    add_head(view, rows, head, parts, totals.entropy.defined() ? totals.entropy.select(0, head).mutable_data_ptr<double>() : nullptr);
+  }
+}
+
+}  // namespace winnow

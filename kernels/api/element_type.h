@@ -1,0 +1,15 @@
+// Element types, limits and outcomes that the operators share.
+#pragma once
+
+#include <cstdint>
+
+namespace winnow::kernels {
+
+enum class ElementType : int { kFp32 = 1, kBf16 = 2, kFp16 = 3 };
+enum class LaunchStatus : int { kOk = 0, kBadArgument = 1, kUnsupported = 2, kDeviceError = 3 };
+
+// Per-head state and sums live on the stack.
+inline constexpr std::int64_t kMaxGroup = 64;
+inline constexpr std::int64_t kMaxHeadDim = 512;
+
+}  // namespace winnow::kernels
