@@ -58,7 +58,11 @@ int main(int argc, char** argv) {
   });
 
   CompareOptions compare;
-  CLI::App* compare_command = program.add_subcommand("compare", "one question under several methods, from one prefill");
+  CLI::App* compare_command = program.add_subcommand(
+      "compare",
+      "one question under several methods, from one prefill. In the table, \"same choice\" is the share of tokens at which the full cache would have "
+      "chosen the same, \"KL\" how far the two are apart (nats per token), \"hits\" the share of what the full cache's first answer token looks at "
+      "most that was kept");
   add_model_options(*compare_command, compare.model);
   add_media_options(*compare_command, compare.turn);
   compare_command->add_option("--method", compare.columns, "a method, or method@retention; once for each of up to eight columns")
