@@ -2,7 +2,9 @@
 
 #include <QAbstractButton>
 #include <QAbstractItemView>
+#include <QAbstractSpinBox>
 #include <QComboBox>
+#include <QEvent>
 #include <QPainter>
 #include <QPainterPath>
 #include <QScrollBar>
@@ -56,6 +58,17 @@ void WinnowStyle::polish(QWidget* widget) {
       qobject_cast<QSlider*>(widget)) {
     widget->setAttribute(Qt::WA_Hover);
   }
+  if (qobject_cast<QComboBox*>(widget) || qobject_cast<QAbstractSpinBox*>(widget)) {
+    // Otherwise the wheel itself would give them the focus.
+    if (widget->focusPolicy() == Qt::WheelFocus) widget->setFocusPolicy(Qt::StrongFocus);
+    widget->installEventFilter(this);
+  }
+}
+
+bool WinnowStyle::eventFilter(QObject* object, QEvent* event) {
+  if (event->type() != QEvent::Wheel || static_cast<QWidget*>(object)->hasFocus()) return QProxyStyle::eventFilter(object, event);
+  event->ignore();  // its parent gets it
+  return true;
 }
 
 void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter, const QWidget* widget) const {

@@ -1,4 +1,5 @@
-// Fusion with this program's shapes: rounded controls, thin scroll bars, one focus ring. Colours and sizes come from theme.h.
+// Fusion with this program's shapes: rounded controls, thin scroll bars, one focus ring. Colours and sizes come from theme.h. The wheel scrolls
+// the page that a field is on; it changes the field only when that has the focus.
 //
 // Installed by Theme; nobody else uses it. UI thread only.
 #pragma once
@@ -24,6 +25,7 @@ class WinnowStyle : public QProxyStyle {
   int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* data) const override;
   void polish(QWidget* widget) override;
   using QProxyStyle::polish;
+  bool eventFilter(QObject* object, QEvent* event) override;
 };
 
 }  // namespace winnow::ui

@@ -1,4 +1,5 @@
 // The method picker and the recipe editor in the real window, by keys and mouse.
+#include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -9,6 +10,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSpinBox>
+#include <QWheelEvent>
 
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/method_control.h"
@@ -248,6 +250,32 @@ TEST_F(RecipeDialogs, TheEditorShowsEveryMethodWithoutChangingIt) {
     EXPECT_EQ(editor.recipe(), plain) << method.name;
     EXPECT_TRUE(editor.legal()) << method.name << ": " << editor.verdict().toStdString();
   }
+}
+
+// A field under the pointer must not change while somebody scrolls the form: it leaves the wheel to the page unless it has the focus.
+TEST_F(RecipeDialogs, TheWheelChangesOnlyTheFieldThatHasTheFocus) {
+  ui::RecipeEditor* editor = edit();
+  const auto wheel = [](QWidget* field) {
+    const QPointF middle = QRectF(field->rect()).center();
+    QWheelEvent event(middle, field->mapToGlobal(middle), {}, {0, -120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QApplication::sendEvent(field, &event);
+    return event.isAccepted();
+  };
+  auto* box = editor->findChild<QComboBox*>(QStringLiteral("method"));
+  auto* spin = editor->findChild<QDoubleSpinBox*>(QStringLiteral("share"));
+  ASSERT_TRUE(box && spin);
+  const app::NamedRecipe before = editor->recipe();
+  for (QWidget* field : {static_cast<QWidget*>(box), static_cast<QWidget*>(spin)}) {
+    EXPECT_EQ(field->focusPolicy(), Qt::StrongFocus) << "the wheel itself gives no focus";
+    field->clearFocus();
+    EXPECT_FALSE(wheel(field));
+    EXPECT_EQ(editor->recipe(), before);
+  }
+  spin->setFocus();
+  ASSERT_TRUE(waitUntil([&] { return spin->hasFocus() && QApplication::activePopupWidget() == nullptr; }));
+  EXPECT_TRUE(wheel(spin));
+  EXPECT_NE(editor->recipe(), before);
+  editor->reject();
 }
 
 TEST_F(RecipeDialogs, FitTheSmallestWindowAtTwiceTheTextSize) {
