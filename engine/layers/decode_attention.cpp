@@ -124,17 +124,19 @@ at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache
 
 }  // namespace
 
-kernels::ElementType element_type(at::ScalarType type) {
+std::optional<kernels::ElementType> find_element_type(at::ScalarType type) {
   switch (type) {
-    case at::kFloat:
-      return kernels::ElementType::kFp32;
-    case at::kBFloat16:
-      return kernels::ElementType::kBf16;
-    case at::kHalf:
-      return kernels::ElementType::kFp16;
-    default:
-      throw Exception(ErrorCode::kInternal, "", "the cache's element type has no attention kernel");
+    case at::kFloat: return kernels::ElementType::kFp32;
+    case at::kBFloat16: return kernels::ElementType::kBf16;
+    case at::kHalf: return kernels::ElementType::kFp16;
+    default: return std::nullopt;
   }
+}
+
+kernels::ElementType element_type(at::ScalarType type) {
+  const std::optional<kernels::ElementType> found = find_element_type(type);
+  if (!found) throw Exception(ErrorCode::kInternal, "", "the cache's element type has no attention kernel");
+  return *found;
 }
 
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale, DecodeRow* row) {

@@ -9,6 +9,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/layer_view.h"
@@ -21,7 +22,9 @@ namespace winnow {
 // the order of runtime tokens.
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale, DecodeRow* row = nullptr);
 
-// Of the cache's dtype, as kernels name it.
+// A dtype as kernels name it; nothing if they do not take it.
+std::optional<kernels::ElementType> find_element_type(at::ScalarType type);
+// The same of the cache's dtype. Errors: kInternal.
 kernels::ElementType element_type(at::ScalarType type);
 
 }  // namespace winnow

@@ -8,6 +8,16 @@ namespace winnow::kernels {
 enum class ElementType : int { kFp32 = 1, kBf16 = 2, kFp16 = 3 };
 enum class LaunchStatus : int { kOk = 0, kBadArgument = 1, kUnsupported = 2, kDeviceError = 3 };
 
+// False for a value that is none of the names.
+inline bool is_known(ElementType type) {
+  switch (type) {
+    case ElementType::kFp32:
+    case ElementType::kBf16:
+    case ElementType::kFp16: return true;
+  }
+  return false;
+}
+
 // Per-head state and sums live on the stack.
 inline constexpr std::int64_t kMaxGroup = 64;
 inline constexpr std::int64_t kMaxHeadDim = 512;

@@ -10,14 +10,8 @@ namespace winnow::kernels {
 inline LaunchStatus check_arguments(const CudaDecodeAttentionArgs& args) {
   if (args.query == nullptr || args.output == nullptr || args.key_blocks == nullptr || args.value_blocks == nullptr ||
       args.slots == nullptr || args.workspace == nullptr || args.kv_heads < 1 || args.group < 1 || args.head_dim < 1 ||
-      args.block_slots < 1 || args.parts < 1) {
+      args.block_slots < 1 || args.parts < 1 || !is_known(args.type)) {
     return LaunchStatus::kBadArgument;
-  }
-  switch (args.type) {
-    case ElementType::kFp32:
-    case ElementType::kBf16:
-    case ElementType::kFp16: break;
-    default: return LaunchStatus::kBadArgument;
   }
   if (args.kv_heads > kMaxCudaKvHeads || args.group > kMaxGroup || args.head_dim > kMaxHeadDim || args.block_slots % kCudaTileSlots != 0) {
     return LaunchStatus::kUnsupported;

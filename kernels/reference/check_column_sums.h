@@ -7,14 +7,8 @@ namespace winnow::kernels {
 
 inline LaunchStatus check_arguments(const ColumnSumsArgs& args) {
   if (args.query == nullptr || args.key == nullptr || args.log_sum_exp == nullptr || args.sums == nullptr || args.workspace == nullptr ||
-      args.group < 1 || args.head_dim < 1 || args.rows < 0 || args.columns < 0) {
+      args.group < 1 || args.head_dim < 1 || args.rows < 0 || args.columns < 0 || !is_known(args.type)) {
     return LaunchStatus::kBadArgument;
-  }
-  switch (args.type) {
-    case ElementType::kFp32:
-    case ElementType::kBf16:
-    case ElementType::kFp16: break;
-    default: return LaunchStatus::kBadArgument;
   }
   if (args.group > kMaxGroup || args.head_dim > kMaxHeadDim) return LaunchStatus::kUnsupported;
   return LaunchStatus::kOk;

@@ -21,6 +21,7 @@
 #include "ui/shell/display_text.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -74,12 +75,8 @@ ComparisonSetup::ComparisonSetup(std::vector<MethodInfo> methods, app::Settings&
   m_grid = new QGridLayout(chips);
   m_grid->setContentsMargins(0, 0, 0, 0);
   setSpacing(m_grid, 6);
-  m_chips = new QScrollArea;
-  m_chips->setFrameShape(QFrame::NoFrame);
-  m_chips->setWidgetResizable(true);
+  m_chips = scrolling(chips);
   m_chips->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_chips->setFocusPolicy(Qt::NoFocus);
-  m_chips->setWidget(chips);
   m_chips->viewport()->setAutoFillBackground(false);
   chips->setAutoFillBackground(false);
   m_add = new QToolButton;

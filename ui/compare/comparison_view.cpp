@@ -22,6 +22,7 @@
 #include "ui/shell/format_text.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -91,11 +92,7 @@ ComparisonView::ComparisonView(QWidget* parent) : QWidget(parent) {
   m_splitter = new QSplitter(Qt::Horizontal);
   m_splitter->setChildrenCollapsible(false);
   m_splitter->setHandleWidth(theme().px(5));
-  m_scroll = new QScrollArea;
-  m_scroll->setFrameShape(QFrame::NoFrame);
-  m_scroll->setWidgetResizable(true);
-  m_scroll->setFocusPolicy(Qt::NoFocus);
-  m_scroll->setWidget(m_splitter);
+  m_scroll = scrolling(m_splitter);
   m_scroll->setCornerWidget(new QWidget);  // the style's own is a frame
   layout->addWidget(m_scroll, 1);
 

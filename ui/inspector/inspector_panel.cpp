@@ -22,6 +22,7 @@
 #include "ui/recipes/method_texts.h"
 #include "ui/shell/format_text.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -93,12 +94,8 @@ QWidget* InspectorPanel::buildEmpty() {
   layout->addWidget(words);
   layout->addStretch(2);
   // Narrow docks and large text: the page scrolls rather than clips.
-  auto* scroll = new QScrollArea;
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidgetResizable(true);
-  scroll->setFocusPolicy(Qt::NoFocus);
+  QScrollArea* scroll = scrolling(page);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setWidget(page);
   return scroll;
 }
 

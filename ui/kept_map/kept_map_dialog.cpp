@@ -26,6 +26,7 @@
 #include "ui/shell/error_text.h"
 #include "ui/shell/format_text.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -43,15 +44,6 @@ QLabel* caption(const QString& text) {
   setTextRole(label, TextRole::kCaption);
   setMuted(label);
   return label;
-}
-
-QScrollArea* scrolling(QWidget* page) {
-  auto* scroll = new QScrollArea;
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidgetResizable(true);
-  scroll->setFocusPolicy(Qt::NoFocus);
-  scroll->setWidget(page);
-  return scroll;
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/display_text.h"
 #include "ui/theme/icons.h"
+#include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -102,12 +103,8 @@ RecipeEditor::RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings
   form->setVerticalSpacing(theme().px(10));
   form->setHorizontalSpacing(theme().px(16));
   buildForm(form);
-  m_scroll = new QScrollArea;
-  m_scroll->setFrameShape(QFrame::NoFrame);
-  m_scroll->setWidgetResizable(true);
-  m_scroll->setFocusPolicy(Qt::NoFocus);
+  m_scroll = scrolling(page);
   m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_scroll->setWidget(page);
   outer->addWidget(m_scroll, 1);
 
   m_verdict = new QLabel;

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
@@ -72,12 +73,7 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   load->setChecked(settings.autoLoadModel());
   form->addRow(load);
 
-  auto* scroll = new QScrollArea;
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidgetResizable(true);
-  scroll->setFocusPolicy(Qt::NoFocus);
-  scroll->setWidget(page);
-  outer->addWidget(scroll, 1);
+  outer->addWidget(scrolling(page), 1);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
   auto* reset = buttons->addButton(tr("Reset all"), QDialogButtonBox::ResetRole);
   outer->addWidget(buttons);

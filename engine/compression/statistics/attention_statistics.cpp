@@ -139,7 +139,7 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
   if (need.row_entropy) totals.entropy = at::zeros({kv_heads, group}, fp32.dtype(at::kDouble));
   for (const at::Tensor& past : view.past_keys) {
     totals.past_sums.push_back(at::zeros({group, past.size(0)}, fp32));
-    totals.past_squares.push_back(at::zeros({past.size(0)}, fp32));
+    if (need.column_squares) totals.past_squares.push_back(at::zeros({past.size(0)}, fp32));
   }
   at::Tensor zeros = need.sparsity_p ? at::zeros({kv_heads, group}, fp32.dtype(at::kLong)) : at::Tensor();
   bool finite = true;

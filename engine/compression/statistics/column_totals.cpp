@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <optional>
 #include <span>
 
 #include "engine/base/error.h"
+#include "engine/layers/decode_attention.h"
 #include "kernels/api/column_sums.h"
 
 namespace winnow {
@@ -15,15 +15,6 @@ namespace winnow {
 namespace {
 
 constexpr std::int64_t kTaskColumns = 256;
-
-std::optional<kernels::ElementType> element_type(at::ScalarType type) {
-  switch (type) {
-    case at::kFloat: return kernels::ElementType::kFp32;
-    case at::kBFloat16: return kernels::ElementType::kBf16;
-    case at::kHalf: return kernels::ElementType::kFp16;
-    default: return std::nullopt;
-  }
-}
 
 // The rows' queries and log-sum-exp; elements of a row lie side by side.
 struct Rows {
@@ -58,7 +49,7 @@ void add_head(const LayerView& view, const Rows& rows, std::int64_t head, std::s
       const Part& part = parts[static_cast<std::size_t>(task)];
       const auto bytes = static_cast<std::int64_t>(view.query.element_size());
       kernels::ColumnSumsArgs args;
-      args.type = *element_type(view.query.scalar_type());
+      args.type = element_type(view.query.scalar_type());
       args.query = static_cast<const char*>(rows.query.const_data_ptr()) + head * group * rows.query.stride(0) * bytes;
       args.query_head_stride = rows.query.stride(0);
       args.query_row_stride = rows.query.stride(1);
@@ -102,7 +93,7 @@ void add_parts(std::vector<Part>& parts, const at::Tensor& key, std::int64_t fir
 }  // namespace
 
 bool has_column_kernel(const LayerView& view) {
-  return view.query.is_cpu() && view.key.scalar_type() == view.query.scalar_type() && element_type(view.query.scalar_type()).has_value() &&
+  return view.query.is_cpu() && view.key.scalar_type() == view.query.scalar_type() && find_element_type(view.query.scalar_type()) &&
          view.query.size(2) <= kernels::kMaxHeadDim && view.query.size(0) / view.key.size(0) <= kernels::kMaxGroup;
 }
 
@@ -121,7 +112,7 @@ void add_columns(const LayerView& view, std::int64_t first_row, std::int64_t col
               totals.squares.defined() ? totals.squares.select(0, head).mutable_data_ptr<float>() : nullptr);
     if (past.defined() && past.size(0) > 0) {
       add_parts(parts, past, 2 * past.size(0), totals.past_sums[h].mutable_data_ptr<float>(), totals.past_sums[h].stride(0),
-                totals.past_squares[h].mutable_data_ptr<float>());
+                totals.squares.defined() ? totals.past_squares[h].mutable_data_ptr<float>() : nullptr);
     }
     add_head(view, rows, head, parts, totals.entropy.defined() ? totals.entropy.select(0, head).mutable_data_ptr<double>() : nullptr);
   }
