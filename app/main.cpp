@@ -1,5 +1,5 @@
-// The window program: makes the services of every layer, wires them, runs. Order of construction is reverse order of destruction: the window
-// goes first, then preview, engine and store join their threads.
+// The window program: makes the services of every layer, wires them, runs. Order of construction is reverse order of destruction: the
+// window goes first, then preview, engine and store join their threads.
 #include <QApplication>
 #include <QDir>
 

@@ -11,7 +11,8 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   parser.setApplicationDescription(QCoreApplication::translate("options", "Chat about images and long videos on this machine."));
   parser.addHelpOption();
   parser.addVersionOption();
-  const QCommandLineOption demo("demo", QCoreApplication::translate("options", "Start with the demo model, a sample video and its question."));
+  const QCommandLineOption demo("demo",
+                                QCoreApplication::translate("options", "Start with the demo model, a sample video and its question."));
   const QCommandLineOption model("model", QCoreApplication::translate("options", "Model folder (Hugging Face layout)."), "folder");
   const QCommandLineOption device("device", QCoreApplication::translate("options", "auto, cpu or cuda."), "device", "auto");
   parser.addOptions({demo, model, device});

@@ -11,10 +11,10 @@
 namespace winnow::bootstrap {
 
 struct Options {
-  bool demo = false;         // demo model, a sample video attached, its question typed in
-  QString modelFolder;       // empty: the one used last, or the demo model
+  bool demo = false;    // demo model, a sample video attached, its question typed in
+  QString modelFolder;  // empty: the one used last, or the demo model
   Device device = Device::kAuto;
-  QByteArray file;           // attached to a new chat; empty: none
+  QByteArray file;  // attached to a new chat; empty: none
 };
 
 // Prints help or version and exits where asked; nothing for wrong usage (the reason was printed).

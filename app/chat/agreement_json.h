@@ -1,7 +1,7 @@
 // Agreement of an answer with the full cache, and a whole Run, as JSON.
 //
-// Used by ChatDatabase: the agreement beside a run's figures, the run of a comparison's column. Unknown members are ignored and missing ones
-// stay at their defaults; text that is no JSON gives nothing. Threads: any.
+// Used by ChatDatabase: the agreement beside a run's figures, the run of a comparison's column. Unknown members are ignored and missing
+// ones stay at their defaults; text that is no JSON gives nothing. Threads: any.
 #pragma once
 
 #include <QByteArray>

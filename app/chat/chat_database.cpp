@@ -172,11 +172,18 @@ Conversation ChatDatabase::createConversation(const QString& title, const Conver
   return m_impl->write([&](SqliteConnection& db) {
     const qint64 now = nowMs();
     const qint64 tick = nextTick(db);
-    db.prepare("INSERT INTO conversation(title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt, recipe_json) "
-               "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .bind(title.left(kMaxTitleLength)).bind(now).bind(now).bind(tick)
-        .bind(QString::fromStdString(options.recipe.spec.method)).bind(options.recipe.spec.retention).bind(options.frameCount)
-        .bind(options.systemPrompt).bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
+    db.prepare(
+          "INSERT INTO conversation(title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt, recipe_json) "
+          "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .bind(title.left(kMaxTitleLength))
+        .bind(now)
+        .bind(now)
+        .bind(tick)
+        .bind(QString::fromStdString(options.recipe.spec.method))
+        .bind(options.recipe.spec.retention)
+        .bind(options.frameCount)
+        .bind(options.systemPrompt)
+        .bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
         .run();
     return m_impl->require(db, static_cast<ConversationId>(db.lastInsertId()));
   });
@@ -185,7 +192,10 @@ Conversation ChatDatabase::createConversation(const QString& title, const Conver
 Conversation ChatDatabase::renameConversation(ConversationId id, const QString& title) {
   return m_impl->write([&](SqliteConnection& db) {
     db.prepare("UPDATE conversation SET title = ?, updated_ms = ? WHERE id = ?")
-        .bind(title.left(kMaxTitleLength)).bind(nowMs()).bind(id).run();
+        .bind(title.left(kMaxTitleLength))
+        .bind(nowMs())
+        .bind(id)
+        .run();
     return m_impl->require(db, id);
   });
 }
@@ -201,8 +211,12 @@ Conversation ChatDatabase::setOptions(ConversationId id, const ConversationOptio
   checkText(options.systemPrompt, "system prompt");
   return m_impl->write([&](SqliteConnection& db) {
     db.prepare("UPDATE conversation SET method = ?, retention = ?, frame_count = ?, system_prompt = ?, recipe_json = ? WHERE id = ?")
-        .bind(QString::fromStdString(options.recipe.spec.method)).bind(options.recipe.spec.retention).bind(options.frameCount)
-        .bind(options.systemPrompt).bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1))).bind(id)
+        .bind(QString::fromStdString(options.recipe.spec.method))
+        .bind(options.recipe.spec.retention)
+        .bind(options.frameCount)
+        .bind(options.systemPrompt)
+        .bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
+        .bind(id)
         .run();
     return m_impl->require(db, id);
   });
@@ -236,8 +250,9 @@ Conversation ChatDatabase::restoreConversation(ConversationId id) {
 int ChatDatabase::purgeDeletedBefore(qint64 deletedBeforeMs) {
   return m_impl->write([&](SqliteConnection& db) {
     // The index holds no text of its own: it has to be told the words that go.
-    db.prepare("INSERT INTO message_fts(message_fts, rowid, text) SELECT 'delete', m.id, m.text FROM message m "
-               "JOIN conversation c ON c.id = m.conversation_id WHERE m.state <> 2 AND c.deleted_ms > 0 AND c.deleted_ms < ?")
+    db.prepare(
+          "INSERT INTO message_fts(message_fts, rowid, text) SELECT 'delete', m.id, m.text FROM message m "
+          "JOIN conversation c ON c.id = m.conversation_id WHERE m.state <> 2 AND c.deleted_ms > 0 AND c.deleted_ms < ?")
         .bind(deletedBeforeMs)
         .run();
     db.prepare("DELETE FROM conversation WHERE deleted_ms > 0 AND deleted_ms < ?").bind(deletedBeforeMs).run();
@@ -299,8 +314,8 @@ QList<SearchHit> ChatDatabase::search(const QString& query, int limit) {
   if (words.isEmpty() || limit <= 0) return hits;
   return m_impl->access([&](SqliteConnection& db) {
     {
-      SqliteStatement row = db.prepare(
-          "SELECT id, title FROM conversation WHERE deleted_ms = 0 AND title LIKE ? ESCAPE '\\' ORDER BY activity DESC LIMIT ?");
+      SqliteStatement row =
+          db.prepare("SELECT id, title FROM conversation WHERE deleted_ms = 0 AND title LIKE ? ESCAPE '\\' ORDER BY activity DESC LIMIT ?");
       row.bind(likePattern(query)).bind(limit);
       while (row.step()) hits.push_back({static_cast<ConversationId>(row.integer(0)), 0, row.text(1), row.text(1)});
     }
@@ -320,8 +335,13 @@ MessageId insertMessage(SqliteConnection& db, ConversationId conversation, Messa
                         const QString& text) {
   const qint64 tick = nextTick(db);
   db.prepare("INSERT INTO message(conversation_id, parent_id, sequence, role, state, text, created_ms) VALUES(?, ?, ?, ?, ?, ?, ?)")
-      .bind(conversation).bindIdOrNull(parent).bind(tick)
-      .bind(static_cast<int>(role)).bind(static_cast<int>(state)).bind(text).bind(nowMs())
+      .bind(conversation)
+      .bindIdOrNull(parent)
+      .bind(tick)
+      .bind(static_cast<int>(role))
+      .bind(static_cast<int>(state))
+      .bind(text)
+      .bind(nowMs())
       .run();
   return db.lastInsertId();
 }
@@ -329,7 +349,11 @@ MessageId insertMessage(SqliteConnection& db, ConversationId conversation, Messa
 void touch(SqliteConnection& db, ConversationId id, MessageId leaf, int addedMessages) {
   const qint64 tick = nextTick(db);
   db.prepare("UPDATE conversation SET active_leaf = ?, message_count = message_count + ?, activity = ?, updated_ms = ? WHERE id = ?")
-      .bind(leaf).bind(addedMessages).bind(tick).bind(nowMs()).bind(id)
+      .bind(leaf)
+      .bind(addedMessages)
+      .bind(tick)
+      .bind(nowMs())
+      .bind(id)
       .run();
 }
 
@@ -403,7 +427,11 @@ Comparison ChatDatabase::saveComparison(const Comparison& comparison) {
       SqliteStatement row = db.prepare("SELECT conversation_id FROM message WHERE id = ? AND role = 2");
       if (!row.bind(comparison.question).step()) unknown("question");
       const qint64 conversation = row.integer(0);
-      db.prepare("UPDATE conversation SET activity = ?, updated_ms = ? WHERE id = ?").bind(nextTick(db)).bind(nowMs()).bind(conversation).run();
+      db.prepare("UPDATE conversation SET activity = ?, updated_ms = ? WHERE id = ?")
+          .bind(nextTick(db))
+          .bind(nowMs())
+          .bind(conversation)
+          .run();
     }
     saved.createdMs = nowMs();
     saved.id = insertComparison(db, saved);
@@ -428,10 +456,14 @@ TurnIds ChatDatabase::useAnswer(qint64 comparison, int place) {
     indexForSearch(db, ids.answer, column->answer.text);
     if (column->answer.hasFigures) insertRun(db, ids.answer, column->answer.run);
     db.prepare("INSERT INTO kept_map(message_id, map) SELECT ?, map FROM comparison_kept_map WHERE comparison_id = ? AND place = ?")
-        .bind(ids.answer).bind(comparison).bind(place)
+        .bind(ids.answer)
+        .bind(comparison)
+        .bind(place)
         .run();
     db.prepare("UPDATE comparison_column SET used_as = ? WHERE comparison_id = ? AND place = ?")
-        .bind(ids.answer).bind(comparison).bind(place)
+        .bind(ids.answer)
+        .bind(comparison)
+        .bind(place)
         .run();
     touch(db, ids.conversation, ids.answer, 1);
     return ids;
@@ -462,7 +494,9 @@ TurnIds ChatDatabase::beginAnswer(MessageId question) {
 void ChatDatabase::storeSampled(MessageId question, int place, const SampledTimes& times) {
   m_impl->write([&](SqliteConnection& db) {
     db.prepare("UPDATE attachment SET sampled_json = ? WHERE message_id = ? AND ordinal = ?")
-        .bindText(sampledToJson(times)).bind(question).bind(place)
+        .bindText(sampledToJson(times))
+        .bind(question)
+        .bind(place)
         .run();
     if (db.changes() != 1) unknown("attachment");
   });
@@ -471,7 +505,9 @@ void ChatDatabase::storeSampled(MessageId question, int place, const SampledTime
 void ChatDatabase::storePins(MessageId question, int place, const PinnedRanges& pins) {
   m_impl->write([&](SqliteConnection& db) {
     db.prepare("UPDATE attachment SET pins_json = ? WHERE message_id = ? AND ordinal = ?")
-        .bindText(pinsToJson(pins)).bind(question).bind(place)
+        .bindText(pinsToJson(pins))
+        .bind(question)
+        .bind(place)
         .run();
     if (db.changes() != 1) unknown("attachment");
   });
@@ -491,7 +527,10 @@ void ChatDatabase::finishTurn(const FinishedTurn& turn) {
   m_impl->write([&](SqliteConnection& db) {
     const bool failed = turn.state == MessageState::kFailed;
     db.prepare("UPDATE message SET text = ?, state = ?, failure_code = ?, failure = ? WHERE id = ? AND state = 2")
-        .bind(turn.text).bind(static_cast<int>(turn.state)).bind(failed ? static_cast<int>(turn.failureCode) : 0).bind(turn.failure)
+        .bind(turn.text)
+        .bind(static_cast<int>(turn.state))
+        .bind(failed ? static_cast<int>(turn.failureCode) : 0)
+        .bind(turn.failure)
         .bind(turn.answer)
         .run();
     if (db.changes() != 1) unknown("unfinished answer");
@@ -500,7 +539,9 @@ void ChatDatabase::finishTurn(const FinishedTurn& turn) {
     if (turn.keptMap) insertKeptMap(db, turn.answer, *turn.keptMap);
     const qint64 tick = nextTick(db);
     db.prepare("UPDATE conversation SET activity = ?, updated_ms = ? WHERE id = (SELECT conversation_id FROM message WHERE id = ?)")
-        .bind(tick).bind(nowMs()).bind(turn.answer)
+        .bind(tick)
+        .bind(nowMs())
+        .bind(turn.answer)
         .run();
   });
 }
@@ -526,7 +567,9 @@ void ChatDatabase::saveDraft(ConversationId id, const Draft& draft) {
 void ChatDatabase::saveViewState(ConversationId id, const ViewState& view) {
   m_impl->write([&](SqliteConnection& db) {
     db.prepare("UPDATE conversation SET anchor_message = ?, anchor_offset = ? WHERE id = ?")
-        .bind(view.anchorMessage).bind(view.anchorOffset).bind(id)
+        .bind(view.anchorMessage)
+        .bind(view.anchorOffset)
+        .bind(id)
         .run();
     if (db.changes() != 1) unknown("conversation");
   });
@@ -553,7 +596,9 @@ void ChatDatabase::setSetting(const QString& key, const QString& value) {
   if (key.size() + value.size() > kMaxSettingBytes) throw Exception(ErrorCode::kLimitExceeded, "setting", "it is longer than 1 MiB");
   m_impl->write([&](SqliteConnection& db) {
     db.prepare("INSERT INTO setting(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value")
-        .bind(key).bind(value).run();
+        .bind(key)
+        .bind(value)
+        .run();
   });
 }
 

@@ -57,7 +57,8 @@ class ChatDatabase {
   TurnIds beginQuestion(const NewQuestion& question);
   // A comparison that has ended, with its id.
   Comparison saveComparison(const Comparison& comparison);
-  // Makes a column's answer an answer of the chat and the end of the branch. One that is in the chat already is shown again, with what follows it.
+  // Makes a column's answer an answer of the chat and the end of the branch. One that is in the chat already is shown again, with what
+  // follows it.
   TurnIds useAnswer(qint64 comparison, int place);
   // How far a finished answer with a run is the full cache's.
   void saveAgreement(MessageId answer, const Agreement& agreement);
@@ -80,8 +81,8 @@ class ChatDatabase {
   void setSetting(const QString& key, const QString& value);
   void removeSetting(const QString& key);
 
-  int recoveredAnswers() const;  // rows turned from `streaming` to `interrupted` by this start
-  void checkIntegrity();         // full integrity_check; throws kStorage with the first finding
+  int recoveredAnswers() const;        // rows turned from `streaming` to `interrupted` by this start
+  void checkIntegrity();               // full integrity_check; throws kStorage with the first finding
   void backupTo(const QString& file);  // VACUUM INTO a new file
 
   static int schemaVersion();

@@ -15,7 +15,8 @@ constexpr char kFindConversation[] =
 
 constexpr char kMessageAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames, sampled_json, pins_json FROM attachment WHERE conversation_id = ? AND message_id IS NOT NULL ORDER BY message_id, ordinal";
+    "plan_to_s, plan_max_frames, sampled_json, pins_json FROM attachment WHERE conversation_id = ? AND message_id IS NOT NULL ORDER BY "
+    "message_id, ordinal";
 constexpr char kDraftAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
     "plan_to_s, plan_max_frames, sampled_json, pins_json FROM attachment WHERE conversation_id = ? AND message_id IS NULL ORDER BY ordinal";
@@ -38,18 +39,25 @@ Attachment readAttachment(const SqliteStatement& row) {
 
 MessageState stateFrom(qint64 stored) {
   switch (stored) {
-    case 1: return MessageState::kComplete;
-    case 2: return MessageState::kStreaming;
-    case 3: return MessageState::kInterrupted;
-    default: return MessageState::kFailed;
+    case 1:
+      return MessageState::kComplete;
+    case 2:
+      return MessageState::kStreaming;
+    case 3:
+      return MessageState::kInterrupted;
+    default:
+      return MessageState::kFailed;
   }
 }
 
 Role roleFrom(qint64 stored) {
   switch (stored) {
-    case 1: return Role::kSystem;
-    case 3: return Role::kAssistant;
-    default: return Role::kUser;
+    case 1:
+      return Role::kSystem;
+    case 3:
+      return Role::kAssistant;
+    default:
+      return Role::kUser;
   }
 }
 
@@ -88,7 +96,8 @@ void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qs
     message.run.agreement = agreementFromJson(runs.bytes(9));
   }
   SqliteStatement layers = db.prepare(
-      "SELECT l.message_id, l.budget, l.kept, l.kept_visual, l.kept_text, l.bytes, l.kept_per_head, l.why_json, l.end_json FROM run_layer l "
+      "SELECT l.message_id, l.budget, l.kept, l.kept_visual, l.kept_text, l.bytes, l.kept_per_head, l.why_json, l.end_json FROM run_layer "
+      "l "
       "JOIN message m ON m.id = l.message_id WHERE m.conversation_id = ? ORDER BY l.message_id, l.layer");
   layers.bind(id);
   while (layers.step()) {
@@ -167,7 +176,8 @@ QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id) {
     }
   }
   readRuns(db, id, places, messages);
-  SqliteStatement mapped = db.prepare("SELECT k.message_id FROM kept_map k JOIN message m ON m.id = k.message_id WHERE m.conversation_id = ?");
+  SqliteStatement mapped =
+      db.prepare("SELECT k.message_id FROM kept_map k JOIN message m ON m.id = k.message_id WHERE m.conversation_id = ?");
   mapped.bind(id);
   while (mapped.step()) {
     const auto place = places.constFind(mapped.integer(0));

@@ -24,7 +24,7 @@ QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id);
 void insertAttachments(SqliteConnection& db, ConversationId id, MessageId message, const QList<Attachment>& attachments);
 void insertRun(SqliteConnection& db, MessageId message, const Run& run);
 void insertKeptMap(SqliteConnection& db, MessageId message, const KeptMap& map);  // not one above KeptMap::kMaxBytes
-SharedKeptMap readKeptMap(SqliteConnection& db, MessageId message);  // null: none, or of a newer version
+SharedKeptMap readKeptMap(SqliteConnection& db, MessageId message);               // null: none, or of a newer version
 void indexForSearch(SqliteConnection& db, MessageId message, const QString& text);
 qint64 nextTick(SqliteConnection& db);
 

@@ -94,7 +94,7 @@ class ChatStore : public QObject {
 
  private:
   class Writer;
-  using Letter = std::function<void()>;  // runs on the UI thread
+  using Letter = std::function<void()>;                             // runs on the UI thread
   using Work = std::function<Letter(ChatDatabase&, RequestToken)>;  // runs on the writer thread
   enum class Existing { kKeep, kSetAside };
   RequestToken start(Existing existing);

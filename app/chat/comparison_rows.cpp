@@ -8,10 +8,14 @@ namespace {
 
 ColumnState columnStateFrom(qint64 stored) {
   switch (stored) {
-    case 1: return ColumnState::kAnswered;
-    case 2: return ColumnState::kStopped;
-    case 3: return ColumnState::kFailed;
-    default: return ColumnState::kLeftOut;
+    case 1:
+      return ColumnState::kAnswered;
+    case 2:
+      return ColumnState::kStopped;
+    case 3:
+      return ColumnState::kFailed;
+    default:
+      return ColumnState::kLeftOut;
   }
 }
 
@@ -67,7 +71,8 @@ qint64 insertComparison(SqliteConnection& db, const Comparison& comparison) {
   const bool failed = !comparison.failure.isEmpty();
   {
     SqliteStatement insert = db.prepare(
-        "INSERT INTO comparison(message_id, created_ms, column_order, prefills, shared_prefix_bytes, allocated_bytes, stopped, failure_code, "
+        "INSERT INTO comparison(message_id, created_ms, column_order, prefills, shared_prefix_bytes, allocated_bytes, stopped, "
+        "failure_code, "
         "failure) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(comparison.question).bind(comparison.createdMs).bind(static_cast<int>(comparison.order));
     insert.bind(comparison.totals.prefills).bind(comparison.totals.shared_prefix_bytes).bind(comparison.totals.allocated_bytes);
@@ -78,7 +83,8 @@ qint64 insertComparison(SqliteConnection& db, const Comparison& comparison) {
   int place = 0;
   for (const ComparedAnswer& answer : comparison.columns) {
     SqliteStatement insert = db.prepare(
-        "INSERT INTO comparison_column(comparison_id, place, state, shares_prefill, text, has_figures, run_json) VALUES(?, ?, ?, ?, ?, ?, ?)");
+        "INSERT INTO comparison_column(comparison_id, place, state, shares_prefill, text, has_figures, run_json) VALUES(?, ?, ?, ?, ?, ?, "
+        "?)");
     insert.bind(id).bind(place).bind(static_cast<int>(answer.state)).bind(answer.sharesPrefill ? 1 : 0).bind(answer.text);
     insert.bind(answer.hasFigures ? 1 : 0).bindText(runToJson(answer.run));
     insert.run();

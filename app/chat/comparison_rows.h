@@ -10,7 +10,7 @@
 
 namespace winnow::app {
 
-QList<Comparison> readComparisons(SqliteConnection& db, ConversationId id);  // oldest first
+QList<Comparison> readComparisons(SqliteConnection& db, ConversationId id);   // oldest first
 qint64 insertComparison(SqliteConnection& db, const Comparison& comparison);  // returns its id
 
 SharedKeptMap readComparedKeptMap(SqliteConnection& db, qint64 comparison, int place);  // null: none, or of a newer version

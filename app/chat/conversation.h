@@ -23,7 +23,7 @@
 
 namespace winnow::app {
 
-using MessageId = qint64;     // 0: none
+using MessageId = qint64;      // 0: none
 using RequestToken = quint64;  // one call of ChatStore; 0: none
 
 // Stored enums are never renumbered.
@@ -59,18 +59,18 @@ struct Attachment {
 
 // The times at which the plan asks for frames of a video, in order.
 std::vector<double> plannedTimes(const Attachment& video);
-// What is really pinned of a video: its pins, widened so that each reaches a frame of the plan. The same before and after it was sampled, so
-// that an answer can be repeated and checked.
+// What is really pinned of a video: its pins, widened so that each reaches a frame of the plan. The same before and after it was sampled,
+// so that an answer can be repeated and checked.
 PinnedRanges effectivePins(const Attachment& video);
 
 // The figures of one answer.
 struct Run {
   QString modelName;
   QString modelFolder;
-  QString device;  // "cpu", "cuda"
-  NamedRecipe recipe;  // as it was sent
-  TurnFigures figures;  // method, retention, seed, counts, bytes, timings, layers
-  TurnTimeline timeline;  // empty: not recorded
+  QString device;                      // "cpu", "cuda"
+  NamedRecipe recipe;                  // as it was sent
+  TurnFigures figures;                 // method, retention, seed, counts, bytes, timings, layers
+  TurnTimeline timeline;               // empty: not recorded
   std::optional<Agreement> agreement;  // with the full cache, if the answer was checked
 };
 
@@ -83,11 +83,11 @@ struct StoredMessage {
   QString text;
   MessageState state = MessageState::kComplete;
   qint64 createdMs = 0;
-  QString failure;  // "<code>: <subject>: <reason>" of a failed answer
+  QString failure;                               // "<code>: <subject>: <reason>" of a failed answer
   ErrorCode failureCode = ErrorCode::kInternal;  // valid when state is kFailed
   QList<Attachment> attachments;
   bool hasRun = false;
-  Run run;  // valid when hasRun
+  Run run;                  // valid when hasRun
   bool hasKeptMap = false;  // ChatStore::loadKeptMap() has it
 };
 
@@ -106,8 +106,8 @@ struct ComparedAnswer {
   QString text;
   Run run;  // the recipe always; the rest when hasFigures
   bool hasFigures = false;
-  MessageId usedAs = 0;  // the answer that it became in the chat; 0: none
-  bool hasKeptMap = false;  // of one that was read: ChatStore::loadComparedKeptMap() has it
+  MessageId usedAs = 0;             // the answer that it became in the chat; 0: none
+  bool hasKeptMap = false;          // of one that was read: ChatStore::loadComparedKeptMap() has it
   SharedKeptMap keptMap = nullptr;  // of one to be saved: null: none; not saved if larger than KeptMap::kMaxBytes
 };
 
@@ -118,7 +118,7 @@ struct Comparison {
   qint64 createdMs = 0;
   ColumnOrder order = ColumnOrder::kOneAfterAnother;
   Compared totals;
-  QString failure;  // as of a message; empty: it did not fail
+  QString failure;                               // as of a message; empty: it did not fail
   ErrorCode failureCode = ErrorCode::kInternal;  // valid with a failure
   std::vector<ComparedAnswer> columns;
 };

@@ -39,8 +39,8 @@ bool InstanceLock::tryAcquire() {
   }
   // For the other one's message only: a lock without it is as good.
   const QByteArray pid = QByteArray::number(QCoreApplication::applicationPid()) + '\n';
-  if (::ftruncate(m_descriptor, 0) == 0)
-    [[maybe_unused]] const auto written = ::write(m_descriptor, pid.constData(), static_cast<size_t>(pid.size()));
+  if (::ftruncate(m_descriptor, 0) == 0) [[maybe_unused]]
+    const auto written = ::write(m_descriptor, pid.constData(), static_cast<size_t>(pid.size()));
   return true;
 }
 

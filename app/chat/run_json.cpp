@@ -59,8 +59,8 @@ std::vector<double> timesFrom(const Json& stored, const char* name) {
 // Whole bytes and tenths of milliseconds are enough.
 Json toJson(const TimelinePoint& point) {
   const auto whole = [](double value) { return static_cast<std::int64_t>(std::llround(value)); };
-  return Json::array({std::round(point.ms * 10.0) / 10.0, whole(point.text), whole(point.image), whole(point.video), whole(point.generated), whole(point.full),
-                      std::round(point.tokensPerS * 100.0) / 100.0, static_cast<int>(point.mark)});
+  return Json::array({std::round(point.ms * 10.0) / 10.0, whole(point.text), whole(point.image), whole(point.video), whole(point.generated),
+                      whole(point.full), std::round(point.tokensPerS * 100.0) / 100.0, static_cast<int>(point.mark)});
 }
 
 std::optional<TimelinePoint> pointFrom(const Json& stored) {
@@ -72,7 +72,8 @@ std::optional<TimelinePoint> pointFrom(const Json& stored) {
     if (!std::isfinite(numbers[i]) || numbers[i] < 0.0) return std::nullopt;
   }
   const int mark = numbers[7] <= static_cast<int>(TimelinePoint::Mark::kEnd) ? static_cast<int>(numbers[7]) : 0;
-  return TimelinePoint{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], static_cast<TimelinePoint::Mark>(mark)};
+  return TimelinePoint{numbers[0], numbers[1], numbers[2], numbers[3],
+                       numbers[4], numbers[5], numbers[6], static_cast<TimelinePoint::Mark>(mark)};
 }
 
 }  // namespace
@@ -92,7 +93,8 @@ TurnTimeline timelineFromJson(const QByteArray& text) {
   const auto found = json.find("timeline");
   if (found == json.end() || !found->is_array() || found->size() > 2 * TurnTimeline::kMostPoints) return timeline;
   for (const Json& point : *found) {
-    if (const auto known = pointFrom(point); known && (timeline.empty() || known->ms >= timeline.points.back().ms)) timeline.points.push_back(*known);
+    if (const auto known = pointFrom(point); known && (timeline.empty() || known->ms >= timeline.points.back().ms))
+      timeline.points.push_back(*known);
   }
   return timeline;
 }
@@ -169,7 +171,8 @@ PinnedRanges pinsFromJson(const QByteArray& text) {
   if (!json.is_array()) return pins;
   for (const Json& range : json) {
     const bool numbers = range.is_array() && range.size() == 2 && range[0].is_number() && range[1].is_number();
-    if (numbers && range[0].get<double>() <= range[1].get<double>()) pins = withRange(std::move(pins), {range[0].get<double>(), range[1].get<double>()});
+    if (numbers && range[0].get<double>() <= range[1].get<double>())
+      pins = withRange(std::move(pins), {range[0].get<double>(), range[1].get<double>()});
   }
   return pins;
 }

@@ -105,8 +105,8 @@ constexpr char kSampledTimes[] = R"sql(
 ALTER TABLE attachment ADD COLUMN sampled_json TEXT NOT NULL DEFAULT '';
 )sql";
 
-// The whole recipe (recipe_json.h) beside its method and retention, which stand for it where it is empty: rows of older versions. Why a layer
-// got its budget ([["entropy", 0.4], ..]) and what it held when the answer ended ([visual, text, generated]).
+// The whole recipe (recipe_json.h) beside its method and retention, which stand for it where it is empty: rows of older versions. Why a
+// layer got its budget ([["entropy", 0.4], ..]) and what it held when the answer ended ([visual, text, generated]).
 constexpr char kRecipes[] = R"sql(
 ALTER TABLE conversation ADD COLUMN recipe_json TEXT NOT NULL DEFAULT '';
 ALTER TABLE run ADD COLUMN recipe_json TEXT NOT NULL DEFAULT '';
@@ -114,7 +114,8 @@ ALTER TABLE run_layer ADD COLUMN why_json TEXT NOT NULL DEFAULT '';
 ALTER TABLE run_layer ADD COLUMN end_json TEXT NOT NULL DEFAULT '';
 )sql";
 
-// Comparisons of a question (run_json: comparison_rows.h), and how far an answer is the full cache's (agreement_json.h; empty: not checked).
+// Comparisons of a question (run_json: comparison_rows.h), and how far an answer is the full cache's (agreement_json.h; empty: not
+// checked).
 constexpr char kComparisons[] = R"sql(
 CREATE TABLE comparison(
   id INTEGER PRIMARY KEY AUTOINCREMENT,

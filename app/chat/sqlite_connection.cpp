@@ -17,18 +17,29 @@ constexpr int kMaxValueBytes = 64 << 20;
 
 const char* reasonOf(int code) {
   switch (code & 0xff) {
-    case SQLITE_FULL: return "the disk is full";
-    case SQLITE_IOERR: return "the disk reported an error";
-    case SQLITE_READONLY: return "it may only be read";
-    case SQLITE_CANTOPEN: return "it cannot be opened";
-    case SQLITE_CORRUPT: return "it is damaged";
-    case SQLITE_NOTADB: return "it is not a database";
+    case SQLITE_FULL:
+      return "the disk is full";
+    case SQLITE_IOERR:
+      return "the disk reported an error";
+    case SQLITE_READONLY:
+      return "it may only be read";
+    case SQLITE_CANTOPEN:
+      return "it cannot be opened";
+    case SQLITE_CORRUPT:
+      return "it is damaged";
+    case SQLITE_NOTADB:
+      return "it is not a database";
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return "another program is using it";
-    case SQLITE_NOMEM: return "there is not enough memory";
-    case SQLITE_CONSTRAINT: return "the change contradicts what is stored";
-    case SQLITE_TOOBIG: return "a value is too large";
-    default: return "an error of the database library";
+    case SQLITE_LOCKED:
+      return "another program is using it";
+    case SQLITE_NOMEM:
+      return "there is not enough memory";
+    case SQLITE_CONSTRAINT:
+      return "the change contradicts what is stored";
+    case SQLITE_TOOBIG:
+      return "a value is too large";
+    default:
+      return "an error of the database library";
   }
 }
 

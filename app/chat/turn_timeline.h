@@ -21,7 +21,7 @@ struct TimelinePoint {
   };
 
   double ms = 0.0;
-  double text = 0.0;       // bytes of prompts' text and earlier answers
+  double text = 0.0;  // bytes of prompts' text and earlier answers
   double image = 0.0;
   double video = 0.0;
   double generated = 0.0;  // of this answer

@@ -12,10 +12,14 @@ namespace {
 
 const char* note_name(CompressionNote note) {
   switch (note) {
-    case CompressionNote::kFallbackRows: return "fallback_rows";
-    case CompressionNote::kRaisedToFloor: return "raised_to_floor";
-    case CompressionNote::kNonFinite: return "non_finite";
-    case CompressionNote::kPinsAboveBudget: return "pins_above_budget";
+    case CompressionNote::kFallbackRows:
+      return "fallback_rows";
+    case CompressionNote::kRaisedToFloor:
+      return "raised_to_floor";
+    case CompressionNote::kNonFinite:
+      return "non_finite";
+    case CompressionNote::kPinsAboveBudget:
+      return "pins_above_budget";
   }
   return "unknown";
 }
@@ -24,10 +28,14 @@ const char* note_name(CompressionNote note) {
 
 const char* stop_reason_name(StopReason reason) {
   switch (reason) {
-    case StopReason::kStopToken: return "stop";
-    case StopReason::kLength: return "length";
-    case StopReason::kStopString: return "stop_string";
-    case StopReason::kInterrupted: return "interrupted";
+    case StopReason::kStopToken:
+      return "stop";
+    case StopReason::kLength:
+      return "length";
+    case StopReason::kStopString:
+      return "stop_string";
+    case StopReason::kInterrupted:
+      return "interrupted";
   }
   return "stop";
 }
@@ -59,37 +67,38 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
   }
   ordered_json notes = ordered_json::array();
   for (const CompressionNote note : f.notes) notes.push_back(note_name(note));
-  return {{"answer", finished.answer},
-          {"model", model.folder},
-          {"device", model.device},
-          {"dtype", model.dtype},
-          {"method", f.method},
-          {"retention", f.retention},
-          {"achieved_retention", f.achieved_retention},
-          {"seed", f.seed},
-          {"media", media},
-          {"tokens", {{"prompt", f.tokens.prompt}, {"visual", f.tokens.visual}, {"text", f.tokens.text}, {"generated", f.tokens.generated}}},
-          {"kv_bytes",
-           {{"full", f.kv_bytes.full},
-            {"after_event", f.kv_bytes.after_event},
-            {"end", f.kv_bytes.end},
-            {"peak", f.kv_bytes.peak},
-            {"allocated", f.kv_bytes.allocated},
-            {"metadata", f.kv_bytes.metadata}}},
-          {"pinned", sink.report ? sink.report->pinned.size() : 0},
-          {"layers", layers},
-          {"notes", notes},
-          {"timings_ms",
-           {{"media", f.timings_ms.media},
-            {"preprocess", f.timings_ms.preprocess},
-            {"vision", f.timings_ms.vision},
-            {"prefill", f.timings_ms.prefill},
-            {"statistics", f.timings_ms.statistics},
-            {"compress", f.timings_ms.compress},
-            {"ttft", f.timings_ms.ttft},
-            {"decode_total", f.timings_ms.decode_total}}},
-          {"tokens_per_s", f.tokens_per_s},
-          {"stop_reason", stop_reason_name(finished.reason)}};
+  return {
+      {"answer", finished.answer},
+      {"model", model.folder},
+      {"device", model.device},
+      {"dtype", model.dtype},
+      {"method", f.method},
+      {"retention", f.retention},
+      {"achieved_retention", f.achieved_retention},
+      {"seed", f.seed},
+      {"media", media},
+      {"tokens", {{"prompt", f.tokens.prompt}, {"visual", f.tokens.visual}, {"text", f.tokens.text}, {"generated", f.tokens.generated}}},
+      {"kv_bytes",
+       {{"full", f.kv_bytes.full},
+        {"after_event", f.kv_bytes.after_event},
+        {"end", f.kv_bytes.end},
+        {"peak", f.kv_bytes.peak},
+        {"allocated", f.kv_bytes.allocated},
+        {"metadata", f.kv_bytes.metadata}}},
+      {"pinned", sink.report ? sink.report->pinned.size() : 0},
+      {"layers", layers},
+      {"notes", notes},
+      {"timings_ms",
+       {{"media", f.timings_ms.media},
+        {"preprocess", f.timings_ms.preprocess},
+        {"vision", f.timings_ms.vision},
+        {"prefill", f.timings_ms.prefill},
+        {"statistics", f.timings_ms.statistics},
+        {"compress", f.timings_ms.compress},
+        {"ttft", f.timings_ms.ttft},
+        {"decode_total", f.timings_ms.decode_total}}},
+      {"tokens_per_s", f.tokens_per_s},
+      {"stop_reason", stop_reason_name(finished.reason)}};
 }
 
 ordered_json agreement_json(const Agreement& agreement) {
@@ -121,6 +130,8 @@ ordered_json selection_json(const SelectionFigures& selection) {
           {"sparsity", selection.sparsity}};
 }
 
-std::string json_line(const ordered_json& value, int indent) { return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace); }
+std::string json_line(const ordered_json& value, int indent) {
+  return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+}
 
 }  // namespace winnow::cli

@@ -105,7 +105,8 @@ class Chat {
     if (noted_ || turn.guard != Guard::kKeep || turn.recipe.retention >= 1.0) return;
     for (const MethodInfo& method : list_methods()) {
       if (method.name != turn.recipe.method || !method.query_aware) continue;
-      std::fprintf(stderr, "(%s kept what this question needed; --guard prefill or ram gives the next one everything)\n", method.title.c_str());
+      std::fprintf(stderr, "(%s kept what this question needed; --guard prefill or ram gives the next one everything)\n",
+                   method.title.c_str());
       noted_ = true;
     }
   }
@@ -129,7 +130,8 @@ class Chat {
       set_method(words);
     } else if (name == "/retention") {
       double value = 0.0;
-      if (!(words >> value) || !(value > 0.0 && value <= 1.0)) throw Exception(ErrorCode::kInvalidArgument, "/retention", "needs a number in (0, 1]");
+      if (!(words >> value) || !(value > 0.0 && value <= 1.0))
+        throw Exception(ErrorCode::kInvalidArgument, "/retention", "needs a number in (0, 1]");
       options_.turn.retention = value;
     } else if (name == "/pin") {
       std::string pin;

@@ -61,7 +61,8 @@ std::vector<RecipeSpec> column_recipes(const TurnOptions& options, const std::ve
       return std::none_of(method.options.begin(), method.options.end(),
                           [&](const OptionInfo& known) { return known.name == option.substr(0, option.find('=')); });
     });
-    std::erase_if(unused, [&](const std::string& option) { return std::ranges::find(own.method_options, option) != own.method_options.end(); });
+    std::erase_if(unused,
+                  [&](const std::string& option) { return std::ranges::find(own.method_options, option) != own.method_options.end(); });
     recipes.push_back(recipe_of(own));
   }
   if (!unused.empty()) {

@@ -63,8 +63,8 @@ ExitStatus run_chat(const ChatOptions& options);
 ExitStatus run_methods(OutputFormat format);
 ExitStatus run_probe(const std::string& path, OutputFormat format);
 
-// One JSON object a line: {"video" or "image", "frames", "method", "retention", "questions": [..]} -> the same with "answers". Questions are
-// independent conversations; features of a file are computed once.
+// One JSON object a line: {"video" or "image", "frames", "method", "retention", "questions": [..]} -> the same with "answers". Questions
+// are independent conversations; features of a file are computed once.
 struct BatchOptions {
   ModelOptions model;
   TurnOptions turn;  // defaults of what a line leaves out

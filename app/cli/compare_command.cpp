@@ -88,7 +88,8 @@ std::string number(const char* format, double value) {
 // The figures side by side. "same choice": share of tokens at which the full cache would have chosen the same; "hits": share of the prompt
 // tokens which the full cache's first answer token looks at most that were kept.
 std::string comparison_table(const ComparisonSink& sink) {
-  std::vector<std::vector<std::string>> rows = {{"method", "kept", "KV", "first token", "tokens/s", "same choice", "KL", "first other word", "hits"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"method", "kept", "KV", "first token", "tokens/s", "same choice", "KL", "first other word", "hits"}};
   for (const ComparisonSink::Column& column : sink.columns) {
     if (!column.sink.finished) break;
     const TurnFigures& f = column.sink.finished->figures;

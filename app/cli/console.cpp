@@ -1,7 +1,7 @@
 #include "app/cli/console.h"
 
-#include <csignal>
 #include <unistd.h>
+#include <csignal>
 
 #include <algorithm>
 #include <atomic>
@@ -27,22 +27,32 @@ void on_signal(int /*signal*/) {
 
 const char* phase_name(Phase phase) {
   switch (phase) {
-    case Phase::kLoadWeights: return "loading weights";
-    case Phase::kDecodeMedia: return "decoding video";
-    case Phase::kEncodeFrames: return "encoding frames";
-    case Phase::kPrefill: return "prefill";
-    case Phase::kCompress: return "compressing the cache";
-    case Phase::kDecode: return "answering";
+    case Phase::kLoadWeights:
+      return "loading weights";
+    case Phase::kDecodeMedia:
+      return "decoding video";
+    case Phase::kEncodeFrames:
+      return "encoding frames";
+    case Phase::kPrefill:
+      return "prefill";
+    case Phase::kCompress:
+      return "compressing the cache";
+    case Phase::kDecode:
+      return "answering";
   }
   return "working";
 }
 
 const char* note_sentence(CompressionNote note) {
   switch (note) {
-    case CompressionNote::kFallbackRows: return "nothing was written after the picture or video: the last tokens judged what to keep";
-    case CompressionNote::kRaisedToFloor: return "kept more than asked: the method protects some tokens";
-    case CompressionNote::kNonFinite: return "some attention values were not finite and were left out";
-    case CompressionNote::kPinsAboveBudget: return "kept more than asked: what is pinned alone needs more";
+    case CompressionNote::kFallbackRows:
+      return "nothing was written after the picture or video: the last tokens judged what to keep";
+    case CompressionNote::kRaisedToFloor:
+      return "kept more than asked: the method protects some tokens";
+    case CompressionNote::kNonFinite:
+      return "some attention values were not finite and were left out";
+    case CompressionNote::kPinsAboveBudget:
+      return "kept more than asked: what is pinned alone needs more";
   }
   return "";
 }
@@ -142,8 +152,9 @@ std::string media_text(const std::vector<MediaSampled>& sampled) {
     for (std::size_t i = 0; i < media.asked_s.size() && i < media.actual_s.size(); ++i) {
       largest_shift = std::max(largest_shift, std::abs(media.asked_s[i] - media.actual_s[i]));
     }
-    text << media.actual_s.size() << " of " << media.asked_s.size() << " frames asked, from " << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.front(), 2)
-         << " s to " << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.back(), 2) << " s, at most " << fixed(largest_shift, 2)
+    text << media.actual_s.size() << " of " << media.asked_s.size() << " frames asked, from "
+         << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.front(), 2) << " s to "
+         << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.back(), 2) << " s, at most " << fixed(largest_shift, 2)
          << " s from the time asked\n";
   }
   return text.str();
@@ -156,8 +167,9 @@ std::string figures_text(const ConsoleSink& sink) {
   text << media_text(sink.media);
   text << f.method;
   if (f.method != "full") text << " at " << fixed(100.0 * f.achieved_retention, 1) << " % kept";
-  text << " · " << f.tokens.prompt << " prompt tokens (" << f.tokens.visual << " visual) · KV " << bytes_text(f.kv_bytes.after_event) << " of "
-       << bytes_text(f.kv_bytes.full) << " · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated << " tokens";
+  text << " · " << f.tokens.prompt << " prompt tokens (" << f.tokens.visual << " visual) · KV " << bytes_text(f.kv_bytes.after_event)
+       << " of " << bytes_text(f.kv_bytes.full) << " · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated
+       << " tokens";
   if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";
   text << '\n';
   if (sink.report && !sink.report->pinned.empty()) text << "pinned: " << sink.report->pinned.size() << " tokens of every layer\n";

@@ -37,7 +37,7 @@ class ConsoleSink : public EventSink {
 
   AnswerOutput output_;
   ProgressOutput progress_;
-  bool interactive_;   // stderr is a terminal
+  bool interactive_;  // stderr is a terminal
   bool line_open_ = false;
   Phase last_phase_ = Phase::kLoadWeights;
   bool any_phase_ = false;

@@ -69,7 +69,8 @@ std::vector<Job> jobs_of(const EvalOptions& options) {
   std::vector<app::NamedRecipe> saved;
   for (const std::string& file : options.recipes) saved.push_back(app::readRecipeFile(file));
   const auto plan = [&](const std::vector<double>& retentions) {
-    return app::EvaluationPlan{app::recipeGrid(options.methods, options.retentions.empty() ? retentions : options.retentions, saved), options.seeds};
+    return app::EvaluationPlan{app::recipeGrid(options.methods, options.retentions.empty() ? retentions : options.retentions, saved),
+                               options.seeds};
   };
   const app::FfmpegMediaOpener opener;
   app::DatasetOptions reading;
@@ -141,25 +142,44 @@ void write_text(const fs::path& path, const std::string& text) {
 
 void add_eval_options(CLI::App& command, EvalOptions& options) {
   auto* data = command.add_option("--data", options.data, "questions as JSON lines: media, question, answers, metric");
-  command.add_option("--format", options.format, "of --data: winnow or a benchmark's own files")->check(CLI::IsMember(app::datasetFormatNames()))->capture_default_str();
+  command.add_option("--format", options.format, "of --data: winnow or a benchmark's own files")
+      ->check(CLI::IsMember(app::datasetFormatNames()))
+      ->capture_default_str();
   command.add_option("--images", options.images, "folder of a benchmark's images, where it is not the usual one");
-  command.add_option("--paper", options.paper, "print a paper's values beside ours: aircache, vl-cache, or meda:COLUMN (T-1 .. IR of MileBench)");
+  command.add_option("--paper", options.paper,
+                     "print a paper's values beside ours: aircache, vl-cache, or meda:COLUMN (T-1 .. IR of MileBench)");
   command.add_flag("--demo", options.demo, "the bundled questions about the sample videos")->excludes(data);
   command.add_flag("--needle", options.needle, "one letter card hidden at every depth of drawn videos");
-  command.add_option("--needle-frames", options.needle_frames, "lengths of these videos")->delimiter(',')->check(CLI::Range(4, 1024))->capture_default_str();
-  command.add_option("--needle-depths", options.needle_depths, "depths, evenly from 0 to 100 %")->check(CLI::Range(1, 101))->capture_default_str();
-  command.add_option("--needle-trials", options.needle_trials, "videos per length and depth")->check(CLI::Range(1, 1000))->capture_default_str();
+  command.add_option("--needle-frames", options.needle_frames, "lengths of these videos")
+      ->delimiter(',')
+      ->check(CLI::Range(4, 1024))
+      ->capture_default_str();
+  command.add_option("--needle-depths", options.needle_depths, "depths, evenly from 0 to 100 %")
+      ->check(CLI::Range(1, 101))
+      ->capture_default_str();
+  command.add_option("--needle-trials", options.needle_trials, "videos per length and depth")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   command.add_option("--methods", options.methods, "compression methods")->delimiter(',')->capture_default_str();
-  command.add_option("--recipe", options.recipes, "a recipe saved by the window, beside the methods and at the same shares; may be repeated")
+  command
+      .add_option("--recipe", options.recipes, "a recipe saved by the window, beside the methods and at the same shares; may be repeated")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
-  command.add_option("--retentions", options.retentions, "shares of the cache that are kept (default 0.5,0.2,0.1,0.05,0.01; --needle 0.1,0.05,0.02,0.01)")->delimiter(',');
+  command
+      .add_option("--retentions", options.retentions,
+                  "shares of the cache that are kept (default 0.5,0.2,0.1,0.05,0.01; --needle 0.1,0.05,0.02,0.01)")
+      ->delimiter(',');
   command.add_option("--seeds", options.seeds, "for methods that draw lots")->delimiter(',')->capture_default_str();
-  command.add_option("--frames", options.frames, "frames of videos whose line says nothing")->check(CLI::Range(1, 1024))->capture_default_str();
+  command.add_option("--frames", options.frames, "frames of videos whose line says nothing")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   command.add_option("--limit", options.limit, "only the first N questions of each set")->check(CLI::PositiveNumber);
-  command.add_option("--max-tokens", options.max_new_tokens, "longest answer in tokens")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-  command.add_flag("--agreement", options.agreement, "also check every token of every answer against the full cache (top choice and KL; slower)");
+  command.add_option("--max-tokens", options.max_new_tokens, "longest answer in tokens")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command.add_flag("--agreement", options.agreement,
+                   "also check every token of every answer against the full cache (top choice and KL; slower)");
   command.add_option("--out", options.out, "folder of logs and tables; a run that was cut off goes on from there")->capture_default_str();
 }
 
@@ -184,10 +204,12 @@ ExitStatus run_eval(const EvalOptions& options) {
     app::EvaluationOutcome outcome;
     {
       ProgressLine progress(job.set.name);
-      outcome = app::runEvaluation(job.set.items, job.plan, answerer, log, [&](int done, int asked, int planned) { progress.show(done, asked, planned); },
-                                   interrupt.token());
+      outcome = app::runEvaluation(
+          job.set.items, job.plan, answerer, log, [&](int done, int asked, int planned) { progress.show(done, asked, planned); },
+          interrupt.token());
     }
-    const std::string described = (options.model.folder.empty() ? std::string("demo model") : model.name) + ", " + model.device + ", " + model.dtype;
+    const std::string described =
+        (options.model.folder.empty() ? std::string("demo model") : model.name) + ", " + model.device + ", " + model.dtype;
     const app::Report report = app::buildReport({job.set.name, described}, job.set.items, job.plan, log);
     write_text(base + ".json", app::reportJson(report));
     std::string tables = app::reportMarkdown(report);

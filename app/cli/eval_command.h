@@ -23,7 +23,7 @@ struct EvalOptions {
   int needle_trials = 3;
   std::vector<std::string> methods = {"full", "meda", "aircache", "vl-cache", "d2o", "snapkv", "h2o", "streaming-llm", "random"};
   std::vector<std::string> recipes;  // files of saved recipes
-  std::vector<double> retentions;  // empty: 0.5, 0.2, 0.1, 0.05, 0.01; of the needle test 0.1, 0.05, 0.02, 0.01
+  std::vector<double> retentions;    // empty: 0.5, 0.2, 0.1, 0.05, 0.01; of the needle test 0.1, 0.05, 0.02, 0.01
   std::vector<std::uint64_t> seeds = {0};
   int frames = 64;
   int limit = 0;  // positive: only so many questions of each set

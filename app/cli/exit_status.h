@@ -9,9 +9,9 @@ namespace winnow::cli {
 
 enum class ExitStatus : int {
   kAnswered = 0,
-  kRefusedInput = 1,   // one sentence on stderr names the file and the reason
+  kRefusedInput = 1,  // one sentence on stderr names the file and the reason
   kWrongUsage = 2,
-  kEngineFailed = 3,   // out of memory, device, our own fault
+  kEngineFailed = 3,  // out of memory, device, our own fault
   kInterrupted = 130,
 };
 

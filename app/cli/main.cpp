@@ -43,7 +43,8 @@ int main(int argc, char** argv) {
   });
 
   PlanOptions plan;
-  CLI::App* plan_command = program.add_subcommand("plan", "what a question would take: tokens, cache, memory, waiting time; nothing is decoded");
+  CLI::App* plan_command =
+      program.add_subcommand("plan", "what a question would take: tokens, cache, memory, waiting time; nothing is decoded");
   add_model_options(*plan_command, plan.model);
   add_media_options(*plan_command, plan.turn);
   add_method_options(*plan_command, plan.turn);
@@ -58,11 +59,12 @@ int main(int argc, char** argv) {
   });
 
   CompareOptions compare;
-  CLI::App* compare_command = program.add_subcommand(
-      "compare",
-      "one question under several methods, from one prefill. In the table, \"same choice\" is the share of tokens at which the full cache would have "
-      "chosen the same, \"KL\" how far the two are apart (nats per token), \"hits\" the share of what the full cache's first answer token looks at "
-      "most that was kept");
+  CLI::App* compare_command = program.add_subcommand("compare",
+                                                     "one question under several methods, from one prefill. In the table, \"same choice\" "
+                                                     "is the share of tokens at which the full cache would have "
+                                                     "chosen the same, \"KL\" how far the two are apart (nats per token), \"hits\" the "
+                                                     "share of what the full cache's first answer token looks at "
+                                                     "most that was kept");
   add_model_options(*compare_command, compare.model);
   add_media_options(*compare_command, compare.turn);
   compare_command->add_option("--method", compare.columns, "a method, or method@retention; once for each of up to eight columns")
@@ -79,7 +81,8 @@ int main(int argc, char** argv) {
   compare_command->add_option("question", compare.question, "the question");
   compare_command->callback([&] {
     if (compare.question.empty() && !compare.sample) throw CLI::RequiredError("question");
-    if (compare.columns.size() > winnow::Compare::kMostRecipes) throw CLI::ValidationError("--method", "at most eight methods are compared");
+    if (compare.columns.size() > winnow::Compare::kMostRecipes)
+      throw CLI::ValidationError("--method", "at most eight methods are compared");
     compare.format = format();
     status = run_compare(compare);
   });

@@ -1,7 +1,7 @@
 // --pin: what the user wants to be kept, as the terminal takes it.
 //
-// Used by the commands that ask. "12.0-15.5": seconds of the only video; "2:12.0-15.5": of the second image or video; "2": all of it. Images
-// and videos are counted as they are sent, images first. Errors: Exception(kInvalidArgument).
+// Used by the commands that ask. "12.0-15.5": seconds of the only video; "2:12.0-15.5": of the second image or video; "2": all of it.
+// Images and videos are counted as they are sent, images first. Errors: Exception(kInvalidArgument).
 #pragma once
 
 #include <span>

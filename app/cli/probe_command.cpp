@@ -32,7 +32,8 @@ ExitStatus run_probe(const std::string& path, OutputFormat format) {
     std::printf("%s\n", json_line(object, 2).c_str());
     return ExitStatus::kAnswered;
   }
-  std::printf("%s: %s, %s in %s, %d x %d", path.c_str(), kind_name(info.kind), info.codec.c_str(), info.container.c_str(), info.widthPx, info.heightPx);
+  std::printf("%s: %s, %s in %s, %d x %d", path.c_str(), kind_name(info.kind), info.codec.c_str(), info.container.c_str(), info.widthPx,
+              info.heightPx);
   if (info.kind == MediaKind::kVideo) std::printf(", %.2f s, %.2f frames/s", info.durationS, info.averageFps);
   if (info.rotationDegrees != 0) std::printf(", turned by %d degrees", info.rotationDegrees);
   std::printf(", %s\n", bytes_text(info.fileBytes).c_str());

@@ -19,9 +19,12 @@ std::vector<std::string> method_names() {
 
 const char* policy_word(TurnPolicy policy) {
   switch (policy) {
-    case TurnPolicy::kSegment: return "segment";
-    case TurnPolicy::kWhole: return "whole";
-    case TurnPolicy::kFirstOnly: return "first-only";
+    case TurnPolicy::kSegment:
+      return "segment";
+    case TurnPolicy::kWhole:
+      return "whole";
+    case TurnPolicy::kFirstOnly:
+      return "first-only";
   }
   return "segment";
 }
@@ -53,13 +56,17 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
 void add_media_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--image", options.images, "an image; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
   command.add_option("--video", options.videos, "a video; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
-  auto* frames = command.add_option("--frames", options.frames, "frames taken, spread evenly")->check(CLI::Range(1, 1024))->capture_default_str();
-  command.add_option("--every", options.every_s, "instead of --frames: one frame every S seconds")->check(CLI::PositiveNumber)->excludes(frames);
+  auto* frames =
+      command.add_option("--frames", options.frames, "frames taken, spread evenly")->check(CLI::Range(1, 1024))->capture_default_str();
+  command.add_option("--every", options.every_s, "instead of --frames: one frame every S seconds")
+      ->check(CLI::PositiveNumber)
+      ->excludes(frames);
   command.add_option("--from", options.from_s, "start of the part that is looked at, in seconds")->check(CLI::NonNegativeNumber);
   command.add_option("--to", options.to_s, "end of the part that is looked at, in seconds")->check(CLI::PositiveNumber);
-  command.add_option("--pin", options.pins,
-                     "never drop these seconds of the video (12.0-15.5), of the second image or video (2:12.0-15.5), or all of it (2); may be "
-                     "repeated")
+  command
+      .add_option("--pin", options.pins,
+                  "never drop these seconds of the video (12.0-15.5), of the second image or video (2:12.0-15.5), or all of it (2); may be "
+                  "repeated")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false)
@@ -71,7 +78,9 @@ void add_method_options(CLI::App& command, TurnOptions& options) {
   command.add_option_function<std::string>(
       "--recipe", [&options](const std::string& file) { take_recipe(app::readRecipeFile(file).spec, options); },
       "a recipe saved by the window (resources/recipe.schema.json); options given beside it count");
-  command.add_option("--method", options.method, "compression method (see: winnow-cli methods)")->check(CLI::IsMember(method_names()))->capture_default_str();
+  command.add_option("--method", options.method, "compression method (see: winnow-cli methods)")
+      ->check(CLI::IsMember(method_names()))
+      ->capture_default_str();
   add_recipe_options(command, options);
 }
 
@@ -83,44 +92,63 @@ void add_recipe_options(CLI::App& command, TurnOptions& options) {
   auto* retention = command.add_option_function<double>("--retention", set_retention, "share of the cache that is kept, in (0, 1]")
                         ->check([](const std::string& text) {
                           double value = 0.0;
-                          if (!CLI::detail::lexical_cast(text, value) || !(value > 0.0 && value <= 1.0)) return std::string("must lie in (0, 1]");
+                          if (!CLI::detail::lexical_cast(text, value) || !(value > 0.0 && value <= 1.0))
+                            return std::string("must lie in (0, 1]");
                           return std::string();
                         })
                         ->default_str(std::to_string(options.retention).substr(0, 3));
-  command.add_option("--budget", options.budget_tokens, "instead of --retention: slots per layer and kv head")->check(CLI::Range(1, 1 << 24))->excludes(retention);
-  command.add_option("--min-event-tokens", options.min_event_tokens, "text-only segments shorter than this are kept whole")->check(CLI::Range(0, 1 << 24))->capture_default_str();
-  command.add_option("--method-option", options.method_options, "an option of the method as name=value; may be repeated (see: winnow-cli methods)")
+  command.add_option("--budget", options.budget_tokens, "instead of --retention: slots per layer and kv head")
+      ->check(CLI::Range(1, 1 << 24))
+      ->excludes(retention);
+  command.add_option("--min-event-tokens", options.min_event_tokens, "text-only segments shorter than this are kept whole")
+      ->check(CLI::Range(0, 1 << 24))
+      ->capture_default_str();
+  command
+      .add_option("--method-option", options.method_options,
+                  "an option of the method as name=value; may be repeated (see: winnow-cli methods)")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false)
-      ->check([](const std::string& text) { return text.find('=', 1) == std::string::npos ? std::string("must be name=value") : std::string(); });
+      ->check([](const std::string& text) {
+        return text.find('=', 1) == std::string::npos ? std::string("must be name=value") : std::string();
+      });
   command.add_option("--allocator", options.allocator, "share slots among layers as this method (or part) does");
   command.add_option("--scorer", options.scorer, "choose slots as this method (or part) does");
   command.add_option("--reducer", options.reducer, "treat dropped slots as this method (or part) does");
   command.add_option("--scope", options.scope, "which tokens compete")->check(CLI::IsMember({"all", "visual"}));
   command.add_option("--granularity", options.granularity, "one choice per kv head or per layer")->check(CLI::IsMember({"head", "layer"}));
-  command.add_option("--turn-policy", options.turn_policy, "what is compressed at a question: what it adds (segment), all that the cache holds (whole), or only the first that\n"
-                 "brings media (first-only)")
+  command
+      .add_option("--turn-policy", options.turn_policy,
+                  "what is compressed at a question: what it adds (segment), all that the cache holds (whole), or only the first that\n"
+                  "brings media (first-only)")
       ->check(CLI::IsMember({"segment", "whole", "first-only"}))
       ->capture_default_str();
 }
 
 void add_guard_option(CLI::App& command, TurnOptions& options) {
-  command.add_option("--guard", options.guard, "a later question sees what earlier ones kept (keep), or everything: read again for it (prefill), or from the full cache that stays in\n"
-                 "host memory (ram)")
+  command
+      .add_option("--guard", options.guard,
+                  "a later question sees what earlier ones kept (keep), or everything: read again for it (prefill), or from the full cache "
+                  "that stays in\n"
+                  "host memory (ram)")
       ->check(CLI::IsMember({"keep", "prefill", "ram"}))
       ->capture_default_str();
 }
 
 void add_sampling_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--seed", options.seed, "seed of sampling and of method random")->capture_default_str();
-  command.add_option("--max-tokens", options.max_new_tokens, "longest answer in tokens")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  command.add_option("--max-tokens", options.max_new_tokens, "longest answer in tokens")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
   command.add_option("--temperature", options.temperature, "0: greedy")->check(CLI::Range(0.0, 100.0))->capture_default_str();
   command.add_option("--top-k", options.top_k, "0: off")->check(CLI::Range(0, 1 << 20))->capture_default_str();
   command.add_option("--top-p", options.top_p, "1: off")->check(CLI::Range(0.0, 1.0))->capture_default_str();
   command.add_option("--min-p", options.min_p, "0: off")->check(CLI::Range(0.0, 1.0))->capture_default_str();
   command.add_option("--repetition-penalty", options.repetition_penalty, "1: off")->check(CLI::PositiveNumber)->capture_default_str();
-  command.add_option("--stop", options.stop_strings, "end the answer at this text; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
+  command.add_option("--stop", options.stop_strings, "end the answer at this text; may be repeated")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
   command.add_option("--system", options.system_prompt, "system prompt");
 }
 

@@ -35,7 +35,7 @@ struct TurnOptions {
   int budget_tokens = 0;  // positive: instead of retention
   int min_event_tokens = 256;
   std::vector<std::string> method_options;  // name=value
-  std::string allocator, scorer, reducer;    // empty: the method's own
+  std::string allocator, scorer, reducer;   // empty: the method's own
   std::string scope, granularity;
   std::string turn_policy = "segment";
   std::string guard = "keep";

@@ -15,21 +15,30 @@ QtMessageHandler previousHandler = nullptr;
 
 const char* nameOf(LogLevel level) {
   switch (level) {
-    case LogLevel::kTrace: return "trace";
-    case LogLevel::kDebug: return "debug";
-    case LogLevel::kInfo: return "info";
-    case LogLevel::kWarning: return "warning";
-    case LogLevel::kError: return "error";
+    case LogLevel::kTrace:
+      return "trace";
+    case LogLevel::kDebug:
+      return "debug";
+    case LogLevel::kInfo:
+      return "info";
+    case LogLevel::kWarning:
+      return "warning";
+    case LogLevel::kError:
+      return "error";
   }
   return "info";
 }
 
 LogLevel levelOf(QtMsgType type) {
   switch (type) {
-    case QtDebugMsg: return LogLevel::kDebug;
-    case QtInfoMsg: return LogLevel::kInfo;
-    case QtWarningMsg: return LogLevel::kWarning;
-    default: return LogLevel::kError;
+    case QtDebugMsg:
+      return LogLevel::kDebug;
+    case QtInfoMsg:
+      return LogLevel::kInfo;
+    case QtWarningMsg:
+      return LogLevel::kWarning;
+    default:
+      return LogLevel::kError;
   }
 }
 
@@ -46,9 +55,7 @@ QByteArray oneLine(const QString& text) {
   return line.toUtf8();
 }
 
-QString numbered(const QString& path, int number) {
-  return number == 0 ? path : path.chopped(4) + QStringLiteral(".%1.log").arg(number);
-}
+QString numbered(const QString& path, int number) { return number == 0 ? path : path.chopped(4) + QStringLiteral(".%1.log").arg(number); }
 
 }  // namespace
 
@@ -82,9 +89,8 @@ LogLevel Log::level() const {
 }
 
 void Log::write(LogLevel level, const char* category, const QString& text) {
-  const QByteArray line =
-      QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs).toLatin1() + ' ' + nameOf(level) + ' ' + category + ' ' +
-                          oneLine(text) + '\n';
+  const QByteArray line = QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs).toLatin1() + ' ' + nameOf(level) + ' ' + category +
+                          ' ' + oneLine(text) + '\n';
   const std::lock_guard lock(m_mutex);
   if (level < m_level || !m_file.isOpen()) return;
   if (m_fileBytes > 0 && m_fileBytes + line.size() > m_limits.fileBytes) rotate();

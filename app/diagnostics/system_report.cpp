@@ -13,9 +13,8 @@ namespace winnow::app {
 namespace {
 
 constexpr qint64 kMaxProcBytes = 1 << 20;
-constexpr std::array kFeatures = {"sse4_2", "avx", "f16c", "fma", "avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_tile",
-                                  "amx_bf16", "amx_int8",
-                                  "asimd", "asimddp", "sve", "bf16", "i8mm"};
+constexpr std::array kFeatures = {"sse4_2",   "avx",      "f16c",     "fma",   "avx2",    "avx512f", "avx512_vnni", "avx512_bf16",
+                                  "amx_tile", "amx_bf16", "amx_int8", "asimd", "asimddp", "sve",     "bf16",        "i8mm"};
 
 QByteArray readProc(const QString& path) {
   QFile file(path);

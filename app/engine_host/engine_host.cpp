@@ -71,9 +71,7 @@ class EngineHost::Worker final : public EventSink {
 
   void interrupt(RequestId id, Interrupt kind) {
     const std::lock_guard lock(m_mutex);
-    const auto raise = [kind](InterruptSource& source) {
-      kind == Interrupt::kStop ? source.request_stop() : source.request_cancel();
-    };
+    const auto raise = [kind](InterruptSource& source) { kind == Interrupt::kStop ? source.request_stop() : source.request_cancel(); };
     if (m_running && m_running->request.id == id) raise(m_running->interrupt);
     for (Job& job : m_queue)
       if (job.request.id == id) raise(job.interrupt);

@@ -2,8 +2,9 @@
 //
 // Used by ui and by the terminal program. post() queues a request and returns its id at once; requests run one after another in the order
 // posted. Every request ends with exactly one of ModelLoaded, Finished, Scored, Compared or Failed (ForgetConversation ends silently; a
-// comparison's columns have their own Finished and Scored, which end nothing), also when the engine throws (Failed), ends without an outcome
-// (Failed, kInternal) or the request was interrupted while it still waited (Finished, kInterrupted, restored). Text deltas are gathered and progress is thinned to at most 30 updates a second (EventGatherer).
+// comparison's columns have their own Finished and Scored, which end nothing), also when the engine throws (Failed), ends without an
+// outcome (Failed, kInternal) or the request was interrupted while it still waited (Finished, kInterrupted, restored). Text deltas are
+// gathered and progress is thinned to at most 30 updates a second (EventGatherer).
 //
 // Threads: EngineHost belongs to the thread that made it (an event loop must run there); the engine is made, used and destroyed on the
 // engine thread only. The destructor cancels everything, waits for the engine thread and delivers nothing more.

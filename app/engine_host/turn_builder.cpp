@@ -29,8 +29,7 @@ Turn buildTurn(ConversationId conversation, const QList<StoredMessage>& thread, 
   turn.conversation = conversation;
   turn.sampling = options.sampling;
   turn.recipe = options.recipe;
-  if (!options.systemPrompt.trimmed().isEmpty())
-    turn.messages.push_back({Role::kSystem, {TextItem{options.systemPrompt.toStdString()}}});
+  if (!options.systemPrompt.trimmed().isEmpty()) turn.messages.push_back({Role::kSystem, {TextItem{options.systemPrompt.toStdString()}}});
 
   std::int32_t media = 0;
   Message pending;  // questions that have no answer yet

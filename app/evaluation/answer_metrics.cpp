@@ -116,7 +116,8 @@ bool asNumber(const QString& text, double& value) {
 
 std::string normalisedAnswer(const std::string& text) {
   QStringList kept = words(text);
-  kept.removeIf([](const QString& word) { return word == QLatin1String("a") || word == QLatin1String("an") || word == QLatin1String("the"); });
+  kept.removeIf(
+      [](const QString& word) { return word == QLatin1String("a") || word == QLatin1String("an") || word == QLatin1String("the"); });
   return kept.join(QLatin1Char(' ')).toStdString();
 }
 
@@ -128,7 +129,8 @@ double exactMatch(const std::string& answer, const std::vector<std::string>& gol
 double choiceAccuracy(const std::string& answer, const std::vector<std::string>& golds) {
   return best(golds, [&](const std::string& gold) {
     const QString wanted = QString::fromStdString(gold).trimmed();
-    if (wanted.size() == 1 && wanted.front().isLetter()) return isEqual(namedOption(QString::fromStdString(answer)) == wanted.front().toUpper());
+    if (wanted.size() == 1 && wanted.front().isLetter())
+      return isEqual(namedOption(QString::fromStdString(answer)) == wanted.front().toUpper());
     const QString lower = wanted.toLower();
     if (lower == QLatin1String("yes") || lower == QLatin1String("no")) return isEqual(firstYesOrNo(answer) == lower);
     return exactMatch(answer, {gold});
@@ -179,16 +181,24 @@ double vqaAccuracy(const std::string& answer, const std::vector<std::string>& go
 
 double scoreOf(const EvaluationItem& item, const std::string& answer) {
   switch (item.metric) {
-    case AnswerMetric::kExact: return exactMatch(answer, item.golds);
-    case AnswerMetric::kAccuracy: return choiceAccuracy(answer, item.golds);
-    case AnswerMetric::kAnls: return anls(answer, item.golds);
-    case AnswerMetric::kRougeL: return rougeL(answer, item.golds);
-    case AnswerMetric::kContains: return containsGold(answer, item.golds);
-    case AnswerMetric::kRelaxed: return relaxedMatch(answer, item.golds);
-    case AnswerMetric::kVqa: return vqaAccuracy(answer, item.golds);
+    case AnswerMetric::kExact:
+      return exactMatch(answer, item.golds);
+    case AnswerMetric::kAccuracy:
+      return choiceAccuracy(answer, item.golds);
+    case AnswerMetric::kAnls:
+      return anls(answer, item.golds);
+    case AnswerMetric::kRougeL:
+      return rougeL(answer, item.golds);
+    case AnswerMetric::kContains:
+      return containsGold(answer, item.golds);
+    case AnswerMetric::kRelaxed:
+      return relaxedMatch(answer, item.golds);
+    case AnswerMetric::kVqa:
+      return vqaAccuracy(answer, item.golds);
     case AnswerMetric::kFacts:
       return best(item.golds, [&](const std::string& gold) { return isEqual(factsAreRight(item.group, item.question, gold, answer)); });
-    case AnswerMetric::kTime: return best(item.golds, [&](const std::string& gold) { return isEqual(timeIsRight(gold, answer, item.toleranceS)); });
+    case AnswerMetric::kTime:
+      return best(item.golds, [&](const std::string& gold) { return isEqual(timeIsRight(gold, answer, item.toleranceS)); });
   }
   return 0.0;
 }

@@ -35,7 +35,8 @@ double containsGold(const std::string& answer, const std::vector<std::string>& g
 // Numbers (a final % is divided by 100 on both sides) may differ by 5 % of the gold; texts are equal but for case and outer white space.
 double relaxedMatch(const std::string& answer, const std::vector<std::string>& golds);
 
-// Mean over the golds left out one at a time of min(1, equal others / 3), after the normalisation of exactMatch. Fewer than two golds: exact.
+// Mean over the golds left out one at a time of min(1, equal others / 3), after the normalisation of exactMatch. Fewer than two golds:
+// exact.
 double vqaAccuracy(const std::string& answer, const std::vector<std::string>& golds);
 
 // By the item's metric.

@@ -31,7 +31,8 @@ class OutcomeSink final : public EventSink {
 
 }  // namespace
 
-std::vector<RecipeAnswer> EngineAnswerer::answers(const Message& question, const std::vector<RecipeSpec>& recipes, const InterruptToken& interrupt) {
+std::vector<RecipeAnswer> EngineAnswerer::answers(const Message& question, const std::vector<RecipeSpec>& recipes,
+                                                  const InterruptToken& interrupt) {
   Compare compare;
   compare.conversation = kConversation;
   compare.messages = {question};

@@ -24,14 +24,17 @@ class Answerer {
  public:
   virtual ~Answerer() = default;
   // One answer per recipe, in their order; at most Compare::kMostRecipes. Throws the engine's Exception, and Interrupted on Stop or Cancel.
-  virtual std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes, const InterruptToken& interrupt) = 0;
+  virtual std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes,
+                                            const InterruptToken& interrupt) = 0;
 };
 
 // All recipes from one vision pass and one prefill, greedily. A model must have been loaded. The engine is borrowed.
 class EngineAnswerer final : public Answerer {
  public:
-  EngineAnswerer(Engine& engine, int maxNewTokens, ColumnScores scores) : m_engine(engine), m_maxNewTokens(maxNewTokens), m_scores(scores) {}
-  std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes, const InterruptToken& interrupt) override;
+  EngineAnswerer(Engine& engine, int maxNewTokens, ColumnScores scores)
+      : m_engine(engine), m_maxNewTokens(maxNewTokens), m_scores(scores) {}
+  std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes,
+                                    const InterruptToken& interrupt) override;
 
  private:
   Engine& m_engine;

@@ -89,12 +89,13 @@ std::string hexOf(const std::string& bytes) { return QByteArray::fromStdString(b
 std::string fingerprintOf(const std::vector<EvaluationItem>& items, const fs::path& folder) {
   QCryptographicHash hash(QCryptographicHash::Sha256);
   for (const EvaluationItem& item : items) {
-    json facts = {{"id", item.id},       {"question", item.question}, {"answers", item.golds}, {"metric", metricName(item.metric)},
+    json facts = {{"id", item.id},       {"question", item.question},     {"answers", item.golds}, {"metric", metricName(item.metric)},
                   {"group", item.group}, {"tolerance_s", item.toleranceS}};
     for (const MediaRequest& media : item.media) {
       // Relative, so that a set may move with its media; a file that was replaced has another size in all likelihood.
       std::error_code ignored;
-      facts["media"].push_back({hexOf(fs::path(media.path).lexically_relative(folder).string()), fs::file_size(media.path, ignored), media.plan.frame_count});
+      facts["media"].push_back(
+          {hexOf(fs::path(media.path).lexically_relative(folder).string()), fs::file_size(media.path, ignored), media.plan.frame_count});
     }
     const std::string text = facts.dump(-1, ' ', true, json::error_handler_t::replace);
     hash.addData(QByteArray::fromStdString(text + "\n"));

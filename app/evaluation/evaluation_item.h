@@ -35,8 +35,8 @@ struct EvaluationItem {
   std::string question;
   std::vector<std::string> golds;  // at least one
   AnswerMetric metric = AnswerMetric::kExact;
-  std::string group;         // a column of the tables (kind of question, task); may be empty
-  double toleranceS = 1.0;   // metric time
+  std::string group;        // a column of the tables (kind of question, task); may be empty
+  double toleranceS = 1.0;  // metric time
 };
 
 // The user's message: media and text as the question places them.

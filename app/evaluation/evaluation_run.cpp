@@ -42,7 +42,8 @@ AnswerRecord recordOf(const EvaluationItem& item, const Wanted& wanted, const Re
   return record;
 }
 
-void answerTogether(const EvaluationItem& item, std::span<const Wanted> wanted, Answerer& answerer, ItemLog& log, const InterruptToken& interrupt) {
+void answerTogether(const EvaluationItem& item, std::span<const Wanted> wanted, Answerer& answerer, ItemLog& log,
+                    const InterruptToken& interrupt) {
   std::vector<RecipeSpec> specs;
   for (const Wanted& one : wanted) {
     specs.push_back(one.recipe->spec);

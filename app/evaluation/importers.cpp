@@ -15,11 +15,11 @@ using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr std::array<std::pair<DatasetFormat, std::string_view>, 6> kFormats = {{{DatasetFormat::kWinnow, "winnow"},
-                                                                                  {DatasetFormat::kMileBench, "milebench"},
-                                                                                  {DatasetFormat::kDocVqa, "docvqa"},
-                                                                                  {DatasetFormat::kTextVqa, "textvqa"},
-                                                                                  {DatasetFormat::kChartQa, "chartqa"},
-                                                                                  {DatasetFormat::kAi2d, "ai2d"}}};
+                                                                                 {DatasetFormat::kMileBench, "milebench"},
+                                                                                 {DatasetFormat::kDocVqa, "docvqa"},
+                                                                                 {DatasetFormat::kTextVqa, "textvqa"},
+                                                                                 {DatasetFormat::kChartQa, "chartqa"},
+                                                                                 {DatasetFormat::kAi2d, "ai2d"}}};
 constexpr const char* kShortAnswer = "\nAnswer the question using a single word or phrase.";
 constexpr const char* kOptionLetter = "\nAnswer with the option's letter from the given choices directly.";
 
@@ -36,7 +36,8 @@ std::string textOf(const ordered_json& value) { return value.is_string() ? value
 // What every format's entries are turned into items with.
 class Importer {
  public:
-  Importer(const fs::path& file, const fs::path& images, const DatasetOptions& options) : m_file(file), m_images(images), m_options(options) {}
+  Importer(const fs::path& file, const fs::path& images, const DatasetOptions& options)
+      : m_file(file), m_images(images), m_options(options) {}
 
   const fs::path& images() const { return m_images; }
 
@@ -45,7 +46,8 @@ class Importer {
   // Runs `make` on every entry; whatever does not fit is refused with the entry's number, from 1.
   template <typename Make>
   void each(const ordered_json& entries, const Make& make) {
-    if (!entries.is_array()) throw Exception(ErrorCode::kInvalidArgument, m_file.string(), "has no list of questions where this format has one");
+    if (!entries.is_array())
+      throw Exception(ErrorCode::kInvalidArgument, m_file.string(), "has no list of questions where this format has one");
     int number = 0;
     for (const ordered_json& entry : entries) {
       ++number;
@@ -210,14 +212,22 @@ std::vector<std::string> datasetFormatNames() {
 
 Dataset importDataset(const std::string& path, DatasetFormat format, const std::string& imageFolder, const DatasetOptions& options) {
   const fs::path file = path;
-  const auto importer = [&](const char* usual) { return Importer(file, imageFolder.empty() ? file.parent_path() / usual : fs::path(imageFolder), options); };
+  const auto importer = [&](const char* usual) {
+    return Importer(file, imageFolder.empty() ? file.parent_path() / usual : fs::path(imageFolder), options);
+  };
   switch (format) {
-    case DatasetFormat::kWinnow: return readDataset(path, options);
-    case DatasetFormat::kMileBench: return finishedDataset(path, mileBench(parsed(file), file, importer("images")));
-    case DatasetFormat::kDocVqa: return finishedDataset(path, docVqa(parsed(file), file, importer("")));
-    case DatasetFormat::kTextVqa: return finishedDataset(path, textVqa(parsed(file), file, importer("train_images")));
-    case DatasetFormat::kChartQa: return finishedDataset(path, chartQa(parsed(file), importer("png")));
-    case DatasetFormat::kAi2d: return finishedDataset(path, ai2d(file, imageFolder, options));
+    case DatasetFormat::kWinnow:
+      return readDataset(path, options);
+    case DatasetFormat::kMileBench:
+      return finishedDataset(path, mileBench(parsed(file), file, importer("images")));
+    case DatasetFormat::kDocVqa:
+      return finishedDataset(path, docVqa(parsed(file), file, importer("")));
+    case DatasetFormat::kTextVqa:
+      return finishedDataset(path, textVqa(parsed(file), file, importer("train_images")));
+    case DatasetFormat::kChartQa:
+      return finishedDataset(path, chartQa(parsed(file), importer("png")));
+    case DatasetFormat::kAi2d:
+      return finishedDataset(path, ai2d(file, imageFolder, options));
   }
   throw Exception(ErrorCode::kInvalidArgument, path, "is of no known format");
 }

@@ -1,8 +1,8 @@
 // Reads published benchmarks' own question files as evaluation sets, for people who have them.
 //
 //   milebench  {"meta_data": {"question_type"?, "task_instruction": [..]}, "data": [{"sample_id", "task_instruction_id", "task_instance":
-//              {"context", "images_path": [..], "choice_list"?: [..]}, "response"}]}, one file a task; images in images/ beside it. Context marks
-//              {image#1}, {image#2}, ... place images. Options: accuracy by letter; else ROUGE-L.
+//              {"context", "images_path": [..], "choice_list"?: [..]}, "response"}]}, one file a task; images in images/ beside it. Context
+//              marks {image#1}, {image#2}, ... place images. Options: accuracy by letter; else ROUGE-L.
 //   docvqa     {"data": [{"questionId", "question", "image": "documents/x.png", "answers": [..]}]}; images relative to the file. ANLS.
 //   textvqa    {"data": [{"question_id", "question", "image_id", "answers": [ten]}]}; train_images/IMAGE_ID.jpg. VQA accuracy.
 //   chartqa    [{"imgname", "query", "label"}]; png/IMGNAME. Relaxed accuracy.

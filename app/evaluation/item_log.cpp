@@ -20,7 +20,7 @@ constexpr int kFormat = 1;
 
 struct OptionalField {
   const char* name;
-  std::optional<double> AnswerRecord::* value;
+  std::optional<double> AnswerRecord::*value;
 };
 constexpr OptionalField kOptional[] = {{"top1", &AnswerRecord::topAgreement},
                                        {"kl", &AnswerRecord::divergence},
@@ -119,7 +119,8 @@ void ItemLog::readExisting(const std::string& subject) {
         AnswerRecord record = fromJson(read);
         m_records.insert_or_assign(Key(record.item, record.recipe, record.seed), std::move(record));
       } else if (read.at("winnow_evaluation").get<int>() != kFormat || read.at("subject").get<std::string>() != subject) {
-        throw Exception(ErrorCode::kInvalidArgument, m_path, "belongs to another evaluation (other questions, model or settings); choose another folder");
+        throw Exception(ErrorCode::kInvalidArgument, m_path,
+                        "belongs to another evaluation (other questions, model or settings); choose another folder");
       }
     } catch (const ordered_json::exception& problem) {
       throw Exception(ErrorCode::kDamagedFile, m_path + ":" + std::to_string(number), problem.what());

@@ -21,12 +21,12 @@ struct AnswerRecord {
   std::string recipe;  // "vl-cache@0.1"
   std::uint64_t seed = 0;
   std::string answer;
-  double score = 0.0;                // in [0, 1]
-  double requestedRetention = 1.0;   // as shares
+  double score = 0.0;               // in [0, 1]
+  double requestedRetention = 1.0;  // as shares
   double achievedRetention = 1.0;
-  std::int64_t kvBytes = 0;          // after the compression event
+  std::int64_t kvBytes = 0;  // after the compression event
   std::int64_t kvBytesFull = 0;
-  double budgetDivergence = 0.0;     // Jensen-Shannon divergence of the layers' budgets from uniform ones, base 2
+  double budgetDivergence = 0.0;  // Jensen-Shannon divergence of the layers' budgets from uniform ones, base 2
   std::int64_t generatedTokens = 0;
   // Against the full cache, teacher-forced: share of equal top choices, mean KL in nats. Absent where it was not measured.
   std::optional<double> topAgreement;

@@ -34,7 +34,8 @@ std::string modelFingerprint(const std::string& folder) {
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name.ends_with(".safetensors") || name == "config.json" || name == "generation_config.json" || name == "winnow.json") files.push_back(entry.path());
+    if (name.ends_with(".safetensors") || name == "config.json" || name == "generation_config.json" || name == "winnow.json")
+      files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   QCryptographicHash hash(QCryptographicHash::Sha256);

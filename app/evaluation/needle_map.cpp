@@ -29,8 +29,10 @@ std::string colorOf(double share) {
   const std::size_t low = std::min(static_cast<std::size_t>(at), kScale.size() - 2);
   std::array<char, 8> text{};
   std::array<int, 3> rgb{};
-  for (std::size_t c = 0; c < 3; ++c) rgb[c] = static_cast<int>(kScale[low][c] + (kScale[low + 1][c] - kScale[low][c]) * (at - static_cast<double>(low)) + 0.5);
-  std::snprintf(text.data(), text.size(), "#%02x%02x%02x", static_cast<unsigned>(rgb[0]) & 255U, static_cast<unsigned>(rgb[1]) & 255U, static_cast<unsigned>(rgb[2]) & 255U);
+  for (std::size_t c = 0; c < 3; ++c)
+    rgb[c] = static_cast<int>(kScale[low][c] + (kScale[low + 1][c] - kScale[low][c]) * (at - static_cast<double>(low)) + 0.5);
+  std::snprintf(text.data(), text.size(), "#%02x%02x%02x", static_cast<unsigned>(rgb[0]) & 255U, static_cast<unsigned>(rgb[1]) & 255U,
+                static_cast<unsigned>(rgb[2]) & 255U);
   return text.data();
 }
 
@@ -44,10 +46,17 @@ std::string escaped(const std::string& text) {
   std::string safe;
   for (const char c : text) {
     switch (c) {
-      case '&': safe += "&amp;"; break;
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      default: safe += c;
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      default:
+        safe += c;
     }
   }
   return safe;
@@ -56,18 +65,39 @@ std::string escaped(const std::string& text) {
 class Picture {
  public:
   void text(int x, int y, const std::string& words, const char* style) {
-    m_body.append("<text x=\"").append(std::to_string(x)).append("\" y=\"").append(std::to_string(y)).append("\" ").append(style).append(">");
+    m_body.append("<text x=\"")
+        .append(std::to_string(x))
+        .append("\" y=\"")
+        .append(std::to_string(y))
+        .append("\" ")
+        .append(style)
+        .append(">");
     m_body.append(escaped(words)).append("</text>\n");
   }
   void cell(int x, int y, int width, int height, const std::string& color, const std::string& tip) {
-    m_body.append("<rect x=\"").append(std::to_string(x)).append("\" y=\"").append(std::to_string(y)).append("\" width=\"").append(std::to_string(width));
-    m_body.append("\" height=\"").append(std::to_string(height)).append("\" fill=\"").append(color).append("\"><title>").append(escaped(tip)).append("</title></rect>\n");
+    m_body.append("<rect x=\"")
+        .append(std::to_string(x))
+        .append("\" y=\"")
+        .append(std::to_string(y))
+        .append("\" width=\"")
+        .append(std::to_string(width));
+    m_body.append("\" height=\"")
+        .append(std::to_string(height))
+        .append("\" fill=\"")
+        .append(color)
+        .append("\"><title>")
+        .append(escaped(tip))
+        .append("</title></rect>\n");
   }
   std::string svg(int width, int height) const {
     const std::string size = "width=\"" + std::to_string(width) + "\" height=\"" + std::to_string(height) + "\"";
     std::string whole = "<svg xmlns=\"http://www.w3.org/2000/svg\" ";
     whole.append(size).append(" viewBox=\"0 0 ").append(std::to_string(width)).append(" ").append(std::to_string(height));
-    whole.append("\" font-family=\"sans-serif\" font-size=\"11\" fill=\"#222\">\n<rect ").append(size).append(" fill=\"#fff\"/>\n").append(m_body).append("</svg>\n");
+    whole.append("\" font-family=\"sans-serif\" font-size=\"11\" fill=\"#222\">\n<rect ")
+        .append(size)
+        .append(" fill=\"#fff\"/>\n")
+        .append(m_body)
+        .append("</svg>\n");
     return whole;
   }
 
@@ -76,13 +106,16 @@ class Picture {
 };
 
 void drawMap(Picture& picture, const NeedleMap& map, const std::vector<int>& lengths, const std::vector<int>& depths, int left, int top) {
-  picture.text(left, top - 6, map.recipe.name == "full" ? "everything" : percent(map.recipe.spec.retention) + ", kept " + percent(map.achievedRetention), "");
+  picture.text(left, top - 6,
+               map.recipe.name == "full" ? "everything" : percent(map.recipe.spec.retention) + ", kept " + percent(map.achievedRetention),
+               "");
   for (const NeedleCell& cell : map.cells) {
     const auto row = static_cast<int>(std::find(lengths.begin(), lengths.end(), cell.frames) - lengths.begin());
     const auto column = static_cast<int>(std::find(depths.begin(), depths.end(), cell.depthPercent) - depths.begin());
-    const std::string tip = map.recipe.name + ", " + std::to_string(cell.frames) + " frames, depth " + std::to_string(cell.depthPercent) + " %: " +
-                            (cell.answers == 0 ? "not asked" : percent(cell.score) + " of " + std::to_string(cell.answers));
-    picture.cell(left + column * kCellWidth, top + row * kCellHeight, kCellWidth - 1, kCellHeight - 1, cell.answers == 0 ? "#ddd" : colorOf(cell.score), tip);
+    const std::string tip = map.recipe.name + ", " + std::to_string(cell.frames) + " frames, depth " + std::to_string(cell.depthPercent) +
+                            " %: " + (cell.answers == 0 ? "not asked" : percent(cell.score) + " of " + std::to_string(cell.answers));
+    picture.cell(left + column * kCellWidth, top + row * kCellHeight, kCellWidth - 1, kCellHeight - 1,
+                 cell.answers == 0 ? "#ddd" : colorOf(cell.score), tip);
   }
 }
 
@@ -119,7 +152,8 @@ std::string needleCsv(const std::vector<NeedleMap>& maps) {
   for (const NeedleMap& map : maps) {
     for (const NeedleCell& cell : map.cells) {
       std::array<char, 96> numbers{};
-      std::snprintf(numbers.data(), numbers.size(), ",%g,%d,%d,%d,%.6g\n", map.recipe.spec.retention, cell.frames, cell.depthPercent, cell.answers, cell.score);
+      std::snprintf(numbers.data(), numbers.size(), ",%g,%d,%d,%d,%.6g\n", map.recipe.spec.retention, cell.frames, cell.depthPercent,
+                    cell.answers, cell.score);
       text.append(map.recipe.name).append(",").append(map.recipe.title).append(numbers.data());
     }
   }
@@ -154,12 +188,16 @@ std::string needleSvg(const std::vector<NeedleMap>& maps, const std::string& tit
 
   Picture picture;
   picture.text(16, 26, title, "font-size=\"15\" font-weight=\"bold\"");
-  picture.text(16, 46, "Across: where the card is, from the first frame to the last. Down: frames of the video. Colour: share of right answers. Asked and really kept are named.", "fill=\"#555\"");
+  picture.text(16, 46,
+               "Across: where the card is, from the first frame to the last. Down: frames of the video. Colour: share of right answers. "
+               "Asked and really kept are named.",
+               "fill=\"#555\"");
   for (std::size_t row = 0; row < methods.size(); ++row) {
     const int top = kTitleHeight + static_cast<int>(row) * rowHeight + kMapTitle;
     picture.text(16, top + mapHeight / 2 + 4, methods[row], "font-size=\"13\"");
     for (std::size_t i = 0; i < lengths.size(); ++i) {
-      picture.text(kNameWidth + kLengthWidth - 6, top + static_cast<int>(i) * kCellHeight + 13, std::to_string(lengths[i]), "text-anchor=\"end\" fill=\"#555\"");
+      picture.text(kNameWidth + kLengthWidth - 6, top + static_cast<int>(i) * kCellHeight + 13, std::to_string(lengths[i]),
+                   "text-anchor=\"end\" fill=\"#555\"");
     }
     int column = 0;
     for (const NeedleMap& map : maps) {
@@ -168,7 +206,8 @@ std::string needleSvg(const std::vector<NeedleMap>& maps, const std::string& tit
     }
   }
   const int foot = height - kFootHeight + 4;
-  for (int step = 0; step <= 10; ++step) picture.cell(kNameWidth + kLengthWidth + step * kCellWidth, foot, kCellWidth, 12, colorOf(step / 10.0), percent(step / 10.0));
+  for (int step = 0; step <= 10; ++step)
+    picture.cell(kNameWidth + kLengthWidth + step * kCellWidth, foot, kCellWidth, 12, colorOf(step / 10.0), percent(step / 10.0));
   picture.text(kNameWidth + kLengthWidth - 6, foot + 10, "0 %", "text-anchor=\"end\" fill=\"#555\"");
   picture.text(kNameWidth + kLengthWidth + 11 * kCellWidth + 6, foot + 10, "100 % right", "fill=\"#555\"");
   return picture.svg(std::max(width, 700), height);

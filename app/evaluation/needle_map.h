@@ -19,7 +19,7 @@ struct NeedleCell {
 
 struct NeedleMap {
   GridRecipe recipe;
-  std::vector<NeedleCell> cells;  // by length, then depth
+  std::vector<NeedleCell> cells;   // by length, then depth
   double achievedRetention = 0.0;  // mean share kept
 };
 

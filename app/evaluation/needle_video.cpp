@@ -46,7 +46,8 @@ std::vector<int> sceneLengths(RandomNumbers& random, int frames, int most) {
   for (int scene = 0; scene < scenes; ++scene) {
     const int left = scenes - scene - 1;
     const int fair = frames / (left + 1);
-    const int length = left == 0 ? frames : std::clamp(fair + static_cast<int>(random.below(3)) - 1, std::min(2, fair), std::max(1, frames - left * 2));
+    const int length =
+        left == 0 ? frames : std::clamp(fair + static_cast<int>(random.below(3)) - 1, std::min(2, fair), std::max(1, frames - left * 2));
     lengths.push_back(length);
     frames -= length;
   }
@@ -98,9 +99,10 @@ std::optional<NeedleSpec> needleSpec(const std::string& name) {
   NeedleSpec spec;
   int end = 0;
   const int read = std::sscanf(name.c_str(), "needle:%6d:%3d:%6d%n", &spec.frames, &spec.depthPercent, &spec.trial, &end);
-  if (read != 3 || static_cast<std::size_t>(end) != name.size() || spec.frames < 2 * kCardFrames || spec.frames > kMaxFrames || spec.depthPercent < 0 ||
-      spec.depthPercent > 100 || spec.trial < 0) {
-    throw Exception(ErrorCode::kInvalidArgument, name, "is no needle video: needle:FRAMES:DEPTH:TRIAL, 4 to 1024 frames, depth in per cent");
+  if (read != 3 || static_cast<std::size_t>(end) != name.size() || spec.frames < 2 * kCardFrames || spec.frames > kMaxFrames ||
+      spec.depthPercent < 0 || spec.depthPercent > 100 || spec.trial < 0) {
+    throw Exception(ErrorCode::kInvalidArgument, name,
+                    "is no needle video: needle:FRAMES:DEPTH:TRIAL, 4 to 1024 frames, depth in per cent");
   }
   return spec;
 }
@@ -121,7 +123,8 @@ NeedleScenes needleScenes(const NeedleSpec& spec) {
       std::size_t thing = shown;
       while (thing == shown) thing = random.below(kColors.size() * kShapes);
       if (!empty) shown = thing;
-      made.looks.push_back(randomLook(random, empty ? SceneShape::kNothing : static_cast<SceneShape>(1 + thing % kShapes), kColors[thing / kShapes]));
+      made.looks.push_back(
+          randomLook(random, empty ? SceneShape::kNothing : static_cast<SceneShape>(1 + thing % kShapes), kColors[thing / kShapes]));
       made.lookOfFrame.insert(made.lookOfFrame.end(), static_cast<std::size_t>(length), static_cast<int>(made.looks.size()) - 1);
     }
   };

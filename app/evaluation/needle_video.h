@@ -1,9 +1,10 @@
 // Videos for the needle test, drawn in memory: one letter card somewhere among scenes of coloured shapes.
 //
 // "needle:FRAMES:DEPTH:TRIAL" names a video; NeedleOpener opens such names and leaves every other path to the opener behind it. The card is
-// shown for two sampled frames (the first or last when DEPTH is 0 or 100), everything else by scenes of shapes and a few empty ones, at most
-// 34. Depth is in per cent. The same name is the same video everywhere. Used by the terminal's eval. Errors: Exception(kInvalidArgument) for
-// a malformed name. One thread per source.
+// shown for two sampled frames (the first or last when DEPTH is 0 or 100), everything else by scenes of shapes and a few empty ones, at
+// most
+// 34. Depth is in per cent. The same name is the same video everywhere. Used by the terminal's eval. Errors: Exception(kInvalidArgument)
+// for a malformed name. One thread per source.
 #pragma once
 
 #include <memory>

@@ -40,34 +40,24 @@ const std::array<Row, 7> kMedaRows = {{{"LLaVA-NeXT-7B", "full", 1.0, kMeda[0]},
 // AirCache, visual cache kept 10 % and 1 %. (The first column is printed "ChatQA" but cites ChartQA.)
 constexpr std::array<const char*, 4> kDocuments = {"ChartQA", "InfoVQA", "DocVQA", "TextVQA"};
 using DocumentScores = std::array<double, 4>;
-constexpr std::array<DocumentScores, 21> kAirCache = {{{80.3, 66.1, 87.0, 76.0}, {77.4, 59.2, 74.2, 70.1}, {71.0, 52.0, 55.3, 60.4},
-                                                       {77.9, 60.5, 74.2, 72.0}, {71.0, 52.0, 55.3, 60.2}, {78.2, 61.1, 80.5, 72.7},
-                                                       {70.9, 51.9, 55.4, 60.2}, {79.3, 64.2, 84.4, 73.4}, {72.9, 57.8, 64.1, 58.2},
-                                                       {79.9, 65.7, 85.5, 75.3}, {76.4, 62.5, 73.2, 67.1}, {82.2, 73.0, 91.0, 77.7},
-                                                       {80.4, 72.3, 90.1, 73.9}, {75.0, 64.9, 71.1, 61.7}, {81.7, 72.6, 90.0, 77.0},
-                                                       {78.4, 68.2, 78.5, 68.6}, {83.2, 76.2, 93.8, 84.4}, {81.6, 74.9, 87.2, 83.1},
-                                                       {69.1, 66.2, 71.2, 60.2}, {82.3, 75.2, 92.9, 83.4}, {75.9, 70.7, 78.3, 68.6}}};
-const std::array<Row, 21> kAirCacheRows = {{{"LLaVA-OV-7B", "full", 1.0, kAirCache[0]},
-                                            {"LLaVA-OV-7B", "h2o", 0.1, kAirCache[1]},
-                                            {"LLaVA-OV-7B", "h2o", 0.01, kAirCache[2]},
-                                            {"LLaVA-OV-7B", "elastic-cache", 0.1, kAirCache[3]},
-                                            {"LLaVA-OV-7B", "elastic-cache", 0.01, kAirCache[4]},
-                                            {"LLaVA-OV-7B", "prefixkv", 0.1, kAirCache[5]},
-                                            {"LLaVA-OV-7B", "prefixkv", 0.01, kAirCache[6]},
-                                            {"LLaVA-OV-7B", "snapkv", 0.1, kAirCache[7]},
-                                            {"LLaVA-OV-7B", "snapkv", 0.01, kAirCache[8]},
-                                            {"LLaVA-OV-7B", "aircache", 0.1, kAirCache[9]},
-                                            {"LLaVA-OV-7B", "aircache", 0.01, kAirCache[10]},
-                                            {"InternVL2-8B", "full", 1.0, kAirCache[11]},
-                                            {"InternVL2-8B", "snapkv", 0.1, kAirCache[12]},
-                                            {"InternVL2-8B", "snapkv", 0.01, kAirCache[13]},
-                                            {"InternVL2-8B", "aircache", 0.1, kAirCache[14]},
-                                            {"InternVL2-8B", "aircache", 0.01, kAirCache[15]},
-                                            {"Qwen2-VL-7B", "full", 1.0, kAirCache[16]},
-                                            {"Qwen2-VL-7B", "snapkv", 0.1, kAirCache[17]},
-                                            {"Qwen2-VL-7B", "snapkv", 0.01, kAirCache[18]},
-                                            {"Qwen2-VL-7B", "aircache", 0.1, kAirCache[19]},
-                                            {"Qwen2-VL-7B", "aircache", 0.01, kAirCache[20]}}};
+constexpr std::array<DocumentScores, 21> kAirCache = {
+    {{80.3, 66.1, 87.0, 76.0}, {77.4, 59.2, 74.2, 70.1}, {71.0, 52.0, 55.3, 60.4}, {77.9, 60.5, 74.2, 72.0}, {71.0, 52.0, 55.3, 60.2},
+     {78.2, 61.1, 80.5, 72.7}, {70.9, 51.9, 55.4, 60.2}, {79.3, 64.2, 84.4, 73.4}, {72.9, 57.8, 64.1, 58.2}, {79.9, 65.7, 85.5, 75.3},
+     {76.4, 62.5, 73.2, 67.1}, {82.2, 73.0, 91.0, 77.7}, {80.4, 72.3, 90.1, 73.9}, {75.0, 64.9, 71.1, 61.7}, {81.7, 72.6, 90.0, 77.0},
+     {78.4, 68.2, 78.5, 68.6}, {83.2, 76.2, 93.8, 84.4}, {81.6, 74.9, 87.2, 83.1}, {69.1, 66.2, 71.2, 60.2}, {82.3, 75.2, 92.9, 83.4},
+     {75.9, 70.7, 78.3, 68.6}}};
+const std::array<Row, 21> kAirCacheRows = {
+    {{"LLaVA-OV-7B", "full", 1.0, kAirCache[0]},           {"LLaVA-OV-7B", "h2o", 0.1, kAirCache[1]},
+     {"LLaVA-OV-7B", "h2o", 0.01, kAirCache[2]},           {"LLaVA-OV-7B", "elastic-cache", 0.1, kAirCache[3]},
+     {"LLaVA-OV-7B", "elastic-cache", 0.01, kAirCache[4]}, {"LLaVA-OV-7B", "prefixkv", 0.1, kAirCache[5]},
+     {"LLaVA-OV-7B", "prefixkv", 0.01, kAirCache[6]},      {"LLaVA-OV-7B", "snapkv", 0.1, kAirCache[7]},
+     {"LLaVA-OV-7B", "snapkv", 0.01, kAirCache[8]},        {"LLaVA-OV-7B", "aircache", 0.1, kAirCache[9]},
+     {"LLaVA-OV-7B", "aircache", 0.01, kAirCache[10]},     {"InternVL2-8B", "full", 1.0, kAirCache[11]},
+     {"InternVL2-8B", "snapkv", 0.1, kAirCache[12]},       {"InternVL2-8B", "snapkv", 0.01, kAirCache[13]},
+     {"InternVL2-8B", "aircache", 0.1, kAirCache[14]},     {"InternVL2-8B", "aircache", 0.01, kAirCache[15]},
+     {"Qwen2-VL-7B", "full", 1.0, kAirCache[16]},          {"Qwen2-VL-7B", "snapkv", 0.1, kAirCache[17]},
+     {"Qwen2-VL-7B", "snapkv", 0.01, kAirCache[18]},       {"Qwen2-VL-7B", "aircache", 0.1, kAirCache[19]},
+     {"Qwen2-VL-7B", "aircache", 0.01, kAirCache[20]}}};
 
 // VL-Cache, DocVQA ANLS at 1, 5, 10 and 20 %.
 constexpr std::array<double, 4> kVlCacheShares = {0.01, 0.05, 0.1, 0.2};
@@ -87,7 +77,8 @@ constexpr std::array<Curve, 8> kVlCache = {{{"LLaVA-Mistral-7B", "vl-cache", {43
 
 void append(std::vector<PaperValue>& values, std::span<const Row> rows, std::span<const char* const> columns) {
   for (const Row& row : rows) {
-    for (std::size_t column = 0; column < columns.size(); ++column) values.push_back({columns[column], row.model, row.method, row.retention, row.scores[column]});
+    for (std::size_t column = 0; column < columns.size(); ++column)
+      values.push_back({columns[column], row.model, row.method, row.retention, row.scores[column]});
   }
 }
 
@@ -109,7 +100,8 @@ std::vector<PaperValue> paperValues(const std::string& paper) {
     values.push_back({"DocVQA", "LLaVA-Mistral-7B", "full", 1.0, 68});
     values.push_back({"DocVQA", "LLaVA-1.6-34B", "full", 1.0, 85});
     for (const Curve& curve : kVlCache) {
-      for (std::size_t i = 0; i < kVlCacheShares.size(); ++i) values.push_back({"DocVQA", curve.model, curve.method, kVlCacheShares[i], curve.scores[i]});
+      for (std::size_t i = 0; i < kVlCacheShares.size(); ++i)
+        values.push_back({"DocVQA", curve.model, curve.method, kVlCacheShares[i], curve.scores[i]});
     }
   }
   if (values.empty()) throw Exception(ErrorCode::kInvalidArgument, paper, "is no paper with values here: aircache, meda, vl-cache");
@@ -126,7 +118,13 @@ std::string paperComparison(const std::string& paper, const std::string& benchma
     const auto ours = std::find_if(report.rows.begin(), report.rows.end(), [&](const ReportRow& row) {
       return row.method == value.method && std::abs(row.requested - value.retention) < 1e-9;
     });
-    text.append("| ").append(value.method).append(" | ").append(fixed(100 * value.retention)).append(" | ").append(value.model).append(" | ");
+    text.append("| ")
+        .append(value.method)
+        .append(" | ")
+        .append(fixed(100 * value.retention))
+        .append(" | ")
+        .append(value.model)
+        .append(" | ");
     text.append(fixed(value.score)).append(" | ");
     if (ours == report.rows.end()) {
       text.append(" | |\n");
@@ -135,7 +133,8 @@ std::string paperComparison(const std::string& paper, const std::string& benchma
     }
   }
   if (!any) {
-    throw Exception(ErrorCode::kInvalidArgument, paper, "prints no values for " + (benchmark.empty() ? std::string("these questions") : benchmark));
+    throw Exception(ErrorCode::kInvalidArgument, paper,
+                    "prints no values for " + (benchmark.empty() ? std::string("these questions") : benchmark));
   }
   return text;
 }

@@ -15,7 +15,7 @@ namespace winnow::app {
 struct PaperValue {
   std::string benchmark;  // ChartQA, DocVQA, TextVQA; of MileBench the column: T-1 .. IR
   std::string model;
-  std::string method;     // our preset's name; "pyramidkv" is the paper's PyramidKV, and so on
+  std::string method;  // our preset's name; "pyramidkv" is the paper's PyramidKV, and so on
   double retention = 1.0;
   double score = 0.0;  // per cent
 };

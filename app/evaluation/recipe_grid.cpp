@@ -22,14 +22,18 @@ std::string shortNumber(double value) {
 std::string fingerprintOf(RecipeSpec spec) {
   spec.retention = 1.0;
   const std::string json = recipeToJson({"", std::move(spec)}, -1);
-  return QCryptographicHash::hash(QByteArrayView(json.data(), static_cast<qsizetype>(json.size())), QCryptographicHash::Sha256).toHex().first(6).toStdString();
+  return QCryptographicHash::hash(QByteArrayView(json.data(), static_cast<qsizetype>(json.size())), QCryptographicHash::Sha256)
+      .toHex()
+      .first(6)
+      .toStdString();
 }
 
 class Grid {
  public:
   explicit Grid(const std::vector<double>& retentions) : m_retentions(retentions) {
     for (const double retention : retentions) {
-      if (!(retention > 0.0 && retention <= 1.0)) throw Exception(ErrorCode::kInvalidArgument, shortNumber(retention), "is not a retention in (0, 1]");
+      if (!(retention > 0.0 && retention <= 1.0))
+        throw Exception(ErrorCode::kInvalidArgument, shortNumber(retention), "is not a retention in (0, 1]");
     }
   }
   void add(const std::string& key, const std::string& title, RecipeSpec spec) {
@@ -41,7 +45,8 @@ class Grid {
     for (const double retention : m_retentions) {
       spec.retention = retention;
       const std::string name = key + "@" + shortNumber(retention);
-      if (std::none_of(recipes.begin(), recipes.end(), [&](const GridRecipe& other) { return other.name == name; })) recipes.push_back({name, title, spec});
+      if (std::none_of(recipes.begin(), recipes.end(), [&](const GridRecipe& other) { return other.name == name; }))
+        recipes.push_back({name, title, spec});
     }
   }
   std::vector<GridRecipe> recipes;
@@ -52,20 +57,24 @@ class Grid {
 
 }  // namespace
 
-std::vector<GridRecipe> recipeGrid(const std::vector<std::string>& methods, const std::vector<double>& retentions, const std::vector<NamedRecipe>& saved) {
+std::vector<GridRecipe> recipeGrid(const std::vector<std::string>& methods, const std::vector<double>& retentions,
+                                   const std::vector<NamedRecipe>& saved) {
   std::vector<std::string> titles;
   for (const MethodInfo& info : list_methods()) titles.push_back(info.name);
   Grid grid(retentions);
   for (const std::string& method : methods) {
-    if (std::find(titles.begin(), titles.end(), method) == titles.end()) throw Exception(ErrorCode::kInvalidArgument, method, "is not a method (see: winnow-cli methods)");
+    if (std::find(titles.begin(), titles.end(), method) == titles.end())
+      throw Exception(ErrorCode::kInvalidArgument, method, "is not a method (see: winnow-cli methods)");
     RecipeSpec spec;
     spec.method = method;
     grid.add(method, method, spec);
   }
   for (const NamedRecipe& recipe : saved) {
     if (recipe.name.empty()) throw Exception(ErrorCode::kInvalidArgument, "", "a recipe needs a name to stand in a table");
-    if (std::find(titles.begin(), titles.end(), recipe.name) != titles.end()) throw Exception(ErrorCode::kInvalidArgument, recipe.name, "is the name of two recipes");
-    if (recipe.spec.budget_tokens) throw Exception(ErrorCode::kInvalidArgument, recipe.name, "has a budget in slots; an evaluation gives every recipe the same shares");
+    if (std::find(titles.begin(), titles.end(), recipe.name) != titles.end())
+      throw Exception(ErrorCode::kInvalidArgument, recipe.name, "is the name of two recipes");
+    if (recipe.spec.budget_tokens)
+      throw Exception(ErrorCode::kInvalidArgument, recipe.name, "has a budget in slots; an evaluation gives every recipe the same shares");
     if (const std::optional<Error> problem = recipe_problem(recipe.spec)) throw Exception(*problem);
     titles.push_back(recipe.name);
     grid.add(recipe.name + "#" + fingerprintOf(recipe.spec), recipe.name, recipe.spec);

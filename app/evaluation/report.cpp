@@ -83,7 +83,8 @@ Report buildReport(const ReportSubject& subject, const std::vector<EvaluationIte
   std::set<std::string> metrics;
   for (const EvaluationItem& item : items) {
     metrics.insert(metricName(item.metric));
-    if (!item.group.empty() && std::find(report.groups.begin(), report.groups.end(), item.group) == report.groups.end()) report.groups.push_back(item.group);
+    if (!item.group.empty() && std::find(report.groups.begin(), report.groups.end(), item.group) == report.groups.end())
+      report.groups.push_back(item.group);
   }
   for (const std::string& metric : metrics) report.metrics += (report.metrics.empty() ? "" : ", ") + metric;
   report.planned = plannedAnswers(plan, items.size());

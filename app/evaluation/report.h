@@ -21,8 +21,8 @@ struct ReportRow {
   double achieved = 1.0;  // mean
   int items = 0;          // with at least one answer
   int answers = 0;
-  double score = 0.0;  // mean over items of the mean over seeds
-  Interval interval;   // 95 %, over items
+  double score = 0.0;                    // mean over items of the mean over seeds
+  Interval interval;                     // 95 %, over items
   std::map<std::string, double> groups;  // score by the items' group
   std::optional<double> sameAsFull;      // share of answers equal, letter by letter, to the full cache's
   std::optional<double> topAgreement;    // means of the log's
@@ -40,8 +40,8 @@ struct ReportRow {
 
 struct Report {
   std::string dataset;
-  std::string model;     // name, device, number format
-  std::string metrics;   // "facts, time"
+  std::string model;                // name, device, number format
+  std::string metrics;              // "facts, time"
   std::vector<std::string> groups;  // columns, in the items' order
   int planned = 0;
   int answered = 0;

@@ -44,15 +44,17 @@ std::string csvField(const std::string& text) {
 std::string selectionTable(const Report& report) {
   if (!any(report, &ReportRow::sparsity)) return {};
   std::string text =
-      "\nAttention of the answers' tokens in the full cache: share of its best prompt columns that were kept (hits), relative error of the attention's "
-      "output at the first token on the compressed cache, share of the attention to the prompt that goes to pictures (contribution), share of pictures "
+      "\nAttention of the answers' tokens in the full cache: share of its best prompt columns that were kept (hits), relative error of the "
+      "attention's "
+      "output at the first token on the compressed cache, share of the attention to the prompt that goes to pictures (contribution), share "
+      "of pictures "
       "among its best columns (coverage), share of entries below a hundredth of their row's maximum (sparsity).\n\n"
       "| method | asked | hits | output error | contribution | coverage | sparsity |\n|---|---:|---:|---:|---:|---:|---:|\n";
   for (const ReportRow& row : report.rows) {
     if (!row.sparsity) continue;
-    text.append("|").append(cell(row.method)) += cell(percent(row.requested)) + cell(percent(row.hitRate)) +
-            cell(row.outputError ? number(*row.outputError, "%.3f") : "") + cell(percent(row.visualContribution)) + cell(percent(row.visualCoverage)) +
-            cell(percent(row.sparsity)) + "\n";
+    text.append("|").append(cell(row.method)) +=
+        cell(percent(row.requested)) + cell(percent(row.hitRate)) + cell(row.outputError ? number(*row.outputError, "%.3f") : "") +
+        cell(percent(row.visualContribution)) + cell(percent(row.visualCoverage)) + cell(percent(row.sparsity)) + "\n";
   }
   return text;
 }
@@ -105,8 +107,9 @@ std::string reportMarkdown(const Report& report) {
   for (std::size_t column = 4 + (same ? 1 : 0) + (top ? 2 : 0) + 1 + report.groups.size(); column > 0; --column) text += "---:|";
   text += "\n";
   for (const ReportRow& row : report.rows) {
-    text.append("|").append(cell(row.method)) += cell(percent(row.requested)) + cell(percent(row.achieved)) + cell(std::to_string(row.items)) +
-            cell(percent(row.score) + " (" + percent(row.interval.low) + "-" + percent(row.interval.high) + ")");
+    text.append("|").append(cell(row.method)) +=
+        cell(percent(row.requested)) + cell(percent(row.achieved)) + cell(std::to_string(row.items)) +
+        cell(percent(row.score) + " (" + percent(row.interval.low) + "-" + percent(row.interval.high) + ")");
     if (same) text += cell(percent(row.sameAsFull));
     if (top) text += cell(percent(row.topAgreement)) + cell(row.divergence ? number(*row.divergence, "%.3f") : "");
     text += cell(number(row.budgetDivergence, "%.3f"));
@@ -124,12 +127,14 @@ std::string reportCsv(const Report& report) {
   text += "\n";
   const auto field = [](const std::optional<double>& value) { return value ? number(*value, "%.6g") : std::string(); };
   for (const ReportRow& row : report.rows) {
-    text += csvField(report.dataset) + "," + csvField(row.recipe) + "," + csvField(row.method) + "," + field(row.requested) + "," + field(row.achieved) + "," +
-            std::to_string(row.items) + "," + std::to_string(row.answers) + "," + field(row.score) + "," + field(row.interval.low) + "," +
-            field(row.interval.high) + "," + field(row.sameAsFull) + "," + field(row.topAgreement) + "," + field(row.divergence) + "," +
-            field(row.hitRate) + "," + field(row.outputError) + "," + field(row.visualContribution) + "," + field(row.visualCoverage) + "," +
-            field(row.sparsity) + "," + field(row.budgetDivergence) + "," + number(row.kvBytes, "%.0f") + "," + number(row.kvBytesFull, "%.0f") + "," + field(row.generatedTokens);
-    for (const std::string& group : report.groups) text.append(1, ',').append(row.groups.contains(group) ? field(row.groups.at(group)) : std::string());
+    text += csvField(report.dataset) + "," + csvField(row.recipe) + "," + csvField(row.method) + "," + field(row.requested) + "," +
+            field(row.achieved) + "," + std::to_string(row.items) + "," + std::to_string(row.answers) + "," + field(row.score) + "," +
+            field(row.interval.low) + "," + field(row.interval.high) + "," + field(row.sameAsFull) + "," + field(row.topAgreement) + "," +
+            field(row.divergence) + "," + field(row.hitRate) + "," + field(row.outputError) + "," + field(row.visualContribution) + "," +
+            field(row.visualCoverage) + "," + field(row.sparsity) + "," + field(row.budgetDivergence) + "," + number(row.kvBytes, "%.0f") +
+            "," + number(row.kvBytesFull, "%.0f") + "," + field(row.generatedTokens);
+    for (const std::string& group : report.groups)
+      text.append(1, ',').append(row.groups.contains(group) ? field(row.groups.at(group)) : std::string());
     text += "\n";
   }
   return text;

@@ -14,10 +14,11 @@ const QStringList kColors = {QStringLiteral("red"),    QStringLiteral("green"), 
                              QStringLiteral("purple"), QStringLiteral("orange"), QStringLiteral("white"), QStringLiteral("pink")};
 const QStringList kShapes = {QStringLiteral("circle"), QStringLiteral("square"), QStringLiteral("triangle"),
                              QStringLiteral("star"),   QStringLiteral("cross"),  QStringLiteral("diamond")};
-const QStringList kNumberWords = {QStringLiteral("zero"), QStringLiteral("one"), QStringLiteral("two"),   QStringLiteral("three"),
-                                  QStringLiteral("four"), QStringLiteral("five"), QStringLiteral("six"), QStringLiteral("seven"),
+const QStringList kNumberWords = {QStringLiteral("zero"),  QStringLiteral("one"),  QStringLiteral("two"), QStringLiteral("three"),
+                                  QStringLiteral("four"),  QStringLiteral("five"), QStringLiteral("six"), QStringLiteral("seven"),
                                   QStringLiteral("eight"), QStringLiteral("nine"), QStringLiteral("ten")};
-const QStringList kDenials = {QStringLiteral("no"), QStringLiteral("not"), QStringLiteral("none"), QStringLiteral("nothing"), QStringLiteral("never")};
+const QStringList kDenials = {QStringLiteral("no"), QStringLiteral("not"), QStringLiteral("none"), QStringLiteral("nothing"),
+                              QStringLiteral("never")};
 
 using Facts = std::map<QString, int>;  // fact word -> how often
 
@@ -83,7 +84,8 @@ QStringList sequenceOf(const std::string& text) {
   QRegularExpressionMatchIterator items = item.globalMatch(plain(text));
   while (items.hasNext()) {
     const QRegularExpressionMatch match = items.next();
-    things += match.captured(3).isEmpty() ? match.captured(1) + QLatin1Char(' ') + match.captured(2) : QStringLiteral("card ") + match.captured(3);
+    things += match.captured(3).isEmpty() ? match.captured(1) + QLatin1Char(' ') + match.captured(2)
+                                          : QStringLiteral("card ") + match.captured(3);
   }
   return things;
 }
@@ -99,7 +101,8 @@ QStringList numbersIn(const Facts& facts) {
 // Every wanted fact is there, and nothing but wanted and asked ones.
 bool namesOnly(const Facts& given, const Facts& required, const Facts& wanted, const Facts& asked) {
   const bool complete = std::all_of(required.begin(), required.end(), [&](const auto& fact) { return given.contains(fact.first); });
-  return complete && std::all_of(given.begin(), given.end(), [&](const auto& fact) { return wanted.contains(fact.first) || asked.contains(fact.first); });
+  return complete && std::all_of(given.begin(), given.end(),
+                                 [&](const auto& fact) { return wanted.contains(fact.first) || asked.contains(fact.first); });
 }
 
 }  // namespace

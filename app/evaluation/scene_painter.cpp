@@ -29,14 +29,22 @@ bool inStar(double u, double v) {
 bool covers(const SceneLook& look, double u, double v) {
   if (std::abs(u) > 1 || std::abs(v) > 1) return false;
   switch (look.shape) {
-    case SceneShape::kCircle: return u * u + v * v <= 1;
-    case SceneShape::kSquare: return true;
-    case SceneShape::kTriangle: return std::abs(u) <= (v + 1) / 2;
-    case SceneShape::kStar: return inStar(u, v);
-    case SceneShape::kCross: return std::abs(u) <= 1.0 / 3 || std::abs(v) <= 1.0 / 3;
-    case SceneShape::kDiamond: return std::abs(u) + std::abs(v) <= 1;
-    case SceneShape::kCard: return std::abs(u) <= look.cardWidth;
-    case SceneShape::kNothing: return false;
+    case SceneShape::kCircle:
+      return u * u + v * v <= 1;
+    case SceneShape::kSquare:
+      return true;
+    case SceneShape::kTriangle:
+      return std::abs(u) <= (v + 1) / 2;
+    case SceneShape::kStar:
+      return inStar(u, v);
+    case SceneShape::kCross:
+      return std::abs(u) <= 1.0 / 3 || std::abs(v) <= 1.0 / 3;
+    case SceneShape::kDiamond:
+      return std::abs(u) + std::abs(v) <= 1;
+    case SceneShape::kCard:
+      return std::abs(u) <= look.cardWidth;
+    case SceneShape::kNothing:
+      return false;
   }
   return false;
 }
@@ -56,7 +64,10 @@ LetterSheet::LetterSheet(const RgbImage& sheet) : m_height(sheet.height_px) {
   const int count = static_cast<int>(kCardLetters.size());
   const int cell = sheet.width_px / count;
   for (int letter = 0; letter < count; ++letter) {
-    const auto at = [&](int x, int y) { return sheet.rgb[(static_cast<std::size_t>(y) * static_cast<std::size_t>(sheet.width_px) + static_cast<std::size_t>(letter * cell + x)) * 3]; };
+    const auto at = [&](int x, int y) {
+      return sheet
+          .rgb[(static_cast<std::size_t>(y) * static_cast<std::size_t>(sheet.width_px) + static_cast<std::size_t>(letter * cell + x)) * 3];
+    };
     const auto isBlank = [&](int x) {
       for (int y = 0; y < m_height; ++y) {
         if (at(x, y) >= 32) return false;
@@ -112,7 +123,8 @@ RgbImage paintScene(int widthPx, int heightPx, const Ground& ground, const Scene
         if (look.shape == SceneShape::kCard) ink += letterInk(look, letters, u, v) / (kSamples * kSamples);
       }
       const double along = std::clamp((x / static_cast<double>(widthPx) - 0.5) * std::cos(ground.angle) +
-                                          (y / static_cast<double>(heightPx) - 0.5) * std::sin(ground.angle) + 0.5, 0.0, 1.0);
+                                          (y / static_cast<double>(heightPx) - 0.5) * std::sin(ground.angle) + 0.5,
+                                      0.0, 1.0);
       for (std::size_t c = 0; c < 3; ++c) {
         const double behind = ground.first[c] + (ground.second[c] - ground.first[c]) * along;
         image.rgb.push_back(channel(behind * (1 - body) + look.color[c] * (body - ink) + kInk * ink));

@@ -23,9 +23,9 @@ struct SceneLook {
   SceneShape shape = SceneShape::kNothing;
   char letter = 'K';  // of a card
   Rgb color = {245, 245, 245};
-  double half = 0.2;                              // half extent as a share of the frame's shorter side
-  std::array<double, 2> place = {0.5, 0.5};       // of the free room, across and down
-  double cardWidth = 0.76;                        // of the card's height
+  double half = 0.2;                         // half extent as a share of the frame's shorter side
+  std::array<double, 2> place = {0.5, 0.5};  // of the free room, across and down
+  double cardWidth = 0.76;                   // of the card's height
   double letterHeight = 0.7;
 };
 

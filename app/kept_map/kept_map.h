@@ -76,10 +76,10 @@ class KeptMap {
   int m_layers = 0;
   int m_heads = 0;
   std::vector<TokenOrigin> m_origins;
-  std::vector<std::uint64_t> m_bits;           // [layers, heads, words()]
-  std::vector<std::vector<Merged>> m_merged;   // [layers * heads] ascending, counts above 0; empty: nothing merges
-  std::vector<std::int32_t> m_pinned;          // ascending
-  std::vector<Text> m_texts;                   // ascending
+  std::vector<std::uint64_t> m_bits;          // [layers, heads, words()]
+  std::vector<std::vector<Merged>> m_merged;  // [layers * heads] ascending, counts above 0; empty: nothing merges
+  std::vector<std::int32_t> m_pinned;         // ascending
+  std::vector<Text> m_texts;                  // ascending
 };
 
 // As it is carried from the engine's event to the views and the database: made once, never changed.

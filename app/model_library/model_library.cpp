@@ -81,8 +81,7 @@ void readWeights(ModelEntry& entry) {
   }
   if (entry.shardCount > 0) return;
   const QStringList pickles =
-      dir.entryList({QStringLiteral("*.bin"), QStringLiteral("*.pt"), QStringLiteral("*.pth"), QStringLiteral("*.ckpt")},
-                                            QDir::Files);
+      dir.entryList({QStringLiteral("*.bin"), QStringLiteral("*.pt"), QStringLiteral("*.pth"), QStringLiteral("*.ckpt")}, QDir::Files);
   if (pickles.isEmpty()) return setProblem(entry, ModelProblem::kNoWeights, QString());
   setProblem(entry, ModelProblem::kPickleWeights, pickles.first());
 }

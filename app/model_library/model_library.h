@@ -26,10 +26,10 @@ enum class ModelProblem : int {
 };
 
 struct ModelEntry {
-  QString folder;  // absolute
-  QString name;    // last component of the folder
-  QString modelType;     // config.json "model_type"
-  QString architecture;  // first of "architectures"; may be empty
+  QString folder;          // absolute
+  QString name;            // last component of the folder
+  QString modelType;       // config.json "model_type"
+  QString architecture;    // first of "architectures"; may be empty
   bool hasVision = false;  // a vision_config is there
   qint64 weightBytes = 0;
   int shardCount = 0;

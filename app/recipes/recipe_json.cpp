@@ -33,7 +33,8 @@ constexpr std::array<PartField, 5> kParts = {{{"allocator", &RecipeSpec::allocat
 
 // A field that is added to RecipeSpec must be added to toJson() and Reader::recipe(): then this line compiles again.
 [[maybe_unused]] void everyFieldIsWritten(const RecipeSpec& spec) {
-  const auto& [method, retention, budgetTokens, minEventTokens, turnPolicy, seed, options, allocator, scorer, reducer, scope, granularity] = spec;
+  const auto& [method, retention, budgetTokens, minEventTokens, turnPolicy, seed, options, allocator, scorer, reducer, scope, granularity] =
+      spec;
   static_cast<void>(method), static_cast<void>(retention), static_cast<void>(budgetTokens), static_cast<void>(minEventTokens);
   static_cast<void>(turnPolicy), static_cast<void>(seed), static_cast<void>(options), static_cast<void>(allocator);
   static_cast<void>(scorer), static_cast<void>(reducer), static_cast<void>(scope), static_cast<void>(granularity);

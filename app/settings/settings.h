@@ -37,18 +37,18 @@ class Settings : public QObject {
 
   Theme theme() const;
   void setTheme(Theme theme);
-  double zoom() const;  // 0.75 ... 2.0
+  double zoom() const;        // 0.75 ... 2.0
   void setZoom(double zoom);  // clamped, rounded to 0.05
   SendKey sendKey() const;
   void setSendKey(SendKey key);
 
-  QString defaultMethod() const;  // "vl-cache"; a name from engine's list_methods(), or "full"
+  QString defaultMethod() const;                 // "vl-cache"; a name from engine's list_methods(), or "full"
   void setDefaultMethod(const QString& method);  // ignored unless [a-z0-9-]{1,64}
-  double defaultRetention() const;  // (0, 1]
-  void setDefaultRetention(double retention);  // clamped to [0.01, 1]
-  int defaultFrameCount() const;  // 1 ... 1024
-  void setDefaultFrameCount(int frames);  // clamped
-  int maxNewTokens() const;  // 1 ... 8192
+  double defaultRetention() const;               // (0, 1]
+  void setDefaultRetention(double retention);    // clamped to [0.01, 1]
+  int defaultFrameCount() const;                 // 1 ... 1024
+  void setDefaultFrameCount(int frames);         // clamped
+  int maxNewTokens() const;                      // 1 ... 8192
   void setMaxNewTokens(int tokens);
   // Of a new chat: method and retention as above, with the options and parts of the last choice if they belong to this method.
   NamedRecipe defaultRecipe() const;
@@ -67,9 +67,9 @@ class Settings : public QObject {
   ColumnOrder comparisonOrder() const;
   void setComparisonOrder(ColumnOrder order);
 
-  QString lastModelFolder() const;  // empty: none chosen yet
+  QString lastModelFolder() const;                 // empty: none chosen yet
   void setLastModelFolder(const QString& folder);  // also enters the recent list
-  QStringList recentModelFolders() const;  // newest first, at most ten
+  QStringList recentModelFolders() const;          // newest first, at most ten
   void setRecentModelFolders(const QStringList& folders);
   QString lastMediaFolder() const;
   void setLastMediaFolder(const QString& folder);
@@ -90,7 +90,7 @@ class Settings : public QObject {
   void setWelcomeSeen(bool seen);
 
   void reset(const QString& key);  // back to the default
-  void resetAll();  // all but the saved recipes, which are the user's work
+  void resetAll();                 // all but the saved recipes, which are the user's work
   bool isDefault(const QString& key) const;
   static QStringList keys();
 

@@ -21,7 +21,8 @@ class Engine {
   virtual void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) = 0;
 };
 
-// Both must outlive the engine. opener may be null for text-only use; speeds may be null: what was measured is then forgotten with the engine.
+// Both must outlive the engine. opener may be null for text-only use; speeds may be null: what was measured is then forgotten with the
+// engine.
 std::unique_ptr<Engine> make_engine(MediaOpener* opener, SpeedMemory* speeds = nullptr);
 
 }  // namespace winnow

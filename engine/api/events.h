@@ -1,10 +1,11 @@
 // What the engine says while it works: plain values with units in their names.
 //
 // Every event carries the id of the request it belongs to; stale ids are dropped by the receiver. Every figure is the engine's own
-// counter. Order for a Turn: Progress* MediaSampled* Progress* CacheReport (TextDelta | DecodeSample)* then exactly one of Finished, Failed.
-// For a Compare: Progress* MediaSampled* Progress*, then per column, under its number: ColumnStarted, the events of a Turn to its Finished,
-// Scored (interleaved: all to their reports, tokens in turn, scores last); under no number, Compared. For a Score: the same, then Scored. Both
-// may end with Failed, or a Finished under no number: restored, interrupted, nothing has changed. For a Plan: Planned, or these two.
+// counter. Order for a Turn: Progress* MediaSampled* Progress* CacheReport (TextDelta | DecodeSample)* then exactly one of Finished,
+// Failed. For a Compare: Progress* MediaSampled* Progress*, then per column, under its number: ColumnStarted, the events of a Turn to its
+// Finished, Scored (interleaved: all to their reports, tokens in turn, scores last); under no number, Compared. For a Score: the same, then
+// Scored. Both may end with Failed, or a Finished under no number: restored, interrupted, nothing has changed. For a Plan: Planned, or
+// these two.
 #pragma once
 
 #include <cstdint>
@@ -78,7 +79,7 @@ struct CacheReport {
   // merged[layer][kv head][i]: how many dropped tokens were merged into kept[layer][kv head][i], at this event and
   // at earlier ones. Empty if nothing was ever merged.
   std::vector<std::vector<std::vector<std::int32_t>>> merged;
-  std::vector<std::int32_t> pinned;  // original indices that the user pinned, ascending
+  std::vector<std::int32_t> pinned;         // original indices that the user pinned, ascending
   std::vector<RetainedMass> retained_mass;  // ascending by retention; empty where the method scores nothing
   std::vector<CompressionNote> notes;
   std::vector<TokenText> texts;  // of all tokens that are not visual, ascending
@@ -123,15 +124,15 @@ struct Compared {
 
 // What a turn would take (Plan). Bytes and tokens as the turn's own figures would say them.
 struct Planned {
-  TokenCounts tokens;  // of the segment; generated: the most that the sampling allows
+  TokenCounts tokens;                     // of the segment; generated: the most that the sampling allows
   std::int64_t kv_bytes_full = 0;         // of the whole thread, uncompressed
   std::int64_t kv_bytes_after_event = 0;  // slots in use right after the event
   std::int64_t peak_bytes = 0;            // highest allocation of K and V on the way
   bool fits_context = true;
   bool fits_memory = true;
-  std::int64_t context_tokens = 0;  // the model's limit
-  std::int64_t free_bytes = 0;      // memory that the device has left
-  double expected_ms = 0.0;         // to the first token, by what this machine has measured; 0: nothing measured yet
+  std::int64_t context_tokens = 0;     // the model's limit
+  std::int64_t free_bytes = 0;         // memory that the device has left
+  double expected_ms = 0.0;            // to the first token, by what this machine has measured; 0: nothing measured yet
   double expected_per_token_ms = 0.0;  // 0: nothing measured yet
 };
 

@@ -39,11 +39,9 @@ struct Error {
 class Exception : public std::runtime_error {
  public:
   Exception(ErrorCode code, std::string subject, const std::string& reason)
-      : std::runtime_error(subject.empty() ? reason : subject + ": " + reason),
-        error_{code, std::move(subject), reason} {}
+      : std::runtime_error(subject.empty() ? reason : subject + ": " + reason), error_{code, std::move(subject), reason} {}
   explicit Exception(Error error)
-      : std::runtime_error(error.subject.empty() ? error.reason : error.subject + ": " + error.reason),
-        error_(std::move(error)) {}
+      : std::runtime_error(error.subject.empty() ? error.reason : error.subject + ": " + error.reason), error_(std::move(error)) {}
   const Error& error() const noexcept { return error_; }
 
  private:

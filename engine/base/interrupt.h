@@ -64,8 +64,7 @@ class InterruptSource {
  private:
   void raise(Interrupt kind) noexcept {
     Interrupt seen = node_->state.load(std::memory_order_relaxed);
-    while (static_cast<int>(seen) < static_cast<int>(kind) &&
-           !node_->state.compare_exchange_weak(seen, kind, std::memory_order_release)) {
+    while (static_cast<int>(seen) < static_cast<int>(kind) && !node_->state.compare_exchange_weak(seen, kind, std::memory_order_release)) {
     }
   }
   std::shared_ptr<InterruptToken::Node> node_;

@@ -28,9 +28,9 @@ std::int64_t total_budget(const BudgetRequest& request, std::int64_t layers, std
 // at most scope_tokens. The effective retention of an absolute request is tokens / scope_tokens.
 std::int64_t lower_bound_slots(const BudgetRequest& request, std::int64_t scope_tokens, std::int64_t protected_slots, double min_fraction);
 
-// Shares `total` in proportion to nonnegative weights, each clipped to its layer's [low, high], what clipping frees or costs spread over the rest;
-// integers by largest remainder (ties: lower layer). The sum is `total` exactly, unless the bounds forbid it: then all low or all high.
-// A weight that is not finite or negative counts as 0; if all are 0 the shares are equal.
+// Shares `total` in proportion to nonnegative weights, each clipped to its layer's [low, high], what clipping frees or costs spread over
+// the rest; integers by largest remainder (ties: lower layer). The sum is `total` exactly, unless the bounds forbid it: then all low or all
+// high. A weight that is not finite or negative counts as 0; if all are 0 the shares are equal.
 std::vector<std::int64_t> allocate(std::span<const double> weights, std::int64_t total, std::span<const std::int64_t> low,
                                    std::span<const std::int64_t> high);
 

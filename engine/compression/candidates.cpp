@@ -49,7 +49,8 @@ LayerView Candidates::view_of(const LayerView& view) const {
   std::vector<at::Tensor> keys;
   for (std::int64_t head = info.first_head; head < info.first_head + info.kv_heads; ++head) {
     const at::Tensor segment = view.key.select(0, head);
-    keys.push_back(view.past_keys.empty() ? segment : at::cat({view.past_keys[static_cast<std::size_t>(head)].to(segment.scalar_type()), segment}));
+    keys.push_back(view.past_keys.empty() ? segment
+                                          : at::cat({view.past_keys[static_cast<std::size_t>(head)].to(segment.scalar_type()), segment}));
   }
   extended.key = at::stack(keys);
   return extended;
@@ -84,7 +85,8 @@ CandidateSets::CandidateSets(const SegmentInfo& segment) {
       same = same && segment.retained->at(layer, head).original == segment.retained->at(layer, 0).original;
     }
     auto& sets = layers_[static_cast<std::size_t>(layer)];
-    for (std::int64_t head = 0; head < (same ? 1 : segment.kv_heads); ++head) sets.push_back(candidates(segment, layer, head, same ? segment.kv_heads : 1));
+    for (std::int64_t head = 0; head < (same ? 1 : segment.kv_heads); ++head)
+      sets.push_back(candidates(segment, layer, head, same ? segment.kv_heads : 1));
   }
 }
 

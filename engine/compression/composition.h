@@ -31,20 +31,20 @@ enum class Granularity : int { kHead = 1, kLayer = 2 };
 // What happens to the slots outside the kept set.
 struct Reduction {
   enum class Kind : int {
-    kDrop = 1,          // discarded
-    kAverage = 2,       // mean with the nearest kept slot by key cosine (MEDA)
-    kPivot = 3,         // each first averaged with its target, then the mean (LOOK-M)
-    kWeighted = 4,      // scaled by the cosine, then the mean (LOOK-M)
-    kGated = 5,         // cosine gate with a moving threshold, exponential weights (D2O)
-    kNearestIndex = 6,  // mean with the nearest kept slot by token index (Elastic Cache)
-    kValuePush = 7,     // values only, into the following kept slots, with a probability (CaM)
+    kDrop = 1,           // discarded
+    kAverage = 2,        // mean with the nearest kept slot by key cosine (MEDA)
+    kPivot = 3,          // each first averaged with its target, then the mean (LOOK-M)
+    kWeighted = 4,       // scaled by the cosine, then the mean (LOOK-M)
+    kGated = 5,          // cosine gate with a moving threshold, exponential weights (D2O)
+    kNearestIndex = 6,   // mean with the nearest kept slot by token index (Elastic Cache)
+    kValuePush = 7,      // values only, into the following kept slots, with a probability (CaM)
     kSharedEntries = 8,  // similar tokens share a kept slot and are told apart by a look-up table, the least are discarded (EMS)
   };
   enum class ThresholdScope : int { kHead = 1, kLayer = 2 };
   enum class PushReference : int { kMean = 1, kMaximum = 2 };
 
   Kind kind = Kind::kDrop;
-  bool mean_gate = false;      // kWeighted: only slots whose cosine is at least the mean take part
+  bool mean_gate = false;       // kWeighted: only slots whose cosine is at least the mean take part
   double merge_fraction = 1.0;  // kAverage: share of the dropped slots, most similar first, that is merged
   // kGated
   double threshold_decay = 0.7;  // weight of the current mean cosine in the moving threshold
@@ -53,12 +53,12 @@ struct Reduction {
   // kNearestIndex
   std::int64_t fixed_first = 1;  // first slots that are no anchors
   // kValuePush
-  std::int64_t push_window = 16;  // slots that receive a value
-  bool push_expected = false;     // always, scaled by the probability
+  std::int64_t push_window = 16;                        // slots that receive a value
+  bool push_expected = false;                           // always, scaled by the probability
   PushReference push_reference = PushReference::kMean;  // of the receivers; kMaximum: of all slots that stay
   std::uint64_t seed = 0;
   // kSharedEntries
-  double magnification = 4.0;    // tokens per stored slot, window aside (gamma_m)
+  double magnification = 4.0;     // tokens per stored slot, window aside (gamma_m)
   double least_similarity = 0.6;  // product of key and value cosine for sharing (tau)
   SharedEntries::Rotation rotation = SharedEntries::Rotation::kStored;
   bool zero_counts = false;
@@ -78,15 +78,15 @@ struct Protection {
 // How a slot is chosen while decoding, and what is kept up to date for it.
 struct DecodeRule {
   enum class Victim : int {
-    kOldest = 1,           // the oldest slot that is no sink
-    kLeastAttention = 2,   // the least accumulated attention outside sinks and recent slots
-    kLeastMean = 3,        // the least mean attention among the steadiest slots (RoCo)
-    kFixedDistance = 4,    // the slot a fixed distance before the event's end (Elastic Cache)
+    kOldest = 1,          // the oldest slot that is no sink
+    kLeastAttention = 2,  // the least accumulated attention outside sinks and recent slots
+    kLeastMean = 3,       // the least mean attention among the steadiest slots (RoCo)
+    kFixedDistance = 4,   // the slot a fixed distance before the event's end (Elastic Cache)
   };
   Victim victim = Victim::kOldest;
-  bool accumulates = false;        // decode rows' probabilities are needed (kLeast..., value push, shared entries)
-  std::int64_t local_rows = 0;     // accumulated apart over the last so many rows (shared entries); 0: not needed
-  std::int64_t distance = -25;     // kFixedDistance
+  bool accumulates = false;     // decode rows' probabilities are needed (kLeast..., value push, shared entries)
+  std::int64_t local_rows = 0;  // accumulated apart over the last so many rows (shared entries); 0: not needed
+  std::int64_t distance = -25;  // kFixedDistance
 };
 
 // Which visual tokens leave the network, who judges them, and where (phase kPrefill). The recipe's retention is the share of visual tokens
@@ -117,12 +117,12 @@ struct Composition {
   Protection protection;
   MethodPhase phase = MethodPhase::kOnce;
   DecodeRule decode;
-  double min_fraction = 0.0;    // of the segment, per layer
-  bool faithful_clip = false;  // budgets clipped without redistribution, as the paper prints it; the total may differ from the request
-  bool closed_ranks = false;   // keys move so that slots are met at consecutive positions (rope_mode in_cache)
+  double min_fraction = 0.0;       // of the segment, per layer
+  bool faithful_clip = false;      // budgets clipped without redistribution, as the paper prints it; the total may differ from the request
+  bool closed_ranks = false;       // keys move so that slots are met at consecutive positions (rope_mode in_cache)
   bool skip_outer_layers = false;  // layers 0, 1 and the last are never compressed (D2O's code)
-  // The event waits for the first answer token, whose attention joins the scores and which competes too (MEDA's and D2O's code). Budgets are
-  // the prompt's.
+  // The event waits for the first answer token, whose attention joins the scores and which competes too (MEDA's and D2O's code). Budgets
+  // are the prompt's.
   bool event_at_first_decode = false;
 };
 

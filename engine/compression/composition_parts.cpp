@@ -14,9 +14,12 @@ namespace winnow {
 namespace {
 
 constexpr std::array<std::pair<const char*, Scope>, 2> kScopes = {{{"all", Scope::kAll}, {"visual", Scope::kVisual}}};
-constexpr std::array<std::pair<const char*, Granularity>, 2> kGranularities = {{{"head", Granularity::kHead}, {"layer", Granularity::kLayer}}};
+constexpr std::array<std::pair<const char*, Granularity>, 2> kGranularities = {
+    {{"head", Granularity::kHead}, {"layer", Granularity::kLayer}}};
 
-[[noreturn]] void refuse(const std::string& subject, const std::string& reason) { throw Exception(ErrorCode::kIllegalRecipe, subject, reason); }
+[[noreturn]] void refuse(const std::string& subject, const std::string& reason) {
+  throw Exception(ErrorCode::kIllegalRecipe, subject, reason);
+}
 
 Composition preset(const MethodEntry& entry, std::uint64_t seed) {
   OptionReader defaults(entry.name, {}, seed);
@@ -24,7 +27,8 @@ Composition preset(const MethodEntry& entry, std::uint64_t seed) {
 }
 
 // The first preset that is called `name` or has a part of that name.
-Composition preset_with(const char* kind, const std::string& name, std::uint64_t seed, const std::function<std::string(const Composition&)>& part) {
+Composition preset_with(const char* kind, const std::string& name, std::uint64_t seed,
+                        const std::function<std::string(const Composition&)>& part) {
   std::vector<std::string> known;
   for (const MethodEntry& entry : method_registry()) {
     Composition composition = preset(entry, seed);
@@ -58,14 +62,22 @@ void choose(const char* kind, const std::string& name, const std::array<std::pai
 
 std::string reducer_name(const Reduction& reduction) {
   switch (reduction.kind) {
-    case Reduction::Kind::kDrop: return "drop";
-    case Reduction::Kind::kAverage: return "average";
-    case Reduction::Kind::kPivot: return "pivot";
-    case Reduction::Kind::kWeighted: return "weighted";
-    case Reduction::Kind::kGated: return "gated";
-    case Reduction::Kind::kNearestIndex: return "nearest-index";
-    case Reduction::Kind::kValuePush: return "value-push";
-    case Reduction::Kind::kSharedEntries: return "shared-entries";
+    case Reduction::Kind::kDrop:
+      return "drop";
+    case Reduction::Kind::kAverage:
+      return "average";
+    case Reduction::Kind::kPivot:
+      return "pivot";
+    case Reduction::Kind::kWeighted:
+      return "weighted";
+    case Reduction::Kind::kGated:
+      return "gated";
+    case Reduction::Kind::kNearestIndex:
+      return "nearest-index";
+    case Reduction::Kind::kValuePush:
+      return "value-push";
+    case Reduction::Kind::kSharedEntries:
+      return "shared-entries";
   }
   return "";
 }
@@ -75,7 +87,8 @@ Composition compose(const RecipeSpec& spec) {
   OptionReader options(entry.name, spec.options, spec.seed);
   Composition composition = entry.compose(options);
   options.finish();
-  const bool changed = !(spec.allocator.empty() && spec.scorer.empty() && spec.reducer.empty() && spec.scope.empty() && spec.granularity.empty());
+  const bool changed =
+      !(spec.allocator.empty() && spec.scorer.empty() && spec.reducer.empty() && spec.scope.empty() && spec.granularity.empty());
   if (!changed) return composition;
   if (composition.pruning) refuse("method", "token pruning has no parts to exchange; choose a method that compresses the cache");
   if (composition.scorer == nullptr) refuse("method", "the full cache has no parts to exchange; choose a method to start from");

@@ -19,7 +19,7 @@ using Kind = Reduction::Kind;
 bool by_cosine(Kind kind) { return kind == Kind::kAverage || kind == Kind::kPivot || kind == Kind::kWeighted || kind == Kind::kGated; }
 
 struct HeadMerge {
-  at::Tensor keys;    // fp32 [n, d]
+  at::Tensor keys;  // fp32 [n, d]
   at::Tensor values;
   NearestKept nearest;
 };
@@ -35,13 +35,13 @@ std::vector<std::int32_t> anchors_of(const std::vector<std::int32_t>& kept, cons
 }
 
 // Updates the thresholds of the layer by this event.
-void move_thresholds(const Reduction& reduction, const KvShape& shape, std::int64_t layer, const std::vector<HeadMerge>& heads, MergeState& state) {
+void move_thresholds(const Reduction& reduction, const KvShape& shape, std::int64_t layer, const std::vector<HeadMerge>& heads,
+                     MergeState& state) {
   double layer_mean = 0.0;
   for (const HeadMerge& head : heads) layer_mean += head.nearest.mean_cosine() / static_cast<double>(heads.size());
   for (std::size_t head = 0; head < heads.size(); ++head) {
     if (heads[head].nearest.leaving.empty()) continue;
-    const double mean =
-        reduction.threshold_scope == Reduction::ThresholdScope::kLayer ? layer_mean : heads[head].nearest.mean_cosine();
+    const double mean = reduction.threshold_scope == Reduction::ThresholdScope::kLayer ? layer_mean : heads[head].nearest.mean_cosine();
     double& threshold = state.threshold(shape, layer, static_cast<std::int64_t>(head));
     threshold = next_threshold(threshold, mean, reduction.threshold_decay);
   }
@@ -51,7 +51,8 @@ void move_thresholds(const Reduction& reduction, const KvShape& shape, std::int6
 std::vector<std::int32_t> centers_of(const std::vector<std::int32_t>& kept, std::int64_t window, const std::vector<std::int32_t>& pinned) {
   std::vector<std::int32_t> centers;
   for (std::int64_t j = 0; j < std::ssize(kept) - window; ++j) {
-    if (!std::binary_search(pinned.begin(), pinned.end(), kept[static_cast<std::size_t>(j)])) centers.push_back(static_cast<std::int32_t>(j));
+    if (!std::binary_search(pinned.begin(), pinned.end(), kept[static_cast<std::size_t>(j)]))
+      centers.push_back(static_cast<std::int32_t>(j));
   }
   return centers;
 }
@@ -81,7 +82,8 @@ void compact(KvCache& cache, const SegmentCompressor& compressor, std::int64_t l
 }
 
 // The kept slots before the window are shared with the next best tokens. Counts as apply_plan() returns them.
-std::vector<std::vector<std::int32_t>> share_slots(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, const LayerPlan& plan) {
+std::vector<std::vector<std::int32_t>> share_slots(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer,
+                                                   const LayerPlan& plan) {
   const Composition& parts = compressor.recipe().composition();
   const KvShape& shape = cache.shape();
   std::vector<SharedRows> shared;
@@ -95,7 +97,8 @@ std::vector<std::vector<std::int32_t>> share_slots(KvCache& cache, const Segment
     if (parts.reduction.rotation != SharedEntries::Rotation::kStored) {
       keys = turned_keys(keys, at::tensor(originals_of(set)).to(keys.options()).neg(), shape.rope_theta);
     }
-    const std::vector<float> weight = global_local(compressor.accumulated(layer, head).sums, compressor.accumulated_locally(layer, head).sums);
+    const std::vector<float> weight =
+        global_local(compressor.accumulated(layer, head).sums, compressor.accumulated_locally(layer, head).sums);
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
     centers.push_back(centers_of(kept, parts.protection.window, set.pinned));
     shared.push_back(share_rows(parts.reduction, keys, values, kept, centers.back(), compressor.scores(layer, head), weight));
@@ -110,7 +113,8 @@ std::vector<std::vector<std::int32_t>> share_slots(KvCache& cache, const Segment
     for (std::size_t first_center = 0, run = 0; first_center < written.size(); first_center += run) {
       // Centers that lie one after the other are written together.
       run = 1;
-      while (first_center + run < written.size() && written[first_center + run] == written[first_center] + static_cast<std::int32_t>(run)) ++run;
+      while (first_center + run < written.size() && written[first_center + run] == written[first_center] + static_cast<std::int32_t>(run))
+        ++run;
       const auto at = static_cast<std::int64_t>(first_center);
       const auto count = static_cast<std::int64_t>(run);
       cache.write(layer, head, start + written[first_center], rows.directions.narrow(0, at, count), rows.values.narrow(0, at, count));
@@ -122,7 +126,8 @@ std::vector<std::vector<std::int32_t>> share_slots(KvCache& cache, const Segment
     std::vector<std::int32_t> count(kept.size(), 0);
     for (std::size_t i = 0; i < rows.row.size(); ++i) {
       table.original.push_back(compressor.candidates(layer, head).info.original(rows.row[i]));
-      table.slot.push_back(rows.target[i] == SharedEntries::kZero ? SharedEntries::kZero : static_cast<std::int32_t>(start) + rows.target[i]);
+      table.slot.push_back(rows.target[i] == SharedEntries::kZero ? SharedEntries::kZero
+                                                                  : static_cast<std::int32_t>(start) + rows.target[i]);
       table.norm.push_back(rows.norm[i]);
       if (rows.target[i] != SharedEntries::kZero && kept[static_cast<std::size_t>(rows.target[i])] != rows.row[i]) {
         ++count[static_cast<std::size_t>(rows.target[i])];
@@ -159,7 +164,8 @@ std::vector<std::vector<std::int32_t>> reduce_layer(KvCache& cache, const Segmen
     merge.keys = cache.gather_keys(layer, head).narrow(0, start, n).to(at::kFloat);
     merge.values = cache.gather_values(layer, head).narrow(0, start, n).to(at::kFloat);
     if (by_cosine(reduction.kind)) merge.nearest = nearest_by_cosine(merge.keys, kept);
-    if (reduction.kind == Kind::kNearestIndex) merge.nearest = nearest_by_index(originals_of(set), kept, anchors_of(kept, set.info, reduction.fixed_first));
+    if (reduction.kind == Kind::kNearestIndex)
+      merge.nearest = nearest_by_index(originals_of(set), kept, anchors_of(kept, set.info, reduction.fixed_first));
     heads.push_back(std::move(merge));
   }
   if (reduction.kind == Kind::kGated) move_thresholds(reduction, shape, layer, heads, state);
@@ -169,8 +175,9 @@ std::vector<std::vector<std::int32_t>> reduce_layer(KvCache& cache, const Segmen
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
     const HeadMerge& merge = heads[static_cast<std::size_t>(head)];
     if (reduction.kind == Kind::kValuePush) {
-      merged.push_back(push_values(reduction, merge.keys, merge.values, kept,
-                                   {compressor.accumulated(layer, head).sums, originals_of(compressor.candidates(layer, head)), layer, head}));
+      merged.push_back(
+          push_values(reduction, merge.keys, merge.values, kept,
+                      {compressor.accumulated(layer, head).sums, originals_of(compressor.candidates(layer, head)), layer, head}));
     } else {
       const double threshold = reduction.kind == Kind::kGated ? state.threshold(shape, layer, head) : 0.0;
       merged.push_back(merge_into_targets(reduction, merge.keys, merge.values, kept, merge.nearest, threshold));
@@ -190,7 +197,8 @@ std::vector<std::vector<std::int32_t>> reduce_layer(KvCache& cache, const Segmen
 }  // namespace
 
 double& MergeState::threshold(const KvShape& shape, std::int64_t layer, std::int64_t kv_head) {
-  if (thresholds.empty()) thresholds.assign(static_cast<std::size_t>(shape.layers * shape.kv_heads), std::numeric_limits<double>::quiet_NaN());
+  if (thresholds.empty())
+    thresholds.assign(static_cast<std::size_t>(shape.layers * shape.kv_heads), std::numeric_limits<double>::quiet_NaN());
   return thresholds.at(static_cast<std::size_t>(layer * shape.kv_heads + kv_head));
 }
 
@@ -203,7 +211,8 @@ double next_threshold(double previous, double mean_cosine, double weight_of_curr
   return std::isnan(previous) ? mean_cosine : weight_of_current * mean_cosine + (1.0 - weight_of_current) * previous;
 }
 
-std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, MergeState& state) {
+std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer,
+                                                  MergeState& state) {
   const LayerPlan plan = compressor.plan(layer);
   std::vector<std::vector<std::int32_t>> counts = reduce_layer(cache, compressor, layer, plan, state);
   // Segments come in the order of their tokens, and so do their kept rows: the lists stay ascending.

@@ -36,6 +36,7 @@ double next_threshold(double previous, double mean_cosine, double weight_of_curr
 
 // The layer's segment must be the last slots of the cache, all of them. Returns per kv head and kept slot of the segment how many slots
 // were merged into it; empty where nothing merges. `state` remembers the counts for later reports.
-std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, MergeState& state);
+std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer,
+                                                  MergeState& state);
 
 }  // namespace winnow

@@ -108,10 +108,11 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
   const bool squares = parts.decode.victim == DecodeRule::Victim::kLeastMean;
   std::vector<SlotAttention> slots;
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    for (std::int64_t head = 0; head < shape.kv_heads; ++head) slots.push_back(attention_of(followed, compressor, cache, layer, head, squares));
+    for (std::int64_t head = 0; head < shape.kv_heads; ++head)
+      slots.push_back(attention_of(followed, compressor, cache, layer, head, squares));
   }
-  return std::make_unique<AttentionEviction>(std::move(caps), parts.protection, parts.decode, parts.reduction, shape.kv_heads, std::move(slots),
-                                             pinned);
+  return std::make_unique<AttentionEviction>(std::move(caps), parts.protection, parts.decode, parts.reduction, shape.kv_heads,
+                                             std::move(slots), pinned);
 }
 
 }  // namespace winnow

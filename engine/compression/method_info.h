@@ -35,8 +35,8 @@ struct MethodInfo {
   std::string phase;   // once, decode, ratio-decode
   bool query_aware = false;
   bool merges = false;
-  std::vector<std::string> needs;    // statistics, in words of methods' taxonomy
-  std::vector<OptionInfo> options;   // in the order asked for
+  std::vector<std::string> needs;   // statistics, in words of methods' taxonomy
+  std::vector<OptionInfo> options;  // in the order asked for
 };
 
 std::vector<MethodInfo> list_methods();

@@ -20,7 +20,8 @@ using OptionTexts = std::map<std::string, std::string>;
 
 class OptionReader {
  public:
-  OptionReader(std::string method, OptionTexts given, std::uint64_t seed) : method_(std::move(method)), given_(std::move(given)), seed_(seed) {}
+  OptionReader(std::string method, OptionTexts given, std::uint64_t seed)
+      : method_(std::move(method)), given_(std::move(given)), seed_(seed) {}
 
   std::uint64_t seed() const { return seed_; }
   std::int64_t whole(const std::string& name, std::int64_t otherwise, std::int64_t low, std::int64_t high);

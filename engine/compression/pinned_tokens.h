@@ -23,7 +23,8 @@ class PinnedTokens {
   }
 
   bool contains(std::int32_t original) const {
-    return marks_ && original >= first_ && original - first_ < std::ssize(*marks_) && (*marks_)[static_cast<std::size_t>(original - first_)];
+    return marks_ && original >= first_ && original - first_ < std::ssize(*marks_) &&
+           (*marks_)[static_cast<std::size_t>(original - first_)];
   }
   std::int64_t count() const { return count_; }
   // Those that are not among the first `sinks` tokens of the conversation.

@@ -66,7 +66,8 @@ void check_parts(const Composition& composition) {
   }
   if (composition.pruning) {
     if (has_scorer) refuse("method", "tokens leave either the network or the cache, not both");
-    if (composition.phase != MethodPhase::kPrefill || composition.pruning->layer < 0) refuse("method", "pruning happens during the prefill");
+    if (composition.phase != MethodPhase::kPrefill || composition.pruning->layer < 0)
+      refuse("method", "pruning happens during the prefill");
     return;
   }
   if (!has_scorer) {
@@ -76,10 +77,12 @@ void check_parts(const Composition& composition) {
   const std::string allocator = composition.allocator->name();
   const std::string scorer = composition.scorer->name();
   if (const auto* fixed = dynamic_cast<const FixedSharesAllocator*>(composition.allocator.get()); fixed != nullptr && !fixed->measured()) {
-    refuse("shares", "this model has no measured shares of its layers (prefixkv_shares in winnow.json); give them as the option shares=0.5:0.3:...");
+    refuse("shares",
+           "this model has no measured shares of its layers (prefixkv_shares in winnow.json); give them as the option shares=0.5:0.3:...");
   }
   if (composition.scope == Scope::kVisual) {
-    if (allocator == "cross-modal-entropy") refuse("scope", "cross-modal entropy shares slots among all tokens; it does not fit scope visual");
+    if (allocator == "cross-modal-entropy")
+      refuse("scope", "cross-modal entropy shares slots among all tokens; it does not fit scope visual");
     if (protection.all_text) refuse("scope", "keeping all text is what scope visual does by itself");
   }
   if (allocator == "pyramid" && scorer != "window-votes" && composition.scope == Scope::kAll) {
@@ -100,14 +103,16 @@ void check_parts(const Composition& composition) {
     if (scorer != "global-local") refuse("reducer", "sharing slots needs the scorer global-local");
     if (composition.granularity == Granularity::kLayer) refuse("granularity", "sharing slots needs a set per kv head");
     if (composition.scope == Scope::kVisual) refuse("scope", "sharing slots is made for all tokens");
-    if (composition.phase != MethodPhase::kDecode) refuse("method", "slots are shared at the event and while decoding; this method has one event only");
+    if (composition.phase != MethodPhase::kDecode)
+      refuse("method", "slots are shared at the event and while decoding; this method has one event only");
     if (composition.protection.window < 1) refuse("window", "sharing slots needs a window of recent tokens");
   }
   if (composition.closed_ranks && (composition.reduction.kind != Reduction::Kind::kDrop || composition.decode.accumulates)) {
     refuse("rope", "positions inside the cache are for methods that only drop tokens; this one merges them or follows their attention");
   }
   if (composition.event_at_first_decode && !adds_rows(*composition.scorer)) {
-    refuse("event_at_first_decode", "the first answer token's attention can only be added to accumulated attention; " + scorer + " is made of other numbers");
+    refuse("event_at_first_decode",
+           "the first answer token's attention can only be added to accumulated attention; " + scorer + " is made of other numbers");
   }
   check_decode(composition);
 }
@@ -149,11 +154,14 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
   if (spec.min_event_tokens < 0) refuse("min_event_tokens", "a number of tokens is not negative");
   switch (spec.turn_policy) {
     case TurnPolicy::kSegment:
-    case TurnPolicy::kFirstOnly: break;
-    case TurnPolicy::kWhole:
-      if (composition.pruning) refuse("turn_policy", "token pruning drops tokens before the cache holds them: there is nothing to compress again");
+    case TurnPolicy::kFirstOnly:
       break;
-    default: refuse("turn_policy", "there is no such turn policy");
+    case TurnPolicy::kWhole:
+      if (composition.pruning)
+        refuse("turn_policy", "token pruning drops tokens before the cache holds them: there is nothing to compress again");
+      break;
+    default:
+      refuse("turn_policy", "there is no such turn policy");
   }
   check_parts(composition);
   return Recipe(std::move(composition), budget, spec);

@@ -29,7 +29,8 @@ class Recipe {
 
   // False: the same as no compression at all (method full, or a share of 1).
   bool compresses() const;
-  // An event is about all slots of the cache, not only the new segment's (turn policy whole, and decode-phase methods with an absolute budget).
+  // An event is about all slots of the cache, not only the new segment's (turn policy whole, and decode-phase methods with an absolute
+  // budget).
   bool whole_cache() const;
   // True: visual tokens leave the network during the prefill; no event, and no prefill shared with other recipes.
   bool prunes() const { return composition_.pruning && (budget_.tokens || budget_.retention < 1.0); }

@@ -18,7 +18,7 @@ struct RecipeSpec {
   std::optional<int> budget_tokens;  // slots per layer and kv head
   int min_event_tokens = 256;        // text-only segments shorter than this are kept whole; 0 switches the rule off
   TurnPolicy turn_policy = TurnPolicy::kSegment;
-  std::uint64_t seed = 0;  // methods that draw random numbers
+  std::uint64_t seed = 0;                      // methods that draw random numbers
   std::map<std::string, std::string> options;  // of the preset, by name (MethodInfo::options)
   // Parts taken from elsewhere: a part's own name, or a preset that has it. Empty: the preset's own.
   std::string allocator;

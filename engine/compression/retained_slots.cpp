@@ -31,8 +31,10 @@ std::map<std::int32_t, Gathered> gathered_by(const DecodePolicy* policy, const K
   } else if (const auto* sharing = dynamic_cast<const SharedEntryMerging*>(policy)) {
     const SharedEntryMerging::Head& head = sharing->head(layer, kv_head);
     const SharedEntries* table = cache.shared_entries(layer, kv_head);
-    for (std::size_t i = 0; table != nullptr && i < table->size(); ++i) found[table->original[i]] = {head.table[i].global, 0.0F, head.table[i].local(), 0};
-    for (const SharedEntryMerging::WindowToken& token : head.window) found[token.original] = {token.score.global, 0.0F, token.score.local(), 0};
+    for (std::size_t i = 0; table != nullptr && i < table->size(); ++i)
+      found[table->original[i]] = {head.table[i].global, 0.0F, head.table[i].local(), 0};
+    for (const SharedEntryMerging::WindowToken& token : head.window)
+      found[token.original] = {token.score.global, 0.0F, token.score.local(), 0};
   }
   return found;
 }
@@ -40,7 +42,7 @@ std::map<std::int32_t, Gathered> gathered_by(const DecodePolicy* policy, const K
 // Tokens of a head as slots of their own would hold them, in any order.
 struct HeadTokens {
   std::vector<std::int32_t> original;
-  at::Tensor keys;    // [tokens, head_dim]
+  at::Tensor keys;  // [tokens, head_dim]
   at::Tensor values;
 };
 
@@ -98,7 +100,8 @@ RetainedSlots take_retained(KvCache& cache, std::span<const TokenOrigin> origins
   RetainedSlots retained;
   retained.kv_heads = shape.kv_heads;
   retained.tokens_seen = std::ssize(origins);
-  retained.visual_seen = std::count_if(origins.begin(), origins.end(), [](const TokenOrigin& origin) { return origin.modality == Modality::kVisual; });
+  retained.visual_seen =
+      std::count_if(origins.begin(), origins.end(), [](const TokenOrigin& origin) { return origin.modality == Modality::kVisual; });
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     for (std::int64_t kv_head = 0; kv_head < shape.kv_heads; ++kv_head) {
       const std::map<std::int32_t, Gathered> gathered = gathered_by(policy, cache, layer, kv_head);

@@ -1,5 +1,5 @@
-// What earlier turns left in a cache, as candidates of an event over the whole cache (turn policy whole, methods.md 1.11 of the specification:
-// "candidates are all current slots").
+// What earlier turns left in a cache, as candidates of an event over the whole cache (turn policy whole, methods.md 1.11 of the
+// specification: "candidates are all current slots").
 //
 // Made before the prefill of such a turn by take_retained(), borrowed by SegmentInfo and SegmentCompressor. Per head the slots' original
 // indices, ascending, and what the decode policy of the last answer had gathered for each: the new segment's rows are added to it.
@@ -33,7 +33,9 @@ struct RetainedSlots {
   std::int64_t tokens_seen = 0;     // of the conversation, the new segment included, whatever became of them
   std::int64_t visual_seen = 0;
 
-  const RetainedHead& at(std::int64_t layer, std::int64_t kv_head) const { return heads.at(static_cast<std::size_t>(layer * kv_heads + kv_head)); }
+  const RetainedHead& at(std::int64_t layer, std::int64_t kv_head) const {
+    return heads.at(static_cast<std::size_t>(layer * kv_heads + kv_head));
+  }
 };
 
 // Puts the slots of every head into the order of their tokens; slots that tokens share (EMS) become a slot per live token with the key and

@@ -22,7 +22,8 @@ void settle(HeadScores& scores) {
   }
 }
 
-// A layer's measure is the mean over its sets of candidates; where these differ in length, what is missing of the shorter is its last number.
+// A layer's measure is the mean over its sets of candidates; where these differ in length, what is missing of the shorter is its last
+// number.
 void add_measure(LayerMeasure& mean, const LayerMeasure& of_set, std::ptrdiff_t sets) {
   if (sets == 1) {
     mean = of_set;
@@ -30,7 +31,8 @@ void add_measure(LayerMeasure& mean, const LayerMeasure& of_set, std::ptrdiff_t 
   }
   const double so_far = mean.empty() ? 0.0 : mean.back();
   if (mean.size() < of_set.size()) mean.resize(of_set.size(), so_far);
-  for (std::size_t i = 0; i < mean.size() && !of_set.empty(); ++i) mean[i] += of_set[std::min(i, of_set.size() - 1)] / static_cast<double>(sets);
+  for (std::size_t i = 0; i < mean.size() && !of_set.empty(); ++i)
+    mean[i] += of_set[std::min(i, of_set.size() - 1)] / static_cast<double>(sets);
 }
 
 // Adds the attention of the candidates' last token, which the sums have no column for yet.
@@ -56,7 +58,8 @@ void add_row(RowStatistics& statistics, const DecodeRow& row, const SegmentInfo&
 
 }  // namespace
 
-SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& segment) : recipe_(recipe), segment_(segment), sets_(segment) {
+SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& segment)
+    : recipe_(recipe), segment_(segment), sets_(segment) {
   const std::int64_t n = segment.tokens;
   require(n >= 0 && segment.layers > 0 && segment.kv_heads > 0 && static_cast<std::int64_t>(segment.modality.size()) == n,
           "SegmentCompressor: one modality per token, at least one layer and head");
@@ -72,7 +75,8 @@ SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& se
     if (follows_decode) accumulated_.resize(layers);
     if (follows_decode && parts.decode.local_rows > 0) locally_.resize(layers);
     const SegmentInfo& first = sets_.of(0, 0).info;
-    for (const StatisticsNeed& need : recipe.needs().attention) notes_.fallback_rows = notes_.fallback_rows || rows_of(need.rows, first).fallback;
+    for (const StatisticsNeed& need : recipe.needs().attention)
+      notes_.fallback_rows = notes_.fallback_rows || rows_of(need.rows, first).fallback;
   }
   if (!will_compress_) {
     budgets_.assign(layers, n);
@@ -107,8 +111,9 @@ bool SegmentCompressor::bound_event() {
     pins += pinned;
   }
   if (bounds_.scope_tokens == 0) return false;
-  const std::int64_t seen =
-      !whole_cache() ? bounds_.scope_tokens : visual_only ? segment_.retained->visual_seen : segment_.retained->tokens_seen;
+  const std::int64_t seen = !whole_cache() ? bounds_.scope_tokens
+                            : visual_only  ? segment_.retained->visual_seen
+                                           : segment_.retained->tokens_seen;
   bounds_.total = total_budget(recipe_.budget(), segment_.layers, seen);
   for (std::size_t layer = 0; layer < bounds_.low.size(); ++layer) {
     bounds_.low[layer] = std::min(bounds_.high[layer], lower_bound_slots(recipe_.budget(), seen, bounds_.low[layer], parts.min_fraction));
@@ -135,9 +140,8 @@ std::int64_t SegmentCompressor::competing(const Candidates& set) const {
 
 std::int64_t SegmentCompressor::competing_pins(const Candidates& set) const {
   if (recipe_.composition().scope != Scope::kVisual) return std::ssize(set.pinned);
-  return std::count_if(set.pinned.begin(), set.pinned.end(), [&](std::int32_t row) {
-    return set.info.modality[static_cast<std::size_t>(row)] == Modality::kVisual;
-  });
+  return std::count_if(set.pinned.begin(), set.pinned.end(),
+                       [&](std::int32_t row) { return set.info.modality[static_cast<std::size_t>(row)] == Modality::kVisual; });
 }
 
 // Slots protected by number: pins, and beside them sinks, the window, and one more (the last token, or room for a vote). Scope visual: pins
@@ -199,7 +203,8 @@ std::vector<std::vector<std::int64_t>> SegmentCompressor::foreseen_slots() const
       // How many stay does not depend on which: the rules that choose are asked with scores that are all alike.
       const std::vector<float> alike(static_cast<std::size_t>(set.info.tokens), 0.0F);
       const bool visual_only = recipe_.composition().scope == Scope::kVisual;
-      slots[layer].push_back(std::ssize(visual_only ? select_visual(set, alike, budgets[layer]) : select_all(set, alike, {}, budgets[layer])));
+      slots[layer].push_back(
+          std::ssize(visual_only ? select_visual(set, alike, budgets[layer]) : select_all(set, alike, {}, budgets[layer])));
     }
     slots[layer].resize(static_cast<std::size_t>(segment_.kv_heads), slots[layer].back());  // one set of candidates may stand for all heads
   }
@@ -241,7 +246,8 @@ void SegmentCompressor::on_layer(const LayerView& view, StatisticsMemo& shared) 
       if (needs.cross_modal) statistics.cross_modal = memo.cross_modal(seen, set.info, *needs.cross_modal, charged_ms);
       if (needs.elite) statistics.elite = memo.elite(seen, set.info, *needs.elite, charged_ms);
       if (statistics.elite && statistics.elite->fallback) notes_.fallback_rows = true;
-      if (!parts.allocator->needs().empty()) add_measure(measured_[layer], parts.allocator->measure(statistics, set.info), std::ssize(sets));
+      if (!parts.allocator->needs().empty())
+        add_measure(measured_[layer], parts.allocator->measure(statistics, set.info), std::ssize(sets));
       scores_[layer].push_back(joined(parts.scorer->score(statistics, set.info)));
       protection_[layer].push_back(joined(parts.scorer->protection_score(statistics, set.info)));
     }
@@ -354,8 +360,9 @@ std::vector<std::int32_t> SegmentCompressor::select_all(const Candidates& set, s
     if (!std::binary_search(set.pinned.begin(), set.pinned.end(), row)) forced.push_back(row);
   }
   if (protection.completed_share > 0.0) {
-    const std::int64_t beside_pins = std::clamp<std::int64_t>(
-        round_half_up(protection.completed_share * static_cast<double>(budget)) + protection.sinks, 1, std::max<std::int64_t>(1, budget - 1));
+    const std::int64_t beside_pins =
+        std::clamp<std::int64_t>(round_half_up(protection.completed_share * static_cast<double>(budget)) + protection.sinks, 1,
+                                 std::max<std::int64_t>(1, budget - 1));
     const std::int64_t wanted = std::min(budget, std::max(beside_pins, std::ssize(set.pinned) + std::max<std::int64_t>(1, kept_new_rows_)));
     if (std::ssize(forced) > wanted) forced.resize(static_cast<std::size_t>(wanted));
     if (!protection_scores.empty() && std::ssize(forced) < wanted) forced = select_rows(protection_scores, wanted, forced);
@@ -364,7 +371,8 @@ std::vector<std::int32_t> SegmentCompressor::select_all(const Candidates& set, s
 }
 
 // Only visual rows compete; all others stay beside the budget.
-std::vector<std::int32_t> SegmentCompressor::select_visual(const Candidates& set, std::span<const float> scores, std::int64_t budget) const {
+std::vector<std::int32_t> SegmentCompressor::select_visual(const Candidates& set, std::span<const float> scores,
+                                                           std::int64_t budget) const {
   std::vector<float> competing;
   std::vector<std::int32_t> forced;
   for (const std::int32_t row : set.visual) {

@@ -2,8 +2,9 @@
 //
 // Made per segment by engine/generation and given to TextDecoder::prefill_layer as observer. The caller applies each plan with apply_plan()
 // (compression_event.h): at once for layers whose plan is ready, the rest after the last layer. Recipe and what SegmentInfo borrows must
-// outlive it. With the recipe's event_at_first_decode no plan is ready before the first answer token's attention has been shown too. It moves no memory and knows no model. With SegmentInfo::retained (turn policy whole) every slot of the cache is a candidate,
-// and a text segment that is too short for an event of its own is protected. Engine thread only.
+// outlive it. With the recipe's event_at_first_decode no plan is ready before the first answer token's attention has been shown too. It
+// moves no memory and knows no model. With SegmentInfo::retained (turn policy whole) every slot of the cache is a candidate, and a text
+// segment that is too short for an event of its own is protected. Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,10 @@ class SegmentCompressor : public PrefillObserver {
  public:
   // Things worth a line in the log.
   struct Notes {
-    bool fallback_rows = false;       // no row after the last visual token: the last rows judged instead
-    std::int64_t non_finite = 0;      // statistics replaced because they were NaN or infinite
-    bool raised_to_floor = false;     // protected slots need more than was asked for
-    bool pins_above_budget = false;   // the user's pins alone do
+    bool fallback_rows = false;      // no row after the last visual token: the last rows judged instead
+    std::int64_t non_finite = 0;     // statistics replaced because they were NaN or infinite
+    bool raised_to_floor = false;    // protected slots need more than was asked for
+    bool pins_above_budget = false;  // the user's pins alone do
   };
 
   SegmentCompressor(const Recipe& recipe, const SegmentInfo& segment);
@@ -106,7 +107,8 @@ class SegmentCompressor : public PrefillObserver {
   std::vector<std::int32_t> select_all(const Candidates& set, std::span<const float> scores, std::span<const float> protection_scores,
                                        std::int64_t budget) const;
   std::vector<std::int32_t> select_visual(const Candidates& set, std::span<const float> scores, std::int64_t budget) const;
-  std::vector<std::int32_t> select_with_all_text(const Candidates& set, std::span<const float> scores, std::int64_t budget, std::int64_t recent) const;
+  std::vector<std::int32_t> select_with_all_text(const Candidates& set, std::span<const float> scores, std::int64_t budget,
+                                                 std::int64_t recent) const;
 
   const Recipe& recipe_;
   SegmentInfo segment_;
@@ -121,9 +123,9 @@ class SegmentCompressor : public PrefillObserver {
   std::vector<std::int64_t> budgets_;
   std::vector<bool> seen_;
   std::int64_t seen_count_ = 0;
-  std::vector<LayerMeasure> measured_;             // the allocator's numbers per layer
-  std::vector<PerSet<HeadScores>> scores_;         // per layer; O(layers * kv_heads * n)
-  std::vector<PerSet<HeadScores>> protection_;     // per layer, where the scorer has them
+  std::vector<LayerMeasure> measured_;              // the allocator's numbers per layer
+  std::vector<PerSet<HeadScores>> scores_;          // per layer; O(layers * kv_heads * n)
+  std::vector<PerSet<HeadScores>> protection_;      // per layer, where the scorer has them
   std::vector<PerSet<RowStatistics>> accumulated_;  // per layer, where decode rows are followed
   std::vector<PerSet<RowStatistics>> locally_;      // the same from the last rows only
   double statistics_ms_ = 0.0;

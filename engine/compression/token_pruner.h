@@ -1,7 +1,7 @@
 // Which visual tokens stay in the network after a decoder layer: FastV's and IVTP's judgement while a segment is prefilled.
 //
-// Made per segment by engine/generation, given to TextDecoder::prefill_layer as observer of the layers before layer(); kept_rows() then says
-// which rows of the hidden states go on. Knows no model and moves nothing. Recipe and SegmentInfo::modality must outlive it. Methods:
+// Made per segment by engine/generation, given to TextDecoder::prefill_layer as observer of the layers before layer(); kept_rows() then
+// says which rows of the hidden states go on. Knows no model and moves nothing. Recipe and SegmentInfo::modality must outlive it. Methods:
 // Chen et al., arXiv 2403.06764 (FastV); Huang et al., ECCV 2024 (IVTP, approximated by attention rollout over the text after the images).
 // Engine thread only.
 #pragma once

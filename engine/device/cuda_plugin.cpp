@@ -81,7 +81,7 @@ const CudaPluginTable& load_cuda_plugin(const std::string& path) {
   const CudaPluginTable* const table = entry();
   if (table == nullptr || table->abi != kCudaPluginAbi) {
     unavailable("the CUDA plug-in " + path + " speaks version " + (table == nullptr ? "0" : std::to_string(table->abi)) +
-                " where this program speaks " + std::to_string(kCudaPluginAbi),
+                    " where this program speaks " + std::to_string(kCudaPluginAbi),
                 "build both from the same sources");
   }
   if (std::string_view(table->torch_version) != TORCH_VERSION) {

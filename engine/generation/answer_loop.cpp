@@ -22,8 +22,8 @@ double typical_speed(std::vector<double> step_ms) {
 
 }  // namespace
 
-AnswerLoop::AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits, std::optional<FirstStep> first_step, const Sampling& sampling,
-                       Conversation& conversation, const EmitEvent& emit, std::function<void()> on_first_text)
+AnswerLoop::AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits, std::optional<FirstStep> first_step,
+                       const Sampling& sampling, Conversation& conversation, const EmitEvent& emit, std::function<void()> on_first_text)
     : model_(model),
       sampling_(sampling),
       conversation_(conversation),

@@ -36,9 +36,9 @@ struct Answer {
 
 class AnswerLoop {
  public:
-  // model and conversation must outlive it. first_logits: fp32 [vocabulary] on any device, of the last prompt position. first_step: the first
-  // token where the conversation holds it already; it must be the one that first_logits and sampling give. Generated tokens that
-  // the model has read are appended to the conversation's cache, origins and ids. on_first_text runs before the first delta.
+  // model and conversation must outlive it. first_logits: fp32 [vocabulary] on any device, of the last prompt position. first_step: the
+  // first token where the conversation holds it already; it must be the one that first_logits and sampling give. Generated tokens that the
+  // model has read are appended to the conversation's cache, origins and ids. on_first_text runs before the first delta.
   AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits, std::optional<FirstStep> first_step, const Sampling& sampling,
              Conversation& conversation, const EmitEvent& emit, std::function<void()> on_first_text);
 

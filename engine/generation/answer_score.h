@@ -1,6 +1,7 @@
 // The teacher-forced pass: an answer's tokens through its own cache and through the full one, compared token by token.
 //
-// Used by ComparisonRunner for its columns and by ScoreRunner for one answer. Only two distributions are held at a time. Engine thread only.
+// Used by ComparisonRunner for its columns and by ScoreRunner for one answer. Only two distributions are held at a time. Engine thread
+// only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -21,7 +22,7 @@ namespace winnow {
 // A conversation that is about to answer.
 struct AnswerStart {
   Conversation state;
-  at::Tensor logits;  // fp32 [vocabulary], of the last prompt position
+  at::Tensor logits;                    // fp32 [vocabulary], of the last prompt position
   std::optional<FirstStep> first_step;  // what `state` holds of the answer already
 };
 

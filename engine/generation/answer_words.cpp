@@ -23,7 +23,8 @@ std::size_t run_length(std::string_view text, std::size_t at, bool spaces) {
 std::size_t space_length(std::string_view text, std::size_t at) { return run_length(text, at, true); }
 std::size_t word_length(std::string_view text, std::size_t at) { return run_length(text, at, false); }
 
-AnswerWords::AnswerWords(const Tokenizer& tokenizer, std::span<const std::int64_t> tokens, std::string answer) : answer_(std::move(answer)) {
+AnswerWords::AnswerWords(const Tokenizer& tokenizer, std::span<const std::int64_t> tokens, std::string answer)
+    : answer_(std::move(answer)) {
   for (std::size_t at = space_length(answer_, 0); at < answer_.size(); at += space_length(answer_, at)) {
     const std::size_t length = word_length(answer_, at);
     words_.emplace_back(at, at + length);

@@ -20,7 +20,7 @@ class AnswerWords {
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
   // The word that holds the token's first visible character; size() for tokens after the last word.
   std::int64_t word_of(std::size_t token) const { return word_of_[token]; }
-  std::string text(std::int64_t word) const;      // empty for size()
+  std::string text(std::int64_t word) const;         // empty for size()
   std::string text_before(std::size_t token) const;  // of its word
 
  private:

@@ -21,8 +21,8 @@ double take_vision_pass(TimingsMs& own, const TimingsMs& shared) {
 
 }  // namespace
 
-ComparedAnswer::ComparedAnswer(LoadedModel& model, MediaOpener* opener, const ComparedTurn& asked, ColumnScores scores, SharedPrefill& shared,
-                               const EmitEvent& say, const InterruptToken& interrupt)
+ComparedAnswer::ComparedAnswer(LoadedModel& model, MediaOpener* opener, const ComparedTurn& asked, ColumnScores scores,
+                               SharedPrefill& shared, const EmitEvent& say, const InterruptToken& interrupt)
     : model_(model),
       asked_(asked),
       shared_(shared),
@@ -58,7 +58,8 @@ void ComparedAnswer::score(const InterruptToken& interrupt) {
   Scored scored;
   scored.agreement.tokens = std::ssize(working_.answer_ids);
   if (start_) {
-    scored = score_answer(model_, working_.answer_ids, text_, std::move(*start_), {shared_.full().fork(), shared_.first_logits(), {}}, interrupt);
+    scored = score_answer(model_, working_.answer_ids, text_, std::move(*start_), {shared_.full().fork(), shared_.first_logits(), {}},
+                          interrupt);
     start_.reset();
   }
   say_(std::move(scored));

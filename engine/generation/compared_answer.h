@@ -1,7 +1,7 @@
 // One column of a comparison: its event, its answer a token at a time, its score.
 //
-// Used by ComparisonRunner, which says when each takes its turn. Time is counted while the column works only, so that the figures of columns
-// that take turns are their own. Engine thread only.
+// Used by ComparisonRunner, which says when each takes its turn. Time is counted while the column works only, so that the figures of
+// columns that take turns are their own. Engine thread only.
 #pragma once
 
 #include <optional>
@@ -51,8 +51,8 @@ class ComparedAnswer {
   const SharedPrefill& shared_;
   EmitEvent say_;
   Conversation working_;
-  double before_ms_ = 0.0;  // while it worked, and what a turn of its own would have waited for
-  Stopwatch running_;       // since its turn began
+  double before_ms_ = 0.0;            // while it worked, and what a turn of its own would have waited for
+  Stopwatch running_;                 // since its turn began
   std::optional<AnswerStart> start_;  // for the score; none: its cache is the full cache, or nobody will ask
   std::optional<TurnAnswer> answer_;
   std::string text_;

@@ -1,9 +1,9 @@
 // One question under several recipes: one vision pass and one prefill for all of them, answers one after the other or a token each in turn.
 //
-// Every column runs on a fork of the shared prefill, so what all keep is stored once. What it says does not depend on the order. Its figures are
-// those of a turn under its recipe alone (time to the first token: the shared prefill, its own statistics, its own event), but for the peak
-// of memory, where the shared prefill counts. After its answer a column is scored against the shared prefill, which is the full cache.
-// Used by engine/api. Errors: Exception. Engine thread only.
+// Every column runs on a fork of the shared prefill, so what all keep is stored once. What it says does not depend on the order. Its
+// figures are those of a turn under its recipe alone (time to the first token: the shared prefill, its own statistics, its own event), but
+// for the peak of memory, where the shared prefill counts. After its answer a column is scored against the shared prefill, which is the
+// full cache. Used by engine/api. Errors: Exception. Engine thread only.
 #pragma once
 
 #include "engine/api/events.h"

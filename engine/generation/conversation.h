@@ -1,7 +1,7 @@
 // What the engine remembers of one conversation: the cache, where each token came from, and which messages the cache stands for.
 //
-// Owned by the engine. fork() is cheap (blocks are shared): a turn keeps the state before it for Cancel and for answering again, a comparison
-// gives every column its own. Engine thread only.
+// Owned by the engine. fork() is cheap (blocks are shared): a turn keeps the state before it for Cancel and for answering again, a
+// comparison gives every column its own. Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct Conversation {
   explicit Conversation(const KvShape& shape) : cache(shape) {}
 
   KvCache cache;
-  std::vector<TokenOrigin> origins;    // by original token index
-  std::vector<std::int64_t> token_ids;  // by original token index; media tokens hold their placeholder's id
-  std::int64_t pruned_tokens = 0;       // of the prompts, that never reached the decoder: no token indices, no positions
-  std::int64_t next_position = 0;      // rotary position of the next token; never derived from the cache's size
-  std::int32_t media_count = 0;        // running number of images and videos
-  std::vector<std::int32_t> pinned;    // original indices of tokens that no method may drop, ascending
-  std::vector<Message> thread;         // what the cache holds; ends with the assistant's answer
-  std::vector<std::int64_t> answer_ids;  // of the last answer, the token that ended it included
+  std::vector<TokenOrigin> origins;             // by original token index
+  std::vector<std::int64_t> token_ids;          // by original token index; media tokens hold their placeholder's id
+  std::int64_t pruned_tokens = 0;               // of the prompts, that never reached the decoder: no token indices, no positions
+  std::int64_t next_position = 0;               // rotary position of the next token; never derived from the cache's size
+  std::int32_t media_count = 0;                 // running number of images and videos
+  std::vector<std::int32_t> pinned;             // original indices of tokens that no method may drop, ascending
+  std::vector<Message> thread;                  // what the cache holds; ends with the assistant's answer
+  std::vector<std::int64_t> answer_ids;         // of the last answer, the token that ended it included
   std::unique_ptr<DecodePolicy> decode_policy;  // null: the answer only appends
   MergeState merge_state;
   bool compressed = false;  // an event with visual tokens has happened

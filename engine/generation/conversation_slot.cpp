@@ -30,20 +30,31 @@ TurnStart start_of(const ConversationSlot& slot, std::span<const Message> thread
 
 Conversation fork_start(const ConversationSlot& slot, const TurnStart& start, const KvShape& shape) {
   switch (start.from) {
-    case TurnStart::From::kCurrent: return slot.current->fork();
-    case TurnStart::From::kBeforeLast: return slot.before_last->fork();
-    case TurnStart::From::kColumn: return slot.columns[start.column].state.fork();
-    case TurnStart::From::kNothing: break;
+    case TurnStart::From::kCurrent:
+      return slot.current->fork();
+    case TurnStart::From::kBeforeLast:
+      return slot.before_last->fork();
+    case TurnStart::From::kColumn:
+      return slot.columns[start.column].state.fork();
+    case TurnStart::From::kNothing:
+      break;
   }
   return Conversation(shape);
 }
 
 void keep_turn(ConversationSlot& slot, const TurnStart& start, Conversation answered) {
   switch (start.from) {
-    case TurnStart::From::kCurrent: slot.before_last = std::move(slot.current); break;
-    case TurnStart::From::kBeforeLast: break;
-    case TurnStart::From::kColumn: slot.before_last = std::move(slot.columns[start.column].state); break;
-    case TurnStart::From::kNothing: slot.before_last.reset(); break;
+    case TurnStart::From::kCurrent:
+      slot.before_last = std::move(slot.current);
+      break;
+    case TurnStart::From::kBeforeLast:
+      break;
+    case TurnStart::From::kColumn:
+      slot.before_last = std::move(slot.columns[start.column].state);
+      break;
+    case TurnStart::From::kNothing:
+      slot.before_last.reset();
+      break;
   }
   slot.current = std::move(answered);
   slot.columns.clear();

@@ -12,9 +12,10 @@
 
 namespace winnow {
 
-// Appends the token to cache, origins and ids. Returns fp32 [vocabulary], on the model's device. listener (may be null) is shown every layer
-// before anything leaves it.
-at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* listener = nullptr);
+// Appends the token to cache, origins and ids. Returns fp32 [vocabulary], on the model's device. listener (may be null) is shown every
+// layer before anything leaves it.
+at::Tensor decode_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token,
+                       DecodeObserver* listener = nullptr);
 
 // The same with nothing leaving the cache; observer may be null.
 at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* observer);

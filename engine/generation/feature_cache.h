@@ -16,7 +16,7 @@ namespace winnow {
 
 struct CachedFeatures {
   MediaFeatures features;
-  std::vector<double> asked_s;   // per frame; empty for an image
+  std::vector<double> asked_s;  // per frame; empty for an image
   std::vector<double> actual_s;
 };
 

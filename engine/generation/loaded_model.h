@@ -30,7 +30,8 @@ struct LoadedModel {
 // Names what speeds were measured with.
 std::string speed_key(const ModelInfo& model);
 
-std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::function<void(std::uint64_t done, std::uint64_t total)>& progress,
+std::unique_ptr<LoadedModel> load_folder(const LoadModel& request,
+                                         const std::function<void(std::uint64_t done, std::uint64_t total)>& progress,
                                          const InterruptToken& interrupt);
 
 }  // namespace winnow

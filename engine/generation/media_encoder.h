@@ -32,7 +32,8 @@ class MediaEncoder {
  public:
   static constexpr int kFramesPerBatch = 8;
 
-  MediaEncoder(const VisionLanguageModel& model, MediaOpener* opener, FeatureCache& cache) : model_(model), opener_(opener), cache_(cache) {}
+  MediaEncoder(const VisionLanguageModel& model, MediaOpener* opener, FeatureCache& cache)
+      : model_(model), opener_(opener), cache_(cache) {}
 
   // The media of all messages, in thread order.
   std::vector<OpenedMedia> open_all(std::span<const Message> messages, const InterruptToken& interrupt) const;
@@ -44,8 +45,8 @@ class MediaEncoder {
   // Called with (phase, frames done, frames in all).
   using OnProgress = std::function<void(Phase, std::uint64_t, std::uint64_t)>;
   // trace: receives the pixels (and then cached features are not used); may be null.
-  CachedFeatures encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings, TurnTrace* trace, const OnProgress& progress,
-                        const InterruptToken& interrupt) const;
+  CachedFeatures encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings, TurnTrace* trace,
+                        const OnProgress& progress, const InterruptToken& interrupt) const;
 
  private:
   OpenedMedia open(const MediaRequest& request, ImageTiling tiling, const InterruptToken& interrupt) const;

@@ -11,9 +11,12 @@ namespace winnow {
 std::optional<VisionJudge> vision_judge(const Recipe& recipe) {
   if (!recipe.prunes()) return {};
   switch (recipe.composition().pruning->judge) {
-    case Pruning::Judge::kVision: return VisionJudge::kAttention;
-    case Pruning::Judge::kRollout: return VisionJudge::kRollout;
-    default: return {};
+    case Pruning::Judge::kVision:
+      return VisionJudge::kAttention;
+    case Pruning::Judge::kRollout:
+      return VisionJudge::kRollout;
+    default:
+      return {};
   }
 }
 
@@ -35,7 +38,8 @@ PrunedMedia pruned_media(const MediaFeatures& media, double share, const std::ve
   const std::int64_t keep = round_half_up(share * static_cast<double>(patches.size()));
   PrunedMedia pruned;
   pruned.pins_above_budget = std::ssize(forced) > keep;
-  for (const std::int32_t index : select_rows(competing, std::max(keep, std::ssize(forced)), forced)) stays[static_cast<std::size_t>(patches[static_cast<std::size_t>(index)])] = true;
+  for (const std::int32_t index : select_rows(competing, std::max(keep, std::ssize(forced)), forced))
+    stays[static_cast<std::size_t>(patches[static_cast<std::size_t>(index)])] = true;
   std::vector<std::int64_t> kept;
   for (std::size_t token = 0; token < stays.size(); ++token) {
     if (!stays[token]) continue;

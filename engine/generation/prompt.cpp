@@ -116,12 +116,14 @@ std::string time_instruction(const std::string& pattern, const VideoTimes& times
                                                         {"{interval_s}", interval}};
   std::string text = pattern;
   for (const auto& [name, value] : values) {
-    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size())) text.replace(at, name.size(), value);
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size()))
+      text.replace(at, name.size(), value);
   }
   return text;
 }
 
-PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, std::span<const VideoTimes> videos) {
+PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
+                           std::span<const VideoTimes> videos) {
   const std::vector<TemplateMessage> messages = template_messages(model, thread, cached, videos);
   // After a question the cache holds the template's start of its answer; the answer itself comes first then.
   const bool answer_begun = cached > 0 && cached < thread.size() && thread[cached - 1].role == Role::kUser;
@@ -156,7 +158,8 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
     if (!image && id != model.network->video_token_id()) continue;
     std::size_t& next = image ? next_image : next_video;
     const std::vector<std::size_t>& items = image ? images : video_items;
-    if (next == items.size()) throw Exception(ErrorCode::kUnsupportedModel, "chat template", "writes more media placeholders than there are media");
+    if (next == items.size())
+      throw Exception(ErrorCode::kUnsupportedModel, "chat template", "writes more media placeholders than there are media");
     segment.media_at.push_back(i);
     segment.media_item.push_back(items[next++]);
   }

@@ -35,6 +35,7 @@ struct PromptSegment {
 
 // thread: the whole conversation, ending with the user's message; the first `cached` messages are in the cache already. The last of them is
 // the assistant's answer, whose end-of-turn text is not, or a question, after which the start of its answer is.
-PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, std::span<const VideoTimes> videos);
+PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
+                           std::span<const VideoTimes> videos);
 
 }  // namespace winnow

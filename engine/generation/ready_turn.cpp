@@ -48,9 +48,8 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
   const VisionLanguageModel& network = *model.network;
   const Recipe recipe = recipe_for(turn.recipe, network.info());
   ReadyTurn ready;
-  TurnSegment segment =
-      prepare_segment(model, opener, turn.messages, turn.pins, turn.sampling.max_new_tokens, &recipe, working, ready.timings, trace, emit,
-                      interrupt);
+  TurnSegment segment = prepare_segment(model, opener, turn.messages, turn.pins, turn.sampling.max_new_tokens, &recipe, working,
+                                        ready.timings, trace, emit, interrupt);
   ready.tokens = counts_of(segment);
   ready.work = segment.work;
 
@@ -69,9 +68,8 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
   const auto after_layer = [&](std::int64_t layers_done) {
     if (full == nullptr) event.compact_ready(working, layers_done);
   };
-  const SegmentPrefill prefill =
-      prefill_segment(network.text(), segment, working, &event.compressor(), pruner ? &*pruner : nullptr, after_layer,
-                      all_rows ? LogitRows::kAll : LogitRows::kLast, emit, interrupt);
+  const SegmentPrefill prefill = prefill_segment(network.text(), segment, working, &event.compressor(), pruner ? &*pruner : nullptr,
+                                                 after_layer, all_rows ? LogitRows::kAll : LogitRows::kLast, emit, interrupt);
   ready.timings.statistics = event.statistics_ms() + (pruner ? pruner->statistics_ms() : 0.0);
   ready.timings.prefill = prefill.elapsed_ms - ready.timings.statistics - event.compress_ms();
   if (full != nullptr) {
@@ -95,7 +93,8 @@ ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn
 }
 
 SharedPrefill::SharedPrefill(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, std::span<const Pin> pins,
-                             int max_new_tokens, std::span<const Recipe* const> recipes, const EmitEvent& emit, const InterruptToken& interrupt)
+                             int max_new_tokens, std::span<const Recipe* const> recipes, const EmitEvent& emit,
+                             const InterruptToken& interrupt)
     : network_(*model.network), full_(model.network->text().kv_shape()) {
   const Stopwatch watch;
   segment_ = prepare_segment(model, opener, thread, pins, max_new_tokens, nullptr, full_, timings_, nullptr, emit, interrupt);

@@ -25,16 +25,16 @@ namespace winnow {
 
 struct ReadyTurn {
   CacheReport report;
-  TokenCounts tokens;   // all but `generated`
-  TimingsMs timings;    // all but ttft and decode_total
+  TokenCounts tokens;  // all but `generated`
+  TimingsMs timings;   // all but ttft and decode_total
   TurnWork work;
-  at::Tensor first_logits;  // fp32 [vocabulary], of the last prompt position
+  at::Tensor first_logits;              // fp32 [vocabulary], of the last prompt position
   std::optional<FirstStep> first_step;  // where the event came after it
 };
 
-// The messages that `working` does not hold yet, under turn.recipe. A layer whose budget is known is compacted before the next begins, unless
-// `full` is given: it becomes the conversation with the prefilled segment, uncompressed. opener, full and trace may be null; first: asked
-// where the event comes after the first answer token. Errors: Exception, Interrupted (working is then of no use).
+// The messages that `working` does not hold yet, under turn.recipe. A layer whose budget is known is compacted before the next begins,
+// unless `full` is given: it becomes the conversation with the prefilled segment, uncompressed. opener, full and trace may be null; first:
+// asked where the event comes after the first answer token. Errors: Exception, Interrupted (working is then of no use).
 ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn, const ChooseFirst& first, Conversation& working,
                        std::optional<Conversation>* full, TurnTrace* trace, const EmitEvent& emit, const InterruptToken& interrupt);
 

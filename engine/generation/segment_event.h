@@ -1,7 +1,7 @@
 // One recipe's compression event over one prefilled segment: watches, compacts, reports.
 //
-// Used by TurnRunner (compacts while the prefill goes on) and ComparisonRunner (several events watch one prefill, each then compacts its own
-// fork). Engine thread only.
+// Used by TurnRunner (compacts while the prefill goes on) and ComparisonRunner (several events watch one prefill, each then compacts its
+// own fork). Engine thread only.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,8 @@ class SegmentEvent {
 // Indices and accumulators beside the slots.
 std::int64_t metadata_bytes(const Conversation& conversation);
 
-// The request's recipe with the shares of layers that were measured for this model, unless the request brings its own. Errors: kIllegalRecipe.
+// The request's recipe with the shares of layers that were measured for this model, unless the request brings its own. Errors:
+// kIllegalRecipe.
 Recipe recipe_for(RecipeSpec spec, const ModelInfo& model);
 
 }  // namespace winnow

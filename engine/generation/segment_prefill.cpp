@@ -20,8 +20,8 @@ void drop_rows(TurnSegment& segment, const std::vector<std::int32_t>& kept) {
 }  // namespace
 
 SegmentPrefill prefill_segment(const TextDecoder& text, TurnSegment& segment, Conversation& working, PrefillObserver* observer,
-                               TokenPruner* pruner, const std::function<void(std::int64_t layers_done)>& after_layer, LogitRows rows, const EmitEvent& emit,
-                               const InterruptToken& interrupt) {
+                               TokenPruner* pruner, const std::function<void(std::int64_t layers_done)>& after_layer, LogitRows rows,
+                               const EmitEvent& emit, const InterruptToken& interrupt) {
   const Stopwatch watch;
   const std::int64_t n = segment.tokens();
   PrefillObserver* watching = observer != nullptr && observer->wants_views() ? observer : nullptr;

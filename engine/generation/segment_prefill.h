@@ -29,7 +29,7 @@ struct SegmentPrefill {
 // observer, then its rows leave. segment.hidden is empty afterwards. observer may be null;
 // after_layer (may be empty) runs after each layer with the number of layers done: compaction of a finished layer is safe there.
 SegmentPrefill prefill_segment(const TextDecoder& text, TurnSegment& segment, Conversation& working, PrefillObserver* observer,
-                               TokenPruner* pruner, const std::function<void(std::int64_t layers_done)>& after_layer, LogitRows rows, const EmitEvent& emit,
-                               const InterruptToken& interrupt);
+                               TokenPruner* pruner, const std::function<void(std::int64_t layers_done)>& after_layer, LogitRows rows,
+                               const EmitEvent& emit, const InterruptToken& interrupt);
 
 }  // namespace winnow

@@ -23,7 +23,8 @@ void require_pins(std::span<const Pin> pins, std::int32_t media_count) {
       const std::string has = media_count == 0   ? "no image or video"
                               : media_count == 1 ? "one image or video"
                                                  : std::to_string(media_count) + " images and videos";
-      throw Exception(ErrorCode::kInvalidArgument, "pin", "number " + std::to_string(pin.media + 1) + " is pinned, but the conversation has " + has);
+      throw Exception(ErrorCode::kInvalidArgument, "pin",
+                      "number " + std::to_string(pin.media + 1) + " is pinned, but the conversation has " + has);
     }
     // Written so that NaN is refused too.
     if (!(pin.from_s <= pin.to_s)) throw Exception(ErrorCode::kInvalidArgument, "pin", "a pinned range must not end before it begins");

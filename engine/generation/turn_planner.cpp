@@ -249,7 +249,8 @@ Planned TurnPlanner::plan(const Turn& asked, const ConversationSlot& slot, const
   planned.tokens.visual = segment.visual;
   planned.tokens.text = segment.text;
   planned.tokens.generated = turn.sampling.max_new_tokens;
-  planned.kv_bytes_full = info.kv_bytes_per_token * (about.first_original + working.pruned_tokens + segment.tokens() + segment.pruned + (slots.after_first_token ? 1 : 0));
+  planned.kv_bytes_full = info.kv_bytes_per_token * (about.first_original + working.pruned_tokens + segment.tokens() + segment.pruned +
+                                                     (slots.after_first_token ? 1 : 0));
   planned.kv_bytes_after_event = cache.slots * shape.slot_bytes();
   planned.peak_bytes = cache.peak_blocks * KvCache::kBlockSlots * shape.slot_bytes();
 

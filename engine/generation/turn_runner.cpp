@@ -36,7 +36,8 @@ Conversation start_of_turn(const Turn& turn, const ConversationSlot& slot, const
   return before != nullptr ? before->fork() : Conversation(shape);
 }
 
-Finished TurnRunner::run(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace, const InterruptToken& interrupt) {
+Finished TurnRunner::run(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace,
+                         const InterruptToken& interrupt) {
   require_question(turn.messages);
   if (turn.guard == Guard::kRam) return run_from_full(turn, slot, emit, trace, interrupt);
   const Stopwatch since_accepted;
@@ -45,8 +46,8 @@ Finished TurnRunner::run(const Turn& turn, ConversationSlot& slot, const EmitEve
   try {
     ReadyTurn ready = prefill_turn(model_, opener_, turn, sampled_first(model_, turn.sampling), working, nullptr, trace, emit, interrupt);
     const TurnWork work = ready.work;
-    Finished finished =
-        answer_turn(model_, turn, std::move(ready), working, emit, [&] { return since_accepted.elapsed_ms(); }, interrupt);
+    Finished finished = answer_turn(
+        model_, turn, std::move(ready), working, emit, [&] { return since_accepted.elapsed_ms(); }, interrupt);
     if (trace != nullptr) trace->generated = working.answer_ids;
     keep_turn(slot, start, std::move(working));
     model_.speed.add(work, finished.figures.timings_ms, finished.figures.tokens_per_s);
@@ -58,7 +59,8 @@ Finished TurnRunner::run(const Turn& turn, ConversationSlot& slot, const EmitEve
 }
 
 // The last answer and the new question are read on top of the full cache, and all of it is compressed for the question.
-Finished TurnRunner::run_from_full(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace, const InterruptToken& interrupt) {
+Finished TurnRunner::run_from_full(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace,
+                                   const InterruptToken& interrupt) {
   const Stopwatch since_accepted;
   const Turn whole = as_run(turn);
   const KvShape shape = model_.network->text().kv_shape();
@@ -68,8 +70,8 @@ Finished TurnRunner::run_from_full(const Turn& turn, ConversationSlot& slot, con
     std::optional<Conversation> full;
     ReadyTurn ready = prefill_turn(model_, opener_, whole, sampled_first(model_, whole.sampling), working, &full, trace, emit, interrupt);
     const TurnWork work = ready.work;
-    Finished finished =
-        answer_turn(model_, whole, std::move(ready), working, emit, [&] { return since_accepted.elapsed_ms(); }, interrupt);
+    Finished finished = answer_turn(
+        model_, whole, std::move(ready), working, emit, [&] { return since_accepted.elapsed_ms(); }, interrupt);
     if (trace != nullptr) trace->generated = working.answer_ids;
     keep_turn(slot, TurnStart(), std::move(working));
     keep_full(slot, std::move(*full));

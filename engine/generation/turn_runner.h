@@ -1,9 +1,9 @@
 // One question, from messages to the last token: the engine's way of a turn, in the order of ARCHITECTURE.md's drawing.
 //
-// Goes on from what the conversation holds (conversation_slot.h), makes the turn ready (ready_turn.h: segment, prefill, event) and answers it
-// (turn_answer.h). Works on a fork of the conversation: what happens to it is only kept when the turn ends well (or was stopped after its
-// first token), so Cancel and errors leave the conversation as it was. With guard ram it goes on from the full cache instead, which is kept
-// beside the conversation, and compresses all of it for the new question. Used by engine/api. Errors: Exception. Engine thread only.
+// Goes on from what the conversation holds (conversation_slot.h), makes the turn ready (ready_turn.h: segment, prefill, event) and answers
+// it (turn_answer.h). Works on a fork of the conversation: what happens to it is only kept when the turn ends well (or was stopped after
+// its first token), so Cancel and errors leave the conversation as it was. With guard ram it goes on from the full cache instead, which is
+// kept beside the conversation, and compresses all of it for the new question. Used by engine/api. Errors: Exception. Engine thread only.
 #pragma once
 
 #include "engine/api/events.h"
@@ -30,7 +30,8 @@ class TurnRunner {
   Finished run(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace, const InterruptToken& interrupt);
 
  private:
-  Finished run_from_full(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace, const InterruptToken& interrupt);
+  Finished run_from_full(const Turn& turn, ConversationSlot& slot, const EmitEvent& emit, TurnTrace* trace,
+                         const InterruptToken& interrupt);
 
   LoadedModel& model_;
   MediaOpener* opener_;

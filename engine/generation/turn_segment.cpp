@@ -64,8 +64,8 @@ void merge_media(TurnSegment& merged, const PromptSegment& prompt, std::span<con
 }  // namespace
 
 TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, std::span<const Pin> pins,
-                            int max_new_tokens, const Recipe* recipe, Conversation& working, TimingsMs& timings, TurnTrace* trace, const EmitEvent& emit,
-                            const InterruptToken& interrupt) {
+                            int max_new_tokens, const Recipe* recipe, Conversation& working, TimingsMs& timings, TurnTrace* trace,
+                            const EmitEvent& emit, const InterruptToken& interrupt) {
   const std::optional<VisionJudge> judge = recipe != nullptr ? vision_judge(*recipe) : std::nullopt;
   const VisionLanguageModel& network = *model.network;
   const ModelInfo& info = network.info();

@@ -35,7 +35,7 @@ struct Head {
 
 // The block pointers of a layer as kernels on a GPU read them. Written once: forks share the tensor.
 struct BlockTable {
-  at::Tensor pointers;            // int64 [2 (K, V), kv_heads, stride] on the device
+  at::Tensor pointers;             // int64 [2 (K, V), kv_heads, stride] on the device
   std::vector<std::int64_t> host;  // what it holds
   std::int64_t stride = 0;
   bool stale = true;
@@ -373,7 +373,8 @@ class KvCache::Impl {
 
   void write(Head& h, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
     const std::int64_t count = keys.size(0);
-    require(keys.dim() == 2 && keys.size(1) == shape_.head_dim && keys.sizes() == values.sizes(), "KvCache::write: K and V must be [k, head_dim]");
+    require(keys.dim() == 2 && keys.size(1) == shape_.head_dim && keys.sizes() == values.sizes(),
+            "KvCache::write: K and V must be [k, head_dim]");
     require(first_slot >= 0 && first_slot + count <= h.slots(), "KvCache::write: no such slots");
     for (std::int64_t done = 0; done < count;) {
       const std::int64_t slot = first_slot + done;
@@ -391,15 +392,15 @@ class KvCache::Impl {
     require(count <= h.slots(), "KvCache::gather: more slots than the head has");
     std::vector<at::Tensor> pieces;
     for (std::int64_t done = 0; done < count; done += kBlockSlots) {
-      pieces.push_back(h.blocks[static_cast<std::size_t>(done / kBlockSlots)]->rows.select(0, part).narrow(
-          0, 0, std::min(kBlockSlots, count - done)));
+      pieces.push_back(
+          h.blocks[static_cast<std::size_t>(done / kBlockSlots)]->rows.select(0, part).narrow(0, 0, std::min(kBlockSlots, count - done)));
     }
     if (pieces.empty()) return at::empty({0, shape_.head_dim}, at::TensorOptions().dtype(shape_.dtype).device(shape_.device));
     return at::cat(pieces);
   }
 
   KvShape shape_;
-  std::int64_t row_bytes_;   // of K, and of V
+  std::int64_t row_bytes_;          // of K, and of V
   std::vector<Head> heads_;         // [layers * kv_heads]
   std::vector<BlockTable> tables_;  // per layer; empty on the CPU
   std::int64_t block_count_ = 0;
@@ -491,7 +492,8 @@ void KvCache::set_shared_entries(std::int64_t layer, std::int64_t kv_head, Share
   Head& h = impl_->head(layer, kv_head);
   require(entries.slot.size() == entries.size() && entries.norm.size() == entries.size(), "KvCache: a slot and a norm per shared token");
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    require(entries.slot[i] == SharedEntries::kZero || (entries.slot[i] >= 0 && entries.slot[i] < h.slots()), "KvCache: a shared token's slot is not there");
+    require(entries.slot[i] == SharedEntries::kZero || (entries.slot[i] >= 0 && entries.slot[i] < h.slots()),
+            "KvCache: a shared token's slot is not there");
     require(i == 0 || entries.original[i] > entries.original[i - 1], "KvCache: shared tokens ascend by original index");
   }
   h.shared = std::move(entries);

@@ -72,12 +72,14 @@ class KvCache {
   void compact_all(std::int64_t layer, const LayerPlan& plan);
 
   // Puts other slots in the place of all that the head holds, its look-up table included. keys, values: [k, head_dim] in the cache's dtype.
-  void assign(std::int64_t layer, std::int64_t kv_head, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> original);
+  void assign(std::int64_t layer, std::int64_t kv_head, const at::Tensor& keys, const at::Tensor& values,
+              std::span<const std::int32_t> original);
 
   // Removes one slot: the last slot moves into its place (slot order is then no longer the token order), O(head_dim).
   void evict(std::int64_t layer, std::int64_t kv_head, std::int64_t slot);
 
-  // Replaces K and V of slots [first_slot, first_slot + k) of one head, as merging methods do. keys, values: [k, head_dim], any float dtype.
+  // Replaces K and V of slots [first_slot, first_slot + k) of one head, as merging methods do. keys, values: [k, head_dim], any float
+  // dtype.
   void write(std::int64_t layer, std::int64_t kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values);
 
   // Original token index per slot, in slot order.

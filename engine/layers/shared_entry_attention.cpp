@@ -99,15 +99,16 @@ void small_softmax(const RuntimeTokens& tokens, const at::Tensor& logits, at::Te
     }
     result.log_sum_exp.mutable_data_ptr<float>()[row] = highest + std::log(sum);
     if (result.probabilities.defined()) {
-      std::copy(probabilities.begin(), probabilities.end(), result.probabilities.mutable_data_ptr<float>() + row * static_cast<std::int64_t>(count));
+      std::copy(probabilities.begin(), probabilities.end(),
+                result.probabilities.mutable_data_ptr<float>() + row * static_cast<std::int64_t>(count));
     }
   }
 }
 
 }  // namespace
 
-SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, std::int64_t kv_head, double scale,
-                                            bool with_probabilities) {
+SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, std::int64_t kv_head,
+                                            double scale, bool with_probabilities) {
   const KvShape& shape = cache.shape();
   const RuntimeTokens tokens = runtime_tokens(cache, layer, kv_head);
   const auto count = static_cast<std::int64_t>(tokens.slot.size());

@@ -20,14 +20,14 @@ struct SlotCounts {
 };
 
 struct LayerFigures {
-  std::int64_t budget = 0;        // slots per kv head that the allocator granted to this segment
-  double kept = 0.0;              // slots in use per kv head, the mean where heads differ
+  std::int64_t budget = 0;  // slots per kv head that the allocator granted to this segment
+  double kept = 0.0;        // slots in use per kv head, the mean where heads differ
   double kept_visual = 0.0;
   double kept_text = 0.0;
   std::vector<std::int64_t> kept_per_head;
-  std::int64_t bytes = 0;  // K and V of the slots in use
+  std::int64_t bytes = 0;                           // K and V of the slots in use
   std::vector<std::pair<std::string, double>> why;  // the allocator's own numbers by name; empty for budgets that need none
-  SlotCounts end;  // when the answer ended; zeros while it is being written
+  SlotCounts end;                                   // when the answer ended; zeros while it is being written
 };
 
 struct KvBytes {
@@ -52,9 +52,9 @@ struct TimingsMs {
 
 // Where a compression event did otherwise than the recipe asked. Codes are stored: never renumbered.
 enum class CompressionNote : int {
-  kFallbackRows = 1,   // no row after the last visual token: the last rows judged instead
-  kRaisedToFloor = 2,  // protected slots need more than was asked for
-  kNonFinite = 3,      // statistics that were NaN or infinite were replaced
+  kFallbackRows = 1,     // no row after the last visual token: the last rows judged instead
+  kRaisedToFloor = 2,    // protected slots need more than was asked for
+  kNonFinite = 3,        // statistics that were NaN or infinite were replaced
   kPinsAboveBudget = 4,  // the user's pins alone need more than was asked for
 };
 

@@ -26,7 +26,8 @@ std::vector<int> top_columns(std::span<const double> row, int k) {
 double cache_hit_rate(std::span<const double> row, std::span<const int> kept, int k) {
   const std::vector<int> best = top_columns(row, k);
   if (best.empty()) return 0.0;
-  const auto hits = std::count_if(best.begin(), best.end(), [&](int column) { return std::binary_search(kept.begin(), kept.end(), column); });
+  const auto hits =
+      std::count_if(best.begin(), best.end(), [&](int column) { return std::binary_search(kept.begin(), kept.end(), column); });
   return static_cast<double>(hits) / static_cast<double>(best.size());
 }
 

@@ -80,7 +80,8 @@ FrameFeatures LlavaOnevision::project(const at::Tensor& pixels, std::optional<Vi
   return {projector_(tower.features), judge ? tower.importance.unsqueeze(2) : at::Tensor()};
 }
 
-MediaFeatures LlavaOnevision::encode_image(const PixelValues& image, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
+MediaFeatures LlavaOnevision::encode_image(const PixelValues& image, std::optional<VisionJudge> judge,
+                                           const InterruptToken& interrupt) const {
   const PixelSize source = {image.source_height_px, image.source_width_px};
   const FrameFeatures tiles = project(image.pixels, judge, interrupt);
   const bool single = image.pixels.size(0) == 1;  // anyres always has a tile beside the base
@@ -121,7 +122,8 @@ at::Tensor LlavaOnevision::pool_frames(const at::Tensor& patches) const {
   return bilinear(maps, pooled, pooled).reshape({patches.size(0), pooled * pooled, patches.size(2)});
 }
 
-FrameFeatures LlavaOnevision::encode_frames(const PixelValues& frames, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
+FrameFeatures LlavaOnevision::encode_frames(const PixelValues& frames, std::optional<VisionJudge> judge,
+                                            const InterruptToken& interrupt) const {
   const std::int64_t per_frame = frame_tokens(config_.grid);  // refuses what cannot be pooled before the tower runs
   const FrameFeatures patches = project(frames.pixels, judge, interrupt);
   FrameFeatures pooled;

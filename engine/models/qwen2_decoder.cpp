@@ -24,7 +24,9 @@ PastKeyValues gather_past(const KvCache& cache, std::int64_t layer, bool viewed)
   for (std::int64_t head = 0; head < kv_heads; ++head) {
     // Shared slots are read in place; only a statistic needs the keys one by one.
     const bool shared = cache.shared_entries(layer, head) != nullptr;
-    past.keys.push_back(!shared ? cache.gather_keys(layer, head) : viewed ? runtime_keys(cache, layer, head).to(cache.shape().dtype) : at::Tensor());
+    past.keys.push_back(!shared  ? cache.gather_keys(layer, head)
+                        : viewed ? runtime_keys(cache, layer, head).to(cache.shape().dtype)
+                                 : at::Tensor());
     past.values.push_back(shared ? at::Tensor() : cache.gather_values(layer, head));
   }
   return past;
@@ -84,7 +86,8 @@ KvShape Qwen2Decoder::kv_shape() const {
 at::Tensor Qwen2Decoder::embed(const at::Tensor& ids) const { return at::embedding(embedding_, ids.to(embedding_.device())); }
 
 void Qwen2Decoder::prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions,
-                                 std::span<const std::int32_t> original, KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const {
+                                 std::span<const std::int32_t> original, KvCache& cache, PrefillObserver* observer,
+                                 const InterruptToken& interrupt) const {
   require(layer >= 0 && layer < layers(), "prefill: no such layer");
   require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size, "prefill: hidden states do not fit the model");
   require(positions.dim() == 2 && positions.size(0) == 1 && positions.size(1) == hidden.size(0), "prefill: one position per token");

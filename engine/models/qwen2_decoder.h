@@ -34,8 +34,8 @@ class Qwen2Decoder final : public TextDecoder {
   KvShape kv_shape() const override;
   std::int64_t vocabulary() const override { return config_.vocabulary; }
   at::Tensor embed(const at::Tensor& ids) const override;
-  void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original, KvCache& cache,
-                     PrefillObserver* observer, const InterruptToken& interrupt) const override;
+  void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
+                     KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const override;
   at::Tensor logits(const at::Tensor& hidden) const override;
   at::Tensor decode(std::int64_t token_id, std::span<const std::int64_t> position, std::int32_t original, KvCache& cache,
                     DecodeObserver* observer) const override;

@@ -50,8 +50,8 @@ class TextDecoder {
   // One layer over a whole segment, in row tiles: hidden [n, hidden] is replaced in place; K and V of the segment are appended to the
   // cache's layer with the n original indices, ascending. positions: int64 [axes, n], best on the model's device.
   // The observer (may be null) sees the layer once, after its attention. Polls the token per tile and throws Interrupted.
-  virtual void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions,
-                             std::span<const std::int32_t> original, KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const = 0;
+  virtual void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
+                             KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const = 0;
 
   // hidden: [rows, hidden] after the last layer. Returns fp32 [rows, vocabulary].
   virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
@@ -83,7 +83,8 @@ class VisionLanguageModel {
 
   virtual MediaFeatures encode_image(const PixelValues& image, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const = 0;
   // A few frames at a time.
-  virtual FrameFeatures encode_frames(const PixelValues& frames, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const = 0;
+  virtual FrameFeatures encode_frames(const PixelValues& frames, std::optional<VisionJudge> judge,
+                                      const InterruptToken& interrupt) const = 0;
   // Joins the frames of one video and adds what the family puts around them (newline embeddings).
   virtual MediaFeatures join_frames(const FrameFeatures& frames) const = 0;
 };

@@ -63,7 +63,8 @@ std::optional<char32_t> compose(char32_t a, char32_t b) {
   if (a >= kLeadBase && a < kLeadBase + kLeads && b >= kVowelBase && b < kVowelBase + kVowels) {
     return kSyllableBase + ((a - kLeadBase) * kVowels + (b - kVowelBase)) * kTails;
   }
-  if (a >= kSyllableBase && a < kSyllableBase + kSyllables && (a - kSyllableBase) % kTails == 0 && b > kTailBase && b < kTailBase + kTails) {
+  if (a >= kSyllableBase && a < kSyllableBase + kSyllables && (a - kSyllableBase) % kTails == 0 && b > kTailBase &&
+      b < kTailBase + kTails) {
     return a + (b - kTailBase);
   }
   const auto table = unicode::compositions();

@@ -24,7 +24,8 @@ const Json& sequence_of(const Json& step, const char* key, const std::string& pa
 std::string escape_literal(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x80 && std::string_view(R"(\^$.|?*+()[]{}#-)").find(c) != std::string_view::npos) out.push_back('\\');
+    if (static_cast<unsigned char>(c) < 0x80 && std::string_view(R"(\^$.|?*+()[]{}#-)").find(c) != std::string_view::npos)
+      out.push_back('\\');
     out.push_back(c);
   }
   return out;

@@ -98,9 +98,9 @@ SplitPattern::SplitPattern(std::string_view pattern, const std::string& subject)
     int error = 0;
     PCRE2_SIZE offset = 0;
     // MULTILINE: in Oniguruma's Ruby syntax ^ and $ always match at lines.
-    std::unique_ptr<pcre2_code, FreePcre> code(
-        pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
-                      PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &offset, settings.get()));
+    std::unique_ptr<pcre2_code, FreePcre> code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
+                                                             PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error,
+                                                             &offset, settings.get()));
     if (!code) {
       PCRE2_UCHAR message[160];
       pcre2_get_error_message(error, message, sizeof message);
@@ -138,8 +138,8 @@ SplitPattern::Classes SplitPattern::classes_for(std::string_view text) {
 
 SplitPattern::Match SplitPattern::match(Classes classes, std::string_view text, std::size_t from) const {
   const pcre2_code* code = classes == Classes::kPlain ? compiled_->plain.get() : compiled_->extended.get();
-  const int rc = pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, PCRE2_NO_UTF_CHECK,
-                             compiled_->data.get(), compiled_->context.get());
+  const int rc = pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, PCRE2_NO_UTF_CHECK, compiled_->data.get(),
+                             compiled_->context.get());
   if (rc == PCRE2_ERROR_NOMATCH) return {Outcome::kNoMatch, 0, 0};
   if (rc < 0) return {Outcome::kLimit, 0, 0};
   const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(compiled_->data.get());

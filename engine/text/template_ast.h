@@ -57,12 +57,12 @@ struct Macro {
 struct Statement {
   enum class Kind { kText, kOutput, kIf, kFor, kSet, kSetBlock, kMacro, kFilterBlock, kBreak, kContinue, kGroup };
   Kind kind = Kind::kText;
-  Value text;                                                // kText
-  ExpressionPointer expression;                              // kOutput, kSet: value; kFor: iterable; kFilterBlock: the filters
+  Value text;                                                 // kText
+  ExpressionPointer expression;                               // kOutput, kSet: value; kFor: iterable; kFilterBlock: the filters
   std::vector<std::pair<ExpressionPointer, Block>> branches;  // kIf; the condition of else is null
-  std::vector<std::string> targets;                          // kFor, kSet, kSetBlock: names
-  std::string attribute;                                     // kSet on a namespace: targets[0].attribute
-  ExpressionPointer filter;                                  // kFor: the condition after `if`; may be null
+  std::vector<std::string> targets;                           // kFor, kSet, kSetBlock: names
+  std::string attribute;                                      // kSet on a namespace: targets[0].attribute
+  ExpressionPointer filter;                                   // kFor: the condition after `if`; may be null
   Block body;
   Block otherwise;  // kFor
   Macro macro;

@@ -81,7 +81,8 @@ void Interpreter::write_json(const Value& value, std::int64_t indent, int level,
   if (value.is_none()) return plain("null");
   if (const auto* v = value.get<bool>()) return plain(*v ? "true" : "false");
   if (const auto* v = value.get<std::int64_t>()) return plain(std::to_string(*v));
-  if (const auto* v = value.get<double>()) return plain(std::isnan(*v) ? "NaN" : std::isinf(*v) ? (*v > 0 ? "Infinity" : "-Infinity") : float_text(*v));
+  if (const auto* v = value.get<double>())
+    return plain(std::isnan(*v) ? "NaN" : std::isinf(*v) ? (*v > 0 ? "Infinity" : "-Infinity") : float_text(*v));
   if (const Text* v = value.text()) {
     charge(v->size());
     out.append(json_string(*v));
@@ -243,7 +244,8 @@ Value Interpreter::call_function(const std::string& name, const Arguments& argum
   }
   if (name == "raise_exception") {
     const Value* message = arguments.find(0, "message");
-    throw Exception(ErrorCode::kInvalidArgument, "chat template", message ? to_text(*message).bytes().substr(0, 500) : "the template refuses the conversation");
+    throw Exception(ErrorCode::kInvalidArgument, "chat template",
+                    message ? to_text(*message).bytes().substr(0, 500) : "the template refuses the conversation");
   }
   fail(name + "() is not available: an answer must not depend on the clock");
 }

@@ -382,9 +382,7 @@ Value Interpreter::evaluate_binary(const Expression& e) {
     if (op == "%") return Value::Data(a - b * std::floor(a / b));
     return Value::Data(std::pow(a, b));
   }
-  const auto integer = [](const Value& v) {
-    return v.get<bool>() ? static_cast<std::int64_t>(*v.get<bool>()) : *v.get<std::int64_t>();
-  };
+  const auto integer = [](const Value& v) { return v.get<bool>() ? static_cast<std::int64_t>(*v.get<bool>()) : *v.get<std::int64_t>(); };
   const std::int64_t a = integer(left);
   const std::int64_t b = integer(right);
   std::int64_t result = 0;
@@ -426,8 +424,9 @@ Value Interpreter::attribute(const Value& object, const std::string& name) {
     return Value::undefined(name);
   }
   static constexpr std::string_view kDictMethods[] = {"items", "keys", "values", "get"};
-  static constexpr std::string_view kTextMethods[] = {"strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith", "replace",
-                                                      "upper", "lower",  "title",  "capitalize", "join", "find", "count"};
+  static constexpr std::string_view kTextMethods[] = {"strip",      "lstrip",   "rstrip",  "split", "rsplit", "splitlines",
+                                                      "startswith", "endswith", "replace", "upper", "lower",  "title",
+                                                      "capitalize", "join",     "find",    "count"};
   const auto method = [&](std::span<const std::string_view> names) { return std::find(names.begin(), names.end(), name) != names.end(); };
   if ((object.dict() && method(kDictMethods)) || (object.text() && method(kTextMethods))) {
     return Value::Data(Callable{name, std::make_shared<const Value>(object)});

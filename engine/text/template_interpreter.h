@@ -17,11 +17,11 @@
 namespace winnow::chat {
 
 struct RenderLimits {
-  std::int64_t steps = 100'000;                       // expressions and statements
-  std::size_t output_bytes = std::size_t{8} << 20;    // of the result and of every text on the way
-  std::size_t work_bytes = std::size_t{256} << 20;    // of all texts together
-  std::chrono::milliseconds time{200};                // of work, not of the clock
-  int recursion = 256;                                // of the tree and of macro calls together
+  std::int64_t steps = 100'000;                     // expressions and statements
+  std::size_t output_bytes = std::size_t{8} << 20;  // of the result and of every text on the way
+  std::size_t work_bytes = std::size_t{256} << 20;  // of all texts together
+  std::chrono::milliseconds time{200};              // of work, not of the clock
+  int recursion = 256;                              // of the tree and of macro calls together
 };
 
 class Interpreter {

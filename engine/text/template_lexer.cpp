@@ -43,8 +43,8 @@ class Lexer {
   std::string_view rest() const { return std::string_view(source_).substr(at_); }
   void push(Token::Kind kind, std::string text) { tokens_.push_back({kind, std::move(text), line_}); }
   void advance(std::size_t count) {
-    line_ += static_cast<int>(std::count(source_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                         source_.begin() + static_cast<std::ptrdiff_t>(at_ + count), '\n'));
+    line_ += static_cast<int>(
+        std::count(source_.begin() + static_cast<std::ptrdiff_t>(at_), source_.begin() + static_cast<std::ptrdiff_t>(at_ + count), '\n'));
     at_ += count;
   }
 
@@ -183,8 +183,9 @@ class Lexer {
     } else if (c == '\'' || c == '"') {
       string(c);
     } else {
-      static constexpr std::array<std::string_view, 26> kOperators = {"==", "!=", "<=", ">=", "//", "**", "+", "-", "*", "/", "%", "~", "(", ")",
-                                                                      "[",  "]",  "{",  "}",  ":",  ",",  ".", "|", "=", "<", ">", ";"};
+      static constexpr std::array<std::string_view, 26> kOperators = {"==", "!=", "<=", ">=", "//", "**", "+", "-", "*",
+                                                                      "/",  "%",  "~",  "(",  ")",  "[",  "]", "{", "}",
+                                                                      ":",  ",",  ".",  "|",  "=",  "<",  ">", ";"};
       for (const std::string_view op : kOperators) {
         if (!rest().starts_with(op)) continue;
         push(Token::Kind::kOperator, std::string(op));

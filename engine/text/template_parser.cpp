@@ -515,8 +515,9 @@ class Parser {
     auto result = make(Expression::Kind::kTest, name());
     add(*result, std::move(value));
     const Token& next = peek();
-    const bool keyword = next.kind == Token::Kind::kName && (next.text == "else" || next.text == "or" || next.text == "and" || next.text == "is" ||
-                                                             next.text == "if" || next.text == "in" || next.text == "not");
+    const bool keyword =
+        next.kind == Token::Kind::kName && (next.text == "else" || next.text == "or" || next.text == "and" || next.text == "is" ||
+                                            next.text == "if" || next.text == "in" || next.text == "not");
     if (is_operator("(")) {
       arguments(*result);
     } else if ((next.kind == Token::Kind::kName && !keyword) || next.kind == Token::Kind::kString || next.kind == Token::Kind::kInteger ||

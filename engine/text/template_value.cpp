@@ -25,8 +25,8 @@ bool Value::truthy() const {
 }
 
 const char* Value::type_name() const {
-  static constexpr const char* kNames[] = {"undefined", "none", "boolean", "integer", "float", "string",
-                                           "list",      "mapping", "namespace", "macro", "function"};
+  static constexpr const char* kNames[] = {"undefined", "none",    "boolean",   "integer", "float",   "string",
+                                           "list",      "mapping", "namespace", "macro",   "function"};
   return kNames[data_.index()];
 }
 

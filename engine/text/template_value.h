@@ -56,7 +56,7 @@ class Text {
 };
 
 class Value;
-struct Macro;      // template_ast.h
+struct Macro;  // template_ast.h
 struct Namespace;
 
 using TextPointer = std::shared_ptr<const Text>;

@@ -19,7 +19,8 @@ constexpr std::chrono::milliseconds kTimeLimit{1800};
 
 void require_byte_level_decoder(const Json& decoder, const std::string& path) {
   const auto is_byte_level = [](const Json& step) {
-    return step.is_object() && step.contains("type") && step["type"].is_string() && step["type"].get_ref<const std::string&>() == "ByteLevel";
+    return step.is_object() && step.contains("type") && step["type"].is_string() &&
+           step["type"].get_ref<const std::string&>() == "ByteLevel";
   };
   if (is_byte_level(decoder)) return;
   if (decoder.is_object() && decoder.contains("decoders") && decoder["decoders"].is_array() && decoder["decoders"].size() == 1 &&
@@ -113,7 +114,8 @@ std::vector<std::int64_t> Tokenizer::encode(std::string_view input, SpecialText 
           // One character ten million times is many equal windows.
           const std::size_t from = ids.size() - last_long_ids;
           ids.resize(ids.size() + last_long_ids);
-          std::copy_n(ids.begin() + static_cast<std::ptrdiff_t>(from), last_long_ids, ids.end() - static_cast<std::ptrdiff_t>(last_long_ids));
+          std::copy_n(ids.begin() + static_cast<std::ptrdiff_t>(from), last_long_ids,
+                      ids.end() - static_cast<std::ptrdiff_t>(last_long_ids));
         } else {
           const std::size_t before = ids.size();
           parts.model.encode_word(word, parts.scratch, ids);

@@ -32,7 +32,7 @@ struct TokenizerFile {
   std::vector<std::pair<std::string, std::int64_t>> vocabulary;  // text in the byte alphabet, id; unique both ways
   std::vector<std::pair<std::string, std::string>> merges;       // in order of rank
   std::vector<AddedToken> added_tokens;
-  Json normalizer;     // null if absent
+  Json normalizer;  // null if absent
   Json pre_tokenizer;
   Json decoder;
   std::string unknown_token;  // empty: none

@@ -36,7 +36,8 @@ bool is_word_character(char32_t c) {
   std::string text;
   utf8::append(text, c);
   const std::unique_ptr<pcre2_match_data, void (*)(pcre2_match_data*)> data(pcre2_match_data_create(1, nullptr), pcre2_match_data_free);
-  return pcre2_match(word_pattern(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, PCRE2_NO_UTF_CHECK, data.get(), nullptr) > 0;
+  return pcre2_match(word_pattern(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, PCRE2_NO_UTF_CHECK, data.get(), nullptr) >
+         0;
 }
 
 }  // namespace winnow

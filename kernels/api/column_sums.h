@@ -1,11 +1,11 @@
 // What the columns of causal attention receive: for every key the sum of its probabilities over many query rows, recomputed from the rows'
 // log-sum-exp, so that no n x n matrix is ever stored (methods.md 1.12, K2 and K5).
 //
-// Used by engine/compression for the accumulated attention of H2O, D2O, MEDA, LOOK-M, EMS and their like; knows no framework. The reference is
-// kernels/reference/column_sums.cpp, the vectorised CPU version kernels/dispatch. Never throws, never allocates. Calls on parts of the columns
-// (key, sums, squares moved on, seen_by_first less by as many) are independent of each other but for `entropy`.
-// kBadArgument: a missing pointer, a negative size or an unknown element type. kUnsupported: more heads or elements than the limits.
-// Damage stays visible: a logit or log-sum-exp that is NaN makes what it touches NaN.
+// Used by engine/compression for the accumulated attention of H2O, D2O, MEDA, LOOK-M, EMS and their like; knows no framework. The reference
+// is kernels/reference/column_sums.cpp, the vectorised CPU version kernels/dispatch. Never throws, never allocates. Calls on parts of the
+// columns (key, sums, squares moved on, seen_by_first less by as many) are independent of each other but for `entropy`. kBadArgument: a
+// missing pointer, a negative size or an unknown element type. kUnsupported: more heads or elements than the limits. Damage stays visible:
+// a logit or log-sum-exp that is NaN makes what it touches NaN.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace winnow::kernels {
 
-inline constexpr std::int64_t kColumnTile = 64;   // most columns that are worked on together
-inline constexpr std::int64_t kColumnRows = 4;    // most rows
+inline constexpr std::int64_t kColumnTile = 64;  // most columns that are worked on together
+inline constexpr std::int64_t kColumnRows = 4;   // most rows
 
 struct ColumnSumsArgs {
   ElementType type = ElementType::kFp32;  // of query and key
@@ -36,8 +36,8 @@ struct ColumnSumsArgs {
   std::int64_t log_sum_exp_stride = 0;
   float* sums = nullptr;  // of head h and column j: [h * sums_stride + j]; added to
   std::int64_t sums_stride = 0;
-  float* squares = nullptr;   // [columns]: sum over rows of the squared mean over the group; added to; may be null
-  double* entropy = nullptr;  // [group]: -sum p ln p over all rows and these columns; added to; may be null
+  float* squares = nullptr;    // [columns]: sum over rows of the squared mean over the group; added to; may be null
+  double* entropy = nullptr;   // [group]: -sum p ln p over all rows and these columns; added to; may be null
   float* workspace = nullptr;  // (kColumnTile + kColumnRows) * head_dim floats
 };
 

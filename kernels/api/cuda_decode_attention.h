@@ -19,8 +19,8 @@ inline constexpr std::int64_t kCudaTileSlots = 64;    // slots that a thread blo
 inline constexpr std::int64_t kCudaGroupTile = 8;     // query heads that a thread block serves
 
 struct CudaDecodeAttentionArgs {
-  const void* query = nullptr;  // [kv_heads, group, head_dim], of `type`, contiguous
-  void* output = nullptr;       // as query
+  const void* query = nullptr;            // [kv_heads, group, head_dim], of `type`, contiguous
+  void* output = nullptr;                 // as query
   ElementType type = ElementType::kFp32;  // of query, keys, values and output
   std::int64_t kv_heads = 0;
   std::int64_t group = 0;

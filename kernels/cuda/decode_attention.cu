@@ -32,9 +32,15 @@ LaunchStatus cuda_decode_attention(const CudaDecodeAttentionArgs& args, void* st
   const auto heads = static_cast<unsigned>(args.kv_heads * args.group);
   const auto on = static_cast<cudaStream_t>(stream);
   switch (args.type) {
-    case ElementType::kFp32: launch<float>(decode, grid, heads, on); break;
-    case ElementType::kBf16: launch<cuda::Bf16>(decode, grid, heads, on); break;
-    case ElementType::kFp16: launch<cuda::Fp16>(decode, grid, heads, on); break;
+    case ElementType::kFp32:
+      launch<float>(decode, grid, heads, on);
+      break;
+    case ElementType::kBf16:
+      launch<cuda::Bf16>(decode, grid, heads, on);
+      break;
+    case ElementType::kFp16:
+      launch<cuda::Fp16>(decode, grid, heads, on);
+      break;
   }
   return cudaGetLastError() == cudaSuccess ? LaunchStatus::kOk : LaunchStatus::kDeviceError;
 }

@@ -22,9 +22,9 @@ constexpr int kThreads = 128;
 constexpr int kWarps = kThreads / 32;
 constexpr int kTile = static_cast<int>(kCudaTileSlots);
 constexpr int kHeads = static_cast<int>(kCudaGroupTile);
-constexpr int kRowLanes = 8;                        // threads that share a row of K
-constexpr int kRowsAtOnce = kThreads / kRowLanes;   // rows of K in work at the same time
-constexpr int kRows = kTile / kRowsAtOnce;          // rows of K per thread
+constexpr int kRowLanes = 8;                       // threads that share a row of K
+constexpr int kRowsAtOnce = kThreads / kRowLanes;  // rows of K in work at the same time
+constexpr int kRows = kTile / kRowsAtOnce;         // rows of K per thread
 
 struct DecodeLaunch {
   const void* query;
@@ -38,12 +38,12 @@ struct DecodeLaunch {
   int parts;
   int part_slots;  // a multiple of kTile
   float scale;
-  bool direct;             // one part and no probabilities: attend_part writes the result
-  float* log_sum_exp;      // or null
-  float* probabilities;    // or null
+  bool direct;           // one part and no probabilities: attend_part writes the result
+  float* log_sum_exp;    // or null
+  float* probabilities;  // or null
   std::int64_t probability_stride;
-  float* part_output;      // [heads, parts, head_dim]
-  float* part_lse;         // [heads, parts]
+  float* part_output;  // [heads, parts, head_dim]
+  float* part_lse;     // [heads, parts]
   int slots[kMaxCudaKvHeads];
 };
 
@@ -86,10 +86,10 @@ __device__ inline float warp_sum(float x) {
 // kVector: elements of K per load; 1 where the head size is no multiple of 16 bytes.
 template <class T, int kVector>
 __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
-  constexpr int kColumn = kVector == 1 ? 1 : 2;                                         // elements of V that a thread owns side by side
-  constexpr int kRounds = static_cast<int>(kMaxHeadDim) / (kColumn * kThreads);         // columns per thread at the largest head size
-  alignas(16) __shared__ float shared_heads[kHeads * kMaxHeadDim];  // scaled queries; at the end the outputs. [head][head_dim]
-  alignas(16) __shared__ float weights[kTile * kHeads];             // logits, then e^(logit - maximum). [slot][head]
+  constexpr int kColumn = kVector == 1 ? 1 : 2;                                  // elements of V that a thread owns side by side
+  constexpr int kRounds = static_cast<int>(kMaxHeadDim) / (kColumn * kThreads);  // columns per thread at the largest head size
+  alignas(16) __shared__ float shared_heads[kHeads * kMaxHeadDim];               // scaled queries; at the end the outputs. [head][head_dim]
+  alignas(16) __shared__ float weights[kTile * kHeads];                          // logits, then e^(logit - maximum). [slot][head]
   __shared__ float maximum[kHeads];
   __shared__ float sum[kHeads];
   __shared__ float factor[kHeads];  // brings what was summed under the old maximum to the new one
@@ -118,9 +118,9 @@ __global__ void __launch_bounds__(kThreads) attend_part(DecodeLaunch args) {
   const int row_lane = thread % kRowLanes;
   const int first_row = thread / kRowLanes;
   const int columns = head_dim / kColumn;
-  const int row_threads = min(kThreads, columns);      // threads that own the columns of one row of V
-  const int row_groups = kThreads / row_threads;       // rows of V in work at the same time
-  const int row_group = thread / row_threads;          // == row_groups or more: left over
+  const int row_threads = min(kThreads, columns);  // threads that own the columns of one row of V
+  const int row_groups = kThreads / row_threads;   // rows of V in work at the same time
+  const int row_group = thread / row_threads;      // == row_groups or more: left over
   const int first_column = thread % row_threads;
   float output[kRounds][kHeads][kColumn] = {};
   __syncthreads();

@@ -1,8 +1,8 @@
 // Column sums for CPUs, compiled once per instruction set and chosen at run time (Highway).
 //
-// Work: a tile of keys is turned into columns of fp32 that stay in the first-level cache while all rows pass by, a few at a time. The products of
-// these rows with the tile are kept in registers from the first multiplication to the sum of their exponentials: nothing of the matrix is stored.
-// Lanes are keys, accumulation is fp32 over at most kFlushRows rows, then added to the result. No alignment is assumed.
+// Work: a tile of keys is turned into columns of fp32 that stay in the first-level cache while all rows pass by, a few at a time. The
+// products of these rows with the tile are kept in registers from the first multiplication to the sum of their exponentials: nothing of the
+// matrix is stored. Lanes are keys, accumulation is fp32 over at most kFlushRows rows, then added to the result. No alignment is assumed.
 #include "kernels/api/column_sums.h"
 
 #include <algorithm>
@@ -65,7 +65,10 @@ template <class T>
 class Columns {
  public:
   explicit Columns(const ColumnSumsArgs& args)
-      : args_(args), width_(kVectors * static_cast<std::int64_t>(hn::Lanes(d_))), keys_(args.workspace), queries_(args.workspace + kColumnTile * args.head_dim) {}
+      : args_(args),
+        width_(kVectors * static_cast<std::int64_t>(hn::Lanes(d_))),
+        keys_(args.workspace),
+        queries_(args.workspace + kColumnTile * args.head_dim) {}
 
   void run() {
     for (std::int64_t first = 0; first < args_.columns; first += width_) {
@@ -202,9 +205,12 @@ class Columns {
 
 void column_sums(const ColumnSumsArgs& args) {
   switch (args.type) {
-    case ElementType::kFp32: return Columns<float>(args).run();
-    case ElementType::kBf16: return Columns<hwy::bfloat16_t>(args).run();
-    case ElementType::kFp16: return Columns<hwy::float16_t>(args).run();
+    case ElementType::kFp32:
+      return Columns<float>(args).run();
+    case ElementType::kBf16:
+      return Columns<hwy::bfloat16_t>(args).run();
+    case ElementType::kFp16:
+      return Columns<hwy::float16_t>(args).run();
   }
 }
 

@@ -7,7 +7,8 @@ namespace winnow::kernels {
 
 inline LaunchStatus check_arguments(const DecodeAttentionArgs& args) {
   if (args.query == nullptr || args.output == nullptr || args.workspace == nullptr || args.key_blocks == nullptr ||
-      args.value_blocks == nullptr || args.group < 1 || args.head_dim < 1 || args.slots < 1 || args.block_slots < 1 || !is_known(args.kv_type)) {
+      args.value_blocks == nullptr || args.group < 1 || args.head_dim < 1 || args.slots < 1 || args.block_slots < 1 ||
+      !is_known(args.kv_type)) {
     return LaunchStatus::kBadArgument;
   }
   const std::int64_t blocks = (args.slots - 1) / args.block_slots + 1;

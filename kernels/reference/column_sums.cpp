@@ -21,7 +21,8 @@ LaunchStatus column_sums_reference(const ColumnSumsArgs& args) {
           product += element(args.query, args.type, head * args.query_head_stride + row * args.query_row_stride + i) *
                      element(args.key, args.type, column * args.key_stride + i);
         }
-        const double log_probability = product * static_cast<double>(args.scale) - static_cast<double>(args.log_sum_exp[head * args.log_sum_exp_stride + row]);
+        const double log_probability =
+            product * static_cast<double>(args.scale) - static_cast<double>(args.log_sum_exp[head * args.log_sum_exp_stride + row]);
         const double probability = std::exp(log_probability);
         float& sum = args.sums[head * args.sums_stride + column];
         sum = static_cast<float>(static_cast<double>(sum) + probability);

@@ -11,9 +11,12 @@ namespace winnow::kernels {
 
 inline double element(const void* array, ElementType type, std::int64_t index) {
   switch (type) {
-    case ElementType::kFp32: return static_cast<const float*>(array)[index];
-    case ElementType::kBf16: return bf16_to_float(static_cast<const std::uint16_t*>(array)[index]);
-    case ElementType::kFp16: return fp16_to_float(static_cast<const std::uint16_t*>(array)[index]);
+    case ElementType::kFp32:
+      return static_cast<const float*>(array)[index];
+    case ElementType::kBf16:
+      return bf16_to_float(static_cast<const std::uint16_t*>(array)[index]);
+    case ElementType::kFp16:
+      return fp16_to_float(static_cast<const std::uint16_t*>(array)[index]);
   }
   return std::numeric_limits<double>::quiet_NaN();
 }

@@ -60,11 +60,14 @@ bool run(ElementType type, std::int64_t head_dim, std::int64_t group, std::int32
   const DeviceMemory from{std::vector<std::byte>(bytes)};
   const DeviceMemory to{std::vector<std::byte>(bytes)};
   const double copy_us = median_us(50, [&] { check(cudaMemcpyAsync(to.bytes(), from.bytes(), bytes, cudaMemcpyDeviceToDevice)); });
-  std::printf("{\"case\":\"cuda_decode_attention/%s/d%lld/g%lld/kv%lld/n%d\",\"parts\":%lld,\"median_us\":%.1f,\"gb_per_s\":%.0f,"
-              "\"times_copy\":%.2f}\n",
-              type == ElementType::kFp32 ? "fp32" : type == ElementType::kBf16 ? "bf16" : "fp16", static_cast<long long>(head_dim),
-              static_cast<long long>(group), static_cast<long long>(kv_heads), slots, static_cast<long long>(parts), us,
-              static_cast<double>(bytes) / us * 1e-3, copy_us / us);
+  std::printf(
+      "{\"case\":\"cuda_decode_attention/%s/d%lld/g%lld/kv%lld/n%d\",\"parts\":%lld,\"median_us\":%.1f,\"gb_per_s\":%.0f,"
+      "\"times_copy\":%.2f}\n",
+      type == ElementType::kFp32   ? "fp32"
+      : type == ElementType::kBf16 ? "bf16"
+                                   : "fp16",
+      static_cast<long long>(head_dim), static_cast<long long>(group), static_cast<long long>(kv_heads), slots,
+      static_cast<long long>(parts), us, static_cast<double>(bytes) / us * 1e-3, copy_us / us);
   return true;
 }
 
@@ -75,8 +78,8 @@ int main() {
     cudaDeviceProp device = {};
     check(cudaGetDeviceProperties(&device, 0));
     for (const std::int32_t slots : {512, 8192, 32768}) {
-      if (!run(ElementType::kBf16, 64, 7, slots, 2, device.multiProcessorCount)) return 1;    // Qwen2-0.5B
-      if (!run(ElementType::kBf16, 128, 7, slots, 4, device.multiProcessorCount)) return 1;   // Qwen2-7B
+      if (!run(ElementType::kBf16, 64, 7, slots, 2, device.multiProcessorCount)) return 1;   // Qwen2-0.5B
+      if (!run(ElementType::kBf16, 128, 7, slots, 4, device.multiProcessorCount)) return 1;  // Qwen2-7B
       if (!run(ElementType::kFp32, 64, 7, slots, 2, device.multiProcessorCount)) return 1;
     }
     return 0;

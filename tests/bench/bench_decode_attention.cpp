@@ -77,10 +77,11 @@ bool run(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64
     }
   }
   const double bytes = static_cast<double>(problem.kv_bytes());
-  std::printf("{\"case\":\"decode_attention/%s/d%lld/g%lld/n%lld\",\"median_us\":%.1f,\"p10_us\":%.1f,\"p90_us\":%.1f,\"gb_per_s\":%.2f,"
-              "\"times_plain_read\":%.2f,\"times_reference\":%.1f}\n",
-              name(type), static_cast<long long>(head_dim), static_cast<long long>(group), static_cast<long long>(slots), time.median_us,
-              time.p10_us, time.p90_us, bytes / time.median_us * 1e-3, read.median_us / time.median_us, slow.median_us / time.median_us);
+  std::printf(
+      "{\"case\":\"decode_attention/%s/d%lld/g%lld/n%lld\",\"median_us\":%.1f,\"p10_us\":%.1f,\"p90_us\":%.1f,\"gb_per_s\":%.2f,"
+      "\"times_plain_read\":%.2f,\"times_reference\":%.1f}\n",
+      name(type), static_cast<long long>(head_dim), static_cast<long long>(group), static_cast<long long>(slots), time.median_us,
+      time.p10_us, time.p90_us, bytes / time.median_us * 1e-3, read.median_us / time.median_us, slow.median_us / time.median_us);
   return true;
 }
 

@@ -2,8 +2,8 @@
 //
 //   bench_interrupt MODEL_FOLDER VIDEO [FRAMES]
 //
-// The interrupt is raised right when a unit of work begins (its progress event), so that what is measured includes the whole unit. The target
-// is 200 ms (research: cancel latency).
+// The interrupt is raised right when a unit of work begins (its progress event), so that what is measured includes the whole unit. The
+// target is 200 ms (research: cancel latency).
 #include <QCoreApplication>
 #include <algorithm>
 #include <cstdio>
@@ -22,12 +22,14 @@ using namespace winnow;
 // Raises the interrupt at the n-th progress event of a phase, or at the n-th text delta for Phase::kDecode.
 class Trigger : public EventSink {
  public:
-  Trigger(InterruptSource& source, Phase phase, int occurrence, Interrupt kind) : source_(source), phase_(phase), left_(occurrence), kind_(kind) {}
+  Trigger(InterruptSource& source, Phase phase, int occurrence, Interrupt kind)
+      : source_(source), phase_(phase), left_(occurrence), kind_(kind) {}
 
   void on_event(Event event) override {
     if (std::holds_alternative<Failed>(event.body)) std::fprintf(stderr, "failed: %s\n", std::get<Failed>(event.body).error.reason.c_str());
     const auto* progress = std::get_if<Progress>(&event.body);
-    const bool unit = phase_ == Phase::kDecode ? std::holds_alternative<TextDelta>(event.body) : progress != nullptr && progress->phase == phase_;
+    const bool unit =
+        phase_ == Phase::kDecode ? std::holds_alternative<TextDelta>(event.body) : progress != nullptr && progress->phase == phase_;
     if (!unit || left_-- != 0) return;
     watch = Stopwatch();
     raised = true;
@@ -60,8 +62,9 @@ int main(int argc, char** argv) {
   const struct {
     Phase phase;
     const char* name;
-  } phases[] = {{Phase::kLoadWeights, "loading weights"}, {Phase::kDecodeMedia, "decoding video"}, {Phase::kEncodeFrames, "encoding frames"},
-                {Phase::kPrefill, "prefill"},             {Phase::kCompress, "compressing"},       {Phase::kDecode, "answering"}};
+  } phases[] = {{Phase::kLoadWeights, "loading weights"},  {Phase::kDecodeMedia, "decoding video"},
+                {Phase::kEncodeFrames, "encoding frames"}, {Phase::kPrefill, "prefill"},
+                {Phase::kCompress, "compressing"},         {Phase::kDecode, "answering"}};
   std::printf("%-16s %-7s %10s %10s   (ms from the request to the outcome, 10 runs)\n", "phase", "kind", "median", "largest");
   for (const auto& entry : phases) {
     for (const Interrupt kind : {Interrupt::kStop, Interrupt::kCancel}) {
@@ -88,7 +91,8 @@ int main(int argc, char** argv) {
       }
       if (times.empty()) continue;  // a phase with fewer units than asked for
       std::sort(times.begin(), times.end());
-      std::printf("%-16s %-7s %10.1f %10.1f\n", entry.name, kind == Interrupt::kStop ? "stop" : "cancel", times[times.size() / 2], times.back());
+      std::printf("%-16s %-7s %10.1f %10.1f\n", entry.name, kind == Interrupt::kStop ? "stop" : "cancel", times[times.size() / 2],
+                  times.back());
       std::fflush(stdout);
     }
   }

@@ -145,9 +145,10 @@ int main(int argc, char** argv) {
     const double full_second = bench.decode(tokens, 1.0, 17);
     const double full = (full_first + full_second) / 2.0;
     const double tenth = (tenth_first + tenth_second) / 2.0;
-    std::printf("%6lld tokens: prefill %.0f ms (%.0f tokens/s); decode %.2f ms full cache, %.2f ms at 10 %%: ratio %.2f; KV %.1f MiB full\n",
-                static_cast<long long>(tokens), prefill_ms, 1000.0 * static_cast<double>(tokens) / prefill_ms, full, tenth, full / tenth,
-                static_cast<double>(cache.bytes_in_use()) / (1 << 20));
+    std::printf(
+        "%6lld tokens: prefill %.0f ms (%.0f tokens/s); decode %.2f ms full cache, %.2f ms at 10 %%: ratio %.2f; KV %.1f MiB full\n",
+        static_cast<long long>(tokens), prefill_ms, 1000.0 * static_cast<double>(tokens) / prefill_ms, full, tenth, full / tenth,
+        static_cast<double>(cache.bytes_in_use()) / (1 << 20));
     std::fflush(stdout);
   }
   return 0;

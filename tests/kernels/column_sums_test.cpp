@@ -88,8 +88,8 @@ class Problem {
   std::vector<float> log_sum_exp_, workspace_;
 };
 
-// fp32 rounding only: a logit is a sum of head_dim terms, a sum one of rows of them, all positive. Logits of standard normals are below 6, so
-// that their error is below 6 * head_dim * 2^-24, which is the relative error of a probability.
+// fp32 rounding only: a logit is a sum of head_dim terms, a sum one of rows of them, all positive. Logits of standard normals are below 6,
+// so that their error is below 6 * head_dim * 2^-24, which is the relative error of a probability.
 double tolerance(std::int64_t head_dim, std::int64_t rows) {
   constexpr double kEps = 5.960464477539063e-8;
   return (6.0 * static_cast<double>(head_dim) + static_cast<double>(std::min<std::int64_t>(rows, 64) + rows / 64) + 8.0) * kEps;
@@ -101,7 +101,8 @@ void expect_equal_to_reference(Problem& problem, std::int64_t head_dim, std::int
   ASSERT_EQ(column_sums_cpu(problem.args(actual)), LaunchStatus::kOk);
   const double relative = tolerance(head_dim, rows);
   for (std::size_t i = 0; i < expected.sums.size(); ++i) ASSERT_NEAR(actual.sums[i], expected.sums[i], relative * expected.sums[i]) << i;
-  for (std::size_t i = 0; i < expected.squares.size(); ++i) ASSERT_NEAR(actual.squares[i], expected.squares[i], 2.0 * relative * expected.squares[i]) << i;
+  for (std::size_t i = 0; i < expected.squares.size(); ++i)
+    ASSERT_NEAR(actual.squares[i], expected.squares[i], 2.0 * relative * expected.squares[i]) << i;
   // ln p has the error of a logit; the sum of p is 1 a row.
   for (std::size_t i = 0; i < expected.entropy.size(); ++i) {
     ASSERT_NEAR(actual.entropy[i], expected.entropy[i], relative * (std::abs(expected.entropy[i]) + static_cast<double>(rows))) << i;
@@ -112,15 +113,17 @@ TEST(ColumnSums, EqualTheReferenceOverTheGridOnEveryInstructionSet) {
   struct Size {
     std::int64_t rows, columns, seen_by_first;
   };
-  const std::vector<Size> sizes = {{1, 1, 1}, {1, 70, 70}, {5, 5, 1}, {64, 64, 1}, {65, 65, 1}, {130, 200, 71}, {200, 130, 1}, {90, 40, 40}, {100, 60, -30}, {3, 20, -30}};
+  const std::vector<Size> sizes = {{1, 1, 1},      {1, 70, 70},   {5, 5, 1},    {64, 64, 1},    {65, 65, 1},
+                                   {130, 200, 71}, {200, 130, 1}, {90, 40, 40}, {100, 60, -30}, {3, 20, -30}};
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
     hwy::SetSupportedTargetsForTest(target);
     for (const ElementType type : {ElementType::kFp32, ElementType::kBf16, ElementType::kFp16}) {
       for (const std::int64_t head_dim : {1, 12, 64, 80}) {
         for (const std::int64_t group : {1, 3, 7}) {
           for (const Size& size : sizes) {
-            SCOPED_TRACE(::testing::Message() << hwy::TargetName(target) << " type " << static_cast<int>(type) << " head_dim " << head_dim << " group "
-                                              << group << " rows " << size.rows << " columns " << size.columns << " seen by first " << size.seen_by_first);
+            SCOPED_TRACE(::testing::Message() << hwy::TargetName(target) << " type " << static_cast<int>(type) << " head_dim " << head_dim
+                                              << " group " << group << " rows " << size.rows << " columns " << size.columns
+                                              << " seen by first " << size.seen_by_first);
             Problem problem(type, head_dim, group, size.rows, size.columns, size.seen_by_first);
             expect_equal_to_reference(problem, head_dim, size.rows);
             if (HasFatalFailure()) {

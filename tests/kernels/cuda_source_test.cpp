@@ -53,9 +53,15 @@ RaggedDecodeCase::Result attend(const RaggedDecodeCase& problem, std::int64_t pa
   }
   EXPECT_EQ(check_arguments(args), LaunchStatus::kOk);
   switch (problem.type) {
-    case ElementType::kFp32: run_kernels<float>(args); break;
-    case ElementType::kBf16: run_kernels<cuda::Bf16>(args); break;
-    case ElementType::kFp16: run_kernels<cuda::Fp16>(args); break;
+    case ElementType::kFp32:
+      run_kernels<float>(args);
+      break;
+    case ElementType::kBf16:
+      run_kernels<cuda::Bf16>(args);
+      break;
+    case ElementType::kFp16:
+      run_kernels<cuda::Fp16>(args);
+      break;
   }
   return result;
 }
@@ -105,7 +111,7 @@ TEST(CudaSource, DecodeAttentionKeepsNanVisible) {
 
 TEST(CudaSource, PartsFillTheDeviceAndStayLong) {
   EXPECT_EQ(cuda_decode_parts(100, 2, 7, 132), 1);
-  EXPECT_EQ(cuda_decode_parts(2048, 2, 7, 132), 8);    // 256 slots each
+  EXPECT_EQ(cuda_decode_parts(2048, 2, 7, 132), 8);     // 256 slots each
   EXPECT_EQ(cuda_decode_parts(65536, 2, 7, 132), 132);  // two thread blocks per multiprocessor
   EXPECT_EQ(cuda_decode_parts(65536, 8, 16, 132), 17);  // 16 thread blocks per part
 }

@@ -54,10 +54,10 @@ class DeviceDecode {
       : query_(problem.query),
         output_(std::vector<std::byte>(problem.query.size(), std::byte{0x7F})),
         log_sum_exp_(std::vector<float>(problem.query_heads(), -7.0F)),
-        workspace_(std::vector<float>(static_cast<std::size_t>(cuda_decode_workspace(
-            static_cast<std::int64_t>(problem.slots.size()), problem.group, problem.head_dim, parts)))),
-        probabilities_(std::vector<float>(
-            probabilities ? problem.query_heads() * static_cast<std::size_t>(problem.probability_stride()) : 0, -7.0F)),
+        workspace_(std::vector<float>(static_cast<std::size_t>(
+            cuda_decode_workspace(static_cast<std::int64_t>(problem.slots.size()), problem.group, problem.head_dim, parts)))),
+        probabilities_(
+            std::vector<float>(probabilities ? problem.query_heads() * static_cast<std::size_t>(problem.probability_stride()) : 0, -7.0F)),
         key_table_(upload(problem, problem.key_blocks)),
         value_table_(upload(problem, problem.value_blocks)),
         args_(problem.args(parts)) {

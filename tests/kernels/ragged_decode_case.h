@@ -108,8 +108,8 @@ struct RaggedDecodeCase {
   std::int64_t group;
   std::vector<std::int32_t> slots;
   std::int64_t table_stride = 0;
-  std::vector<std::byte> query;          // [kv_heads, group, head_dim] of `type`
-  std::vector<const void*> key_blocks;   // [kv_heads, table_stride], host
+  std::vector<std::byte> query;         // [kv_heads, group, head_dim] of `type`
+  std::vector<const void*> key_blocks;  // [kv_heads, table_stride], host
   std::vector<const void*> value_blocks;
   std::vector<DecodeCase::Answer> expected;  // per kv head
 

@@ -78,8 +78,14 @@ bool layer_allows(const Include& include) {
   if (file.starts_with("kernels/")) return starts_with_any(include.target, {"kernels/"});
   if (file.starts_with("engine/")) return starts_with_any(include.target, {"engine/", "kernels/api/"});
   // Plain data that engine/api's headers are made of counts as its face.
-  const std::vector<std::string> public_engine = {"engine/api/",  "engine/base/", "engine/media/", "engine/metrics/", "engine/compression/recipe_spec.h",
-                                                  "engine/compression/method_info.h", "engine/models/model_info.h", "engine/sampling/sampling.h"};
+  const std::vector<std::string> public_engine = {"engine/api/",
+                                                  "engine/base/",
+                                                  "engine/media/",
+                                                  "engine/metrics/",
+                                                  "engine/compression/recipe_spec.h",
+                                                  "engine/compression/method_info.h",
+                                                  "engine/models/model_info.h",
+                                                  "engine/sampling/sampling.h"};
   if (starts_with_any(include.target, public_engine)) return true;
   if (file.starts_with("app/")) return include.target.starts_with("app/");
   return starts_with_any(include.target, {"ui/", "app/"});
@@ -89,9 +95,7 @@ bool is_ours(const std::string& target) { return starts_with_any(target, {"app/"
 
 std::string describe(const Include& include) { return include.file + ":" + std::to_string(include.line) + " includes " + include.target; }
 
-TEST(IncludeScan, FindsTheTree) {
-  EXPECT_GT(product_includes().size(), 100U) << "the scan did not see the sources";
-}
+TEST(IncludeScan, FindsTheTree) { EXPECT_GT(product_includes().size(), 100U) << "the scan did not see the sources"; }
 
 TEST(IncludeScan, NoLayerIncludesUpwards) {
   for (const Include& include : product_includes()) {
@@ -103,10 +107,10 @@ TEST(IncludeScan, NoLayerIncludesUpwards) {
 
 TEST(IncludeScan, EngineFoldersFollowTheirOrder) {
   // A folder may include folders of a lower rank and itself; folders of one rank do not see each other except where listed.
-  const std::map<std::string, int> rank = {{"engine/base", 0},   {"engine/media", 1},   {"engine/text", 1},    {"engine/sampling", 1},
-                                           {"engine/metrics", 1}, {"engine/weights", 1}, {"engine/kv_cache", 2}, {"engine/layers", 3},
-                                           {"engine/vision", 4},  {"engine/models", 5},  {"engine/compression", 5}, {"engine/generation", 6},
-                                           {"engine/api", 7},     {"engine/device", 1},    {"engine/cuda_plugin", 7}};
+  const std::map<std::string, int> rank = {
+      {"engine/base", 0},        {"engine/media", 1},      {"engine/text", 1},   {"engine/sampling", 1}, {"engine/metrics", 1},
+      {"engine/weights", 1},     {"engine/kv_cache", 2},   {"engine/layers", 3}, {"engine/vision", 4},   {"engine/models", 5},
+      {"engine/compression", 5}, {"engine/generation", 6}, {"engine/api", 7},    {"engine/device", 1},   {"engine/cuda_plugin", 7}};
   for (const Include& include : product_includes()) {
     if (!include.file.starts_with("engine/") || !include.target.starts_with("engine/")) continue;
     const std::string from = folder_of(include.file);
@@ -114,7 +118,8 @@ TEST(IncludeScan, EngineFoldersFollowTheirOrder) {
     ASSERT_TRUE(rank.contains(from)) << "unranked folder: " << describe(include);
     ASSERT_TRUE(rank.contains(to)) << "unranked folder: " << describe(include);
     // The messages are the vocabulary of generation, which fills them.
-    const bool message = from == "engine/generation" && (include.target == "engine/api/requests.h" || include.target == "engine/api/events.h");
+    const bool message =
+        from == "engine/generation" && (include.target == "engine/api/requests.h" || include.target == "engine/api/events.h");
     EXPECT_TRUE(from == to || rank.at(to) < rank.at(from) || message) << describe(include);
   }
 }
@@ -152,9 +157,10 @@ TEST(IncludeScan, QtStaysAboveTheEngineAndWidgetsInUi) {
   const auto is_qt = [](const std::string& target) {
     return (target.size() > 1 && target[0] == 'Q' && std::isupper(static_cast<unsigned char>(target[1])) != 0) || target.starts_with("Qt");
   };
-  const std::vector<std::string> widgets_and_gui = {"QWidget", "QApplication", "QPainter",   "QMainWindow", "QLabel",   "QPushButton", "QDialog",
-                                                    "QMenu",   "QDockWidget",  "QTextEdit",  "QPixmap",     "QIcon",    "QFont",       "QColor",
-                                                    "QtWidgets/", "QtGui/",    "QtQuick/",   "QtQml/",      "QGuiApplication"};
+  const std::vector<std::string> widgets_and_gui = {"QWidget",     "QApplication", "QPainter", "QMainWindow",    "QLabel",
+                                                    "QPushButton", "QDialog",      "QMenu",    "QDockWidget",    "QTextEdit",
+                                                    "QPixmap",     "QIcon",        "QFont",    "QColor",         "QtWidgets/",
+                                                    "QtGui/",      "QtQuick/",     "QtQml/",   "QGuiApplication"};
   for (const Include& include : product_includes()) {
     if (!is_qt(include.target)) continue;
     EXPECT_TRUE(starts_with_any(include.file, {"app/", "ui/"})) << describe(include);

@@ -142,7 +142,8 @@ Planned planned_for(const Plan& plan) {
     for (const Item& item : message.items) {
       const MediaRequest* media = media_of(item);
       if (media == nullptr) planned.tokens.text += 8;
-      if (media != nullptr) planned.tokens.visual += kVisualTokensPerFrame * (media->kind == MediaKind::kVideo ? std::max(1, media->plan.frame_count) : 1);
+      if (media != nullptr)
+        planned.tokens.visual += kVisualTokensPerFrame * (media->kind == MediaKind::kVideo ? std::max(1, media->plan.frame_count) : 1);
     }
   }
   planned.tokens.prompt = planned.tokens.text + planned.tokens.visual;
@@ -231,8 +232,8 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
         for (int patch = 0; pinned && patch < kVisualTokensPerFrame; ++patch)
           report.pinned.push_back(static_cast<std::int32_t>(report.tokens.size()) + patch);
         for (int patch = 0; patch < kVisualTokensPerFrame; ++patch)
-          report.tokens.push_back({Modality::kVisual, media_number, frame, static_cast<std::int16_t>(patch / 3),
-                                   static_cast<std::int16_t>(patch % 3)});
+          report.tokens.push_back(
+              {Modality::kVisual, media_number, frame, static_cast<std::int16_t>(patch / 3), static_cast<std::int16_t>(patch % 3)});
       }
       ++media_number;
       const auto total = static_cast<std::uint64_t>(frames);

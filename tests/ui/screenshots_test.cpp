@@ -1,7 +1,7 @@
 // Pictures of the main states, for people to look at; with the checks that a picture cannot make by itself.
-#include <QLabel>
 #include <QComboBox>
 #include <QContextMenuEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
@@ -187,7 +187,9 @@ TEST_F(Screenshots, Planner) {
 
 TEST_F(Screenshots, Timeline) {
   m_delay = 25ms;
-  m_answer = "First a **red star** on a blue ground, then a green circle on its left, then a card with the letter K. After it the star comes back.";
+  m_answer =
+      "First a **red star** on a blue ground, then a green circle on its left, then a card with the letter K. After it the star comes "
+      "back.";
   m_window->resize(1280, 900);
   attachAndType(QStringLiteral("What color is the star, and what else is in the video?"));
   pressEnter();
@@ -241,7 +243,8 @@ TEST_F(Screenshots, PickerAndRecipeEditor) {
     EXPECT_FALSE(editor->legal());
     shoot(QStringLiteral("recipe_editor_refused") + suffix, editor);
     editor->reject();
-    ASSERT_TRUE(waitUntil([this] { return m_window->findChild<ui::RecipeEditor*>() == nullptr && m_window->findChild<ui::MethodPicker*>() == nullptr; }));
+    ASSERT_TRUE(waitUntil(
+        [this] { return m_window->findChild<ui::RecipeEditor*>() == nullptr && m_window->findChild<ui::MethodPicker*>() == nullptr; }));
   };
   both(QString());
   m_settings->setTheme(app::Theme::kDark);

@@ -1,5 +1,5 @@
-// One person's way through the window, by drop, mouse and keys alone: attach, ask, compare three methods, open the map, step through its layers,
-// pin a frame, ask again, close. After the restart the same numbers and maps are back.
+// One person's way through the window, by drop, mouse and keys alone: attach, ask, compare three methods, open the map, step through its
+// layers, pin a frame, ask again, close. After the restart the same numbers and maps are back.
 #include <QComboBox>
 #include <QMimeData>
 #include <QPushButton>
@@ -130,7 +130,8 @@ TEST_F(Walkthrough, FromTheFirstDropToTheRestart) {
   close();
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4; }));
-  EXPECT_EQ(transcript()->messageAt(0).attachments.at(0).detail.section(QStringLiteral(" · "), 0, 0), sampled.section(QStringLiteral(" · "), 0, 0));
+  EXPECT_EQ(transcript()->messageAt(0).attachments.at(0).detail.section(QStringLiteral(" · "), 0, 0),
+            sampled.section(QStringLiteral(" · "), 0, 0));
   EXPECT_EQ(controller().storedMessage(question)->attachments.at(0).pins, pins);
   const TurnFigures again = controller().storedMessage(second)->run.figures;
   EXPECT_EQ(again.kv_bytes.after_event, run.kv_bytes.after_event);

@@ -61,7 +61,7 @@ struct MessageContent {
   double phaseShare = -1.0;  // 0..1; negative: unknown
   std::optional<Error> error;
   bool hasKeptMap = false;  // of an answer: what its layers kept of the prompt can be shown
-  int branch = 0;  // index among its siblings
+  int branch = 0;           // index among its siblings
   int branchCount = 1;
   std::vector<TextMark> marks;                 // ascending, not overlapping
   QString checked;                             // of an answer that was checked against the full cache: how it came out

@@ -1,8 +1,8 @@
 // One attached file in the composer: what it is, a look at it, and for a video the frames that the question will see.
 //
-// Used by attachment_tray.h. Asks MediaPreview for facts and pictures and keeps the Attachment up to date, what is pinned of it included (an
-// image as a whole: button, or P on the card). A file that cannot be opened
-// stays visible with the reason until it is removed. UI thread only.
+// Used by attachment_tray.h. Asks MediaPreview for facts and pictures and keeps the Attachment up to date, what is pinned of it included
+// (an image as a whole: button, or P on the card). A file that cannot be opened stays visible with the reason until it is removed. UI
+// thread only.
 #pragma once
 
 #include <QFrame>
@@ -36,7 +36,7 @@ class AttachmentCard : public QFrame {
   QSpinBox* frameCount() const { return m_frames; }
   FramePins* pins() const { return m_pins; }
   QToolButton* pinButton() const { return m_pin; }  // images
-  QString planText() const;  // "Frames asked: 64 · one every 2 s · 0:00–2:08"
+  QString planText() const;                         // "Frames asked: 64 · one every 2 s · 0:00–2:08"
 
  Q_SIGNALS:
   void changed();

@@ -34,8 +34,8 @@ app::PinnedRange FramePins::rangeOf(int index) const {
 }
 
 int FramePins::nearest(double timeS) const {
-  const auto found = std::min_element(m_times.begin(), m_times.end(),
-                                      [timeS](double a, double b) { return std::abs(a - timeS) < std::abs(b - timeS); });
+  const auto found =
+      std::min_element(m_times.begin(), m_times.end(), [timeS](double a, double b) { return std::abs(a - timeS) < std::abs(b - timeS); });
   return m_times.empty() ? 0 : static_cast<int>(found - m_times.begin());
 }
 

@@ -62,12 +62,14 @@ void FrameStrip::setPlannedFrames(int count) {
 
 void FrameStrip::describe() {
   const QString range = tr("From %1 to %2 of %3.").arg(formatClock(m_fromS), formatClock(m_toS), formatClock(m_durationS));
-  const QString keys = tr("Up and Down go from handle to handle to the pictures, Left and Right move there, Enter shows the frame, P pins it, "
-                          "Shift+P pins all from the last pinned one to it.");
+  const QString keys =
+      tr("Up and Down go from handle to handle to the pictures, Left and Right move there, Enter shows the frame, P pins it, "
+         "Shift+P pins all from the last pinned one to it.");
   QStringList parts{range, pinnedText(), keys};
   if (m_active == Grip::kFrame && currentPicture() >= 0) {
     const QString time = formatClock(pictureTimes()[static_cast<std::size_t>(currentPicture())]);
-    parts.prepend(m_pins != nullptr && m_pins->isPinned(currentPicture()) ? tr("Frame at %1, pinned.").arg(time) : tr("Frame at %1.").arg(time));
+    parts.prepend(m_pins != nullptr && m_pins->isPinned(currentPicture()) ? tr("Frame at %1, pinned.").arg(time)
+                                                                          : tr("Frame at %1.").arg(time));
   }
   parts.removeAll(QString());
   setAccessibleDescription(parts.join(QLatin1Char(' ')));

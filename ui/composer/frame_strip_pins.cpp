@@ -51,7 +51,8 @@ void FrameStrip::pinCurrent(bool fromAnchor) {
 QString FrameStrip::pinnedText() const {
   if (m_pins == nullptr || !m_pins->any()) return {};
   QStringList ranges;
-  for (const app::PinnedRange& range : m_pins->ranges()) ranges << QStringLiteral("%1–%2").arg(formatClock(range.fromS), formatClock(range.toS));
+  for (const app::PinnedRange& range : m_pins->ranges())
+    ranges << QStringLiteral("%1–%2").arg(formatClock(range.fromS), formatClock(range.toS));
   return tr("Pinned: %1.").arg(ranges.join(QStringLiteral(", ")));
 }
 

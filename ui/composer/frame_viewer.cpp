@@ -85,8 +85,9 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
 
 void FrameViewer::setPins(FramePins* pins, const QString& consequence) {
   m_pins = pins;
-  QString tip = m_times.size() > 1 ? tr("Never drop this frame, whatever the method (P). Shift: everything from the last pinned frame to this one.")
-                                   : tr("Never drop this picture, whatever the method (P)");
+  QString tip = m_times.size() > 1
+                    ? tr("Never drop this frame, whatever the method (P). Shift: everything from the last pinned frame to this one.")
+                    : tr("Never drop this picture, whatever the method (P)");
   if (!consequence.isEmpty()) tip += QLatin1Char(' ') + consequence;
   m_pin->setToolTip(tip);
   m_pin->setAccessibleDescription(tip);

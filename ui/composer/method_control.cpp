@@ -118,14 +118,16 @@ void MethodControl::describeMass() {
   m_mass->setVisible(known);
   if (!known) return;
   const double share = m_recipe.spec.retention;
-  const auto above = std::find_if(m_points.begin(), m_points.end(), [share](const RetainedMass& point) { return point.retention >= share; });
+  const auto above =
+      std::find_if(m_points.begin(), m_points.end(), [share](const RetainedMass& point) { return point.retention >= share; });
   double mass = above == m_points.end() ? m_points.back().mass : above->mass;
   if (above != m_points.end() && above != m_points.begin()) {
     const RetainedMass& below = *std::prev(above);
     mass = below.mass + (above->mass - below.mass) * (share - below.retention) / (above->retention - below.retention);
   }
-  m_mass->setText(tr("This share would keep about %1 of the attention that this method counts, judged by the last question about the same media.")
-                      .arg(formatShare(mass)));
+  m_mass->setText(
+      tr("This share would keep about %1 of the attention that this method counts, judged by the last question about the same media.")
+          .arg(formatShare(mass)));
 }
 
 void MethodControl::stepRetention(int percent) {
@@ -146,7 +148,8 @@ void MethodControl::describe() {
   const bool byShare = !full && !spec.budget_tokens;
   for (QWidget* widget : {static_cast<QWidget*>(m_slider), static_cast<QWidget*>(m_spin), static_cast<QWidget*>(m_share)})
     widget->setEnabled(byShare);
-  m_share->setText(spec.budget_tokens && !full ? tr("Kept: %1 per layer and head").arg(budgetText(spec)) : tr("Share of the cache to keep"));
+  m_share->setText(spec.budget_tokens && !full ? tr("Kept: %1 per layer and head").arg(budgetText(spec))
+                                               : tr("Share of the cache to keep"));
   const int percent = full ? 100 : std::clamp(qRound(spec.retention * 100), 1, 100);
   m_slider->blockSignals(true);
   m_spin->blockSignals(true);
@@ -156,7 +159,8 @@ void MethodControl::describe() {
   m_spin->blockSignals(false);
   QStringList about{methodPurpose(spec.method)};
   if (const MethodInfo* method = findMethod(m_methods, spec.method)) {
-    if (!full && method->query_aware) about << tr("Chooses by the present question; a later, different question may miss what was dropped.");
+    if (!full && method->query_aware)
+      about << tr("Chooses by the present question; a later, different question may miss what was dropped.");
     if (!full) about << methodTags(*method).join(QStringLiteral(" · "));
   }
   const QStringList changes = recipeChanges(spec);

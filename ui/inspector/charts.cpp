@@ -188,7 +188,8 @@ void LayerBars::paintEvent(QPaintEvent* event) {
     painter.save();
     painter.setClipPath(clip);
     qreal x = label;
-    for (const auto& [slots, color] : {std::pair{now.visual, c.chartVisual}, std::pair{now.text, c.chartText}, std::pair{now.generated, c.chartWritten}}) {
+    for (const auto& [slots, color] :
+         {std::pair{now.visual, c.chartVisual}, std::pair{now.text, c.chartText}, std::pair{now.generated, c.chartWritten}}) {
       const qreal wide = room * slots / largest;
       painter.fillRect(QRectF(x, fill.top(), wide, bar), color);
       x += wide;

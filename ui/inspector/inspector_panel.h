@@ -36,7 +36,7 @@ class InspectorPanel : public QWidget {
   TimelinePage* timeline() const { return m_timeline; }
   void copyTable();
   QString phaseLine() const;
-  QString whyLine() const;    // what the allocator's numbers mean; empty while there are none
+  QString whyLine() const;  // what the allocator's numbers mean; empty while there are none
   LayerBars* layerBars() const { return m_layers; }
   QString pinnedLine() const;
   QString notesLine() const;  // empty while hidden

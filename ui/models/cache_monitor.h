@@ -24,8 +24,8 @@ struct CacheFigures {
   KvBytes kv;
   std::vector<LayerFigures> layers;  // at the event
   std::vector<SlotCounts> slots;     // per layer, now: what was written joins, what decoding evicts leaves
-  qint64 visualTokens = 0;  // of the prompt
-  qint64 textTokens = 0;    // of the prompt, system included
+  qint64 visualTokens = 0;           // of the prompt
+  qint64 textTokens = 0;             // of the prompt, system included
   qint64 generatedTokens = 0;
   double tokensPerS = 0.0;
   double ttftMs = 0.0;  // of the finished turn
@@ -33,7 +33,7 @@ struct CacheFigures {
   qint64 pinnedTokens = 0;  // that no layer may drop
   std::vector<CompressionNote> notes;
   std::vector<RetainedMass> retainedMass;  // of the last event that scored anything
-  std::vector<double> speedHistory;  // tokens per second, oldest first
+  std::vector<double> speedHistory;        // tokens per second, oldest first
 };
 
 class CacheMonitor : public QObject {

@@ -146,7 +146,8 @@ QString separatedValues(const QAbstractItemModel& model, const QModelIndexList& 
     QStringList cells;
     for (int column = 0; column < model.columnCount(); ++column) {
       const QVariant value = model.index(row, column).data(Qt::UserRole);
-      cells << (value.typeId() == QMetaType::QString ? value.toString().replace(separator, QLatin1Char(' ')) : QString::number(value.toDouble(), 'g', 12));
+      cells << (value.typeId() == QMetaType::QString ? value.toString().replace(separator, QLatin1Char(' '))
+                                                     : QString::number(value.toDouble(), 'g', 12));
     }
     lines << cells.join(separator);
   }

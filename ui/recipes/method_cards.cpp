@@ -109,7 +109,8 @@ int innerMargin() { return theme().px(12); }
 
 }  // namespace
 
-MethodCardModel::MethodCardModel(const std::vector<MethodInfo>& methods, QObject* parent) : QAbstractListModel(parent), m_methods(methods) {}
+MethodCardModel::MethodCardModel(const std::vector<MethodInfo>& methods, QObject* parent)
+    : QAbstractListModel(parent), m_methods(methods) {}
 
 void MethodCardModel::setRecipes(const std::vector<app::NamedRecipe>& saved, double retention) {
   beginResetModel();
@@ -160,7 +161,8 @@ void MethodCardModel::rebuild() {
   m_shown.clear();
   for (std::size_t i = 0; i < m_cards.size(); ++i) {
     const QString text = cardText(m_cards[i]);
-    const bool all = std::all_of(m_words.begin(), m_words.end(), [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+    const bool all =
+        std::all_of(m_words.begin(), m_words.end(), [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
     if (all) m_shown.push_back(i);
   }
 }

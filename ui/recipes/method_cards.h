@@ -16,7 +16,7 @@ struct MethodCard {
   app::NamedRecipe recipe;
   bool saved = false;
   QString title;
-  QString name;     // the method's own, as on the command line
+  QString name;  // the method's own, as on the command line
   QStringList tags;
   QString purpose;  // for a saved recipe: what differs from its method
   QString caution;

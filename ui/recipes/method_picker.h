@@ -1,7 +1,7 @@
 // A dialog to choose how the cache is compressed: cards of saved recipes and methods, found by typing.
 //
-// Opened by ui/shell. Reads and changes the saved recipes in the settings; what is chosen is told by a signal. The text box keeps the focus:
-// arrow keys move through the cards, Enter uses the selected one, Escape leaves everything as it was. UI thread only.
+// Opened by ui/shell. Reads and changes the saved recipes in the settings; what is chosen is told by a signal. The text box keeps the
+// focus: arrow keys move through the cards, Enter uses the selected one, Escape leaves everything as it was. UI thread only.
 #pragma once
 
 #include <QDialog>

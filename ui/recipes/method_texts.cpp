@@ -17,20 +17,25 @@ struct MethodText {
 constexpr MethodText kMethods[] = {
     {"full", SAY("Keeps everything. The reference for quality, and the largest cache."),
      SAY("Long videos: memory grows with every frame and every word.")},
-    {"meda", SAY("Gives more room to layers in which text and pictures look at each other widely, keeps text first, and folds what leaves into "
-                 "its most similar neighbour."),
+    {"meda",
+     SAY("Gives more room to layers in which text and pictures look at each other widely, keeps text first, and folds what leaves into "
+         "its most similar neighbour."),
      SAY("Very small shares: text alone may fill the budget.")},
-    {"aircache", SAY("Only picture tokens compete; the words of the question that matter most decide which of them stay. All text is kept."),
+    {"aircache",
+     SAY("Only picture tokens compete; the words of the question that matter most decide which of them stay. All text is kept."),
      SAY("Long texts with few pictures: there is little to drop. Later questions about something else. Often one word judges alone; with "
          "alpha 0 all of them do.")},
-    {"vl-cache", SAY("Measures how sparse each layer's attention is and gives dense layers more; keeps what the text after the pictures "
-                     "looks at."),
+    {"vl-cache",
+     SAY("Measures how sparse each layer's attention is and gives dense layers more; keeps what the text after the pictures "
+         "looks at."),
      SAY("A later question about something that the first one did not touch.")},
-    {"d2o", SAY("Gives even layers more room, keeps what got most attention, and merges what leaves into similar tokens, also while "
-                "writing."),
+    {"d2o",
+     SAY("Gives even layers more room, keeps what got most attention, and merges what leaves into similar tokens, also while "
+         "writing."),
      SAY("When every millisecond counts: merging costs time at each word.")},
-    {"ems", SAY("Gives the best tokens of each head a slot of their own, lets similar ones share it, and drops the rest, also while writing. "
-                "Made for very small budgets."),
+    {"ems",
+     SAY("Gives the best tokens of each head a slot of their own, lets similar ones share it, and drops the rest, also while writing. "
+         "Made for very small budgets."),
      SAY("Large shares, where dropping alone is as good and faster.")},
     {"ems-no-position", SAY("As EMS, but tokens are compared without their place in the text, and placed by rank when they are used."),
      SAY("Questions about order or time; models whose positions have several axes.")},
@@ -50,8 +55,9 @@ constexpr MethodText kMethods[] = {
      SAY("Questions about small details: similar patches become one.")},
     {"look-m-weighted", SAY("Keeps text first and adds dropped picture tokens to similar kept ones, weighted by how similar they are."),
      SAY("Questions about small details: similar patches become one.")},
-    {"elastic-cache", SAY("Keeps the tokens with most attention as anchors and averages the others into the nearest one; thins the answer out as "
-                          "it grows."),
+    {"elastic-cache",
+     SAY("Keeps the tokens with most attention as anchors and averages the others into the nearest one; thins the answer out as "
+         "it grows."),
      SAY("Small shares: the question's own words may leave. Texts where neighbours mean different things, such as tables.")},
     {"prefixkv", SAY("Finds for each layer how many tokens hold the same share of its attention, and keeps that many."),
      SAY("Small shares: the question's own words may leave. When the budget of a single layer must be known beforehand.")},

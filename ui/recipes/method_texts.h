@@ -1,9 +1,9 @@
 // What methods, their options, their parts and their reasons mean, in sentences for people. What the engine knows by itself (phase, source,
 // merging) comes from MethodInfo; here is only what has to be said.
 //
-// Used by the method picker, the recipe editor and the live cache panel. Texts are found by the engine's own names; an unknown name gives an
-// empty text, which every view leaves out. tests/ui/recipes fails if a registered method, option, part or reason has none. UI thread only
-// (translations).
+// Used by the method picker, the recipe editor and the live cache panel. Texts are found by the engine's own names; an unknown name gives
+// an empty text, which every view leaves out. tests/ui/recipes fails if a registered method, option, part or reason has none. UI thread
+// only (translations).
 #pragma once
 
 #include <QString>
@@ -16,7 +16,7 @@ QString methodCaution(const std::string& method);  // when it is a bad idea
 QString optionHelp(const std::string& option);
 QString partTitle(const std::string& kind);                          // "Share among layers"
 QString partHelp(const std::string& kind, const std::string& part);  // what this part does
-QString reasonTitle(const std::string& reason);  // column of a layer's own number, "Sparsity"
-QString reasonHelp(const std::string& reason);   // what the number means for the layer's budget
+QString reasonTitle(const std::string& reason);                      // column of a layer's own number, "Sparsity"
+QString reasonHelp(const std::string& reason);                       // what the number means for the layer's budget
 
 }  // namespace winnow::ui

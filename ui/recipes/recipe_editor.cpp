@@ -361,10 +361,14 @@ void RecipeEditor::judge() {
   } else {
     const std::vector<app::NamedRecipe> saved = m_settings.savedRecipes();
     const auto same = std::find_if(saved.begin(), saved.end(), [&](const app::NamedRecipe& other) { return other.name == now.name; });
-    if (now.name.empty()) tell(tr("These parts fit together."), false);
-    else if (same == saved.end()) tell(tr("These parts fit together. Not saved yet."), false);
-    else if (*same == now) tell(tr("These parts fit together. Saved."), false);
-    else tell(tr("These parts fit together. Saving replaces “%1”.").arg(displayText(QString::fromStdString(now.name))), false);
+    if (now.name.empty())
+      tell(tr("These parts fit together."), false);
+    else if (same == saved.end())
+      tell(tr("These parts fit together. Not saved yet."), false);
+    else if (*same == now)
+      tell(tr("These parts fit together. Saved."), false);
+    else
+      tell(tr("These parts fit together. Saving replaces “%1”.").arg(displayText(QString::fromStdString(now.name))), false);
   }
   m_use->setEnabled(m_legal);
   m_export->setEnabled(m_legal);

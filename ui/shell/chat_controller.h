@@ -178,7 +178,7 @@ class ChatController : public QObject {
   std::optional<app::Draft> m_draftBeforeCreation;
   ConversationId m_lastDeleted = 0;
   QHash<ConversationId, std::vector<app::PinnedRanges>> m_answeredPins;  // of the turn that the engine's cache comes from
-  app::MessageId m_editing = 0;  // the question that is written anew
+  app::MessageId m_editing = 0;                                          // the question that is written anew
   app::MessageId m_comparing = 0;
   QString m_occupied;
   std::optional<Run> m_run;

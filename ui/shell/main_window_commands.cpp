@@ -109,9 +109,8 @@ void MainWindow::buildMenus() {
   buildComparison(chat);
   chat->addSeparator();
   addCommand(chat, tr("Choose a &method…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M), [this] { pickMethod(); });
-  addCommand(chat, tr("Chan&ge the recipe…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), [this] {
-    changeRecipe(m_controller->options().recipe);
-  });
+  addCommand(chat, tr("Chan&ge the recipe…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R),
+             [this] { changeRecipe(m_controller->options().recipe); });
   chat->addSeparator();
   addCommand(chat, tr("Re&name"), QKeySequence(Qt::Key_F2), [this] {
     setSidebarVisible(true);

@@ -1,5 +1,5 @@
-// Fusion with this program's shapes: rounded controls, thin scroll bars, one focus ring. Colours and sizes come from theme.h. The wheel scrolls
-// the page that a field is on; it changes the field only when that has the focus.
+// Fusion with this program's shapes: rounded controls, thin scroll bars, one focus ring. Colours and sizes come from theme.h. The wheel
+// scrolls the page that a field is on; it changes the field only when that has the focus.
 //
 // Installed by Theme; nobody else uses it. UI thread only.
 #pragma once

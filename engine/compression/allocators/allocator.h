@@ -42,7 +42,9 @@ class Allocator {
   // Nonnegative weights; `measured` has one entry per layer.
   virtual std::vector<double> weights(std::span<const LayerMeasure> measured) const = 0;
   // Integers directly, where a rule is more than shares in proportion to weights.
-  virtual std::optional<std::vector<std::int64_t>> budgets(std::span<const LayerMeasure>, const BudgetBounds&) const { return std::nullopt; }
+  virtual std::optional<std::vector<std::int64_t>> budgets(std::span<const LayerMeasure>, const BudgetBounds&) const {
+    return std::nullopt;
+  }
 };
 
 }  // namespace winnow

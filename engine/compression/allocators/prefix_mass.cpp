@@ -41,7 +41,8 @@ LayerMeasure PrefixMassAllocator::measure(const LayerStatistics& statistics, con
   return cumulative_mass(mean_over_heads(statistics.at(RowRule::all()).column_sums).row(0));
 }
 
-std::optional<std::vector<std::int64_t>> PrefixMassAllocator::budgets(std::span<const LayerMeasure> measured, const BudgetBounds& bounds) const {
+std::optional<std::vector<std::int64_t>> PrefixMassAllocator::budgets(std::span<const LayerMeasure> measured,
+                                                                      const BudgetBounds& bounds) const {
   std::vector<std::int64_t> budgets = bounds.low;
   std::int64_t left = bounds.total - std::accumulate(budgets.begin(), budgets.end(), std::int64_t{0});
   using Entry = std::pair<double, std::size_t>;  // least mass first, then the lower layer

@@ -7,7 +7,8 @@
 
 namespace winnow {
 
-std::optional<std::vector<std::int64_t>> PyramidAllocator::budgets(std::span<const LayerMeasure> measured, const BudgetBounds& bounds) const {
+std::optional<std::vector<std::int64_t>> PyramidAllocator::budgets(std::span<const LayerMeasure> measured,
+                                                                   const BudgetBounds& bounds) const {
   const auto layers = static_cast<double>(measured.size());
   // A layer's lower bound is what is protected and one slot more.
   const std::int64_t guarded = *std::min_element(bounds.low.begin(), bounds.low.end()) - 1;

@@ -16,7 +16,9 @@ namespace {
 
 using Kind = Reduction::Kind;
 
-bool needs_similarity(Kind kind) { return kind == Kind::kAverage || kind == Kind::kPivot || kind == Kind::kWeighted || kind == Kind::kGated; }
+bool needs_similarity(Kind kind) {
+  return kind == Kind::kAverage || kind == Kind::kPivot || kind == Kind::kWeighted || kind == Kind::kGated;
+}
 
 // Original index of the count-th newest slot: this one and all newer ones are recent.
 std::int32_t first_recent(std::span<const std::int32_t> original, std::int64_t count) {
@@ -50,7 +52,8 @@ std::pair<std::int64_t, float> most_similar(const KvCache& cache, std::int64_t l
     for (std::int64_t i = 0; i < cosines.size(0); ++i) {
       const std::int64_t other = first + i;
       if (other == slot) continue;
-      const bool older_tie = best >= 0 && values[i] == best_cosine && original[static_cast<std::size_t>(other)] < original[static_cast<std::size_t>(best)];
+      const bool older_tie =
+          best >= 0 && values[i] == best_cosine && original[static_cast<std::size_t>(other)] < original[static_cast<std::size_t>(best)];
       if (best < 0 || values[i] > best_cosine || older_tie) {
         best = other;
         best_cosine = values[i];
@@ -64,7 +67,8 @@ std::pair<std::int64_t, float> most_similar(const KvCache& cache, std::int64_t l
 }  // namespace
 
 AttentionEviction::AttentionEviction(std::vector<std::int64_t> caps, const Protection& protection, const DecodeRule& rule,
-                                     const Reduction& reduction, std::int64_t kv_heads, std::vector<SlotAttention> slots, PinnedTokens pinned)
+                                     const Reduction& reduction, std::int64_t kv_heads, std::vector<SlotAttention> slots,
+                                     PinnedTokens pinned)
     : caps_(std::move(caps)),
       protection_(protection),
       rule_(rule),
@@ -89,8 +93,8 @@ void AttentionEviction::follow(SlotAttention& slots, std::span<const float> prob
 }
 
 std::int64_t AttentionEviction::choose(std::span<const std::int32_t> original, const SlotAttention& slots, std::int64_t cap) const {
-  const std::int64_t recent = std::max<std::int64_t>(
-      1, protection_.recent_share > 0.0 ? share_of(protection_.recent_share, cap) : protection_.window);
+  const std::int64_t recent =
+      std::max<std::int64_t>(1, protection_.recent_share > 0.0 ? share_of(protection_.recent_share, cap) : protection_.window);
   std::int64_t sinks = protection_.sinks;
   std::int64_t last = std::min(recent, cap);
   std::int64_t completed = 0;
@@ -130,9 +134,12 @@ std::int64_t AttentionEviction::choose(std::span<const std::int32_t> original, c
   }
   const auto rank = [&](std::size_t slot) -> double {
     switch (rule_.victim) {
-      case DecodeRule::Victim::kLeastAttention: return slots.sum[slot];
-      case DecodeRule::Victim::kLeastMean: return slots.sum[slot] / static_cast<double>(slots.rows[slot]);
-      default: return original[slot];
+      case DecodeRule::Victim::kLeastAttention:
+        return slots.sum[slot];
+      case DecodeRule::Victim::kLeastMean:
+        return slots.sum[slot] / static_cast<double>(slots.rows[slot]);
+      default:
+        return original[slot];
     }
   };
   std::size_t victim = free.front();
@@ -171,7 +178,9 @@ void AttentionEviction::push(KvCache& cache, std::int64_t layer, std::int64_t he
   }
   const auto count = std::min<std::ptrdiff_t>(std::ssize(later), reduction_.push_window);
   if (count == 0) return;
-  const auto older = [&](std::int64_t a, std::int64_t b) { return original[static_cast<std::size_t>(a)] < original[static_cast<std::size_t>(b)]; };
+  const auto older = [&](std::int64_t a, std::int64_t b) {
+    return original[static_cast<std::size_t>(a)] < original[static_cast<std::size_t>(b)];
+  };
   std::partial_sort(later.begin(), later.begin() + count, later.end(), older);
   later.resize(static_cast<std::size_t>(count));
 
@@ -245,7 +254,8 @@ void AttentionEviction::after_layer(KvCache& cache, std::int64_t layer, const De
 std::int64_t AttentionEviction::bytes_metadata() const {
   std::int64_t bytes = 0;
   for (const SlotAttention& slots : slots_) {
-    bytes += static_cast<std::int64_t>(slots.sum.size() * sizeof(float) + slots.square.size() * sizeof(float) + slots.rows.size() * sizeof(std::int32_t));
+    bytes += static_cast<std::int64_t>(slots.sum.size() * sizeof(float) + slots.square.size() * sizeof(float) +
+                                       slots.rows.size() * sizeof(std::int32_t));
   }
   return bytes;
 }

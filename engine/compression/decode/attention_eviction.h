@@ -1,8 +1,8 @@
 // Decode phase of methods that follow every decoded token's attention: H2O, D2O, RoCo, CaM.
 //
 // Per slot: attention accumulated over all rows that saw it (prefill and decode, group mean), its squares, and the number of rows. After a
-// token the slot that the rule names among those not pinned leaves while a head holds more than its cap; the reducer merges it or lets it go. O(slots) per token
-// and head beside the attention itself; similarity of the leaving key takes one product with every kept key.
+// token the slot that the rule names among those not pinned leaves while a head holds more than its cap; the reducer merges it or lets it
+// go. O(slots) per token and head beside the attention itself; similarity of the leaving key takes one product with every kept key.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace winnow {
 // Parallel to the slots of one head.
 struct SlotAttention {
   std::vector<float> sum;
-  std::vector<float> square;        // of group-mean probabilities; empty if the rule does not need them
-  std::vector<std::int32_t> rows;   // that saw the slot
+  std::vector<float> square;       // of group-mean probabilities; empty if the rule does not need them
+  std::vector<std::int32_t> rows;  // that saw the slot
 };
 
 class AttentionEviction : public DecodePolicy {

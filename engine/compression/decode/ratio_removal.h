@@ -1,5 +1,6 @@
 // Decode phase of Elastic Cache and PrefixKV: whenever a layer holds a whole slot more than its share of all tokens seen, the slot a fixed
-// distance before the end of what the event left is removed, or the next one that is not pinned, else the one before. Layers keep one set for all heads, so all heads lose the same token.
+// distance before the end of what the event left is removed, or the next one that is not pinned, else the one before. Layers keep one set
+// for all heads, so all heads lose the same token.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace winnow {
 class RatioRemoval : public DecodePolicy {
  public:
   struct Layer {
-    double share = 1.0;           // slots per token seen
+    double share = 1.0;            // slots per token seen
     std::int64_t event_slots = 0;  // slots after the event
   };
   // distance: negative, from event_slots; a slot before `fixed_first` is replaced by the middle of what the event left.

@@ -1,5 +1,5 @@
-// Decode phase of StreamingLLM and LocalWindow: after each token the oldest slot that is no sink and not pinned leaves while a head holds more
-// than the cap. O(1) per token and head: the order of ages is built once and then only turned.
+// Decode phase of StreamingLLM and LocalWindow: after each token the oldest slot that is no sink and not pinned leaves while a head holds
+// more than the cap. O(1) per token and head: the order of ages is built once and then only turned.
 #pragma once
 
 #include <cstdint>

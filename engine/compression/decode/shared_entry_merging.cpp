@@ -49,8 +49,8 @@ std::int64_t SharedEntryMerging::Head::unpinned() const {
   return std::count_if(window.begin(), window.end(), [](const WindowToken& token) { return !token.pinned; });
 }
 
-SharedEntryMerging::SharedEntryMerging(std::int64_t window, const Reduction& reduction, std::vector<std::int64_t> caps, std::int64_t kv_heads,
-                                       std::vector<Head> heads)
+SharedEntryMerging::SharedEntryMerging(std::int64_t window, const Reduction& reduction, std::vector<std::int64_t> caps,
+                                       std::int64_t kv_heads, std::vector<Head> heads)
     : window_(window), reduction_(reduction), caps_(std::move(caps)), kv_heads_(kv_heads), heads_(std::move(heads)) {
   require(heads_.size() == caps_.size() * static_cast<std::size_t>(kv_heads), "SharedEntryMerging: scores for every head");
 }
@@ -217,8 +217,8 @@ std::int64_t SharedEntryMerging::bytes_metadata() const {
   return bytes;
 }
 
-std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging* previous, const SegmentCompressor& compressor, KvCache& cache,
-                                                        std::vector<std::int64_t> caps) {
+std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging* previous, const SegmentCompressor& compressor,
+                                                        KvCache& cache, std::vector<std::int64_t> caps) {
   const Composition& parts = compressor.recipe().composition();
   const std::int32_t first_new = compressor.segment().first_original;
   const PinnedTokens pinned(compressor.segment().pinned);

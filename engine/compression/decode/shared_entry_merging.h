@@ -38,7 +38,8 @@ class SharedEntryMerging : public DecodePolicy {
     std::int64_t unpinned() const;
   };
 
-  // caps: slots per kv head, at least two more than window and pins, or kNoCap: scores are followed, nothing is shared. heads: [layers * kv_heads].
+  // caps: slots per kv head, at least two more than window and pins, or kNoCap: scores are followed, nothing is shared. heads: [layers *
+  // kv_heads].
   SharedEntryMerging(std::int64_t window, const Reduction& reduction, std::vector<std::int64_t> caps, std::int64_t kv_heads,
                      std::vector<Head> heads);
 
@@ -48,7 +49,9 @@ class SharedEntryMerging : public DecodePolicy {
   std::int64_t bytes_metadata() const override;
 
   const std::vector<std::int64_t>& caps() const { return caps_; }
-  const Head& head(std::int64_t layer, std::int64_t kv_head) const { return heads_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head)); }
+  const Head& head(std::int64_t layer, std::int64_t kv_head) const {
+    return heads_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head));
+  }
 
   // The window's oldest token that is not pinned leaves it: its slot holds a direction from now on.
   static void close_oldest(KvCache& cache, std::int64_t layer, std::int64_t kv_head, Head& head, const Reduction& reduction);
@@ -67,7 +70,7 @@ class SharedEntryMerging : public DecodePolicy {
 
 // The policy for the answer after a segment: scores from the statistics of its prefill and from what `previous` had gathered; direct slots
 // before the window become slots to share. Called by next_decode_policy().
-std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging* previous, const SegmentCompressor& compressor, KvCache& cache,
-                                                        std::vector<std::int64_t> caps);
+std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging* previous, const SegmentCompressor& compressor,
+                                                        KvCache& cache, std::vector<std::int64_t> caps);
 
 }  // namespace winnow

@@ -10,8 +10,8 @@ Composition d2o(OptionReader& options) {
   using ThresholdScope = Reduction::ThresholdScope;
   Composition composition;
   composition.method = "d2o";
-  composition.allocator = std::make_unique<InverseVarianceAllocator>(options.choice<Norm>(
-      "var_norm", {{"head_minmax", Norm::kHeadMinMax}, {"raw", Norm::kRaw}, {"layer_minmax", Norm::kLayerMinMax}}));
+  composition.allocator = std::make_unique<InverseVarianceAllocator>(
+      options.choice<Norm>("var_norm", {{"head_minmax", Norm::kHeadMinMax}, {"raw", Norm::kRaw}, {"layer_minmax", Norm::kLayerMinMax}}));
   composition.scorer = std::make_unique<AccumulatedScorer>();
   composition.reduction.kind = Reduction::Kind::kGated;
   composition.reduction.threshold_decay = options.real("beta", 0.7, 0.0, 1.0);

@@ -8,7 +8,8 @@ namespace winnow {
 
 // How the query heads of a group are joined.
 inline GroupReduce group_reduce(OptionReader& options) {
-  return options.choice<GroupReduce>("gqa_reduce", {{"mean", GroupReduce::kMean}, {"max", GroupReduce::kMaximum}, {"sum", GroupReduce::kSum}});
+  return options.choice<GroupReduce>("gqa_reduce",
+                                     {{"mean", GroupReduce::kMean}, {"max", GroupReduce::kMaximum}, {"sum", GroupReduce::kSum}});
 }
 
 }  // namespace winnow

@@ -85,12 +85,16 @@ Shares shares_of(const Reduction& reduction, std::size_t kept, const NearestKept
         shares.weight[i] = 0.5;
         shares.own[j] += 0.5;
         break;
-      case Kind::kWeighted: shares.weight[i] = nearest.cosine[i]; break;
+      case Kind::kWeighted:
+        shares.weight[i] = nearest.cosine[i];
+        break;
       case Kind::kGated:
         shares.weight[i] = exponential ? std::exp(static_cast<double>(nearest.cosine[i])) : nearest.cosine[i];
         if (exponential) shares.divisor[j] += shares.weight[i];
         break;
-      default: shares.weight[i] = 1.0; break;
+      default:
+        shares.weight[i] = 1.0;
+        break;
     }
   }
   return shares;
@@ -136,7 +140,8 @@ NearestKept nearest_by_cosine(const at::Tensor& keys, std::span<const std::int32
   const auto count = static_cast<std::int64_t>(nearest.leaving.size());
   for (std::int64_t first = 0; first < count; first += kTileRows) {
     const std::int64_t rows = std::min(kTileRows, count - first);
-    const at::Tensor tile = unit_rows(rows_of(keys, std::span(nearest.leaving).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows))));
+    const at::Tensor tile =
+        unit_rows(rows_of(keys, std::span(nearest.leaving).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows))));
     const auto [cosine, index] = at::mm(tile, targets).max(1);
     const at::Tensor cosine_host = cosine.to(at::kCPU).contiguous();
     const at::Tensor index_host = index.to(at::kCPU).contiguous();
@@ -148,7 +153,8 @@ NearestKept nearest_by_cosine(const at::Tensor& keys, std::span<const std::int32
   return nearest;
 }
 
-NearestKept nearest_by_index(std::span<const std::int32_t> original, std::span<const std::int32_t> kept, std::span<const std::int32_t> anchors) {
+NearestKept nearest_by_index(std::span<const std::int32_t> original, std::span<const std::int32_t> kept,
+                             std::span<const std::int32_t> anchors) {
   NearestKept nearest;
   nearest.leaving = rows_outside(std::ssize(original), kept);
   const auto token_of = [&](std::int32_t anchor) { return original[static_cast<std::size_t>(kept[static_cast<std::size_t>(anchor)])]; };
@@ -169,8 +175,8 @@ NearestKept nearest_by_index(std::span<const std::int32_t> original, std::span<c
   return nearest;
 }
 
-MergedSlots merge_into_targets(const Reduction& reduction, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
-                               const NearestKept& nearest, double threshold) {
+MergedSlots merge_into_targets(const Reduction& reduction, const at::Tensor& keys, const at::Tensor& values,
+                               std::span<const std::int32_t> kept, const NearestKept& nearest, double threshold) {
   Shares shares = shares_of(reduction, kept.size(), nearest, threshold);
   MergedSlots merged{combined(keys, kept, nearest, shares), combined(values, kept, nearest, shares), {}};
   merged.merged = std::move(shares.count);
@@ -212,8 +218,8 @@ MergedSlots push_values(const Reduction& reduction, const at::Tensor& keys, cons
     const std::size_t end = std::min(kept.size(), next + static_cast<std::size_t>(reduction.push_window));
     if (next == end) continue;
     const std::span<const float> all(attention);
-    const double probability = push_probability(reduction, context.attention[static_cast<std::size_t>(row)],
-                                                against_all ? all : all.subspan(next, end - next));
+    const double probability =
+        push_probability(reduction, context.attention[static_cast<std::size_t>(row)], against_all ? all : all.subspan(next, end - next));
     const double factor =
         push_factor(reduction, probability, context.layer, context.kv_head, context.original[static_cast<std::size_t>(row)]);
     if (factor == 0.0) continue;

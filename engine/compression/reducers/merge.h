@@ -28,7 +28,8 @@ struct NearestKept {
 NearestKept nearest_by_cosine(const at::Tensor& keys, std::span<const std::int32_t> kept);
 // By distance of token numbers (original: per row, ascending); only anchors (indices into `kept`) are targets; without anchors nobody has a
 // target and all are dropped.
-NearestKept nearest_by_index(std::span<const std::int32_t> original, std::span<const std::int32_t> kept, std::span<const std::int32_t> anchors);
+NearestKept nearest_by_index(std::span<const std::int32_t> original, std::span<const std::int32_t> kept,
+                             std::span<const std::int32_t> anchors);
 
 struct MergedSlots {
   at::Tensor keys;
@@ -37,8 +38,8 @@ struct MergedSlots {
 };
 
 // kAverage, kPivot, kWeighted, kGated (`threshold`: of the cosine) and kNearestIndex.
-MergedSlots merge_into_targets(const Reduction& reduction, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
-                               const NearestKept& nearest, double threshold);
+MergedSlots merge_into_targets(const Reduction& reduction, const at::Tensor& keys, const at::Tensor& values,
+                               std::span<const std::int32_t> kept, const NearestKept& nearest, double threshold);
 
 // kValuePush. attention: accumulated per row; original: token number per row.
 struct PushContext {

@@ -16,7 +16,9 @@ at::Tensor index_of(std::span<const std::int32_t> rows, const at::Device& device
   return at::tensor(std::vector<std::int64_t>(rows.begin(), rows.end()), at::kLong).to(device);
 }
 
-at::Tensor unit(const at::Tensor& vectors) { return vectors / at::linalg_vector_norm(vectors, 2, at::IntArrayRef{1}, true).clamp_min(1e-12); }
+at::Tensor unit(const at::Tensor& vectors) {
+  return vectors / at::linalg_vector_norm(vectors, 2, at::IntArrayRef{1}, true).clamp_min(1e-12);
+}
 
 }  // namespace
 
@@ -49,8 +51,8 @@ SharedRows share_rows(const Reduction& reduction, const at::Tensor& keys, const 
     const auto tile = std::span(merged).subspan(static_cast<std::size_t>(first),
                                                 static_cast<std::size_t>(std::min(kTileRows, std::ssize(merged) - first)));
     const at::Tensor rows = index_of(tile, keys.device());
-    const at::Tensor similarity = at::mm(unit(keys.index_select(0, rows)), center_keys.t())
-                                      .mul_(at::mm(unit(values.index_select(0, rows)), center_values.t()));
+    const at::Tensor similarity =
+        at::mm(unit(keys.index_select(0, rows)), center_keys.t()).mul_(at::mm(unit(values.index_select(0, rows)), center_values.t()));
     auto [best, target] = similarity.max(1);
     best = best.to(at::kCPU).contiguous();
     target = target.to(at::kCPU).contiguous();

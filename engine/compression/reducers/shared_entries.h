@@ -16,7 +16,7 @@ namespace winnow {
 
 // What one event makes of the n rows of a segment.
 struct SharedRows {
-  std::vector<std::int32_t> row;     // of every token that lives on in the table, ascending; kept rows that are no center are not among them
+  std::vector<std::int32_t> row;  // of every token that lives on in the table, ascending; kept rows that are no center are not among them
   std::vector<std::int32_t> target;  // index into `kept`, or SharedEntries::kZero
   std::vector<float> norm;           // length of the row's key
   at::Tensor directions;             // fp32 [centers, d]

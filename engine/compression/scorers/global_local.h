@@ -1,4 +1,5 @@
-// Global-local score: the larger of a token's attention from the last rows and its attention from all rows, brought to the same total (EMS).
+// Global-local score: the larger of a token's attention from the last rows and its attention from all rows, brought to the same total
+// (EMS).
 //
 // global_local() is the plain score, by which shared slots are weighed and, while decoding, ranked; the scorer pools it along the segment.
 // Attention of the last rows alone misses what only early rows need, that of all rows favours early tokens. EMS, arXiv 2412.08521, eq. 3-5.

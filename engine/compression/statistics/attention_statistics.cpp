@@ -65,16 +65,20 @@ at::Tensor row_maxima(const LayerView& view, const at::Tensor& queries, std::int
 
 at::Tensor reduce_group(const at::Tensor& sums, GroupReduce reduce, std::int64_t group_axis) {
   switch (reduce) {
-    case GroupReduce::kMaximum: return sums.amax(group_axis);
-    case GroupReduce::kSum: return sums.sum(group_axis);
-    case GroupReduce::kMean: break;
+    case GroupReduce::kMaximum:
+      return sums.amax(group_axis);
+    case GroupReduce::kSum:
+      return sums.sum(group_axis);
+    case GroupReduce::kMean:
+      break;
   }
   return sums.mean(group_axis);
 }
 
 // Probabilities of a query tile over one kv head's retained slots, tile by tile: visit(first slot, count, [G, rows, count]).
 template <class Visit>
-void for_past_tiles(const LayerView& view, const at::Tensor& queries, const at::Tensor& lse, std::int64_t head, std::int64_t rows, Visit visit) {
+void for_past_tiles(const LayerView& view, const at::Tensor& queries, const at::Tensor& lse, std::int64_t head, std::int64_t rows,
+                    Visit visit) {
   const at::Tensor& past = view.past_keys[static_cast<std::size_t>(head)];
   for (std::int64_t slot = 0; slot < past.size(0); slot += kStatisticsKeyTile) {
     const std::int64_t count = std::min(kStatisticsKeyTile, past.size(0) - slot);

@@ -76,7 +76,8 @@ void add_head(const LayerView& view, const Rows& rows, std::int64_t head, std::s
 }
 
 // first_seen: columns that the first row sees; more than there are: all rows see all.
-void add_parts(std::vector<Part>& parts, const at::Tensor& key, std::int64_t first_seen, float* sums, std::int64_t sums_stride, float* squares) {
+void add_parts(std::vector<Part>& parts, const at::Tensor& key, std::int64_t first_seen, float* sums, std::int64_t sums_stride,
+               float* squares) {
   for (std::int64_t first = 0; first < key.size(0); first += kTaskColumns) {
     Part part;
     part.key = &key;

@@ -12,18 +12,18 @@ namespace winnow {
 
 // Undefined or empty where nobody asked. n: columns of the segment, m: retained slots of a head.
 struct ColumnTotals {
-  at::Tensor sums;                        // [Hkv, G, n] fp32
-  at::Tensor squares;                     // [Hkv, n] fp32, of the group mean
-  at::Tensor entropy;                     // [Hkv, G] double
-  std::vector<at::Tensor> past_sums;      // per kv head [G, m]
-  std::vector<at::Tensor> past_squares;   // per kv head [m]
+  at::Tensor sums;                       // [Hkv, G, n] fp32
+  at::Tensor squares;                    // [Hkv, n] fp32, of the group mean
+  at::Tensor entropy;                    // [Hkv, G] double
+  std::vector<at::Tensor> past_sums;     // per kv head [G, m]
+  std::vector<at::Tensor> past_squares;  // per kv head [m]
 };
 
 // Whether the kernel takes this view: on the CPU, fp32, bf16 or fp16, within its limits.
 bool has_column_kernel(const LayerView& view);
 
-// Adds the attention of query rows [first_row, end). columns_before: of the segment's columns, those before the first query (they have none of
-// their own). totals.sums must be defined. Uses libtorch's threads; the order of additions does not depend on how many there are.
+// Adds the attention of query rows [first_row, end). columns_before: of the segment's columns, those before the first query (they have none
+// of their own). totals.sums must be defined. Uses libtorch's threads; the order of additions does not depend on how many there are.
 void add_columns(const LayerView& view, std::int64_t first_row, std::int64_t columns_before, ColumnTotals& totals);
 
 }  // namespace winnow

@@ -24,7 +24,7 @@ double restricted_entropy(const LayerView& view, const at::Tensor& rows, const a
   const std::int64_t kv_heads = view.key.size(0);
   const std::int64_t head_dim = view.query.size(2);
   const std::int64_t columns = keys.size(0);
-  const std::int64_t without_query = view.key.size(1) - view.query.size(1);  // retained rows come first
+  const std::int64_t without_query = view.key.size(1) - view.query.size(1);              // retained rows come first
   const at::Tensor key = view.key.index_select(1, keys).to(at::kFloat).transpose(1, 2);  // [Hkv, d, columns]
   const std::int64_t tile = std::clamp<std::int64_t>(kTileElements / (heads * columns), 1, 64);
 
@@ -41,12 +41,13 @@ double restricted_entropy(const LayerView& view, const at::Tensor& rows, const a
       hidden_keys = keys.unsqueeze(0).ge(index.unsqueeze(1));
     }
     const std::int64_t count = index.size(0);
-    const at::Tensor query = (view.query.index_select(1, index - without_query).to(at::kFloat) * view.scale).reshape({kv_heads, -1, head_dim});
+    const at::Tensor query =
+        (view.query.index_select(1, index - without_query).to(at::kFloat) * view.scale).reshape({kv_heads, -1, head_dim});
     at::Tensor logits = at::bmm(query, key).reshape({heads, count, columns});
     if (hidden_keys.defined()) logits.masked_fill_(hidden_keys, -std::numeric_limits<double>::infinity());
     const at::Tensor probabilities = at::softmax(logits, 2);
-    const at::Tensor entropies = need.heads == CrossModalNeed::Heads::kMeanFirst ? entropy_of(probabilities.mean(0))
-                                                                                : entropy_of(probabilities).mean(0);
+    const at::Tensor entropies =
+        need.heads == CrossModalNeed::Heads::kMeanFirst ? entropy_of(probabilities.mean(0)) : entropy_of(probabilities).mean(0);
     total += entropies.sum(at::kDouble).item<double>();
     counted += count;
   }

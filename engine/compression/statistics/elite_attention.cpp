@@ -32,7 +32,8 @@ std::vector<std::int64_t> instruction_rows(const SegmentInfo& segment, const Eli
 
 // Scaled queries of some rows as [Hkv, G * rows, d]. Retained rows come first and have none.
 at::Tensor queries_of(const LayerView& view, const at::Tensor& rows) {
-  return (view.query.index_select(1, rows - (view.key.size(1) - view.query.size(1))).to(at::kFloat) * view.scale).reshape({view.key.size(0), -1, view.query.size(2)});
+  return (view.query.index_select(1, rows - (view.key.size(1) - view.query.size(1))).to(at::kFloat) * view.scale)
+      .reshape({view.key.size(0), -1, view.query.size(2)});
 }
 
 at::Tensor keys_of(const LayerView& view, const at::Tensor& rows) { return view.key.index_select(1, rows).to(at::kFloat).transpose(1, 2); }

@@ -44,9 +44,8 @@ StatisticsNeeds merge_needs(std::span<const StatisticsNeeds> needs) {
     merge_one(merged.cross_modal, part.cross_modal, "two kinds of entropy");
     merge_one(merged.elite, part.elite, "two choices of elite tokens");
     for (const StatisticsNeed& need : part.attention) {
-      const auto same = std::find_if(merged.attention.begin(), merged.attention.end(), [&](const StatisticsNeed& each) {
-        return each.rows == need.rows && each.reduce == need.reduce;
-      });
+      const auto same = std::find_if(merged.attention.begin(), merged.attention.end(),
+                                     [&](const StatisticsNeed& each) { return each.rows == need.rows && each.reduce == need.reduce; });
       if (same == merged.attention.end()) {
         merged.attention.push_back(need);
         continue;

@@ -20,12 +20,12 @@ enum class GroupReduce : int { kMean = 1, kMaximum = 2, kSum = 3 };
 // Of the causal attention of some rows.
 struct StatisticsNeed {
   RowRule rows;
-  bool column_sums = false;                // how much attention each segment column gets from the rows
-  bool column_squares = false;             // sum over rows of the squared group-mean probability
-  bool head_variance = false;              // of every query head's column sums over the columns
-  bool row_entropy = false;                // mean over rows and query heads of a row's entropy
+  bool column_sums = false;                 // how much attention each segment column gets from the rows
+  bool column_squares = false;              // sum over rows of the squared group-mean probability
+  bool head_variance = false;               // of every query head's column sums over the columns
+  bool row_entropy = false;                 // mean over rows and query heads of a row's entropy
   GroupReduce reduce = GroupReduce::kMean;  // of column sums
-  std::optional<double> sparsity_p;        // share of entries below p times their row's maximum
+  std::optional<double> sparsity_p;         // share of entries below p times their row's maximum
 
   friend bool operator==(const StatisticsNeed&, const StatisticsNeed&) = default;
 };
@@ -41,7 +41,7 @@ struct CrossModalNeed {
 
 // What the instruction's most attended tokens think of visual tokens (AirCache).
 struct EliteNeed {
-  double alpha = 0.9;             // elite: at least alpha times the largest attention of the last token to the instruction
+  double alpha = 0.9;            // elite: at least alpha times the largest attention of the last token to the instruction
   bool all_instruction = false;  // the instruction is all of the turn's text, not only what follows the last visual token
 
   friend bool operator==(const EliteNeed&, const EliteNeed&) = default;
@@ -77,18 +77,18 @@ struct RowStatistics {
   RowRule rows;
   GroupReduce reduce = GroupReduce::kMean;
   std::int64_t row_count = 0;
-  HeadScores column_sums;                    // [kv_heads, n]; empty if nobody asked
-  HeadScores column_squares;                 // [kv_heads, n]; empty if nobody asked
+  HeadScores column_sums;                        // [kv_heads, n]; empty if nobody asked
+  HeadScores column_squares;                     // [kv_heads, n]; empty if nobody asked
   std::vector<std::vector<float>> past_sums;     // per kv head: the same sums over retained slots, in slot order; with column_sums
   std::vector<std::vector<float>> past_squares;  // with column_squares
-  std::vector<double> head_variance;         // per query head, population variance over the n columns; empty if nobody asked
-  double row_entropy = 0.0;                  // natural log
-  std::vector<std::int64_t> zero_counts;     // per query head: entries below p times the row maximum; empty if nobody asked
-  double sparsity = 0.0;                     // mean over query heads of zero count / allowed entries; NaN if a row was not finite
+  std::vector<double> head_variance;             // per query head, population variance over the n columns; empty if nobody asked
+  double row_entropy = 0.0;                      // natural log
+  std::vector<std::int64_t> zero_counts;         // per query head: entries below p times the row maximum; empty if nobody asked
+  double sparsity = 0.0;                         // mean over query heads of zero count / allowed entries; NaN if a row was not finite
 };
 
 struct CrossModalEntropy {
-  bool defined = false;      // both modalities are present
+  bool defined = false;  // both modalities are present
   double text_to_visual = 0.0;
   double visual_to_text = 0.0;
 };

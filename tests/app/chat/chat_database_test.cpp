@@ -79,7 +79,8 @@ Run someRun() {
   run.timeline.add({12.5, 100, 0, 400, 0, 1000, 0, TimelinePoint::Mark::kPrefillEnd});
   run.timeline.add({80.3, 60, 0, 140, 60, 1060, 41.25, TimelinePoint::Mark::kEnd});
   run.figures.notes = {CompressionNote::kRaisedToFloor, CompressionNote::kNonFinite};
-  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096, {{"sparsity", 0.75}, {"skew", -1.5}}, {50, 40.5, 12, 20}}, {80, 80, 20, 60, {80, 80}, 2048, {}, {}}};
+  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096, {{"sparsity", 0.75}, {"skew", -1.5}}, {50, 40.5, 12, 20}},
+                        {80, 80, 20, 60, {80, 80}, 2048, {}, {}}};
   run.recipe = mixture();
   return run;
 }
@@ -87,7 +88,8 @@ Run someRun() {
 CacheReport someReport(int tokens, int layers, int heads) {
   CacheReport report;
   for (int token = 0; token < tokens; ++token) {
-    report.tokens.push_back({Modality::kVisual, 0, token / 196, static_cast<std::int16_t>(token % 196 / 14), static_cast<std::int16_t>(token % 14)});
+    report.tokens.push_back(
+        {Modality::kVisual, 0, token / 196, static_cast<std::int16_t>(token % 196 / 14), static_cast<std::int16_t>(token % 14)});
   }
   for (int layer = 0; layer < layers; ++layer) {
     report.kept.emplace_back();
@@ -136,11 +138,12 @@ TEST_F(ChatDatabaseTest, AKeptMapAboveTheLimitIsLeftOutAndTheAnswerStays) {
 }
 
 TEST(RunJson, TimelinesThatAreNoneAreEmptyAndOldSlotCountsHaveNoImages) {
-  for (const char* text : {"", "[]", "{}", R"({"timeline": 3})", R"({"timeline": [[1, 2, 3]]})", R"({"timeline": [[-1, 0, 0, 0, 0, 0, 0, 0]]})",
-                           R"({"timeline": [["x", 0, 0, 0, 0, 0, 0, 0]]})"}) {
+  for (const char* text : {"", "[]", "{}", R"({"timeline": 3})", R"({"timeline": [[1, 2, 3]]})",
+                           R"({"timeline": [[-1, 0, 0, 0, 0, 0, 0, 0]]})", R"({"timeline": [["x", 0, 0, 0, 0, 0, 0, 0]]})"}) {
     EXPECT_TRUE(timelineFromJson(text).empty()) << text;
   }
-  EXPECT_EQ(timelineFromJson(R"({"timeline": [[5, 1, 2, 3, 4, 9, 0, 77], [3, 0, 0, 0, 0, 0, 0, 0]]})").points.size(), 1U) << "time does not run back";
+  EXPECT_EQ(timelineFromJson(R"({"timeline": [[5, 1, 2, 3, 4, 9, 0, 77], [3, 0, 0, 0, 0, 0, 0, 0]]})").points.size(), 1U)
+      << "time does not run back";
   EXPECT_EQ(slotCountsFromJson("[1,2,3]"), (SlotCounts{1, 2, 3, 0}));
   EXPECT_EQ(slotCountsFromJson("[1,2,3,0.5]"), (SlotCounts{1, 2, 3, 0.5}));
 }
@@ -211,7 +214,8 @@ TEST_F(ChatDatabaseTest, ARecipeComesBackWithItsChatAndOldRowsHaveOneToo) {
   // As rows of version 3 look after the migration.
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(QFile::encodeName(folders().data + QStringLiteral("/winnow.db")).constData(), &raw), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(raw, "UPDATE conversation SET recipe_json = '', method = 'snapkv', retention = 0.5", nullptr, nullptr, nullptr), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(raw, "UPDATE conversation SET recipe_json = '', method = 'snapkv', retention = 0.5", nullptr, nullptr, nullptr),
+            SQLITE_OK);
   sqlite3_close(raw);
   open();
   NamedRecipe plain;

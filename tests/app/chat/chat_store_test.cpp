@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
-#include <QDir>
 #include <QTemporaryDir>
 #include <thread>
 
@@ -29,25 +29,48 @@ class ChatStoreTest : public testing::Test {
     m_answers.clear();
     m_store = std::make_unique<ChatStore>(folders());
     ChatStore* store = m_store.get();
-    QObject::connect(store, &ChatStore::opened, [this](RequestToken t, const StoreOpened& r) { m_answers << t; m_report = r; });
-    QObject::connect(store, &ChatStore::conversationCreated,
-                     [this](RequestToken t, const Conversation& c) { m_answers << t; m_conversation = c; });
-    QObject::connect(store, &ChatStore::conversationChanged,
-                     [this](RequestToken t, const Conversation& c) { m_answers << t; m_conversation = c; });
+    QObject::connect(store, &ChatStore::opened, [this](RequestToken t, const StoreOpened& r) {
+      m_answers << t;
+      m_report = r;
+    });
+    QObject::connect(store, &ChatStore::conversationCreated, [this](RequestToken t, const Conversation& c) {
+      m_answers << t;
+      m_conversation = c;
+    });
+    QObject::connect(store, &ChatStore::conversationChanged, [this](RequestToken t, const Conversation& c) {
+      m_answers << t;
+      m_conversation = c;
+    });
     QObject::connect(store, &ChatStore::conversationDeleted, [this](RequestToken t, ConversationId) { m_answers << t; });
     QObject::connect(store, &ChatStore::conversationRestored, [this](RequestToken t, const Conversation&) { m_answers << t; });
-    QObject::connect(store, &ChatStore::conversationsListed,
-                     [this](RequestToken t, const QList<Conversation>& l) { m_answers << t; m_list = l; });
-    QObject::connect(store, &ChatStore::deletedListed,
-                     [this](RequestToken t, const QList<Conversation>& l) { m_answers << t; m_list = l; });
-    QObject::connect(store, &ChatStore::conversationLoaded,
-                     [this](RequestToken t, const LoadedConversation& l) { m_answers << t; m_loaded = l; });
-    QObject::connect(store, &ChatStore::searchFinished, [this](RequestToken t, const QList<SearchHit>& h) { m_answers << t; m_hits = h; });
-    QObject::connect(store, &ChatStore::turnCommitted, [this](RequestToken t, const TurnIds& ids) { m_answers << t; m_ids = ids; });
+    QObject::connect(store, &ChatStore::conversationsListed, [this](RequestToken t, const QList<Conversation>& l) {
+      m_answers << t;
+      m_list = l;
+    });
+    QObject::connect(store, &ChatStore::deletedListed, [this](RequestToken t, const QList<Conversation>& l) {
+      m_answers << t;
+      m_list = l;
+    });
+    QObject::connect(store, &ChatStore::conversationLoaded, [this](RequestToken t, const LoadedConversation& l) {
+      m_answers << t;
+      m_loaded = l;
+    });
+    QObject::connect(store, &ChatStore::searchFinished, [this](RequestToken t, const QList<SearchHit>& h) {
+      m_answers << t;
+      m_hits = h;
+    });
+    QObject::connect(store, &ChatStore::turnCommitted, [this](RequestToken t, const TurnIds& ids) {
+      m_answers << t;
+      m_ids = ids;
+    });
     QObject::connect(store, &ChatStore::turnFinished, [this](RequestToken t, MessageId) { m_answers << t; });
     QObject::connect(store, &ChatStore::saved, [this](RequestToken t) { m_answers << t; });
     QObject::connect(store, &ChatStore::streamFlushed, [this](MessageId, qint64 length) { m_flushed << length; });
-    QObject::connect(store, &ChatStore::failed, [this](RequestToken t, const Error& e) { m_answers << t; m_errors << t; m_error = e; });
+    QObject::connect(store, &ChatStore::failed, [this](RequestToken t, const Error& e) {
+      m_answers << t;
+      m_errors << t;
+      m_error = e;
+    });
   }
 
   bool waitFor(RequestToken token) {
@@ -82,12 +105,10 @@ class ChatStoreTest : public testing::Test {
 TEST_F(ChatStoreTest, AnswersEveryCallOnceAndInOrder) {
   QList<RequestToken> asked;
   asked << m_store->open() << m_store->createConversation(QStringLiteral("a"), {})
-        << m_store->setSetting(QStringLiteral("k"), QStringLiteral("v"))
-        << m_store->renameConversation(1, QStringLiteral("b")) << m_store->renameConversation(77, QStringLiteral("nobody"))
-        << m_store->deleteConversation(1) << m_store->listDeleted() << m_store->restoreConversation(1)
-        << m_store->search(QStringLiteral("b"))
-        << m_store->saveDraft(1, {QStringLiteral("d"), {}}) << m_store->saveViewState(1, {}) << m_store->loadConversation(1)
-        << m_store->listConversations();
+        << m_store->setSetting(QStringLiteral("k"), QStringLiteral("v")) << m_store->renameConversation(1, QStringLiteral("b"))
+        << m_store->renameConversation(77, QStringLiteral("nobody")) << m_store->deleteConversation(1) << m_store->listDeleted()
+        << m_store->restoreConversation(1) << m_store->search(QStringLiteral("b")) << m_store->saveDraft(1, {QStringLiteral("d"), {}})
+        << m_store->saveViewState(1, {}) << m_store->loadConversation(1) << m_store->listConversations();
   EXPECT_TRUE(m_answers.isEmpty());  // nothing is answered inside a call
   ASSERT_TRUE(waitFor(asked.back()));
   EXPECT_EQ(m_answers, asked);

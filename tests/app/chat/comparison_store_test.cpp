@@ -42,7 +42,8 @@ Run someRun(const char* method, double retention) {
   run.figures.tokens_per_s = 41.25;
   run.figures.achieved_retention = 0.26;
   run.figures.notes = {CompressionNote::kRaisedToFloor};
-  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096, {{"sparsity", 0.75}}, {50, 40.5, 12}}, {80, 80, 20, 60, {80, 80}, 2048, {}, {}}};
+  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096, {{"sparsity", 0.75}}, {50, 40.5, 12}},
+                        {80, 80, 20, 60, {80, 80}, 2048, {}, {}}};
   return run;
 }
 
@@ -262,7 +263,8 @@ TEST_F(ComparisonStoreTest, ADatabaseOfTheVersionBeforeOpensWithItsAnswersUnchec
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(QFile::encodeName(ChatDatabase::databaseFile(folders())).constData(), &raw), SQLITE_OK);
   const char* back =
-      "DROP TABLE comparison_kept_map; DROP TABLE kept_map; DROP TABLE comparison_column; DROP TABLE comparison; ALTER TABLE run DROP COLUMN agreement_json; "
+      "DROP TABLE comparison_kept_map; DROP TABLE kept_map; DROP TABLE comparison_column; DROP TABLE comparison; ALTER TABLE run DROP "
+      "COLUMN agreement_json; "
       "ALTER TABLE attachment DROP COLUMN pins_json; PRAGMA user_version = 4;";
   ASSERT_EQ(sqlite3_exec(raw, back, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(raw);
   sqlite3_close(raw);

@@ -17,8 +17,8 @@ StoredMessage message(MessageId id, MessageId parent, Role role) {
 // 1 - 2 - 3 - 4      (question, answer, question, answer)
 //   \ 5 - 6 - 7      (a second answer to 1, then a question and its answer)
 QList<StoredMessage> tree() {
-  return {message(1, 0, Role::kUser), message(2, 1, Role::kAssistant), message(3, 2, Role::kUser),     message(4, 3, Role::kAssistant),
-          message(5, 1, Role::kAssistant), message(6, 5, Role::kUser), message(7, 6, Role::kAssistant)};
+  return {message(1, 0, Role::kUser),      message(2, 1, Role::kAssistant), message(3, 2, Role::kUser),     message(4, 3, Role::kAssistant),
+          message(5, 1, Role::kAssistant), message(6, 5, Role::kUser),      message(7, 6, Role::kAssistant)};
 }
 
 QList<MessageId> ids(const QList<StoredMessage>& messages) {

@@ -125,8 +125,9 @@ TEST_F(DatabaseFileTest, UpgradesTheFirstVersionAndKeepsACopy) {
     SqliteConnection db(file(), {});
     db.configureForWriting();
     db.execute(kMigrations[0]);
-    db.execute("INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
-               "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
+    db.execute(
+        "INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
+        "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
     db.execute("INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'findable', 1)");
     db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
     db.execute("PRAGMA user_version=1");
@@ -146,8 +147,9 @@ TEST_F(DatabaseFileTest, UpgradesTheSecondVersionWhoseAttachmentsWereNotSampled)
     db.configureForWriting();
     db.execute(kMigrations[0]);
     db.execute(kMigrations[1]);
-    db.execute("INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
-               "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
+    db.execute(
+        "INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
+        "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
     db.execute("INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'what?', 1)");
     db.execute("INSERT INTO attachment VALUES(1, 5, 9, 0, 2, CAST('/a.mp4' AS BLOB), '', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024)");
     db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
@@ -168,8 +170,9 @@ TEST_F(DatabaseFileTest, UpgradesTheFifthVersionWhoseAnswersHadNoKeptMaps) {
     SqliteConnection db(file(), {});
     db.configureForWriting();
     for (int version = 0; version < 5; ++version) db.execute(kMigrations[version]);
-    db.execute("INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
-               "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
+    db.execute(
+        "INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
+        "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
     db.execute("INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 3, 1, 'red', 1)");
     db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
     db.execute("PRAGMA user_version=5");
@@ -187,8 +190,9 @@ TEST_F(DatabaseFileTest, UpgradesTheSixthVersionWhoseAttachmentsHadNoPins) {
     SqliteConnection db(file(), {});
     db.configureForWriting();
     for (int version = 0; version < 6; ++version) db.execute(kMigrations[version]);
-    db.execute("INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
-               "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
+    db.execute(
+        "INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
+        "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
     db.execute("INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'what?', 1)");
     db.execute("INSERT INTO attachment VALUES(1, 5, 9, 0, 2, CAST('/a.mp4' AS BLOB), '', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024, '')");
     db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());

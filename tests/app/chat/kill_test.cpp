@@ -164,7 +164,7 @@ TEST(ChatDatabase, LosesNothingAcknowledgedWhenKilledAtRandomMoments) {
   }
   EXPECT_GT(acknowledged, 100u);  // the kills did hit a working program
   EXPECT_GT(comparisons, 5u);
-  EXPECT_GT(recovered, 10);       // ... in the middle of answers, too
+  EXPECT_GT(recovered, 10);  // ... in the middle of answers, too
 }
 
 }  // namespace

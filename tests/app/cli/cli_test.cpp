@@ -1,4 +1,5 @@
-// The terminal program on the demo model: documented JSON, export, exit codes. What it answers is the evaluation's business, not this test's.
+// The terminal program on the demo model: documented JSON, export, exit codes. What it answers is the evaluation's business, not this
+// test's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,15 +39,39 @@ TEST(Cli, MethodsListsEveryPresetWithItsParts) {
     names.push_back(method.at("name"));
     for (const char* key : {"source", "phase", "query_aware", "merges", "needs", "options"}) EXPECT_TRUE(method.contains(key)) << key;
   }
-  for (const char* name : {"full", "meda", "aircache", "vl-cache", "d2o", "ems", "ems-no-position", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m",
-                           "look-m-average", "look-m-weighted", "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "cam-expected", "roco", "fastv", "fastervlm", "ivtp", "random"}) {
+  for (const char* name : {"full",
+                           "meda",
+                           "aircache",
+                           "vl-cache",
+                           "d2o",
+                           "ems",
+                           "ems-no-position",
+                           "streaming-llm",
+                           "local-window",
+                           "h2o",
+                           "snapkv",
+                           "pyramidkv",
+                           "look-m",
+                           "look-m-average",
+                           "look-m-weighted",
+                           "elastic-cache",
+                           "prefixkv",
+                           "prefixkv-profile",
+                           "cam",
+                           "cam-expected",
+                           "roco",
+                           "fastv",
+                           "fastervlm",
+                           "ivtp",
+                           "random"}) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   }
 }
 
 TEST(Cli, PartsAndOptionsOfMethodsCanBeMixed) {
   const ScratchFolder scratch;
-  const std::string ask = "ask --json --frames 16 --retention 0.3 --max-tokens 8 --video " + sample_video() + " 'What is the first shape?' ";
+  const std::string ask =
+      "ask --json --frames 16 --retention 0.3 --max-tokens 8 --video " + sample_video() + " 'What is the first shape?' ";
   const ProgramRun mixed = run_cli(scratch, ask + "--method vl-cache --allocator meda --reducer average --method-option recent_share=0.2");
   ASSERT_EQ(mixed.exit_code, 0) << mixed.err;
   const json answer = json::parse(mixed.out);
@@ -76,7 +101,8 @@ TEST(Cli, ARecipeFileIsTheSameAsItsOptionsAndOptionsBesideItCount) {
   EXPECT_EQ(layers(file + " --retention 0.5 --seed 1"), layers(mix + "--retention 0.5 --seed 1"));
   EXPECT_NE(layers(file), layers("--method vl-cache --retention 0.3 --seed 4")) << "the parts make no difference";
 
-  write_file(scratch.file("wrong.json"), R"({"format": "winnow-recipe", "version": 1, "method": "vl-cache", "parts": {"allocater": "meda"}})");
+  write_file(scratch.file("wrong.json"),
+             R"({"format": "winnow-recipe", "version": 1, "method": "vl-cache", "parts": {"allocater": "meda"}})");
   const ProgramRun wrong = run_cli(scratch, "ask --recipe " + shell_quoted(scratch.file("wrong.json")) + question);
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_NE(wrong.err.find("wrong.json: parts.allocater is no part"), std::string::npos) << wrong.err;
@@ -87,14 +113,16 @@ TEST(Cli, ARecipeFileIsTheSameAsItsOptionsAndOptionsBesideItCount) {
 
 TEST(Cli, JsonHasTheDocumentedShapeForEveryMethod) {
   const ScratchFolder scratch;
-  for (const char* method : {"full", "meda", "aircache", "vl-cache", "d2o", "ems", "ems-no-position", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m",
-                             "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "roco", "fastv", "fastervlm", "ivtp", "random"}) {
-    const ProgramRun run = run_cli(scratch, "ask --json --frames 16 --retention 0.5 --max-tokens 12 --seed 3 --method " + std::string(method) + " --video " +
-                                                sample_video() + " 'What is the first shape?'");
+  for (const char* method :
+       {"full",         "meda", "aircache", "vl-cache",  "d2o",    "ems",           "ems-no-position", "streaming-llm",
+        "local-window", "h2o",  "snapkv",   "pyramidkv", "look-m", "elastic-cache", "prefixkv",        "prefixkv-profile",
+        "cam",          "roco", "fastv",    "fastervlm", "ivtp",   "random"}) {
+    const ProgramRun run = run_cli(scratch, "ask --json --frames 16 --retention 0.5 --max-tokens 12 --seed 3 --method " +
+                                                std::string(method) + " --video " + sample_video() + " 'What is the first shape?'");
     ASSERT_EQ(run.exit_code, 0) << method << ": " << run.err;
     const json answer = json::parse(run.out);  // one object and nothing else
-    for (const char* key : {"answer", "model", "device", "dtype", "method", "retention", "seed", "media", "tokens", "kv_bytes", "layers", "timings_ms",
-                            "tokens_per_s", "stop_reason", "notes"}) {
+    for (const char* key : {"answer", "model", "device", "dtype", "method", "retention", "seed", "media", "tokens", "kv_bytes", "layers",
+                            "timings_ms", "tokens_per_s", "stop_reason", "notes"}) {
       EXPECT_TRUE(answer.contains(key)) << method << ": " << key;
     }
     EXPECT_EQ(answer["method"], method);
@@ -125,14 +153,17 @@ TEST(Cli, StreamsTheAnswerToStdoutAndFiguresToStderr) {
 
 TEST(Cli, ABudgetBelowTheProtectedTokensIsNoted) {
   const ScratchFolder scratch;
-  const std::string arguments = "ask --frames 8 --max-tokens 4 --method snapkv --budget 2 --video " + sample_video() + " 'What is the first shape?'";
+  const std::string arguments =
+      "ask --frames 8 --max-tokens 4 --method snapkv --budget 2 --video " + sample_video() + " 'What is the first shape?'";
   EXPECT_EQ(json::parse(run_cli(scratch, arguments + " --json").out)["notes"], json({"raised_to_floor"}));
   EXPECT_NE(run_cli(scratch, arguments).err.find("note: kept more than asked"), std::string::npos);
 }
 
 TEST(Cli, BatchSaysNothingButAnswers) {
   const ScratchFolder scratch;
-  const json line = {{"video", demo("samples/ten-seconds.mp4").string()}, {"frames", 4}, {"questions", {"What is the first shape?", "Is there a red star?"}}};
+  const json line = {{"video", demo("samples/ten-seconds.mp4").string()},
+                     {"frames", 4},
+                     {"questions", {"What is the first shape?", "Is there a red star?"}}};
   write_file(scratch.file("questions.jsonl"), line.dump() + "\n\n" + line.dump() + "\n");
   const ProgramRun run = run_cli(scratch, "batch --max-tokens 4 " + shell_quoted(scratch.file("questions.jsonl")));
   ASSERT_EQ(run.exit_code, 0) << run.err;
@@ -146,7 +177,8 @@ TEST(Cli, BatchSaysNothingButAnswers) {
 
 TEST(Cli, TimeRangeLimitsTheSampling) {
   const ScratchFolder scratch;
-  const ProgramRun run = run_cli(scratch, "ask --json --frames 6 --from 2 --to 5 --max-tokens 4 --video " + sample_video() + " 'What is the last shape?'");
+  const ProgramRun run =
+      run_cli(scratch, "ask --json --frames 6 --from 2 --to 5 --max-tokens 4 --video " + sample_video() + " 'What is the last shape?'");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   for (const json& time : json::parse(run.out)["media"][0]["frames_s"]) {
     EXPECT_GE(time.get<double>(), 1.9);
@@ -157,8 +189,9 @@ TEST(Cli, TimeRangeLimitsTheSampling) {
 TEST(Cli, ExportHoldsWhatWasAskedAndKept) {
   const ScratchFolder scratch;
   const std::filesystem::path file = scratch.file("run.safetensors");
-  const ProgramRun run = run_cli(scratch, "export --dtype fp32 --all-logits --frames 8 --method vl-cache --retention 0.3 --max-tokens 6 --video " +
-                                              sample_video() + " --out " + shell_quoted(file) + " 'What is the first shape?'");
+  const ProgramRun run =
+      run_cli(scratch, "export --dtype fp32 --all-logits --frames 8 --method vl-cache --retention 0.3 --max-tokens 6 --video " +
+                           sample_video() + " --out " + shell_quoted(file) + " 'What is the first shape?'");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const SafetensorsFile exported(file.string());
   const std::int64_t n = exported.tensor("input_ids").shape.at(0);
@@ -180,8 +213,9 @@ TEST(Cli, EverySampleIsAnswered) {
   for (const json& sample : samples) {
     const std::string file = sample["file"];
     const bool image = sample.value("kind", "video") == "image";
-    const ProgramRun run = run_cli(scratch, std::string("ask --max-tokens 40 ") + (image ? "--image " : "--video ") + shell_quoted(demo("samples/" + file)) + " '" +
-                                                sample["questions"][0]["question"].get<std::string>() + "'");
+    const ProgramRun run =
+        run_cli(scratch, std::string("ask --max-tokens 40 ") + (image ? "--image " : "--video ") + shell_quoted(demo("samples/" + file)) +
+                             " '" + sample["questions"][0]["question"].get<std::string>() + "'");
     EXPECT_EQ(run.exit_code, 0) << file << ": " << run.err;
     EXPECT_GT(run.out.size(), 2U) << file;
   }
@@ -189,10 +223,11 @@ TEST(Cli, EverySampleIsAnswered) {
 
 TEST(Cli, ChatGoesOnAfterAnError) {
   const ScratchFolder scratch;
-  write_file(scratch.file("script"), "/video " + demo("samples/ten-seconds.mp4").string() + " 8\nWhat is the first shape?\n/nonsense\nIs there a red star?\n/quit\n");
+  write_file(scratch.file("script"), "/video " + demo("samples/ten-seconds.mp4").string() +
+                                         " 8\nWhat is the first shape?\n/nonsense\nIs there a red star?\n/quit\n");
   ProgramRun run;
-  run.exit_code = shell(std::string("'") + WINNOW_CLI_PROGRAM + "' chat --max-tokens 8 <" + shell_quoted(scratch.file("script")) + " >" + shell_quoted(scratch.file("out")) + " 2>" +
-                        shell_quoted(scratch.file("err")));
+  run.exit_code = shell(std::string("'") + WINNOW_CLI_PROGRAM + "' chat --max-tokens 8 <" + shell_quoted(scratch.file("script")) + " >" +
+                        shell_quoted(scratch.file("out")) + " 2>" + shell_quoted(scratch.file("err")));
   run.out = file_text(scratch.file("out"));
   EXPECT_EQ(run.exit_code, 0) << file_text(scratch.file("err"));
   EXPECT_EQ(std::count(run.out.begin(), run.out.end(), '\n'), 2) << "two answers: " << run.out;

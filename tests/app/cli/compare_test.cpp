@@ -67,7 +67,8 @@ TEST(CliCompare, EveryColumnSaysWhatAskSays) {
   for (const json& column : compared["columns"]) {
     const std::string method = column["method"];
     SCOPED_TRACE(method);
-    const ProgramRun asked = run_cli(scratch, "ask --json --check --retention 0.1 --max-tokens 40 --method " + method + " " + media + " '" + question + "'");
+    const ProgramRun asked =
+        run_cli(scratch, "ask --json --check --retention 0.1 --max-tokens 40 --method " + method + " " + media + " '" + question + "'");
     ASSERT_EQ(asked.exit_code, 0) << asked.err;
     json alone = json::parse(asked.out);
     EXPECT_EQ(column["agreement"], alone["agreement"]);
@@ -105,8 +106,10 @@ TEST(CliCompare, OnePrefillOnEverySample) {
 
 TEST(CliCompare, TextHasAnswersAndATable) {
   const ScratchFolder scratch;
-  const std::string line = "compare --frames 16 --max-tokens 12 --method full --method snapkv@0.2 --method snapkv --budget 30 --method-option window=8 --video " +
-                           shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What is the first shape?'";
+  const std::string line =
+      "compare --frames 16 --max-tokens 12 --method full --method snapkv@0.2 --method snapkv --budget 30 --method-option window=8 "
+      "--video " +
+      shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What is the first shape?'";
   const ProgramRun run = run_cli(scratch, line);
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json compared = json::parse(run_cli(scratch, line + " --json").out);
@@ -120,8 +123,9 @@ TEST(CliCompare, TextHasAnswersAndATable) {
 
 TEST(CliCompare, InterleavedSaysTheSame) {
   const ScratchFolder scratch;
-  const std::string line = "compare --frames 16 --max-tokens 24 --method full --method h2o@0.1 --method ems@0.1 --method fastv@0.3 --video " +
-                           shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What things appear, in order?'";
+  const std::string line =
+      "compare --frames 16 --max-tokens 24 --method full --method h2o@0.1 --method ems@0.1 --method fastv@0.3 --video " +
+      shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What things appear, in order?'";
   json apart = json::parse(run_cli(scratch, line + " --json").out);
   json together = json::parse(run_cli(scratch, line + " --json --interleaved").out);
   EXPECT_EQ(apart["order"], "one-after-another");
@@ -139,7 +143,8 @@ TEST(CliCompare, InterleavedSaysTheSame) {
   EXPECT_EQ(apart, together);
   const ProgramRun text = run_cli(scratch, line + " --interleaved");
   ASSERT_EQ(text.exit_code, 0) << text.err;
-  for (const json& column : apart["columns"]) EXPECT_NE(text.out.find("\n" + column["answer"].get<std::string>() + "\n"), std::string::npos) << text.out;
+  for (const json& column : apart["columns"])
+    EXPECT_NE(text.out.find("\n" + column["answer"].get<std::string>() + "\n"), std::string::npos) << text.out;
 }
 
 TEST(CliCompare, WrongUsageIsTwo) {

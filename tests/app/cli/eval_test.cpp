@@ -19,7 +19,13 @@ std::string questions() {
   std::string text;
   for (const char* question : {"What is the first shape?", "What color is the circle?", "List everything in order.", "Is there a red star?",
                                "What letter is on the card?", "How many crosses are there?"}) {
-    text += json({{"media", demo("samples/ten-seconds.mp4").string()}, {"frames", 8}, {"question", question}, {"answers", {"The circle is orange."}}, {"metric", "rouge-l"}}).dump() + "\n";
+    text += json({{"media", demo("samples/ten-seconds.mp4").string()},
+                  {"frames", 8},
+                  {"question", question},
+                  {"answers", {"The circle is orange."}},
+                  {"metric", "rouge-l"}})
+                .dump() +
+            "\n";
   }
   return text;
 }
@@ -41,8 +47,8 @@ TEST(Eval, AKilledRunGoesOnToTheSameResults) {
 
   // Killed as soon as some answers are logged; every time a little later.
   const std::string log = scratch.file("killed/set.jsonl");
-  const std::string command = std::string("'") + WINNOW_CLI_PROGRAM + "' eval --out " + shell_quoted(scratch.file("killed")) + kArguments + data +
-                              " >/dev/null 2>&1 </dev/null & echo $! >" + shell_quoted(scratch.file("pid"));
+  const std::string command = std::string("'") + WINNOW_CLI_PROGRAM + "' eval --out " + shell_quoted(scratch.file("killed")) + kArguments +
+                              data + " >/dev/null 2>&1 </dev/null & echo $! >" + shell_quoted(scratch.file("pid"));
   for (const long enough : {3L, 16L}) {
     ASSERT_EQ(shell(command), 0);
     const pid_t pid = std::stoi(file_text(scratch.file("pid")));
@@ -64,8 +70,8 @@ TEST(Eval, AKilledRunGoesOnToTheSameResults) {
 TEST(Eval, ScoresAndSharesAreThoseOfAsk) {
   const ScratchFolder scratch;
   write_file(scratch.file("set.jsonl"), questions());
-  ASSERT_EQ(run_cli(scratch, "eval --limit 2 --methods vl-cache,snapkv --retentions 0.5 --out " + shell_quoted(scratch.file("results")) + " --data " +
-                                 shell_quoted(scratch.file("set.jsonl")))
+  ASSERT_EQ(run_cli(scratch, "eval --limit 2 --methods vl-cache,snapkv --retentions 0.5 --out " + shell_quoted(scratch.file("results")) +
+                                 " --data " + shell_quoted(scratch.file("set.jsonl")))
                 .exit_code,
             0);
   const ProgramRun asked = run_cli(scratch, "ask --json --frames 8 --method vl-cache --retention 0.5 --video " +
@@ -92,8 +98,8 @@ TEST(Eval, SavedRecipesStandInTheTable) {
   write_file(scratch.file("set.jsonl"), questions());
   write_file(scratch.file("mine.json"), R"({"format": "winnow-recipe", "version": 1, "name": "votes by sparsity", "method": "snapkv",
                                            "retention": 0.9, "parts": {"allocator": "sparsity"}})");
-  const std::string arguments = "eval --limit 2 --methods full --retentions 0.5 --max-tokens 10 --out " + shell_quoted(scratch.file("results")) +
-                                " --data " + shell_quoted(scratch.file("set.jsonl")) + " --recipe ";
+  const std::string arguments = "eval --limit 2 --methods full --retentions 0.5 --max-tokens 10 --out " +
+                                shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("set.jsonl")) + " --recipe ";
   const ProgramRun run = run_cli(scratch, arguments + shell_quoted(scratch.file("mine.json")));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json report = json::parse(file_text(scratch.file("results/set.json")));
@@ -107,8 +113,9 @@ TEST(Eval, SavedRecipesStandInTheTable) {
 TEST(Eval, ABenchmarksOwnFileStandsBesideThePaper) {
   const ScratchFolder scratch;
   write_file(scratch.file("val.json"), R"([{"imgname": "picture.png", "query": "What color is the star?", "label": "The star is blue."}])");
-  const std::string arguments = "eval --format chartqa --images " + shell_quoted(demo("samples")) + " --methods full,aircache --retentions 0.1 --out " +
-                                shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("val.json")) + " --paper ";
+  const std::string arguments = "eval --format chartqa --images " + shell_quoted(demo("samples")) +
+                                " --methods full,aircache --retentions 0.1 --out " + shell_quoted(scratch.file("results")) + " --data " +
+                                shell_quoted(scratch.file("val.json")) + " --paper ";
   const ProgramRun run = run_cli(scratch, arguments + "aircache");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.out.find("| full | 100.0 | LLaVA-OV-7B | 80.3 |"), std::string::npos) << run.out;
@@ -118,8 +125,10 @@ TEST(Eval, ABenchmarksOwnFileStandsBesideThePaper) {
 
 TEST(Eval, FindsTheCardThatWasDrawn) {
   const ScratchFolder scratch;
-  const ProgramRun run = run_cli(scratch, "eval --needle --needle-frames 16,32 --needle-depths 3 --needle-trials 2 --methods full,snapkv --retentions 0.1 --max-tokens 10 --out " +
-                                              shell_quoted(scratch.file("results")));
+  const ProgramRun run = run_cli(scratch,
+                                 "eval --needle --needle-frames 16,32 --needle-depths 3 --needle-trials 2 --methods full,snapkv "
+                                 "--retentions 0.1 --max-tokens 10 --out " +
+                                     shell_quoted(scratch.file("results")));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json report = json::parse(file_text(scratch.file("results/needle.json")));
   EXPECT_EQ(report["rows"][0]["items"], 12);
@@ -130,8 +139,10 @@ TEST(Eval, FindsTheCardThatWasDrawn) {
 
 TEST(Eval, RefusesWhatItCannotMeasure) {
   const ScratchFolder scratch;
-  write_file(scratch.file("set.jsonl"), questions() + "{\"media\": \"nothing.mp4\", \"question\": \"?\", \"answers\": \"x\", \"metric\": \"exact\"}\n");
-  const ProgramRun bad_line = run_cli(scratch, "eval --out " + shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("set.jsonl")));
+  write_file(scratch.file("set.jsonl"),
+             questions() + "{\"media\": \"nothing.mp4\", \"question\": \"?\", \"answers\": \"x\", \"metric\": \"exact\"}\n");
+  const ProgramRun bad_line =
+      run_cli(scratch, "eval --out " + shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("set.jsonl")));
   EXPECT_EQ(bad_line.exit_code, 1);
   EXPECT_NE(bad_line.err.find("set.jsonl:7"), std::string::npos) << bad_line.err;
   EXPECT_EQ(run_cli(scratch, "eval").exit_code, 2);
@@ -139,9 +150,12 @@ TEST(Eval, RefusesWhatItCannotMeasure) {
 
   // A log of other questions is not gone on with.
   write_file(scratch.file("set.jsonl"), questions());
-  const std::string arguments = "eval --methods full --limit 1 --max-tokens 2 --out " + shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("set.jsonl"));
+  const std::string arguments = "eval --methods full --limit 1 --max-tokens 2 --out " + shell_quoted(scratch.file("results")) + " --data " +
+                                shell_quoted(scratch.file("set.jsonl"));
   ASSERT_EQ(run_cli(scratch, arguments).exit_code, 0);
-  const ProgramRun changed = run_cli(scratch, "eval --methods full --limit 1 --max-tokens 3 --out " + shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("set.jsonl")));
+  const ProgramRun changed =
+      run_cli(scratch, "eval --methods full --limit 1 --max-tokens 3 --out " + shell_quoted(scratch.file("results")) + " --data " +
+                           shell_quoted(scratch.file("set.jsonl")));
   EXPECT_EQ(changed.exit_code, 1);
   EXPECT_NE(changed.err.find("belongs to another evaluation"), std::string::npos) << changed.err;
 }

@@ -47,7 +47,9 @@ std::string little_endian(std::uint64_t value) {
 
 TEST_F(HostileInput, TruncatedMp4) {
   // The index of an ordinary mp4 stands at the end.
-  ASSERT_EQ(shell("ffmpeg -v error -y -f lavfi -i testsrc=size=64x48:rate=10:duration=3 -pix_fmt yuv420p " + shell_quoted(scratch_.file("whole.mp4"))), 0);
+  ASSERT_EQ(shell("ffmpeg -v error -y -f lavfi -i testsrc=size=64x48:rate=10:duration=3 -pix_fmt yuv420p " +
+                  shell_quoted(scratch_.file("whole.mp4"))),
+            0);
   write_file(scratch_.file("cut.mp4"), file_text(scratch_.file("whole.mp4")).substr(0, 2000));
   refused_video(scratch_.file("cut.mp4"), {"missing", "cut", "damaged"});
 }
@@ -77,7 +79,8 @@ TEST_F(HostileInput, PlaylistPointingAtALocalFile) {
 
 TEST_F(HostileInput, SafetensorsWithOverlappingOffsets) {
   const std::filesystem::path model = model_copy();
-  const std::string header = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})";
+  const std::string header =
+      R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}})";
   write_file(model / "model.safetensors", little_endian(header.size()) + header + std::string(12, '\0'));
   refused_model(model, "model.safetensors", {"overlap", "hole", "contiguous", "follow", "begin"});
 }
@@ -99,7 +102,8 @@ TEST_F(HostileInput, ConfigWithZeroHeads) {
 TEST_F(HostileInput, MissingShard) {
   const std::filesystem::path model = model_copy();
   std::filesystem::remove(model / "model.safetensors");
-  write_file(model / "model.safetensors.index.json", R"({"metadata":{},"weight_map":{"image_newline":"model-00001-of-00002.safetensors"}})");
+  write_file(model / "model.safetensors.index.json",
+             R"({"metadata":{},"weight_map":{"image_newline":"model-00001-of-00002.safetensors"}})");
   refused_model(model, "model-00001-of-00002.safetensors", {"missing", "not exist", "does not", "no such"});
 }
 

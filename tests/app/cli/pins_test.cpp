@@ -17,7 +17,9 @@ using nlohmann::json;
 
 constexpr int kFrames = 16;
 
-std::string video(const char* name = "ten-seconds") { return " --video " + shell_quoted(demo("samples/" + std::string(name) + ".mp4")) + " "; }
+std::string video(const char* name = "ten-seconds") {
+  return " --video " + shell_quoted(demo("samples/" + std::string(name) + ".mp4")) + " ";
+}
 
 std::vector<std::string> methods(const ScratchFolder& scratch) {
   std::vector<std::string> names;
@@ -34,7 +36,8 @@ std::vector<std::int64_t> numbers(const SafetensorsFile& file, const std::string
 
 TEST(CliPins, AFrameStaysInEveryLayerOfEveryMethodAtTwoPercent) {
   const ScratchFolder scratch;
-  const std::string common = " --frames " + std::to_string(kFrames) + " --retention 0.02 --max-tokens 4" + video() + "'What is the first shape?'";
+  const std::string common =
+      " --frames " + std::to_string(kFrames) + " --retention 0.02 --max-tokens 4" + video() + "'What is the first shape?'";
   const json sampled = json::parse(run_cli(scratch, "ask --json --method full" + common).out);
   const std::vector<double> times = sampled["media"][0]["frames_s"];
   ASSERT_EQ(times.size(), static_cast<std::size_t>(kFrames));
@@ -65,12 +68,15 @@ TEST(CliPins, AFrameStaysInEveryLayerOfEveryMethodAtTwoPercent) {
       const std::vector<std::int64_t> kept = numbers(file, name);
       if (before_decoder) {
         // Tokens that never reached the decoder have no index: as many as the frame has must be there.
-        EXPECT_GE(std::count_if(kept.begin(), kept.end(), [&](std::int64_t token) { return ids.at(static_cast<std::size_t>(token)) == visual_id; }), per_frame)
+        EXPECT_GE(std::count_if(kept.begin(), kept.end(),
+                                [&](std::int64_t token) { return ids.at(static_cast<std::size_t>(token)) == visual_id; }),
+                  per_frame)
             << method << " " << name;
         continue;
       }
       for (int token = 0; token < per_frame; ++token) {
-        ASSERT_TRUE(std::binary_search(kept.begin(), kept.end(), first + frame * per_frame + token)) << method << " " << name << " token " << token;
+        ASSERT_TRUE(std::binary_search(kept.begin(), kept.end(), first + frame * per_frame + token))
+            << method << " " << name << " token " << token;
       }
       shortened += kept.size() < ids.size() ? 1 : 0;
     }
@@ -92,8 +98,9 @@ TEST(CliPins, AreSaidAsNumbersAndInWords) {
   EXPECT_GT(all["achieved_retention"].get<double>(), 0.8);
   const ProgramRun words = run_cli(scratch, "ask --pin 1:0-100" + common);
   EXPECT_NE(words.err.find("note: kept more than asked: what is pinned alone needs more"), std::string::npos) << words.err;
-  const json columns = json::parse(run_cli(scratch, "compare --json --pin 1 --method full --method h2o@0.1" + std::string(" --frames 8 --max-tokens 4") + video() +
-                                                        "'What is the first shape?'").out)["columns"];
+  const json columns = json::parse(run_cli(scratch, "compare --json --pin 1 --method full --method h2o@0.1" +
+                                                        std::string(" --frames 8 --max-tokens 4") + video() + "'What is the first shape?'")
+                                       .out)["columns"];
   for (const json& column : columns) EXPECT_EQ(column["pinned"], all["pinned"]);
 }
 
@@ -104,7 +111,8 @@ TEST(CliPins, OfAnImageKeepAllOfIt) {
     if (entry.path().extension() == ".png" || entry.path().extension() == ".jpg") image = entry.path();
   }
   ASSERT_FALSE(image.empty());
-  const ProgramRun run = run_cli(scratch, "ask --json --max-tokens 4 --method h2o --retention 0.1 --pin 1 --image " + shell_quoted(image) + " 'What is it?'");
+  const ProgramRun run =
+      run_cli(scratch, "ask --json --max-tokens 4 --method h2o --retention 0.1 --pin 1 --image " + shell_quoted(image) + " 'What is it?'");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json answer = json::parse(run.out);
   EXPECT_EQ(answer["pinned"], answer["tokens"]["visual"]);
@@ -132,9 +140,10 @@ TEST(CliPins, ThatMakeNoSenseAreRefused) {
 TEST(CliPins, AChatReadsEarlierMediaAgainWhenTheirPinsChange) {
   const ScratchFolder scratch;
   const std::string sample = demo("samples/ten-seconds.mp4").string();
-  write_file(scratch.file("lines"), "/video " + sample + " 8\nWhat is the first shape?\nAnd then?\n/figures\n/pin 0-3\nAnd now?\n/figures\n/pin oops\n/quit\n");
-  const int code = shell(std::string("'") + WINNOW_CLI_PROGRAM + "' chat --max-tokens 4 --method h2o --retention 0.2 <" + shell_quoted(scratch.file("lines")) +
-                         " >/dev/null 2>" + shell_quoted(scratch.file("err")));
+  write_file(scratch.file("lines"),
+             "/video " + sample + " 8\nWhat is the first shape?\nAnd then?\n/figures\n/pin 0-3\nAnd now?\n/figures\n/pin oops\n/quit\n");
+  const int code = shell(std::string("'") + WINNOW_CLI_PROGRAM + "' chat --max-tokens 4 --method h2o --retention 0.2 <" +
+                         shell_quoted(scratch.file("lines")) + " >/dev/null 2>" + shell_quoted(scratch.file("err")));
   EXPECT_EQ(code, 0);
   const std::string said = file_text(scratch.file("err"));
   const std::size_t first = said.find("(0 visual)");

@@ -42,8 +42,8 @@ inline int shell(const std::string& command) {
 // arguments: a shell line; quote paths. What the program keeps between runs lies in the scratch folder.
 inline ProgramRun run_cli(const ScratchFolder& scratch, const std::string& arguments) {
   ProgramRun run;
-  run.exit_code = shell("WINNOW_HOME='" + scratch.file("home") + "' '" + WINNOW_CLI_PROGRAM + "' " + arguments + " >'" + scratch.file("out") + "' 2>'" +
-                        scratch.file("err") + "' </dev/null");
+  run.exit_code = shell("WINNOW_HOME='" + scratch.file("home") + "' '" + WINNOW_CLI_PROGRAM + "' " + arguments + " >'" +
+                        scratch.file("out") + "' 2>'" + scratch.file("err") + "' </dev/null");
   run.out = file_text(scratch.file("out"));
   run.err = file_text(scratch.file("err"));
   return run;

@@ -147,10 +147,14 @@ TEST_F(EngineHostTest, AnExceptionBecomesFailedAndTheNextRequestIsServed) {
   std::atomic<int> served{0};
   start([&](const Request& request) -> test::Script {
     switch (served++) {
-      case 0: return {{0ms, test::Throw{"broken"}}};
-      case 1: return {{0ms, test::ThrowForeign{}}};
-      case 2: return {{0ms, test::EndSilently{}}};
-      default: return test::default_script(request);
+      case 0:
+        return {{0ms, test::Throw{"broken"}}};
+      case 1:
+        return {{0ms, test::ThrowForeign{}}};
+      case 2:
+        return {{0ms, test::EndSilently{}}};
+      default:
+        return test::default_script(request);
     }
   });
   std::vector<RequestId> ids;
@@ -167,8 +171,8 @@ TEST_F(EngineHostTest, AnExceptionBecomesFailedAndTheNextRequestIsServed) {
 
 TEST_F(EngineHostTest, NothingIsDeliveredAfterTheOutcome) {
   start([](const Request&) {
-    return test::Script{{0ms, test::Say{Finished{}}}, {0ms, test::Say{TextDelta{"late"}}}, {0ms, test::Say{Failed{}}},
-                        {0ms, test::Throw{"late"}}};
+    return test::Script{
+        {0ms, test::Say{Finished{}}}, {0ms, test::Say{TextDelta{"late"}}}, {0ms, test::Say{Failed{}}}, {0ms, test::Throw{"late"}}};
   });
   const RequestId first = m_host->post(question("q"));
   const RequestId second = m_host->post(question("q"));

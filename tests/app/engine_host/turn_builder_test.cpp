@@ -94,15 +94,14 @@ TEST(TurnBuilder, JoinsAQuestionWhoseAnswerFailedWithTheNext) {
 }
 
 TEST(TurnBuilder, LeavesOutAFailedAnswerEvenWithText) {
-  const Turn turn = buildTurn(1, {message(Role::kUser, "a"), message(Role::kAssistant, "half", MessageState::kFailed),
-                                 message(Role::kUser, "b")}, {});
+  const Turn turn =
+      buildTurn(1, {message(Role::kUser, "a"), message(Role::kAssistant, "half", MessageState::kFailed), message(Role::kUser, "b")}, {});
   ASSERT_EQ(turn.messages.size(), 1u);
 }
 
 TEST(TurnBuilder, KeepsAnInterruptedAnswerThatSaidSomething) {
-  const Turn turn =
-      buildTurn(1, {message(Role::kUser, "a"), message(Role::kAssistant, "half", MessageState::kInterrupted),
-                          message(Role::kUser, "b")}, {});
+  const Turn turn = buildTurn(
+      1, {message(Role::kUser, "a"), message(Role::kAssistant, "half", MessageState::kInterrupted), message(Role::kUser, "b")}, {});
   ASSERT_EQ(turn.messages.size(), 3u);
   EXPECT_EQ(textOf(turn.messages[1].items[0]), "half");
 }

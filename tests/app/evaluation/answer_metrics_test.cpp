@@ -33,7 +33,8 @@ TEST(AnswerMetrics, ExactIgnoresCasePunctuationArticlesAndSpacing) {
 }
 
 TEST(AnswerMetrics, AccuracyFindsTheOptionThatIsNamed) {
-  for (const char* answer : {"B", "b", "(B)", "B.", "B) the red one", "The answer is B", "Answer: (b)", "It must be (B), not the first.", "I think B"}) {
+  for (const char* answer :
+       {"B", "b", "(B)", "B.", "B) the red one", "The answer is B", "Answer: (b)", "It must be (B), not the first.", "I think B"}) {
     EXPECT_EQ(choiceAccuracy(answer, {"B"}), 1.0) << answer;
   }
   for (const char* answer : {"A", "", "The answer is C, B is wrong", "A man and a Boat", "B or C", "Bad"}) {

@@ -20,7 +20,9 @@ DatasetOptions plainOptions() {
   return options;
 }
 
-Dataset read(const ScratchFolder& scratch, const std::string& text) { return readDataset(scratch.write("set.jsonl", text), plainOptions()); }
+Dataset read(const ScratchFolder& scratch, const std::string& text) {
+  return readDataset(scratch.write("set.jsonl", text), plainOptions());
+}
 
 // subject and reason of the refusal
 Error refusal(const ScratchFolder& scratch, const std::string& text) {
@@ -37,9 +39,9 @@ const std::string kGood = R"({"media": "a.mp4", "question": "What?", "answers": 
 
 TEST(Dataset, ReadsWhatALineSays) {
   const ScratchFolder scratch;
-  const Dataset set = read(scratch, kGood + "\n\n" +
-                                        R"({"id": "q2", "media": ["b.png", "c/d.mp4"], "question": "{image#1} or {image#2}?", "answers": "one", )" +
-                                        R"("metric": "time", "frames": 8, "group": "when", "tolerance_s": 2.5})" + "\n");
+  const Dataset set = read(
+      scratch, kGood + "\n\n" + R"({"id": "q2", "media": ["b.png", "c/d.mp4"], "question": "{image#1} or {image#2}?", "answers": "one", )" +
+                   R"("metric": "time", "frames": 8, "group": "when", "tolerance_s": 2.5})" + "\n");
   EXPECT_EQ(set.name, "set");
   ASSERT_EQ(set.items.size(), 2U);
   EXPECT_EQ(set.items[0].id, "1");
@@ -101,7 +103,9 @@ TEST(Dataset, FingerprintFollowsContentNotPlace) {
 
 TEST(Dataset, TheBundledSetAsksEveryKindAndAtLeastTwelveOfEveryVideo) {
   DatasetOptions options = plainOptions();
-  options.kindOf = [](const std::string& path) { return path.ends_with(".png") || path.ends_with(".jpg") ? MediaKind::kImage : MediaKind::kVideo; };
+  options.kindOf = [](const std::string& path) {
+    return path.ends_with(".png") || path.ends_with(".jpg") ? MediaKind::kImage : MediaKind::kVideo;
+  };
   const Dataset set = readDataset(std::string(WINNOW_SOURCE_DIR) + "/resources/demo/evaluation/samples.jsonl", options);
   std::map<std::string, int> kinds;
   std::map<std::string, int> videos;

@@ -18,7 +18,8 @@ using test::ScratchFolder;
 // Knows a made-up answer for every question and recipe; can be interrupted after some calls.
 class ScriptedAnswerer final : public Answerer {
  public:
-  std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes, const InterruptToken& interrupt) override {
+  std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes,
+                                    const InterruptToken& interrupt) override {
     if (calls++ == interruptAt) throw Interrupted(Interrupt::kStop);
     std::vector<RecipeAnswer> given;
     for (const RecipeSpec& recipe : recipes) {
@@ -115,12 +116,14 @@ TEST(EvaluationRun, AsksEveryItemUnderEveryRecipeAndSeedOnce) {
   ItemLog log(scratch.file("log.jsonl"), "s");
   ScriptedAnswerer answerer;
   int last = 0;
-  const auto outcome = runEvaluation(items(4), plan(), answerer, log, [&](int done, int asked, int planned) {
-    EXPECT_EQ(done, asked);
-    EXPECT_GT(done, last);
-    EXPECT_EQ(planned, 4 * 9);
-    last = done;
-  }, {});
+  const auto outcome = runEvaluation(items(4), plan(), answerer, log,
+                                     [&](int done, int asked, int planned) {
+                                       EXPECT_EQ(done, asked);
+                                       EXPECT_GT(done, last);
+                                       EXPECT_EQ(planned, 4 * 9);
+                                       last = done;
+                                     },
+                                     {});
   EXPECT_EQ(outcome, EvaluationOutcome::kComplete);
   EXPECT_EQ(answerer.asked, 4 * 9);  // full once, four recipes with two seeds
   EXPECT_EQ(last, 4 * 9);

@@ -40,7 +40,9 @@ TEST(Importers, MileBenchPlacesImagesAndTurnsChoicesIntoLetters) {
   ASSERT_EQ(set.items.size(), 2U);
   EXPECT_EQ(set.items[0].id, "7");
   EXPECT_EQ(set.items[0].media.at(1).path, scratch.file("images/b.jpg"));
-  EXPECT_EQ(set.items[0].question, "Choose.\nIs {image#2} after {image#1}?\nChoice list:\nA. Yes, it is\nB. No\nAnswer with the option's letter from the given choices directly.");
+  EXPECT_EQ(set.items[0].question,
+            "Choose.\nIs {image#2} after {image#1}?\nChoice list:\nA. Yes, it is\nB. No\nAnswer with the option's letter from the given "
+            "choices directly.");
   EXPECT_EQ(set.items[0].golds, std::vector<std::string>{"B"});
   EXPECT_EQ(set.items[0].metric, AnswerMetric::kAccuracy);
   EXPECT_EQ(set.items[1].golds, std::vector<std::string>{"a dog runs"});
@@ -63,7 +65,8 @@ TEST(Importers, DocVqa) {
 
 TEST(Importers, TextVqa) {
   const ScratchFolder scratch;
-  const std::string text = R"({"dataset_type": "val", "data": [{"question": "what brand?", "image_id": "003a8ae2ef43b901", "question_id": 34602,
+  const std::string text =
+      R"({"dataset_type": "val", "data": [{"question": "what brand?", "image_id": "003a8ae2ef43b901", "question_id": 34602,
     "answers": ["nokia", "nokia", "nokia", "nokia", "toshiba", "nokia", "nokia", "nokia", "nokia", "nokia"]}]})";
   const Dataset set = import(scratch, DatasetFormat::kTextVqa, text);
   EXPECT_EQ(set.items.at(0).media.at(0).path, scratch.file("train_images/003a8ae2ef43b901.jpg"));
@@ -74,7 +77,8 @@ TEST(Importers, TextVqa) {
 
 TEST(Importers, ChartQa) {
   const ScratchFolder scratch;
-  const Dataset set = import(scratch, DatasetFormat::kChartQa, R"([{"imgname": "41699051005347.png", "query": "How many bars?", "label": "14"},
+  const Dataset set =
+      import(scratch, DatasetFormat::kChartQa, R"([{"imgname": "41699051005347.png", "query": "How many bars?", "label": "14"},
     {"imgname": "two.png", "query": "Which year?", "label": 2019}])");
   ASSERT_EQ(set.items.size(), 2U);
   EXPECT_EQ(set.items[0].media.at(0).path, scratch.file("png/41699051005347.png"));
@@ -87,12 +91,15 @@ TEST(Importers, Ai2dReadsAFolderOfDiagrams) {
   std::filesystem::create_directories(scratch.file("ai2d/questions"));
   scratch.write("ai2d/questions/1.png.json", R"({"imageName": "1.png", "questions": {"What does 2 show?": {"abcLabel": false,
     "answerTexts": ["crust", "mantle", "core", "sea"], "correctAnswer": 2, "questionId": "1.png-0"}}})");
-  scratch.write("ai2d/questions/0.png.json", R"({"imageName": "0.png", "questions": {"Which is it?": {"answerTexts": ["a", "b"], "correctAnswer": 0, "questionId": "0.png-3"}}})");
+  scratch.write(
+      "ai2d/questions/0.png.json",
+      R"({"imageName": "0.png", "questions": {"Which is it?": {"answerTexts": ["a", "b"], "correctAnswer": 0, "questionId": "0.png-3"}}})");
   const Dataset set = importDataset(scratch.file("ai2d/questions"), DatasetFormat::kAi2d, {}, plainOptions());
   ASSERT_EQ(set.items.size(), 2U);
   EXPECT_EQ(set.items[1].id, "1.png-0");
   EXPECT_EQ(set.items[1].media.at(0).path, scratch.file("ai2d/images/1.png"));
-  EXPECT_EQ(set.items[1].question, "What does 2 show?\nA. crust\nB. mantle\nC. core\nD. sea\nAnswer with the option's letter from the given choices directly.");
+  EXPECT_EQ(set.items[1].question,
+            "What does 2 show?\nA. crust\nB. mantle\nC. core\nD. sea\nAnswer with the option's letter from the given choices directly.");
   EXPECT_EQ(set.items[1].golds, std::vector<std::string>{"C"});
 }
 
@@ -105,13 +112,19 @@ TEST(Importers, RefuseWhatDoesNotFitWithTheEntrysNumber) {
   refuses(DatasetFormat::kDocVqa, "[]", "no \"data\"");
   refuses(DatasetFormat::kDocVqa, R"({"data": []})", "holds no question");
   refuses(DatasetFormat::kDocVqa, R"({"data": 3})", "no list of questions");
-  refuses(DatasetFormat::kDocVqa, R"({"data": [{"questionId": 1, "question": "?", "image": "a.png", "answers": []}]})", "entry 1: has no answers");
-  refuses(DatasetFormat::kDocVqa, R"({"data": [{"questionId": 1, "question": "?", "image": "missing.png", "answers": ["x"]}]})", "missing.png: no such file");
+  refuses(DatasetFormat::kDocVqa, R"({"data": [{"questionId": 1, "question": "?", "image": "a.png", "answers": []}]})",
+          "entry 1: has no answers");
+  refuses(DatasetFormat::kDocVqa, R"({"data": [{"questionId": 1, "question": "?", "image": "missing.png", "answers": ["x"]}]})",
+          "missing.png: no such file");
   refuses(DatasetFormat::kChartQa, R"([{"imgname": "a.png", "query": "?", "label": "1"}, {"imgname": "a.png", "query": "?"}])", "entry 2");
-  refuses(DatasetFormat::kMileBench, R"({"data": [{"sample_id": 1, "task_instance": {"context": "?", "images_path": ["a.png"], "choice_list": ["x"]}, "response": "y"}]})",
-          "none of the choices");
+  refuses(
+      DatasetFormat::kMileBench,
+      R"({"data": [{"sample_id": 1, "task_instance": {"context": "?", "images_path": ["a.png"], "choice_list": ["x"]}, "response": "y"}]})",
+      "none of the choices");
   refuses(DatasetFormat::kAi2d, R"({"imageName": "a.png"})", "no \"imageName\" with \"questions\"");
-  refuses(DatasetFormat::kAi2d, R"({"imageName": "a.png", "questions": {"?": {"answerTexts": ["x"], "correctAnswer": 1, "questionId": "q"}}})", "none of the choices");
+  refuses(DatasetFormat::kAi2d,
+          R"({"imageName": "a.png", "questions": {"?": {"answerTexts": ["x"], "correctAnswer": 1, "questionId": "q"}}})",
+          "none of the choices");
   EXPECT_EQ(datasetFormat("docvqa"), DatasetFormat::kDocVqa);
   EXPECT_FALSE(datasetFormat("coco").has_value());
 }

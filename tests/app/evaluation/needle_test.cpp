@@ -121,7 +121,8 @@ TEST(NeedleVideo, IsTheSameEveryTimeAndOpensByName) {
 
 TEST(NeedleVideo, RefusesMalformedNames) {
   EXPECT_FALSE(needleSpec("clip.mp4"));
-  for (const char* name : {"needle:", "needle:64:50", "needle:64:50:1x", "needle:64:101:0", "needle:2:50:0", "needle:9999:50:0", "needle:64:50:-1"}) {
+  for (const char* name :
+       {"needle:", "needle:64:50", "needle:64:50:1x", "needle:64:101:0", "needle:2:50:0", "needle:9999:50:0", "needle:64:50:-1"}) {
     EXPECT_THROW(needleSpec(name), Exception) << name;
   }
 }

@@ -7,7 +7,8 @@
 namespace winnow::app {
 namespace {
 
-double valueOf(const std::string& paper, const std::string& benchmark, const std::string& model, const std::string& method, double retention) {
+double valueOf(const std::string& paper, const std::string& benchmark, const std::string& model, const std::string& method,
+               double retention) {
   for (const PaperValue& value : paperValues(paper)) {
     if (value.benchmark == benchmark && value.model == model && value.method == method && value.retention == retention) return value.score;
   }

@@ -30,7 +30,8 @@ class ReportTest : public ::testing::Test {
     add("b", "random@0.5", 0, "other", 0.0, 0.55);
   }
 
-  void add(const std::string& item, const std::string& recipe, std::uint64_t seed, const std::string& answer, double score, double achieved) {
+  void add(const std::string& item, const std::string& recipe, std::uint64_t seed, const std::string& answer, double score,
+           double achieved) {
     AnswerRecord record;
     record.item = item;
     record.recipe = recipe;

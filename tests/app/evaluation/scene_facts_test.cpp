@@ -21,7 +21,8 @@ TEST(SceneFacts, JudgesAsTheScriptThatMadeTheWorld) {
     const std::string kind = line.at("kind");
     const std::string truth = line.at("truth");
     const std::string answer = line.at("answer");
-    const bool right = kind == "when" ? timeIsRight(truth, answer, manifest.at("interval_s")) : factsAreRight(kind, line.at("question"), truth, answer);
+    const bool right =
+        kind == "when" ? timeIsRight(truth, answer, manifest.at("interval_s")) : factsAreRight(kind, line.at("question"), truth, answer);
     EXPECT_EQ(right, line.at("right").get<bool>()) << text << "\nrebuild with tests/golden/make/make_scene_facts_golden.py";
   }
   EXPECT_EQ(seen, manifest.at("cases").get<int>());

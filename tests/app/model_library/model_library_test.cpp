@@ -53,8 +53,8 @@ TEST_F(ModelLibraryTest, SaysWhatIsWrong) {
   EXPECT_EQ(problem(), ModelProblem::kNoWeights);
   write(m + QStringLiteral("/pytorch_model.bin"), "PK");
   EXPECT_EQ(problem(), ModelProblem::kPickleWeights);
-  for (const QByteArray& config : {QByteArray("{"), QByteArray("[]"), QByteArray("{}"), QByteArray(R"({"model_type": 7})"),
-                                   QByteArray(2 << 20, '[')}) {
+  for (const QByteArray& config :
+       {QByteArray("{"), QByteArray("[]"), QByteArray("{}"), QByteArray(R"({"model_type": 7})"), QByteArray(2 << 20, '[')}) {
     write(m + QStringLiteral("/config.json"), config);
     EXPECT_EQ(problem(), ModelProblem::kDamagedConfig) << config.left(20).toStdString();
   }

@@ -130,8 +130,9 @@ TEST(RecipeJson, OneBadEntryDoesNotHideTheOthers) {
 
 // As much of JSON Schema as resources/recipe.schema.json uses; an unknown keyword is a failure, so that none is overlooked.
 void expectFits(const json& schema, const json& value, const std::string& where) {
-  static const std::set<std::string> kKnown = {"$schema", "title", "description", "default", "type", "required", "additionalProperties", "properties",
-                                               "const", "enum", "maxLength", "minimum", "maximum", "exclusiveMinimum"};
+  static const std::set<std::string> kKnown = {
+      "$schema",    "title", "description", "default",   "type",    "required", "additionalProperties",
+      "properties", "const", "enum",        "maxLength", "minimum", "maximum",  "exclusiveMinimum"};
   for (const auto& [keyword, rule] : schema.items()) {
     ASSERT_TRUE(kKnown.contains(keyword)) << where << ": the test does not know " << keyword;
     if (keyword == "const") {
@@ -140,8 +141,9 @@ void expectFits(const json& schema, const json& value, const std::string& where)
       EXPECT_NE(std::find(rule.begin(), rule.end(), value), rule.end()) << where;
     } else if (keyword == "type") {
       const auto is = [&](const std::string& type) {
-        return (type == "object" && value.is_object()) || (type == "string" && value.is_string()) || (type == "number" && value.is_number()) ||
-               (type == "integer" && value.is_number_integer()) || (type == "boolean" && value.is_boolean());
+        return (type == "object" && value.is_object()) || (type == "string" && value.is_string()) ||
+               (type == "number" && value.is_number()) || (type == "integer" && value.is_number_integer()) ||
+               (type == "boolean" && value.is_boolean());
       };
       bool any = false;
       for (const json& type : rule.is_array() ? rule : json::array({rule})) any = any || is(type.get<std::string>());
@@ -180,7 +182,8 @@ TEST(RecipeJson, TheWriterKeepsToTheSchema) {
   for (const auto& [name, property] : schema["properties"].items()) {
     EXPECT_TRUE(name == "$schema" || full.contains(name)) << "the writer never writes " << name;
   }
-  for (const auto& [name, property] : schema["properties"]["parts"]["properties"].items()) EXPECT_TRUE(full["parts"].contains(name)) << name;
+  for (const auto& [name, property] : schema["properties"]["parts"]["properties"].items())
+    EXPECT_TRUE(full["parts"].contains(name)) << name;
 }
 
 }  // namespace

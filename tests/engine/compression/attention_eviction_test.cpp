@@ -145,8 +145,8 @@ TEST(AttentionEviction, H2oExample) {
   EXPECT_NEAR(sums[8], 0.200000, 1e-5);
 }
 
-// D2O: slot 3 is the least attended; its cosines to the kept keys are 0.750789, 0.813868, 0.983860, so the threshold moves to 0.936719 and it
-// is merged into slot 2. The newest token's key is made orthogonal so that it is no target.
+// D2O: slot 3 is the least attended; its cosines to the kept keys are 0.750789, 0.813868, 0.983860, so the threshold moves to 0.936719 and
+// it is merged into slot 2. The newest token's key is made orthogonal so that it is no target.
 TEST(AttentionEviction, D2oExample) {
   KvCache cache(shape_of(1, 1, 2));
   const auto pairs = [](std::vector<double> numbers) {
@@ -233,7 +233,8 @@ TEST(RatioRemoval, HoldsTheShareOverTenThousandTokens) {
     ASSERT_EQ(tokens_of(stream.cache, 0, 0), tokens_of(stream.cache, 0, 1));
   }
   const Rows tokens = tokens_of(stream.cache, 0, 0);
-  for (std::int32_t token = 0; token < 15; ++token) EXPECT_EQ(tokens[static_cast<std::size_t>(token)], token) << "the first 15 are before the place";
+  for (std::int32_t token = 0; token < 15; ++token)
+    EXPECT_EQ(tokens[static_cast<std::size_t>(token)], token) << "the first 15 are before the place";
 }
 
 TEST(RatioRemoval, FallsBackToTheMiddleOfAShortEvent) {

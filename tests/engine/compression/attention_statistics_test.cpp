@@ -19,8 +19,8 @@ std::vector<Modality> all_text(std::int64_t n) { return std::vector<Modality>(st
 
 // Statistics straight from the definition, in double.
 struct Dense {
-  at::Tensor sums;     // [Hkv, n]
-  at::Tensor squares;  // [Hkv, n]
+  at::Tensor sums;                                  // [Hkv, n]
+  at::Tensor squares;                               // [Hkv, n]
   std::vector<at::Tensor> past_sums, past_squares;  // per kv head
   double entropy = 0.0;
   std::vector<std::int64_t> zeros;

@@ -89,8 +89,8 @@ TEST(LowerBound, CountsProtectedSlotsAndTheLeastShare) {
   EXPECT_EQ(lower_bound_slots({0.5, {}}, 100, 33, 0.0), 33);
   EXPECT_EQ(lower_bound_slots({0.5, {}}, 20, 33, 0.0), 20);
   EXPECT_EQ(lower_bound_slots({0.5, {}}, 1000, 1, 0.01), 10);
-  EXPECT_EQ(lower_bound_slots({0.01, {}}, 1000, 1, 0.01), 3);    // ceil(0.0025 * 1000)
-  EXPECT_EQ(lower_bound_slots({1.0, 10}, 1000, 1, 0.01), 3);     // 10 of 1000 is the same share
+  EXPECT_EQ(lower_bound_slots({0.01, {}}, 1000, 1, 0.01), 3);  // ceil(0.0025 * 1000)
+  EXPECT_EQ(lower_bound_slots({1.0, 10}, 1000, 1, 0.01), 3);   // 10 of 1000 is the same share
   EXPECT_EQ(lower_bound_slots({0.5, {}}, 0, 5, 0.0), 0);
 }
 

@@ -131,7 +131,9 @@ class NextDecodePolicy : public ::testing::Test {
     return next_decode_policy(previous, recipe, compressor, cache_);
   }
 
-  static const std::vector<std::int64_t>& caps_of(const DecodePolicy& policy) { return dynamic_cast<const RecencyEviction&>(policy).caps(); }
+  static const std::vector<std::int64_t>& caps_of(const DecodePolicy& policy) {
+    return dynamic_cast<const RecencyEviction&>(policy).caps();
+  }
 
   static RecipeSpec streaming(double retention) {
     RecipeSpec spec;

@@ -118,8 +118,7 @@ TEST(Att8, TextPrior) {
   const TextPriorScorer scorer;
   LayerStatistics layer;
   layer.by_rows.push_back(attention_statistics(att8_view(), att8_segment(), scorer.needs().attention.front()));
-  expect_near(scorer.score(layer, att8_segment()).row(0),
-              {6.380501, 1.882753, 0.884301, 0.432670, 1.069459, 3.495611, 3.306912, 3.308796});
+  expect_near(scorer.score(layer, att8_segment()).row(0), {6.380501, 1.882753, 0.884301, 0.432670, 1.069459, 3.495611, 3.306912, 3.308796});
 }
 
 TEST(Att8, MedaKeeps) {
@@ -188,9 +187,7 @@ TEST(Att8, SquaresMeansAndDeviations) {
 }
 
 // P = rnd(0.3 * 5) + 1 = 3: sink 0, last 7, and 4 by deviation.
-TEST(Att8, RocoKeeps) {
-  EXPECT_EQ(kept(composition_of("roco", {{"sinks", "1"}, {"guarded", "1"}}), 5), (Rows{0, 1, 2, 4, 7}));
-}
+TEST(Att8, RocoKeeps) { EXPECT_EQ(kept(composition_of("roco", {{"sinks", "1"}, {"guarded", "1"}}), 5), (Rows{0, 1, 2, 4, 7})); }
 
 TEST(Att8, EliteTokensAndImportance) {
   const EliteAttention strict = elite_attention(att8_view(), att8_segment(), {0.9, false});

@@ -23,11 +23,9 @@ inline std::vector<at::Tensor> dense_logits(const LayerView& view) {
   for (std::int64_t q = 0; q < heads; ++q) {
     const std::int64_t kv = q / group;
     const at::Tensor query = view.query[q].to(at::kDouble) * view.scale;
-    const at::Tensor own =
-        at::mm(query, view.key[kv].to(at::kDouble).t()).masked_fill(future, -std::numeric_limits<double>::infinity());
-    const at::Tensor past = view.past_keys.empty()
-                                ? at::zeros({n, 0}, at::kDouble)
-                                : at::mm(query, view.past_keys[static_cast<std::size_t>(kv)].to(at::kDouble).t());
+    const at::Tensor own = at::mm(query, view.key[kv].to(at::kDouble).t()).masked_fill(future, -std::numeric_limits<double>::infinity());
+    const at::Tensor past = view.past_keys.empty() ? at::zeros({n, 0}, at::kDouble)
+                                                   : at::mm(query, view.past_keys[static_cast<std::size_t>(kv)].to(at::kDouble).t());
     logits.push_back(at::cat({past, own}, 1));
   }
   return logits;
@@ -57,7 +55,7 @@ inline LayerView att8_view(std::int64_t layer = 0) {
   LayerView view;
   view.layer = layer;
   view.key = at::tensor({2., 0., 1., 1., 0., 1., 1., -1., 0., 2., 1., 0., -1., 1., 0., 1.}).to(at::kFloat).view({1, 8, 2});
-  view.query = at::tensor({1., 0., 0., 1., 1., 1., 1., 0., 0., 1., 1., 1., 2., 0., 0., 1.,    // head 0
+  view.query = at::tensor({1., 0., 0., 1., 1., 1., 1., 0., 0., 1., 1., 1., 2., 0., 0., 1.,   // head 0
                            0., 1., 1., 0., 1., 0., 0., 1., 1., 1., 0., 2., 1., 0., 1., 1.})  // head 1
                    .to(at::kFloat)
                    .view({2, 8, 2});

@@ -32,8 +32,8 @@ struct Event {
 };
 
 struct Past {
-  std::int32_t tokens = 0;           // seen earlier
-  std::vector<std::int64_t> slots;   // retained per kv head
+  std::int32_t tokens = 0;          // seen earlier
+  std::vector<std::int64_t> slots;  // retained per kv head
 };
 
 Event compress(const RecipeSpec& spec, const Modalities& modality, const Past& past = {}) {
@@ -189,10 +189,17 @@ TEST_P(MethodSuite, SurvivesAwkwardSegments) {
   using enum Modality;
   Modalities interleaved;
   for (int i = 0; i < 120; ++i) interleaved.push_back(i % 7 < 4 ? kVisual : kText);
-  const std::vector<Modalities> segments = {
-      image_then_text(0, 0, 1),   image_then_text(0, 1, 0),   image_then_text(0, 0, 32),  image_then_text(0, 0, 33),
-      image_then_text(0, 0, 34),  image_then_text(0, 40, 0),  image_then_text(0, 60, 10), image_then_text(40, 60, 0),
-      image_then_text(0, 0, 100), image_then_text(10, 50, 1), interleaved};
+  const std::vector<Modalities> segments = {image_then_text(0, 0, 1),
+                                            image_then_text(0, 1, 0),
+                                            image_then_text(0, 0, 32),
+                                            image_then_text(0, 0, 33),
+                                            image_then_text(0, 0, 34),
+                                            image_then_text(0, 40, 0),
+                                            image_then_text(0, 60, 10),
+                                            image_then_text(40, 60, 0),
+                                            image_then_text(0, 0, 100),
+                                            image_then_text(10, 50, 1),
+                                            interleaved};
   for (const Modalities& modality : segments) {
     for (const double retention : {0.001, 0.2, 0.7}) {
       SCOPED_TRACE(::testing::Message() << modality.size() << " tokens, retention " << retention);

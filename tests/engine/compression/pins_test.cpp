@@ -229,8 +229,9 @@ TEST(PinnedRecipes, AnyLegalMixtureKeepsItsPins) {
     if (pick(0, 3) == 0) spec.scope = pick(0, 1) == 0 ? "all" : "visual";
     if (pick(0, 3) == 0) spec.granularity = pick(0, 1) == 0 ? "head" : "layer";
     if (pick(0, 4) == 0) spec.budget_tokens = static_cast<int>(pick(1, 80));
-    SCOPED_TRACE(::testing::Message() << spec.method << " + " << spec.allocator << " + " << spec.scorer << " + " << spec.reducer << ", scope "
-                                      << spec.scope << ", budget " << spec.budget_tokens.value_or(0) << ", retention " << spec.retention);
+    SCOPED_TRACE(::testing::Message() << spec.method << " + " << spec.allocator << " + " << spec.scorer << " + " << spec.reducer
+                                      << ", scope " << spec.scope << ", budget " << spec.budget_tokens.value_or(0) << ", retention "
+                                      << spec.retention);
     std::optional<PinnedConversation> conversation;
     try {
       conversation.emplace(spec);

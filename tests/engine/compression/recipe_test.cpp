@@ -83,7 +83,8 @@ TEST(Recipe, RefusesTurnPoliciesAndPositionsThatCannotBe) {
     spec.scorer = "snapkv";
   });
   EXPECT_EQ(votes.subject, "event_at_first_decode");
-  EXPECT_EQ(votes.reason, "the first answer token's attention can only be added to accumulated attention; window-votes is made of other numbers");
+  EXPECT_EQ(votes.reason,
+            "the first answer token's attention can only be added to accumulated attention; window-votes is made of other numbers");
 }
 
 TEST(Recipe, RefusesPartsThatDoNotFit) {
@@ -140,8 +141,8 @@ TEST(Recipe, TakesPartsFromOtherMethods) {
 
 TEST(Recipe, RefusesMixturesThatCannotWork) {
   const auto subject = [](const RecipeSpec& spec) { return refusal([&] { Recipe::from_spec(spec); }).subject; };
-  EXPECT_EQ(subject(mixed("h2o", "", "snapkv", "")), "scorer");        // cannot follow decode rows
-  EXPECT_EQ(subject(mixed("h2o", "prefixkv", "", "")), "allocator");   // made for one event
+  EXPECT_EQ(subject(mixed("h2o", "", "snapkv", "")), "scorer");       // cannot follow decode rows
+  EXPECT_EQ(subject(mixed("h2o", "prefixkv", "", "")), "allocator");  // made for one event
   EXPECT_EQ(subject(mixed("h2o", "", "", "nearest-index")), "reducer");
   EXPECT_EQ(subject(mixed("snapkv", "", "", "value-push")), "reducer");
   EXPECT_EQ(subject(mixed("cam", "", "", "", "", "layer")), "granularity");
@@ -255,7 +256,9 @@ TEST(Recipes, EveryOptionSaysWhatItTakes) {
       std::vector<std::string> accepted = option.words;
       std::vector<std::string> refused = {"no such word"};
       if (option.type == OptionType::kWhole) {
-        accepted = {option.otherwise, std::to_string(static_cast<std::int64_t>(option.odd ? option.high - (static_cast<std::int64_t>(option.high) % 2 == 0) : option.high)),
+        accepted = {option.otherwise,
+                    std::to_string(static_cast<std::int64_t>(option.odd ? option.high - (static_cast<std::int64_t>(option.high) % 2 == 0)
+                                                                        : option.high)),
                     std::to_string(static_cast<std::int64_t>(option.low))};
         refused.push_back(std::to_string(static_cast<std::int64_t>(option.high) + 1));
         if (option.odd) refused.push_back("4");

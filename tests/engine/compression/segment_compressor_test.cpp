@@ -194,8 +194,8 @@ TEST(SegmentCompressor, TheFirstAnswerTokenIsSeenByEarlierSlotsToo) {
   const std::vector<float> past(before.past_sums.begin(), before.past_sums.end());
   DecodeRow row;
   row.probabilities = {std::vector<float>(3 + 41, 0.0F), std::vector<float>(5 + 41, 0.0F)};
-  row.probabilities[1][4] = 0.25F;   // the last earlier slot
-  row.probabilities[1][5] = 0.5F;    // the segment's first
+  row.probabilities[1][4] = 0.25F;    // the last earlier slot
+  row.probabilities[1][5] = 0.5F;     // the segment's first
   row.probabilities[1][45] = 0.125F;  // itself
   compressor.add_first_token();
   compressor.on_first_token(0, row);
@@ -224,7 +224,7 @@ TEST(SegmentCompressor, SinksBelongToTheStartOfTheConversation) {
     return SegmentCompressor(recipe, segment_of(modality(), 1, 4, 2, first_original)).plan(0).kept[0].front();
   };
   EXPECT_EQ(first_kept(0), 0);
-  EXPECT_EQ(first_kept(2), 0);    // rows 0 and 1 are tokens 2 and 3
+  EXPECT_EQ(first_kept(2), 0);     // rows 0 and 1 are tokens 2 and 3
   EXPECT_EQ(first_kept(500), 50);  // a plain window
 }
 

@@ -24,7 +24,8 @@ constexpr double kTolerance = 1e-5;
 void expect_near(const at::Tensor& actual, const std::vector<double>& expected) {
   const at::Tensor flat = actual.to(at::kDouble).contiguous().view({-1});
   ASSERT_EQ(flat.numel(), std::ssize(expected));
-  for (std::int64_t i = 0; i < flat.numel(); ++i) EXPECT_NEAR(flat[i].item<double>(), expected[static_cast<std::size_t>(i)], kTolerance) << i;
+  for (std::int64_t i = 0; i < flat.numel(); ++i)
+    EXPECT_NEAR(flat[i].item<double>(), expected[static_cast<std::size_t>(i)], kTolerance) << i;
 }
 
 void expect_near(const std::vector<float>& actual, const std::vector<double>& expected) {
@@ -163,7 +164,8 @@ TEST_F(EmsFixture, MaskedTokensMayCountLiterally) {
 }
 
 // A cache with shared slots of random content, of `tokens` tokens in the table.
-KvCache random_shared_cache(std::int64_t slots, std::int64_t shared_slots, std::int32_t tokens, std::int64_t head_dim, SharedEntries::Rotation rotation) {
+KvCache random_shared_cache(std::int64_t slots, std::int64_t shared_slots, std::int32_t tokens, std::int64_t head_dim,
+                            SharedEntries::Rotation rotation) {
   at::manual_seed(5);
   KvCache cache(shape_of(1, head_dim, 10000.0));
   Rows original(static_cast<std::size_t>(slots));
@@ -205,9 +207,8 @@ Dense dense_of(const KvCache& cache) {
       std::int64_t later = 0;
       for (std::size_t j = i + 1; j < table.size(); ++j) later += table.slot[j] >= 0 ? 1 : 0;
       for (std::size_t slot = 0; slot < direct.size(); ++slot) later += direct[slot] && original[slot] > table.original[i] ? 1 : 0;
-      const double position = table.rotation == SharedEntries::Rotation::kByOriginal
-                                  ? table.original[i]
-                                  : static_cast<double>(newest - later);
+      const double position =
+          table.rotation == SharedEntries::Rotation::kByOriginal ? table.original[i] : static_cast<double>(newest - later);
       const std::int64_t half = key.size(0) / 2;
       at::Tensor turned = at::empty_like(key);
       for (std::int64_t c = 0; c < half; ++c) {
@@ -274,7 +275,8 @@ TEST_P(SharedAttention, ASegmentAfterItSeesTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllRotations, SharedAttention,
-                         ::testing::Values(SharedEntries::Rotation::kStored, SharedEntries::Rotation::kByRank, SharedEntries::Rotation::kByOriginal));
+                         ::testing::Values(SharedEntries::Rotation::kStored, SharedEntries::Rotation::kByRank,
+                                           SharedEntries::Rotation::kByOriginal));
 
 TEST(SharedEntryMerging, HoldsItsLimitsOverTenThousandTokens) {
   constexpr std::int64_t kCap = 12;

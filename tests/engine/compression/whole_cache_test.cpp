@@ -170,12 +170,14 @@ TEST(WholeCache, EveryMethodOverThreeTurns) {
     conversation.decode(12);
     for (const Modalities& next : {of(0, 45), of(60, 20)}) {
       const auto outcome = conversation.turn(recipe, next);
-      const bool nothing_new = parts.scope == Scope::kVisual && next.front() == Modality::kText;  // the share of visual tokens is met already
+      const bool nothing_new =
+          parts.scope == Scope::kVisual && next.front() == Modality::kText;  // the share of visual tokens is met already
       ASSERT_EQ(outcome.compressed, !nothing_new);
       if (nothing_new) continue;
-      const std::int64_t seen = parts.scope == Scope::kAll ? std::ssize(conversation.origins())
-                                                           : std::count_if(conversation.origins().begin(), conversation.origins().end(),
-                                                                           [](const TokenOrigin& o) { return o.modality == Modality::kVisual; });
+      const std::int64_t seen = parts.scope == Scope::kAll
+                                    ? std::ssize(conversation.origins())
+                                    : std::count_if(conversation.origins().begin(), conversation.origins().end(),
+                                                    [](const TokenOrigin& o) { return o.modality == Modality::kVisual; });
       EXPECT_EQ(sum(outcome.budgets), static_cast<std::int64_t>(std::floor(0.4 * static_cast<double>(kLayers * seen) + 0.5)));
       for (std::int64_t layer = 0; layer < kLayers; ++layer) {
         for (std::int64_t head = 0; head < 2; ++head) {
@@ -216,7 +218,8 @@ TEST(WholeCache, OnAFullCacheItIsTheEventOfOnePrefill) {
     in_two.turn(Recipe::from_spec(spec_of("full", 1.0, TurnPolicy::kSegment)), of(60, 0), keys.narrow(1, 0, 60), queries.narrow(1, 0, 60));
     ASSERT_TRUE(in_two.turn(recipe, of(0, 40), keys.narrow(1, 60, 40), queries.narrow(1, 60, 40)).compressed);
     for (std::int64_t layer = 0; layer < 2; ++layer) {
-      for (std::int64_t head = 0; head < 2; ++head) EXPECT_EQ(in_two.tokens(layer, head), at_once.tokens(layer, head)) << layer << " " << head;
+      for (std::int64_t head = 0; head < 2; ++head)
+        EXPECT_EQ(in_two.tokens(layer, head), at_once.tokens(layer, head)) << layer << " " << head;
     }
   }
 }
@@ -230,7 +233,7 @@ TEST(WholeCache, AccumulatedAttentionOfEarlierTurnsCounts) {
     SCOPED_TRACE(method);
     RecipeSpec spec = spec_of(method, 0.5, TurnPolicy::kWhole);
     if (std::string(method) == "d2o") spec.allocator = "uniform";  // its variances are of the new rows alone
-    spec.budget_tokens = 62;  // covers the first turn
+    spec.budget_tokens = 62;                                       // covers the first turn
     const Recipe recipe = Recipe::from_spec(spec);
     Conversation at_once(2, 4, 2);
     at_once.turn(recipe, of(60, 40), keys, queries);
@@ -238,7 +241,8 @@ TEST(WholeCache, AccumulatedAttentionOfEarlierTurnsCounts) {
     ASSERT_FALSE(in_two.turn(recipe, of(60, 0), keys.narrow(1, 0, 60), queries.narrow(1, 0, 60)).compressed);
     ASSERT_TRUE(in_two.turn(recipe, of(0, 40), keys.narrow(1, 60, 40), queries.narrow(1, 60, 40)).compressed);
     for (std::int64_t layer = 0; layer < 2; ++layer) {
-      for (std::int64_t head = 0; head < 2; ++head) EXPECT_EQ(in_two.tokens(layer, head), at_once.tokens(layer, head)) << layer << " " << head;
+      for (std::int64_t head = 0; head < 2; ++head)
+        EXPECT_EQ(in_two.tokens(layer, head), at_once.tokens(layer, head)) << layer << " " << head;
     }
   }
 }

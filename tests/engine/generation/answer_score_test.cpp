@@ -24,7 +24,8 @@ class AnswerScore : public ::testing::Test {
     LoadModel request;
     request.folder = folder;
     request.format = WeightFormat::kFp32;
-    model_ = load_folder(request, [](std::uint64_t, std::uint64_t) {}, InterruptToken());
+    model_ = load_folder(
+        request, [](std::uint64_t, std::uint64_t) {}, InterruptToken());
   }
 
   static Turn question(const Message& message, const std::string& method, double retention, int tokens) {
@@ -44,9 +45,12 @@ class AnswerScore : public ::testing::Test {
   };
   Answered answer(const Turn& turn) {
     Conversation state(model_->network->text().kv_shape());
-    ReadyTurn ready = prefill_turn(*model_, &opener_, turn, sampled_first(*model_, turn.sampling), state, nullptr, nullptr, emit_, InterruptToken());
+    ReadyTurn ready =
+        prefill_turn(*model_, &opener_, turn, sampled_first(*model_, turn.sampling), state, nullptr, nullptr, emit_, InterruptToken());
     Answered answered{{state.fork(), ready.first_logits, ready.first_step}, {}, {}};
-    answered.text = answer_turn(*model_, turn, std::move(ready), state, emit_, [] { return 0.0; }, InterruptToken()).answer;
+    answered.text = answer_turn(
+                        *model_, turn, std::move(ready), state, emit_, [] { return 0.0; }, InterruptToken())
+                        .answer;
     answered.tokens = state.answer_ids;
     return answered;
   }
@@ -63,7 +67,8 @@ class AnswerScore : public ::testing::Test {
   at::Tensor dense_logits(const Turn& turn, const std::vector<std::int64_t>& tokens, PrefillObserver* observer = nullptr) {
     Conversation empty(model_->network->text().kv_shape());
     TimingsMs timings;
-    TurnSegment segment = prepare_segment(*model_, &opener_, turn.messages, turn.pins, 64, nullptr, empty, timings, nullptr, emit_, InterruptToken());
+    TurnSegment segment =
+        prepare_segment(*model_, &opener_, turn.messages, turn.pins, 64, nullptr, empty, timings, nullptr, emit_, InterruptToken());
     const std::int64_t n = segment.tokens();
     const auto more = static_cast<std::int64_t>(tokens.size());
     segment.hidden = at::cat({segment.hidden, model_->network->text().embed(at::tensor(tokens, at::kLong))}, 0);
@@ -193,13 +198,15 @@ TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
     double hits = 0.0, heads = 0.0;
     ASSERT_EQ(scored.selection->output_error.size(), first.output.size());
     for (std::size_t layer = 0; layer < first.output.size(); ++layer) {
-      const double error = ((first.output[layer] - step.output[layer].view_as(first.output[layer])).norm() / first.output[layer].norm()).item<double>();
+      const double error =
+          ((first.output[layer] - step.output[layer].view_as(first.output[layer])).norm() / first.output[layer].norm()).item<double>();
       EXPECT_NEAR(scored.selection->output_error[layer], error, 1e-3 * (1.0 + error)) << layer;
       for (std::size_t head = 0; head < first.attention[layer].size(); ++head) {
         const std::span<const std::int32_t> kept = before.cache.original(static_cast<std::int64_t>(layer), static_cast<std::int64_t>(head));
         const at::Tensor best = std::get<1>(first.attention[layer][head].narrow(0, 0, prompt).topk(std::ssize(kept)));
         double found = 0.0;
-        for (std::int64_t i = 0; i < best.numel(); ++i) found += std::count(kept.begin(), kept.end(), best[i].item<std::int64_t>()) > 0 ? 1.0 : 0.0;
+        for (std::int64_t i = 0; i < best.numel(); ++i)
+          found += std::count(kept.begin(), kept.end(), best[i].item<std::int64_t>()) > 0 ? 1.0 : 0.0;
         hits += found / static_cast<double>(kept.size());
         heads += 1.0;
       }
@@ -212,7 +219,8 @@ TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
     double contributed = 0.0, covered = 0.0, sparse = 0.0, rows = 0.0;
     double kept_share = 0.0;
     for (std::int64_t layer = 0; layer < before.cache.shape().layers; ++layer) {
-      for (std::int64_t head = 0; head < before.cache.shape().kv_heads; ++head) kept_share += static_cast<double>(before.cache.slots(layer, head));
+      for (std::int64_t head = 0; head < before.cache.shape().kv_heads; ++head)
+        kept_share += static_cast<double>(before.cache.slots(layer, head));
     }
     kept_share /= static_cast<double>(before.cache.shape().layers * before.cache.shape().kv_heads * prompt);
     for (std::size_t i = 0; i + 1 < own.tokens.size(); ++i) {
@@ -222,7 +230,8 @@ TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
       for (const std::vector<at::Tensor>& layer : all.attention) {
         for (const at::Tensor& attention : layer) {
           const at::Tensor filtered = attention.masked_fill(attention < 0.01 * attention.max(), 0.0);
-          const at::Tensor best = std::get<1>(attention.topk(static_cast<std::int64_t>(std::floor(kept_share * static_cast<double>(row + 1)))));
+          const at::Tensor best =
+              std::get<1>(attention.topk(static_cast<std::int64_t>(std::floor(kept_share * static_cast<double>(row + 1)))));
           double own_part = 0.0, all_part = 0.0, own_best = 0.0, all_best = 0.0;
           for (std::int64_t column = 0; column < prompt; ++column) {
             const double value = filtered[column].item<double>();
@@ -254,7 +263,8 @@ TEST_F(AnswerScore, WhatTheFullCacheWouldHaveWrittenIsItsOwnAnswer) {
   Answered own = answer(turn);
   const Answered full = answer(question(turn.messages.front(), "full", 1.0, 48));
   ASSERT_NE(own.text, full.text);
-  const Agreement agreement = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken()).agreement;
+  const Agreement agreement =
+      score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken()).agreement;
   ASSERT_FALSE(agreement.differences.empty());
   // Up to the first difference both answers are the same, so there the full cache's word is that of its own answer.
   const AnswerWords words(*model_->tokenizer, full.tokens, full.text);

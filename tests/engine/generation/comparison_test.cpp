@@ -363,7 +363,9 @@ TEST_F(Comparisons, CancelAnywhereLeavesNoTrace) {
 
   const std::vector<std::function<bool(const Event&)>> moments = {
       [](const Event& event) { return std::holds_alternative<MediaSampled>(event.body); },
-      [](const Event& event) { return std::holds_alternative<Progress>(event.body) && std::get<Progress>(event.body).phase == Phase::kPrefill; },
+      [](const Event& event) {
+        return std::holds_alternative<Progress>(event.body) && std::get<Progress>(event.body).phase == Phase::kPrefill;
+      },
       [](const Event& event) { return event.column == 0 && std::holds_alternative<TextDelta>(event.body); },
       [](const Event& event) { return event.column == 0 && std::holds_alternative<Finished>(event.body); },
       [](const Event& event) { return event.column == 1 && std::holds_alternative<CacheReport>(event.body); },

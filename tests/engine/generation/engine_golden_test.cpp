@@ -39,7 +39,8 @@ TEST_P(EngineGolden, EveryCaseEqualsTransformers) {
     request.turn.recipe.method = "full";
     request.turn.recipe.retention = 1.0;
     request.turn.sampling.max_new_tokens = 64;
-    request.path = (std::filesystem::temp_directory_path() / ("winnow_golden_" + std::string(GetParam()) + "_" + name + ".safetensors")).string();
+    request.path =
+        (std::filesystem::temp_directory_path() / ("winnow_golden_" + std::string(GetParam()) + "_" + name + ".safetensors")).string();
     EventRecorder events;
     engine->handle({2, request}, events, InterruptToken());
     ASSERT_TRUE(events.last<Finished>()) << (events.last<Failed>() ? events.last<Failed>()->error.reason : "no answer");

@@ -43,8 +43,9 @@ TEST_F(FirstSteps, TwoTokensComeFromTheUncompressedCache) {
     // It counts as generated, not as a part of the prompt.
     const Finished done = finished(events);
     EXPECT_EQ(done.figures.tokens.prompt, finished(at_once).figures.tokens.prompt) << method;
-    EXPECT_EQ(done.figures.layers.front().end.text + done.figures.layers.front().end.visual + done.figures.layers.front().end.generated,
-              method == "d2o" ? report.layers.front().kept : report.layers.front().kept + static_cast<double>(done.figures.tokens.generated - 2))
+    EXPECT_EQ(
+        done.figures.layers.front().end.text + done.figures.layers.front().end.visual + done.figures.layers.front().end.generated,
+        method == "d2o" ? report.layers.front().kept : report.layers.front().kept + static_cast<double>(done.figures.tokens.generated - 2))
         << method;
     EXPECT_GE(done.figures.layers.front().end.generated, 1.0) << method;
   }

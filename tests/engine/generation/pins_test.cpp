@@ -20,7 +20,8 @@ class Pins : public TinyModel {
     std::vector<RgbImage> frames;
     for (int i = 0; i < pictures; ++i) {
       RgbImage frame{8, 8, std::vector<std::uint8_t>(192)};
-      for (std::size_t at = 0; at < frame.rgb.size(); ++at) frame.rgb[at] = static_cast<std::uint8_t>((at * 7 + static_cast<std::size_t>(i) * 31) % 251);
+      for (std::size_t at = 0; at < frame.rgb.size(); ++at)
+        frame.rgb[at] = static_cast<std::uint8_t>((at * 7 + static_cast<std::size_t>(i) * 31) % 251);
       frames.push_back(std::move(frame));
     }
     opener_.add(path, std::move(frames));
@@ -56,7 +57,8 @@ class Pins : public TinyModel {
       for (std::size_t head = 0; head < report.kept[layer].size(); ++head) {
         const auto& kept = report.kept[layer][head];
         for (const std::int32_t token : tokens) {
-          ASSERT_TRUE(std::binary_search(kept.begin(), kept.end(), token)) << "token " << token << " left layer " << layer << ", head " << head;
+          ASSERT_TRUE(std::binary_search(kept.begin(), kept.end(), token))
+              << "token " << token << " left layer " << layer << ", head " << head;
         }
       }
     }

@@ -54,7 +54,9 @@ TEST_F(Turns, CompressionFreesWhatTheReportSays) {
 TEST_F(Turns, PruningTakesVisualTokensOutOfTheNetwork) {
   const Finished full = finished(run(ask("image", "full", 1.0)));
   const std::int64_t text = full.figures.tokens.text;
-  const auto slots_of = [&](const Finished& done, std::size_t layer) { return static_cast<std::int64_t>(done.figures.layers.at(layer).kept); };
+  const auto slots_of = [&](const Finished& done, std::size_t layer) {
+    return static_cast<std::int64_t>(done.figures.layers.at(layer).kept);
+  };
   for (const std::string method : {"fastv", "fastervlm", "ivtp"}) {
     run(ForgetConversation{7});
     Turn turn = ask("image", method, 0.5, 4);
@@ -249,7 +251,8 @@ TEST_F(Turns, SlotsByOriginAddUpWhileDecodingAndAtTheEnd) {
       }
     }
     const double layers = static_cast<double>(info_.layers);
-    EXPECT_NEAR(slots / layers * static_cast<double>(info_.kv_bytes_per_token), static_cast<double>(figures.kv_bytes.end), 1.0) << method.name;
+    EXPECT_NEAR(slots / layers * static_cast<double>(info_.kv_bytes_per_token), static_cast<double>(figures.kv_bytes.end), 1.0)
+        << method.name;
   }
 }
 

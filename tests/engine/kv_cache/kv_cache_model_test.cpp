@@ -145,10 +145,16 @@ TEST_P(KvCacheModel, BehavesLikePlainVectors) {
     const std::int64_t layer = pick(0, kLayers - 1);
     switch (pick(0, 9)) {
       case 0:
-      case 1: compact(pair, layer); break;
+      case 1:
+        compact(pair, layer);
+        break;
       case 2:
-      case 3: evict(pair, layer); break;
-      case 4: truncate(pair); break;
+      case 3:
+        evict(pair, layer);
+        break;
+      case 4:
+        truncate(pair);
+        break;
       case 5:
         if (pairs.size() < 4) {
           Pair copy{pair.cache.fork(), pair.model};
@@ -157,7 +163,9 @@ TEST_P(KvCacheModel, BehavesLikePlainVectors) {
           pairs.erase(pairs.begin());
         }
         break;
-      default: append(pair, layer); break;
+      default:
+        append(pair, layer);
+        break;
     }
     for (Pair& each : pairs) check(each);
     if (HasFatalFailure()) FAIL() << "seed " << GetParam() << ", step " << step;

@@ -85,8 +85,8 @@ TEST(KvCache, GrowthMovesNoBlock) {
 TEST(KvCache, AppendsStridedInput) {
   KvCache cache(small_shape());
   const at::Tensor dense = keys_of(cache.shape(), 0, 70);
-  const at::Tensor by_token = dense.transpose(0, 1).contiguous().transpose(0, 1);        // as a fused projection leaves it
-  const at::Tensor by_column = dense.transpose(1, 2).contiguous().transpose(1, 2);       // head_dim not contiguous
+  const at::Tensor by_token = dense.transpose(0, 1).contiguous().transpose(0, 1);   // as a fused projection leaves it
+  const at::Tensor by_column = dense.transpose(1, 2).contiguous().transpose(1, 2);  // head_dim not contiguous
   std::vector<std::int32_t> original(70);
   std::iota(original.begin(), original.end(), 0);
   cache.append(0, by_token, by_column, original);

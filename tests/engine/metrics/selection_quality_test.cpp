@@ -43,7 +43,7 @@ TEST(SelectionQuality, GeneratedColumnsAreNoPromptColumns) {
   row.push_back(.9);
   row.push_back(.8);
   const std::vector<AttentionRow> rows = {row};
-  EXPECT_NEAR(coverage(rows, kVisual, 0.3), 0.0, 1e-12);   // of the top three only column 0 is the prompt's
+  EXPECT_NEAR(coverage(rows, kVisual, 0.3), 0.0, 1e-12);            // of the top three only column 0 is the prompt's
   EXPECT_NEAR(contribution(rows, kVisual, 0.2), .20 / .75, 1e-12);  // filter at .18 leaves columns 0, 3 and 5
 }
 

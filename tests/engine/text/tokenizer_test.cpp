@@ -108,8 +108,18 @@ TEST(Tokenizer, SkipsSpecialTokensAndUnknownIdsWhenDecoding) {
 
 TEST(Tokenizer, RepairsBrokenUtf8BeforeEncoding) {
   const auto tokenizer = load(small_file());
-  const Ids expected = tokenizer->encode("a\xEF\xBF\xBD" "b", SpecialText::kAsText);
-  for (const char* broken : {"a\xFF" "b", "a\xC3" "b", "a\xE2\x82" "b", "a\xF0\x9F\x98" "b"}) {
+  const Ids expected = tokenizer->encode(
+      "a\xEF\xBF\xBD"
+      "b",
+      SpecialText::kAsText);
+  for (const char* broken : {"a\xFF"
+                             "b",
+                             "a\xC3"
+                             "b",
+                             "a\xE2\x82"
+                             "b",
+                             "a\xF0\x9F\x98"
+                             "b"}) {
     EXPECT_EQ(tokenizer->encode(broken, SpecialText::kAsText), expected) << broken;
   }
   // A surrogate written as three bytes is three broken bytes, as Rust and the WHATWG decoder say.
@@ -158,11 +168,16 @@ TEST(Tokenizer, EndsWithinTwoSecondsOnTenMillionCharacters) {
   while (marks.size() < 10'000'000) marks += "\xCC\xA3\xCC\x81";
   std::string words;
   while (words.size() < 10'000'000) words += "The red circle, 12 squares. ";
-  const std::pair<const char*, std::string> inputs[] = {
-      {"letters", std::string(10'000'000, 'a')}, {"spaces", std::string(10'000'000, ' ')},   {"dots", std::string(10'000'000, '.')},
-      {"newlines", std::string(10'000'000, '\n')}, {"NUL", std::string(10'000'000, '\0')}, {"digits", std::string(10'000'000, '7')},
-      {"CJK", cjk},                                {"surrogates", broken},                 {"combining marks", marks},
-      {"words", words}};
+  const std::pair<const char*, std::string> inputs[] = {{"letters", std::string(10'000'000, 'a')},
+                                                        {"spaces", std::string(10'000'000, ' ')},
+                                                        {"dots", std::string(10'000'000, '.')},
+                                                        {"newlines", std::string(10'000'000, '\n')},
+                                                        {"NUL", std::string(10'000'000, '\0')},
+                                                        {"digits", std::string(10'000'000, '7')},
+                                                        {"CJK", cjk},
+                                                        {"surrogates", broken},
+                                                        {"combining marks", marks},
+                                                        {"words", words}};
   for (const auto& [name, text] : inputs) {
     std::size_t tokens = 0;
     std::string refused;
@@ -231,7 +246,10 @@ TEST(TokenizerFile, RefusesWhatItDoesNotKnow) {
   };
   EXPECT_EQ(with([](json& f) { f["model"]["type"] = "Unigram"; }), ErrorCode::kUnsupportedModel);
   EXPECT_EQ(with([](json& f) { f["model"]["continuing_subword_prefix"] = "##"; }), ErrorCode::kUnsupportedModel);
-  EXPECT_EQ(with([](json& f) { f["normalizer"] = {{"type", "Precompiled"}, {"precompiled_charsmap", "@@@"}}; }), ErrorCode::kUnsupportedModel);
+  EXPECT_EQ(with([](json& f) {
+              f["normalizer"] = {{"type", "Precompiled"}, {"precompiled_charsmap", "@@@"}};
+            }),
+            ErrorCode::kUnsupportedModel);
   EXPECT_EQ(with([](json& f) { f["pre_tokenizer"] = {{"type", "Metaspace"}}; }), ErrorCode::kUnsupportedModel);
   EXPECT_EQ(with([](json& f) { f["pre_tokenizer"] = nullptr; }), ErrorCode::kUnsupportedModel);
   EXPECT_EQ(with([](json& f) { f["decoder"] = nullptr; }), ErrorCode::kUnsupportedModel);
@@ -276,7 +294,9 @@ TEST(Detokenizer, HoldsBackHalfCharacters) {
   EXPECT_EQ(stream.push(0xB8), "");
   EXPECT_EQ(stream.push(0xAD), "\xE4\xB8\xAD");
   EXPECT_EQ(stream.push(0xF0), "");
-  EXPECT_EQ(stream.push('a'), "\xEF\xBF\xBD" "a");  // the character can no longer come to its end
+  EXPECT_EQ(stream.push('a'),
+            "\xEF\xBF\xBD"
+            "a");  // the character can no longer come to its end
   EXPECT_EQ(stream.push(0xC3), "");
   EXPECT_EQ(stream.push(258), "");  // special
   EXPECT_EQ(stream.flush(), "\xEF\xBF\xBD");

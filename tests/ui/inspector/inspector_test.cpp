@@ -108,7 +108,8 @@ TEST(InspectorPanel, ShowsWhatLeavesWhileTheAnswerIsWritten) {
   EXPECT_EQ(cell(0, LayerTableModel::kNow), 40.0);
   EXPECT_EQ(cell(1, LayerTableModel::kEvicted), 5.0);
   EXPECT_EQ(cell(1, LayerTableModel::kNow), 20.0);
-  EXPECT_TRUE(panel.layerBars()->describe(1).contains(QStringLiteral("5 left while writing"))) << panel.layerBars()->describe(1).toStdString();
+  EXPECT_TRUE(panel.layerBars()->describe(1).contains(QStringLiteral("5 left while writing")))
+      << panel.layerBars()->describe(1).toStdString();
   // The stored figures of the finished answer show the same.
   TurnFigures stored;
   stored.layers = report().layers;
@@ -153,7 +154,8 @@ TEST(InspectorPanel, TableTwinSortsAndCopies) {
   EXPECT_EQ(panel.table()->model()->index(0, LayerTableModel::kLayer).data().toString(), QStringLiteral("1"));
   panel.copyTable();
   EXPECT_EQ(QApplication::clipboard()->text(),
-            QStringLiteral("Layer\tBudget\tKept\tVisual\tText\tWritten\tEvicted\tNow\tKV KiB\n1\t20\t20\t10\t10\t0\t0\t20\t0.3125\n0\t40\t40\t30\t10\t0\t0\t40\t0.625\n"));
+            QStringLiteral("Layer\tBudget\tKept\tVisual\tText\tWritten\tEvicted\tNow\tKV "
+                           "KiB\n1\t20\t20\t10\t10\t0\t0\t20\t0.3125\n0\t40\t40\t30\t10\t0\t0\t40\t0.625\n"));
   const QByteArray csv = QApplication::clipboard()->mimeData()->data(QStringLiteral("text/csv"));
   EXPECT_EQ(QString::fromUtf8(csv), QApplication::clipboard()->text().replace(QLatin1Char('\t'), QLatin1Char(',')));
 }

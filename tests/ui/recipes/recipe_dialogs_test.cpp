@@ -107,7 +107,8 @@ TEST_F(RecipeDialogs, AClickOnACardSelectsAndTheButtonUses) {
   QTest::mouseClick(picker->list()->viewport(), Qt::LeftButton, {}, picker->list()->visualRect(index).center());
   EXPECT_EQ(picker->selected()->spec.method, "aircache");
   const QString said = index.data(Qt::AccessibleTextRole).toString();
-  for (const char* part : {"AirCache", "2503.23956", "question", "Not for"}) EXPECT_TRUE(said.contains(QLatin1String(part))) << part << ": " << said.toStdString();
+  for (const char* part : {"AirCache", "2503.23956", "question", "Not for"})
+    EXPECT_TRUE(said.contains(QLatin1String(part))) << part << ": " << said.toStdString();
   QTest::mouseClick(picker->useButton(), Qt::LeftButton);
   ASSERT_TRUE(gone<ui::MethodPicker>());
   EXPECT_EQ(spec().method, "aircache");

@@ -230,7 +230,8 @@ TEST_F(MainWindowTest, DraftsComeBack) {
 // Pinned while composing, sent, kept over a restart; pinned otherwise later, the next answer reads everything again.
 TEST_F(MainWindowTest, PinsAreSentKeptAndChanged) {
   composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(waitUntil([this] { return composer()->tray()->count() == 1 && !composer()->tray()->opening() && m_preview->thumbnailsAsked > 0; }));
+  ASSERT_TRUE(
+      waitUntil([this] { return composer()->tray()->count() == 1 && !composer()->tray()->opening() && m_preview->thumbnailsAsked > 0; }));
   ui::FrameStrip* strip = composer()->tray()->card(0)->strip();
   QTest::keyClick(strip, Qt::Key_Up);
   QTest::keyClick(strip, Qt::Key_P);

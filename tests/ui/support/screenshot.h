@@ -1,4 +1,5 @@
-// Saves what a widget shows as a PNG for people to look at: in the build's screenshots folder, and in WINNOW_SCREENSHOT_DIR where that is set.
+// Saves what a widget shows as a PNG for people to look at: in the build's screenshots folder, and in WINNOW_SCREENSHOT_DIR where that is
+// set.
 #pragma once
 
 #include <gtest/gtest.h>
