@@ -14,9 +14,9 @@
 #include "app/settings/speed_file.h"
 #include "engine/api/engine.h"
 #include "ui/models/media_preview_thread.h"
-#include "ui/shell/english_plurals.h"
 #include "ui/shell/main_window.h"
 #include "ui/theme/theme.h"
+#include "ui/words/english_plurals.h"
 
 int main(int argc, char** argv) {
   using namespace winnow;

@@ -6,7 +6,7 @@
 #include <QString>
 #include <optional>
 
-#include "engine/api/requests.h"
+#include "engine/messages/requests.h"
 
 namespace winnow::bootstrap {
 

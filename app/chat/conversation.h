@@ -18,8 +18,8 @@
 #include "app/chat/turn_timeline.h"
 #include "app/kept_map/kept_map.h"
 #include "app/recipes/recipe_json.h"
-#include "engine/api/events.h"
-#include "engine/api/requests.h"
+#include "engine/messages/events.h"
+#include "engine/messages/requests.h"
 
 namespace winnow::app {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/chat/conversation.h"
-#include "engine/api/events.h"
+#include "engine/messages/events.h"
 
 namespace winnow::app {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/api/requests.h"
+#include "engine/messages/requests.h"
 
 namespace CLI {
 class App;

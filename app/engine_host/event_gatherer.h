@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "engine/api/events.h"
+#include "engine/messages/events.h"
 
 namespace winnow::app {
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "app/chat/conversation.h"
-#include "engine/api/requests.h"
+#include "engine/messages/requests.h"
 
 namespace winnow::app {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/api/requests.h"
+#include "engine/messages/requests.h"
 
 namespace winnow::app {
 

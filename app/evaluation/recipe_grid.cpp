@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/compression/method_info.h"
+#include "engine/recipes/method_info.h"
 
 namespace winnow::app {
 namespace {

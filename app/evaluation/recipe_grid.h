@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/recipes/recipe_json.h"
-#include "engine/compression/recipe_spec.h"
+#include "engine/recipes/recipe_spec.h"
 
 namespace winnow::app {
 

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/api/events.h"
+#include "engine/messages/events.h"
 
 namespace winnow::app {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/compression/recipe_spec.h"
+#include "engine/recipes/recipe_spec.h"
 
 namespace winnow::app {
 

@@ -6,10 +6,10 @@
 
 #include <memory>
 
-#include "engine/api/events.h"
-#include "engine/api/requests.h"
-#include "engine/compression/method_info.h"
+#include "engine/messages/events.h"
+#include "engine/messages/requests.h"
 #include "engine/metrics/machine_speed.h"
+#include "engine/recipes/method_info.h"
 
 namespace winnow {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/compression/retained_slots.h"
-#include "engine/compression/segment_info.h"
-#include "engine/compression/statistics/layer_statistics.h"
 #include "engine/layers/layer_view.h"
+#include "engine/recipes/segment_info.h"
+#include "engine/recipes/statistics/layer_statistics.h"
 
 namespace winnow {
 

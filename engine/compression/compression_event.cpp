@@ -7,8 +7,8 @@
 #include "engine/compression/closed_ranks.h"
 #include "engine/compression/reducers/merge.h"
 #include "engine/compression/reducers/shared_entries.h"
-#include "engine/compression/scorers/global_local.h"
 #include "engine/layers/rotary.h"
+#include "engine/recipes/scorers/global_local.h"
 
 namespace winnow {
 

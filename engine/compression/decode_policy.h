@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "engine/compression/compression_event.h"
-#include "engine/compression/recipe.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/layer_view.h"
+#include "engine/recipes/recipe.h"
 
 namespace winnow {
 

@@ -9,7 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
-#include "engine/compression/select.h"
+#include "engine/recipes/select.h"
 
 namespace winnow {
 

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "engine/compression/candidates.h"
-#include "engine/compression/recipe.h"
-#include "engine/compression/segment_info.h"
 #include "engine/compression/statistics/statistics_memo.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/layer_view.h"
+#include "engine/recipes/recipe.h"
+#include "engine/recipes/segment_info.h"
 
 namespace winnow {
 

@@ -4,9 +4,9 @@
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
-#include "engine/compression/budget.h"
-#include "engine/compression/select.h"
 #include "engine/compression/statistics/attention_statistics.h"
+#include "engine/recipes/budget.h"
+#include "engine/recipes/select.h"
 
 namespace winnow {
 

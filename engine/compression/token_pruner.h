@@ -11,9 +11,9 @@
 #include <optional>
 #include <vector>
 
-#include "engine/compression/recipe.h"
-#include "engine/compression/segment_info.h"
 #include "engine/layers/layer_view.h"
+#include "engine/recipes/recipe.h"
+#include "engine/recipes/segment_info.h"
 
 namespace winnow {
 

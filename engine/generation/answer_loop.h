@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/api/events.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/stopwatch.h"
 #include "engine/generation/conversation.h"
 #include "engine/generation/first_step.h"
 #include "engine/generation/loaded_model.h"
+#include "engine/messages/events.h"
 #include "engine/sampling/sampler.h"
 #include "engine/sampling/sampling.h"
 #include "engine/sampling/stop_matcher.h"

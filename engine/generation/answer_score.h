@@ -11,11 +11,11 @@
 #include <span>
 #include <string>
 
-#include "engine/api/events.h"
 #include "engine/base/interrupt.h"
 #include "engine/generation/conversation.h"
 #include "engine/generation/first_step.h"
 #include "engine/generation/loaded_model.h"
+#include "engine/messages/events.h"
 
 namespace winnow {
 

@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
-#include "engine/api/events.h"
 #include "engine/compression/compression_event.h"
 #include "engine/generation/conversation.h"
 #include "engine/kv_cache/kv_cache.h"
+#include "engine/messages/events.h"
 
 namespace winnow {
 

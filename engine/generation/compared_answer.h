@@ -6,8 +6,6 @@
 
 #include <optional>
 
-#include "engine/api/events.h"
-#include "engine/api/requests.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/stopwatch.h"
 #include "engine/generation/answer_score.h"
@@ -16,6 +14,8 @@
 #include "engine/generation/ready_turn.h"
 #include "engine/generation/turn_answer.h"
 #include "engine/media/frame_source.h"
+#include "engine/messages/events.h"
+#include "engine/messages/requests.h"
 
 namespace winnow {
 

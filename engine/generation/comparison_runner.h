@@ -6,11 +6,11 @@
 // full cache. Used by engine/api. Errors: Exception. Engine thread only.
 #pragma once
 
-#include "engine/api/events.h"
-#include "engine/api/requests.h"
 #include "engine/generation/conversation_slot.h"
 #include "engine/generation/loaded_model.h"
 #include "engine/media/frame_source.h"
+#include "engine/messages/events.h"
+#include "engine/messages/requests.h"
 
 namespace winnow {
 

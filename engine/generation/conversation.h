@@ -8,10 +8,10 @@
 #include <memory>
 #include <vector>
 
-#include "engine/api/events.h"
-#include "engine/api/requests.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/kv_cache/kv_cache.h"
+#include "engine/messages/events.h"
+#include "engine/messages/requests.h"
 
 namespace winnow {
 

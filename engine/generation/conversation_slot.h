@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/api/requests.h"
 #include "engine/generation/conversation.h"
+#include "engine/messages/requests.h"
 
 namespace winnow {
 

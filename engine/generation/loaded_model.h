@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-#include "engine/api/requests.h"
 #include "engine/generation/feature_cache.h"
+#include "engine/messages/requests.h"
 #include "engine/metrics/machine_speed.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/text/chat_template.h"

@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "engine/api/events.h"
 #include "engine/generation/feature_cache.h"
 #include "engine/generation/prompt.h"
 #include "engine/generation/turn_trace.h"
+#include "engine/messages/events.h"
 #include "engine/models/vision_language_model.h"
 
 namespace winnow {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "engine/compression/recipe.h"
 #include "engine/models/vision_language_model.h"
+#include "engine/recipes/recipe.h"
 
 namespace winnow {
 

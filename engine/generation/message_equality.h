@@ -1,7 +1,7 @@
 // When two messages are the same for the cache: same role, same text, same media files under the same frame plans.
 #pragma once
 
-#include "engine/api/requests.h"
+#include "engine/messages/requests.h"
 
 namespace winnow {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/api/requests.h"
 #include "engine/base/token_origin.h"
 #include "engine/generation/loaded_model.h"
+#include "engine/messages/requests.h"
 
 namespace winnow {
 

@@ -10,8 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "engine/api/events.h"
-#include "engine/api/requests.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/stopwatch.h"
 #include "engine/generation/first_step.h"
@@ -20,6 +18,8 @@
 #include "engine/generation/turn_segment.h"
 #include "engine/generation/turn_trace.h"
 #include "engine/media/frame_source.h"
+#include "engine/messages/events.h"
+#include "engine/messages/requests.h"
 
 namespace winnow {
 

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "engine/api/events.h"
 #include "engine/compression/segment_compressor.h"
+#include "engine/messages/events.h"
 
 namespace winnow {
 

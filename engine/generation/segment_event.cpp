@@ -7,10 +7,10 @@
 #include "engine/base/stopwatch.h"
 #include "engine/compression/compression_event.h"
 #include "engine/compression/decode_policy.h"
-#include "engine/compression/method_info.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/generation/cache_figures.h"
 #include "engine/generation/retained_mass.h"
+#include "engine/recipes/method_info.h"
 
 namespace winnow {
 namespace {

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/api/events.h"
-#include "engine/compression/recipe.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/generation/conversation.h"
+#include "engine/messages/events.h"
 #include "engine/models/model_info.h"
+#include "engine/recipes/recipe.h"
 
 namespace winnow {
 

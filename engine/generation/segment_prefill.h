@@ -7,11 +7,11 @@
 
 #include <functional>
 
-#include "engine/api/events.h"
 #include "engine/base/interrupt.h"
 #include "engine/compression/token_pruner.h"
 #include "engine/generation/conversation.h"
 #include "engine/generation/turn_segment.h"
+#include "engine/messages/events.h"
 #include "engine/models/vision_language_model.h"
 
 namespace winnow {

@@ -5,12 +5,12 @@
 
 #include <functional>
 
-#include "engine/api/events.h"
-#include "engine/api/requests.h"
 #include "engine/base/interrupt.h"
 #include "engine/generation/answer_loop.h"
 #include "engine/generation/loaded_model.h"
 #include "engine/generation/ready_turn.h"
+#include "engine/messages/events.h"
+#include "engine/messages/requests.h"
 
 namespace winnow {
 

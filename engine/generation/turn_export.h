@@ -1,4 +1,4 @@
-// Writes a traced turn as a safetensors file (names in engine/api/requests.h, ExportTurn). Throws Exception when it cannot be written.
+// Writes a traced turn as a safetensors file (names in engine/messages/requests.h, ExportTurn). Throws Exception when it cannot be written.
 #pragma once
 
 #include <string>

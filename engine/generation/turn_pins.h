@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/api/requests.h"
 #include "engine/base/token_origin.h"
+#include "engine/messages/requests.h"
 
 namespace winnow {
 

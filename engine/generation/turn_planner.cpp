@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "engine/compression/budget.h"
 #include "engine/compression/retained_slots.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/compression/token_pruner.h"
@@ -19,6 +18,7 @@
 #include "engine/generation/turn_pins.h"
 #include "engine/generation/turn_runner.h"
 #include "engine/generation/turn_segment.h"
+#include "engine/recipes/budget.h"
 
 namespace winnow {
 namespace {

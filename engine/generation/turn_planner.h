@@ -7,12 +7,12 @@
 // thread.
 #pragma once
 
-#include "engine/api/events.h"
-#include "engine/api/requests.h"
 #include "engine/base/interrupt.h"
 #include "engine/generation/conversation_slot.h"
 #include "engine/generation/loaded_model.h"
 #include "engine/media/frame_source.h"
+#include "engine/messages/events.h"
+#include "engine/messages/requests.h"
 
 namespace winnow {
 

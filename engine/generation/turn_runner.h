@@ -6,11 +6,11 @@
 // kept beside the conversation, and compresses all of it for the new question. Used by engine/api. Errors: Exception. Engine thread only.
 #pragma once
 
-#include "engine/api/events.h"
 #include "engine/generation/conversation_slot.h"
 #include "engine/generation/loaded_model.h"
 #include "engine/generation/turn_trace.h"
 #include "engine/media/frame_source.h"
+#include "engine/messages/events.h"
 
 namespace winnow {
 

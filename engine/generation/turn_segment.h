@@ -9,15 +9,15 @@
 #include <span>
 #include <vector>
 
-#include "engine/api/events.h"
 #include "engine/base/interrupt.h"
-#include "engine/compression/recipe.h"
-#include "engine/compression/segment_info.h"
 #include "engine/generation/conversation.h"
 #include "engine/generation/loaded_model.h"
 #include "engine/generation/turn_trace.h"
 #include "engine/media/frame_source.h"
+#include "engine/messages/events.h"
 #include "engine/metrics/machine_speed.h"
+#include "engine/recipes/recipe.h"
+#include "engine/recipes/segment_info.h"
 
 namespace winnow {
 

@@ -25,9 +25,9 @@
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/compression/compression_event.h"
-#include "engine/compression/method_info.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/layers/attention.h"
+#include "engine/recipes/method_info.h"
 #include "tests/bench/random_decoder.h"
 
 namespace {

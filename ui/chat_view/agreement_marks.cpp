@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/shell/display_text.h"
-#include "ui/shell/format_text.h"
+#include "ui/words/display_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

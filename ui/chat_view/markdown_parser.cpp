@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ui/shell/display_text.h"
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {

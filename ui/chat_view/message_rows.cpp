@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/shell/error_text.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/theme.h"
+#include "ui/words/error_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -12,8 +12,8 @@
 #include <algorithm>
 
 #include "ui/chat_view/transcript_view.h"
-#include "ui/shell/error_text.h"
 #include "ui/theme/theme.h"
+#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 

@@ -7,10 +7,10 @@
 #include <cmath>
 
 #include "ui/chat_view/transcript_view.h"
-#include "ui/shell/display_text.h"
-#include "ui/shell/error_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
+#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -13,11 +13,11 @@
 #include "ui/chat_view/agreement_marks.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/models/cache_monitor.h"
-#include "ui/shell/error_text.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/error_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -5,7 +5,7 @@
 #include "ui/compare/differing_words.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/recipes/recipe_words.h"
-#include "ui/shell/error_text.h"
+#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/chat/conversation.h"
-#include "engine/compression/method_info.h"
+#include "engine/recipes/method_info.h"
 #include "ui/chat_view/message_content.h"
 
 namespace winnow::ui {

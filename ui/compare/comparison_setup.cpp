@@ -18,11 +18,11 @@
 #include "ui/recipes/method_picker.h"
 #include "ui/recipes/recipe_editor.h"
 #include "ui/recipes/recipe_words.h"
-#include "ui/shell/display_text.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {

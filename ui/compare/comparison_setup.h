@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/settings/settings.h"
-#include "engine/api/requests.h"
-#include "engine/compression/method_info.h"
+#include "engine/messages/requests.h"
+#include "engine/recipes/method_info.h"
 
 class QComboBox;
 class QGridLayout;

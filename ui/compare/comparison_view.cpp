@@ -17,13 +17,13 @@
 
 #include "ui/chat_view/transcript_view.h"
 #include "ui/compare/column_view.h"
-#include "ui/shell/display_text.h"
-#include "ui/shell/error_text.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
+#include "ui/words/error_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "ui/chat_view/agreement_marks.h"
-#include "ui/shell/display_text.h"
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -17,12 +17,12 @@
 
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_strip.h"
-#include "ui/shell/display_text.h"
-#include "ui/shell/error_text.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
+#include "ui/words/error_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -14,9 +14,9 @@
 
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
-#include "ui/shell/error_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "ui/composer/frame_pins.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/theme.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_strip.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 

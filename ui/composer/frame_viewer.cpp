@@ -11,11 +11,11 @@
 #include <algorithm>
 
 #include "ui/composer/frame_pins.h"
-#include "ui/shell/display_text.h"
-#include "ui/shell/error_text.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
+#include "ui/words/error_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -15,9 +15,9 @@
 
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/recipe_words.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) : QToolButton(parent), m_methods(std::move(methods)) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "app/recipes/recipe_json.h"
-#include "engine/api/events.h"
-#include "engine/compression/method_info.h"
+#include "engine/messages/events.h"
+#include "engine/recipes/method_info.h"
 
 class QFrame;
 class QLabel;

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "ui/recipes/recipe_words.h"
-#include "ui/shell/format_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

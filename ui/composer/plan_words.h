@@ -8,7 +8,7 @@
 #include <QString>
 
 #include "app/chat/conversation.h"
-#include "engine/api/events.h"
+#include "engine/messages/events.h"
 
 namespace winnow::ui {
 

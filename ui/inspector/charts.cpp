@@ -11,8 +11,8 @@
 
 #include "ui/inspector/chart_export.h"
 #include "ui/recipes/method_texts.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/theme.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

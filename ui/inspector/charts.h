@@ -7,7 +7,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "engine/api/events.h"
+#include "engine/messages/events.h"
 
 namespace winnow::ui {
 

@@ -20,10 +20,10 @@
 #include "ui/models/layer_table_model.h"
 #include "ui/models/timeline_table_model.h"
 #include "ui/recipes/method_texts.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

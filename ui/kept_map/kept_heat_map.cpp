@@ -11,9 +11,9 @@
 #include <cmath>
 
 #include "ui/kept_map/kept_map_model.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/ramp.h"
 #include "ui/theme/theme.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -23,11 +23,11 @@
 #include "ui/kept_map/lit_strip.h"
 #include "ui/kept_map/patch_view.h"
 #include "ui/kept_map/token_text_view.h"
-#include "ui/shell/error_text.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
+#include "ui/words/error_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

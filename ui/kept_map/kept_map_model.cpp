@@ -3,7 +3,7 @@
 #include <QStringList>
 #include <algorithm>
 
-#include "ui/shell/format_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

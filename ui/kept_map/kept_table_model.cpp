@@ -1,7 +1,7 @@
 #include "ui/kept_map/kept_table_model.h"
 
 #include "ui/kept_map/kept_map_model.h"
-#include "ui/shell/format_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 

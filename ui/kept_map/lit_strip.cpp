@@ -7,8 +7,8 @@
 
 #include "ui/kept_map/kept_heat_map.h"
 #include "ui/kept_map/kept_map_model.h"
-#include "ui/shell/format_text.h"
 #include "ui/theme/theme.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

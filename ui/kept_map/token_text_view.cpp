@@ -9,9 +9,9 @@
 #include <algorithm>
 
 #include "ui/kept_map/kept_map_model.h"
-#include "ui/shell/display_text.h"
 #include "ui/theme/ramp.h"
 #include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {

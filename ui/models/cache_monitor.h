@@ -8,7 +8,7 @@
 #include <QString>
 #include <vector>
 
-#include "engine/api/events.h"
+#include "engine/messages/events.h"
 #include "ui/models/timeline_recorder.h"
 
 namespace winnow::ui {

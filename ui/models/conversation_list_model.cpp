@@ -4,8 +4,8 @@
 #include <QSet>
 #include <algorithm>
 
-#include "ui/shell/display_text.h"
-#include "ui/shell/format_text.h"
+#include "ui/words/display_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

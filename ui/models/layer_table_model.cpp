@@ -5,7 +5,7 @@
 #include <set>
 
 #include "ui/recipes/method_texts.h"
-#include "ui/shell/format_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

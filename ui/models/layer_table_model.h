@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/api/events.h"
+#include "engine/messages/events.h"
 
 namespace winnow::ui {
 

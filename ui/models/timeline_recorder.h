@@ -7,7 +7,7 @@
 #include <QElapsedTimer>
 
 #include "app/chat/turn_timeline.h"
-#include "engine/api/events.h"
+#include "engine/messages/events.h"
 
 namespace winnow::ui {
 

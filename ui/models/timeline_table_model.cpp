@@ -4,7 +4,7 @@
 #include <QLocale>
 #include <algorithm>
 
-#include "ui/shell/format_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/recipe_words.h"
-#include "ui/shell/display_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {

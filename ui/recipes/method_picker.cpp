@@ -14,9 +14,9 @@
 #include <algorithm>
 
 #include "ui/recipes/method_cards.h"
-#include "ui/shell/display_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 

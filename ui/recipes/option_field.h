@@ -5,7 +5,7 @@
 
 #include <QWidget>
 
-#include "engine/compression/method_info.h"
+#include "engine/recipes/method_info.h"
 
 class QCheckBox;
 class QComboBox;

@@ -9,7 +9,7 @@
 
 #include "app/recipes/recipe_json.h"
 #include "app/settings/settings.h"
-#include "engine/compression/method_info.h"
+#include "engine/recipes/method_info.h"
 
 class QComboBox;
 class QDoubleSpinBox;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "ui/recipes/method_texts.h"
-#include "ui/shell/display_text.h"
-#include "ui/shell/format_text.h"
+#include "ui/words/display_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/recipes/recipe_json.h"
-#include "engine/compression/method_info.h"
+#include "engine/recipes/method_info.h"
 
 namespace winnow::ui {
 

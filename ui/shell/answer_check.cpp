@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ui/shell/display_text.h"
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 

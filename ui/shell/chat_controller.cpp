@@ -7,9 +7,9 @@
 #include "app/engine_host/turn_builder.h"
 #include "ui/chat_view/agreement_marks.h"
 #include "ui/recipes/recipe_words.h"
-#include "ui/shell/display_text.h"
-#include "ui/shell/error_text.h"
-#include "ui/shell/format_text.h"
+#include "ui/words/display_text.h"
+#include "ui/words/error_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

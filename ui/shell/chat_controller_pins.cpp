@@ -1,6 +1,6 @@
 // Attachments of questions that were sent: what is said of them, and their pins, whose change the next answer has to be told of.
 #include "ui/shell/chat_controller.h"
-#include "ui/shell/format_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -4,7 +4,7 @@
 #include <QFileInfo>
 #include <algorithm>
 
-#include "ui/shell/display_text.h"
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 

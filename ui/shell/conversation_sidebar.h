@@ -5,7 +5,7 @@
 
 #include <QWidget>
 
-#include "engine/api/requests.h"
+#include "engine/messages/requests.h"
 
 class QListView;
 class QPushButton;

@@ -9,7 +9,7 @@
 #include "ui/compare/comparison_model.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/chat_controller.h"
-#include "ui/shell/display_text.h"
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 

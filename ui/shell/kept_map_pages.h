@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/chat/conversation.h"
-#include "engine/compression/method_info.h"
+#include "engine/recipes/method_info.h"
 #include "ui/kept_map/kept_map_dialog.h"
 
 namespace winnow::app {

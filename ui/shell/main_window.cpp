@@ -28,8 +28,6 @@
 #include "ui/shell/chat_controller.h"
 #include "ui/shell/comparison_controller.h"
 #include "ui/shell/conversation_sidebar.h"
-#include "ui/shell/display_text.h"
-#include "ui/shell/format_text.h"
 #include "ui/shell/kept_map_pages.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/shell/plan_controller.h"
@@ -37,6 +35,8 @@
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "app/model_library/model_library.h"
 #include "app/settings/settings.h"
-#include "engine/api/requests.h"
-#include "engine/compression/method_info.h"
+#include "engine/messages/requests.h"
+#include "engine/recipes/method_info.h"
 #include "ui/chat_view/message_content.h"
 #include "ui/composer/media_preview.h"
 

@@ -29,11 +29,11 @@
 #include "ui/settings_view/settings_dialog.h"
 #include "ui/shell/chat_controller.h"
 #include "ui/shell/conversation_sidebar.h"
-#include "ui/shell/display_text.h"
 #include "ui/shell/kept_map_pages.h"
 #include "ui/shell/main_window.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 

@@ -8,9 +8,9 @@
 #include <QPushButton>
 #include <QToolButton>
 
-#include "ui/shell/error_text.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "engine/base/error.h"
-#include "engine/compression/budget.h"
 #include "engine/compression/reducers/merge.h"
+#include "engine/recipes/budget.h"
 
 namespace winnow {
 

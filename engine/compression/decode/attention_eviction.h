@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/compression/composition.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
+#include "engine/recipes/composition.h"
 
 namespace winnow {
 

@@ -5,10 +5,10 @@
 #include <map>
 
 #include "engine/base/error.h"
-#include "engine/compression/budget.h"
 #include "engine/compression/reducers/shared_entries.h"
-#include "engine/compression/scorers/global_local.h"
 #include "engine/layers/rotary.h"
+#include "engine/recipes/budget.h"
+#include "engine/recipes/scorers/global_local.h"
 
 namespace winnow {
 

@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
-#include "engine/compression/composition.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
+#include "engine/recipes/composition.h"
 
 namespace winnow {
 

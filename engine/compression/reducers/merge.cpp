@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "engine/base/error.h"
-#include "engine/compression/budget.h"
-#include "engine/compression/random_hash.h"
+#include "engine/recipes/budget.h"
+#include "engine/recipes/random_hash.h"
 
 namespace winnow {
 

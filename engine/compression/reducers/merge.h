@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/compression/composition.h"
+#include "engine/recipes/composition.h"
 
 namespace winnow {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/compression/budget.h"
-#include "engine/compression/select.h"
+#include "engine/recipes/budget.h"
+#include "engine/recipes/select.h"
 
 namespace winnow {
 

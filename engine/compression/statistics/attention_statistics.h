@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/compression/segment_info.h"
-#include "engine/compression/statistics/layer_statistics.h"
 #include "engine/layers/layer_view.h"
+#include "engine/recipes/segment_info.h"
+#include "engine/recipes/statistics/layer_statistics.h"
 
 namespace winnow {
 

@@ -7,9 +7,9 @@
 // Rows go through in tiles, so memory is O(heads * keys). fp32, entropies summed in double.
 #pragma once
 
-#include "engine/compression/segment_info.h"
-#include "engine/compression/statistics/layer_statistics.h"
 #include "engine/layers/layer_view.h"
+#include "engine/recipes/segment_info.h"
+#include "engine/recipes/statistics/layer_statistics.h"
 
 namespace winnow {
 

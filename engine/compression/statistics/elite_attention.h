@@ -8,9 +8,9 @@
 // Without text after the images T_I is the last min(32, n) text rows; without text at all I is uniform. Memory O(heads * keys).
 #pragma once
 
-#include "engine/compression/segment_info.h"
-#include "engine/compression/statistics/layer_statistics.h"
 #include "engine/layers/layer_view.h"
+#include "engine/recipes/segment_info.h"
+#include "engine/recipes/statistics/layer_statistics.h"
 
 namespace winnow {
 

@@ -14,9 +14,9 @@
 #include "engine/compression/decode/ratio_removal.h"
 #include "engine/compression/decode/shared_entry_merging.h"
 #include "engine/compression/decode_policy.h"
-#include "engine/compression/method_info.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/layers/shared_entry_attention.h"
+#include "engine/recipes/method_info.h"
 #include "tests/engine/compression/layer_fixture.h"
 
 namespace winnow {

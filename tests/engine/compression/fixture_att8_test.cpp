@@ -1,17 +1,17 @@
 // The eight-token fixture: every number was computed twice in double precision, outside this program.
 #include <gtest/gtest.h>
 
-#include "engine/compression/allocators/inverse_variance.h"
-#include "engine/compression/scorers/global_local.h"
-#include "engine/compression/scorers/mean_deviation.h"
-#include "engine/compression/scorers/random_score.h"
-#include "engine/compression/scorers/text_prior.h"
-#include "engine/compression/scorers/window_votes.h"
 #include "engine/compression/segment_compressor.h"
-#include "engine/compression/select.h"
 #include "engine/compression/statistics/attention_statistics.h"
 #include "engine/compression/statistics/cross_modal_entropy.h"
 #include "engine/compression/statistics/elite_attention.h"
+#include "engine/recipes/allocators/inverse_variance.h"
+#include "engine/recipes/scorers/global_local.h"
+#include "engine/recipes/scorers/mean_deviation.h"
+#include "engine/recipes/scorers/random_score.h"
+#include "engine/recipes/scorers/text_prior.h"
+#include "engine/recipes/scorers/window_votes.h"
+#include "engine/recipes/select.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
 

@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "engine/compression/segment_info.h"
 #include "engine/layers/layer_view.h"
+#include "engine/recipes/segment_info.h"
 
 namespace winnow::testing {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "engine/compression/compression_event.h"
-#include "engine/compression/random_hash.h"
+#include "engine/recipes/random_hash.h"
 
 namespace winnow {
 namespace {

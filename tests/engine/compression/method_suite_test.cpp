@@ -9,8 +9,8 @@
 #include <string>
 
 #include "engine/base/error.h"
-#include "engine/compression/methods/registry.h"
 #include "engine/compression/segment_compressor.h"
+#include "engine/recipes/methods/registry.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
 

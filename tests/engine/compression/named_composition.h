@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "engine/compression/composition_parts.h"
+#include "engine/recipes/composition_parts.h"
 
 namespace winnow::testing {
 

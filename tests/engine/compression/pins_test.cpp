@@ -12,10 +12,10 @@
 #include "engine/compression/decode/ratio_removal.h"
 #include "engine/compression/decode/recency_eviction.h"
 #include "engine/compression/decode_policy.h"
-#include "engine/compression/methods/registry.h"
 #include "engine/compression/pinned_tokens.h"
 #include "engine/compression/token_pruner.h"
 #include "engine/layers/shared_entry_attention.h"
+#include "engine/recipes/methods/registry.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
 

@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "engine/base/error.h"
-#include "engine/compression/allocators/uniform.h"
 #include "engine/compression/compression_event.h"
-#include "engine/compression/scorers/recency.h"
+#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/scorers/recency.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
 

@@ -7,11 +7,11 @@
 
 #include "engine/compression/decode/shared_entry_merging.h"
 #include "engine/compression/reducers/shared_entries.h"
-#include "engine/compression/scorers/global_local.h"
-#include "engine/compression/select.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/rotary.h"
 #include "engine/layers/shared_entry_attention.h"
+#include "engine/recipes/scorers/global_local.h"
+#include "engine/recipes/select.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
 

@@ -7,9 +7,9 @@
 
 #include "engine/compression/compression_event.h"
 #include "engine/compression/decode_policy.h"
-#include "engine/compression/methods/registry.h"
 #include "engine/compression/retained_slots.h"
 #include "engine/layers/shared_entry_attention.h"
+#include "engine/recipes/methods/registry.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
 

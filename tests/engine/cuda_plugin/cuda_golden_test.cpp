@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/api/engine.h"
-#include "engine/compression/method_info.h"
+#include "engine/recipes/method_info.h"
 #include "tests/engine/cuda_plugin/cuda_test.h"
 #include "tests/engine/generation/golden_folder.h"
 #include "tests/support/event_recorder.h"

@@ -7,7 +7,7 @@
 #include <functional>
 #include <numeric>
 
-#include "engine/compression/recipe.h"
+#include "engine/recipes/recipe.h"
 #include "tests/engine/compression/layer_fixture.h"
 
 namespace winnow {

@@ -5,7 +5,7 @@
 #include <QElapsedTimer>
 
 #include "ui/chat_view/block_document.h"
-#include "ui/shell/display_text.h"
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -17,8 +17,8 @@
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/method_control.h"
 #include "ui/inspector/inspector_panel.h"
-#include "ui/shell/format_text.h"
 #include "ui/shell/notice_bar.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "ui/kept_map/kept_table_model.h"
 #include "ui/models/layer_table_model.h"
-#include "ui/shell/format_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

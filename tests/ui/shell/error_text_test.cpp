@@ -1,10 +1,10 @@
-#include "ui/shell/error_text.h"
+#include "ui/words/error_text.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "ui/shell/format_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {

@@ -5,8 +5,8 @@
 #include <QLocale>
 
 #include "engine/base/error.h"
-#include "ui/shell/english_plurals.h"
 #include "ui/theme/theme.h"
+#include "ui/words/english_plurals.h"
 
 int main(int argc, char** argv) {
   if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");

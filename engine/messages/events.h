@@ -1,0 +1,179 @@
+// What the engine says while it works: plain values with units in their names.
+//
+// Every event carries the id of the request it belongs to; stale ids are dropped by the receiver. Every figure is the engine's own
+// counter. Order for a Turn: Progress* MediaSampled* Progress* CacheReport (TextDelta | DecodeSample)* then exactly one of Finished,
+// Failed. For a Compare: Progress* MediaSampled* Progress*, then per column, under its number: ColumnStarted, the events of a Turn to its
+// Finished, Scored (interleaved: all to their reports, tokens in turn, scores last); under no number, Compared. For a Score: the same, then
+// Scored. Both may end with Failed, or a Finished under no number: restored, interrupted, nothing has changed. For a Plan: Planned, or
+// these two.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/token_origin.h"
+#include "engine/messages/requests.h"
+#include "engine/metrics/agreement.h"
+#include "engine/metrics/figures.h"
+#include "engine/metrics/selection_figures.h"
+#include "engine/models/model_info.h"
+
+namespace winnow {
+
+enum class Phase : int {
+  kLoadWeights = 1,   // unit: shards
+  kDecodeMedia = 2,   // unit: frames
+  kEncodeFrames = 3,  // unit: frames through the vision tower
+  kPrefill = 4,       // unit: layers x tiles
+  kCompress = 5,      // unit: layers
+  kDecode = 6,        // unit: generated tokens
+};
+
+struct Progress {
+  Phase phase = Phase::kLoadWeights;
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;  // 0: unknown
+};
+
+struct ModelLoaded {
+  ModelInfo info;
+};
+
+// What was really sampled: asked against done.
+struct MediaSampled {
+  std::string path;
+  MediaKind kind = MediaKind::kImage;
+  double duration_s = 0.0;
+  std::vector<double> asked_s;
+  std::vector<double> actual_s;
+  FramePlan plan;  // as requested: with path and kind it names the media item
+};
+
+struct TextDelta {
+  std::string text;  // complete UTF-8 sequences only
+};
+
+// What the scorer says to another retention over the same segment.
+struct RetainedMass {
+  double retention = 0.0;  // share kept
+  double mass = 0.0;       // share of the scores' sum that the best so many tokens hold, mean over layers and heads
+};
+
+// What a text token stands for, special tokens included: UTF-8 that may begin or end inside a character.
+struct TokenText {
+  std::int32_t token = 0;  // original index
+  std::string bytes;
+};
+
+// Once per compression event (also for method full, where everything is kept).
+struct CacheReport {
+  KvBytes kv_bytes;
+  std::vector<LayerFigures> layers;
+  std::vector<TokenOrigin> tokens;  // by original index
+  // kept[layer][kv head]: original indices, ascending.
+  std::vector<std::vector<std::vector<std::int32_t>>> kept;
+  // merged[layer][kv head][i]: how many dropped tokens were merged into kept[layer][kv head][i], at this event and
+  // at earlier ones. Empty if nothing was ever merged.
+  std::vector<std::vector<std::vector<std::int32_t>>> merged;
+  std::vector<std::int32_t> pinned;         // original indices that the user pinned, ascending
+  std::vector<RetainedMass> retained_mass;  // ascending by retention; empty where the method scores nothing
+  std::vector<CompressionNote> notes;
+  std::vector<TokenText> texts;  // of all tokens that are not visual, ascending
+};
+
+// At most ten a second while decoding.
+struct DecodeSample {
+  std::int64_t generated_tokens = 0;
+  double tokens_per_s = 0.0;
+  std::int64_t kv_bytes_now = 0;
+  std::int64_t kv_bytes_full_now = 0;
+  std::vector<SlotCounts> layers;  // slots in use now, per layer
+};
+
+enum class StopReason : int { kStopToken = 1, kLength = 2, kStopString = 3, kInterrupted = 4 };
+
+struct Finished {
+  StopReason reason = StopReason::kStopToken;
+  bool restored = false;  // Cancel: the conversation is as it was before the request
+  std::string answer;     // whole text, equal to the deltas joined
+  TurnFigures figures;
+};
+
+// A column of a comparison begins.
+struct ColumnStarted {
+  bool shares_prefill = true;  // false: its method works during the prefill and needs one of its own
+};
+
+// An answer against the full cache.
+struct Scored {
+  Agreement agreement;
+  std::optional<SelectionFigures> selection{};  // absent for the full cache itself and where the answer is one token
+};
+
+// The end of a comparison. Columns that Stop has left out had no events.
+struct Compared {
+  std::int64_t prefills = 0;             // one for all that share it, one for each that does not
+  std::int64_t shared_prefix_bytes = 0;  // K and V of the shared prefill, stored once
+  std::int64_t allocated_bytes = 0;      // K and V blocks of the shared prefill and all columns together, each block counted once
+  bool stopped = false;                  // the last column may be cut short
+};
+
+// What a turn would take (Plan). Bytes and tokens as the turn's own figures would say them.
+struct Planned {
+  TokenCounts tokens;                     // of the segment; generated: the most that the sampling allows
+  std::int64_t kv_bytes_full = 0;         // of the whole thread, uncompressed
+  std::int64_t kv_bytes_after_event = 0;  // slots in use right after the event
+  std::int64_t peak_bytes = 0;            // highest allocation of K and V on the way
+  bool fits_context = true;
+  bool fits_memory = true;
+  std::int64_t context_tokens = 0;     // the model's limit
+  std::int64_t free_bytes = 0;         // memory that the device has left
+  double expected_ms = 0.0;            // to the first token, by what this machine has measured; 0: nothing measured yet
+  double expected_per_token_ms = 0.0;  // 0: nothing measured yet
+};
+
+struct Failed {
+  Error error;
+};
+
+using EventBody = std::variant<Progress, ModelLoaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed, ColumnStarted,
+                               Scored, Compared, Planned>;
+
+struct Event {
+  static constexpr std::int32_t kNoColumn = -1;
+
+  RequestId id = 0;
+  EventBody body;
+  std::int32_t column = kNoColumn;  // of a comparison, from 0: the recipe's index
+};
+
+// Implemented above the engine. Called on the engine's thread; must not block and must not call the engine.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void on_event(Event event) = 0;
+};
+
+// How the parts of the engine speak: says each event under the request it belongs to. Borrows the sink.
+class EmitEvent {
+ public:
+  EmitEvent(EventSink& sink, RequestId id) : sink_(&sink), id_(id) {}
+  void operator()(EventBody body) const { sink_->on_event(Event{id_, std::move(body), column_}); }
+  // The same under a column's number.
+  EmitEvent for_column(std::int32_t column) const {
+    EmitEvent emit = *this;
+    emit.column_ = column;
+    return emit;
+  }
+
+ private:
+  EventSink* sink_;
+  RequestId id_;
+  std::int32_t column_ = Event::kNoColumn;
+};
+
+}  // namespace winnow

@@ -1,0 +1,127 @@
+// What may be asked of the engine: plain values, no torch, no Qt, no pointers to shared state.
+//
+// Written by app/engine_host and the terminal program, read by engine/api/engine.h. The same messages are meant to cross a pipe later.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/media/frame_source.h"
+#include "engine/recipes/recipe_spec.h"
+#include "engine/sampling/sampling.h"
+
+namespace winnow {
+
+using RequestId = std::uint64_t;
+using ConversationId = std::uint64_t;
+
+enum class Role : int { kSystem = 1, kUser = 2, kAssistant = 3 };
+
+struct TextItem {
+  std::string text;  // UTF-8
+};
+struct MediaItem {
+  MediaRequest media;
+};
+using Item = std::variant<TextItem, MediaItem>;
+
+struct Message {
+  Role role = Role::kUser;
+  std::vector<Item> items;  // in prompt order; media before text is usual
+};
+
+enum class Device : int { kAuto = 1, kCpu = 2, kCuda = 3 };
+enum class WeightFormat : int { kAuto = 1, kFp32 = 2, kBf16 = 3 };  // auto: as stored on a GPU; bf16 on a CPU that has it, else fp32
+
+struct LoadModel {
+  std::string folder;
+  Device device = Device::kAuto;
+  WeightFormat format = WeightFormat::kAuto;
+};
+
+// What a new question may see of what earlier questions made compression drop.
+enum class Guard : int {
+  kKeep = 1,     // what was kept then
+  kPrefill = 2,  // everything: the whole thread is read again and compressed for the new question; costs a prefill per turn
+  kRam = 3,      // everything: the full cache stays in host memory beside the compressed one and is compressed anew for the new question
+};
+
+// What no method may drop: an image, or the frames of a video whose presentation times lie in [from_s, to_s].
+struct Pin {
+  std::int32_t media = 0;  // of the thread's images and videos, from 0 in prompt order
+  double from_s = 0.0;     // of the frame delivered (SampledFrame::actual_s), both ends included; not read for an image
+  double to_s = std::numeric_limits<double>::infinity();
+
+  friend bool operator==(const Pin&, const Pin&) = default;
+};
+
+// One question. `messages` is the whole thread, ending with the user's message. The engine continues from its cache if the earlier
+// messages are those it has seen in this conversation; otherwise it prefills the thread anew.
+struct Turn {
+  ConversationId conversation = 0;
+  std::vector<Message> messages;
+  Sampling sampling;
+  RecipeSpec recipe;
+  Guard guard = Guard::kKeep;
+  std::vector<Pin> pins;  // of the whole thread; those of media that an earlier turn compressed have had their effect then
+};
+
+// What a turn would take, without running it: answered by Planned. Media are opened and probed, nothing is decoded.
+struct Plan {
+  Turn turn;
+};
+
+enum class ExportLogits : int { kLastPosition = 1, kAllPositions = 2 };
+
+// Runs the turn and writes what went in and came out as a safetensors file, so that anyone can check it with Python: input_ids,
+// position_ids, pixel_values / pixel_values_videos, visual_features, logits, generated, kept.<layer>.<kv head>.
+struct ExportTurn {
+  Turn turn;
+  std::string path;
+  ExportLogits logits = ExportLogits::kLastPosition;
+};
+
+// Whether a comparison's answers are checked against the full cache: two more passes over each of them.
+enum class ColumnScores : int { kNone = 1, kAll = 2 };
+
+// Whether columns are written one after the other, each at its true speed, or a token each in turn, to watch them side by side.
+enum class ColumnOrder : int { kOneAfterAnother = 1, kInterleaved = 2 };
+
+// One question answered under several recipes from one vision pass and one prefill. The whole thread is prefilled anew
+// as one segment, so that every recipe has all of it to compress. Recipes that do not share a prefill run alone. The conversation stays as
+// it is; a Turn that goes on from one of the answers continues that column's cache.
+struct Compare {
+  static constexpr std::size_t kMostRecipes = 8;
+
+  ConversationId conversation = 0;
+  std::vector<Message> messages;  // as in Turn
+  Sampling sampling;
+  std::vector<RecipeSpec> recipes;  // 1 to kMostRecipes
+  ColumnScores scores = ColumnScores::kAll;
+  ColumnOrder order = ColumnOrder::kOneAfterAnother;
+  std::vector<Pin> pins;  // as in Turn
+};
+
+// What the full cache says to an answer that `turn` got (or to any other text): a teacher-forced pass over the cache as it was before the
+// answer and over the full cache of the thread. The conversation stays as it is.
+struct Score {
+  Turn turn;           // the thread ends with the question
+  std::string answer;  // of the last turn: its very tokens are used; any other text is encoded, without an end
+};
+
+// Frees the caches of a conversation.
+struct ForgetConversation {
+  ConversationId conversation = 0;
+};
+
+using RequestBody = std::variant<LoadModel, Turn, ExportTurn, Compare, Score, Plan, ForgetConversation>;
+
+struct Request {
+  RequestId id = 0;
+  RequestBody body;
+};
+
+}  // namespace winnow

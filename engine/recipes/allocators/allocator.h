@@ -1,0 +1,50 @@
+// Allocator: how much of the total budget each layer gets, as weights that budget.h turns into integers.
+//
+// One file per rule. Const and pure: the per-layer numbers are taken when the layer's statistics exist, the weights when all layers have
+// theirs. No torch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/recipes/segment_info.h"
+#include "engine/recipes/statistics/layer_statistics.h"
+
+namespace winnow {
+
+// What an allocator found in a layer; what the numbers are is said by measure_names().
+using LayerMeasure = std::vector<double>;
+
+// Integers that an allocation must respect. Layers with low = high are not compressed.
+struct BudgetBounds {
+  std::int64_t total = 0;  // slots of all layers
+  std::vector<std::int64_t> low;
+  std::vector<std::int64_t> high;
+  std::int64_t scope_tokens = 0;
+};
+
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+  // Short and stable: recipes name it.
+  virtual std::string name() const = 0;
+  // Nothing: the weights are known before the prefill, so a layer may be compressed as soon as its own prefill ends.
+  virtual StatisticsNeeds needs() const { return {}; }
+  // What is really needed of this segment: needs(), or less.
+  virtual StatisticsNeeds needs_for(const SegmentInfo&) const { return needs(); }
+  // The layer's own numbers; asked only if needs() is not empty.
+  virtual LayerMeasure measure(const LayerStatistics&, const SegmentInfo&) const { return {}; }
+  // Names of the first numbers of a measure, for people who ask why a layer got what it got.
+  virtual std::vector<std::string> measure_names() const { return {}; }
+  // Nonnegative weights; `measured` has one entry per layer.
+  virtual std::vector<double> weights(std::span<const LayerMeasure> measured) const = 0;
+  // Integers directly, where a rule is more than shares in proportion to weights.
+  virtual std::optional<std::vector<std::int64_t>> budgets(std::span<const LayerMeasure>, const BudgetBounds&) const {
+    return std::nullopt;
+  }
+};
+
+}  // namespace winnow

@@ -1,0 +1,62 @@
+#include "engine/recipes/allocators/prefix_mass.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <tuple>
+
+namespace winnow {
+
+namespace {
+
+// Equal masses must tie whatever their last bits say.
+double rounded(double mass) { return std::round(mass * 1e12) * 1e-12; }
+
+}  // namespace
+
+LayerMeasure cumulative_mass(std::span<const float> scores) {
+  std::vector<double> sorted;
+  for (const float score : scores) sorted.push_back(std::isfinite(score) ? std::max(0.0, static_cast<double>(score)) : 0.0);
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  const double sum = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+  LayerMeasure mass = {0.0};
+  double so_far = 0.0;
+  for (const double score : sorted) {
+    so_far += score;
+    mass.push_back(sum > 0.0 ? so_far / sum : static_cast<double>(mass.size()) / static_cast<double>(sorted.size()));
+  }
+  return mass;
+}
+
+StatisticsNeeds PrefixMassAllocator::needs() const {
+  StatisticsNeed need;
+  need.rows = RowRule::all();
+  need.column_sums = true;
+  return {{need}, {}, {}};
+}
+
+LayerMeasure PrefixMassAllocator::measure(const LayerStatistics& statistics, const SegmentInfo&) const {
+  return cumulative_mass(mean_over_heads(statistics.at(RowRule::all()).column_sums).row(0));
+}
+
+std::optional<std::vector<std::int64_t>> PrefixMassAllocator::budgets(std::span<const LayerMeasure> measured,
+                                                                      const BudgetBounds& bounds) const {
+  std::vector<std::int64_t> budgets = bounds.low;
+  std::int64_t left = bounds.total - std::accumulate(budgets.begin(), budgets.end(), std::int64_t{0});
+  using Entry = std::pair<double, std::size_t>;  // least mass first, then the lower layer
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> waiting;
+  const auto mass_of = [&](std::size_t layer) { return rounded(measured[layer].at(static_cast<std::size_t>(budgets[layer]))); };
+  for (std::size_t layer = 0; layer < measured.size(); ++layer) {
+    if (budgets[layer] < bounds.high[layer]) waiting.emplace(mass_of(layer), layer);
+  }
+  for (; left > 0 && !waiting.empty(); --left) {
+    const std::size_t layer = waiting.top().second;
+    waiting.pop();
+    if (++budgets[layer] < bounds.high[layer]) waiting.emplace(mass_of(layer), layer);
+  }
+  return budgets;
+}
+
+}  // namespace winnow

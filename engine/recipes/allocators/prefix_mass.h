@@ -1,0 +1,24 @@
+// Every layer keeps the same share of its attention mass (PrefixKV, Wang et al., arXiv 2412.03409, algorithm 1).
+//
+// Scores as Elastic Cache: column sums of all rows, mean over all heads. Sorted descending and normalised they give each layer's cumulative
+// mass; starting from the lower bounds, the layer with the least retained mass gets the next slot until the total is spent. That is the
+// common mass level found by bisection, completed greedily. Deviation: exact total instead of a tolerance with rescaling.
+#pragma once
+
+#include "engine/recipes/allocators/allocator.h"
+
+namespace winnow {
+
+class PrefixMassAllocator : public Allocator {
+ public:
+  std::string name() const override { return "prefix-mass"; }
+  StatisticsNeeds needs() const override;
+  LayerMeasure measure(const LayerStatistics& statistics, const SegmentInfo& segment) const override;  // cumulative mass, n + 1 numbers
+  std::vector<double> weights(std::span<const LayerMeasure> measured) const override { return std::vector<double>(measured.size(), 1.0); }
+  std::optional<std::vector<std::int64_t>> budgets(std::span<const LayerMeasure> measured, const BudgetBounds& bounds) const override;
+};
+
+// Cumulative mass of scores sorted descending, normalised: entry k is the share of the best k. Negative and non-finite scores count as 0.
+LayerMeasure cumulative_mass(std::span<const float> scores);
+
+}  // namespace winnow

@@ -1,0 +1,139 @@
+#include "engine/recipes/composition_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/recipes/method_info.h"
+#include "engine/recipes/methods/registry.h"
+
+namespace winnow {
+
+namespace {
+
+constexpr std::array<std::pair<const char*, Scope>, 2> kScopes = {{{"all", Scope::kAll}, {"visual", Scope::kVisual}}};
+constexpr std::array<std::pair<const char*, Granularity>, 2> kGranularities = {
+    {{"head", Granularity::kHead}, {"layer", Granularity::kLayer}}};
+
+[[noreturn]] void refuse(const std::string& subject, const std::string& reason) {
+  throw Exception(ErrorCode::kIllegalRecipe, subject, reason);
+}
+
+Composition preset(const MethodEntry& entry, std::uint64_t seed) {
+  OptionReader defaults(entry.name, {}, seed);
+  return entry.compose(defaults);
+}
+
+// The first preset that is called `name` or has a part of that name.
+Composition preset_with(const char* kind, const std::string& name, std::uint64_t seed,
+                        const std::function<std::string(const Composition&)>& part) {
+  std::vector<std::string> known;
+  for (const MethodEntry& entry : method_registry()) {
+    Composition composition = preset(entry, seed);
+    const std::string own = part(composition);
+    if (own.empty()) continue;
+    if (name == entry.name || name == own) return composition;
+    if (std::find(known.begin(), known.end(), own) == known.end()) known.push_back(own);
+  }
+  std::string all;
+  for (const std::string& each : known) all += (all.empty() ? "" : ", ") + each;
+  refuse(kind, "there is no " + std::string(kind) + " \"" + name + "\"; known are " + all + ", or a method that has one");
+}
+
+std::string allocator_name(const Composition& parts) { return parts.allocator ? parts.allocator->name() : ""; }
+std::string scorer_name(const Composition& parts) { return parts.scorer ? parts.scorer->name() : ""; }
+std::string reducer_of(const Composition& parts) { return parts.scorer ? reducer_name(parts.reduction) : ""; }
+
+template <class Value>
+void choose(const char* kind, const std::string& name, const std::array<std::pair<const char*, Value>, 2>& words, Value& into) {
+  if (name.empty()) return;
+  for (const auto& [word, value] : words) {
+    if (name == word) {
+      into = value;
+      return;
+    }
+  }
+  refuse(kind, "must be " + std::string(words[0].first) + " or " + words[1].first);
+}
+
+}  // namespace
+
+std::string reducer_name(const Reduction& reduction) {
+  switch (reduction.kind) {
+    case Reduction::Kind::kDrop:
+      return "drop";
+    case Reduction::Kind::kAverage:
+      return "average";
+    case Reduction::Kind::kPivot:
+      return "pivot";
+    case Reduction::Kind::kWeighted:
+      return "weighted";
+    case Reduction::Kind::kGated:
+      return "gated";
+    case Reduction::Kind::kNearestIndex:
+      return "nearest-index";
+    case Reduction::Kind::kValuePush:
+      return "value-push";
+    case Reduction::Kind::kSharedEntries:
+      return "shared-entries";
+  }
+  return "";
+}
+
+Composition compose(const RecipeSpec& spec) {
+  const MethodEntry& entry = find_method(spec.method);
+  OptionReader options(entry.name, spec.options, spec.seed);
+  Composition composition = entry.compose(options);
+  options.finish();
+  const bool changed =
+      !(spec.allocator.empty() && spec.scorer.empty() && spec.reducer.empty() && spec.scope.empty() && spec.granularity.empty());
+  if (!changed) return composition;
+  if (composition.pruning) refuse("method", "token pruning has no parts to exchange; choose a method that compresses the cache");
+  if (composition.scorer == nullptr) refuse("method", "the full cache has no parts to exchange; choose a method to start from");
+
+  if (!spec.allocator.empty()) {
+    Composition from = preset_with("allocator", spec.allocator, spec.seed, allocator_name);
+    composition.allocator = std::move(from.allocator);
+    composition.min_fraction = from.min_fraction;
+    composition.faithful_clip = from.faithful_clip;
+  }
+  if (!spec.scorer.empty()) {
+    // How a slot is chosen while decoding and what is protected beside the score belong to the score.
+    Composition from = preset_with("scorer", spec.scorer, spec.seed, scorer_name);
+    composition.scorer = std::move(from.scorer);
+    composition.protection = from.protection;
+    if (composition.phase == MethodPhase::kDecode && composition.scorer->follows_decode()) {
+      composition.decode = from.decode;
+    }
+  }
+  if (!spec.reducer.empty()) composition.reduction = preset_with("reducer", spec.reducer, spec.seed, reducer_of).reduction;
+  if (composition.reduction.kind == Reduction::Kind::kValuePush) composition.decode.accumulates = true;
+  choose("scope", spec.scope, kScopes, composition.scope);
+  choose("granularity", spec.granularity, kGranularities, composition.granularity);
+  return composition;
+}
+
+std::vector<PartInfo> list_parts() {
+  std::vector<PartInfo> parts;
+  const auto add = [&](const char* kind, const std::string& name, const char* preset_name) {
+    if (name.empty()) return;
+    auto found = std::find_if(parts.begin(), parts.end(), [&](const PartInfo& part) { return part.kind == kind && part.name == name; });
+    if (found == parts.end()) found = parts.insert(parts.end(), {kind, name, {}});
+    found->presets.emplace_back(preset_name);
+  };
+  for (const MethodEntry& entry : method_registry()) {
+    const Composition composition = preset(entry, 0);
+    if (composition.scorer == nullptr) continue;
+    add("allocator", allocator_name(composition), entry.name);
+    add("scorer", scorer_name(composition), entry.name);
+    add("reducer", reducer_of(composition), entry.name);
+    add("scope", composition.scope == Scope::kAll ? "all" : "visual", entry.name);
+    add("granularity", composition.granularity == Granularity::kHead ? "head" : "layer", entry.name);
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const PartInfo& a, const PartInfo& b) { return a.kind < b.kind; });
+  return parts;
+}
+
+}  // namespace winnow

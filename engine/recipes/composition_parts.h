@@ -1,0 +1,19 @@
+// Compositions by name: a preset, and parts of other presets put into it.
+//
+// Used by Recipe and by the lists of methods and parts. A part is named by its own name ("sparsity") or by a preset that has it
+// ("vl-cache"); it comes with that preset's default options. Errors: kIllegalRecipe naming the setting and what is known. No torch.
+#pragma once
+
+#include <string>
+
+#include "engine/recipes/composition.h"
+#include "engine/recipes/recipe_spec.h"
+
+namespace winnow {
+
+Composition compose(const RecipeSpec& spec);
+
+// Name of what happens to dropped slots: drop, average, pivot, weighted, gated, nearest-index, value-push.
+std::string reducer_name(const Reduction& reduction);
+
+}  // namespace winnow

@@ -1,0 +1,60 @@
+// The compression presets, their options and parts as data, for lists, method cards and the recipe editor; and whether a recipe is legal.
+//
+// Used by the terminal program and, handed in by bootstrap, by the window. No torch. Threads: any.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/recipes/recipe_spec.h"
+
+namespace winnow {
+
+enum class OptionType : int { kWhole = 1, kReal = 2, kChoice = 3, kFlag = 4, kShares = 5 };
+
+// One option of a preset, as its reader asks for it.
+struct OptionInfo {
+  std::string name;
+  OptionType type = OptionType::kWhole;
+  std::string otherwise;           // the default, as text; empty: none (kShares)
+  std::vector<std::string> words;  // kChoice and kFlag, the default first
+  double low = 0.0, high = 0.0;    // kWhole and kReal, both included
+  bool odd = false;                // kWhole: odd numbers only
+};
+
+// "window=32", "merge=average|pivot|drop".
+std::string option_text(const OptionInfo& option);
+
+// One compression preset, for lists and cards.
+struct MethodInfo {
+  std::string name;
+  std::string title;
+  std::string source;  // paper or code
+  std::string phase;   // once, decode, ratio-decode
+  bool query_aware = false;
+  bool merges = false;
+  std::vector<std::string> needs;   // statistics, in words of methods' taxonomy
+  std::vector<OptionInfo> options;  // in the order asked for
+};
+
+std::vector<MethodInfo> list_methods();
+
+// A part of a method that can be exchanged for another of its kind.
+struct PartInfo {
+  std::string kind;  // allocator, scorer, reducer, scope, granularity
+  std::string name;
+  std::vector<std::string> presets;  // that have it
+};
+
+std::vector<PartInfo> list_parts();
+
+// Why this recipe cannot be built; nothing: it is legal. The error's subject names the setting (a field of RecipeSpec) or the method whose
+// option it is; the reason is a sentence.
+std::optional<Error> recipe_problem(const RecipeSpec& spec);
+
+// Shares of layers that were measured for a model, for the preset that needs them, unless the recipe brings its own.
+RecipeSpec with_measured_shares(RecipeSpec spec, const std::vector<double>& prefixkv_shares);
+
+}  // namespace winnow

@@ -1,0 +1,52 @@
+#include "engine/recipes/methods/cam.h"
+
+#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/scorers/accumulated.h"
+#include "engine/recipes/scorers/recency.h"
+
+namespace winnow {
+
+namespace {
+
+Composition pushing(const char* method, bool expected, OptionReader& options) {
+  using Reference = Reduction::PushReference;
+  Composition composition;
+  composition.method = method;
+  composition.allocator = std::make_unique<UniformAllocator>();
+  composition.phase = MethodPhase::kDecode;
+  composition.decode.accumulates = true;
+  if (options.choice<bool>("base", {{"streaming-llm", true}, {"h2o", false}})) {
+    composition.scorer = std::make_unique<RecencyScorer>();
+    composition.protection.sinks = options.whole("sinks", 4, 0, 1024);
+  } else {
+    composition.scorer = std::make_unique<AccumulatedScorer>();
+    composition.protection.recent_share = options.real("recent_share", 0.5, 0.0, 1.0);
+    composition.decode.victim = DecodeRule::Victim::kLeastAttention;
+  }
+  composition.reduction.kind = Reduction::Kind::kValuePush;
+  composition.reduction.push_window = options.whole("window", 16, 1, 4096);
+  composition.reduction.push_expected = expected;
+  composition.reduction.push_reference = options.choice<Reference>("reference", {{"mean", Reference::kMean}, {"max", Reference::kMaximum}});
+  composition.reduction.seed = options.seed();
+  return composition;
+}
+
+MethodInfo described(const char* name, const char* title) {
+  MethodInfo info;
+  info.name = name;
+  info.title = title;
+  info.source = "Zhang et al., ICML 2024";
+  info.phase = "decode";
+  info.merges = true;
+  info.needs = {"column sums of all rows", "decode rows"};
+  return info;
+}
+
+}  // namespace
+
+Composition cam(OptionReader& options) { return pushing("cam", false, options); }
+Composition cam_expected(OptionReader& options) { return pushing("cam-expected", true, options); }
+MethodInfo cam_info() { return described("cam", "CaM"); }
+MethodInfo cam_expected_info() { return described("cam-expected", "CaM (expected)"); }
+
+}  // namespace winnow

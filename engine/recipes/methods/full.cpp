@@ -1,0 +1,20 @@
+#include "engine/recipes/methods/full.h"
+
+namespace winnow {
+
+Composition full(OptionReader&) {
+  Composition composition;
+  composition.method = "full";
+  return composition;
+}
+
+MethodInfo full_info() {
+  MethodInfo info;
+  info.name = "full";
+  info.title = "Full cache";
+  info.source = "no compression";
+  info.phase = "once";
+  return info;
+}
+
+}  // namespace winnow

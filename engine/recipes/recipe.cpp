@@ -1,0 +1,190 @@
+#include "engine/recipes/recipe.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/recipes/allocators/fixed_shares.h"
+#include "engine/recipes/composition_parts.h"
+
+namespace winnow {
+
+namespace {
+
+[[noreturn]] void refuse(const char* subject, const std::string& reason) { throw Exception(ErrorCode::kIllegalRecipe, subject, reason); }
+
+BudgetRequest checked_budget(const RecipeSpec& spec) {
+  BudgetRequest request;
+  if (spec.budget_tokens) {
+    if (*spec.budget_tokens < 1) refuse("budget", "a budget is at least one token per layer");
+    request.tokens = *spec.budget_tokens;
+  } else {
+    // Written so that NaN is refused too.
+    if (!(spec.retention > 0.0 && spec.retention <= 1.0)) refuse("retention", "the share to keep must be over 0 and at most 1");
+    request.retention = spec.retention;
+  }
+  return request;
+}
+
+void check_decode(const Composition& parts) {
+  if (parts.phase == MethodPhase::kOnce) return;
+  const std::string scorer = parts.scorer->name();
+  if (parts.phase == MethodPhase::kDecode && !parts.scorer->follows_decode()) {
+    refuse("scorer", "evicting while decoding needs a score that can follow each token; " + scorer + " cannot");
+  }
+  if (parts.phase == MethodPhase::kDecode && scorer == "global-local" && parts.reduction.kind != Reduction::Kind::kSharedEntries) {
+    refuse("scorer", "global-local follows each token only where slots are shared (reducer shared-entries)");
+  }
+  const std::string allocator = parts.allocator->name();
+  if (parts.phase == MethodPhase::kDecode && (allocator == "prefix-mass" || allocator == "fixed-shares")) {
+    refuse("allocator", allocator + " is made for one event; this method evicts while decoding");
+  }
+  if (parts.reduction.kind == Reduction::Kind::kNearestIndex && parts.phase == MethodPhase::kDecode) {
+    refuse("reducer", "merging into the nearest index works at the event only; this method evicts while decoding");
+  }
+}
+
+// One more row can be added to what it is made of.
+bool adds_rows(const Scorer& scorer) {
+  StatisticsNeed sums;
+  sums.rows = RowRule::all();
+  sums.column_sums = true;
+  return scorer.needs().attention == std::vector<StatisticsNeed>{sums} && !scorer.needs().cross_modal && !scorer.needs().elite;
+}
+
+void check_parts(const Composition& composition) {
+  const bool has_allocator = composition.allocator != nullptr;
+  const bool has_scorer = composition.scorer != nullptr;
+  if (has_allocator != has_scorer) refuse("method", "an allocator and a scorer belong together");
+  const Protection& protection = composition.protection;
+  if (protection.sinks < 0 || protection.window < 0 || !(protection.recent_share >= 0.0 && protection.recent_share <= 1.0)) {
+    refuse("method", "protected slots are not negative, and a protected share is at most 1");
+  }
+  if (!(composition.min_fraction >= 0.0 && composition.min_fraction <= 1.0)) {
+    refuse("method", "the least share of a layer is between 0 and 1");
+  }
+  if (composition.pruning) {
+    if (has_scorer) refuse("method", "tokens leave either the network or the cache, not both");
+    if (composition.phase != MethodPhase::kPrefill || composition.pruning->layer < 0)
+      refuse("method", "pruning happens during the prefill");
+    return;
+  }
+  if (!has_scorer) {
+    if (composition.phase != MethodPhase::kOnce) refuse("method", "evicting while decoding needs a score that can follow each token");
+    return;
+  }
+  const std::string allocator = composition.allocator->name();
+  const std::string scorer = composition.scorer->name();
+  if (const auto* fixed = dynamic_cast<const FixedSharesAllocator*>(composition.allocator.get()); fixed != nullptr && !fixed->measured()) {
+    refuse("shares",
+           "this model has no measured shares of its layers (prefixkv_shares in winnow.json); give them as the option shares=0.5:0.3:...");
+  }
+  if (composition.scope == Scope::kVisual) {
+    if (allocator == "cross-modal-entropy")
+      refuse("scope", "cross-modal entropy shares slots among all tokens; it does not fit scope visual");
+    if (protection.all_text) refuse("scope", "keeping all text is what scope visual does by itself");
+  }
+  if (allocator == "pyramid" && scorer != "window-votes" && composition.scope == Scope::kAll) {
+    refuse("allocator", "a pyramid is made around an observation window; take the scorer window-votes");
+  }
+  if (allocator == "pyramid" && composition.scope == Scope::kVisual && protection.window > 0) {
+    refuse("scope", "the pyramid's window lies outside the visual tokens");
+  }
+  if ((allocator == "prefix-mass" || allocator == "fixed-shares") && scorer != "accumulated" && scorer != "window-votes" &&
+      scorer != "post-vision" && scorer != "text-prior" && scorer != "mean-attention") {
+    refuse("allocator", allocator + " needs a score made of column sums; " + scorer + " is not");
+  }
+  if (composition.reduction.kind == Reduction::Kind::kValuePush) {
+    if (scorer != "recency" && scorer != "accumulated") refuse("reducer", "pushing values needs the scorer recency or accumulated");
+    if (composition.granularity == Granularity::kLayer) refuse("granularity", "pushing values needs a set per kv head");
+  }
+  if (composition.reduction.kind == Reduction::Kind::kSharedEntries) {
+    if (scorer != "global-local") refuse("reducer", "sharing slots needs the scorer global-local");
+    if (composition.granularity == Granularity::kLayer) refuse("granularity", "sharing slots needs a set per kv head");
+    if (composition.scope == Scope::kVisual) refuse("scope", "sharing slots is made for all tokens");
+    if (composition.phase != MethodPhase::kDecode)
+      refuse("method", "slots are shared at the event and while decoding; this method has one event only");
+    if (composition.protection.window < 1) refuse("window", "sharing slots needs a window of recent tokens");
+  }
+  if (composition.closed_ranks && (composition.reduction.kind != Reduction::Kind::kDrop || composition.decode.accumulates)) {
+    refuse("rope", "positions inside the cache are for methods that only drop tokens; this one merges them or follows their attention");
+  }
+  if (composition.event_at_first_decode && !adds_rows(*composition.scorer)) {
+    refuse("event_at_first_decode",
+           "the first answer token's attention can only be added to accumulated attention; " + scorer + " is made of other numbers");
+  }
+  check_decode(composition);
+}
+
+}  // namespace
+
+Recipe::Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& spec)
+    : composition_(std::move(composition)), budget_(budget), turn_policy_(spec.turn_policy), min_event_tokens_(spec.min_event_tokens) {
+  if (composition_.allocator != nullptr) needs_ = with_allocator(composition_.allocator->needs());
+}
+
+StatisticsNeeds Recipe::needs_for(const SegmentInfo& segment) const {
+  return composition_.allocator != nullptr ? with_allocator(composition_.allocator->needs_for(segment)) : StatisticsNeeds{};
+}
+
+StatisticsNeeds Recipe::with_allocator(StatisticsNeeds allocator) const {
+  std::vector<StatisticsNeeds> needs = {std::move(allocator), composition_.scorer->needs()};
+  if (composition_.decode.accumulates) {
+    StatisticsNeed followed;
+    followed.rows = RowRule::all();
+    followed.column_sums = true;
+    followed.column_squares = composition_.decode.victim == DecodeRule::Victim::kLeastMean;
+    needs.push_back({{followed}, {}, {}});
+    if (composition_.decode.local_rows > 0) {
+      StatisticsNeed local;
+      local.rows = RowRule::last(composition_.decode.local_rows);
+      local.column_sums = true;
+      needs.push_back({{local}, {}, {}});
+    }
+  }
+  return merge_needs(needs);
+}
+
+Recipe Recipe::from_spec(const RecipeSpec& spec) { return from_parts(spec, compose(spec)); }
+
+Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
+  const BudgetRequest budget = checked_budget(spec);
+  if (composition.pruning && budget.tokens) refuse("budget", "token pruning keeps a share of the visual tokens; give a retention");
+  if (spec.min_event_tokens < 0) refuse("min_event_tokens", "a number of tokens is not negative");
+  switch (spec.turn_policy) {
+    case TurnPolicy::kSegment:
+    case TurnPolicy::kFirstOnly:
+      break;
+    case TurnPolicy::kWhole:
+      if (composition.pruning)
+        refuse("turn_policy", "token pruning drops tokens before the cache holds them: there is nothing to compress again");
+      break;
+    default:
+      refuse("turn_policy", "there is no such turn policy");
+  }
+  check_parts(composition);
+  return Recipe(std::move(composition), budget, spec);
+}
+
+double Pruning::before_decoder(double retention) const {
+  if (judge == Judge::kVision) return retention;
+  return judge == Judge::kRollout ? std::sqrt(retention) : 1.0;
+}
+
+double Pruning::at_layer(double retention) const {
+  if (judge == Judge::kVision) return 1.0;
+  return judge == Judge::kRollout ? std::sqrt(retention) : retention;
+}
+
+bool Recipe::whole_cache() const {
+  // A decode-phase method with an absolute budget holds it over all turns.
+  const bool held = turn_policy_ == TurnPolicy::kSegment && composition_.phase == MethodPhase::kDecode && budget_.tokens;
+  return compresses() && (turn_policy_ == TurnPolicy::kWhole || held);
+}
+
+bool Recipe::compresses() const { return composition_.scorer != nullptr && (budget_.tokens || budget_.retention < 1.0); }
+
+bool Recipe::static_budgets() const { return composition_.allocator == nullptr || composition_.allocator->needs().empty(); }
+
+}  // namespace winnow

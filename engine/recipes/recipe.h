@@ -1,0 +1,57 @@
+// A checked compression recipe: a composition of parts, a budget and a turn policy. Nothing illegal can be held by one.
+//
+// Made from a request by engine/generation, read by SegmentCompressor and next_decode_policy(). Immutable. No torch.
+// Errors: kIllegalRecipe with a sentence for people; subject names the offending setting.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/recipes/budget.h"
+#include "engine/recipes/composition.h"
+#include "engine/recipes/recipe_spec.h"
+#include "engine/recipes/segment_info.h"
+#include "engine/recipes/statistics/layer_statistics.h"
+
+namespace winnow {
+
+class Recipe {
+ public:
+  // The preset that spec.method names, with spec's options and parts.
+  static Recipe from_spec(const RecipeSpec& spec);
+  // Parts made by the caller; spec.method is only a label.
+  static Recipe from_parts(const RecipeSpec& spec, Composition composition);
+
+  const Composition& composition() const { return composition_; }
+  const BudgetRequest& budget() const { return budget_; }
+  TurnPolicy turn_policy() const { return turn_policy_; }
+  int min_event_tokens() const { return min_event_tokens_; }
+
+  // False: the same as no compression at all (method full, or a share of 1).
+  bool compresses() const;
+  // An event is about all slots of the cache, not only the new segment's (turn policy whole, and decode-phase methods with an absolute
+  // budget).
+  bool whole_cache() const;
+  // True: visual tokens leave the network during the prefill; no event, and no prefill shared with other recipes.
+  bool prunes() const { return composition_.pruning && (budget_.tokens || budget_.retention < 1.0); }
+  // What has to be computed per layer; empty if no statistic is needed.
+  const StatisticsNeeds& needs() const { return needs_; }
+  // The same of one segment: what its tokens make superfluous is left out.
+  StatisticsNeeds needs_for(const SegmentInfo& segment) const;
+  // The prefill is the same as everybody's, so that several recipes can answer from one; false where tokens leave during it.
+  bool shares_prefill() const { return !prunes(); }
+  // Budgets of all layers are known before the prefill.
+  bool static_budgets() const;
+
+ private:
+  Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& spec);
+  StatisticsNeeds with_allocator(StatisticsNeeds allocator) const;  // and what scorer and decoding need
+
+  Composition composition_;
+  BudgetRequest budget_;
+  TurnPolicy turn_policy_;
+  int min_event_tokens_;
+  StatisticsNeeds needs_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,33 @@
+// How a cache is to be compressed, as a person asks for it. Plain data, no torch; validated by engine/recipes/recipe.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace winnow {
+
+enum class TurnPolicy : int { kSegment = 1, kWhole = 2, kFirstOnly = 3 };
+
+// A compression recipe: a preset, and what is different from it. Exactly one of retention and budget_tokens decides the budget
+// (budget_tokens wins if set).
+struct RecipeSpec {
+  std::string method = "vl-cache";
+  double retention = 0.2;            // share kept, in (0, 1]
+  std::optional<int> budget_tokens;  // slots per layer and kv head
+  int min_event_tokens = 256;        // text-only segments shorter than this are kept whole; 0 switches the rule off
+  TurnPolicy turn_policy = TurnPolicy::kSegment;
+  std::uint64_t seed = 0;                      // methods that draw random numbers
+  std::map<std::string, std::string> options;  // of the preset, by name (MethodInfo::options)
+  // Parts taken from elsewhere: a part's own name, or a preset that has it. Empty: the preset's own.
+  std::string allocator;
+  std::string scorer;
+  std::string reducer;
+  std::string scope;        // all, visual
+  std::string granularity;  // head, layer
+
+  friend bool operator==(const RecipeSpec&, const RecipeSpec&) = default;
+};
+
+}  // namespace winnow

@@ -1,0 +1,19 @@
+// What the instruction's elite tokens attend to (AirCache, arXiv 2503.23956, equation 6). Visual columns only: made for scope visual.
+#pragma once
+
+#include "engine/recipes/scorers/scorer.h"
+
+namespace winnow {
+
+class EliteScorer : public Scorer {
+ public:
+  explicit EliteScorer(EliteNeed elite) : elite_(elite) {}
+  std::string name() const override { return "elite"; }
+  StatisticsNeeds needs() const override { return {{}, {}, elite_}; }
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo&) const override { return statistics.elite->importance; }
+
+ private:
+  EliteNeed elite_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,41 @@
+#include "engine/recipes/scorers/global_local.h"
+
+#include <algorithm>
+
+namespace winnow {
+
+std::vector<float> global_local(std::span<const float> global, std::span<const float> local) {
+  double all = 0.0;
+  double last = 0.0;
+  for (std::size_t i = 0; i < global.size(); ++i) {
+    all += global[i];
+    last += local[i];
+  }
+  const double ratio = all > 0.0 ? last / all : 0.0;
+  std::vector<float> scores(global.size());
+  for (std::size_t i = 0; i < global.size(); ++i) scores[i] = std::max(static_cast<float>(global[i] * ratio), local[i]);
+  return scores;
+}
+
+StatisticsNeeds GlobalLocalScorer::needs() const {
+  StatisticsNeed all;
+  all.rows = RowRule::all();
+  all.column_sums = true;
+  StatisticsNeed local;
+  local.rows = RowRule::last(local_rows_);
+  local.column_sums = true;
+  return {{all, local}, {}, {}};
+}
+
+HeadScores GlobalLocalScorer::score(const LayerStatistics& statistics, const SegmentInfo&) const {
+  const HeadScores& all = statistics.at(RowRule::all()).column_sums;
+  const HeadScores& local = statistics.at(RowRule::last(local_rows_)).column_sums;
+  HeadScores scores = all;
+  for (std::int64_t head = 0; head < scores.heads; ++head) {
+    const std::vector<float> pooled = pool_scores(global_local(all.row(head), local.row(head)), kernel_, Pooling::kAverage);
+    std::copy(pooled.begin(), pooled.end(), scores.row(head).begin());
+  }
+  return scores;
+}
+
+}  // namespace winnow

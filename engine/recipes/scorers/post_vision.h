@@ -1,0 +1,19 @@
+// What the text after the images attends to: column sums of the post-vision rows over all columns (VL-Cache).
+#pragma once
+
+#include "engine/recipes/scorers/scorer.h"
+
+namespace winnow {
+
+class PostVisionScorer : public Scorer {
+ public:
+  explicit PostVisionScorer(RowRule rows) : rows_(rows) {}
+  std::string name() const override { return "post-vision"; }
+  StatisticsNeeds needs() const override;
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+
+ private:
+  RowRule rows_;
+};
+
+}  // namespace winnow

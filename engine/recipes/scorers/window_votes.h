@@ -1,0 +1,28 @@
+// An observation window at the segment's end votes for the tokens before it; pooling keeps neighbourhoods together (SnapKV).
+//
+// Score = pooled column sums of the last `window` rows over the columns before the window. The window itself is the recipe's protected
+// recent range; its columns rank last here.
+#pragma once
+
+#include "engine/recipes/pooling.h"
+#include "engine/recipes/scorers/scorer.h"
+
+namespace winnow {
+
+class WindowVotesScorer : public Scorer {
+ public:
+  WindowVotesScorer(std::int64_t window, std::int64_t kernel, Pooling pooling, GroupReduce reduce = GroupReduce::kMean)
+      : window_(window), kernel_(kernel), pooling_(pooling), reduce_(reduce) {}
+  std::string name() const override { return "window-votes"; }
+  StatisticsNeeds needs() const override;
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+
+ private:
+  RowRule rows() const;
+  std::int64_t window_;
+  std::int64_t kernel_;
+  Pooling pooling_;
+  GroupReduce reduce_;
+};
+
+}  // namespace winnow

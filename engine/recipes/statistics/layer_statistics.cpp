@@ -1,0 +1,64 @@
+#include "engine/recipes/statistics/layer_statistics.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+
+namespace {
+
+[[noreturn]] void refuse_two(const char* what) {
+  throw Exception(ErrorCode::kIllegalRecipe, "method", std::string("allocator and scorer want ") + what);
+}
+
+template <class Need>
+void merge_one(std::optional<Need>& into, const std::optional<Need>& other, const char* what) {
+  if (!other) return;
+  if (into && *into != *other) refuse_two(what);
+  into = other;
+}
+
+}  // namespace
+
+HeadScores mean_over_heads(const HeadScores& scores) {
+  HeadScores mean{1, scores.columns, std::vector<float>(static_cast<std::size_t>(scores.columns))};
+  for (std::int64_t column = 0; column < scores.columns; ++column) {
+    double sum = 0.0;
+    for (std::int64_t head = 0; head < scores.heads; ++head) sum += scores.row(head)[static_cast<std::size_t>(column)];
+    mean.values[static_cast<std::size_t>(column)] = static_cast<float>(sum / static_cast<double>(scores.heads));
+  }
+  return mean;
+}
+
+const RowStatistics& LayerStatistics::at(const RowRule& rows, GroupReduce reduce) const {
+  const auto found =
+      std::find_if(by_rows.begin(), by_rows.end(), [&](const RowStatistics& each) { return each.rows == rows && each.reduce == reduce; });
+  require(found != by_rows.end(), "LayerStatistics: a part reads a statistic that it did not declare");
+  return *found;
+}
+
+StatisticsNeeds merge_needs(std::span<const StatisticsNeeds> needs) {
+  StatisticsNeeds merged;
+  for (const StatisticsNeeds& part : needs) {
+    merge_one(merged.cross_modal, part.cross_modal, "two kinds of entropy");
+    merge_one(merged.elite, part.elite, "two choices of elite tokens");
+    for (const StatisticsNeed& need : part.attention) {
+      const auto same = std::find_if(merged.attention.begin(), merged.attention.end(),
+                                     [&](const StatisticsNeed& each) { return each.rows == need.rows && each.reduce == need.reduce; });
+      if (same == merged.attention.end()) {
+        merged.attention.push_back(need);
+        continue;
+      }
+      same->column_sums = same->column_sums || need.column_sums;
+      same->column_squares = same->column_squares || need.column_squares;
+      same->head_variance = same->head_variance || need.head_variance;
+      same->row_entropy = same->row_entropy || need.row_entropy;
+      if (need.sparsity_p && same->sparsity_p && *need.sparsity_p != *same->sparsity_p) refuse_two("two sparsity thresholds");
+      if (need.sparsity_p) same->sparsity_p = need.sparsity_p;
+    }
+  }
+  return merged;
+}
+
+}  // namespace winnow

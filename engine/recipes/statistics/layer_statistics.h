@@ -1,0 +1,119 @@
+// What allocators and scorers may know about one layer: plain numbers, no torch.
+//
+// A part declares StatisticsNeeds; the recipe merges those of its parts, SegmentCompressor has each computed once per layer
+// (attention_statistics.h, cross_modal_entropy.h, elite_attention.h) and hands the results out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/recipes/statistics/row_rule.h"
+
+namespace winnow {
+
+// How the query heads of a group are joined into their kv head's number.
+enum class GroupReduce : int { kMean = 1, kMaximum = 2, kSum = 3 };
+
+// Of the causal attention of some rows.
+struct StatisticsNeed {
+  RowRule rows;
+  bool column_sums = false;                 // how much attention each segment column gets from the rows
+  bool column_squares = false;              // sum over rows of the squared group-mean probability
+  bool head_variance = false;               // of every query head's column sums over the columns
+  bool row_entropy = false;                 // mean over rows and query heads of a row's entropy
+  GroupReduce reduce = GroupReduce::kMean;  // of column sums
+  std::optional<double> sparsity_p;         // share of entries below p times their row's maximum
+
+  friend bool operator==(const StatisticsNeed&, const StatisticsNeed&) = default;
+};
+
+// Entropies between the modalities (MEDA).
+struct CrossModalNeed {
+  enum class Heads : int { kMeanFirst = 1, kEntropyFirst = 2 };  // entropy of the mean over heads; mean of every head's entropy
+  Heads heads = Heads::kMeanFirst;
+  bool causal = false;  // keys before the row only; rows without keys are left out
+
+  friend bool operator==(const CrossModalNeed&, const CrossModalNeed&) = default;
+};
+
+// What the instruction's most attended tokens think of visual tokens (AirCache).
+struct EliteNeed {
+  double alpha = 0.9;            // elite: at least alpha times the largest attention of the last token to the instruction
+  bool all_instruction = false;  // the instruction is all of the turn's text, not only what follows the last visual token
+
+  friend bool operator==(const EliteNeed&, const EliteNeed&) = default;
+};
+
+struct StatisticsNeeds {
+  std::vector<StatisticsNeed> attention;
+  std::optional<CrossModalNeed> cross_modal;
+  std::optional<EliteNeed> elite;
+
+  bool empty() const { return attention.empty() && !cross_modal && !elite; }
+};
+
+// One number per kv head and segment column: values[head * columns + column].
+struct HeadScores {
+  std::int64_t heads = 0;
+  std::int64_t columns = 0;
+  std::vector<float> values;
+
+  bool empty() const { return values.empty(); }
+  std::span<const float> row(std::int64_t head) const {
+    return std::span(values).subspan(static_cast<std::size_t>(head * columns), static_cast<std::size_t>(columns));
+  }
+  std::span<float> row(std::int64_t head) {
+    return std::span(values).subspan(static_cast<std::size_t>(head * columns), static_cast<std::size_t>(columns));
+  }
+};
+
+// The mean over all kv heads, as scores of one head.
+HeadScores mean_over_heads(const HeadScores& scores);
+
+struct RowStatistics {
+  RowRule rows;
+  GroupReduce reduce = GroupReduce::kMean;
+  std::int64_t row_count = 0;
+  HeadScores column_sums;                        // [kv_heads, n]; empty if nobody asked
+  HeadScores column_squares;                     // [kv_heads, n]; empty if nobody asked
+  std::vector<std::vector<float>> past_sums;     // per kv head: the same sums over retained slots, in slot order; with column_sums
+  std::vector<std::vector<float>> past_squares;  // with column_squares
+  std::vector<double> head_variance;             // per query head, population variance over the n columns; empty if nobody asked
+  double row_entropy = 0.0;                      // natural log
+  std::vector<std::int64_t> zero_counts;         // per query head: entries below p times the row maximum; empty if nobody asked
+  double sparsity = 0.0;                         // mean over query heads of zero count / allowed entries; NaN if a row was not finite
+};
+
+struct CrossModalEntropy {
+  bool defined = false;  // both modalities are present
+  double text_to_visual = 0.0;
+  double visual_to_text = 0.0;
+};
+
+struct EliteAttention {
+  std::vector<std::int64_t> visual;  // rows of the segment's visual tokens
+  HeadScores importance;             // [kv_heads, n]: group means; 0 outside the visual columns
+  std::vector<std::int64_t> elite;   // rows
+  double strength = 0.0;             // sum over visual columns of the mean over all query heads
+  double skew = 0.0;                 // adjusted skewness of the same
+  bool fallback = false;             // no instruction after the last visual token
+};
+
+struct LayerStatistics {
+  std::int64_t layer = 0;
+  std::vector<RowStatistics> by_rows;
+  std::optional<CrossModalEntropy> cross_modal;
+  std::optional<EliteAttention> elite;
+
+  // What was computed for this rule; a part only asks for what it declared.
+  const RowStatistics& at(const RowRule& rows, GroupReduce reduce = GroupReduce::kMean) const;
+};
+
+// Needs over the same rows (and group reduction) are served by one pass. Throws kIllegalRecipe if two parts want the same statistic with
+// different settings.
+StatisticsNeeds merge_needs(std::span<const StatisticsNeeds> needs);
+
+}  // namespace winnow

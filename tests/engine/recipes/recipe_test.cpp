@@ -1,0 +1,289 @@
+#include "engine/recipes/recipe.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "engine/base/error.h"
+#include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/method_info.h"
+#include "engine/recipes/methods/registry.h"
+#include "tests/engine/compression/named_composition.h"
+
+namespace winnow {
+namespace {
+
+Error refusal(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Exception& exception) {
+    return exception.error();
+  }
+  ADD_FAILURE() << "nothing was refused";
+  return {};
+}
+
+Error refusal_of(const std::function<void(RecipeSpec&)>& change) {
+  RecipeSpec spec;
+  change(spec);
+  return refusal([&] { Recipe::from_spec(spec); });
+}
+
+TEST(Recipe, RefusesShares) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double retention : {0.0, -0.1, 1.0001, 2.0, kNan, kInfinity}) {
+    const Error error = refusal_of([&](RecipeSpec& spec) { spec.retention = retention; });
+    EXPECT_EQ(error.code, ErrorCode::kIllegalRecipe) << retention;
+    EXPECT_EQ(error.subject, "retention");
+  }
+}
+
+TEST(Recipe, RefusesBudgetsAndLengths) {
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.budget_tokens = 0; }).subject, "budget");
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.budget_tokens = -3; }).code, ErrorCode::kIllegalRecipe);
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.min_event_tokens = -1; }).subject, "min_event_tokens");
+}
+
+TEST(Recipe, TheAbsoluteBudgetWins) {
+  RecipeSpec spec;
+  spec.retention = 7.0;  // not read
+  spec.budget_tokens = 64;
+  const Recipe recipe = Recipe::from_spec(spec);
+  EXPECT_EQ(recipe.budget().tokens, 64);
+  EXPECT_TRUE(recipe.compresses());
+}
+
+TEST(Recipe, NamesTheKnownMethods) {
+  const Error error = refusal_of([](RecipeSpec& spec) { spec.method = "magic"; });
+  EXPECT_EQ(error.code, ErrorCode::kIllegalRecipe);
+  std::string known;
+  for (const MethodEntry& entry : method_registry()) known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  EXPECT_EQ(error.reason, "there is no method \"magic\"; known are " + known);
+  EXPECT_EQ(known.substr(0, 33), "full, meda, aircache, vl-cache, d");
+}
+
+TEST(Recipe, RefusesTurnPoliciesAndPositionsThatCannotBe) {
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) {
+              spec.method = "fastv";
+              spec.turn_policy = TurnPolicy::kWhole;
+            }).subject,
+            "turn_policy");
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.turn_policy = static_cast<TurnPolicy>(9); }).subject, "turn_policy");
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) {
+              spec.method = "streaming-llm";
+              spec.options["rope"] = "in-cache";
+              spec.reducer = "look-m-average";
+            }).subject,
+            "rope");
+  const Error votes = refusal_of([](RecipeSpec& spec) {
+    spec.method = "meda";
+    spec.options["event_at_first_decode"] = "true";
+    spec.scorer = "snapkv";
+  });
+  EXPECT_EQ(votes.subject, "event_at_first_decode");
+  EXPECT_EQ(votes.reason,
+            "the first answer token's attention can only be added to accumulated attention; window-votes is made of other numbers");
+}
+
+TEST(Recipe, RefusesPartsThatDoNotFit) {
+  Composition decoding = testing::composition_of("snapkv");
+  decoding.phase = MethodPhase::kDecode;
+  EXPECT_EQ(refusal([&] { Recipe::from_parts({}, std::move(decoding)); }).reason,
+            "evicting while decoding needs a score that can follow each token; window-votes cannot");
+  Composition lonely;
+  lonely.allocator = std::make_unique<UniformAllocator>();
+  EXPECT_EQ(refusal([&] { Recipe::from_parts({}, std::move(lonely)); }).code, ErrorCode::kIllegalRecipe);
+  Composition share = testing::composition_of("vl-cache");
+  share.protection.recent_share = 1.5;
+  EXPECT_EQ(refusal([&] { Recipe::from_parts({}, std::move(share)); }).code, ErrorCode::kIllegalRecipe);
+}
+
+TEST(Recipe, RefusesIllegalMethodOptions) {
+  const auto reason = [](const char* method, const char* name, const char* text) {
+    const Error error = refusal([&] { testing::composition_of(method, {{name, text}}); });
+    EXPECT_EQ(error.code, ErrorCode::kIllegalRecipe);
+    EXPECT_EQ(error.subject, method);
+    return error.reason;
+  };
+  EXPECT_EQ(reason("snapkv", "window", "0"), "window must be a whole number from 1 to 4096");
+  EXPECT_EQ(reason("snapkv", "kernel", "4"), "kernel must be odd");
+  EXPECT_EQ(reason("snapkv", "pooling", "sum"), "pooling must be one of average|max");
+  EXPECT_EQ(reason("streaming-llm", "sinks", "-1"), "sinks must be a whole number from 0 to 1024");
+  EXPECT_EQ(reason("vl-cache", "p", "0"), "p must be a number from 1e-09 to 1");
+  EXPECT_EQ(reason("vl-cache", "p", "nan"), "p must be a number from 1e-09 to 1");
+  EXPECT_EQ(reason("vl-cache", "window", "3"), "window is no option of this method");
+  EXPECT_EQ(reason("prefixkv-profile", "shares", "0.5:x"), "shares must be shares over 0 and at most 1, joined by colons");
+}
+
+RecipeSpec mixed(const char* method, const char* allocator, const char* scorer, const char* reducer, const char* scope = "",
+                 const char* granularity = "") {
+  RecipeSpec spec;
+  spec.method = method;
+  spec.allocator = allocator;
+  spec.scorer = scorer;
+  spec.reducer = reducer;
+  spec.scope = scope;
+  spec.granularity = granularity;
+  return spec;
+}
+
+TEST(Recipe, TakesPartsFromOtherMethods) {
+  const Recipe recipe = Recipe::from_spec(mixed("vl-cache", "meda", "snapkv", "average", "", "layer"));
+  EXPECT_EQ(recipe.composition().allocator->name(), "cross-modal-entropy");
+  EXPECT_EQ(recipe.composition().scorer->name(), "window-votes");
+  EXPECT_EQ(recipe.composition().protection.window, 32);  // the window belongs to the score
+  EXPECT_EQ(recipe.composition().reduction.kind, Reduction::Kind::kAverage);
+  EXPECT_EQ(recipe.composition().granularity, Granularity::kLayer);
+  EXPECT_EQ(Recipe::from_spec(mixed("snapkv", "sparsity", "", "")).composition().allocator->name(), "sparsity");
+}
+
+TEST(Recipe, RefusesMixturesThatCannotWork) {
+  const auto subject = [](const RecipeSpec& spec) { return refusal([&] { Recipe::from_spec(spec); }).subject; };
+  EXPECT_EQ(subject(mixed("h2o", "", "snapkv", "")), "scorer");       // cannot follow decode rows
+  EXPECT_EQ(subject(mixed("h2o", "prefixkv", "", "")), "allocator");  // made for one event
+  EXPECT_EQ(subject(mixed("h2o", "", "", "nearest-index")), "reducer");
+  EXPECT_EQ(subject(mixed("snapkv", "", "", "value-push")), "reducer");
+  EXPECT_EQ(subject(mixed("cam", "", "", "", "", "layer")), "granularity");
+  EXPECT_EQ(subject(mixed("meda", "", "", "", "visual")), "scope");
+  EXPECT_EQ(subject(mixed("vl-cache", "pyramidkv", "", "")), "allocator");
+  EXPECT_EQ(subject(mixed("full", "meda", "", "")), "method");
+  EXPECT_EQ(subject(mixed("vl-cache", "nothing", "", "")), "allocator");
+  EXPECT_EQ(subject(mixed("vl-cache", "", "", "", "images")), "scope");
+}
+
+TEST(Recipe, AProfileMustHaveBeenMeasured) {
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.method = "prefixkv-profile"; }).subject, "shares");
+}
+
+TEST(Recipe, KnowsWhenItDoesNothing) {
+  RecipeSpec spec;
+  spec.method = "full";
+  EXPECT_FALSE(Recipe::from_spec(spec).compresses());
+  spec.budget_tokens = 10;
+  EXPECT_FALSE(Recipe::from_spec(spec).compresses());
+  spec = {};
+  spec.retention = 1.0;
+  EXPECT_FALSE(Recipe::from_spec(spec).compresses());
+}
+
+TEST(Recipe, AsksForOneVlCachePass) {
+  const Recipe recipe = Recipe::from_spec({});
+  ASSERT_EQ(recipe.needs().attention.size(), 1U);  // sums and sparsity over the same rows
+  EXPECT_TRUE(recipe.needs().attention[0].column_sums);
+  EXPECT_EQ(recipe.needs().attention[0].sparsity_p, 0.01);
+  EXPECT_FALSE(recipe.static_budgets());
+}
+
+// The entropy of all rows is MEDA's way out where a modality is missing: it is not computed where both are there.
+TEST(Recipe, NeedsOfASegmentLeaveOutWhatItsTokensMakeSuperfluous) {
+  using enum Modality;
+  const Recipe recipe = Recipe::from_spec([] {
+    RecipeSpec spec;
+    spec.method = "meda";
+    return spec;
+  }());
+  const auto entropy_of_rows = [&](const std::vector<Modality>& modality) {
+    SegmentInfo segment;
+    segment.tokens = std::ssize(modality);
+    segment.modality = modality;
+    const StatisticsNeeds needs = recipe.needs_for(segment);
+    EXPECT_EQ(needs.attention.size(), 1U);
+    EXPECT_TRUE(needs.cross_modal);
+    return needs.attention.front().row_entropy;
+  };
+  EXPECT_FALSE(entropy_of_rows({kSystem, kVisual, kVisual, kText}));
+  EXPECT_TRUE(entropy_of_rows({kText, kText}));
+  EXPECT_TRUE(entropy_of_rows({kVisual, kVisual}));
+  EXPECT_TRUE(recipe.needs().attention.front().row_entropy);
+}
+
+TEST(MethodList, DescribesEveryRegisteredMethod) {
+  const std::vector<MethodInfo> methods = list_methods();
+  ASSERT_EQ(methods.size(), method_registry().size());
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    const MethodEntry& entry = method_registry()[i];
+    const Composition composition = testing::composition_of(entry.name);
+    EXPECT_EQ(methods[i].name, entry.name);
+    EXPECT_EQ(composition.method, entry.name);
+    EXPECT_FALSE(methods[i].title.empty());
+    EXPECT_FALSE(methods[i].source.empty());
+    const char* const phases[] = {"", "once", "decode", "ratio-decode", "prefill"};
+    EXPECT_EQ(methods[i].phase, phases[static_cast<int>(composition.phase)]) << entry.name;
+    // A card that says "knows the question" must be backed by a statistic, and one that names none must need none.
+    RecipeSpec spec;
+    spec.method = entry.name;
+    if (spec.method == "prefixkv-profile") spec.options["shares"] = "0.5";
+    const bool uses_views = !Recipe::from_spec(spec).needs().empty() || composition.pruning.has_value();
+    EXPECT_TRUE(uses_views || !methods[i].query_aware) << entry.name;
+    EXPECT_EQ(methods[i].needs.empty(), !uses_views) << entry.name;
+    EXPECT_EQ(methods[i].merges, composition.reduction.kind != Reduction::Kind::kDrop) << entry.name;
+  }
+}
+
+TEST(Recipes, AProblemIsToldWithoutThrowing) {
+  RecipeSpec spec;
+  EXPECT_FALSE(recipe_problem(spec));
+  spec.allocator = "pyramid";
+  const std::optional<Error> problem = recipe_problem(spec);
+  ASSERT_TRUE(problem);
+  EXPECT_EQ(problem->subject, "allocator");
+  EXPECT_NE(problem->reason.find("window-votes"), std::string::npos) << problem->reason;
+}
+
+TEST(Recipes, MeasuredSharesAreTakenUnlessTheRecipeBringsItsOwn) {
+  RecipeSpec spec;
+  spec.method = "prefixkv-profile";
+  EXPECT_TRUE(recipe_problem(spec));
+  EXPECT_FALSE(recipe_problem(with_measured_shares(spec, {0.5, 0.25})));
+  spec.options["shares"] = "0.1:0.2";
+  EXPECT_EQ(with_measured_shares(spec, {0.5, 0.25}), spec);
+  spec.method = "vl-cache";
+  spec.options.clear();
+  EXPECT_EQ(with_measured_shares(spec, {0.5, 0.25}), spec);
+}
+
+// The recipe editor offers what the reader would accept.
+TEST(Recipes, EveryOptionSaysWhatItTakes) {
+  int options = 0;
+  for (const MethodInfo& method : list_methods()) {
+    for (const OptionInfo& option : method.options) {
+      ++options;
+      RecipeSpec spec;
+      spec.method = method.name;
+      if (method.name == "prefixkv-profile") spec.options["shares"] = "0.5";
+      std::vector<std::string> accepted = option.words;
+      std::vector<std::string> refused = {"no such word"};
+      if (option.type == OptionType::kWhole) {
+        accepted = {option.otherwise,
+                    std::to_string(static_cast<std::int64_t>(option.odd ? option.high - (static_cast<std::int64_t>(option.high) % 2 == 0)
+                                                                        : option.high)),
+                    std::to_string(static_cast<std::int64_t>(option.low))};
+        refused.push_back(std::to_string(static_cast<std::int64_t>(option.high) + 1));
+        if (option.odd) refused.push_back("4");
+      } else if (option.type == OptionType::kReal) {
+        accepted = {option.otherwise};
+        refused.push_back(std::to_string(option.high + 1.0));
+        EXPECT_LE(option.low, std::stod(option.otherwise)) << method.name << " " << option.name;
+        EXPECT_GE(option.high, std::stod(option.otherwise)) << method.name << " " << option.name;
+      } else if (option.type == OptionType::kShares) {
+        accepted = {"0.5:0.25"};
+      } else {
+        EXPECT_EQ(option.words.front(), option.otherwise) << method.name << " " << option.name;
+      }
+      for (const std::string& text : accepted) {
+        spec.options[option.name] = text;
+        EXPECT_FALSE(recipe_problem(spec)) << method.name << " " << option.name << "=" << text << ": " << recipe_problem(spec)->reason;
+      }
+      for (const std::string& text : refused) {
+        spec.options[option.name] = text;
+        EXPECT_TRUE(recipe_problem(spec)) << method.name << " " << option.name << "=" << text;
+      }
+    }
+  }
+  EXPECT_GT(options, 40);
+}
+
+}  // namespace
+}  // namespace winnow

@@ -1,0 +1,110 @@
+#include "ui/words/error_text.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+
+#include "ui/words/display_text.h"
+
+namespace winnow::ui {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("winnow::ui::ErrorText", text); }
+
+struct CodeText {
+  ErrorCode code;
+  const char* name;        // for the details line, English
+  const char* causeNamed;  // %1: file name or subject
+  const char* causeUnnamed;
+  const char* remedy;
+};
+
+constexpr CodeText kTexts[] = {
+    {ErrorCode::kInvalidArgument, "invalid argument", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” has a value that cannot work."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This request cannot work as it is."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Change the frames, the time range or the method, then try again.")},
+    {ErrorCode::kFileNotFound, "file not found", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is not there any more."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is not there any more."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
+                       "It may have been moved, renamed or deleted. Put it back, or attach it again from where it is now.")},
+    {ErrorCode::kFileUnreadable, "file unreadable", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” cannot be read."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file cannot be read."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Check that it is a file and that you may read it.")},
+    {ErrorCode::kUnsupportedFormat, "unsupported format",
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is in a format that Winnow does not open."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This format is not supported."),
+     QT_TRANSLATE_NOOP(
+         "winnow::ui::ErrorText",
+         "Images: PNG, JPEG, WebP, BMP. Videos: MP4, WebM, MKV, MOV, AVI. Models: a Hugging Face folder with safetensors weights.")},
+    {ErrorCode::kDamagedFile, "damaged file", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is damaged or incomplete."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is damaged or incomplete."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Copy or download it again. If it plays elsewhere, re-encoding it usually helps.")},
+    {ErrorCode::kLimitExceeded, "limit exceeded", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is larger than Winnow accepts."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This is larger than Winnow accepts."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Use a smaller image, a shorter range or fewer frames.")},
+    {ErrorCode::kUnsupportedModel, "unsupported model",
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model “%1” is of a kind that Winnow cannot run yet."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This model is of a kind that Winnow cannot run yet."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Choose a LLaVA-OneVision folder, or the bundled demo model.")},
+    {ErrorCode::kContextFull, "context full",
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This conversation no longer fits into the model’s context."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This conversation no longer fits into the model’s context."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Nothing was cut off. Use fewer frames, or start a new chat.")},
+    {ErrorCode::kOutOfMemory, "out of memory", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "There was not enough memory for this answer."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "There was not enough memory for this answer."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText",
+                       "Your chat is saved. Use fewer frames or a smaller share to keep, or close other programs.")},
+    {ErrorCode::kDeviceUnavailable, "device unavailable",
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The device “%1” is not available here."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The chosen device is not available here."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Load the model on the CPU instead.")},
+    {ErrorCode::kDeviceFailed, "device failed", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The graphics processor stopped working."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The graphics processor stopped working."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chat is saved. Restart Winnow, or load the model on the CPU.")},
+    {ErrorCode::kNumericFailure, "numeric failure", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model’s numbers went out of range."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The model’s numbers went out of range."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The weights may be damaged, or need a wider number format. Load the model in fp32.")},
+    {ErrorCode::kIllegalRecipe, "illegal recipe",
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The cache method “%1” cannot be used like this."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This cache method cannot be used like this."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Choose another method, or keep everything.")},
+    {ErrorCode::kStorage, "storage", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The chats could not be saved or read."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "The chats could not be saved or read."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Check that the disk is not full and that the data folder may be written.")},
+    {ErrorCode::kInternal, "internal", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Something went wrong inside Winnow."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Something went wrong inside Winnow."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chat is saved. Try again; if it happens again, please report it with the details.")},
+};
+
+}  // namespace
+
+ErrorText describeError(const Error& error) {
+  const CodeText* found = &kTexts[std::size(kTexts) - 1];
+  for (const CodeText& text : kTexts) {
+    if (text.code == error.code) found = &text;
+  }
+  const QString subject = displayText(QString::fromStdString(error.subject)).simplified();
+  // A path is named by its last part; the whole path is in the details.
+  const QString name = subject.contains(QLatin1Char('/')) ? QFileInfo(subject).fileName() : subject;
+  const QString reason = displayText(QString::fromStdString(error.reason)).simplified();
+  ErrorText text;
+  text.cause = name.isEmpty() ? tr(found->causeUnnamed) : tr(found->causeNamed);
+  if (text.cause.contains(QLatin1String("%1"))) text.cause = text.cause.arg(name);
+  text.remedy = tr(found->remedy);
+  text.details = QStringLiteral("code %1 (%2)").arg(static_cast<int>(error.code)).arg(QLatin1String(found->name));
+  if (!subject.isEmpty()) text.details += QStringLiteral(" · ") + subject;
+  if (!reason.isEmpty()) text.details += QStringLiteral(" · ") + reason;
+  return text;
+}
+
+QString failureText(const Error& error) {
+  return QStringLiteral("%1: %2: %3")
+      .arg(static_cast<int>(error.code))
+      .arg(QString::fromStdString(error.subject), QString::fromStdString(error.reason));
+}
+
+Error parseFailure(ErrorCode code, const QString& failure) {
+  const QString rest = failure.section(QStringLiteral(": "), 1);
+  return {code, rest.section(QStringLiteral(": "), 0, 0).toStdString(), rest.section(QStringLiteral(": "), 1).toStdString()};
+}
+
+}  // namespace winnow::ui
