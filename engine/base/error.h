@@ -18,7 +18,7 @@ enum class ErrorCode : int {
   kFileUnreadable = 3,     // exists, but cannot be read (permission, directory, device)
   kUnsupportedFormat = 4,  // understood enough to refuse: container, codec or weight format outside the allow-list
   kDamagedFile = 5,        // truncated, inconsistent or not what it claims to be
-  kLimitExceeded = 6,      // a cap of research/reliability was hit before anything was allocated
+  kLimitExceeded = 6,      // a cap was hit before anything was allocated
   kUnsupportedModel = 7,   // a valid model folder of a family or shape that the engine does not run
   kContextFull = 8,        // prompt + answer would pass the model's context limit
   kOutOfMemory = 9,

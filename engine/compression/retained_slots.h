@@ -1,5 +1,5 @@
-// What earlier turns left in a cache, as candidates of an event over the whole cache (turn policy whole, methods.md 1.11 of the
-// specification: "candidates are all current slots").
+// What earlier turns left in a cache, as candidates of an event over the whole cache (turn policy whole: candidates
+// are all current slots).
 //
 // Made before the prefill of such a turn by take_retained(), borrowed by SegmentInfo and SegmentCompressor. Per head the slots' original
 // indices, ascending, and what the decode policy of the last answer had gathered for each: the new segment's rows are added to it.

@@ -1,4 +1,4 @@
-// The first answer token, read on the uncompressed cache by recipes whose event comes after it (methods.md 1.3: MEDA's and D2O's code).
+// The first answer token, read on the uncompressed cache by recipes whose event comes after it (as MEDA's and D2O's released code does).
 //
 // Used by ready_turn.h, which knows when; AnswerLoop and score_answer() then go on from the second token. Engine thread only.
 #pragma once

@@ -1,4 +1,4 @@
-// Watches the teacher-forced pass and judges what a method kept by the full cache's attention (methods.md 4.1).
+// Watches the teacher-forced pass and judges what a method kept by the full cache's attention (figures: metrics/selection_figures.h).
 //
 // Used by score_answer(). O(layers * heads * prompt) a token, nothing is kept from token to token. Engine thread only.
 #pragma once

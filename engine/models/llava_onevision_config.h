@@ -1,8 +1,8 @@
 // Everything that a LlavaOnevisionForConditionalGeneration folder says about itself, checked.
 //
-// Read by the family's model (llava_onevision.h) before a weight is loaded. Every field has a range (reliability.md caps): zero heads,
-// indivisible head counts, unknown activations, other rotary scalings and sliding windows are refused by name instead of failing later as
-// arithmetic. Keys of both transformers 4 (rope_theta, *_token_index) and 5 (rope_parameters, *_token_id) are read; sizes that
+// Read by the family's model (llava_onevision.h) before a weight is loaded. Every field has a range (caps against hostile folders): zero
+// heads, indivisible head counts, unknown activations, other rotary scalings and sliding windows are refused by name instead of failing
+// later as arithmetic. Keys of both transformers 4 (rope_theta, *_token_index) and 5 (rope_parameters, *_token_id) are read; sizes that
 // transformers would default must be written, because a silent default hides a damaged file. Whether q/k/v have biases is not said here:
 // the weight names decide. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject,
 // kFileNotFound. No torch. Threads: plain values.

@@ -1,5 +1,5 @@
 // What the columns of causal attention receive: for every key the sum of its probabilities over many query rows, recomputed from the rows'
-// log-sum-exp, so that no n x n matrix is ever stored (methods.md 1.12, K2 and K5).
+// log-sum-exp, so that no n x n matrix is ever stored.
 //
 // Used by engine/compression for the accumulated attention of H2O, D2O, MEDA, LOOK-M, EMS and their like; knows no framework. The reference
 // is kernels/reference/column_sums.cpp, the vectorised CPU version kernels/dispatch. Never throws, never allocates. Calls on parts of the

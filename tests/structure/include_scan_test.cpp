@@ -71,7 +71,7 @@ std::string folder_of(const std::string& path) {
 
 bool is_program(const std::string& file) { return file == "app/main.cpp" || file.starts_with("app/bootstrap/"); }
 
-// What each layer may include of our own tree (exemplars D1, D3). The program (app/main.cpp, app/bootstrap) sees every layer.
+// What each layer may include of our own tree (ARCHITECTURE.md, layers). The program (app/main.cpp, app/bootstrap) sees every layer.
 bool layer_allows(const Include& include) {
   const std::string& file = include.file;
   if (is_program(file)) return true;

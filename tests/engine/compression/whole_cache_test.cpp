@@ -135,7 +135,7 @@ RecipeSpec spec_of(const std::string& method, double retention, TurnPolicy polic
   return spec;
 }
 
-// methods.md 5.1, turn rule: 8 tokens at 0.5 leave 4; 3 generated; 4 new: `segment` keeps 2 of them (9 slots), `whole` rnd(0.5 * 15) = 8.
+// The turn rule by hand: 8 tokens at 0.5 leave 4; 3 generated; 4 new: `segment` keeps 2 of them (9 slots), `whole` rnd(0.5 * 15) = 8.
 TEST(WholeCache, TheTurnRulesFixture) {
   for (const TurnPolicy policy : {TurnPolicy::kSegment, TurnPolicy::kWhole}) {
     const Recipe recipe = Recipe::from_spec(spec_of("random", 0.5, policy));

@@ -1,4 +1,4 @@
-// Recipes whose event comes after the first answer token (methods.md 1.3): what a turn says and holds then.
+// Recipes whose event comes after the first answer token: what a turn says and holds then.
 #include "engine/generation/first_step.h"
 
 #include <gtest/gtest.h>
