@@ -24,15 +24,16 @@ function(winnow_library)
 endfunction()
 
 # winnow_test(NAME engine_text_test SOURCES x_test.cpp DEPS winnow::engine_text [LABELS cpu] [TORCH] [TIMEOUT 300] [ENV A=B])
-#   One GoogleTest program = one CTest entry. Tests read files relative to WINNOW_SOURCE_DIR.
+#   One GoogleTest program = one CTest entry. Tests read files relative to source_folder() (tests/support/source_folder.h).
 function(winnow_test)
   cmake_parse_arguments(A "TORCH" "NAME;TIMEOUT" "SOURCES;DEPS;LABELS;ENV" ${ARGN})
   if(NOT WINNOW_TESTS)
     return()
   endif()
   add_executable(${A_NAME} ${A_SOURCES})
-  target_link_libraries(${A_NAME} PRIVATE ${A_DEPS} GTest::gtest GTest::gtest_main winnow_warnings)
-  target_compile_definitions(${A_NAME} PRIVATE WINNOW_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${A_NAME} PRIVATE ${A_DEPS} winnow_test_support GTest::gtest GTest::gtest_main winnow_warnings)
+  # What a release build optimises for is the product; tests are compiled far more often than they run long.
+  target_compile_options(${A_NAME} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(A_TORCH)
     winnow_use_torch_pch(${A_NAME})
   endif()

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/source_folder.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,7 +33,7 @@ Output output_of(const std::string& command) {
 std::vector<std::string> sources() {
   std::vector<std::string> files;
   for (const char* folder : {"app", "engine", "kernels", "tests", "ui"}) {
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(WINNOW_SOURCE_DIR) / folder)) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(source_folder()) / folder)) {
       const std::string extension = entry.path().extension().string();
       if (extension == ".h" || extension == ".cpp" || extension == ".cu" || extension == ".cuh") files.push_back(entry.path().string());
     }

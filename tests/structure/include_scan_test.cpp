@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/source_folder.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,7 +40,7 @@ std::optional<std::string> include_target(const std::string& line) {
 }
 
 std::vector<Include> scan(const std::vector<std::string>& folders) {
-  const fs::path root = WINNOW_SOURCE_DIR;
+  const fs::path root = source_folder();
   std::vector<Include> includes;
   for (const std::string& folder : folders) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
@@ -181,7 +183,7 @@ TEST(IncludeScan, SourcesUseNoForbiddenFacility) {
   // std::regex overflows the stack on long input; torch::load and pickle run code from files.
   const std::array<std::string, 4> forbidden = {std::string("std::") + "regex", std::string("torch::") + "load",
                                                 std::string("torch::jit::") + "load", std::string("pickle_") + "load"};
-  const fs::path root = WINNOW_SOURCE_DIR;
+  const fs::path root = source_folder();
   for (const char* folder : {"app", "engine", "kernels", "ui"}) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
       const std::string extension = entry.path().extension().string();

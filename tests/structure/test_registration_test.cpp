@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/source_folder.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -18,7 +20,7 @@ std::string text_of(const fs::path& path) {
 }
 
 TEST(TestRegistration, EveryTestFileIsNamedByItsCMakeLists) {
-  const fs::path tests = fs::path(WINNOW_SOURCE_DIR) / "tests";
+  const fs::path tests = fs::path(source_folder()) / "tests";
   int seen = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tests)) {
     const std::string name = entry.path().filename().string();
@@ -35,7 +37,7 @@ TEST(TestRegistration, EveryTestFileIsNamedByItsCMakeLists) {
 }
 
 TEST(TestRegistration, EveryTestFolderIsAdded) {
-  const fs::path tests = fs::path(WINNOW_SOURCE_DIR) / "tests";
+  const fs::path tests = fs::path(source_folder()) / "tests";
   const std::string root_list = text_of(tests / "CMakeLists.txt");
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tests)) {
     if (entry.path().filename() != "CMakeLists.txt" || entry.path().parent_path() == tests) continue;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "tests/support/scratch_folder.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow::testing {
 
@@ -56,6 +57,6 @@ inline std::string shell_quoted(const std::filesystem::path& path) {
   return quoted;
 }
 
-inline std::filesystem::path demo(const std::string& name) { return std::filesystem::path(WINNOW_SOURCE_DIR) / "resources/demo" / name; }
+inline std::filesystem::path demo(const std::string& name) { return std::filesystem::path(source_folder()) / "resources/demo" / name; }
 
 }  // namespace winnow::testing

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow::app {
 namespace {
@@ -106,7 +107,7 @@ TEST(Dataset, TheBundledSetAsksEveryKindAndAtLeastTwelveOfEveryVideo) {
   options.kindOf = [](const std::string& path) {
     return path.ends_with(".png") || path.ends_with(".jpg") ? MediaKind::kImage : MediaKind::kVideo;
   };
-  const Dataset set = readDataset(std::string(WINNOW_SOURCE_DIR) + "/resources/demo/evaluation/samples.jsonl", options);
+  const Dataset set = readDataset(source_folder() + "/resources/demo/evaluation/samples.jsonl", options);
   std::map<std::string, int> kinds;
   std::map<std::string, int> videos;
   for (const EvaluationItem& item : set.items) {

@@ -11,6 +11,7 @@
 #include "app/media/media_opener.h"
 #include "engine/base/error.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow::app {
 namespace {
@@ -19,7 +20,7 @@ using test::ScratchFolder;
 
 LetterSheet letters() {
   MediaRequest sheet;
-  sheet.path = std::string(WINNOW_SOURCE_DIR) + "/resources/demo/evaluation/letters.png";
+  sheet.path = source_folder() + "/resources/demo/evaluation/letters.png";
   return LetterSheet(FfmpegMediaOpener().open(sheet, {})->read(0, 1, {}).front().image);
 }
 
@@ -115,7 +116,7 @@ TEST(NeedleVideo, IsTheSameEveryTimeAndOpensByName) {
   EXPECT_NE(source->content_hash(), opener.open(items[4].media[0], {})->content_hash());
   EXPECT_EQ(source->read(5, 2, {}).at(1).image.rgb, again->read(6, 1, {}).at(0).image.rgb);
   MediaRequest file;
-  file.path = std::string(WINNOW_SOURCE_DIR) + "/resources/demo/samples/picture.png";
+  file.path = source_folder() + "/resources/demo/samples/picture.png";
   EXPECT_EQ(opener.open(file, {})->kind(), MediaKind::kImage) << "other names are files";
 }
 

@@ -7,11 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/source_folder.h"
+
 namespace winnow::app {
 namespace {
 
 TEST(SceneFacts, JudgesAsTheScriptThatMadeTheWorld) {
-  const std::string folder = std::string(WINNOW_SOURCE_DIR) + "/tests/golden/scene_facts/";
+  const std::string folder = source_folder() + "/tests/golden/scene_facts/";
   std::ifstream manifestFile(folder + "manifest.json");
   const auto manifest = nlohmann::json::parse(manifestFile);
   std::ifstream cases(folder + "cases.jsonl");

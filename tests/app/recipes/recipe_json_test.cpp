@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow::app {
 namespace {
@@ -174,7 +175,7 @@ void expectFits(const json& schema, const json& value, const std::string& where)
 }
 
 TEST(RecipeJson, TheWriterKeepsToTheSchema) {
-  std::ifstream stream(std::string(WINNOW_SOURCE_DIR) + "/resources/recipe.schema.json");
+  std::ifstream stream(source_folder() + "/resources/recipe.schema.json");
   const json schema = json::parse(stream);
   expectFits(schema, json::parse(recipeToJson(NamedRecipe{}, -1)), "plain");
   const json full = json::parse(recipeToJson(everythingSet(), -1));

@@ -13,13 +13,14 @@
 #include "engine/compression/segment_compressor.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/support/golden_tensors.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow {
 namespace {
 
 using test_support::GoldenTensors;
 
-const std::string kGolden = std::string(WINNOW_SOURCE_DIR) + "/tests/golden/methods";
+const std::string kGolden = source_folder() + "/tests/golden/methods";
 constexpr const char* kRebuild = "; rebuild with tests/golden/make/make_methods_golden.py";
 constexpr double kMerged = 1e-5;
 

@@ -14,6 +14,7 @@
 #include "engine/generation/turn_answer.h"
 #include "golden_folder.h"
 #include "tests/support/event_recorder.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow::testing {
 namespace {
@@ -104,7 +105,7 @@ Message demo_question(MemoryMediaOpener& opener) {
 }
 
 TEST_F(AnswerScore, AgreesWithADenseRecomputationOnTheDemoModel) {
-  load(std::string(WINNOW_SOURCE_DIR) + "/resources/demo/model");
+  load(source_folder() + "/resources/demo/model");
   const Message message = demo_question(opener_);
   int differing = 0;
   for (const std::string method : {"snapkv", "streaming-llm", "h2o", "d2o", "d2o late"}) {
@@ -178,7 +179,7 @@ class OutputOfEveryLayer : public DecodeObserver {
 };
 
 TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
-  load(std::string(WINNOW_SOURCE_DIR) + "/resources/demo/model");
+  load(source_folder() + "/resources/demo/model");
   const Message message = demo_question(opener_);
   for (const std::string method : {"snapkv", "h2o", "meda"}) {
     SCOPED_TRACE(method);
@@ -258,7 +259,7 @@ TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
 }
 
 TEST_F(AnswerScore, WhatTheFullCacheWouldHaveWrittenIsItsOwnAnswer) {
-  load(std::string(WINNOW_SOURCE_DIR) + "/resources/demo/model");
+  load(source_folder() + "/resources/demo/model");
   const Turn turn = question(demo_question(opener_), "random", 0.02, 48);
   Answered own = answer(turn);
   const Answered full = answer(question(turn.messages.front(), "full", 1.0, 48));

@@ -9,13 +9,14 @@
 #include "engine/api/engine.h"
 #include "tests/support/golden_tensors.h"
 #include "tests/support/memory_media.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow::testing {
 
 class GoldenFolder {
  public:
   explicit GoldenFolder(const std::string& name)
-      : folder_(std::string(WINNOW_SOURCE_DIR) + "/tests/golden/llava_onevision/" + name), tensors_(folder_ + "/golden.safetensors") {
+      : folder_(source_folder() + "/tests/golden/llava_onevision/" + name), tensors_(folder_ + "/golden.safetensors") {
     std::ifstream stream(folder_ + "/cases.json");
     cases_ = nlohmann::json::parse(stream);
   }

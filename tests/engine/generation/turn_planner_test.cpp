@@ -10,6 +10,7 @@
 #include "engine/metrics/machine_speed.h"
 #include "tests/support/event_recorder.h"
 #include "tests/support/memory_media.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow::testing {
 namespace {
@@ -24,7 +25,7 @@ class Plans : public ::testing::Test {
  protected:
   void SetUp() override {
     LoadModel load;
-    load.folder = std::string(WINNOW_SOURCE_DIR) + "/resources/demo/model";
+    load.folder = source_folder() + "/resources/demo/model";
     load.format = WeightFormat::kFp32;
     const EventRecorder events = run(load);
     ASSERT_TRUE(events.last<ModelLoaded>());

@@ -12,12 +12,11 @@
 #include "engine/models/registry.h"
 #include "engine/models/vision_language_model.h"
 #include "tests/support/golden_tensors.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow::test_support {
 
-inline std::string golden_folder(const std::string& name) {
-  return std::string(WINNOW_SOURCE_DIR) + "/tests/golden/llava_onevision/" + name;
-}
+inline std::string golden_folder(const std::string& name) { return source_folder() + "/tests/golden/llava_onevision/" + name; }
 
 inline std::unique_ptr<VisionLanguageModel> load_golden_model(const std::string& name, at::ScalarType dtype = at::kFloat) {
   ModelSource source;

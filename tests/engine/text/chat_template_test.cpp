@@ -10,6 +10,7 @@
 #include "engine/text/builtin_chat_templates.h"
 #include "engine/text/work_time.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow {
 namespace {
@@ -68,7 +69,7 @@ std::vector<TemplateMessage> messages_of(const json& list) {
 }
 
 TEST(ChatTemplate, RendersAsTransformers) {
-  std::ifstream file(std::string(WINNOW_SOURCE_DIR) + "/tests/golden/chat_template/cases.jsonl");
+  std::ifstream file(source_folder() + "/tests/golden/chat_template/cases.jsonl");
   int cases = 0;
   for (std::string line; std::getline(file, line);) {
     const json c = json::parse(line);

@@ -6,12 +6,13 @@
 
 #include "engine/text/detokenizer.h"
 #include "engine/text/tokenizer.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow {
 namespace {
 
 using Ids = std::vector<std::int64_t>;
-const std::string kFolder = std::string(WINNOW_SOURCE_DIR) + "/tests/golden/tokenizer";
+const std::string kFolder = source_folder() + "/tests/golden/tokenizer";
 
 struct Case {
   std::string text;

@@ -13,6 +13,7 @@
 #include "engine/text/detokenizer.h"
 #include "engine/text/work_time.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow {
 namespace {
@@ -26,7 +27,7 @@ constexpr bool kSlowBuild = true;
 constexpr bool kSlowBuild = false;
 #endif
 
-const std::string kQwenFolder = std::string(WINNOW_SOURCE_DIR) + "/tests/golden/tokenizer/qwen2_like";
+const std::string kQwenFolder = source_folder() + "/tests/golden/tokenizer/qwen2_like";
 
 std::unique_ptr<Tokenizer> qwen() { return Tokenizer::load(kQwenFolder); }
 

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_folder.h"
+
 namespace winnow::test {
 
-inline const std::string kProcessorGolden = std::string(WINNOW_SOURCE_DIR) + "/tests/golden/processor";
+inline const std::string kProcessorGolden = source_folder() + "/tests/golden/processor";
 inline constexpr const char* kRebuildHint = "rebuild with: python tests/golden/make/make_processor_golden.py";
 
 // [height, width, 3], packed.

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "engine/recipes/method_info.h"
+#include "tests/support/source_folder.h"
 #include "ui/recipes/recipe_words.h"
 
 namespace winnow::ui {
@@ -35,7 +36,7 @@ TEST(MethodTexts, EveryOptionAndPartIsExplained) {
 // The numbers that allocators name, read from their sources: whoever adds one explains it.
 TEST(MethodTexts, EveryReasonIsExplained) {
   for (const char* file : {"cross_modal", "inverse_variance", "sparsity", "strength_skew"}) {
-    std::ifstream stream(std::string(WINNOW_SOURCE_DIR) + "/engine/recipes/allocators/" + file + ".h");
+    std::ifstream stream(source_folder() + "/engine/recipes/allocators/" + file + ".h");
     std::stringstream text;
     text << stream.rdbuf();
     const std::string source = text.str();
