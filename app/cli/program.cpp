@@ -1,0 +1,144 @@
+#include "app/cli/program.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "app/cli/column_methods.h"
+#include "app/cli/commands.h"
+#include "app/cli/eval_command.h"
+
+namespace winnow::cli {
+
+ExitStatus run_program(int argc, const char* const* argv) {
+  CLI::App program("Winnow: questions about images and videos, answered on this machine with a compressed KV cache");
+  program.name("winnow-cli");
+  program.require_subcommand(1);
+  program.set_version_flag("--version", WINNOW_VERSION);
+
+  ExitStatus status = ExitStatus::kAnswered;
+  bool json = false;
+  const auto format = [&json] { return json ? OutputFormat::kJson : OutputFormat::kText; };
+
+  AskOptions ask;
+  CLI::App* ask_command = program.add_subcommand("ask", "one question, streamed answer");
+  add_model_options(*ask_command, ask.model);
+  add_media_options(*ask_command, ask.turn);
+  add_method_options(*ask_command, ask.turn);
+  add_sampling_options(*ask_command, ask.turn);
+  ask_command->add_flag("--json", json, "one JSON object on stdout and nothing else");
+  ask_command->add_flag("--sample", ask.sample, "ask about a bundled sample video");
+  ask_command->add_flag("--check", ask.check, "check the answer against the full cache, word by word");
+  ask_command->add_option("question", ask.question, "the question");
+  ask_command->callback([&] {
+    if (ask.question.empty() && !ask.sample) throw CLI::RequiredError("question");
+    ask.format = format();
+    status = run_ask(ask);
+  });
+
+  PlanOptions plan;
+  CLI::App* plan_command =
+      program.add_subcommand("plan", "what a question would take: tokens, cache, memory, waiting time; nothing is decoded");
+  add_model_options(*plan_command, plan.model);
+  add_media_options(*plan_command, plan.turn);
+  add_method_options(*plan_command, plan.turn);
+  add_sampling_options(*plan_command, plan.turn);
+  plan_command->add_flag("--json", json, "one JSON object on stdout and nothing else");
+  plan_command->add_flag("--sample", plan.sample, "plan for a bundled sample video");
+  plan_command->add_option("question", plan.question, "the question");
+  plan_command->callback([&] {
+    if (plan.question.empty() && !plan.sample) throw CLI::RequiredError("question");
+    plan.format = format();
+    status = run_plan(plan);
+  });
+
+  CompareOptions compare;
+  CLI::App* compare_command = program.add_subcommand("compare",
+                                                     "one question under several methods, from one prefill. In the table, \"same choice\" "
+                                                     "is the share of tokens at which the full cache would have "
+                                                     "chosen the same, \"KL\" how far the two are apart (nats per token), \"hits\" the "
+                                                     "share of what the full cache's first answer token looks at "
+                                                     "most that was kept");
+  add_model_options(*compare_command, compare.model);
+  add_media_options(*compare_command, compare.turn);
+  compare_command->add_option("--method", compare.columns, "a method, or method@retention; once for each of up to eight columns")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->required()
+      ->check(column_problem);
+  add_recipe_options(*compare_command, compare.turn);
+  add_sampling_options(*compare_command, compare.turn);
+  compare_command->add_flag("--json", json, "one JSON object on stdout and nothing else");
+  compare_command->add_flag("--interleaved", compare.interleaved, "write all answers at once, a token each in turn");
+  compare_command->add_flag("--sample", compare.sample, "ask about a bundled sample video");
+  compare_command->add_option("question", compare.question, "the question");
+  compare_command->callback([&] {
+    if (compare.question.empty() && !compare.sample) throw CLI::RequiredError("question");
+    if (compare.columns.size() > Compare::kMostRecipes) throw CLI::ValidationError("--method", "at most eight methods are compared");
+    compare.format = format();
+    status = run_compare(compare);
+  });
+
+  ChatOptions chat;
+  CLI::App* chat_command = program.add_subcommand("chat", "several turns; /help lists the commands");
+  add_model_options(*chat_command, chat.model);
+  add_media_options(*chat_command, chat.turn);
+  add_method_options(*chat_command, chat.turn);
+  add_guard_option(*chat_command, chat.turn);
+  add_sampling_options(*chat_command, chat.turn);
+  chat_command->callback([&] { status = run_chat(chat); });
+
+  CLI::App* methods_command = program.add_subcommand("methods", "compression methods: defaults, source, what each needs");
+  methods_command->add_flag("--json", json, "a JSON array");
+  methods_command->callback([&] { status = run_methods(format()); });
+
+  std::string probed;
+  CLI::App* probe_command = program.add_subcommand("probe", "what a media file is");
+  probe_command->add_option("file", probed, "image or video")->required();
+  probe_command->add_flag("--json", json, "a JSON object");
+  probe_command->callback([&] { status = run_probe(probed, format()); });
+
+  ExportOptions exported;
+  CLI::App* export_command = program.add_subcommand("export", "inputs, features, logits and kept sets as a safetensors file");
+  add_model_options(*export_command, exported.model);
+  add_media_options(*export_command, exported.turn);
+  add_method_options(*export_command, exported.turn);
+  add_sampling_options(*export_command, exported.turn);
+  export_command->add_option("--out", exported.out, "the file to write")->required();
+  export_command->add_flag("--all-logits", exported.all_logits, "logits of every position");
+  export_command->add_option("question", exported.question, "the question")->required();
+  export_command->callback([&] { status = run_export(exported); });
+
+  BatchOptions batch;
+  CLI::App* batch_command = program.add_subcommand("batch", "many questions from a file of JSON lines (for evaluation)");
+  add_model_options(*batch_command, batch.model);
+  add_method_options(*batch_command, batch.turn);
+  add_sampling_options(*batch_command, batch.turn);
+  batch_command->add_option("file", batch.file, "one JSON object a line; - reads stdin")->required();
+  batch_command->callback([&] { status = run_batch(batch); });
+
+  EvalOptions eval;
+  CLI::App* eval_command = program.add_subcommand("eval", "how right the answers are: methods x retentions on sets of questions");
+  add_model_options(*eval_command, eval.model);
+  add_eval_options(*eval_command, eval);
+  eval_command->callback([&] {
+    if (eval.data.empty() && !eval.demo && !eval.needle) throw CLI::RequiredError("--data, --demo or --needle");
+    status = run_eval(eval);
+  });
+
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    // Help and version are answers; everything else is wrong usage.
+    return program.exit(problem) == 0 ? ExitStatus::kAnswered : ExitStatus::kWrongUsage;
+  } catch (const Exception& problem) {
+    std::fprintf(stderr, "%s\n", error_sentence(problem.error()).c_str());
+    return exit_status(problem.error());
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "winnow-cli: %s\n", problem.what());
+    return ExitStatus::kEngineFailed;
+  }
+  return status;
+}
+
+}  // namespace winnow::cli

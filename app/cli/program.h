@@ -1,0 +1,13 @@
+// The terminal program without its process: reads the command line, runs one command, turns errors into a sentence and an exit status.
+//
+// Used by main.cpp, and by tests, which call it many times in one process. Needs a QCoreApplication (it finds the program's own folder; no
+// event loop runs). Reads stdin, writes stdout and stderr. Main thread only.
+#pragma once
+
+#include "app/cli/exit_status.h"
+
+namespace winnow::cli {
+
+ExitStatus run_program(int argc, const char* const* argv);
+
+}  // namespace winnow::cli
