@@ -172,6 +172,7 @@ int Interpreter::compare(const Value& a, const Value& b) {
     return x < y ? -1 : x == y ? 0 : 1;
   }
   if (a.text() && b.text()) {
+    charge(std::min(a.text()->size(), b.text()->size()));
     const int order = a.text()->bytes().compare(b.text()->bytes());  // UTF-8 sorts as code points do
     return order < 0 ? -1 : order > 0 ? 1 : 0;
   }
@@ -183,7 +184,8 @@ bool Interpreter::contains(const Value& container, const Value& value) {
   if (const Text* text = container.text()) {
     if (!value.text()) fail(std::string("a text cannot contain a ") + value.type_name());
     charge(text->size());
-    return text->bytes().find(value.text()->bytes()) != std::string::npos;
+    charge(value.text()->size());
+    return chat::contains(*text, value.text()->bytes());
   }
   for (const Value& item : items_of(container)) {
     if (equal(item, value)) return true;
@@ -277,6 +279,13 @@ Value Interpreter::call_method(const Value& self, const std::string& name, const
 
 Value Interpreter::call_text_method(const Text& self, const std::string& name, const Arguments& arguments) {
   charge(self.size());
+  for (const Value& argument : arguments.positional) charge(argument.text() ? argument.text()->size() : 0);
+  for (const auto& [key, value] : arguments.named) charge(value.text() ? value.text()->size() : 0);
+  // A piece is a step: no more of them are made than are left, and one to go over.
+  const auto pieces = [&](std::int64_t limit) {
+    const std::int64_t most = limits_.steps - steps_ + 1;
+    return limit < 0 ? most : std::min(limit, most);
+  };
   const auto list = [&](const std::vector<Text>& parts) {
     step(static_cast<std::int64_t>(parts.size()));
     std::vector<Value> items;
@@ -294,13 +303,13 @@ Value Interpreter::call_text_method(const Text& self, const std::string& name, c
     const std::int64_t limit = integer_argument(arguments, 1, "maxsplit", -1);
     if (separator == nullptr || separator->is_none()) {
       if (name == "rsplit" && limit >= 0) fail("rsplit() with a limit needs a separator");
-      return list(split_spaces(self, limit));
+      return list(split_spaces(self, pieces(limit)));
     }
     const std::string& cut = text_argument(arguments, 0, "sep").bytes();
     if (cut.empty()) fail("an empty separator");
-    return list(name == "split" ? split(self, cut, limit) : split_from_right(self, cut, limit));
+    return list(name == "split" ? split(self, cut, pieces(limit)) : split_from_right(self, cut, pieces(limit)));
   }
-  if (name == "splitlines") return list(split_lines(self));
+  if (name == "splitlines") return list(split_lines(self, pieces(-1)));
   if (name == "startswith" || name == "endswith") {
     const Value* part = arguments.find(0, "prefix");
     if (part == nullptr) fail(name + "() needs a text");
@@ -323,14 +332,14 @@ Value Interpreter::call_text_method(const Text& self, const std::string& name, c
     return make_text(replace(self, from, to, integer_argument(arguments, 2, "count", -1)));
   }
   if (name == "find") {
-    const std::size_t found = self.bytes().find(text_argument(arguments, 0, "sub").bytes());
-    if (found == std::string::npos) return Value::integer(-1);
-    return Value::integer(static_cast<std::int64_t>(character_offsets(self.part(0, found)).size()) - 1);
+    const std::optional<std::size_t> found = chat::find(self, text_argument(arguments, 0, "sub").bytes());
+    if (!found) return Value::integer(-1);
+    return Value::integer(static_cast<std::int64_t>(character_offsets(self.part(0, *found)).size()) - 1);
   }
   if (name == "count") {
     const std::string& part = text_argument(arguments, 0, "sub").bytes();
     if (part.empty()) return Value::integer(static_cast<std::int64_t>(character_offsets(self).size()));
-    return Value::integer(static_cast<std::int64_t>(split(self, part, -1).size()) - 1);
+    return Value::integer(chat::count(self, part));
   }
   if (name == "join") {
     Arguments joined;

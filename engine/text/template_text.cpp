@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <unordered_set>
 
+#include "engine/text/text_search.h"
 #include "engine/text/utf8.h"
 
 namespace winnow::chat {
@@ -17,11 +19,14 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 // Python's str.isspace: White_Space and four separators of ASCII.
 bool is_python_space(char32_t c) { return utf8::is_space(c) || (c >= 0x1C && c <= 0x1F); }
 
-bool contains_character(std::string_view set, std::string_view character) {
-  for (std::size_t i = 0; i < set.size(); i += utf8::decode(set, i).bytes) {
-    if (set.substr(i, utf8::decode(set, i).bytes) == character) return true;
+std::unordered_set<std::string_view> characters_of(std::string_view text) {
+  std::unordered_set<std::string_view> characters;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8::decode(text, i).bytes;
+    characters.insert(text.substr(i, length));
+    i += length;
   }
-  return false;
+  return characters;
 }
 
 std::vector<Text> cut(const Text& text, const std::vector<std::pair<std::size_t, std::size_t>>& pieces) {
@@ -41,8 +46,9 @@ std::vector<std::size_t> character_offsets(const Text& text) {
 
 Text strip(const Text& text, Sides sides, std::optional<std::string_view> characters) {
   const std::string_view bytes = text.bytes();
+  const auto set = characters_of(characters.value_or(""));
   const auto goes = [&](std::size_t at, std::size_t length) {
-    return characters ? contains_character(*characters, bytes.substr(at, length)) : is_python_space(utf8::decode(bytes, at).code_point);
+    return characters ? set.contains(bytes.substr(at, length)) : is_python_space(utf8::decode(bytes, at).code_point);
   };
   std::size_t begin = 0;
   std::size_t end = bytes.size();
@@ -64,14 +70,28 @@ Text strip(const Text& text, Sides sides, std::optional<std::string_view> charac
   return text.part(begin, end - begin);
 }
 
+std::optional<std::size_t> find(const Text& text, std::string_view part) {
+  if (part.empty()) return 0;
+  return TextSearch(text.bytes(), part).next();
+}
+
+bool contains(const Text& text, std::string_view part) { return find(text, part).has_value(); }
+
+std::int64_t count(const Text& text, std::string_view part) {
+  std::int64_t places = 0;
+  for (TextSearch search(text.bytes(), part); search.next();) ++places;
+  return places;
+}
+
 std::vector<Text> split(const Text& text, std::string_view separator, std::int64_t limit) {
   std::vector<std::pair<std::size_t, std::size_t>> pieces;
   std::size_t at = 0;
+  TextSearch search(text.bytes(), separator);
   while (limit < 0 || static_cast<std::int64_t>(pieces.size()) < limit) {
-    const std::size_t found = text.bytes().find(separator, at);
-    if (found == std::string::npos) break;
-    pieces.emplace_back(at, found);
-    at = found + separator.size();
+    const std::optional<std::size_t> found = search.next();
+    if (!found) break;
+    pieces.emplace_back(at, *found);
+    at = *found + separator.size();
   }
   pieces.emplace_back(at, text.size());
   return cut(text, pieces);
@@ -80,11 +100,12 @@ std::vector<Text> split(const Text& text, std::string_view separator, std::int64
 std::vector<Text> split_from_right(const Text& text, std::string_view separator, std::int64_t limit) {
   std::vector<std::pair<std::size_t, std::size_t>> pieces;
   std::size_t end = text.size();
-  while ((limit < 0 || static_cast<std::int64_t>(pieces.size()) < limit) && end >= separator.size()) {
-    const std::size_t found = text.bytes().rfind(separator, end - separator.size());
-    if (found == std::string::npos) break;
-    pieces.emplace_back(found + separator.size(), end);
-    end = found;
+  TextSearch search(text.bytes(), separator, TextSearch::From::kRight);
+  while (limit < 0 || static_cast<std::int64_t>(pieces.size()) < limit) {
+    const std::optional<std::size_t> found = search.next();
+    if (!found) break;
+    pieces.emplace_back(*found + separator.size(), end);
+    end = *found;
   }
   pieces.emplace_back(0, end);
   return cut(text, {pieces.rbegin(), pieces.rend()});
@@ -115,8 +136,8 @@ std::vector<Text> split_spaces(const Text& text, std::int64_t limit) {
   return out;
 }
 
-std::vector<Text> split_lines(const Text& text) {
-  std::vector<Text> lines = split(text, "\n", -1);
+std::vector<Text> split_lines(const Text& text, std::int64_t limit) {
+  std::vector<Text> lines = split(text, "\n", limit);
   if (!lines.empty() && lines.back().size() == 0) lines.pop_back();
   for (Text& line : lines) {
     if (line.bytes().ends_with('\r')) line = line.part(0, line.size() - 1);
@@ -140,13 +161,12 @@ Text replace(const Text& text, const Text& from, const Text& to, std::int64_t li
     }
     return out;
   }
-  while (limit < 0 || done < limit) {
-    const std::size_t found = text.bytes().find(from.bytes(), at);
-    if (found == std::string::npos) break;
-    out.append_part(text, at, found - at);
+  for (TextSearch search(text.bytes(), from.bytes()); limit < 0 || done < limit; ++done) {
+    const std::optional<std::size_t> found = search.next();
+    if (!found) break;
+    out.append_part(text, at, *found - at);
     out.append(to);
-    at = found + from.size();
-    ++done;
+    at = *found + from.size();
   }
   out.append_part(text, at, text.size() - at);
   return out;
