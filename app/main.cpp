@@ -9,7 +9,9 @@
 #include "app/diagnostics/log.h"
 #include "app/engine_host/engine_host.h"
 #include "app/media/media_opener.h"
+#include "app/process/process_start.h"
 #include "app/settings/app_folders.h"
+#include "app/settings/private_folder.h"
 #include "app/settings/settings.h"
 #include "app/settings/speed_file.h"
 #include "engine/api/engine.h"
@@ -20,7 +22,9 @@
 
 int main(int argc, char** argv) {
   using namespace winnow;
+  app::beginProcess();
   QApplication application(argc, argv);
+  app::keepDecimalPoint();
   QApplication::setApplicationName("winnow");
   QApplication::setApplicationDisplayName("Winnow");
   QApplication::setApplicationVersion(WINNOW_VERSION);
@@ -31,6 +35,7 @@ int main(int argc, char** argv) {
   if (!options) return 2;
 
   const app::AppFolders folders = app::AppFolders::standard();
+  app::makePrivate(folders);
   app::Log log(folders.state);
   log.captureQtMessages();
   log.write(app::LogLevel::kInfo, "app", "started " WINNOW_VERSION);

@@ -2,8 +2,14 @@
 #include <QCoreApplication>
 
 #include "app/cli/program.h"
+#include "app/process/process_start.h"
+#include "app/settings/private_folder.h"
 
 int main(int argc, char** argv) {
+  using namespace winnow;
+  app::beginProcess();
   const QCoreApplication qt(argc, argv);
-  return static_cast<int>(winnow::cli::run_program(argc, argv));
+  app::keepDecimalPoint();
+  app::makePrivate(app::AppFolders::standard());
+  return static_cast<int>(cli::run_program(argc, argv));
 }

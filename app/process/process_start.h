@@ -1,0 +1,18 @@
+// What both programs settle about their process before anything else.
+//
+// Used by app/main.cpp and app/cli/main.cpp only: all of it holds for the whole process. Main thread, before any other is started.
+// A program that uses it also ends with one sentence (status 1) when the folder that it was started in is gone, so that no path can be
+// resolved: before main, because libtorch's libraries stop the process for it when they are loaded.
+#pragma once
+
+namespace winnow::app {
+
+// First line of main. What is written belongs to its user alone (chats, settings, logs, tables: umask 077), and a file that grows beyond a
+// limit is an error to report (EFBIG), not the end of the program (SIGXFSZ).
+void beginProcess();
+
+// Right after QCoreApplication or QApplication, which take over every category of the user's locale: numbers are written and read with a
+// decimal point, whatever the language. CLI11 and snprintf follow LC_NUMERIC.
+void keepDecimalPoint();
+
+}  // namespace winnow::app

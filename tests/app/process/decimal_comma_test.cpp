@@ -1,0 +1,73 @@
+// The programs in a locale that writes 0,5: options, logs and tables keep the decimal point.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/app/process/running_program.h"
+#include "tests/support/comma_locale.h"
+
+namespace winnow::testing {
+namespace {
+
+using nlohmann::json;
+
+const test::CommaLocale& comma() {
+  static const test::CommaLocale locale;
+  return locale;
+}
+
+ProgramRun run_in(const std::string& environment, const ScratchFolder& scratch, const std::string& arguments) {
+  ProgramRun run;
+  run.exit_code = shell(environment + "WINNOW_HOME='" + scratch.file("home") + "' '" + WINNOW_CLI_PROGRAM + "' " + arguments + " >'" +
+                        scratch.file("out") + "' 2>'" + scratch.file("err") + "' </dev/null");
+  run.out = file_text(scratch.file("out"));
+  run.err = file_text(scratch.file("err"));
+  return run;
+}
+
+// What makes the other tests mean something: another program writes a comma there, and ours has opened the locale's files.
+TEST(DecimalComma, TheLocaleIsRealAndTheProgramRunsUnderIt) {
+  const ScratchFolder scratch;
+  ASSERT_EQ(shell(comma().environment() + "/usr/bin/printf %.1f 1,5 >" + shell_quoted(scratch.file("printed"))), 0);
+  EXPECT_EQ(file_text(scratch.file("printed")), "1,5");
+  ASSERT_EQ(::mkfifo(scratch.file("questions").c_str(), 0600), 0);
+  // `chat` waits for a question that nobody writes.
+  const RunningProgram program(scratch, comma().environment() + WINNOW_CLI_PROGRAM + " chat <>" + scratch.file("questions"));
+  const std::string maps = "/proc/" + std::to_string(program.pid()) + "/maps";
+  EXPECT_TRUE(RunningProgram::wait_for([&] { return file_text(maps).find(comma().path()) != std::string::npos; })) << file_text(maps);
+}
+
+TEST(DecimalComma, OptionsAreWrittenWithAPoint) {
+  const ScratchFolder scratch;
+  const std::string arguments = "plan --json --every 2.5 --from 0.5 --retention 0.25 --min-p 0.1 --repetition-penalty 1.1 --video " +
+                                shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What is the first shape?'";
+  const ProgramRun plain = run_in("LC_ALL=C ", scratch, arguments);
+  const ProgramRun german = run_in(comma().environment(), scratch, arguments);
+  ASSERT_EQ(german.exit_code, 0) << german.err;
+  EXPECT_EQ(json::parse(german.out)["media"], json::parse(plain.out)["media"]);
+  EXPECT_EQ(json::parse(german.out)["kv_bytes"], json::parse(plain.out)["kv_bytes"]);
+  EXPECT_EQ(run_in(comma().environment(), scratch, "plan --retention 0,25 x").exit_code, 2) << "a comma is no decimal point";
+}
+
+TEST(DecimalComma, FiguresLogsAndTablesAreThoseOfEveryLocale) {
+  const ScratchFolder scratch;
+  write_file(scratch.file("set.jsonl"), json({{"media", demo("samples/ten-seconds.mp4").string()},
+                                              {"frames", 4},
+                                              {"question", "What is the first shape?"},
+                                              {"answers", {"The circle is orange."}},
+                                              {"metric", "rouge-l"}})
+                                                .dump() +
+                                            "\n");
+  const std::string arguments =
+      "eval --methods full,h2o --retentions 0.5,0.25 --max-tokens 6 --data " + shell_quoted(scratch.file("set.jsonl")) + " --out ";
+  const ProgramRun plain = run_in("LC_ALL=C ", scratch, arguments + shell_quoted(scratch.file("plain")));
+  const ProgramRun german = run_in(comma().environment(), scratch, arguments + shell_quoted(scratch.file("german")));
+  ASSERT_EQ(german.exit_code, 0) << german.err;
+  EXPECT_EQ(german.out, plain.out);
+  for (const char* name : {"set.jsonl", "set.json", "set.md", "set.csv"}) {
+    EXPECT_EQ(file_text(scratch.file(std::string("german/") + name)), file_text(scratch.file(std::string("plain/") + name))) << name;
+  }
+}
+
+}  // namespace
+}  // namespace winnow::testing
