@@ -79,7 +79,7 @@ ComparisonSetup::ComparisonSetup(std::vector<MethodInfo> methods, app::Settings&
   m_chips->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_chips->viewport()->setAutoFillBackground(false);
   chips->setAutoFillBackground(false);
-  m_add = new QToolButton;
+  m_add = new QToolButton(chips);  // a child from the start: shown without a parent it would be a window
   m_add->setAutoRaise(true);
   m_add->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   m_add->setIcon(icon(Glyph::kPlus, IconColor::kMuted));

@@ -157,6 +157,7 @@ void RecipeEditor::buildForm(QFormLayout* form) {
   m_budgetKind = comboBox(tr("Kind of budget"), "budget kind");
   m_budgetKind->addItem(tr("A share of the cache"));
   m_budgetKind->addItem(tr("A number of slots per layer and head"));
+  m_budgetKind->setMinimumContentsLength(8);  // shares its line with the number: both have to fit with wide letters too
   m_share = new QDoubleSpinBox;
   m_share->setRange(0.1, 100.0);
   m_share->setDecimals(1);

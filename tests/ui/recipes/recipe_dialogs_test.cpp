@@ -280,28 +280,34 @@ TEST_F(RecipeDialogs, TheWheelChangesOnlyTheFieldThatHasTheFocus) {
 }
 
 TEST_F(RecipeDialogs, FitTheSmallestWindowAtTwiceTheTextSize) {
-  m_settings->setZoom(2.0);
-  m_window->resize(800, 560);
-  const auto check = [](QDialog& dialog) {
-    EXPECT_LE(dialog.width(), 800);
-    EXPECT_LE(dialog.height(), 560);
+  const auto check = [this](QDialog& dialog) {
+    EXPECT_LE(dialog.width(), m_window->width());
+    EXPECT_LE(dialog.height(), m_window->height());
     for (const QPushButton* button : dialog.findChildren<QPushButton*>()) {
       if (!button->isVisible()) continue;
       EXPECT_GE(button->width(), button->fontMetrics().horizontalAdvance(button->text())) << button->text().toStdString();
       EXPECT_TRUE(dialog.rect().contains(QRect(button->mapTo(&dialog, QPoint(0, 0)), button->size()))) << button->text().toStdString();
     }
   };
-  ui::MethodPicker* picker = pick();
-  QTest::qWait(100);
-  check(*picker);
-  picker->reject();
-  ASSERT_TRUE(gone<ui::MethodPicker>());
-  ui::RecipeEditor* editor = edit();
-  QTest::qWait(100);
-  check(*editor);
-  const auto* scroll = editor->findChild<QScrollArea*>();
-  EXPECT_LE(scroll->widget()->width(), scroll->viewport()->width()) << "the form is cut off at the right";
-  editor->reject();
+  const std::pair<double, QSize> smallest[] = {{2.0, QSize(800, 560)}, {1.0, QSize(480, 400)}};
+  for (const auto& [zoom, size] : smallest) {
+    SCOPED_TRACE(zoom);
+    m_settings->setZoom(zoom);
+    m_window->resize(size);
+    ASSERT_EQ(m_window->size(), size);
+    ui::MethodPicker* picker = pick();
+    QTest::qWait(100);
+    check(*picker);
+    picker->reject();
+    ASSERT_TRUE(gone<ui::MethodPicker>());
+    ui::RecipeEditor* editor = edit();
+    QTest::qWait(100);
+    check(*editor);
+    const auto* scroll = editor->findChild<QScrollArea*>();
+    EXPECT_LE(scroll->widget()->width(), scroll->viewport()->width()) << "the form is cut off at the right";
+    editor->reject();
+    ASSERT_TRUE(gone<ui::RecipeEditor>());
+  }
 }
 
 }  // namespace

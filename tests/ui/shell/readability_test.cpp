@@ -39,13 +39,15 @@ void expectTextFits(const QWidget& root, const char* state) {
 }
 
 TEST_F(ReadabilityTest, NoLabelIsClippedAtAnyPromisedSize) {
-  for (const int zoom : {75, 100, 150, 200}) {
+  const std::pair<int, QSize> promised[] = {{75, QSize(800, 560)},  {100, QSize(800, 560)}, {150, QSize(800, 560)},
+                                            {200, QSize(800, 560)}, {75, QSize(480, 400)},  {100, QSize(480, 400)}};
+  for (const auto& [zoom, size] : promised) {
     ui::theme().setZoomPercent(zoom);
-    m_window->resize(800, 560);
+    m_window->resize(size);
     QTest::qWait(60);
-    expectTextFits(*m_window, qPrintable(QStringLiteral("empty at %1 %").arg(zoom)));
-    EXPECT_LE(m_window->width(), 800) << "the window grew past its size at " << zoom;
-    EXPECT_LE(m_window->height(), 560) << "the window grew past its size at " << zoom;
+    expectTextFits(*m_window, qPrintable(QStringLiteral("empty at %1 %, %2 wide").arg(zoom).arg(size.width())));
+    EXPECT_LE(m_window->width(), size.width()) << "the window grew past its size at " << zoom;
+    EXPECT_LE(m_window->height(), size.height()) << "the window grew past its size at " << zoom;
   }
   ui::theme().setZoomPercent(100);
   m_window->resize(1280, 800);
