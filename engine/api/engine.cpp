@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/device/cpu_threads.h"
 #include "engine/generation/comparison_runner.h"
 #include "engine/generation/loaded_model.h"
 #include "engine/generation/score_runner.h"
@@ -25,7 +26,7 @@ std::string first_line(const c10::Error& problem) {
 
 class LocalEngine : public Engine {
  public:
-  LocalEngine(MediaOpener* opener, SpeedMemory* speeds) : opener_(opener), speeds_(speeds) {}
+  LocalEngine(MediaOpener* opener, SpeedMemory* speeds) : opener_(opener), speeds_(speeds) { set_default_threads(); }
 
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override {
     const EmitEvent emit(sink, request.id);

@@ -26,6 +26,7 @@
 #include "engine/base/stopwatch.h"
 #include "engine/compression/compression_event.h"
 #include "engine/compression/segment_compressor.h"
+#include "engine/device/cpu_threads.h"
 #include "engine/layers/attention.h"
 #include "engine/recipes/method_info.h"
 #include "tests/bench/random_decoder.h"
@@ -306,6 +307,7 @@ int usage() {
 
 int main(int argc, char** argv) {
   Settings settings;
+  set_default_threads();
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (i + 1 >= argc) return usage();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/base/stopwatch.h"
+#include "engine/device/cpu_threads.h"
 #include "tests/bench/random_decoder.h"
 
 namespace {
@@ -108,6 +109,7 @@ int main(int argc, char** argv) {
   std::vector<std::int64_t> contexts = {2048, 8192};
   at::ScalarType dtype = at::kBFloat16;
   bool serving = false;
+  set_default_threads();
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     const auto value = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
