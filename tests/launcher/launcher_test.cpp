@@ -1,0 +1,166 @@
+// ./winnow itself, in a copy of the tree's top, with stand-ins for cmake, ninja and what it asks the machine.
+//
+// The stand-in for a build takes as long as BUILD_SECONDS says, writes when it begins and ends, and makes a program that says what it was
+// called with.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/support/scratch_folder.h"
+#include "tests/support/shell.h"
+#include "tests/support/source_folder.h"
+
+namespace winnow::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kCmake = R"sh(#!/bin/sh
+if [ "$1" = --build ]; then
+  echo begin >>calls
+  sleep "${BUILD_SECONDS:-0}"
+  if [ -n "$BUILD_FAILS" ]; then echo end >>calls; exit 1; fi
+  mkdir -p build/release/bin
+  printf '#!/bin/sh\necho "program: $*"\nsleep "${PROGRAM_SECONDS:-0}"\nexit "${PROGRAM_CODE:-0}"\n' >build/release/bin/winnow-cli
+  chmod +x build/release/bin/winnow-cli
+  echo 'built something'
+  echo end >>calls
+  exit 0
+fi
+echo configure >>calls
+mkdir -p build/release
+touch build/release/build.ninja
+for word; do case $word in -D*) echo "${word#-D}" | sed 's/=/:PATH=/' ;; esac; done >build/release/CMakeCache.txt
+)sh";
+
+constexpr const char* kNinja = R"sh(#!/bin/sh
+if [ -x "$2/bin/winnow-cli" ]; then echo 'ninja: no work to do.'; else echo '[1/1] something'; fi
+)sh";
+
+constexpr const char* kCtest = R"sh(#!/bin/sh
+echo "ctest: $*"
+)sh";
+
+constexpr const char* kDpkgQuery = R"sh(#!/bin/sh
+for word; do case $word in -*|*'{'*|"$MISSING_PACKAGE") ;; *) echo "ii  $word" ;; esac; done
+)sh";
+
+constexpr const char* kRefuses = "#!/bin/sh\nexit 1\n";
+
+class Launcher : public ::testing::Test {
+ protected:
+  Launcher() {
+    const fs::path source = source_folder();
+    fs::create_directories(tree() / "packaging/deps");
+    fs::copy_file(source / "winnow", tree() / "winnow");
+    for (const char* list : {"debian.txt", "libtorch.txt"}) {
+      fs::copy_file(source / "packaging/deps" / list, tree() / "packaging/deps" / list);
+    }
+    fs::create_directories(tree() / ".deps/site-packages");
+    fs::copy_file(source / "packaging/deps/libtorch.txt", tree() / ".deps/site-packages/.winnow-complete");
+    stand_in("cmake", kCmake);
+    stand_in("ninja", kNinja);
+    stand_in("ctest", kCtest);
+    stand_in("dpkg-query", kDpkgQuery);
+    for (const char* name : {"nvidia-smi", "sudo", "apt-get"}) stand_in(name, kRefuses);
+  }
+
+  fs::path tree() const { return scratch_.file("tree"); }
+  void stand_in(const std::string& name, const std::string& text) const {
+    const fs::path file = fs::path(scratch_.file("bin")) / name;
+    write_file(file, text);
+    fs::permissions(file, fs::perms::owner_all);
+  }
+  // A shell word that runs the launcher; its words go to `out`, the launcher's and the build's to `err`, named after `name`.
+  std::string line(const std::string& name, const std::string& arguments, const std::string& settings = "") const {
+    return "env " + settings + " PATH=" + shell_quoted(scratch_.file("bin")) + ":/usr/bin:/bin " + shell_quoted(tree() / "winnow") + " " +
+           arguments + " >" + shell_quoted(scratch_.file(name + ".out")) + " 2>" + shell_quoted(scratch_.file(name + ".err")) +
+           " </dev/null";
+  }
+  std::string out(const std::string& name) const { return file_text(scratch_.file(name + ".out")); }
+  std::string err(const std::string& name) const { return file_text(scratch_.file(name + ".err")); }
+  std::string calls() const { return file_text(tree() / "calls"); }
+
+  ScratchFolder scratch_;
+};
+
+constexpr const char* kWaiting = "winnow: waiting for another ./winnow that is building\n";
+
+TEST_F(Launcher, NothingButTheProgramSpeaks) {
+  ASSERT_EQ(shell(line("first", "cli ask 'two words'")), 0) << err("first");
+  EXPECT_EQ(out("first"), "program: ask two words\n") << "what builds says goes to stderr";
+  EXPECT_NE(err("first").find("winnow: building: winnow_cli"), std::string::npos) << err("first");
+  EXPECT_NE(err("first").find("built something"), std::string::npos) << err("first");
+  ASSERT_EQ(shell(line("second", "cli ask again")), 0);
+  EXPECT_EQ(out("second"), "program: ask again\n");
+  EXPECT_EQ(err("second"), "");
+  EXPECT_EQ(calls(), "configure\nbegin\nend\n") << "nothing is configured or built twice";
+}
+
+TEST_F(Launcher, ItsExitCodeIsTheProgramS) {
+  ASSERT_EQ(shell(line("first", "cli ask", "PROGRAM_CODE=3")), 3);
+  EXPECT_EQ(shell(line("second", "cli ask", "PROGRAM_CODE=130")), 130);
+}
+
+TEST_F(Launcher, TwoAtOnceBuildOneAfterTheOther) {
+  const std::string both = line("one", "cli one", "BUILD_SECONDS=2") + " & " + line("two", "cli two", "BUILD_SECONDS=2") + " & wait";
+  ASSERT_EQ(shell(both), 0);
+  EXPECT_EQ(calls(), "configure\nbegin\nend\n") << "the second finds everything done";
+  EXPECT_EQ(out("one"), "program: one\n") << err("one");
+  EXPECT_EQ(out("two"), "program: two\n") << err("two");
+  EXPECT_TRUE((err("one") == kWaiting) != (err("two") == kWaiting)) << "one waits, and says so once:\n" << err("one") << err("two");
+}
+
+TEST_F(Launcher, ARunningProgramHoldsNobodyUp) {
+  ASSERT_EQ(shell(line("first", "cli first")), 0);
+  ASSERT_EQ(shell("{ " + line("running", "cli running", "PROGRAM_SECONDS=20") + "; } & echo $! >" + shell_quoted(scratch_.file("pid"))), 0);
+  while (out("running").empty()) ::usleep(10'000);
+  EXPECT_EQ(shell("timeout 15 " + line("other", "cli other")), 0);
+  EXPECT_EQ(err("other"), "");
+  shell("kill $(cat " + shell_quoted(scratch_.file("pid")) + ")");
+}
+
+TEST_F(Launcher, AFailedBuildIsSaidAndTheNextOneGoesOn) {
+  EXPECT_EQ(shell(line("failed", "cli ask", "BUILD_FAILS=yes")), 1);
+  EXPECT_EQ(out("failed"), "") << "no program runs that was not built";
+  EXPECT_NE(err("failed").find("winnow: the build failed (above)"), std::string::npos) << err("failed");
+  EXPECT_EQ(shell(line("mended", "cli ask")), 0) << err("mended");
+}
+
+// The build goes on when the launcher is killed; another one must not begin beside it.
+TEST_F(Launcher, AKilledLauncherSBuildIsWaitedFor) {
+  ASSERT_EQ(shell("{ exec " + line("killed", "cli killed", "BUILD_SECONDS=3") + "; } & echo $! >" + shell_quoted(scratch_.file("pid"))), 0);
+  while (calls().find("begin") == std::string::npos) ::usleep(10'000);
+  shell("kill -KILL $(cat " + shell_quoted(scratch_.file("pid")) + ")");
+  ASSERT_EQ(shell(line("next", "cli next")), 0);
+  EXPECT_EQ(out("next"), "program: next\n");
+  EXPECT_EQ(err("next"), kWaiting);
+  EXPECT_EQ(calls(), "configure\nbegin\nend\n");
+}
+
+TEST_F(Launcher, TestsRunAsManyAtOnceAsThereAreProcessors) {
+  ASSERT_EQ(shell(line("test", "test -R engine")), 0) << err("test");
+  const std::string processors = std::to_string(std::stoi([&] {
+    shell("nproc >" + shell_quoted(scratch_.file("nproc")));
+    return file_text(scratch_.file("nproc"));
+  }()));
+  EXPECT_NE(out("test").find(" -j " + processors + " -R engine\n"), std::string::npos) << out("test");
+}
+
+TEST_F(Launcher, AUserWhoMayNotInstallIsToldWhatIsMissing) {
+  stand_in("id", "#!/bin/sh\necho 1000\n");
+  EXPECT_EQ(shell(line("missing", "cli ask", "MISSING_PACKAGE=libmd4c-dev")), 1);
+  EXPECT_NE(err("missing").find("run: sudo apt-get install --no-install-recommends libmd4c-dev\n"), std::string::npos) << err("missing");
+  EXPECT_EQ(calls(), "");
+}
+
+TEST_F(Launcher, AnUnknownCommandIsWrongUsage) {
+  EXPECT_EQ(shell(line("wrong", "clii ask")), 2);
+  EXPECT_NE(err("wrong").find("usage: ./winnow"), std::string::npos);
+  EXPECT_FALSE(fs::exists(tree() / "build"));
+}
+
+}  // namespace
+}  // namespace winnow::test
