@@ -205,31 +205,30 @@ double push_factor(const Reduction& reduction, double probability, std::int64_t 
 
 MergedSlots push_values(const Reduction& reduction, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
                         const PushContext& context) {
-  const at::Tensor source = values.to(at::kCPU).contiguous();
-  const at::Tensor result = rows_of(source, kept).contiguous();
+  const at::Tensor working = values.to(at::kCPU, values.scalar_type(), /*non_blocking=*/false, /*copy=*/true).contiguous();
+  const std::int64_t n = values.size(0);
   const std::int64_t d = values.size(1);
-  MergedSlots merged{rows_of(keys, kept), {}, std::vector<std::int32_t>(kept.size(), 0)};
-  std::vector<float> attention;  // of the kept rows
-  for (const std::int32_t row : kept) attention.push_back(context.attention[static_cast<std::size_t>(row)]);
-  const bool against_all = reduction.push_reference == Reduction::PushReference::kMaximum;
-  std::size_t next = 0;  // the first kept row after the leaving one
-  for (const std::int32_t row : rows_outside(values.size(0), kept)) {
-    while (next < kept.size() && kept[next] < row) ++next;
-    const std::size_t end = std::min(kept.size(), next + static_cast<std::size_t>(reduction.push_window));
-    if (next == end) continue;
-    const std::span<const float> all(attention);
+  float* rows = working.data_ptr<float>();
+  const bool against_kept = reduction.push_reference == Reduction::PushReference::kMaximum;
+  std::vector<float> attention_of_kept;
+  for (const std::int32_t row : kept) attention_of_kept.push_back(context.attention[static_cast<std::size_t>(row)]);
+  std::vector<std::int32_t> received(static_cast<std::size_t>(n), 0);
+  for (const std::int32_t row : rows_outside(n, kept)) {
+    const std::int64_t receivers = std::min<std::int64_t>(n - 1 - row, reduction.push_window);
+    if (receivers == 0) continue;
+    const auto at = static_cast<std::size_t>(row);
     const double probability =
-        push_probability(reduction, context.attention[static_cast<std::size_t>(row)], against_all ? all : all.subspan(next, end - next));
-    const double factor =
-        push_factor(reduction, probability, context.layer, context.kv_head, context.original[static_cast<std::size_t>(row)]);
+        push_probability(reduction, context.attention[at],
+                         against_kept ? attention_of_kept : context.attention.subspan(at + 1, static_cast<std::size_t>(receivers)));
+    const double factor = push_factor(reduction, probability, context.layer, context.kv_head, context.original[at]);
     if (factor == 0.0) continue;
-    for (std::size_t j = next; j < end; ++j) {
-      add_scaled(result.data_ptr<float>() + static_cast<std::int64_t>(j) * d, source.const_data_ptr<float>() + row * d,
-                 factor / static_cast<double>(end - next), d);
-      ++merged.merged[j];
+    for (std::int64_t next = row + 1; next <= row + receivers; ++next) {
+      add_scaled(rows + next * d, rows + row * d, factor / static_cast<double>(receivers), d);
+      ++received[static_cast<std::size_t>(next)];
     }
   }
-  merged.values = result.to(values.device());
+  MergedSlots merged{rows_of(keys, kept), rows_of(working, kept).to(values.device()), {}};
+  for (const std::int32_t row : kept) merged.merged.push_back(received[static_cast<std::size_t>(row)]);
   return merged;
 }
 

@@ -41,7 +41,8 @@ struct MergedSlots {
 MergedSlots merge_into_targets(const Reduction& reduction, const at::Tensor& keys, const at::Tensor& values,
                                std::span<const std::int32_t> kept, const NearestKept& nearest, double threshold);
 
-// kValuePush. attention: accumulated per row; original: token number per row.
+// kValuePush. attention: accumulated per row; original: token number per row. The leaving rows take turns, ascending: each is divided among
+// the push_window rows that follow it, whether those stay or leave later, with what it was given itself.
 struct PushContext {
   std::span<const float> attention;
   std::span<const std::int32_t> original;

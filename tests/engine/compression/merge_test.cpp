@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <numeric>
+#include <set>
+#include <utility>
 
 #include "engine/compression/compression_event.h"
 #include "engine/recipes/random_hash.h"
@@ -177,6 +180,74 @@ TEST(ValuePush, MaximumIsOverAllThatStays) {
   const Rows original = {0, 40, 41, 42, 43};
   const MergedSlots pushed = push_values(reduction, values, values, Rows{0, 2, 3, 4}, {attention, original, 0, 0});
   expect_rows(pushed.values, {5, 5, 1.066667, -0.033333, 0.066667, 0.966667, 2.066667, 1.966667});
+}
+
+// Rows 1, 2 and 4 leave, one after the other, each into the two rows that follow it, whether those stay or leave later:
+// 1 hands on half of 1 (1 against a mean of 2): 0.25 each to 2 and 3; 2, by then 2.25, all of it (2 against 1.5): 1.125 each to 3 and 4;
+// 4, by then 5.125, a third (1 against 3) to 5 alone.
+TEST(ValuePush, LeavingRowsTakeTurnsAndHandOnWhatTheyWereGiven) {
+  Reduction reduction;
+  reduction.kind = Kind::kValuePush;
+  reduction.push_window = 2;
+  reduction.push_expected = true;
+  const at::Tensor values = at::tensor(std::vector<float>{10, 1, 2, 3, 4, 5}).unsqueeze(1);
+  const at::Tensor keys = at::arange(6, at::kFloat).unsqueeze(1);
+  const std::vector<float> attention = {9, 1, 2, 2, 1, 3};
+  const Rows original = {0, 1, 2, 3, 4, 5};
+  const MergedSlots expected = push_values(reduction, keys, values, Rows{0, 3, 5}, {attention, original, 0, 0});
+  expect_rows(expected.values, {10, 4.375, 6.708333});
+  expect_rows(expected.keys, {0, 3, 5});
+  EXPECT_EQ(expected.merged, (Rows{0, 2, 1}));
+  expect_rows(values, {10, 1, 2, 3, 4, 5});  // what came in is not touched
+
+  reduction.push_expected = false;
+  std::set<std::pair<bool, bool>> met;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    reduction.seed = seed;
+    const bool first = random_hash_uniform(seed, 3, 1, 1) < 0.5F;
+    const bool last = random_hash_uniform(seed, 3, 1, 4) < 1.0F / 3.0F;
+    met.emplace(first, last);
+    const double third = first ? 3 + 0.5 + 1.25 : 3 + 1;
+    const double fourth = first ? 4 + 1.25 : 4 + 1;
+    expect_rows(push_values(reduction, keys, values, Rows{0, 3, 5}, {attention, original, 3, 1}).values,
+                {10, third, last ? 5 + fourth : 5});
+  }
+  EXPECT_EQ(met.size(), 4U);
+}
+
+TEST(ValuePush, TheLastRowHasNobodyToHandItsValueTo) {
+  Reduction reduction;
+  reduction.kind = Kind::kValuePush;
+  reduction.push_expected = true;
+  const at::Tensor values = pairs({1, 2, 3, 4, 5, 6});
+  const MergedSlots pushed = push_values(reduction, values, values, Rows{0, 1}, {std::vector<float>{1, 1, 1}, Rows{0, 1, 2}, 0, 0});
+  expect_rows(pushed.values, {1, 2, 3, 4});
+}
+
+// 320 values of 1 leave a gap before 16 that stay, each handing on half: a leaving value tends to x = 1 + x / 2 = 2, so that the k-th of
+// the 16 ends at 1 + (17 - k) * (2 / 2) / 16, on average 1.53. Pushed into the 16 behind the gap, each would grow to 1 + 320 * 0.5 / 16
+// = 11.
+TEST(ValuePush, AWideGapDoesNotPileUpBehindItself) {
+  constexpr std::size_t kSinks = 4, kGap = 320, kWindow = 16, kAll = kSinks + kGap + kWindow;
+  Reduction reduction;
+  reduction.kind = Kind::kValuePush;
+  reduction.push_expected = true;
+  std::vector<float> attention(kAll, 1.0F);
+  for (std::size_t row = kSinks + kGap; row-- > kSinks;) {  // half of the following 16's mean
+    attention[row] = 0.5F * std::accumulate(attention.begin() + row + 1, attention.begin() + row + 1 + kWindow, 0.0F) / kWindow;
+  }
+  Rows original(kAll);
+  std::iota(original.begin(), original.end(), 0);
+  Rows kept = {0, 1, 2, 3};
+  std::vector<double> wanted(kSinks, 1.0);
+  for (std::size_t k = 1; k <= kWindow; ++k) {
+    kept.push_back(static_cast<std::int32_t>(kSinks + kGap + k - 1));
+    wanted.push_back(1.0 + static_cast<double>(kWindow + 1 - k) / kWindow);
+  }
+  const at::Tensor ones = at::ones({static_cast<std::int64_t>(kAll), 1});
+  const MergedSlots pushed = push_values(reduction, ones, ones, kept, {attention, original, 0, 0});
+  expect_rows(pushed.values, wanted);
+  EXPECT_NEAR(pushed.values.narrow(0, kSinks, kWindow).mean().item<double>(), 1.53125, kTolerance);
 }
 
 }  // namespace

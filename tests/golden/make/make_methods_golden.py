@@ -34,8 +34,8 @@ SOURCES = {
     "streaming-llm": "arXiv 2309.17453; mit-han-lab/streaming-llm kv_cache.py: first and last slots",
     "h2o": "arXiv 2306.14048; Zefan-Cai/KVCache-Factory: column sums of all rows, topk beside the last slots; NVIDIA/kvpress "
            "observed_attention_press.py: sums divided by the number of rows that see a column, mean over the group",
-    "cam": "OpenReview LCTmppB165; zyxxmu/cam kv_cache_cam.py (probability, 16 following slots); NVIDIA/kvpress cam_press.py (many slots "
-           "in one event, from the values before it)",
+    "cam": "OpenReview LCTmppB165; zyxxmu/cam generate_task/streaming_llm/kv_cache_cam.py (probability, 16 following slots); "
+           "Zefan-Cai/KVCache-Factory pyramidkv_utils.py CAMKVCluster (at the event: into the following tokens of the prompt, first to last)",
     "look-m": "arXiv 2406.18139; SUSTechBruce/LOOK-M modify_llama.py: most similar kept key, scatter_reduce with reduce=mean, include_self",
     "meda": "arXiv 2502.17599; AIoT-MLSys-Lab/MEDA: entropies between the modalities decide the budgets, merging as in LOOK-M",
     "random": "splitmix64 of (seed, layer, kv head, token); no paper",
@@ -49,7 +49,8 @@ DIFFERENCES = {
     "floor": "a window of w slots never leaves fewer than w + 1 in a layer; SnapKV's public code refuses such a request, PyramidKV's takes "
              "w and less",
     "last-token": "the last token of the prompt always stays",
-    "one-event": "all slots leave in one event, from values as they were before it; the authors' code evicts one slot per token",
+    "one-event": "all slots leave in one event, first to last, each into the tokens that follow it in the prompt whether they stay or leave "
+                 "later (KVCache-Factory's order); the authors' code evicts one slot per token",
     "hashed-draw": "the uniform number is a hash of (seed, layer, kv head, token) instead of the generator's next one",
     "expected": "instead of drawing, the value is added times its probability; the public code only draws",
     "short-window": "near the end the value is divided by the slots that are there; the authors' code divides by m_c always",
@@ -451,11 +452,12 @@ def cam(x, spec):
         keys, values = [], []
         for head, kept in enumerate(heads):
             share = accumulated[layer, head]
-            before = x.value[layer, head]
-            value = before.clone()
+            # carried[i, j]: how much of token j's value stands in token i's place. What a leaving token was given itself goes on with it.
+            carried = torch.eye(x.n, dtype=torch.double)
             for gone in (j for j in range(x.n) if j not in set(kept)):
-                following = [j for j in kept if j > gone][:int(option.get("window", 16))]
-                if not following:
+                following = slice(gone + 1, gone + 1 + int(option.get("window", 16)))
+                count = len(share[following])
+                if count == 0:
                     continue
                 reference = share[kept].max() if option.get("reference") == "max" else share[following].mean()
                 probability = float((share[gone] / reference).clamp(0, 1))
@@ -466,9 +468,9 @@ def cam(x, spec):
                     clear(abs(draw - probability))
                     factor = 1.0 if draw < probability else 0.0
                     pushed += int(factor)
-                value[following] += before[gone] * factor / len(following)
+                carried[following] += carried[gone] * factor / count
             keys.append(x.key[layer, head][kept])
-            values.append(value[kept])
+            values.append((carried @ x.value[layer, head])[kept])
         answer.key.append(keys)
         answer.value.append(values)
     if not expected:
