@@ -54,7 +54,6 @@ class Chat {
     ConsoleSink sink(AnswerOutput::kSilent);
     session_.run(ForgetConversation{1}, sink);
     thread_.clear();
-    pins_.clear();
     noted_ = false;
     if (!options_.turn.system_prompt.empty()) thread_.push_back({Role::kSystem, {TextItem{options_.turn.system_prompt}}});
     attached_.clear();
@@ -73,7 +72,7 @@ class Chat {
     turn.sampling = sampling_of(options_.turn);
     turn.recipe = recipe_of(options_.turn);
     turn.pins = pins_of(options_.turn.pins, turn.messages);
-    turn.guard = guard_for(turn.pins);
+    turn.guard = guard_of(options_.turn);
     ConsoleSink sink(AnswerOutput::kStream);
     session_.run(turn, sink);
     std::printf("\n");
@@ -85,19 +84,8 @@ class Chat {
     }
     note_what_was_dropped(turn);
     thread_ = std::move(turn.messages);
-    pins_ = std::move(turn.pins);
     thread_.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}});
     attached_.clear();
-  }
-
-  // Earlier media that are pinned otherwise than before have to be read again: what compression dropped of them is gone.
-  Guard guard_for(const std::vector<Pin>& pins) const {
-    const auto earlier = static_cast<std::int32_t>(media_count(thread_));
-    const auto of_earlier = [&](std::vector<Pin> all) {
-      std::erase_if(all, [&](const Pin& pin) { return pin.media >= earlier; });
-      return all;
-    };
-    return of_earlier(pins) == of_earlier(pins_) ? guard_of(options_.turn) : Guard::kPrefill;
   }
 
   // Once a conversation: what a query-aware method dropped for this question, the next one will not find.
@@ -179,7 +167,6 @@ class Chat {
   ChatOptions options_;
   Session session_;
   std::vector<Message> thread_;
-  std::vector<Pin> pins_;  // of the last answer
   std::vector<MediaRequest> attached_;
   std::string figures_;
   bool noted_ = false;

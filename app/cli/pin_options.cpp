@@ -53,8 +53,6 @@ std::vector<MediaRequest> media_of(std::span<const Message> thread) {
 
 }  // namespace
 
-std::size_t media_count(std::span<const Message> thread) { return media_of(thread).size(); }
-
 std::string pin_problem(const std::string& text) {
   if (parsed(text)) return {};
   return text + " must be a range of seconds (12.0-15.5), of the second image or video (2:12.0-15.5), or its number alone (2)";

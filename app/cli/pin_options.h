@@ -15,9 +15,6 @@ namespace winnow::cli {
 // What is wrong with it, or nothing: for CLI11's check.
 std::string pin_problem(const std::string& text);
 
-// Images and videos of a thread.
-std::size_t media_count(std::span<const Message> thread);
-
 // thread: with the media that are pinned.
 std::vector<Pin> pins_of(std::span<const std::string> texts, std::span<const Message> thread);
 

@@ -25,6 +25,7 @@ struct Conversation {
   std::int64_t next_position = 0;               // rotary position of the next token; never derived from the cache's size
   std::int32_t media_count = 0;                 // running number of images and videos
   std::vector<std::int32_t> pinned;             // original indices of tokens that no method may drop, ascending
+  std::vector<Pin> pins;                        // that it was made with, of the whole thread
   std::vector<Message> thread;                  // what the cache holds; ends with the assistant's answer
   std::vector<std::int64_t> answer_ids;         // of the last answer, the token that ended it included
   std::unique_ptr<DecodePolicy> decode_policy;  // null: the answer only appends
@@ -43,6 +44,7 @@ struct Conversation {
     copy.next_position = next_position;
     copy.media_count = media_count;
     copy.pinned = pinned;
+    copy.pins = pins;
     copy.thread = thread;
     copy.answer_ids = answer_ids;
     if (decode_policy) copy.decode_policy = decode_policy->clone();

@@ -8,22 +8,35 @@
 namespace winnow {
 namespace {
 
-bool holds_all_but_last(const Conversation& conversation, std::span<const Message> thread) {
+// `pins` say of the conversation's media what it was made with, in any order; those of later media are free.
+bool made_with(const Conversation& conversation, std::span<const Pin> pins) {
+  const auto of_its_media = [&](std::span<const Pin> all) {
+    std::vector<Pin> own(all.begin(), all.end());
+    std::erase_if(own, [&](const Pin& pin) { return pin.media >= conversation.media_count; });
+    return own;
+  };
+  const std::vector<Pin> before = of_its_media(conversation.pins);
+  const std::vector<Pin> now = of_its_media(pins);
+  return std::is_permutation(before.begin(), before.end(), now.begin(), now.end());
+}
+
+bool holds_all_but_last(const Conversation& conversation, const Turn& turn) {
   const std::vector<Message>& held = conversation.thread;
-  return !held.empty() && held.size() + 1 == thread.size() && std::equal(held.begin(), held.end(), thread.begin(), same_message);
+  return !held.empty() && held.size() + 1 == turn.messages.size() &&
+         std::equal(held.begin(), held.end(), turn.messages.begin(), same_message) && made_with(conversation, turn.pins);
 }
 
 }  // namespace
 
-TurnStart start_of(const ConversationSlot& slot, std::span<const Message> thread, const RecipeSpec& recipe) {
+TurnStart start_of(const ConversationSlot& slot, const Turn& turn) {
   using From = TurnStart::From;
-  if (slot.current && holds_all_but_last(*slot.current, thread)) return {From::kCurrent, 0};
-  if (slot.before_last && holds_all_but_last(*slot.before_last, thread)) return {From::kBeforeLast, 0};
+  if (slot.current && holds_all_but_last(*slot.current, turn)) return {From::kCurrent, 0};
+  if (slot.before_last && holds_all_but_last(*slot.before_last, turn)) return {From::kBeforeLast, 0};
   TurnStart found;
   for (std::size_t i = 0; i < slot.columns.size(); ++i) {
-    if (!holds_all_but_last(slot.columns[i].state, thread)) continue;
+    if (!holds_all_but_last(slot.columns[i].state, turn)) continue;
     if (found.from == From::kNothing) found = {From::kColumn, i};
-    if (slot.columns[i].recipe == recipe) return {From::kColumn, i};
+    if (slot.columns[i].recipe == turn.recipe) return {From::kColumn, i};
   }
   return found;
 }
@@ -60,11 +73,11 @@ void keep_turn(ConversationSlot& slot, const TurnStart& start, Conversation answ
   slot.columns.clear();
 }
 
-const Conversation* full_start(const ConversationSlot& slot, std::span<const Message> thread) {
+const Conversation* full_start(const ConversationSlot& slot, std::span<const Message> thread, std::span<const Pin> pins) {
   for (const Conversation& full : slot.full) {
     const std::vector<Message>& held = full.thread;
     if (held.size() + 2 == thread.size() && std::equal(held.begin(), held.end(), thread.begin(), same_message) &&
-        thread[held.size()].role == Role::kAssistant) {
+        thread[held.size()].role == Role::kAssistant && made_with(full, pins)) {
       return &full;
     }
   }
@@ -73,7 +86,7 @@ const Conversation* full_start(const ConversationSlot& slot, std::span<const Mes
 
 void keep_full(ConversationSlot& slot, Conversation full) {
   full.cache = full.cache.on_device(at::kCPU);
-  const Conversation* const before = full_start(slot, full.thread);
+  const Conversation* const before = full_start(slot, full.thread, full.pins);
   std::vector<Conversation> kept;
   if (before != nullptr) kept.push_back(before->fork());
   kept.push_back(std::move(full));

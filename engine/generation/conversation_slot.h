@@ -34,15 +34,16 @@ struct TurnStart {
   std::size_t column = 0;
 };
 
-// The state that holds all of `thread` but its last message. Of columns with the same answer, the recipe's own is taken.
-TurnStart start_of(const ConversationSlot& slot, std::span<const Message> thread, const RecipeSpec& recipe);
+// The state that holds all of the turn's thread but its last message, made with the same pins: compression has dropped what was not pinned
+// then, so other pins of earlier media need everything to be read again. Of columns with the same answer, the recipe's own is taken.
+TurnStart start_of(const ConversationSlot& slot, const Turn& turn);
 // A fork of it, or an empty conversation.
 Conversation fork_start(const ConversationSlot& slot, const TurnStart& start, const KvShape& shape);
 // `answered` went well: it is the present state now, and where it started is what the question can be asked again from.
 void keep_turn(ConversationSlot& slot, const TurnStart& start, Conversation answered);
 
-// The full cache that the thread goes on from: all but the last answer and question; null if there is none.
-const Conversation* full_start(const ConversationSlot& slot, std::span<const Message> thread);
+// The full cache that a thread with these pins goes on from: all but the last answer and question; null if there is none.
+const Conversation* full_start(const ConversationSlot& slot, std::span<const Message> thread, std::span<const Pin> pins);
 // Moves `full` to host memory and keeps it and what came before it in the same thread.
 void keep_full(ConversationSlot& slot, Conversation full);
 

@@ -18,7 +18,7 @@ struct GivenAnswer {
 
 GivenAnswer given_answer(const LoadedModel& model, const Score& score, const ConversationSlot& slot) {
   const std::vector<Message>& thread = score.turn.messages;
-  const TurnStart start = start_of(slot, thread, score.turn.recipe);
+  const TurnStart start = start_of(slot, score.turn);
   if (slot.current && holds_answer(*slot.current, thread, score.answer)) return {slot.current->answer_ids, start};
   const ComparedColumn* found = nullptr;
   for (const ComparedColumn& column : slot.columns) {

@@ -19,7 +19,7 @@ void require_question(std::span<const Message> thread) {
 namespace {
 
 TurnStart kept_start(const Turn& turn, const ConversationSlot& slot) {
-  return turn.guard == Guard::kPrefill ? TurnStart() : start_of(slot, turn.messages, turn.recipe);
+  return turn.guard == Guard::kPrefill ? TurnStart() : start_of(slot, turn);
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ Turn as_run(const Turn& turn) {
 
 Conversation start_of_turn(const Turn& turn, const ConversationSlot& slot, const KvShape& shape) {
   if (turn.guard != Guard::kRam) return fork_start(slot, kept_start(turn, slot), shape);
-  const Conversation* const before = full_start(slot, turn.messages);
+  const Conversation* const before = full_start(slot, turn.messages, turn.pins);
   return before != nullptr ? before->fork() : Conversation(shape);
 }
 

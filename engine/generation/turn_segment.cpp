@@ -116,6 +116,7 @@ TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<c
   require_context(working.next_position, n, max_new_tokens, info.context_tokens);
   segment.work.prefill_tokens = n;
   segment.first_original = working.next_original();
+  working.pins.assign(pins.begin(), pins.end());
   for (const std::int32_t row : pinned_rows) working.pinned.push_back(segment.first_original + row);
   segment.originals.resize(static_cast<std::size_t>(n));
   std::iota(segment.originals.begin(), segment.originals.end(), segment.first_original);

@@ -59,14 +59,14 @@ struct Pin {
 };
 
 // One question. `messages` is the whole thread, ending with the user's message. The engine continues from its cache if the earlier
-// messages are those it has seen in this conversation; otherwise it prefills the thread anew.
+// messages and the pins of their media are those it has seen in this conversation; otherwise it prefills the thread anew.
 struct Turn {
   ConversationId conversation = 0;
   std::vector<Message> messages;
   Sampling sampling;
   RecipeSpec recipe;
   Guard guard = Guard::kKeep;
-  std::vector<Pin> pins;  // of the whole thread; those of media that an earlier turn compressed have had their effect then
+  std::vector<Pin> pins;  // of the whole thread
 };
 
 // What a turn would take, without running it: answered by Planned. Media are opened and probed, nothing is decoded.

@@ -351,10 +351,7 @@ void ChatController::startEngine(const app::TurnIds& ids) {
   m_monitor.setEarlierTurns(timelinesOf(m_sending->thread));
   m_monitor.begin(QString::fromStdString(run.options.recipe.spec.method), run.options.recipe.spec.retention);
   try {
-    Turn turn = turnOf(ids.conversation, m_sending->thread, run.options, run.options.recipe.spec);
-    m_run->pins = pinsOf(m_sending->thread);
-    turn.guard = guardOf(turn, m_run->pins);
-    m_run->request = m_engine.post(std::move(turn));
+    m_run->request = m_engine.post(turnOf(ids.conversation, m_sending->thread, run.options, run.options.recipe.spec));
   } catch (const Exception& exception) {
     finish(app::MessageState::kFailed, nullptr, exception.error());
   }
@@ -423,7 +420,6 @@ void ChatController::onRunEvent(const EventBody& body) {
     Q_EMIT keptMapKnown(m_run->answer, m_run->keptMap);
   } else if (const auto* finished = std::get_if<Finished>(&body)) {
     const bool interrupted = finished->reason == StopReason::kInterrupted;
-    if (!finished->restored) m_answeredPins[m_run->conversation] = m_run->pins;
     if (!finished->restored && !finished->answer.empty()) m_run->text = QString::fromStdString(finished->answer);
     finish(interrupted ? app::MessageState::kInterrupted : app::MessageState::kComplete, finished->restored ? nullptr : &finished->figures,
            std::nullopt);

@@ -79,9 +79,7 @@ class ChatController : public QObject {
   void setComparing(app::MessageId question);  // 0: none
   void addComparison(const app::Comparison& comparison);
   void setAgreement(app::MessageId answer, const Agreement& agreement);  // shown and saved
-  // The cache that the next turn goes on from was made of this thread, with the pins that it has.
-  void setAnswered(ConversationId conversation, const QList<app::StoredMessage>& thread);
-  app::RequestToken reload();  // what the store knows of the chat on screen
+  app::RequestToken reload();                                            // what the store knows of the chat on screen
 
   void setRecipe(const app::NamedRecipe& recipe);
   void saveDraft(const app::Draft& draft);
@@ -129,7 +127,6 @@ class ChatController : public QObject {
     app::ConversationOptions options;
     app::SharedKeptMap keptMap;
     QList<app::StoredMessage> thread;  // what the engine was given; knows what was sampled of it
-    std::vector<app::PinnedRanges> pins;
   };
   struct Sending {
     app::RequestToken token = 0;
@@ -162,9 +159,6 @@ class ChatController : public QObject {
   MessageContent contentOf(const app::StoredMessage& message) const;
   QString planDetail(const app::Attachment& attachment) const;
   QString pinDetail(const app::Attachment& attachment) const;  // " · 3 pinned", or nothing
-  Guard guardOf(const Turn& turn, const std::vector<app::PinnedRanges>& pins) const;
-  // Of every image and video of the thread, in order.
-  static std::vector<app::PinnedRanges> pinsOf(const QList<app::StoredMessage>& thread);
 
   app::EngineHost& m_engine;
   app::ChatStore& m_store;
@@ -177,8 +171,7 @@ class ChatController : public QObject {
   app::RequestToken m_creatingForDraft = 0;
   std::optional<app::Draft> m_draftBeforeCreation;
   ConversationId m_lastDeleted = 0;
-  QHash<ConversationId, std::vector<app::PinnedRanges>> m_answeredPins;  // of the turn that the engine's cache comes from
-  app::MessageId m_editing = 0;                                          // the question that is written anew
+  app::MessageId m_editing = 0;  // the question that is written anew
   app::MessageId m_comparing = 0;
   QString m_occupied;
   std::optional<Run> m_run;

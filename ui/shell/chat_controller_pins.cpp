@@ -1,20 +1,8 @@
-// Attachments of questions that were sent: what is said of them, and their pins, whose change the next answer has to be told of.
+// Attachments of questions that were sent: what is said of them, and their pins.
 #include "ui/shell/chat_controller.h"
 #include "ui/words/format_text.h"
 
 namespace winnow::ui {
-namespace {
-
-// Images and videos of the turns before the last question.
-std::size_t earlierMedia(const Turn& turn) {
-  std::size_t count = 0;
-  for (std::size_t m = 0; m + 1 < turn.messages.size(); ++m) {
-    for (const Item& item : turn.messages[m].items) count += std::holds_alternative<MediaItem>(item) ? 1 : 0;
-  }
-  return count;
-}
-
-}  // namespace
 
 void ChatController::setPins(app::MessageId question, int place, const app::PinnedRanges& pins) {
   app::StoredMessage* message = stored(question);
@@ -24,31 +12,6 @@ void ChatController::setPins(app::MessageId question, int place, const app::Pinn
   attachment.pins = pins;
   m_store.storePins(question, place, pins);
   Q_EMIT messageChanged(contentOf(*message));
-}
-
-// Compression has dropped what was not pinned when earlier media were read: other pins need them to be read again.
-Guard ChatController::guardOf(const Turn& turn, const std::vector<app::PinnedRanges>& pins) const {
-  const std::vector<app::PinnedRanges> answered = m_answeredPins.value(turn.conversation);
-  const auto pinsOf = [](const std::vector<app::PinnedRanges>& all, std::size_t medium) {
-    return medium < all.size() ? all[medium] : app::PinnedRanges();
-  };
-  for (std::size_t medium = 0; medium < earlierMedia(turn); ++medium) {
-    if (pinsOf(pins, medium) != pinsOf(answered, medium)) return Guard::kPrefill;
-  }
-  return Guard::kKeep;
-}
-
-void ChatController::setAnswered(ConversationId conversation, const QList<app::StoredMessage>& thread) {
-  m_answeredPins[conversation] = pinsOf(thread);
-}
-
-std::vector<app::PinnedRanges> ChatController::pinsOf(const QList<app::StoredMessage>& thread) {
-  std::vector<app::PinnedRanges> pins;
-  for (const app::StoredMessage& message : thread) {
-    if (message.role != Role::kUser) continue;
-    for (const app::Attachment& attachment : message.attachments) pins.push_back(attachment.pins);
-  }
-  return pins;
 }
 
 QString ChatController::planDetail(const app::Attachment& attachment) const {

@@ -26,9 +26,7 @@ Turn ChatController::turnIfSent(const app::Draft& draft) const {
   question.attachments = draft.attachments;
   QList<app::StoredMessage> thread = threadBefore();
   thread.append(question);
-  Turn turn = turnOf(current(), thread, options(), options().recipe.spec);
-  turn.guard = guardOf(turn, pinsOf(thread));
-  return turn;
+  return turnOf(current(), thread, options(), options().recipe.spec);
 }
 
 QList<app::StoredMessage> ChatController::branch() const { return threadTo(m_current.conversation.activeLeaf); }

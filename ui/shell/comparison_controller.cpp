@@ -194,7 +194,6 @@ void ComparisonController::onUsed(app::RequestToken token, const app::TurnIds& i
   QString label;
   if (m_shown && m_shown->comparison().question == ids.question && m_usedColumn < m_shown->columns()) {
     m_shown->setUsed(m_usedColumn, ids.answer);
-    if (m_shown == m_last) m_chat.setAnswered(ids.conversation, m_thread);
     label = m_shown->label(m_usedColumn);
     // The engine goes on from this column's cache, under its recipe.
     m_chat.setRecipe(m_shown->answer(m_usedColumn).run.recipe);
