@@ -3,6 +3,8 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <type_traits>
+#include <unordered_set>
 #include <utility>
 
 #include "engine/base/file_bytes.h"
@@ -14,27 +16,33 @@ namespace {
 std::string escaped_key(const std::string& text) { return Json(text.substr(0, 64)).dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 // Builds the document event by event; throws at the first thing that a limit or the duplicate rule forbids.
-class DocumentBuilder : public nlohmann::json_sax<Json> {
+// Document: Json or ordered_json, whose operator[] looks at every member: members are added without it.
+template <typename Document>
+class DocumentBuilder : public nlohmann::json_sax<Document> {
  public:
+  using Base = nlohmann::json_sax<Document>;
+
   DocumentBuilder(const std::string& subject, const JsonLimits& limits) : subject_(subject), limits_(limits) {}
 
-  Json take() { return std::move(root_); }
+  Document take() { return std::move(root_); }
 
-  bool null() override { return add(Json(nullptr)) != nullptr; }
-  bool boolean(bool value) override { return add(Json(value)) != nullptr; }
-  bool number_integer(number_integer_t value) override { return add(Json(value)) != nullptr; }
-  bool number_unsigned(number_unsigned_t value) override { return add(Json(value)) != nullptr; }
-  bool number_float(number_float_t value, const string_t&) override { return add(Json(value)) != nullptr; }
-  bool string(string_t& value) override { return add(Json(std::move(value))) != nullptr; }
-  bool binary(binary_t&) override { return false; }  // no such thing in JSON text
+  bool null() override { return add(Document(nullptr)) != nullptr; }
+  bool boolean(bool value) override { return add(Document(value)) != nullptr; }
+  bool number_integer(typename Base::number_integer_t value) override { return add(Document(value)) != nullptr; }
+  bool number_unsigned(typename Base::number_unsigned_t value) override { return add(Document(value)) != nullptr; }
+  bool number_float(typename Base::number_float_t value, const typename Base::string_t&) override {
+    return add(Document(value)) != nullptr;
+  }
+  bool string(typename Base::string_t& value) override { return add(Document(std::move(value))) != nullptr; }
+  bool binary(typename Base::binary_t&) override { return false; }  // no such thing in JSON text
 
-  bool start_object(std::size_t) override { return open(Json::object()); }
-  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool start_object(std::size_t) override { return open(Document::object()); }
+  bool start_array(std::size_t) override { return open(Document::array()); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
 
-  bool key(string_t& name) override {
-    if (open_.back()->contains(name)) {
+  bool key(typename Base::string_t& name) override {
+    if (!open_.back().keys.insert(name).second) {
       throw Exception(ErrorCode::kDamagedFile, subject_, "the key " + escaped_key(name) + " occurs twice in one object");
     }
     key_ = std::move(name);
@@ -46,7 +54,12 @@ class DocumentBuilder : public nlohmann::json_sax<Json> {
   }
 
  private:
-  Json* add(Json value) {
+  struct Open {
+    Document* container;
+    std::unordered_set<std::string> keys;
+  };
+
+  Document* add(Document value) {
     if (++elements_ > limits_.max_elements) {
       throw Exception(ErrorCode::kLimitExceeded, subject_, "the file has more than " + std::to_string(limits_.max_elements) + " values");
     }
@@ -54,22 +67,25 @@ class DocumentBuilder : public nlohmann::json_sax<Json> {
       root_ = std::move(value);
       return &root_;
     }
-    Json& parent = *open_.back();
+    Document& parent = *open_.back().container;
     if (parent.is_array()) {
       parent.push_back(std::move(value));
       return &parent.back();
     }
-    Json& member = parent[key_];
-    member = std::move(value);
-    return &member;
+    auto& members = parent.template get_ref<typename Document::object_t&>();
+    if constexpr (std::is_same_v<Document, Json>) {
+      return &members.emplace(std::move(key_), std::move(value)).first->second;
+    } else {
+      return &static_cast<typename Document::object_t::Container&>(members).emplace_back(std::move(key_), std::move(value)).second;
+    }
   }
 
-  bool open(Json container) {
+  bool open(Document container) {
     if (open_.size() >= static_cast<std::size_t>(limits_.max_depth)) {
       throw Exception(ErrorCode::kLimitExceeded, subject_, "the file nests deeper than " + std::to_string(limits_.max_depth) + " levels");
     }
     // Only the innermost container grows, so pointers to the outer ones stay valid.
-    open_.push_back(add(std::move(container)));
+    open_.push_back({add(std::move(container)), {}});
     return true;
   }
 
@@ -80,11 +96,23 @@ class DocumentBuilder : public nlohmann::json_sax<Json> {
 
   const std::string& subject_;
   const JsonLimits& limits_;
-  Json root_;
-  std::vector<Json*> open_;
+  Document root_;
+  std::vector<Open> open_;
   std::string key_;
   std::size_t elements_ = 0;
 };
+
+template <typename Document>
+Document parse_as(std::string_view text, const std::string& subject, const JsonLimits& limits) {
+  if (text.size() > limits.max_bytes) {
+    throw Exception(ErrorCode::kLimitExceeded, subject,
+                    "the file has " + std::to_string(text.size()) + " bytes, more than the limit of " + std::to_string(limits.max_bytes));
+  }
+  require_plain_json_text(text, subject);
+  DocumentBuilder<Document> builder(subject, limits);
+  if (!Document::sax_parse(text.begin(), text.end(), &builder)) throw Exception(ErrorCode::kDamagedFile, subject, "not valid JSON");
+  return builder.take();
+}
 
 std::string number_text(double value) {
   std::string text = Json(value).dump();
@@ -112,14 +140,11 @@ void require_plain_json_text(std::string_view text, const std::string& subject) 
 }
 
 Json parse_json(std::string_view text, const std::string& subject, const JsonLimits& limits) {
-  if (text.size() > limits.max_bytes) {
-    throw Exception(ErrorCode::kLimitExceeded, subject,
-                    "the file has " + std::to_string(text.size()) + " bytes, more than the limit of " + std::to_string(limits.max_bytes));
-  }
-  require_plain_json_text(text, subject);
-  DocumentBuilder builder(subject, limits);
-  if (!Json::sax_parse(text.begin(), text.end(), &builder)) throw Exception(ErrorCode::kDamagedFile, subject, "not valid JSON");
-  return builder.take();
+  return parse_as<Json>(text, subject, limits);
+}
+
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& subject, const JsonLimits& limits) {
+  return parse_as<nlohmann::ordered_json>(text, subject, limits);
 }
 
 Json load_json(const std::string& path, const JsonLimits& limits) {
@@ -180,6 +205,14 @@ std::int64_t JsonObject::integer(const char* key, std::int64_t min, std::int64_t
   return has(key) ? integer(key, min, max) : fallback;
 }
 
+std::uint64_t JsonObject::natural(const char* key) const {
+  const Json& found = value(key);
+  if (!found.is_number_unsigned()) refuse(ErrorCode::kDamagedFile, key, "it must be a whole number from 0 to 18446744073709551615");
+  return found.get<std::uint64_t>();
+}
+
+std::uint64_t JsonObject::natural(const char* key, std::uint64_t fallback) const { return has(key) ? natural(key) : fallback; }
+
 double JsonObject::real(const char* key, double min, double max) const { return checked_real(value(key), key, min, max); }
 
 double JsonObject::real(const char* key, double min, double max, double fallback) const {
@@ -194,13 +227,14 @@ bool JsonObject::boolean(const char* key) const {
 
 bool JsonObject::boolean(const char* key, bool fallback) const { return has(key) ? boolean(key) : fallback; }
 
-std::string JsonObject::string(const char* key, std::size_t max_bytes) const {
-  const Json& found = value(key);
-  if (!found.is_string()) refuse(ErrorCode::kDamagedFile, key, "it must be a string");
-  const std::string& text = found.get_ref<const std::string&>();
+const std::string& JsonObject::checked_string(const Json& value, std::string_view key, std::size_t max_bytes) const {
+  if (!value.is_string()) refuse(ErrorCode::kDamagedFile, key, "it must be a string");
+  const std::string& text = value.get_ref<const std::string&>();
   if (text.size() > max_bytes) refuse(ErrorCode::kLimitExceeded, key, "it is longer than " + std::to_string(max_bytes) + " bytes");
   return text;
 }
+
+std::string JsonObject::string(const char* key, std::size_t max_bytes) const { return checked_string(value(key), key, max_bytes); }
 
 std::string JsonObject::string(const char* key, std::size_t max_bytes, std::string fallback) const {
   return has(key) ? string(key, max_bytes) : fallback;
@@ -213,7 +247,7 @@ std::optional<JsonObject> JsonObject::optional_object(const char* key) const {
   return object(key);
 }
 
-const Json& JsonObject::array(const char* key, std::size_t max_count) const {
+const Json& JsonObject::list(const char* key, std::size_t max_count) const {
   const Json& found = value(key);
   if (!found.is_array()) refuse(ErrorCode::kDamagedFile, key, "it must be a list");
   if (found.size() > max_count) refuse(ErrorCode::kLimitExceeded, key, "it has more than " + std::to_string(max_count) + " entries");
@@ -222,14 +256,20 @@ const Json& JsonObject::array(const char* key, std::size_t max_count) const {
 
 std::vector<std::int64_t> JsonObject::integers(const char* key, std::int64_t min, std::int64_t max, std::size_t max_count) const {
   std::vector<std::int64_t> numbers;
-  for (const Json& entry : array(key, max_count)) numbers.push_back(checked_integer(entry, key, min, max));
+  for (const Json& entry : list(key, max_count)) numbers.push_back(checked_integer(entry, key, min, max));
   return numbers;
 }
 
 std::vector<double> JsonObject::reals(const char* key, double min, double max, std::size_t max_count) const {
   std::vector<double> numbers;
-  for (const Json& entry : array(key, max_count)) numbers.push_back(checked_real(entry, key, min, max));
+  for (const Json& entry : list(key, max_count)) numbers.push_back(checked_real(entry, key, min, max));
   return numbers;
+}
+
+std::vector<std::string> JsonObject::strings(const char* key, std::size_t max_bytes, std::size_t max_count) const {
+  std::vector<std::string> texts;
+  for (const Json& entry : list(key, max_count)) texts.push_back(checked_string(entry, key, max_bytes));
+  return texts;
 }
 
 std::string JsonObject::subject(std::string_view key) const {

@@ -1,11 +1,10 @@
 // Bounded JSON: text of untrusted files to a document, and typed, range-checked fields of it.
 //
-// Used by engine/text (tokenizer, chat template), engine/weights (index) and engine/models (configurations). Parsing is event driven with
-// our own handler, never recursive, and stops at the first of: too many bytes, too deep, too many values, a key that occurs twice in one
-// object (nlohmann keeps the last silently), invalid UTF-8, a NUL byte, trailing text. Numbers keep the type they were written with: -1
-// never becomes 2^64-1 and 1.9 never becomes 1.
-// Errors: Exception; kDamagedFile (not JSON, wrong type, missing, below the minimum), kLimitExceeded (a cap, above the maximum). The
-// subject is "<file>: <key.path>". Threads: plain values.
+// Used by engine/text (tokenizer, chat template), engine/weights (index), engine/models (configurations) and by app for questions and their
+// logs. Parsing is event driven with our own handler, never recursive, and stops at the first of: too many bytes, too deep, too many
+// values, a key that occurs twice in one object (nlohmann keeps the last silently), invalid UTF-8, a NUL byte, trailing text. Numbers keep
+// the type they were written with: -1 never becomes 2^64-1 and 1.9 never becomes 1. Errors: Exception; kDamagedFile (not JSON, wrong type,
+// missing, below the minimum), kLimitExceeded (a cap, above the maximum). The subject is "<file>: <key.path>". Threads: plain values.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +31,9 @@ struct JsonLimits {
 Json parse_json(std::string_view text, const std::string& subject, const JsonLimits& limits = {});
 Json load_json(const std::string& path, const JsonLimits& limits = {});
 
+// The same, with the members of objects in the order of the text: for what is written again.
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& subject, const JsonLimits& limits = {});
+
 // Refuses what nlohmann's reader accepts beyond JSON (a NUL counts as the end of the text, a byte order mark is skipped).
 void require_plain_json_text(std::string_view text, const std::string& subject);
 
@@ -51,6 +53,8 @@ class JsonObject {
 
   std::int64_t integer(const char* key, std::int64_t min, std::int64_t max) const;
   std::int64_t integer(const char* key, std::int64_t min, std::int64_t max, std::int64_t fallback) const;
+  std::uint64_t natural(const char* key) const;  // up to 2^64 - 1: seeds
+  std::uint64_t natural(const char* key, std::uint64_t fallback) const;
   double real(const char* key, double min, double max) const;  // an integer is a real, too
   double real(const char* key, double min, double max, double fallback) const;
   bool boolean(const char* key) const;
@@ -61,6 +65,8 @@ class JsonObject {
   std::optional<JsonObject> optional_object(const char* key) const;
   std::vector<std::int64_t> integers(const char* key, std::int64_t min, std::int64_t max, std::size_t max_count) const;
   std::vector<double> reals(const char* key, double min, double max, std::size_t max_count) const;
+  std::vector<std::string> strings(const char* key, std::size_t max_bytes, std::size_t max_count) const;
+  const Json& list(const char* key, std::size_t max_count) const;
   const Json& value(const char* key) const;  // of any type; throws when absent
 
   std::string subject(std::string_view key) const;
@@ -69,7 +75,7 @@ class JsonObject {
  private:
   std::int64_t checked_integer(const Json& value, std::string_view key, std::int64_t min, std::int64_t max) const;
   double checked_real(const Json& value, std::string_view key, double min, double max) const;
-  const Json& array(const char* key, std::size_t max_count) const;
+  const std::string& checked_string(const Json& value, std::string_view key, std::size_t max_bytes) const;
 
   const Json* value_;  // borrowed, never null
   std::string file_;

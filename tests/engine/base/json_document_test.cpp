@@ -62,6 +62,13 @@ TEST(JsonDocument, SurvivesAHundredThousandLevels) {
   expect_error(ErrorCode::kLimitExceeded, "deeper than 64", [&] { parse(objects); });
 }
 
+TEST(JsonDocument, KeepsTheOrderOfMembersForWhatIsWrittenAgain) {
+  const std::string text = R"({"z":1,"a":{"y":[true,null],"b":"x"},"m":2.5})";
+  EXPECT_EQ(parse_ordered_json(text, "f.json").dump(), text);
+  expect_error(ErrorCode::kDamagedFile, "\"a\" occurs twice", [] { parse_ordered_json(R"({"a":1,"b":2,"a":1})", "f.json"); });
+  expect_error(ErrorCode::kLimitExceeded, "deeper than 64", [] { parse_ordered_json(std::string(100'000, '['), "f.json"); });
+}
+
 TEST(JsonDocument, LoadsFilesWithinTheCap) {
   const test::ScratchFolder folder;
   EXPECT_EQ(load_json(folder.write("a.json", "{\"k\": 7}"))["k"], 7);

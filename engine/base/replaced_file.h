@@ -1,0 +1,40 @@
+// A file that appears under its name when it is complete, in place of what was there.
+//
+// Used for what people ask the program to write (exports, tables) and for its own small files. Written beside the target under a name that
+// nobody else has, synced, renamed; without commit() nothing is left behind. A symbolic link's target is replaced, not the link. What is
+// no regular file (folder, device, FIFO) is refused, and an existing file keeps its permissions.
+// Errors: Exception(kFileUnreadable), subject = the path as given, with the system's reason. Threads: confined to one.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace winnow {
+
+// What the constructor would refuse, before a long computation instead of after it. Makes nothing.
+void require_replaceable(const std::string& path);
+
+class ReplacedFile {
+ public:
+  explicit ReplacedFile(std::string path);
+  ~ReplacedFile();
+  ReplacedFile(const ReplacedFile&) = delete;
+  ReplacedFile& operator=(const ReplacedFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text);
+  void commit();
+
+ private:
+  std::string path_;
+  std::string target_;  // path_ with links followed
+  std::string part_;    // beside it; empty: committed
+  int descriptor_ = -1;
+};
+
+// True if both name the same file, by device and number; false if one of them is not there.
+bool same_file(const std::string& a, const std::string& b);
+
+}  // namespace winnow
