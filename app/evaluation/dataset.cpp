@@ -2,11 +2,12 @@
 
 #include <QCryptographicHash>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/base/json_document.h"
+#include "engine/base/line_reader.h"
 
 namespace winnow::app {
 namespace {
@@ -15,59 +16,56 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int kMaxFrames = 1024;
-constexpr std::size_t kMaxLineBytes = 4U << 20;
+constexpr std::size_t kMaxText = LineReader::kLongestLine;
+constexpr std::size_t kMaxEntries = 100'000;
+constexpr double kMaxToleranceS = 1e9;
 
 const std::set<std::string> kKeys = {"media", "question", "answers", "metric", "frames", "id", "group", "tolerance_s"};
 
-std::vector<std::string> oneOrMany(const json& value) {
-  if (value.is_string()) return {value.get<std::string>()};
-  return value.get<std::vector<std::string>>();
+std::vector<std::string> oneOrMany(const JsonObject& line, const char* key) {
+  if (line.value(key).is_string()) return {line.string(key, kMaxText)};
+  return line.strings(key, kMaxText, kMaxEntries);
 }
 
-class LineReader {
+class ItemReader {
  public:
-  LineReader(const std::string& path, int number, const DatasetOptions& options)
-      : m_folder(fs::path(path).parent_path()), m_where(path + ":" + std::to_string(number)), m_number(number), m_options(options) {}
+  ItemReader(const std::string& path, const DatasetOptions& options) : m_folder(fs::path(path).parent_path()), m_options(options) {}
 
-  EvaluationItem read(const std::string& text) const {
-    if (text.size() > kMaxLineBytes) refuse("the line is longer than 4 MiB");
+  // text: of the line that `reader` gave last.
+  EvaluationItem read(const std::string& text, const LineReader& reader) const {
+    const std::string where = reader.where();
     try {
-      return item(json::parse(text));
-    } catch (const json::exception& problem) {
-      refuse(problem.what());
+      return item(parse_json(text, where, {.max_bytes = kMaxText}), where);
+    } catch (const Exception& problem) {
+      // Whatever it is, it is this line's.
+      const std::string told = problem.what();
+      throw Exception(ErrorCode::kInvalidArgument, where, told.starts_with(where + ": ") ? told.substr(where.size() + 2) : told);
     }
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& reason) const { throw Exception(ErrorCode::kInvalidArgument, m_where, reason); }
+  [[noreturn]] static void refuse(const std::string& reason) { throw Exception(ErrorCode::kInvalidArgument, "", reason); }
 
-  EvaluationItem item(const json& line) const {
-    if (!line.is_object()) refuse("is not a JSON object");
-    for (const auto& [key, value] : line.items()) {
-      if (!kKeys.contains(key)) refuse("has the unknown key \"" + key + "\"");
+  EvaluationItem item(const Json& value, const std::string& where) const {
+    const JsonObject line(value, where);
+    for (const auto& [key, field] : value.items()) {
+      if (!kKeys.contains(key)) refuse("has the unknown key \"" + key.substr(0, 64) + "\"");
     }
     EvaluationItem read;
-    read.id = line.value("id", std::to_string(m_number));
-    read.question = line.at("question").get<std::string>();
-    read.golds = oneOrMany(line.at("answers"));
-    read.group = line.value("group", "");
-    read.toleranceS = line.value("tolerance_s", read.toleranceS);
-    const auto metric = metricByName(line.at("metric").get<std::string>());
+    read.id = line.string("id", kMaxText, where.substr(where.rfind(':') + 1));
+    read.question = line.string("question", kMaxText);
+    read.golds = oneOrMany(line, "answers");
+    read.group = line.string("group", kMaxText, "");
+    read.toleranceS = line.real("tolerance_s", 0.0, kMaxToleranceS, read.toleranceS);
+    const auto metric = metricByName(line.string("metric", kMaxText));
     if (!metric) refuse("names an unknown metric; known are " + knownMetrics());
     read.metric = *metric;
-    const int frames = line.value("frames", m_options.frames);
+    const auto frames = static_cast<int>(line.integer("frames", 1, kMaxFrames, m_options.frames));
     if (read.question.empty()) refuse("has an empty question");
     if (read.golds.empty()) refuse("has no answers");
-    if (frames < 1 || frames > kMaxFrames) refuse("frames must lie in 1 to 1024");
-    const std::vector<std::string> paths = oneOrMany(line.at("media"));
+    const std::vector<std::string> paths = oneOrMany(line, "media");
     if (paths.empty()) refuse("names no media");
-    for (const std::string& path : paths) {
-      try {
-        read.media.push_back(mediaRequest((m_folder / path).string(), frames, m_options.kindOf));
-      } catch (const Exception& problem) {
-        refuse(std::string(problem.what()));
-      }
-    }
+    for (const std::string& path : paths) read.media.push_back(mediaRequest((m_folder / path).string(), frames, m_options.kindOf));
     return read;
   }
 
@@ -78,8 +76,6 @@ class LineReader {
   }
 
   const fs::path m_folder;
-  const std::string m_where;
-  const int m_number;
   const DatasetOptions& m_options;
 };
 
@@ -127,13 +123,11 @@ Dataset finishedDataset(const std::string& path, std::vector<EvaluationItem> ite
 }
 
 Dataset readDataset(const std::string& path, const DatasetOptions& options) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || !fs::is_regular_file(path)) throw Exception(ErrorCode::kFileNotFound, path, "cannot be opened");
+  LineReader lines(path);
+  const ItemReader reader(path, options);
   std::vector<EvaluationItem> items;
-  std::string text;
-  for (int number = 1; std::getline(file, text); ++number) {
-    if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
-    items.push_back(LineReader(path, number, options).read(text));
+  for (std::string text; lines.next(text);) {
+    if (text.find_first_not_of(" \t\r") != std::string::npos) items.push_back(reader.read(text, lines));
   }
   return finishedDataset(path, std::move(items));
 }

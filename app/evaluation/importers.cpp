@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/file_bytes.h"
+#include "engine/base/json_document.h"
 
 namespace winnow::app {
 namespace {
 
-using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr std::array<std::pair<DatasetFormat, std::string_view>, 6> kFormats = {{{DatasetFormat::kWinnow, "winnow"},
@@ -20,6 +20,10 @@ constexpr std::array<std::pair<DatasetFormat, std::string_view>, 6> kFormats = {
                                                                                  {DatasetFormat::kTextVqa, "textvqa"},
                                                                                  {DatasetFormat::kChartQa, "chartqa"},
                                                                                  {DatasetFormat::kAi2d, "ai2d"}}};
+// The largest benchmark file has some 10^8 bytes.
+constexpr JsonLimits kFileLimits{.max_bytes = std::uint64_t{512} << 20, .max_elements = 50'000'000};
+constexpr std::size_t kMaxText = std::size_t{16} << 20;
+constexpr std::size_t kMaxEntries = 1'000'000;
 constexpr const char* kShortAnswer = "\nAnswer the question using a single word or phrase.";
 constexpr const char* kOptionLetter = "\nAnswer with the option's letter from the given choices directly.";
 
@@ -31,7 +35,10 @@ std::string lettered(const std::vector<std::string>& options) {
 
 std::string letter(std::size_t option) { return std::string(1, static_cast<char>('A' + option)); }
 
-std::string textOf(const ordered_json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string textOf(const JsonObject& entry, const char* key) {
+  const Json& value = entry.value(key);
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 // What every format's entries are turned into items with.
 class Importer {
@@ -45,20 +52,19 @@ class Importer {
 
   // Runs `make` on every entry; whatever does not fit is refused with the entry's number, from 1.
   template <typename Make>
-  void each(const ordered_json& entries, const Make& make) {
+  void each(const Json& entries, const Make& make) {
     if (!entries.is_array())
       throw Exception(ErrorCode::kInvalidArgument, m_file.string(), "has no list of questions where this format has one");
     int number = 0;
-    for (const ordered_json& entry : entries) {
-      ++number;
+    for (const Json& entry : entries) {
+      const std::string where = m_file.string() + ": entry " + std::to_string(++number);
       try {
-        EvaluationItem item = make(entry);
+        EvaluationItem item = make(JsonObject(entry, where));
         if (item.golds.empty()) throw Exception(ErrorCode::kInvalidArgument, "", "has no answers");
         m_items.push_back(std::move(item));
-      } catch (const ordered_json::exception& problem) {
-        throw Exception(ErrorCode::kInvalidArgument, m_file.string() + ": entry " + std::to_string(number), problem.what());
       } catch (const Exception& problem) {
-        throw Exception(ErrorCode::kInvalidArgument, m_file.string() + ": entry " + std::to_string(number), problem.what());
+        const std::string told = problem.what();
+        throw Exception(ErrorCode::kInvalidArgument, where, told.starts_with(where + ": ") ? told.substr(where.size() + 2) : told);
       }
     }
   }
@@ -72,39 +78,49 @@ class Importer {
   std::vector<EvaluationItem> m_items;
 };
 
-ordered_json parsed(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || !fs::is_regular_file(file)) throw Exception(ErrorCode::kFileNotFound, file.string(), "cannot be opened");
+// parse: parse_json or parse_ordered_json
+template <typename Parse>
+auto parsed(const fs::path& file, const Parse& parse) {
+  const std::string text = read_file_bytes(file.string(), kFileLimits.max_bytes);
   try {
-    return ordered_json::parse(stream);
-  } catch (const ordered_json::exception& problem) {
-    throw Exception(ErrorCode::kInvalidArgument, file.string(), problem.what());
+    return parse(text, file.string(), kFileLimits);
+  } catch (const Exception& problem) {
+    throw Exception(ErrorCode::kInvalidArgument, file.string(), problem.error().reason);
   }
 }
 
-const ordered_json& listOf(const ordered_json& whole, const fs::path& file) {
+Json parsed(const fs::path& file) { return parsed(file, parse_json); }
+
+const Json& listOf(const Json& whole, const fs::path& file) {
   if (!whole.is_object() || !whole.contains("data")) throw Exception(ErrorCode::kInvalidArgument, file.string(), "has no \"data\"");
   return whole["data"];
 }
 
-std::vector<EvaluationItem> mileBench(const ordered_json& whole, const fs::path& file, Importer importer) {
-  const ordered_json meta = whole.is_object() && whole.contains("meta_data") ? whole["meta_data"] : ordered_json::object();
-  importer.each(listOf(whole, file), [&](const ordered_json& entry) {
-    const ordered_json& task = entry.at("task_instance");
+std::vector<EvaluationItem> mileBench(const Json& whole, const fs::path& file, Importer importer) {
+  std::vector<std::string> instructions;
+  if (whole.is_object() && whole.contains("meta_data")) {
+    const JsonObject meta(whole["meta_data"], file.string(), "meta_data");
+    if (meta.has("task_instruction")) instructions = meta.strings("task_instruction", kMaxText, kMaxEntries);
+  }
+  importer.each(listOf(whole, file), [&](const JsonObject& entry) {
+    const JsonObject task = entry.object("task_instance");
     EvaluationItem item;
-    item.id = textOf(entry.at("sample_id"));
-    for (const ordered_json& name : task.at("images_path")) item.media.push_back(importer.image(name.get<std::string>()));
+    item.id = textOf(entry, "sample_id");
+    for (const std::string& name : task.strings("images_path", kMaxText, kMaxEntries)) item.media.push_back(importer.image(name));
     if (item.media.empty()) throw Exception(ErrorCode::kInvalidArgument, "", "names no media");
-    const std::size_t instruction = entry.value("task_instruction_id", std::size_t{0});
-    if (meta.contains("task_instruction")) item.question = meta.at("task_instruction").at(instruction).get<std::string>() + "\n";
-    item.question += task.at("context").get<std::string>();
-    const std::string response = textOf(entry.at("response"));
-    if (!task.contains("choice_list") || !task.at("choice_list").is_array() || task.at("choice_list").empty()) {
+    if (!instructions.empty()) {
+      const auto last = static_cast<std::int64_t>(instructions.size()) - 1;
+      item.question = instructions[static_cast<std::size_t>(entry.integer("task_instruction_id", 0, last, 0))] + "\n";
+    }
+    item.question += task.string("context", kMaxText);
+    const std::string response = textOf(entry, "response");
+    const bool chooses = task.has("choice_list") && task.value("choice_list").is_array() && !task.value("choice_list").empty();
+    if (!chooses) {
       item.golds = {response};
       item.metric = AnswerMetric::kRougeL;
       return item;
     }
-    const auto choices = task.at("choice_list").get<std::vector<std::string>>();
+    const auto choices = task.strings("choice_list", kMaxText, kMaxEntries);
     const auto right = std::find(choices.begin(), choices.end(), response);
     if (right == choices.end()) throw Exception(ErrorCode::kInvalidArgument, "", "the response is none of the choices");
     item.question += "\nChoice list:" + lettered(choices) + kOptionLetter;
@@ -115,61 +131,63 @@ std::vector<EvaluationItem> mileBench(const ordered_json& whole, const fs::path&
   return importer.take();
 }
 
-std::vector<EvaluationItem> docVqa(const ordered_json& whole, const fs::path& file, Importer importer) {
-  importer.each(listOf(whole, file), [&](const ordered_json& entry) {
+std::vector<EvaluationItem> docVqa(const Json& whole, const fs::path& file, Importer importer) {
+  importer.each(listOf(whole, file), [&](const JsonObject& entry) {
     EvaluationItem item;
-    item.id = textOf(entry.at("questionId"));
-    item.media = {importer.image(entry.at("image").get<std::string>())};
-    item.question = entry.at("question").get<std::string>() + kShortAnswer;
-    item.golds = entry.at("answers").get<std::vector<std::string>>();
+    item.id = textOf(entry, "questionId");
+    item.media = {importer.image(entry.string("image", kMaxText))};
+    item.question = entry.string("question", kMaxText) + kShortAnswer;
+    item.golds = entry.strings("answers", kMaxText, kMaxEntries);
     item.metric = AnswerMetric::kAnls;
     return item;
   });
   return importer.take();
 }
 
-std::vector<EvaluationItem> textVqa(const ordered_json& whole, const fs::path& file, Importer importer) {
-  importer.each(listOf(whole, file), [&](const ordered_json& entry) {
+std::vector<EvaluationItem> textVqa(const Json& whole, const fs::path& file, Importer importer) {
+  importer.each(listOf(whole, file), [&](const JsonObject& entry) {
     EvaluationItem item;
-    item.id = textOf(entry.at("question_id"));
-    item.media = {importer.image(entry.at("image_id").get<std::string>() + ".jpg")};
-    item.question = entry.at("question").get<std::string>() + kShortAnswer;
-    item.golds = entry.at("answers").get<std::vector<std::string>>();
+    item.id = textOf(entry, "question_id");
+    item.media = {importer.image(entry.string("image_id", kMaxText) + ".jpg")};
+    item.question = entry.string("question", kMaxText) + kShortAnswer;
+    item.golds = entry.strings("answers", kMaxText, kMaxEntries);
     item.metric = AnswerMetric::kVqa;
     return item;
   });
   return importer.take();
 }
 
-std::vector<EvaluationItem> chartQa(const ordered_json& whole, Importer importer) {
+std::vector<EvaluationItem> chartQa(const Json& whole, Importer importer) {
   int number = 0;
-  importer.each(whole, [&](const ordered_json& entry) {
+  importer.each(whole, [&](const JsonObject& entry) {
     EvaluationItem item;
     item.id = std::to_string(++number);  // the files have no ids
-    item.media = {importer.image(entry.at("imgname").get<std::string>())};
-    item.question = entry.at("query").get<std::string>() + kShortAnswer;
-    item.golds = {textOf(entry.at("label"))};
+    item.media = {importer.image(entry.string("imgname", kMaxText))};
+    item.question = entry.string("query", kMaxText) + kShortAnswer;
+    item.golds = {textOf(entry, "label")};
     item.metric = AnswerMetric::kRelaxed;
     return item;
   });
   return importer.take();
 }
 
-std::vector<EvaluationItem> ai2dFile(const ordered_json& whole, const fs::path& file, Importer importer) {
+std::vector<EvaluationItem> ai2dFile(const fs::path& file, Importer importer) {
+  const auto whole = parsed(file, parse_ordered_json);  // questions are asked in the order of the file
   if (!whole.is_object() || !whole.contains("questions") || !whole["questions"].is_object() || !whole.contains("imageName")) {
     throw Exception(ErrorCode::kInvalidArgument, file.string(), "has no \"imageName\" with \"questions\"");
   }
-  ordered_json entries = ordered_json::array();
-  for (const auto& [question, facts] : whole["questions"].items()) entries.push_back({{"question", question}, {"facts", facts}});
-  importer.each(entries, [&](const ordered_json& entry) {
-    const ordered_json& facts = entry.at("facts");
-    const auto choices = facts.at("answerTexts").get<std::vector<std::string>>();
-    const auto right = facts.at("correctAnswer").get<std::size_t>();
+  if (!whole["imageName"].is_string()) throw Exception(ErrorCode::kInvalidArgument, file.string(), "imageName: it must be a string");
+  Json entries = Json::array();
+  for (const auto& [question, facts] : whole["questions"].items()) entries.push_back({{"question", question}, {"facts", Json(facts)}});
+  importer.each(entries, [&](const JsonObject& entry) {
+    const JsonObject facts = entry.object("facts");
+    const auto choices = facts.strings("answerTexts", kMaxText, kMaxEntries);
+    const auto right = static_cast<std::size_t>(facts.integer("correctAnswer", 0, kMaxEntries));
     if (right >= choices.size()) throw Exception(ErrorCode::kInvalidArgument, "", "the correct answer is none of the choices");
     EvaluationItem item;
-    item.id = textOf(facts.at("questionId"));
+    item.id = textOf(facts, "questionId");
     item.media = {importer.image(whole["imageName"].get<std::string>())};
-    item.question = entry.at("question").get<std::string>() + lettered(choices) + kOptionLetter;
+    item.question = entry.string("question", kMaxText) + lettered(choices) + kOptionLetter;
     item.golds = {letter(right)};
     item.metric = AnswerMetric::kAccuracy;
     return item;
@@ -190,7 +208,7 @@ std::vector<EvaluationItem> ai2d(const fs::path& path, const std::string& imageF
   std::vector<EvaluationItem> items;
   for (const fs::path& file : files) {
     const fs::path images = imageFolder.empty() ? file.parent_path().parent_path() / "images" : fs::path(imageFolder);
-    for (EvaluationItem& item : ai2dFile(parsed(file), file, Importer(file, images, options))) items.push_back(std::move(item));
+    for (EvaluationItem& item : ai2dFile(file, Importer(file, images, options))) items.push_back(std::move(item));
   }
   return items;
 }

@@ -2,14 +2,18 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "engine/base/error.h"
+#include "engine/base/json_document.h"
 
 namespace winnow::app {
 namespace {
@@ -17,6 +21,11 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
+constexpr std::string_view kHead = R"({"winnow_evaluation":)";  // every log begins so
+constexpr JsonLimits kLineLimits{.max_bytes = std::uint64_t{64} << 20};
+constexpr std::size_t kLongestText = std::size_t{64} << 20;
+constexpr double kLargest = std::numeric_limits<double>::max();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 struct OptionalField {
   const char* name;
@@ -50,23 +59,32 @@ ordered_json asJson(const AnswerRecord& record) {
   return line;
 }
 
-AnswerRecord fromJson(const ordered_json& line) {
+AnswerRecord fromJson(const JsonObject& line) {
   AnswerRecord record;
-  record.item = line.at("item").get<std::string>();
-  record.recipe = line.at("recipe").get<std::string>();
-  record.seed = line.at("seed").get<std::uint64_t>();
-  record.answer = line.at("answer").get<std::string>();
-  record.score = line.at("score").get<double>();
-  record.requestedRetention = line.at("requested").get<double>();
-  record.achievedRetention = line.at("achieved").get<double>();
-  record.kvBytes = line.at("kv_bytes").get<std::int64_t>();
-  record.kvBytesFull = line.at("kv_bytes_full").get<std::int64_t>();
-  record.budgetDivergence = line.at("budget_jsd").get<double>();
-  record.generatedTokens = line.at("generated").get<std::int64_t>();
+  record.item = line.string("item", kLongestText);
+  record.recipe = line.string("recipe", kLongestText);
+  record.seed = line.natural("seed");
+  record.answer = line.string("answer", kLongestText);
+  record.score = line.real("score", 0.0, 1.0);
+  record.requestedRetention = line.real("requested", 0.0, kLargest);
+  record.achievedRetention = line.real("achieved", 0.0, kLargest);
+  record.kvBytes = line.integer("kv_bytes", 0, kMost);
+  record.kvBytesFull = line.integer("kv_bytes_full", 0, kMost);
+  record.budgetDivergence = line.real("budget_jsd", -kLargest, kLargest);
+  record.generatedTokens = line.integer("generated", 0, kMost);
   for (const auto& [name, value] : kOptional) {
-    if (line.contains(name)) record.*value = line.at(name).get<double>();
+    if (line.has(name)) record.*value = line.real(name, -kLargest, kLargest);
   }
   return record;
+}
+
+AnswerRecord recordOf(std::string_view line, const std::string& where) {
+  return fromJson(JsonObject(parse_json(line, where, kLineLimits), where));
+}
+
+// A log, or the beginning of one that was cut off while its first line was written.
+bool isLog(std::string_view text) {
+  return text.starts_with(kHead) || (text.find('\n') == std::string_view::npos && kHead.starts_with(text));
 }
 
 }  // namespace
@@ -84,8 +102,14 @@ ItemLog::ItemLog(const std::string& path, const std::string& subject) : m_path(p
 ItemLog::~ItemLog() { ::close(m_descriptor); }
 
 void ItemLog::openLocked() {
-  m_descriptor = ::open(m_path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  // O_NONBLOCK: a FIFO without another end would wait forever.
+  m_descriptor = ::open(m_path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
   if (m_descriptor < 0) throw Exception(ErrorCode::kFileUnreadable, m_path, std::strerror(errno));
+  struct stat status {};
+  if (::fstat(m_descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(m_descriptor);
+    throw Exception(ErrorCode::kFileUnreadable, m_path, "it is not a regular file");
+  }
   if (::flock(m_descriptor, LOCK_EX | LOCK_NB) == 0) return;
   ::close(m_descriptor);
   throw Exception(ErrorCode::kInvalidArgument, m_path, "another evaluation is writing here");
@@ -99,33 +123,34 @@ void ItemLog::readExisting(const std::string& subject) {
     if (got < 0) throw Exception(ErrorCode::kFileUnreadable, m_path, std::strerror(errno));
     if (got == 0) break;
     text.append(part.data(), static_cast<std::size_t>(got));
+    if (!isLog(text)) {
+      throw Exception(ErrorCode::kInvalidArgument, m_path, "is no log of an evaluation and is left as it is; choose another folder");
+    }
   }
   const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0: no complete line
-  if (whole < text.size() && ::ftruncate(m_descriptor, static_cast<off_t>(whole)) != 0) {
-    throw Exception(ErrorCode::kFileUnreadable, m_path, std::strerror(errno));
-  }
-  if (whole == 0) {
-    append(lineOf({{"winnow_evaluation", kFormat}, {"subject", subject}}));
-    return;
-  }
   int number = 1;
   for (std::size_t start = 0; start < whole; ++number) {
     const std::size_t end = text.find('\n', start);
     const std::string line = text.substr(start, end - start);
     start = end + 1;
-    try {
-      const ordered_json read = ordered_json::parse(line);
-      if (number > 1) {
-        AnswerRecord record = fromJson(read);
-        m_records.insert_or_assign(Key(record.item, record.recipe, record.seed), std::move(record));
-      } else if (read.at("winnow_evaluation").get<int>() != kFormat || read.at("subject").get<std::string>() != subject) {
-        throw Exception(ErrorCode::kInvalidArgument, m_path,
-                        "belongs to another evaluation (other questions, model or settings); choose another folder");
-      }
-    } catch (const ordered_json::exception& problem) {
-      throw Exception(ErrorCode::kDamagedFile, m_path + ":" + std::to_string(number), problem.what());
+    const std::string where = m_path + ":" + std::to_string(number);
+    if (number > 1) {
+      AnswerRecord record = recordOf(line, where);
+      m_records.insert_or_assign(Key(record.item, record.recipe, record.seed), std::move(record));
+      continue;
+    }
+    const Json head = parse_json(line, where, kLineLimits);
+    const JsonObject fields(head, where);
+    if (fields.integer("winnow_evaluation", 0, kMost) != kFormat || fields.string("subject", kLongestText) != subject) {
+      throw Exception(ErrorCode::kInvalidArgument, m_path,
+                      "belongs to another evaluation (other questions, model or settings); choose another folder");
     }
   }
+  // Not before all of it is known to be this evaluation's.
+  if (whole < text.size() && ::ftruncate(m_descriptor, static_cast<off_t>(whole)) != 0) {
+    throw Exception(ErrorCode::kFileUnreadable, m_path, std::strerror(errno));
+  }
+  if (whole == 0) append(lineOf({{"winnow_evaluation", kFormat}, {"subject", subject}}));
 }
 
 const AnswerRecord* ItemLog::find(const std::string& item, const std::string& recipe, std::uint64_t seed) const {
@@ -137,7 +162,7 @@ void ItemLog::add(const AnswerRecord& record) {
   // Kept as it will be read back, so that a resumed run and an uninterrupted one report the same.
   const std::string line = lineOf(asJson(record));
   append(line);
-  m_records.insert_or_assign(Key(record.item, record.recipe, record.seed), fromJson(ordered_json::parse(line)));
+  m_records.insert_or_assign(Key(record.item, record.recipe, record.seed), recordOf(line, m_path));
 }
 
 void ItemLog::append(const std::string& line) {

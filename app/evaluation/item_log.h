@@ -2,9 +2,10 @@
 //
 // The first line names what was asked: a log of other items, another model or other settings is refused, never mixed. Methods, retentions
 // and seeds are not part of that: a later run may add some. Every record is written with one write and synced before add() returns; a last
-// line that a crash tore is cut off when the log is opened. One process at a time, held by a lock on the file.
-// Used by evaluation_run.h. Errors: Exception(kInvalidArgument) for a log of something else or in use, kDamagedFile for a broken line
-// before the last, kFileUnreadable for the file system's. One thread.
+// line that a crash tore is cut off when the log is opened. A file that does not begin as a log does is refused before a byte of it is
+// changed. One process at a time, held by a lock on the file. Used by evaluation_run.h. Errors: Exception(kInvalidArgument) for a log of
+// something else, a foreign file or one in use, kDamagedFile for a broken line before the last, kFileUnreadable for the file system's. One
+// thread.
 #pragma once
 
 #include <cstdint>

@@ -62,16 +62,20 @@ TEST(Dataset, ReadsWhatALineSays) {
 TEST(Dataset, RefusesABadLineWithItsNumberAndTheReason) {
   const ScratchFolder scratch;
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"{", "parse error"},
-      {"[1]", "not a JSON object"},
-      {R"({"media": "a.mp4", "question": "What?", "metric": "exact"})", "'answers' not found"},
+      {"{", "not valid JSON"},
+      {"[1]", "must be a JSON object"},
+      {R"({"media": "a.mp4", "question": "What?", "metric": "exact"})", "answers: it is missing"},
       {R"({"media": "a.mp4", "question": "What?", "answers": [], "metric": "exact"})", "no answers"},
       {R"({"media": "a.mp4", "question": "What?", "answers": ["x"], "metric": "bleu"})", "unknown metric; known are exact"},
       {R"({"media": "a.mp4", "question": "What?", "answers": ["x"], "metric": "exact", "frame": 3})", "unknown key \"frame\""},
-      {R"({"media": "a.mp4", "question": "What?", "answers": ["x"], "metric": "exact", "frames": 0})", "1 to 1024"},
-      {R"({"media": "a.mp4", "question": 7, "answers": ["x"], "metric": "exact"})", "type must be string"},
+      {R"({"media": "a.mp4", "question": "What?", "answers": ["x"], "metric": "exact", "frames": 0})", "frames: it is 0, less than 1"},
+      {R"({"media": "a.mp4", "question": 7, "answers": ["x"], "metric": "exact"})", "question: it must be a string"},
       {R"({"media": "a.mp4", "question": "", "answers": ["x"], "metric": "exact"})", "empty question"},
       {R"({"media": [], "question": "What?", "answers": ["x"], "metric": "exact"})", "no media"},
+      {R"({"media": "a.mp4", "question": "What?", "answers": ["x", 3], "metric": "exact"})", "answers: it must be a string"},
+      {R"({"media": "a.mp4", "question": "What?", "answers": ["x"], "metric": "exact", "frames": 4294967298})", "frames: it is 4294967298"},
+      {R"({"media": "a.mp4", "question": "What?", "answers": ["x"], "metric": "exact", "tolerance_s": -1})", "tolerance_s: it is -1"},
+      {R"({"media": "a.mp4", "question": )" + std::string(100'000, '[') + std::string(100'000, ']') + "}", "nests deeper than 64"},
       {R"({"media": "missing.mp4", "question": "What?", "answers": ["x"], "metric": "exact"})", "no such file"},
   };
   for (const auto& [line, reason] : cases) {
@@ -79,6 +83,7 @@ TEST(Dataset, RefusesABadLineWithItsNumberAndTheReason) {
     EXPECT_EQ(error.code, ErrorCode::kInvalidArgument) << line;
     EXPECT_EQ(error.subject, scratch.file("set.jsonl") + ":3") << line;
     EXPECT_NE(error.reason.find(reason), std::string::npos) << line << " -> " << error.reason;
+    EXPECT_EQ(error.reason.find("json.exception"), std::string::npos) << error.reason;
   }
 }
 

@@ -93,14 +93,17 @@ TEST(Importers, Ai2dReadsAFolderOfDiagrams) {
     "answerTexts": ["crust", "mantle", "core", "sea"], "correctAnswer": 2, "questionId": "1.png-0"}}})");
   scratch.write(
       "ai2d/questions/0.png.json",
-      R"({"imageName": "0.png", "questions": {"Which is it?": {"answerTexts": ["a", "b"], "correctAnswer": 0, "questionId": "0.png-3"}}})");
+      R"({"imageName": "0.png", "questions": {"Which is it?": {"answerTexts": ["a", "b"], "correctAnswer": 0, "questionId": "0.png-3"},
+      "And what?": {"answerTexts": ["a", "b"], "correctAnswer": 1, "questionId": "0.png-1"}}})");
   const Dataset set = importDataset(scratch.file("ai2d/questions"), DatasetFormat::kAi2d, {}, plainOptions());
-  ASSERT_EQ(set.items.size(), 2U);
-  EXPECT_EQ(set.items[1].id, "1.png-0");
-  EXPECT_EQ(set.items[1].media.at(0).path, scratch.file("ai2d/images/1.png"));
-  EXPECT_EQ(set.items[1].question,
+  ASSERT_EQ(set.items.size(), 3U);
+  EXPECT_EQ(set.items[0].id, "0.png-3") << "in the order of the file";
+  EXPECT_EQ(set.items[1].id, "0.png-1");
+  EXPECT_EQ(set.items[2].id, "1.png-0");
+  EXPECT_EQ(set.items[2].media.at(0).path, scratch.file("ai2d/images/1.png"));
+  EXPECT_EQ(set.items[2].question,
             "What does 2 show?\nA. crust\nB. mantle\nC. core\nD. sea\nAnswer with the option's letter from the given choices directly.");
-  EXPECT_EQ(set.items[1].golds, std::vector<std::string>{"C"});
+  EXPECT_EQ(set.items[2].golds, std::vector<std::string>{"C"});
 }
 
 TEST(Importers, RefuseWhatDoesNotFitWithTheEntrysNumber) {
@@ -108,7 +111,11 @@ TEST(Importers, RefuseWhatDoesNotFitWithTheEntrysNumber) {
   const auto refuses = [&](DatasetFormat format, const std::string& text, const std::string& words) {
     expect_error(ErrorCode::kInvalidArgument, words, [&] { import(scratch, format, text); });
   };
-  refuses(DatasetFormat::kDocVqa, "{", "parse error");
+  refuses(DatasetFormat::kDocVqa, "{", "not valid JSON");
+  refuses(DatasetFormat::kMileBench, R"({"data": [], "meta_data": )" + std::string(300'000, '[') + std::string(300'000, ']') + "}",
+          "nests deeper than 64");
+  refuses(DatasetFormat::kDocVqa, R"({"data": [{"questionId": 1, "question": 2, "image": "a.png", "answers": ["x"]}]})",
+          "entry 1: question: it must be a string");
   refuses(DatasetFormat::kDocVqa, "[]", "no \"data\"");
   refuses(DatasetFormat::kDocVqa, R"({"data": []})", "holds no question");
   refuses(DatasetFormat::kDocVqa, R"({"data": 3})", "no list of questions");

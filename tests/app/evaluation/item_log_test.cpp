@@ -1,7 +1,9 @@
 #include "app/evaluation/item_log.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -95,6 +97,44 @@ TEST(ItemLog, ATornLastLineIsDroppedWhereverTheCrashTore) {
   }
 }
 
+TEST(ItemLog, AForeignFileIsLeftAsItIs) {
+  const ScratchFolder scratch;
+  // Questions, with and without a last line break; what another program logs; something that only begins like ours.
+  for (const char* text : {R"({"media": "a.mp4", "question": "What?", "answers": "x", "metric": "exact"})",
+                           "{\"a\": 1}\n{\"b\": 2}\n{\"c\"", "half", "{\"winnow\": 1}", "\n", "{\"winnow_evaluation\"\n"}) {
+    const std::string path = scratch.write("set.jsonl", text);
+    EXPECT_EQ(refusal(path, "questions 1"), ErrorCode::kInvalidArgument) << text;
+    EXPECT_EQ(textOf(path), text);
+  }
+  const std::string zeros = scratch.write("zeros.jsonl", std::string(100'000, '\0'));
+  EXPECT_EQ(refusal(zeros, "questions 1"), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(std::filesystem::file_size(zeros), 100'000U);
+}
+
+TEST(ItemLog, AnotherEvaluationsTornLineStaysToo) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.file("set.jsonl");
+  { ItemLog(path, "questions 1").add(record("a")); }
+  const std::string whole = textOf(path);
+  scratch.write("set.jsonl", whole + "{\"item\": \"b\", \"rec");
+  EXPECT_EQ(refusal(path, "questions 2"), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(textOf(path), whole + "{\"item\": \"b\", \"rec");
+}
+
+TEST(ItemLog, OpensRegularFilesOnly) {
+  const ScratchFolder scratch;
+  ASSERT_EQ(::mkfifo(scratch.file("set.jsonl").c_str(), 0600), 0);
+  EXPECT_EQ(refusal(scratch.file("set.jsonl"), "s"), ErrorCode::kFileUnreadable);
+  EXPECT_EQ(refusal("/dev/zero", "s"), ErrorCode::kFileUnreadable);
+}
+
+TEST(ItemLog, KeepsTheLargestSeed) {
+  const ScratchFolder scratch;
+  const std::uint64_t largest = ~std::uint64_t{0};
+  { ItemLog(scratch.file("set.jsonl"), "s").add(record("a", largest)); }
+  EXPECT_NE(ItemLog(scratch.file("set.jsonl"), "s").find("a", "vl-cache@0.1", largest), nullptr);
+}
+
 TEST(ItemLog, RefusesAnotherSubjectDamageAndASecondWriter) {
   const ScratchFolder scratch;
   const std::string path = scratch.file("set.jsonl");
@@ -108,6 +148,8 @@ TEST(ItemLog, RefusesAnotherSubjectDamageAndASecondWriter) {
   scratch.write("broken.jsonl", whole + "{\"item\": 3}\n" + whole);
   EXPECT_EQ(refusal(scratch.file("broken.jsonl"), "questions 1"), ErrorCode::kDamagedFile);
   EXPECT_EQ(textOf(path), whole) << "a refused log must stay as it is";
+  scratch.write("deep.jsonl", whole + "{\"item\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}\n");
+  EXPECT_EQ(refusal(scratch.file("deep.jsonl"), "questions 1"), ErrorCode::kLimitExceeded);
   EXPECT_EQ(refusal(scratch.file("no/such/folder.jsonl"), "s"), ErrorCode::kFileUnreadable);
 }
 
