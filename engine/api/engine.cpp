@@ -8,12 +8,12 @@
 
 #include "engine/base/error.h"
 #include "engine/device/cpu_threads.h"
-#include "engine/generation/comparison_runner.h"
-#include "engine/generation/loaded_model.h"
-#include "engine/generation/score_runner.h"
-#include "engine/generation/turn_export.h"
-#include "engine/generation/turn_planner.h"
-#include "engine/generation/turn_runner.h"
+#include "engine/generation/context/loaded_model.h"
+#include "engine/generation/requests/comparison_runner.h"
+#include "engine/generation/requests/score_runner.h"
+#include "engine/generation/requests/turn_export.h"
+#include "engine/generation/requests/turn_planner.h"
+#include "engine/generation/requests/turn_runner.h"
 
 namespace winnow {
 namespace {
@@ -75,8 +75,8 @@ class LocalEngine : public Engine {
   void run(const ExportTurn& request, const EmitEvent& emit, const InterruptToken& interrupt) {
     TurnTrace trace;
     trace.wanted = request.logits == ExportLogits::kAllPositions ? TraceLogits::kAllPositions : TraceLogits::kLastPosition;
-    ConversationSlot slot;  // an export starts from nothing and leaves nothing behind
-    Finished finished = TurnRunner(model(), opener_).run(request.turn, slot, emit, &trace, interrupt);
+    ConversationStates states;  // an export starts from nothing and leaves nothing behind
+    Finished finished = TurnRunner(model(), opener_).run(request.turn, states, emit, &trace, interrupt);
     if (!finished.restored) write_turn_trace(request.path, trace);
     emit(std::move(finished));
   }
@@ -98,7 +98,7 @@ class LocalEngine : public Engine {
   }
 
   // What is kept of a conversation; nothing for one that is new.
-  const ConversationSlot& known(ConversationId conversation) const {
+  const ConversationStates& known(ConversationId conversation) const {
     const auto found = conversations_.find(conversation);
     return found == conversations_.end() ? nothing_ : found->second;
   }
@@ -111,8 +111,8 @@ class LocalEngine : public Engine {
   MediaOpener* opener_;  // both outlive the engine
   SpeedMemory* speeds_;
   std::unique_ptr<LoadedModel> model_;
-  std::map<ConversationId, ConversationSlot> conversations_;
-  const ConversationSlot nothing_;
+  std::map<ConversationId, ConversationStates> conversations_;
+  const ConversationStates nothing_;
 };
 
 }  // namespace

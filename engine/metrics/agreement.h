@@ -1,7 +1,7 @@
 // How far an answer is what the full cache would have said: figures of a teacher-forced pass, as plain data.
 //
-// Made by engine/generation/answer_score.h, used in events and saved with answers. The answer's tokens are fed to the full cache and to the
-// answer's own; at every token the two next-token distributions are compared. Words are the answer's, split at white space.
+// Made by engine/generation/answer/answer_score.h, used in events and saved with answers. The answer's tokens are fed to the full cache and
+// to the answer's own; at every token the two next-token distributions are compared. Words are the answer's, split at white space.
 #pragma once
 
 #include <cstdint>

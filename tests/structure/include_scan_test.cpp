@@ -125,6 +125,19 @@ TEST(IncludeScan, EngineFoldersFollowTheirOrder) {
   }
 }
 
+TEST(IncludeScan, StagesOfGenerationFollowTheirOrder) {
+  const std::string generation = "engine/generation/";
+  const std::map<std::string, int> rank = {{"context", 0}, {"conversation", 1}, {"segment", 2},
+                                           {"prefill", 3}, {"answer", 4},       {"requests", 5}};
+  for (const Include& include : product_includes()) {
+    if (!include.file.starts_with(generation) || !include.target.starts_with(generation)) continue;
+    const std::string from = folder_of(include.file.substr(generation.size() - 1)).substr(1);
+    const std::string to = folder_of(include.target.substr(generation.size() - 1)).substr(1);
+    ASSERT_TRUE(rank.contains(from) && rank.contains(to)) << "no stage: " << describe(include);
+    EXPECT_LE(rank.at(to), rank.at(from)) << describe(include);
+  }
+}
+
 TEST(IncludeScan, LibrariesStayInTheirFolders) {
   struct Rule {
     const char* what;

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "engine/api/engine.h"
-#include "golden_folder.h"
+#include "tests/engine/generation/golden_folder.h"
 #include "tests/support/event_recorder.h"
 #include "tests/support/tensor_distance.h"
 

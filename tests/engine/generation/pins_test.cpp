@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tiny_model.h"
+#include "tests/engine/generation/tiny_model.h"
 
 namespace winnow::testing {
 namespace {

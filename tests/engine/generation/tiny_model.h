@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/api/engine.h"
-#include "golden_folder.h"
+#include "tests/engine/generation/golden_folder.h"
 #include "tests/support/event_recorder.h"
 
 namespace winnow::testing {

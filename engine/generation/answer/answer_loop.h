@@ -1,0 +1,73 @@
+// The decode loop, a token at a time: samples it, turns it into text, watches for the end.
+//
+// Used by TurnAnswer after the compression event. One token a step over the ragged cache; decode-phase methods evict in the same step.
+// Stop ends the loop and keeps what is there; Cancel throws Interrupted. Throws Exception(kNumericFailure) on NaN logits: the text so
+// far was already emitted. Engine thread only.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/interrupt.h"
+#include "engine/base/stopwatch.h"
+#include "engine/generation/context/loaded_model.h"
+#include "engine/generation/conversation/conversation.h"
+#include "engine/generation/prefill/first_step.h"
+#include "engine/messages/events.h"
+#include "engine/sampling/sampler.h"
+#include "engine/sampling/sampling.h"
+#include "engine/sampling/stop_matcher.h"
+#include "engine/text/detokenizer.h"
+
+namespace winnow {
+
+struct Answer {
+  StopReason reason = StopReason::kLength;
+  std::string text;
+  std::vector<std::int64_t> token_ids;  // generated, the stop token included
+  std::vector<SlotCounts> layers;       // slots in use per layer at the end
+  double decode_total_ms = 0.0;
+  double tokens_per_s = 0.0;  // from the median step, first step left out
+};
+
+class AnswerLoop {
+ public:
+  // model and conversation must outlive it. first_logits: fp32 [vocabulary] on any device, of the last prompt position. first_step: the
+  // first token where the conversation holds it already; it must be the one that first_logits and sampling give. Generated tokens that the
+  // model has read are appended to the conversation's cache, origins and ids. on_first_text runs before the first delta.
+  AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits, std::optional<FirstStep> first_step, const Sampling& sampling,
+             Conversation& conversation, const EmitEvent& emit, std::function<void()> on_first_text);
+
+  // The next token. False when the answer has come to its end.
+  bool step(const InterruptToken& interrupt);
+  // Says what is left to be said. Once, after the last step.
+  Answer finish();
+
+ private:
+  void deliver(const std::string& text);
+  void sample_event();
+  bool end(StopReason reason);
+
+  const LoadedModel& model_;
+  Sampling sampling_;
+  Conversation& conversation_;
+  EmitEvent emit_;
+  std::function<void()> on_first_text_;
+  Sampler sampler_;
+  Detokenizer detokenizer_;
+  StopMatcher stops_;
+  std::optional<FirstStep> first_step_;
+  at::Tensor logits_;  // of the last position read
+  std::int32_t first_generated_;
+  int steps_ = 0;
+  bool over_ = false;
+  std::vector<double> step_ms_;  // but the first step's
+  Stopwatch since_sample_;
+  Answer answer_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,97 @@
+#include "engine/generation/answer/selection_judge.h"
+
+#include <algorithm>
+
+#include "engine/metrics/selection_quality.h"
+
+namespace winnow {
+namespace {
+
+constexpr double kThreshold = 0.01;
+
+// Tokens of the prompt that a head can still attend to: its slots', and those that share one.
+std::vector<int> live_columns(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::int64_t prompt) {
+  std::vector<int> columns;
+  const auto add = [&](std::int32_t original) {
+    if (original < prompt) columns.push_back(original);
+  };
+  for (const std::int32_t original : cache.original(layer, kv_head)) add(original);
+  if (const SharedEntries* table = cache.shared_entries(layer, kv_head)) {
+    for (std::size_t i = 0; i < table->original.size(); ++i) {
+      if (table->slot[i] != SharedEntries::kZero) add(table->original[i]);
+    }
+  }
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  return columns;
+}
+
+}  // namespace
+
+SelectionJudge::SelectionJudge(const Conversation& own, bool own_first_step, const Conversation& full) : full_(*this) {
+  for (const TokenOrigin& origin : full.origins) visual_.push_back(origin.modality == Modality::kVisual);
+  own_.wanted = full_.wanted = !own_first_step;
+  const std::int64_t prompt = std::ssize(visual_);
+  if (own.next_original() - (own_first_step ? 1 : 0) != prompt) return;
+  const KvShape& shape = own.cache.shape();
+  double kept = 0.0;
+  kept_.resize(static_cast<std::size_t>(shape.layers));
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+      kept_[static_cast<std::size_t>(layer)].push_back(live_columns(own.cache, layer, head, prompt));
+      kept += static_cast<double>(kept_[static_cast<std::size_t>(layer)].back().size());
+    }
+  }
+  kept_share_ = kept / static_cast<double>(shape.layers * shape.kv_heads * prompt);
+}
+
+void SelectionJudge::OutputObserver::after_layer(std::int64_t, const DecodeRow& row) {
+  if (!wanted) return;
+  const at::Tensor output = row.output.to(at::kCPU, at::kFloat).contiguous();
+  outputs.emplace_back(output.const_data_ptr<float>(), output.const_data_ptr<float>() + output.numel());
+}
+
+void SelectionJudge::RowObserver::after_layer(std::int64_t layer, const DecodeRow& row) {
+  OutputObserver::after_layer(layer, row);
+  for (std::size_t head = 0; head < row.probabilities.size(); ++head) {
+    judge_.judge_row(layer, static_cast<std::int64_t>(head), row.probabilities[head]);
+  }
+}
+
+void SelectionJudge::judge_row(std::int64_t layer, std::int64_t kv_head, const std::vector<float>& row) {
+  // The full cache's slots are its tokens in their order.
+  const std::vector<AttentionRow> rows = {AttentionRow(row.begin(), row.end())};
+  contribution_ += contribution(rows, visual_, kThreshold);
+  coverage_ += coverage(rows, visual_, kept_share_);
+  sparsity_ += sparsity(rows, kThreshold);
+  ++rows_;
+  if (tokens_ > 0 || kept_.empty()) return;
+  const std::vector<int>& kept = kept_[static_cast<std::size_t>(layer)][static_cast<std::size_t>(kv_head)];
+  hits_ += cache_hit_rate(std::span(rows.front()).first(visual_.size()), kept, static_cast<int>(kept.size()));
+  ++first_rows_;
+}
+
+void SelectionJudge::token_read() {
+  ++tokens_;
+  if (full_.wanted && !own_.outputs.empty()) {
+    for (std::size_t layer = 0; layer < own_.outputs.size(); ++layer) {
+      output_error_.push_back(attention_output_error(full_.outputs.at(layer), own_.outputs[layer]));
+    }
+    own_.wanted = full_.wanted = false;
+  } else if (output_error_.empty()) {
+    own_.wanted = full_.wanted = true;  // the token was a first step; the next is read on the compressed cache
+  }
+}
+
+std::optional<SelectionFigures> SelectionJudge::figures() const {
+  if (rows_ == 0) return std::nullopt;
+  SelectionFigures figures;
+  if (first_rows_ > 0) figures.hit_rate = hits_ / static_cast<double>(first_rows_);
+  figures.output_error = output_error_;
+  figures.visual_contribution = contribution_ / static_cast<double>(rows_);
+  figures.visual_coverage = coverage_ / static_cast<double>(rows_);
+  figures.sparsity = sparsity_ / static_cast<double>(rows_);
+  return figures;
+}
+
+}  // namespace winnow

@@ -1,0 +1,83 @@
+#include "engine/generation/answer/turn_answer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace winnow {
+namespace {
+
+void label(TurnFigures& figures, const Turn& turn) {
+  figures.method = turn.recipe.method;
+  figures.retention = turn.recipe.retention;
+  figures.seed = turn.sampling.seed;
+}
+
+// What the text tokens of the thread up to its answer stand for.
+std::vector<TokenText> texts_of(const Tokenizer& tokenizer, const Conversation& thread) {
+  std::vector<TokenText> texts;
+  for (std::size_t i = 0; i < thread.origins.size(); ++i) {
+    if (thread.origins[i].modality == Modality::kVisual) continue;
+    texts.push_back({static_cast<std::int32_t>(i), std::string(tokenizer.token_bytes(thread.token_ids[i]))});
+  }
+  return texts;
+}
+
+}  // namespace
+
+TurnAnswer::TurnAnswer(const LoadedModel& model, const Turn& turn, ReadyTurn ready, Conversation& working, const EmitEvent& emit,
+                       std::function<double()> since_accepted_ms)
+    : turn_(turn),
+      working_(working),
+      loop_(model, ready.first_logits, std::move(ready.first_step), turn.sampling, working, emit,
+            [this, since = std::move(since_accepted_ms)] { finished_.figures.timings_ms.ttft = since(); }) {
+  TurnFigures& figures = finished_.figures;
+  label(figures, turn);
+  CacheReport& report = ready.report;
+  figures.tokens = ready.tokens;
+  figures.timings_ms = ready.timings;
+  figures.layers = report.layers;
+  figures.kv_bytes = report.kv_bytes;
+  figures.notes = report.notes;
+  figures.achieved_retention =
+      static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(std::max<std::int64_t>(1, report.kv_bytes.full));
+  report.texts = texts_of(*model.tokenizer, working);
+  emit(std::move(report));
+}
+
+Finished TurnAnswer::finish() {
+  Answer answer = loop_.finish();
+  working_.thread = turn_.messages;
+  working_.thread.push_back({Role::kAssistant, {TextItem{answer.text}}});
+
+  TurnFigures& figures = finished_.figures;
+  figures.tokens.generated = static_cast<std::int64_t>(answer.token_ids.size());
+  figures.kv_bytes.end = working_.cache.bytes_in_use();
+  figures.kv_bytes.allocated = working_.cache.bytes_allocated();
+  figures.kv_bytes.peak = working_.cache.bytes_peak();
+  figures.kv_bytes.metadata = metadata_bytes(working_);
+  for (std::size_t layer = 0; layer < figures.layers.size(); ++layer) figures.layers[layer].end = answer.layers[layer];
+  figures.timings_ms.decode_total = answer.decode_total_ms;
+  figures.tokens_per_s = answer.tokens_per_s;
+  finished_.reason = answer.reason;
+  finished_.answer = std::move(answer.text);
+  working_.answer_ids = std::move(answer.token_ids);
+  return std::move(finished_);
+}
+
+Finished answer_turn(const LoadedModel& model, const Turn& turn, ReadyTurn ready, Conversation& working, const EmitEvent& emit,
+                     const std::function<double()>& since_accepted_ms, const InterruptToken& interrupt) {
+  TurnAnswer answer(model, turn, std::move(ready), working, emit, since_accepted_ms);
+  while (answer.step(interrupt)) {
+  }
+  return answer.finish();
+}
+
+Finished interrupted_turn(const Turn& turn) {
+  Finished finished;
+  finished.reason = StopReason::kInterrupted;
+  finished.restored = true;
+  label(finished.figures, turn);
+  return finished;
+}
+
+}  // namespace winnow

@@ -1,0 +1,96 @@
+#include "engine/generation/context/loaded_model.h"
+
+#include <optional>
+
+#include "engine/base/error.h"
+#include "engine/device/cuda_plugin.h"
+#include "engine/models/generation_defaults.h"
+#include "engine/models/registry.h"
+
+namespace winnow {
+namespace {
+
+// One token through a network reads every weight once, so half the bytes is nearly twice the speed, where the processor multiplies bf16.
+bool cpu_multiplies_bf16() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16") != 0;
+#else
+  return false;
+#endif
+}
+
+// Beside the weights: activations, features and a cache to work with.
+constexpr std::uint64_t kWorkingBytes = std::uint64_t{1} << 30;
+
+struct ChosenDevice {
+  at::Device device = at::kCPU;
+  std::string note;  // why not the faster choice
+};
+
+ChosenDevice device_of(const LoadModel& request) {
+  if (request.device == Device::kCpu) return {};
+  const at::Device gpu(at::kCUDA, 0);
+  if (request.device == Device::kCuda) {
+    open_cuda();
+    return {gpu, ""};
+  }
+  const CudaDevice* found = nullptr;
+  try {
+    found = &open_cuda();
+  } catch (const Exception&) {
+    return {};  // no GPU is the ordinary case and no news
+  }
+  const std::uint64_t needed = WeightFolder(request.folder).total_bytes() + kWorkingBytes;
+  if (needed <= found->free_bytes) return {gpu, ""};
+  return {at::kCPU, "the model needs " + std::to_string(needed >> 20) + " MiB and the " + found->name + " has " +
+                        std::to_string(found->free_bytes >> 20) + " MiB free: it runs on the CPU"};
+}
+
+// Nothing: as stored.
+std::optional<at::ScalarType> dtype_of(WeightFormat wanted, at::Device device) {
+  if (wanted == WeightFormat::kFp32) return at::kFloat;
+  if (wanted == WeightFormat::kBf16) return at::kBFloat16;
+  if (!device.is_cpu()) return std::nullopt;
+  return cpu_multiplies_bf16() ? at::kBFloat16 : at::kFloat;
+}
+
+}  // namespace
+
+std::string speed_key(const ModelInfo& model) {
+  return model.name + " " + std::to_string(model.parameter_count) + " " + model.dtype + " " + model.device;
+}
+
+std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
+                                         const InterruptToken& interrupt) {
+  auto loaded = std::make_unique<LoadedModel>();
+  ModelSource source;
+  source.folder = request.folder;
+  const ChosenDevice chosen = device_of(request);
+  source.device = chosen.device;
+  source.device_note = chosen.note;
+  source.dtype = dtype_of(request.format, chosen.device);
+  source.progress = [&](const WeightProgress& state) {
+    progress(static_cast<std::uint64_t>(state.shards_started), static_cast<std::uint64_t>(state.shard_count));
+  };
+  source.interrupt = interrupt;
+  loaded->network = load_model(source);
+  loaded->tokenizer = Tokenizer::load(request.folder);
+  loaded->chat_template = ChatTemplate::load(request.folder);
+  const std::int64_t vocabulary = loaded->network->text().vocabulary();
+  const GenerationDefaults defaults = load_generation_defaults(request.folder, vocabulary);
+  loaded->stop_token_ids.insert(defaults.eos_token_ids.begin(), defaults.eos_token_ids.end());
+  // Folders without generation_config.json: the end-of-turn tokens of the families' templates.
+  for (const char* token : {"<|im_end|>", "<|endoftext|>", "</s>"}) {
+    if (!defaults.eos_token_ids.empty()) break;
+    if (const auto id = loaded->tokenizer->token_id(token)) loaded->stop_token_ids.insert(*id);
+  }
+  if (loaded->stop_token_ids.empty()) {
+    throw Exception(ErrorCode::kDamagedFile, request.folder, "names no token that ends an answer (generation_config.json: eos_token_id)");
+  }
+  if (loaded->tokenizer->vocabulary_size() > vocabulary) {
+    throw Exception(ErrorCode::kDamagedFile, request.folder + "/tokenizer.json", "has more tokens than the model's vocabulary");
+  }
+  return loaded;
+}
+
+}  // namespace winnow

@@ -1,0 +1,37 @@
+// Everything that one model folder gives: the network, its tokenizer, its chat template, the ids that end an answer.
+//
+// Made by load_folder(), owned by the engine, replaced as a whole: a folder that fails to load leaves the old model running.
+// Errors: Exception or Interrupted. Engine thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "engine/generation/context/feature_cache.h"
+#include "engine/messages/requests.h"
+#include "engine/metrics/machine_speed.h"
+#include "engine/models/vision_language_model.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/tokenizer.h"
+
+namespace winnow {
+
+struct LoadedModel {
+  std::unique_ptr<VisionLanguageModel> network;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::unique_ptr<ChatTemplate> chat_template;
+  std::set<std::int64_t> stop_token_ids;
+  FeatureCache features{std::int64_t{256} << 20};
+  MachineSpeed speed;
+};
+
+// Names what speeds were measured with.
+std::string speed_key(const ModelInfo& model);
+
+std::unique_ptr<LoadedModel> load_folder(const LoadModel& request,
+                                         const std::function<void(std::uint64_t done, std::uint64_t total)>& progress,
+                                         const InterruptToken& interrupt);
+
+}  // namespace winnow

@@ -1,0 +1,102 @@
+#include "engine/generation/conversation/conversation_states.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/generation/conversation/message_equality.h"
+
+namespace winnow {
+namespace {
+
+// `pins` say of the conversation's media what it was made with, in any order; those of later media are free.
+bool made_with(const Conversation& conversation, std::span<const Pin> pins) {
+  const auto of_its_media = [&](std::span<const Pin> all) {
+    std::vector<Pin> own(all.begin(), all.end());
+    std::erase_if(own, [&](const Pin& pin) { return pin.media >= conversation.media_count; });
+    return own;
+  };
+  const std::vector<Pin> before = of_its_media(conversation.pins);
+  const std::vector<Pin> now = of_its_media(pins);
+  return std::is_permutation(before.begin(), before.end(), now.begin(), now.end());
+}
+
+bool holds_all_but_last(const Conversation& conversation, const Turn& turn) {
+  const std::vector<Message>& held = conversation.thread;
+  return !held.empty() && held.size() + 1 == turn.messages.size() &&
+         std::equal(held.begin(), held.end(), turn.messages.begin(), same_message) && made_with(conversation, turn.pins);
+}
+
+}  // namespace
+
+TurnStart start_of(const ConversationStates& states, const Turn& turn) {
+  using From = TurnStart::From;
+  if (states.current && holds_all_but_last(*states.current, turn)) return {From::kCurrent, 0};
+  if (states.before_last && holds_all_but_last(*states.before_last, turn)) return {From::kBeforeLast, 0};
+  TurnStart found;
+  for (std::size_t i = 0; i < states.columns.size(); ++i) {
+    if (!holds_all_but_last(states.columns[i].state, turn)) continue;
+    if (found.from == From::kNothing) found = {From::kColumn, i};
+    if (states.columns[i].recipe == turn.recipe) return {From::kColumn, i};
+  }
+  return found;
+}
+
+Conversation fork_start(const ConversationStates& states, const TurnStart& start, const KvShape& shape) {
+  switch (start.from) {
+    case TurnStart::From::kCurrent:
+      return states.current->fork();
+    case TurnStart::From::kBeforeLast:
+      return states.before_last->fork();
+    case TurnStart::From::kColumn:
+      return states.columns[start.column].state.fork();
+    case TurnStart::From::kNothing:
+      break;
+  }
+  return Conversation(shape);
+}
+
+void keep_turn(ConversationStates& states, const TurnStart& start, Conversation answered) {
+  switch (start.from) {
+    case TurnStart::From::kCurrent:
+      states.before_last = std::move(states.current);
+      break;
+    case TurnStart::From::kBeforeLast:
+      break;
+    case TurnStart::From::kColumn:
+      states.before_last = std::move(states.columns[start.column].state);
+      break;
+    case TurnStart::From::kNothing:
+      states.before_last.reset();
+      break;
+  }
+  states.current = std::move(answered);
+  states.columns.clear();
+}
+
+const Conversation* full_start(const ConversationStates& states, std::span<const Message> thread, std::span<const Pin> pins) {
+  for (const Conversation& full : states.full) {
+    const std::vector<Message>& held = full.thread;
+    if (held.size() + 2 == thread.size() && std::equal(held.begin(), held.end(), thread.begin(), same_message) &&
+        thread[held.size()].role == Role::kAssistant && made_with(full, pins)) {
+      return &full;
+    }
+  }
+  return nullptr;
+}
+
+void keep_full(ConversationStates& states, Conversation full) {
+  full.cache = full.cache.on_device(at::kCPU);
+  const Conversation* const before = full_start(states, full.thread, full.pins);
+  std::vector<Conversation> kept;
+  if (before != nullptr) kept.push_back(before->fork());
+  kept.push_back(std::move(full));
+  states.full = std::move(kept);
+}
+
+bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const std::string& answer) {
+  const std::vector<Message>& held = conversation.thread;
+  return held.size() == thread.size() + 1 && std::equal(thread.begin(), thread.end(), held.begin(), same_message) &&
+         same_message(held.back(), {Role::kAssistant, {TextItem{answer}}});
+}
+
+}  // namespace winnow

@@ -1,0 +1,53 @@
+// What the engine keeps per conversation, and from which of it a request goes on.
+//
+// Used by TurnRunner, ComparisonRunner, ScoreRunner and engine/api. Engine thread only.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/generation/conversation/conversation.h"
+#include "engine/messages/requests.h"
+
+namespace winnow {
+
+// One answer of the last comparison.
+struct ComparedColumn {
+  RecipeSpec recipe;
+  Conversation state;
+};
+
+struct ConversationStates {
+  std::optional<Conversation> current;
+  std::optional<Conversation> before_last;  // before the last question, for answering it again
+  std::vector<ComparedColumn> columns;      // until the next turn
+  // Guard ram: uncompressed, in host memory, each up to and with a question, without its answer: the last question and the one before.
+  std::vector<Conversation> full;
+};
+
+struct TurnStart {
+  enum class From : int { kNothing = 1, kCurrent = 2, kBeforeLast = 3, kColumn = 4 };
+  From from = From::kNothing;
+  std::size_t column = 0;
+};
+
+// The state that holds all of the turn's thread but its last message, made with the same pins: compression has dropped what was not pinned
+// then, so other pins of earlier media need everything to be read again. Of columns with the same answer, the recipe's own is taken.
+TurnStart start_of(const ConversationStates& states, const Turn& turn);
+// A fork of it, or an empty conversation.
+Conversation fork_start(const ConversationStates& states, const TurnStart& start, const KvShape& shape);
+// `answered` went well: it is the present state now, and where it started is what the question can be asked again from.
+void keep_turn(ConversationStates& states, const TurnStart& start, Conversation answered);
+
+// The full cache that a thread with these pins goes on from: all but the last answer and question; null if there is none.
+const Conversation* full_start(const ConversationStates& states, std::span<const Message> thread, std::span<const Pin> pins);
+// Moves `full` to host memory and keeps it and what came before it in the same thread.
+void keep_full(ConversationStates& states, Conversation full);
+
+// The conversation holds exactly this thread and then this answer.
+bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const std::string& answer);
+
+}  // namespace winnow

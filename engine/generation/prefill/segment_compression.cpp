@@ -1,0 +1,89 @@
+#include "engine/generation/prefill/segment_compression.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/base/stopwatch.h"
+#include "engine/compression/compression_event.h"
+#include "engine/compression/decode_policy.h"
+#include "engine/device/cuda_plugin.h"
+#include "engine/generation/conversation/cache_figures.h"
+#include "engine/generation/prefill/retained_mass.h"
+#include "engine/recipes/method_info.h"
+
+namespace winnow {
+namespace {
+
+std::vector<CompressionNote> codes_of(const SegmentCompressor::Notes& notes) {
+  std::vector<CompressionNote> codes;
+  if (notes.fallback_rows) codes.push_back(CompressionNote::kFallbackRows);
+  if (notes.raised_to_floor) codes.push_back(CompressionNote::kRaisedToFloor);
+  if (notes.non_finite > 0) codes.push_back(CompressionNote::kNonFinite);
+  if (notes.pins_above_budget) codes.push_back(CompressionNote::kPinsAboveBudget);
+  return codes;
+}
+
+}  // namespace
+
+SegmentCompression::SegmentCompression(const Recipe& recipe, const SegmentInfo& about)
+    : recipe_(recipe),
+      compressor_(recipe, about),
+      has_visual_(std::find(about.modality.begin(), about.modality.end(), Modality::kVisual) != about.modality.end()),
+      compacted_(static_cast<std::size_t>(about.layers), false) {}
+
+void SegmentCompression::compact_ready(Conversation& working, std::int64_t prefilled_layers) {
+  if (!compressor_.will_compress()) return;
+  synchronize_device();  // the layer's own work is prefill, not compression
+  const Stopwatch watch;
+  for (std::int64_t layer = 0; layer < prefilled_layers; ++layer) {
+    if (compacted_[static_cast<std::size_t>(layer)] || !compressor_.plan_ready(layer)) continue;
+    apply_plan(working.cache, compressor_, layer, working.merge_state);
+    compacted_[static_cast<std::size_t>(layer)] = true;
+  }
+  synchronize_device();
+  compress_ms_ += watch.elapsed_ms();
+}
+
+void SegmentCompression::finish(Conversation& working, const EmitEvent& emit) {
+  if (compressor_.will_compress()) {
+    const auto layers = static_cast<std::uint64_t>(compacted_.size());
+    emit(Progress{Phase::kCompress, 0, layers});
+    compact_ready(working, static_cast<std::int64_t>(layers));
+    emit(Progress{Phase::kCompress, layers, layers});
+    working.compressed = working.compressed || has_visual_;
+  }
+  working.decode_policy = next_decode_policy(working.decode_policy.get(), recipe_, compressor_, working.cache);
+}
+
+CacheReport SegmentCompression::report(const Conversation& working, const ModelInfo& model) const {
+  const std::vector<std::int64_t> budgets = compressor_.will_compress() ? compressor_.budgets() : std::vector<std::int64_t>{};
+  CacheReport report;
+  report.kv_bytes.full = model.kv_bytes_per_token * working.full_tokens();
+  report.kv_bytes.after_event = working.cache.bytes_in_use();
+  report.kv_bytes.end = report.kv_bytes.after_event;
+  report.kv_bytes.peak = working.cache.bytes_peak();
+  report.kv_bytes.allocated = working.cache.bytes_allocated();
+  report.kv_bytes.metadata = metadata_bytes(working);
+  report.layers = layer_figures(working.cache, working.origins, budgets);
+  for (std::size_t layer = 0; layer < report.layers.size(); ++layer) {
+    report.layers[layer].why = compressor_.reasons(static_cast<std::int64_t>(layer));
+  }
+  report.tokens = working.origins;
+  report.kept = kept_original(working.cache);
+  report.merged = merged_counts(working.merge_state, report.kept);
+  report.pinned = working.pinned;
+  report.retained_mass = retained_mass(compressor_);
+  report.notes = codes_of(compressor_.notes());
+  return report;
+}
+
+std::int64_t metadata_bytes(const Conversation& conversation) {
+  return conversation.cache.bytes_metadata() + (conversation.decode_policy ? conversation.decode_policy->bytes_metadata() : 0);
+}
+
+Recipe recipe_for(RecipeSpec spec, const ModelInfo& model) {
+  return Recipe::from_spec(with_measured_shares(std::move(spec), model.prefixkv_shares));
+}
+
+}  // namespace winnow

@@ -1,0 +1,46 @@
+#include "engine/generation/prefill/segment_prefill.h"
+
+#include <vector>
+
+#include "engine/base/stopwatch.h"
+#include "engine/device/cuda_plugin.h"
+
+namespace winnow {
+namespace {
+
+void drop_rows(TurnSegment& segment, const std::vector<std::int32_t>& kept) {
+  const at::Tensor rows = at::tensor(std::vector<std::int64_t>(kept.begin(), kept.end()), at::kLong).to(segment.hidden.device());
+  segment.hidden = segment.hidden.index_select(0, rows);
+  segment.positions = segment.positions.index_select(1, rows);
+  std::vector<std::int32_t> originals;
+  for (const std::int32_t row : kept) originals.push_back(segment.originals[static_cast<std::size_t>(row)]);
+  segment.originals = std::move(originals);
+}
+
+}  // namespace
+
+SegmentPrefill prefill_segment(const TextDecoder& text, TurnSegment& segment, Conversation& working, PrefillObserver* observer,
+                               TokenPruner* pruner, const std::function<void(std::int64_t layers_done)>& after_layer, LogitRows rows,
+                               const EmitEvent& emit, const InterruptToken& interrupt) {
+  const Stopwatch watch;
+  const std::int64_t n = segment.tokens();
+  PrefillObserver* watching = observer != nullptr && observer->wants_views() ? observer : nullptr;
+  for (std::int64_t layer = 0; layer < text.layers(); ++layer) {
+    interrupt.throw_if_requested();
+    emit(Progress{Phase::kPrefill, static_cast<std::uint64_t>(layer), static_cast<std::uint64_t>(text.layers())});
+    if (pruner != nullptr && layer == pruner->layer()) drop_rows(segment, pruner->kept_rows());
+    PrefillObserver* const judging = pruner != nullptr && layer < pruner->layer() ? pruner : watching;
+    text.prefill_layer(layer, segment.hidden, segment.positions, segment.originals, working.cache, judging, interrupt);
+    if (after_layer) after_layer(layer + 1);
+  }
+  interrupt.throw_if_requested();
+  SegmentPrefill done;
+  done.logits = text.logits(rows == LogitRows::kAll ? segment.hidden : segment.hidden.narrow(0, segment.hidden.size(0) - 1, 1));
+  segment.hidden.reset();
+  synchronize_device();  // so that the prefill's time is the prefill's
+  working.next_position += n;
+  done.elapsed_ms = watch.elapsed_ms();
+  return done;
+}
+
+}  // namespace winnow

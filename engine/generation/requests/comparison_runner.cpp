@@ -1,0 +1,106 @@
+#include "engine/generation/requests/comparison_runner.h"
+
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/generation/prefill/ready_turn.h"
+#include "engine/generation/requests/compared_answer.h"
+#include "engine/generation/requests/turn_runner.h"
+
+namespace winnow {
+namespace {
+
+std::vector<ComparedTurn> turns_of(const Compare& compare, const ModelInfo& model) {
+  std::vector<ComparedTurn> turns;
+  std::size_t sharing = 0;
+  for (const RecipeSpec& spec : compare.recipes) {
+    // One after the other: g++ 12 destroys a member twice when a later one of the same braces throws.
+    Recipe recipe = recipe_for(spec, model);
+    Turn turn;
+    turn.conversation = compare.conversation;
+    turn.messages = compare.messages;
+    turn.sampling = compare.sampling;
+    turn.recipe = spec;
+    turn.pins = compare.pins;
+    ComparedTurn asked{std::move(turn), std::move(recipe), {}};
+    if (asked.recipe.shares_prefill()) asked.shared = sharing++;
+    turns.push_back(std::move(asked));
+  }
+  return turns;
+}
+
+using Columns = std::deque<ComparedAnswer>;  // they stay where they are
+
+}  // namespace
+
+Compared ComparisonRunner::run(const Compare& compare, ConversationStates& states, const EmitEvent& emit, const InterruptToken& interrupt) {
+  require_question(compare.messages);
+  if (compare.recipes.empty() || compare.recipes.size() > Compare::kMostRecipes) {
+    throw Exception(ErrorCode::kInvalidArgument, "", "a comparison has 1 to " + std::to_string(Compare::kMostRecipes) + " recipes");
+  }
+  const std::vector<ComparedTurn> turns = turns_of(compare, model_.network->info());
+  std::vector<const Recipe*> sharing;
+  for (const ComparedTurn& asked : turns) {
+    if (asked.shared) sharing.push_back(&asked.recipe);
+  }
+  SharedPrefill shared(model_, opener_, compare.messages, compare.pins, compare.sampling.max_new_tokens, sharing, emit, interrupt);
+  Compared compared;
+  compared.prefills = 1;
+  compared.shared_prefix_bytes = shared.full().cache.bytes_in_use();
+
+  Columns columns;
+  std::size_t answered = 0;
+  const auto begin = [&] {
+    interrupt.throw_if_requested();
+    const ComparedTurn& asked = turns[columns.size()];
+    if (!asked.shared) ++compared.prefills;
+    const EmitEvent say = emit.for_column(static_cast<std::int32_t>(columns.size()));
+    columns.emplace_back(model_, opener_, asked, compare.scores, shared, say, interrupt);
+  };
+  const auto finish = [&](ComparedAnswer& column) {
+    column.finish();
+    ++answered;
+  };
+  const auto score = [&](ComparedAnswer& column) {
+    interrupt.throw_if_requested();
+    if (compare.scores == ColumnScores::kAll) column.score(interrupt);
+  };
+  try {
+    if (compare.order == ColumnOrder::kInterleaved) {
+      while (columns.size() < turns.size()) begin();
+      // Stop ends all of them at their next step.
+      std::vector<bool> over(columns.size(), false);
+      while (answered < columns.size()) {
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+          if (over[i] || columns[i].step(interrupt)) continue;
+          over[i] = true;
+          finish(columns[i]);
+        }
+      }
+      for (ComparedAnswer& column : columns) score(column);
+    } else {
+      while (columns.size() < turns.size()) {
+        begin();
+        while (columns.back().step(interrupt)) {
+        }
+        finish(columns.back());
+        score(columns.back());
+      }
+    }
+  } catch (const Interrupted& interrupted) {
+    if (interrupted.kind() == Interrupt::kCancel || answered == 0) throw;
+    compared.stopped = true;
+  }
+  while (columns.size() > answered) columns.pop_back();
+  std::vector<const KvCache*> caches = {&shared.full().cache};
+  for (const ComparedAnswer& column : columns) caches.push_back(&column.cache());
+  compared.allocated_bytes = bytes_allocated_together(caches);
+  states.columns.clear();
+  for (ComparedAnswer& column : columns) states.columns.push_back(column.take());
+  return compared;
+}
+
+}  // namespace winnow

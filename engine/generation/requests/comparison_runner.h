@@ -1,0 +1,31 @@
+// One question under several recipes: one vision pass and one prefill for all of them, answers one after the other or a token each in turn.
+//
+// Every column runs on a fork of the shared prefill, so what all keep is stored once. What it says does not depend on the order. Its
+// figures are those of a turn under its recipe alone (time to the first token: the shared prefill, its own statistics, its own event), but
+// for the peak of memory, where the shared prefill counts. After its answer a column is scored against the shared prefill, which is the
+// full cache. Used by engine/api. Errors: Exception. Engine thread only.
+#pragma once
+
+#include "engine/generation/context/loaded_model.h"
+#include "engine/generation/conversation/conversation_states.h"
+#include "engine/media/frame_source.h"
+#include "engine/messages/events.h"
+#include "engine/messages/requests.h"
+
+namespace winnow {
+
+class ComparisonRunner {
+ public:
+  ComparisonRunner(LoadedModel& model, MediaOpener* opener) : model_(model), opener_(opener) {}
+
+  // Emits everything up to, but not including, Compared, which it returns. The answers are kept as states.columns. One after another:
+  // Stop ends the column that runs and leaves out the rest. Interleaved: Stop ends all of them. Cancel, and Stop before the first answer
+  // began (interleaved: before all of them began), throw Interrupted and leave the states as they were.
+  Compared run(const Compare& compare, ConversationStates& states, const EmitEvent& emit, const InterruptToken& interrupt);
+
+ private:
+  LoadedModel& model_;
+  MediaOpener* opener_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,272 @@
+#include "engine/generation/requests/turn_planner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/compression/retained_slots.h"
+#include "engine/compression/segment_compressor.h"
+#include "engine/compression/token_pruner.h"
+#include "engine/device/free_memory.h"
+#include "engine/generation/prefill/segment_compression.h"
+#include "engine/generation/requests/turn_runner.h"
+#include "engine/generation/segment/media_encoder.h"
+#include "engine/generation/segment/media_pruning.h"
+#include "engine/generation/segment/prompt.h"
+#include "engine/generation/segment/turn_pins.h"
+#include "engine/generation/segment/turn_segment.h"
+#include "engine/recipes/budget.h"
+
+namespace winnow {
+namespace {
+
+// The segment as the decoder will get it, without embeddings.
+struct ForeseenSegment {
+  std::vector<Modality> modality;
+  std::vector<std::int32_t> pinned;  // original indices, those of earlier turns first
+  std::int64_t visual = 0;
+  std::int64_t pruned = 0;  // visual tokens that leave before the decoder
+  std::int64_t unpruned_video = 0;
+  std::int64_t text = 0;
+  TurnWork work;
+
+  std::int64_t tokens() const { return std::ssize(modality); }
+};
+
+struct ForeseenMedium {
+  std::int64_t tokens = 0;
+  std::vector<std::int32_t> pinned;  // which of them
+};
+
+// Before a video is decoded its frames' true times are not known: they lie a little before the times that its plan asks for. Pins that
+// name no frame count as the nearest one.
+std::vector<bool> foreseen_pins(std::span<const Pin> pins, std::int32_t number, const OpenedMedia& medium,
+                                std::span<const double> known_s) {
+  constexpr double kFrameS = 0.1;  // hardly a video shows a frame longer
+  const FramePlan& plan = medium.request.plan;
+  const int frames = medium.request.kind == MediaKind::kImage ? 1 : medium.source->frame_count();
+  const double spacing = plan.every_s > 0.0 ? plan.every_s : medium.source->duration_s() / frames;
+  const auto time_of = [&](int frame) {
+    if (!known_s.empty()) return known_s[static_cast<std::size_t>(frame)];
+    return plan.from_s + (plan.every_s > 0.0 ? frame : frame + 0.5) * spacing;
+  };
+  std::vector<bool> pinned(static_cast<std::size_t>(frames), false);
+  for (const Pin& pin : pins) {
+    if (pin.media != number) continue;
+    if (medium.request.kind == MediaKind::kImage) {
+      pinned.front() = true;
+      continue;
+    }
+    const double later = known_s.empty() ? std::min(kFrameS, 0.5 * spacing) : 0.0;
+    int nearest = 0;
+    bool found = false;
+    for (int frame = 0; frame < frames; ++frame) {
+      const double time = time_of(frame);
+      if (std::abs(time - pin.from_s) < std::abs(time_of(nearest) - pin.from_s)) nearest = frame;
+      if (time < pin.from_s || time > pin.to_s + later) continue;
+      pinned[static_cast<std::size_t>(frame)] = true;
+      found = true;
+    }
+    if (!found) pinned[static_cast<std::size_t>(nearest)] = true;
+  }
+  return pinned;
+}
+
+ForeseenMedium foresee_medium(std::span<const TokenOrigin> origins, const std::vector<bool>& pinned,
+                              std::optional<double> share_before_decoder) {
+  ForeseenMedium medium;
+  medium.tokens = std::ssize(origins);
+  for (std::size_t i = 0; i < pinned.size(); ++i) {
+    if (pinned[i]) medium.pinned.push_back(static_cast<std::int32_t>(i));
+  }
+  if (!share_before_decoder) return medium;
+  // As pruned_media(): a share of the patches, every pinned one, every newline embedding. Which ones is not known: any will do.
+  std::int64_t patches = 0;
+  std::int64_t pinned_patches = 0;
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    if (origins[i].row < 0) continue;
+    ++patches;
+    if (pinned[i]) ++pinned_patches;
+  }
+  const std::int64_t kept = std::max(round_half_up(*share_before_decoder * static_cast<double>(patches)), pinned_patches);
+  medium.tokens -= patches - kept;
+  std::iota(medium.pinned.begin(), medium.pinned.end(), 0);
+  return medium;
+}
+
+ForeseenSegment foresee(LoadedModel& model, MediaOpener* opener, const Turn& turn, const Recipe& recipe, const Conversation& working,
+                        const InterruptToken& interrupt) {
+  const std::size_t cached = working.thread.size();
+  const MediaEncoder encoder(*model.network, opener, model.features);
+  const std::optional<VisionJudge> judge = vision_judge(recipe);
+  const std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached), interrupt);
+  const PromptSegment prompt = build_prompt(model, turn.messages, cached, video_times(media));
+
+  ForeseenSegment segment;
+  segment.pinned = working.pinned;
+  std::vector<ForeseenMedium> foreseen;
+  for (std::size_t i = 0; i < media.size(); ++i) {
+    interrupt.throw_if_requested();
+    const OpenedMedia& item = media[i];
+    const std::vector<TokenOrigin> origins = encoder.foreseen_origins(item);
+    const CachedFeatures* known = encoder.remembered(item, judge);
+    const std::vector<bool> frames = foreseen_pins(turn.pins, working.media_count + static_cast<std::int32_t>(i), item,
+                                                   known != nullptr ? std::span<const double>(known->actual_s) : std::span<const double>());
+    std::optional<double> share;
+    if (judge) share = recipe.composition().pruning->before_decoder(recipe.budget().retention);
+    foreseen.push_back(foresee_medium(origins, pinned_tokens(frames, item.request.kind, origins), share));
+    segment.pruned += std::ssize(origins) - foreseen.back().tokens;
+    segment.unpruned_video += item.video_tokens;
+    if (known != nullptr) continue;
+    if (item.request.kind == MediaKind::kVideo) {
+      segment.work.video_frames += item.source->frame_count();
+    } else {
+      segment.work.image_tokens += std::ssize(origins);
+    }
+  }
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < prompt.token_ids.size(); ++i) {
+    if (next == prompt.media_at.size() || prompt.media_at[next] != i) {
+      segment.modality.push_back(cached == 0 && i < prompt.system_tokens ? Modality::kSystem : Modality::kText);
+      continue;
+    }
+    const ForeseenMedium& medium = foreseen[prompt.media_item[next++]];
+    const auto first = working.next_original() + static_cast<std::int32_t>(segment.modality.size());
+    for (const std::int32_t token : medium.pinned) segment.pinned.push_back(first + token);
+    segment.modality.insert(segment.modality.end(), static_cast<std::size_t>(medium.tokens), Modality::kVisual);
+    segment.visual += medium.tokens;
+  }
+  segment.text = segment.tokens() - segment.visual;
+  segment.work.prefill_tokens = segment.tokens();
+  return segment;
+}
+
+// What every layer reads of the segment, and what stays after the event.
+struct LayerSlots {
+  std::vector<std::int64_t> appended;           // per layer
+  std::vector<std::vector<std::int64_t>> kept;  // per layer and kv head, of the candidates
+  bool whole_cache = false;                     // candidates are all slots, not only the segment's
+  bool after_first_token = false;               // which is among what is appended
+  bool compacted_on_the_way = false;            // a layer before the next begins; otherwise all after the last
+};
+
+// reads_first_token: an answer of more than one token is foreseen, for events that come after the first.
+LayerSlots layer_slots(const Recipe& recipe, const SegmentInfo& about, bool keeps_full, bool reads_first_token) {
+  LayerSlots slots;
+  slots.appended.assign(static_cast<std::size_t>(about.layers), about.tokens);
+  if (recipe.prunes()) {
+    const TokenPruner pruner(recipe, about);
+    for (std::int64_t layer = pruner.layer(); layer < about.layers; ++layer)
+      slots.appended[static_cast<std::size_t>(layer)] = pruner.kept_count();
+    for (const std::int64_t appended : slots.appended) slots.kept.emplace_back(static_cast<std::size_t>(about.kv_heads), appended);
+    return slots;
+  }
+  SegmentCompressor compressor(recipe, about);
+  slots.after_first_token = compressor.awaits_first_token() && reads_first_token;
+  if (slots.after_first_token) {
+    compressor.add_first_token();
+    for (std::int64_t& appended : slots.appended) ++appended;
+  }
+  slots.kept = compressor.foreseen_slots();
+  slots.whole_cache = about.retained != nullptr;
+  slots.compacted_on_the_way = recipe.static_budgets() && !keeps_full && !slots.after_first_token;
+  return slots;
+}
+
+struct ForeseenCache {
+  std::int64_t slots = 0;        // of all layers and heads, after the event
+  std::int64_t peak_blocks = 0;  // the most at a time
+};
+
+// Counts blocks as KvCache does: a compacted head's new blocks are there before its old ones go.
+ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots) {
+  const KvShape& shape = before.shape();
+  std::int64_t held = 0;
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    for (std::int64_t head = 0; head < shape.kv_heads; ++head) held += KvCache::blocks_for(before.slots(layer, head));
+  }
+  ForeseenCache cache;
+  cache.peak_blocks = held;
+  const auto compact = [&](std::int64_t layer) {
+    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+      const std::int64_t all = before.slots(layer, head) + slots.appended[static_cast<std::size_t>(layer)];
+      const std::int64_t beside = slots.whole_cache ? 0 : before.slots(layer, head);  // no candidates
+      const std::int64_t stay = beside + slots.kept[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
+      cache.slots += stay;
+      if (stay == all) continue;
+      const std::int64_t untouched = beside / KvCache::kBlockSlots;
+      const std::int64_t fresh = KvCache::blocks_for(stay) - untouched;
+      cache.peak_blocks = std::max(cache.peak_blocks, held + fresh);
+      held += fresh - (KvCache::blocks_for(all) - untouched);
+    }
+  };
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+      const std::int64_t earlier = before.slots(layer, head);
+      held += KvCache::blocks_for(earlier + slots.appended[static_cast<std::size_t>(layer)]) - KvCache::blocks_for(earlier);
+    }
+    cache.peak_blocks = std::max(cache.peak_blocks, held);
+    if (slots.compacted_on_the_way) compact(layer);
+  }
+  for (std::int64_t layer = 0; layer < shape.layers && !slots.compacted_on_the_way; ++layer) compact(layer);
+  return cache;
+}
+
+// Beside the cache while a layer runs: hidden states, queries, and the layer's keys and values before they are in blocks.
+std::int64_t work_bytes(const ModelInfo& model, const KvShape& shape, std::int64_t tokens) {
+  const std::int64_t row = (2 * model.heads + 2 * model.kv_heads) * model.head_dim;
+  return tokens * row * static_cast<std::int64_t>(at::elementSize(shape.dtype));
+}
+
+}  // namespace
+
+Planned TurnPlanner::plan(const Turn& asked, const ConversationStates& states, const InterruptToken& interrupt) const {
+  require_question(asked.messages);
+  const VisionLanguageModel& network = *model_.network;
+  const ModelInfo& info = network.info();
+  const KvShape shape = network.text().kv_shape();
+  const Turn turn = as_run(asked);
+  const Recipe recipe = recipe_for(turn.recipe, info);
+  Conversation working = start_of_turn(turn, states, shape);
+  const ForeseenSegment segment = foresee(model_, opener_, turn, recipe, working, interrupt);
+
+  SegmentInfo about = segment_info(segment.modality, working.next_original(), info, working);
+  about.pinned = segment.pinned;
+  RetainedSlots retained;
+  if (recipe.whole_cache() && !working.thread.empty()) {
+    for (const Modality modality : segment.modality) working.origins.push_back({modality, -1, -1, -1, -1});
+    retained = take_retained(working.cache, working.origins, working.decode_policy.get());  // of our fork
+    about.retained = &retained;
+  }
+  const LayerSlots slots = layer_slots(recipe, about, turn.guard == Guard::kRam, turn.sampling.max_new_tokens > 1);
+  const ForeseenCache cache = foresee_cache(working.cache, slots);
+
+  Planned planned;
+  planned.tokens.prompt = segment.tokens();
+  planned.tokens.visual = segment.visual;
+  planned.tokens.text = segment.text;
+  planned.tokens.generated = turn.sampling.max_new_tokens;
+  planned.kv_bytes_full = info.kv_bytes_per_token * (about.first_original + working.pruned_tokens + segment.tokens() + segment.pruned +
+                                                     (slots.after_first_token ? 1 : 0));
+  planned.kv_bytes_after_event = cache.slots * shape.slot_bytes();
+  planned.peak_bytes = cache.peak_blocks * KvCache::kBlockSlots * shape.slot_bytes();
+
+  planned.context_tokens = info.context_tokens;
+  // Asked twice, as prepare_segment() does: before a video is decoded, and with what reaches the decoder.
+  const std::int64_t longest = std::max(segment.text + segment.unpruned_video, segment.tokens());
+  planned.fits_context = working.next_position + longest + turn.sampling.max_new_tokens <= info.context_tokens;
+  planned.free_bytes = free_memory_bytes(shape.device.is_cuda() ? MemoryOf::kGpu : MemoryOf::kMachine);
+  const std::int64_t answer = turn.sampling.max_new_tokens * info.kv_bytes_per_token;
+  const std::int64_t prefill = planned.peak_bytes + work_bytes(info, shape, segment.tokens());
+  const std::int64_t needed = std::max(prefill, planned.kv_bytes_after_event + answer) - working.cache.bytes_allocated();
+  planned.fits_memory = planned.free_bytes == 0 || needed <= planned.free_bytes;
+
+  planned.expected_ms = model_.speed.first_token_ms(segment.work).value_or(0.0);
+  planned.expected_per_token_ms = model_.speed.ms_per_generated_token;
+  return planned;
+}
+
+}  // namespace winnow

@@ -1,0 +1,182 @@
+#include "engine/generation/segment/prompt.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+namespace {
+
+// The thread as the template language sees it; videos get their time instruction as a text of its own before the message's texts.
+std::vector<TemplateMessage> template_messages(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
+                                               std::span<const VideoTimes> videos) {
+  std::vector<TemplateMessage> messages;
+  const std::string& pattern = model.network->info().time_instruction;
+  std::size_t next_video = 0;
+  for (std::size_t m = 0; m < thread.size(); ++m) {
+    const Message& message = thread[m];
+    TemplateMessage out;
+    out.role = message.role == Role::kSystem ? "system" : message.role == Role::kUser ? "user" : "assistant";
+    std::vector<TemplateContent> texts;
+    for (const Item& item : message.items) {
+      if (const auto* text = std::get_if<TextItem>(&item)) {
+        texts.push_back({TemplateContent::Kind::kText, text->text});
+        continue;
+      }
+      const MediaRequest& media = std::get<MediaItem>(item).media;
+      out.content.push_back({media.kind == MediaKind::kVideo ? TemplateContent::Kind::kVideo : TemplateContent::Kind::kImage, ""});
+      if (media.kind == MediaKind::kVideo && m >= cached && !pattern.empty()) {
+        require(next_video < videos.size(), "every new video needs its times");
+        texts.push_back({TemplateContent::Kind::kText, time_instruction(pattern, videos[next_video])});
+      }
+      if (media.kind == MediaKind::kVideo && m >= cached) ++next_video;
+    }
+    out.content.insert(out.content.end(), texts.begin(), texts.end());
+    messages.push_back(std::move(out));
+  }
+  return messages;
+}
+
+// Drops the first `bytes` bytes.
+std::vector<TemplatePiece> without_prefix(const std::vector<TemplatePiece>& pieces, std::size_t bytes) {
+  std::vector<TemplatePiece> rest;
+  for (const TemplatePiece& piece : pieces) {
+    if (bytes >= piece.text.size()) {
+      bytes -= piece.text.size();
+      continue;
+    }
+    rest.push_back({piece.text.substr(bytes), piece.from_user});
+    bytes = 0;
+  }
+  return rest;
+}
+
+std::string joined(const std::vector<TemplatePiece>& pieces) {
+  std::string text;
+  for (const TemplatePiece& piece : pieces) text += piece.text;
+  return text;
+}
+
+// Special tokens count in the template's own text only; everything between two of them is encoded in one go, because merges cross the
+// border between template and message ("\n" + "\nWhat").
+std::vector<std::int64_t> encode_pieces(const Tokenizer& tokenizer, const std::vector<TemplatePiece>& pieces) {
+  std::vector<std::int64_t> ids;
+  std::string plain;
+  const auto flush = [&] {
+    const std::vector<std::int64_t> part = tokenizer.encode(plain, SpecialText::kAsText);
+    ids.insert(ids.end(), part.begin(), part.end());
+    plain.clear();
+  };
+  for (const TemplatePiece& piece : pieces) {
+    if (piece.from_user) {
+      plain += piece.text;
+      continue;
+    }
+    std::size_t at = 0;
+    for (const std::int64_t id : tokenizer.encode(piece.text, SpecialText::kParse)) {
+      if (!tokenizer.is_special(id)) continue;
+      const std::string_view token = tokenizer.token_bytes(id);
+      const std::size_t found = piece.text.find(token, at);
+      require(found != std::string::npos, "a special token must stand in the text it was found in");
+      plain.append(piece.text, at, found - at);
+      flush();
+      ids.push_back(id);
+      at = found + token.size();
+    }
+    plain.append(piece.text, at);
+  }
+  flush();
+  return ids;
+}
+
+// Text of the new segment: the thread's rendering without what the cache stands for. The cached answer's own text is in the cache, what the
+// template writes after it is not.
+std::vector<TemplatePiece> segment_pieces(const LoadedModel& model, const std::vector<TemplateMessage>& messages, std::size_t cached) {
+  const std::vector<TemplatePiece> whole = model.chat_template->render(messages, AddGenerationPrompt::kYes);
+  if (cached == 0) return whole;
+  const std::vector<TemplateMessage> known(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(cached));
+  const std::vector<TemplatePiece> before = model.chat_template->render(known, AddGenerationPrompt::kNo);
+  const std::string before_text = joined(before);
+  if (joined(whole).compare(0, before_text.size(), before_text) != 0) return {};
+  // The tail after the last text that came from a message.
+  std::size_t tail = 0;
+  for (auto piece = before.rbegin(); piece != before.rend() && !piece->from_user; ++piece) tail += piece->text.size();
+  return without_prefix(whole, before_text.size() - tail);
+}
+
+}  // namespace
+
+std::string time_instruction(const std::string& pattern, const VideoTimes& times) {
+  char interval[64];
+  std::snprintf(interval, sizeof interval, "%.2f", times.frames > 0 ? times.duration_s / times.frames : 0.0);
+  const std::pair<std::string, std::string> values[] = {{"{duration_s}", std::to_string(std::llround(times.duration_s))},
+                                                        {"{frames}", std::to_string(times.frames)},
+                                                        {"{interval_s}", interval}};
+  std::string text = pattern;
+  for (const auto& [name, value] : values) {
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + value.size()))
+      text.replace(at, name.size(), value);
+  }
+  return text;
+}
+
+PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
+                           std::span<const VideoTimes> videos) {
+  const std::vector<TemplateMessage> messages = template_messages(model, thread, cached, videos);
+  // After a question the cache holds the template's start of its answer; the answer itself comes first then.
+  const bool answer_begun = cached > 0 && cached < thread.size() && thread[cached - 1].role == Role::kUser;
+  std::vector<TemplatePiece> pieces = segment_pieces(model, messages, answer_begun ? cached + 1 : cached);
+  if (answer_begun && !pieces.empty()) {
+    std::string answer;
+    for (const TemplateContent& content : messages[cached].content) answer += content.text;
+    pieces.insert(pieces.begin(), {answer, true});
+  }
+  if (pieces.empty()) {
+    throw Exception(ErrorCode::kUnsupportedModel, "chat template", "renders a conversation's beginning differently once it goes on");
+  }
+  PromptSegment segment;
+  segment.token_ids = encode_pieces(*model.tokenizer, pieces);
+
+  // Placeholders come in the template's order: per message usually images first, then videos.
+  std::vector<std::size_t> images;
+  std::vector<std::size_t> video_items;
+  std::size_t item_number = 0;
+  for (std::size_t m = cached; m < thread.size(); ++m) {
+    for (const Item& item : thread[m].items) {
+      const auto* media = std::get_if<MediaItem>(&item);
+      if (media == nullptr) continue;
+      (media->media.kind == MediaKind::kImage ? images : video_items).push_back(item_number++);
+    }
+  }
+  std::size_t next_image = 0;
+  std::size_t next_video = 0;
+  for (std::size_t i = 0; i < segment.token_ids.size(); ++i) {
+    const std::int64_t id = segment.token_ids[i];
+    const bool image = id == model.network->image_token_id();
+    if (!image && id != model.network->video_token_id()) continue;
+    std::size_t& next = image ? next_image : next_video;
+    const std::vector<std::size_t>& items = image ? images : video_items;
+    if (next == items.size())
+      throw Exception(ErrorCode::kUnsupportedModel, "chat template", "writes more media placeholders than there are media");
+    segment.media_at.push_back(i);
+    segment.media_item.push_back(items[next++]);
+  }
+  if (next_image != images.size() || next_video != video_items.size()) {
+    throw Exception(ErrorCode::kUnsupportedModel, "chat template", "does not write a placeholder for every image and video");
+  }
+
+  if (cached == 0) {
+    // Everything before the first user turn: the system messages as the template writes them alone.
+    std::vector<TemplateMessage> system;
+    for (std::size_t m = 0; m < thread.size() && thread[m].role == Role::kSystem; ++m) system.push_back(messages[m]);
+    if (!system.empty()) {
+      segment.system_tokens = encode_pieces(*model.tokenizer, model.chat_template->render(system, AddGenerationPrompt::kNo)).size();
+      segment.system_tokens = std::min(segment.system_tokens, segment.token_ids.size());
+    }
+  }
+  return segment;
+}
+
+}  // namespace winnow

@@ -1,0 +1,41 @@
+// Messages to token ids: the segment of a thread that the cache does not hold yet.
+//
+// Used by TurnRunner. The chat template renders the thread; template text may contain special tokens, text typed by a person never does
+// (it is encoded as ordinary text, as encode_special_tokens=True). Every image and video is one placeholder id here; expand() repeats it
+// as often as the media has tokens. Errors: Exception (a template that fails, a placeholder count that does not fit).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/token_origin.h"
+#include "engine/generation/context/loaded_model.h"
+#include "engine/messages/requests.h"
+
+namespace winnow {
+
+// Per video item of the new messages, in thread order: what its time instruction needs.
+struct VideoTimes {
+  double duration_s = 0.0;
+  int frames = 0;
+};
+
+// "The video lasts {duration_s} seconds, {frames} frames." with its placeholders filled: duration rounded to whole seconds, frames, and
+// seconds between frames with two decimals ({interval_s}).
+std::string time_instruction(const std::string& pattern, const VideoTimes& times);
+
+struct PromptSegment {
+  std::vector<std::int64_t> token_ids;  // one placeholder id per media item
+  std::vector<std::size_t> media_at;    // positions of the placeholders in token_ids, in prompt order
+  std::vector<std::size_t> media_item;  // for each of them: index of its media item among the new messages' media, in thread order
+  std::size_t system_tokens = 0;        // leading tokens before the first user turn
+};
+
+// thread: the whole conversation, ending with the user's message; the first `cached` messages are in the cache already. The last of them is
+// the assistant's answer, whose end-of-turn text is not, or a question, after which the start of its answer is.
+PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
+                           std::span<const VideoTimes> videos);
+
+}  // namespace winnow

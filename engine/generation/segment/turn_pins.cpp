@@ -1,0 +1,69 @@
+#include "engine/generation/segment/turn_pins.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+namespace {
+
+std::string seconds(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f s", value);
+  return text;
+}
+
+}  // namespace
+
+void require_pins(std::span<const Pin> pins, std::int32_t media_count) {
+  for (const Pin& pin : pins) {
+    if (pin.media < 0 || pin.media >= media_count) {
+      const std::string has = media_count == 0   ? "no image or video"
+                              : media_count == 1 ? "one image or video"
+                                                 : std::to_string(media_count) + " images and videos";
+      throw Exception(ErrorCode::kInvalidArgument, "pin",
+                      "number " + std::to_string(pin.media + 1) + " is pinned, but the conversation has " + has);
+    }
+    // Written so that NaN is refused too.
+    if (!(pin.from_s <= pin.to_s)) throw Exception(ErrorCode::kInvalidArgument, "pin", "a pinned range must not end before it begins");
+  }
+}
+
+std::vector<bool> pinned_frames(std::span<const Pin> pins, const PinnableMedium& medium) {
+  const bool image = medium.kind == MediaKind::kImage;
+  std::vector<bool> frames(image ? 1 : medium.actual_s.size(), false);
+  for (const Pin& pin : pins) {
+    if (pin.media != medium.number) continue;
+    bool found = image;
+    if (image) frames.front() = true;
+    for (std::size_t frame = 0; frame < medium.actual_s.size(); ++frame) {
+      if (medium.actual_s[frame] < pin.from_s || medium.actual_s[frame] > pin.to_s) continue;
+      frames[frame] = true;
+      found = true;
+    }
+    if (found) continue;
+    std::string reason = "no frame was taken between " + seconds(pin.from_s) + " and " + seconds(pin.to_s);
+    if (!medium.actual_s.empty()) {
+      const double wanted = pin.from_s;
+      const double nearest = *std::min_element(medium.actual_s.begin(), medium.actual_s.end(),
+                                               [&](double a, double b) { return std::abs(a - wanted) < std::abs(b - wanted); });
+      reason += "; the nearest one shows " + seconds(nearest);
+    }
+    throw Exception(ErrorCode::kInvalidArgument, medium.path, reason);
+  }
+  return frames;
+}
+
+std::vector<bool> pinned_tokens(const std::vector<bool>& frames, MediaKind kind, std::span<const TokenOrigin> origins) {
+  std::vector<bool> pinned;
+  for (const TokenOrigin& origin : origins) {
+    const bool whole = kind == MediaKind::kImage;
+    const bool known = whole || (origin.frame >= 0 && static_cast<std::size_t>(origin.frame) < frames.size());
+    pinned.push_back(known && frames[whole ? 0 : static_cast<std::size_t>(origin.frame)]);
+  }
+  return pinned;
+}
+
+}  // namespace winnow

@@ -1,0 +1,304 @@
+// The teacher-forced pass against a dense recomputation: prompt and answer through the model in one piece, and libtorch's own divergence.
+#include "engine/generation/answer/answer_score.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "engine/generation/answer/answer_words.h"
+#include "engine/generation/answer/turn_answer.h"
+#include "engine/generation/conversation/decode_step.h"
+#include "engine/generation/prefill/ready_turn.h"
+#include "engine/generation/prefill/segment_prefill.h"
+#include "tests/engine/generation/golden_folder.h"
+#include "tests/support/event_recorder.h"
+#include "tests/support/source_folder.h"
+
+namespace winnow::testing {
+namespace {
+
+class AnswerScore : public ::testing::Test {
+ protected:
+  void load(const std::string& folder) {
+    LoadModel request;
+    request.folder = folder;
+    request.format = WeightFormat::kFp32;
+    model_ = load_folder(
+        request, [](std::uint64_t, std::uint64_t) {}, InterruptToken());
+  }
+
+  static Turn question(const Message& message, const std::string& method, double retention, int tokens) {
+    Turn turn;
+    turn.messages = {message};
+    turn.recipe.method = method;
+    turn.recipe.retention = retention;
+    turn.recipe.min_event_tokens = 0;
+    turn.sampling.max_new_tokens = tokens;
+    return turn;
+  }
+
+  struct Answered {
+    AnswerStart start;
+    std::vector<std::int64_t> tokens;
+    std::string text;
+  };
+  Answered answer(const Turn& turn) {
+    Conversation state(model_->network->text().kv_shape());
+    ReadyTurn ready =
+        prefill_turn(*model_, &opener_, turn, sampled_first(*model_, turn.sampling), state, nullptr, nullptr, emit_, InterruptToken());
+    Answered answered{{state.fork(), ready.first_logits, ready.first_step}, {}, {}};
+    answered.text = answer_turn(
+                        *model_, turn, std::move(ready), state, emit_, [] { return 0.0; }, InterruptToken())
+                        .answer;
+    answered.tokens = state.answer_ids;
+    return answered;
+  }
+  AnswerStart full_start(const Turn& turn) {
+    Turn full = turn;
+    full.recipe = {};
+    full.recipe.method = "full";
+    Conversation state(model_->network->text().kv_shape());
+    const ReadyTurn ready = prefill_turn(*model_, &opener_, full, {}, state, nullptr, nullptr, emit_, InterruptToken());
+    return {std::move(state), ready.first_logits, {}};
+  }
+
+  // fp32 [tokens, vocabulary]: what precedes each token of the answer, from one pass over prompt and answer without any cache.
+  at::Tensor dense_logits(const Turn& turn, const std::vector<std::int64_t>& tokens, PrefillObserver* observer = nullptr) {
+    Conversation empty(model_->network->text().kv_shape());
+    TimingsMs timings;
+    TurnSegment segment =
+        prepare_segment(*model_, &opener_, turn.messages, turn.pins, 64, nullptr, empty, timings, nullptr, emit_, InterruptToken());
+    const std::int64_t n = segment.tokens();
+    const auto more = static_cast<std::int64_t>(tokens.size());
+    segment.hidden = at::cat({segment.hidden, model_->network->text().embed(at::tensor(tokens, at::kLong))}, 0);
+    segment.positions = at::arange(0, n + more, at::kLong).expand({model_->network->position_axes(), n + more});
+    segment.origins.resize(segment.origins.size() + tokens.size());
+    while (segment.originals.size() < segment.origins.size()) segment.originals.push_back(segment.originals.back() + 1);
+    const SegmentPrefill pass =
+        prefill_segment(model_->network->text(), segment, empty, observer, nullptr, {}, LogitRows::kAll, emit_, InterruptToken());
+    return pass.logits.narrow(0, n - 1, more);
+  }
+
+  const c10::InferenceMode inference_;
+  MemoryMediaOpener opener_;
+  EventRecorder recorder_;
+  EmitEvent emit_{recorder_, 1};
+  std::unique_ptr<LoadedModel> model_;
+};
+
+// Frames of the demo model's world: a coloured square that moves over grey.
+Message demo_question(MemoryMediaOpener& opener) {
+  std::vector<RgbImage> frames;
+  for (int frame = 0; frame < 32; ++frame) {
+    RgbImage picture{96, 96, std::vector<std::uint8_t>(96 * 96 * 3, 120)};
+    for (int y = 30; y < 60; ++y) {
+      for (int x = 2 * frame; x < 2 * frame + 30; ++x) {
+        picture.rgb[static_cast<std::size_t>((y * 96 + x) * 3 + (frame < 16 ? 0 : 2))] = 230;
+      }
+    }
+    frames.push_back(std::move(picture));
+  }
+  opener.add("squares", frames);
+  return {Role::kUser, {MediaItem{{"squares", MediaKind::kVideo, {}}}, TextItem{"What things appear, in order?"}}};
+}
+
+TEST_F(AnswerScore, AgreesWithADenseRecomputationOnTheDemoModel) {
+  load(source_folder() + "/resources/demo/model");
+  const Message message = demo_question(opener_);
+  int differing = 0;
+  for (const std::string method : {"snapkv", "streaming-llm", "h2o", "d2o", "d2o late"}) {
+    SCOPED_TRACE(method);
+    Turn turn = question(message, method.substr(0, method.find(' ')), 0.05, 48);
+    if (method == "d2o late") turn.recipe.options["event_at_first_decode"] = "true";
+    Answered own = answer(turn);
+    ASSERT_GT(own.tokens.size(), 2U);
+    AnswerStart replay{own.start.state.fork(), own.start.logits, own.start.first_step};
+    ASSERT_EQ(replay.first_step.has_value(), method == "d2o late");
+    const Scored scored = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken());
+    const Agreement& agreement = scored.agreement;
+
+    const at::Tensor dense = at::log_softmax(dense_logits(turn, own.tokens).to(at::kDouble), 1);
+    std::int64_t same = 0;
+    double divergence = 0.0;
+    for (std::size_t i = 0; i < own.tokens.size(); ++i) {
+      const at::Tensor full = dense[static_cast<std::int64_t>(i)];
+      const at::Tensor here = at::log_softmax(replay.logits.to(at::kDouble), 0);
+      EXPECT_EQ(here.argmax().item<std::int64_t>(), own.tokens[i]) << "the greedy answer is its own top choice, replayed";
+      same += full.argmax().item<std::int64_t>() == own.tokens[i] ? 1 : 0;
+      divergence += at::kl_div(here, full, at::Reduction::Sum, /*log_target=*/true).item<double>();
+      if (i + 1 == own.tokens.size()) break;
+      replay.logits = i == 0 && replay.first_step ? replay.first_step->logits : decode_step(*model_->network, replay.state, own.tokens[i]);
+    }
+    const auto count = static_cast<double>(own.tokens.size());
+    EXPECT_DOUBLE_EQ(agreement.top1, static_cast<double>(same) / count);
+    EXPECT_NEAR(agreement.mean_kl, divergence / count, 1e-4 * (1.0 + divergence / count));
+    EXPECT_EQ(agreement.first_diverging_word.has_value(), same < std::ssize(own.tokens));
+    differing += static_cast<int>(std::ssize(own.tokens) - same);
+    for (const WordDifference& difference : agreement.differences) EXPECT_NE(difference.text, difference.full_text);
+  }
+  EXPECT_GT(differing, 0) << "5 % of the cache must cost something, or this test shows nothing";
+}
+
+// Dense attention of one row of the whole pass: per layer and kv head the group mean over all columns, and every layer's output.
+class RowOfEveryLayer : public PrefillObserver {
+ public:
+  explicit RowOfEveryLayer(std::int64_t row) : row_(row) {}
+  bool wants_views() const override { return true; }
+  void on_layer(const LayerView& view) override {
+    const std::int64_t group = view.query.size(0) / view.key.size(0);
+    std::vector<at::Tensor> heads, of_layer;
+    for (std::int64_t kv = 0; kv < view.key.size(0); ++kv) {
+      const at::Tensor keys = view.key[kv].narrow(0, 0, row_ + 1).to(at::kDouble);
+      const at::Tensor values = view.value[kv].narrow(0, 0, row_ + 1).to(at::kDouble);
+      at::Tensor mean = at::zeros({row_ + 1}, at::kDouble);
+      for (std::int64_t q = kv * group; q < (kv + 1) * group; ++q) {
+        const at::Tensor attention = at::softmax(at::mv(keys, view.query[q][row_].to(at::kDouble)) * view.scale, 0);
+        mean += attention / static_cast<double>(group);
+        heads.push_back(at::mv(values.t(), attention));
+      }
+      of_layer.push_back(mean);
+    }
+    attention.push_back(of_layer);
+    output.push_back(at::stack(heads));
+  }
+  std::vector<std::vector<at::Tensor>> attention;
+  std::vector<at::Tensor> output;  // [H, d]
+
+ private:
+  std::int64_t row_;
+};
+
+// Outputs of one decode step.
+class OutputOfEveryLayer : public DecodeObserver {
+ public:
+  bool wants_probabilities() const override { return false; }
+  void after_layer(std::int64_t, const DecodeRow& row) override { output.push_back(row.output.to(at::kDouble).clone()); }
+  std::vector<at::Tensor> output;
+};
+
+TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
+  load(source_folder() + "/resources/demo/model");
+  const Message message = demo_question(opener_);
+  for (const std::string method : {"snapkv", "h2o", "meda"}) {
+    SCOPED_TRACE(method);
+    const Turn turn = question(message, method, 0.1, 48);
+    Answered own = answer(turn);
+    ASSERT_GT(own.tokens.size(), 2U);
+    const Conversation before = own.start.state.fork();
+    Conversation replay = own.start.state.fork();
+    const Scored scored = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken());
+    ASSERT_TRUE(scored.selection && scored.selection->hit_rate);
+
+    const std::int64_t prompt = before.next_original();
+    RowOfEveryLayer first(prompt);
+    dense_logits(turn, own.tokens, &first);
+    OutputOfEveryLayer step;
+    decode_step(*model_->network, replay, own.tokens[0], &step);
+    double hits = 0.0, heads = 0.0;
+    ASSERT_EQ(scored.selection->output_error.size(), first.output.size());
+    for (std::size_t layer = 0; layer < first.output.size(); ++layer) {
+      const double error =
+          ((first.output[layer] - step.output[layer].view_as(first.output[layer])).norm() / first.output[layer].norm()).item<double>();
+      EXPECT_NEAR(scored.selection->output_error[layer], error, 1e-3 * (1.0 + error)) << layer;
+      for (std::size_t head = 0; head < first.attention[layer].size(); ++head) {
+        const std::span<const std::int32_t> kept = before.cache.original(static_cast<std::int64_t>(layer), static_cast<std::int64_t>(head));
+        const at::Tensor best = std::get<1>(first.attention[layer][head].narrow(0, 0, prompt).topk(std::ssize(kept)));
+        double found = 0.0;
+        for (std::int64_t i = 0; i < best.numel(); ++i)
+          found += std::count(kept.begin(), kept.end(), best[i].item<std::int64_t>()) > 0 ? 1.0 : 0.0;
+        hits += found / static_cast<double>(kept.size());
+        heads += 1.0;
+      }
+    }
+    EXPECT_NEAR(*scored.selection->hit_rate, hits / heads, 1e-3);
+    EXPECT_GT(*scored.selection->hit_rate, 0.1);
+    EXPECT_LT(*scored.selection->hit_rate, 1.0);
+
+    // The other figures are the full cache's own, means over all rows of the answer; here from dense rows too.
+    double contributed = 0.0, covered = 0.0, sparse = 0.0, rows = 0.0;
+    double kept_share = 0.0;
+    for (std::int64_t layer = 0; layer < before.cache.shape().layers; ++layer) {
+      for (std::int64_t head = 0; head < before.cache.shape().kv_heads; ++head)
+        kept_share += static_cast<double>(before.cache.slots(layer, head));
+    }
+    kept_share /= static_cast<double>(before.cache.shape().layers * before.cache.shape().kv_heads * prompt);
+    for (std::size_t i = 0; i + 1 < own.tokens.size(); ++i) {
+      const std::int64_t row = prompt + static_cast<std::int64_t>(i);
+      RowOfEveryLayer all(row);
+      dense_logits(turn, own.tokens, &all);
+      for (const std::vector<at::Tensor>& layer : all.attention) {
+        for (const at::Tensor& attention : layer) {
+          const at::Tensor filtered = attention.masked_fill(attention < 0.01 * attention.max(), 0.0);
+          const at::Tensor best =
+              std::get<1>(attention.topk(static_cast<std::int64_t>(std::floor(kept_share * static_cast<double>(row + 1)))));
+          double own_part = 0.0, all_part = 0.0, own_best = 0.0, all_best = 0.0;
+          for (std::int64_t column = 0; column < prompt; ++column) {
+            const double value = filtered[column].item<double>();
+            all_part += value;
+            if (before.origins[static_cast<std::size_t>(column)].modality == Modality::kVisual) own_part += value;
+          }
+          for (std::int64_t k = 0; k < best.numel(); ++k) {
+            const std::int64_t column = best[k].item<std::int64_t>();
+            if (column >= prompt) continue;
+            all_best += 1.0;
+            if (before.origins[static_cast<std::size_t>(column)].modality == Modality::kVisual) own_best += 1.0;
+          }
+          contributed += all_part > 0.0 ? own_part / all_part : 0.0;
+          covered += all_best > 0.0 ? own_best / all_best : 0.0;
+          sparse += (filtered == 0.0).sum().item<double>() / static_cast<double>(row + 1);
+          rows += 1.0;
+        }
+      }
+    }
+    EXPECT_NEAR(scored.selection->visual_contribution, contributed / rows, 1e-3);
+    EXPECT_NEAR(scored.selection->visual_coverage, covered / rows, 2e-3);
+    EXPECT_NEAR(scored.selection->sparsity, sparse / rows, 2e-3);
+  }
+}
+
+TEST_F(AnswerScore, WhatTheFullCacheWouldHaveWrittenIsItsOwnAnswer) {
+  load(source_folder() + "/resources/demo/model");
+  const Turn turn = question(demo_question(opener_), "random", 0.02, 48);
+  Answered own = answer(turn);
+  const Answered full = answer(question(turn.messages.front(), "full", 1.0, 48));
+  ASSERT_NE(own.text, full.text);
+  const Agreement agreement =
+      score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken()).agreement;
+  ASSERT_FALSE(agreement.differences.empty());
+  // Up to the first difference both answers are the same, so there the full cache's word is that of its own answer.
+  const AnswerWords words(*model_->tokenizer, full.tokens, full.text);
+  const WordDifference& first = agreement.differences.front();
+  EXPECT_EQ(first.word, agreement.first_diverging_word);
+  EXPECT_EQ(first.full_text.substr(0, words.text(first.word).size()), words.text(first.word));
+}
+
+TEST_F(AnswerScore, TokensFindTheirWords) {
+  load(GoldenFolder("gqa_tied").model_folder());
+  const std::string text = "A red star,  then gr\xC3\xBCn.";
+  std::vector<std::int64_t> tokens = model_->tokenizer->encode(text, SpecialText::kAsText);
+  const std::size_t spoken = tokens.size();
+  tokens.push_back(*model_->stop_token_ids.begin());
+  const AnswerWords words(*model_->tokenizer, tokens, text);
+  ASSERT_EQ(words.size(), 5);
+  EXPECT_EQ(words.text(2), "star,");
+  EXPECT_EQ(words.text(4), "gr\xC3\xBCn.");
+  EXPECT_EQ(words.text(5), "");
+  EXPECT_EQ(words.word_of(0), 0);
+  EXPECT_EQ(words.word_of(spoken), 5) << "the end is after the last word";
+  for (std::size_t i = 1; i < tokens.size(); ++i) {
+    EXPECT_GE(words.word_of(i), words.word_of(i - 1));
+    const std::string before = words.text_before(i);
+    EXPECT_EQ(before, words.text(words.word_of(i)).substr(0, before.size()));
+    EXPECT_TRUE(words.word_of(i) == words.word_of(i - 1) || before.empty()) << i;
+  }
+  const AnswerWords cut(*model_->tokenizer, tokens, "A red");  // a stop string took the rest
+  EXPECT_EQ(cut.size(), 2);
+  EXPECT_EQ(cut.word_of(spoken - 1), 2);
+  const AnswerWords none(*model_->tokenizer, {}, "");
+  EXPECT_EQ(none.size(), 0);
+}
+
+}  // namespace
+}  // namespace winnow::testing
