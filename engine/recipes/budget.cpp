@@ -40,7 +40,7 @@ std::int64_t lower_bound_slots(const BudgetRequest& request, std::int64_t scope_
   if (scope_tokens == 0) return 0;
   const double n = static_cast<double>(scope_tokens);
   const double retention = request.tokens ? std::min(1.0, static_cast<double>(*request.tokens) / n) : request.retention;
-  const auto by_fraction = static_cast<std::int64_t>(std::ceil(std::min(min_fraction, retention / 4.0) * n));
+  const auto by_fraction = static_cast<std::int64_t>(std::ceil(std::min(min_fraction, retention) * n));
   return std::min(scope_tokens, std::max({std::int64_t{1}, protected_slots, by_fraction}));
 }
 

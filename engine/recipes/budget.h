@@ -24,8 +24,9 @@ struct BudgetRequest {
 // Slots of all layers together: round(retention * layers * scope_tokens) or layers * min(tokens, scope_tokens).
 std::int64_t total_budget(const BudgetRequest& request, std::int64_t layers, std::int64_t scope_tokens);
 
-// The same for every layer: at least 1, the slots protected by number, and ceil(min(min_fraction, retention / 4) * scope_tokens);
-// at most scope_tokens. The effective retention of an absolute request is tokens / scope_tokens.
+// The same for every layer: at least 1, the slots protected by number, and ceil(min(min_fraction, retention) * scope_tokens); at most
+// scope_tokens. min_fraction is the papers' clip of a layer's share, which a request below it lowers to itself: all layers are then equal.
+// The effective retention of an absolute request is tokens / scope_tokens.
 std::int64_t lower_bound_slots(const BudgetRequest& request, std::int64_t scope_tokens, std::int64_t protected_slots, double min_fraction);
 
 // Shares `total` in proportion to nonnegative weights, each clipped to its layer's [low, high], what clipping frees or costs spread over

@@ -85,6 +85,8 @@ TEST(SegmentCompressor, AllocatesAsInTheTable) {
   EXPECT_EQ(budgets_of(Recipe::from_parts(share(0.25), chosen({0.60, 0.25, 0.10}, 0.01))), (Budgets{47, 20, 8}));
   EXPECT_EQ(budgets_of(Recipe::from_parts(share(0.60), chosen({0.60, 0.25, 0.10}, 0.01))), (Budgets{100, 57, 23}));
   EXPECT_EQ(budgets_of(Recipe::from_parts(share(0.10), chosen({0.80, 0.05, 0.001}, 0.01))), (Budgets{27, 2, 1}));
+  // The least share binds at every request above it, as the papers clip: 10 of 100 for two layers, what is left of 60 for the first.
+  EXPECT_EQ(budgets_of(Recipe::from_parts(share(0.20), chosen({0.80, 0.05, 0.001}, 0.1))), (Budgets{40, 10, 10}));
   Composition faithful = chosen({0.60, 0.25, 0.10}, 0.01);
   faithful.faithful_clip = true;
   EXPECT_EQ(budgets_of(Recipe::from_parts(share(0.60), std::move(faithful))), (Budgets{100, 47, 19}));

@@ -89,8 +89,11 @@ TEST(LowerBound, CountsProtectedSlotsAndTheLeastShare) {
   EXPECT_EQ(lower_bound_slots({0.5, {}}, 100, 33, 0.0), 33);
   EXPECT_EQ(lower_bound_slots({0.5, {}}, 20, 33, 0.0), 20);
   EXPECT_EQ(lower_bound_slots({0.5, {}}, 1000, 1, 0.01), 10);
-  EXPECT_EQ(lower_bound_slots({0.01, {}}, 1000, 1, 0.01), 3);  // ceil(0.0025 * 1000)
-  EXPECT_EQ(lower_bound_slots({1.0, 10}, 1000, 1, 0.01), 3);   // 10 of 1000 is the same share
+  EXPECT_EQ(lower_bound_slots({0.02, {}}, 1000, 1, 0.01), 10);
+  EXPECT_EQ(lower_bound_slots({0.01, {}}, 1000, 1, 0.01), 10);
+  EXPECT_EQ(lower_bound_slots({0.004, {}}, 1000, 1, 0.01), 4);  // the request itself, where it is below the least share
+  EXPECT_EQ(lower_bound_slots({0.0041, {}}, 1000, 1, 0.01), 5);
+  EXPECT_EQ(lower_bound_slots({1.0, 4}, 1000, 1, 0.01), 4);  // 4 of 1000 is the same share
   EXPECT_EQ(lower_bound_slots({0.5, {}}, 0, 5, 0.0), 0);
 }
 

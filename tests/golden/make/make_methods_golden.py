@@ -157,7 +157,7 @@ def allocate(weights, spec, n, protected, min_fraction=0.0):
     layers = len(weights)
     total = total_budget(spec, layers, n)
     share = spec["budget_tokens"] / n if "budget_tokens" in spec else spec["retention"]
-    low = min(n, max(1, protected, math.ceil(min(min_fraction, share / 4) * n)))
+    low = min(n, max(1, protected, math.ceil(min(min_fraction, share) * n)))
     if layers * n <= total:
         return [n] * layers
     if layers * low >= total:
