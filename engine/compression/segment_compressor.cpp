@@ -115,6 +115,7 @@ bool SegmentCompressor::bound_event() {
                             : visual_only  ? segment_.retained->visual_seen
                                            : segment_.retained->tokens_seen;
   bounds_.total = total_budget(recipe_.budget(), segment_.layers, seen);
+  bounds_.guarded = bounds_.low;
   for (std::size_t layer = 0; layer < bounds_.low.size(); ++layer) {
     bounds_.low[layer] = std::min(bounds_.high[layer], lower_bound_slots(recipe_.budget(), seen, bounds_.low[layer], parts.min_fraction));
   }

@@ -24,6 +24,7 @@ struct BudgetBounds {
   std::vector<std::int64_t> low;
   std::vector<std::int64_t> high;
   std::int64_t scope_tokens = 0;
+  std::vector<std::int64_t> guarded;  // of `low`: slots that stay whatever they score; empty: none
 };
 
 class Allocator {

@@ -47,7 +47,10 @@ std::optional<std::vector<std::int64_t>> PrefixMassAllocator::budgets(std::span<
   std::int64_t left = bounds.total - std::accumulate(budgets.begin(), budgets.end(), std::int64_t{0});
   using Entry = std::pair<double, std::size_t>;  // least mass first, then the lower layer
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> waiting;
-  const auto mass_of = [&](std::size_t layer) { return rounded(measured[layer].at(static_cast<std::size_t>(budgets[layer]))); };
+  const auto mass_of = [&](std::size_t layer) {
+    const std::int64_t guarded = bounds.guarded.empty() ? 0 : bounds.guarded[layer];
+    return rounded(measured[layer].at(static_cast<std::size_t>(budgets[layer] - guarded)));
+  };
   for (std::size_t layer = 0; layer < measured.size(); ++layer) {
     if (budgets[layer] < bounds.high[layer]) waiting.emplace(mass_of(layer), layer);
   }

@@ -1,8 +1,10 @@
-// Every layer keeps the same share of its attention mass (PrefixKV, Wang et al., arXiv 2412.03409, algorithm 1).
+// Every layer keeps the same share of its attention mass (PrefixKV, Wang et al., arXiv 2412.03409, algorithm 1; code THU-MIG/PrefixKV,
+// prefixkv.py).
 //
 // Scores as Elastic Cache: column sums of all rows, mean over all heads. Sorted descending and normalised they give each layer's cumulative
 // mass; starting from the lower bounds, the layer with the least retained mass gets the next slot until the total is spent. That is the
-// common mass level found by bisection, completed greedily. Deviation: exact total instead of a tolerance with rescaling.
+// common mass level found by bisection, completed greedily. Protected slots come on top: a budget of k holds the mass of the best
+// k - protected, as the authors count. Deviation: exact total instead of a tolerance with rescaling.
 #pragma once
 
 #include "engine/recipes/allocators/allocator.h"

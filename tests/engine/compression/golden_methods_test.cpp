@@ -145,8 +145,8 @@ TEST(GoldenMethodsManifest, NamesEveryDifferenceAndCoversEveryMethod) {
   for (const auto& [difference, text] : manifest["differences"].items()) {
     EXPECT_TRUE(used.contains(difference)) << difference << " is never met";
   }
-  for (const char* method :
-       {"snapkv", "pyramidkv", "streaming-llm", "h2o", "cam", "cam-expected", "look-m", "look-m-average", "look-m-weighted", "meda"}) {
+  for (const char* method : {"snapkv", "pyramidkv", "streaming-llm", "h2o", "cam", "cam-expected", "look-m", "look-m-average",
+                             "look-m-weighted", "meda", "prefixkv"}) {
     EXPECT_TRUE(methods.contains(method)) << method;
   }
 }

@@ -17,7 +17,7 @@ namespace {
 using Budgets = std::vector<std::int64_t>;
 
 BudgetBounds bounds(std::size_t layers, std::int64_t total, std::int64_t low, std::int64_t high) {
-  return {total, Budgets(layers, low), Budgets(layers, high), high};
+  return {total, Budgets(layers, low), Budgets(layers, high), high, {}};
 }
 
 Budgets budgets_of(const Allocator& allocator, const std::vector<LayerMeasure>& measured, const BudgetBounds& within) {
@@ -125,6 +125,29 @@ TEST(PrefixMassAllocator, LevelsTheRetainedMass) {
   EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 9, 1, 6)), (Budgets{3, 4, 2}));
   EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 9, 2, 6)), (Budgets{3, 4, 2}));
   EXPECT_EQ(budgets_of(allocator, measured, bounds(3, 12, 2, 6)), (Budgets{4, 5, 3}));
+}
+
+// The same layers with slots that stay anyway: their masses count from the first slot beside them. One each, then two (masses .21; .70 .60
+// .70; .80 .78 .80, and 0; .40 .21 .70; .70 .60 .70).
+TEST(PrefixMassAllocator, ProtectedSlotsComeOnTop) {
+  std::vector<LayerMeasure> measured;
+  for (const std::vector<float>& layer :
+       {std::vector<float>{4, 3, 1, 1, .5F, .5F}, {2.1F, 2, 1.9F, 1.8F, 1.2F, 1}, {7, 1, 1, .5F, .3F, .2F}}) {
+    measured.push_back(cumulative_mass(layer));
+  }
+  const PrefixMassAllocator allocator;
+  const auto give = [&](std::int64_t total, std::int64_t guarded) {
+    BudgetBounds within = bounds(3, total, guarded, 6);
+    within.guarded = within.low;
+    return budgets_of(allocator, measured, within);
+  };
+  EXPECT_EQ(give(6, 1), (Budgets{2, 2, 2}));
+  EXPECT_EQ(give(9, 1), (Budgets{3, 4, 2}));
+  EXPECT_EQ(give(12, 1), (Budgets{4, 5, 3}));
+  EXPECT_EQ(give(6, 2), (Budgets{2, 2, 2}));
+  EXPECT_EQ(give(9, 2), (Budgets{3, 3, 3}));
+  EXPECT_EQ(give(12, 2), (Budgets{4, 5, 3}));
+  EXPECT_EQ(give(18, 2), (Budgets{6, 6, 6}));
 }
 
 TEST(FixedSharesAllocator, ReadsSharesByDepth) {

@@ -37,6 +37,8 @@ SOURCES = {
     "cam": "OpenReview LCTmppB165; zyxxmu/cam generate_task/streaming_llm/kv_cache_cam.py (probability, 16 following slots); "
            "Zefan-Cai/KVCache-Factory pyramidkv_utils.py CAMKVCluster (at the event: into the following tokens of the prompt, first to last)",
     "look-m": "arXiv 2406.18139; SUSTechBruce/LOOK-M modify_llama.py: most similar kept key, scatter_reduce with reduce=mean, include_self",
+    "prefixkv": "arXiv 2412.03409; THU-MIG/PrefixKV prefixkv.py: a common level of cumulated attention found by bisection, first and last "
+                "token on top",
     "meda": "arXiv 2502.17599; AIoT-MLSys-Lab/MEDA: entropies between the modalities decide the budgets, merging as in LOOK-M",
     "random": "splitmix64 of (seed, layer, kv head, token); no paper",
 }
@@ -57,6 +59,8 @@ DIFFERENCES = {
     "maximum-of-kept": "reference=max: the largest attention of all kept slots stands for the window's mean",
     "text-boost": "text columns gain the largest column sum, as in the paper; the released code keeps all text (text_policy=hard)",
     "gate-per-head": "the gate is the mean cosine of the kv head's own evicted slots; the released code averages cosines over the heads",
+    "exact-level": "the level is completed to the exact request, least mass first; the authors' bisection stops within five slots and "
+                   "rescales",
     "xmodal": "the entropy between modalities of the paper; the released code computes that of the whole attention",
     "control": "no public counterpart",
 }
@@ -307,6 +311,41 @@ def heavy_hitters(x, spec):
     return Answer(kept, public)
 
 
+def prefixkv(x, spec):
+    """The largest common level whose prefixes fit the request, then slot by slot where least mass is held."""
+    first = int(spec["options"].get("first", 1))
+    scores = x.column_sums().mean(1)
+    mass = torch.sort(scores, descending=True).values.cumsum(-1)
+    mass = torch.cat([torch.zeros(x.layers, 1, dtype=mass.dtype), mass / mass[:, -1:]], 1).tolist()
+    on_top, total = first + 1, total_budget(spec, x.layers, x.n)
+    longest = x.n - on_top
+    assert x.layers * on_top < total < x.layers * x.n
+
+    def prefixes(level):
+        return [min(next((k for k, m in enumerate(layer) if m >= level), longest), longest) for layer in mass]
+
+    below, above = 0.0, 1.0
+    for _ in range(100):
+        middle = (below + above) / 2
+        if sum(prefixes(middle)) + x.layers * on_top <= total:
+            below = middle
+        else:
+            above = middle
+    lengths = prefixes(below)
+    while sum(lengths) + x.layers * on_top < total:
+        least = sorted((mass[layer][k], layer) for layer, k in enumerate(lengths) if k < longest)
+        if len(least) > 1:
+            clear(least[1][0] - least[0][0])
+        lengths[least[0][1]] += 1
+    kept = []
+    for layer, length in enumerate(lengths):
+        forced = set(range(first)) | {x.n - 1}
+        kept.append([best(scores[layer], length, range(first, x.n - 1)) | forced] * x.kv_heads)
+    answer = Answer(kept)
+    answer.notes = {"budgets": [length + on_top for length in lengths]}
+    return answer
+
+
 def random_eviction(x, spec):
     budgets = allocate([1.0] * x.layers, spec, x.n, 1)
     kept = []
@@ -482,7 +521,7 @@ def cam(x, spec):
 
 RULES = {"snapkv": snapkv, "pyramidkv": pyramidkv, "streaming-llm": streaming_llm, "local-window": streaming_llm, "h2o": heavy_hitters,
          "cam": cam, "cam-expected": cam, "look-m": look_m, "look-m-average": look_m, "look-m-weighted": look_m, "meda": meda,
-         "random": random_eviction}
+         "prefixkv": prefixkv, "random": random_eviction}
 ONCE = {"phase": "once"}
 
 
@@ -519,6 +558,9 @@ CASES = [
     case("observed_mean", "h2o", "gqa_video", 0.5, ["last-token"], options={**ONCE, "score": "mean", "recent_share": "0"}),
     case("observed_mean_public", "h2o", "image_first", 0.6, options={**ONCE, "score": "mean", "recent_share": "0"}),
     case("observed_mean_text", "h2o", "no_image", 0.25, ["last-token"], options={**ONCE, "score": "mean", "recent_share": "0"}),
+    case("prefixkv_two_images", "prefixkv", "mha_two_images", 0.1, ["exact-level"]),
+    case("prefixkv_group", "prefixkv", "gqa_video", 0.2, ["exact-level"]),
+    case("prefixkv_few", "prefixkv", "image_last", 5, ["exact-level"], options={"first": "2"}),
     case("random_head", "random", "gqa_video", 0.15, ["control"], seed=3),
     case("cam_seed_0", "cam", "mha_two_images", 0.3, PUSH),
     case("cam_seed_7", "cam", "gqa_video", 0.2, PUSH, seed=7, options={"window": "4"}),
