@@ -19,7 +19,7 @@ Composition meda(OptionReader& options) {
   composition.scorer = std::make_unique<TextPriorScorer>();
   composition.reduction.kind = options.choice<Reduction::Kind>(
       "merge", {{"average", Reduction::Kind::kAverage}, {"pivot", Reduction::Kind::kPivot}, {"drop", Reduction::Kind::kDrop}});
-  composition.protection.recent_share = options.real("recent_share", 0.75, 0.0, 1.0);
+  composition.protection.recent_share = options.real("recent_share", 0.5, 0.0, 1.0);
   composition.protection.all_text = options.choice<bool>("text_policy", {{"boost", false}, {"hard", true}});
   composition.min_fraction = 0.01;
   composition.faithful_clip = options.flag("faithful_clip", false);

@@ -122,8 +122,9 @@ TEST(Att8, TextPrior) {
 }
 
 TEST(Att8, MedaKeeps) {
-  EXPECT_EQ(kept(composition_of("meda"), 6), (Rows{0, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(kept(composition_of("meda"), 6), (Rows{0, 1, 4, 5, 6, 7}));
   EXPECT_EQ(kept(composition_of("meda", {{"recent_share", "0.5"}}), 6), (Rows{0, 1, 4, 5, 6, 7}));
+  EXPECT_EQ(kept(composition_of("meda", {{"recent_share", "0.75"}}), 6), (Rows{0, 3, 4, 5, 6, 7}));  // the paper's 3:1
 }
 
 // All text stays (0, 5, 6, 7; of the last 3 rows none is visual), and the two best images fill the rest.

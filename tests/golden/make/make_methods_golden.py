@@ -456,7 +456,7 @@ def meda(x, spec):
         entropies = [cross_modal_entropy(x, layer) for layer in range(x.layers)]
     weights = torch.softmax(torch.tensor(entropies, dtype=torch.double), 0).tolist()
     budgets = allocate(weights, spec, x.n, 1, min_fraction=0.01)
-    answer = text_prior(x, spec, budgets, float(option.get("recent_share", 0.75)))
+    answer = text_prior(x, spec, budgets, float(option.get("recent_share", 0.5)))
     answer.notes = {"entropies": [round(e, 6) for e in entropies], "budgets": budgets}
     return merge_by_similarity(x, answer, option.get("merge", "average"))
 
@@ -581,8 +581,9 @@ CASES = [
          options={"merge_gate": "mean"}),
     case("meda", "meda", "gqa_video", 0.2, ["xmodal", "text-boost", "group-mean"]),
     case("meda_images", "meda", "mha_two_images", 0.3, ["xmodal", "text-boost"]),
+    case("meda_paper_share", "meda", "gqa_video", 0.25, ["xmodal", "text-boost", "group-mean"], options={"recent_share": "0.75"}),
     case("meda_full_attention", "meda", "image_last", 0.25, ["text-boost", "group-mean"],
-         options={"entropy": "full_attention", "recent_share": "0.5"}),
+         options={"entropy": "full_attention"}),
     case("meda_pivot", "meda", "image_first", 0.3, ["xmodal", "text-boost"], options={"merge": "pivot"}),
     case("meda_no_image", "meda", "no_image", 0.3, ["text-boost", "group-mean"]),
     case("meda_short", "meda", "short", 0.4, ["xmodal", "text-boost", "group-mean"]),
