@@ -18,9 +18,10 @@ std::int64_t largest_head(const KvCache& cache, std::int64_t layer) {
   return slots;
 }
 
-// What the earlier turns' rows, this segment's rows, and nothing yet of the answer's, gave to every slot of a head.
-SlotAttention attention_of(const AttentionEviction* previous, const SegmentCompressor& compressor, const KvCache& cache, std::int64_t layer,
-                           std::int64_t head, bool squares) {
+// What the earlier turns' rows (before), this segment's rows, and nothing yet of the answer's, gave to every slot of a head.
+SlotAttention attention_of(const FollowedTokens& before, const SegmentCompressor& compressor, const KvCache& cache, std::int64_t layer,
+                           std::int64_t head) {
+  const bool squares = compressor.recipe().composition().decode.victim == DecodeRule::Victim::kLeastMean;
   const std::span<const std::int32_t> original = cache.original(layer, head);
   const SegmentInfo& candidates = compressor.candidates(layer, head).info;
   SegmentCompressor::Accumulated found;
@@ -37,11 +38,10 @@ SlotAttention attention_of(const AttentionEviction* previous, const SegmentCompr
       saw = candidates.rows_that_saw(row);
     } else {
       // Slots of earlier turns come first and in the order in which the segment's statistics saw them.
-      if (previous != nullptr && slot < previous->slots(layer, head).sum.size()) {
-        const SlotAttention& before = previous->slots(layer, head);
-        sum = before.sum[slot];
-        saw = before.rows[slot];
-        if (!before.square.empty()) square = before.square[slot];
+      if (const auto earlier = before.find(original[slot]); earlier != before.end()) {
+        sum = earlier->second.sum;
+        square = earlier->second.square;
+        saw = earlier->second.rows;
       }
       if (!found.past_sums.empty()) sum += found.past_sums[slot];
       if (squares && !found.past_squares.empty()) square += found.past_squares[slot];
@@ -61,11 +61,7 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
   const Composition& parts = recipe.composition();
   if (parts.phase == MethodPhase::kOnce || parts.scope == Scope::kVisual || !recipe.compresses()) return nullptr;
   const bool absolute = recipe.budget().tokens.has_value();
-  const auto* followed = dynamic_cast<const AttentionEviction*>(previous);
-  const auto* sharing = dynamic_cast<const SharedEntryMerging*>(previous);
-  const bool only_follows = (followed != nullptr && followed->caps().front() == DecodePolicy::kNoCap) ||
-                            (sharing != nullptr && sharing->caps().front() == DecodePolicy::kNoCap);
-  const bool capped_before = previous != nullptr && !only_follows;
+  const bool capped_before = previous != nullptr && previous->removes();
   const bool capped = absolute || capped_before || compressor.will_compress();
   if (!capped && !parts.decode.accumulates) return nullptr;
 
@@ -83,7 +79,7 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
   }
 
   // Sinks, pins and one slot more; where slots are shared, with pins, what the event's budgets leave room for too.
-  const bool shares = parts.reduction.kind == Reduction::Kind::kSharedEntries;
+  const bool shares = parts.reducer->sharing() != nullptr;
   std::int64_t least_cap = parts.protection.sinks + pinned.count_from(parts.protection.sinks) + 1;
   if (shares && pinned.count() > 0) least_cap += parts.protection.window + 1;
   const bool all_competed = compressor.whole_cache() || compressor.segment().first_original == 0;
@@ -96,7 +92,8 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
   if (shares) {
     // A cap that holds little more than the window leaves nothing to share.
     const std::int64_t least = *std::min_element(caps.begin(), caps.end());
-    if (least > pinned.count() + parts.protection.window + 1) return next_shared_entry_merging(sharing, compressor, cache, std::move(caps));
+    if (least > pinned.count() + parts.protection.window + 1)
+      return next_shared_entry_merging(previous, compressor, cache, std::move(caps));
     return std::make_unique<RecencyEviction>(std::move(caps), 0, shape.kv_heads, pinned);
   }
   if (!parts.decode.accumulates) {
@@ -105,14 +102,16 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
     return policy;
   }
 
-  const bool squares = parts.decode.victim == DecodeRule::Victim::kLeastMean;
   std::vector<SlotAttention> slots;
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    for (std::int64_t head = 0; head < shape.kv_heads; ++head)
-      slots.push_back(attention_of(followed, compressor, cache, layer, head, squares));
+    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+      FollowedTokens before;
+      if (previous != nullptr && !compressor.whole_cache())
+        before = previous->retained_attention(cache, layer, head, compressor.segment().first_original);
+      slots.push_back(attention_of(before, compressor, cache, layer, head));
+    }
   }
-  return std::make_unique<AttentionEviction>(std::move(caps), parts.protection, parts.decode, parts.reduction, shape.kv_heads,
-                                             std::move(slots), pinned);
+  return std::make_unique<AttentionEviction>(std::move(caps), parts, shape.kv_heads, std::move(slots), pinned);
 }
 
 }  // namespace winnow

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -17,6 +18,16 @@
 
 namespace winnow {
 
+// What a token's slot has got so far from the rows that met it: group-mean attention.
+struct FollowedToken {
+  float sum = 0.0F;            // from all rows
+  float square = 0.0F;         // squares of it; 0 where the policy needs none
+  float local_past = 0.0F;     // from the last full window of rows; 0 likewise
+  float local_current = 0.0F;  // from the rows since
+  std::int32_t rows = 0;       // number of all rows; 0 likewise
+};
+using FollowedTokens = std::map<std::int32_t, FollowedToken>;  // by original index
+
 class DecodePolicy {
  public:
   static constexpr std::int64_t kNoCap = std::numeric_limits<std::int64_t>::max();
@@ -26,6 +37,14 @@ class DecodePolicy {
   virtual bool wants_probabilities() const { return false; }
   // After a layer's attention of one decoded token, whose slot is the last of every head.
   virtual void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) = 0;
+  // False: it follows attention until there is something to hold to; nothing leaves yet.
+  virtual bool removes() const { return true; }
+  // What it knows of a head's tokens with an original index below `before`; empty if it follows nobody's attention. cache: the policy's, to
+  // which segments that begin at `before` may have been added since.
+  virtual FollowedTokens retained_attention(const KvCache&, std::int64_t /*layer*/, std::int64_t /*kv_head*/,
+                                            std::int32_t /*before*/) const {
+    return {};
+  }
   // Bytes that it keeps per slot beside the cache, in all.
   virtual std::int64_t bytes_metadata() const { return 0; }
 };

@@ -1,43 +1,15 @@
 #include "engine/compression/retained_slots.h"
 
 #include <algorithm>
-#include <map>
+#include <limits>
 #include <numeric>
 
-#include "engine/compression/decode/attention_eviction.h"
-#include "engine/compression/decode/shared_entry_merging.h"
+#include "engine/compression/decode_policy.h"
 #include "engine/layers/shared_entry_attention.h"
 
 namespace winnow {
 
 namespace {
-
-struct Gathered {
-  float sum = 0.0F;
-  float square = 0.0F;
-  float local = 0.0F;
-  std::int32_t rows = 0;
-};
-
-// By original index. Empty if the policy follows nobody's attention.
-std::map<std::int32_t, Gathered> gathered_by(const DecodePolicy* policy, const KvCache& cache, std::int64_t layer, std::int64_t kv_head) {
-  std::map<std::int32_t, Gathered> found;
-  if (const auto* following = dynamic_cast<const AttentionEviction*>(policy)) {
-    const std::span<const std::int32_t> original = cache.original(layer, kv_head);
-    const SlotAttention& slots = following->slots(layer, kv_head);
-    for (std::size_t slot = 0; slot < slots.sum.size(); ++slot) {
-      found[original[slot]] = {slots.sum[slot], slots.square.empty() ? 0.0F : slots.square[slot], 0.0F, slots.rows[slot]};
-    }
-  } else if (const auto* sharing = dynamic_cast<const SharedEntryMerging*>(policy)) {
-    const SharedEntryMerging::Head& head = sharing->head(layer, kv_head);
-    const SharedEntries* table = cache.shared_entries(layer, kv_head);
-    for (std::size_t i = 0; table != nullptr && i < table->size(); ++i)
-      found[table->original[i]] = {head.table[i].global, 0.0F, head.table[i].local(), 0};
-    for (const SharedEntryMerging::WindowToken& token : head.window)
-      found[token.original] = {token.score.global, 0.0F, token.score.local(), 0};
-  }
-  return found;
-}
 
 // Tokens of a head as slots of their own would hold them, in any order.
 struct HeadTokens {
@@ -104,19 +76,20 @@ RetainedSlots take_retained(KvCache& cache, std::span<const TokenOrigin> origins
       std::count_if(origins.begin(), origins.end(), [](const TokenOrigin& origin) { return origin.modality == Modality::kVisual; });
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     for (std::int64_t kv_head = 0; kv_head < shape.kv_heads; ++kv_head) {
-      const std::map<std::int32_t, Gathered> gathered = gathered_by(policy, cache, layer, kv_head);
+      FollowedTokens followed;
+      if (policy != nullptr) followed = policy->retained_attention(cache, layer, kv_head, std::numeric_limits<std::int32_t>::max());
       put_in_order(cache, layer, kv_head);
       RetainedHead head;
       const std::span<const std::int32_t> slots = cache.original(layer, kv_head);
       head.original.assign(slots.begin(), slots.end());
       for (const std::int32_t original : slots) {
         head.modality.push_back(origins[static_cast<std::size_t>(original)].modality);
-        if (gathered.empty()) continue;
-        const auto found = gathered.find(original);
-        const Gathered about = found != gathered.end() ? found->second : Gathered{};
+        if (followed.empty()) continue;
+        const auto found = followed.find(original);
+        const FollowedToken about = found != followed.end() ? found->second : FollowedToken{};
         head.sums.push_back(about.sum);
         head.squares.push_back(about.square);
-        head.local.push_back(about.local);
+        head.local.push_back(about.local_past + about.local_current);
         head.rows.push_back(about.rows);
       }
       retained.heads.push_back(std::move(head));

@@ -158,7 +158,7 @@ std::int64_t SegmentCompressor::protected_slots(const Candidates& set) const {
   const std::int64_t sinks = set.info.rows_before(protection.sinks);
   const std::int64_t window = std::max(protection.window, kept_new_rows_);
   // Sharing needs two slots to compare.
-  const std::int64_t shared = recipe_.composition().reduction.kind == Reduction::Kind::kSharedEntries ? 1 : 0;
+  const std::int64_t shared = recipe_.composition().reducer->sharing() != nullptr ? 1 : 0;
   return pinned_in(sinks, n - window) + sinks + window + 1 + shared;
 }
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/kv_cache/shared_entries.h"
 #include "engine/recipes/allocators/allocator.h"
+#include "engine/recipes/reducers/drop.h"
 #include "engine/recipes/scorers/scorer.h"
 
 namespace winnow {
@@ -27,42 +27,6 @@ enum class Scope : int { kAll = 1, kVisual = 2 };
 
 // Whether each kv head keeps its own set, or one set serves all heads of a layer.
 enum class Granularity : int { kHead = 1, kLayer = 2 };
-
-// What happens to the slots outside the kept set.
-struct Reduction {
-  enum class Kind : int {
-    kDrop = 1,           // discarded
-    kAverage = 2,        // mean with the nearest kept slot by key cosine (MEDA)
-    kPivot = 3,          // each first averaged with its target, then the mean (LOOK-M)
-    kWeighted = 4,       // scaled by the cosine, then the mean (LOOK-M)
-    kGated = 5,          // cosine gate with a moving threshold, exponential weights (D2O)
-    kNearestIndex = 6,   // mean with the nearest kept slot by token index (Elastic Cache)
-    kValuePush = 7,      // values only, into the following kept slots, with a probability (CaM)
-    kSharedEntries = 8,  // similar tokens share a kept slot and are told apart by a look-up table, the least are discarded (EMS)
-  };
-  enum class ThresholdScope : int { kHead = 1, kLayer = 2 };
-  enum class PushReference : int { kMean = 1, kMaximum = 2 };
-
-  Kind kind = Kind::kDrop;
-  bool mean_gate = false;       // kWeighted: only slots whose cosine is at least the mean take part
-  double merge_fraction = 1.0;  // kAverage: share of the dropped slots, most similar first, that is merged
-  // kGated
-  double threshold_decay = 0.7;  // weight of the current mean cosine in the moving threshold
-  ThresholdScope threshold_scope = ThresholdScope::kHead;
-  bool gated_as_weighted = false;  // the released code's weights
-  // kNearestIndex
-  std::int64_t fixed_first = 1;  // first slots that are no anchors
-  // kValuePush
-  std::int64_t push_window = 16;                        // slots that receive a value
-  bool push_expected = false;                           // always, scaled by the probability
-  PushReference push_reference = PushReference::kMean;  // of the receivers; kMaximum: of all slots that stay
-  std::uint64_t seed = 0;
-  // kSharedEntries
-  double magnification = 4.0;     // tokens per stored slot, window aside (gamma_m)
-  double least_similarity = 0.6;  // product of key and value cosine for sharing (tau)
-  SharedEntries::Rotation rotation = SharedEntries::Rotation::kStored;
-  bool zero_counts = false;
-};
 
 // Slots that stay whatever their score, inside the budget. The last token of a segment always does (scope all).
 struct Protection {
@@ -111,7 +75,7 @@ struct Composition {
   std::optional<Pruning> pruning;
   std::unique_ptr<const Allocator> allocator;  // both null: no event
   std::unique_ptr<const Scorer> scorer;
-  Reduction reduction;
+  std::shared_ptr<const Reducer> reducer = std::make_shared<DropReducer>();  // never null; shared with decode policies, which outlive it
   Scope scope = Scope::kAll;
   Granularity granularity = Granularity::kHead;
   Protection protection;

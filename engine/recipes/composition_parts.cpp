@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/recipes/method_info.h"
 #include "engine/recipes/methods/registry.h"
+#include "engine/recipes/reducers/registry.h"
 
 namespace winnow {
 
@@ -19,6 +20,10 @@ constexpr std::array<std::pair<const char*, Granularity>, 2> kGranularities = {
 
 [[noreturn]] void refuse(const std::string& subject, const std::string& reason) {
   throw Exception(ErrorCode::kIllegalRecipe, subject, reason);
+}
+
+[[noreturn]] void refuse_unknown(const std::string& kind, const std::string& name, const std::string& known) {
+  refuse(kind, "there is no " + kind + " \"" + name + "\"; known are " + known + ", or a method that has one");
 }
 
 Composition preset(const MethodEntry& entry, std::uint64_t seed) {
@@ -39,12 +44,25 @@ Composition preset_with(const char* kind, const std::string& name, std::uint64_t
   }
   std::string all;
   for (const std::string& each : known) all += (all.empty() ? "" : ", ") + each;
-  refuse(kind, "there is no " + std::string(kind) + " \"" + name + "\"; known are " + all + ", or a method that has one");
+  refuse_unknown(kind, name, all);
 }
 
 std::string allocator_name(const Composition& parts) { return parts.allocator ? parts.allocator->name() : ""; }
 std::string scorer_name(const Composition& parts) { return parts.scorer ? parts.scorer->name() : ""; }
-std::string reducer_of(const Composition& parts) { return parts.scorer ? reducer_name(parts.reduction) : ""; }
+
+// By its own name, with its default options, or as the preset of that name has it.
+std::shared_ptr<const Reducer> reducer_of(const std::string& name, std::uint64_t seed) {
+  std::string known;
+  for (std::shared_ptr<const Reducer>& reducer : all_reducers(seed)) {
+    if (name == reducer->name()) return std::move(reducer);
+    known += (known.empty() ? "" : ", ") + reducer->name();
+  }
+  for (const MethodEntry& entry : method_registry()) {
+    if (name != entry.name) continue;
+    if (Composition composition = preset(entry, seed); composition.scorer != nullptr) return composition.reducer;
+  }
+  refuse_unknown("reducer", name, known);
+}
 
 template <class Value>
 void choose(const char* kind, const std::string& name, const std::array<std::pair<const char*, Value>, 2>& words, Value& into) {
@@ -59,28 +77,6 @@ void choose(const char* kind, const std::string& name, const std::array<std::pai
 }
 
 }  // namespace
-
-std::string reducer_name(const Reduction& reduction) {
-  switch (reduction.kind) {
-    case Reduction::Kind::kDrop:
-      return "drop";
-    case Reduction::Kind::kAverage:
-      return "average";
-    case Reduction::Kind::kPivot:
-      return "pivot";
-    case Reduction::Kind::kWeighted:
-      return "weighted";
-    case Reduction::Kind::kGated:
-      return "gated";
-    case Reduction::Kind::kNearestIndex:
-      return "nearest-index";
-    case Reduction::Kind::kValuePush:
-      return "value-push";
-    case Reduction::Kind::kSharedEntries:
-      return "shared-entries";
-  }
-  return "";
-}
 
 Composition compose(const RecipeSpec& spec) {
   const MethodEntry& entry = find_method(spec.method);
@@ -108,8 +104,8 @@ Composition compose(const RecipeSpec& spec) {
       composition.decode = from.decode;
     }
   }
-  if (!spec.reducer.empty()) composition.reduction = preset_with("reducer", spec.reducer, spec.seed, reducer_of).reduction;
-  if (composition.reduction.kind == Reduction::Kind::kValuePush) composition.decode.accumulates = true;
+  if (!spec.reducer.empty()) composition.reducer = reducer_of(spec.reducer, spec.seed);
+  if (composition.reducer->needs_attention()) composition.decode.accumulates = true;
   choose("scope", spec.scope, kScopes, composition.scope);
   choose("granularity", spec.granularity, kGranularities, composition.granularity);
   return composition;
@@ -123,12 +119,13 @@ std::vector<PartInfo> list_parts() {
     if (found == parts.end()) found = parts.insert(parts.end(), {kind, name, {}});
     found->presets.emplace_back(preset_name);
   };
+  for (const std::shared_ptr<const Reducer>& reducer : all_reducers(0)) parts.push_back({"reducer", reducer->name(), {}});
   for (const MethodEntry& entry : method_registry()) {
     const Composition composition = preset(entry, 0);
     if (composition.scorer == nullptr) continue;
     add("allocator", allocator_name(composition), entry.name);
     add("scorer", scorer_name(composition), entry.name);
-    add("reducer", reducer_of(composition), entry.name);
+    add("reducer", composition.reducer->name(), entry.name);
     add("scope", composition.scope == Scope::kAll ? "all" : "visual", entry.name);
     add("granularity", composition.granularity == Granularity::kHead ? "head" : "layer", entry.name);
   }

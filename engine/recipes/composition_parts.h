@@ -1,7 +1,8 @@
 // Compositions by name: a preset, and parts of other presets put into it.
 //
 // Used by Recipe and by the lists of methods and parts. A part is named by its own name ("sparsity") or by a preset that has it
-// ("vl-cache"); it comes with that preset's default options. Errors: kIllegalRecipe naming the setting and what is known. No torch.
+// ("vl-cache"); it comes with that preset's default options, a reducer by its own name with those of reducers/registry.h. Errors:
+// kIllegalRecipe naming the setting and what is known. No torch.
 #pragma once
 
 #include <string>
@@ -12,8 +13,5 @@
 namespace winnow {
 
 Composition compose(const RecipeSpec& spec);
-
-// Name of what happens to dropped slots: drop, average, pivot, weighted, gated, nearest-index, value-push.
-std::string reducer_name(const Reduction& reduction);
 
 }  // namespace winnow

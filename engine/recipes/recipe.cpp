@@ -5,14 +5,15 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/recipes/allocators/fixed_shares.h"
 #include "engine/recipes/composition_parts.h"
 
 namespace winnow {
 
 namespace {
 
-[[noreturn]] void refuse(const char* subject, const std::string& reason) { throw Exception(ErrorCode::kIllegalRecipe, subject, reason); }
+[[noreturn]] void refuse(const std::string& setting, const std::string& reason) {
+  throw Exception(ErrorCode::kIllegalRecipe, setting, reason);
+}
 
 BudgetRequest checked_budget(const RecipeSpec& spec) {
   BudgetRequest request;
@@ -25,24 +26,6 @@ BudgetRequest checked_budget(const RecipeSpec& spec) {
     request.retention = spec.retention;
   }
   return request;
-}
-
-void check_decode(const Composition& parts) {
-  if (parts.phase == MethodPhase::kOnce) return;
-  const std::string scorer = parts.scorer->name();
-  if (parts.phase == MethodPhase::kDecode && !parts.scorer->follows_decode()) {
-    refuse("scorer", "evicting while decoding needs a score that can follow each token; " + scorer + " cannot");
-  }
-  if (parts.phase == MethodPhase::kDecode && scorer == "global-local" && parts.reduction.kind != Reduction::Kind::kSharedEntries) {
-    refuse("scorer", "global-local follows each token only where slots are shared (reducer shared-entries)");
-  }
-  const std::string allocator = parts.allocator->name();
-  if (parts.phase == MethodPhase::kDecode && (allocator == "prefix-mass" || allocator == "fixed-shares")) {
-    refuse("allocator", allocator + " is made for one event; this method evicts while decoding");
-  }
-  if (parts.reduction.kind == Reduction::Kind::kNearestIndex && parts.phase == MethodPhase::kDecode) {
-    refuse("reducer", "merging into the nearest index works at the event only; this method evicts while decoding");
-  }
 }
 
 // One more row can be added to what it is made of.
@@ -74,47 +57,21 @@ void check_parts(const Composition& composition) {
     if (composition.phase != MethodPhase::kOnce) refuse("method", "evicting while decoding needs a score that can follow each token");
     return;
   }
-  const std::string allocator = composition.allocator->name();
+  if (composition.scope == Scope::kVisual && protection.all_text) refuse("scope", "keeping all text is what scope visual does by itself");
   const std::string scorer = composition.scorer->name();
-  if (const auto* fixed = dynamic_cast<const FixedSharesAllocator*>(composition.allocator.get()); fixed != nullptr && !fixed->measured()) {
-    refuse("shares",
-           "this model has no measured shares of its layers (prefixkv_shares in winnow.json); give them as the option shares=0.5:0.3:...");
-  }
-  if (composition.scope == Scope::kVisual) {
-    if (allocator == "cross-modal-entropy")
-      refuse("scope", "cross-modal entropy shares slots among all tokens; it does not fit scope visual");
-    if (protection.all_text) refuse("scope", "keeping all text is what scope visual does by itself");
-  }
-  if (allocator == "pyramid" && scorer != "window-votes" && composition.scope == Scope::kAll) {
-    refuse("allocator", "a pyramid is made around an observation window; take the scorer window-votes");
-  }
-  if (allocator == "pyramid" && composition.scope == Scope::kVisual && protection.window > 0) {
-    refuse("scope", "the pyramid's window lies outside the visual tokens");
-  }
-  if ((allocator == "prefix-mass" || allocator == "fixed-shares") && scorer != "accumulated" && scorer != "window-votes" &&
-      scorer != "post-vision" && scorer != "text-prior" && scorer != "mean-attention") {
-    refuse("allocator", allocator + " needs a score made of column sums; " + scorer + " is not");
-  }
-  if (composition.reduction.kind == Reduction::Kind::kValuePush) {
-    if (scorer != "recency" && scorer != "accumulated") refuse("reducer", "pushing values needs the scorer recency or accumulated");
-    if (composition.granularity == Granularity::kLayer) refuse("granularity", "pushing values needs a set per kv head");
-  }
-  if (composition.reduction.kind == Reduction::Kind::kSharedEntries) {
-    if (scorer != "global-local") refuse("reducer", "sharing slots needs the scorer global-local");
-    if (composition.granularity == Granularity::kLayer) refuse("granularity", "sharing slots needs a set per kv head");
-    if (composition.scope == Scope::kVisual) refuse("scope", "sharing slots is made for all tokens");
-    if (composition.phase != MethodPhase::kDecode)
-      refuse("method", "slots are shared at the event and while decoding; this method has one event only");
-    if (composition.protection.window < 1) refuse("window", "sharing slots needs a window of recent tokens");
-  }
-  if (composition.closed_ranks && (composition.reduction.kind != Reduction::Kind::kDrop || composition.decode.accumulates)) {
+  if (composition.phase == MethodPhase::kDecode && !composition.scorer->follows_decode())
+    refuse("scorer", "evicting while decoding needs a score that can follow each token; " + scorer + " cannot");
+  if (composition.closed_ranks && (composition.reducer->merges() || composition.decode.accumulates)) {
     refuse("rope", "positions inside the cache are for methods that only drop tokens; this one merges them or follows their attention");
   }
   if (composition.event_at_first_decode && !adds_rows(*composition.scorer)) {
     refuse("event_at_first_decode",
            "the first answer token's attention can only be added to accumulated attention; " + scorer + " is made of other numbers");
   }
-  check_decode(composition);
+  for (const std::optional<Refusal>& refusal :
+       {composition.allocator->fits(composition), composition.scorer->fits(composition), composition.reducer->fits(composition)}) {
+    if (refusal) refuse(refusal->setting, refusal->reason);
+  }
 }
 
 }  // namespace

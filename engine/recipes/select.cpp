@@ -54,4 +54,17 @@ std::vector<std::int32_t> protected_rows(std::int64_t n, std::int64_t sinks, std
   return rows;
 }
 
+std::vector<std::int32_t> rows_outside(std::int64_t n, std::span<const std::int32_t> kept) {
+  std::vector<std::int32_t> outside;
+  std::size_t next = 0;
+  for (std::int32_t row = 0; row < n; ++row) {
+    if (next < kept.size() && kept[next] == row) {
+      ++next;
+    } else {
+      outside.push_back(row);
+    }
+  }
+  return outside;
+}
+
 }  // namespace winnow

@@ -18,4 +18,7 @@ std::vector<std::int32_t> select_rows(std::span<const float> scores, std::int64_
 // first `sinks` rows (oldest first). Each row once.
 std::vector<std::int32_t> protected_rows(std::int64_t n, std::int64_t sinks, std::int64_t recent);
 
+// The rows of n that are not in `kept` (ascending).
+std::vector<std::int32_t> rows_outside(std::int64_t n, std::span<const std::int32_t> kept);
+
 }  // namespace winnow

@@ -1,7 +1,6 @@
 #include "engine/compression/decode/attention_eviction.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -13,12 +12,6 @@
 namespace winnow {
 
 namespace {
-
-using Kind = Reduction::Kind;
-
-bool needs_similarity(Kind kind) {
-  return kind == Kind::kAverage || kind == Kind::kPivot || kind == Kind::kWeighted || kind == Kind::kGated;
-}
 
 // Original index of the count-th newest slot: this one and all newer ones are recent.
 std::int32_t first_recent(std::span<const std::int32_t> original, std::int64_t count) {
@@ -37,7 +30,7 @@ double deviation_of(const SlotAttention& slots, std::size_t slot) {
 }
 
 // Cosine of one slot's key with all others; the largest, ties to the older token.
-std::pair<std::int64_t, float> most_similar(const KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot) {
+MergePair most_similar(const KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot) {
   const std::span<const std::int32_t> original = cache.original(layer, head);
   const at::Tensor key = cache.row_views(layer, head, slot).first.to(at::kFloat);
   const at::Tensor unit = key / key.norm().clamp_min(1e-12);
@@ -61,18 +54,17 @@ std::pair<std::int64_t, float> most_similar(const KvCache& cache, std::int64_t l
     }
     first += keys.size(0);
   }
-  return {best, best_cosine};
+  return {static_cast<std::int32_t>(slot), static_cast<std::int32_t>(best), best_cosine};
 }
 
 }  // namespace
 
-AttentionEviction::AttentionEviction(std::vector<std::int64_t> caps, const Protection& protection, const DecodeRule& rule,
-                                     const Reduction& reduction, std::int64_t kv_heads, std::vector<SlotAttention> slots,
-                                     PinnedTokens pinned)
+AttentionEviction::AttentionEviction(std::vector<std::int64_t> caps, const Composition& parts, std::int64_t kv_heads,
+                                     std::vector<SlotAttention> slots, PinnedTokens pinned)
     : caps_(std::move(caps)),
-      protection_(protection),
-      rule_(rule),
-      reduction_(reduction),
+      protection_(parts.protection),
+      rule_(parts.decode),
+      reducer_(parts.reducer),
       kv_heads_(kv_heads),
       slots_(std::move(slots)),
       pinned_(std::move(pinned)) {
@@ -154,51 +146,45 @@ std::int64_t AttentionEviction::choose(std::span<const std::int32_t> original, c
   return static_cast<std::int64_t>(victim);
 }
 
-void AttentionEviction::merge(KvCache& cache, std::int64_t layer, std::int64_t head, const Leaving& leaving, double threshold) const {
-  if (leaving.target < 0) return;
-  const auto [key, value] = cache.row_views(layer, head, leaving.slot);
-  const auto [target_key, target_value] = cache.row_views(layer, head, leaving.target);
-  const at::Tensor keys = at::stack({target_key, key}).to(at::kFloat);
-  const at::Tensor values = at::stack({target_value, value}).to(at::kFloat);
-  const std::array<std::int32_t, 1> kept = {0};
-  NearestKept nearest;
-  nearest.leaving = {1};
-  nearest.target = {0};
-  nearest.cosine = {leaving.cosine};
-  const MergedSlots merged = merge_into_targets(reduction_, keys, values, kept, nearest, threshold);
-  if (merged.merged.front() > 0) cache.write(layer, head, leaving.target, merged.keys, merged.values);
-}
-
-void AttentionEviction::push(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot) const {
-  const std::span<const std::int32_t> original = cache.original(layer, head);
-  const std::int32_t token = original[static_cast<std::size_t>(slot)];
-  std::vector<std::int64_t> later;
-  for (std::size_t other = 0; other < original.size(); ++other) {
-    if (original[other] > token) later.push_back(static_cast<std::int64_t>(other));
-  }
-  const auto count = std::min<std::ptrdiff_t>(std::ssize(later), reduction_.push_window);
-  if (count == 0) return;
-  const auto older = [&](std::int64_t a, std::int64_t b) {
-    return original[static_cast<std::size_t>(a)] < original[static_cast<std::size_t>(b)];
+void AttentionEviction::merge(KvCache& cache, std::int64_t layer, const Leaving& leaving, double threshold) const {
+  const std::int64_t head = leaving.head;
+  const LeavingSlot about{
+      .slot = leaving.nearest.row,
+      .original = cache.original(layer, head),
+      .nearest = leaving.nearest,
+      .attention = slots(layer, head).sum,
+      .threshold = threshold,
+      .layer = layer,
+      .kv_head = head,
   };
-  std::partial_sort(later.begin(), later.begin() + count, later.end(), older);
-  later.resize(static_cast<std::size_t>(count));
+  if (reducer_->needs_similarity() && leaving.nearest.into < 0) return;  // there is no other slot
+  Merging merging = reducer_->at_step(about);
+  if (merging.flows.empty()) return;
 
-  const SlotAttention& attention = slots(layer, head);
-  std::vector<float> others;
-  if (reduction_.push_reference == Reduction::PushReference::kMaximum) {
-    others = attention.sum;
-    others.erase(others.begin() + slot);
-  } else {
-    for (const std::int64_t other : later) others.push_back(attention.sum[static_cast<std::size_t>(other)]);
-  }
-  const double probability = push_probability(reduction_, attention.sum[static_cast<std::size_t>(slot)], others);
-  const double factor = push_factor(reduction_, probability, layer, head, token);
-  if (factor == 0.0) return;
-  const at::Tensor part = cache.row_views(layer, head, slot).second.to(at::kFloat) * (factor / static_cast<double>(count));
-  for (const std::int64_t other : later) {
-    const auto [key, value] = cache.row_views(layer, head, other);
-    cache.write(layer, head, other, key.to(at::kFloat).unsqueeze(0), (value.to(at::kFloat) + part).unsqueeze(0));
+  // Only rows that change and the leaving one, which comes last, are read: the merging is told in their numbers.
+  std::vector<std::int32_t> changed;
+  const auto place_of = [&](std::int32_t slot) {
+    const auto place = static_cast<std::int32_t>(std::find(changed.begin(), changed.end(), slot) - changed.begin());
+    if (place == std::ssize(changed)) changed.push_back(slot);
+    return place;
+  };
+  for (Merging::Flow& flow : merging.flows) flow.into = place_of(flow.into);
+  for (Merging::Scaled& scaled : merging.scaled) scaled.row = place_of(scaled.row);
+  for (Merging::Flow& flow : merging.flows) flow.from = static_cast<std::int32_t>(changed.size());
+  std::vector<at::Tensor> keys, values;
+  const auto read = [&](std::int64_t slot) {
+    const auto [key, value] = cache.row_views(layer, head, slot);
+    keys.push_back(key);
+    values.push_back(value);
+  };
+  for (const std::int32_t slot : changed) read(slot);
+  read(about.slot);
+  std::vector<std::int32_t> staying(changed.size());
+  std::iota(staying.begin(), staying.end(), 0);
+  const MergedSlots merged = carry_out(merging, at::stack(keys).to(at::kFloat), at::stack(values).to(at::kFloat), staying);
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    cache.write(layer, head, changed[i], merged.keys.narrow(0, at, 1), merged.values.narrow(0, at, 1));
   }
 }
 
@@ -224,31 +210,42 @@ void AttentionEviction::after_layer(KvCache& cache, std::int64_t layer, const De
   }
   for (;;) {
     // One slot of every head that holds too many: a threshold of the whole layer needs to see them together.
-    std::vector<std::pair<std::int64_t, Leaving>> leaving;
+    std::vector<Leaving> leaving;
     double mean_cosine = 0.0;
     for (std::int64_t head = 0; head < kv_heads_; ++head) {
       if (cache.slots(layer, head) <= cap) continue;
-      Leaving one;
-      one.slot = choose(cache.original(layer, head), slots(layer, head), cap);
-      if (needs_similarity(reduction_.kind)) std::tie(one.target, one.cosine) = most_similar(cache, layer, head, one.slot);
-      mean_cosine += one.cosine;
-      leaving.emplace_back(head, one);
+      const std::int64_t slot = choose(cache.original(layer, head), slots(layer, head), cap);
+      Leaving one{head, {static_cast<std::int32_t>(slot), -1, 0.0F}};
+      if (reducer_->needs_similarity()) one.nearest = most_similar(cache, layer, head, slot);
+      mean_cosine += one.nearest.cosine;
+      leaving.push_back(one);
     }
     if (leaving.empty()) return;
     mean_cosine /= static_cast<double>(leaving.size());
-    for (const auto& [head, one] : leaving) {
+    for (const Leaving& one : leaving) {
       double threshold = 0.0;
-      if (reduction_.kind == Kind::kGated) {
-        const bool per_layer = reduction_.threshold_scope == Reduction::ThresholdScope::kLayer;
-        double& moving = state.threshold(cache.shape(), layer, head);
-        moving = next_threshold(moving, per_layer ? mean_cosine : one.cosine, reduction_.threshold_decay);
-        threshold = moving;
+      if (reducer_->needs_similarity()) {
+        double& remembered = state.threshold(cache.shape(), layer, one.head);
+        remembered = reducer_->next_threshold(remembered, one.nearest.cosine, mean_cosine).value_or(remembered);
+        threshold = remembered;
       }
-      if (needs_similarity(reduction_.kind)) merge(cache, layer, head, one, threshold);
-      if (reduction_.kind == Kind::kValuePush) push(cache, layer, head, one.slot);
-      remove(cache, layer, head, one.slot);
+      if (reducer_->merges()) merge(cache, layer, one, threshold);
+      remove(cache, layer, one.head, one.nearest.row);
     }
   }
+}
+
+FollowedTokens AttentionEviction::retained_attention(const KvCache& cache, std::int64_t layer, std::int64_t kv_head,
+                                                     std::int32_t before) const {
+  const std::span<const std::int32_t> original = cache.original(layer, kv_head);
+  const SlotAttention& about = slots(layer, kv_head);  // of the first slots: what was added since lies behind them
+  FollowedTokens tokens;
+  for (std::size_t slot = 0; slot < std::min(about.sum.size(), original.size()); ++slot) {
+    if (original[slot] >= before) continue;
+    const float square = about.square.empty() ? 0.0F : about.square[slot];
+    tokens[original[slot]] = {.sum = about.sum[slot], .square = square, .rows = about.rows[slot]};
+  }
+  return tokens;
 }
 
 std::int64_t AttentionEviction::bytes_metadata() const {

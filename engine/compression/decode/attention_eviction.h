@@ -26,39 +26,38 @@ struct SlotAttention {
 class AttentionEviction : public DecodePolicy {
  public:
   // caps: slots per kv head of each layer, more than are pinned; kNoCap: nothing leaves. slots: [layers * kv_heads], as the cache.
-  AttentionEviction(std::vector<std::int64_t> caps, const Protection& protection, const DecodeRule& rule, const Reduction& reduction,
-                    std::int64_t kv_heads, std::vector<SlotAttention> slots, PinnedTokens pinned = {});
+  AttentionEviction(std::vector<std::int64_t> caps, const Composition& parts, std::int64_t kv_heads, std::vector<SlotAttention> slots,
+                    PinnedTokens pinned = {});
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<AttentionEviction>(*this); }
   bool wants_probabilities() const override { return true; }
   void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
+  bool removes() const override { return caps_.front() != kNoCap; }
+  FollowedTokens retained_attention(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::int32_t before) const override;
   std::int64_t bytes_metadata() const override;
 
-  const std::vector<std::int64_t>& caps() const { return caps_; }
   const SlotAttention& slots(std::int64_t layer, std::int64_t kv_head) const {
     return slots_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head));
   }
 
  private:
-  // A slot that is about to leave, and the kept slot with the most similar key.
+  // A slot that is about to leave its head, and the other one with the most similar key.
   struct Leaving {
-    std::int64_t slot = 0;
-    std::int64_t target = -1;
-    float cosine = 0.0F;
+    std::int64_t head = 0;
+    MergePair nearest;
   };
   SlotAttention& mutable_slots(std::int64_t layer, std::int64_t kv_head) {
     return slots_[static_cast<std::size_t>(layer * kv_heads_ + kv_head)];
   }
   void follow(SlotAttention& slots, std::span<const float> probabilities) const;
   std::int64_t choose(std::span<const std::int32_t> original, const SlotAttention& slots, std::int64_t cap) const;
-  void merge(KvCache& cache, std::int64_t layer, std::int64_t head, const Leaving& leaving, double threshold) const;
-  void push(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot) const;
+  void merge(KvCache& cache, std::int64_t layer, const Leaving& leaving, double threshold) const;
   void remove(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot);
 
   std::vector<std::int64_t> caps_;
   Protection protection_;
   DecodeRule rule_;
-  Reduction reduction_;
+  std::shared_ptr<const Reducer> reducer_;
   std::int64_t kv_heads_;
   std::vector<SlotAttention> slots_;
   PinnedTokens pinned_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "engine/base/error.h"
 #include "engine/compression/reducers/shared_entries.h"
@@ -49,9 +48,9 @@ std::int64_t SharedEntryMerging::Head::unpinned() const {
   return std::count_if(window.begin(), window.end(), [](const WindowToken& token) { return !token.pinned; });
 }
 
-SharedEntryMerging::SharedEntryMerging(std::int64_t window, const Reduction& reduction, std::vector<std::int64_t> caps,
-                                       std::int64_t kv_heads, std::vector<Head> heads)
-    : window_(window), reduction_(reduction), caps_(std::move(caps)), kv_heads_(kv_heads), heads_(std::move(heads)) {
+SharedEntryMerging::SharedEntryMerging(std::int64_t window, const SharingRule& rule, std::vector<std::int64_t> caps, std::int64_t kv_heads,
+                                       std::vector<Head> heads)
+    : window_(window), rule_(rule), caps_(std::move(caps)), kv_heads_(kv_heads), heads_(std::move(heads)) {
   require(heads_.size() == caps_.size() * static_cast<std::size_t>(kv_heads), "SharedEntryMerging: scores for every head");
 }
 
@@ -85,7 +84,7 @@ void SharedEntryMerging::follow(const KvCache& cache, std::int64_t layer, std::i
   for (WindowToken& token : head.window) close(token.score);
 }
 
-void SharedEntryMerging::close_oldest(KvCache& cache, std::int64_t layer, std::int64_t kv_head, Head& head, const Reduction& reduction) {
+void SharedEntryMerging::close_oldest(KvCache& cache, std::int64_t layer, std::int64_t kv_head, Head& head, const SharingRule& rule) {
   const auto leaves = std::find_if(head.window.begin(), head.window.end(), [](const WindowToken& token) { return !token.pinned; });
   const WindowToken oldest = *leaves;
   head.window.erase(leaves);
@@ -97,7 +96,7 @@ void SharedEntryMerging::close_oldest(KvCache& cache, std::int64_t layer, std::i
   const auto [key_row, value_row] = cache.row_views(layer, kv_head, slot);
   at::Tensor key = key_row.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true).unsqueeze(0);
   const at::Tensor value = value_row.clone().unsqueeze(0);
-  if (reduction.rotation != SharedEntries::Rotation::kStored) {
+  if (rule.rotation != SharedEntries::Rotation::kStored) {
     key = turned_keys(key, at::full({1}, -static_cast<double>(oldest.original), key.options()), cache.shape().rope_theta);
   }
   const float norm = at::linalg_vector_norm(key).item<float>();
@@ -106,8 +105,8 @@ void SharedEntryMerging::close_oldest(KvCache& cache, std::int64_t layer, std::i
   SharedEntries* table = cache.shared_entries(layer, kv_head);
   if (table == nullptr) {
     SharedEntries fresh;
-    fresh.rotation = reduction.rotation;
-    fresh.zero_counts = reduction.zero_counts;
+    fresh.rotation = rule.rotation;
+    fresh.zero_counts = rule.zero_counts;
     cache.set_shared_entries(layer, kv_head, std::move(fresh));
     table = cache.shared_entries(layer, kv_head);
   }
@@ -159,7 +158,7 @@ void SharedEntryMerging::merge_least(KvCache& cache, std::int64_t layer, std::in
     begin += static_cast<std::size_t>(similarity.numel());
   }
 
-  const bool similar = best != slots && best_similarity >= static_cast<float>(reduction_.least_similarity);
+  const bool similar = best != slots && best_similarity >= static_cast<float>(rule_.least_similarity);
   if (similar) {
     const auto [best_key, best_value] = cache.row_views(layer, kv_head, static_cast<std::int64_t>(best));
     const double sum = total[least] + total[best];
@@ -204,11 +203,27 @@ void SharedEntryMerging::after_layer(KvCache& cache, std::int64_t layer, const D
     Head& head = heads_[static_cast<std::size_t>(layer * kv_heads_ + kv_head)];
     follow(cache, layer, kv_head, row.probabilities[static_cast<std::size_t>(kv_head)], head);
     if (cap == kNoCap) continue;
-    while (head.unpinned() > window_) close_oldest(cache, layer, kv_head, head, reduction_);
+    while (head.unpinned() > window_) close_oldest(cache, layer, kv_head, head, rule_);
     while (cache.slots(layer, kv_head) > cap) merge_least(cache, layer, kv_head, head);
     const std::int64_t direct = std::max(window_, std::ssize(head.window));
-    shorten(cache, layer, kv_head, round_half_up(reduction_.magnification * static_cast<double>(cap)) - direct, head);
+    shorten(cache, layer, kv_head, round_half_up(rule_.magnification * static_cast<double>(cap)) - direct, head);
   }
+}
+
+FollowedTokens SharedEntryMerging::retained_attention(const KvCache& cache, std::int64_t layer, std::int64_t kv_head,
+                                                      std::int32_t before) const {
+  const Head& about = head(layer, kv_head);
+  FollowedTokens tokens;
+  const auto add = [&](std::int32_t original, const TokenScore& score) {
+    tokens[original] = {.sum = score.global, .local_past = score.past, .local_current = score.current};
+  };
+  const SharedEntries* table = cache.shared_entries(layer, kv_head);
+  std::size_t at = 0;  // entries of later segments are not among ours
+  for (std::size_t i = 0; table != nullptr && i < table->size(); ++i) {
+    if (table->original[i] < before) add(table->original[i], about.table.at(at++));
+  }
+  for (const WindowToken& token : about.window) add(token.original, token.score);
+  return tokens;
 }
 
 std::int64_t SharedEntryMerging::bytes_metadata() const {
@@ -217,9 +232,10 @@ std::int64_t SharedEntryMerging::bytes_metadata() const {
   return bytes;
 }
 
-std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging* previous, const SegmentCompressor& compressor,
-                                                        KvCache& cache, std::vector<std::int64_t> caps) {
+std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* previous, const SegmentCompressor& compressor, KvCache& cache,
+                                                        std::vector<std::int64_t> caps) {
   const Composition& parts = compressor.recipe().composition();
+  const SharingRule& rule = *parts.reducer->sharing();
   const std::int32_t first_new = compressor.segment().first_original;
   const PinnedTokens pinned(compressor.segment().pinned);
   const KvShape& shape = cache.shape();
@@ -227,17 +243,10 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     for (std::int64_t kv_head = 0; kv_head < shape.kv_heads; ++kv_head) {
       // What earlier turns gave every token that was no candidate now.
-      std::map<std::int32_t, TokenScore> before;
+      FollowedTokens before;
       const SegmentInfo& candidates = compressor.candidates(layer, kv_head).info;
       const SharedEntries* table = cache.shared_entries(layer, kv_head);
-      if (previous != nullptr && !compressor.whole_cache()) {
-        const Head& old = previous->head(layer, kv_head);
-        std::size_t at = 0;
-        for (std::size_t i = 0; table != nullptr && i < table->size(); ++i) {
-          if (table->original[i] < first_new) before[table->original[i]] = old.table.at(at++);
-        }
-        for (const auto& token : old.window) before[token.original] = token.score;
-      }
+      if (previous != nullptr && !compressor.whole_cache()) before = previous->retained_attention(cache, layer, kv_head, first_new);
       // And this segment's rows: old tokens in the order in which its attention met them, the table's before the direct slots'.
       SegmentCompressor::Accumulated all, last;
       if (compressor.has_accumulated()) {
@@ -254,7 +263,8 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging
           score.past = last.sums[static_cast<std::size_t>(row)];
           return score;
         }
-        if (const auto found = before.find(original); found != before.end()) score = found->second;
+        if (const auto found = before.find(original); found != before.end())
+          score = {found->second.sum, found->second.local_past, found->second.local_current};
         if (!all.past_sums.empty()) {
           score.global += all.past_sums[met];
           score.past = last.past_sums[met];
@@ -270,7 +280,7 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging
         if (table->slot[i] == SharedEntries::kZero && table->original[i] < first_new && !compressor.whole_cache()) {
           // A masked token got nothing from this segment, whatever its place in the statistics holds.
           const auto found = before.find(table->original[i]);
-          score.global = found != before.end() ? found->second.global : 0.0F;
+          score.global = found != before.end() ? found->second.sum : 0.0F;
           score.past = 0.0F;
         }
         head.table.push_back(score);
@@ -282,12 +292,12 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging
       }
       std::sort(head.window.begin(), head.window.end(), [](const auto& a, const auto& b) { return a.original < b.original; });
       if (caps[static_cast<std::size_t>(layer)] != DecodePolicy::kNoCap) {
-        while (head.unpinned() > parts.protection.window) SharedEntryMerging::close_oldest(cache, layer, kv_head, head, parts.reduction);
+        while (head.unpinned() > parts.protection.window) SharedEntryMerging::close_oldest(cache, layer, kv_head, head, rule);
       }
       heads.push_back(std::move(head));
     }
   }
-  return std::make_unique<SharedEntryMerging>(parts.protection.window, parts.reduction, std::move(caps), shape.kv_heads, std::move(heads));
+  return std::make_unique<SharedEntryMerging>(parts.protection.window, rule, std::move(caps), shape.kv_heads, std::move(heads));
 }
 
 }  // namespace winnow

@@ -11,7 +11,7 @@
 
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
-#include "engine/recipes/composition.h"
+#include "engine/recipes/reducers/shared_entries.h"
 
 namespace winnow {
 
@@ -40,21 +40,22 @@ class SharedEntryMerging : public DecodePolicy {
 
   // caps: slots per kv head, at least two more than window and pins, or kNoCap: scores are followed, nothing is shared. heads: [layers *
   // kv_heads].
-  SharedEntryMerging(std::int64_t window, const Reduction& reduction, std::vector<std::int64_t> caps, std::int64_t kv_heads,
+  SharedEntryMerging(std::int64_t window, const SharingRule& rule, std::vector<std::int64_t> caps, std::int64_t kv_heads,
                      std::vector<Head> heads);
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<SharedEntryMerging>(*this); }
   bool wants_probabilities() const override { return true; }
   void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
+  bool removes() const override { return caps_.front() != kNoCap; }
+  FollowedTokens retained_attention(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::int32_t before) const override;
   std::int64_t bytes_metadata() const override;
 
-  const std::vector<std::int64_t>& caps() const { return caps_; }
   const Head& head(std::int64_t layer, std::int64_t kv_head) const {
     return heads_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head));
   }
 
   // The window's oldest token that is not pinned leaves it: its slot holds a direction from now on.
-  static void close_oldest(KvCache& cache, std::int64_t layer, std::int64_t kv_head, Head& head, const Reduction& reduction);
+  static void close_oldest(KvCache& cache, std::int64_t layer, std::int64_t kv_head, Head& head, const SharingRule& rule);
 
  private:
   void follow(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::span<const float> probabilities, Head& head) const;
@@ -62,7 +63,7 @@ class SharedEntryMerging : public DecodePolicy {
   void shorten(KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::int64_t limit, Head& head) const;
 
   std::int64_t window_;
-  Reduction reduction_;
+  SharingRule rule_;
   std::vector<std::int64_t> caps_;
   std::int64_t kv_heads_;
   std::vector<Head> heads_;
@@ -70,7 +71,7 @@ class SharedEntryMerging : public DecodePolicy {
 
 // The policy for the answer after a segment: scores from the statistics of its prefill and from what `previous` had gathered; direct slots
 // before the window become slots to share. Called by next_decode_policy().
-std::unique_ptr<DecodePolicy> next_shared_entry_merging(const SharedEntryMerging* previous, const SegmentCompressor& compressor,
-                                                        KvCache& cache, std::vector<std::int64_t> caps);
+std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* previous, const SegmentCompressor& compressor, KvCache& cache,
+                                                        std::vector<std::int64_t> caps);
 
 }  // namespace winnow

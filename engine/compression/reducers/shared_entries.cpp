@@ -22,7 +22,7 @@ at::Tensor unit(const at::Tensor& vectors) {
 
 }  // namespace
 
-SharedRows share_rows(const Reduction& reduction, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
+SharedRows share_rows(const SharingRule& rule, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
                       std::span<const std::int32_t> centers, std::span<const float> rank, std::span<const float> weight) {
   const std::int64_t n = keys.size(0);
   std::vector<std::int32_t> center_rows;
@@ -39,7 +39,7 @@ SharedRows share_rows(const Reduction& reduction, const at::Tensor& keys, const 
     competing.push_back(rank[static_cast<std::size_t>(row)]);
   }
   const std::int64_t sharing =
-      std::min<std::int64_t>(round_half_up((reduction.magnification - 1.0) * static_cast<double>(kept.size())), std::ssize(others));
+      std::min<std::int64_t>(round_half_up((rule.magnification - 1.0) * static_cast<double>(kept.size())), std::ssize(others));
   std::vector<std::int32_t> merged;
   for (const std::int32_t index : select_rows(competing, sharing, {})) merged.push_back(others[static_cast<std::size_t>(index)]);
 
@@ -57,7 +57,7 @@ SharedRows share_rows(const Reduction& reduction, const at::Tensor& keys, const 
     best = best.to(at::kCPU).contiguous();
     target = target.to(at::kCPU).contiguous();
     for (std::int64_t i = 0; i < best.numel(); ++i) {
-      const bool similar = best.const_data_ptr<float>()[i] >= static_cast<float>(reduction.least_similarity);
+      const bool similar = best.const_data_ptr<float>()[i] >= static_cast<float>(rule.least_similarity);
       targets.push_back(similar ? static_cast<std::int32_t>(target.const_data_ptr<std::int64_t>()[i]) : SharedEntries::kZero);
     }
   }

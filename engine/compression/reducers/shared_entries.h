@@ -1,6 +1,6 @@
 // Which tokens share which kept slot, and what the slot then holds (EMS, arXiv 2412.08521, section 3.2). Pure functions on one kv head.
 //
-// Used by compression_event.h and decode/shared_entry_merging.h. Similarity of two tokens: cosine of keys times cosine of values. A slot
+// Used by slot_sharing.h and decode/shared_entry_merging.h. Similarity of two tokens: cosine of keys times cosine of values. A slot
 // holds the mean of its tokens' key directions (not brought back to length one) and values, weighed by their global-local scores.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/recipes/composition.h"
+#include "engine/recipes/reducers/shared_entries.h"
 
 namespace winnow {
 
@@ -27,7 +27,7 @@ struct SharedRows {
 // window of last rows, pinned rows) stay direct. rank: per row, which of the
 // others come next (higher first, ties to the smaller row): as many as (magnification - 1) times the number of kept rows share a slot or
 // are masked, the rest is dropped. weight: per row.
-SharedRows share_rows(const Reduction& reduction, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
+SharedRows share_rows(const SharingRule& rule, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> kept,
                       std::span<const std::int32_t> centers, std::span<const float> rank, std::span<const float> weight);
 
 // Cosine of keys times cosine of values of every row with one; cosine = dot / max(|a| |b|, 1e-12). fp32 [rows].

@@ -10,10 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "engine/recipes/refusal.h"
 #include "engine/recipes/segment_info.h"
 #include "engine/recipes/statistics/layer_statistics.h"
 
 namespace winnow {
+
+struct Composition;
 
 // What an allocator found in a layer; what the numbers are is said by measure_names().
 using LayerMeasure = std::vector<double>;
@@ -32,6 +35,8 @@ class Allocator {
   virtual ~Allocator() = default;
   // Short and stable: recipes name it.
   virtual std::string name() const = 0;
+  // Whether the rest of a composition leaves it room; nothing: it does.
+  virtual std::optional<Refusal> fits(const Composition&) const { return std::nullopt; }
   // Nothing: the weights are known before the prefill, so a layer may be compressed as soon as its own prefill ends.
   virtual StatisticsNeeds needs() const { return {}; }
   // What is really needed of this segment: needs(), or less.

@@ -3,8 +3,14 @@
 #include <algorithm>
 
 #include "engine/recipes/allocators/softmax_weights.h"
+#include "engine/recipes/composition.h"
 
 namespace winnow {
+
+std::optional<Refusal> CrossModalAllocator::fits(const Composition& parts) const {
+  if (parts.scope != Scope::kVisual) return std::nullopt;
+  return Refusal{"scope", "cross-modal entropy shares slots among all tokens; it does not fit scope visual"};
+}
 
 StatisticsNeeds CrossModalAllocator::needs() const {
   StatisticsNeed entropy;

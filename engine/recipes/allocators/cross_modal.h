@@ -12,6 +12,7 @@ class CrossModalAllocator : public Allocator {
 
   CrossModalAllocator(Entropy entropy, CrossModalNeed cross_modal) : entropy_(entropy), cross_modal_(cross_modal) {}
   std::string name() const override { return "cross-modal-entropy"; }
+  std::optional<Refusal> fits(const Composition& parts) const override;
   StatisticsNeeds needs() const override;
   StatisticsNeeds needs_for(const SegmentInfo& segment) const override;
   LayerMeasure measure(const LayerStatistics& statistics, const SegmentInfo& segment) const override;

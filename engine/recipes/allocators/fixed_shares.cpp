@@ -3,7 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/recipes/allocators/prefix_mass.h"
+
 namespace winnow {
+
+std::optional<Refusal> FixedSharesAllocator::fits(const Composition& parts) const {
+  if (shares_.empty()) {
+    return Refusal{"shares",
+                   "this model has no measured shares of its layers (prefixkv_shares in winnow.json); give them as the option "
+                   "shares=0.5:0.3:..."};
+  }
+  return fits_shares_of_mass(name(), parts);
+}
 
 std::vector<double> FixedSharesAllocator::weights(std::span<const LayerMeasure> measured) const {
   if (shares_.empty()) return std::vector<double>(measured.size(), 1.0);

@@ -13,7 +13,7 @@ class FixedSharesAllocator : public Allocator {
   // shares: one per layer of the profiled model, positive; empty: not measured, which a recipe refuses.
   explicit FixedSharesAllocator(std::vector<double> shares) : shares_(std::move(shares)) {}
   std::string name() const override { return "fixed-shares"; }
-  bool measured() const { return !shares_.empty(); }
+  std::optional<Refusal> fits(const Composition& parts) const override;
   std::vector<double> weights(std::span<const LayerMeasure> measured) const override;
 
  private:

@@ -7,6 +7,8 @@
 #include <queue>
 #include <tuple>
 
+#include "engine/recipes/composition.h"
+
 namespace winnow {
 
 namespace {
@@ -15,6 +17,15 @@ namespace {
 double rounded(double mass) { return std::round(mass * 1e12) * 1e-12; }
 
 }  // namespace
+
+std::optional<Refusal> fits_shares_of_mass(const std::string& name, const Composition& parts) {
+  if (!parts.scorer->sums_attention())
+    return Refusal{"allocator", name + " needs a score made of column sums; " + parts.scorer->name() + " is not"};
+  if (parts.phase == MethodPhase::kDecode) return Refusal{"allocator", name + " is made for one event; this method evicts while decoding"};
+  return std::nullopt;
+}
+
+std::optional<Refusal> PrefixMassAllocator::fits(const Composition& parts) const { return fits_shares_of_mass(name(), parts); }
 
 LayerMeasure cumulative_mass(std::span<const float> scores) {
   std::vector<double> sorted;

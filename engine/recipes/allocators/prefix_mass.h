@@ -14,11 +14,15 @@ namespace winnow {
 class PrefixMassAllocator : public Allocator {
  public:
   std::string name() const override { return "prefix-mass"; }
+  std::optional<Refusal> fits(const Composition& parts) const override;
   StatisticsNeeds needs() const override;
   LayerMeasure measure(const LayerStatistics& statistics, const SegmentInfo& segment) const override;  // cumulative mass, n + 1 numbers
   std::vector<double> weights(std::span<const LayerMeasure> measured) const override { return std::vector<double>(measured.size(), 1.0); }
   std::optional<std::vector<std::int64_t>> budgets(std::span<const LayerMeasure> measured, const BudgetBounds& bounds) const override;
 };
+
+// For allocators that share out slots by attention mass (name: theirs): one event, and scores that are parts of that mass.
+std::optional<Refusal> fits_shares_of_mass(const std::string& name, const Composition& parts);
 
 // Cumulative mass of scores sorted descending, normalised: entry k is the share of the best k. Negative and non-finite scores count as 0.
 LayerMeasure cumulative_mass(std::span<const float> scores);

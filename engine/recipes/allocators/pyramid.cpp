@@ -4,8 +4,19 @@
 #include <numeric>
 
 #include "engine/recipes/budget.h"
+#include "engine/recipes/composition.h"
 
 namespace winnow {
+
+std::optional<Refusal> PyramidAllocator::fits(const Composition& parts) const {
+  if (parts.scope == Scope::kVisual) {
+    if (parts.protection.window > 0) return Refusal{"scope", "the pyramid's window lies outside the visual tokens"};
+    return std::nullopt;
+  }
+  if (!parts.scorer->observes_from_a_window())
+    return Refusal{"allocator", "a pyramid is made around an observation window; take the scorer window-votes"};
+  return std::nullopt;
+}
 
 std::optional<std::vector<std::int64_t>> PyramidAllocator::budgets(std::span<const LayerMeasure> measured,
                                                                    const BudgetBounds& bounds) const {

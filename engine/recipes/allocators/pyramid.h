@@ -14,6 +14,7 @@ class PyramidAllocator : public Allocator {
  public:
   PyramidAllocator(std::int64_t window, double beta) : window_(window), beta_(beta) {}
   std::string name() const override { return "pyramid"; }
+  std::optional<Refusal> fits(const Composition& parts) const override;
   std::vector<double> weights(std::span<const LayerMeasure> measured) const override { return std::vector<double>(measured.size(), 1.0); }
   std::optional<std::vector<std::int64_t>> budgets(std::span<const LayerMeasure> measured, const BudgetBounds& bounds) const override;
 

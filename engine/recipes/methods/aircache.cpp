@@ -3,6 +3,7 @@
 #include "engine/recipes/allocators/pyramid.h"
 #include "engine/recipes/allocators/strength_skew.h"
 #include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/reducers/average.h"
 #include "engine/recipes/scorers/elite.h"
 
 namespace winnow {
@@ -46,8 +47,8 @@ Composition aircache(OptionReader& options) {
   composition.scorer = std::make_unique<EliteScorer>(elite);
   composition.scope = Scope::kVisual;
   composition.granularity = Granularity::kLayer;
-  composition.reduction.merge_fraction = options.real("merge_fraction", 0.0, 0.0, 1.0);
-  if (composition.reduction.merge_fraction > 0.0) composition.reduction.kind = Reduction::Kind::kAverage;
+  const double merge_fraction = options.real("merge_fraction", 0.0, 0.0, 1.0);
+  if (merge_fraction > 0.0) composition.reducer = std::make_shared<AverageReducer>(merge_fraction);
   return composition;
 }
 

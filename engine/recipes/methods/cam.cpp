@@ -1,6 +1,7 @@
 #include "engine/recipes/methods/cam.h"
 
 #include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/reducers/value_push.h"
 #include "engine/recipes/scorers/accumulated.h"
 #include "engine/recipes/scorers/recency.h"
 
@@ -9,7 +10,7 @@ namespace winnow {
 namespace {
 
 Composition pushing(const char* method, bool expected, OptionReader& options) {
-  using Reference = Reduction::PushReference;
+  using Reference = ValuePushReducer::Reference;
   Composition composition;
   composition.method = method;
   composition.allocator = std::make_unique<UniformAllocator>();
@@ -23,11 +24,12 @@ Composition pushing(const char* method, bool expected, OptionReader& options) {
     composition.protection.recent_share = options.real("recent_share", 0.5, 0.0, 1.0);
     composition.decode.victim = DecodeRule::Victim::kLeastAttention;
   }
-  composition.reduction.kind = Reduction::Kind::kValuePush;
-  composition.reduction.push_window = options.whole("window", 16, 1, 4096);
-  composition.reduction.push_expected = expected;
-  composition.reduction.push_reference = options.choice<Reference>("reference", {{"mean", Reference::kMean}, {"max", Reference::kMaximum}});
-  composition.reduction.seed = options.seed();
+  ValuePushReducer::Options push;
+  push.window = options.whole("window", 16, 1, 4096);
+  push.expected = expected;
+  push.reference = options.choice<Reference>("reference", {{"mean", Reference::kMean}, {"max", Reference::kMaximum}});
+  push.seed = options.seed();
+  composition.reducer = std::make_shared<ValuePushReducer>(push);
   return composition;
 }
 

@@ -1,23 +1,24 @@
 #include "engine/recipes/methods/d2o.h"
 
 #include "engine/recipes/allocators/inverse_variance.h"
+#include "engine/recipes/reducers/gated.h"
 #include "engine/recipes/scorers/accumulated.h"
 
 namespace winnow {
 
 Composition d2o(OptionReader& options) {
   using Norm = InverseVarianceAllocator::Norm;
-  using ThresholdScope = Reduction::ThresholdScope;
+  using ThresholdScope = GatedReducer::ThresholdScope;
+  using Weights = GatedReducer::Weights;
   Composition composition;
   composition.method = "d2o";
   composition.allocator = std::make_unique<InverseVarianceAllocator>(
       options.choice<Norm>("var_norm", {{"head_minmax", Norm::kHeadMinMax}, {"raw", Norm::kRaw}, {"layer_minmax", Norm::kLayerMinMax}}));
   composition.scorer = std::make_unique<AccumulatedScorer>();
-  composition.reduction.kind = Reduction::Kind::kGated;
-  composition.reduction.threshold_decay = options.real("beta", 0.7, 0.0, 1.0);
-  composition.reduction.threshold_scope =
-      options.choice<ThresholdScope>("tau_scope", {{"head", ThresholdScope::kHead}, {"layer", ThresholdScope::kLayer}});
-  composition.reduction.gated_as_weighted = options.choice<bool>("merge", {{"exponential", false}, {"weighted", true}});
+  const double decay = options.real("beta", 0.7, 0.0, 1.0);
+  const auto scope = options.choice<ThresholdScope>("tau_scope", {{"head", ThresholdScope::kHead}, {"layer", ThresholdScope::kLayer}});
+  const auto weights = options.choice<Weights>("merge", {{"exponential", Weights::kExponential}, {"weighted", Weights::kCosine}});
+  composition.reducer = std::make_shared<GatedReducer>(decay, scope, weights);
   composition.protection.sinks = options.whole("sinks", 4, 0, 1024);
   composition.protection.recent_share = options.real("recent_share", 0.25, 0.0, 1.0);
   composition.skip_outer_layers = options.flag("skip_layers", false);

@@ -1,6 +1,7 @@
 #include "engine/recipes/methods/elastic_cache.h"
 
 #include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/reducers/nearest_index.h"
 #include "engine/recipes/scorers/accumulated.h"
 
 namespace winnow {
@@ -12,9 +13,8 @@ Composition elastic_cache(OptionReader& options) {
   composition.scorer = std::make_unique<AccumulatedScorer>();
   composition.granularity = Granularity::kLayer;
   composition.protection.sinks = options.whole("first", 1, 0, 1024);
-  composition.reduction.kind =
-      options.choice<Reduction::Kind>("merge", {{"on", Reduction::Kind::kNearestIndex}, {"off", Reduction::Kind::kDrop}});
-  composition.reduction.fixed_first = composition.protection.sinks;
+  if (options.choice<bool>("merge", {{"on", true}, {"off", false}}))
+    composition.reducer = std::make_shared<NearestIndexReducer>(composition.protection.sinks);
   composition.phase = MethodPhase::kRatioDecode;
   composition.decode.victim = DecodeRule::Victim::kFixedDistance;
   composition.decode.distance = options.whole("distance", -25, -4096, -1);

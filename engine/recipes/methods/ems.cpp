@@ -1,26 +1,37 @@
 #include "engine/recipes/methods/ems.h"
 
 #include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/reducers/shared_entries.h"
 #include "engine/recipes/scorers/global_local.h"
 
 namespace winnow {
 
-Composition ems(OptionReader& options) {
+namespace {
+
+Composition sharing(const char* method, bool no_position, OptionReader& options) {
+  using Rotation = SharedEntries::Rotation;
   const std::int64_t window = options.whole("window", 32, 1, 4096);
   Composition composition;
-  composition.method = "ems";
+  composition.method = method;
   composition.allocator = std::make_unique<UniformAllocator>();
   composition.scorer = std::make_unique<GlobalLocalScorer>(window, options.odd("kernel", 7, 255));
   composition.protection.window = window;
   composition.phase = MethodPhase::kDecode;
   composition.decode.accumulates = true;
   composition.decode.local_rows = window;
-  composition.reduction.kind = Reduction::Kind::kSharedEntries;
-  composition.reduction.magnification = options.real("magnification", 4.0, 1.0, 64.0);
-  composition.reduction.least_similarity = options.real("tau", 0.6, -1.0, 1.0);
-  composition.reduction.zero_counts = options.choice<bool>("zero_mode", {{"masked", false}, {"literal", true}});
+  SharingRule rule;
+  rule.magnification = options.real("magnification", 4.0, 1.0, 64.0);
+  rule.least_similarity = options.real("tau", 0.6, -1.0, 1.0);
+  rule.zero_counts = options.choice<bool>("zero_mode", {{"masked", false}, {"literal", true}});
+  if (no_position) rule.rotation = options.choice<Rotation>("rotation", {{"rank", Rotation::kByRank}, {"original", Rotation::kByOriginal}});
+  composition.reducer = std::make_shared<SharedEntriesReducer>(rule);
   return composition;
 }
+
+}  // namespace
+
+Composition ems(OptionReader& options) { return sharing("ems", false, options); }
+Composition ems_no_position(OptionReader& options) { return sharing("ems-no-position", true, options); }
 
 MethodInfo ems_info() {
   MethodInfo info;
@@ -32,14 +43,6 @@ MethodInfo ems_info() {
   info.merges = true;
   info.needs = {"column sums of all rows", "column sums of the last rows", "decode rows"};
   return info;
-}
-
-Composition ems_no_position(OptionReader& options) {
-  using Rotation = SharedEntries::Rotation;
-  Composition composition = ems(options);
-  composition.method = "ems-no-position";
-  composition.reduction.rotation = options.choice<Rotation>("rotation", {{"rank", Rotation::kByRank}, {"original", Rotation::kByOriginal}});
-  return composition;
 }
 
 MethodInfo ems_no_position_info() {

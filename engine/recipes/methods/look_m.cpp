@@ -1,18 +1,21 @@
 #include "engine/recipes/methods/look_m.h"
 
 #include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/reducers/average.h"
+#include "engine/recipes/reducers/pivot.h"
+#include "engine/recipes/reducers/weighted.h"
 #include "engine/recipes/scorers/text_prior.h"
 
 namespace winnow {
 
 namespace {
 
-Composition merging(const char* method, Reduction::Kind kind, OptionReader& options) {
+Composition merging(const char* method, std::shared_ptr<const Reducer> reducer, OptionReader& options) {
   Composition composition;
   composition.method = method;
   composition.allocator = std::make_unique<UniformAllocator>();
   composition.scorer = std::make_unique<TextPriorScorer>();
-  composition.reduction.kind = kind;
+  composition.reducer = std::move(reducer);
   composition.protection.recent_share = options.real("recent_share", 0.5, 0.0, 1.0);
   composition.protection.all_text = options.choice<bool>("text_policy", {{"boost", false}, {"hard", true}});
   return composition;
@@ -31,12 +34,12 @@ MethodInfo described(const char* name, const char* title) {
 
 }  // namespace
 
-Composition look_m(OptionReader& options) { return merging("look-m", Reduction::Kind::kPivot, options); }
-Composition look_m_average(OptionReader& options) { return merging("look-m-average", Reduction::Kind::kAverage, options); }
+Composition look_m(OptionReader& options) { return merging("look-m", std::make_shared<PivotReducer>(), options); }
+Composition look_m_average(OptionReader& options) { return merging("look-m-average", std::make_shared<AverageReducer>(), options); }
 
 Composition look_m_weighted(OptionReader& options) {
-  Composition composition = merging("look-m-weighted", Reduction::Kind::kWeighted, options);
-  composition.reduction.mean_gate = options.choice<bool>("merge_gate", {{"none", false}, {"mean", true}});
+  Composition composition = merging("look-m-weighted", nullptr, options);
+  composition.reducer = std::make_shared<WeightedReducer>(options.choice<bool>("merge_gate", {{"none", false}, {"mean", true}}));
   return composition;
 }
 

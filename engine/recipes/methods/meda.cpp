@@ -1,6 +1,8 @@
 #include "engine/recipes/methods/meda.h"
 
 #include "engine/recipes/allocators/cross_modal.h"
+#include "engine/recipes/reducers/average.h"
+#include "engine/recipes/reducers/pivot.h"
 #include "engine/recipes/scorers/text_prior.h"
 
 namespace winnow {
@@ -17,8 +19,9 @@ Composition meda(OptionReader& options) {
   composition.method = "meda";
   composition.allocator = std::make_unique<CrossModalAllocator>(kind == Kind::kFull ? Entropy::kFullAttention : Entropy::kCrossModal, need);
   composition.scorer = std::make_unique<TextPriorScorer>();
-  composition.reduction.kind = options.choice<Reduction::Kind>(
-      "merge", {{"average", Reduction::Kind::kAverage}, {"pivot", Reduction::Kind::kPivot}, {"drop", Reduction::Kind::kDrop}});
+  composition.reducer = options.choice<std::shared_ptr<const Reducer>>("merge", {{"average", std::make_shared<AverageReducer>()},
+                                                                                 {"pivot", std::make_shared<PivotReducer>()},
+                                                                                 {"drop", std::make_shared<DropReducer>()}});
   composition.protection.recent_share = options.real("recent_share", 0.5, 0.0, 1.0);
   composition.protection.all_text = options.choice<bool>("text_policy", {{"boost", false}, {"hard", true}});
   composition.min_fraction = 0.01;

@@ -13,6 +13,7 @@ class AccumulatedScorer : public Scorer {
   StatisticsNeeds needs() const override;
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
   bool follows_decode() const override { return !per_row_; }
+  bool sums_attention() const override { return true; }
 
  private:
   GroupReduce reduce_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/recipes/composition.h"
+
 namespace winnow {
 
 std::vector<float> global_local(std::span<const float> global, std::span<const float> local) {
@@ -15,6 +17,11 @@ std::vector<float> global_local(std::span<const float> global, std::span<const f
   std::vector<float> scores(global.size());
   for (std::size_t i = 0; i < global.size(); ++i) scores[i] = std::max(static_cast<float>(global[i] * ratio), local[i]);
   return scores;
+}
+
+std::optional<Refusal> GlobalLocalScorer::fits(const Composition& parts) const {
+  if (parts.phase != MethodPhase::kDecode || parts.reducer->sharing() != nullptr) return std::nullopt;
+  return Refusal{"scorer", "global-local follows each token only where slots are shared (reducer shared-entries)"};
 }
 
 StatisticsNeeds GlobalLocalScorer::needs() const {

@@ -20,6 +20,7 @@ class GlobalLocalScorer : public Scorer {
   // kernel: odd; 1 pools nothing.
   GlobalLocalScorer(std::int64_t local_rows, std::int64_t kernel) : local_rows_(local_rows), kernel_(kernel) {}
   std::string name() const override { return "global-local"; }
+  std::optional<Refusal> fits(const Composition& parts) const override;
   StatisticsNeeds needs() const override;
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
   bool follows_decode() const override { return true; }

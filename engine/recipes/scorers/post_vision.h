@@ -11,6 +11,7 @@ class PostVisionScorer : public Scorer {
   std::string name() const override { return "post-vision"; }
   StatisticsNeeds needs() const override;
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+  bool sums_attention() const override { return true; }
 
  private:
   RowRule rows_;

@@ -6,16 +6,21 @@
 #include <optional>
 #include <string>
 
+#include "engine/recipes/refusal.h"
 #include "engine/recipes/segment_info.h"
 #include "engine/recipes/statistics/layer_statistics.h"
 
 namespace winnow {
+
+struct Composition;
 
 class Scorer {
  public:
   virtual ~Scorer() = default;
   // Short and stable: recipes name it.
   virtual std::string name() const = 0;
+  // Whether the rest of a composition leaves it room; nothing: it does.
+  virtual std::optional<Refusal> fits(const Composition&) const { return std::nullopt; }
   virtual StatisticsNeeds needs() const { return {}; }
   // Scores for kv_heads heads, or for one that stands for all heads of the layer. Values that are not finite rank last.
   virtual HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const = 0;
@@ -23,6 +28,10 @@ class Scorer {
   virtual HeadScores protection_score(const LayerStatistics&, const SegmentInfo&) const { return {}; }
   // Whether the score of a slot can be kept up to date while decoding (phase decode).
   virtual bool follows_decode() const { return false; }
+  // A score is a sum (or a mean) of attention that the token got, and nothing else: scores of a layer are shares of its attention mass.
+  virtual bool sums_attention() const { return false; }
+  // Only the last rows of a segment judge, which stay themselves: an observation window.
+  virtual bool observes_from_a_window() const { return false; }
 };
 
 }  // namespace winnow

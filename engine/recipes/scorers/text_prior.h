@@ -11,6 +11,7 @@ class TextPriorScorer : public Scorer {
   std::string name() const override { return "text-prior"; }
   StatisticsNeeds needs() const override;
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+  bool sums_attention() const override { return true; }
 };
 
 }  // namespace winnow

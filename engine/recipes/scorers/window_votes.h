@@ -16,6 +16,8 @@ class WindowVotesScorer : public Scorer {
   std::string name() const override { return "window-votes"; }
   StatisticsNeeds needs() const override;
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+  bool sums_attention() const override { return true; }
+  bool observes_from_a_window() const override { return true; }
 
  private:
   RowRule rows() const;

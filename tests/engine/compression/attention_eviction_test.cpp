@@ -66,7 +66,7 @@ AttentionEviction policy_of(const std::string& method, std::vector<std::int64_t>
                             const std::map<std::string, std::string>& options = {}) {
   const Composition parts = composition_of(method, options);
   const std::size_t heads = caps.size() * static_cast<std::size_t>(kv_heads);
-  return AttentionEviction(std::move(caps), parts.protection, parts.decode, parts.reduction, kv_heads, std::vector<SlotAttention>(heads));
+  return AttentionEviction(std::move(caps), parts, kv_heads, std::vector<SlotAttention>(heads));
 }
 
 class CapsHold : public ::testing::TestWithParam<const char*> {};
@@ -133,7 +133,7 @@ TEST(AttentionEviction, H2oExample) {
   slots.sum = {3.190251F, 1.882753F, 0.116662F, 0.118546F};
   slots.rows = {8, 7, 2, 1};
   const Composition parts = composition_of("h2o");
-  AttentionEviction policy({4}, parts.protection, parts.decode, parts.reduction, 1, {slots});
+  AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
   policy.after_layer(cache, 0, {{{0.40F, 0.25F, 0.05F, 0.10F, 0.20F}}}, state);
   EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 1, 7, 8}));
@@ -143,6 +143,27 @@ TEST(AttentionEviction, H2oExample) {
   EXPECT_NEAR(sums[1], 2.132753, 1e-5);
   EXPECT_NEAR(sums[7], 0.218546, 1e-5);
   EXPECT_NEAR(sums[8], 0.200000, 1e-5);
+}
+
+// The same after slots have changed places, and with a later segment's slots behind them.
+TEST(AttentionEviction, TellsWhatEarlierTokensGotByTheirNumbers) {
+  KvCache cache(shape_of(1, 1, 2));
+  cache.append(0, at::zeros({1, 5, 2}), at::zeros({1, 5, 2}), Rows{0, 1, 6, 7, 8});
+  SlotAttention slots;
+  slots.sum = {3.0F, 2.0F, 0.125F, 0.25F};
+  slots.rows = {8, 7, 2, 1};
+  AttentionEviction policy({4}, composition_of("h2o"), 1, {slots});
+  MergeState state;
+  policy.after_layer(cache, 0, {{{0.5F, 0.25F, 0.0F, 0.25F, 0.125F}}}, state);  // 6 leaves, 8 takes its slot
+  cache.append(0, at::zeros({1, 2, 2}), at::zeros({1, 2, 2}), Rows{9, 10});
+  const FollowedTokens known = policy.retained_attention(cache, 0, 0, 9);
+  std::map<std::int32_t, std::pair<float, std::int32_t>> found;
+  for (const auto& [token, about] : known) found[token] = {about.sum, about.rows};
+  EXPECT_EQ(found,
+            (std::map<std::int32_t, std::pair<float, std::int32_t>>{{0, {3.5F, 9}}, {1, {2.25F, 8}}, {7, {0.5F, 2}}, {8, {0.125F, 1}}}));
+  EXPECT_FALSE(policy.retained_attention(cache, 0, 0, 8).contains(8));
+  EXPECT_TRUE(policy.removes());
+  EXPECT_FALSE(AttentionEviction({DecodePolicy::kNoCap}, composition_of("h2o"), 1, {slots}).removes());
 }
 
 // D2O: slot 3 is the least attended; its cosines to the kept keys are 0.750789, 0.813868, 0.983860, so the threshold moves to 0.936719 and
@@ -158,7 +179,7 @@ TEST(AttentionEviction, D2oExample) {
   slots.sum = {1.0F, 1.0F, 1.0F, 0.0F};
   slots.rows = {4, 3, 2, 1};
   Composition parts = composition_of("d2o", {{"sinks", "0"}});
-  AttentionEviction policy({4}, parts.protection, parts.decode, parts.reduction, 1, {slots});
+  AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
   state.threshold(cache.shape(), 0, 0) = 0.826724;
   policy.after_layer(cache, 0, {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
@@ -182,7 +203,7 @@ TEST(AttentionEviction, D2oDropsWhatIsNotSimilarEnough) {
   slots.sum = {1.0F, 1.0F, 1.0F, 0.0F};
   slots.rows = {4, 3, 2, 1};
   Composition parts = composition_of("d2o", {{"sinks", "0"}});
-  AttentionEviction policy({4}, parts.protection, parts.decode, parts.reduction, 1, {slots});
+  AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
   state.threshold(cache.shape(), 0, 0) = 0.936719;
   policy.after_layer(cache, 0, {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
@@ -202,7 +223,7 @@ TEST(AttentionEviction, CamPushesByTheChosenReference) {
     slots.sum = {0.7F, 0.2F, 0.4F, 0.3F};
     slots.rows = {4, 3, 2, 1};
     const Composition parts = composition_of("cam-expected", {{"sinks", "1"}, {"reference", reference}});
-    AttentionEviction policy({4}, parts.protection, parts.decode, parts.reduction, 1, {slots});
+    AttentionEviction policy({4}, parts, 1, {slots});
     MergeState state;
     policy.after_layer(cache, 0, {{{0.2F, 0.1F, 0.1F, 0.1F, 0.3F}}}, state);  // sums 0.9, 0.3, 0.5, 0.4, 0.3
     std::map<std::int32_t, double> left;

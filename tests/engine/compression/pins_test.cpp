@@ -175,8 +175,8 @@ TEST_P(PinnedPreset, KeepsPinsAtTwoPercentThroughAnswersAndTurns) {
   conversation.expect_pins_kept("after the second event");
   conversation.decode(300);
   conversation.expect_pins_kept("after 300 tokens more");
-  const Reduction::Kind kind = conversation.recipe().composition().reduction.kind;
-  if (kind == Reduction::Kind::kDrop || kind == Reduction::Kind::kSharedEntries) conversation.expect_pins_untouched();
+  const Reducer& reducer = *conversation.recipe().composition().reducer;
+  if (!reducer.merges() || reducer.sharing() != nullptr) conversation.expect_pins_untouched();
 }
 
 // More pins than slots, over absolute budgets too: the budget is raised to what they need, and says so.
@@ -418,7 +418,7 @@ TEST(PinnedDecode, TheLeastAttendedThatIsNotPinnedLeaves) {
   const Rows tokens = {1, 3};
   const auto& parts = testing::composition_of("h2o");
   SlotAttention attention{{.4F, .0F, .3F, .1F}, {}, {4, 3, 2, 1}};
-  AttentionEviction policy({4}, parts.protection, parts.decode, parts.reduction, 1, {attention}, PinnedTokens(tokens));
+  AttentionEviction policy({4}, parts, 1, {attention}, PinnedTokens(tokens));
   policy.after_layer(cache, 0, {{{.1F, .1F, .1F, .1F, .6F}}}, state);
   EXPECT_EQ(tokens_of(cache), (Rows{0, 1, 3, 4})) << "2 has more than both pins";
 }

@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/compression/compression_event.h"
 #include "engine/recipes/allocators/uniform.h"
+#include "engine/recipes/reducers/nearest_index.h"
 #include "engine/recipes/scorers/recency.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
@@ -273,7 +274,7 @@ TEST(ApplyPlan, RemembersWhoTookOthersInOverSegments) {
   Composition recency;
   recency.allocator = std::make_unique<UniformAllocator>();
   recency.scorer = std::make_unique<RecencyScorer>();
-  recency.reduction.kind = Reduction::Kind::kNearestIndex;
+  recency.reducer = std::make_shared<NearestIndexReducer>();
   const Recipe recipe = Recipe::from_parts(share(0.5), std::move(recency));
   MergeState state;
   std::int32_t next = 0;

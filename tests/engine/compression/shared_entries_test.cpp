@@ -52,16 +52,15 @@ Rows numbers(std::int32_t first, std::int32_t count) {
 class EmsFixture : public ::testing::Test {
  protected:
   EmsFixture() {
-    reduction.kind = Reduction::Kind::kSharedEntries;
-    reduction.magnification = 1.5;
-    reduction.least_similarity = 0.6;
+    rule.magnification = 1.5;
+    rule.least_similarity = 0.6;
     keys = at::tensor({2., 0., 1.8, .6, 1., 1., -1., .5, 0., 1., .5, -1., .2, 1.2, 1., -.5, .8, .4}).to(at::kFloat).view({9, 2});
     values = at::tensor({1., 0., .9, .1, 1., -1., 0., 1., 0., 2., 2., 2., .1, 1.5, 1., 1., -1., 1.}).to(at::kFloat).view({9, 2});
     weight = global_local(global, local);
     kept = select_rows(weight, 4, Rows{6, 7});
   }
 
-  SharedRows event() const { return share_rows(reduction, keys.narrow(0, 0, 8), values.narrow(0, 0, 8), kept, Rows{0, 1}, weight, weight); }
+  SharedRows event() const { return share_rows(rule, keys.narrow(0, 0, 8), values.narrow(0, 0, 8), kept, Rows{0, 1}, weight, weight); }
 
   // The cache after the event, and the decode policy over it.
   KvCache cache_after_event() const {
@@ -80,12 +79,12 @@ class EmsFixture : public ::testing::Test {
     SharedEntryMerging::Head head;
     for (const std::size_t token : {0, 1, 2, 4}) head.table.push_back({global[token], local[token], 0.0F});
     for (const std::size_t token : {6, 7}) head.window.push_back({static_cast<std::int32_t>(token), {global[token], local[token], 0.0F}});
-    return SharedEntryMerging(2, reduction, {4}, 1, {head});
+    return SharedEntryMerging(2, rule, {4}, 1, {head});
   }
 
   const std::vector<float> global = {3.0F, 1.2F, .9F, .4F, 1.0F, .6F, .5F, .4F};
   const std::vector<float> local = {.5F, .3F, .1F, .1F, .4F, .2F, .25F, .15F};
-  Reduction reduction;
+  SharingRule rule;
   at::Tensor keys, values;
   std::vector<float> weight;
   Rows kept;
@@ -281,8 +280,8 @@ INSTANTIATE_TEST_SUITE_P(AllRotations, SharedAttention,
 TEST(SharedEntryMerging, HoldsItsLimitsOverTenThousandTokens) {
   constexpr std::int64_t kCap = 12;
   constexpr std::int64_t kWindow = 4;
-  Reduction reduction = testing::composition_of("ems").reduction;
-  SharedEntryMerging merging(kWindow, reduction, {kCap}, 2, std::vector<SharedEntryMerging::Head>(2));
+  const std::shared_ptr<const Reducer> sharing = testing::composition_of("ems").reducer;
+  SharedEntryMerging merging(kWindow, *sharing->sharing(), {kCap}, 2, std::vector<SharedEntryMerging::Head>(2));
   KvCache cache(shape_of(2, 8, 10000.0));
   at::manual_seed(3);
   MergeState state;

@@ -9,6 +9,7 @@
 #include "engine/recipes/allocators/uniform.h"
 #include "engine/recipes/method_info.h"
 #include "engine/recipes/methods/registry.h"
+#include "engine/recipes/reducers/registry.h"
 #include "tests/engine/compression/named_composition.h"
 
 namespace winnow {
@@ -134,7 +135,7 @@ TEST(Recipe, TakesPartsFromOtherMethods) {
   EXPECT_EQ(recipe.composition().allocator->name(), "cross-modal-entropy");
   EXPECT_EQ(recipe.composition().scorer->name(), "window-votes");
   EXPECT_EQ(recipe.composition().protection.window, 32);  // the window belongs to the score
-  EXPECT_EQ(recipe.composition().reduction.kind, Reduction::Kind::kAverage);
+  EXPECT_EQ(recipe.composition().reducer->name(), "average");
   EXPECT_EQ(recipe.composition().granularity, Granularity::kLayer);
   EXPECT_EQ(Recipe::from_spec(mixed("snapkv", "sparsity", "", "")).composition().allocator->name(), "sparsity");
 }
@@ -151,6 +152,41 @@ TEST(Recipe, RefusesMixturesThatCannotWork) {
   EXPECT_EQ(subject(mixed("full", "meda", "", "")), "method");
   EXPECT_EQ(subject(mixed("vl-cache", "nothing", "", "")), "allocator");
   EXPECT_EQ(subject(mixed("vl-cache", "", "", "", "images")), "scope");
+}
+
+// Every part says itself what it does not fit with.
+TEST(Recipe, PartsSayWhatTheyDoNotFitWith) {
+  const auto refused = [](const char* method, const std::function<void(Composition&)>& change) {
+    Composition composition = testing::composition_of(method);
+    change(composition);
+    const auto refusal = composition.reducer->fits(composition);
+    return refusal ? refusal->setting : "";
+  };
+  const auto nothing = [](Composition&) {};
+  EXPECT_EQ(refused("ems", nothing), "");
+  EXPECT_EQ(refused("ems", [](Composition& parts) { parts.phase = MethodPhase::kOnce; }), "method");
+  EXPECT_EQ(refused("ems", [](Composition& parts) { parts.decode.local_rows = 0; }), "reducer");
+  EXPECT_EQ(refused("ems", [](Composition& parts) { parts.granularity = Granularity::kLayer; }), "granularity");
+  EXPECT_EQ(refused("ems", [](Composition& parts) { parts.scope = Scope::kVisual; }), "scope");
+  EXPECT_EQ(refused("ems", [](Composition& parts) { parts.protection.window = 0; }), "window");
+  EXPECT_EQ(refused("cam", nothing), "");
+  EXPECT_EQ(refused("elastic-cache", nothing), "");
+  EXPECT_EQ(refused("elastic-cache", [](Composition& parts) { parts.phase = MethodPhase::kDecode; }), "reducer");
+}
+
+TEST(Recipe, EveryReducerIsKnownByItsOwnName) {
+  std::vector<std::string> names;
+  for (const std::shared_ptr<const Reducer>& reducer : all_reducers(0)) {
+    RecipeSpec spec = mixed("ems", "", "", reducer->name().c_str());
+    if (reducer->sharing() == nullptr) spec.scorer = "h2o";
+    if (recipe_problem(spec)) spec = mixed("elastic-cache", "", "", reducer->name().c_str());  // at the event only
+    EXPECT_EQ(Recipe::from_spec(spec).composition().reducer->name(), reducer->name());
+    names.push_back(reducer->name());
+  }
+  EXPECT_EQ(names.size(), 8U);
+  const Error unknown = refusal([&] { Recipe::from_spec(mixed("h2o", "", "", "nobody")); });
+  EXPECT_EQ(unknown.subject, "reducer");
+  for (const std::string& name : names) EXPECT_NE(unknown.reason.find(name), std::string::npos) << name;
 }
 
 TEST(Recipe, AProfileMustHaveBeenMeasured) {
@@ -218,7 +254,7 @@ TEST(MethodList, DescribesEveryRegisteredMethod) {
     const bool uses_views = !Recipe::from_spec(spec).needs().empty() || composition.pruning.has_value();
     EXPECT_TRUE(uses_views || !methods[i].query_aware) << entry.name;
     EXPECT_EQ(methods[i].needs.empty(), !uses_views) << entry.name;
-    EXPECT_EQ(methods[i].merges, composition.reduction.kind != Reduction::Kind::kDrop) << entry.name;
+    EXPECT_EQ(methods[i].merges, composition.reducer->merges()) << entry.name;
   }
 }
 

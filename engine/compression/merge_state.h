@@ -1,0 +1,30 @@
+// What merging remembers from event to event and from token to token. Belongs to a conversation and is copied with it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/kv_cache/kv_cache.h"
+
+namespace winnow {
+
+// A kept token and how many others events have merged into its slot.
+struct MergedInto {
+  std::int32_t original = 0;
+  std::int32_t tokens = 0;
+
+  friend bool operator==(const MergedInto&, const MergedInto&) = default;
+};
+
+struct MergeState {
+  // What the reducer remembers per layer and kv head (Reducer::next_threshold); NaN as long as nothing has left. Empty: none yet.
+  std::vector<double> thresholds;
+  // Per layer and kv head, ascending by original index, without zeros: what events merged. What decode-phase methods merge later is not
+  // counted. Empty: no event has merged anything.
+  std::vector<std::vector<MergedInto>> merged;
+
+  double& threshold(const KvShape& shape, std::int64_t layer, std::int64_t kv_head);
+  std::vector<MergedInto>& merged_into(const KvShape& shape, std::int64_t layer, std::int64_t kv_head);
+};
+
+}  // namespace winnow

@@ -1,0 +1,28 @@
+// Shared slots at an event: which tokens share, computed from the cache as it was, and the look-up tables written after it was compacted.
+//
+// Used by compression_event.h for recipes whose reducer shares. The arithmetic is shared_entries.h.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/compression/reducers/shared_entries.h"
+#include "engine/compression/segment_compressor.h"
+#include "engine/kv_cache/kv_cache.h"
+
+namespace winnow {
+
+// Per kv head.
+struct SharedLayer {
+  std::vector<SharedRows> rows;
+  std::vector<std::vector<std::int32_t>> centers;  // indices into the plan's kept rows: all before the window but the pinned ones
+};
+
+// The kept slots before the window are shared with the next best tokens.
+SharedLayer share_layer(const KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, const LayerPlan& plan);
+
+// Counts as apply_plan() returns them.
+std::vector<std::vector<std::int32_t>> write_shared(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer,
+                                                    const LayerPlan& plan, const SharedLayer& shared);
+
+}  // namespace winnow

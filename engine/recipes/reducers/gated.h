@@ -1,0 +1,30 @@
+// Slots whose cosine with the nearest kept key reaches a moving threshold are merged with exponential weights, the others are dropped
+// (D2O, arXiv 2406.13035, equations 7-9). The released code weighs by the cosine itself, and keeps one threshold per layer.
+#pragma once
+
+#include "engine/recipes/reducers/joining.h"
+
+namespace winnow {
+
+class GatedReducer : public SimilarityReducer {
+ public:
+  enum class Weights : int { kExponential = 1, kCosine = 2 };
+  enum class ThresholdScope : int { kHead = 1, kLayer = 2 };
+
+  // decay: weight of the current mean cosine in the moving threshold.
+  explicit GatedReducer(double decay = 0.7, ThresholdScope scope = ThresholdScope::kHead, Weights weights = Weights::kExponential)
+      : decay_(decay), scope_(scope), weights_(weights) {}
+  std::string name() const override { return "gated"; }
+  std::optional<double> next_threshold(double previous, double cosine_of_head, double cosine_of_layer) const override;
+
+ private:
+  void admit(std::vector<MergePair>& pairs, double threshold) const override;
+  Merging::Scale alone() const override;
+  double take_in(Merging::Scale& target, float cosine) const override;
+
+  double decay_;
+  ThresholdScope scope_;
+  Weights weights_;
+};
+
+}  // namespace winnow
