@@ -23,10 +23,11 @@ function(winnow_library)
   add_library(winnow::${A_NAME} ALIAS ${target})
 endfunction()
 
-# winnow_test(NAME engine_text_test SOURCES x_test.cpp DEPS winnow::engine_text [LABELS cpu] [TORCH] [TIMEOUT 300] [ENV A=B])
-#   One GoogleTest program = one CTest entry. Tests read files relative to source_folder() (tests/support/source_folder.h).
+# winnow_test(NAME engine_text_test SOURCES x_test.cpp DEPS winnow::engine_text [LABELS cpu] [TORCH] [THREADS] [ENV A=B])
+#   One GoogleTest program = one CTest entry. Tests read files relative to source_folder() (tests/support/source_folder.h), and run beside
+#   each other: libtorch on one thread each, except with THREADS, for tests whose claim is about threads or about the programs as they are.
 function(winnow_test)
-  cmake_parse_arguments(A "TORCH" "NAME;TIMEOUT" "SOURCES;DEPS;LABELS;ENV" ${ARGN})
+  cmake_parse_arguments(A "TORCH;THREADS" "NAME" "SOURCES;DEPS;LABELS;ENV" ${ARGN})
   if(NOT WINNOW_TESTS)
     return()
   endif()
@@ -40,16 +41,19 @@ function(winnow_test)
   if(NOT A_LABELS)
     set(A_LABELS cpu)
   endif()
-  if(NOT A_TIMEOUT)
-    set(A_TIMEOUT 300)
-  endif()
   # The same test on every machine: without the plug-in `--device auto` is the CPU.
   if(NOT gpu IN_LIST A_LABELS)
     list(APPEND A_ENV "WINNOW_CUDA_PLUGIN=none")
   endif()
+  if(NOT A_THREADS)
+    list(APPEND A_ENV "OMP_NUM_THREADS=1")
+  endif()
   add_test(NAME ${A_NAME} COMMAND ${A_NAME})
-  set_tests_properties(${A_NAME} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT} ENVIRONMENT "${A_ENV}")
-  set_property(GLOBAL APPEND PROPERTY WINNOW_TEST_SOURCES ${A_SOURCES})
+  # The time limit is for what hangs, on a machine that is busy with other things. What takes longest begins first.
+  set_tests_properties(${A_NAME} PROPERTIES LABELS "${A_LABELS}" TIMEOUT 1200 ENVIRONMENT "${A_ENV}")
+  if(slow IN_LIST A_LABELS)
+    set_tests_properties(${A_NAME} PROPERTIES COST 100)
+  endif()
 endfunction()
 
 # ATen/ATen.h costs 6 s per translation unit; it is precompiled once and reused by every target that includes torch.

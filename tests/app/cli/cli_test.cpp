@@ -1,4 +1,4 @@
-// The terminal program on the demo model: documented JSON, export, exit codes. What it answers is the evaluation's business, not this
+// Commands on the demo model: documented JSON, export, mixtures, samples. What it answers is the evaluation's business, not this
 // test's.
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/weights/safetensors.h"
-#include "program_run.h"
+#include "tests/app/cli/command_run.h"
 
 namespace winnow::testing {
 namespace {
@@ -18,20 +18,9 @@ using nlohmann::json;
 
 std::string sample_video() { return shell_quoted(demo("samples/ten-seconds.mp4")); }
 
-TEST(Cli, WrongUsageIsTwo) {
-  const ScratchFolder scratch;
-  EXPECT_EQ(run_cli(scratch, "").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, "ask").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, "ask --retention 0 hello").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, "ask --retention 1.5 hello").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, "ask --method no-such hello").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, "ask --frames 3 --every 2 --video x hello").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, "--help").exit_code, 0);
-}
-
 TEST(Cli, MethodsListsEveryPresetWithItsParts) {
   const ScratchFolder scratch;
-  const ProgramRun run = run_cli(scratch, "methods --json");
+  const ProgramRun run = run_command(scratch, "methods --json");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json methods = json::parse(run.out);
   std::vector<std::string> names;
@@ -72,16 +61,17 @@ TEST(Cli, PartsAndOptionsOfMethodsCanBeMixed) {
   const ScratchFolder scratch;
   const std::string ask =
       "ask --json --frames 16 --retention 0.3 --max-tokens 8 --video " + sample_video() + " 'What is the first shape?' ";
-  const ProgramRun mixed = run_cli(scratch, ask + "--method vl-cache --allocator meda --reducer average --method-option recent_share=0.2");
+  const ProgramRun mixed =
+      run_command(scratch, ask + "--method vl-cache --allocator meda --reducer average --method-option recent_share=0.2");
   ASSERT_EQ(mixed.exit_code, 0) << mixed.err;
   const json answer = json::parse(mixed.out);
   EXPECT_NEAR(answer["achieved_retention"].get<double>(), 0.3, 0.01);
   for (const json& layer : answer["layers"]) EXPECT_GT(layer["why"]["entropy"].get<double>(), 0.0) << "MEDA's allocator says why";
-  const ProgramRun impossible = run_cli(scratch, ask + "--method h2o --scorer snapkv");
+  const ProgramRun impossible = run_command(scratch, ask + "--method h2o --scorer snapkv");
   EXPECT_EQ(impossible.exit_code, 2);
   EXPECT_NE(impossible.err.find("window-votes cannot"), std::string::npos) << impossible.err;
-  EXPECT_EQ(run_cli(scratch, ask + "--method vl-cache --method-option nothing=1").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, ask + "--method vl-cache --method-option nothing").exit_code, 2);
+  EXPECT_EQ(run_command(scratch, ask + "--method vl-cache --method-option nothing=1").exit_code, 2);
+  EXPECT_EQ(run_command(scratch, ask + "--method vl-cache --method-option nothing").exit_code, 2);
 }
 
 TEST(Cli, ARecipeFileIsTheSameAsItsOptionsAndOptionsBesideItCount) {
@@ -90,7 +80,7 @@ TEST(Cli, ARecipeFileIsTheSameAsItsOptionsAndOptionsBesideItCount) {
       "options": {"recent_share": 0.2}, "parts": {"allocator": "meda", "reducer": "average"}, "seed": 4})");
   const std::string question = " --json --frames 16 --max-tokens 8 --video " + sample_video() + " 'What is the first shape?'";
   const auto layers = [&](const std::string& arguments) {
-    const ProgramRun run = run_cli(scratch, "ask " + arguments + question);
+    const ProgramRun run = run_command(scratch, "ask " + arguments + question);
     EXPECT_EQ(run.exit_code, 0) << run.err;
     const json answer = json::parse(run.out);
     return json{answer["layers"], answer["seed"], answer["retention"]};
@@ -103,10 +93,10 @@ TEST(Cli, ARecipeFileIsTheSameAsItsOptionsAndOptionsBesideItCount) {
 
   write_file(scratch.file("wrong.json"),
              R"({"format": "winnow-recipe", "version": 1, "method": "vl-cache", "parts": {"allocater": "meda"}})");
-  const ProgramRun wrong = run_cli(scratch, "ask --recipe " + shell_quoted(scratch.file("wrong.json")) + question);
+  const ProgramRun wrong = run_command(scratch, "ask --recipe " + shell_quoted(scratch.file("wrong.json")) + question);
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_NE(wrong.err.find("wrong.json: parts.allocater is no part"), std::string::npos) << wrong.err;
-  const ProgramRun missing = run_cli(scratch, "ask --recipe " + shell_quoted(scratch.file("none.json")) + question);
+  const ProgramRun missing = run_command(scratch, "ask --recipe " + shell_quoted(scratch.file("none.json")) + question);
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_NE(missing.err.find("none.json"), std::string::npos) << missing.err;
 }
@@ -117,8 +107,8 @@ TEST(Cli, JsonHasTheDocumentedShapeForEveryMethod) {
        {"full",         "meda", "aircache", "vl-cache",  "d2o",    "ems",           "ems-no-position", "streaming-llm",
         "local-window", "h2o",  "snapkv",   "pyramidkv", "look-m", "elastic-cache", "prefixkv",        "prefixkv-profile",
         "cam",          "roco", "fastv",    "fastervlm", "ivtp",   "random"}) {
-    const ProgramRun run = run_cli(scratch, "ask --json --frames 16 --retention 0.5 --max-tokens 12 --seed 3 --method " +
-                                                std::string(method) + " --video " + sample_video() + " 'What is the first shape?'");
+    const ProgramRun run = run_command(scratch, "ask --json --frames 16 --retention 0.5 --max-tokens 12 --seed 3 --method " +
+                                                    std::string(method) + " --video " + sample_video() + " 'What is the first shape?'");
     ASSERT_EQ(run.exit_code, 0) << method << ": " << run.err;
     const json answer = json::parse(run.out);  // one object and nothing else
     for (const char* key : {"answer", "model", "device", "dtype", "method", "retention", "seed", "media", "tokens", "kv_bytes", "layers",
@@ -141,44 +131,18 @@ TEST(Cli, JsonHasTheDocumentedShapeForEveryMethod) {
   }
 }
 
-TEST(Cli, StreamsTheAnswerToStdoutAndFiguresToStderr) {
-  const ScratchFolder scratch;
-  const std::string arguments = "ask --frames 8 --max-tokens 12 --video " + sample_video() + " 'What is the first shape?'";
-  const ProgramRun text = run_cli(scratch, arguments);
-  ASSERT_EQ(text.exit_code, 0) << text.err;
-  const ProgramRun as_json = run_cli(scratch, arguments + " --json");
-  EXPECT_EQ(text.out, json::parse(as_json.out)["answer"].get<std::string>() + "\n");
-  EXPECT_NE(text.err.find("KV"), std::string::npos);
-}
-
 TEST(Cli, ABudgetBelowTheProtectedTokensIsNoted) {
   const ScratchFolder scratch;
   const std::string arguments =
       "ask --frames 8 --max-tokens 4 --method snapkv --budget 2 --video " + sample_video() + " 'What is the first shape?'";
-  EXPECT_EQ(json::parse(run_cli(scratch, arguments + " --json").out)["notes"], json({"raised_to_floor"}));
-  EXPECT_NE(run_cli(scratch, arguments).err.find("note: kept more than asked"), std::string::npos);
-}
-
-TEST(Cli, BatchSaysNothingButAnswers) {
-  const ScratchFolder scratch;
-  const json line = {{"video", demo("samples/ten-seconds.mp4").string()},
-                     {"frames", 4},
-                     {"questions", {"What is the first shape?", "Is there a red star?"}}};
-  write_file(scratch.file("questions.jsonl"), line.dump() + "\n\n" + line.dump() + "\n");
-  const ProgramRun run = run_cli(scratch, "batch --max-tokens 4 " + shell_quoted(scratch.file("questions.jsonl")));
-  ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(run.err, "");
-  std::istringstream lines(run.out);
-  std::string text;
-  int count = 0;
-  for (; std::getline(lines, text); ++count) EXPECT_EQ(json::parse(text)["answers"].size(), 2U);
-  EXPECT_EQ(count, 2);
+  EXPECT_EQ(json::parse(run_command(scratch, arguments + " --json").out)["notes"], json({"raised_to_floor"}));
+  EXPECT_NE(run_command(scratch, arguments).err.find("note: kept more than asked"), std::string::npos);
 }
 
 TEST(Cli, TimeRangeLimitsTheSampling) {
   const ScratchFolder scratch;
   const ProgramRun run =
-      run_cli(scratch, "ask --json --frames 6 --from 2 --to 5 --max-tokens 4 --video " + sample_video() + " 'What is the last shape?'");
+      run_command(scratch, "ask --json --frames 6 --from 2 --to 5 --max-tokens 4 --video " + sample_video() + " 'What is the last shape?'");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   for (const json& time : json::parse(run.out)["media"][0]["frames_s"]) {
     EXPECT_GE(time.get<double>(), 1.9);
@@ -190,8 +154,8 @@ TEST(Cli, ExportHoldsWhatWasAskedAndKept) {
   const ScratchFolder scratch;
   const std::filesystem::path file = scratch.file("run.safetensors");
   const ProgramRun run =
-      run_cli(scratch, "export --dtype fp32 --all-logits --frames 8 --method vl-cache --retention 0.3 --max-tokens 6 --video " +
-                           sample_video() + " --out " + shell_quoted(file) + " 'What is the first shape?'");
+      run_command(scratch, "export --dtype fp32 --all-logits --frames 8 --method vl-cache --retention 0.3 --max-tokens 6 --video " +
+                               sample_video() + " --out " + shell_quoted(file) + " 'What is the first shape?'");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const SafetensorsFile exported(file.string());
   const std::int64_t n = exported.tensor("input_ids").shape.at(0);
@@ -213,24 +177,12 @@ TEST(Cli, EverySampleIsAnswered) {
   for (const json& sample : samples) {
     const std::string file = sample["file"];
     const bool image = sample.value("kind", "video") == "image";
-    const ProgramRun run =
-        run_cli(scratch, std::string("ask --max-tokens 40 ") + (image ? "--image " : "--video ") + shell_quoted(demo("samples/" + file)) +
-                             " '" + sample["questions"][0]["question"].get<std::string>() + "'");
+    const ProgramRun run = run_command(scratch, std::string("ask --max-tokens 40 ") + (image ? "--image " : "--video ") +
+                                                    shell_quoted(demo("samples/" + file)) + " '" +
+                                                    sample["questions"][0]["question"].get<std::string>() + "'");
     EXPECT_EQ(run.exit_code, 0) << file << ": " << run.err;
     EXPECT_GT(run.out.size(), 2U) << file;
   }
-}
-
-TEST(Cli, ChatGoesOnAfterAnError) {
-  const ScratchFolder scratch;
-  write_file(scratch.file("script"), "/video " + demo("samples/ten-seconds.mp4").string() +
-                                         " 8\nWhat is the first shape?\n/nonsense\nIs there a red star?\n/quit\n");
-  ProgramRun run;
-  run.exit_code = shell(std::string("'") + WINNOW_CLI_PROGRAM + "' chat --max-tokens 8 <" + shell_quoted(scratch.file("script")) + " >" +
-                        shell_quoted(scratch.file("out")) + " 2>" + shell_quoted(scratch.file("err")));
-  run.out = file_text(scratch.file("out"));
-  EXPECT_EQ(run.exit_code, 0) << file_text(scratch.file("err"));
-  EXPECT_EQ(std::count(run.out.begin(), run.out.end(), '\n'), 2) << "two answers: " << run.out;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "program_run.h"
+#include "tests/app/cli/command_run.h"
 
 namespace winnow::testing {
 namespace {
@@ -59,7 +59,7 @@ TEST(CliCompare, EveryColumnSaysWhatAskSays) {
   const ScratchFolder scratch;
   const std::string media = "--frames 32 --video " + shell_quoted(demo("samples/ten-seconds.mp4"));
   const std::string question = "What things appear, in order?";
-  const ProgramRun run = run_cli(scratch, compare_line(media, question, 40));
+  const ProgramRun run = run_command(scratch, compare_line(media, question, 40));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json compared = json::parse(run.out);
   expect_one_prefill_whose_bytes_add_up(compared);
@@ -68,7 +68,7 @@ TEST(CliCompare, EveryColumnSaysWhatAskSays) {
     const std::string method = column["method"];
     SCOPED_TRACE(method);
     const ProgramRun asked =
-        run_cli(scratch, "ask --json --check --retention 0.1 --max-tokens 40 --method " + method + " " + media + " '" + question + "'");
+        run_command(scratch, "ask --json --check --retention 0.1 --max-tokens 40 --method " + method + " " + media + " '" + question + "'");
     ASSERT_EQ(asked.exit_code, 0) << asked.err;
     json alone = json::parse(asked.out);
     EXPECT_EQ(column["agreement"], alone["agreement"]);
@@ -98,7 +98,7 @@ TEST(CliCompare, OnePrefillOnEverySample) {
     const std::string file = sample["file"];
     SCOPED_TRACE(file);
     const std::string media = (sample.value("kind", "video") == "image" ? "--image " : "--video ") + shell_quoted(demo("samples/" + file));
-    const ProgramRun run = run_cli(scratch, compare_line(media, sample["questions"][0]["question"], 12));
+    const ProgramRun run = run_command(scratch, compare_line(media, sample["questions"][0]["question"], 12));
     ASSERT_EQ(run.exit_code, 0) << run.err;
     expect_one_prefill_whose_bytes_add_up(json::parse(run.out));
   }
@@ -110,9 +110,9 @@ TEST(CliCompare, TextHasAnswersAndATable) {
       "compare --frames 16 --max-tokens 12 --method full --method snapkv@0.2 --method snapkv --budget 30 --method-option window=8 "
       "--video " +
       shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What is the first shape?'";
-  const ProgramRun run = run_cli(scratch, line);
+  const ProgramRun run = run_command(scratch, line);
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  const json compared = json::parse(run_cli(scratch, line + " --json").out);
+  const json compared = json::parse(run_command(scratch, line + " --json").out);
   for (const json& column : compared["columns"]) EXPECT_NE(run.out.find(column["answer"].get<std::string>() + "\n"), std::string::npos);
   EXPECT_NE(run.out.find("\nsnapkv@30 slots"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("1 prefill"), std::string::npos) << run.out;
@@ -126,8 +126,8 @@ TEST(CliCompare, InterleavedSaysTheSame) {
   const std::string line =
       "compare --frames 16 --max-tokens 24 --method full --method h2o@0.1 --method ems@0.1 --method fastv@0.3 --video " +
       shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What things appear, in order?'";
-  json apart = json::parse(run_cli(scratch, line + " --json").out);
-  json together = json::parse(run_cli(scratch, line + " --json --interleaved").out);
+  json apart = json::parse(run_command(scratch, line + " --json").out);
+  json together = json::parse(run_command(scratch, line + " --json --interleaved").out);
   EXPECT_EQ(apart["order"], "one-after-another");
   EXPECT_EQ(together["order"], "interleaved");
   apart.erase("order");
@@ -141,7 +141,7 @@ TEST(CliCompare, InterleavedSaysTheSame) {
     }
   }
   EXPECT_EQ(apart, together);
-  const ProgramRun text = run_cli(scratch, line + " --interleaved");
+  const ProgramRun text = run_command(scratch, line + " --interleaved");
   ASSERT_EQ(text.exit_code, 0) << text.err;
   for (const json& column : apart["columns"])
     EXPECT_NE(text.out.find("\n" + column["answer"].get<std::string>() + "\n"), std::string::npos) << text.out;
@@ -149,17 +149,17 @@ TEST(CliCompare, InterleavedSaysTheSame) {
 
 TEST(CliCompare, WrongUsageIsTwo) {
   const ScratchFolder scratch;
-  EXPECT_EQ(run_cli(scratch, "compare hello").exit_code, 2) << "nothing to compare";
-  EXPECT_EQ(run_cli(scratch, "compare --method full").exit_code, 2) << "no question";
-  EXPECT_EQ(run_cli(scratch, "compare --method snapkv@0 hello").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, "compare --method snapkv@ hello").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, "compare --method snapkv@0.1x hello").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, "compare --method full@0.5 hello").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, "compare --method no-such@0.5 hello").exit_code, 2);
+  EXPECT_EQ(run_command(scratch, "compare hello").exit_code, 2) << "nothing to compare";
+  EXPECT_EQ(run_command(scratch, "compare --method full").exit_code, 2) << "no question";
+  EXPECT_EQ(run_command(scratch, "compare --method snapkv@0 hello").exit_code, 2);
+  EXPECT_EQ(run_command(scratch, "compare --method snapkv@ hello").exit_code, 2);
+  EXPECT_EQ(run_command(scratch, "compare --method snapkv@0.1x hello").exit_code, 2);
+  EXPECT_EQ(run_command(scratch, "compare --method full@0.5 hello").exit_code, 2);
+  EXPECT_EQ(run_command(scratch, "compare --method no-such@0.5 hello").exit_code, 2);
   std::string nine = "compare hello";
   for (int i = 0; i < 9; ++i) nine += " --method full";
-  EXPECT_EQ(run_cli(scratch, nine).exit_code, 2);
-  const ProgramRun option = run_cli(scratch, "compare --method full --method snapkv --method-option nothing=1 hello");
+  EXPECT_EQ(run_command(scratch, nine).exit_code, 2);
+  const ProgramRun option = run_command(scratch, "compare --method full --method snapkv --method-option nothing=1 hello");
   EXPECT_EQ(option.exit_code, 2);
   EXPECT_NE(option.err.find("nothing=1"), std::string::npos) << option.err;
 }
@@ -169,13 +169,13 @@ TEST(CliCheck, TellsWordsOnStderrAndLeavesTheAnswerAlone) {
   const std::string asked = " --frames 32 --max-tokens 40 --retention 0.05 --video " + shell_quoted(demo("samples/ten-seconds.mp4")) +
                             " 'What things appear, in order?'";
   const std::string line = "ask --method random" + asked;
-  const ProgramRun plain = run_cli(scratch, line);
-  const ProgramRun checked = run_cli(scratch, line + " --check");
+  const ProgramRun plain = run_command(scratch, line);
+  const ProgramRun checked = run_command(scratch, line + " --check");
   ASSERT_EQ(checked.exit_code, 0) << checked.err;
   EXPECT_EQ(checked.out, plain.out);
   EXPECT_NE(checked.err.find("the full cache would have chosen the same at"), std::string::npos) << checked.err;
   EXPECT_NE(checked.err.find("  word "), std::string::npos) << checked.err;
-  const json full = json::parse(run_cli(scratch, "ask --method full --check --json" + asked).out);
+  const json full = json::parse(run_command(scratch, "ask --method full --check --json" + asked).out);
   EXPECT_EQ(full["agreement"]["top1"], 1.0);
   EXPECT_EQ(full["agreement"]["mean_kl"], 0.0);
 }

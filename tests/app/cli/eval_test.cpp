@@ -1,81 +1,26 @@
-// `eval` on the demo model, as a person runs it.
+// `eval` on the demo model.
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
-#include "tests/app/cli/program_run.h"
+#include "tests/app/cli/command_run.h"
+#include "tests/app/cli/eval_questions.h"
 
 namespace winnow::testing {
 namespace {
 
 using nlohmann::json;
 
-// Six questions at 8 frames.
-std::string questions() {
-  std::string text;
-  for (const char* question : {"What is the first shape?", "What color is the circle?", "List everything in order.", "Is there a red star?",
-                               "What letter is on the card?", "How many crosses are there?"}) {
-    text += json({{"media", demo("samples/ten-seconds.mp4").string()},
-                  {"frames", 8},
-                  {"question", question},
-                  {"answers", {"The circle is orange."}},
-                  {"metric", "rouge-l"}})
-                .dump() +
-            "\n";
-  }
-  return text;
-}
-
-long lines_in(const std::string& path) {
-  const std::string text = file_text(path);
-  return std::count(text.begin(), text.end(), '\n');
-}
-
-const std::string kArguments = " --agreement --methods full,vl-cache,random --retentions 0.5 --seeds 0,1 --max-tokens 10 --data ";
-
-TEST(Eval, AKilledRunGoesOnToTheSameResults) {
-  const ScratchFolder scratch;
-  write_file(scratch.file("set.jsonl"), questions());
-  const std::string data = shell_quoted(scratch.file("set.jsonl"));
-  const ProgramRun whole = run_cli(scratch, "eval --out " + shell_quoted(scratch.file("whole")) + kArguments + data);
-  ASSERT_EQ(whole.exit_code, 0) << whole.err;
-  EXPECT_EQ(lines_in(scratch.file("whole/set.jsonl")), 1 + 6 * 5);
-
-  // Killed as soon as some answers are logged; every time a little later.
-  const std::string log = scratch.file("killed/set.jsonl");
-  const std::string command = std::string("'") + WINNOW_CLI_PROGRAM + "' eval --out " + shell_quoted(scratch.file("killed")) + kArguments +
-                              data + " >/dev/null 2>&1 </dev/null & echo $! >" + shell_quoted(scratch.file("pid"));
-  for (const long enough : {3L, 16L}) {
-    ASSERT_EQ(shell(command), 0);
-    const pid_t pid = std::stoi(file_text(scratch.file("pid")));
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(3);
-    while (lines_in(log) < enough && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    ::kill(pid, SIGKILL);
-    while (::kill(pid, 0) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    ASSERT_GE(lines_in(log), enough);
-    ASSERT_LT(lines_in(log), 1 + 6 * 5) << "was not killed half way";
-  }
-  const ProgramRun resumed = run_cli(scratch, "eval --out " + shell_quoted(scratch.file("killed")) + kArguments + data);
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_EQ(resumed.out, whole.out);
-  for (const char* name : {"set.jsonl", "set.json", "set.md", "set.csv"}) {
-    EXPECT_EQ(file_text(scratch.file(std::string("killed/") + name)), file_text(scratch.file(std::string("whole/") + name))) << name;
-  }
-}
-
 TEST(Eval, ScoresAndSharesAreThoseOfAsk) {
   const ScratchFolder scratch;
-  write_file(scratch.file("set.jsonl"), questions());
-  ASSERT_EQ(run_cli(scratch, "eval --limit 2 --methods vl-cache,snapkv --retentions 0.5 --out " + shell_quoted(scratch.file("results")) +
-                                 " --data " + shell_quoted(scratch.file("set.jsonl")))
+  write_file(scratch.file("set.jsonl"), eval_questions());
+  ASSERT_EQ(run_command(scratch, "eval --limit 2 --methods vl-cache,snapkv --retentions 0.5 --out " +
+                                     shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("set.jsonl")))
                 .exit_code,
             0);
-  const ProgramRun asked = run_cli(scratch, "ask --json --frames 8 --method vl-cache --retention 0.5 --video " +
-                                                shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What color is the circle?'");
+  const ProgramRun asked = run_command(scratch, "ask --json --frames 8 --method vl-cache --retention 0.5 --video " +
+                                                    shell_quoted(demo("samples/ten-seconds.mp4")) + " 'What color is the circle?'");
   const json answer = json::parse(asked.out);
   std::istringstream log(file_text(scratch.file("results/set.jsonl")));
   bool found = false;
@@ -95,19 +40,19 @@ TEST(Eval, ScoresAndSharesAreThoseOfAsk) {
 
 TEST(Eval, SavedRecipesStandInTheTable) {
   const ScratchFolder scratch;
-  write_file(scratch.file("set.jsonl"), questions());
+  write_file(scratch.file("set.jsonl"), eval_questions());
   write_file(scratch.file("mine.json"), R"({"format": "winnow-recipe", "version": 1, "name": "votes by sparsity", "method": "snapkv",
                                            "retention": 0.9, "parts": {"allocator": "sparsity"}})");
   const std::string arguments = "eval --limit 2 --methods full --retentions 0.5 --max-tokens 10 --out " +
                                 shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("set.jsonl")) + " --recipe ";
-  const ProgramRun run = run_cli(scratch, arguments + shell_quoted(scratch.file("mine.json")));
+  const ProgramRun run = run_command(scratch, arguments + shell_quoted(scratch.file("mine.json")));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json report = json::parse(file_text(scratch.file("results/set.json")));
   ASSERT_EQ(report["rows"].size(), 2U);
   EXPECT_EQ(report["rows"][1]["method"], "votes by sparsity");
   EXPECT_EQ(report["rows"][1]["requested_retention"], 0.5);
   EXPECT_EQ(report["rows"][1]["answers"], 2);
-  EXPECT_EQ(run_cli(scratch, arguments + shell_quoted(scratch.file("none.json"))).exit_code, 1);
+  EXPECT_EQ(run_command(scratch, arguments + shell_quoted(scratch.file("none.json"))).exit_code, 1);
 }
 
 TEST(Eval, ABenchmarksOwnFileStandsBesideThePaper) {
@@ -116,19 +61,19 @@ TEST(Eval, ABenchmarksOwnFileStandsBesideThePaper) {
   const std::string arguments = "eval --format chartqa --images " + shell_quoted(demo("samples")) +
                                 " --methods full,aircache --retentions 0.1 --out " + shell_quoted(scratch.file("results")) + " --data " +
                                 shell_quoted(scratch.file("val.json")) + " --paper ";
-  const ProgramRun run = run_cli(scratch, arguments + "aircache");
+  const ProgramRun run = run_command(scratch, arguments + "aircache");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.out.find("| full | 100.0 | LLaVA-OV-7B | 80.3 |"), std::string::npos) << run.out;
   EXPECT_EQ(run.out, file_text(scratch.file("results/val.md")) + "\n");
-  EXPECT_EQ(run_cli(scratch, arguments + "vl-cache").exit_code, 1) << "that paper has no ChartQA";
+  EXPECT_EQ(run_command(scratch, arguments + "vl-cache").exit_code, 1) << "that paper has no ChartQA";
 }
 
 TEST(Eval, FindsTheCardThatWasDrawn) {
   const ScratchFolder scratch;
-  const ProgramRun run = run_cli(scratch,
-                                 "eval --needle --needle-frames 16,32 --needle-depths 3 --needle-trials 2 --methods full,snapkv "
-                                 "--retentions 0.1 --max-tokens 10 --out " +
-                                     shell_quoted(scratch.file("results")));
+  const ProgramRun run = run_command(scratch,
+                                     "eval --needle --needle-frames 16,32 --needle-depths 3 --needle-trials 2 --methods full,snapkv "
+                                     "--retentions 0.1 --max-tokens 10 --out " +
+                                         shell_quoted(scratch.file("results")));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json report = json::parse(file_text(scratch.file("results/needle.json")));
   EXPECT_EQ(report["rows"][0]["items"], 12);
@@ -140,22 +85,22 @@ TEST(Eval, FindsTheCardThatWasDrawn) {
 TEST(Eval, RefusesWhatItCannotMeasure) {
   const ScratchFolder scratch;
   write_file(scratch.file("set.jsonl"),
-             questions() + "{\"media\": \"nothing.mp4\", \"question\": \"?\", \"answers\": \"x\", \"metric\": \"exact\"}\n");
+             eval_questions() + "{\"media\": \"nothing.mp4\", \"question\": \"?\", \"answers\": \"x\", \"metric\": \"exact\"}\n");
   const ProgramRun bad_line =
-      run_cli(scratch, "eval --out " + shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("set.jsonl")));
+      run_command(scratch, "eval --out " + shell_quoted(scratch.file("results")) + " --data " + shell_quoted(scratch.file("set.jsonl")));
   EXPECT_EQ(bad_line.exit_code, 1);
   EXPECT_NE(bad_line.err.find("set.jsonl:7"), std::string::npos) << bad_line.err;
-  EXPECT_EQ(run_cli(scratch, "eval").exit_code, 2);
-  EXPECT_EQ(run_cli(scratch, "eval --demo --methods no-such-method --out " + shell_quoted(scratch.file("results"))).exit_code, 1);
+  EXPECT_EQ(run_command(scratch, "eval").exit_code, 2);
+  EXPECT_EQ(run_command(scratch, "eval --demo --methods no-such-method --out " + shell_quoted(scratch.file("results"))).exit_code, 1);
 
   // A log of other questions is not gone on with.
-  write_file(scratch.file("set.jsonl"), questions());
+  write_file(scratch.file("set.jsonl"), eval_questions());
   const std::string arguments = "eval --methods full --limit 1 --max-tokens 2 --out " + shell_quoted(scratch.file("results")) + " --data " +
                                 shell_quoted(scratch.file("set.jsonl"));
-  ASSERT_EQ(run_cli(scratch, arguments).exit_code, 0);
+  ASSERT_EQ(run_command(scratch, arguments).exit_code, 0);
   const ProgramRun changed =
-      run_cli(scratch, "eval --methods full --limit 1 --max-tokens 3 --out " + shell_quoted(scratch.file("results")) + " --data " +
-                           shell_quoted(scratch.file("set.jsonl")));
+      run_command(scratch, "eval --methods full --limit 1 --max-tokens 3 --out " + shell_quoted(scratch.file("results")) + " --data " +
+                               shell_quoted(scratch.file("set.jsonl")));
   EXPECT_EQ(changed.exit_code, 1);
   EXPECT_NE(changed.err.find("belongs to another evaluation"), std::string::npos) << changed.err;
 }

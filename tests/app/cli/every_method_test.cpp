@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "program_run.h"
+#include "tests/app/cli/command_run.h"
 
 namespace winnow::testing {
 namespace {
@@ -23,7 +23,7 @@ struct Preset {
 };
 
 std::vector<Preset> presets(const ScratchFolder& scratch) {
-  const ProgramRun run = run_cli(scratch, "methods --json");
+  const ProgramRun run = run_command(scratch, "methods --json");
   EXPECT_EQ(run.exit_code, 0) << run.err;
   std::vector<Preset> presets;
   for (const json& method : json::parse(run.out)) {
@@ -92,7 +92,7 @@ TEST(CliEveryMethod, AnswersOnEverySample) {
           line += " --method " + all[i].name + (all[i].name == "full" ? "" : "@" + std::to_string(retention));
         }
         SCOPED_TRACE(::testing::Message() << file << " at " << retention);
-        const ProgramRun run = run_cli(scratch, line + " '" + longest_question(sample)["question"].get<std::string>() + "'");
+        const ProgramRun run = run_command(scratch, line + " '" + longest_question(sample)["question"].get<std::string>() + "'");
         ASSERT_EQ(run.exit_code, 0) << run.err;
         const json columns = json::parse(run.out)["columns"];
         ASSERT_EQ(columns.size(), count);

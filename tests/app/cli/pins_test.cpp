@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/weights/safetensors.h"
-#include "program_run.h"
+#include "tests/app/cli/command_run.h"
 
 namespace winnow::testing {
 namespace {
@@ -23,7 +23,7 @@ std::string video(const char* name = "ten-seconds") {
 
 std::vector<std::string> methods(const ScratchFolder& scratch) {
   std::vector<std::string> names;
-  for (const json& method : json::parse(run_cli(scratch, "methods --json").out)) names.push_back(method.at("name"));
+  for (const json& method : json::parse(run_command(scratch, "methods --json").out)) names.push_back(method.at("name"));
   return names;
 }
 
@@ -38,7 +38,7 @@ TEST(CliPins, AFrameStaysInEveryLayerOfEveryMethodAtTwoPercent) {
   const ScratchFolder scratch;
   const std::string common =
       " --frames " + std::to_string(kFrames) + " --retention 0.02 --max-tokens 4" + video() + "'What is the first shape?'";
-  const json sampled = json::parse(run_cli(scratch, "ask --json --method full" + common).out);
+  const json sampled = json::parse(run_command(scratch, "ask --json --method full" + common).out);
   const std::vector<double> times = sampled["media"][0]["frames_s"];
   ASSERT_EQ(times.size(), static_cast<std::size_t>(kFrames));
   const int frame = 5;
@@ -49,7 +49,7 @@ TEST(CliPins, AFrameStaysInEveryLayerOfEveryMethodAtTwoPercent) {
   ASSERT_GE(names.size(), 25U);
   for (const std::string& method : names) {
     const std::string out = scratch.file(method + ".safetensors");
-    const ProgramRun run = run_cli(scratch, "export --out " + shell_quoted(out) + pin + " --method " + method + common);
+    const ProgramRun run = run_command(scratch, "export --out " + shell_quoted(out) + pin + " --method " + method + common);
     ASSERT_EQ(run.exit_code, 0) << method << ": " << run.err;
     EXPECT_NE(run.err.find("pinned: " + std::to_string(per_frame) + " tokens"), std::string::npos) << method << ": " << run.err;
     const SafetensorsFile file(out);
@@ -90,17 +90,18 @@ TEST(CliPins, AFrameStaysInEveryLayerOfEveryMethodAtTwoPercent) {
 TEST(CliPins, AreSaidAsNumbersAndInWords) {
   const ScratchFolder scratch;
   const std::string common = " --frames 8 --max-tokens 4 --method snapkv --retention 0.3" + video() + "'What is the first shape?'";
-  const json nothing = json::parse(run_cli(scratch, "ask --json" + common).out);
+  const json nothing = json::parse(run_command(scratch, "ask --json" + common).out);
   EXPECT_EQ(nothing["pinned"], 0);
-  const json all = json::parse(run_cli(scratch, "ask --json --pin 1" + common).out);
+  const json all = json::parse(run_command(scratch, "ask --json --pin 1" + common).out);
   EXPECT_EQ(all["pinned"], all["tokens"]["visual"].get<int>() - 1) << "all frames";
   EXPECT_EQ(all["notes"], json({"pins_above_budget"}));
   EXPECT_GT(all["achieved_retention"].get<double>(), 0.8);
-  const ProgramRun words = run_cli(scratch, "ask --pin 1:0-100" + common);
+  const ProgramRun words = run_command(scratch, "ask --pin 1:0-100" + common);
   EXPECT_NE(words.err.find("note: kept more than asked: what is pinned alone needs more"), std::string::npos) << words.err;
-  const json columns = json::parse(run_cli(scratch, "compare --json --pin 1 --method full --method h2o@0.1" +
-                                                        std::string(" --frames 8 --max-tokens 4") + video() + "'What is the first shape?'")
-                                       .out)["columns"];
+  const json columns =
+      json::parse(run_command(scratch, "compare --json --pin 1 --method full --method h2o@0.1" + std::string(" --frames 8 --max-tokens 4") +
+                                           video() + "'What is the first shape?'")
+                      .out)["columns"];
   for (const json& column : columns) EXPECT_EQ(column["pinned"], all["pinned"]);
 }
 
@@ -111,8 +112,8 @@ TEST(CliPins, OfAnImageKeepAllOfIt) {
     if (entry.path().extension() == ".png" || entry.path().extension() == ".jpg") image = entry.path();
   }
   ASSERT_FALSE(image.empty());
-  const ProgramRun run =
-      run_cli(scratch, "ask --json --max-tokens 4 --method h2o --retention 0.1 --pin 1 --image " + shell_quoted(image) + " 'What is it?'");
+  const ProgramRun run = run_command(
+      scratch, "ask --json --max-tokens 4 --method h2o --retention 0.1 --pin 1 --image " + shell_quoted(image) + " 'What is it?'");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json answer = json::parse(run.out);
   EXPECT_EQ(answer["pinned"], answer["tokens"]["visual"]);
@@ -123,11 +124,11 @@ TEST(CliPins, ThatMakeNoSenseAreRefused) {
   const ScratchFolder scratch;
   const std::string ask = "ask --frames 4 --max-tokens 4 ";
   for (const char* wrong : {"nonsense", "5-", "-5", "7-5", "0", "1:", ":1-2", "1:2", "1-2-3", "nan-2"}) {
-    const ProgramRun run = run_cli(scratch, ask + "--pin " + wrong + video() + "'Which?'");
+    const ProgramRun run = run_command(scratch, ask + "--pin " + wrong + video() + "'Which?'");
     EXPECT_EQ(run.exit_code, 2) << wrong << ": " << run.err;
   }
   const auto refused = [&](const std::string& arguments, const std::string& sentence) {
-    const ProgramRun run = run_cli(scratch, ask + arguments + "'Which?'");
+    const ProgramRun run = run_command(scratch, ask + arguments + "'Which?'");
     EXPECT_EQ(run.exit_code, 1) << arguments;
     EXPECT_NE(run.err.find(sentence), std::string::npos) << run.err;
   };
@@ -135,22 +136,6 @@ TEST(CliPins, ThatMakeNoSenseAreRefused) {
   refused("--pin 2" + video(), "number 2 is pinned, but the conversation has one image or video");
   refused("--pin 1-2" + video() + video(), "there are several videos; say of which: --pin 1:1-2");
   refused("--pin 1-2 ", "there is no video that these seconds could be of");
-}
-
-TEST(CliPins, AChatReadsEarlierMediaAgainWhenTheirPinsChange) {
-  const ScratchFolder scratch;
-  const std::string sample = demo("samples/ten-seconds.mp4").string();
-  write_file(scratch.file("lines"),
-             "/video " + sample + " 8\nWhat is the first shape?\nAnd then?\n/figures\n/pin 0-3\nAnd now?\n/figures\n/pin oops\n/quit\n");
-  const int code = shell(std::string("'") + WINNOW_CLI_PROGRAM + "' chat --max-tokens 4 --method h2o --retention 0.2 <" +
-                         shell_quoted(scratch.file("lines")) + " >/dev/null 2>" + shell_quoted(scratch.file("err")));
-  EXPECT_EQ(code, 0);
-  const std::string said = file_text(scratch.file("err"));
-  const std::size_t first = said.find("(0 visual)");
-  ASSERT_NE(first, std::string::npos) << said;
-  EXPECT_NE(said.find("pinned: ", first), std::string::npos) << said;
-  EXPECT_EQ(said.find("(0 visual)", first + 1), std::string::npos) << "the video went through the model again: " << said;
-  EXPECT_NE(said.find("must be a range of seconds"), std::string::npos) << said;
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+// main() of tests that run commands in their own process: what winnow-cli's main settles before the first one.
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+
+#include "app/process/process_start.h"
+
+int main(int argc, char** argv) {
+  QCoreApplication application(argc, argv);
+  winnow::app::keepDecimalPoint();
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

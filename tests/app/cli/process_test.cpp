@@ -1,0 +1,80 @@
+// What only the program itself shows: exit codes, what goes to which stream, conversations that come through stdin.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "tests/app/cli/program_run.h"
+
+namespace winnow::testing {
+namespace {
+
+using nlohmann::json;
+
+std::string sample_video() { return shell_quoted(demo("samples/ten-seconds.mp4")); }
+
+TEST(Cli, WrongUsageIsTwo) {
+  const ScratchFolder scratch;
+  EXPECT_EQ(run_cli(scratch, "").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "ask").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "ask --retention 0 hello").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "ask --retention 1.5 hello").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "ask --method no-such hello").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "ask --frames 3 --every 2 --video x hello").exit_code, 2);
+  EXPECT_EQ(run_cli(scratch, "--help").exit_code, 0);
+}
+
+TEST(Cli, StreamsTheAnswerToStdoutAndFiguresToStderr) {
+  const ScratchFolder scratch;
+  const std::string arguments = "ask --frames 8 --max-tokens 12 --video " + sample_video() + " 'What is the first shape?'";
+  const ProgramRun text = run_cli(scratch, arguments);
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  const ProgramRun as_json = run_cli(scratch, arguments + " --json");
+  EXPECT_EQ(text.out, json::parse(as_json.out)["answer"].get<std::string>() + "\n");
+  EXPECT_NE(text.err.find("KV"), std::string::npos);
+}
+
+TEST(Cli, BatchSaysNothingButAnswers) {
+  const ScratchFolder scratch;
+  const json line = {{"video", demo("samples/ten-seconds.mp4").string()},
+                     {"frames", 4},
+                     {"questions", {"What is the first shape?", "Is there a red star?"}}};
+  write_file(scratch.file("questions.jsonl"), line.dump() + "\n\n" + line.dump() + "\n");
+  const ProgramRun run = run_cli(scratch, "batch --max-tokens 4 " + shell_quoted(scratch.file("questions.jsonl")));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  std::istringstream lines(run.out);
+  std::string text;
+  int count = 0;
+  for (; std::getline(lines, text); ++count) EXPECT_EQ(json::parse(text)["answers"].size(), 2U);
+  EXPECT_EQ(count, 2);
+}
+
+TEST(Cli, ChatGoesOnAfterAnError) {
+  const ScratchFolder scratch;
+  write_file(scratch.file("script"), "/video " + demo("samples/ten-seconds.mp4").string() +
+                                         " 8\nWhat is the first shape?\n/nonsense\nIs there a red star?\n/quit\n");
+  const ProgramRun run = run_cli(scratch, "chat --max-tokens 8", scratch.file("script"));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(std::count(run.out.begin(), run.out.end(), '\n'), 2) << "two answers: " << run.out;
+}
+
+TEST(CliPins, AChatReadsEarlierMediaAgainWhenTheirPinsChange) {
+  const ScratchFolder scratch;
+  const std::string sample = demo("samples/ten-seconds.mp4").string();
+  write_file(scratch.file("lines"),
+             "/video " + sample + " 8\nWhat is the first shape?\nAnd then?\n/figures\n/pin 0-3\nAnd now?\n/figures\n/pin oops\n/quit\n");
+  const ProgramRun run = run_cli(scratch, "chat --max-tokens 4 --method h2o --retention 0.2", scratch.file("lines"));
+  EXPECT_EQ(run.exit_code, 0);
+  const std::string& said = run.err;
+  const std::size_t first = said.find("(0 visual)");
+  ASSERT_NE(first, std::string::npos) << said;
+  EXPECT_NE(said.find("pinned: ", first), std::string::npos) << said;
+  EXPECT_EQ(said.find("(0 visual)", first + 1), std::string::npos) << "the video went through the model again: " << said;
+  EXPECT_NE(said.find("must be a range of seconds"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace winnow::testing
