@@ -1,11 +1,13 @@
-#include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
+#include "app/cli/console_output.h"
 #include "app/cli/pin_options.h"
 #include "app/cli/session.h"
+#include "engine/base/replaced_file.h"
 
 namespace winnow::cli {
 namespace {
@@ -18,6 +20,16 @@ std::optional<Agreement> checked(Session& session, const Turn& turn, const Finis
   return sink.agreement;
 }
 
+// What an export reads: media, recipe, the model's files.
+std::vector<std::string> inputs_of(const ExportOptions& options, const std::string& model) {
+  std::vector<std::string> inputs = options.turn.images;
+  inputs.insert(inputs.end(), options.turn.videos.begin(), options.turn.videos.end());
+  if (!options.turn.recipe_file.empty()) inputs.push_back(options.turn.recipe_file);
+  std::error_code ignored;  // a folder that cannot be listed is refused when the model is loaded
+  for (const auto& entry : std::filesystem::directory_iterator(model, ignored)) inputs.push_back(entry.path().string());
+  return inputs;
+}
+
 }  // namespace
 
 ExitStatus run_ask(const AskOptions& given) {
@@ -25,7 +37,7 @@ ExitStatus run_ask(const AskOptions& given) {
   if (options.sample) take_sample(options.turn, options.question);
   Session session;
   const ModelInfo model = session.load(load_request(options.model));
-  if (!model.device_note.empty()) std::fprintf(stderr, "%s\n", model.device_note.c_str());
+  if (!model.device_note.empty()) print_err("%s\n", model.device_note.c_str());
 
   Turn turn;
   turn.conversation = 1;
@@ -36,25 +48,29 @@ ExitStatus run_ask(const AskOptions& given) {
   ConsoleSink sink(options.format == OutputFormat::kText ? AnswerOutput::kStream : AnswerOutput::kSilent);
   session.run(turn, sink);
   if (options.format == OutputFormat::kText) {
-    std::printf("\n");
-    std::fflush(stdout);
-    std::fprintf(stderr, "%s", figures_text(sink).c_str());
+    print_out("\n");
+    print_err("%s", figures_text(sink).c_str());
   }
   const std::optional<Agreement> agreement = options.check ? checked(session, turn, *sink.finished) : std::nullopt;
   if (options.format == OutputFormat::kJson) {
     nlohmann::ordered_json object = answer_json(sink, model);
     if (options.check) object["agreement"] = agreement ? agreement_json(*agreement) : nlohmann::ordered_json();
-    std::printf("%s\n", json_line(object, 2).c_str());
+    print_out("%s\n", json_line(object, 2).c_str());
   } else if (agreement) {
-    std::fprintf(stderr, "%s", agreement_text(*agreement).c_str());
+    print_err("%s", agreement_text(*agreement).c_str());
   }
   const bool interrupted = sink.finished->reason == StopReason::kInterrupted || (options.check && !agreement);
   return interrupted ? ExitStatus::kInterrupted : ExitStatus::kAnswered;
 }
 
 ExitStatus run_export(const ExportOptions& options) {
+  const LoadModel load = load_request(options.model);
+  require_replaceable(options.out);
+  for (const std::string& input : inputs_of(options, load.folder)) {
+    if (same_file(options.out, input)) throw Exception(ErrorCode::kInvalidArgument, options.out, "is read for the export itself");
+  }
   Session session;
-  session.load(load_request(options.model));
+  session.load(load);
   ExportTurn request;
   request.turn.conversation = 1;
   request.turn.messages = first_thread(options.turn, options.question);
@@ -66,8 +82,8 @@ ExitStatus run_export(const ExportOptions& options) {
   ConsoleSink sink(AnswerOutput::kSilent);
   session.run(std::move(request), sink);
   if (sink.finished->reason == StopReason::kInterrupted) return ExitStatus::kInterrupted;
-  std::fprintf(stderr, "%s", figures_text(sink).c_str());
-  std::fprintf(stderr, "wrote %s\n", options.out.c_str());
+  print_err("%s", figures_text(sink).c_str());
+  print_err("wrote %s\n", options.out.c_str());
   return ExitStatus::kAnswered;
 }
 

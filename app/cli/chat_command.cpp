@@ -1,12 +1,12 @@
 #include <unistd.h>
 
-#include <cstdio>
-#include <iostream>
 #include <sstream>
 
 #include "app/cli/commands.h"
+#include "app/cli/console_output.h"
 #include "app/cli/pin_options.h"
 #include "app/cli/session.h"
+#include "engine/base/line_reader.h"
 
 namespace winnow::cli {
 namespace {
@@ -29,13 +29,14 @@ class Chat {
 
   ExitStatus run() {
     const ModelInfo model = session_.load(load_request(options_.model));
-    std::fprintf(stderr, "%s on %s (%s). /help lists the commands.\n", model.name.c_str(), model.device.c_str(), model.dtype.c_str());
+    print_err("%s on %s (%s). /help lists the commands.\n", model.name.c_str(), model.device.c_str(), model.dtype.c_str());
     reset();
     const bool interactive = isatty(STDIN_FILENO) == 1;
+    LineReader lines = LineReader::standard_input();
     std::string line;
     while (true) {
-      if (interactive) std::fprintf(stderr, "> ");
-      if (!std::getline(std::cin, line)) return ExitStatus::kAnswered;
+      if (interactive) print_err("> ");
+      if (!lines.next(line)) return ExitStatus::kAnswered;
       if (line.empty()) continue;
       try {
         if (line[0] == '/') {
@@ -44,7 +45,8 @@ class Chat {
           ask(line);
         }
       } catch (const Exception& problem) {
-        std::fprintf(stderr, "%s\n", error_sentence(problem.error()).c_str());  // the conversation goes on
+        if (problem.error().subject == kStandardOutput) throw;       // nobody would read the answers
+        print_err("%s\n", error_sentence(problem.error()).c_str());  // the conversation goes on
       }
     }
   }
@@ -75,11 +77,10 @@ class Chat {
     turn.guard = guard_of(options_.turn);
     ConsoleSink sink(AnswerOutput::kStream);
     session_.run(turn, sink);
-    std::printf("\n");
-    std::fflush(stdout);
+    print_out("\n");
     figures_ = figures_text(sink);
     if (sink.finished->restored) {
-      std::fprintf(stderr, "(cancelled: the question was not asked)\n");
+      print_err("(cancelled: the question was not asked)\n");
       return;
     }
     note_what_was_dropped(turn);
@@ -93,8 +94,7 @@ class Chat {
     if (noted_ || turn.guard != Guard::kKeep || turn.recipe.retention >= 1.0) return;
     for (const MethodInfo& method : list_methods()) {
       if (method.name != turn.recipe.method || !method.query_aware) continue;
-      std::fprintf(stderr, "(%s kept what this question needed; --guard prefill or ram gives the next one everything)\n",
-                   method.title.c_str());
+      print_err("(%s kept what this question needed; --guard prefill or ram gives the next one everything)\n", method.title.c_str());
       noted_ = true;
     }
   }
@@ -106,14 +106,14 @@ class Chat {
     words >> name;
     if (name == "/quit" || name == "/exit") return false;
     if (name == "/help") {
-      std::fprintf(stderr, "%s", kHelp);
+      print_err("%s", kHelp);
     } else if (name == "/reset") {
       options_.turn.images.clear();
       options_.turn.videos.clear();
       options_.turn.pins.clear();
       reset();
     } else if (name == "/figures") {
-      std::fprintf(stderr, "%s", figures_.empty() ? "no answer yet\n" : figures_.c_str());
+      print_err("%s", figures_.empty() ? "no answer yet\n" : figures_.c_str());
     } else if (name == "/method") {
       set_method(words);
     } else if (name == "/retention") {

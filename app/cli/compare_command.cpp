@@ -5,6 +5,7 @@
 #include "app/cli/answer_json.h"
 #include "app/cli/column_methods.h"
 #include "app/cli/commands.h"
+#include "app/cli/console_output.h"
 #include "app/cli/pin_options.h"
 #include "app/cli/session.h"
 
@@ -40,14 +41,12 @@ class ComparisonSink : public EventSink {
     if (started != nullptr) column.shares_prefill = started->shares_prefill;
     const bool answered = std::holds_alternative<Finished>(event.body);
     if (streams_ ? started != nullptr : answered && format_ == OutputFormat::kText) {
-      std::printf("%s%s\n", column.label.c_str(), column.shares_prefill ? "" : " (a prefill of its own)");
-      std::fflush(stdout);
+      print_out("%s%s\n", column.label.c_str(), column.shares_prefill ? "" : " (a prefill of its own)");
     }
     column.sink.on_event(std::move(event));
     if (format_ == OutputFormat::kText && answered) {
-      std::printf("%s\n\n", streams_ ? "" : column.sink.finished->answer.c_str());
-      std::fflush(stdout);
-      std::fprintf(stderr, "%s\n", figures_text(column.sink).c_str());
+      print_out("%s\n\n", streams_ ? "" : column.sink.finished->answer.c_str());
+      print_err("%s\n", figures_text(column.sink).c_str());
     }
   }
 
@@ -132,7 +131,7 @@ ExitStatus run_compare(const CompareOptions& given) {
   request.pins = pins_of(options.turn.pins, request.messages);
   Session session;
   const ModelInfo model = session.load(load_request(options.model));
-  if (!model.device_note.empty()) std::fprintf(stderr, "%s\n", model.device_note.c_str());
+  if (!model.device_note.empty()) print_err("%s\n", model.device_note.c_str());
 
   const ColumnOrder order = options.interleaved ? ColumnOrder::kInterleaved : ColumnOrder::kOneAfterAnother;
   request.order = order;
@@ -140,12 +139,12 @@ ExitStatus run_compare(const CompareOptions& given) {
   session.run(std::move(request), sink);
   if (!sink.compared) return ExitStatus::kInterrupted;  // before the first answer
   if (options.format == OutputFormat::kJson) {
-    std::printf("%s\n", json_line(comparison_json(sink, order, model), 2).c_str());
+    print_out("%s\n", json_line(comparison_json(sink, order, model), 2).c_str());
   } else {
-    std::fprintf(stderr, "%s", media_text(sink.common.media).c_str());
-    std::printf("%s%lld %s · shared prefix %s, all caches together %s\n", comparison_table(sink).c_str(),
-                static_cast<long long>(sink.compared->prefills), sink.compared->prefills == 1 ? "prefill" : "prefills",
-                bytes_text(sink.compared->shared_prefix_bytes).c_str(), bytes_text(sink.compared->allocated_bytes).c_str());
+    print_err("%s", media_text(sink.common.media).c_str());
+    print_out("%s%lld %s · shared prefix %s, all caches together %s\n", comparison_table(sink).c_str(),
+              static_cast<long long>(sink.compared->prefills), sink.compared->prefills == 1 ? "prefill" : "prefills",
+              bytes_text(sink.compared->shared_prefix_bytes).c_str(), bytes_text(sink.compared->allocated_bytes).c_str());
   }
   return sink.compared->stopped ? ExitStatus::kInterrupted : ExitStatus::kAnswered;
 }

@@ -1,13 +1,14 @@
 #include "app/cli/console.h"
 
 #include <unistd.h>
-#include <csignal>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <sstream>
+
+#include "app/cli/console_output.h"
 
 namespace winnow::cli {
 namespace {
@@ -85,10 +86,7 @@ void ConsoleSink::on_event(Event event) {
     media.push_back(std::move(*sampled));
   } else if (const auto* delta = std::get_if<TextDelta>(&event.body)) {
     clear_line();
-    if (output_ == AnswerOutput::kStream) {
-      std::fwrite(delta->text.data(), 1, delta->text.size(), stdout);
-      std::fflush(stdout);
-    }
+    if (output_ == AnswerOutput::kStream) write_out(delta->text);
   } else if (auto* cache = std::get_if<CacheReport>(&event.body)) {
     report = std::move(*cache);
   } else if (auto* done = std::get_if<Finished>(&event.body)) {
@@ -112,11 +110,11 @@ void ConsoleSink::show_progress(const Progress& progress) {
   if (interactive_) {
     std::string line = phase_name(progress.phase);
     if (progress.total > 0) line.append(" ").append(std::to_string(progress.done)).append("/").append(std::to_string(progress.total));
-    std::fprintf(stderr, "\r\033[K%s", line.c_str());
+    status_line(line);
     line_open_ = true;
   } else if (!any_phase_ || progress.phase != last_phase_) {
     // A log file gets one line per phase; decoding and encoding alternate, so say them once each.
-    if (progress.done == 0) std::fprintf(stderr, "%s\n", phase_name(progress.phase));
+    if (progress.done == 0) print_err("%s\n", phase_name(progress.phase));
   }
   last_phase_ = progress.phase;
   any_phase_ = true;
@@ -124,7 +122,7 @@ void ConsoleSink::show_progress(const Progress& progress) {
 
 void ConsoleSink::clear_line() {
   if (!line_open_) return;
-  std::fprintf(stderr, "\r\033[K");
+  status_line("");
   line_open_ = false;
 }
 
@@ -134,13 +132,14 @@ InterruptOnSignal::InterruptOnSignal(InterruptSource& source) {
   struct sigaction action = {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, &interrupt_before_);
+  sigaction(SIGTERM, &action, &terminate_before_);
 }
 
 InterruptOnSignal::~InterruptOnSignal() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  // Not the default: a job in the background was started with SIGINT ignored.
+  sigaction(SIGINT, &interrupt_before_, nullptr);
+  sigaction(SIGTERM, &terminate_before_, nullptr);
   g_interrupt.store(nullptr);
 }
 

@@ -4,6 +4,8 @@
 // Main thread only, except the signal handler, which touches atomics alone.
 #pragma once
 
+#include <signal.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +52,10 @@ class InterruptOnSignal {
   ~InterruptOnSignal();
   InterruptOnSignal(const InterruptOnSignal&) = delete;
   InterruptOnSignal& operator=(const InterruptOnSignal&) = delete;
+
+ private:
+  struct sigaction interrupt_before_ = {};
+  struct sigaction terminate_before_ = {};
 };
 
 // For people: asked against done frames; tokens, cache, speed; a line for each note of the compression.

@@ -4,12 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
 
+#include "app/cli/console_output.h"
+#include "app/cli/option_checks.h"
 #include "app/cli/session.h"
 #include "app/evaluation/dataset.h"
 #include "app/evaluation/evaluation_run.h"
@@ -20,6 +20,7 @@
 #include "app/evaluation/paper_values.h"
 #include "app/evaluation/progress_text.h"
 #include "app/evaluation/report.h"
+#include "app/evaluation/result_files.h"
 #include "app/media/media_opener.h"
 #include "app/model_library/model_library.h"
 
@@ -36,7 +37,7 @@ class ProgressLine {
  public:
   explicit ProgressLine(std::string title) : m_title(std::move(title)), m_interactive(isatty(STDERR_FILENO) == 1) {}
   ~ProgressLine() {
-    if (m_interactive) std::fprintf(stderr, "\r\033[K");
+    if (m_interactive) status_line("");
   }
   void show(int done, int asked, int planned) {
     const Clock::time_point now = Clock::now();
@@ -45,8 +46,11 @@ class ProgressLine {
     m_said = now;
     const double elapsed_s = std::chrono::duration<double>(now - m_start).count();
     const std::string text = m_title + ": " + app::progressText(done, asked, planned, elapsed_s);
-    std::fprintf(stderr, m_interactive ? "\r\033[K%s" : "%s\n", text.c_str());
-    std::fflush(stderr);
+    if (m_interactive) {
+      status_line(text);
+    } else {
+      print_err("%s\n", text.c_str());
+    }
   }
 
  private:
@@ -129,13 +133,16 @@ std::unique_ptr<MediaOpener> opener_of(const EvalOptions& options) {
   return std::make_unique<app::NeedleOpener>(std::move(files), std::move(letters));
 }
 
-void write_text(const fs::path& path, const std::string& text) {
-  const fs::path part = path.string() + ".part";
-  std::ofstream stream(part, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) throw Exception(ErrorCode::kFileUnreadable, path.string(), "cannot be written");
-  fs::rename(part, path);
+// What the evaluation reads, so that nothing of it is written over.
+std::vector<std::string> inputs_of(const EvalOptions& options) {
+  std::vector<std::string> inputs = options.data;
+  inputs.insert(inputs.end(), options.recipes.begin(), options.recipes.end());
+  if (options.demo) inputs.push_back(evaluation_file("samples.jsonl"));
+  return inputs;
+}
+
+app::ResultFiles files_of(const Job& job, const EvalOptions& options) {
+  return app::ResultFiles(options.out, job.set.name, job.is_needle ? app::ResultKind::kNeedle : app::ResultKind::kQuestions);
 }
 
 }  // namespace
@@ -152,13 +159,13 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
   command.add_flag("--needle", options.needle, "one letter card hidden at every depth of drawn videos");
   command.add_option("--needle-frames", options.needle_frames, "lengths of these videos")
       ->delimiter(',')
-      ->check(CLI::Range(4, 1024))
+      ->check(whole_number(4, kMostFrames))
       ->capture_default_str();
   command.add_option("--needle-depths", options.needle_depths, "depths, evenly from 0 to 100 %")
-      ->check(CLI::Range(1, 101))
+      ->check(whole_number(1, 101))
       ->capture_default_str();
   command.add_option("--needle-trials", options.needle_trials, "videos per length and depth")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, 1000))
       ->capture_default_str();
   command.add_option("--methods", options.methods, "compression methods")->delimiter(',')->capture_default_str();
   command
@@ -172,15 +179,17 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
       ->delimiter(',');
   command.add_option("--seeds", options.seeds, "for methods that draw lots")->delimiter(',')->capture_default_str();
   command.add_option("--frames", options.frames, "frames of videos whose line says nothing")
-      ->check(CLI::Range(1, 1024))
+      ->check(whole_number(1, kMostFrames))
       ->capture_default_str();
-  command.add_option("--limit", options.limit, "only the first N questions of each set")->check(CLI::PositiveNumber);
+  command.add_option("--limit", options.limit, "only the first N questions of each set")->check(whole_number(1, 1 << 30));
   command.add_option("--max-tokens", options.max_new_tokens, "longest answer in tokens")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(whole_number(1, kMostTokens))
       ->capture_default_str();
   command.add_flag("--agreement", options.agreement,
                    "also check every token of every answer against the full cache (top choice and KL; slower)");
-  command.add_option("--out", options.out, "folder of logs and tables; a run that was cut off goes on from there")->capture_default_str();
+  command.add_option("--out", options.out, "folder of logs and tables; a run that was cut off goes on from there")
+      ->check(file_name_problem)
+      ->capture_default_str();
 }
 
 ExitStatus run_eval(const EvalOptions& options) {
@@ -189,6 +198,7 @@ ExitStatus run_eval(const EvalOptions& options) {
   std::error_code failed;
   fs::create_directories(options.out, failed);
   if (failed) throw Exception(ErrorCode::kFileUnreadable, options.out, failed.message());
+  for (const Job& job : jobs) files_of(job, options).requireReplaceable(inputs_of(options));
 
   Session session(opener_of(options));
   const LoadModel load = load_request(options.model);
@@ -199,8 +209,8 @@ ExitStatus run_eval(const EvalOptions& options) {
   InterruptSource interrupt;
   const InterruptOnSignal on_signal(interrupt);
   for (const Job& job : jobs) {
-    const std::string base = (fs::path(options.out) / job.set.name).string();
-    app::ItemLog log(base + ".jsonl", "questions " + job.set.fingerprint + ", " + settings);
+    const app::ResultFiles files = files_of(job, options);
+    app::ItemLog log(files.log(), "questions " + job.set.fingerprint + ", " + settings);
     app::EvaluationOutcome outcome;
     {
       ProgressLine progress(job.set.name);
@@ -211,18 +221,18 @@ ExitStatus run_eval(const EvalOptions& options) {
     const std::string described =
         (options.model.folder.empty() ? std::string("demo model") : model.name) + ", " + model.device + ", " + model.dtype;
     const app::Report report = app::buildReport({job.set.name, described}, job.set.items, job.plan, log);
-    write_text(base + ".json", app::reportJson(report));
+    files.write(app::ResultTable::kJson, app::reportJson(report));
     std::string tables = app::reportMarkdown(report);
     if (paper && !job.is_needle) tables += "\n" + app::paperComparison(paper->paper, paper->benchmark, report);
-    write_text(base + ".md", tables);
-    write_text(base + ".csv", app::reportCsv(report));
+    files.write(app::ResultTable::kMarkdown, tables);
+    files.write(app::ResultTable::kCsv, app::reportCsv(report));
     if (job.is_needle) {
       const std::vector<app::NeedleMap> maps = app::needleMaps(job.set.items, job.plan, log);
-      write_text(base + "-map.csv", app::needleCsv(maps));
-      write_text(base + "-map.svg", app::needleSvg(maps, "One card in a video, " + described));
+      files.write(app::ResultTable::kMapCsv, app::needleCsv(maps));
+      files.write(app::ResultTable::kMapSvg, app::needleSvg(maps, "One card in a video, " + described));
     }
-    std::printf("%s\n", tables.c_str());
-    std::fprintf(stderr, "wrote %s.jsonl, .json, .md and .csv%s\n", base.c_str(), job.is_needle ? ", -map.svg and -map.csv" : "");
+    print_out("%s\n", tables.c_str());
+    print_err("wrote %s.jsonl, .json, .md and .csv%s\n", files.base().c_str(), job.is_needle ? ", -map.svg and -map.csv" : "");
     if (outcome == app::EvaluationOutcome::kInterrupted) return ExitStatus::kInterrupted;
   }
   return ExitStatus::kAnswered;

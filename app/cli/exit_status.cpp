@@ -1,5 +1,7 @@
 #include "app/cli/exit_status.h"
 
+#include "app/cli/console_output.h"
+
 namespace winnow::cli {
 
 ExitStatus exit_status(const Error& error) {
@@ -18,10 +20,10 @@ ExitStatus exit_status(const Error& error) {
 }
 
 std::string error_sentence(const Error& error) {
-  std::string sentence = "winnow-cli: ";
-  for (const char c : error.subject) sentence += static_cast<unsigned char>(c) < 0x20 ? '?' : c;  // a file name must not fake a line
+  // Neither a file name nor what a template says may fake a line or steer the terminal.
+  std::string sentence = "winnow-cli: " + printable_line(error.subject);
   if (!error.subject.empty()) sentence += ": ";
-  return sentence + error.reason;
+  return sentence + printable_line(error.reason);
 }
 
 }  // namespace winnow::cli

@@ -1,8 +1,8 @@
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
+#include "app/cli/console_output.h"
 #include "engine/api/engine.h"
 
 namespace winnow::cli {
@@ -35,20 +35,20 @@ ExitStatus run_methods(OutputFormat format) {
                       {"needs", method.needs},
                       {"options", option_texts(method)}});
     }
-    std::printf("%s\n", json_line(list, 2).c_str());
+    print_out("%s\n", json_line(list, 2).c_str());
     return ExitStatus::kAnswered;
   }
   for (const MethodInfo& method : methods) {
-    std::printf("%-17s %s\n", method.name.c_str(), method.title.c_str());
-    std::printf("%-17s source: %s\n", "", method.source.c_str());
-    std::printf("%-17s phase %s, %s, %s, needs %s\n", "", method.phase.c_str(),
-                method.query_aware ? "judged by the question" : "not judged by the question alone", method.merges ? "merges" : "evicts",
-                joined(method.needs).c_str());
-    std::printf("%-17s options: %s\n", "", joined(option_texts(method)).c_str());
+    print_out("%-17s %s\n", method.name.c_str(), method.title.c_str());
+    print_out("%-17s source: %s\n", "", method.source.c_str());
+    print_out("%-17s phase %s, %s, %s, needs %s\n", "", method.phase.c_str(),
+              method.query_aware ? "judged by the question" : "not judged by the question alone", method.merges ? "merges" : "evicts",
+              joined(method.needs).c_str());
+    print_out("%-17s options: %s\n", "", joined(option_texts(method)).c_str());
   }
-  std::printf("\nparts that can be exchanged (--allocator, --scorer, --reducer, --scope, --granularity)\n");
+  print_out("\nparts that can be exchanged (--allocator, --scorer, --reducer, --scope, --granularity)\n");
   for (const PartInfo& part : list_parts()) {
-    std::printf("%-12s %-20s %s\n", part.kind.c_str(), part.name.c_str(), joined(part.presets).c_str());
+    print_out("%-12s %-20s %s\n", part.kind.c_str(), part.name.c_str(), joined(part.presets).c_str());
   }
   return ExitStatus::kAnswered;
 }

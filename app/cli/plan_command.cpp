@@ -5,6 +5,7 @@
 
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
+#include "app/cli/console_output.h"
 #include "app/cli/pin_options.h"
 #include "app/cli/session.h"
 
@@ -75,7 +76,7 @@ ExitStatus run_plan(const PlanOptions& given) {
   session.run(std::move(plan), sink);
   if (!sink.planned) return ExitStatus::kInterrupted;
   const std::string text = options.format == OutputFormat::kJson ? json_line(plan_json(*sink.planned), 2) : plan_text(*sink.planned);
-  std::printf("%s\n", text.c_str());
+  print_out("%s\n", text.c_str());
   return ExitStatus::kAnswered;
 }
 

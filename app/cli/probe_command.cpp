@@ -1,8 +1,8 @@
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
+#include "app/cli/console_output.h"
 #include "app/media/media_opener.h"
 
 namespace winnow::cli {
@@ -29,15 +29,15 @@ ExitStatus run_probe(const std::string& path, OutputFormat format) {
                                            {"bytes", info.fileBytes},
                                            {"frame_count", info.frameCount},
                                            {"notices", info.notices}};
-    std::printf("%s\n", json_line(object, 2).c_str());
+    print_out("%s\n", json_line(object, 2).c_str());
     return ExitStatus::kAnswered;
   }
-  std::printf("%s: %s, %s in %s, %d x %d", path.c_str(), kind_name(info.kind), info.codec.c_str(), info.container.c_str(), info.widthPx,
-              info.heightPx);
-  if (info.kind == MediaKind::kVideo) std::printf(", %.2f s, %.2f frames/s", info.durationS, info.averageFps);
-  if (info.rotationDegrees != 0) std::printf(", turned by %d degrees", info.rotationDegrees);
-  std::printf(", %s\n", bytes_text(info.fileBytes).c_str());
-  for (const std::string& notice : info.notices) std::printf("note: %s\n", notice.c_str());
+  print_out("%s: %s, %s in %s, %d x %d", path.c_str(), kind_name(info.kind), info.codec.c_str(), info.container.c_str(), info.widthPx,
+            info.heightPx);
+  if (info.kind == MediaKind::kVideo) print_out(", %.2f s, %.2f frames/s", info.durationS, info.averageFps);
+  if (info.rotationDegrees != 0) print_out(", turned by %d degrees", info.rotationDegrees);
+  print_out(", %s\n", bytes_text(info.fileBytes).c_str());
+  for (const std::string& notice : info.notices) print_out("note: %s\n", notice.c_str());
   return ExitStatus::kAnswered;
 }
 

@@ -1,11 +1,13 @@
 #include "app/cli/program.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
+#include <sstream>
 
 #include "app/cli/column_methods.h"
 #include "app/cli/commands.h"
+#include "app/cli/console_output.h"
 #include "app/cli/eval_command.h"
+#include "app/cli/option_checks.h"
 
 namespace winnow::cli {
 
@@ -104,7 +106,7 @@ ExitStatus run_program(int argc, const char* const* argv) {
   add_media_options(*export_command, exported.turn);
   add_method_options(*export_command, exported.turn);
   add_sampling_options(*export_command, exported.turn);
-  export_command->add_option("--out", exported.out, "the file to write")->required();
+  export_command->add_option("--out", exported.out, "the file to write")->required()->check(file_name_problem);
   export_command->add_flag("--all-logits", exported.all_logits, "logits of every position");
   export_command->add_option("question", exported.question, "the question")->required();
   export_command->callback([&] { status = run_export(exported); });
@@ -127,15 +129,21 @@ ExitStatus run_program(int argc, const char* const* argv) {
   });
 
   try {
-    program.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    // Help and version are answers; everything else is wrong usage.
-    return program.exit(problem) == 0 ? ExitStatus::kAnswered : ExitStatus::kWrongUsage;
+    try {
+      program.parse(argc, argv);
+    } catch (const CLI::ParseError& problem) {
+      std::ostringstream out;
+      std::ostringstream err;
+      // Help and version are answers; everything else is wrong usage.
+      status = program.exit(problem, out, err) == 0 ? ExitStatus::kAnswered : ExitStatus::kWrongUsage;
+      print_err("%s", err.str().c_str());
+      write_out(out.str());
+    }
   } catch (const Exception& problem) {
-    std::fprintf(stderr, "%s\n", error_sentence(problem.error()).c_str());
+    print_err("%s\n", error_sentence(problem.error()).c_str());
     return exit_status(problem.error());
   } catch (const std::exception& problem) {
-    std::fprintf(stderr, "winnow-cli: %s\n", problem.what());
+    print_err("winnow-cli: %s\n", problem.what());
     return ExitStatus::kEngineFailed;
   }
   return status;

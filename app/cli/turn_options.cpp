@@ -1,8 +1,9 @@
 #include "app/cli/turn_options.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
+#include "app/cli/console_output.h"
+#include "app/cli/option_checks.h"
 #include "app/cli/pin_options.h"
 #include "app/model_library/model_library.h"
 #include "app/recipes/recipe_json.h"
@@ -56,13 +57,14 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
 void add_media_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--image", options.images, "an image; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
   command.add_option("--video", options.videos, "a video; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
-  auto* frames =
-      command.add_option("--frames", options.frames, "frames taken, spread evenly")->check(CLI::Range(1, 1024))->capture_default_str();
+  auto* frames = command.add_option("--frames", options.frames, "frames taken, spread evenly")
+                     ->check(whole_number(1, kMostFrames))
+                     ->capture_default_str();
   command.add_option("--every", options.every_s, "instead of --frames: one frame every S seconds")
-      ->check(CLI::PositiveNumber)
+      ->check(number_above_zero(kLongestS))
       ->excludes(frames);
-  command.add_option("--from", options.from_s, "start of the part that is looked at, in seconds")->check(CLI::NonNegativeNumber);
-  command.add_option("--to", options.to_s, "end of the part that is looked at, in seconds")->check(CLI::PositiveNumber);
+  command.add_option("--from", options.from_s, "start of the part that is looked at, in seconds")->check(number(0.0, kLongestS));
+  command.add_option("--to", options.to_s, "end of the part that is looked at, in seconds")->check(number_above_zero(kLongestS));
   command
       .add_option("--pin", options.pins,
                   "never drop these seconds of the video (12.0-15.5), of the second image or video (2:12.0-15.5), or all of it (2); may be "
@@ -76,7 +78,11 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
 void add_method_options(CLI::App& command, TurnOptions& options) {
   // First of all: options are applied in the order of their definition, so that what is given beside the file counts.
   command.add_option_function<std::string>(
-      "--recipe", [&options](const std::string& file) { take_recipe(app::readRecipeFile(file).spec, options); },
+      "--recipe",
+      [&options](const std::string& file) {
+        take_recipe(app::readRecipeFile(file).spec, options);
+        options.recipe_file = file;
+      },
       "a recipe saved by the window (resources/recipe.schema.json); options given beside it count");
   command.add_option("--method", options.method, "compression method (see: winnow-cli methods)")
       ->check(CLI::IsMember(method_names()))
@@ -90,18 +96,13 @@ void add_recipe_options(CLI::App& command, TurnOptions& options) {
     options.budget_tokens = 0;  // of a recipe file
   };
   auto* retention = command.add_option_function<double>("--retention", set_retention, "share of the cache that is kept, in (0, 1]")
-                        ->check([](const std::string& text) {
-                          double value = 0.0;
-                          if (!CLI::detail::lexical_cast(text, value) || !(value > 0.0 && value <= 1.0))
-                            return std::string("must lie in (0, 1]");
-                          return std::string();
-                        })
+                        ->check(share_problem)
                         ->default_str(std::to_string(options.retention).substr(0, 3));
   command.add_option("--budget", options.budget_tokens, "instead of --retention: slots per layer and kv head")
-      ->check(CLI::Range(1, 1 << 24))
+      ->check(whole_number(1, kMostSlots))
       ->excludes(retention);
   command.add_option("--min-event-tokens", options.min_event_tokens, "text-only segments shorter than this are kept whole")
-      ->check(CLI::Range(0, 1 << 24))
+      ->check(whole_number(0, kMostSlots))
       ->capture_default_str();
   command
       .add_option("--method-option", options.method_options,
@@ -138,13 +139,13 @@ void add_guard_option(CLI::App& command, TurnOptions& options) {
 void add_sampling_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--seed", options.seed, "seed of sampling and of method random")->capture_default_str();
   command.add_option("--max-tokens", options.max_new_tokens, "longest answer in tokens")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(whole_number(1, kMostTokens))
       ->capture_default_str();
-  command.add_option("--temperature", options.temperature, "0: greedy")->check(CLI::Range(0.0, 100.0))->capture_default_str();
-  command.add_option("--top-k", options.top_k, "0: off")->check(CLI::Range(0, 1 << 20))->capture_default_str();
-  command.add_option("--top-p", options.top_p, "1: off")->check(CLI::Range(0.0, 1.0))->capture_default_str();
-  command.add_option("--min-p", options.min_p, "0: off")->check(CLI::Range(0.0, 1.0))->capture_default_str();
-  command.add_option("--repetition-penalty", options.repetition_penalty, "1: off")->check(CLI::PositiveNumber)->capture_default_str();
+  command.add_option("--temperature", options.temperature, "0: greedy")->check(number(0.0, 100.0))->capture_default_str();
+  command.add_option("--top-k", options.top_k, "0: off")->check(whole_number(0, kMostTokens))->capture_default_str();
+  command.add_option("--top-p", options.top_p, "1: off")->check(number(0.0, 1.0))->capture_default_str();
+  command.add_option("--min-p", options.min_p, "0: off")->check(number(0.0, 1.0))->capture_default_str();
+  command.add_option("--repetition-penalty", options.repetition_penalty, "1: off")->check(number_above_zero(1e6))->capture_default_str();
   command.add_option("--stop", options.stop_strings, "end the answer at this text; may be repeated")
       ->take_all()
       ->expected(1)
@@ -228,7 +229,7 @@ void take_sample(TurnOptions& options, std::string& question) {
     options.images.clear();
     options.videos = {sample.file.toStdString()};
     if (question.empty()) question = sample.questions.first().question.toStdString();
-    std::fprintf(stderr, "%s\n> %s\n", sample.file.toStdString().c_str(), question.c_str());
+    print_err("%s\n> %s\n", sample.file.toStdString().c_str(), question.c_str());
     return;
   }
   throw Exception(ErrorCode::kFileNotFound, "", "the bundled sample videos were not found");

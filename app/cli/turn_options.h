@@ -30,6 +30,7 @@ struct TurnOptions {
   double from_s = 0.0;
   double to_s = -1.0;
   std::vector<std::string> pins;  // as pin_options.h reads them
+  std::string recipe_file;        // that the recipe was read from
   std::string method = "vl-cache";
   double retention = 0.2;
   int budget_tokens = 0;  // positive: instead of retention

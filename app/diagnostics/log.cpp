@@ -1,5 +1,9 @@
 #include "app/diagnostics/log.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <QDateTime>
 #include <QDir>
 #include <atomic>
@@ -57,12 +61,26 @@ QByteArray oneLine(const QString& text) {
 
 QString numbered(const QString& path, int number) { return number == 0 ? path : path.chopped(4) + QStringLiteral(".%1.log").arg(number); }
 
+// A FIFO without a reader would wait forever, a device would take everything: only a regular file is a log.
+bool openRegular(QFile& file, int flags) {
+  const int descriptor =
+      ::open(QFile::encodeName(file.fileName()).constData(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, 0600);
+  if (descriptor < 0) return false;
+  struct stat status {};
+  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+      file.open(descriptor, QIODevice::WriteOnly | QIODevice::Append, QFileDevice::AutoCloseHandle)) {
+    return true;
+  }
+  ::close(descriptor);
+  return false;
+}
+
 }  // namespace
 
 Log::Log(const QString& folder, LogLevel level, LogLimits limits)
     : m_path(folder + QStringLiteral("/winnow.log")), m_limits(limits), m_level(level), m_file(m_path) {
   QDir().mkpath(folder);
-  if (m_file.open(QIODevice::WriteOnly | QIODevice::Append)) m_fileBytes = m_file.size();
+  if (openRegular(m_file, O_APPEND)) m_fileBytes = m_file.size();
 }
 
 Log::~Log() {
@@ -103,7 +121,7 @@ void Log::rotate() {
   QFile::remove(numbered(m_path, m_limits.fileCount - 1));
   for (int number = m_limits.fileCount - 2; number >= 0; --number) QFile::rename(numbered(m_path, number), numbered(m_path, number + 1));
   // Truncated in case a rename failed: the log stays within its size.
-  m_file.open(QIODevice::WriteOnly | QIODevice::Truncate);
+  openRegular(m_file, O_TRUNC);
   m_fileBytes = 0;
 }
 

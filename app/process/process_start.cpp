@@ -1,5 +1,6 @@
 #include "app/process/process_start.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -7,21 +8,53 @@
 #include <cerrno>
 #include <clocale>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <new>
 #include <string_view>
 
 namespace winnow::app {
 namespace {
 
-// Runs before any library's constructor, so with system calls alone.
-void requireWorkingFolder(int, char**, char**) {
+[[noreturn]] void endWith(int status, std::string_view sentence) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, sentence.data(), sentence.size());
+  ::_exit(status);
+}
+
+// libtorch's constructors take some 100 MB before main could catch anything.
+void endWithoutMemory() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    endWith(3, "winnow: there is not enough memory\n");
+  } catch (...) {  // falls to abort()
+  }
+  std::abort();
+}
+
+// What was closed by whoever started the program is taken by the next file that is opened: answers would be written into a log. Written or
+// read the wrong way round, the device gives an error for every use.
+void holdStandardDescriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) {
+      [[maybe_unused]] const int held = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+  }
+}
+
+void requireWorkingFolder() {
   static char path[1 << 16];
   if (::syscall(SYS_getcwd, path, sizeof path) > 0 || errno != ENOENT) return;
-  constexpr std::string_view kSentence =
-      "winnow: the folder that the program was started in does not exist any more; start it in another one\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
-  ::_exit(1);
+  endWith(1, "winnow: the folder that the program was started in does not exist any more; start it in another one\n");
 }
-[[gnu::section(".preinit_array"), gnu::used]] void (*const kEntry)(int, char**, char**) = requireWorkingFolder;
+
+// Runs before any library's constructor: with system calls alone.
+void settleBeforeLibraries(int, char**, char**) {
+  holdStandardDescriptors();
+  std::set_terminate(endWithoutMemory);
+  requireWorkingFolder();
+}
+[[gnu::section(".preinit_array"), gnu::used]] void (*const kEntry)(int, char**, char**) = settleBeforeLibraries;
 
 }  // namespace
 

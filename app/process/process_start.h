@@ -1,8 +1,10 @@
 // What both programs settle about their process before anything else.
 //
 // Used by app/main.cpp and app/cli/main.cpp only: all of it holds for the whole process. Main thread, before any other is started.
-// A program that uses it also ends with one sentence (status 1) when the folder that it was started in is gone, so that no path can be
-// resolved: before main, because libtorch's libraries stop the process for it when they are loaded.
+// Some of it has to come before libtorch's libraries are loaded, and so before main: a program that uses this ends with one sentence when
+// the folder that it was started in is gone, so that no path can be resolved (status 1), and when there is not enough memory for its
+// libraries (status 3). Standard input, output and error that were closed by whoever started it give errors, and no other file gets their
+// numbers.
 #pragma once
 
 namespace winnow::app {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/base/file_bytes.h"
 
 namespace winnow::app {
 
@@ -173,16 +174,7 @@ NamedRecipe recipeFromJson(std::string_view text, const std::string& source) {
   return reader.recipe(json);
 }
 
-NamedRecipe readRecipeFile(const std::string& path) {
-  QFile file(QFile::decodeName(QByteArray::fromStdString(path)));
-  if (!file.exists()) throw Exception(ErrorCode::kFileNotFound, path, "does not exist");
-  if (!file.open(QIODevice::ReadOnly)) throw Exception(ErrorCode::kFileUnreadable, path, file.errorString().toStdString());
-  const QByteArray text = file.read(static_cast<qint64>(kMaxRecipeBytes) + 1);
-  if (static_cast<std::size_t>(text.size()) > kMaxRecipeBytes) {
-    throw Exception(ErrorCode::kLimitExceeded, path, "is larger than " + std::to_string(kMaxRecipeBytes) + " bytes: no recipe is");
-  }
-  return recipeFromJson({text.constData(), static_cast<std::size_t>(text.size())}, path);
-}
+NamedRecipe readRecipeFile(const std::string& path) { return recipeFromJson(read_file_bytes(path, kMaxRecipeBytes), path); }
 
 void writeRecipeFile(const std::string& path, const NamedRecipe& recipe) {
   QSaveFile file(QFile::decodeName(QByteArray::fromStdString(path)));

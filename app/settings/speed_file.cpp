@@ -5,20 +5,27 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QSaveFile>
 #include <cmath>
+#include <string>
 #include <utility>
+
+#include "engine/base/error.h"
+#include "engine/base/file_bytes.h"
+#include "engine/base/replaced_file.h"
 
 namespace winnow::app {
 namespace {
 
-constexpr qint64 kLargestFile = 1 << 20;
+constexpr std::uint64_t kLargestFile = 1 << 20;
 constexpr int kLongestClass = 40;  // 2^40 tokens
 
 QJsonObject readAll(const QString& path) {
-  QFile file(path);
-  if (!file.open(QIODevice::ReadOnly) || file.size() > kLargestFile) return {};
-  return QJsonDocument::fromJson(file.readAll()).object();
+  try {
+    const std::string text = read_file_bytes(QFile::encodeName(path).toStdString(), kLargestFile);
+    return QJsonDocument::fromJson(QByteArray::fromStdString(text)).object();
+  } catch (const Exception&) {
+    return {};  // missing, unreadable, a FIFO
+  }
 }
 
 double positive(const QJsonValue& value) {
@@ -56,10 +63,13 @@ void SpeedFile::keep(const std::string& key, const MachineSpeed& speed) {
                                                       {QStringLiteral("ms_per_image_token"), speed.ms_per_image_token},
                                                       {QStringLiteral("ms_per_generated_token"), speed.ms_per_generated_token}});
   QDir().mkpath(m_folder);
-  QSaveFile file(pathIn(m_folder));
-  if (!file.open(QIODevice::WriteOnly)) return;
-  file.write(QJsonDocument(all).toJson());
-  file.commit();
+  try {
+    ReplacedFile file(QFile::encodeName(pathIn(m_folder)).toStdString());
+    file.write(QJsonDocument(all).toJson().toStdString());
+    file.commit();
+  } catch (const Exception&) {
+    // Nobody's question fails for it.
+  }
 }
 
 }  // namespace winnow::app

@@ -1,12 +1,12 @@
 #include "engine/weights/safetensors_writer.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "engine/base/error.h"
+#include "engine/base/replaced_file.h"
 
 namespace winnow {
 namespace {
@@ -30,18 +30,6 @@ const char* dtype_name(at::ScalarType dtype) {
   }
 }
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-[[noreturn]] void fail(const std::string& path) {
-  throw Exception(ErrorCode::kFileUnreadable, path, std::string("cannot be written: ") + std::strerror(errno));
-}
-
-void write_all(std::FILE* file, const void* data, std::size_t bytes, const std::string& path) {
-  if (bytes != 0 && std::fwrite(data, 1, bytes, file) != bytes) fail(path);
-}
-
 }  // namespace
 
 void write_safetensors(const std::string& path, const std::vector<std::pair<std::string, at::Tensor>>& tensors) {
@@ -60,17 +48,12 @@ void write_safetensors(const std::string& path, const std::vector<std::pair<std:
   std::string text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' ');
 
-  const std::string partial = path + ".part";
-  {
-    const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(partial.c_str(), "wb"));
-    if (!file) fail(path);
-    const std::uint64_t length = text.size();
-    write_all(file.get(), &length, sizeof length, path);
-    write_all(file.get(), text.data(), text.size(), path);
-    for (const at::Tensor& tensor : contiguous) write_all(file.get(), tensor.const_data_ptr(), tensor.nbytes(), path);
-    if (std::fflush(file.get()) != 0) fail(path);
-  }
-  if (std::rename(partial.c_str(), path.c_str()) != 0) fail(path);
+  ReplacedFile file(path);
+  const std::uint64_t length = text.size();
+  file.write(std::as_bytes(std::span(&length, 1)));
+  file.write(text);
+  for (const at::Tensor& tensor : contiguous) file.write({static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()});
+  file.commit();
 }
 
 }  // namespace winnow

@@ -1,7 +1,7 @@
 // Writes tensors as one safetensors file: little endian, contiguous, header padded to 8 bytes. Used for exports.
 //
-// The file appears under its name only when it is complete (written beside it, then renamed). Throws Exception(kFileUnreadable) with the
-// operating system's reason. Supported dtypes: fp32, fp16, bf16, int64, int32, uint8.
+// The file appears under its name only when it is complete (engine/base/replaced_file.h, whose errors these are). Supported dtypes: fp32,
+// fp16, bf16, int64, int32, uint8.
 #pragma once
 
 #include <ATen/ATen.h>

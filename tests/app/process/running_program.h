@@ -24,8 +24,12 @@ class RunningProgram {
   }
   ~RunningProgram() {
     if (pid_ <= 0) return;
-    ::kill(pid_, SIGTERM);
-    if (!wait_for([this] { return !alive(); })) ::kill(pid_, SIGKILL);
+    // More than once: during a request the first ends its answer only.
+    const auto end = [this] {
+      ::kill(pid_, SIGTERM);
+      return !alive();
+    };
+    if (!wait_for(end)) ::kill(pid_, SIGKILL);
   }
   RunningProgram(const RunningProgram&) = delete;
   RunningProgram& operator=(const RunningProgram&) = delete;

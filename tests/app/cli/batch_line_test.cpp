@@ -1,0 +1,63 @@
+#include "app/cli/batch_line.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+
+namespace winnow::cli {
+namespace {
+
+TEST(BatchLine, ReadsWhatItSaysAndTakesTheRestFromTheCommand) {
+  TurnOptions defaults;
+  defaults.budget_tokens = 7;
+  defaults.max_new_tokens = 9;
+  const BatchLine line = read_batch_line(
+      R"({"video": "a.mp4", "frames": 8, "from": 1, "to": 2.5, "retention": 0.25, "seed": 18446744073709551615, "questions": ["b", "c"]})",
+      "f:1", defaults);
+  EXPECT_EQ(line.turn.videos, std::vector<std::string>{"a.mp4"});
+  EXPECT_EQ(line.turn.frames, 8);
+  EXPECT_EQ(line.turn.from_s, 1.0);
+  EXPECT_EQ(line.turn.to_s, 2.5);
+  EXPECT_EQ(line.turn.retention, 0.25);
+  EXPECT_EQ(line.turn.budget_tokens, 0) << "the command's budget gives way to the line's share";
+  EXPECT_EQ(line.turn.seed, ~std::uint64_t{0});
+  EXPECT_EQ(line.turn.max_new_tokens, 9);
+  EXPECT_EQ(line.questions, (std::vector<std::string>{"b", "c"}));
+}
+
+TEST(BatchLine, RefusesByFieldAndWithoutTheParsersWords) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  const std::pair<std::string, std::string> cases[] = {
+      {R"({"questions": ["a"], "max_tokens": 4294967298})", "max_tokens: it is 4294967298"},
+      {R"({"questions": ["a"], "max_tokens": -1})", "max_tokens: it is -1"},
+      {R"({"questions": ["a"], "max_tokens": 0})", "max_tokens: it is 0"},
+      {R"({"questions": ["a"], "seed": -1})", "seed: it must be a whole number"},
+      {R"({"questions": ["a"], "seed": 1e30})", "seed: it must be a whole number"},
+      {R"({"questions": ["a"], "budget": -1})", "budget: it is -1"},
+      {R"({"questions": ["a"], "budget": 0})", "budget: it is 0"},
+      {R"({"questions": ["a"], "budget": 9223372036854775808})", "budget: it is 9223372036854775808"},
+      {R"({"questions": ["a"], "frames": 99999999999})", "frames: it is 99999999999"},
+      {R"({"questions": ["a"], "retention": 0})", "retention: it must lie in (0, 1]"},
+      {R"({"questions": "a"})", "questions: it must be a list"},
+      {R"({"questions": [1]})", "questions: it must be a string"},
+      {R"({"video": 1, "questions": ["a"]})", "video: it must be a string"},
+      {R"({})", "questions: it is missing"},
+      {R"([])", "must be a JSON object"},
+      {R"({"questions": ["a"])", "not valid JSON"},
+      {R"({"questions": ["a"], "x": )" + deep + "}", "nests deeper than 64"},
+  };
+  for (const auto& [line, reason] : cases) {
+    try {
+      read_batch_line(line, "questions.jsonl:2", {});
+      ADD_FAILURE() << "was accepted: " << line.substr(0, 80);
+    } catch (const Exception& problem) {
+      const std::string told = problem.what();
+      EXPECT_EQ(told.find("questions.jsonl:2: "), 0U) << told;
+      EXPECT_NE(told.find(reason), std::string::npos) << told;
+      EXPECT_EQ(told.find("json.exception"), std::string::npos) << told;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace winnow::cli

@@ -1,0 +1,55 @@
+// Pipes and devices where the programs' own files belong: none of them may stop a program.
+#include <gtest/gtest.h>
+
+#include "tests/app/process/running_program.h"
+
+namespace winnow::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(OwnFiles, SpeedFigures) {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.file("home/cache"));
+  const std::string file = scratch.file("home/cache/speed.json");
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_EQ(run_cli(scratch, "ask --max-tokens 2 hello").exit_code, 0);
+  fs::remove(file);
+  fs::create_symlink("/dev/zero", file);
+  EXPECT_EQ(run_cli(scratch, "ask --max-tokens 2 hello").exit_code, 0);
+  EXPECT_TRUE(fs::is_character_file("/dev/zero"));
+}
+
+TEST(OwnFiles, AnEvaluationsLogAndItsQuestions) {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.file("results"));
+  ASSERT_EQ(::mkfifo(scratch.file("results/samples.jsonl").c_str(), 0600), 0);
+  const ProgramRun log = run_cli(scratch, "eval --demo --limit 1 --methods full --out " + shell_quoted(scratch.file("results")));
+  EXPECT_EQ(log.exit_code, 1);
+  EXPECT_NE(log.err.find("samples.jsonl: it is not a regular file"), std::string::npos) << log.err;
+  ASSERT_EQ(::mkfifo(scratch.file("pipe").c_str(), 0600), 0);
+  for (const char* format : {"winnow", "docvqa", "ai2d"}) {
+    const ProgramRun data = run_cli(scratch, std::string("eval --format ") + format + " --data " + shell_quoted(scratch.file("pipe")));
+    EXPECT_EQ(data.exit_code, 1);
+    EXPECT_NE(data.err.find("pipe: it is not a regular file"), std::string::npos) << data.err;
+  }
+  const ProgramRun recipe = run_cli(scratch, "plan --recipe " + shell_quoted(scratch.file("pipe")) + " hello");
+  EXPECT_EQ(recipe.exit_code, 1);
+  EXPECT_NE(recipe.err.find("pipe: it is not a regular file"), std::string::npos) << recipe.err;
+}
+
+#ifdef WINNOW_PROGRAM
+TEST(OwnFiles, TheWindowsLog) {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.file("home/state"));
+  ASSERT_EQ(::mkfifo(scratch.file("home/state/winnow.log").c_str(), 0600), 0);
+  const RunningProgram program(scratch, std::string("QT_QPA_PLATFORM=offscreen ") + WINNOW_PROGRAM);
+  EXPECT_TRUE(RunningProgram::wait_for([&] {
+    std::error_code missing;
+    return fs::file_size(scratch.file("home/data/winnow.db"), missing) > 0 && !missing;
+  })) << file_text(scratch.file("err"));
+}
+#endif
+
+}  // namespace
+}  // namespace winnow::testing
