@@ -3,7 +3,6 @@
 #include <QDateTime>
 #include <condition_variable>
 #include <deque>
-#include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -18,16 +17,6 @@ constexpr int kFlushIntervalMs = 250;
 constexpr qint64 kTrashMs = qint64{30} * 24 * 60 * 60 * 1000;
 
 const Error kClosed{ErrorCode::kStorage, "conversations", "they are not open"};
-
-Error currentError() {
-  try {
-    throw;
-  } catch (const Exception& exception) {
-    return exception.error();
-  } catch (const std::exception& exception) {
-    return {ErrorCode::kInternal, "conversations", exception.what()};
-  }
-}
 
 }  // namespace
 
@@ -107,7 +96,7 @@ RequestToken ChatStore::start(Existing existing) {
       });
     } catch (...) {
       database.reset();
-      m_mailbox->post([this, token, error = currentError()] {
+      m_mailbox->post([this, token, error = current_error("conversations")] {
         m_open = false;
         Q_EMIT failed(token, error);
       });
@@ -143,7 +132,7 @@ void ChatStore::submitAs(RequestToken token, Work work) {
       if (!database) throw Exception(kClosed);
       m_mailbox->post(work(*database, token));
     } catch (...) {
-      failLater(token, currentError());
+      failLater(token, current_error("conversations"));
     }
   });
 }

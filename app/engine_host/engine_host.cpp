@@ -3,9 +3,7 @@
 #include <QPointer>
 #include <condition_variable>
 #include <deque>
-#include <exception>
 #include <mutex>
-#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,21 +16,6 @@ namespace winnow::app {
 namespace {
 
 constexpr qint64 kDeliveryIntervalMs = 33;  // at most 30 updates a second
-
-// What went wrong, for an exception that should not have come out of the engine. Call inside a catch block.
-Error currentError() {
-  try {
-    throw;
-  } catch (const Exception& exception) {
-    return exception.error();
-  } catch (const std::bad_alloc&) {
-    return {ErrorCode::kOutOfMemory, "", "the engine could not get memory"};
-  } catch (const std::exception& exception) {
-    return {ErrorCode::kInternal, "engine", exception.what()};
-  } catch (...) {
-    return {ErrorCode::kInternal, "engine", "an exception of unknown type"};
-  }
-}
 
 bool isSilent(const RequestBody& body) { return std::holds_alternative<ForgetConversation>(body); }
 
@@ -154,7 +137,7 @@ class EngineHost::Worker final : public EventSink {
       }
       m_engine->handle(job.request, *this, token);
     } catch (...) {
-      if (!m_ended && !silent) fail(currentError());
+      if (!m_ended && !silent) fail(current_error("engine"));
       return;
     }
     if (!m_ended && !silent) fail({ErrorCode::kInternal, "engine", "the request ended without an outcome"});

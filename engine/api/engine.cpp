@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include <map>
-#include <new>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -38,21 +37,17 @@ class LocalEngine : public Engine {
       finished.reason = StopReason::kInterrupted;
       finished.restored = true;
       emit(std::move(finished));
-    } catch (const Exception& problem) {
-      emit(Failed{problem.error()});
     } catch (const c10::OutOfMemoryError& problem) {
       emit(Failed{Error{ErrorCode::kOutOfMemory, "", "the device has not enough memory for this request"}});
     } catch (const c10::AcceleratorError& problem) {
       emit(Failed{Error{ErrorCode::kDeviceFailed, "", first_line(problem)}});
-    } catch (const std::bad_alloc& problem) {
-      emit(Failed{Error{ErrorCode::kOutOfMemory, "", "this machine has not enough memory for this request"}});
     } catch (const c10::Error& problem) {
       // The CPU allocator reports exhaustion as a plain error.
       const bool memory = std::string_view(problem.what_without_backtrace()).find("can't allocate memory") != std::string_view::npos;
       emit(Failed{Error{memory ? ErrorCode::kOutOfMemory : ErrorCode::kInternal, "",
                         memory ? "this machine has not enough memory for this request" : problem.what_without_backtrace()}});
-    } catch (const std::exception& problem) {
-      emit(Failed{Error{ErrorCode::kInternal, "", problem.what()}});
+    } catch (...) {
+      emit(Failed{current_error()});
     }
   }
 

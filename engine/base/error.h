@@ -26,9 +26,19 @@ enum class ErrorCode : int {
   kDeviceFailed = 11,
   kNumericFailure = 12,  // NaN logits and the like
   kIllegalRecipe = 13,   // compression parts that cannot be combined
-  kStorage = 14,         // the conversation database
+  kStorage = 14,         // the conversation database; the codes from 16 on say more
   kInternal = 15,        // a broken precondition of our own code
+  // The conversation database, where it is known what would help:
+  kStorageDamaged = 16,   // or no database of this program at all
+  kStorageNewer = 17,     // written by a later version of this program
+  kStorageInUse = 18,     // locked by another process
+  kStorageReadOnly = 19,  // the file or its folder may not be written
+  kStorageFull = 20,      // no room on the disk
 };
+
+inline bool is_storage(ErrorCode code) {
+  return code == ErrorCode::kStorage || (code >= ErrorCode::kStorageDamaged && code <= ErrorCode::kStorageFull);
+}
 
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
@@ -47,6 +57,9 @@ class Exception : public std::runtime_error {
  private:
   Error error_;
 };
+
+// The exception that is being handled, as an error; inside a catch block only. `subject`: for exceptions that name none.
+Error current_error(const std::string& subject = {});
 
 // Precondition of our own code; on in every build type. Throws kInternal, caught at the engine border.
 inline void require(bool condition, const char* what) {

@@ -73,14 +73,8 @@ PreviewToken MediaPreviewThread::enqueue(Job job) {
       job(token, interrupt, answer);
     } catch (const Interrupted&) {
       // Cancelled: silent by contract.
-    } catch (const Exception& exception) {
-      const Error error = exception.error();
-      answer([this, token, error] { Q_EMIT failed(token, error); });
-    } catch (const std::bad_alloc&) {
-      const Error error{ErrorCode::kOutOfMemory, "", "not enough memory for a picture"};
-      answer([this, token, error] { Q_EMIT failed(token, error); });
-    } catch (const std::exception& exception) {
-      const Error error{ErrorCode::kInternal, "", exception.what()};
+    } catch (...) {
+      const Error error = current_error();
       answer([this, token, error] { Q_EMIT failed(token, error); });
     }
     end();
