@@ -108,15 +108,10 @@ TEST(IncludeScan, NoLayerIncludesUpwards) {
   }
 }
 
-TEST(IncludeScan, EngineFoldersFollowTheirOrder) {
-  // A folder may include folders of a lower rank and itself; folders of one rank do not see each other except where listed.
-  const std::map<std::string, int> rank = {
-      {"engine/base", 0},    {"engine/media", 1},      {"engine/text", 1},        {"engine/sampling", 1},   {"engine/metrics", 1},
-      {"engine/weights", 1}, {"engine/kv_cache", 2},   {"engine/layers", 3},      {"engine/vision", 4},     {"engine/models", 5},
-      {"engine/recipes", 3}, {"engine/messages", 6},   {"engine/compression", 5}, {"engine/generation", 7}, {"engine/api", 8},
-      {"engine/device", 1},  {"engine/cuda_plugin", 8}};
+// Folders of one layer by rank: a folder may include folders of a lower rank and itself; those of one rank do not see each other.
+void expect_order(const std::string& layer, const std::map<std::string, int>& rank) {
   for (const Include& include : product_includes()) {
-    if (!include.file.starts_with("engine/") || !include.target.starts_with("engine/")) continue;
+    if (!include.file.starts_with(layer) || !include.target.starts_with(layer) || is_program(include.file)) continue;
     const std::string from = folder_of(include.file);
     const std::string to = folder_of(include.target);
     ASSERT_TRUE(rank.contains(from)) << "unranked folder: " << describe(include);
@@ -136,6 +131,44 @@ TEST(IncludeScan, StagesOfGenerationFollowTheirOrder) {
     ASSERT_TRUE(rank.contains(from) && rank.contains(to)) << "no stage: " << describe(include);
     EXPECT_LE(rank.at(to), rank.at(from)) << describe(include);
   }
+}
+
+TEST(IncludeScan, EngineFoldersFollowTheirOrder) {
+  const std::map<std::string, int> rank = {
+      {"engine/base", 0},    {"engine/media", 1},      {"engine/text", 1},        {"engine/sampling", 1},   {"engine/metrics", 1},
+      {"engine/weights", 1}, {"engine/kv_cache", 2},   {"engine/layers", 3},      {"engine/vision", 4},     {"engine/models", 5},
+      {"engine/recipes", 3}, {"engine/messages", 6},   {"engine/compression", 5}, {"engine/generation", 7}, {"engine/api", 8},
+      {"engine/device", 1},  {"engine/cuda_plugin", 8}};
+  expect_order("engine/", rank);
+}
+
+TEST(IncludeScan, AppFoldersFollowTheirOrder) {
+  expect_order("app/", {{"app/threads", 0},
+                        {"app/process", 0},
+                        {"app/diagnostics", 0},
+                        {"app/recipes", 1},
+                        {"app/kept_map", 1},
+                        {"app/media", 1},
+                        {"app/model_library", 1},
+                        {"app/chat", 2},
+                        {"app/settings", 3},
+                        {"app/engine_host", 3},
+                        {"app/evaluation", 4},
+                        {"app/cli", 5}});
+}
+
+TEST(IncludeScan, UiFoldersFollowTheirOrder) {
+  expect_order("ui/", {{"ui/theme", 0},
+                       {"ui/words", 1},
+                       {"ui/recipes", 2},
+                       {"ui/chat_view", 3},
+                       {"ui/composer", 3},
+                       {"ui/models", 4},
+                       {"ui/inspector", 5},
+                       {"ui/compare", 6},
+                       {"ui/kept_map", 7},
+                       {"ui/settings_view", 8},
+                       {"ui/shell", 9}});
 }
 
 TEST(IncludeScan, LibrariesStayInTheirFolders) {
