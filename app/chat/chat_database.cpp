@@ -9,10 +9,11 @@
 #include "app/chat/chat_rows.h"
 #include "app/chat/comparison_rows.h"
 #include "app/chat/database_file.h"
-#include "app/chat/instance_lock.h"
 #include "app/chat/run_json.h"
 #include "app/chat/schema.h"
+#include "app/chat/storage_fault.h"
 #include "app/chat/thumbnail_store.h"
+#include "app/process/instance_lock.h"
 
 namespace winnow::app {
 
@@ -45,6 +46,8 @@ QString previewOf(const QString& text) { return text.left(kPreviewCharacters * 4
 
 QString databasePath(const ChatFolders& folders) { return folders.data + QStringLiteral("/winnow.db"); }
 
+QString lockPath(const ChatFolders& folders) { return folders.data + QStringLiteral("/winnow.lock"); }
+
 // Words in double quotes are taken literally by FTS5; quotes inside are doubled. The last letter run may go on: prefix.
 QString ftsQuery(const QString& query) {
   QString literal;
@@ -70,11 +73,19 @@ QString likePattern(const QString& query) {
 class ChatDatabase::Impl {
  public:
   Impl(const ChatFolders& folders, const QByteArray& vfs)
-      : m_file(databasePath(folders)), m_vfs(vfs), m_lock(folders.data), m_thumbnails(folders.cache) {
+      : m_file(databasePath(folders)), m_vfs(vfs), m_lock(lockPath(folders)), m_thumbnails(folders.cache) {
     if (!QDir().mkpath(folders.data))
-      throw Exception(ErrorCode::kStorage, QFile::encodeName(folders.data).toStdString(), "it cannot be made");
+      throw Exception(whyNotWritten(folders.data), QFile::encodeName(folders.data).toStdString(), "it cannot be made");
     lock(m_lock, folders);
     m_db = openDatabaseFile(m_file, m_vfs);
+    m_recovered = endStreams();
+  }
+
+  // In memory: no lock, no thumbnails are written.
+  explicit Impl(const ChatFolders& folders)
+      : m_file(databasePath(folders)), m_lock(lockPath(folders)), m_thumbnails(folders.cache, ThumbnailStore::Access::kRead) {
+    m_saves = false;
+    m_db = openInMemory(m_file);
     m_recovered = endStreams();
   }
 
@@ -82,8 +93,8 @@ class ChatDatabase::Impl {
     if (lock.tryAcquire()) return;
     const std::string folder = QFile::encodeName(folders.data).toStdString();
     if (lock.heldElsewhere())
-      throw Exception(ErrorCode::kStorage, folder, "another Winnow is using it (process " + std::to_string(lock.holderPid()) + ")");
-    throw Exception(ErrorCode::kStorage, folder, "it cannot be written to");
+      throw Exception(ErrorCode::kStorageInUse, folder, "another Winnow is using it (process " + std::to_string(lock.holderPid()) + ")");
+    throw Exception(whyNotWritten(lockPath(folders)), folder, "it cannot be written to");
   }
 
   // Every access goes through here: after a storage error the connection is not trusted any more.
@@ -97,7 +108,7 @@ class ChatDatabase::Impl {
     try {
       return work(*m_db);
     } catch (const Exception& exception) {
-      m_suspect = exception.error().code == ErrorCode::kStorage;
+      m_suspect = m_saves && is_storage(exception.error().code);
       throw;
     }
   }
@@ -124,7 +135,6 @@ class ChatDatabase::Impl {
   }
 
   int recovered() const { return m_recovered; }
-  const QString& file() const { return m_file; }
   const ThumbnailStore& thumbnails() const { return m_thumbnails; }
 
  private:
@@ -141,19 +151,25 @@ class ChatDatabase::Impl {
   InstanceLock m_lock;  // outlives the connection
   const ThumbnailStore m_thumbnails;
   std::unique_ptr<SqliteConnection> m_db;
+  bool m_saves = true;
   bool m_suspect = false;
   int m_recovered = 0;
 };
 
 ChatDatabase::ChatDatabase(const ChatFolders& folders, const QByteArray& vfs) : m_impl(std::make_unique<Impl>(folders, vfs)) {}
+ChatDatabase::ChatDatabase(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}
 ChatDatabase::~ChatDatabase() = default;
+
+std::unique_ptr<ChatDatabase> ChatDatabase::inMemory(const ChatFolders& folders) {
+  return std::unique_ptr<ChatDatabase>(new ChatDatabase(std::make_unique<Impl>(folders)));
+}
 
 int ChatDatabase::schemaVersion() { return kSchemaVersion; }
 QString ChatDatabase::databaseFile(const ChatFolders& folders) { return databasePath(folders); }
 int ChatDatabase::recoveredAnswers() const { return m_impl->recovered(); }
 
 QString ChatDatabase::setAside(const ChatFolders& folders) {
-  InstanceLock lock(folders.data);
+  InstanceLock lock(lockPath(folders));
   Impl::lock(lock, folders);
   const QString file = databasePath(folders);
   QString aside;
@@ -163,7 +179,7 @@ QString ChatDatabase::setAside(const ChatFolders& folders) {
     const QString from = file + QLatin1String(suffix);
     const QFileInfo info(from);
     if ((info.exists() || info.isSymLink()) && !QDir().rename(from, aside + QLatin1String(suffix)))
-      throw Exception(ErrorCode::kStorage, QFile::encodeName(from).toStdString(), "it cannot be renamed");
+      throw Exception(whyNotWritten(from), QFile::encodeName(from).toStdString(), "it cannot be renamed");
   }
   return aside;
 }
@@ -604,16 +620,6 @@ void ChatDatabase::setSetting(const QString& key, const QString& value) {
 
 void ChatDatabase::removeSetting(const QString& key) {
   m_impl->write([&](SqliteConnection& db) { db.prepare("DELETE FROM setting WHERE key = ?").bind(key).run(); });
-}
-
-void ChatDatabase::checkIntegrity() {
-  const QString finding = m_impl->access([](SqliteConnection& db) { return db.runCheck("PRAGMA integrity_check(1)", 0); });
-  if (finding != QLatin1String("ok"))
-    throw Exception(ErrorCode::kStorage, QFile::encodeName(m_impl->file()).toStdString(), "it is damaged: " + finding.toStdString());
-}
-
-void ChatDatabase::backupTo(const QString& file) {
-  m_impl->access([&](SqliteConnection& db) { db.prepare("VACUUM INTO ?").bindText(QFile::encodeName(file)).run(); });
 }
 
 }  // namespace winnow::app

@@ -3,8 +3,8 @@
 // Used by ChatStore's writer thread, by the terminal program and by tests; never called on the UI thread. One object = one process-wide
 // lock on the folder + one SQLite connection (WAL, synchronous=FULL, foreign keys, defensive). When a writing call returns, its change is
 // on the disk. Each call is one transaction: it happens wholly or not at all.
-// Errors: winnow::Exception with kStorage (database, disk, lock), kInvalidArgument (unknown id), kLimitExceeded (caps of conversation.h).
-// After a failed write the connection is reopened before the next call (an fsync that failed once may not be trusted).
+// Errors: winnow::Exception with a storage code (database, disk, lock), kInvalidArgument (unknown id), kLimitExceeded (caps of
+// conversation.h). After a failed write the connection is reopened before the next call (an fsync that failed once may not be trusted).
 // Threads: confined to one thread at a time.
 #pragma once
 
@@ -15,10 +15,6 @@
 
 namespace winnow::app {
 
-class InstanceLock;
-class SqliteConnection;
-class ThumbnailStore;
-
 struct ChatFolders {
   QString data;   // holds winnow.db and its lock; made if missing
   QString cache;  // thumbnails; may be cleared at any time
@@ -27,11 +23,14 @@ struct ChatFolders {
 class ChatDatabase {
  public:
   // Opens or makes data/winnow.db, checks it (application_id, version, quick_check), migrates, and turns rows left `streaming` into
-  // `interrupted`. A corrupt, foreign or newer file throws kStorage and stays as it is. `vfs`: SQLite VFS name for tests; empty: default.
+  // `interrupted`. A corrupt, foreign or newer file throws and stays as it is. `vfs`: SQLite VFS name for tests; empty: default.
   explicit ChatDatabase(const ChatFolders& folders, const QByteArray& vfs = {});
   ~ChatDatabase();
   ChatDatabase(const ChatDatabase&) = delete;
   ChatDatabase& operator=(const ChatDatabase&) = delete;
+
+  // For when the folder cannot be used: whatever can be read of the file, in memory. Nothing is written anywhere, and there is no lock.
+  static std::unique_ptr<ChatDatabase> inMemory(const ChatFolders& folders);
 
   // Renames winnow.db and its companions to winnow.db.aside-N (first free N). Returns the new path. Only when asked by the user.
   static QString setAside(const ChatFolders& folders);
@@ -81,15 +80,14 @@ class ChatDatabase {
   void setSetting(const QString& key, const QString& value);
   void removeSetting(const QString& key);
 
-  int recoveredAnswers() const;        // rows turned from `streaming` to `interrupted` by this start
-  void checkIntegrity();               // full integrity_check; throws kStorage with the first finding
-  void backupTo(const QString& file);  // VACUUM INTO a new file
+  int recoveredAnswers() const;  // rows turned from `streaming` to `interrupted` by this start
 
   static int schemaVersion();
   static QString databaseFile(const ChatFolders& folders);
 
  private:
   class Impl;
+  explicit ChatDatabase(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> m_impl;
 };
 

@@ -1,13 +1,10 @@
 #include "app/chat/chat_store.h"
 
 #include <QDateTime>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-#include <thread>
 #include <utility>
 
-#include "app/chat/mailbox.h"
+#include "app/threads/mailbox.h"
+#include "app/threads/worker_thread.h"
 
 namespace winnow::app {
 
@@ -20,56 +17,8 @@ const Error kClosed{ErrorCode::kStorage, "conversations", "they are not open"};
 
 }  // namespace
 
-// The writer thread: jobs in order, each with the database that lives there.
-class ChatStore::Writer {
- public:
-  using Job = std::function<void(std::unique_ptr<ChatDatabase>&)>;
-
-  Writer() : m_thread([this] { run(); }) {}
-
-  // Does all that was posted, then ends.
-  ~Writer() {
-    {
-      const std::lock_guard lock(m_mutex);
-      m_quit = true;
-    }
-    m_posted.notify_one();
-    m_thread.join();
-  }
-
-  void post(Job job) {
-    {
-      const std::lock_guard lock(m_mutex);
-      m_jobs.push_back(std::move(job));
-    }
-    m_posted.notify_one();
-  }
-
- private:
-  void run() {
-    std::unique_ptr<ChatDatabase> database;
-    while (true) {
-      Job job;
-      {
-        std::unique_lock lock(m_mutex);
-        m_posted.wait(lock, [this] { return m_quit || !m_jobs.empty(); });
-        if (m_jobs.empty()) return;
-        job = std::move(m_jobs.front());
-        m_jobs.pop_front();
-      }
-      job(database);
-    }
-  }
-
-  std::mutex m_mutex;  // guards the members below
-  std::condition_variable m_posted;
-  std::deque<Job> m_jobs;
-  bool m_quit = false;
-  std::thread m_thread;  // last: everything above exists when it starts
-};
-
-ChatStore::ChatStore(const ChatFolders& folders, QObject* parent)
-    : QObject(parent), m_folders(folders), m_mailbox(std::make_unique<Mailbox>()) {
+ChatStore::ChatStore(const ChatFolders& folders, const BackupTimes& backups, QObject* parent)
+    : QObject(parent), m_folders(folders), m_backupTimes(backups), m_mailbox(std::make_unique<Mailbox>()), m_whyClosed(kClosed) {
   m_flushTimer.setSingleShot(true);
   m_flushTimer.setInterval(kFlushIntervalMs);
   connect(&m_flushTimer, &QTimer::timeout, this, &ChatStore::flushStreaming);
@@ -77,39 +26,79 @@ ChatStore::ChatStore(const ChatFolders& folders, QObject* parent)
 
 ChatStore::~ChatStore() { close(); }
 
-RequestToken ChatStore::open() { return start(Existing::kKeep); }
-RequestToken ChatStore::setAsideAndOpen() { return start(Existing::kSetAside); }
+RequestToken ChatStore::open() {
+  return start([folders = m_folders](QString&) { return std::make_unique<ChatDatabase>(folders); }, true);
+}
 
-RequestToken ChatStore::start(Existing existing) {
+RequestToken ChatStore::setAsideAndOpen() {
+  return start(
+      [folders = m_folders](QString& setAside) {
+        setAside = ChatDatabase::setAside(folders);
+        return std::make_unique<ChatDatabase>(folders);
+      },
+      true);
+}
+
+RequestToken ChatStore::restoreBackup(const QString& backupFile) {
+  return start(
+      [folders = m_folders, backupFile](QString& setAside) {
+        setAside = app::restoreBackup(folders, backupFile);
+        return std::make_unique<ChatDatabase>(folders);
+      },
+      true);
+}
+
+RequestToken ChatStore::openInMemory() {
+  return start([folders = m_folders](QString&) { return ChatDatabase::inMemory(folders); }, false);
+}
+
+RequestToken ChatStore::start(Open open, bool saves) {
   const RequestToken token = ++m_lastToken;
-  if (!m_writer) m_writer = std::make_unique<Writer>();
-  m_writer->post([this, token, existing, folders = m_folders](std::unique_ptr<ChatDatabase>& database) {
+  if (!m_writer) m_writer = std::make_unique<WorkerThread>("writer");
+  m_backups.reset();
+  m_open = false;
+  m_openError.reset();
+  m_writer->post([this, token, open = std::move(open), saves] {
     try {
-      database.reset();
-      if (existing == Existing::kSetAside) ChatDatabase::setAside(folders);
-      database = std::make_unique<ChatDatabase>(folders);
-      database->purgeDeletedBefore(QDateTime::currentMSecsSinceEpoch() - kTrashMs);
-      StoreOpened report{database->settings(), database->listConversations(), database->recoveredAnswers()};
+      m_database.reset();
+      QString setAside;
+      m_database = open(setAside);
+      m_database->purgeDeletedBefore(QDateTime::currentMSecsSinceEpoch() - kTrashMs);
+      StoreOpened report{m_database->settings(), m_database->listConversations(), m_database->recoveredAnswers(), saves, setAside};
       m_mailbox->post([this, token, report = std::move(report)] {
         m_open = m_writer != nullptr;
+        if (m_open && report.saves) keepBackups();
         Q_EMIT opened(token, report);
       });
     } catch (...) {
-      database.reset();
-      m_mailbox->post([this, token, error = current_error("conversations")] {
-        m_open = false;
-        Q_EMIT failed(token, error);
+      m_database.reset();
+      m_whyClosed = current_error("conversations");
+      m_mailbox->post([this, token, failure = StorageFailure{m_whyClosed, listBackups(m_folders)}] {
+        m_openError = failure.error;
+        Q_EMIT openFailed(token, failure);
       });
     }
   });
+  Q_EMIT opening();
   return token;
+}
+
+void ChatStore::keepBackups() {
+  m_backups = std::make_unique<BackupKeeper>(m_folders, m_backupTimes);
+  connect(m_backups.get(), &BackupKeeper::failed, this, [this](const Error& error) {
+    if (error.code == ErrorCode::kStorageDamaged) tellDamage(error);
+  });
 }
 
 void ChatStore::close() {
   if (!m_writer) return;
+  m_backups.reset();
   flushStreaming();
+  m_writer->post([this] { m_database.reset(); });
   m_writer.reset();
+  m_whyClosed = kClosed;
   m_open = false;
+  m_openError.reset();
 }
 
 void ChatStore::failLater(RequestToken token, const Error& error) {
@@ -127,13 +116,21 @@ void ChatStore::submitAs(RequestToken token, Work work) {
     failLater(token, kClosed);
     return;
   }
-  m_writer->post([this, token, work = std::move(work)](std::unique_ptr<ChatDatabase>& database) {
+  m_writer->post([this, token, work = std::move(work)] {
     try {
-      if (!database) throw Exception(kClosed);
-      m_mailbox->post(work(*database, token));
+      if (!m_database) throw Exception(m_whyClosed);
+      m_mailbox->post(work(*m_database, token));
     } catch (...) {
-      failLater(token, current_error("conversations"));
+      const Error error = current_error("conversations");
+      failLater(token, error);
+      if (m_database && error.code == ErrorCode::kStorageDamaged) tellDamage(error);
     }
+  });
+}
+
+void ChatStore::tellDamage(const Error& error) {
+  m_writer->post([this, error] {
+    m_mailbox->post([this, failure = StorageFailure{error, listBackups(m_folders)}] { Q_EMIT damaged(failure); });
   });
 }
 

@@ -5,40 +5,55 @@
 // open() finishes wait).
 // A send is acknowledged by turnCommitted: only then may the window show it as sent and start the engine.
 // Streaming text is coalesced to one write per 250 ms. close() and the destructor write what is pending and join the writer.
-// Errors: `failed` with the call's token; kStorage errors of open() leave the store closed (the file is untouched) until open() or
-// setAsideAndOpen() is called.
-// Threads: UI thread only.
+// Errors: `failed` with the call's token. Where opening fails, openFailed says why and leaves the store closed and the file untouched:
+// until one of the four ways to open it is gone, every call fails with that same error. While the file is open a copy of it is made once a
+// day (BackupKeeper); a backup that finds the database damaged says so as failed(0, ...). Threads: UI thread only.
 #pragma once
 
 #include <QObject>
 #include <QTimer>
 #include <functional>
 #include <memory>
+#include <optional>
 
+#include "app/chat/backup_keeper.h"
 #include "app/chat/chat_database.h"
 #include "app/chat/conversation.h"
 
 namespace winnow::app {
 
 class Mailbox;
+class WorkerThread;
 
 struct StoreOpened {
   QHash<QString, QString> settings;
   QList<Conversation> conversations;
   int recoveredAnswers = 0;  // answers cut off by the last crash, now `interrupted`
+  bool saves = true;         // false: in memory, nothing outlives the program
+  QString setAside;          // where the database is now that was there before; empty: it is the one that was opened
+};
+
+struct StorageFailure {
+  Error error;
+  QList<Backup> backups;  // that could take its place, newest first
 };
 
 class ChatStore : public QObject {
   Q_OBJECT
 
  public:
-  explicit ChatStore(const ChatFolders& folders, QObject* parent = nullptr);
+  explicit ChatStore(const ChatFolders& folders, const BackupTimes& backups = {}, QObject* parent = nullptr);
   ~ChatStore() override;
 
+  // `opened` or `openFailed`. The latter three on explicit wish only; none of them deletes anything.
   RequestToken open();
-  RequestToken setAsideAndOpen();  // on explicit wish: renames the unusable database and starts a new one
-  void close();                    // flushes, closes, joins; further calls fail with kStorage
+  RequestToken setAsideAndOpen();                         // renames the database that is there and starts a new one
+  RequestToken restoreBackup(const QString& backupFile);  // the same, with a copy of the backup in its place
+  RequestToken openInMemory();                            // with what can be read of the database; nothing is saved
+  void close();                                           // flushes, closes, joins; further calls fail with kStorage
   bool isOpen() const { return m_open; }
+  // Why it is not open; nothing while it is, is being opened or was closed.
+  const std::optional<Error>& openError() const { return m_openError; }
   const ChatFolders& folders() const { return m_folders; }
 
   RequestToken createConversation(const QString& title, const ConversationOptions& options);
@@ -72,7 +87,10 @@ class ChatStore : public QObject {
   RequestToken setSetting(const QString& key, const QString& value);
 
  Q_SIGNALS:
+  void opening();  // not open from now on, until `opened`
   void opened(winnow::app::RequestToken token, const winnow::app::StoreOpened& report);
+  void openFailed(winnow::app::RequestToken token, const winnow::app::StorageFailure& failure);
+  void damaged(const winnow::app::StorageFailure& failure);  // while it is open; it stays so
   void conversationCreated(winnow::app::RequestToken token, const winnow::app::Conversation& conversation);
   // Rename, pin, options, active leaf.
   void conversationChanged(winnow::app::RequestToken token, const winnow::app::Conversation& conversation);
@@ -93,11 +111,13 @@ class ChatStore : public QObject {
   void failed(winnow::app::RequestToken token, const winnow::Error& error);
 
  private:
-  class Writer;
   using Letter = std::function<void()>;                             // runs on the UI thread
   using Work = std::function<Letter(ChatDatabase&, RequestToken)>;  // runs on the writer thread
-  enum class Existing { kKeep, kSetAside };
-  RequestToken start(Existing existing);
+  // Runs on the writer thread: opens the database, and says where the one is that was there before.
+  using Open = std::function<std::unique_ptr<ChatDatabase>(QString& setAside)>;
+  RequestToken start(Open open, bool saves);
+  void keepBackups();
+  void tellDamage(const Error& error);  // any thread
   RequestToken submit(Work work);
   void submitAs(RequestToken token, Work work);
   void failLater(RequestToken token, const Error& error);
@@ -105,14 +125,23 @@ class ChatStore : public QObject {
   void flushStreaming();
 
   ChatFolders m_folders;
+  BackupTimes m_backupTimes;
   RequestToken m_lastToken = 0;
   bool m_open = false;
+  std::optional<Error> m_openError;
   QTimer m_flushTimer;
   QHash<MessageId, QString> m_pendingStreams;
+  std::unique_ptr<BackupKeeper> m_backups;
   std::unique_ptr<Mailbox> m_mailbox;
-  std::unique_ptr<Writer> m_writer;  // last: joined before everything that its answers touch goes away
+
+  // Writer thread only.
+  std::unique_ptr<ChatDatabase> m_database;
+  Error m_whyClosed;
+
+  std::unique_ptr<WorkerThread> m_writer;  // last: joined before everything that its answers touch goes away
 };
 
 }  // namespace winnow::app
 
 Q_DECLARE_METATYPE(winnow::app::StoreOpened)
+Q_DECLARE_METATYPE(winnow::app::StorageFailure)

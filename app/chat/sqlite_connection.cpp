@@ -3,16 +3,21 @@
 #include <sqlite3.h>
 
 #include <QFile>
+#include <QFileInfo>
+#include <QUrl>
 #include <chrono>
 #include <cmath>
+#include <memory>
 
+#include "app/chat/storage_fault.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
 
 namespace {
 
-constexpr int kBusyTimeoutMs = 5000;  // another program (a backup tool) may hold a lock for a moment
+constexpr int kBusyTimeoutMs = 5000;    // another program (a backup tool) may hold a lock for a moment
+constexpr int kProgressSteps = 10'000;  // of the database machine, between two looks at the clock or an interrupt
 constexpr int kMaxValueBytes = 64 << 20;
 
 const char* reasonOf(int code) {
@@ -43,9 +48,32 @@ const char* reasonOf(int code) {
   }
 }
 
-[[noreturn]] void throwStorage(const QByteArray& file, int code, const char* detail) {
-  throw Exception(ErrorCode::kStorage, file.toStdString(),
-                  std::string(reasonOf(code)) + " (SQLite " + std::to_string(code) + ": " + (detail ? detail : "") + ")");
+ErrorCode codeOf(int code, int systemError, const QByteArray& file) {
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return ErrorCode::kStorageFull;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      return ErrorCode::kStorageReadOnly;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return ErrorCode::kStorageDamaged;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return ErrorCode::kStorageInUse;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN: {
+      const ErrorCode known = storageCodeOf(systemError);
+      return known != ErrorCode::kStorage ? known : whyNotWritten(QFile::decodeName(file));
+    }
+    default:
+      return ErrorCode::kStorage;
+  }
+}
+
+[[noreturn]] void throwStorage(const QByteArray& file, sqlite3* handle, int code, const QByteArray& detail) {
+  throw Exception(codeOf(code, handle != nullptr ? sqlite3_system_errno(handle) : 0, file), file.toStdString(),
+                  std::string(reasonOf(code)) + " (SQLite " + std::to_string(code) + ": " + detail.toStdString() + ")");
 }
 
 }  // namespace
@@ -121,8 +149,8 @@ SqliteConnection::SqliteConnection(const QString& file, const QByteArray& vfs) :
   const int result = sqlite3_open_v2(m_file.constData(), &m_handle, flags, vfs.isEmpty() ? nullptr : vfs.constData());
   if (result != SQLITE_OK) {
     const QByteArray detail = m_handle ? sqlite3_errmsg(m_handle) : "no memory";
-    sqlite3_close_v2(m_handle);
-    throwStorage(m_file, result, detail.constData());
+    const std::unique_ptr<sqlite3, decltype(&sqlite3_close_v2)> closing(m_handle, &sqlite3_close_v2);
+    throwStorage(m_file, m_handle, result, detail);
   }
   sqlite3_busy_timeout(m_handle, kBusyTimeoutMs);
   sqlite3_limit(m_handle, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
@@ -152,6 +180,34 @@ void SqliteConnection::configureForWriting() {
   execute("PRAGMA journal_size_limit=16777216");
 }
 
+void SqliteConnection::copyFrom(const QString& file) {
+  // Without a log the file alone is everything, and is read without a trace. A log needs its shared memory, for which a folder that may not
+  // be written has no room: then again the file alone.
+  for (const bool immutable : {!QFileInfo::exists(file + QStringLiteral("-wal")), true}) {
+    const QByteArray uri =
+        QUrl::fromLocalFile(QFileInfo(file).absoluteFilePath()).toEncoded() + (immutable ? "?mode=ro&immutable=1" : "?mode=ro");
+    sqlite3* source = nullptr;
+    int result = sqlite3_open_v2(uri.constData(), &source, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, nullptr);
+    const std::unique_ptr<sqlite3, decltype(&sqlite3_close_v2)> closing(source, &sqlite3_close_v2);
+    if (result == SQLITE_OK) {
+      sqlite3_backup* copy = sqlite3_backup_init(m_handle, "main", source, "main");
+      if (copy == nullptr) fail();
+      sqlite3_backup_step(copy, -1);
+      result = sqlite3_backup_finish(copy);
+    }
+    if (result == SQLITE_OK) return;
+    const int kind = result & 0xff;
+    if (immutable || (kind != SQLITE_CANTOPEN && kind != SQLITE_READONLY))
+      throwStorage(QFile::encodeName(file), source, result, sqlite3_errstr(result));
+  }
+}
+
+void SqliteConnection::interruptBy(const InterruptToken& interrupt) {
+  m_interrupt = interrupt;
+  const auto raised = [](void* token) -> int { return static_cast<const InterruptToken*>(token)->requested() ? 1 : 0; };
+  sqlite3_progress_handler(m_handle, kProgressSteps, raised, &m_interrupt);
+}
+
 void SqliteConnection::leaveUntouched() { sqlite3_db_config(m_handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr); }
 
 SqliteStatement SqliteConnection::prepare(const char* sql) {
@@ -177,7 +233,7 @@ QString SqliteConnection::runCheck(const char* sql, int budgetMs) {
   Clock::time_point deadline = Clock::now() + std::chrono::milliseconds(budgetMs);
   if (budgetMs > 0) {
     const auto expired = [](void* context) -> int { return Clock::now() > *static_cast<Clock::time_point*>(context) ? 1 : 0; };
-    sqlite3_progress_handler(m_handle, 10'000, expired, &deadline);
+    sqlite3_progress_handler(m_handle, kProgressSteps, expired, &deadline);
   }
   // Not cached and not through step(): running out of time is no failure.
   sqlite3_stmt* statement = nullptr;
@@ -187,12 +243,16 @@ QString SqliteConnection::runCheck(const char* sql, int budgetMs) {
       result == SQLITE_ROW ? QString::fromUtf8(reinterpret_cast<const char*>(sqlite3_column_text(statement, 0))) : QString();
   const QByteArray detail = sqlite3_errmsg(m_handle);
   sqlite3_finalize(statement);
-  sqlite3_progress_handler(m_handle, 0, nullptr, nullptr);
-  if (result != SQLITE_ROW && result != SQLITE_INTERRUPT) throwStorage(m_file, result, detail.constData());
+  if (budgetMs > 0) sqlite3_progress_handler(m_handle, 0, nullptr, nullptr);
+  m_interrupt.throw_if_requested();
+  if (result != SQLITE_ROW && result != SQLITE_INTERRUPT) throwStorage(m_file, m_handle, result, detail);
   return finding;
 }
 
-void SqliteConnection::fail() const { throwStorage(m_file, sqlite3_extended_errcode(m_handle), sqlite3_errmsg(m_handle)); }
+void SqliteConnection::fail() const {
+  m_interrupt.throw_if_requested();
+  throwStorage(m_file, m_handle, sqlite3_extended_errcode(m_handle), sqlite3_errmsg(m_handle));
+}
 
 SqliteTransaction::SqliteTransaction(SqliteConnection& connection) : m_connection(connection) { m_connection.execute("BEGIN IMMEDIATE"); }
 

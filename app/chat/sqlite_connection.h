@@ -1,4 +1,5 @@
-// A SQLite connection and its statements: parameters are bound, never pasted; every failure is an Exception(kStorage).
+// A SQLite connection and its statements: parameters are bound, never pasted; every failure is an Exception
+// with a storage code.
 //
 // Used inside app/chat only. Opened for one writer: WAL, synchronous=FULL, foreign keys, defensive, no extensions, no double-quoted
 // strings, no memory map. Text and blobs are bound with their length, so NUL bytes survive.
@@ -10,6 +11,8 @@
 #include <concepts>
 #include <string>
 #include <unordered_map>
+
+#include "engine/base/interrupt.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -59,7 +62,8 @@ class SqliteStatement {
 
 class SqliteConnection {
  public:
-  // vfs: name of a registered VFS; empty: the system's.
+  // vfs: name of a registered VFS; empty: the system's. kInMemory in place of a file: nothing is written anywhere.
+  static constexpr char kInMemory[] = ":memory:";
   SqliteConnection(const QString& file, const QByteArray& vfs);
   ~SqliteConnection();
   SqliteConnection(const SqliteConnection&) = delete;
@@ -67,6 +71,10 @@ class SqliteConnection {
 
   // Journal and durability; before the first write, after it is known that the file is ours.
   void configureForWriting();
+  // The contents of a database file in place of this connection's. Only reads it.
+  void copyFrom(const QString& file);
+  // From here on a statement that is running ends with Interrupted when this is raised.
+  void interruptBy(const InterruptToken& interrupt);
   // From here on closing leaves the file as it is: no checkpoint.
   void leaveUntouched();
 
@@ -84,6 +92,7 @@ class SqliteConnection {
   sqlite3* m_handle = nullptr;
   std::unordered_map<std::string, sqlite3_stmt*> m_statements;
   QByteArray m_file;
+  InterruptToken m_interrupt;
 };
 
 // BEGIN IMMEDIATE ... COMMIT; rolled back unless committed.

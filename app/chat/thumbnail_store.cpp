@@ -18,7 +18,8 @@ bool isHash(const QByteArray& text) {
 
 }  // namespace
 
-ThumbnailStore::ThumbnailStore(const QString& cacheFolder) : m_folder(cacheFolder + QStringLiteral("/thumbnails")) {}
+ThumbnailStore::ThumbnailStore(const QString& cacheFolder, Access access)
+    : m_folder(cacheFolder + QStringLiteral("/thumbnails")), m_access(access) {}
 
 QString ThumbnailStore::fileOf(const Attachment& attachment) const {
   const QByteArray name =
@@ -29,7 +30,7 @@ QString ThumbnailStore::fileOf(const Attachment& attachment) const {
 }
 
 void ThumbnailStore::save(const Attachment& attachment) const {
-  if (attachment.thumbnailPng.isEmpty() || attachment.thumbnailPng.size() > kMaxThumbnailBytes) return;
+  if (m_access == Access::kRead || attachment.thumbnailPng.isEmpty() || attachment.thumbnailPng.size() > kMaxThumbnailBytes) return;
   const QString path = fileOf(attachment);
   if (QFileInfo::exists(path) || !QDir().mkpath(QFileInfo(path).path())) return;
   QSaveFile file(path);

@@ -15,13 +15,15 @@ inline constexpr qint64 kMaxThumbnailBytes = qint64{1} << 20;
 
 class ThumbnailStore {
  public:
-  explicit ThumbnailStore(const QString& cacheFolder);
+  enum class Access : int { kRead = 1, kReadAndWrite = 2 };
+  explicit ThumbnailStore(const QString& cacheFolder, Access access = Access::kReadAndWrite);
   void save(const Attachment& attachment) const;  // does nothing without a thumbnail, or when it is there already
   QByteArray load(const Attachment& attachment) const;
   QString fileOf(const Attachment& attachment) const;
 
  private:
   QString m_folder;
+  Access m_access;
 };
 
 }  // namespace winnow::app

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/chat/mailbox.h"
 #include "app/engine_host/event_gatherer.h"
+#include "app/threads/mailbox.h"
 
 namespace winnow::app {
 

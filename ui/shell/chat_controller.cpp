@@ -30,6 +30,8 @@ ChatController::ChatController(app::EngineHost& engine, app::ChatStore& store, a
   m_current.conversation.options = m_settings.conversationDefaults();
   using app::ChatStore;
   connect(&m_store, &ChatStore::opened, this, [this](app::RequestToken, const app::StoreOpened& report) { onOpened(report); });
+  connect(&m_store, &ChatStore::opening, this, &ChatController::stateChanged);
+  connect(&m_store, &ChatStore::openFailed, this, &ChatController::stateChanged);
   connect(&m_store, &ChatStore::conversationCreated, this, &ChatController::onCreated);
   connect(&m_store, &ChatStore::conversationLoaded, this, &ChatController::onLoaded);
   connect(&m_store, &ChatStore::turnCommitted, this, &ChatController::onCommitted);
@@ -69,6 +71,12 @@ void ChatController::start() {
 }
 
 void ChatController::onOpened(const app::StoreOpened& report) {
+  // What was opened before, if it was, is another database now.
+  if (m_run) m_engine.cancel(m_run->request);
+  m_run.reset();
+  m_sending.reset();
+  m_list.setRunning(0);
+  m_current = app::LoadedConversation();
   m_settings.load(report.settings);
   m_list.setConversations(report.conversations);
   const ConversationId last = m_settings.lastConversation();
@@ -207,6 +215,7 @@ void ChatController::onCreated(app::RequestToken token, const app::Conversation&
 // ---- sending -----------------------------------------------------------------------------------------------------------------------
 
 QString ChatController::blockedReason() const {
+  if (m_store.openError()) return tr("Your chats are not open: choose above how to go on.");
   if (!m_store.isOpen()) return tr("Opening your chats…");
   if (m_sending) return tr("Saving your question…");
   if (m_run && m_run->conversation != current()) return tr("An answer is being written in another chat.");
@@ -473,7 +482,7 @@ void ChatController::onStoreFailed(app::RequestToken token, const Error& error) 
     m_sending.reset();
   }
   if (token == m_loading) m_loading = 0;
-  Q_EMIT problem(error);
+  if (!is_storage(error.code)) Q_EMIT problem(error);  // those are StorageNotice's
   Q_EMIT stateChanged();
 }
 

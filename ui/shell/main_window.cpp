@@ -31,6 +31,7 @@
 #include "ui/shell/kept_map_pages.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/shell/plan_controller.h"
+#include "ui/shell/storage_notice.h"
 #include "ui/shell/welcome_page.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
@@ -132,6 +133,8 @@ void MainWindow::buildCentral() {
     row->addStretch(1);
     return row;
   };
+  m_storageNotice = new StorageNotice(m_services.store);
+  column->addLayout(inset(m_storageNotice));
   m_notice = new NoticeBar;
   column->addLayout(inset(m_notice));
   m_stack = new QStackedWidget;
@@ -157,8 +160,9 @@ void MainWindow::buildCentral() {
   m_planLine = new PlanLine;
   column->addLayout(inset(m_planLine));
   const auto widths = [this] {
-    for (QWidget* widget : {static_cast<QWidget*>(m_notice), static_cast<QWidget*>(m_undo), static_cast<QWidget*>(m_comparisonSetup),
-                            static_cast<QWidget*>(m_composer), static_cast<QWidget*>(m_planLine)}) {
+    for (QWidget* widget :
+         {static_cast<QWidget*>(m_storageNotice), static_cast<QWidget*>(m_notice), static_cast<QWidget*>(m_undo),
+          static_cast<QWidget*>(m_comparisonSetup), static_cast<QWidget*>(m_composer), static_cast<QWidget*>(m_planLine)}) {
       widget->setMaximumWidth(theme().px(792));
     }
   };
@@ -338,22 +342,31 @@ void MainWindow::onStoreOpened() {
   m_narrow = dockWidgetArea(m_dock) == Qt::BottomDockWidgetArea;
   arrange();
   rebuildModelMenu();
-  applyInitial();
+  begin(std::exchange(m_initial.attachedFile, {}), std::exchange(m_initial.question, {}));
 }
 
-void MainWindow::applyInitial() {
-  if (m_initial.question.isEmpty() && m_initial.attachedFile.isEmpty()) return;
-  m_controller->newConversation();
-  m_composer->setDraft({m_initial.question, {}});
-  if (!m_initial.attachedFile.isEmpty()) m_composer->addFile(m_initial.attachedFile);
-  m_initial.question.clear();
-  m_initial.attachedFile.clear();
+// In a new chat, unless something is written already: then the file joins it.
+void MainWindow::begin(const QByteArray& file, const QString& question) {
+  if (file.isEmpty() && question.isEmpty()) return;
+  const app::Draft draft = m_composer->draft();
+  if (draft.text.trimmed().isEmpty() && draft.attachments.isEmpty()) {
+    m_controller->newConversation();
+    m_composer->setDraft({question, {}});
+  }
+  if (!file.isEmpty()) m_composer->addFile(file);
 }
 
-void MainWindow::openFile(const QByteArray& path) {
-  m_composer->addFile(path);
+void MainWindow::openFrom(const app::StartRequest& request) {
+  if (!request.activationToken.isEmpty()) qputenv("XDG_ACTIVATION_TOKEN", request.activationToken);  // Qt's Wayland plug-in asks for it
+  setWindowState(windowState() & ~Qt::WindowMinimized);
+  show();
   raise();
   activateWindow();
+  const bool other = !request.modelFolder.isEmpty() && request.modelFolder != m_controller->modelFolder();
+  if (other && !m_controller->busy()) m_controller->loadModel(request.modelFolder);
+  if (showsComparison()) showChat();
+  begin(request.file, request.question);
+  writeQuestion();
 }
 
 bool MainWindow::showsWelcome() const { return m_stack->currentWidget() == m_welcome; }
@@ -370,14 +383,24 @@ void MainWindow::showConversation() {
   const app::ViewState& view = m_controller->viewState();
   if (!sameChat) {
     m_transcript->restoreAnchor({view.anchorMessage, view.anchorOffset});
-    m_composer->setDraft(m_controller->draft());
+    // What was written while the chats were not open joins what was written in this one before.
+    app::Draft draft = m_controller->draft();
+    if (m_writtenEarly) {
+      const app::Draft early = m_composer->draft();
+      draft.text += (draft.text.isEmpty() || early.text.isEmpty() ? QString() : QStringLiteral("\n")) + early.text;
+      draft.attachments += early.attachments;
+    }
+    m_composer->setDraft(draft);
+    if (m_writtenEarly) m_draftTimer.start();
   }
   m_composer->method()->setRecipe(m_controller->options().recipe);
   m_restoring = false;
+  m_writtenEarly = !m_controller->storeReady();
   m_sidebar->select(m_controller->current());
 }
 
 void MainWindow::updateState() {
+  if (!m_controller->storeReady()) m_writtenEarly = true;
   const bool writing = m_controller->writingHere() || m_comparison->runningHere();
   m_composer->setBusy(writing);
   m_composer->setBlocked(writing ? QString() : m_controller->blockedReason());

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/model_library/model_library.h"
+#include "app/process/instance_door.h"
 #include "app/settings/settings.h"
 #include "engine/messages/requests.h"
 #include "engine/recipes/method_info.h"
@@ -45,6 +46,7 @@ class InspectorPanel;
 class KeptMapPages;
 class NoticeBar;
 class PlanLine;
+class StorageNotice;
 class TranscriptView;
 class WelcomePage;
 
@@ -74,8 +76,8 @@ class MainWindow : public QMainWindow {
   MainWindow(WindowServices services, InitialState initial, QWidget* parent = nullptr);
   ~MainWindow() override;
 
-  // A second start of the program, or a file given on the command line.
-  void openFile(const QByteArray& path);
+  // A second start of the program: comes to the front with what that one was asked for.
+  void openFrom(const app::StartRequest& request);
 
   ChatController& controller() { return *m_controller; }
   TranscriptView* transcript() const { return m_transcript; }
@@ -85,6 +87,7 @@ class MainWindow : public QMainWindow {
   InspectorPanel* inspector() const { return m_inspector; }
   KeptMapPages* keptMaps() const { return m_keptMaps; }
   NoticeBar* notice() const { return m_notice; }
+  StorageNotice* storageNotice() const { return m_storageNotice; }
   WelcomePage* welcome() const { return m_welcome; }
   ComparisonView* comparison() const { return m_comparisonView; }
   ComparisonSetup* comparisonSetup() const { return m_comparisonSetup; }
@@ -136,7 +139,7 @@ class MainWindow : public QMainWindow {
   void cycleRegion();
   void showAbout();
   void showShortcuts();
-  void applyInitial();
+  void begin(const QByteArray& file, const QString& question);
 
   WindowServices m_services;
   InitialState m_initial;
@@ -149,6 +152,7 @@ class MainWindow : public QMainWindow {
   QLabel* m_title = nullptr;
   QToolButton* m_modelButton = nullptr;
   QMenu* m_modelMenu = nullptr;
+  StorageNotice* m_storageNotice = nullptr;
   NoticeBar* m_notice = nullptr;
   NoticeBar* m_undo = nullptr;
   QStackedWidget* m_stack = nullptr;
@@ -179,6 +183,7 @@ class MainWindow : public QMainWindow {
   bool m_sidebarWanted = true;
   bool m_panelWanted = true;
   bool m_restoring = false;
+  bool m_writtenEarly = false;  // what is in the composer could not be saved: the chats are not open
 };
 
 }  // namespace winnow::ui

@@ -2,11 +2,13 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
 #include <QToolButton>
+#include <utility>
 
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -15,60 +17,105 @@
 namespace winnow::ui {
 
 NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
-  auto* layout = new QHBoxLayout(this);
-  setMargins(layout, 14, 6, 8, 6);
+  m_grid = new QGridLayout(this);
+  setMargins(m_grid, 14, 6, 8, 6);
   m_text = new QLabel;
   m_text->setWordWrap(true);
   m_text->setTextFormat(Qt::PlainText);
-  m_action = new QPushButton(tr("Undo"));
-  m_details = new QPushButton(tr("Copy details"));
+  m_buttonRow = new QWidget;
+  m_buttons = new QHBoxLayout(m_buttonRow);
+  m_buttons->setContentsMargins(0, 0, 0, 0);
   m_close = new QToolButton;
   m_close->setAutoRaise(true);
   m_close->setIcon(icon(Glyph::kClose, IconColor::kMuted));
   m_close->setToolTip(tr("Close"));
   m_close->setAccessibleName(tr("Close this message"));
-  layout->addWidget(m_text, 1);
-  layout->addWidget(m_details);
-  layout->addWidget(m_action);
-  layout->addWidget(m_close);
+  m_grid->addWidget(m_text, 0, 0);
+  m_grid->addWidget(m_close, 0, 2, Qt::AlignTop);
+  m_grid->setColumnStretch(0, 1);
   m_timer.setSingleShot(true);
   connect(&m_timer, &QTimer::timeout, this, &NoticeBar::dismiss);
   connect(m_close, &QToolButton::clicked, this, &NoticeBar::dismiss);
-  connect(m_action, &QPushButton::clicked, this, [this] {
-    dismiss();
-    Q_EMIT actionTriggered();
-  });
-  connect(m_details, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_detailText); });
+  connect(&theme(), &Theme::changed, this, &NoticeBar::arrange);
   hide();
 }
 
-void NoticeBar::showMessage(const QString& text, const QString& action, int durationMs) {
-  m_error = false;
-  m_text->setText(text);
-  if (!action.isEmpty()) m_action->setText(action);
-  m_action->setVisible(!action.isEmpty());
-  m_details->hide();
-  durationMs > 0 ? m_timer.start(durationMs) : m_timer.stop();
+void NoticeBar::addButton(const QString& label, std::function<void()> clicked) {
+  auto* button = new QPushButton(label);
+  connect(button, &QPushButton::clicked, this, std::move(clicked));
+  m_buttons->addWidget(button);
+}
+
+void NoticeBar::present(const Notice& notice) {
+  while (QLayoutItem* item = m_buttons->takeAt(0)) {
+    if (item->widget() != nullptr) {
+      item->widget()->hide();
+      item->widget()->deleteLater();  // it may be the one that was clicked
+    }
+    delete item;
+  }
+  m_error = notice.error;
+  m_detailText = notice.details;
+  m_text->setText(notice.text);
+  m_text->setToolTip(notice.details.toHtmlEscaped());
+  for (const NoticeAction& action : notice.actions) {
+    addButton(action.label, [this, run = action.run] {
+      dismiss();
+      run();
+    });
+  }
+  if (!notice.details.isEmpty()) addButton(tr("Copy details"), [this] { QApplication::clipboard()->setText(m_detailText); });
+  m_close->setVisible(notice.closable);
+  notice.durationMs > 0 ? m_timer.start(notice.durationMs) : m_timer.stop();
+  arrange();
   show();
   update();
+}
+
+// One button stands beside the text; more have a row of their own, or, where that is too narrow, a column.
+void NoticeBar::arrange() {
+  const bool beside = m_buttons->count() <= 1;
+  m_grid->removeWidget(m_buttonRow);
+  beside ? m_grid->addWidget(m_buttonRow, 0, 1, Qt::AlignTop) : m_grid->addWidget(m_buttonRow, 1, 0, 1, 3, Qt::AlignLeft);
+  m_buttonRow->setVisible(m_buttons->count() > 0);
+  m_buttons->setDirection(QBoxLayout::LeftToRight);
+  const int room = width() - m_grid->contentsMargins().left() - m_grid->contentsMargins().right();
+  if (!beside && m_buttons->sizeHint().width() > room) m_buttons->setDirection(QBoxLayout::TopToBottom);
+}
+
+void NoticeBar::resizeEvent(QResizeEvent* event) {
+  QFrame::resizeEvent(event);
+  arrange();
+}
+
+void NoticeBar::showMessage(const QString& text, const QString& action, int durationMs) {
+  Notice notice;
+  notice.text = text;
+  notice.durationMs = durationMs;
+  if (!action.isEmpty()) notice.actions.push_back({action, [this] { Q_EMIT actionTriggered(); }});
+  present(notice);
 }
 
 void NoticeBar::showError(const Error& error) {
   const ErrorText text = describeError(error);
-  m_error = true;
-  m_detailText = text.cause + QLatin1Char('\n') + text.remedy + QLatin1Char('\n') + text.details;
-  m_text->setText(text.cause + QLatin1Char(' ') + text.remedy);
-  m_text->setToolTip(text.details.toHtmlEscaped());
-  m_action->hide();
-  m_details->show();
-  m_timer.stop();
-  show();
-  update();
+  Notice notice;
+  notice.error = true;
+  notice.text = text.cause + QLatin1Char(' ') + text.remedy;
+  notice.details = text.cause + QLatin1Char('\n') + text.remedy + QLatin1Char('\n') + text.details;
+  present(notice);
 }
 
 void NoticeBar::dismiss() {
   m_timer.stop();
   hide();
+}
+
+QPushButton* NoticeBar::button(const QString& label) const {
+  for (int i = 0; i < m_buttons->count(); ++i) {
+    auto* button = qobject_cast<QPushButton*>(m_buttons->itemAt(i)->widget());
+    if (button != nullptr && button->text() == label) return button;
+  }
+  return nullptr;
 }
 
 QString NoticeBar::text() const { return isHidden() ? QString() : m_text->text(); }

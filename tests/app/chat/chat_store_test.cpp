@@ -7,6 +7,7 @@
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <thread>
 
@@ -32,6 +33,12 @@ class ChatStoreTest : public testing::Test {
     QObject::connect(store, &ChatStore::opened, [this](RequestToken t, const StoreOpened& r) {
       m_answers << t;
       m_report = r;
+    });
+    QObject::connect(store, &ChatStore::openFailed, [this](RequestToken t, const StorageFailure& f) {
+      m_answers << t;
+      m_errors << t;
+      m_error = f.error;
+      m_failure = f;
     });
     QObject::connect(store, &ChatStore::conversationCreated, [this](RequestToken t, const Conversation& c) {
       m_answers << t;
@@ -94,6 +101,7 @@ class ChatStoreTest : public testing::Test {
   QList<RequestToken> m_answers, m_errors;
   QList<qint64> m_flushed;
   StoreOpened m_report;
+  StorageFailure m_failure;
   Conversation m_conversation;
   QList<Conversation> m_list;
   LoadedConversation m_loaded;
@@ -191,6 +199,46 @@ TEST_F(ChatStoreTest, AnUnusableDatabaseIsReportedAndSetAsideOnlyWhenAsked) {
   ASSERT_TRUE(waitFor(second));
   EXPECT_TRUE(m_store->isOpen());
   EXPECT_TRUE(QFile::exists(file.fileName() + QStringLiteral(".aside-1")));
+  EXPECT_EQ(m_report.setAside, file.fileName() + QStringLiteral(".aside-1"));
+}
+
+TEST_F(ChatStoreTest, WhileItIsNotOpenEveryCallSaysWhy) {
+  ASSERT_TRUE(QDir().mkpath(folders().data));
+  QFile file(ChatDatabase::databaseFile(folders()));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("garbage");
+  file.close();
+  ASSERT_TRUE(waitFor(m_store->open()));
+  EXPECT_EQ(m_failure.error.code, ErrorCode::kStorageDamaged);
+  ASSERT_TRUE(m_store->openError().has_value());
+  m_error = {};
+  ASSERT_TRUE(waitFor(m_store->createConversation({}, {})));
+  EXPECT_EQ(m_error.code, ErrorCode::kStorageDamaged);
+  EXPECT_EQ(m_error.subject, QFile::encodeName(file.fileName()).toStdString());
+  ASSERT_TRUE(waitFor(m_store->openInMemory()));
+  EXPECT_FALSE(m_store->openError().has_value());
+  EXPECT_FALSE(m_report.saves);
+  ASSERT_TRUE(waitFor(m_store->createConversation(QStringLiteral("kept for now"), {})));
+  EXPECT_EQ(m_conversation.title, QStringLiteral("kept for now"));
+  EXPECT_EQ(file.size(), 7);
+  EXPECT_EQ(QDir(folders().data).entryList(QDir::Files).size(), 2) << "a lock and the garbage";
+}
+
+TEST_F(ChatStoreTest, ABackupTakesThePlaceOfADamagedDatabase) {
+  openWithConversation();
+  m_store->close();
+  makeBackup(folders(), 1'790'000'000'000);
+  QFile file(ChatDatabase::databaseFile(folders()));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  file.write("garbage");
+  file.close();
+  make();
+  ASSERT_TRUE(waitFor(m_store->open()));
+  ASSERT_EQ(m_failure.backups.size(), 1);
+  ASSERT_TRUE(waitFor(m_store->restoreBackup(m_failure.backups[0].file)));
+  ASSERT_EQ(m_report.conversations.size(), 1);
+  EXPECT_EQ(m_report.conversations[0].title, QStringLiteral("chat"));
+  EXPECT_EQ(QFileInfo(m_report.setAside).size(), 7);
 }
 
 TEST_F(ChatStoreTest, ReopensWithSettingsConversationsAndRecoveredAnswers) {

@@ -13,6 +13,7 @@
 
 #include "app/chat/chat_database.h"
 #include "app/chat/schema.h"
+#include "tests/support/read_only_folder.h"
 
 namespace winnow::app {
 namespace {
@@ -44,11 +45,31 @@ class DatabaseFileTest : public testing::Test {
     try {
       ChatDatabase db(folders());
     } catch (const Exception& error) {
-      EXPECT_EQ(error.error().code, ErrorCode::kStorage);
+      EXPECT_TRUE(is_storage(error.error().code));
+      m_code = error.error().code;
       return error.error().reason;
     }
     return "opened";
   }
+  ErrorCode refusalCode() {
+    EXPECT_NE(refusal(), "opened");
+    return m_code;
+  }
+  // The titles of the chats in the memory of a start that cannot open the file.
+  QStringList inMemory() {
+    const std::unique_ptr<ChatDatabase> db = ChatDatabase::inMemory(folders());
+    const ConversationId made = db->createConversation(QStringLiteral("new"), {}).id;
+    db->beginTurn({made, 0, QStringLiteral("q"), {}});
+    QStringList titles;
+    for (const Conversation& c : db->listConversations()) titles << c.title;
+    return titles;
+  }
+  void withChat(const QString& title) {
+    ChatDatabase db(folders());
+    db.createConversation(title, {});
+  }
+  QStringList filesInData() const { return QDir(folders().data).entryList(QDir::Files | QDir::Hidden); }
+  ErrorCode m_code = ErrorCode::kInternal;
   QTemporaryDir m_home;
 };
 
@@ -218,6 +239,63 @@ TEST_F(DatabaseFileTest, AnEmptyLockFileLocksNobodyOut) {
   ASSERT_TRUE(lock.open(QIODevice::WriteOnly));
   lock.close();
   EXPECT_EQ(refusal(), "opened");
+}
+
+TEST_F(DatabaseFileTest, TheCodeSaysWhatIsWrong) {
+  write("not a database");
+  EXPECT_EQ(refusalCode(), ErrorCode::kStorageDamaged);
+  ASSERT_TRUE(QFile::remove(file()));
+  { ChatDatabase db(folders()); }
+  sql("PRAGMA user_version=99;");
+  EXPECT_EQ(refusalCode(), ErrorCode::kStorageNewer);
+  ASSERT_TRUE(QFile::remove(file()));
+  ChatDatabase first(folders());
+  EXPECT_EQ(refusalCode(), ErrorCode::kStorageInUse);
+}
+
+TEST_F(DatabaseFileTest, AnotherProgramsLockIsInUse) {
+  { ChatDatabase db(folders()); }
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(QFile::encodeName(file()).constData(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version=7;", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  EXPECT_EQ(refusalCode(), ErrorCode::kStorageInUse);
+  sqlite3_close(other);
+}
+
+TEST_F(DatabaseFileTest, AFolderThatMayNotBeWrittenIsReadOnlyWithAndWithoutAFile) {
+  withChat(QStringLiteral("old"));
+  {
+    const test::ReadOnlyFolder locked(folders().data);
+    if (!locked.holds()) GTEST_SKIP() << "this user writes everywhere on this file system";
+    EXPECT_EQ(refusalCode(), ErrorCode::kStorageReadOnly);
+    EXPECT_EQ(inMemory(), (QStringList{QStringLiteral("new"), QStringLiteral("old")})) << "the chats can still be read";
+  }
+  EXPECT_EQ(refusal(), "opened");
+  ASSERT_TRUE(QDir(folders().data).removeRecursively());
+  const test::ReadOnlyFolder locked(m_home.path());
+  EXPECT_EQ(refusalCode(), ErrorCode::kStorageReadOnly);
+  EXPECT_EQ(inMemory(), QStringList{QStringLiteral("new")});
+}
+
+TEST_F(DatabaseFileTest, InMemoryNothingIsWrittenAnywhere) {
+  withChat(QStringLiteral("old"));
+  const QByteArray before = bytes(file());
+  const QStringList files = filesInData();
+  EXPECT_EQ(inMemory(), (QStringList{QStringLiteral("new"), QStringLiteral("old")}));
+  EXPECT_EQ(bytes(file()), before);
+  EXPECT_EQ(filesInData(), files);
+  EXPECT_EQ(inMemory(), (QStringList{QStringLiteral("new"), QStringLiteral("old")})) << "something of the first one stayed";
+}
+
+TEST_F(DatabaseFileTest, InMemoryADatabaseThatCannotBeReadIsAnEmptyOne) {
+  write("not a database");
+  EXPECT_EQ(inMemory(), QStringList{QStringLiteral("new")});
+  ASSERT_TRUE(QFile::remove(file()));
+  withChat(QStringLiteral("old"));
+  sql("PRAGMA user_version=99;");
+  EXPECT_EQ(inMemory(), QStringList{QStringLiteral("new")});
+  EXPECT_EQ(refusalCode(), ErrorCode::kStorageNewer) << "and stays as it is";
 }
 
 TEST_F(DatabaseFileTest, LoadExtensionAndSchemaWritesAreOff) {

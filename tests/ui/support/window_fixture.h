@@ -32,10 +32,15 @@ class WindowTest : public testing::Test {
     open();
   }
 
-  void open(ui::InitialState initial = {}) {
+  void open(const ui::InitialState& initial = {}) {
+    start(initial);
+    ASSERT_TRUE(waitUntil([this] { return m_store->isOpen() && m_window->controller().modelState() != ui::ModelState::kLoading; }));
+  }
+
+  // Without waiting for the store, which may have its reasons not to open.
+  void start(ui::InitialState initial = {}) {
     m_log = std::make_shared<ScriptedEngineLog>();
-    m_store = std::make_unique<app::ChatStore>(
-        app::ChatFolders{m_folder.filePath(QStringLiteral("data")), m_folder.filePath(QStringLiteral("cache"))});
+    m_store = std::make_unique<app::ChatStore>(folders());
     m_settings = std::make_unique<app::Settings>([this](const QString& key, const QString& value) { m_store->setSetting(key, value); });
     m_preview = std::make_unique<FakeMediaPreview>();
     m_engine = std::make_unique<app::EngineHost>(
@@ -45,8 +50,9 @@ class WindowTest : public testing::Test {
         ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, list_methods(), QStringLiteral("0.1.0")}, initial);
     m_window->resize(1280, 800);
     m_window->show();
-    ASSERT_TRUE(waitUntil([this] { return m_store->isOpen() && m_window->controller().modelState() != ui::ModelState::kLoading; }));
   }
+
+  app::ChatFolders folders() const { return {m_folder.filePath(QStringLiteral("data")), m_folder.filePath(QStringLiteral("cache"))}; }
 
   void close() {
     if (m_window) m_window->close();

@@ -1,21 +1,18 @@
-// One Winnow per data folder: a lock of the kernel on a file, gone with its process however that ends.
+// One process per file: a lock of the kernel on it, gone with its process however that ends.
 //
-// Used by ChatDatabase. Not QLockFile: a process killed between making its lock file and writing its id into it leaves a file that Qt 6.4
-// never takes for stale, and the chats would stay locked for good. The file itself stays; only the lock on it counts.
+// Used by ChatDatabase (one Winnow per data folder) and InstanceDoor (one that answers). Not QLockFile: a process killed between making
+// its lock file and writing its id into it leaves a file that Qt 6.4 never takes for stale, and the chats would stay locked for good. The
+// file itself stays; only the lock on it counts.
 // Threads: one.
 #pragma once
 
 #include <QString>
 
-#ifndef Q_OS_UNIX
-#include <QLockFile>
-#endif
-
 namespace winnow::app {
 
 class InstanceLock {
  public:
-  explicit InstanceLock(const QString& dataFolder);
+  explicit InstanceLock(const QString& file) : m_file(file) {}
   ~InstanceLock();
   InstanceLock(const InstanceLock&) = delete;
   InstanceLock& operator=(const InstanceLock&) = delete;
@@ -28,11 +25,7 @@ class InstanceLock {
  private:
   const QString m_file;
   bool m_heldElsewhere = false;
-#ifdef Q_OS_UNIX
   int m_descriptor = -1;
-#else
-  QLockFile m_lock;
-#endif
 };
 
 }  // namespace winnow::app

@@ -1,0 +1,51 @@
+#include "app/chat/storage_fault.h"
+
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <QFile>
+#include <QFileInfo>
+#include <cerrno>
+
+namespace winnow::app {
+
+namespace {
+constexpr qint64 kLeastRoomBytes = 128 * 1024;  // SQLite asks for 32 KiB of shared memory at once, and for pages
+}  // namespace
+
+ErrorCode storageCodeOf(int systemError) {
+  switch (systemError) {
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return ErrorCode::kStorageReadOnly;
+    case ENOSPC:
+    case EDQUOT:
+      return ErrorCode::kStorageFull;
+    default:
+      return ErrorCode::kStorage;
+  }
+}
+
+ErrorCode whyNotWritten(const QString& file) {
+  // The file if it is there, then the nearest folder that is.
+  QString path = file;
+  while (true) {
+    if (::access(QFile::encodeName(path).constData(), W_OK) != 0 && errno != ENOENT) return storageCodeOf(errno);
+    if (QFileInfo(path).isDir()) break;
+    const QString parent = QFileInfo(path).path();
+    if (parent == path) break;
+    path = parent;
+  }
+  const qint64 free = freeBytes(path);
+  return free >= 0 && free < kLeastRoomBytes ? ErrorCode::kStorageFull : ErrorCode::kStorage;
+}
+
+qint64 freeBytes(const QString& path) {
+  struct statvfs room {};
+  if (::statvfs(QFile::encodeName(path).constData(), &room) != 0) return -1;
+  const bool outOfFiles = room.f_files > 0 && room.f_favail == 0;
+  return outOfFiles ? 0 : static_cast<qint64>(room.f_bavail) * static_cast<qint64>(room.f_frsize);
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,20 @@
+// Which of the storage codes says why a file of the chats could not be made, opened or written.
+//
+// Used inside app/chat. Asks the disk; any thread.
+#pragma once
+
+#include <QString>
+
+#include "engine/base/error.h"
+
+namespace winnow::app {
+
+// By the operating system's number; kStorage where it says nothing that would help.
+ErrorCode storageCodeOf(int systemError);
+// By what is found of the file and its folder: may they be written, is there room?
+ErrorCode whyNotWritten(const QString& file);
+
+// Of the file system that holds `path`, which exists, for an ordinary user; negative: unknown.
+qint64 freeBytes(const QString& path);
+
+}  // namespace winnow::app

@@ -1,0 +1,293 @@
+// Chats that cannot be opened or saved, in the real window: what is said, what can be done, and that nobody is stuck.
+#include "ui/shell/storage_notice.h"
+
+#include <sqlite3.h>
+
+#include <QClipboard>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QPushButton>
+
+#include "app/chat/backups.h"
+#include "tests/support/faulty_vfs.h"
+#include "tests/support/read_only_folder.h"
+#include "tests/ui/support/window_fixture.h"
+#include "ui/shell/notice_bar.h"
+
+namespace winnow::test {
+namespace {
+
+class StorageNoticeTest : public WindowTest {
+ protected:
+  // A profile with one chat, closed again.
+  void SetUp() override {
+    WindowTest::SetUp();
+    ask(QStringLiteral("What color is the star?"));
+    close();
+  }
+  QString file() const { return app::ChatDatabase::databaseFile(folders()); }
+  void write(const QByteArray& content) {
+    QFile f(file());
+    ASSERT_TRUE(f.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    f.write(content);
+  }
+  void sql(const char* statements, sqlite3** keptOpen = nullptr) {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(QFile::encodeName(file()).constData(), &db), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, statements, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+    keptOpen != nullptr ? static_cast<void>(*keptOpen = db) : static_cast<void>(sqlite3_close(db));
+  }
+  // Starts, and waits until the notice says something with these words.
+  void startInto(const QString& words) {
+    start();
+    ASSERT_TRUE(waitUntil([&] { return notice()->text().contains(words); })) << notice()->text().toStdString();
+    ASSERT_TRUE(waitUntil([this] { return controller().modelState() == ui::ModelState::kReady; }));
+    EXPECT_FALSE(m_store->isOpen());
+    EXPECT_TRUE(notice()->isVisible());
+    EXPECT_FALSE(m_window->notice()->isVisible()) << "a second notice: " << m_window->notice()->text().toStdString();
+  }
+  ui::StorageNotice* notice() { return m_window->storageNotice(); }
+  bool offers(const QString& label) { return notice()->button(label) != nullptr; }
+  void choose(const QString& label) {
+    QPushButton* button = notice()->button(label);
+    ASSERT_NE(button, nullptr) << label.toStdString();
+    QTest::mouseClick(button, Qt::LeftButton);
+    ASSERT_TRUE(waitUntil([this] { return m_store->isOpen(); }));
+  }
+  // Enter says why nothing happens, and the words stay.
+  void expectAWordOnEnter(const QString& typed) {
+    type(typed);
+    pressEnter();
+    EXPECT_TRUE(composer()->notice().contains(QStringLiteral("not open"))) << composer()->notice().toStdString();
+    EXPECT_EQ(composer()->prompt()->toPlainText(), typed);
+  }
+  // What was typed before is still there; sending it works.
+  void expectItIsAnswered(const QString& typed) {
+    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+    ASSERT_EQ(composer()->prompt()->toPlainText(), typed);
+    controller().newConversation();
+    composer()->prompt()->setPlainText(typed);
+    ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+    pressEnter();
+    ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
+  }
+  void expectNothingIsSaved() {
+    EXPECT_TRUE(notice()->text().contains(QStringLiteral("Nothing will be saved"))) << notice()->text().toStdString();
+    EXPECT_TRUE(notice()->isVisible());
+  }
+  const QString m_goOn = QStringLiteral("Go on without saving");
+  const QString m_tryAgain = QStringLiteral("Try again");
+  const QString m_startEmpty = QStringLiteral("Start with an empty list");
+};
+
+TEST_F(StorageNoticeTest, ADamagedFileCanBeSetAside) {
+  write("not a database at all");
+  startInto(QStringLiteral("“winnow.db” is damaged"));
+  expectAWordOnEnter(QStringLiteral("hello"));
+  EXPECT_TRUE(offers(QStringLiteral("Show folder")));
+  choose(m_startEmpty);
+  expectItIsAnswered(QStringLiteral("hello"));
+  EXPECT_TRUE(notice()->text().contains(QStringLiteral("winnow.db.aside-1"))) << notice()->text().toStdString();
+  EXPECT_EQ(QFileInfo(file() + QStringLiteral(".aside-1")).size(), 21);
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; })) << "the new list is not saved";
+  EXPECT_FALSE(notice()->isVisible());
+}
+
+TEST_F(StorageNoticeTest, ADamagedFileGivesWayToABackup) {
+  const app::Backup backup = app::makeBackup(folders(), QDateTime(QDate(2026, 3, 12), QTime(9, 30)).toMSecsSinceEpoch());
+  write("not a database at all");
+  startInto(QStringLiteral("damaged"));
+  const QString label = QStringLiteral("Restore the backup of %1")
+                            .arg(QLocale().toString(QDateTime::fromMSecsSinceEpoch(backup.madeMs), QLocale::ShortFormat));
+  choose(label);
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; })) << "the chat is not back";
+  EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("What color is the star?"));
+  EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".aside-1")));
+}
+
+TEST_F(StorageNoticeTest, TheDetailsNameTheCauseAndNotWhatFollowsFromIt) {
+  write("not a database at all");
+  startInto(QStringLiteral("damaged"));
+  m_settings->setZoom(1.1);  // cannot be stored, as everything from now on
+  controller().newConversation();
+  QTest::qWait(50);
+  QTest::mouseClick(notice()->button(QStringLiteral("Copy details")), Qt::LeftButton);
+  const QString copied = QApplication::clipboard()->text();
+  EXPECT_TRUE(copied.contains(file())) << copied.toStdString();
+  EXPECT_TRUE(copied.contains(QStringLiteral("damaged or not a database"))) << copied.toStdString();
+  EXPECT_FALSE(copied.contains(QStringLiteral("they are not open")));
+  EXPECT_FALSE(m_window->notice()->isVisible());
+}
+
+TEST_F(StorageNoticeTest, ANewerFileIsLeftAlone) {
+  sql("PRAGMA user_version=99;");
+  QFile before(file());
+  ASSERT_TRUE(before.open(QIODevice::ReadOnly));
+  const QByteArray bytes = before.readAll();
+  startInto(QStringLiteral("newer version of Winnow"));
+  EXPECT_TRUE(notice()->text().contains(QStringLiteral("Update Winnow")));
+  expectAWordOnEnter(QStringLiteral("hello"));
+  choose(m_goOn);
+  expectItIsAnswered(QStringLiteral("hello"));
+  expectNothingIsSaved();
+  close();
+  QFile after(file());
+  ASSERT_TRUE(after.open(QIODevice::ReadOnly));
+  EXPECT_EQ(after.readAll(), bytes);
+}
+
+TEST_F(StorageNoticeTest, AReadOnlyFolderStillShowsTheChatsInMemory) {
+  const ReadOnlyFolder locked(folders().data);
+  if (!locked.holds()) GTEST_SKIP() << "this user writes everywhere on this file system";
+  startInto(QStringLiteral("may not be written"));
+  expectAWordOnEnter(QStringLiteral("and now?"));
+  EXPECT_TRUE(offers(m_tryAgain));
+  choose(m_goOn);
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; })) << "the old chat cannot be read";
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("and now?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && last().metrics.valid; }));
+  expectNothingIsSaved();
+}
+
+TEST_F(StorageNoticeTest, AFolderThatCannotBeMadeStillLetsOneChat) {
+  ASSERT_TRUE(QDir(folders().data).removeRecursively());
+  const ReadOnlyFolder locked(m_folder.path());
+  if (!locked.holds()) GTEST_SKIP() << "this user writes everywhere on this file system";
+  startInto(QStringLiteral("may not be written"));
+  expectAWordOnEnter(QStringLiteral("hello"));
+  choose(m_goOn);
+  expectItIsAnswered(QStringLiteral("hello"));
+  expectNothingIsSaved();
+}
+
+TEST_F(StorageNoticeTest, TryingAgainOpensWhatIsFreeAgain) {
+  auto other = std::make_unique<app::ChatDatabase>(folders());
+  startInto(QStringLiteral("Another program is using your chats"));
+  expectAWordOnEnter(QStringLiteral("hello"));
+  QTest::mouseClick(notice()->button(m_tryAgain), Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([this] { return notice()->isVisible(); })) << "nothing is said after the second try";
+  EXPECT_TRUE(offers(m_goOn));
+  other.reset();
+  choose(m_tryAgain);
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  EXPECT_FALSE(notice()->isVisible());
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("hello"));
+}
+
+TEST_F(StorageNoticeTest, AnotherProgramsLockIsNoDeadEnd) {
+  sqlite3* other = nullptr;
+  sql("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version=7;", &other);
+  startInto(QStringLiteral("Another program is using your chats"));
+  EXPECT_TRUE(offers(m_tryAgain));
+  choose(m_goOn);
+  expectNothingIsSaved();
+  sqlite3_close(other);
+}
+
+// The disk is full from the first write on.
+class FullDiskTest : public StorageNoticeTest {
+ protected:
+  void SetUp() override {
+    StorageNoticeTest::SetUp();
+    register_faulty_vfs();
+    arm_fault(0, SQLITE_OK);
+    sqlite3_vfs_register(sqlite3_vfs_find(kFaultyVfs), 1);
+  }
+  void TearDown() override {
+    arm_fault(0, SQLITE_OK);
+    StorageNoticeTest::TearDown();
+    sqlite3_vfs_register(sqlite3_vfs_find("unix"), 1);
+  }
+};
+
+TEST_F(FullDiskTest, AtTheFirstStartOneCanTryAgainOrGoOn) {
+  ASSERT_TRUE(QFile::remove(file()));
+  arm_fault(1, SQLITE_FULL, 1'000'000);
+  startInto(QStringLiteral("disk is full"));
+  expectAWordOnEnter(QStringLiteral("hello"));
+  EXPECT_TRUE(offers(m_goOn));
+  arm_fault(0, SQLITE_OK);
+  choose(m_tryAgain);
+  EXPECT_FALSE(notice()->isVisible());
+  expectItIsAnswered(QStringLiteral("hello"));
+}
+
+TEST_F(FullDiskTest, InBetweenTheQuestionStaysAndTheNoticeGoesWithTheCause) {
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  arm_fault(1, SQLITE_FULL, 1'000'000);
+  composer()->prompt()->setPlainText(QStringLiteral("and now?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !controller().busy(); }));
+  EXPECT_TRUE(notice()->text().contains(QStringLiteral("disk is full")));
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("and now?"));
+  EXPECT_EQ(transcript()->messageCount(), 2);
+  arm_fault(0, SQLITE_OK);
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && last().metrics.valid; }));
+  EXPECT_FALSE(notice()->isVisible());
+}
+
+TEST_F(FullDiskTest, InBetweenOneCanGoOnWithWhatIsThere) {
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  arm_fault(1, SQLITE_FULL, 1'000'000);
+  composer()->prompt()->setPlainText(QStringLiteral("and now?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !controller().busy(); }));
+  choose(m_goOn);
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && composer()->sendButton()->isEnabled(); }));
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("and now?"));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && last().metrics.valid; }));
+  expectNothingIsSaved();
+}
+
+TEST_F(StorageNoticeTest, ItsButtonsFitANarrowWindow) {
+  app::makeBackup(folders(), QDateTime(QDate(2026, 3, 12), QTime(9, 30)).toMSecsSinceEpoch());
+  app::makeBackup(folders(), QDateTime(QDate(2026, 3, 13), QTime(9, 30)).toMSecsSinceEpoch());
+  write("not a database at all");
+  startInto(QStringLiteral("damaged"));
+  for (const int width : {1280, 700, 480}) {
+    m_window->resize(width, 800);
+    QTest::qWait(50);
+    EXPECT_LE(m_window->width(), width);
+    for (const QPushButton* button : notice()->findChildren<QPushButton*>()) {
+      if (button->isVisible()) EXPECT_LE(button->mapTo(notice(), QPoint(button->width(), 0)).x(), notice()->width()) << width;
+    }
+  }
+}
+
+// A second start, as app/bootstrap tells it.
+TEST_F(StorageNoticeTest, ASecondStartRaisesTheWindowWithWhatItWasAskedFor) {
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  m_window->showMinimized();
+  m_window->openFrom({"/clips/a.mp4", QStringLiteral("What moves?"), {}, {}});
+  EXPECT_FALSE(m_window->isMinimized());
+  EXPECT_TRUE(m_window->isVisible());
+  EXPECT_EQ(controller().current(), 0) << "it is not a new chat";
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("What moves?"));
+  EXPECT_EQ(composer()->tray()->count(), 1);
+  // What is being written is never lost to the next one.
+  composer()->prompt()->setPlainText(QStringLiteral("half a thought"));
+  m_window->openFrom({"/clips/b.mp4", QStringLiteral("Another question?"), {}, {}});
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("half a thought"));
+  EXPECT_EQ(composer()->tray()->count(), 2);
+  m_window->openFrom({{}, {}, QStringLiteral("/models/other"), {}});
+  ASSERT_TRUE(waitUntil([this] {
+    return controller().modelFolder() == QStringLiteral("/models/other") && controller().modelState() == ui::ModelState::kReady;
+  }));
+  EXPECT_EQ(composer()->tray()->count(), 2);
+}
+
+}  // namespace
+}  // namespace winnow::test

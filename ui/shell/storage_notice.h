@@ -1,0 +1,26 @@
+// What is wrong with the saved chats, and the ways on: restore a backup, begin anew, try again, go on without saving.
+//
+// Used by main_window.h, above everything else. Stays until something is chosen where the chats are not open, and for good where nothing
+// is being saved. Hears of faults from the store itself, so that the first one is shown and not what follows from it. UI thread only.
+#pragma once
+
+#include "app/chat/chat_store.h"
+#include "ui/shell/notice_bar.h"
+
+namespace winnow::ui {
+
+class StorageNotice : public NoticeBar {
+  Q_OBJECT
+ public:
+  explicit StorageNotice(app::ChatStore& store, QWidget* parent = nullptr);
+
+ private:
+  void showFailure(const app::StorageFailure& failure, bool open);
+  void showOpened(const app::StoreOpened& report);
+  NoticeAction showFolder() const;
+
+  app::ChatStore& m_store;
+  bool m_passing = false;  // what is shown is over when something can be saved again
+};
+
+}  // namespace winnow::ui
