@@ -9,6 +9,7 @@
 #include "app/diagnostics/log.h"
 #include "app/engine_host/engine_host.h"
 #include "app/media/media_opener.h"
+#include "app/process/instance_door.h"
 #include "app/process/process_start.h"
 #include "app/settings/app_folders.h"
 #include "app/settings/private_folder.h"
@@ -40,6 +41,10 @@ int main(int argc, char** argv) {
   log.captureQtMessages();
   log.write(app::LogLevel::kInfo, "app", "started " WINNOW_VERSION);
 
+  const ui::InitialState initial = bootstrap::initialState(*options);
+  app::InstanceDoor door(folders.data);
+  if (door.enter(bootstrap::startRequest(initial)) == app::InstanceDoor::Entry::kHandedOver) return 0;
+
   app::FfmpegMediaOpener opener;
   app::ChatStore store(app::ChatFolders{folders.data, folders.cache});
   app::SpeedFile speeds(folders.cache);
@@ -47,7 +52,8 @@ int main(int argc, char** argv) {
   app::Settings settings([&store](const QString& key, const QString& value) { store.setSetting(key, value); });
   ui::MediaPreviewThread preview(QDir(folders.data).filePath("pasted"));
 
-  ui::MainWindow window({engine, store, settings, preview, list_methods(), WINNOW_VERSION}, bootstrap::initialState(*options));
+  ui::MainWindow window({engine, store, settings, preview, list_methods(), WINNOW_VERSION}, initial);
+  QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();
   return QApplication::exec();
 }

@@ -22,4 +22,8 @@ ui::InitialState initialState(const Options& options) {
   return state;
 }
 
+app::StartRequest startRequest(const ui::InitialState& initial) {
+  return {initial.attachedFile, initial.question, initial.modelFolder, qgetenv("XDG_ACTIVATION_TOKEN")};
+}
+
 }  // namespace winnow::bootstrap

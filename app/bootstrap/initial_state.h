@@ -7,5 +7,7 @@
 namespace winnow::bootstrap {
 
 ui::InitialState initialState(const Options& options);
+// The same, for a program that runs already.
+app::StartRequest startRequest(const ui::InitialState& initial);
 
 }  // namespace winnow::bootstrap

@@ -2,6 +2,7 @@
 
 #include <QCommandLineParser>
 #include <QFile>
+#include <QFileInfo>
 #include <cstdio>
 
 namespace winnow::bootstrap {
@@ -21,7 +22,9 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
 
   Options options;
   options.demo = parser.isSet(demo);
-  options.modelFolder = parser.value(model);
+  // Absolute: they are kept with the chats, and may be meant for a program that runs in another folder.
+  const auto absolute = [](const QString& path) { return path.isEmpty() ? path : QFileInfo(path).absoluteFilePath(); };
+  options.modelFolder = absolute(parser.value(model));
   const QString wanted = parser.value(device);
   if (wanted == "cpu") {
     options.device = Device::kCpu;
@@ -31,7 +34,7 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
     std::fprintf(stderr, "winnow: --device takes auto, cpu or cuda\n");
     return std::nullopt;
   }
-  if (!parser.positionalArguments().isEmpty()) options.file = QFile::encodeName(parser.positionalArguments().first());
+  if (!parser.positionalArguments().isEmpty()) options.file = QFile::encodeName(absolute(parser.positionalArguments().first()));
   return options;
 }
 
