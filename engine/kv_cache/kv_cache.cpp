@@ -408,9 +408,9 @@ class KvCache::Impl {
 };
 
 KvCache::KvCache(const KvShape& shape) : impl_(std::make_unique<Impl>(shape)) {}
-KvCache::KvCache(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 KvCache::~KvCache() = default;
 KvCache::KvCache(KvCache&&) noexcept = default;
+KvCache::KvCache(const KvCache& other) : impl_(std::make_unique<Impl>(*other.impl_)) { impl_->peak_blocks_ = impl_->block_count_; }
 KvCache& KvCache::operator=(KvCache&&) noexcept = default;
 
 const KvShape& KvCache::shape() const { return impl_->shape_; }
@@ -516,11 +516,7 @@ void KvCache::truncate(std::int32_t first_original) {
   }
 }
 
-KvCache KvCache::fork() const {
-  auto copy = std::make_unique<Impl>(*impl_);
-  copy->peak_blocks_ = copy->block_count_;
-  return KvCache(std::move(copy));
-}
+KvCache KvCache::fork() const { return *this; }
 
 KvCache KvCache::on_device(at::Device device) const {
   if (device == shape().device) return fork();

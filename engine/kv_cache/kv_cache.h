@@ -54,7 +54,7 @@ class KvCache {
   ~KvCache();
   KvCache(KvCache&&) noexcept;
   KvCache& operator=(KvCache&&) noexcept;
-  KvCache(const KvCache&) = delete;
+  KvCache(const KvCache& other);  // fork()
   KvCache& operator=(const KvCache&) = delete;
 
   const KvShape& shape() const;
@@ -128,7 +128,6 @@ class KvCache {
 
  private:
   class Impl;
-  explicit KvCache(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "engine/base/clone_ptr.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/messages/events.h"
@@ -17,18 +17,20 @@ namespace winnow {
 
 struct Conversation {
   explicit Conversation(const KvShape& shape) : cache(shape) {}
+  Conversation(Conversation&&) = default;
+  Conversation& operator=(Conversation&&) = default;
 
   KvCache cache;
-  std::vector<TokenOrigin> origins;             // by original token index
-  std::vector<std::int64_t> token_ids;          // by original token index; media tokens hold their placeholder's id
-  std::int64_t pruned_tokens = 0;               // of the prompts, that never reached the decoder: no token indices, no positions
-  std::int64_t next_position = 0;               // rotary position of the next token; never derived from the cache's size
-  std::int32_t media_count = 0;                 // running number of images and videos
-  std::vector<std::int32_t> pinned;             // original indices of tokens that no method may drop, ascending
-  std::vector<Pin> pins;                        // that it was made with, of the whole thread
-  std::vector<Message> thread;                  // what the cache holds; ends with the assistant's answer
-  std::vector<std::int64_t> answer_ids;         // of the last answer, the token that ended it included
-  std::unique_ptr<DecodePolicy> decode_policy;  // null: the answer only appends
+  std::vector<TokenOrigin> origins;      // by original token index
+  std::vector<std::int64_t> token_ids;   // by original token index; media tokens hold their placeholder's id
+  std::int64_t pruned_tokens = 0;        // of the prompts, that never reached the decoder: no token indices, no positions
+  std::int64_t next_position = 0;        // rotary position of the next token; never derived from the cache's size
+  std::int32_t media_count = 0;          // running number of images and videos
+  std::vector<std::int32_t> pinned;      // original indices of tokens that no method may drop, ascending
+  std::vector<Pin> pins;                 // that it was made with, of the whole thread
+  std::vector<Message> thread;           // what the cache holds; ends with the assistant's answer
+  std::vector<std::int64_t> answer_ids;  // of the last answer, the token that ended it included
+  ClonePtr<DecodePolicy> decode_policy;  // none: the answer only appends
   MergeState merge_state;
   bool compressed = false;  // an event with visual tokens has happened
 
@@ -36,25 +38,10 @@ struct Conversation {
   // What an uncompressed cache would hold.
   std::int64_t full_tokens() const { return next_original() + pruned_tokens; }
 
-  Conversation fork() const {
-    Conversation copy(cache.fork());
-    copy.origins = origins;
-    copy.token_ids = token_ids;
-    copy.pruned_tokens = pruned_tokens;
-    copy.next_position = next_position;
-    copy.media_count = media_count;
-    copy.pinned = pinned;
-    copy.pins = pins;
-    copy.thread = thread;
-    copy.answer_ids = answer_ids;
-    if (decode_policy) copy.decode_policy = decode_policy->clone();
-    copy.merge_state = merge_state;
-    copy.compressed = compressed;
-    return copy;
-  }
+  Conversation fork() const { return *this; }
 
  private:
-  explicit Conversation(KvCache shared) : cache(std::move(shared)) {}
+  Conversation(const Conversation&) = default;  // by its name only: a copy should be meant
 };
 
 }  // namespace winnow

@@ -1,0 +1,32 @@
+// Owns an object of a class hierarchy and copies it, by its clone(), when its owner is copied. May hold nothing.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace winnow {
+
+// T has `std::unique_ptr<T> clone() const`.
+template <typename T>
+class ClonePtr {
+ public:
+  ClonePtr() = default;
+  ClonePtr(std::unique_ptr<T> object) : object_(std::move(object)) {}
+  ClonePtr(const ClonePtr& other) : object_(other.object_ ? other.object_->clone() : nullptr) {}
+  ClonePtr(ClonePtr&&) noexcept = default;
+  ClonePtr& operator=(ClonePtr other) noexcept {
+    object_ = std::move(other.object_);
+    return *this;
+  }
+  ~ClonePtr() = default;
+
+  explicit operator bool() const { return object_ != nullptr; }
+  T* get() const { return object_.get(); }
+  T* operator->() const { return object_.get(); }
+  T& operator*() const { return *object_; }
+
+ private:
+  std::unique_ptr<T> object_;
+};
+
+}  // namespace winnow
