@@ -8,11 +8,11 @@
 #include "engine/base/error.h"
 #include "engine/device/cpu_threads.h"
 #include "engine/generation/context/loaded_model.h"
-#include "engine/generation/requests/comparison_runner.h"
-#include "engine/generation/requests/score_runner.h"
-#include "engine/generation/requests/turn_export.h"
-#include "engine/generation/requests/turn_planner.h"
-#include "engine/generation/requests/turn_runner.h"
+#include "engine/generation/requests/export_turn.h"
+#include "engine/generation/requests/plan_turn.h"
+#include "engine/generation/requests/run_comparison.h"
+#include "engine/generation/requests/run_score.h"
+#include "engine/generation/requests/run_turn.h"
 
 namespace winnow {
 namespace {
@@ -62,7 +62,7 @@ class LocalEngine : public Engine {
   }
 
   void run(const Turn& turn, const EmitEvent& emit, const InterruptToken& interrupt) {
-    Finished finished = TurnRunner(model(), opener_).run(turn, conversations_[turn.conversation], emit, nullptr, interrupt);
+    Finished finished = run_turn(context(emit, interrupt), turn, conversations_[turn.conversation]);
     if (speeds_ != nullptr && !finished.restored) speeds_->keep(speed_key(model_->network->info()), model_->speed);
     emit(std::move(finished));
   }
@@ -71,21 +71,23 @@ class LocalEngine : public Engine {
     TurnTrace trace;
     trace.wanted = request.logits == ExportLogits::kAllPositions ? TraceLogits::kAllPositions : TraceLogits::kLastPosition;
     ConversationStates states;  // an export starts from nothing and leaves nothing behind
-    Finished finished = TurnRunner(model(), opener_).run(request.turn, states, emit, &trace, interrupt);
+    RequestContext traced = context(emit, interrupt);
+    traced.trace = &trace;
+    Finished finished = run_turn(traced, request.turn, states);
     if (!finished.restored) write_turn_trace(request.path, trace);
     emit(std::move(finished));
   }
 
   void run(const Compare& compare, const EmitEvent& emit, const InterruptToken& interrupt) {
-    emit(ComparisonRunner(model(), opener_).run(compare, conversations_[compare.conversation], emit, interrupt));
+    emit(run_comparison(context(emit, interrupt), compare, conversations_[compare.conversation]));
   }
 
   void run(const Score& score, const EmitEvent& emit, const InterruptToken& interrupt) {
-    emit(ScoreRunner(model(), opener_).run(score, known(score.turn.conversation), emit, interrupt));
+    emit(run_score(context(emit, interrupt), score, known(score.turn.conversation)));
   }
 
   void run(const Plan& plan, const EmitEvent& emit, const InterruptToken& interrupt) {
-    emit(TurnPlanner(model(), opener_).plan(plan.turn, known(plan.turn.conversation), interrupt));
+    emit(plan_turn(context(emit, interrupt), plan.turn, known(plan.turn.conversation)));
   }
 
   void run(const ForgetConversation& forget, const EmitEvent& /*emit*/, const InterruptToken& /*interrupt*/) {
@@ -98,9 +100,9 @@ class LocalEngine : public Engine {
     return found == conversations_.end() ? nothing_ : found->second;
   }
 
-  LoadedModel& model() {
+  RequestContext context(const EmitEvent& emit, const InterruptToken& interrupt) {
     if (!model_) throw Exception(ErrorCode::kInvalidArgument, "", "no model is loaded");
-    return *model_;
+    return {*model_, opener_, emit, interrupt};
   }
 
   MediaOpener* opener_;  // both outlive the engine

@@ -22,42 +22,38 @@ double typical_speed(std::vector<double> step_ms) {
 
 }  // namespace
 
-AnswerLoop::AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits, std::optional<FirstStep> first_step,
-                       const Sampling& sampling, Conversation& conversation, const EmitEvent& emit, std::function<void()> on_first_text)
-    : model_(model),
+AnswerLoop::AnswerLoop(const RequestContext& context, const Sampling& sampling, AnswerStart start, std::function<void()> on_first_text)
+    : context_(context),
       sampling_(sampling),
-      conversation_(conversation),
-      emit_(emit),
+      start_(std::move(start)),
       on_first_text_(std::move(on_first_text)),
       sampler_(sampling),
-      detokenizer_(*model.tokenizer, SpecialTokens::kSkip),
+      detokenizer_(*context.model.tokenizer, SpecialTokens::kSkip),
       stops_(sampling.stop_strings),
-      first_step_(std::move(first_step)),
-      logits_(first_logits),
-      first_generated_(conversation.next_original() - (first_step_ ? 1 : 0)) {
-  answer_.layers = slot_counts(conversation, model.network->image_token_id(), first_generated_);
+      first_generated_(start_.state.next_original() - (start_.first_step ? 1 : 0)) {
+  answer_.layers = slot_counts(start_.state, context.network().image_token_id(), first_generated_);
 }
 
 void AnswerLoop::deliver(const std::string& text) {
   if (text.empty()) return;
   if (answer_.text.empty()) on_first_text_();
   answer_.text += text;
-  emit_(TextDelta{text});
+  context_.emit(TextDelta{text});
 }
 
 void AnswerLoop::sample_event() {
   DecodeSample sample;
   sample.generated_tokens = static_cast<std::int64_t>(answer_.token_ids.size());
   sample.tokens_per_s = typical_speed(step_ms_);
-  sample.kv_bytes_now = conversation_.cache.bytes_in_use();
-  sample.kv_bytes_full_now = model_.network->info().kv_bytes_per_token * conversation_.full_tokens();
-  if (conversation_.decode_policy) {
-    answer_.layers = slot_counts(conversation_, model_.network->image_token_id(), first_generated_);
+  sample.kv_bytes_now = conversation().cache.bytes_in_use();
+  sample.kv_bytes_full_now = context_.network().info().kv_bytes_per_token * conversation().full_tokens();
+  if (conversation().decode_policy) {
+    answer_.layers = slot_counts(conversation(), context_.network().image_token_id(), first_generated_);
   } else {
-    add_growth(conversation_.cache, answer_.layers);
+    add_growth(conversation().cache, answer_.layers);
   }
   sample.layers = answer_.layers;
-  emit_(std::move(sample));
+  context_.emit(std::move(sample));
   since_sample_.restart_ms();
 }
 
@@ -67,30 +63,30 @@ bool AnswerLoop::end(StopReason reason) {
   return false;
 }
 
-bool AnswerLoop::step(const InterruptToken& interrupt) {
+bool AnswerLoop::step() {
   if (over_ || steps_ >= sampling_.max_new_tokens) return false;
-  const Interrupt state = interrupt.state();
+  const Interrupt state = context_.interrupt.state();
   if (state == Interrupt::kCancel) throw Interrupted(state);
   if (state == Interrupt::kStop) return end(StopReason::kInterrupted);
-  const at::Tensor on_host = logits_.to(at::kCPU);  // waits for the device; the tensor itself on a CPU
+  const at::Tensor on_host = start_.logits.to(at::kCPU);  // waits for the device; the tensor itself on a CPU
   const std::span<const float> scores(on_host.const_data_ptr<float>(), static_cast<std::size_t>(on_host.numel()));
-  const bool read_before = steps_ == 0 && first_step_;
-  const std::span<const std::int64_t> ids = conversation_.token_ids;
+  const bool read_before = steps_ == 0 && start_.first_step;
+  const std::span<const std::int64_t> ids = conversation().token_ids;
   const std::int64_t token = sampler_.sample(scores, read_before ? ids.first(ids.size() - 1) : ids);
   answer_.token_ids.push_back(token);
-  if (model_.stop_token_ids.contains(token)) return end(StopReason::kStopToken);
+  if (context_.model.stop_token_ids.contains(token)) return end(StopReason::kStopToken);
   deliver(stops_.push(detokenizer_.push(token)));
   if (stops_.matched()) return end(StopReason::kStopString);
   if (steps_ + 1 == sampling_.max_new_tokens) return end(StopReason::kLength);
 
   double elapsed = 0.0;
   if (read_before) {
-    require(token == first_step_->token, "AnswerLoop: another first token than the one that was read");
-    logits_ = first_step_->logits;
-    elapsed = first_step_->elapsed_ms;
+    require(token == start_.first_step->token, "AnswerLoop: another first token than the one that was read");
+    start_.logits = start_.first_step->logits;
+    elapsed = start_.first_step->elapsed_ms;
   } else {
     const Stopwatch watch;
-    logits_ = decode_step(*model_.network, conversation_, token);
+    start_.logits = decode_step(context_.network(), conversation(), token);
     elapsed = watch.elapsed_ms();
   }
   answer_.decode_total_ms += elapsed;

@@ -8,15 +8,12 @@
 #include <ATen/ATen.h>
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "engine/base/interrupt.h"
 #include "engine/base/stopwatch.h"
-#include "engine/generation/context/loaded_model.h"
-#include "engine/generation/conversation/conversation.h"
-#include "engine/generation/prefill/first_step.h"
+#include "engine/generation/context/request_context.h"
+#include "engine/generation/prefill/answer_start.h"
 #include "engine/messages/events.h"
 #include "engine/sampling/sampler.h"
 #include "engine/sampling/sampling.h"
@@ -36,32 +33,30 @@ struct Answer {
 
 class AnswerLoop {
  public:
-  // model and conversation must outlive it. first_logits: fp32 [vocabulary] on any device, of the last prompt position. first_step: the
-  // first token where the conversation holds it already; it must be the one that first_logits and sampling give. Generated tokens that the
-  // model has read are appended to the conversation's cache, origins and ids. on_first_text runs before the first delta.
-  AnswerLoop(const LoadedModel& model, const at::Tensor& first_logits, std::optional<FirstStep> first_step, const Sampling& sampling,
-             Conversation& conversation, const EmitEvent& emit, std::function<void()> on_first_text);
+  // A first step must be of the token that the start's logits and sampling give. Generated tokens that the model has read are appended to
+  // the conversation's cache, origins and ids. on_first_text runs before the first delta.
+  AnswerLoop(const RequestContext& context, const Sampling& sampling, AnswerStart start, std::function<void()> on_first_text);
 
   // The next token. False when the answer has come to its end.
-  bool step(const InterruptToken& interrupt);
+  bool step();
   // Says what is left to be said. Once, after the last step.
   Answer finish();
+
+  Conversation& conversation() { return start_.state; }
+  const Conversation& conversation() const { return start_.state; }
 
  private:
   void deliver(const std::string& text);
   void sample_event();
   bool end(StopReason reason);
 
-  const LoadedModel& model_;
+  RequestContext context_;
   Sampling sampling_;
-  Conversation& conversation_;
-  EmitEvent emit_;
+  AnswerStart start_;  // its logits move on: of the last position read
   std::function<void()> on_first_text_;
   Sampler sampler_;
   Detokenizer detokenizer_;
   StopMatcher stops_;
-  std::optional<FirstStep> first_step_;
-  at::Tensor logits_;  // of the last position read
   std::int32_t first_generated_;
   int steps_ = 0;
   bool over_ = false;

@@ -54,13 +54,12 @@ class Distribution {
 
 // The word that the full cache writes after `before`, a word's beginning or nothing. One that ends right there is told with the next one,
 // so that something can be seen to differ.
-std::string word_of_full_cache(const LoadedModel& model, const Conversation& full, std::int64_t choice, std::string before,
-                               const InterruptToken& interrupt) {
+std::string word_of_full_cache(const RequestContext& context, const Conversation& full, std::int64_t choice, std::string before) {
   Conversation state = full.fork();
-  Detokenizer detokenizer(*model.tokenizer);
+  Detokenizer detokenizer(*context.model.tokenizer);
   const std::size_t known = before.size();
   std::string text = std::move(before);
-  for (int step = 0; step < kLongestWord && !model.stop_token_ids.contains(choice); ++step) {
+  for (int step = 0; step < kLongestWord && !context.model.stop_token_ids.contains(choice); ++step) {
     text += detokenizer.push(choice);
     const std::size_t begin = known + space_length(text, known);
     const std::size_t end = begin + word_length(text, begin);
@@ -68,24 +67,24 @@ std::string word_of_full_cache(const LoadedModel& model, const Conversation& ful
       text.resize(end);
       break;
     }
-    interrupt.throw_if_requested();
-    choice = Distribution(decode_step(*model.network, state, choice)).top();
+    context.interrupt.throw_if_requested();
+    choice = Distribution(decode_step(context.network(), state, choice)).top();
   }
   return text.substr(space_length(text, 0));
 }
 
 }  // namespace
 
-Scored score_answer(const LoadedModel& model, std::span<const std::int64_t> tokens, const std::string& answer, AnswerStart own,
-                    AnswerStart full, const InterruptToken& interrupt) {
+Scored score_answer(const RequestContext& context, const GivenAnswer& answer, AnswerStart own, AnswerStart full) {
+  const std::span<const std::int64_t> tokens = answer.tokens;
   SelectionJudge judge(own.state, own.first_step.has_value(), full.state);
-  const AnswerWords words(*model.tokenizer, tokens, answer);
+  const AnswerWords words(*context.model.tokenizer, tokens, answer.text);
   Agreement agreement;
   agreement.tokens = std::ssize(tokens);
   std::int64_t same = 0;
   double divergence = 0.0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    interrupt.throw_if_requested();
+    context.interrupt.throw_if_requested();
     const Distribution here(own.logits);
     const Distribution there(full.logits);
     divergence += there.divergence_to(here);
@@ -95,7 +94,7 @@ Scored score_answer(const LoadedModel& model, std::span<const std::int64_t> toke
       WordDifference difference;
       difference.word = words.word_of(i);
       difference.text = words.text(difference.word);
-      difference.full_text = word_of_full_cache(model, full.state, there.top(), words.text_before(i), interrupt);
+      difference.full_text = word_of_full_cache(context, full.state, there.top(), words.text_before(i));
       difference.probability = here.probability(tokens[i]);
       difference.full_probability = there.probability(tokens[i]);
       difference.full_choice_probability = there.probability(there.top());
@@ -103,8 +102,8 @@ Scored score_answer(const LoadedModel& model, std::span<const std::int64_t> toke
     }
     if (i + 1 == tokens.size()) break;
     const bool read_before = i == 0 && own.first_step;
-    own.logits = read_before ? own.first_step->logits : decode_step(*model.network, own.state, tokens[i], &judge.of_own());
-    full.logits = decode_step(*model.network, full.state, tokens[i], &judge.of_full());
+    own.logits = read_before ? own.first_step->logits : decode_step(context.network(), own.state, tokens[i], &judge.of_own());
+    full.logits = decode_step(context.network(), full.state, tokens[i], &judge.of_full());
     judge.token_read();
   }
   if (!tokens.empty()) {

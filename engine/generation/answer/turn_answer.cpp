@@ -24,12 +24,10 @@ std::vector<TokenText> texts_of(const Tokenizer& tokenizer, const Conversation& 
 
 }  // namespace
 
-TurnAnswer::TurnAnswer(const LoadedModel& model, const Turn& turn, ReadyTurn ready, Conversation& working, const EmitEvent& emit,
-                       std::function<double()> since_accepted_ms)
-    : turn_(turn),
-      working_(working),
-      loop_(model, ready.first_logits, std::move(ready.first_step), turn.sampling, working, emit,
-            [this, since = std::move(since_accepted_ms)] { finished_.figures.timings_ms.ttft = since(); }) {
+TurnAnswer::TurnAnswer(const RequestContext& context, const Turn& turn, ReadyTurn ready, std::function<double()> since_accepted_ms)
+    : turn_(turn), loop_(context, turn.sampling, std::move(ready.start), [this, since = std::move(since_accepted_ms)] {
+        finished_.figures.timings_ms.ttft = since();
+      }) {
   TurnFigures& figures = finished_.figures;
   label(figures, turn);
   CacheReport& report = ready.report;
@@ -40,36 +38,29 @@ TurnAnswer::TurnAnswer(const LoadedModel& model, const Turn& turn, ReadyTurn rea
   figures.notes = report.notes;
   figures.achieved_retention =
       static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(std::max<std::int64_t>(1, report.kv_bytes.full));
-  report.texts = texts_of(*model.tokenizer, working);
-  emit(std::move(report));
+  report.texts = texts_of(*context.model.tokenizer, loop_.conversation());
+  context.emit(std::move(report));
 }
 
 Finished TurnAnswer::finish() {
   Answer answer = loop_.finish();
-  working_.thread = turn_.messages;
-  working_.thread.push_back({Role::kAssistant, {TextItem{answer.text}}});
+  Conversation& working = loop_.conversation();
+  working.thread = turn_.messages;
+  working.thread.push_back({Role::kAssistant, {TextItem{answer.text}}});
 
   TurnFigures& figures = finished_.figures;
   figures.tokens.generated = static_cast<std::int64_t>(answer.token_ids.size());
-  figures.kv_bytes.end = working_.cache.bytes_in_use();
-  figures.kv_bytes.allocated = working_.cache.bytes_allocated();
-  figures.kv_bytes.peak = working_.cache.bytes_peak();
-  figures.kv_bytes.metadata = metadata_bytes(working_);
+  figures.kv_bytes.end = working.cache.bytes_in_use();
+  figures.kv_bytes.allocated = working.cache.bytes_allocated();
+  figures.kv_bytes.peak = working.cache.bytes_peak();
+  figures.kv_bytes.metadata = metadata_bytes(working);
   for (std::size_t layer = 0; layer < figures.layers.size(); ++layer) figures.layers[layer].end = answer.layers[layer];
   figures.timings_ms.decode_total = answer.decode_total_ms;
   figures.tokens_per_s = answer.tokens_per_s;
   finished_.reason = answer.reason;
   finished_.answer = std::move(answer.text);
-  working_.answer_ids = std::move(answer.token_ids);
+  working.answer_ids = std::move(answer.token_ids);
   return std::move(finished_);
-}
-
-Finished answer_turn(const LoadedModel& model, const Turn& turn, ReadyTurn ready, Conversation& working, const EmitEvent& emit,
-                     const std::function<double()>& since_accepted_ms, const InterruptToken& interrupt) {
-  TurnAnswer answer(model, turn, std::move(ready), working, emit, since_accepted_ms);
-  while (answer.step(interrupt)) {
-  }
-  return answer.finish();
 }
 
 Finished interrupted_turn(const Turn& turn) {

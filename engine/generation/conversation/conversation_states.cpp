@@ -26,10 +26,24 @@ bool holds_all_but_last(const Conversation& conversation, const Turn& turn) {
          std::equal(held.begin(), held.end(), turn.messages.begin(), same_message) && made_with(conversation, turn.pins);
 }
 
+// A full cache stands for all of the thread but its last answer and question.
+TurnStart full_start(const ConversationStates& states, std::span<const Message> thread, std::span<const Pin> pins) {
+  for (std::size_t i = 0; i < states.full.size(); ++i) {
+    const std::vector<Message>& held = states.full[i].thread;
+    if (held.size() + 2 == thread.size() && std::equal(held.begin(), held.end(), thread.begin(), same_message) &&
+        thread[held.size()].role == Role::kAssistant && made_with(states.full[i], pins)) {
+      return {TurnStart::From::kFull, i};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 TurnStart start_of(const ConversationStates& states, const Turn& turn) {
   using From = TurnStart::From;
+  if (turn.guard == Guard::kPrefill) return {};
+  if (turn.guard == Guard::kRam) return full_start(states, turn.messages, turn.pins);
   if (states.current && holds_all_but_last(*states.current, turn)) return {From::kCurrent, 0};
   if (states.before_last && holds_all_but_last(*states.before_last, turn)) return {From::kBeforeLast, 0};
   TurnStart found;
@@ -48,7 +62,9 @@ Conversation fork_start(const ConversationStates& states, const TurnStart& start
     case TurnStart::From::kBeforeLast:
       return states.before_last->fork();
     case TurnStart::From::kColumn:
-      return states.columns[start.column].state.fork();
+      return states.columns[start.at].state.fork();
+    case TurnStart::From::kFull:
+      return states.full[start.at].fork();
     case TurnStart::From::kNothing:
       break;
   }
@@ -63,8 +79,9 @@ void keep_turn(ConversationStates& states, const TurnStart& start, Conversation 
     case TurnStart::From::kBeforeLast:
       break;
     case TurnStart::From::kColumn:
-      states.before_last = std::move(states.columns[start.column].state);
+      states.before_last = std::move(states.columns[start.at].state);
       break;
+    case TurnStart::From::kFull:
     case TurnStart::From::kNothing:
       states.before_last.reset();
       break;
@@ -73,22 +90,11 @@ void keep_turn(ConversationStates& states, const TurnStart& start, Conversation 
   states.columns.clear();
 }
 
-const Conversation* full_start(const ConversationStates& states, std::span<const Message> thread, std::span<const Pin> pins) {
-  for (const Conversation& full : states.full) {
-    const std::vector<Message>& held = full.thread;
-    if (held.size() + 2 == thread.size() && std::equal(held.begin(), held.end(), thread.begin(), same_message) &&
-        thread[held.size()].role == Role::kAssistant && made_with(full, pins)) {
-      return &full;
-    }
-  }
-  return nullptr;
-}
-
 void keep_full(ConversationStates& states, Conversation full) {
   full.cache = full.cache.on_device(at::kCPU);
-  const Conversation* const before = full_start(states, full.thread, full.pins);
+  const TurnStart before = full_start(states, full.thread, full.pins);
   std::vector<Conversation> kept;
-  if (before != nullptr) kept.push_back(before->fork());
+  if (before.from == TurnStart::From::kFull) kept.push_back(std::move(states.full[before.at]));
   kept.push_back(std::move(full));
   states.full = std::move(kept);
 }

@@ -1,6 +1,6 @@
 // What the engine keeps per conversation, and from which of it a request goes on.
 //
-// Used by TurnRunner, ComparisonRunner, ScoreRunner and engine/api. Engine thread only.
+// Used by engine/generation/requests and engine/api. Engine thread only.
 #pragma once
 
 #include <cstddef>
@@ -29,21 +29,20 @@ struct ConversationStates {
 };
 
 struct TurnStart {
-  enum class From : int { kNothing = 1, kCurrent = 2, kBeforeLast = 3, kColumn = 4 };
+  enum class From : int { kNothing = 1, kCurrent = 2, kBeforeLast = 3, kColumn = 4, kFull = 5 };
   From from = From::kNothing;
-  std::size_t column = 0;
+  std::size_t at = 0;  // of columns, or of full
 };
 
-// The state that holds all of the turn's thread but its last message, made with the same pins: compression has dropped what was not pinned
-// then, so other pins of earlier media need everything to be read again. Of columns with the same answer, the recipe's own is taken.
+// The state that holds all of the turn's thread but its last message, as its guard has it: nothing under guard prefill, the full cache
+// (without the last answer) under guard ram. Made with the same pins: compression has dropped what was not pinned then, so other pins of
+// earlier media need everything to be read again. Of columns with the same answer, the recipe's own is taken.
 TurnStart start_of(const ConversationStates& states, const Turn& turn);
-// A fork of it, or an empty conversation.
+// A fork of it, or an empty conversation. A full cache still lies in host memory.
 Conversation fork_start(const ConversationStates& states, const TurnStart& start, const KvShape& shape);
 // `answered` went well: it is the present state now, and where it started is what the question can be asked again from.
 void keep_turn(ConversationStates& states, const TurnStart& start, Conversation answered);
 
-// The full cache that a thread with these pins goes on from: all but the last answer and question; null if there is none.
-const Conversation* full_start(const ConversationStates& states, std::span<const Message> thread, std::span<const Pin> pins);
 // Moves `full` to host memory and keeps it and what came before it in the same thread.
 void keep_full(ConversationStates& states, Conversation full);
 

@@ -1,6 +1,6 @@
 // The first answer token, read on the uncompressed cache by recipes whose event comes after it (as MEDA's and D2O's released code does).
 //
-// Used by ready_turn.h, which knows when; AnswerLoop and score_answer() then go on from the second token. Engine thread only.
+// Used by TurnPrefill, which knows when; AnswerLoop and score_answer() then go on from the second token. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>

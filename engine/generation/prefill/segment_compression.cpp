@@ -1,6 +1,5 @@
 #include "engine/generation/prefill/segment_compression.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -24,13 +23,36 @@ std::vector<CompressionNote> codes_of(const SegmentCompressor::Notes& notes) {
   return codes;
 }
 
+RetainedSlots retained_for(const Recipe& recipe, Conversation& working) {
+  if (!recipe.whole_cache() || working.thread.empty()) return {};
+  return take_retained(working.cache, working.origins, working.decode_policy.get());
+}
+
+// As compression sees the segment. Borrows all but the model.
+SegmentInfo info_of(const SegmentTokens& segment, const RetainedSlots& retained, const ModelInfo& model, const Conversation& working) {
+  SegmentInfo about;
+  about.tokens = segment.size();
+  about.modality = segment.modality;
+  about.first_original = segment.first_original;
+  about.layers = working.cache.shape().layers;
+  about.kv_heads = model.kv_heads;
+  about.heads = model.heads;
+  about.compressed_before = working.compressed;
+  about.pinned = segment.pinned;
+  if (!retained.heads.empty()) about.retained = &retained;
+  return about;
+}
+
 }  // namespace
 
-SegmentCompression::SegmentCompression(const Recipe& recipe, const SegmentInfo& about)
+SegmentCompression::SegmentCompression(const Recipe& recipe, const SegmentTokens& segment, const ModelInfo& model, Conversation& working)
     : recipe_(recipe),
-      compressor_(recipe, about),
-      has_visual_(std::find(about.modality.begin(), about.modality.end(), Modality::kVisual) != about.modality.end()),
-      compacted_(static_cast<std::size_t>(about.layers), false) {}
+      retained_(retained_for(recipe, working)),
+      about_(info_of(segment, retained_, model, working)),
+      compressor_(recipe, about_),
+      compacted_(static_cast<std::size_t>(about_.layers), false) {
+  if (recipe.prunes()) pruner_.emplace(recipe, about_);
+}
 
 void SegmentCompression::compact_ready(Conversation& working, std::int64_t prefilled_layers) {
   if (!compressor_.will_compress()) return;
@@ -51,8 +73,8 @@ void SegmentCompression::finish(Conversation& working, const EmitEvent& emit) {
     emit(Progress{Phase::kCompress, 0, layers});
     compact_ready(working, static_cast<std::int64_t>(layers));
     emit(Progress{Phase::kCompress, layers, layers});
-    working.compressed = working.compressed || has_visual_;
   }
+  working.compressed = working.compressed || ((compressor_.will_compress() || pruner_) && about_.last_visual() >= 0);
   working.decode_policy = next_decode_policy(working.decode_policy.get(), recipe_, compressor_, working.cache);
 }
 
@@ -76,6 +98,26 @@ CacheReport SegmentCompression::report(const Conversation& working, const ModelI
   report.retained_mass = retained_mass(compressor_);
   report.notes = codes_of(compressor_.notes());
   return report;
+}
+
+LayerSlots SegmentCompression::foreseen_slots(bool reads_first_token) {
+  LayerSlots slots;
+  slots.appended.assign(static_cast<std::size_t>(about_.layers), about_.tokens);
+  if (pruner_) {
+    for (std::int64_t layer = pruner_->layer(); layer < about_.layers; ++layer)
+      slots.appended[static_cast<std::size_t>(layer)] = pruner_->kept_count();
+    for (const std::int64_t appended : slots.appended) slots.kept.emplace_back(static_cast<std::size_t>(about_.kv_heads), appended);
+    return slots;
+  }
+  slots.after_first_token = compressor_.awaits_first_token() && reads_first_token;
+  if (slots.after_first_token) {
+    compressor_.add_first_token();
+    for (std::int64_t& appended : slots.appended) ++appended;
+  }
+  slots.kept = compressor_.foreseen_slots();
+  slots.whole_cache = about_.retained != nullptr;
+  slots.layer_by_layer = recipe_.static_budgets() && !slots.after_first_token;
+  return slots;
 }
 
 std::int64_t metadata_bytes(const Conversation& conversation) {

@@ -1,26 +1,44 @@
-// One recipe's compression event over one prefilled segment: watches, compacts, reports.
+// One recipe over one segment: watches its prefill, prunes or compacts, reports. What it will take can be asked without any of it.
 //
-// Used by TurnRunner (compacts while the prefill goes on) and ComparisonRunner (several events watch one prefill, each then compacts its
-// own fork). Engine thread only.
+// Used by TurnPrefill (one compacts while the prefill goes on; several watch one prefill, each then compacts a fork of its own) and by
+// plan_turn(). Engine thread only.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "engine/compression/retained_slots.h"
 #include "engine/compression/segment_compressor.h"
+#include "engine/compression/token_pruner.h"
 #include "engine/generation/conversation/conversation.h"
+#include "engine/generation/segment/segment_tokens.h"
 #include "engine/messages/events.h"
 #include "engine/models/model_info.h"
 #include "engine/recipes/recipe.h"
 
 namespace winnow {
 
+// What every layer reads of a segment, and what stays after the event.
+struct LayerSlots {
+  std::vector<std::int64_t> appended;           // per layer
+  std::vector<std::vector<std::int64_t>> kept;  // per layer and kv head, of the candidates
+  bool whole_cache = false;                     // candidates are all slots, not only the segment's
+  bool after_first_token = false;               // which is among what is appended
+  bool layer_by_layer = false;                  // a layer may be compacted before the next begins
+};
+
 class SegmentCompression {
  public:
-  // recipe and what `about` borrows must outlive it.
-  SegmentCompression(const Recipe& recipe, const SegmentInfo& about);
+  // working: holds the segment's tokens by name and nothing of them in its cache. Under turn policy whole the slots of the cache are put
+  // into the order of their tokens. recipe and segment must outlive it.
+  SegmentCompression(const Recipe& recipe, const SegmentTokens& segment, const ModelInfo& model, Conversation& working);
+  SegmentCompression(const SegmentCompression&) = delete;
+  SegmentCompression& operator=(const SegmentCompression&) = delete;
 
   SegmentCompressor& compressor() { return compressor_; }
+  TokenPruner* pruner() { return pruner_ ? &*pruner_ : nullptr; }  // null: every token goes through all layers
+
   // Compacts those of the first `prefilled_layers` layers whose plan is ready and has not been applied yet.
   void compact_ready(Conversation& working, std::int64_t prefilled_layers);
   // After the prefill: compacts what is left and gives the conversation the policy for its answer. Emits the progress of the phase.
@@ -28,13 +46,18 @@ class SegmentCompression {
   // What the cache holds after finish().
   CacheReport report(const Conversation& working, const ModelInfo& model) const;
 
-  double statistics_ms() const { return compressor_.statistics_ms(); }
+  double statistics_ms() const { return compressor_.statistics_ms() + (pruner_ ? pruner_->statistics_ms() : 0.0); }
   double compress_ms() const { return compress_ms_; }
+
+  // In place of a prefill. reads_first_token: an answer of more than one token is expected, for events that come after the first.
+  LayerSlots foreseen_slots(bool reads_first_token);
 
  private:
   const Recipe& recipe_;
+  RetainedSlots retained_;
+  SegmentInfo about_;
   SegmentCompressor compressor_;
-  bool has_visual_ = false;
+  std::optional<TokenPruner> pruner_;
   std::vector<bool> compacted_;  // per layer
   double compress_ms_ = 0.0;
 };

@@ -19,21 +19,22 @@ void drop_rows(TurnSegment& segment, const std::vector<std::int32_t>& kept) {
 
 }  // namespace
 
-SegmentPrefill prefill_segment(const TextDecoder& text, TurnSegment& segment, Conversation& working, PrefillObserver* observer,
-                               TokenPruner* pruner, const std::function<void(std::int64_t layers_done)>& after_layer, LogitRows rows,
-                               const EmitEvent& emit, const InterruptToken& interrupt) {
+SegmentPrefill prefill_segment(const RequestContext& context, TurnSegment& segment, Conversation& working, const PrefillHooks& hooks,
+                               LogitRows rows) {
+  const TextDecoder& text = context.network().text();
   const Stopwatch watch;
-  const std::int64_t n = segment.tokens();
-  PrefillObserver* watching = observer != nullptr && observer->wants_views() ? observer : nullptr;
+  const std::int64_t n = segment.tokens.size();
+  TokenPruner* const pruner = hooks.pruner;
+  PrefillObserver* const watching = hooks.observer != nullptr && hooks.observer->wants_views() ? hooks.observer : nullptr;
   for (std::int64_t layer = 0; layer < text.layers(); ++layer) {
-    interrupt.throw_if_requested();
-    emit(Progress{Phase::kPrefill, static_cast<std::uint64_t>(layer), static_cast<std::uint64_t>(text.layers())});
+    context.interrupt.throw_if_requested();
+    context.emit(Progress{Phase::kPrefill, static_cast<std::uint64_t>(layer), static_cast<std::uint64_t>(text.layers())});
     if (pruner != nullptr && layer == pruner->layer()) drop_rows(segment, pruner->kept_rows());
     PrefillObserver* const judging = pruner != nullptr && layer < pruner->layer() ? pruner : watching;
-    text.prefill_layer(layer, segment.hidden, segment.positions, segment.originals, working.cache, judging, interrupt);
-    if (after_layer) after_layer(layer + 1);
+    text.prefill_layer(layer, segment.hidden, segment.positions, segment.originals, working.cache, judging, context.interrupt);
+    if (hooks.after_layer) hooks.after_layer(layer + 1);
   }
-  interrupt.throw_if_requested();
+  context.interrupt.throw_if_requested();
   SegmentPrefill done;
   done.logits = text.logits(rows == LogitRows::kAll ? segment.hidden : segment.hidden.narrow(0, segment.hidden.size(0) - 1, 1));
   segment.hidden.reset();

@@ -1,125 +1,110 @@
-#include "engine/generation/prefill/ready_turn.h"
+#include "engine/generation/prefill/turn_prefill.h"
 
 #include <algorithm>
-#include <optional>
+#include <span>
 #include <utility>
 
-#include "engine/compression/retained_slots.h"
+#include "engine/base/error.h"
+#include "engine/base/stopwatch.h"
 #include "engine/generation/prefill/segment_prefill.h"
 
 namespace winnow {
-namespace {
 
-// Shows each layer to every event that wants it.
-class Audience : public PrefillObserver {
+// Shows each layer to every recipe that wants it.
+class TurnPrefill::Audience : public PrefillObserver {
  public:
-  explicit Audience(std::vector<SegmentCompression>& events) : events_(events) {}
+  explicit Audience(std::deque<SegmentCompression>& compressions) : compressions_(compressions) {}
   bool wants_views() const override {
-    return std::any_of(events_.begin(), events_.end(), [](SegmentCompression& event) { return event.compressor().wants_views(); });
+    return std::any_of(compressions_.begin(), compressions_.end(),
+                       [](SegmentCompression& each) { return each.compressor().wants_views(); });
   }
   void on_layer(const LayerView& view) override {
     const Stopwatch watch;
     StatisticsMemo memo;
-    for (SegmentCompression& event : events_) {
-      if (event.compressor().wants_views()) event.compressor().on_layer(view, memo);
+    for (SegmentCompression& each : compressions_) {
+      if (each.compressor().wants_views()) each.compressor().on_layer(view, memo);
     }
     elapsed_ms_ += watch.elapsed_ms();
   }
-  // In all; less than what the events took together where they wanted the same.
+  // In all; less than what the recipes took together where they wanted the same.
   double elapsed_ms() const { return elapsed_ms_; }
 
  private:
   double elapsed_ms_ = 0.0;
-  std::vector<SegmentCompression>& events_;
+  std::deque<SegmentCompression>& compressions_;
 };
 
-TokenCounts counts_of(const TurnSegment& segment) {
-  TokenCounts counts;
-  counts.prompt = segment.tokens();
-  counts.visual = segment.visual_tokens;
-  counts.text = segment.tokens() - segment.visual_tokens;
-  return counts;
+TurnPrefill::TurnPrefill(const RequestContext& context, const Turn& turn, Conversation start, const std::vector<const Recipe*>& recipes,
+                         Compaction compaction)
+    : context_(context), conversation_(std::move(start)) {
+  const bool alone = recipes.size() == 1;
+  require(alone || (compaction == Compaction::kAfterTheLast &&
+                    std::all_of(recipes.begin(), recipes.end(), [](const Recipe* recipe) { return recipe->shares_prefill(); })),
+          "TurnPrefill: recipes that cannot share a prefill");
+  const at::Device device = context_.network().text().kv_shape().device;
+  if (conversation_.cache.shape().device != device) conversation_.cache = conversation_.cache.on_device(device);
+  const Stopwatch watch;
+  segment_ = prepare_segment(context_, turn, alone ? recipes.front() : nullptr, conversation_);
+  timings_ = segment_.timings;
+  for (const Recipe* recipe : recipes) {
+    compressions_.emplace_back(*recipe, segment_.tokens, context_.network().info(), conversation_);
+  }
+  const double recipes_ms = run_layers(compaction);
+  shared_ms_ = watch.elapsed_ms() - recipes_ms;
 }
 
-}  // namespace
-
-ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn, const ChooseFirst& first, Conversation& working,
-                       std::optional<Conversation>* full, TurnTrace* trace, const EmitEvent& emit, const InterruptToken& interrupt) {
-  const VisionLanguageModel& network = *model.network;
-  const Recipe recipe = recipe_for(turn.recipe, network.info());
-  ReadyTurn ready;
-  TurnSegment segment = prepare_segment(model, opener, turn.messages, turn.pins, turn.sampling.max_new_tokens, &recipe, working,
-                                        ready.timings, trace, emit, interrupt);
-  ready.tokens = counts_of(segment);
-  ready.work = segment.work;
-
-  SegmentInfo about = segment_info(segment.modality, segment.first_original, network.info(), working);
-  RetainedSlots retained;
-  if (recipe.whole_cache() && !working.thread.empty()) {
-    retained = take_retained(working.cache, working.origins, working.decode_policy.get());
-    about.retained = &retained;
+double TurnPrefill::run_layers(Compaction compaction) {
+  TurnTrace* const trace = context_.trace;
+  const at::Tensor positions = segment_.positions;  // of all tokens, before any is pruned
+  Audience audience(compressions_);
+  PrefillHooks hooks;
+  hooks.observer = &audience;
+  if (compressions_.size() == 1) hooks.pruner = compressions_.front().pruner();
+  if (compaction == Compaction::kLayerByLayer) {
+    hooks.after_layer = [this](std::int64_t layers_done) { compressions_.front().compact_ready(conversation_, layers_done); };
   }
-  SegmentCompression event(recipe, about);
-  std::optional<TokenPruner> pruner;
-  if (recipe.prunes()) pruner.emplace(recipe, about);
-  const at::Tensor positions = segment.positions;  // of all tokens, before any is pruned
-  working.cache.reset_peak();
+  conversation_.cache.reset_peak();
   const bool all_rows = trace != nullptr && trace->wanted == TraceLogits::kAllPositions;
-  const auto after_layer = [&](std::int64_t layers_done) {
-    if (full == nullptr) event.compact_ready(working, layers_done);
-  };
-  const SegmentPrefill prefill = prefill_segment(network.text(), segment, working, &event.compressor(), pruner ? &*pruner : nullptr,
-                                                 after_layer, all_rows ? LogitRows::kAll : LogitRows::kLast, emit, interrupt);
-  ready.timings.statistics = event.statistics_ms() + (pruner ? pruner->statistics_ms() : 0.0);
-  ready.timings.prefill = prefill.elapsed_ms - ready.timings.statistics - event.compress_ms();
-  if (full != nullptr) {
-    *full = working.fork();
-    (*full)->thread = turn.messages;
-  }
-  ready.first_logits = prefill.last_logits();
-  ready.first_step = read_first_token(network, event.compressor(), first, ready.first_logits, working);
-  event.finish(working, emit);
-  working.compressed = working.compressed || (pruner && segment.visual_tokens > 0);
-  ready.timings.compress = event.compress_ms();
-  ready.report = event.report(working, network.info());
-  if (segment.pins_above_budget || (pruner && pruner->pins_above_budget())) ready.report.notes.push_back(CompressionNote::kPinsAboveBudget);
+  const SegmentPrefill prefill = prefill_segment(context_, segment_, conversation_, hooks, all_rows ? LogitRows::kAll : LogitRows::kLast);
+  logits_ = prefill.last_logits();
+  double recipes_ms = audience.elapsed_ms();
+  if (hooks.pruner != nullptr) recipes_ms += hooks.pruner->statistics_ms();
+  for (const SegmentCompression& each : compressions_) recipes_ms += each.compress_ms();
+  timings_.prefill = prefill.elapsed_ms - recipes_ms;
   if (trace != nullptr) {
-    trace->input_ids = at::tensor(segment.token_ids, at::kLong);
+    const std::span<const std::int64_t> ids =
+        std::span(conversation_.token_ids).subspan(static_cast<std::size_t>(segment_.tokens.first_original));
+    trace->input_ids = at::tensor(std::vector<std::int64_t>(ids.begin(), ids.end()), at::kLong);
     trace->position_ids = positions.to(at::kCPU).contiguous();
     trace->logits = prefill.logits.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
-    trace->kept = ready.report.kept;
   }
-  return ready;
+  return recipes_ms;
 }
 
-SharedPrefill::SharedPrefill(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, std::span<const Pin> pins,
-                             int max_new_tokens, std::span<const Recipe* const> recipes, const EmitEvent& emit,
-                             const InterruptToken& interrupt)
-    : network_(*model.network), full_(model.network->text().kv_shape()) {
-  const Stopwatch watch;
-  segment_ = prepare_segment(model, opener, thread, pins, max_new_tokens, nullptr, full_, timings_, nullptr, emit, interrupt);
-  const SegmentInfo about = segment_info(segment_.modality, segment_.first_original, network_.info(), full_);
-  for (const Recipe* recipe : recipes) events_.emplace_back(*recipe, about);
-  Audience audience(events_);
-  const SegmentPrefill prefill =
-      prefill_segment(model.network->text(), segment_, full_, &audience, nullptr, {}, LogitRows::kLast, emit, interrupt);
-  first_logits_ = prefill.last_logits();
-  timings_.prefill = prefill.elapsed_ms - audience.elapsed_ms();
-  shared_ms_ = watch.elapsed_ms() - audience.elapsed_ms();
+ReadyTurn TurnPrefill::ready(const ChooseFirst& first) {
+  require(compressions_.size() == 1, "TurnPrefill: the conversation itself is for an only recipe");
+  return finish(compressions_.front(), std::move(conversation_), first, context_.emit);
 }
 
-ReadyTurn SharedPrefill::compress(std::size_t index, const ChooseFirst& first, Conversation& working, const EmitEvent& emit) {
-  SegmentCompression& event = events_.at(index);
+ReadyTurn TurnPrefill::ready_fork(std::size_t recipe, const ChooseFirst& first, const EmitEvent& emit) {
+  Conversation working = conversation_.fork();
   working.cache.reset_peak();
-  ReadyTurn ready;
-  ready.first_step = read_first_token(network_, event.compressor(), first, first_logits_, working);
-  event.finish(working, emit);
-  ready.tokens = counts_of(segment_);
-  ready.timings = timings_;
-  ready.timings.statistics = event.statistics_ms();
-  ready.timings.compress = event.compress_ms();
-  ready.report = event.report(working, network_.info());
-  ready.first_logits = first_logits_;
+  return finish(compressions_.at(recipe), std::move(working), first, emit);
+}
+
+ReadyTurn TurnPrefill::finish(SegmentCompression& compression, Conversation working, const ChooseFirst& first, const EmitEvent& emit) {
+  const VisionLanguageModel& network = context_.network();
+  std::optional<FirstStep> first_step = read_first_token(network, compression.compressor(), first, logits_, working);
+  compression.finish(working, emit);
+  ReadyTurn ready{{std::move(working), logits_, std::move(first_step)}, {}, segment_.tokens.counts(), timings_, segment_.work};
+  ready.timings.statistics = compression.statistics_ms();
+  ready.timings.compress = compression.compress_ms();
+  ready.report = compression.report(ready.start.state, network.info());
+  const TokenPruner* const pruner = compression.pruner();
+  if (segment_.pins_above_budget || (pruner != nullptr && pruner->pins_above_budget())) {
+    ready.report.notes.push_back(CompressionNote::kPinsAboveBudget);
+  }
+  if (context_.trace != nullptr) context_.trace->kept = ready.report.kept;
   return ready;
 }
 

@@ -1,67 +1,75 @@
-// A turn up to its answer: prefilled, compressed, its first token known.
+// The way of every request that answers, up to the answer: segment, prefill, maybe the first token, event.
 //
-// Made by prefill_turn() for one recipe, or by SharedPrefill for several. Engine thread only.
+// One prefill of what a conversation does not hold yet, watched by the recipes that will compress it. A turn has one recipe and goes on
+// with the prefilled conversation itself; a comparison has several, each of which goes on with a fork; a score has one or none and needs
+// the full cache beside. Used by engine/generation/requests. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
 
-#include <cstdint>
-#include <optional>
-#include <span>
+#include <cstddef>
+#include <deque>
 #include <vector>
 
-#include "engine/base/interrupt.h"
-#include "engine/base/stopwatch.h"
-#include "engine/generation/context/loaded_model.h"
-#include "engine/generation/context/turn_trace.h"
+#include "engine/generation/context/request_context.h"
+#include "engine/generation/prefill/answer_start.h"
 #include "engine/generation/prefill/first_step.h"
 #include "engine/generation/prefill/segment_compression.h"
 #include "engine/generation/segment/turn_segment.h"
-#include "engine/media/frame_source.h"
 #include "engine/messages/events.h"
 #include "engine/messages/requests.h"
 
 namespace winnow {
 
+// A turn up to its answer: prefilled, compressed.
 struct ReadyTurn {
+  AnswerStart start;
   CacheReport report;
   TokenCounts tokens;  // all but `generated`
   TimingsMs timings;   // all but ttft and decode_total
   TurnWork work;
-  at::Tensor first_logits;              // fp32 [vocabulary], of the last prompt position
-  std::optional<FirstStep> first_step;  // where the event came after it
 };
 
-// The messages that `working` does not hold yet, under turn.recipe. A layer whose budget is known is compacted before the next begins,
-// unless `full` is given: it becomes the conversation with the prefilled segment, uncompressed. opener, full and trace may be null; first:
-// asked where the event comes after the first answer token. Errors: Exception, Interrupted (working is then of no use).
-ReadyTurn prefill_turn(LoadedModel& model, MediaOpener* opener, const Turn& turn, const ChooseFirst& first, Conversation& working,
-                       std::optional<Conversation>* full, TurnTrace* trace, const EmitEvent& emit, const InterruptToken& interrupt);
+// Whether a layer may be compacted before the next begins.
+enum class Compaction : int {
+  kLayerByLayer = 1,  // where its budget is known by then; of one recipe
+  kAfterTheLast = 2,  // so that the whole segment can be had uncompressed
+};
 
-// One prefill of a whole thread that several recipes watch. It stays in full; each recipe compresses a fork, which shares what it keeps.
-class SharedPrefill {
+class TurnPrefill {
  public:
-  // recipes must outlive it; there may be none. pins: as prepare_segment(). Errors: Exception, Interrupted.
-  SharedPrefill(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, std::span<const Pin> pins, int max_new_tokens,
-                std::span<const Recipe* const> recipes, const EmitEvent& emit, const InterruptToken& interrupt);
-  SharedPrefill(const SharedPrefill&) = delete;
-  SharedPrefill& operator=(const SharedPrefill&) = delete;
+  // Reads the messages that `start` (in whatever memory) does not hold yet; the recipes decide what is done with them, not turn.recipe.
+  // recipes must outlive it; one that prunes or compresses the whole cache is alone. Emits Progress and MediaSampled. Errors: Exception,
+  // Interrupted.
+  TurnPrefill(const RequestContext& context, const Turn& turn, Conversation start, const std::vector<const Recipe*>& recipes,
+              Compaction compaction);
+  TurnPrefill(const TurnPrefill&) = delete;
+  TurnPrefill& operator=(const TurnPrefill&) = delete;
 
-  const Conversation& full() const { return full_; }
-  const at::Tensor& first_logits() const { return first_logits_; }
+  // With the segment, uncompressed unless layer by layer; until ready().
+  const Conversation& conversation() const { return conversation_; }
+  const at::Tensor& logits() const { return logits_; }  // fp32 [vocabulary], of the last position
+  AnswerStart uncompressed() const { return {conversation_.fork(), logits_, {}}; }
   const TimingsMs& timings() const { return timings_; }  // without any recipe's part
-  // Compresses `working`, a fork of full(), under recipe number `index`. Each recipe once. first: as prefill_turn().
-  ReadyTurn compress(std::size_t index, const ChooseFirst& first, Conversation& working, const EmitEvent& emit);
   // What a turn under this recipe alone would have waited for the prefill.
-  double waited_ms(std::size_t index) const { return shared_ms_ + events_.at(index).statistics_ms(); }
+  double waited_ms(std::size_t recipe) const { return shared_ms_ + compressions_.at(recipe).statistics_ms(); }
+
+  // Compresses the conversation under the only recipe and gives it away. first: asked where the event comes after the first answer token.
+  ReadyTurn ready(const ChooseFirst& first);
+  // Compresses a fork, which shares what it keeps, under recipe number `recipe`; each once. emit: who speaks of it.
+  ReadyTurn ready_fork(std::size_t recipe, const ChooseFirst& first, const EmitEvent& emit);
 
  private:
-  const VisionLanguageModel& network_;
-  Conversation full_;
-  TimingsMs timings_;
+  class Audience;
+  double run_layers(Compaction compaction);  // says what the recipes took, in ms
+  ReadyTurn finish(SegmentCompression& compression, Conversation working, const ChooseFirst& first, const EmitEvent& emit);
+
+  RequestContext context_;
+  Conversation conversation_;
   TurnSegment segment_;
-  std::vector<SegmentCompression> events_;  // borrow segment_
-  at::Tensor first_logits_;
+  std::deque<SegmentCompression> compressions_;  // borrow segment_; they stay where they are
+  at::Tensor logits_;
+  TimingsMs timings_;
   double shared_ms_ = 0.0;  // from media to the last layer, without any recipe's statistics
 };
 

@@ -21,28 +21,28 @@ double take_vision_pass(TimingsMs& own, const TimingsMs& shared) {
 
 }  // namespace
 
-ComparedAnswer::ComparedAnswer(LoadedModel& model, MediaOpener* opener, const ComparedTurn& asked, ColumnScores scores,
-                               SharedPrefill& shared, const EmitEvent& say, const InterruptToken& interrupt)
-    : model_(model),
-      asked_(asked),
-      shared_(shared),
-      say_(say),
-      working_(asked.shared ? shared.full().fork() : Conversation(shared.full().cache.shape())) {
-  say_(ColumnStarted{asked.shared.has_value()});
-  const ChooseFirst first = sampled_first(model, asked.turn.sampling);
-  ReadyTurn ready = asked.shared ? shared.compress(*asked.shared, first, working_, say_)
-                                 : prefill_turn(model, opener, asked.turn, first, working_, nullptr, nullptr, say_, interrupt);
-  before_ms_ = asked.shared ? shared.waited_ms(*asked.shared) : take_vision_pass(ready.timings, shared.timings());
-  if (scores == ColumnScores::kAll && (ready.first_step || !is_full(working_, shared.full()))) {
-    start_ = AnswerStart{working_.fork(), ready.first_logits, ready.first_step};
+ComparedAnswer::ComparedAnswer(const RequestContext& context, const ComparedTurn& asked, ColumnScores scores, TurnPrefill& shared)
+    : context_(context), asked_(asked), shared_(shared) {
+  context_.emit(ColumnStarted{asked.shared.has_value()});
+  ReadyTurn turn = ready(shared);
+  before_ms_ = asked.shared ? shared.waited_ms(*asked.shared) : take_vision_pass(turn.timings, shared.timings());
+  if (scores == ColumnScores::kAll && (turn.start.first_step || !is_full(turn.start.state, shared.conversation()))) {
+    start_ = turn.start.fork();
   }
-  answer_.emplace(model, asked.turn, std::move(ready), working_, say_, [this] { return elapsed_ms(); });
+  answer_.emplace(context_, asked.turn, std::move(turn), [this] { return elapsed_ms(); });
   before_ms_ = elapsed_ms();
 }
 
-bool ComparedAnswer::step(const InterruptToken& interrupt) {
+ReadyTurn ComparedAnswer::ready(TurnPrefill& shared) {
+  const ChooseFirst first = sampled_first(context_.model, asked_.turn.sampling);
+  if (asked_.shared) return shared.ready_fork(*asked_.shared, first, context_.emit);
+  Conversation empty(shared.conversation().cache.shape());
+  return TurnPrefill(context_, asked_.turn, std::move(empty), {&asked_.recipe}, Compaction::kLayerByLayer).ready(first);
+}
+
+bool ComparedAnswer::step() {
   running_.restart_ms();
-  const bool more = answer_->step(interrupt);
+  const bool more = answer_->step();
   before_ms_ = elapsed_ms();
   return more;
 }
@@ -51,18 +51,18 @@ void ComparedAnswer::finish() {
   running_.restart_ms();
   Finished finished = answer_->finish();
   text_ = finished.answer;
-  say_(std::move(finished));
+  context_.emit(std::move(finished));
 }
 
-void ComparedAnswer::score(const InterruptToken& interrupt) {
+void ComparedAnswer::score() {
+  const std::vector<std::int64_t>& tokens = answer_->conversation().answer_ids;
   Scored scored;
-  scored.agreement.tokens = std::ssize(working_.answer_ids);
+  scored.agreement.tokens = std::ssize(tokens);
   if (start_) {
-    scored = score_answer(model_, working_.answer_ids, text_, std::move(*start_), {shared_.full().fork(), shared_.first_logits(), {}},
-                          interrupt);
+    scored = score_answer(context_, {tokens, text_}, *std::move(start_), shared_.uncompressed());
     start_.reset();
   }
-  say_(std::move(scored));
+  context_.emit(std::move(scored));
 }
 
 }  // namespace winnow

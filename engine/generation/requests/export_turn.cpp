@@ -1,4 +1,4 @@
-#include "engine/generation/requests/turn_export.h"
+#include "engine/generation/requests/export_turn.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "engine/generation/requests/turn_planner.h"
+#include "engine/generation/requests/plan_turn.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,12 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/compression/retained_slots.h"
-#include "engine/compression/segment_compressor.h"
-#include "engine/compression/token_pruner.h"
 #include "engine/device/free_memory.h"
 #include "engine/generation/prefill/segment_compression.h"
-#include "engine/generation/requests/turn_runner.h"
+#include "engine/generation/requests/run_turn.h"
 #include "engine/generation/segment/media_encoder.h"
 #include "engine/generation/segment/media_pruning.h"
 #include "engine/generation/segment/prompt.h"
@@ -25,15 +22,10 @@ namespace {
 
 // The segment as the decoder will get it, without embeddings.
 struct ForeseenSegment {
-  std::vector<Modality> modality;
-  std::vector<std::int32_t> pinned;  // original indices, those of earlier turns first
-  std::int64_t visual = 0;
+  SegmentTokens tokens;
   std::int64_t pruned = 0;  // visual tokens that leave before the decoder
   std::int64_t unpruned_video = 0;
-  std::int64_t text = 0;
   TurnWork work;
-
-  std::int64_t tokens() const { return std::ssize(modality); }
 };
 
 struct ForeseenMedium {
@@ -97,19 +89,20 @@ ForeseenMedium foresee_medium(std::span<const TokenOrigin> origins, const std::v
   return medium;
 }
 
-ForeseenSegment foresee(LoadedModel& model, MediaOpener* opener, const Turn& turn, const Recipe& recipe, const Conversation& working,
-                        const InterruptToken& interrupt) {
+// The segment's tokens are added to working's origins.
+ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const Recipe& recipe, Conversation& working) {
   const std::size_t cached = working.thread.size();
-  const MediaEncoder encoder(*model.network, opener, model.features);
+  const MediaEncoder encoder(context);
   const std::optional<VisionJudge> judge = vision_judge(recipe);
-  const std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached), interrupt);
-  const PromptSegment prompt = build_prompt(model, turn.messages, cached, video_times(media));
+  const std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached));
+  const PromptSegment prompt = build_prompt(context.model, turn.messages, cached, video_times(media));
 
   ForeseenSegment segment;
-  segment.pinned = working.pinned;
+  segment.tokens.first_original = working.next_original();
+  segment.tokens.pinned = working.pinned;
   std::vector<ForeseenMedium> foreseen;
   for (std::size_t i = 0; i < media.size(); ++i) {
-    interrupt.throw_if_requested();
+    context.interrupt.throw_if_requested();
     const OpenedMedia& item = media[i];
     const std::vector<TokenOrigin> origins = encoder.foreseen_origins(item);
     const CachedFeatures* known = encoder.remembered(item, judge);
@@ -130,50 +123,18 @@ ForeseenSegment foresee(LoadedModel& model, MediaOpener* opener, const Turn& tur
   std::size_t next = 0;
   for (std::size_t i = 0; i < prompt.token_ids.size(); ++i) {
     if (next == prompt.media_at.size() || prompt.media_at[next] != i) {
-      segment.modality.push_back(cached == 0 && i < prompt.system_tokens ? Modality::kSystem : Modality::kText);
+      segment.tokens.modality.push_back(cached == 0 && i < prompt.system_tokens ? Modality::kSystem : Modality::kText);
       continue;
     }
     const ForeseenMedium& medium = foreseen[prompt.media_item[next++]];
-    const auto first = working.next_original() + static_cast<std::int32_t>(segment.modality.size());
-    for (const std::int32_t token : medium.pinned) segment.pinned.push_back(first + token);
-    segment.modality.insert(segment.modality.end(), static_cast<std::size_t>(medium.tokens), Modality::kVisual);
-    segment.visual += medium.tokens;
+    const auto first = segment.tokens.first_original + static_cast<std::int32_t>(segment.tokens.size());
+    for (const std::int32_t token : medium.pinned) segment.tokens.pinned.push_back(first + token);
+    segment.tokens.modality.insert(segment.tokens.modality.end(), static_cast<std::size_t>(medium.tokens), Modality::kVisual);
+    segment.tokens.visual += medium.tokens;
   }
-  segment.text = segment.tokens() - segment.visual;
-  segment.work.prefill_tokens = segment.tokens();
+  for (const Modality modality : segment.tokens.modality) working.origins.push_back({modality, -1, -1, -1, -1});
+  segment.work.prefill_tokens = segment.tokens.size();
   return segment;
-}
-
-// What every layer reads of the segment, and what stays after the event.
-struct LayerSlots {
-  std::vector<std::int64_t> appended;           // per layer
-  std::vector<std::vector<std::int64_t>> kept;  // per layer and kv head, of the candidates
-  bool whole_cache = false;                     // candidates are all slots, not only the segment's
-  bool after_first_token = false;               // which is among what is appended
-  bool compacted_on_the_way = false;            // a layer before the next begins; otherwise all after the last
-};
-
-// reads_first_token: an answer of more than one token is foreseen, for events that come after the first.
-LayerSlots layer_slots(const Recipe& recipe, const SegmentInfo& about, bool keeps_full, bool reads_first_token) {
-  LayerSlots slots;
-  slots.appended.assign(static_cast<std::size_t>(about.layers), about.tokens);
-  if (recipe.prunes()) {
-    const TokenPruner pruner(recipe, about);
-    for (std::int64_t layer = pruner.layer(); layer < about.layers; ++layer)
-      slots.appended[static_cast<std::size_t>(layer)] = pruner.kept_count();
-    for (const std::int64_t appended : slots.appended) slots.kept.emplace_back(static_cast<std::size_t>(about.kv_heads), appended);
-    return slots;
-  }
-  SegmentCompressor compressor(recipe, about);
-  slots.after_first_token = compressor.awaits_first_token() && reads_first_token;
-  if (slots.after_first_token) {
-    compressor.add_first_token();
-    for (std::int64_t& appended : slots.appended) ++appended;
-  }
-  slots.kept = compressor.foreseen_slots();
-  slots.whole_cache = about.retained != nullptr;
-  slots.compacted_on_the_way = recipe.static_budgets() && !keeps_full && !slots.after_first_token;
-  return slots;
 }
 
 struct ForeseenCache {
@@ -182,7 +143,8 @@ struct ForeseenCache {
 };
 
 // Counts blocks as KvCache does: a compacted head's new blocks are there before its old ones go.
-ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots) {
+ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, Compaction compaction) {
+  const bool on_the_way = slots.layer_by_layer && compaction == Compaction::kLayerByLayer;
   const KvShape& shape = before.shape();
   std::int64_t held = 0;
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
@@ -209,9 +171,9 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots) {
       held += KvCache::blocks_for(earlier + slots.appended[static_cast<std::size_t>(layer)]) - KvCache::blocks_for(earlier);
     }
     cache.peak_blocks = std::max(cache.peak_blocks, held);
-    if (slots.compacted_on_the_way) compact(layer);
+    if (on_the_way) compact(layer);
   }
-  for (std::int64_t layer = 0; layer < shape.layers && !slots.compacted_on_the_way; ++layer) compact(layer);
+  for (std::int64_t layer = 0; layer < shape.layers && !on_the_way; ++layer) compact(layer);
   return cache;
 }
 
@@ -223,49 +185,37 @@ std::int64_t work_bytes(const ModelInfo& model, const KvShape& shape, std::int64
 
 }  // namespace
 
-Planned TurnPlanner::plan(const Turn& asked, const ConversationStates& states, const InterruptToken& interrupt) const {
+Planned plan_turn(const RequestContext& context, const Turn& asked, const ConversationStates& states) {
   require_question(asked.messages);
-  const VisionLanguageModel& network = *model_.network;
-  const ModelInfo& info = network.info();
-  const KvShape shape = network.text().kv_shape();
+  const ModelInfo& info = context.network().info();
+  const KvShape shape = context.network().text().kv_shape();
   const Turn turn = as_run(asked);
   const Recipe recipe = recipe_for(turn.recipe, info);
-  Conversation working = start_of_turn(turn, states, shape);
-  const ForeseenSegment segment = foresee(model_, opener_, turn, recipe, working, interrupt);
-
-  SegmentInfo about = segment_info(segment.modality, working.next_original(), info, working);
-  about.pinned = segment.pinned;
-  RetainedSlots retained;
-  if (recipe.whole_cache() && !working.thread.empty()) {
-    for (const Modality modality : segment.modality) working.origins.push_back({modality, -1, -1, -1, -1});
-    retained = take_retained(working.cache, working.origins, working.decode_policy.get());  // of our fork
-    about.retained = &retained;
-  }
-  const LayerSlots slots = layer_slots(recipe, about, turn.guard == Guard::kRam, turn.sampling.max_new_tokens > 1);
-  const ForeseenCache cache = foresee_cache(working.cache, slots);
+  Conversation working = fork_start(states, start_of(states, turn), shape);
+  const ForeseenSegment segment = foresee(context, turn, recipe, working);
+  SegmentCompression compression(recipe, segment.tokens, info, working);
+  const LayerSlots slots = compression.foreseen_slots(turn.sampling.max_new_tokens > 1);
+  const ForeseenCache cache = foresee_cache(working.cache, slots, compaction_of(turn));
 
   Planned planned;
-  planned.tokens.prompt = segment.tokens();
-  planned.tokens.visual = segment.visual;
-  planned.tokens.text = segment.text;
+  planned.tokens = segment.tokens.counts();
   planned.tokens.generated = turn.sampling.max_new_tokens;
-  planned.kv_bytes_full = info.kv_bytes_per_token * (about.first_original + working.pruned_tokens + segment.tokens() + segment.pruned +
-                                                     (slots.after_first_token ? 1 : 0));
+  planned.kv_bytes_full = info.kv_bytes_per_token * (working.full_tokens() + segment.pruned + (slots.after_first_token ? 1 : 0));
   planned.kv_bytes_after_event = cache.slots * shape.slot_bytes();
   planned.peak_bytes = cache.peak_blocks * KvCache::kBlockSlots * shape.slot_bytes();
 
   planned.context_tokens = info.context_tokens;
   // Asked twice, as prepare_segment() does: before a video is decoded, and with what reaches the decoder.
-  const std::int64_t longest = std::max(segment.text + segment.unpruned_video, segment.tokens());
+  const std::int64_t longest = std::max(planned.tokens.text + segment.unpruned_video, segment.tokens.size());
   planned.fits_context = working.next_position + longest + turn.sampling.max_new_tokens <= info.context_tokens;
   planned.free_bytes = free_memory_bytes(shape.device.is_cuda() ? MemoryOf::kGpu : MemoryOf::kMachine);
   const std::int64_t answer = turn.sampling.max_new_tokens * info.kv_bytes_per_token;
-  const std::int64_t prefill = planned.peak_bytes + work_bytes(info, shape, segment.tokens());
+  const std::int64_t prefill = planned.peak_bytes + work_bytes(info, shape, segment.tokens.size());
   const std::int64_t needed = std::max(prefill, planned.kv_bytes_after_event + answer) - working.cache.bytes_allocated();
   planned.fits_memory = planned.free_bytes == 0 || needed <= planned.free_bytes;
 
-  planned.expected_ms = model_.speed.first_token_ms(segment.work).value_or(0.0);
-  planned.expected_per_token_ms = model_.speed.ms_per_generated_token;
+  planned.expected_ms = context.model.speed.first_token_ms(segment.work).value_or(0.0);
+  planned.expected_per_token_ms = context.model.speed.ms_per_generated_token;
   return planned;
 }
 

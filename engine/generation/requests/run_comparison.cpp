@@ -1,4 +1,4 @@
-#include "engine/generation/requests/comparison_runner.h"
+#include "engine/generation/requests/run_comparison.h"
 
 #include <deque>
 #include <string>
@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/generation/prefill/ready_turn.h"
+#include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/requests/compared_answer.h"
-#include "engine/generation/requests/turn_runner.h"
+#include "engine/generation/requests/run_turn.h"
 
 namespace winnow {
 namespace {
@@ -36,37 +36,37 @@ using Columns = std::deque<ComparedAnswer>;  // they stay where they are
 
 }  // namespace
 
-Compared ComparisonRunner::run(const Compare& compare, ConversationStates& states, const EmitEvent& emit, const InterruptToken& interrupt) {
+Compared run_comparison(const RequestContext& context, const Compare& compare, ConversationStates& states) {
   require_question(compare.messages);
   if (compare.recipes.empty() || compare.recipes.size() > Compare::kMostRecipes) {
     throw Exception(ErrorCode::kInvalidArgument, "", "a comparison has 1 to " + std::to_string(Compare::kMostRecipes) + " recipes");
   }
-  const std::vector<ComparedTurn> turns = turns_of(compare, model_.network->info());
+  const std::vector<ComparedTurn> turns = turns_of(compare, context.network().info());
   std::vector<const Recipe*> sharing;
   for (const ComparedTurn& asked : turns) {
     if (asked.shared) sharing.push_back(&asked.recipe);
   }
-  SharedPrefill shared(model_, opener_, compare.messages, compare.pins, compare.sampling.max_new_tokens, sharing, emit, interrupt);
+  Conversation empty(context.network().text().kv_shape());
+  TurnPrefill shared(context, turns.front().turn, std::move(empty), sharing, Compaction::kAfterTheLast);
   Compared compared;
   compared.prefills = 1;
-  compared.shared_prefix_bytes = shared.full().cache.bytes_in_use();
+  compared.shared_prefix_bytes = shared.conversation().cache.bytes_in_use();
 
   Columns columns;
   std::size_t answered = 0;
   const auto begin = [&] {
-    interrupt.throw_if_requested();
+    context.interrupt.throw_if_requested();
     const ComparedTurn& asked = turns[columns.size()];
     if (!asked.shared) ++compared.prefills;
-    const EmitEvent say = emit.for_column(static_cast<std::int32_t>(columns.size()));
-    columns.emplace_back(model_, opener_, asked, compare.scores, shared, say, interrupt);
+    columns.emplace_back(context.for_column(static_cast<std::int32_t>(columns.size())), asked, compare.scores, shared);
   };
   const auto finish = [&](ComparedAnswer& column) {
     column.finish();
     ++answered;
   };
   const auto score = [&](ComparedAnswer& column) {
-    interrupt.throw_if_requested();
-    if (compare.scores == ColumnScores::kAll) column.score(interrupt);
+    context.interrupt.throw_if_requested();
+    if (compare.scores == ColumnScores::kAll) column.score();
   };
   try {
     if (compare.order == ColumnOrder::kInterleaved) {
@@ -75,7 +75,7 @@ Compared ComparisonRunner::run(const Compare& compare, ConversationStates& state
       std::vector<bool> over(columns.size(), false);
       while (answered < columns.size()) {
         for (std::size_t i = 0; i < columns.size(); ++i) {
-          if (over[i] || columns[i].step(interrupt)) continue;
+          if (over[i] || columns[i].step()) continue;
           over[i] = true;
           finish(columns[i]);
         }
@@ -84,7 +84,7 @@ Compared ComparisonRunner::run(const Compare& compare, ConversationStates& state
     } else {
       while (columns.size() < turns.size()) {
         begin();
-        while (columns.back().step(interrupt)) {
+        while (columns.back().step()) {
         }
         finish(columns.back());
         score(columns.back());
@@ -95,7 +95,7 @@ Compared ComparisonRunner::run(const Compare& compare, ConversationStates& state
     compared.stopped = true;
   }
   while (columns.size() > answered) columns.pop_back();
-  std::vector<const KvCache*> caches = {&shared.full().cache};
+  std::vector<const KvCache*> caches = {&shared.conversation().cache};
   for (const ComparedAnswer& column : columns) caches.push_back(&column.cache());
   compared.allocated_bytes = bytes_allocated_together(caches);
   states.columns.clear();

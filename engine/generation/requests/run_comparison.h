@@ -6,26 +6,16 @@
 // full cache. Used by engine/api. Errors: Exception. Engine thread only.
 #pragma once
 
-#include "engine/generation/context/loaded_model.h"
+#include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/conversation_states.h"
-#include "engine/media/frame_source.h"
 #include "engine/messages/events.h"
 #include "engine/messages/requests.h"
 
 namespace winnow {
 
-class ComparisonRunner {
- public:
-  ComparisonRunner(LoadedModel& model, MediaOpener* opener) : model_(model), opener_(opener) {}
-
-  // Emits everything up to, but not including, Compared, which it returns. The answers are kept as states.columns. One after another:
-  // Stop ends the column that runs and leaves out the rest. Interleaved: Stop ends all of them. Cancel, and Stop before the first answer
-  // began (interleaved: before all of them began), throw Interrupted and leave the states as they were.
-  Compared run(const Compare& compare, ConversationStates& states, const EmitEvent& emit, const InterruptToken& interrupt);
-
- private:
-  LoadedModel& model_;
-  MediaOpener* opener_;
-};
+// Emits everything up to, but not including, Compared, which it returns. The answers are kept as states.columns. One after another: Stop
+// ends the column that runs and leaves out the rest. Interleaved: Stop ends all of them. Cancel, and Stop before the first answer began
+// (interleaved: before all of them began), throw Interrupted and leave the states as they were.
+Compared run_comparison(const RequestContext& context, const Compare& compare, ConversationStates& states);
 
 }  // namespace winnow

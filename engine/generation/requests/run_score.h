@@ -5,24 +5,14 @@
 // Interrupted. Engine thread only.
 #pragma once
 
-#include "engine/generation/context/loaded_model.h"
+#include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/conversation_states.h"
-#include "engine/media/frame_source.h"
 #include "engine/messages/events.h"
 #include "engine/messages/requests.h"
 
 namespace winnow {
 
-class ScoreRunner {
- public:
-  ScoreRunner(LoadedModel& model, MediaOpener* opener) : model_(model), opener_(opener) {}
-
-  // Emits the progress of the prefills.
-  Scored run(const Score& score, const ConversationStates& states, const EmitEvent& emit, const InterruptToken& interrupt);
-
- private:
-  LoadedModel& model_;
-  MediaOpener* opener_;
-};
+// Emits the progress of the prefills.
+Scored run_score(const RequestContext& context, const Score& score, const ConversationStates& states);
 
 }  // namespace winnow

@@ -1,4 +1,4 @@
-#include "engine/generation/requests/turn_runner.h"
+#include "engine/generation/requests/run_turn.h"
 
 #include <optional>
 #include <utility>
@@ -6,7 +6,6 @@
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/generation/answer/turn_answer.h"
-#include "engine/generation/prefill/ready_turn.h"
 
 namespace winnow {
 
@@ -16,69 +15,55 @@ void require_question(std::span<const Message> thread) {
   }
 }
 
-namespace {
-
-TurnStart kept_start(const Turn& turn, const ConversationStates& states) {
-  return turn.guard == Guard::kPrefill ? TurnStart() : start_of(states, turn);
-}
-
-}  // namespace
-
 Turn as_run(const Turn& turn) {
   Turn run = turn;
   if (turn.guard == Guard::kRam) run.recipe.turn_policy = TurnPolicy::kWhole;
   return run;
 }
 
-Conversation start_of_turn(const Turn& turn, const ConversationStates& states, const KvShape& shape) {
-  if (turn.guard != Guard::kRam) return fork_start(states, kept_start(turn, states), shape);
-  const Conversation* const before = full_start(states, turn.messages, turn.pins);
-  return before != nullptr ? before->fork() : Conversation(shape);
+Compaction compaction_of(const Turn& turn) { return turn.guard == Guard::kRam ? Compaction::kAfterTheLast : Compaction::kLayerByLayer; }
+
+namespace {
+
+struct PreparedTurn {
+  ReadyTurn ready;
+  std::optional<Conversation> full;  // guard ram: what the next question goes on from
+};
+
+// What watched the prefill is gone afterwards.
+PreparedTurn prepare(const RequestContext& context, const Turn& turn, Conversation working) {
+  const Recipe recipe = recipe_for(turn.recipe, context.network().info());
+  TurnPrefill prefill(context, turn, std::move(working), {&recipe}, compaction_of(turn));
+  std::optional<Conversation> full;
+  if (turn.guard == Guard::kRam) {
+    full = prefill.conversation().fork();
+    full->thread = turn.messages;
+  }
+  return {prefill.ready(sampled_first(context.model, turn.sampling)), std::move(full)};
 }
 
-Finished TurnRunner::run(const Turn& turn, ConversationStates& states, const EmitEvent& emit, TurnTrace* trace,
-                         const InterruptToken& interrupt) {
-  require_question(turn.messages);
-  if (turn.guard == Guard::kRam) return run_from_full(turn, states, emit, trace, interrupt);
+}  // namespace
+
+Finished run_turn(const RequestContext& context, const Turn& asked, ConversationStates& states) {
+  require_question(asked.messages);
   const Stopwatch since_accepted;
-  const TurnStart start = kept_start(turn, states);
-  Conversation working = fork_start(states, start, model_.network->text().kv_shape());
+  const Turn turn = as_run(asked);
+  const TurnStart start = start_of(states, turn);
   try {
-    ReadyTurn ready = prefill_turn(model_, opener_, turn, sampled_first(model_, turn.sampling), working, nullptr, trace, emit, interrupt);
-    const TurnWork work = ready.work;
-    Finished finished = answer_turn(
-        model_, turn, std::move(ready), working, emit, [&] { return since_accepted.elapsed_ms(); }, interrupt);
-    if (trace != nullptr) trace->generated = working.answer_ids;
-    keep_turn(states, start, std::move(working));
-    model_.speed.add(work, finished.figures.timings_ms, finished.figures.tokens_per_s);
+    PreparedTurn prepared = prepare(context, turn, fork_start(states, start, context.network().text().kv_shape()));
+    const TurnWork work = prepared.ready.work;
+    TurnAnswer answer(context, turn, std::move(prepared.ready), [&] { return since_accepted.elapsed_ms(); });
+    while (answer.step()) {
+    }
+    Finished finished = answer.finish();
+    if (context.trace != nullptr) context.trace->generated = answer.conversation().answer_ids;
+    keep_turn(states, start, answer.take_conversation());
+    if (prepared.full) keep_full(states, *std::move(prepared.full));
+    context.model.speed.add(work, finished.figures.timings_ms, finished.figures.tokens_per_s);
     return finished;
   } catch (const Interrupted& interrupted) {
     // Nothing was said yet (Stop), or nothing shall have happened (Cancel): the conversation stays as it was.
-    return interrupted_turn(turn);
-  }
-}
-
-// The last answer and the new question are read on top of the full cache, and all of it is compressed for the question.
-Finished TurnRunner::run_from_full(const Turn& turn, ConversationStates& states, const EmitEvent& emit, TurnTrace* trace,
-                                   const InterruptToken& interrupt) {
-  const Stopwatch since_accepted;
-  const Turn whole = as_run(turn);
-  const KvShape shape = model_.network->text().kv_shape();
-  Conversation working = start_of_turn(turn, states, shape);
-  working.cache = working.cache.on_device(shape.device);
-  try {
-    std::optional<Conversation> full;
-    ReadyTurn ready = prefill_turn(model_, opener_, whole, sampled_first(model_, whole.sampling), working, &full, trace, emit, interrupt);
-    const TurnWork work = ready.work;
-    Finished finished = answer_turn(
-        model_, whole, std::move(ready), working, emit, [&] { return since_accepted.elapsed_ms(); }, interrupt);
-    if (trace != nullptr) trace->generated = working.answer_ids;
-    keep_turn(states, TurnStart(), std::move(working));
-    keep_full(states, std::move(*full));
-    model_.speed.add(work, finished.figures.timings_ms, finished.figures.tokens_per_s);
-    return finished;
-  } catch (const Interrupted& interrupted) {
-    return interrupted_turn(turn);
+    return interrupted_turn(asked);
   }
 }
 

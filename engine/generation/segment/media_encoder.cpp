@@ -35,7 +35,7 @@ std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media) {
   return times;
 }
 
-std::vector<OpenedMedia> MediaEncoder::open_all(std::span<const Message> messages, const InterruptToken& interrupt) const {
+std::vector<OpenedMedia> MediaEncoder::open_all(std::span<const Message> messages) const {
   std::vector<OpenedMedia> opened;
   for (const Message& message : messages) {
     const auto images = std::count_if(message.items.begin(), message.items.end(), [](const Item& item) {
@@ -46,7 +46,7 @@ std::vector<OpenedMedia> MediaEncoder::open_all(std::span<const Message> message
       const auto* media = std::get_if<MediaItem>(&item);
       if (media == nullptr) continue;
       // As transformers does for nested image lists: several images in one message are not tiled.
-      opened.push_back(open(media->media, images > 1 ? ImageTiling::kSingle : ImageTiling::kAnyRes, interrupt));
+      opened.push_back(open(media->media, images > 1 ? ImageTiling::kSingle : ImageTiling::kAnyRes));
     }
   }
   return opened;
@@ -62,75 +62,87 @@ const CachedFeatures* MediaEncoder::remembered(const OpenedMedia& media, std::op
   return cache_.find_request(cache_key(media, media.request.path, judge));
 }
 
-OpenedMedia MediaEncoder::open(const MediaRequest& request, ImageTiling tiling, const InterruptToken& interrupt) const {
-  if (opener_ == nullptr) throw Exception(ErrorCode::kUnsupportedFormat, request.path, "this build cannot read media files");
+OpenedMedia MediaEncoder::open(const MediaRequest& request, ImageTiling tiling) const {
+  if (context_.opener == nullptr) throw Exception(ErrorCode::kUnsupportedFormat, request.path, "this build cannot read media files");
   OpenedMedia media;
   media.request = request;
   media.tiling = tiling;
-  media.source = opener_->open(request, interrupt);
+  media.source = context_.opener->open(request, context_.interrupt);
   if (request.kind == MediaKind::kVideo) media.video_tokens = model_.video_tokens(media.source->frame_count());
   return media;
 }
 
-CachedFeatures MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings, TurnTrace* trace,
-                                    const OnProgress& progress, const InterruptToken& interrupt) const {
+CachedFeatures MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
+  const MediaRequest& request = media.request;
   const std::string key = cache_key(media, media.source->content_hash(), judge);
-  const std::string asked = cache_key(media, media.request.path, judge);
-  if (trace == nullptr) {
-    if (auto known = cache_.find(key, asked)) return *known;
+  const std::string asked = cache_key(media, request.path, judge);
+  std::optional<CachedFeatures> known;
+  if (context_.trace == nullptr) known = cache_.find(key, asked);
+  if (!known) {
+    known = request.kind == MediaKind::kImage ? encode_image(media, judge, timings) : encode_video(media, judge, timings);
+    cache_.insert(key, asked, *known);
   }
+  context_.emit(MediaSampled{request.path, request.kind, media.source->duration_s(), known->asked_s, known->actual_s, request.plan});
+  return *std::move(known);
+}
 
+CachedFeatures MediaEncoder::encode_image(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
+  say(Phase::kDecodeMedia, 0, 1);
+  const std::vector<SampledFrame> frames = read(media, 0, 1, timings);
+  require(frames.size() == 1, "an image source must deliver one picture");
+  say(Phase::kEncodeFrames, 0, 1);
+  Stopwatch watch;
+  const PixelValues pixels = model_.preprocess_image(frames[0].image, media.tiling);
+  timings.preprocess += watch.restart_ms();
+  if (context_.trace != nullptr) context_.trace->image_pixels.push_back(pixels.pixels.clone());
   CachedFeatures result;
-  const auto timed_read = [&](int first, int count) {
-    const Stopwatch watch;
-    std::vector<SampledFrame> frames = media.source->read(first, count, interrupt);
-    timings.media += watch.elapsed_ms();
-    return frames;
-  };
+  result.features = model_.encode_image(pixels, judge, context_.interrupt);
+  synchronize_device();
+  timings.vision += watch.elapsed_ms();
+  say(Phase::kEncodeFrames, 1, 1);
+  return result;
+}
 
-  if (media.request.kind == MediaKind::kImage) {
-    progress(Phase::kDecodeMedia, 0, 1);
-    const std::vector<SampledFrame> frames = timed_read(0, 1);
-    require(frames.size() == 1, "an image source must deliver one picture");
-    progress(Phase::kEncodeFrames, 0, 1);
+CachedFeatures MediaEncoder::encode_video(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
+  CachedFeatures result;
+  const int frames = media.source->frame_count();
+  std::vector<at::Tensor> batches, importance;
+  for (int first = 0; first < frames; first += kFramesPerBatch) {
+    const int count = std::min(kFramesPerBatch, frames - first);
+    say(Phase::kDecodeMedia, first, frames);
+    std::vector<SampledFrame> sampled = read(media, first, count, timings);
+    require(static_cast<int>(sampled.size()) == count, "a video source must deliver the frames of its plan");
+    std::vector<RgbImage> images;
+    images.reserve(sampled.size());
+    for (SampledFrame& frame : sampled) {
+      result.asked_s.push_back(frame.asked_s);
+      result.actual_s.push_back(frame.actual_s);
+      images.push_back(std::move(frame.image));
+    }
     Stopwatch watch;
-    const PixelValues pixels = model_.preprocess_image(frames[0].image, media.tiling);
+    const PixelValues pixels = model_.preprocess_frames(images);
     timings.preprocess += watch.restart_ms();
-    if (trace != nullptr) trace->image_pixels.push_back(pixels.pixels.clone());
-    result.features = model_.encode_image(pixels, judge, interrupt);
+    if (context_.trace != nullptr) context_.trace->video_pixels.push_back(pixels.pixels.clone());
+    const FrameFeatures encoded = model_.encode_frames(pixels, judge, context_.interrupt);
+    batches.push_back(encoded.features);
+    if (judge) importance.push_back(encoded.importance);
     synchronize_device();
     timings.vision += watch.elapsed_ms();
-    progress(Phase::kEncodeFrames, 1, 1);
-  } else {
-    const int frames = media.source->frame_count();
-    std::vector<at::Tensor> batches, importance;
-    for (int first = 0; first < frames; first += kFramesPerBatch) {
-      const int count = std::min(kFramesPerBatch, frames - first);
-      progress(Phase::kDecodeMedia, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(frames));
-      std::vector<SampledFrame> sampled = timed_read(first, count);
-      require(static_cast<int>(sampled.size()) == count, "a video source must deliver the frames of its plan");
-      std::vector<RgbImage> images;
-      images.reserve(sampled.size());
-      for (SampledFrame& frame : sampled) {
-        result.asked_s.push_back(frame.asked_s);
-        result.actual_s.push_back(frame.actual_s);
-        images.push_back(std::move(frame.image));
-      }
-      Stopwatch watch;
-      const PixelValues pixels = model_.preprocess_frames(images);
-      timings.preprocess += watch.restart_ms();
-      if (trace != nullptr) trace->video_pixels.push_back(pixels.pixels.clone());
-      const FrameFeatures encoded = model_.encode_frames(pixels, judge, interrupt);
-      batches.push_back(encoded.features);
-      if (judge) importance.push_back(encoded.importance);
-      synchronize_device();
-      timings.vision += watch.elapsed_ms();
-      progress(Phase::kEncodeFrames, static_cast<std::uint64_t>(first + count), static_cast<std::uint64_t>(frames));
-    }
-    result.features = model_.join_frames({at::cat(batches, 0), judge ? at::cat(importance, 0) : at::Tensor()});
+    say(Phase::kEncodeFrames, first + count, frames);
   }
-  cache_.insert(key, asked, result);
+  result.features = model_.join_frames({at::cat(batches, 0), judge ? at::cat(importance, 0) : at::Tensor()});
   return result;
+}
+
+std::vector<SampledFrame> MediaEncoder::read(OpenedMedia& media, int first, int count, TimingsMs& timings) const {
+  const Stopwatch watch;
+  std::vector<SampledFrame> frames = media.source->read(first, count, context_.interrupt);
+  timings.media += watch.elapsed_ms();
+  return frames;
+}
+
+void MediaEncoder::say(Phase phase, int done, int total) const {
+  context_.emit(Progress{phase, static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total)});
 }
 
 }  // namespace winnow

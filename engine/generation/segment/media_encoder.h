@@ -1,16 +1,16 @@
 // Media items to features: opens the files, pulls a few frames at a time, runs processor and vision tower, reports progress.
 //
-// Used by TurnRunner. Never holds more than kFramesPerBatch decoded frames. Throws Exception or Interrupted. Engine thread only.
+// Used by encode_media() and plan_turn(). Never holds more than kFramesPerBatch decoded frames. Throws Exception or Interrupted. Engine
+// thread only.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/generation/context/feature_cache.h"
-#include "engine/generation/context/turn_trace.h"
+#include "engine/generation/context/request_context.h"
 #include "engine/generation/segment/prompt.h"
 #include "engine/messages/events.h"
 #include "engine/models/vision_language_model.h"
@@ -32,27 +32,27 @@ class MediaEncoder {
  public:
   static constexpr int kFramesPerBatch = 8;
 
-  MediaEncoder(const VisionLanguageModel& model, MediaOpener* opener, FeatureCache& cache)
-      : model_(model), opener_(opener), cache_(cache) {}
+  explicit MediaEncoder(const RequestContext& context) : context_(context), model_(context.network()), cache_(context.model.features) {}
 
   // The media of all messages, in thread order.
-  std::vector<OpenedMedia> open_all(std::span<const Message> messages, const InterruptToken& interrupt) const;
+  std::vector<OpenedMedia> open_all(std::span<const Message> messages) const;
   // One token each as encode() will deliver them, with `media` at -1; nothing is decoded.
   std::vector<TokenOrigin> foreseen_origins(const OpenedMedia& media) const;
   // What encode() gave for the same request before, if it is still there; valid until the next encode(). Null otherwise.
   const CachedFeatures* remembered(const OpenedMedia& media, std::optional<VisionJudge> judge) const;
 
-  // Called with (phase, frames done, frames in all).
-  using OnProgress = std::function<void(Phase, std::uint64_t, std::uint64_t)>;
-  // trace: receives the pixels (and then cached features are not used); may be null.
-  CachedFeatures encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings, TurnTrace* trace,
-                        const OnProgress& progress, const InterruptToken& interrupt) const;
+  // Adds to timings. Emits Progress, then MediaSampled. A trace receives the pixels, and cached features are not used then.
+  CachedFeatures encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
 
  private:
-  OpenedMedia open(const MediaRequest& request, ImageTiling tiling, const InterruptToken& interrupt) const;
+  OpenedMedia open(const MediaRequest& request, ImageTiling tiling) const;
+  CachedFeatures encode_image(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
+  CachedFeatures encode_video(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
+  std::vector<SampledFrame> read(OpenedMedia& media, int first, int count, TimingsMs& timings) const;
+  void say(Phase phase, int done, int total) const;
 
+  const RequestContext& context_;
   const VisionLanguageModel& model_;
-  MediaOpener* opener_;
   FeatureCache& cache_;
 };
 

@@ -1,8 +1,8 @@
 // Messages to token ids: the segment of a thread that the cache does not hold yet.
 //
-// Used by TurnRunner. The chat template renders the thread; template text may contain special tokens, text typed by a person never does
-// (it is encoded as ordinary text, as encode_special_tokens=True). Every image and video is one placeholder id here; expand() repeats it
-// as often as the media has tokens. Errors: Exception (a template that fails, a placeholder count that does not fit).
+// Used by prepare_segment() and plan_turn(). The chat template renders the thread; template text may contain special tokens, text typed by
+// a person never does (it is encoded as ordinary text, as encode_special_tokens=True). Every image and video is one placeholder id here;
+// expand() repeats it as often as the media has tokens. Errors: Exception (a template that fails, a placeholder count that does not fit).
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,13 @@
 #include "engine/generation/segment/turn_segment.h"
 
-#include <algorithm>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/generation/segment/encoded_media.h"
 #include "engine/generation/segment/media_encoder.h"
-#include "engine/generation/segment/media_pruning.h"
 #include "engine/generation/segment/prompt.h"
 #include "engine/generation/segment/turn_pins.h"
 
@@ -21,126 +21,108 @@ void require_context(std::int64_t used, std::int64_t prompt, int answer, std::in
                       std::to_string(answer) + " for the answer (fewer frames or a shorter answer fit)");
 }
 
-// Placeholders become the media's embeddings. pinned: per medium and token; pinned_rows receives where they are in the segment.
-void merge_media(TurnSegment& merged, const PromptSegment& prompt, std::span<const MediaFeatures> features,
-                 std::span<const std::vector<bool>> pinned, const TextDecoder& text, std::int32_t first_media, bool first_segment,
-                 std::vector<std::int32_t>& pinned_rows, TurnTrace* trace) {
-  std::vector<at::Tensor> parts;
-  const auto add_text = [&](std::size_t begin, std::size_t end) {
+// Puts text and media one after the other: embeddings for the decoder, and the tokens' names for the conversation.
+class Assembly {
+ public:
+  Assembly(const TextDecoder& text, const PromptSegment& prompt, Conversation& working)
+      : text_(text), prompt_(prompt), working_(working), first_segment_(working.thread.empty()) {
+    segment_.tokens.first_original = working.next_original();
+  }
+
+  void add_text(std::size_t begin, std::size_t end) {
     if (begin == end) return;
-    const at::Tensor ids = at::tensor(std::vector<std::int64_t>(prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                                prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(end)),
-                                      at::kLong);
-    parts.push_back(text.embed(ids));
+    const std::span<const std::int64_t> ids = std::span(prompt_.token_ids).subspan(begin, end - begin);
+    parts_.push_back(text_.embed(at::tensor(std::vector<std::int64_t>(ids.begin(), ids.end()), at::kLong)));
     for (std::size_t i = begin; i < end; ++i) {
-      merged.token_ids.push_back(prompt.token_ids[i]);
       TokenOrigin origin;
-      origin.modality = first_segment && i < prompt.system_tokens ? Modality::kSystem : Modality::kText;
-      merged.origins.push_back(origin);
+      origin.modality = first_segment_ && i < prompt_.system_tokens ? Modality::kSystem : Modality::kText;
+      add_token(prompt_.token_ids[i], origin);
     }
-  };
+  }
+
+  // number: of the medium in the conversation.
+  void add_medium(const EncodedMedium& medium, std::int32_t number, std::int64_t placeholder) {
+    parts_.push_back(medium.features.features);
+    for (std::size_t token = 0; token < medium.features.origins.size(); ++token) {
+      TokenOrigin origin = medium.features.origins[token];
+      origin.modality = Modality::kVisual;
+      origin.media = number;
+      if (medium.pinned[token]) working_.pinned.push_back(working_.next_original());
+      add_token(placeholder, origin);
+    }
+    segment_.tokens.visual += std::ssize(medium.features.origins);
+  }
+
+  TurnSegment take() {
+    segment_.hidden = at::cat(parts_, 0);
+    segment_.tokens.pinned = working_.pinned;
+    segment_.originals.resize(static_cast<std::size_t>(segment_.tokens.size()));
+    std::iota(segment_.originals.begin(), segment_.originals.end(), segment_.tokens.first_original);
+    return std::move(segment_);
+  }
+
+ private:
+  void add_token(std::int64_t id, const TokenOrigin& origin) {
+    segment_.tokens.modality.push_back(origin.modality);
+    working_.origins.push_back(origin);
+    working_.token_ids.push_back(id);
+  }
+
+  const TextDecoder& text_;
+  const PromptSegment& prompt_;
+  Conversation& working_;
+  bool first_segment_;
+  std::vector<at::Tensor> parts_;
+  TurnSegment segment_;
+};
+
+TurnSegment assembled(const RequestContext& context, const PromptSegment& prompt, const EncodedMedia& media, Conversation& working) {
+  Assembly assembly(context.network().text(), prompt, working);
   std::size_t at = 0;
   for (std::size_t k = 0; k < prompt.media_at.size(); ++k) {
-    add_text(at, prompt.media_at[k]);
-    const MediaFeatures& item = features[prompt.media_item[k]];
-    parts.push_back(item.features);
-    for (std::size_t token = 0; token < item.origins.size(); ++token) {
-      TokenOrigin origin = item.origins[token];
-      if (pinned[prompt.media_item[k]][token]) pinned_rows.push_back(static_cast<std::int32_t>(merged.origins.size()));
-      origin.modality = Modality::kVisual;
-      origin.media = first_media + static_cast<std::int32_t>(prompt.media_item[k]);
-      merged.origins.push_back(origin);
-      merged.token_ids.push_back(prompt.token_ids[prompt.media_at[k]]);
-    }
-    merged.visual_tokens += static_cast<std::int64_t>(item.origins.size());
-    if (trace != nullptr) trace->visual_features.push_back(item.features.to(at::kCPU, at::kFloat));
+    const std::size_t item = prompt.media_item[k];
+    assembly.add_text(at, prompt.media_at[k]);
+    assembly.add_medium(media.items[item], working.media_count + static_cast<std::int32_t>(item), prompt.token_ids[prompt.media_at[k]]);
+    if (context.trace != nullptr) context.trace->visual_features.push_back(media.items[item].features.features.to(at::kCPU, at::kFloat));
     at = prompt.media_at[k] + 1;
   }
-  add_text(at, prompt.token_ids.size());
-  merged.hidden = at::cat(parts, 0);
-  for (const TokenOrigin& origin : merged.origins) merged.modality.push_back(origin.modality);
+  assembly.add_text(at, prompt.token_ids.size());
+  return assembly.take();
 }
 
 }  // namespace
 
-TurnSegment prepare_segment(LoadedModel& model, MediaOpener* opener, std::span<const Message> thread, std::span<const Pin> pins,
-                            int max_new_tokens, const Recipe* recipe, Conversation& working, TimingsMs& timings, TurnTrace* trace,
-                            const EmitEvent& emit, const InterruptToken& interrupt) {
-  const std::optional<VisionJudge> judge = recipe != nullptr ? vision_judge(*recipe) : std::nullopt;
-  const VisionLanguageModel& network = *model.network;
-  const ModelInfo& info = network.info();
-  const MediaEncoder encoder(network, opener, model.features);
+TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, const Recipe* recipe, Conversation& working) {
+  const VisionLanguageModel& network = context.network();
+  const std::int64_t limit = network.info().context_tokens;
+  const int answer = turn.sampling.max_new_tokens;
+  const MediaEncoder encoder(context);
   const std::size_t cached = working.thread.size();
 
   // Media are opened before the prompt is built, because time instructions and the context check need their plans.
-  std::vector<OpenedMedia> media = encoder.open_all(thread.subspan(cached), interrupt);
-  require_pins(pins, working.media_count + static_cast<std::int32_t>(media.size()));
+  std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached));
+  require_pins(turn.pins, working.media_count + static_cast<std::int32_t>(media.size()));
   std::int64_t video_tokens = 0;
   for (const OpenedMedia& item : media) video_tokens += item.video_tokens;
-  const PromptSegment prompt = build_prompt(model, thread, cached, video_times(media));
+  const PromptSegment prompt = build_prompt(context.model, turn.messages, cached, video_times(media));
   const auto text_tokens = static_cast<std::int64_t>(prompt.token_ids.size() - prompt.media_at.size());
-  require_context(working.next_position, text_tokens + video_tokens, max_new_tokens, info.context_tokens);
+  require_context(working.next_position, text_tokens + video_tokens, answer, limit);
 
-  TurnSegment segment;
-  std::vector<MediaFeatures> features(media.size());
-  std::vector<std::vector<bool>> pinned(media.size());  // per medium and token
-  for (std::size_t i = 0; i < media.size(); ++i) {
-    const OpenedMedia& opened = media[i];
-    const double vision_before = timings.vision;
-    const auto progress = [&](Phase phase, std::uint64_t done, std::uint64_t total) { emit(Progress{phase, done, total}); };
-    CachedFeatures encoded = encoder.encode(media[i], judge, timings, trace, progress, interrupt);
-    emit(MediaSampled{opened.request.path, opened.request.kind, opened.source->duration_s(), encoded.asked_s, encoded.actual_s,
-                      opened.request.plan});
-    features[i] = std::move(encoded.features);
-    if (timings.vision > vision_before) {
-      if (opened.request.kind == MediaKind::kVideo) segment.work.video_frames += opened.source->frame_count();
-      if (opened.request.kind == MediaKind::kImage) segment.work.image_tokens += std::ssize(features[i].origins);
-    }
-    const MediaKind kind = opened.request.kind;
-    const std::int32_t number = working.media_count + static_cast<std::int32_t>(i);
-    const std::vector<bool> frames = pinned_frames(pins, {number, kind, opened.request.path, encoded.actual_s});
-    pinned[i] = pinned_tokens(frames, kind, features[i].origins);
-    if (judge) {
-      const std::int64_t before = features[i].features.size(0);
-      PrunedMedia pruned = pruned_media(features[i], recipe->composition().pruning->before_decoder(recipe->budget().retention), pinned[i]);
-      segment.pins_above_budget = segment.pins_above_budget || pruned.pins_above_budget;
-      features[i] = std::move(pruned.media);
-      pinned[i] = pinned_tokens(frames, kind, features[i].origins);
-      working.pruned_tokens += before - features[i].features.size(0);
-    }
-  }
-
-  std::vector<std::int32_t> pinned_rows;
-  merge_media(segment, prompt, features, pinned, network.text(), working.media_count, cached == 0, pinned_rows, trace);
-  const std::int64_t n = segment.tokens();
-  require_context(working.next_position, n, max_new_tokens, info.context_tokens);
-  segment.work.prefill_tokens = n;
-  segment.first_original = working.next_original();
-  working.pins.assign(pins.begin(), pins.end());
-  for (const std::int32_t row : pinned_rows) working.pinned.push_back(segment.first_original + row);
-  segment.originals.resize(static_cast<std::size_t>(n));
-  std::iota(segment.originals.begin(), segment.originals.end(), segment.first_original);
+  const EncodedMedia encoded = encode_media(encoder, media, working.media_count, turn.pins, recipe);
+  TurnSegment segment = assembled(context, prompt, encoded, working);
+  const std::int64_t n = segment.tokens.size();
+  require_context(working.next_position, n, answer, limit);
   segment.positions = at::arange(working.next_position, working.next_position + n, at::kLong)
                           .to(segment.hidden.device())
                           .expand({network.position_axes(), n});
-  working.origins.insert(working.origins.end(), segment.origins.begin(), segment.origins.end());
-  working.token_ids.insert(working.token_ids.end(), segment.token_ids.begin(), segment.token_ids.end());
+  segment.pins_above_budget = encoded.pins_above_budget;
+  segment.timings = encoded.timings;
+  segment.work = encoded.work;
+  segment.work.prefill_tokens = n;
+  working.pruned_tokens += encoded.pruned_tokens;
+  working.pins = turn.pins;
   working.media_count += static_cast<std::int32_t>(media.size());
   return segment;
-}
-
-SegmentInfo segment_info(std::span<const Modality> modality, std::int32_t first_original, const ModelInfo& model,
-                         const Conversation& working) {
-  SegmentInfo about;
-  about.tokens = std::ssize(modality);
-  about.modality = modality;
-  about.first_original = first_original;
-  about.layers = working.cache.shape().layers;
-  about.kv_heads = model.kv_heads;
-  about.heads = model.heads;
-  about.compressed_before = working.compressed;
-  about.pinned = working.pinned;
-  return about;
 }
 
 }  // namespace winnow

@@ -10,8 +10,8 @@
 #include "engine/generation/answer/answer_words.h"
 #include "engine/generation/answer/turn_answer.h"
 #include "engine/generation/conversation/decode_step.h"
-#include "engine/generation/prefill/ready_turn.h"
 #include "engine/generation/prefill/segment_prefill.h"
+#include "engine/generation/prefill/turn_prefill.h"
 #include "tests/engine/generation/golden_folder.h"
 #include "tests/support/event_recorder.h"
 #include "tests/support/source_folder.h"
@@ -39,45 +39,47 @@ class AnswerScore : public ::testing::Test {
     return turn;
   }
 
+  RequestContext context() { return {*model_, &opener_, emit_, InterruptToken()}; }
+  // From nothing, under turn.recipe.
+  ReadyTurn ready(const Turn& turn, const ChooseFirst& first) {
+    const Recipe recipe = recipe_for(turn.recipe, model_->network->info());
+    Conversation empty(model_->network->text().kv_shape());
+    return TurnPrefill(context(), turn, std::move(empty), {&recipe}, Compaction::kLayerByLayer).ready(first);
+  }
+
   struct Answered {
     AnswerStart start;
-    std::vector<std::int64_t> tokens;
-    std::string text;
+    GivenAnswer given;
   };
   Answered answer(const Turn& turn) {
-    Conversation state(model_->network->text().kv_shape());
-    ReadyTurn ready =
-        prefill_turn(*model_, &opener_, turn, sampled_first(*model_, turn.sampling), state, nullptr, nullptr, emit_, InterruptToken());
-    Answered answered{{state.fork(), ready.first_logits, ready.first_step}, {}, {}};
-    answered.text = answer_turn(
-                        *model_, turn, std::move(ready), state, emit_, [] { return 0.0; }, InterruptToken())
-                        .answer;
-    answered.tokens = state.answer_ids;
+    ReadyTurn prepared = ready(turn, sampled_first(*model_, turn.sampling));
+    Answered answered{prepared.start.fork(), {}};
+    TurnAnswer said(context(), turn, std::move(prepared), [] { return 0.0; });
+    while (said.step()) {
+    }
+    answered.given.text = said.finish().answer;
+    answered.given.tokens = said.conversation().answer_ids;
     return answered;
   }
   AnswerStart full_start(const Turn& turn) {
     Turn full = turn;
     full.recipe = {};
     full.recipe.method = "full";
-    Conversation state(model_->network->text().kv_shape());
-    const ReadyTurn ready = prefill_turn(*model_, &opener_, full, {}, state, nullptr, nullptr, emit_, InterruptToken());
-    return {std::move(state), ready.first_logits, {}};
+    return ready(full, {}).start;
   }
 
   // fp32 [tokens, vocabulary]: what precedes each token of the answer, from one pass over prompt and answer without any cache.
   at::Tensor dense_logits(const Turn& turn, const std::vector<std::int64_t>& tokens, PrefillObserver* observer = nullptr) {
     Conversation empty(model_->network->text().kv_shape());
-    TimingsMs timings;
-    TurnSegment segment =
-        prepare_segment(*model_, &opener_, turn.messages, turn.pins, 64, nullptr, empty, timings, nullptr, emit_, InterruptToken());
-    const std::int64_t n = segment.tokens();
+    TurnSegment segment = prepare_segment(context(), turn, nullptr, empty);
+    const std::int64_t n = segment.tokens.size();
     const auto more = static_cast<std::int64_t>(tokens.size());
     segment.hidden = at::cat({segment.hidden, model_->network->text().embed(at::tensor(tokens, at::kLong))}, 0);
     segment.positions = at::arange(0, n + more, at::kLong).expand({model_->network->position_axes(), n + more});
-    segment.origins.resize(segment.origins.size() + tokens.size());
-    while (segment.originals.size() < segment.origins.size()) segment.originals.push_back(segment.originals.back() + 1);
-    const SegmentPrefill pass =
-        prefill_segment(model_->network->text(), segment, empty, observer, nullptr, {}, LogitRows::kAll, emit_, InterruptToken());
+    for (std::int64_t i = 0; i < more; ++i) segment.originals.push_back(segment.originals.back() + 1);
+    PrefillHooks hooks;
+    hooks.observer = observer;
+    const SegmentPrefill pass = prefill_segment(context(), segment, empty, hooks, LogitRows::kAll);
     return pass.logits.narrow(0, n - 1, more);
   }
 
@@ -113,29 +115,30 @@ TEST_F(AnswerScore, AgreesWithADenseRecomputationOnTheDemoModel) {
     Turn turn = question(message, method.substr(0, method.find(' ')), 0.05, 48);
     if (method == "d2o late") turn.recipe.options["event_at_first_decode"] = "true";
     Answered own = answer(turn);
-    ASSERT_GT(own.tokens.size(), 2U);
-    AnswerStart replay{own.start.state.fork(), own.start.logits, own.start.first_step};
+    ASSERT_GT(own.given.tokens.size(), 2U);
+    AnswerStart replay = own.start.fork();
     ASSERT_EQ(replay.first_step.has_value(), method == "d2o late");
-    const Scored scored = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken());
+    const Scored scored = score_answer(context(), own.given, std::move(own.start), full_start(turn));
     const Agreement& agreement = scored.agreement;
 
-    const at::Tensor dense = at::log_softmax(dense_logits(turn, own.tokens).to(at::kDouble), 1);
+    const at::Tensor dense = at::log_softmax(dense_logits(turn, own.given.tokens).to(at::kDouble), 1);
     std::int64_t same = 0;
     double divergence = 0.0;
-    for (std::size_t i = 0; i < own.tokens.size(); ++i) {
+    for (std::size_t i = 0; i < own.given.tokens.size(); ++i) {
       const at::Tensor full = dense[static_cast<std::int64_t>(i)];
       const at::Tensor here = at::log_softmax(replay.logits.to(at::kDouble), 0);
-      EXPECT_EQ(here.argmax().item<std::int64_t>(), own.tokens[i]) << "the greedy answer is its own top choice, replayed";
-      same += full.argmax().item<std::int64_t>() == own.tokens[i] ? 1 : 0;
+      EXPECT_EQ(here.argmax().item<std::int64_t>(), own.given.tokens[i]) << "the greedy answer is its own top choice, replayed";
+      same += full.argmax().item<std::int64_t>() == own.given.tokens[i] ? 1 : 0;
       divergence += at::kl_div(here, full, at::Reduction::Sum, /*log_target=*/true).item<double>();
-      if (i + 1 == own.tokens.size()) break;
-      replay.logits = i == 0 && replay.first_step ? replay.first_step->logits : decode_step(*model_->network, replay.state, own.tokens[i]);
+      if (i + 1 == own.given.tokens.size()) break;
+      replay.logits =
+          i == 0 && replay.first_step ? replay.first_step->logits : decode_step(*model_->network, replay.state, own.given.tokens[i]);
     }
-    const auto count = static_cast<double>(own.tokens.size());
+    const auto count = static_cast<double>(own.given.tokens.size());
     EXPECT_DOUBLE_EQ(agreement.top1, static_cast<double>(same) / count);
     EXPECT_NEAR(agreement.mean_kl, divergence / count, 1e-4 * (1.0 + divergence / count));
-    EXPECT_EQ(agreement.first_diverging_word.has_value(), same < std::ssize(own.tokens));
-    differing += static_cast<int>(std::ssize(own.tokens) - same);
+    EXPECT_EQ(agreement.first_diverging_word.has_value(), same < std::ssize(own.given.tokens));
+    differing += static_cast<int>(std::ssize(own.given.tokens) - same);
     for (const WordDifference& difference : agreement.differences) EXPECT_NE(difference.text, difference.full_text);
   }
   EXPECT_GT(differing, 0) << "5 % of the cache must cost something, or this test shows nothing";
@@ -185,17 +188,17 @@ TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
     SCOPED_TRACE(method);
     const Turn turn = question(message, method, 0.1, 48);
     Answered own = answer(turn);
-    ASSERT_GT(own.tokens.size(), 2U);
+    ASSERT_GT(own.given.tokens.size(), 2U);
     const Conversation before = own.start.state.fork();
     Conversation replay = own.start.state.fork();
-    const Scored scored = score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken());
+    const Scored scored = score_answer(context(), own.given, std::move(own.start), full_start(turn));
     ASSERT_TRUE(scored.selection && scored.selection->hit_rate);
 
     const std::int64_t prompt = before.next_original();
     RowOfEveryLayer first(prompt);
-    dense_logits(turn, own.tokens, &first);
+    dense_logits(turn, own.given.tokens, &first);
     OutputOfEveryLayer step;
-    decode_step(*model_->network, replay, own.tokens[0], &step);
+    decode_step(*model_->network, replay, own.given.tokens[0], &step);
     double hits = 0.0, heads = 0.0;
     ASSERT_EQ(scored.selection->output_error.size(), first.output.size());
     for (std::size_t layer = 0; layer < first.output.size(); ++layer) {
@@ -224,10 +227,10 @@ TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
         kept_share += static_cast<double>(before.cache.slots(layer, head));
     }
     kept_share /= static_cast<double>(before.cache.shape().layers * before.cache.shape().kv_heads * prompt);
-    for (std::size_t i = 0; i + 1 < own.tokens.size(); ++i) {
+    for (std::size_t i = 0; i + 1 < own.given.tokens.size(); ++i) {
       const std::int64_t row = prompt + static_cast<std::int64_t>(i);
       RowOfEveryLayer all(row);
-      dense_logits(turn, own.tokens, &all);
+      dense_logits(turn, own.given.tokens, &all);
       for (const std::vector<at::Tensor>& layer : all.attention) {
         for (const at::Tensor& attention : layer) {
           const at::Tensor filtered = attention.masked_fill(attention < 0.01 * attention.max(), 0.0);
@@ -263,12 +266,11 @@ TEST_F(AnswerScore, WhatTheFullCacheWouldHaveWrittenIsItsOwnAnswer) {
   const Turn turn = question(demo_question(opener_), "random", 0.02, 48);
   Answered own = answer(turn);
   const Answered full = answer(question(turn.messages.front(), "full", 1.0, 48));
-  ASSERT_NE(own.text, full.text);
-  const Agreement agreement =
-      score_answer(*model_, own.tokens, own.text, std::move(own.start), full_start(turn), InterruptToken()).agreement;
+  ASSERT_NE(own.given.text, full.given.text);
+  const Agreement agreement = score_answer(context(), own.given, std::move(own.start), full_start(turn)).agreement;
   ASSERT_FALSE(agreement.differences.empty());
   // Up to the first difference both answers are the same, so there the full cache's word is that of its own answer.
-  const AnswerWords words(*model_->tokenizer, full.tokens, full.text);
+  const AnswerWords words(*model_->tokenizer, full.given.tokens, full.given.text);
   const WordDifference& first = agreement.differences.front();
   EXPECT_EQ(first.word, agreement.first_diverging_word);
   EXPECT_EQ(first.full_text.substr(0, words.text(first.word).size()), words.text(first.word));

@@ -438,6 +438,21 @@ TEST_F(Comparisons, AnAnswerOfALaterTurnIsScoredFromWhereItsTurnBegan) {
   EXPECT_EQ(prefilled_layers(events, Event::kNoColumn), 2 * info_.layers) << "the thread in full, and the turn on its compressed cache";
 }
 
+// Under guard ram the turn began on the full cache, under guard prefill on nothing.
+TEST_F(Comparisons, AnAnswerIsScoredUnderTheGuardOfItsTurn) {
+  for (const Guard guard : {Guard::kRam, Guard::kPrefill}) {
+    run(ForgetConversation{7});
+    Turn first = ask("image", "random", 0.2, 12);
+    first.guard = guard;
+    const Turn second = follow_up(first, finished(run(first)).answer, "How many squares are there?");
+    const Finished two = finished(run(second));
+    const EventRecorder events = run(Score{second, two.answer});
+    ASSERT_TRUE(events.last<Scored>());
+    EXPECT_EQ(events.last<Scored>()->agreement.tokens, two.figures.tokens.generated);
+    EXPECT_EQ(prefilled_layers(events, Event::kNoColumn), (guard == Guard::kRam ? 2 : 1) * info_.layers);
+  }
+}
+
 TEST_F(Comparisons, AnyTextCanBeScored) {
   const EventRecorder events = run(Score{ask("image", "random", 0.2), "nothing that this model would say"});
   ASSERT_TRUE(events.last<Scored>());

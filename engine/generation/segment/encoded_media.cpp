@@ -1,0 +1,42 @@
+#include "engine/generation/segment/encoded_media.h"
+
+#include <optional>
+#include <utility>
+
+#include "engine/generation/segment/media_pruning.h"
+#include "engine/generation/segment/turn_pins.h"
+
+namespace winnow {
+
+EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> media, std::int32_t first, std::span<const Pin> pins,
+                          const Recipe* recipe) {
+  const std::optional<VisionJudge> judge = recipe != nullptr ? vision_judge(*recipe) : std::nullopt;
+  EncodedMedia encoded;
+  for (std::size_t i = 0; i < media.size(); ++i) {
+    const MediaRequest& request = media[i].request;
+    const double vision_before = encoded.timings.vision;
+    CachedFeatures sampled = encoder.encode(media[i], judge, encoded.timings);
+    EncodedMedium medium;
+    medium.features = std::move(sampled.features);
+    if (encoded.timings.vision > vision_before) {
+      if (request.kind == MediaKind::kVideo) encoded.work.video_frames += media[i].source->frame_count();
+      if (request.kind == MediaKind::kImage) encoded.work.image_tokens += std::ssize(medium.features.origins);
+    }
+    const std::int32_t number = first + static_cast<std::int32_t>(i);
+    const std::vector<bool> frames = pinned_frames(pins, {number, request.kind, request.path, sampled.actual_s});
+    medium.pinned = pinned_tokens(frames, request.kind, medium.features.origins);
+    if (judge) {
+      const std::int64_t before = medium.features.features.size(0);
+      const double share = recipe->composition().pruning->before_decoder(recipe->budget().retention);
+      PrunedMedia pruned = pruned_media(medium.features, share, medium.pinned);
+      encoded.pins_above_budget = encoded.pins_above_budget || pruned.pins_above_budget;
+      medium.features = std::move(pruned.media);
+      medium.pinned = pinned_tokens(frames, request.kind, medium.features.origins);
+      encoded.pruned_tokens += before - medium.features.features.size(0);
+    }
+    encoded.items.push_back(std::move(medium));
+  }
+  return encoded;
+}
+
+}  // namespace winnow
