@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
+#include <span>
 
 #include "engine/base/error.h"
 
@@ -38,20 +41,57 @@ at::Tensor queries_of(const LayerView& view, const at::Tensor& rows) {
 
 at::Tensor keys_of(const LayerView& view, const at::Tensor& rows) { return view.key.index_select(1, rows).to(at::kFloat).transpose(1, 2); }
 
-std::vector<std::int64_t> elite_rows(const LayerView& view, const std::vector<std::int64_t>& instruction, double alpha) {
+// Which rows of the instruction one row of attention to them makes elite: indices, ascending.
+std::vector<std::int64_t> elite_of(std::span<const float> attention, const EliteNeed& need) {
+  const auto count = std::ssize(attention);
+  std::vector<std::int64_t> elite;
+  if (need.rule == EliteNeed::Rule::kShare) {
+    std::vector<std::int64_t> order(attention.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    const auto value = [&](std::int64_t i) -> double {
+      const float share = attention[static_cast<std::size_t>(i)];
+      return std::isnan(share) ? kNone : share;
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return value(a) > value(b); });
+    const double wanted = std::ceil((1.0 - need.alpha) * static_cast<double>(count) - 1e-9);
+    elite.assign(order.begin(), order.begin() + std::max<std::int64_t>(1, static_cast<std::int64_t>(wanted)));
+    std::sort(elite.begin(), elite.end());
+    return elite;
+  }
+  const double threshold = need.alpha * *std::max_element(attention.begin(), attention.end());
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (attention[static_cast<std::size_t>(i)] >= threshold) elite.push_back(i);
+  }
+  // Only numbers that do not compare (NaN) leave nobody: the last token then judges alone.
+  if (elite.empty()) elite.push_back(count - 1);
+  return elite;
+}
+
+// Per query head, as indices into the instruction.
+std::vector<std::vector<std::int64_t>> elite_sets(const LayerView& view, const std::vector<std::int64_t>& instruction,
+                                                  const EliteNeed& need) {
   const at::Tensor rows = index_tensor(instruction, view.query.device());
   const std::int64_t heads = view.query.size(0);
   const at::Tensor logits = at::bmm(queries_of(view, rows.narrow(0, rows.size(0) - 1, 1)), keys_of(view, rows));
-  const at::Tensor attention = at::softmax(logits.reshape({heads, rows.size(0)}), 1).mean(0).to(at::kCPU).contiguous();
-  const float* values = attention.const_data_ptr<float>();
-  const double threshold = alpha * *std::max_element(values, values + instruction.size());
-  std::vector<std::int64_t> elite;
-  for (std::size_t i = 0; i < instruction.size(); ++i) {
-    if (values[i] >= threshold) elite.push_back(instruction[i]);
+  at::Tensor attention = at::softmax(logits.reshape({heads, rows.size(0)}), 1);
+  const bool each = need.heads == EliteNeed::Heads::kEach;
+  if (!each) attention = attention.mean(0, true);
+  attention = attention.to(at::kCPU).contiguous();
+  std::vector<std::vector<std::int64_t>> sets;
+  for (std::int64_t set = 0; set < attention.size(0); ++set) {
+    sets.push_back(elite_of({attention.const_data_ptr<float>() + set * rows.size(0), instruction.size()}, need));
   }
-  // Only numbers that do not compare (NaN) leave nobody: the last token then judges alone.
-  if (elite.empty()) elite.push_back(instruction.back());
-  return elite;
+  if (!each) sets.resize(static_cast<std::size_t>(heads), sets.front());
+  return sets;
+}
+
+at::Tensor strangers(const std::vector<std::vector<std::int64_t>>& elite, const std::set<std::int64_t>& judges) {
+  at::Tensor stranger = at::ones({std::ssize(elite), std::ssize(judges)}, at::kBool);
+  for (std::size_t head = 0; head < elite.size(); ++head) {
+    bool* of_head = stranger.data_ptr<bool>() + head * judges.size();
+    for (const std::int64_t row : elite[head]) of_head[std::distance(judges.begin(), judges.find(row))] = false;
+  }
+  return stranger;
 }
 
 double adjusted_skewness(const std::vector<double>& values) {
@@ -81,12 +121,19 @@ EliteAttention elite_attention(const LayerView& view, const SegmentInfo& segment
   const std::vector<std::int64_t> instruction = instruction_rows(segment, need, result.fallback);
   const auto visual_count = static_cast<std::int64_t>(result.visual.size());
   if (visual_count == 0 || instruction.empty()) return result;
-  result.elite = elite_rows(view, instruction, need.alpha);
+  const std::vector<std::vector<std::int64_t>> sets = elite_sets(view, instruction, need);
+  std::set<std::int64_t> judges;  // rows that are elite in some head
+  for (const std::vector<std::int64_t>& set : sets) {
+    std::vector<std::int64_t>& rows = result.elite.emplace_back();
+    for (const std::int64_t i : set) rows.push_back(instruction[static_cast<std::size_t>(i)]);
+    judges.insert(rows.begin(), rows.end());
+  }
 
   const at::Device device = view.query.device();
-  const at::Tensor elite = index_tensor(result.elite, device);
+  const at::Tensor elite = index_tensor({judges.begin(), judges.end()}, device);
   const at::Tensor visual = index_tensor(result.visual, device);
   const std::int64_t heads = view.query.size(0);
+  const at::Tensor stranger = strangers(result.elite, judges).to(device);  // [heads, judges]: not of this head's elite
   const at::Tensor keys = keys_of(view, at::cat({visual, elite}));
   const std::int64_t columns = keys.size(2);
   at::Tensor importance = at::zeros({heads, visual_count}, at::TensorOptions().dtype(at::kFloat).device(device));
@@ -94,12 +141,16 @@ EliteAttention elite_attention(const LayerView& view, const SegmentInfo& segment
   for (std::int64_t first = 0; first < elite.size(0); first += kTileRows) {
     const at::Tensor rows = elite.narrow(0, first, std::min(kTileRows, elite.size(0) - first));
     at::Tensor logits = at::bmm(queries_of(view, rows), keys).reshape({heads, rows.size(0), columns});
-    logits.narrow(2, visual_count, elite.size(0)).masked_fill_(elite.unsqueeze(0).gt(rows.unsqueeze(1)), kNone);
+    at::Tensor among = logits.narrow(2, visual_count, elite.size(0));
+    among.masked_fill_(elite.unsqueeze(0).gt(rows.unsqueeze(1)), kNone);
+    among.masked_fill_(stranger.unsqueeze(1), kNone);
     // Only text before an image (option all_instruction) comes before a visual token, which it then does not see.
     logits.narrow(2, 0, visual_count).masked_fill_(visual.unsqueeze(0).gt(rows.unsqueeze(1)), kNone);
-    importance.add_(at::softmax(logits, 2).narrow(2, 0, visual_count).sum(1));
+    at::Tensor seen = at::softmax(logits, 2).narrow(2, 0, visual_count);
+    seen.masked_fill_(stranger.narrow(1, first, rows.size(0)).unsqueeze(2), 0.0);
+    importance.add_(seen.sum(1));
   }
-  importance.div_(static_cast<double>(elite.size(0)));
+  importance.div_(stranger.logical_not().sum(1, true));
 
   const at::Tensor per_kv = importance.reshape({kv_heads, -1, visual_count}).mean(1).to(at::kCPU).contiguous();
   const float* values = per_kv.const_data_ptr<float>();

@@ -40,6 +40,8 @@ std::unique_ptr<const Allocator> allocator_of(OptionReader& options, const Elite
 Composition aircache(OptionReader& options) {
   EliteNeed elite;
   elite.alpha = options.real("alpha", 0.9, 0.0, 1.0);
+  elite.rule = options.choice<EliteNeed::Rule>("elite_rule", {{"max", EliteNeed::Rule::kMaximum}, {"share", EliteNeed::Rule::kShare}});
+  elite.heads = options.choice<EliteNeed::Heads>("elite_heads", {{"each", EliteNeed::Heads::kEach}, {"mean", EliteNeed::Heads::kMean}});
   elite.all_instruction = options.choice<bool>("elite_text", {{"after_images", false}, {"all_instruction", true}});
   Composition composition;
   composition.method = "aircache";

@@ -41,8 +41,12 @@ struct CrossModalNeed {
 
 // What the instruction's most attended tokens think of visual tokens (AirCache).
 struct EliteNeed {
-  double alpha = 0.9;            // elite: at least alpha times the largest attention of the last token to the instruction
+  enum class Heads : int { kEach = 1, kMean = 2 };     // every query head has its own elite; one for the layer, from the mean over heads
+  enum class Rule : int { kMaximum = 1, kShare = 2 };  // at least alpha times the largest attention; the top 1 - alpha of the instruction
+  double alpha = 0.9;                                  // of the last token's attention to the instruction
   bool all_instruction = false;  // the instruction is all of the turn's text, not only what follows the last visual token
+  Heads heads = Heads::kEach;
+  Rule rule = Rule::kMaximum;
 
   friend bool operator==(const EliteNeed&, const EliteNeed&) = default;
 };
@@ -94,12 +98,12 @@ struct CrossModalEntropy {
 };
 
 struct EliteAttention {
-  std::vector<std::int64_t> visual;  // rows of the segment's visual tokens
-  HeadScores importance;             // [kv_heads, n]: group means; 0 outside the visual columns
-  std::vector<std::int64_t> elite;   // rows
-  double strength = 0.0;             // sum over visual columns of the mean over all query heads
-  double skew = 0.0;                 // adjusted skewness of the same
-  bool fallback = false;             // no instruction after the last visual token
+  std::vector<std::int64_t> visual;              // rows of the segment's visual tokens
+  HeadScores importance;                         // [kv_heads, n]: group means; 0 outside the visual columns
+  std::vector<std::vector<std::int64_t>> elite;  // per query head: rows, ascending
+  double strength = 0.0;                         // sum over visual columns of the mean over all query heads
+  double skew = 0.0;                             // adjusted skewness of the same
+  bool fallback = false;                         // no instruction after the last visual token
 };
 
 struct LayerStatistics {

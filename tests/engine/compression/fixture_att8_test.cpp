@@ -1,6 +1,8 @@
 // The eight-token fixture: every number was computed twice in double precision, outside this program.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "engine/compression/segment_compressor.h"
 #include "engine/compression/statistics/attention_statistics.h"
 #include "engine/compression/statistics/cross_modal_entropy.h"
@@ -190,17 +192,66 @@ TEST(Att8, SquaresMeansAndDeviations) {
 // P = rnd(0.3 * 5) + 1 = 3: sink 0, last 7, and 4 by deviation.
 TEST(Att8, RocoKeeps) { EXPECT_EQ(kept(composition_of("roco", {{"sinks", "1"}, {"guarded", "1"}}), 5), (Rows{0, 1, 2, 4, 7})); }
 
+using Sets = std::vector<std::vector<std::int64_t>>;
+
+// One set from the mean of both heads: a = .299444 .299444 .401112 over rows 5, 6, 7.
 TEST(Att8, EliteTokensAndImportance) {
-  const EliteAttention strict = elite_attention(att8_view(), att8_segment(), {0.9, false});
+  EliteNeed need{.alpha = 0.9, .heads = EliteNeed::Heads::kMean};
+  const EliteAttention strict = elite_attention(att8_view(), att8_segment(), need);
   EXPECT_EQ(strict.visual, (std::vector<std::int64_t>{1, 2, 3, 4}));
-  EXPECT_EQ(strict.elite, (std::vector<std::int64_t>{7}));
+  EXPECT_EQ(strict.elite, (Sets{{7}, {7}}));
   expect_near(strict.importance.row(0), {0, 0.249689, 0.171199, 0.060704, 0.347210, 0, 0, 0});
   EXPECT_NEAR(strict.strength, 0.828801, kTolerance);
-  const EliteAttention wide = elite_attention(att8_view(), att8_segment(), {0.6, false});
-  EXPECT_EQ(wide.elite, (std::vector<std::int64_t>{5, 6, 7}));
+  need.alpha = 0.6;
+  const EliteAttention wide = elite_attention(att8_view(), att8_segment(), need);
+  EXPECT_EQ(wide.elite, (Sets{{5, 6, 7}, {5, 6, 7}}));
   expect_near(wide.importance.row(0), {0, 0.230677, 0.127649, 0.116710, 0.281330, 0, 0, 0});
   EXPECT_NEAR(wide.strength, 0.756366, kTolerance);
   EXPECT_FALSE(wide.fallback);
+}
+
+// Each head by its own row of attention: .197776 .401112 .401112 and .401112 .197776 .401112. Rows of one head's elite see none of the
+// other's.
+TEST(Att8, EveryHeadHasItsOwnElite) {
+  const EliteAttention found = elite_attention(att8_view(), att8_segment(), {});
+  EXPECT_EQ(found.elite, (Sets{{6, 7}, {5, 7}}));
+  expect_near(found.importance.row(0), {0, 0.244214, 0.135827, 0.126542, 0.332177, 0, 0, 0});
+  EXPECT_NEAR(found.strength, 0.838760, kTolerance);
+  EXPECT_NEAR(found.skew, 0.646521, kTolerance);
+  // All three pass where the threshold is under .197776 / .401112 = .493.
+  EXPECT_EQ(elite_attention(att8_view(), att8_segment(), {.alpha = 0.45}).elite, (Sets{{5, 6, 7}, {5, 6, 7}}));
+}
+
+// The top 1 - alpha of three rows: one (equal ones: the smaller), two, all; never none.
+TEST(Att8, EliteByShare) {
+  using Heads = EliteNeed::Heads;
+  const auto elite = [](double alpha, Heads heads) {
+    return elite_attention(att8_view(), att8_segment(), {.alpha = alpha, .heads = heads, .rule = EliteNeed::Rule::kShare});
+  };
+  EXPECT_EQ(elite(1.0, Heads::kEach).elite, (Sets{{6}, {5}}));
+  const EliteAttention one = elite(0.9, Heads::kEach);
+  EXPECT_EQ(one.elite, (Sets{{6}, {5}}));
+  expect_near(one.importance.row(0), {0, 0.274374, 0.125694, 0.201044, 0.368330, 0, 0, 0});
+  EXPECT_NEAR(one.strength, 0.969442, kTolerance);
+  EXPECT_NEAR(one.skew, 0.223649, kTolerance);
+  EXPECT_EQ(elite(0.6, Heads::kEach).elite, (Sets{{6, 7}, {5, 7}}));
+  EXPECT_EQ(elite(0.3, Heads::kEach).elite, (Sets{{5, 6, 7}, {5, 6, 7}}));
+  EXPECT_EQ(elite(0.9, Heads::kMean).elite, (Sets{{7}, {7}}));
+  const EliteAttention two = elite(0.6, Heads::kMean);
+  EXPECT_EQ(two.elite, (Sets{{5, 7}, {5, 7}}));
+  expect_near(two.importance.row(0), {0, 0.226918, 0.153626, 0.047997, 0.392826, 0, 0, 0});
+}
+
+// Numbers that do not compare make nobody elite but the last token, and leave no trace in the other head's judgement.
+TEST(Att8, EliteOfNonFiniteAttention) {
+  LayerView view = att8_view();
+  view.query = view.query.clone();
+  view.query[1].fill_(std::numeric_limits<float>::quiet_NaN());
+  for (const EliteNeed::Rule rule : {EliteNeed::Rule::kMaximum, EliteNeed::Rule::kShare}) {
+    const EliteAttention found = elite_attention(view, att8_segment(), {.rule = rule});
+    EXPECT_EQ(found.elite[0], rule == EliteNeed::Rule::kMaximum ? (std::vector<std::int64_t>{6, 7}) : (std::vector<std::int64_t>{6}));
+    EXPECT_EQ(found.elite[1].size(), 1U);
+  }
 }
 
 TEST(Att8, AirCacheKeepsTheBestVisualTokensAndAllText) { EXPECT_EQ(kept(composition_of("aircache"), 2), (Rows{0, 1, 4, 5, 6, 7})); }

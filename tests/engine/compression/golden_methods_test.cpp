@@ -146,7 +146,7 @@ TEST(GoldenMethodsManifest, NamesEveryDifferenceAndCoversEveryMethod) {
     EXPECT_TRUE(used.contains(difference)) << difference << " is never met";
   }
   for (const char* method : {"snapkv", "pyramidkv", "streaming-llm", "h2o", "cam", "cam-expected", "look-m", "look-m-average",
-                             "look-m-weighted", "meda", "prefixkv"}) {
+                             "look-m-weighted", "meda", "aircache", "prefixkv"}) {
     EXPECT_TRUE(methods.contains(method)) << method;
   }
 }

@@ -37,6 +37,7 @@ SOURCES = {
     "cam": "OpenReview LCTmppB165; zyxxmu/cam generate_task/streaming_llm/kv_cache_cam.py (probability, 16 following slots); "
            "Zefan-Cai/KVCache-Factory pyramidkv_utils.py CAMKVCluster (at the event: into the following tokens of the prompt, first to last)",
     "look-m": "arXiv 2406.18139; SUSTechBruce/LOOK-M modify_llama.py: most similar kept key, scatter_reduce with reduce=mean, include_self",
+    "aircache": "arXiv 2503.23956, equations 4-11; no public code",
     "prefixkv": "arXiv 2412.03409; THU-MIG/PrefixKV prefixkv.py: a common level of cumulated attention found by bisection, first and last "
                 "token on top",
     "meda": "arXiv 2502.17599; AIoT-MLSys-Lab/MEDA: entropies between the modalities decide the budgets, merging as in LOOK-M",
@@ -59,6 +60,9 @@ DIFFERENCES = {
     "maximum-of-kept": "reference=max: the largest attention of all kept slots stands for the window's mean",
     "text-boost": "text columns gain the largest column sum, as in the paper; the released code keeps all text (text_policy=hard)",
     "gate-per-head": "the gate is the mean cosine of the kv head's own evicted slots; the released code averages cosines over the heads",
+    "head-mean": "elite_heads=mean: one elite from the heads' mean; the paper's formulas leave out head and layer to be simple",
+    "elite-share": "elite_rule=share: the largest attentions by number instead of by distance from the largest",
+    "skew-factor": "sample deviation and adjusted skewness, negative skew as 0, both halves at mean one (the formulas are not readable)",
     "exact-level": "the level is completed to the exact request, least mass first; the authors' bisection stops within five slots and "
                    "rescales",
     "xmodal": "the entropy between modalities of the paper; the released code computes that of the whole attention",
@@ -355,6 +359,50 @@ def random_eviction(x, spec):
     return Answer(kept)
 
 
+def aircache(x, spec):
+    """Only images compete; the question's elite judges them, head by head, in a softmax over images and the elite before it."""
+    option = spec["options"]
+    alpha = float(option.get("alpha", 0.9))
+    visual = (~x.text).nonzero()[:, 0]
+    question = [j for j in range(int(visual[-1]) + 1, x.n) if x.modality[j] == TEXT]
+    wide = question[-1]
+    importance, strength, skew = [], [], []
+    for layer in range(x.layers):
+        to_text = torch.softmax(x.logits[layer][:, wide, question], -1)
+        if option.get("elite_heads") == "mean":
+            to_text = to_text.mean(0, keepdim=True).expand(x.heads, -1)
+        per_head = []
+        for head in range(x.heads):
+            row = to_text[head]
+            if option.get("elite_rule") == "share":
+                count = max(1, math.ceil((1 - alpha) * len(question) - 1e-9))
+                elite = best(row, count, range(len(question)))
+            else:
+                others = row[row < row.max()] / row.max()
+                clear(float((others - alpha).abs().min()))
+                elite = set((row >= alpha * row.max()).nonzero()[:, 0].tolist())
+            elite = sorted(question[e] for e in elite)
+            judged = torch.zeros(len(visual), dtype=torch.double)
+            for i in elite:
+                columns = visual.tolist() + [j for j in elite if j <= i]
+                judged += torch.softmax(x.logits[layer][head, i, columns], -1)[: len(visual)]
+            per_head.append(judged / len(elite))
+        mean = torch.stack(per_head).mean(0)
+        importance.append(mean)
+        strength.append(float(mean.sum()))
+        count = len(visual)
+        skew.append(max(0.0, float(count / ((count - 1) * (count - 2)) * (((mean - mean.mean()) / mean.std()) ** 3).sum())))
+    halves = [strength[layer] / sum(strength) + skew[layer] / sum(skew) for layer in range(x.layers)]
+    budgets = allocate(halves, spec, len(visual), 0)
+    kept = []
+    for layer, budget in enumerate(budgets):
+        chosen = {int(visual[v]) for v in best(importance[layer], budget, range(len(visual)))}
+        kept.append([chosen | {j for j in range(x.n) if x.text[j]}] * x.kv_heads)
+    answer = Answer(kept)
+    answer.notes = {"budgets": budgets, "strength": [round(s, 6) for s in strength], "skew": [round(s, 6) for s in skew]}
+    return answer
+
+
 # ---- merging by keys: LOOK-M and MEDA --------------------------------------------------------------------------------------------------
 
 
@@ -521,7 +569,7 @@ def cam(x, spec):
 
 RULES = {"snapkv": snapkv, "pyramidkv": pyramidkv, "streaming-llm": streaming_llm, "local-window": streaming_llm, "h2o": heavy_hitters,
          "cam": cam, "cam-expected": cam, "look-m": look_m, "look-m-average": look_m, "look-m-weighted": look_m, "meda": meda,
-         "prefixkv": prefixkv, "random": random_eviction}
+         "aircache": aircache, "prefixkv": prefixkv, "random": random_eviction}
 ONCE = {"phase": "once"}
 
 
@@ -558,6 +606,13 @@ CASES = [
     case("observed_mean", "h2o", "gqa_video", 0.5, ["last-token"], options={**ONCE, "score": "mean", "recent_share": "0"}),
     case("observed_mean_public", "h2o", "image_first", 0.6, options={**ONCE, "score": "mean", "recent_share": "0"}),
     case("observed_mean_text", "h2o", "no_image", 0.25, ["last-token"], options={**ONCE, "score": "mean", "recent_share": "0"}),
+    case("aircache_two_images", "aircache", "mha_two_images", 0.2, ["skew-factor"]),
+    case("aircache_group", "aircache", "gqa_video", 0.1, ["skew-factor"]),
+    case("aircache_many_judges", "aircache", "gqa_video", 0.3, ["skew-factor"], options={"alpha": "0.2"}),
+    case("aircache_head_mean", "aircache", "gqa_video", 0.2, ["skew-factor", "head-mean"], options={"elite_heads": "mean", "alpha": "0.6"}),
+    case("aircache_share", "aircache", "image_first", 6, ["skew-factor", "elite-share"], options={"elite_rule": "share", "alpha": "0.75"}),
+    case("aircache_share_of_mean", "aircache", "mha_two_images", 0.4, ["skew-factor", "head-mean", "elite-share"],
+         options={"elite_heads": "mean", "elite_rule": "share", "alpha": "0.5"}),
     case("prefixkv_two_images", "prefixkv", "mha_two_images", 0.1, ["exact-level"]),
     case("prefixkv_group", "prefixkv", "gqa_video", 0.2, ["exact-level"]),
     case("prefixkv_few", "prefixkv", "image_last", 5, ["exact-level"], options={"first": "2"}),
