@@ -3,7 +3,7 @@
 //
 // Used by prefill and decode attention. Runtime tokens are the table's tokens in table order, then the direct slots in slot order. Letters:
 // R query rows, T runtime tokens, d head size. Memory: O(R * T) fp32 in row tiles of at most kPlainTileElements; keys are expanded ([T, d])
-// only where tokens are turned at use. EMS, arXiv 2412.08521, section 3.3. Threads: engine thread.
+// only where tokens are turned at use. EMS, arXiv 2412.08521, section 4.2. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -23,8 +23,8 @@ constexpr MethodText kMethods[] = {
      SAY("Very small shares: text alone may fill the budget.")},
     {"aircache",
      SAY("Only picture tokens compete; the words of the question that matter most decide which of them stay. All text is kept."),
-     SAY("Long texts with few pictures: there is little to drop. Later questions about something else. Often one word judges alone; with "
-         "alpha 0 all of them do.")},
+     SAY("Long texts with few pictures: there is little to drop. Later questions about something else. In each head often one word judges "
+         "alone; with alpha 0 all of them do.")},
     {"vl-cache",
      SAY("Measures how sparse each layer's attention is and gives dense layers more; keeps what the text after the pictures "
          "looks at."),
@@ -58,14 +58,18 @@ constexpr MethodText kMethods[] = {
     {"elastic-cache",
      SAY("Keeps the tokens with most attention as anchors and averages the others into the nearest one; thins the answer out as "
          "it grows."),
-     SAY("Small shares: the question's own words may leave. Texts where neighbours mean different things, such as tables.")},
+     SAY("Fragile, as the paper's rule is: the question's own words may leave and be averaged into their neighbours, so that even half the "
+         "cache loses most answers. With scope visual only picture tokens leave; with merge off they are dropped instead of averaged.")},
     {"prefixkv", SAY("Finds for each layer how many tokens hold the same share of its attention, and keeps that many."),
-     SAY("Small shares: the question's own words may leave. When the budget of a single layer must be known beforehand.")},
+     SAY("Small shares: no recent tokens are protected, so that the question's own words leave. When the budget of a single layer must be "
+         "known beforehand.")},
     {"prefixkv-profile", SAY("As PrefixKV, with shares per layer that were measured once for this model: nothing is computed per prompt."),
      SAY("Small shares, as PrefixKV. Models without measured shares, and prompts unlike those that were measured.")},
     {"cam", SAY("Keeps first and recent tokens and hands the values of those that leave to the following ones, by chance."),
-     SAY("Small shares: values pile up in few slots. When answers must repeat exactly with another seed.")},
-    {"cam-expected", SAY("As CaM, without chance: a share of the value is always handed on."), SAY("Very long answers: values pile up.")},
+     SAY("Anything asked about the middle of a video, as with StreamingLLM, which it is based on: values reach only the tokens that "
+         "follow. When answers must repeat exactly with another seed.")},
+    {"cam-expected", SAY("As CaM, without chance: a share of the value is always handed on."),
+     SAY("Anything asked about the middle of a video, as with StreamingLLM.")},
     {"roco", SAY("Keeps what is looked at most on average, and protects tokens whose attention goes up and down."),
      SAY("Short prompts, where the spread says little.")},
     {"fastv", SAY("Drops picture tokens after the second layer, by what the last word looks at; all deeper layers never see them."),
@@ -163,7 +167,7 @@ constexpr PartText kParts[] = {
     {"reducer", "weighted", SAY("They are added in proportion to how similar they are.")},
     {"reducer", "gated", SAY("They are merged if they are similar enough, and dropped if not.")},
     {"reducer", "nearest-index", SAY("They are averaged into the nearest kept token in the text.")},
-    {"reducer", "value-push", SAY("Their values are handed on to the following kept tokens.")},
+    {"reducer", "value-push", SAY("Their values are handed on to the tokens that follow.")},
     {"reducer", "shared-entries", SAY("Similar ones share the slot of a kept token; the rest is dropped.")},
     {"scope", "", SAY("Who competes")},
     {"scope", "all", SAY("All tokens.")},

@@ -1,5 +1,5 @@
 // Decode phase of EMS: every slot but a window of recent tokens is shared; a token that leaves the window becomes a slot of its own, and
-// the least slot is merged into a similar one or masked. Pinned tokens keep direct slots of their own. EMS, arXiv 2412.08521, section 3.3.
+// the least slot is merged into a similar one or masked. Pinned tokens keep direct slots of their own. EMS, arXiv 2412.08521, section 4.2.
 //
 // Beside the cache, whose look-up tables it edits, it keeps per token the attention from all rows and from the last ones. O(tokens) per
 // decoded token and head, and one similarity of a slot with all others per merge.

@@ -1,6 +1,6 @@
 // D2O. Wan et al., "D2O: Dynamic Discriminative Operations for Efficient Long-Context Inference of Large Language Models", ICLR 2025,
-// arXiv 2406.13035: layer budgets from the variance of column sums (section 3.2), eviction with sinks and a recent window, merging gated by
-// a moving similarity threshold (section 3.3, equations 5-9); code AIoT-MLSys-Lab/D2O.
+// arXiv 2406.13035: layer budgets from the variance of column sums (equations 4-5), eviction with sinks and a recent window, merging gated
+// by a moving similarity threshold (equations 9-12); code AIoT-MLSys-Lab/D2O (modeling_llama3_7b_13b_d2o.py).
 //
 // Budgets: softmax over layers of -F (allocators/inverse_variance.h). Score: column sums of all rows; 4 sinks and the last quarter of the
 // budget are protected. Evicted pairs merge into the kept pair with the most similar key if that similarity reaches the threshold, with

@@ -1,5 +1,6 @@
 // Elastic Cache. Liu et al., "Efficient Inference of Vision Instruction-Following Models with Elastic Cache", ECCV 2024, arXiv 2407.18121:
-// importance-driven merging (section 3.2), fixed-point elimination while decoding (section 3.3); code liuzuyan/ElasticCache.
+// importance-driven merging (section 3.2), fixed-point elimination while decoding (section 3.3); code liuzuyan/ElasticCache
+// (kv_cache.py).
 //
 // Score: column sums of all rows, mean over all heads; one set per layer with the first token(s) and the last. The other kept slots are
 // anchors: every dropped slot is averaged into the anchor nearest by token index (merge=off: dropped). While decoding, whenever the layer

@@ -1,5 +1,5 @@
 // EMS. Li et al., "EMS: Adaptive Evict-then-Merge Strategy for Head-wise KV Cache Compression Based on Global-Local Importance", arXiv
-// 2412.08521, sections 3.1 to 3.3. No public code.
+// 2412.08521: score (equation 2), local sums while decoding (section 3.3), sharing (section 4.2, appendix A). No public code.
 //
 // Score: the larger of local (last 32 rows) and scaled global attention, pooled over 7 tokens at the event. Per kv head the best tokens
 // keep a slot each, the next (gamma - 1) times as many share the slot of a similar one (cosine of keys times cosine of values at least tau)

@@ -1,5 +1,6 @@
 // H2O. Zhang et al., "H2O: Heavy-Hitter Oracle for Efficient Generative Inference of Large Language Models", NeurIPS 2023,
-// arXiv 2306.14048, algorithm 1; reference code FMInference/H2O.
+// arXiv 2306.14048, algorithm 1; reference code FMInference/H2O; the event as Zefan-Cai/KVCache-Factory,
+// pyramidkv/pyramidkv_utils.py, H2OKVCluster.
 //
 // Score: column sums of all rows per kv head; half of the budget are recent tokens. While decoding every row is added, and the least
 // attended slot outside the recent ones leaves when m > b. Options: phase=once (KVCache-Factory), score=mean (by the number of rows that

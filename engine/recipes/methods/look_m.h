@@ -1,5 +1,6 @@
 // LOOK-M. Wan et al., "LOOK-M: Look-Once Optimization in KV Cache for Efficient Multimodal Long-Context Inference", Findings of EMNLP 2024,
-// arXiv 2406.18139: text prior (section 3.2), averaged, pivotal and weighted merging (section 3.3); code SUSTechBruce/LOOK-M.
+// arXiv 2406.18139: text prior (section 3.2), averaged, pivotal and weighted merging (section 3.3); code SUSTechBruce/LOOK-M
+// (modify_llama.py).
 //
 // Score: column sums of all rows, text columns + the largest sum; half of the budget are recent tokens. Evicted pairs are merged into the
 // kept pair with the most similar key: look-m pivotal, look-m-average, look-m-weighted. Options against the released code: text_policy=hard

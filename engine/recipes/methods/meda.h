@@ -1,5 +1,6 @@
 // MEDA. Wan et al., "MEDA: Dynamic KV Cache Allocation for Efficient Multimodal Long-Context Inference", NAACL 2025, arXiv 2502.17599:
-// cross-modal entropy (equations 3-6), budgets (7-8), text prior and average merge (section 3.3); code AIoT-MLSys-Lab/MEDA.
+// cross-modal entropy (equations 4-6), budgets (7), text prior (8-10), average merge (12); code AIoT-MLSys-Lab/MEDA
+// (v433_modeling_dynamic_llama.py).
 //
 // Budgets: softmax over layers of E_TV + E_VT. Score: column sums of all rows, text columns + the largest sum; half of a layer's budget
 // are its most recent tokens. Every evicted pair is averaged into the kept pair with the most similar key.

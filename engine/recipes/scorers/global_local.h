@@ -2,7 +2,7 @@
 // (EMS).
 //
 // global_local() is the plain score, by which shared slots are weighed and, while decoding, ranked; the scorer pools it along the segment.
-// Attention of the last rows alone misses what only early rows need, that of all rows favours early tokens. EMS, arXiv 2412.08521, eq. 3-5.
+// Attention of the last rows alone misses what only early rows need, that of all rows favours early tokens. EMS, arXiv 2412.08521, eq. 2.
 #pragma once
 
 #include <span>
