@@ -9,6 +9,7 @@
 #include <QtTest/QTest>
 
 #include "ui/chat_view/block_document.h"
+#include "ui/theme/theme.h"
 
 namespace winnow::ui {
 namespace {
@@ -143,6 +144,63 @@ TEST_F(TranscriptViewTest, LargeAnswersStayCheap) {
   m_view.verticalScrollBar()->setValue(0);
   m_view.grab();
   EXPECT_LT(BlockDocument::alive(), 150);
+}
+
+// Where a question is drawn: its ground, and the letters on it and beside it.
+struct DrawnBubble {
+  QRect ground;
+  int inkInside = 0;
+  int inkOutside = 0;
+  QRect ink;
+};
+
+DrawnBubble drawnBubble(TranscriptView& view) {
+  const QImage image = view.viewport()->grab().toImage().convertToFormat(QImage::Format_RGB32);
+  const auto near = [](const QColor& a, const QColor& b) {
+    return std::abs(a.red() - b.red()) + std::abs(a.green() - b.green()) + std::abs(a.blue() - b.blue()) < 12;
+  };
+  DrawnBubble drawn;
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      if (near(image.pixelColor(x, y), theme().colors().userBubble)) drawn.ground |= QRect(x, y, 1, 1);
+    }
+  }
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      if (image.pixelColor(x, y).lightness() > 110) continue;  // letters are dark on a light ground
+      drawn.ink |= QRect(x, y, 1, 1);
+      ++(drawn.ground.contains(x, y) ? drawn.inkInside : drawn.inkOutside);
+    }
+  }
+  return drawn;
+}
+
+// Words that run from right to left stand in their bubble as others do: one line, lines of both kinds, and lines that are broken.
+TEST_F(TranscriptViewTest, AQuestionIsVisibleInItsBubbleInEveryDirection) {
+  theme().setMode(ThemeMode::kLight);
+  const QString arabic = QStringLiteral(
+      "\u0645\u0631\u062d\u0628\u0627 \u0628\u0627\u0644\u0639\u0627\u0644\u0645 \u0647\u0630\u0627 \u0633\u0624\u0627\u0644");
+  const QString hebrew = QStringLiteral("\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd");
+  const std::pair<const char*, QString> texts[] = {
+      {"left to right", QStringLiteral("hello world, this is a question")},
+      {"Arabic", arabic},
+      {"Hebrew", hebrew},
+      {"Arabic first, then Latin", arabic + QStringLiteral(" what is this?")},
+      {"Latin first, then Arabic", QStringLiteral("what is this? ") + arabic},
+      {"a line of each", QStringLiteral("what is in the middle of this picture?\n") + hebrew},
+      {"several lines", (arabic + QLatin1Char(' ')).repeated(24)},
+  };
+  for (const auto& [name, text] : texts) {
+    m_view.setMessages({message(1, Speaker::kUser, text)});
+    const DrawnBubble drawn = drawnBubble(m_view);
+    ASSERT_FALSE(drawn.ground.isEmpty()) << name;
+    EXPECT_GT(drawn.inkInside, 60) << name << ": nothing can be read in the bubble";
+    EXPECT_EQ(drawn.inkOutside, 0) << name << ": letters stand beside the bubble";
+    // Not cut off at a side, and not lost in a bubble that is far too wide.
+    EXPECT_GT(drawn.ink.left(), drawn.ground.left() + theme().px(4)) << name;
+    EXPECT_LT(drawn.ink.right(), drawn.ground.right() - theme().px(4)) << name;
+    EXPECT_LT(drawn.ground.width() - drawn.ink.width(), theme().px(60)) << name;
+  }
 }
 
 }  // namespace
