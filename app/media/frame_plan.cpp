@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/base/error.h"
+#include "engine/media/frame_count.h"
 
 namespace winnow::app {
 namespace {
@@ -31,7 +32,7 @@ void requireWithinCap(int frames, int cap) {
 
 }  // namespace
 
-PlannedFrames planFrames(const FramePlan& plan, double durationS, int frameCap) {
+PlannedFrames planFrames(const FramePlan& plan, double durationS, std::int64_t videoFrames, int frameCap) {
   require(std::isfinite(durationS) && durationS > 0.0, "a frame plan needs a video with a positive duration");
   require(frameCap > 0, "a frame plan needs a positive cap");
   requireFinite(plan.every_s, "every");
@@ -59,12 +60,16 @@ PlannedFrames planFrames(const FramePlan& plan, double durationS, int frameCap) 
   planned.toS = plan.to_s < 0.0 ? durationS : std::min(plan.to_s, durationS);
   const double span = planned.toS - planned.fromS;
   if (plan.frame_count > 0) {
-    planned.askedS.reserve(static_cast<std::size_t>(plan.frame_count));
-    for (int i = 0; i < plan.frame_count; ++i) planned.askedS.push_back(planned.fromS + (i + 0.5) * span / plan.frame_count);
+    std::int64_t count = plan.frame_count;
+    if (videoFrames > 0) count = std::min(count, frames_in_range(span, durationS, videoFrames));
+    planned.askedS.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i)
+      planned.askedS.push_back(planned.fromS + (static_cast<double>(i) + 0.5) * span / static_cast<double>(count));
   } else {
+    const double step = videoFrames > 0 ? std::max(plan.every_s, durationS / static_cast<double>(videoFrames)) : plan.every_s;
     // Each time is a product, not a sum: a sum drifts by a frame after some hundred steps of 0.1 s.
     for (int i = 0; i < plan.max_frames; ++i) {
-      const double asked = planned.fromS + i * plan.every_s;
+      const double asked = planned.fromS + i * step;
       if (asked >= planned.toS) break;
       planned.askedS.push_back(asked);
     }

@@ -15,7 +15,7 @@ VideoFrameSource::VideoFrameSource(std::unique_ptr<MediaFile> file, ContentType 
   requirePlayable(*m_file, type);
   m_container = std::make_unique<VideoContainer>(*m_file, type, m_limits, m_watch);
   m_facts = examineVideo(*m_container, *m_file, m_limits, m_watch);
-  m_planned = planFrames(plan, m_facts.info.durationS, m_limits.plannedFrames);
+  m_planned = planFrames(plan, m_facts.info.durationS, m_facts.info.mostFrames, m_limits.plannedFrames);
   m_decoder = std::make_unique<VideoDecoder>(*m_container, m_limits, m_watch, m_facts.indexTrust);
 }
 

@@ -223,6 +223,9 @@ VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const 
   info.frameCount = measured.frames;
   info.durationS = measured.durationS;
   if (!(info.durationS > 0.0)) info.durationS = info.averageFps > 0.0 ? 1.0 / info.averageFps : kFallbackFrameS;
+  const double highestFps = std::max(plausibleFps(stream.avg_frame_rate), plausibleFps(stream.r_frame_rate));
+  info.mostFrames = info.frameCount;
+  if (info.mostFrames < 0 && highestFps > 0.0) info.mostFrames = static_cast<std::int64_t>(std::ceil(highestFps * info.durationS));
   const double claimedS = claimedDuration(container);
   if (extent.missingBytes == 0 && std::abs(claimedS - info.durationS) > 1.0 + 0.05 * info.durationS && claimedS > 0.0) {
     info.notices.push_back("the length that the file claims is wrong");

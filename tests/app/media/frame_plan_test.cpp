@@ -44,6 +44,19 @@ TEST(FramePlan, UniformTakesTheMiddleOfEachShare) {
 
 TEST(FramePlan, UniformStaysInsideTheRange) { EXPECT_EQ(planFrames(uniform(2, 2.0, 4.0), 10.0).askedS, (std::vector<double>{2.5, 3.5})); }
 
+// A frame that is sampled twice takes its tokens twice and tells nothing.
+TEST(FramePlan, NoMoreFramesAreAskedForThanThereAre) {
+  EXPECT_EQ(planFrames(uniform(64), 3.0, 15).askedS.size(), 15u);
+  EXPECT_EQ(planFrames(uniform(64), 3.0, 15).askedS, planFrames(uniform(15), 3.0).askedS) << "the middle of each frame";
+  EXPECT_EQ(planFrames(uniform(15), 3.0, 15).askedS.size(), 15u);
+  EXPECT_EQ(planFrames(uniform(4), 3.0, 15).askedS, planFrames(uniform(4), 3.0).askedS);
+  EXPECT_EQ(planFrames(uniform(64, 1.0, 2.0), 3.0, 15).askedS.size(), 5u) << "of a part";
+  EXPECT_EQ(planFrames(uniform(64, 1.0, 1.01), 3.0, 15).askedS.size(), 1u) << "never none";
+  EXPECT_EQ(planFrames(uniform(64), 3.0, -1).askedS.size(), 64u) << "how many there are is not known";
+  EXPECT_EQ(planFrames(every(0.05), 3.0, 15).askedS.size(), 15u);
+  EXPECT_EQ(planFrames(every(0.5), 3.0, 15).askedS, planFrames(every(0.5), 3.0).askedS);
+}
+
 TEST(FramePlan, EveryStartsAtTheBeginningAndLeavesTheEndOut) {
   EXPECT_EQ(planFrames(every(2.5), 10.0).askedS, (std::vector<double>{0.0, 2.5, 5.0, 7.5}));
   EXPECT_EQ(planFrames(every(4.0, 1.0, 6.0), 10.0).askedS, (std::vector<double>{1.0, 5.0}));

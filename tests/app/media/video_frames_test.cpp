@@ -50,6 +50,17 @@ TEST_P(EncodedVideo, DeliversTheFrameOnScreenAtEachTime) {
   expectExactFrames(every(file, 0.04), 25, kFrames);        // every frame
 }
 
+// Containers with an index know how many frames they hold, others by their rate: either way none is taken twice.
+TEST(VideoFrames, AShortClipGivesEachOfItsFramesOnce) {
+  for (const char* file : {"short.mp4", "short.mkv", "short.ts"}) {
+    const std::string clip = samples::make(file, numbered(15, 5) + " -c:v libx264 -preset ultrafast");
+    const auto source = samples::openVideo(samples::video(clip, 64));
+    ASSERT_EQ(source->frame_count(), 15) << file;
+    int next = 0;
+    for (const SampledFrame& frame : source->read(0, 15, {})) EXPECT_EQ(numberIn(frame.image), next++) << file;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Formats, EncodedVideo,
     ::testing::Values(
