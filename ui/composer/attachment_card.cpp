@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/media/frame_count.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_strip.h"
 #include "ui/theme/elided_label.h"
@@ -192,7 +193,7 @@ void AttachmentCard::buildVideoControls() {
   auto* row = new QHBoxLayout;
   setSpacing(row, 8);
   m_frames = new QSpinBox;
-  m_frames->setRange(1, kMaxFrames);
+  m_frames->setRange(1, m_summary.frames > 0 ? static_cast<int>(std::min<qint64>(kMaxFrames, m_summary.frames)) : kMaxFrames);
   m_frames->setValue(m_attachment.plan.frame_count > 0 ? m_attachment.plan.frame_count : 64);
   m_frames->setAccessibleName(tr("Number of frames"));
   m_frames->setToolTip(tr("How many frames of the range the model sees"));
@@ -205,8 +206,7 @@ void AttachmentCard::buildVideoControls() {
   row->addWidget(m_plan, 1);
   area->addLayout(row);
   static_cast<QVBoxLayout*>(layout())->addWidget(m_videoArea);
-  connect(m_frames, &QSpinBox::valueChanged, this, [this](int value) {
-    m_attachment.plan.frame_count = value;
+  connect(m_frames, &QSpinBox::valueChanged, this, [this] {
     updatePlan();
     Q_EMIT changed();
   });
@@ -232,12 +232,11 @@ QString AttachmentCard::shownName() const { return m_name->shownText(); }
 
 QString AttachmentCard::planText() const {
   if (m_strip == nullptr) return {};
-  const int frames = m_frames->value();
-  const double span = m_strip->toS() - m_strip->fromS();
-  const double every = span / frames;
+  const int frames = m_attachment.plan.frame_count;
+  const double every = (m_strip->toS() - m_strip->fromS()) / frames;
   const QString spacing = every >= 60 ? formatClock(every) : tr("%1 s").arg(QLocale().toString(every, 'f', every < 10 ? 2 : 0));
-  const QString text =
-      tr("Frames asked: %1 · one every %2 · %3–%4").arg(frames).arg(spacing, formatClock(m_strip->fromS()), formatClock(m_strip->toS()));
+  const QString count = frames == framesThere() ? tr("All %n frame(s) there are", nullptr, frames) : tr("%n frame(s)", nullptr, frames);
+  const QString text = tr("%1 · one every %2 · %3–%4").arg(count, spacing, formatClock(m_strip->fromS()), formatClock(m_strip->toS()));
   const app::PinnedRanges pins = app::effectivePins(m_attachment);
   int pinned = 0;
   for (const double time : app::plannedTimes(m_attachment)) pinned += app::anyContains(pins, time) ? 1 : 0;
@@ -251,8 +250,17 @@ void AttachmentCard::showPins() {
   if (m_state == CardState::kReady) showFacts();
 }
 
+// Of the chosen range; 0: not known.
+qint64 AttachmentCard::framesThere() const {
+  if (m_summary.frames == 0) return 0;
+  return frames_in_range(m_strip->toS() - m_strip->fromS(), m_summary.durationS, m_summary.frames);
+}
+
 void AttachmentCard::updatePlan() {
-  m_strip->setPlannedFrames(m_frames->value());
+  m_attachment.plan.frame_count = m_frames->value();
+  if (const qint64 there = framesThere(); there > 0)
+    m_attachment.plan.frame_count = static_cast<int>(std::min<qint64>(there, m_frames->value()));
+  m_strip->setPlannedFrames(m_attachment.plan.frame_count);
   m_strip->setSampledPins(app::effectivePins(m_attachment));
   m_plan->setText(planText());
 }

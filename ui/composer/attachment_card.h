@@ -36,7 +36,7 @@ class AttachmentCard : public QFrame {
   QSpinBox* frameCount() const { return m_frames; }
   FramePins* pins() const { return m_pins; }
   QToolButton* pinButton() const { return m_pin; }  // images
-  QString planText() const;                         // "Frames asked: 64 · one every 2 s · 0:00–2:08"
+  QString planText() const;                         // "64 frames · one every 2 s · 0:00–2:08"
 
  Q_SIGNALS:
   void changed();
@@ -55,6 +55,7 @@ class AttachmentCard : public QFrame {
   void buildVideoControls();
   void requestPictures();
   void updatePlan();
+  qint64 framesThere() const;
   void showPins();
   void open();
 

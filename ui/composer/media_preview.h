@@ -25,6 +25,7 @@ struct MediaSummary {
   int heightPx = 0;
   double durationS = 0.0;  // 0: an image, or unknown
   double framesPerS = 0.0;
+  qint64 frames = 0;  // of a video, at most; 0: unknown
   QString codec;
   QImage poster;         // small, upright
   QByteArray posterPng;  // the same, encoded, for the chat database's cache

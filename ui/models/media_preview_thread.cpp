@@ -94,6 +94,7 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path) {
     summary.heightPx = info.heightPx;
     summary.durationS = info.durationS;
     summary.framesPerS = info.averageFps;
+    summary.frames = std::max<qint64>(0, info.mostFrames);
     summary.codec = QString::fromStdString(info.codec);
     MediaRequest request{name, info.kind, planAt(std::min(1.0, info.durationS / 2))};
     const std::vector<SampledFrame> frames = opener.readThumbnails(request, kPosterSidePx, interrupt);

@@ -21,8 +21,10 @@ QString ChatController::planDetail(const app::Attachment& attachment) const {
   const double to = attachment.plan.to_s < 0 ? attachment.durationS : attachment.plan.to_s;
   const QString range = QStringLiteral("%1–%2").arg(formatClock(attachment.plan.from_s), formatClock(to));
   const app::SampledTimes& sampled = attachment.sampled;
-  if (!sampled.actualS.empty()) return tr("%1 asked, %2 done · %3").arg(sampled.askedS.size()).arg(sampled.actualS.size()).arg(range);
-  return tr("Frames: %1 · %2").arg(attachment.plan.frame_count).arg(range);
+  const auto asked = sampled.askedS.empty() ? attachment.plan.frame_count : static_cast<int>(sampled.askedS.size());
+  const auto done = sampled.actualS.empty() ? asked : static_cast<int>(sampled.actualS.size());
+  if (asked != done) return tr("%1 frames asked, %2 done · %3").arg(asked).arg(done).arg(range);
+  return tr("%n frame(s)", nullptr, done) + QStringLiteral(" · ") + range;
 }
 
 QString ChatController::pinDetail(const app::Attachment& attachment) const {

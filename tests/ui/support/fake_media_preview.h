@@ -1,6 +1,7 @@
 // Media for the window's tests: pictures that are painted, answers that come from the event loop as the real ones do.
 //
-// A path that contains "broken" is refused as damaged; one that ends in .png or .jpg is an image; everything else is a video of 128 s.
+// A path that contains "broken" is refused as damaged; one that ends in .png or .jpg is an image; one that contains "short" is a video of
+// 15 frames in 3 s; everything else is a video of 128 s.
 #pragma once
 
 #include <QBuffer>
@@ -35,7 +36,13 @@ class FakeMediaPreview : public ui::MediaPreview {
       if (!image) {
         summary.durationS = 128.0;
         summary.framesPerS = 25.0;
+        summary.frames = 3200;
         summary.codec = QStringLiteral("h264");
+        if (path.contains("short")) {
+          summary.durationS = 3.0;
+          summary.framesPerS = 5.0;
+          summary.frames = 15;
+        }
       }
       summary.poster = picture(42.0, {160, 90});
       QBuffer buffer(&summary.posterPng);
