@@ -108,7 +108,7 @@ QByteArray runToJson(const Run& run) {
                {"method", run.figures.method},
                {"retention", run.figures.retention},
                {"seed", run.figures.seed},
-               {"figures", parsed(figuresToJson(run.figures))},
+               {"figures", parsed(figuresToJson(run))},
                {"layers", layers}};
   if (run.agreement) json["agreement"] = parsed(agreementToJson(run.agreement));
   return dumped(json);
@@ -121,7 +121,7 @@ Run runFromJson(const QByteArray& text) {
   run.modelName = QString::fromStdString(textOf(json, "model_name"));
   run.modelFolder = QString::fromStdString(textOf(json, "model_folder"));
   run.device = QString::fromStdString(textOf(json, "device"));
-  figuresFromJson(bytesOf(json, "figures"), run.figures);
+  figuresFromJson(bytesOf(json, "figures"), run);
   run.figures.method = textOf(json, "method");
   read(json, "retention", run.figures.retention);
   read(json, "seed", run.figures.seed);

@@ -141,7 +141,7 @@ class ChatDatabase::Impl {
   int endStreams() {
     return write([](SqliteConnection& db) {
       db.prepare("INSERT INTO message_fts(rowid, text) SELECT id, text FROM message WHERE state = 2").run();
-      db.prepare("UPDATE message SET state = 3 WHERE state = 2").run();
+      db.prepare("UPDATE message SET state = 5 WHERE state = 2").run();
       return db.changes();
     });
   }

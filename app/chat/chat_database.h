@@ -23,7 +23,7 @@ struct ChatFolders {
 class ChatDatabase {
  public:
   // Opens or makes data/winnow.db, checks it (application_id, version, quick_check), migrates, and turns rows left `streaming` into
-  // `interrupted`. A corrupt, foreign or newer file throws and stays as it is. `vfs`: SQLite VFS name for tests; empty: default.
+  // `abandoned`. A corrupt, foreign or newer file throws and stays as it is. `vfs`: SQLite VFS name for tests; empty: default.
   explicit ChatDatabase(const ChatFolders& folders, const QByteArray& vfs = {});
   ~ChatDatabase();
   ChatDatabase(const ChatDatabase&) = delete;
@@ -80,7 +80,7 @@ class ChatDatabase {
   void setSetting(const QString& key, const QString& value);
   void removeSetting(const QString& key);
 
-  int recoveredAnswers() const;  // rows turned from `streaming` to `interrupted` by this start
+  int recoveredAnswers() const;  // rows turned from `streaming` to `abandoned` by this start
 
   static int schemaVersion();
   static QString databaseFile(const ChatFolders& folders);

@@ -45,6 +45,8 @@ MessageState stateFrom(qint64 stored) {
       return MessageState::kStreaming;
     case 3:
       return MessageState::kInterrupted;
+    case 5:
+      return MessageState::kAbandoned;
     default:
       return MessageState::kFailed;
   }
@@ -87,8 +89,7 @@ void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qs
     message.run.modelName = runs.text(1);
     message.run.modelFolder = runs.text(2);
     message.run.device = runs.text(3);
-    figuresFromJson(runs.bytes(7), message.run.figures);
-    message.run.timeline = timelineFromJson(runs.bytes(7));
+    figuresFromJson(runs.bytes(7), message.run);
     message.run.figures.method = runs.text(4).toStdString();
     message.run.figures.retention = runs.real(5);
     message.run.figures.seed = std::bit_cast<quint64>(runs.integer(6));
@@ -216,7 +217,7 @@ void insertRun(SqliteConnection& db, MessageId message, const Run& run) {
         "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(message).bind(run.modelName).bind(run.modelFolder).bind(run.device);
     insert.bindText(QByteArray::fromStdString(run.figures.method)).bind(run.figures.retention);
-    insert.bind(std::bit_cast<qint64>(static_cast<quint64>(run.figures.seed))).bindText(figuresToJson(run.figures, run.timeline));
+    insert.bind(std::bit_cast<qint64>(static_cast<quint64>(run.figures.seed))).bindText(figuresToJson(run));
     insert.bindText(QByteArray::fromStdString(recipeToJson(run.recipe, -1))).bindText(agreementToJson(run.agreement));
     insert.run();
   }

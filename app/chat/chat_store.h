@@ -28,7 +28,7 @@ class WorkerThread;
 struct StoreOpened {
   QHash<QString, QString> settings;
   QList<Conversation> conversations;
-  int recoveredAnswers = 0;  // answers cut off by the last crash, now `interrupted`
+  int recoveredAnswers = 0;  // answers cut off by the last end of the program, now `abandoned`
   bool saves = true;         // false: in memory, nothing outlives the program
   QString setAside;          // where the database is now that was there before; empty: it is the one that was opened
 };

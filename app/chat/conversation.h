@@ -30,8 +30,9 @@ using RequestToken = quint64;  // one call of ChatStore; 0: none
 enum class MessageState : int {
   kComplete = 1,
   kStreaming = 2,    // being written by a running engine
-  kInterrupted = 3,  // stopped by the user, or found `streaming` at start after a crash
+  kInterrupted = 3,  // stopped by the user
   kFailed = 4,       // the engine reported an error; `failure` says which
+  kAbandoned = 5,    // found `streaming` at the start: the program ended while it was written
 };
 
 // Frames of a video as asked for and as delivered, in seconds from its start. Empty until an answer sampled it; always so for an image.
@@ -67,11 +68,12 @@ PinnedRanges effectivePins(const Attachment& video);
 struct Run {
   QString modelName;
   QString modelFolder;
-  QString device;                      // "cpu", "cuda"
-  NamedRecipe recipe;                  // as it was sent
-  TurnFigures figures;                 // method, retention, seed, counts, bytes, timings, layers
-  TurnTimeline timeline;               // empty: not recorded
-  std::optional<Agreement> agreement;  // with the full cache, if the answer was checked
+  QString device;                                  // "cpu", "cuda"
+  NamedRecipe recipe;                              // as it was sent
+  TurnFigures figures;                             // method, retention, seed, counts, bytes, timings, layers
+  TurnTimeline timeline;                           // empty: not recorded
+  std::optional<Agreement> agreement;              // with the full cache, if the answer was checked
+  StopReason stopReason = StopReason::kStopToken;  // kLength: the answer was cut at figures.tokens.generated tokens
 };
 
 struct StoredMessage {

@@ -19,12 +19,16 @@ void visitFigures(Figures& f, Visitor&& visit) {
   visit("visual_tokens", f.tokens.visual);
   visit("text_tokens", f.tokens.text);
   visit("generated_tokens", f.tokens.generated);
+  visit("thread_visual_tokens", f.tokens.thread_visual);
+  visit("thread_text_tokens", f.tokens.thread_text);
+  visit("pinned_tokens", f.tokens.pinned);
   visit("kv_bytes_full", f.kv_bytes.full);
   visit("kv_bytes_after_event", f.kv_bytes.after_event);
   visit("kv_bytes_end", f.kv_bytes.end);
   visit("kv_bytes_peak", f.kv_bytes.peak);
   visit("kv_bytes_allocated", f.kv_bytes.allocated);
   visit("kv_bytes_metadata", f.kv_bytes.metadata);
+  visit("kv_bytes_full_end", f.kv_bytes.full_end);
   visit("media_ms", f.timings_ms.media);
   visit("preprocess_ms", f.timings_ms.preprocess);
   visit("vision_ms", f.timings_ms.vision);
@@ -38,7 +42,7 @@ void visitFigures(Figures& f, Visitor&& visit) {
 }
 
 constexpr CompressionNote kNotes[] = {CompressionNote::kFallbackRows, CompressionNote::kRaisedToFloor, CompressionNote::kNonFinite,
-                                      CompressionNote::kPinsAboveBudget};
+                                      CompressionNote::kPinsAboveBudget, CompressionNote::kShortText};
 
 std::vector<CompressionNote> notesFrom(const Json& stored) {
   std::vector<CompressionNote> notes;
@@ -76,13 +80,27 @@ std::optional<TimelinePoint> pointFrom(const Json& stored) {
                        numbers[4], numbers[5], numbers[6], static_cast<TimelinePoint::Mark>(mark)};
 }
 
+// What versions before 0.2 did not save of an answer, from what they did.
+void fillOlder(const Json& json, Run& run) {
+  TurnFigures& f = run.figures;
+  if (!json.contains("kv_bytes_full_end")) {
+    const double drawn = run.timeline.empty() ? 0.0 : run.timeline.points.back().full;
+    f.kv_bytes.full_end = std::max({f.kv_bytes.full, f.kv_bytes.end, static_cast<std::int64_t>(drawn)});
+  }
+  if (!json.contains("thread_text_tokens")) {  // right for the first turn of a chat
+    f.tokens.thread_visual = f.tokens.visual;
+    f.tokens.thread_text = f.tokens.text;
+  }
+}
+
 }  // namespace
 
-QByteArray figuresToJson(const TurnFigures& figures, const TurnTimeline& timeline) {
+QByteArray figuresToJson(const Run& run) {
   Json json = Json::object();
-  visitFigures(figures, [&](const char* name, const auto& value) { json[name] = value; });
-  for (const CompressionNote note : figures.notes) json["notes"].push_back(static_cast<int>(note));
-  for (const TimelinePoint& point : timeline.points) json["timeline"].push_back(toJson(point));
+  visitFigures(run.figures, [&](const char* name, const auto& value) { json[name] = value; });
+  for (const CompressionNote note : run.figures.notes) json["notes"].push_back(static_cast<int>(note));
+  for (const TimelinePoint& point : run.timeline.points) json["timeline"].push_back(toJson(point));
+  json["stop_reason"] = static_cast<int>(run.stopReason);
   return QByteArray::fromStdString(json.dump());
 }
 
@@ -99,14 +117,18 @@ TurnTimeline timelineFromJson(const QByteArray& text) {
   return timeline;
 }
 
-void figuresFromJson(const QByteArray& text, TurnFigures& figures) {
+void figuresFromJson(const QByteArray& text, Run& run) {
   const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
   if (!json.is_object()) return;
-  visitFigures(figures, [&](const char* name, auto& value) {
+  visitFigures(run.figures, [&](const char* name, auto& value) {
     const auto found = json.find(name);
     if (found != json.end() && found->is_number()) found->get_to(value);
   });
-  if (const auto notes = json.find("notes"); notes != json.end() && notes->is_array()) figures.notes = notesFrom(*notes);
+  if (const auto notes = json.find("notes"); notes != json.end() && notes->is_array()) run.figures.notes = notesFrom(*notes);
+  run.timeline = timelineFromJson(text);
+  const auto reason = json.find("stop_reason");
+  if (reason != json.end() && *reason == Json(static_cast<int>(StopReason::kLength))) run.stopReason = StopReason::kLength;
+  fillOlder(json, run);
 }
 
 QByteArray keptPerHeadToJson(const std::vector<std::int64_t>& kept) { return QByteArray::fromStdString(Json(kept).dump()); }

@@ -1,5 +1,5 @@
-// Figures of an answer as JSON: all of TurnFigures except method, retention, seed and the layers, which have columns of their own; and the
-// sampled times of an attachment.
+// Figures of an answer as JSON: all of TurnFigures except method, retention, seed and the layers, which have columns of their own, with the
+// timeline and why the answer ended; and the sampled times of an attachment.
 //
 // Used by ChatDatabase and by exports. Unknown members are ignored and missing ones stay at their defaults, so that figures of older and
 // newer versions can be read; text that is no JSON leaves everything at its default. Threads: any.
@@ -16,8 +16,8 @@
 namespace winnow::app {
 
 // The timeline is a member of its own in the same object, left out if it is empty.
-QByteArray figuresToJson(const TurnFigures& figures, const TurnTimeline& timeline = {});
-void figuresFromJson(const QByteArray& json, TurnFigures& figures);
+QByteArray figuresToJson(const Run& run);
+void figuresFromJson(const QByteArray& json, Run& run);
 TurnTimeline timelineFromJson(const QByteArray& json);
 
 QByteArray keptPerHeadToJson(const std::vector<std::int64_t>& kept);

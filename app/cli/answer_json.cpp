@@ -20,6 +20,8 @@ const char* note_name(CompressionNote note) {
       return "non_finite";
     case CompressionNote::kPinsAboveBudget:
       return "pins_above_budget";
+    case CompressionNote::kShortText:
+      return "short_text";
   }
   return "unknown";
 }
@@ -84,7 +86,8 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
         {"end", f.kv_bytes.end},
         {"peak", f.kv_bytes.peak},
         {"allocated", f.kv_bytes.allocated},
-        {"metadata", f.kv_bytes.metadata}}},
+        {"metadata", f.kv_bytes.metadata},
+        {"full_end", f.kv_bytes.full_end}}},
       {"pinned", sink.report ? sink.report->pinned.size() : 0},
       {"layers", layers},
       {"notes", notes},

@@ -54,6 +54,8 @@ const char* note_sentence(CompressionNote note) {
       return "some attention values were not finite and were left out";
     case CompressionNote::kPinsAboveBudget:
       return "kept more than asked: what is pinned alone needs more";
+    case CompressionNote::kShortText:
+      return "nothing was compressed: text alone, of fewer tokens than --min-event-tokens";
   }
   return "";
 }

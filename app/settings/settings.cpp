@@ -41,7 +41,6 @@ constexpr double kMinZoom = 0.75;
 constexpr double kMaxZoom = 2.0;
 constexpr double kMinRetention = 0.01;
 constexpr int kMaxFrames = 1024;
-constexpr int kMaxTokens = 8192;
 constexpr int kMaxRecentFolders = 10;
 constexpr int kMaxWindowBytes = 64 * 1024;
 
@@ -150,8 +149,8 @@ void Settings::setDefaultRetention(double retention) {
 int Settings::defaultFrameCount() const { return integerFrom(value(kFrameCount), 1, kMaxFrames, ConversationOptions().frameCount); }
 void Settings::setDefaultFrameCount(int frames) { store(kFrameCount, QString::number(std::clamp(frames, 1, kMaxFrames))); }
 
-int Settings::maxNewTokens() const { return integerFrom(value(kMaxNewTokens), 1, kMaxTokens, Sampling().max_new_tokens); }
-void Settings::setMaxNewTokens(int tokens) { store(kMaxNewTokens, QString::number(std::clamp(tokens, 1, kMaxTokens))); }
+int Settings::maxNewTokens() const { return integerFrom(value(kMaxNewTokens), 1, kMostNewTokens, Sampling().max_new_tokens); }
+void Settings::setMaxNewTokens(int tokens) { store(kMaxNewTokens, QString::number(std::clamp(tokens, 1, kMostNewTokens))); }
 
 NamedRecipe Settings::defaultRecipe() const {
   NamedRecipe recipe;

@@ -48,7 +48,8 @@ class Settings : public QObject {
   void setDefaultRetention(double retention);    // clamped to [0.01, 1]
   int defaultFrameCount() const;                 // 1 ... 1024
   void setDefaultFrameCount(int frames);         // clamped
-  int maxNewTokens() const;                      // 1 ... 8192
+  static constexpr int kMostNewTokens = 8192;
+  int maxNewTokens() const;  // 1 ... kMostNewTokens
   void setMaxNewTokens(int tokens);
   // Of a new chat: method and retention as above, with the options and parts of the last choice if they belong to this method.
   NamedRecipe defaultRecipe() const;

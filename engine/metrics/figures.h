@@ -37,6 +37,7 @@ struct KvBytes {
   std::int64_t peak = 0;         // allocator's highest
   std::int64_t allocated = 0;    // allocator's now
   std::int64_t metadata = 0;     // indices, positions, accumulators
+  std::int64_t full_end = 0;     // formula: what the same tokens and the answer's take uncompressed; 0 before
 };
 
 struct TokenCounts {
@@ -44,6 +45,9 @@ struct TokenCounts {
   std::int64_t visual = 0;
   std::int64_t text = 0;
   std::int64_t generated = 0;
+  std::int64_t thread_visual = 0;  // of the whole thread, which the cache stands for
+  std::int64_t thread_text = 0;
+  std::int64_t pinned = 0;  // of the whole thread: no layer may drop them
 };
 
 struct TimingsMs {
@@ -56,6 +60,7 @@ enum class CompressionNote : int {
   kRaisedToFloor = 2,    // protected slots need more than was asked for
   kNonFinite = 3,        // statistics that were NaN or infinite were replaced
   kPinsAboveBudget = 4,  // the user's pins alone need more than was asked for
+  kShortText = 5,        // text alone, of fewer tokens than RecipeSpec::min_event_tokens: nothing was compressed
 };
 
 struct TurnFigures {

@@ -208,7 +208,9 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
     }
   };
   add_words(Modality::kSystem, "system\nYou are helpful.\n", 4);
+  std::int32_t before_turn = 0;  // tokens of earlier turns
   for (const Message& message : turn.messages) {
+    if (&message == &turn.messages.back() && turn.messages.size() > 1) before_turn = static_cast<std::int32_t>(report.tokens.size());
     for (const Item& item : message.items) {
       const MediaRequest* media = media_of(item);
       if (!media) {
@@ -291,7 +293,16 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
   finished.figures.kv_bytes = report.kv_bytes;
   finished.figures.achieved_retention =
       report.kv_bytes.full > 0 ? static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(report.kv_bytes.full) : 1.0;
-  finished.figures.tokens = {prompt, visual_tokens, prompt - visual_tokens, 0};
+  // As the engine counts: the turn's own tokens, and those of the whole thread.
+  const auto own_visual = std::count_if(report.tokens.begin() + before_turn, report.tokens.end(),
+                                        [](const TokenOrigin& token) { return token.modality == Modality::kVisual; });
+  finished.figures.tokens = {prompt - before_turn,
+                             own_visual,
+                             prompt - before_turn - own_visual,
+                             0,
+                             visual_tokens,
+                             prompt - visual_tokens,
+                             static_cast<std::int64_t>(report.pinned.size())};
   finished.figures.timings_ms = {12.0, 3.0, 20.0, 40.0, 4.0, 2.0, 81.0, 0.0};
   finished.figures.tokens_per_s = 50.0;
 
@@ -310,7 +321,7 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
     script.push_back({{}, Say{DecodeSample{generated, 50.0, now_at_prompt + grown, full_at_prompt + grown, std::move(slots)}}});
   }
   const std::int64_t grown = finished.figures.tokens.generated * layers * kBytesPerSlot;
-  finished.figures.kv_bytes.full += grown;
+  finished.figures.kv_bytes.full_end = finished.figures.kv_bytes.full + grown;
   finished.figures.kv_bytes.end += grown;
   finished.figures.timings_ms.decode_total = static_cast<double>(finished.figures.tokens.generated) * 20.0;
   script.push_back({{}, Say{std::move(finished)}});

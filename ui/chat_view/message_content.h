@@ -13,7 +13,7 @@
 namespace winnow::ui {
 
 enum class Speaker : int { kUser = 1, kAssistant = 2 };
-enum class MessageStatus : int { kComplete = 1, kWaiting = 2, kStreaming = 3, kInterrupted = 4, kFailed = 5 };
+enum class MessageStatus : int { kComplete = 1, kWaiting = 2, kStreaming = 3, kInterrupted = 4, kFailed = 5, kAbandoned = 6 };
 
 struct AttachmentSummary {
   QImage thumbnail;  // may be null: a glyph is shown
@@ -29,6 +29,7 @@ struct MessageMetrics {
   double ttftMs = 0.0;
   double tokensPerS = 0.0;
   double keptShare = 1.0;
+  int shortTextTokens = 0;  // nothing was compressed, because it was text of fewer tokens; 0: not so
   qint64 kvBytes = 0;
   qint64 kvFullBytes = 0;
 };
@@ -59,6 +60,8 @@ struct MessageContent {
   MessageMetrics metrics;
   QString phase;             // "Decoding video 41/64", while waiting
   double phaseShare = -1.0;  // 0..1; negative: unknown
+  int cutAtTokens = 0;       // the answer was as long as it was allowed to be; 0: it came to its end
+  int longerTokens = 0;      // what it may be answered again with; 0: there is nothing longer
   std::optional<Error> error;
   bool hasKeptMap = false;  // of an answer: what its layers kept of the prompt can be shown
   int branch = 0;           // index among its siblings

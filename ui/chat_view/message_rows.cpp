@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/chat_view/message_note.h"
 #include "ui/theme/theme.h"
 #include "ui/words/error_text.h"
 #include "ui/words/format_text.h"
@@ -38,6 +39,7 @@ void MessageRows::update(MessageContent content) {
     m_splitter.clear();
     m_splitter.append(content.text);
     m_rows.clear();
+    m_bubbleWidth = 0;
   } else {
     setMarks(std::move(content.marks));
     content.marks = m_content.marks;
@@ -124,7 +126,7 @@ void MessageRows::rebuildRows() {
   }
   if (!m_content.phase.isEmpty()) add(RowKind::kPhase);
   if (m_content.error) add(RowKind::kError);
-  if (m_content.status == MessageStatus::kInterrupted) add(RowKind::kNote);
+  if (!noteOf(m_content).isEmpty()) add(RowKind::kNote);
   const bool busy = m_content.status == MessageStatus::kWaiting || m_content.status == MessageStatus::kStreaming;
   if (m_content.bare) return;
   if (!m_content.comparisons.empty()) add(RowKind::kComparisons);
@@ -215,8 +217,10 @@ qreal MessageRows::measureFixed(const Row& row) const {
         height += theme().px(8) + caption.boundingRect(wide, Qt::TextWrapAnywhere | Qt::TextWordWrap, text.details).height();
       return height + theme().px(10) + theme().px(28);
     }
-    case RowKind::kNote:
-      return caption.height();
+    case RowKind::kNote: {
+      const QRectF words = caption.boundingRect(QRectF(0, 0, m_width, 100000), Qt::TextWordWrap, noteOf(m_content));
+      return words.height() + (wayOn(m_content).isEmpty() ? 0 : theme().px(6 + 28));
+    }
     case RowKind::kFooter: {
       const qreal line = theme().px(28);
       const std::vector<QString> texts = metricTexts();
@@ -262,6 +266,7 @@ std::unique_ptr<BlockDocument> MessageRows::makeDocument(const Row& row) const {
 }
 
 bool MessageRows::measureRows(qreal top, qreal bottom) {
+  const bool user = m_content.speaker == Speaker::kUser;
   bool changed = false;
   qreal shift = 0;
   for (Row& row : m_rows) {
@@ -270,7 +275,7 @@ bool MessageRows::measureRows(qreal top, qreal bottom) {
     if (row.top + shift + row.height < top) continue;
     if (!row.document) row.document = makeDocument(row);
     if (row.measured) {
-      row.document->setWidth(innerWidth() - (isCode(row) ? 2 * theme().px(14) : 0));
+      if (!user) row.document->setWidth(innerWidth() - (isCode(row) ? 2 * theme().px(14) : 0));
       continue;
     }
     const qreal padding = theme().px(14);
@@ -280,14 +285,25 @@ bool MessageRows::measureRows(qreal top, qreal bottom) {
       const SourceBlock& block = m_splitter.blocks()[row.block];
       height += (block.continues ? 0 : codeHeader()) + padding;
     }
-    if (m_content.speaker == Speaker::kUser) m_bubbleWidth = std::max(m_bubbleWidth, std::min(row.document->idealWidth(), innerWidth()));
+    // A pixel more than the longest line, or rounding would break it.
+    if (user) m_bubbleWidth = std::max(m_bubbleWidth, std::min(std::ceil(row.document->idealWidth()) + 1, innerWidth()));
     shift += height - row.height;
     changed = changed || height != row.height;
     row.height = height;
     row.measured = true;
   }
   if (changed) place();
+  if (user) fitToBubble();
   return changed;
+}
+
+// Text that runs from right to left begins at the right edge of its document: of the bubble, not of the column. Lines stay as they are,
+// for the bubble is as wide as the longest.
+void MessageRows::fitToBubble() {
+  const qreal inner = bubble().width() - 2 * theme().px(14);
+  for (Row& row : m_rows) {
+    if (row.document) row.document->setWidth(inner);
+  }
 }
 
 void MessageRows::releaseOutside(qreal top, qreal bottom) {
@@ -344,7 +360,9 @@ std::vector<QString> MessageRows::metricTexts() const {
   texts.push_back(TranscriptWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
   if (m.tokensPerS > 0)
     texts.push_back(TranscriptWords::tr("%1 tok/s").arg(QLocale().toString(m.tokensPerS, 'f', m.tokensPerS < 10 ? 1 : 0)));
-  texts.push_back(TranscriptWords::tr("%1 kept").arg(formatShare(m.keptShare)));
+  texts.push_back(m.shortTextTokens > 0
+                      ? TranscriptWords::tr("%1 kept: under %n token(s)", nullptr, m.shortTextTokens).arg(formatShare(m.keptShare))
+                      : TranscriptWords::tr("%1 kept").arg(formatShare(m.keptShare)));
   texts.push_back(TranscriptWords::tr("KV %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
   return texts;
 }
@@ -435,6 +453,13 @@ std::vector<ActionArea> MessageRows::actions(bool showAll) const {
         }
         break;
       }
+      case RowKind::kNote:
+        if (const QString label = wayOn(m_content); !label.isEmpty()) {
+          const qreal w = std::min(rect.width(), textWidth(label));
+          areas.push_back(
+              {m_content.cutAtTokens > 0 ? Action::kLonger : Action::kRetry, QRectF(rect.left(), rect.bottom() - size, w, size), label, 0});
+        }
+        break;
       case RowKind::kFooter: {
         const bool user = m_content.speaker == Speaker::kUser;
         const qreal count = std::ceil(caption.horizontalAdvance(QStringLiteral("00/00")));

@@ -34,6 +34,7 @@ enum class Action : int {
   kCheck,
   kComparison,
   kKeptMap,
+  kLonger,
 };
 
 bool isIconOnly(Action action);  // drawn as a glyph; its label is the tooltip
@@ -97,6 +98,7 @@ class MessageRows {
   void rebuildRows();
   std::vector<TextMark> marksWithin(const Row& row) const;
   void place();
+  void fitToBubble();
   qreal gapAbove(std::size_t index) const;
   qreal measureFixed(const Row& row) const;
   qreal estimate(const Row& row) const;

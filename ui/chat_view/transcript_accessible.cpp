@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "ui/chat_view/message_note.h"
 #include "ui/chat_view/transcript_view.h"
 
 namespace winnow::ui {
@@ -26,6 +27,7 @@ class MessageInterface : public QAccessibleInterface {
     QString name = content.roleLabel + QStringLiteral(": ") + content.text;
     for (const AttachmentSummary& attachment : content.attachments) name += QStringLiteral(" [") + attachment.title + QLatin1Char(']');
     if (!content.phase.isEmpty()) name += QStringLiteral(" ") + content.phase;
+    if (const QString note = noteOf(content); !note.isEmpty()) name += QLatin1Char('\n') + note;
     if (!content.checked.isEmpty()) name += QStringLiteral(" ") + content.checked;
     for (const TextMark& mark : content.marks) {
       if (!mark.note.isEmpty()) name += QLatin1Char('\n') + mark.note;

@@ -201,7 +201,10 @@ void TranscriptView::trigger(const Target& target) {
       break;
     case Action::kRegenerate:
     case Action::kRetry:
-      Q_EMIT regenerateRequested(id);
+      Q_EMIT regenerateRequested(id, 0);
+      break;
+    case Action::kLonger:
+      Q_EMIT regenerateRequested(id, message.content().longerTokens);
       break;
     case Action::kKeptMap:
       Q_EMIT keptMapRequested(id);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/chat_view/message_note.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -230,7 +231,7 @@ void TranscriptView::paintRow(QPainter& painter, const MessageRows& message, int
     case RowKind::kNote:
       painter.setFont(theme().font(TextRole::kCaption));
       painter.setPen(c.mutedText);
-      painter.drawText(rect, Qt::AlignVCenter | Qt::AlignLeft, tr("Stopped. What was written so far is kept."));
+      painter.drawText(rect, Qt::AlignTop | Qt::AlignLeft | Qt::TextWordWrap, noteOf(content));
       break;
     case RowKind::kFooter: {
       const std::vector<QString> texts = message.metricTexts();
@@ -263,7 +264,7 @@ void TranscriptView::paintRow(QPainter& painter, const MessageRows& message, int
 void TranscriptView::paintAction(QPainter& painter, const ActionArea& area, bool hovered, const MessageRows&) const {
   const Colors& c = theme().colors();
   const bool outlined = area.action == Action::kRetry || area.action == Action::kErrorDetails || area.action == Action::kErrorCopy ||
-                        area.action == Action::kStop || area.action == Action::kComparison;
+                        area.action == Action::kStop || area.action == Action::kComparison || area.action == Action::kLonger;
   if (outlined) {
     fillRounded(painter, area.rect, theme().smallRadius() + 2, hovered ? c.hover : c.surface, c.border);
   } else if (hovered) {
@@ -283,7 +284,7 @@ void TranscriptView::paintAction(QPainter& painter, const ActionArea& area, bool
     const QRectF room = area.rect.adjusted(theme().px(8) + glyph, 0, 0, 0);
     painter.drawText(room, Qt::AlignCenter, QFontMetricsF(painter.font()).elidedText(area.label, Qt::ElideRight, room.width()));
   } else {
-    painter.drawText(area.rect, Qt::AlignCenter, area.label);
+    painter.drawText(area.rect, Qt::AlignCenter, QFontMetricsF(painter.font()).elidedText(area.label, Qt::ElideRight, area.rect.width()));
   }
 }
 

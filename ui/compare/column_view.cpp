@@ -106,7 +106,7 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
         case app::ColumnState::kAnswered:
           break;
         case app::ColumnState::kStopped:
-          stage = tr("Stopped. What was written so far is kept.");
+          stage = tr("Stopped here. What was written so far is kept.");
           break;
         case app::ColumnState::kFailed:
           stage = tr("Failed: the reason is told above.");
@@ -142,8 +142,10 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
   m_agreement->setText(same);
 
   QStringList remarks;
+  if (answer.run.stopReason == StopReason::kLength)
+    remarks << tr("Stopped at the limit of %n token(s).", nullptr, static_cast<int>(figures.tokens.generated));
   if (!answer.sharesPrefill) remarks << tr("Ran alone, with a prefill of its own: this method drops tokens while reading.");
-  if (const QString notes = notesText(figures.notes); !notes.isEmpty()) remarks << notes;
+  if (const QString notes = notesText(figures.notes, answer.run.recipe.spec.min_event_tokens); !notes.isEmpty()) remarks << notes;
   if (model.reference() == column && model.columns() > 1) remarks << tr("The other answers are compared with this one.");
   if (answer.usedAs != 0) remarks << tr("The chat has this answer.");
   m_remark->setText(remarks.join(QLatin1Char(' ')));

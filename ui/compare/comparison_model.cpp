@@ -158,6 +158,7 @@ void ComparisonModel::takeColumn(int column, const EventBody& body) {
     answer.text = QString::fromStdString(finished->answer);
     answer.hasFigures = finished->figures.kv_bytes.full > 0;
     answer.run.figures = finished->figures;
+    answer.run.stopReason = finished->reason;
     if (answer.hasFigures) {
       progress.kv = finished->figures.kv_bytes;
       progress.tokensPerS = finished->figures.tokens_per_s;

@@ -95,6 +95,8 @@ void KeptBar::paintEvent(QPaintEvent*) {
   if (m_total > 0) {
     painter.drawText(QRectF(0, 0, width(), line), Qt::AlignRight | Qt::AlignVCenter,
                      tr("%1 of %2 · %3").arg(formatCount(m_kept), formatCount(m_total), formatShare(std::min(1.0, m_kept / m_total))));
+  } else if (m_kept > 0) {
+    painter.drawText(QRectF(0, 0, width(), line), Qt::AlignRight | Qt::AlignVCenter, formatCount(m_kept));
   }
   const QRectF track(0, line + theme().px(4), width(), theme().px(6));
   bar(painter, track, c.chartTrack, track.height() / 2);

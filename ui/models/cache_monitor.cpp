@@ -51,7 +51,7 @@ QString phaseText(Phase phase, quint64 done, quint64 total) {
   return MonitorWords::tr("Working");
 }
 
-QString notesText(const std::vector<CompressionNote>& notes) {
+QString notesText(const std::vector<CompressionNote>& notes, int shortTextTokens) {
   QStringList sentences;
   for (const CompressionNote note : notes) {
     switch (note) {
@@ -67,6 +67,9 @@ QString notesText(const std::vector<CompressionNote>& notes) {
       case CompressionNote::kPinsAboveBudget:
         sentences << MonitorWords::tr("Kept more than asked: what is pinned alone needs more.");
         break;
+      case CompressionNote::kShortText:
+        sentences << MonitorWords::tr("Text of fewer than %n token(s): not compressed.", nullptr, shortTextTokens);
+        break;
     }
   }
   return sentences.join(QLatin1Char(' '));
@@ -74,11 +77,12 @@ QString notesText(const std::vector<CompressionNote>& notes) {
 
 double phaseShare(quint64 done, quint64 total) { return total > 0 ? std::min(1.0, double(done) / double(total)) : -1.0; }
 
-void CacheMonitor::begin(const QString& method, double retention) {
+void CacheMonitor::begin(const RecipeSpec& recipe) {
   m_figures = CacheFigures();
   m_figures.active = true;
-  m_figures.method = method;
-  m_figures.retention = retention;
+  m_figures.method = QString::fromStdString(recipe.method);
+  m_figures.retention = recipe.retention;
+  m_figures.shortTextTokens = recipe.min_event_tokens;
   m_figures.phase = Phase::kDecodeMedia;
   m_recorder.begin();
   m_live = true;
@@ -97,9 +101,18 @@ std::vector<app::TurnTimeline> CacheMonitor::turns() const {
   return turns;
 }
 
+std::vector<double> CacheMonitor::speedHistory() const {
+  std::vector<double> speeds;
+  for (const app::TimelinePoint& point : (m_live ? m_recorder.timeline() : m_stored).points) {
+    if (point.tokensPerS > 0.0) speeds.push_back(point.tokensPerS);
+  }
+  return speeds;
+}
+
 void CacheMonitor::clear() {
   m_figures = CacheFigures();
   m_earlier.clear();
+  m_stored = {};
   m_live = false;
   Q_EMIT changed();
 }
@@ -114,6 +127,7 @@ void CacheMonitor::take(const EventBody& event) {
   } else if (const auto* report = std::get_if<CacheReport>(&event)) {
     f.hasReport = true;
     f.kv = report->kv_bytes;
+    f.fullBytes = report->kv_bytes.full;
     f.layers = report->layers;
     f.slots = slotsOf(report->layers);
     f.notes = report->notes;
@@ -126,16 +140,15 @@ void CacheMonitor::take(const EventBody& event) {
     f.generatedTokens = sample->generated_tokens;
     f.tokensPerS = sample->tokens_per_s;
     f.kv.end = sample->kv_bytes_now;
-    f.kv.full = sample->kv_bytes_full_now;
+    f.fullBytes = sample->kv_bytes_full_now;
     if (sample->layers.size() == f.layers.size()) f.slots = sample->layers;
-    f.speedHistory.push_back(sample->tokens_per_s);
-    if (f.speedHistory.size() > kHistory) f.speedHistory.erase(f.speedHistory.begin());
   } else if (const auto* finished = std::get_if<Finished>(&event)) {
     f.active = false;
     if (!finished->restored) {
       const TurnFigures& t = finished->figures;
       f.hasReport = f.hasReport || !t.layers.empty();
       f.kv = t.kv_bytes;
+      f.fullBytes = t.kv_bytes.full_end;
       if (!t.layers.empty()) {
         f.layers = t.layers;
         f.slots = slotsOf(t.layers);
@@ -153,22 +166,30 @@ void CacheMonitor::take(const EventBody& event) {
   Q_EMIT changed();
 }
 
-void CacheMonitor::showStored(const TurnFigures& figures) {
+void CacheMonitor::showStored(const app::Run& run) {
+  const TurnFigures& figures = run.figures;
   CacheFigures f;
   f.hasReport = !figures.layers.empty();
   f.method = QString::fromStdString(figures.method);
   f.retention = figures.retention;
   f.kv = figures.kv_bytes;
+  f.fullBytes = figures.kv_bytes.full_end;
+  f.shortTextTokens = run.recipe.spec.min_event_tokens;
   f.layers = figures.layers;
   f.slots = slotsOf(figures.layers);
   f.notes = figures.notes;
-  f.visualTokens = figures.tokens.visual;
-  f.textTokens = figures.tokens.text;
+  f.visualTokens = figures.tokens.thread_visual;
+  f.textTokens = figures.tokens.thread_text;
+  // Later turns of older versions counted their own tokens alone: how many there were in all is not known.
+  if (keptVisual(f) > double(f.visualTokens)) f.visualTokens = 0;
+  if (keptText(f) > double(f.textTokens)) f.textTokens = 0;
+  f.pinnedTokens = figures.tokens.pinned;
   f.generatedTokens = figures.tokens.generated;
   f.tokensPerS = figures.tokens_per_s;
   f.ttftMs = figures.timings_ms.ttft;
   f.timings = figures.timings_ms;
   m_figures = std::move(f);
+  m_stored = run.timeline;
   m_live = false;
   Q_EMIT changed();
 }
@@ -176,7 +197,7 @@ void CacheMonitor::showStored(const TurnFigures& figures) {
 double CacheMonitor::keptVisual(const CacheFigures& figures) { return meanOver(figures.layers, &LayerFigures::kept_visual); }
 double CacheMonitor::keptText(const CacheFigures& figures) { return meanOver(figures.layers, &LayerFigures::kept_text); }
 double CacheMonitor::keptShare(const CacheFigures& figures) {
-  return figures.kv.full > 0 ? double(figures.kv.end > 0 ? figures.kv.end : figures.kv.after_event) / double(figures.kv.full) : 1.0;
+  return figures.fullBytes > 0 ? double(figures.kv.end > 0 ? figures.kv.end : figures.kv.after_event) / double(figures.fullBytes) : 1.0;
 }
 
 }  // namespace winnow::ui

@@ -8,6 +8,7 @@
 #include <QString>
 #include <vector>
 
+#include "app/chat/conversation.h"
 #include "engine/messages/events.h"
 #include "ui/models/timeline_recorder.h"
 
@@ -22,6 +23,8 @@ struct CacheFigures {
   quint64 phaseDone = 0;
   quint64 phaseTotal = 0;
   KvBytes kv;
+  qint64 fullBytes = 0;              // what the same tokens take uncompressed, those of the answer included
+  int shortTextTokens = 0;           // of the recipe: text of fewer tokens is kept whole
   std::vector<LayerFigures> layers;  // at the event
   std::vector<SlotCounts> slots;     // per layer, now: what was written joins, what decoding evicts leaves
   qint64 visualTokens = 0;           // of the prompt
@@ -33,19 +36,16 @@ struct CacheFigures {
   qint64 pinnedTokens = 0;  // that no layer may drop
   std::vector<CompressionNote> notes;
   std::vector<RetainedMass> retainedMass;  // of the last event that scored anything
-  std::vector<double> speedHistory;        // tokens per second, oldest first
 };
 
 class CacheMonitor : public QObject {
   Q_OBJECT
  public:
-  static constexpr std::size_t kHistory = 240;
-
   using QObject::QObject;
   const CacheFigures& figures() const { return m_figures; }
-  void begin(const QString& method, double retention);
+  void begin(const RecipeSpec& recipe);
   void take(const EventBody& event);
-  void showStored(const TurnFigures& figures);  // of an answer read from the database
+  void showStored(const app::Run& run);  // of an answer read from the database
   void clear();
   // The turns before the present one; with showStored() and clear(): all of them.
   void setEarlierTurns(std::vector<app::TurnTimeline> turns);
@@ -53,6 +53,8 @@ class CacheMonitor : public QObject {
   const app::TurnTimeline& recorded() const { return m_recorder.timeline(); }
   // Everything that the timeline shows, oldest first.
   std::vector<app::TurnTimeline> turns() const;
+  // Tokens per second of the turn shown, oldest first.
+  std::vector<double> speedHistory() const;
 
   static double keptVisual(const CacheFigures& figures);  // mean over layers, slots per kv head
   static double keptText(const CacheFigures& figures);
@@ -64,6 +66,7 @@ class CacheMonitor : public QObject {
  private:
   CacheFigures m_figures;
   TimelineRecorder m_recorder;
+  app::TurnTimeline m_stored;  // of the answer read from the database
   std::vector<app::TurnTimeline> m_earlier;
   bool m_live = false;  // the recorded turn is one of those shown
 };
@@ -71,7 +74,7 @@ class CacheMonitor : public QObject {
 // "Decoding video 41/64", for the transcript, the panel and the status bar; share in 0..1 or negative.
 QString phaseText(Phase phase, quint64 done, quint64 total);
 double phaseShare(quint64 done, quint64 total);
-// One line about where compression did otherwise than asked; empty without notes.
-QString notesText(const std::vector<CompressionNote>& notes);
+// One line about where compression did otherwise than asked; empty without notes. shortTextTokens: RecipeSpec::min_event_tokens.
+QString notesText(const std::vector<CompressionNote>& notes, int shortTextTokens);
 
 }  // namespace winnow::ui

@@ -32,6 +32,7 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   auto* page = new QWidget;
   auto* form = new QFormLayout(page);
   form->setRowWrapPolicy(QFormLayout::WrapLongRows);
+  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   form->setVerticalSpacing(theme().px(10));
 
   form->addRow(section(tr("Appearance")));
@@ -58,7 +59,7 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   send->setCurrentIndex(send->findData(int(settings.sendKey())));
   form->addRow(tr("Send key"), send);
   auto* tokens = new QSpinBox;
-  tokens->setRange(1, 8192);
+  tokens->setRange(1, app::Settings::kMostNewTokens);
   tokens->setValue(settings.maxNewTokens());
   form->addRow(tr("Longest answer, in tokens"), tokens);
 

@@ -144,7 +144,7 @@ void ChatController::showLastFigures() {
   m_monitor.clear();
   const QList<app::StoredMessage> branch = app::branchTo(m_current.messages, m_current.conversation.activeLeaf);
   const auto last = std::find_if(branch.rbegin(), branch.rend(), [](const app::StoredMessage& m) { return m.hasRun; });
-  if (last != branch.rend()) m_monitor.showStored(last->run.figures);
+  if (last != branch.rend()) m_monitor.showStored(last->run);
   m_monitor.setEarlierTurns(timelinesOf(branch));
 }
 
@@ -265,11 +265,12 @@ void ChatController::beginTurn() {
   m_sending->token = m_sending->answers == Answers::kOne ? m_store.beginTurn(question) : m_store.beginQuestion(question);
 }
 
-void ChatController::regenerate(app::MessageId id) {
+void ChatController::regenerate(app::MessageId id, int maxNewTokens) {
   const app::StoredMessage* message = storedMessage(id);
   if (message == nullptr || busy() || !blockedReason().isEmpty()) return;
   Sending sending;
   sending.regeneration = true;
+  sending.maxNewTokens = maxNewTokens;
   sending.conversation = current();
   const app::MessageId question = message->role == Role::kUser ? message->id : message->parent;
   sending.thread = app::branchTo(m_current.messages, question);
@@ -358,9 +359,11 @@ void ChatController::startEngine(const app::TurnIds& ids) {
   m_run = run;
   m_list.setRunning(ids.conversation);
   m_monitor.setEarlierTurns(timelinesOf(m_sending->thread));
-  m_monitor.begin(QString::fromStdString(run.options.recipe.spec.method), run.options.recipe.spec.retention);
+  m_monitor.begin(run.options.recipe.spec);
   try {
-    m_run->request = m_engine.post(turnOf(ids.conversation, m_sending->thread, run.options, run.options.recipe.spec));
+    Turn turn = turnOf(ids.conversation, m_sending->thread, run.options, run.options.recipe.spec);
+    if (m_sending->maxNewTokens > 0) turn.sampling.max_new_tokens = m_sending->maxNewTokens;
+    m_run->request = m_engine.post(std::move(turn));
   } catch (const Exception& exception) {
     finish(app::MessageState::kFailed, nullptr, exception.error());
   }
@@ -430,14 +433,14 @@ void ChatController::onRunEvent(const EventBody& body) {
   } else if (const auto* finished = std::get_if<Finished>(&body)) {
     const bool interrupted = finished->reason == StopReason::kInterrupted;
     if (!finished->restored && !finished->answer.empty()) m_run->text = QString::fromStdString(finished->answer);
-    finish(interrupted ? app::MessageState::kInterrupted : app::MessageState::kComplete, finished->restored ? nullptr : &finished->figures,
+    finish(interrupted ? app::MessageState::kInterrupted : app::MessageState::kComplete, finished->restored ? nullptr : finished,
            std::nullopt);
   } else if (const auto* failed = std::get_if<Failed>(&body)) {
     finish(app::MessageState::kFailed, nullptr, failed->error);
   }
 }
 
-void ChatController::finish(app::MessageState state, const TurnFigures* figures, const std::optional<Error>& error) {
+void ChatController::finish(app::MessageState state, const Finished* finished, const std::optional<Error>& error) {
   const Run run = *std::exchange(m_run, std::nullopt);
   app::FinishedTurn turn;
   turn.answer = run.answer;
@@ -447,15 +450,16 @@ void ChatController::finish(app::MessageState state, const TurnFigures* figures,
     turn.failure = failureText(*error);
     turn.failureCode = error->code;
   }
-  if (figures != nullptr) {
+  if (finished != nullptr) {
     turn.hasRun = true;
     turn.run = {QString::fromStdString(m_model.name),
                 QString::fromStdString(m_model.folder),
                 QString::fromStdString(m_model.device),
                 run.options.recipe,
-                *figures,
+                finished->figures,
                 m_monitor.recorded(),
-                std::nullopt};
+                std::nullopt,
+                finished->reason};
     turn.keptMap = run.keptMap;
   }
   m_store.finishTurn(turn);
@@ -539,6 +543,9 @@ MessageContent ChatController::contentOf(const app::StoredMessage& message) cons
     case app::MessageState::kInterrupted:
       content.status = MessageStatus::kInterrupted;
       break;
+    case app::MessageState::kAbandoned:
+      content.status = MessageStatus::kAbandoned;
+      break;
     case app::MessageState::kFailed:
       content.status = MessageStatus::kFailed;
       content.error = parseFailure(message.failureCode, message.failure);
@@ -560,7 +567,14 @@ MessageContent ChatController::contentOf(const app::StoredMessage& message) cons
     content.metrics.tokensPerS = figures.tokens_per_s;
     content.metrics.keptShare = figures.achieved_retention;
     content.metrics.kvBytes = figures.kv_bytes.end;
-    content.metrics.kvFullBytes = figures.kv_bytes.full;
+    content.metrics.kvFullBytes = figures.kv_bytes.full_end;
+    const bool shortText = std::find(figures.notes.begin(), figures.notes.end(), CompressionNote::kShortText) != figures.notes.end();
+    if (shortText) content.metrics.shortTextTokens = message.run.recipe.spec.min_event_tokens;
+  }
+  if (message.hasRun && message.run.stopReason == StopReason::kLength) {
+    content.cutAtTokens = static_cast<int>(message.run.figures.tokens.generated);
+    const int longer = std::min(app::Settings::kMostNewTokens, std::max(m_settings.maxNewTokens(), 2 * content.cutAtTokens));
+    if (longer > content.cutAtTokens) content.longerTokens = longer;
   }
   if (message.hasRun && !message.text.isEmpty()) {
     content.checkable = true;

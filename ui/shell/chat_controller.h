@@ -52,7 +52,8 @@ class ChatController : public QObject {
   // The question alone: comparisonReady follows when it is saved.
   void sendToCompare(const QString& text, const QList<app::Attachment>& attachments);
   void stop();
-  void regenerate(app::MessageId message);  // a further answer to the question of this answer, or to this question
+  // A further answer to the question of this answer, or to this question. maxNewTokens: 0: as the settings say.
+  void regenerate(app::MessageId message, int maxNewTokens = 0);
   void switchBranch(app::MessageId message, int step);
   // What the composer shows to write a question anew (0: the last one on screen). What is sent next takes its place as a further wording,
   // until cancelEdit() or another chat. Nothing while an answer is being saved or written, or without such a question.
@@ -129,6 +130,7 @@ class ChatController : public QObject {
     QList<app::StoredMessage> thread;  // what the engine was given; knows what was sampled of it
   };
   struct Sending {
+    int maxNewTokens = 0;  // 0: as the settings say
     app::RequestToken token = 0;
     QString text;
     QList<app::Attachment> attachments;
@@ -151,7 +153,8 @@ class ChatController : public QObject {
   void begin(const QString& text, const QList<app::Attachment>& attachments, Answers answers);
   void beginTurn();
   void startEngine(const app::TurnIds& ids);
-  void finish(app::MessageState state, const TurnFigures* figures, const std::optional<Error>& error);
+  // finished: null: without figures.
+  void finish(app::MessageState state, const Finished* finished, const std::optional<Error>& error);
   void showAsNew();
   void showLastFigures();
   void touch(ConversationId id);

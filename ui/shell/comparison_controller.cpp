@@ -88,7 +88,7 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
   m_runningModel->begin(m_recipes, m_order, ids.question, run);
   m_thread = thread;
   m_conversation = ids.conversation;
-  m_chat.monitor().begin(QString::fromStdString(m_recipes.front().spec.method), m_recipes.front().spec.retention);
+  m_chat.monitor().begin(m_recipes.front().spec);
   m_request = m_engine.post(std::move(request));
   m_chat.conversations().setRunning(ids.conversation);
   m_chat.setComparing(ids.question);
@@ -112,7 +112,7 @@ void ComparisonController::watch(const Event& event) {
   if (m_order == ColumnOrder::kInterleaved && event.column > 0) return;
   if (std::holds_alternative<ColumnStarted>(event.body)) {
     const RecipeSpec& spec = m_runningModel->answer(event.column).run.recipe.spec;
-    monitor.begin(QString::fromStdString(spec.method), spec.retention);
+    monitor.begin(spec);
   }
   monitor.take(event.body);
 }
@@ -177,7 +177,7 @@ void ComparisonController::show(const std::shared_ptr<ComparisonModel>& model) {
 
 void ComparisonController::showFigures(int column) {
   if (!m_shown || m_shown->running() || column < 0 || column >= m_shown->columns() || !m_shown->answer(column).hasFigures) return;
-  m_chat.monitor().showStored(m_shown->answer(column).run.figures);
+  m_chat.monitor().showStored(m_shown->answer(column).run);
 }
 
 void ComparisonController::useAnswer(int column) {

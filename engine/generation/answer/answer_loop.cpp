@@ -46,7 +46,8 @@ void AnswerLoop::sample_event() {
   sample.generated_tokens = static_cast<std::int64_t>(answer_.token_ids.size());
   sample.tokens_per_s = typical_speed(step_ms_);
   sample.kv_bytes_now = conversation().cache.bytes_in_use();
-  sample.kv_bytes_full_now = context_.network().info().kv_bytes_per_token * conversation().full_tokens();
+  answer_.kv_bytes_full = context_.network().info().kv_bytes_per_token * conversation().full_tokens();
+  sample.kv_bytes_full_now = answer_.kv_bytes_full;
   if (conversation().decode_policy) {
     answer_.layers = slot_counts(conversation(), context_.network().image_token_id(), first_generated_);
   } else {

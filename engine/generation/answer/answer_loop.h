@@ -27,6 +27,7 @@ struct Answer {
   std::string text;
   std::vector<std::int64_t> token_ids;  // generated, the stop token included
   std::vector<SlotCounts> layers;       // slots in use per layer at the end
+  std::int64_t kv_bytes_full = 0;       // what the thread and the answer take uncompressed
   double decode_total_ms = 0.0;
   double tokens_per_s = 0.0;  // from the median step, first step left out
 };

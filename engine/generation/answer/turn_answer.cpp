@@ -38,6 +38,9 @@ TurnAnswer::TurnAnswer(const RequestContext& context, const Turn& turn, ReadyTur
   figures.notes = report.notes;
   figures.achieved_retention =
       static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(std::max<std::int64_t>(1, report.kv_bytes.full));
+  for (const TokenOrigin& token : report.tokens)
+    ++(token.modality == Modality::kVisual ? figures.tokens.thread_visual : figures.tokens.thread_text);
+  figures.tokens.pinned = static_cast<std::int64_t>(report.pinned.size());
   report.texts = texts_of(*context.model.tokenizer, loop_.conversation());
   context.emit(std::move(report));
 }
@@ -54,6 +57,7 @@ Finished TurnAnswer::finish() {
   figures.kv_bytes.allocated = working.cache.bytes_allocated();
   figures.kv_bytes.peak = working.cache.bytes_peak();
   figures.kv_bytes.metadata = metadata_bytes(working);
+  figures.kv_bytes.full_end = answer.kv_bytes_full;
   for (std::size_t layer = 0; layer < figures.layers.size(); ++layer) figures.layers[layer].end = answer.layers[layer];
   figures.timings_ms.decode_total = answer.decode_total_ms;
   figures.tokens_per_s = answer.tokens_per_s;

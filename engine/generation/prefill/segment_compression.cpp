@@ -50,6 +50,8 @@ SegmentCompression::SegmentCompression(const Recipe& recipe, const SegmentTokens
       retained_(retained_for(recipe, working)),
       about_(info_of(segment, retained_, model, working)),
       compressor_(recipe, about_),
+      short_text_(recipe.compresses() && !compressor_.will_compress() && about_.last_visual() < 0 &&
+                  about_.tokens < recipe.min_event_tokens()),
       compacted_(static_cast<std::size_t>(about_.layers), false) {
   if (recipe.prunes()) pruner_.emplace(recipe, about_);
 }
@@ -97,6 +99,7 @@ CacheReport SegmentCompression::report(const Conversation& working, const ModelI
   report.pinned = working.pinned;
   report.retained_mass = retained_mass(compressor_);
   report.notes = codes_of(compressor_.notes());
+  if (short_text_) report.notes.push_back(CompressionNote::kShortText);
   return report;
 }
 

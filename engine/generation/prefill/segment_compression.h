@@ -58,6 +58,7 @@ class SegmentCompression {
   SegmentInfo about_;
   SegmentCompressor compressor_;
   std::optional<TokenPruner> pruner_;
+  bool short_text_ = false;      // kept whole, because it is
   std::vector<bool> compacted_;  // per layer
   double compress_ms_ = 0.0;
 };

@@ -73,8 +73,9 @@ Run someRun() {
   run.figures.method = "vl-cache";
   run.figures.retention = 0.2;
   run.figures.seed = std::numeric_limits<std::uint64_t>::max();
-  run.figures.tokens = {700, 576, 124, 33};
-  run.figures.kv_bytes = {1000, 200, 260, 1100, 300, 44};
+  run.figures.tokens = {700, 576, 124, 33, 1152, 260, 9};
+  run.figures.kv_bytes = {1000, 200, 260, 1100, 300, 44, 1060};
+  run.stopReason = StopReason::kLength;
   run.figures.timings_ms = {1, 2, 3, 4, 5, 6, 7, 8.5};
   run.figures.tokens_per_s = 41.25;
   run.figures.achieved_retention = 0.26;
@@ -187,7 +188,12 @@ TEST_F(ChatDatabaseTest, FiguresAndLayersOfARunComeBack) {
   EXPECT_EQ(f.method, "vl-cache");
   EXPECT_EQ(f.seed, std::numeric_limits<std::uint64_t>::max());
   EXPECT_EQ(f.tokens.visual, 576);
+  EXPECT_EQ(f.tokens.thread_visual, 1152);
+  EXPECT_EQ(f.tokens.thread_text, 260);
+  EXPECT_EQ(f.tokens.pinned, 9);
   EXPECT_EQ(f.kv_bytes.metadata, 44);
+  EXPECT_EQ(f.kv_bytes.full_end, 1060);
+  EXPECT_EQ(answer.run.stopReason, StopReason::kLength);
   EXPECT_EQ(f.timings_ms.decode_total, 8.5);
   EXPECT_EQ(f.achieved_retention, 0.26);
   EXPECT_EQ(answer.run.timeline, someRun().timeline);
@@ -272,6 +278,21 @@ TEST_F(ChatDatabaseTest, FiguresThatAreNoNumbersAreStoredAsNothing) {
   EXPECT_NO_THROW(m_db->finishTurn({ids.answer, QStringLiteral("a"), MessageState::kComplete, {}, {}, true, run}));
 }
 
+// Answers of version 0.1 have neither the full cache with the answer nor the thread's tokens.
+TEST(RunJson, FiguresOfOlderVersionsAreFilledFromWhatTheyHave) {
+  Run drawn;
+  figuresFromJson(R"({"kv_bytes_full": 1000, "kv_bytes_end": 260, "visual_tokens": 576, "text_tokens": 20,
+                      "timeline": [[5, 60, 0, 140, 0, 1000, 0, 2], [9, 60, 0, 140, 60, 1060, 4, 4]]})",
+                  drawn);
+  EXPECT_EQ(drawn.figures.kv_bytes.full_end, 1060);
+  EXPECT_EQ(drawn.figures.tokens.thread_visual, 576);
+  EXPECT_EQ(drawn.figures.tokens.thread_text, 20);
+  EXPECT_EQ(drawn.stopReason, StopReason::kStopToken);
+  Run bare;
+  figuresFromJson(R"({"kv_bytes_full": 100, "kv_bytes_end": 897})", bare);
+  EXPECT_EQ(bare.figures.kv_bytes.full_end, 897) << "never less than what is in use";
+}
+
 TEST_F(ChatDatabaseTest, AnAnswerCutOffByTheEndOfTheProgramIsInterruptedAtTheNextStart) {
   open();
   const ConversationId id = conversation();
@@ -280,7 +301,7 @@ TEST_F(ChatDatabaseTest, AnAnswerCutOffByTheEndOfTheProgramIsInterruptedAtTheNex
   EXPECT_EQ(m_db->recoveredAnswers(), 0);
   open();
   EXPECT_EQ(m_db->recoveredAnswers(), 1);
-  EXPECT_EQ(stored(id, ids.answer).state, MessageState::kInterrupted);
+  EXPECT_EQ(stored(id, ids.answer).state, MessageState::kAbandoned);
   EXPECT_EQ(stored(id, ids.answer).text, QStringLiteral("half an ans"));
   EXPECT_EQ(m_db->search(QStringLiteral("half")).size(), 1);
   m_db->updateStreaming(ids.answer, QStringLiteral("late"));  // a late write of the old run changes nothing

@@ -133,7 +133,7 @@ TEST_F(ChatStoreTest, AnAcknowledgedTurnIsOnTheDisk) {
   begin();
   EXPECT_NE(m_ids.question, 0);
   m_store->close();
-  EXPECT_EQ(answerOnDisk().state, MessageState::kInterrupted);  // it was streaming
+  EXPECT_EQ(answerOnDisk().state, MessageState::kAbandoned);  // it was streaming
 }
 
 TEST_F(ChatStoreTest, StreamingIsCoalescedAndReachesTheDiskWhileItRuns) {

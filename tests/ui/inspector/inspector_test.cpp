@@ -33,9 +33,16 @@ CacheReport report() {
   return report;
 }
 
+RecipeSpec recipe(const char* method, double retention) {
+  RecipeSpec spec;
+  spec.method = method;
+  spec.retention = retention;
+  return spec;
+}
+
 TEST(CacheMonitor, CarriesTheEnginesFigures) {
   CacheMonitor monitor;
-  monitor.begin(QStringLiteral("vl-cache"), 0.2);
+  monitor.begin(recipe("vl-cache", 0.2));
   monitor.take(Progress{Phase::kPrefill, 63, 100});
   EXPECT_EQ(phaseText(monitor.figures().phase, monitor.figures().phaseDone, monitor.figures().phaseTotal),
             QStringLiteral("Prefill 63\u202F%"));
@@ -44,14 +51,15 @@ TEST(CacheMonitor, CarriesTheEnginesFigures) {
   EXPECT_DOUBLE_EQ(CacheMonitor::keptVisual(monitor.figures()), 20.0);
   EXPECT_DOUBLE_EQ(CacheMonitor::keptShare(monitor.figures()), 0.25);
   for (int i = 0; i < 1000; ++i) monitor.take(DecodeSample{i, 40.0, 1100, 4400, {}});
-  EXPECT_LE(monitor.figures().speedHistory.size(), CacheMonitor::kHistory);
+  EXPECT_FALSE(monitor.speedHistory().empty());
+  EXPECT_LE(monitor.speedHistory().size(), app::TurnTimeline::kMostPoints);
   EXPECT_DOUBLE_EQ(CacheMonitor::keptShare(monitor.figures()), 0.25);
 }
 
 TEST(InspectorPanel, RefreshesAtMostTenTimesASecondAndNeverWhileHidden) {
   CacheMonitor monitor;
   InspectorPanel panel(monitor);
-  monitor.begin(QStringLiteral("vl-cache"), 0.2);
+  monitor.begin(recipe("vl-cache", 0.2));
   monitor.take(report());
   QTest::qWait(250);
   EXPECT_EQ(panel.refreshCount(), 0);
@@ -77,27 +85,28 @@ TEST(InspectorPanel, SaysWhereCompressionDidOtherwise) {
   CacheMonitor monitor;
   InspectorPanel panel(monitor);
   panel.show();
-  monitor.begin(QStringLiteral("snapkv"), 0.01);
+  monitor.begin(recipe("snapkv", 0.01));
   CacheReport noted = report();
   noted.notes = {CompressionNote::kRaisedToFloor};
   monitor.take(noted);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !panel.notesLine().isEmpty(); }, 5000));
-  EXPECT_EQ(panel.notesLine(), notesText({CompressionNote::kRaisedToFloor}));
-  monitor.begin(QStringLiteral("snapkv"), 0.5);
+  EXPECT_EQ(panel.notesLine(), notesText({CompressionNote::kRaisedToFloor}, 256));
+  monitor.begin(recipe("snapkv", 0.5));
   monitor.take(report());
   ASSERT_TRUE(QTest::qWaitFor([&] { return panel.notesLine().isEmpty(); }, 5000));
-  TurnFigures stored;
+  app::Run run;
+  TurnFigures& stored = run.figures;
   stored.layers = report().layers;
   stored.notes = {CompressionNote::kFallbackRows, CompressionNote::kNonFinite};
-  monitor.showStored(stored);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return panel.notesLine() == notesText(stored.notes); }, 5000));
+  monitor.showStored(run);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return panel.notesLine() == notesText(stored.notes, 256); }, 5000));
 }
 
 TEST(InspectorPanel, ShowsWhatLeavesWhileTheAnswerIsWritten) {
   CacheMonitor monitor;
   InspectorPanel panel(monitor);
   panel.show();
-  monitor.begin(QStringLiteral("h2o"), 0.2);
+  monitor.begin(recipe("h2o", 0.2));
   monitor.take(report());
   DecodeSample sample{5, 40.0, 1100, 4400, {{26.0, 9.0, 5.0}, {7.0, 8.0, 5.0}}};
   monitor.take(sample);
@@ -111,12 +120,13 @@ TEST(InspectorPanel, ShowsWhatLeavesWhileTheAnswerIsWritten) {
   EXPECT_TRUE(panel.layerBars()->describe(1).contains(QStringLiteral("5 left while writing")))
       << panel.layerBars()->describe(1).toStdString();
   // The stored figures of the finished answer show the same.
-  TurnFigures stored;
+  app::Run run;
+  TurnFigures& stored = run.figures;
   stored.layers = report().layers;
   stored.layers[0].end = sample.layers[0];
   stored.layers[1].end = sample.layers[1];
   monitor.clear();
-  monitor.showStored(stored);
+  monitor.showStored(run);
   ASSERT_TRUE(QTest::qWaitFor([&] { return table->rowCount() == 2 && cell(1, LayerTableModel::kEvicted) == 5.0; }, 5000));
 }
 
@@ -124,7 +134,7 @@ TEST(InspectorPanel, SaysWhyALayerGotItsBudget) {
   CacheMonitor monitor;
   InspectorPanel panel(monitor);
   panel.show();
-  monitor.begin(QStringLiteral("aircache"), 0.2);
+  monitor.begin(recipe("aircache", 0.2));
   CacheReport with = report();
   with.layers[0].why = {{"strength", 0.75}, {"skew", 1.5}};
   with.layers[1].why = {{"strength", 0.25}, {"skew", -0.5}};
@@ -137,7 +147,7 @@ TEST(InspectorPanel, SaysWhyALayerGotItsBudget) {
   EXPECT_TRUE(panel.whyLine().contains(QStringLiteral("Skew"))) << panel.whyLine().toStdString();
   EXPECT_TRUE(panel.layerBars()->describe(0).contains(QStringLiteral("Strength 0.75"))) << panel.layerBars()->describe(0).toStdString();
   // Another method, without numbers: the columns go.
-  monitor.begin(QStringLiteral("snapkv"), 0.2);
+  monitor.begin(recipe("snapkv", 0.2));
   monitor.take(report());
   ASSERT_TRUE(QTest::qWaitFor([&] { return table->columnCount() == LayerTableModel::kFirstReason; }, 5000));
   EXPECT_TRUE(panel.whyLine().isEmpty());
@@ -147,7 +157,7 @@ TEST(InspectorPanel, TableTwinSortsAndCopies) {
   CacheMonitor monitor;
   InspectorPanel panel(monitor);
   panel.show();
-  monitor.begin(QStringLiteral("vl-cache"), 0.2);
+  monitor.begin(recipe("vl-cache", 0.2));
   monitor.take(report());
   ASSERT_TRUE(QTest::qWaitFor([&] { return panel.table()->model()->rowCount() == 2; }, 5000));
   panel.table()->sortByColumn(LayerTableModel::kKept, Qt::AscendingOrder);

@@ -137,7 +137,7 @@ TEST(InspectorPanel, TimelineHasATableTwinThatCanBeCopied) {
   old.mark = Mark::kEvent;
   earlier.add(old);
   monitor.setEarlierTurns({earlier, {}});
-  monitor.begin(QStringLiteral("vl-cache"), 0.25);
+  monitor.begin(RecipeSpec());
   monitor.take(report());
   const QAbstractItemModel* table = panel.timeline()->table()->model();
   ASSERT_TRUE(QTest::qWaitFor([&] { return table->rowCount() == 3; }, 5000));
@@ -159,7 +159,7 @@ TEST(InspectorPanel, ChartsTakeTheKeyboardAndOfferNumbersAndPicture) {
   InspectorPanel panel(monitor);
   panel.resize(360, 700);
   panel.show();
-  monitor.begin(QStringLiteral("vl-cache"), 0.25);
+  monitor.begin(RecipeSpec());
   monitor.take(report());
   panel.tabs()->setCurrentWidget(panel.timeline());
   TimelineChart* chart = panel.timeline()->chart();

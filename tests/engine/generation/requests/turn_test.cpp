@@ -76,6 +76,63 @@ TEST_F(Turns, PruningTakesVisualTokensOutOfTheNetwork) {
   }
 }
 
+// What a turn would take uncompressed counts what its answer takes, as what it takes does: in the first turn and in later ones.
+TEST_F(Turns, TheFullCacheAtTheEndCountsTheAnswerToo) {
+  for (const double retention : {1.0, 0.5}) {
+    run(ForgetConversation{7});
+    Turn turn = ask("text", "snapkv", retention);
+    turn.recipe.min_event_tokens = 256;  // kept whole whatever the share, for its tokens are few
+    Finished done;
+    for (int number = 0; number < 2; ++number) {
+      if (number > 0) turn = follow_up(turn, done.answer, "And now?");
+      done = finished(run(turn));
+      const KvBytes& bytes = done.figures.kv_bytes;
+      EXPECT_GT(bytes.end, bytes.after_event);
+      EXPECT_EQ(bytes.full_end, bytes.end) << "turn " << number << " at " << retention << ": nothing was dropped";
+      EXPECT_EQ(bytes.full, bytes.after_event);
+    }
+  }
+  run(ForgetConversation{7});
+  const KvBytes bytes = finished(run(ask("image", "snapkv", 0.5))).figures.kv_bytes;
+  EXPECT_EQ(bytes.full_end - bytes.full, bytes.end - bytes.after_event) << "the answer's tokens, which all stay";
+}
+
+// Why everything was kept although less was asked for.
+TEST_F(Turns, ShortTextSaysThatItWasNotCompressed) {
+  const auto said = [this](const Turn& turn) {
+    run(ForgetConversation{7});
+    const Finished done = finished(run(turn));
+    EXPECT_EQ(done.figures.achieved_retention < 1.0, done.figures.notes.empty());
+    return done.figures.notes == std::vector<CompressionNote>{CompressionNote::kShortText};
+  };
+  Turn turn = ask("text", "snapkv", 0.5);
+  EXPECT_FALSE(said(turn)) << "the rule is off";
+  turn.recipe.min_event_tokens = 256;
+  EXPECT_TRUE(said(turn));
+  Turn image = ask("image", "snapkv", 0.5);
+  image.recipe.min_event_tokens = 100'000;
+  EXPECT_FALSE(said(image)) << "pictures are compressed, however few their tokens";
+  run(ForgetConversation{7});
+  turn.recipe.method = "full";
+  turn.recipe.retention = 1.0;
+  EXPECT_TRUE(finished(run(turn)).figures.notes.empty()) << "nothing was to be compressed";
+}
+
+// A later turn's figures tell its own tokens and those of the whole thread, as its report does.
+TEST_F(Turns, FiguresCountTheTurnAndTheThread) {
+  const Turn first = ask("image", "snapkv", 0.5);
+  const Finished done = finished(run(first));
+  EXPECT_EQ(done.figures.tokens.thread_visual, done.figures.tokens.visual);
+  EXPECT_EQ(done.figures.tokens.thread_text, done.figures.tokens.text);
+  const EventRecorder events = run(follow_up(first, done.answer, "And now?"));
+  const TokenCounts tokens = finished(events).figures.tokens;
+  const CacheReport report = *events.last<CacheReport>();
+  EXPECT_EQ(tokens.visual, 0);
+  EXPECT_EQ(tokens.thread_visual, done.figures.tokens.visual);
+  EXPECT_GT(tokens.thread_text, tokens.text);
+  EXPECT_EQ(tokens.thread_visual + tokens.thread_text, std::ssize(report.tokens));
+}
+
 // Still images are counted apart from videos, whoever dropped some of them.
 TEST_F(Turns, SlotsOfImagesAreCountedApart) {
   for (const std::string name : {"image", "video"}) {

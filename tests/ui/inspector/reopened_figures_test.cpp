@@ -1,0 +1,107 @@
+// What the live cache panel and an answer's footer say is the same before a chat is left and after it is opened again.
+#include <QLabel>
+#include <QTabWidget>
+#include <QTableView>
+
+#include "tests/ui/support/window_fixture.h"
+#include "ui/inspector/charts.h"
+#include "ui/inspector/inspector_panel.h"
+#include "ui/models/cache_monitor.h"
+
+namespace winnow::test {
+namespace {
+
+class ReopenedFigures : public WindowTest {
+ protected:
+  // Everything that the panel says: its lines, its charts in words, its table, its curve.
+  QStringList said() {
+    m_window->setPanelVisible(true);
+    QTest::qWait(250);  // the panel draws ten times a second
+    QStringList all;
+    for (const QLabel* label : m_window->inspector()->findChildren<QLabel*>()) {
+      if (!label->isHidden()) all << label->text();
+    }
+    for (const QWidget* chart : m_window->inspector()->findChildren<QWidget*>()) {
+      if (!chart->accessibleDescription().isEmpty() && !chart->isHidden())
+        all << chart->accessibleName() + QStringLiteral(": ") + chart->accessibleDescription();
+    }
+    const QAbstractItemModel* table = m_window->inspector()->table()->model();
+    for (int row = 0; row < table->rowCount(); ++row) {
+      QStringList cells;
+      for (int column = 0; column < table->columnCount(); ++column) cells << table->index(row, column).data().toString();
+      all << cells.join(QLatin1Char('|'));
+    }
+    for (const double speed : controller().monitor().speedHistory()) all << QString::number(speed, 'f', 1);
+    const ui::MessageMetrics& m = last().metrics;
+    all << m.method << QString::number(m.kvBytes) << QString::number(m.kvFullBytes) << QString::number(m.keptShare);
+    return all;
+  }
+  void expectSameAfterReopening(const char* state) {
+    const QStringList before = said();
+    const ConversationId chat = controller().current();
+    controller().newConversation();
+    ASSERT_TRUE(waitUntil([this] { return controller().current() == 0; }));
+    controller().openConversation(chat);
+    ASSERT_TRUE(waitUntil([&] { return controller().current() == chat; }));
+    expectSame(before, said(), state, "left and opened");
+    close();
+    open();
+    ASSERT_TRUE(waitUntil([&] { return controller().current() == chat; }));
+    expectSame(before, said(), state, "after a restart");
+  }
+  static void expectSame(const QStringList& before, const QStringList& after, const char* state, const char* how) {
+    ASSERT_EQ(before.size(), after.size()) << state << ", " << how;
+    for (qsizetype i = 0; i < before.size(); ++i) EXPECT_EQ(before[i], after[i]) << state << ", " << how;
+  }
+};
+
+TEST_F(ReopenedFigures, AreThoseFromBeforeInEveryTurn) {
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(waitUntil([this] { return composer()->tray()->count() == 1 && !composer()->tray()->opening(); }));
+  ask(QStringLiteral("What color is the star?"));
+  expectSameAfterReopening("first turn");
+  ask(QStringLiteral("And then?"));
+  const ui::CacheFigures& figures = controller().monitor().figures();
+  EXPECT_GT(figures.visualTokens, 0) << "the second turn's cache still holds the video";
+  EXPECT_LE(ui::CacheMonitor::keptText(figures), double(figures.textTokens));
+  expectSameAfterReopening("second turn");
+}
+
+TEST_F(ReopenedFigures, PinsAreCountedAgain) {
+  composer()->addFile("/clips/a.mp4");
+  ASSERT_TRUE(
+      waitUntil([this] { return composer()->tray()->count() == 1 && !composer()->tray()->opening() && m_preview->thumbnailsAsked > 0; }));
+  ui::FrameStrip* strip = composer()->tray()->card(0)->strip();
+  QTest::keyClick(strip, Qt::Key_Up);
+  QTest::keyClick(strip, Qt::Key_P);
+  ask(QStringLiteral("What color is the star?"));
+  said();
+  EXPECT_FALSE(m_window->inspector()->pinnedLine().isEmpty());
+  expectSameAfterReopening("pinned");
+}
+
+// A text-only question in a new chat: the answer is part of what an uncompressed cache would hold.
+TEST_F(ReopenedFigures, ShareOfTheFullCacheIsNeverAboveOne) {
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    Script script = answer_script(request, QStringLiteral("word ").repeated(60).toStdString());
+    for (Step& step : script) {
+      if (auto* say = std::get_if<Say>(&step.action)) {
+        if (auto* report = std::get_if<CacheReport>(&say->body)) report->notes = {CompressionNote::kShortText};
+        if (auto* finished = std::get_if<Finished>(&say->body)) finished->figures.notes = {CompressionNote::kShortText};
+      }
+    }
+    return script;
+  };
+  ask(QStringLiteral("hello"));
+  const ui::CacheFigures& figures = controller().monitor().figures();
+  EXPECT_DOUBLE_EQ(ui::CacheMonitor::keptShare(figures), 1.0);
+  EXPECT_EQ(last().metrics.kvBytes, last().metrics.kvFullBytes);
+  EXPECT_EQ(last().metrics.shortTextTokens, 256);
+  const QStringList lines = said();
+  EXPECT_TRUE(lines.contains(QStringLiteral("Text of fewer than 256 tokens: not compressed."))) << lines.join('\n').toStdString();
+  expectSameAfterReopening("text alone");
+}
+
+}  // namespace
+}  // namespace winnow::test

@@ -1,0 +1,30 @@
+#include "ui/chat_view/message_note.h"
+
+#include <QCoreApplication>
+
+namespace winnow::ui {
+namespace {
+
+class NoteWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::NoteWords)
+};
+
+}  // namespace
+
+QString noteOf(const MessageContent& content) {
+  if (content.cutAtTokens > 0) return NoteWords::tr("Stopped at the limit of %n token(s).", nullptr, content.cutAtTokens);
+  const bool nothing = content.text.isEmpty();
+  if (content.status == MessageStatus::kInterrupted)
+    return nothing ? NoteWords::tr("Stopped before the first word.") : NoteWords::tr("Stopped here. What was written so far is kept.");
+  if (content.status == MessageStatus::kAbandoned)
+    return nothing ? NoteWords::tr("Winnow was closed before the first word.") : NoteWords::tr("Winnow was closed while this was written.");
+  return {};
+}
+
+QString wayOn(const MessageContent& content) {
+  if (content.bare || noteOf(content).isEmpty()) return {};
+  if (content.cutAtTokens == 0) return NoteWords::tr("Answer again");
+  return content.longerTokens > 0 ? NoteWords::tr("Answer again with up to %n token(s)", nullptr, content.longerTokens) : QString();
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,16 @@
+// Why an answer is not whole, in a sentence, and the way on from there.
+//
+// Used by the transcript for what it draws and for what it tells screen readers. UI thread only (translations).
+#pragma once
+
+#include "ui/chat_view/message_content.h"
+
+namespace winnow::ui {
+
+// Empty: the answer is whole, or it is still written, or an error card says what happened.
+QString noteOf(const MessageContent& content);
+
+// What the button under the note says: answer again, longer where the answer was cut. Empty: there is none.
+QString wayOn(const MessageContent& content);
+
+}  // namespace winnow::ui
