@@ -62,9 +62,9 @@ QByteArray oneLine(const QString& text) {
 QString numbered(const QString& path, int number) { return number == 0 ? path : path.chopped(4) + QStringLiteral(".%1.log").arg(number); }
 
 // A FIFO without a reader would wait forever, a device would take everything: only a regular file is a log.
-bool openRegular(QFile& file, int flags) {
-  const int descriptor =
-      ::open(QFile::encodeName(file.fileName()).constData(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, 0600);
+// The path is named: a file that was once opened by its descriptor has forgotten its own.
+bool openRegular(QFile& file, const QString& path, int flags) {
+  const int descriptor = ::open(QFile::encodeName(path).constData(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, 0600);
   if (descriptor < 0) return false;
   struct stat status {};
   if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
@@ -80,7 +80,7 @@ bool openRegular(QFile& file, int flags) {
 Log::Log(const QString& folder, LogLevel level, LogLimits limits)
     : m_path(folder + QStringLiteral("/winnow.log")), m_limits(limits), m_level(level), m_file(m_path) {
   QDir().mkpath(folder);
-  if (openRegular(m_file, O_APPEND)) m_fileBytes = m_file.size();
+  if (openRegular(m_file, m_path, O_APPEND)) m_fileBytes = m_file.size();
 }
 
 Log::~Log() {
@@ -121,7 +121,7 @@ void Log::rotate() {
   QFile::remove(numbered(m_path, m_limits.fileCount - 1));
   for (int number = m_limits.fileCount - 2; number >= 0; --number) QFile::rename(numbered(m_path, number), numbered(m_path, number + 1));
   // Truncated in case a rename failed: the log stays within its size.
-  openRegular(m_file, O_TRUNC);
+  openRegular(m_file, m_path, O_TRUNC);
   m_fileBytes = 0;
 }
 

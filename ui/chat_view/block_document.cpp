@@ -60,8 +60,8 @@ QTextBlockFormat blockFormat(const Block& block, bool first) {
   format.setLeftMargin(indent * block.listDepth + theme().px(14) * block.quoteDepth);
   if (!block.marker.isEmpty()) format.setTextIndent(-indent);
   if (block.listDepth > 0) {
-    QTextOption::Tab tab(indent * block.listDepth + theme().px(14) * block.quoteDepth, QTextOption::LeftTab);
-    format.setTabPositions({tab});
+    // Counted from where the line begins, which is one indent to the left of the others.
+    format.setTabPositions({QTextOption::Tab(indent, QTextOption::LeftTab)});
   }
   if (!first) format.setTopMargin(block.listDepth > 0 ? theme().px(3) : theme().px(8));
   if (block.quoteDepth > 0) format.setProperty(kQuoteDepthProperty, block.quoteDepth);

@@ -4,6 +4,7 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
@@ -287,6 +288,15 @@ void ComparisonSetup::arrange() {
 }
 
 bool ComparisonSetup::low() const { return window()->height() < theme().px(kLowUnits); }
+
+// Whatever has the focus here: buttons take Space and leave Enter.
+void ComparisonSetup::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
+    Q_EMIT compareRequested();
+  } else {
+    QFrame::keyPressEvent(event);
+  }
+}
 
 void ComparisonSetup::resizeEvent(QResizeEvent* event) {
   QFrame::resizeEvent(event);

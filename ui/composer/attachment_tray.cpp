@@ -27,6 +27,8 @@ AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScroll
   m_layout->addStretch(1);
   setWidget(m_content);
   m_content->setAutoFillBackground(false);
+  connect(verticalScrollBar(), &QScrollBar::rangeChanged, this, &AttachmentTray::followNewest);
+  connect(verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { m_newest = nullptr; });
   hide();
 }
 
@@ -39,7 +41,9 @@ QString AttachmentTray::add(app::Attachment attachment) {
   m_cards.push_back(card);
   m_layout->insertWidget(m_layout->count() - 1, card);
   connect(card, &AttachmentCard::removeRequested, this, [this, card] { remove(card); });
-  connect(card, &AttachmentCard::changed, this, [this] {
+  m_newest = card;
+  connect(card, &AttachmentCard::changed, this, [this, card] {
+    if (m_newest != card) m_newest = nullptr;
     adjust();
     Q_EMIT changed();
   });
@@ -83,8 +87,21 @@ bool AttachmentTray::opening() const {
   return std::any_of(m_cards.begin(), m_cards.end(), [](const AttachmentCard* card) { return card->state() == CardState::kOpening; });
 }
 
-bool AttachmentTray::anyRefused() const {
-  return std::any_of(m_cards.begin(), m_cards.end(), [](const AttachmentCard* card) { return card->state() == CardState::kRefused; });
+int AttachmentTray::refusedCount() const {
+  return static_cast<int>(
+      std::count_if(m_cards.begin(), m_cards.end(), [](const AttachmentCard* card) { return card->state() == CardState::kRefused; }));
+}
+
+void AttachmentTray::showFirstRefused() {
+  const auto refused =
+      std::find_if(m_cards.begin(), m_cards.end(), [](const AttachmentCard* card) { return card->state() == CardState::kRefused; });
+  if (refused == m_cards.end()) return;
+  m_newest = nullptr;
+  ensureWidgetVisible(*refused, 0, 0);
+}
+
+void AttachmentTray::followNewest() {
+  if (m_newest) ensureWidgetVisible(m_newest, 0, 0);
 }
 
 void AttachmentTray::setMaximumShare(int heightPx) {
@@ -95,7 +112,7 @@ void AttachmentTray::setMaximumShare(int heightPx) {
 
 void AttachmentTray::scaleFrames(double factor) {
   for (const AttachmentCard* card : m_cards) {
-    if (card->frameCount() != nullptr) card->frameCount()->setValue(static_cast<int>(factor * card->frameCount()->value()));
+    if (card->frameCount() != nullptr) card->frameCount()->setValue(static_cast<int>(factor * card->attachment().plan.frame_count));
   }
 }
 
@@ -114,10 +131,9 @@ void AttachmentTray::resizeEvent(QResizeEvent* event) {
 
 void AttachmentTray::adjust() {
   updateGeometry();
-  // The newest card is what the user wants to see.
   QTimer::singleShot(0, this, [this] {
     updateGeometry();
-    verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+    followNewest();
   });
 }
 

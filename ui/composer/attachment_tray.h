@@ -4,6 +4,7 @@
 // UI thread only.
 #pragma once
 
+#include <QPointer>
 #include <QScrollArea>
 #include <QStringList>
 #include <vector>
@@ -27,7 +28,8 @@ class AttachmentTray : public QScrollArea {
   // Of the cards that opened; refused ones do not go with the question.
   QList<app::Attachment> attachments() const;
   bool opening() const;
-  bool anyRefused() const;
+  int refusedCount() const;
+  void showFirstRefused();
   void setMaximumShare(int heightPx);
   // Of every video; at least one frame each.
   void scaleFrames(double factor);
@@ -45,11 +47,13 @@ class AttachmentTray : public QScrollArea {
  private:
   void remove(AttachmentCard* card);
   void adjust();
+  void followNewest();
 
   MediaPreview& m_preview;
   QWidget* m_content = nullptr;
   QVBoxLayout* m_layout = nullptr;
   std::vector<AttachmentCard*> m_cards;
+  QPointer<AttachmentCard> m_newest;  // kept in view until somebody scrolls or works on another card
   int m_maximumHeight = 260;
 };
 

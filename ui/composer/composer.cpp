@@ -86,6 +86,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
     addMime(mime);
   });
   connect(m_tray, &AttachmentTray::changed, this, [this] {
+    if (m_refusalTold && m_tray->refusedCount() == 0) showNotice(QString());
     updateSend();
     updateGeometry();
     Q_EMIT draftChanged();
@@ -126,6 +127,7 @@ QString Composer::notice() const { return m_notice->isHidden() ? QString() : m_n
 
 void Composer::showNotice(const QString& text) {
   const QString shown = text.isEmpty() && m_editing ? tr("You are rewording a question. Esc leaves it as it was.") : text;
+  m_refusalTold = false;
   m_notice->setText(shown);
   m_notice->setVisible(!shown.isEmpty());
   QPalette palette = m_notice->palette();
@@ -171,11 +173,12 @@ void Composer::updateSend() {
   const bool something = !m_prompt->toPlainText().trimmed().isEmpty();
   m_send->setIcon(icon(m_busy ? Glyph::kStop : Glyph::kSend, IconColor::kOnAccent));
   m_send->setAccessibleName(m_busy ? tr("Stop") : m_comparing ? tr("Compare") : tr("Send"));
-  m_send->setEnabled(m_busy || (something && m_blocked.isEmpty() && !m_tray->opening()));
-  m_send->setToolTip(m_busy                 ? tr("Stop (Esc)")
-                     : !m_blocked.isEmpty() ? m_blocked
-                     : m_comparing          ? tr("Compare (Enter)")
-                                            : tr("Send (Enter)"));
+  m_send->setEnabled(m_busy || (something && m_blocked.isEmpty() && !m_tray->opening() && m_tray->refusedCount() == 0));
+  m_send->setToolTip(m_busy                       ? tr("Stop (Esc)")
+                     : !m_blocked.isEmpty()       ? m_blocked
+                     : m_tray->refusedCount() > 0 ? refusal()
+                     : m_comparing                ? tr("Compare (Enter)")
+                                                  : tr("Send (Enter)"));
 }
 
 void Composer::setComparing(bool comparing) {
@@ -183,6 +186,12 @@ void Composer::setComparing(bool comparing) {
   m_compare->setChecked(comparing);
   arrangeTray();
   updateSend();
+}
+
+QString Composer::refusal() const {
+  const int count = m_tray->refusedCount();
+  return count == 1 ? tr("One file cannot be used. Remove it, then send.")
+                    : tr("%n files cannot be used. Remove them, then send.", nullptr, count);
 }
 
 bool Composer::readyToSend() {
@@ -193,8 +202,13 @@ bool Composer::readyToSend() {
     reason = m_blocked;
   } else if (m_tray->opening()) {
     reason = tr("A file is still being opened.");
-  } else if (m_tray->anyRefused()) {
-    reason = tr("One file cannot be used. Remove it, then send.");
+  } else if (m_tray->refusedCount() > 0) {
+    // Stays until nothing is refused any more.
+    m_tray->showFirstRefused();
+    showNotice(refusal());
+    m_noticeTimer.stop();
+    m_refusalTold = true;
+    return false;
   } else if (m_prompt->toPlainText().toUtf8().size() > app::kMaxMessageBytes) {
     reason = tr("This text is too long for one question.");
   }

@@ -72,6 +72,7 @@ class Composer : public QFrame {
 
  private:
   void updateSend();
+  QString refusal() const;
   void arrangeTray();
   void openFrame(const QByteArray& path, MediaKind kind, const std::vector<double>& times, int index);
 
@@ -89,6 +90,7 @@ class Composer : public QFrame {
   QString m_browseFolder;
   std::vector<PreviewToken> m_storing;
   bool m_busy = false;
+  bool m_refusalTold = false;  // the notice says that files cannot be used
   bool m_editing = false;
   bool m_comparing = false;
   int m_defaultFrames = 64;

@@ -165,12 +165,9 @@ QWidget* InspectorPanel::buildNow() {
   layout->addWidget(m_why);
   layout->addStretch(1);
 
-  auto* scroll = new QScrollArea;
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidgetResizable(true);
+  QScrollArea* scroll = keyboardScrolling(page);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll->setAccessibleName(tr("Cache figures"));
-  scroll->setWidget(page);
   return scroll;
 }
 
@@ -234,9 +231,9 @@ void InspectorPanel::refresh() {
   const qint64 used = f.kv.end > 0 ? f.kv.end : f.kv.after_event;
   m_bytes->setText(f.hasReport ? formatBytes(used) : dash);
   m_bytesDetail->setText(f.hasReport
-                             ? tr("of %1 without compression · %2").arg(formatBytes(f.kv.full), formatShare(CacheMonitor::keptShare(f)))
+                             ? tr("of %1 without compression · %2").arg(formatBytes(f.fullBytes), formatShare(CacheMonitor::keptShare(f)))
                              : tr("known after compression"));
-  m_memory->setBytes(used, f.kv.full);
+  m_memory->setBytes(used, f.fullBytes);
   m_memoryDetail->setText(
       f.hasReport
           ? tr("Allocated %1 · peak %2 · index %3").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.peak), formatBytes(f.kv.metadata))
@@ -244,15 +241,16 @@ void InspectorPanel::refresh() {
   m_memoryDetail->setVisible(f.hasReport);
   m_pinned->setText(f.pinnedTokens > 0 ? tr("Pinned: %n token(s) of every layer", nullptr, static_cast<int>(f.pinnedTokens)) : QString());
   m_pinned->setVisible(f.pinnedTokens > 0);
-  m_notes->setText(notesText(f.notes));
+  m_notes->setText(notesText(f.notes, f.shortTextTokens));
   m_notes->setVisible(!f.notes.empty());
   m_keptVisual->setValues(CacheMonitor::keptVisual(f), double(f.visualTokens));
   m_keptText->setValues(CacheMonitor::keptText(f), double(f.textTokens));
   m_speed->setText(f.tokensPerS > 0 ? tr("%1 tok/s").arg(QLocale().toString(f.tokensPerS, 'f', f.tokensPerS < 10 ? 1 : 0)) : dash);
-  m_sparkline->setValues(f.speedHistory);
-  m_firstToken->setText(f.ttftMs > 0
-                            ? tr("First word after %1 · %2 tokens written").arg(formatMilliseconds(f.ttftMs)).arg(f.generatedTokens)
-                            : tr("%1 tokens written").arg(f.generatedTokens));
+  m_sparkline->setValues(m_monitor.speedHistory());
+  m_firstToken->setText(
+      f.ttftMs > 0
+          ? tr("First word after %1 · %n token(s) written", nullptr, static_cast<int>(f.generatedTokens)).arg(formatMilliseconds(f.ttftMs))
+          : tr("%n token(s) written", nullptr, static_cast<int>(f.generatedTokens)));
   m_timeline->setTurns(m_monitor.turns());
   m_layers->setLayers(f.layers, f.slots);
   m_model->setLayers(f.layers, f.slots);

@@ -51,7 +51,7 @@ QLabel* caption(const QString& text) {
 KeptMapDialog::KeptMapDialog(MediaPreview& preview, const QString& subject, QWidget* parent)
     : QDialog(parent), m_preview(preview), m_model(this) {
   setAttribute(Qt::WA_DeleteOnClose);
-  setWindowTitle(tr("Kept tokens – %1").arg(subject));
+  setWindowTitle(tr("Kept tokens: %1").arg(subject));
   setSizeGripEnabled(true);
   if (parent != nullptr) resize(parent->window()->size() * 0.92);
   auto* layout = new QVBoxLayout(this);
@@ -261,6 +261,7 @@ void KeptMapDialog::showSentence(const QString& sentence) {
 }
 
 bool KeptMapDialog::showsSentence() const { return m_stack->currentIndex() == 0; }
+QString KeptMapDialog::sentence() const { return m_sentence->text(); }
 QString KeptMapDialog::cellLine() const { return m_cell->text(); }
 
 void KeptMapDialog::showMap(app::SharedKeptMap map, std::vector<MapMedia> media) { m_model.setMap(std::move(map), std::move(media)); }
@@ -295,7 +296,7 @@ void KeptMapDialog::onSelection() {
   if (m_model.isEmpty()) return;
   m_layer->setValue(m_model.layer());
   m_head->setCurrentIndex(m_head->findData(m_model.head()));
-  m_layerNumber->setText(tr("%1 of %2").arg(m_model.layer()).arg(m_model.layers() - 1));
+  m_layerNumber->setText(tr("%1 of 0–%2").arg(m_model.layer()).arg(m_model.layers() - 1));
   m_cell->setText(m_model.describe(m_model.layer(), m_model.part()));
   const PromptPart& part = m_model.parts()[static_cast<std::size_t>(m_model.part())];
   m_partTitle->setText(m_model.partName(m_model.part()));

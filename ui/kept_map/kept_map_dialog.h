@@ -60,6 +60,7 @@ class KeptMapDialog : public QDialog {
   QTableView* table() const { return m_table; }
   QString cellLine() const;
   bool showsSentence() const;
+  QString sentence() const;  // the last one
   bool playing() const { return m_timer.isActive(); }
   void copyTable() const;
 

@@ -142,6 +142,7 @@ void ConversationSidebar::select(ConversationId id) {
     m_list->clearSelection();
   } else if (m_list->currentIndex().row() != row || !m_list->selectionModel()->hasSelection()) {
     m_list->selectionModel()->setCurrentIndex(m_model.index(row), QItemSelectionModel::ClearAndSelect);
+    m_list->scrollTo(m_model.index(row));  // the list itself hears nothing of it
   }
   m_list->viewport()->update();
 }

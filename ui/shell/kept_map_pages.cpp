@@ -62,15 +62,23 @@ void KeptMapPages::fill(const app::SharedKeptMap& map) {
   if (map) {
     m_page->showMap(map, mediaOfThread(m_controller, m_answer));
   } else {
-    m_page->showSentence(tr("There is no map of this answer: it was written by an older version, or its map was too large to keep."));
+    m_page->showSentence(
+        tr("There is no map of this answer: it ended before its prompt had been read, was written by an older version, or its map was too "
+           "large to keep."));
   }
 }
 
 void KeptMapPages::openNewest() {
   const std::vector<MessageContent> messages = m_controller.currentMessages();
-  const auto last =
-      std::find_if(messages.rbegin(), messages.rend(), [](const MessageContent& m) { return m.speaker == Speaker::kAssistant; });
-  if (last != messages.rend()) open(last->id);
+  const auto newest = [&messages](auto&& wanted) {
+    return std::find_if(messages.rbegin(), messages.rend(),
+                        [&wanted](const MessageContent& m) { return m.speaker == Speaker::kAssistant && wanted(m); });
+  };
+  // One that is being written gets its map on the way.
+  auto shown = newest(
+      [](const MessageContent& m) { return m.hasKeptMap || m.status == MessageStatus::kWaiting || m.status == MessageStatus::kStreaming; });
+  if (shown == messages.rend()) shown = newest([](const MessageContent&) { return true; });
+  if (shown != messages.rend()) open(shown->id);
 }
 
 void KeptMapPages::show(const QString& subject) {

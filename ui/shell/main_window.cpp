@@ -1,5 +1,6 @@
 #include "ui/shell/main_window.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
@@ -230,6 +231,7 @@ void MainWindow::connectController() {
   connect(c, &ChatController::titleChanged, this, [this] {
     m_title->setText(m_controller->currentTitle());
     setWindowTitle(tr("%1 – Winnow").arg(m_controller->currentTitle()));
+    m_shown = m_controller->current();  // a new chat gets its number when it is first saved
     m_sidebar->select(m_controller->current());
   });
   connect(c, &ChatController::messageAdded, this, [this](const MessageContent& message) {
@@ -274,7 +276,11 @@ void MainWindow::connectController() {
       m_composer->showNotice(tr("Send or clear what you have written, then edit the question."));
       return;
     }
-    if (const std::optional<app::Draft> draft = m_controller->beginEdit(question)) m_composer->editQuestion(*draft);
+    if (const std::optional<app::Draft> draft = m_controller->beginEdit(question)) {
+      m_composer->editQuestion(*draft);
+    } else if (const QString reason = m_controller->blockedReason(); !reason.isEmpty()) {
+      m_composer->showNotice(reason);
+    }
   };
   connect(m_composer, &Composer::editLastRequested, this, [edit] { edit(0); });
   connect(m_transcript, &TranscriptView::editRequested, this, edit);
@@ -493,6 +499,7 @@ void MainWindow::arrange() {
   }
   m_dock->setVisible(m_panelWanted && !(narrow && low));
   m_sidebar->setVisible(m_sidebarWanted && !cramped);
+  if (m_sidebarAction != nullptr) m_sidebarAction->setChecked(!m_sidebar->isHidden());
   if (!narrow) resizeDocks({m_dock}, {theme().px(330)}, Qt::Horizontal);
   if (narrow) resizeDocks({m_dock}, {theme().px(220)}, Qt::Vertical);
   m_splitter->setSizes({theme().px(230), std::max(200, width() - theme().px(230))});

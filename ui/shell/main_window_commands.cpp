@@ -31,6 +31,8 @@
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/kept_map_pages.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/notice_bar.h"
+#include "ui/shell/shortcuts_dialog.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
@@ -61,7 +63,10 @@ void MainWindow::buildMenus() {
   addCommand(file, tr("&Quit"), QKeySequence::Quit, [this] { close(); })->setMenuRole(QAction::QuitRole);
 
   QMenu* edit = menuBar()->addMenu(tr("&Edit"));
-  m_undoAction = addCommand(edit, tr("&Undo delete chat"), QKeySequence::Undo, [this] { m_controller->undoRemove(); });
+  m_undoAction = addCommand(edit, tr("&Undo delete chat"), QKeySequence::Undo, [this] {
+    m_controller->undoRemove();
+    m_undo->dismiss();
+  });
   m_undoAction->setEnabled(false);
   edit->addSeparator();
   addCommand(edit, tr("&Copy selected text"), {}, [this] { m_transcript->copySelection(); });
@@ -255,27 +260,18 @@ void MainWindow::showAbout() {
 }
 
 void MainWindow::showShortcuts() {
-  QStringList lines;
+  std::vector<Shortcut> shortcuts;
   for (const QAction* action : actions()) {
     if (action->shortcut().isEmpty() || action->text().isEmpty()) continue;
     QString name = action->text();
-    lines << QStringLiteral("%1\t%2").arg(name.remove(QLatin1Char('&')), action->shortcut().toString(QKeySequence::NativeText));
+    shortcuts.push_back({name.remove(QLatin1Char('&')), action->shortcut().toString(QKeySequence::NativeText)});
   }
-  lines << tr("Next and previous marked word (in the conversation)") + QLatin1String("\tF8, Shift+F8");
-  lines << tr("Reword the last question (in the empty box)") + QLatin1String("\tUp");
-  lines << tr("Cache method") + QLatin1String("\tCtrl+M") << tr("Keep less, keep more") + QLatin1String("\tCtrl+[, Ctrl+]");
-  QString html = QStringLiteral("<table cellpadding=3>");
-  for (const QString& line : lines) {
-    html += QStringLiteral("<tr><td>%1</td><td><b>%2</b></td></tr>")
-                .arg(line.section(QLatin1Char('\t'), 0, 0).toHtmlEscaped(), line.section(QLatin1Char('\t'), 1).toHtmlEscaped());
-  }
-  auto* box = new QMessageBox(this);
-  box->setAttribute(Qt::WA_DeleteOnClose);
-  box->setWindowTitle(tr("Keyboard shortcuts"));
-  box->setTextFormat(Qt::RichText);
-  box->setText(html + QStringLiteral("</table>"));
-  box->addButton(QMessageBox::Close);
-  box->open();
+  shortcuts.push_back({tr("Next and previous message (in the conversation)"), QStringLiteral("Ctrl+Down, Ctrl+Up")});
+  shortcuts.push_back({tr("Next and previous marked word (in the conversation)"), QStringLiteral("F8, Shift+F8")});
+  shortcuts.push_back({tr("Reword the last question (in the empty box)"), QStringLiteral("Up")});
+  shortcuts.push_back({tr("Cache method"), QStringLiteral("Ctrl+M")});
+  shortcuts.push_back({tr("Keep less, keep more"), QStringLiteral("Ctrl+[, Ctrl+]")});
+  (new ShortcutsDialog(shortcuts, this))->open();
 }
 
 }  // namespace winnow::ui

@@ -15,4 +15,12 @@ inline QScrollArea* scrolling(QWidget* page) {
   return scroll;
 }
 
+// A page of figures without controls of its own: a stop of the keyboard, whose arrows scroll it. Its frame is seen with the focus.
+inline QScrollArea* keyboardScrolling(QWidget* page) {
+  QScrollArea* scroll = scrolling(page);
+  scroll->setFrameShape(QFrame::StyledPanel);
+  scroll->setFocusPolicy(Qt::StrongFocus);
+  return scroll;
+}
+
 }  // namespace winnow::ui

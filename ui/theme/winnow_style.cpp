@@ -7,6 +7,8 @@
 #include <QEvent>
 #include <QPainter>
 #include <QPainterPath>
+#include <QPushButton>
+#include <QScrollArea>
 #include <QScrollBar>
 #include <QSlider>
 #include <QStyleFactory>
@@ -48,6 +50,15 @@ void drawFieldFrame(QPainter* painter, const QStyleOption* option) {
   fillRounded(painter, option->rect, theme().smallRadius(), c.surface, focused ? c.accent : c.border, focused ? 1.6 : 1.0);
 }
 
+// Just inside a button, with a line of the ground between it and a filled one.
+void drawFocusRing(QPainter* painter, const QStyleOption* option, const QWidget* widget) {
+  const Colors& c = theme().colors();
+  const bool primary = isPrimary(widget);
+  const qreal inset = primary ? 3.0 : 1.0;
+  fillRounded(painter, QRectF(option->rect).adjusted(inset, inset, -inset, -inset), theme().smallRadius() + 2 - inset, QColor(),
+              primary ? c.onAccent : c.accent, 2.0);
+}
+
 }  // namespace
 
 WinnowStyle::WinnowStyle() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
@@ -87,6 +98,7 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
         line = c.border;
       }
       fillRounded(painter, option->rect, theme().smallRadius() + 2, fill, line);
+      if ((option->state & State_HasFocus) && (option->state & State_KeyboardFocusChange)) drawFocusRing(painter, option, widget);
       return;
     }
     case PE_PanelButtonTool: {
@@ -103,9 +115,18 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
     }
     case PE_FrameFocusRect: {
       if (qobject_cast<const QAbstractItemView*>(widget)) return;  // the row's own fill shows it
+      if (qobject_cast<const QPushButton*>(widget)) return;        // drawn with its panel
       fillRounded(painter, QRectF(option->rect).adjusted(-1, -1, 1, 1), theme().smallRadius(), QColor(), c.accent, 1.6);
       return;
     }
+    case PE_Frame:
+      if (qobject_cast<const QScrollArea*>(widget)) {  // keyboardScrolling(): the ring alone
+        if (option->state & State_HasFocus)
+          fillRounded(painter, option->rect, theme().smallRadius(), QColor(), c.accent, pixelMetric(PM_DefaultFrameWidth, option, widget));
+        return;
+      }
+      QProxyStyle::drawPrimitive(element, option, painter, widget);
+      return;
     case PE_PanelLineEdit:
       if (const auto* frame = qstyleoption_cast<const QStyleOptionFrame*>(option); frame && frame->lineWidth > 0) {
         drawFieldFrame(painter, option);
@@ -440,6 +461,9 @@ int WinnowStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, con
     case PM_LayoutHorizontalSpacing:
     case PM_LayoutVerticalSpacing:
       return theme().space(Space::kSmall);
+    case PM_DefaultFrameWidth:
+      if (qobject_cast<const QScrollArea*>(widget)) return 2;  // the focus ring
+      return QProxyStyle::pixelMetric(metric, option, widget);
     case PM_ScrollBarExtent:
       return theme().px(12);
     case PM_ScrollBarSliderMin:

@@ -27,7 +27,10 @@ QString formatShare(double share) {
 
 QString formatMilliseconds(double ms) {
   if (ms < 999.5) return FormatWords::tr("%1 ms").arg(QLocale().toString(ms, 'f', 0));
-  return FormatWords::tr("%1 s").arg(QLocale().toString(ms / 1000.0, 'f', ms < 99950 ? 1 : 0));
+  const double seconds = ms / 1000.0;
+  if (seconds < 599.5) return FormatWords::tr("%1 s").arg(QLocale().toString(seconds, 'f', ms < 99950 ? 1 : 0));
+  if (seconds < 5970.0) return FormatWords::tr("%1 min").arg(QLocale().toString(seconds / 60.0, 'f', 0));
+  return FormatWords::tr("%1 h").arg(QLocale().toString(seconds / 3600.0, 'f', seconds < 35820.0 ? 1 : 0));
 }
 
 QString formatClock(double seconds) {

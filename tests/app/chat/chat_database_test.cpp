@@ -280,7 +280,7 @@ TEST_F(ChatDatabaseTest, FiguresThatAreNoNumbersAreStoredAsNothing) {
 
 // Answers of version 0.1 have neither the full cache with the answer nor the thread's tokens.
 TEST(RunJson, FiguresOfOlderVersionsAreFilledFromWhatTheyHave) {
-  Run drawn;
+  winnow::app::Run drawn;
   figuresFromJson(R"({"kv_bytes_full": 1000, "kv_bytes_end": 260, "visual_tokens": 576, "text_tokens": 20,
                       "timeline": [[5, 60, 0, 140, 0, 1000, 0, 2], [9, 60, 0, 140, 60, 1060, 4, 4]]})",
                   drawn);
@@ -288,7 +288,7 @@ TEST(RunJson, FiguresOfOlderVersionsAreFilledFromWhatTheyHave) {
   EXPECT_EQ(drawn.figures.tokens.thread_visual, 576);
   EXPECT_EQ(drawn.figures.tokens.thread_text, 20);
   EXPECT_EQ(drawn.stopReason, StopReason::kStopToken);
-  Run bare;
+  winnow::app::Run bare;
   figuresFromJson(R"({"kv_bytes_full": 100, "kv_bytes_end": 897})", bare);
   EXPECT_EQ(bare.figures.kv_bytes.full_end, 897) << "never less than what is in use";
 }

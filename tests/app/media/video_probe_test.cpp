@@ -88,7 +88,8 @@ TEST(VideoProbe, SingleFrameHasALength) {
   const std::string file = samples::make("one.mp4", numbered(1, 25) + " -c:v libx264");
   const auto source = samples::openVideo(samples::video(file, 3));
   EXPECT_NEAR(source->info().durationS, 0.04, 1e-6);
-  EXPECT_EQ(source->read(0, 3, {}).size(), 3u);
+  EXPECT_EQ(source->frame_count(), 1) << "of three that were asked for";
+  EXPECT_EQ(source->read(0, 1, {}).size(), 1u);
 }
 
 TEST(VideoProbe, KindIsJudgedByContent) {

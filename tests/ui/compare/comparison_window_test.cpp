@@ -148,7 +148,7 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1; }));
   ASSERT_EQ(transcript()->messageAt(0).comparisons.size(), 1u);
   EXPECT_EQ(transcript()->messageAt(0).comparisons[0].label, QStringLiteral("Comparison of 3 methods"));
-  EXPECT_TRUE(transcript()->messageAt(0).attachments[0].detail.startsWith(QStringLiteral("64 asked, 64 done")));
+  EXPECT_TRUE(transcript()->messageAt(0).attachments[0].detail.startsWith(QStringLiteral("64 frames · ")));
   clickEntry(transcript()->messageAt(0).id);
   ASSERT_TRUE(m_window->showsComparison());
   ASSERT_EQ(view()->columns().size(), 3u);
@@ -487,6 +487,20 @@ TEST_F(ComparisonWindowTest, DeletingTheChatCancelsIt) {
   bool cancelled = false;
   for (const Request& request : m_log->requests()) cancelled = cancelled || m_log->interruptOf(request.id) == Interrupt::kCancel;
   EXPECT_TRUE(cancelled);
+}
+
+// By keys alone: the methods are offered, Enter asks, wherever in their panel the focus is.
+TEST_F(ComparisonWindowTest, EnterStartsWhatWasOpenedByKeys) {
+  composer()->prompt()->setPlainText(QStringLiteral("What color is the star?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  m_window->activateWindow();
+  QTest::keyClick(composer()->prompt(), Qt::Key_K, Qt::ControlModifier);
+  ASSERT_TRUE(m_window->comparisonSetup()->isVisible());
+  QWidget* focus = m_window->focusWidget();
+  ASSERT_NE(focus, nullptr);
+  EXPECT_TRUE(m_window->comparisonSetup()->isAncestorOf(focus)) << focus->metaObject()->className();
+  QTest::keyClick(focus, Qt::Key_Return);
+  EXPECT_TRUE(waitUntil([this] { return m_window->showsComparison() && !controller().busy(); }));
 }
 
 }  // namespace

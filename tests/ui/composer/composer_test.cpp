@@ -13,6 +13,7 @@
 #include "ui/composer/frame_strip.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
+#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -96,12 +97,64 @@ TEST_F(ComposerTest, RefusedFilesStayWithTheReasonAndDoNotGoAlong) {
   EXPECT_EQ(sent.size(), 1);
 }
 
+// Several refused files: how many, which, until they are gone.
+TEST_F(ComposerTest, RefusedFilesAreCountedAndBroughtIntoView) {
+  m_composer.resize(760, 320);
+  for (const char* file : {"/clips/broken one.mp4", "/clips/a.mp4", "/clips/b.mp4", "/clips/broken two.mp4"}) m_composer.addFile(file);
+  ASSERT_TRUE(waitUntil([this] { return m_composer.tray()->count() == 4 && !m_composer.tray()->opening(); }));
+  QTest::qWait(80);
+  const auto inView = [this](int index) {
+    const QRect at(card(index)->mapTo(m_composer.tray()->viewport(), QPoint()), card(index)->size());
+    return m_composer.tray()->viewport()->rect().intersects(at);
+  };
+  QTest::keyClicks(m_composer.prompt(), QStringLiteral("what?"));
+  EXPECT_FALSE(m_composer.sendButton()->isEnabled());
+  EXPECT_EQ(m_composer.sendButton()->toolTip(), QStringLiteral("2 files cannot be used. Remove them, then send."));
+  QTest::keyClick(m_composer.prompt(), Qt::Key_Return);
+  EXPECT_EQ(m_composer.notice(), QStringLiteral("2 files cannot be used. Remove them, then send."));
+  EXPECT_TRUE(inView(0)) << "the file to be removed";
+  QTest::qWait(50);
+  QTest::keyClick(card(0), Qt::Key_Delete);
+  EXPECT_FALSE(m_composer.notice().isEmpty()) << "one is left";
+  QTest::keyClick(m_composer.prompt(), Qt::Key_Return);
+  EXPECT_EQ(m_composer.notice(), QStringLiteral("One file cannot be used. Remove it, then send."));
+  QTest::keyClick(card(2), Qt::Key_Delete);
+  EXPECT_TRUE(m_composer.notice().isEmpty()) << "nothing is refused any more";
+  EXPECT_TRUE(m_composer.sendButton()->isEnabled());
+}
+
+// Nothing about models in what is said of an attachment.
+TEST_F(ComposerTest, ARefusedFormatNamesThoseOfAttachmentsOnly) {
+  EXPECT_FALSE(describeError({ErrorCode::kUnsupportedFormat, "/clips/notes.txt", "text"}).remedy.contains(QStringLiteral("odel")));
+}
+
 TEST_F(ComposerTest, LongNamesAreShortenedInTheMiddle) {
   m_composer.addFile("/clips/" + QByteArray("a name that does not fit ").repeated(12) + "the end.mp4");
   ASSERT_TRUE(opened());
   m_composer.grab();
   EXPECT_TRUE(card()->shownName().contains(QChar(u'\u2026'))) << card()->shownName().toStdString();
   EXPECT_TRUE(card()->shownName().endsWith(QStringLiteral("the end.mp4")));
+}
+
+// A clip has the frames that it has: no more are asked for, of the whole or of a part, and the card says that these are all.
+TEST_F(ComposerTest, NoMoreFramesAreAskedForThanTheClipHas) {
+  m_composer.addFile("/clips/short.mp4");
+  ASSERT_TRUE(opened());
+  EXPECT_EQ(card()->attachment().plan.frame_count, 15);
+  EXPECT_EQ(card()->frameCount()->value(), 15);
+  EXPECT_EQ(card()->frameCount()->maximum(), 15);
+  EXPECT_EQ(card()->planText(), QStringLiteral("All 15 frames there are · one every 0.20 s · 0:00–0:03"));
+  FrameStrip* strip = card()->strip();
+  QTest::keyClick(strip, Qt::Key_End);  // the beginning, as late as it goes
+  QTest::keyClick(strip, Qt::Key_Home);
+  for (int i = 0; i < 2; ++i) QTest::keyClick(strip, Qt::Key_Right, Qt::ShiftModifier);  // two tenths of 3 s
+  EXPECT_EQ(card()->attachment().plan.frame_count, 12) << "of the part that is left";
+  EXPECT_TRUE(card()->planText().startsWith(QStringLiteral("All 12 frames"))) << card()->planText().toStdString();
+  QTest::keyClick(strip, Qt::Key_Home);
+  EXPECT_EQ(card()->attachment().plan.frame_count, 15) << "a wider range has them all again";
+  card()->frameCount()->setValue(5);
+  EXPECT_EQ(card()->attachment().plan.frame_count, 5);
+  EXPECT_TRUE(card()->planText().startsWith(QStringLiteral("5 frames · one every 0.60 s"))) << card()->planText().toStdString();
 }
 
 TEST_F(ComposerTest, StripSetsRangeAndFramesByKeyboardAndMouse) {

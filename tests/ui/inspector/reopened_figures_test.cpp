@@ -4,6 +4,7 @@
 #include <QTableView>
 
 #include "tests/ui/support/window_fixture.h"
+#include "ui/composer/frame_strip.h"
 #include "ui/inspector/charts.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/models/cache_monitor.h"
@@ -18,10 +19,11 @@ class ReopenedFigures : public WindowTest {
     m_window->setPanelVisible(true);
     QTest::qWait(250);  // the panel draws ten times a second
     QStringList all;
-    for (const QLabel* label : m_window->inspector()->findChildren<QLabel*>()) {
+    const QWidget* now = m_window->inspector()->tabs()->widget(0);
+    for (const QLabel* label : now->findChildren<QLabel*>()) {
       if (!label->isHidden()) all << label->text();
     }
-    for (const QWidget* chart : m_window->inspector()->findChildren<QWidget*>()) {
+    for (const QWidget* chart : now->findChildren<QWidget*>()) {
       if (!chart->accessibleDescription().isEmpty() && !chart->isHidden())
         all << chart->accessibleName() + QStringLiteral(": ") + chart->accessibleDescription();
     }

@@ -104,6 +104,28 @@ TEST_F(KeptMapPage, TheFrameStripIsLitByTheMeanOverTheLayers) {
   EXPECT_TRUE(strip->accessibleDescription().startsWith(model.partName(part)));
 }
 
+// An answer that was stopped before its prompt was read has no map: the key shows the newest that has one.
+TEST_F(KeptMapPage, TheKeyTakesTheNewestAnswerThatHasAMap) {
+  attachAndAsk("/samples/a minute of shapes.mp4");
+  const qint64 mapped = last().id;
+  m_script = [](const Request&) { return Script{{{}, Say{Progress{Phase::kPrefill, 1, 4}}}, {{}, Stall{}}}; };
+  composer()->prompt()->setPlainText(QStringLiteral("And now?"));
+  ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && controller().busy(); }));
+  controller().stop();
+  ASSERT_TRUE(idle());
+  ASSERT_NE(last().id, mapped);
+  openByKey();
+  EXPECT_FALSE(page()->showsSentence());
+  page()->close();
+  // Asked for by hand, the sentence is true.
+  m_window->keptMaps()->open(last().id);
+  EXPECT_TRUE(waitUntil([this] { return page()->sentence().contains(QStringLiteral("before its prompt had been read")); }))
+      << page()->sentence().toStdString();
+  EXPECT_TRUE(page()->showsSentence());
+}
+
 TEST_F(KeptMapPage, TextShowsItsWords) {
   attachAndAsk("/samples/a minute of shapes.mp4");
   openByKey();

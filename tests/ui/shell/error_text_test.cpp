@@ -37,6 +37,10 @@ TEST(FormatText, ReadsWell) {
   EXPECT_EQ(formatShare(0.015), QStringLiteral("1.5\u202F%"));
   EXPECT_EQ(formatBytes(1536), QStringLiteral("1.5 KiB"));
   EXPECT_EQ(formatMilliseconds(1400), QStringLiteral("1.4 s"));
+  EXPECT_EQ(formatMilliseconds(140'000), QStringLiteral("140 s"));
+  EXPECT_EQ(formatMilliseconds(900'000), QStringLiteral("15 min"));
+  EXPECT_EQ(formatMilliseconds(6'956'000), QStringLiteral("1.9 h"));
+  EXPECT_EQ(formatMilliseconds(100'000'000), QStringLiteral("28 h"));
 }
 
 TEST(FormatText, TimesAreShortAndNeverInSeconds) {

@@ -1,9 +1,14 @@
 #include "ui/shell/main_window.h"
+#include "ui/shell/shortcuts_dialog.h"
 
+#include <QAction>
 #include <QClipboard>
+#include <QDialog>
 #include <QDropEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QPushButton>
 #include <QToolButton>
 
 #include "tests/ui/support/window_fixture.h"
@@ -92,6 +97,118 @@ TEST_F(MainWindowTest, RenameDeleteAndUndo) {
   EXPECT_EQ(transcript()->messageCount(), 2);
 }
 
+// The line that offers to undo goes when it was undone by keys.
+TEST_F(MainWindowTest, UndoByKeysTakesItsNoticeAway) {
+  ask(QStringLiteral("first chat"));
+  const ConversationId id = controller().current();
+  controller().remove(id);
+  const auto said = [this] {
+    for (const ui::NoticeBar* bar : m_window->findChildren<ui::NoticeBar*>()) {
+      if (bar->text().contains(QStringLiteral("was deleted"))) return true;
+    }
+    return false;
+  };
+  ASSERT_TRUE(waitUntil(said));
+  m_window->activateWindow();
+  QTest::keyClick(m_window->sidebar(), Qt::Key_Z, Qt::ControlModifier);
+  ASSERT_TRUE(waitUntil([&] { return controller().current() == id; }));
+  EXPECT_FALSE(said());
+}
+
+// What was typed while the first answer of a chat is written belongs to that chat alone.
+TEST_F(MainWindowTest, ADraftStaysInTheChatInWhichItWasWritten) {
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return answer_script(request, "one two three four five six seven eight nine ten", 40ms);
+  };
+  composer()->prompt()->setPlainText(QStringLiteral("count"));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !last().text.isEmpty(); }));
+  const ConversationId first = controller().current();
+  type(QStringLiteral("a second thought"));
+  m_window->activateWindow();
+  QTest::keyClick(composer()->prompt(), Qt::Key_N, Qt::ControlModifier);
+  ASSERT_TRUE(waitUntil([&] { return controller().current() != first; }));
+  EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty()) << composer()->prompt()->toPlainText().toStdString();
+  ASSERT_TRUE(idle());
+  controller().openConversation(first);
+  ASSERT_TRUE(waitUntil([&] { return controller().current() == first; }));
+  EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("a second thought"));
+}
+
+// The open chat is in view in the list, also at the start and with many chats.
+TEST_F(MainWindowTest, TheOpenChatIsInViewInTheList) {
+  ask(QStringLiteral("the oldest"));
+  const ConversationId oldest = controller().current();
+  for (int i = 0; i < 40; ++i) m_store->createConversation(QStringLiteral("chat %1").arg(i), {});
+  ui::ConversationListModel& list = controller().conversations();
+  ASSERT_TRUE(waitUntil([&] { return list.rowCount() == 41; }));
+  const auto inView = [&] {
+    const QListView* view = m_window->sidebar()->list();
+    return view->viewport()->rect().contains(view->visualRect(view->currentIndex())) && m_window->sidebar()->selected() == oldest;
+  };
+  controller().newConversation();
+  controller().openConversation(oldest);
+  EXPECT_TRUE(waitUntil([&] { return controller().current() == oldest && inView(); })) << "opened";
+  close();
+  open();
+  EXPECT_TRUE(waitUntil([&] { return controller().current() == oldest && inView(); })) << "after a restart";
+}
+
+// A key that can do nothing now says why.
+TEST_F(MainWindowTest, RewordingWhileTheEngineIsBusySaysWhyNot) {
+  ask(QStringLiteral("first"));
+  controller().setOccupied(QStringLiteral("An answer is being checked."));
+  QTest::keyClick(composer()->prompt(), Qt::Key_Up);
+  EXPECT_EQ(composer()->notice(), QStringLiteral("An answer is being checked."));
+  controller().setOccupied({});
+}
+
+// What the menu says of the chats is what is on the screen.
+TEST_F(MainWindowTest, ChatsAreTickedOnlyWhileTheyAreShown) {
+  const auto ticked = [this] {
+    for (const QAction* action : m_window->actions()) {
+      if (action->text() == QStringLiteral("&Chats")) return action->isChecked();
+    }
+    ADD_FAILURE() << "no such action";
+    return false;
+  };
+  EXPECT_TRUE(ticked());
+  m_window->resize(500, 700);
+  ASSERT_TRUE(waitUntil([this] { return m_window->sidebar()->isHidden(); }));
+  EXPECT_FALSE(ticked());
+  m_window->resize(1280, 800);
+  ASSERT_TRUE(waitUntil([this] { return !m_window->sidebar()->isHidden(); }));
+  EXPECT_TRUE(ticked());
+}
+
+// Whatever the size of the window, its list of keys fits and can be closed.
+TEST_F(MainWindowTest, TheListOfKeysFitsEveryWindow) {
+  for (const auto& [zoom, size] : {std::pair{1.0, QSize(480, 400)}, std::pair{2.0, QSize(800, 560)}, std::pair{1.0, QSize(1280, 800)}}) {
+    m_settings->setZoom(zoom);
+    m_window->resize(size);
+    m_window->activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(m_window.get()));
+    QTest::keyClick(m_window.get(), Qt::Key_Slash, Qt::ControlModifier);
+    ui::ShortcutsDialog* dialog = nullptr;
+    ASSERT_TRUE(waitUntil([&] { return (dialog = m_window->findChild<ui::ShortcutsDialog*>()) != nullptr && dialog->isVisible(); }));
+    QTest::qWait(50);
+    EXPECT_LE(dialog->width(), size.width());
+    EXPECT_LE(dialog->height(), size.height());
+    QString told;
+    for (const QLabel* label : dialog->findChildren<QLabel*>()) {
+      told += label->text() + QLatin1Char('\n');
+      EXPECT_GE(label->height(), label->heightForWidth(label->width())) << label->text().toStdString();
+    }
+    for (const char* keys : {"Ctrl+K", "Ctrl+Down, Ctrl+Up", "F8"}) EXPECT_TRUE(told.contains(QLatin1String(keys))) << keys;
+    auto* button = dialog->findChild<QPushButton*>();
+    ASSERT_NE(button, nullptr);
+    EXPECT_TRUE(dialog->rect().contains(QRect(button->mapTo(dialog, QPoint()), button->size())));
+    button->click();
+    ASSERT_TRUE(waitUntil([&] { return m_window->findChild<ui::ShortcutsDialog*>() == nullptr; }));
+  }
+}
+
 TEST_F(MainWindowTest, DropsAnywhereBecomeAttachmentsAndReachTheEngine) {
   QMimeData mime;
   mime.setUrls({QUrl::fromLocalFile(QStringLiteral("/clips/drop.mp4"))});
@@ -104,7 +221,7 @@ TEST_F(MainWindowTest, DropsAnywhereBecomeAttachmentsAndReachTheEngine) {
   ASSERT_TRUE(waitUntil([this] { return !composer()->tray()->opening(); }));
   ask(QStringLiteral("What is this?"));
   ASSERT_EQ(transcript()->messageAt(0).attachments.size(), 1u);
-  EXPECT_TRUE(transcript()->messageAt(0).attachments[0].detail.startsWith(QStringLiteral("64 asked, 64 done")))
+  EXPECT_TRUE(transcript()->messageAt(0).attachments[0].detail.startsWith(QStringLiteral("64 frames · ")))
       << transcript()->messageAt(0).attachments[0].detail.toStdString();
   EXPECT_EQ(composer()->tray()->count(), 0);
   const QString shown = transcript()->messageAt(0).attachments[0].detail;
@@ -112,6 +229,28 @@ TEST_F(MainWindowTest, DropsAnywhereBecomeAttachmentsAndReachTheEngine) {
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   EXPECT_EQ(transcript()->messageAt(0).attachments[0].detail, shown) << "what was sampled is not known any more";
+}
+
+// What a question says of its video: one number, unless fewer frames came than were asked for.
+TEST_F(MainWindowTest, FramesAskedAndDoneAreToldApartOnlyWhereTheyDiffer) {
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    Script script = answer_script(request, "Red.");
+    for (Step& step : script) {
+      if (auto* say = std::get_if<Say>(&step.action)) {
+        if (auto* sampled = std::get_if<MediaSampled>(&say->body); sampled != nullptr && sampled->path.ends_with("long.mp4"))
+          sampled->actual_s.resize(40);
+      }
+    }
+    return script;
+  };
+  composer()->addFile("/clips/short.mp4");
+  composer()->addFile("/clips/long.mp4");
+  ASSERT_TRUE(waitUntil([this] { return composer()->tray()->count() == 2 && !composer()->tray()->opening(); }));
+  ask(QStringLiteral("What is this?"));
+  ASSERT_EQ(transcript()->messageAt(0).attachments.size(), 2u);
+  EXPECT_EQ(transcript()->messageAt(0).attachments[0].detail, QStringLiteral("15 frames · 0:00–0:03"));
+  EXPECT_EQ(transcript()->messageAt(0).attachments[1].detail, QStringLiteral("64 frames asked, 40 done · 0:00–2:08"));
 }
 
 TEST_F(MainWindowTest, UpPutsTheLastQuestionIntoTheBoxAndSendingReplacesIt) {

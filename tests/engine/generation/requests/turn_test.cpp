@@ -102,7 +102,6 @@ TEST_F(Turns, ShortTextSaysThatItWasNotCompressed) {
   const auto said = [this](const Turn& turn) {
     run(ForgetConversation{7});
     const Finished done = finished(run(turn));
-    EXPECT_EQ(done.figures.achieved_retention < 1.0, done.figures.notes.empty());
     return done.figures.notes == std::vector<CompressionNote>{CompressionNote::kShortText};
   };
   Turn turn = ask("text", "snapkv", 0.5);
