@@ -2,31 +2,26 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string>
 
+#include "tests/support/shell.h"
 #include "tests/support/source_folder.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream stream(path);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
+using winnow::test::file_text;
 
 TEST(ParallelSources, AreCompiledWithOpenMp) {
   int seen = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(source_folder()) / "engine")) {
-    if (entry.path().extension() != ".cpp" || text_of(entry.path()).find("at::parallel_for(") == std::string::npos) continue;
+    if (entry.path().extension() != ".cpp" || file_text(entry.path()).find("at::parallel_for(") == std::string::npos) continue;
     ++seen;
     fs::path folder = entry.path().parent_path();
     while (!fs::exists(folder / "CMakeLists.txt")) folder = folder.parent_path();
-    std::istringstream list(text_of(folder / "CMakeLists.txt"));
+    std::istringstream list(file_text(folder / "CMakeLists.txt"));
     bool named = false;
     for (std::string line; std::getline(list, line);) {
       named = named || (line.starts_with("winnow_parallel_sources(") &&

@@ -2,22 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
+#include "tests/support/shell.h"
 #include "tests/support/source_folder.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream stream(path);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
+using winnow::test::file_text;
 
 TEST(TestRegistration, EveryTestFileIsNamedByItsCMakeLists) {
   const fs::path tests = fs::path(source_folder()) / "tests";
@@ -31,14 +25,14 @@ TEST(TestRegistration, EveryTestFileIsNamedByItsCMakeLists) {
     while (folder != tests && !fs::exists(folder / "CMakeLists.txt")) folder = folder.parent_path();
     const fs::path list = folder / "CMakeLists.txt";
     ASSERT_TRUE(folder != tests) << entry.path() << " belongs to no CMakeLists.txt";
-    EXPECT_NE(text_of(list).find(name), std::string::npos) << entry.path() << " is not in the build";
+    EXPECT_NE(file_text(list).find(name), std::string::npos) << entry.path() << " is not in the build";
   }
   EXPECT_GT(seen, 5);
 }
 
 TEST(TestRegistration, EveryTestFolderIsAdded) {
   const fs::path tests = fs::path(source_folder()) / "tests";
-  const std::string root_list = text_of(tests / "CMakeLists.txt");
+  const std::string root_list = file_text(tests / "CMakeLists.txt");
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tests)) {
     if (entry.path().filename() != "CMakeLists.txt" || entry.path().parent_path() == tests) continue;
     const std::string folder = fs::relative(entry.path().parent_path(), tests).generic_string();

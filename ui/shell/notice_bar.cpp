@@ -16,6 +16,15 @@
 
 namespace winnow::ui {
 
+Notice noticeOf(const Error& error) {
+  const ErrorText text = describeError(error);
+  Notice notice;
+  notice.error = true;
+  notice.text = text.cause + QLatin1Char(' ') + text.remedy;
+  notice.details = text.cause + QLatin1Char('\n') + text.remedy + QLatin1Char('\n') + text.details;
+  return notice;
+}
+
 NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   m_grid = new QGridLayout(this);
   setMargins(m_grid, 14, 6, 8, 6);
@@ -96,14 +105,7 @@ void NoticeBar::showMessage(const QString& text, const QString& action, int dura
   present(notice);
 }
 
-void NoticeBar::showError(const Error& error) {
-  const ErrorText text = describeError(error);
-  Notice notice;
-  notice.error = true;
-  notice.text = text.cause + QLatin1Char(' ') + text.remedy;
-  notice.details = text.cause + QLatin1Char('\n') + text.remedy + QLatin1Char('\n') + text.details;
-  present(notice);
-}
+void NoticeBar::showError(const Error& error) { present(noticeOf(error)); }
 
 void NoticeBar::dismiss() {
   m_timer.stop();

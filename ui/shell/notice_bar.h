@@ -32,6 +32,9 @@ struct Notice {
   int durationMs = 0;  // goes away by itself; 0: stays
 };
 
+// What went wrong and what to do, with details to copy.
+Notice noticeOf(const Error& error);
+
 class NoticeBar : public QFrame {
   Q_OBJECT
  public:

@@ -7,7 +7,6 @@
 #include <QUrl>
 
 #include "ui/words/display_text.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 
@@ -50,13 +49,9 @@ void StorageNotice::showOpened(const app::StoreOpened& report) {
 }
 
 void StorageNotice::showFailure(const app::StorageFailure& failure, bool open) {
-  const ErrorText text = describeError(failure.error);
   const ErrorCode code = failure.error.code;
-  Notice notice;
-  notice.error = true;
+  Notice notice = noticeOf(failure.error);
   notice.closable = open;
-  notice.text = text.cause + QLatin1Char(' ') + text.remedy;
-  notice.details = text.cause + QLatin1Char('\n') + text.remedy + QLatin1Char('\n') + text.details;
   const NoticeAction tryAgain{tr("Try again"), [this] { m_store.open(); }};
   const NoticeAction startEmpty{tr("Start with an empty list"), [this] { m_store.setAsideAndOpen(); }};
   const NoticeAction goOn{tr("Go on without saving"), [this] { m_store.openInMemory(); }};
