@@ -217,6 +217,8 @@ void ChatController::onCreated(app::RequestToken token, const app::Conversation&
 QString ChatController::blockedReason() const {
   if (m_store.openError()) return tr("Your chats are not open: choose above how to go on.");
   if (!m_store.isOpen()) return tr("Opening your chats…");
+  // Nothing is shown yet that a question could belong to: sent now, it would begin another chat.
+  if (current() == 0 && m_loading != 0) return tr("Opening your chat…");
   if (m_sending) return tr("Saving your question…");
   if (m_run && m_run->conversation != current()) return tr("An answer is being written in another chat.");
   if (!m_occupied.isEmpty()) return m_occupied;

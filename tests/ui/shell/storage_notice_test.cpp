@@ -266,6 +266,21 @@ TEST_F(StorageNoticeTest, ItsButtonsFitANarrowWindow) {
   }
 }
 
+// Between "the chats are open" and "the last chat is shown" a question would begin another chat.
+TEST_F(StorageNoticeTest, AQuestionWaitsForTheChatThatIsBeingOpened) {
+  start();
+  bool asked = false;
+  QObject::connect(&controller(), &ui::ChatController::storeOpened, m_window.get(), [&] {
+    EXPECT_TRUE(controller().blockedReason().contains(QStringLiteral("Opening your chat"))) << controller().blockedReason().toStdString();
+    controller().send(QStringLiteral("too early"), {});
+    EXPECT_FALSE(controller().busy());
+    asked = true;
+  });
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && controller().blockedReason().isEmpty(); }));
+  EXPECT_TRUE(asked);
+  EXPECT_EQ(controller().conversations().rowCount(), 1);
+}
+
 // A second start, as app/bootstrap tells it.
 TEST_F(StorageNoticeTest, ASecondStartRaisesTheWindowWithWhatItWasAskedFor) {
   open();
