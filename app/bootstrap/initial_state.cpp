@@ -12,6 +12,7 @@ ui::InitialState initialState(const Options& options) {
   state.modelFolder = options.modelFolder;
   state.attachedFile = options.file;
   if (!options.demo) return state;
+  state.demoWanted = true;
   state.modelFolder = state.demoModelFolder;
   for (const app::Sample& sample : state.samples) {
     if (sample.questions.isEmpty()) continue;

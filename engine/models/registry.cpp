@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
@@ -40,6 +41,10 @@ std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
   const bool half = source.dtype == at::kHalf;
   if (source.dtype && *source.dtype != at::kFloat && *source.dtype != at::kBFloat16 && !(half && !source.device.is_cpu())) {
     throw Exception(ErrorCode::kInvalidArgument, source.folder, "models run in fp32 or bf16, on a GPU also in fp16");
+  }
+  std::error_code unknown;  // what cannot be looked at is asked for its files, which say why
+  if (std::filesystem::status(source.folder, unknown).type() == std::filesystem::file_type::not_found) {
+    throw Exception(ErrorCode::kFileNotFound, source.folder, "there is no such folder");
   }
   const std::string file = source.folder + "/config.json";
   const Json document = load_json(file);

@@ -68,7 +68,8 @@ void WeightFolder::open_shards(std::span<const WeightNameRule> rules) {
   const std::string index_path = folder_ + "/model.safetensors.index.json";
   if (!fs::exists(fs::symlink_status(index_path, error))) {
     refuse_foreign_folder(folder_);
-    throw Exception(ErrorCode::kFileNotFound, folder_, "the folder has neither model.safetensors nor model.safetensors.index.json");
+    throw Exception(ErrorCode::kFileNotFound, folder_ + "/model.safetensors",
+                    "the folder has neither model.safetensors nor model.safetensors.index.json");
   }
   const ShardIndex index = load_shard_index(index_path);
   std::map<std::string, std::size_t, std::less<>> mapped_in_shard;

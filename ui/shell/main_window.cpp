@@ -39,6 +39,7 @@
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
 #include "ui/words/format_text.h"
+#include "ui/words/model_fault_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -84,6 +85,7 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   m_controller->setDevice(m_initial.device);
   m_controller->setDemoModelFolder(m_initial.demoModelFolder);
   if (!m_initial.modelFolder.isEmpty()) m_controller->loadModel(m_initial.modelFolder);
+  if (m_initial.demoWanted && m_initial.demoModelFolder.isEmpty()) showModelFault(describeMissingDemo());
 }
 
 MainWindow::~MainWindow() = default;
@@ -437,7 +439,10 @@ void MainWindow::updateModel() {
   m_modelButton->setAccessibleName(tr("Model: %1").arg(text));
   m_modelButton->setIcon(icon(c.modelState() == ModelState::kFailed ? Glyph::kWarning : Glyph::kChip,
                               c.modelState() == ModelState::kFailed ? IconColor::kDanger : IconColor::kMuted));
-  if (c.modelState() == ModelState::kFailed && c.modelError()) m_notice->showError(*c.modelError());
+  if (c.modelState() == ModelState::kFailed && c.modelError()) {
+    const bool bundled = !m_initial.demoModelFolder.isEmpty() && c.modelFolder() == m_initial.demoModelFolder;
+    showModelFault(describeModelFault(*c.modelError(), c.modelFolder(), bundled));
+  }
   if (c.modelState() == ModelState::kReady) m_notice->dismiss();
   const bool ready = c.modelState() == ModelState::kReady || c.modelState() == ModelState::kLoading;
   m_welcome->setModel(QString::fromStdString(c.model().name), ready,

@@ -35,6 +35,7 @@ class EngineHost;
 
 namespace winnow::ui {
 
+struct ErrorText;
 class AnswerCheck;
 class ChatController;
 class ComparisonController;
@@ -65,6 +66,7 @@ struct InitialState {
   QString modelFolder;            // loaded at once; empty: none
   Device device = Device::kAuto;  // of every model that is loaded
   QString demoModelFolder;        // offered in the model menu; empty: not there
+  bool demoWanted = false;        // it was asked for, there or not
   QList<app::Sample> samples;
   QByteArray attachedFile;  // attached to a new chat; empty: none
   QString question;         // typed in, not sent
@@ -134,6 +136,8 @@ class MainWindow : public QMainWindow {
   void changeRecipe(const app::NamedRecipe& start);
   void useRecipe(const app::NamedRecipe& recipe);
   void chooseModel();
+  // Why there is no model, and the ways to one.
+  void showModelFault(const ErrorText& text);
   void openLink(const QUrl& url);
   void openAttachment(qint64 message, int index);
   void cycleRegion();

@@ -175,6 +175,17 @@ void MainWindow::chooseModel() {
   dialog->open();
 }
 
+void MainWindow::showModelFault(const ErrorText& text) {
+  Notice notice = noticeOf(text);
+  notice.actions = {{tr("Choose another folder…"), [this] { chooseModel(); }}};
+  const QString tried = m_controller->modelFolder(), demo = m_initial.demoModelFolder;
+  if (!demo.isEmpty() && tried != demo) {
+    notice.actions.push_back({tr("Use the demo model"), [this, demo] { m_controller->loadModel(demo); }});
+  }
+  if (!tried.isEmpty()) notice.actions.push_back({tr("Try again"), [this, tried] { m_controller->loadModel(tried); }});
+  m_notice->present(notice);
+}
+
 void MainWindow::pickMethod() {
   auto* picker = new MethodPicker(m_services.methods, m_services.settings, m_controller->options().recipe, this);
   connect(picker, &MethodPicker::chosen, this, &MainWindow::useRecipe);

@@ -12,18 +12,18 @@
 
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
-#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 
-Notice noticeOf(const Error& error) {
-  const ErrorText text = describeError(error);
+Notice noticeOf(const ErrorText& text) {
   Notice notice;
   notice.error = true;
   notice.text = text.cause + QLatin1Char(' ') + text.remedy;
-  notice.details = text.cause + QLatin1Char('\n') + text.remedy + QLatin1Char('\n') + text.details;
+  if (!text.details.isEmpty()) notice.details = text.cause + QLatin1Char('\n') + text.remedy + QLatin1Char('\n') + text.details;
   return notice;
 }
+
+Notice noticeOf(const Error& error) { return noticeOf(describeError(error)); }
 
 NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   m_grid = new QGridLayout(this);

@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "engine/base/error.h"
+#include "ui/words/error_text.h"
 
 class QBoxLayout;
 class QGridLayout;
@@ -33,6 +33,7 @@ struct Notice {
 };
 
 // What went wrong and what to do, with details to copy.
+Notice noticeOf(const ErrorText& text);
 Notice noticeOf(const Error& error);
 
 class NoticeBar : public QFrame {

@@ -1,0 +1,111 @@
+// A model that cannot be loaded, in the real window: what is said of it, and the ways on.
+#include <QFileDialog>
+#include <QPushButton>
+#include <set>
+
+#include "tests/ui/support/window_fixture.h"
+#include "ui/shell/notice_bar.h"
+#include "ui/shell/welcome_page.h"
+#include "ui/words/model_fault_text.h"
+
+namespace winnow::test {
+namespace {
+
+const QString kVideos = QStringLiteral("/home/me/media");
+const QString kDemo = QStringLiteral("/usr/share/winnow/demo/model");
+
+TEST(ModelFaultText, SpeaksOfTheFolderAndNeverOfAnAttachment) {
+  std::set<QString> causes;
+  for (int code = 1; code <= 20; ++code) {
+    for (const char* subject : {"", "/home/me/media", "/home/me/media/config.json", "/home/me/media/model.safetensors"}) {
+      const ui::ErrorText text = ui::describeModelFault({static_cast<ErrorCode>(code), subject, "because"}, kVideos, false);
+      EXPECT_FALSE(text.cause.contains(QLatin1Char('%'))) << text.cause.toStdString();
+      EXPECT_FALSE((text.cause + text.remedy).contains(QStringLiteral("attach"))) << text.remedy.toStdString();
+      EXPECT_FALSE(text.remedy.contains(QStringLiteral("chat is saved"))) << code;
+      EXPECT_TRUE(text.details.contains(QStringLiteral("because")));
+      causes.insert(text.cause);
+    }
+  }
+  EXPECT_GE(causes.size(), 20u);
+}
+
+TEST(ModelFaultText, SaysWhatAFolderLacks) {
+  const auto cause = [](ErrorCode code, const char* subject) { return ui::describeModelFault({code, subject, ""}, kVideos, false).cause; };
+  EXPECT_EQ(cause(ErrorCode::kFileNotFound, "/home/me/media/config.json"),
+            QStringLiteral("“media” is not a model folder: it has no config.json."));
+  EXPECT_EQ(cause(ErrorCode::kFileNotFound, "/home/me/media/"), QStringLiteral("The model folder “media” is not there any more."));
+  EXPECT_EQ(cause(ErrorCode::kFileNotFound, "/home/me/media/tokenizer.json"),
+            QStringLiteral("The model “media” is not complete: “tokenizer.json” is missing."));
+  EXPECT_EQ(cause(ErrorCode::kUnsupportedModel, "/home/me/media/config.json"),
+            QStringLiteral("The model “media” is of a kind that Winnow cannot run yet."));
+  EXPECT_EQ(cause(ErrorCode::kDamagedFile, "/home/me/media/config.json"),
+            QStringLiteral("“config.json” of the model “media” is damaged or incomplete."));
+}
+
+class ModelFaultTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    m_script = [](const Request& request) {
+      const auto* load = std::get_if<LoadModel>(&request.body);
+      if (load == nullptr || load->folder == kDemo.toStdString()) return default_script(request);
+      return failure_script(ErrorCode::kFileNotFound, load->folder + "/config.json", "No such file or directory");
+    };
+  }
+  void openWith(const QString& model, const QString& demo) {
+    ASSERT_TRUE(m_folder.isValid());
+    ui::InitialState initial;
+    initial.modelFolder = model;
+    initial.demoModelFolder = demo;
+    open(initial);
+  }
+  QPushButton* button(const char* label) { return m_window->notice()->button(QString::fromUtf8(label)); }
+};
+
+TEST_F(ModelFaultTest, AFolderOfVideosIsNoModelFolderAndTheDemoModelIsOneClickAway) {
+  openWith(kVideos, kDemo);
+  ASSERT_EQ(controller().modelState(), ui::ModelState::kFailed);
+  EXPECT_TRUE(m_window->notice()->text().startsWith(QStringLiteral("“media” is not a model folder: it has no config.json.")))
+      << m_window->notice()->text().toStdString();
+  EXPECT_FALSE(m_window->notice()->text().contains(QStringLiteral("attach")));
+  ASSERT_NE(button("Try again"), nullptr);
+  ASSERT_NE(button("Use the demo model"), nullptr);
+  QTest::mouseClick(button("Use the demo model"), Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([this] { return controller().modelState() == ui::ModelState::kReady; }));
+  EXPECT_EQ(controller().modelFolder(), kDemo);
+  EXPECT_FALSE(m_window->notice()->isVisible());
+}
+
+TEST_F(ModelFaultTest, AnotherFolderCanBeChosenFromTheNotice) {
+  openWith(kVideos, QString());
+  ASSERT_NE(button("Choose another folder…"), nullptr);
+  EXPECT_EQ(button("Use the demo model"), nullptr) << "it is not there";
+  QTest::mouseClick(button("Choose another folder…"), Qt::LeftButton);
+  auto* dialog = m_window->findChild<QFileDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  dialog->reject();
+}
+
+TEST_F(ModelFaultTest, ADemoModelWhoseFilesAreGoneIsNamedAsTheDemoModel) {
+  m_script = [](const Request& request) {
+    const auto* load = std::get_if<LoadModel>(&request.body);
+    if (load == nullptr) return default_script(request);
+    return failure_script(ErrorCode::kFileNotFound, load->folder + "/config.json", "No such file or directory");
+  };
+  openWith(kDemo, kDemo);
+  EXPECT_TRUE(m_window->notice()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))
+      << m_window->notice()->text().toStdString();
+  EXPECT_EQ(button("Use the demo model"), nullptr);
+  EXPECT_NE(button("Try again"), nullptr);
+}
+
+TEST_F(ModelFaultTest, AWantedDemoModelThatWasNeverInstalledIsSaid) {
+  ASSERT_TRUE(m_folder.isValid());
+  ui::InitialState initial;
+  initial.demoWanted = true;
+  start(initial);
+  EXPECT_TRUE(m_window->notice()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))
+      << m_window->notice()->text().toStdString();
+}
+
+}  // namespace
+}  // namespace winnow::test

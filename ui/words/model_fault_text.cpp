@@ -1,0 +1,72 @@
+#include "ui/words/model_fault_text.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
+
+#include "ui/words/display_text.h"
+
+namespace winnow::ui {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("winnow::ui::ModelFaultText", text); }
+
+// The last part of a path, with or without a slash at its end.
+QString nameOf(const QString& path) { return displayText(QFileInfo(QDir::cleanPath(path)).fileName()).simplified(); }
+
+void setWords(ErrorText& text, const QString& cause, const QString& remedy) {
+  text.cause = cause;
+  text.remedy = remedy;
+}
+
+}  // namespace
+
+ErrorText describeMissingDemo() {
+  ErrorText text;
+  setWords(text, tr("The bundled demo model is not there."), tr("Install Winnow again to get it back, or choose a model folder of yours."));
+  return text;
+}
+
+ErrorText describeModelFault(const Error& error, const QString& folder, bool bundled) {
+  ErrorText text = describeError(error);  // for the details, and for what has nothing to do with the folder
+  const QString subject = QString::fromStdString(error.subject);
+  const QString model = nameOf(folder), file = nameOf(subject);
+  const QString whole = tr("Copy or download the whole folder again.");
+  const bool missing = error.code == ErrorCode::kFileNotFound;
+  if (missing && bundled) {
+    const ErrorText demo = describeMissingDemo();
+    setWords(text, demo.cause, demo.remedy);
+  } else if (missing && QDir::cleanPath(subject) == QDir::cleanPath(folder)) {
+    setWords(text, tr("The model folder “%1” is not there any more.").arg(model),
+             tr("It may have been moved, or its disk is not connected. Choose where it is now."));
+  } else if (missing && file == QLatin1String("config.json")) {
+    setWords(text, tr("“%1” is not a model folder: it has no config.json.").arg(model),
+             tr("Winnow reads LLaVA-OneVision folders from Hugging Face: config.json, tokenizer.json and *.safetensors."));
+  } else if (missing) {
+    setWords(text, tr("The model “%1” is not complete: “%2” is missing.").arg(model, file), whole);
+  } else if (error.code == ErrorCode::kFileUnreadable) {
+    setWords(text, tr("“%2” of the model “%1” cannot be read.").arg(model, file), tr("Check that you may read its files."));
+  } else if (error.code == ErrorCode::kDamagedFile) {
+    setWords(text, tr("“%2” of the model “%1” is damaged or incomplete.").arg(model, file), whole);
+  } else if (error.code == ErrorCode::kUnsupportedModel) {
+    setWords(text, tr("The model “%1” is of a kind that Winnow cannot run yet.").arg(model),
+             tr("Choose a LLaVA-OneVision folder from Hugging Face."));
+  } else if (error.code == ErrorCode::kUnsupportedFormat) {
+    setWords(text, tr("“%2” of the model “%1” is in a format that Winnow does not open.").arg(model, file),
+             tr("Weights have to be *.safetensors in bf16, fp16 or fp32."));
+  } else if (error.code == ErrorCode::kLimitExceeded) {
+    setWords(text, tr("“%2” of the model “%1” says more than any model that Winnow runs.").arg(model, file), whole);
+  } else if (error.code == ErrorCode::kOutOfMemory) {
+    setWords(text, tr("There is not enough memory to load the model “%1”.").arg(model),
+             tr("Choose a smaller model, or close other programs and try again."));
+  } else if (error.code == ErrorCode::kInvalidArgument) {
+    setWords(text, tr("The model “%1” cannot be loaded as it was asked for.").arg(model), tr("Choose another folder or another device."));
+  } else if (error.code == ErrorCode::kDeviceFailed) {
+    text.remedy = tr("Restart Winnow, or load the model on the CPU.");  // no chat is concerned
+  } else if (error.code == ErrorCode::kInternal) {
+    text.remedy = tr("Try again; if it happens again, please report it with the details.");  // no chat is concerned
+  }
+  return text;
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,15 @@
+// What to say of a model folder that could not be loaded: the same codes as error_text.h, about a folder instead of an attachment.
+//
+// Used by ui/shell. UI thread only (translations).
+#pragma once
+
+#include "ui/words/error_text.h"
+
+namespace winnow::ui {
+
+// Of `folder`, which was asked for; bundled: it is the demo model that comes with Winnow.
+ErrorText describeModelFault(const Error& error, const QString& folder, bool bundled);
+// The demo model was asked for, and is not there at all.
+ErrorText describeMissingDemo();
+
+}  // namespace winnow::ui
