@@ -34,6 +34,12 @@ enum class ErrorCode : int {
   kStorageInUse = 18,     // locked by another process
   kStorageReadOnly = 19,  // the file or its folder may not be written
   kStorageFull = 20,      // no room on the disk
+  // What was chosen as a model (engine/models/model_folder.h); the model of before goes on running:
+  kModelFolderMissing = 21,  // does not exist
+  kNoModel = 22,             // a folder without config.json, or a file
+  kModelInside = 23,         // not the chosen folder is a model, but one below it: the subject
+  kModelFormat = 24,         // weights in a format that is not read: GGUF, pickle, ONNX
+  kModelFileMissing = 25,    // a model folder, but this file of it is not there: weights, a shard, the tokenizer
 };
 
 inline bool is_storage(ErrorCode code) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
@@ -42,10 +41,6 @@ std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
   if (source.dtype && *source.dtype != at::kFloat && *source.dtype != at::kBFloat16 && !(half && !source.device.is_cpu())) {
     throw Exception(ErrorCode::kInvalidArgument, source.folder, "models run in fp32 or bf16, on a GPU also in fp16");
   }
-  std::error_code unknown;  // what cannot be looked at is asked for its files, which say why
-  if (std::filesystem::status(source.folder, unknown).type() == std::filesystem::file_type::not_found) {
-    throw Exception(ErrorCode::kFileNotFound, source.folder, "there is no such folder");
-  }
   const std::string file = source.folder + "/config.json";
   const Json document = load_json(file);
   const JsonObject config(document, file);
@@ -57,7 +52,8 @@ std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
   });
   if (family == kFamilies.end()) {
     const std::string found = !architecture.empty() ? architecture : !model_type.empty() ? model_type : "no model type";
-    throw Exception(ErrorCode::kUnsupportedModel, file, "the engine does not run " + found + "; it runs " + kFamilies.front().architecture);
+    throw Exception(ErrorCode::kUnsupportedModel, source.folder,
+                    "the engine does not run " + found + "; it runs " + kFamilies.front().architecture);
   }
   return family->load(source);
 }

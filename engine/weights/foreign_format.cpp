@@ -47,14 +47,17 @@ void refuse_foreign_content(const RegularFile& file) {
   if (!reason.empty()) throw Exception(ErrorCode::kUnsupportedFormat, file.path(), std::string(reason));
 }
 
+void refuse_foreign_name(const std::string& path) {
+  const auto* found = std::ranges::find_if(kExtensions, [&](const Extension& e) { return path.ends_with(e.ending); });
+  if (found != kExtensions.end()) throw Exception(ErrorCode::kUnsupportedFormat, path, std::string(found->reason));
+}
+
 void refuse_foreign_folder(const std::string& folder) {
   std::error_code error;
   int seen = 0;
   for (auto entry = std::filesystem::directory_iterator(folder, error);
        !error && entry != std::filesystem::directory_iterator() && seen < kMaxEntries; entry.increment(error), ++seen) {
-    const std::string name = entry->path().filename().string();
-    const auto* found = std::ranges::find_if(kExtensions, [&](const Extension& e) { return name.ends_with(e.ending); });
-    if (found != kExtensions.end()) throw Exception(ErrorCode::kUnsupportedFormat, folder + "/" + name, std::string(found->reason));
+    refuse_foreign_name(folder + "/" + entry->path().filename().string());
   }
 }
 

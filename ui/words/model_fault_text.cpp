@@ -32,17 +32,20 @@ ErrorText describeModelFault(const Error& error, const QString& folder, bool bun
   const QString subject = QString::fromStdString(error.subject);
   const QString model = nameOf(folder), file = nameOf(subject);
   const QString whole = tr("Copy or download the whole folder again.");
-  const bool missing = error.code == ErrorCode::kFileNotFound;
+  const bool missing =
+      error.code == ErrorCode::kModelFolderMissing || error.code == ErrorCode::kNoModel || error.code == ErrorCode::kModelFileMissing;
   if (missing && bundled) {
     const ErrorText demo = describeMissingDemo();
     setWords(text, demo.cause, demo.remedy);
-  } else if (missing && QDir::cleanPath(subject) == QDir::cleanPath(folder)) {
+  } else if (error.code == ErrorCode::kModelFolderMissing) {
     setWords(text, tr("The model folder “%1” is not there any more.").arg(model),
              tr("It may have been moved, or its disk is not connected. Choose where it is now."));
-  } else if (missing && file == QLatin1String("config.json")) {
+  } else if (error.code == ErrorCode::kNoModel) {
     setWords(text, tr("“%1” is not a model folder: it has no config.json.").arg(model),
              tr("Winnow reads LLaVA-OneVision folders from Hugging Face: config.json, tokenizer.json and *.safetensors."));
-  } else if (missing) {
+  } else if (error.code == ErrorCode::kModelInside) {
+    setWords(text, tr("“%1” is not a model folder, but “%2” in it is.").arg(model, file), tr("Choose that folder."));
+  } else if (error.code == ErrorCode::kModelFileMissing || error.code == ErrorCode::kFileNotFound) {
     setWords(text, tr("The model “%1” is not complete: “%2” is missing.").arg(model, file), whole);
   } else if (error.code == ErrorCode::kFileUnreadable) {
     setWords(text, tr("“%2” of the model “%1” cannot be read.").arg(model, file), tr("Check that you may read its files."));
@@ -51,7 +54,7 @@ ErrorText describeModelFault(const Error& error, const QString& folder, bool bun
   } else if (error.code == ErrorCode::kUnsupportedModel) {
     setWords(text, tr("The model “%1” is of a kind that Winnow cannot run yet.").arg(model),
              tr("Choose a LLaVA-OneVision folder from Hugging Face."));
-  } else if (error.code == ErrorCode::kUnsupportedFormat) {
+  } else if (error.code == ErrorCode::kModelFormat || error.code == ErrorCode::kUnsupportedFormat) {
     setWords(text, tr("“%2” of the model “%1” is in a format that Winnow does not open.").arg(model, file),
              tr("Weights have to be *.safetensors in bf16, fp16 or fp32."));
   } else if (error.code == ErrorCode::kLimitExceeded) {

@@ -1,4 +1,4 @@
-// What to say of a model folder that could not be loaded: the same codes as error_text.h, about a folder instead of an attachment.
+// What to say of a model folder that could not be loaded: words for the folder that was asked for, where error_text.h has general ones.
 //
 // Used by ui/shell. UI thread only (translations).
 #pragma once

@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/models/generation_defaults.h"
+#include "engine/models/model_folder.h"
 #include "engine/models/registry.h"
 
 namespace winnow {
@@ -54,13 +55,14 @@ std::optional<at::ScalarType> dtype_of(WeightFormat wanted, at::Device device) {
   return cpu_multiplies_bf16() ? at::kBFloat16 : at::kFloat;
 }
 
-}  // namespace
-
-std::string speed_key(const ModelInfo& model) {
-  return model.name + " " + std::to_string(model.parameter_count) + " " + model.dtype + " " + model.device;
+// What reads weights and tokenizers knows files, not what they are for.
+ErrorCode model_code(ErrorCode code) {
+  if (code == ErrorCode::kFileNotFound) return ErrorCode::kModelFileMissing;
+  if (code == ErrorCode::kUnsupportedFormat) return ErrorCode::kModelFormat;
+  return code;
 }
 
-std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
+std::unique_ptr<LoadedModel> read_folder(const LoadModel& request, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
                                          const InterruptToken& interrupt) {
   auto loaded = std::make_unique<LoadedModel>();
   ModelSource source;
@@ -91,6 +93,23 @@ std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::fu
     throw Exception(ErrorCode::kDamagedFile, request.folder + "/tokenizer.json", "has more tokens than the model's vocabulary");
   }
   return loaded;
+}
+
+}  // namespace
+
+std::string speed_key(const ModelInfo& model) {
+  return model.name + " " + std::to_string(model.parameter_count) + " " + model.dtype + " " + model.device;
+}
+
+std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
+                                         const InterruptToken& interrupt) {
+  try {
+    check_model_folder(request.folder);
+    return read_folder(request, progress, interrupt);
+  } catch (const Exception& exception) {
+    const Error& error = exception.error();
+    throw Exception(model_code(error.code), error.subject, error.reason);
+  }
 }
 
 }  // namespace winnow

@@ -1,7 +1,8 @@
 // Everything that one model folder gives: the network, its tokenizer, its chat template, the ids that end an answer.
 //
 // Made by load_folder(), owned by the engine, replaced as a whole: a folder that fails to load leaves the old model running.
-// Errors: Exception or Interrupted. Engine thread only.
+// Errors: Exception or Interrupted. A folder that is no model, lacks a file or holds another format has codes of its own (kNoModel and
+// its like), so that nobody takes them for those of an attachment. Engine thread only.
 #pragma once
 
 #include <functional>

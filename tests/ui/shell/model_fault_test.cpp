@@ -16,7 +16,7 @@ const QString kDemo = QStringLiteral("/usr/share/winnow/demo/model");
 
 TEST(ModelFaultText, SpeaksOfTheFolderAndNeverOfAnAttachment) {
   std::set<QString> causes;
-  for (int code = 1; code <= 20; ++code) {
+  for (int code = 1; code <= 25; ++code) {
     for (const char* subject : {"", "/home/me/media", "/home/me/media/config.json", "/home/me/media/model.safetensors"}) {
       const ui::ErrorText text = ui::describeModelFault({static_cast<ErrorCode>(code), subject, "because"}, kVideos, false);
       EXPECT_FALSE(text.cause.contains(QLatin1Char('%'))) << text.cause.toStdString();
@@ -26,17 +26,20 @@ TEST(ModelFaultText, SpeaksOfTheFolderAndNeverOfAnAttachment) {
       causes.insert(text.cause);
     }
   }
-  EXPECT_GE(causes.size(), 20u);
+  EXPECT_GE(causes.size(), 25u);
 }
 
 TEST(ModelFaultText, SaysWhatAFolderLacks) {
   const auto cause = [](ErrorCode code, const char* subject) { return ui::describeModelFault({code, subject, ""}, kVideos, false).cause; };
-  EXPECT_EQ(cause(ErrorCode::kFileNotFound, "/home/me/media/config.json"),
-            QStringLiteral("“media” is not a model folder: it has no config.json."));
-  EXPECT_EQ(cause(ErrorCode::kFileNotFound, "/home/me/media/"), QStringLiteral("The model folder “media” is not there any more."));
-  EXPECT_EQ(cause(ErrorCode::kFileNotFound, "/home/me/media/tokenizer.json"),
+  EXPECT_EQ(cause(ErrorCode::kNoModel, "/home/me/media"), QStringLiteral("“media” is not a model folder: it has no config.json."));
+  EXPECT_EQ(cause(ErrorCode::kModelFolderMissing, "/home/me/media/"), QStringLiteral("The model folder “media” is not there any more."));
+  EXPECT_EQ(cause(ErrorCode::kModelFileMissing, "/home/me/media/tokenizer.json"),
             QStringLiteral("The model “media” is not complete: “tokenizer.json” is missing."));
-  EXPECT_EQ(cause(ErrorCode::kUnsupportedModel, "/home/me/media/config.json"),
+  EXPECT_EQ(cause(ErrorCode::kModelInside, "/home/me/media/demo/model"),
+            QStringLiteral("“media” is not a model folder, but “model” in it is."));
+  EXPECT_EQ(cause(ErrorCode::kModelFormat, "/home/me/media/llava.gguf"),
+            QStringLiteral("“llava.gguf” of the model “media” is in a format that Winnow does not open."));
+  EXPECT_EQ(cause(ErrorCode::kUnsupportedModel, "/home/me/media"),
             QStringLiteral("The model “media” is of a kind that Winnow cannot run yet."));
   EXPECT_EQ(cause(ErrorCode::kDamagedFile, "/home/me/media/config.json"),
             QStringLiteral("“config.json” of the model “media” is damaged or incomplete."));
@@ -48,7 +51,7 @@ class ModelFaultTest : public WindowTest {
     m_script = [](const Request& request) {
       const auto* load = std::get_if<LoadModel>(&request.body);
       if (load == nullptr || load->folder == kDemo.toStdString()) return default_script(request);
-      return failure_script(ErrorCode::kFileNotFound, load->folder + "/config.json", "No such file or directory");
+      return failure_script(ErrorCode::kNoModel, load->folder, "a model folder has a config.json, this has none");
     };
   }
   void openWith(const QString& model, const QString& demo) {
@@ -89,7 +92,7 @@ TEST_F(ModelFaultTest, ADemoModelWhoseFilesAreGoneIsNamedAsTheDemoModel) {
   m_script = [](const Request& request) {
     const auto* load = std::get_if<LoadModel>(&request.body);
     if (load == nullptr) return default_script(request);
-    return failure_script(ErrorCode::kFileNotFound, load->folder + "/config.json", "No such file or directory");
+    return failure_script(ErrorCode::kNoModel, load->folder, "a model folder has a config.json, this has none");
   };
   openWith(kDemo, kDemo);
   EXPECT_TRUE(m_window->notice()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))

@@ -1,0 +1,75 @@
+// What a program hears when a folder is chosen that the engine cannot load: codes of its own, never those of an attachment.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/engine/generation/tiny_model.h"
+#include "tests/support/scratch_folder.h"
+
+namespace winnow::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WrongFolder : public TinyModel {
+ protected:
+  void SetUp() override {
+    TinyModel::SetUp();
+    fs::copy(golden_.model_folder(), model_, fs::copy_options::recursive);
+  }
+
+  Error refusal(const std::string& folder) {
+    LoadModel load;
+    load.folder = folder;
+    const EventRecorder events = run(load);
+    EXPECT_TRUE(events.last<Failed>()) << folder;
+    return events.last<Failed>() ? events.last<Failed>()->error : Error{};
+  }
+
+  const test::ScratchFolder scratch_;
+  const std::string model_ = scratch_.file("model");
+};
+
+TEST_F(WrongFolder, IsToldFromAMissingAttachment) {
+  EXPECT_EQ(refusal(scratch_.file("gone")).code, ErrorCode::kModelFolderMissing);
+  EXPECT_EQ(refusal(scratch_.file("gone")).subject, scratch_.file("gone")) << "the folder itself, not a file in it";
+  EXPECT_EQ(refusal(scratch_.path()).code, ErrorCode::kModelInside);
+  EXPECT_EQ(refusal(scratch_.path()).subject, model_);
+  EXPECT_EQ(refusal(model_ + "/config.json").code, ErrorCode::kNoModel);
+  EXPECT_EQ(refusal(scratch_.write("model.gguf", "GGUF")).code, ErrorCode::kModelFormat);
+}
+
+TEST_F(WrongFolder, NamesTheFileThatAModelFolderLacks) {
+  for (const char* name : {"tokenizer.json", "model.safetensors"}) {
+    fs::rename(model_ + "/" + name, scratch_.file("kept"));
+    const Error error = refusal(model_);
+    EXPECT_EQ(error.code, ErrorCode::kModelFileMissing) << name;
+    EXPECT_EQ(error.subject, model_ + "/" + name);
+    fs::rename(scratch_.file("kept"), model_ + "/" + name);
+  }
+  fs::remove(model_ + "/processor_config.json");
+  EXPECT_EQ(refusal(model_).code, ErrorCode::kModelFileMissing);
+}
+
+TEST_F(WrongFolder, NamesTheWeightsOfAnotherFormat) {
+  fs::rename(model_ + "/model.safetensors", model_ + "/pytorch_model.bin");
+  const Error error = refusal(model_);
+  EXPECT_EQ(error.code, ErrorCode::kModelFormat);
+  EXPECT_EQ(error.subject, model_ + "/pytorch_model.bin");
+}
+
+TEST_F(WrongFolder, NamesTheFolderOfAModelThatItDoesNotRun) {
+  scratch_.write("model/config.json", R"({"architectures": ["MambaForCausalLM"]})");
+  const Error error = refusal(model_);
+  EXPECT_EQ(error.code, ErrorCode::kUnsupportedModel);
+  EXPECT_EQ(error.subject, model_);
+  EXPECT_NE(error.reason.find("MambaForCausalLM"), std::string::npos) << error.reason;
+}
+
+TEST_F(WrongFolder, LeavesTheOldModelRunning) {
+  refusal(scratch_.path());
+  EXPECT_TRUE(run(ask("text", "full", 1.0)).last<Finished>());
+}
+
+}  // namespace
+}  // namespace winnow::testing

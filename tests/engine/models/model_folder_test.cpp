@@ -1,0 +1,104 @@
+#include "engine/models/model_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "engine/base/error.h"
+#include "tests/support/scratch_folder.h"
+
+namespace winnow {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error problem_of(const std::string& folder) {
+  try {
+    check_model_folder(folder);
+  } catch (const Exception& exception) {
+    return exception.error();
+  }
+  return {ErrorCode::kInternal, "", "nothing was thrown"};
+}
+
+void make_model(const test::ScratchFolder& scratch, const std::string& folder) {
+  fs::create_directories(scratch.file(folder));
+  scratch.write(folder + "/config.json", "{}");
+  scratch.write(folder + "/model.safetensors", "");
+}
+
+TEST(ModelFolder, AFolderWithAConfigurationIsLeftToTheLoaders) {
+  const test::ScratchFolder scratch;
+  scratch.write("config.json", "not even JSON");
+  EXPECT_NO_THROW(check_model_folder(scratch.path()));
+  EXPECT_NO_THROW(check_model_folder(scratch.path() + "/"));
+}
+
+TEST(ModelFolder, NothingAtThePath) {
+  const Error error = problem_of("/nonexistent/model");
+  EXPECT_EQ(error.code, ErrorCode::kModelFolderMissing);
+  EXPECT_EQ(error.subject, "/nonexistent/model");
+  EXPECT_EQ(problem_of("").code, ErrorCode::kModelFolderMissing);
+}
+
+TEST(ModelFolder, AFolderOfSomethingElse) {
+  const test::ScratchFolder scratch;
+  EXPECT_EQ(problem_of(scratch.path()).code, ErrorCode::kNoModel);
+  scratch.write("clip.mp4", "x");
+  fs::create_directory(scratch.file("more"));
+  scratch.write("more/config.json", "{}");  // a configuration of some program
+  const Error error = problem_of(scratch.path());
+  EXPECT_EQ(error.code, ErrorCode::kNoModel);
+  EXPECT_EQ(error.subject, scratch.path());
+  EXPECT_NE(error.reason.find("config.json"), std::string::npos);
+}
+
+TEST(ModelFolder, AFileInPlaceOfItsFolder) {
+  const test::ScratchFolder scratch;
+  const std::string file = scratch.write("model.safetensors", "x");
+  EXPECT_EQ(problem_of(file).code, ErrorCode::kNoModel);
+  EXPECT_EQ(problem_of(file).subject, file);
+}
+
+TEST(ModelFolder, WeightsOfAnotherFormat) {
+  const test::ScratchFolder scratch;
+  const std::string file = scratch.write("llava-q4.gguf", "GGUF");
+  for (const std::string& chosen : {file, scratch.path()}) {
+    const Error error = problem_of(chosen);
+    EXPECT_EQ(error.code, ErrorCode::kUnsupportedFormat);
+    EXPECT_EQ(error.subject, file);
+    EXPECT_NE(error.reason.find("GGUF"), std::string::npos) << error.reason;
+  }
+}
+
+TEST(ModelFolder, TheFolderAboveNamesTheModelInIt) {
+  const test::ScratchFolder scratch;
+  make_model(scratch, "models/demo");
+  for (const char* chosen : {"models", ""}) {
+    const Error error = problem_of(scratch.file(chosen));
+    EXPECT_EQ(error.code, ErrorCode::kModelInside);
+    EXPECT_EQ(fs::path(error.subject), fs::path(scratch.file(chosen)) / (chosen[0] == '\0' ? "models/demo" : "demo"));
+  }
+  make_model(scratch, "models/another");
+  const Error two = problem_of(scratch.file("models"));
+  EXPECT_EQ(two.subject, scratch.file("models/another"));
+  EXPECT_NE(two.reason.find("2 model folders"), std::string::npos) << two.reason;
+}
+
+TEST(ModelFolder, AHuggingFaceCacheIsSearchedDownToItsRevisions) {
+  const test::ScratchFolder scratch;
+  make_model(scratch, "hub/models--a--b/snapshots/0123");
+  EXPECT_EQ(problem_of(scratch.file("hub")).subject, scratch.file("hub/models--a--b/snapshots/0123"));
+  make_model(scratch, "deep/1/2/3/model");
+  EXPECT_EQ(problem_of(scratch.file("deep")).code, ErrorCode::kNoModel);
+}
+
+TEST(ModelFolder, LinksLeadNowhere) {
+  const test::ScratchFolder scratch;
+  fs::create_directory(scratch.file("loop"));
+  fs::create_directory_symlink(scratch.file("loop"), scratch.file("loop/again"));
+  EXPECT_EQ(problem_of(scratch.file("loop")).code, ErrorCode::kNoModel);
+}
+
+}  // namespace
+}  // namespace winnow
