@@ -28,10 +28,7 @@ Candidates candidates(const SegmentInfo& segment, std::int64_t layer, std::int64
     set.info.heads = segment.heads / segment.kv_heads * kv_heads;
     set.info.kv_heads = kv_heads;
   }
-  for (std::int64_t row = 0; row < set.info.tokens; ++row) {
-    if (set.info.modality[static_cast<std::size_t>(row)] == Modality::kVisual) set.visual.push_back(static_cast<std::int32_t>(row));
-  }
-  set.pinned = set.info.pinned_rows();
+  set.find_rows();
   return set;
 }
 

@@ -10,21 +10,13 @@
 
 #include "engine/compression/retained_slots.h"
 #include "engine/layers/layer_view.h"
+#include "engine/recipes/candidate_rows.h"
 #include "engine/recipes/segment_info.h"
 #include "engine/recipes/statistics/layer_statistics.h"
 
 namespace winnow {
 
-struct Candidates {
-  Candidates() = default;
-  Candidates(Candidates&&) noexcept = default;  // what info borrows moves along; a copy would borrow from the original
-  Candidates& operator=(Candidates&&) noexcept = default;
-
-  SegmentInfo info;  // rows are candidates; borrows from what follows
-  std::vector<Modality> modality;
-  std::vector<std::int32_t> originals;
-  std::vector<std::int32_t> visual;  // rows of visual tokens
-  std::vector<std::int32_t> pinned;  // rows that the user pinned
+struct Candidates : CandidateRows {
   const RetainedSlots* retained = nullptr;
   std::int64_t layer = 0;
 

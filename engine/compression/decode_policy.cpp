@@ -24,7 +24,7 @@ SlotAttention attention_of(const FollowedTokens& before, const SegmentCompressor
   const bool squares = compressor.recipe().composition().decode.victim == DecodeRule::Victim::kLeastMean;
   const std::span<const std::int32_t> original = cache.original(layer, head);
   const SegmentInfo& candidates = compressor.candidates(layer, head).info;
-  SegmentCompressor::Accumulated found;
+  AccumulatedAttention found;
   if (compressor.has_accumulated()) found = compressor.accumulated(layer, head);
   SlotAttention slots;
   for (std::size_t slot = 0; slot < original.size(); ++slot) {

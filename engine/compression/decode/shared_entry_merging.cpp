@@ -248,7 +248,7 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* prev
       const SharedEntries* table = cache.shared_entries(layer, kv_head);
       if (previous != nullptr && !compressor.whole_cache()) before = previous->retained_attention(cache, layer, kv_head, first_new);
       // And this segment's rows: old tokens in the order in which its attention met them, the table's before the direct slots'.
-      SegmentCompressor::Accumulated all, last;
+      AccumulatedAttention all, last;
       if (compressor.has_accumulated()) {
         all = compressor.accumulated(layer, kv_head);
         last = compressor.accumulated_locally(layer, kv_head);

@@ -192,7 +192,7 @@ TEST(SegmentCompressor, TheFirstAnswerTokenIsSeenByEarlierSlotsToo) {
   const std::vector<Modality> visual(40, Modality::kVisual);
   SegmentCompressor compressor(recipe, segment_of(visual, 1, 4, 2, 20));
   compressor.on_layer(view);
-  const SegmentCompressor::Accumulated before = compressor.accumulated(0, 1);
+  const AccumulatedAttention before = compressor.accumulated(0, 1);
   const std::vector<float> sums(before.sums.begin(), before.sums.end());
   const std::vector<float> past(before.past_sums.begin(), before.past_sums.end());
   DecodeRow row;
@@ -202,7 +202,7 @@ TEST(SegmentCompressor, TheFirstAnswerTokenIsSeenByEarlierSlotsToo) {
   row.probabilities[1][45] = 0.125F;  // itself
   compressor.add_first_token();
   compressor.on_first_token(0, row);
-  const SegmentCompressor::Accumulated after = compressor.accumulated(0, 1);
+  const AccumulatedAttention after = compressor.accumulated(0, 1);
   ASSERT_EQ(after.sums.size(), 41U);
   EXPECT_FLOAT_EQ(after.sums[0], sums[0] + 0.5F);
   EXPECT_FLOAT_EQ(after.sums[39], sums[39]);

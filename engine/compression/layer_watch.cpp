@@ -1,0 +1,181 @@
+#include "engine/compression/layer_watch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <limits>
+
+#include "engine/base/error.h"
+#include "engine/base/stopwatch.h"
+
+namespace winnow {
+
+namespace {
+
+// A layer's measure is the mean over its sets of candidates; where these differ in length, what is missing of the shorter is its last
+// number.
+void add_measure(LayerMeasure& mean, const LayerMeasure& of_set, std::ptrdiff_t sets) {
+  if (sets == 1) {
+    mean = of_set;
+    return;
+  }
+  const double so_far = mean.empty() ? 0.0 : mean.back();
+  if (mean.size() < of_set.size()) mean.resize(of_set.size(), so_far);
+  for (std::size_t i = 0; i < mean.size() && !of_set.empty(); ++i)
+    mean[i] += of_set[std::min(i, of_set.size() - 1)] / static_cast<double>(sets);
+}
+
+// Adds the attention of the candidates' last token, which the sums have no column for yet.
+void add_row(RowStatistics& statistics, const DecodeRow& row, const SegmentInfo& candidates) {
+  require(statistics.column_squares.empty(), "LayerWatch: squares of a first answer token's attention are not followed");
+  HeadScores wider{candidates.kv_heads, candidates.tokens, {}};
+  for (std::int64_t head = 0; head < candidates.kv_heads; ++head) {
+    const std::span<const float> attention = row.probabilities[static_cast<std::size_t>(candidates.first_head + head)];
+    require(std::ssize(attention) >= candidates.tokens, "LayerWatch: a row without the segment");
+    // Candidates are the last slots; those before them stay anyway.
+    const std::span<const float> past = attention.first(attention.size() - static_cast<std::size_t>(candidates.tokens));
+    const std::span<const float> own = attention.subspan(past.size());
+    const std::span<const float> sums = statistics.column_sums.row(head);
+    std::transform(sums.begin(), sums.end(), own.begin(), std::back_inserter(wider.values), std::plus<>());
+    wider.values.push_back(own.back());
+    if (statistics.past_sums.empty()) continue;
+    std::vector<float>& earlier = statistics.past_sums[static_cast<std::size_t>(head)];
+    std::transform(earlier.begin(), earlier.end(), past.begin(), earlier.begin(), std::plus<>());
+  }
+  statistics.column_sums = std::move(wider);
+  statistics.row_count += 1;
+}
+
+}  // namespace
+
+LayerWatch::LayerWatch(const Recipe& recipe, const CandidateSets& sets, std::int64_t layers, bool for_event, bool follows)
+    : recipe_(&recipe), sets_(&sets), for_event_(for_event) {
+  const auto count = static_cast<std::size_t>(layers);
+  if (for_event) measured_.resize(count);
+  const SegmentInfo& first = sets.of(0, 0).info;
+  const bool has_new_tokens = first.tokens > first.first_row;
+  if (!has_new_tokens || recipe.needs().empty() || !(for_event || follows)) return;
+  seen_.assign(count, false);
+  if (for_event) {
+    scores_.resize(count);
+    protection_.resize(count);
+  }
+  if (follows) accumulated_.resize(count);
+  if (follows && recipe.composition().decode.local_rows > 0) locally_.resize(count);
+  for (const StatisticsNeed& need : recipe.needs().attention) fallback_rows_ = fallback_rows_ || rows_of(need.rows, first).fallback;
+}
+
+LayerStatistics LayerWatch::statistics_of(const Candidates& set, const LayerView& view, StatisticsMemo& memo, double& charged_ms) {
+  const LayerView seen = set.view_of(view);
+  const StatisticsNeeds needs = recipe_->needs_for(set.info);
+  const std::int64_t local_rows = recipe_->composition().decode.local_rows;
+  LayerStatistics statistics;
+  statistics.layer = view.layer;
+  for (const StatisticsNeed& need : needs.attention) {
+    // Without an event only what decode rows are added to is worth its time.
+    const bool followed = need.rows == RowRule::all() || (!locally_.empty() && need.rows == RowRule::last(local_rows));
+    if (!for_event_ && !(followed && need.column_sums)) continue;
+    statistics.by_rows.push_back(memo.rows(seen, set.info, need, charged_ms));
+    set.add_earlier(statistics.by_rows.back(), local_rows);
+  }
+  for (const RowStatistics& each : statistics.by_rows) {
+    const std::vector<float>& sums = each.column_sums.values;
+    non_finite_ += std::count_if(sums.begin(), sums.end(), [](float x) { return !std::isfinite(x); });
+  }
+  if (for_event_ && needs.cross_modal) statistics.cross_modal = memo.cross_modal(seen, set.info, *needs.cross_modal, charged_ms);
+  if (for_event_ && needs.elite) statistics.elite = memo.elite(seen, set.info, *needs.elite, charged_ms);
+  if (statistics.elite && statistics.elite->fallback) fallback_rows_ = true;
+  return statistics;
+}
+
+void LayerWatch::see(const LayerView& view, StatisticsMemo& shared) {
+  const auto layer = static_cast<std::size_t>(view.layer);
+  require(view.layer >= 0 && layer < seen_.size() && !seen_[layer], "LayerWatch: an unexpected layer view");
+  const Stopwatch watch;
+  const Composition& parts = recipe_->composition();
+  const auto sets = sets_->of_layer(view.layer);
+  double charged_ms = 0.0;
+  for (const Candidates& set : sets) {
+    StatisticsMemo of_set;  // extended segments are nobody else's
+    const LayerStatistics statistics = statistics_of(set, view, set.retained != nullptr ? of_set : shared, charged_ms);
+    if (for_event_) {
+      if (!parts.allocator->needs().empty())
+        add_measure(measured_[layer], parts.allocator->measure(statistics, set.info), std::ssize(sets));
+      scores_[layer].push_back(joined(parts.scorer->score(statistics, set.info)));
+      protection_[layer].push_back(joined(parts.scorer->protection_score(statistics, set.info)));
+    }
+    if (!accumulated_.empty()) accumulated_[layer].push_back(statistics.at(RowRule::all()));
+    if (!locally_.empty()) locally_[layer].push_back(statistics.at(RowRule::last(parts.decode.local_rows)));
+  }
+  seen_[layer] = true;
+  ++seen_count_;
+  ms_ += watch.elapsed_ms() + charged_ms;
+}
+
+void LayerWatch::see_first_token(std::int64_t layer, const DecodeRow& row) {
+  const Stopwatch watch;
+  const auto index = static_cast<std::size_t>(layer);
+  const auto sets = sets_->of_layer(layer);
+  for (std::size_t set = 0; set < sets.size(); ++set) {
+    add_row(accumulated_.at(index)[set], row, sets[set].info);
+    LayerStatistics seen;
+    seen.layer = layer;
+    seen.by_rows.push_back(accumulated_[index][set]);
+    scores_[index][set] = joined(recipe_->composition().scorer->score(seen, sets[set].info));
+  }
+  ms_ += watch.elapsed_ms();
+}
+
+HeadScores LayerWatch::joined(HeadScores scores) const {
+  if (scores.empty()) return scores;
+  if (recipe_->composition().granularity == Granularity::kLayer && scores.heads > 1) scores = mean_over_heads(scores);
+  for (float& score : scores.values) {
+    if (!std::isfinite(score)) score = -std::numeric_limits<float>::infinity();
+  }
+  return scores;
+}
+
+const LayerWatch::PerSet<HeadScores>& LayerWatch::scores(std::int64_t layer) const { return scores_.at(static_cast<std::size_t>(layer)); }
+
+LayerWatch::PerSet<HeadScores> LayerWatch::scores_without_views(std::int64_t layer) const {
+  PerSet<HeadScores> scores;
+  LayerStatistics nothing;
+  nothing.layer = layer;
+  for (const Candidates& set : sets_->of_layer(layer)) scores.push_back(joined(recipe_->composition().scorer->score(nothing, set.info)));
+  return scores;
+}
+
+std::span<const float> LayerWatch::row_of(const PerSet<HeadScores>& scores, std::int64_t layer, std::int64_t kv_head) const {
+  const HeadScores& found = scores[sets_->set_index(layer, kv_head)];
+  if (found.empty()) return {};
+  return found.row(found.heads == 1 ? 0 : sets_->row_of(layer, kv_head));
+}
+
+std::span<const float> LayerWatch::protection(std::int64_t layer, std::int64_t kv_head) const {
+  return protection_.empty() ? std::span<const float>() : row_of(protection_.at(static_cast<std::size_t>(layer)), layer, kv_head);
+}
+
+AccumulatedAttention LayerWatch::accumulated_in(const std::vector<PerSet<RowStatistics>>& layers, std::int64_t layer,
+                                                std::int64_t kv_head) const {
+  require(layer >= 0 && layer < std::ssize(layers) && has_seen(layer), "LayerWatch: this layer's attention was not accumulated");
+  const RowStatistics& found = layers[static_cast<std::size_t>(layer)][sets_->set_index(layer, kv_head)];
+  const std::int64_t row = sets_->row_of(layer, kv_head);
+  const auto past = static_cast<std::size_t>(kv_head);
+  AccumulatedAttention accumulated;
+  accumulated.sums = found.column_sums.row(row);
+  if (!found.column_squares.empty()) accumulated.squares = found.column_squares.row(row);
+  if (!found.past_sums.empty()) accumulated.past_sums = found.past_sums[past];
+  if (!found.past_squares.empty()) accumulated.past_squares = found.past_squares[past];
+  return accumulated;
+}
+
+AccumulatedAttention LayerWatch::accumulated(std::int64_t layer, std::int64_t kv_head) const {
+  return accumulated_in(accumulated_, layer, kv_head);
+}
+
+AccumulatedAttention LayerWatch::accumulated_locally(std::int64_t layer, std::int64_t kv_head) const {
+  return accumulated_in(locally_, layer, kv_head);
+}
+
+}  // namespace winnow

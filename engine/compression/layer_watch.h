@@ -1,0 +1,86 @@
+// What an event and the decoding after it have to know of a segment's attention: computed layer by layer while the prefill shows it, then
+// from the first answer token where the recipe waits for it.
+//
+// Owned by SegmentCompressor, which decides with it. Recipe and candidates must outlive it. Engine thread only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/compression/candidates.h"
+#include "engine/compression/statistics/statistics_memo.h"
+#include "engine/layers/layer_view.h"
+#include "engine/recipes/recipe.h"
+
+namespace winnow {
+
+// Attention that the candidates of a head got from all rows (with turn policy whole also from those of earlier turns), and its squares;
+// `past`: that slots retained before got where they are no candidates, in slot order, empty if there are none.
+struct AccumulatedAttention {
+  std::span<const float> sums;
+  std::span<const float> squares;  // empty if not needed
+  std::span<const float> past_sums;
+  std::span<const float> past_squares;
+};
+
+class LayerWatch {
+ public:
+  // Of one layer, per set of candidates.
+  template <class Value>
+  using PerSet = std::vector<Value>;
+
+  // for_event: scores and measures are wanted; follows: accumulated attention is, too.
+  LayerWatch(const Recipe& recipe, const CandidateSets& sets, std::int64_t layers, bool for_event, bool follows);
+
+  // False: nothing has to be seen.
+  bool wants_views() const { return !seen_.empty(); }
+  // Layers in any order, each once. shared: what others have computed of the same layer; it counts in ms() nevertheless.
+  void see(const LayerView& view, StatisticsMemo& shared);
+  bool has_seen(std::int64_t layer) const { return seen_[static_cast<std::size_t>(layer)]; }
+  bool has_seen_all() const { return seen_count_ == std::ssize(seen_); }
+  // The segment's last token, which the candidates now have and the layer's sums not yet.
+  void see_first_token(std::int64_t layer, const DecodeRow& row);
+
+  // The allocator's numbers per layer; empty measures where it needs none.
+  std::span<const LayerMeasure> measured() const { return measured_; }
+  // Of a layer that was seen, as the recipe's granularity wants them; what is not finite ranks last.
+  const PerSet<HeadScores>& scores(std::int64_t layer) const;
+  // Where nothing has to be seen: made of the rows alone.
+  PerSet<HeadScores> scores_without_views(std::int64_t layer) const;
+  // Of such scores, one per candidate of a head.
+  std::span<const float> row_of(const PerSet<HeadScores>& scores, std::int64_t layer, std::int64_t kv_head) const;
+  // The scorer's second score, in the same way; empty where it has none.
+  std::span<const float> protection(std::int64_t layer, std::int64_t kv_head) const;
+  // Only where attention is followed and the layer has been seen; the second from the last composition().decode.local_rows rows only.
+  bool has_accumulated() const { return !accumulated_.empty(); }
+  AccumulatedAttention accumulated(std::int64_t layer, std::int64_t kv_head) const;
+  AccumulatedAttention accumulated_locally(std::int64_t layer, std::int64_t kv_head) const;
+
+  double ms() const { return ms_; }
+  // No row after the last visual token: the last rows judged instead.
+  bool fallback_rows() const { return fallback_rows_; }
+  // Statistics replaced because they were NaN or infinite.
+  std::int64_t non_finite() const { return non_finite_; }
+
+ private:
+  LayerStatistics statistics_of(const Candidates& set, const LayerView& view, StatisticsMemo& memo, double& charged_ms);
+  HeadScores joined(HeadScores scores) const;
+  AccumulatedAttention accumulated_in(const std::vector<PerSet<RowStatistics>>& layers, std::int64_t layer, std::int64_t kv_head) const;
+
+  const Recipe* recipe_;
+  const CandidateSets* sets_;
+  bool for_event_;
+  std::vector<bool> seen_;
+  std::int64_t seen_count_ = 0;
+  std::vector<LayerMeasure> measured_;
+  std::vector<PerSet<HeadScores>> scores_;          // per layer; O(layers * kv_heads * n)
+  std::vector<PerSet<HeadScores>> protection_;      // per layer, where the scorer has them
+  std::vector<PerSet<RowStatistics>> accumulated_;  // per layer, where decode rows are followed
+  std::vector<PerSet<RowStatistics>> locally_;      // the same from the last rows only
+  double ms_ = 0.0;
+  bool fallback_rows_ = false;
+  std::int64_t non_finite_ = 0;
+};
+
+}  // namespace winnow

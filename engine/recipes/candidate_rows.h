@@ -1,0 +1,33 @@
+// Rows that compete for the slots of one kv head, or of all heads of a layer that hold the same tokens. Numbers only, no torch.
+//
+// Made by compression/candidates.h, read by SlotChoice.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/recipes/segment_info.h"
+
+namespace winnow {
+
+struct CandidateRows {
+  CandidateRows() = default;
+  CandidateRows(CandidateRows&&) noexcept = default;  // what info borrows moves along; a copy would borrow from the original
+  CandidateRows& operator=(CandidateRows&&) noexcept = default;
+
+  // Fills what follows from info.
+  void find_rows() {
+    for (std::int32_t row = 0; row < info.tokens; ++row) {
+      if (info.modality[static_cast<std::size_t>(row)] == Modality::kVisual) visual.push_back(row);
+    }
+    pinned = info.pinned_rows();
+  }
+
+  SegmentInfo info;  // borrows from the segment, or from modality and originals
+  std::vector<Modality> modality;
+  std::vector<std::int32_t> originals;
+  std::vector<std::int32_t> visual;  // rows of visual tokens, ascending
+  std::vector<std::int32_t> pinned;  // rows that the user pinned, ascending
+};
+
+}  // namespace winnow

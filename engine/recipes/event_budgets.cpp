@@ -1,0 +1,77 @@
+#include "engine/recipes/event_budgets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/recipes/budget.h"
+
+namespace winnow {
+
+namespace {
+
+std::int64_t sum(const std::vector<std::int64_t>& slots) { return std::accumulate(slots.begin(), slots.end(), std::int64_t{0}); }
+
+}  // namespace
+
+EventBudgets::EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>& layers, std::optional<std::int64_t> seen)
+    : recipe_(&recipe) {
+  const Composition& parts = recipe.composition();
+  std::int64_t pins = 0;
+  for (const LayerDemand& layer : layers) {
+    bounds_.high.push_back(layer.competing);
+    bounds_.guarded.push_back(std::min(layer.competing, layer.guarded));
+    bounds_.scope_tokens = std::max(bounds_.scope_tokens, layer.competing);
+    pins += layer.pinned;
+  }
+  if (bounds_.scope_tokens == 0) return;
+  const std::int64_t about = seen.value_or(bounds_.scope_tokens);
+  bounds_.total = total_budget(recipe.budget(), std::ssize(layers), about);
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    const std::int64_t low = lower_bound_slots(recipe.budget(), about, bounds_.guarded[layer], parts.min_fraction);
+    bounds_.low.push_back(std::min(bounds_.high[layer], low));
+  }
+  if (parts.skip_outer_layers) {
+    for (const std::size_t layer : {std::size_t{0}, std::size_t{1}, layers.size() - 1}) {
+      if (layer < layers.size()) bounds_.low[layer] = bounds_.high[layer];
+    }
+  }
+  const std::int64_t least = sum(bounds_.low);
+  const bool asked_for_less = bounds_.total < sum(bounds_.high);
+  take_place_ = least < sum(bounds_.high) && asked_for_less;
+  pins_above_budget_ = asked_for_less && pins > bounds_.total;
+  raised_to_floor_ = take_place_ && !pins_above_budget_ && least > bounds_.total;
+}
+
+std::int64_t EventBudgets::decide(std::span<const LayerMeasure> measured) {
+  const Allocator& allocator = *recipe_->composition().allocator;
+  if (sum(bounds_.low) < bounds_.total) {
+    if (auto slots = allocator.budgets(measured, bounds_)) {
+      slots_ = std::move(*slots);
+      return 0;
+    }
+  }
+  std::vector<double> weights = allocator.weights(measured);
+  std::int64_t not_finite = 0;
+  for (double& weight : weights) {
+    if (std::isfinite(weight)) continue;
+    weight = 0.0;
+    ++not_finite;
+  }
+  slots_ = shared_by(weights);
+  return not_finite;
+}
+
+std::vector<std::int64_t> EventBudgets::foreseen() const {
+  return decided() ? slots_ : shared_by(std::vector<double>(bounds_.high.size(), 1.0));
+}
+
+std::vector<std::int64_t> EventBudgets::shared_by(std::span<const double> weights) const {
+  if (!recipe_->composition().faithful_clip) return allocate(weights, bounds_.total, bounds_.low, bounds_.high);
+  std::vector<std::int64_t> slots = allocate_without_redistribution(weights, bounds_.total, bounds_.scope_tokens);
+  for (std::size_t layer = 0; layer < slots.size(); ++layer)
+    slots[layer] = std::min(bounds_.high[layer], std::max(slots[layer], bounds_.guarded[layer]));
+  return slots;
+}
+
+}  // namespace winnow

@@ -1,0 +1,55 @@
+// How many slots an event grants to every layer: bounds from what competes and is protected, shares from the recipe's allocator.
+//
+// Made per event by SegmentCompressor. Plain numbers, no torch. Slots are per kv head and within the scope; all vectors have one entry per
+// layer. Recipe must outlive it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/recipes/allocators/allocator.h"
+#include "engine/recipes/recipe.h"
+
+namespace winnow {
+
+// Of a layer's heads the one that asks for most.
+struct LayerDemand {
+  std::int64_t competing = 0;  // slots that may be dropped
+  std::int64_t guarded = 0;    // that stay whatever they score
+  std::int64_t pinned = 0;     // of these by the user
+};
+
+class EventBudgets {
+ public:
+  // seen: tokens that the request is about where that is more than what competes (turn policy whole).
+  EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>& layers, std::optional<std::int64_t> seen);
+
+  // False: no layer has to give anything up. Whatever happens then, budgets cover all that competes: the cache stays bit-identical to an
+  // uncompressed one.
+  bool take_place() const { return take_place_; }
+  // Pins alone are more than was asked for; and the same of all that is protected.
+  bool pins_above_budget() const { return pins_above_budget_; }
+  bool raised_to_floor() const { return raised_to_floor_; }
+
+  // measured: what the allocator found in every layer, empty measures where it needs none. Returns how many weights were not finite and
+  // count as 0.
+  std::int64_t decide(std::span<const LayerMeasure> measured);
+  bool decided() const { return !slots_.empty(); }
+  const std::vector<std::int64_t>& slots() const { return slots_; }
+  // Before anything is measured: as decided, or equal shares of the total.
+  std::vector<std::int64_t> foreseen() const;
+
+ private:
+  std::vector<std::int64_t> shared_by(std::span<const double> weights) const;
+
+  const Recipe* recipe_;
+  BudgetBounds bounds_;
+  bool take_place_ = false;
+  bool pins_above_budget_ = false;
+  bool raised_to_floor_ = false;
+  std::vector<std::int64_t> slots_;
+};
+
+}  // namespace winnow

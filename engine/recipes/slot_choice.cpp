@@ -1,0 +1,123 @@
+#include "engine/recipes/slot_choice.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/recipes/budget.h"
+#include "engine/recipes/select.h"
+
+namespace winnow {
+
+namespace {
+
+bool is_pinned(const CandidateRows& rows, std::int32_t row) { return std::binary_search(rows.pinned.begin(), rows.pinned.end(), row); }
+
+bool is_visual(const CandidateRows& rows, std::int32_t row) {
+  return rows.info.modality[static_cast<std::size_t>(row)] == Modality::kVisual;
+}
+
+}  // namespace
+
+// Sharing needs two slots to compare.
+SlotChoice::SlotChoice(const Composition& parts, std::int64_t kept_tail)
+    : scope_(parts.scope), protection_(parts.protection), spare_(parts.reducer->sharing() != nullptr ? 2 : 1), kept_tail_(kept_tail) {}
+
+std::int64_t SlotChoice::competing(const CandidateRows& rows) const {
+  return scope_ == Scope::kVisual ? std::ssize(rows.visual) : rows.info.tokens;
+}
+
+std::int64_t SlotChoice::competing_pins(const CandidateRows& rows) const {
+  if (scope_ != Scope::kVisual) return std::ssize(rows.pinned);
+  return std::count_if(rows.pinned.begin(), rows.pinned.end(), [&](std::int32_t row) { return is_visual(rows, row); });
+}
+
+std::int64_t SlotChoice::protected_slots(const CandidateRows& rows) const {
+  if (scope_ == Scope::kVisual) return competing_pins(rows);
+  const std::int64_t n = rows.info.tokens;
+  const auto pinned_in = [&](std::int64_t begin, std::int64_t end) {
+    return std::count_if(rows.pinned.begin(), rows.pinned.end(), [&](std::int32_t row) { return row >= begin && row < end; });
+  };
+  if (protection_.completed_share > 0.0) return pinned_in(0, n - 1) + 1;
+  const std::int64_t sinks = rows.info.rows_before(protection_.sinks);
+  const std::int64_t window = std::max(protection_.window, kept_tail_);
+  return pinned_in(sinks, n - window) + sinks + window + spare_;
+}
+
+std::vector<std::int32_t> SlotChoice::choose(const CandidateRows& rows, std::span<const float> scores, std::span<const float> protection,
+                                             std::int64_t budget) const {
+  if (budget >= competing(rows)) {
+    std::vector<std::int32_t> all(static_cast<std::size_t>(rows.info.tokens));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  return scope_ == Scope::kVisual ? choose_visual(rows, scores, budget) : choose_of_all(rows, scores, protection, budget);
+}
+
+std::int64_t SlotChoice::count(const CandidateRows& rows, std::int64_t budget) const {
+  // The rules that choose are asked with scores that are all alike.
+  const std::vector<float> alike(static_cast<std::size_t>(rows.info.tokens), 0.0F);
+  return std::ssize(choose(rows, alike, {}, budget));
+}
+
+std::vector<std::int32_t> SlotChoice::choose_of_all(const CandidateRows& rows, std::span<const float> scores,
+                                                    std::span<const float> protection, std::int64_t budget) const {
+  const std::int64_t asked = protection_.recent_share > 0.0 ? share_of(protection_.recent_share, budget) : protection_.window;
+  const std::int64_t recent = std::max(asked, kept_tail_);
+  if (protection_.all_text) return choose_beside_text(rows, scores, budget, recent);
+  std::vector<std::int32_t> forced = rows.pinned;
+  for (const std::int32_t row : protected_rows(rows.info.tokens, rows.info.rows_before(protection_.sinks), recent)) {
+    if (!is_pinned(rows, row)) forced.push_back(row);
+  }
+  if (protection_.completed_share > 0.0) {
+    const std::int64_t beside_pins =
+        std::clamp<std::int64_t>(round_half_up(protection_.completed_share * static_cast<double>(budget)) + protection_.sinks, 1,
+                                 std::max<std::int64_t>(1, budget - 1));
+    const std::int64_t wanted = std::min(budget, std::max(beside_pins, std::ssize(rows.pinned) + std::max<std::int64_t>(1, kept_tail_)));
+    if (std::ssize(forced) > wanted) forced.resize(static_cast<std::size_t>(wanted));
+    if (!protection.empty() && std::ssize(forced) < wanted) forced = select_rows(protection, wanted, forced);
+  }
+  return select_rows(scores, budget, forced);
+}
+
+// Only visual rows compete; all others stay beside the budget.
+std::vector<std::int32_t> SlotChoice::choose_visual(const CandidateRows& rows, std::span<const float> scores, std::int64_t budget) const {
+  std::vector<float> competing;
+  std::vector<std::int32_t> forced;
+  for (const std::int32_t row : rows.visual) {
+    if (is_pinned(rows, row)) forced.push_back(static_cast<std::int32_t>(competing.size()));
+    competing.push_back(scores[static_cast<std::size_t>(row)]);
+  }
+  std::vector<bool> stays(static_cast<std::size_t>(rows.info.tokens), true);
+  for (const std::int32_t row : rows.visual) stays[static_cast<std::size_t>(row)] = false;
+  for (const std::int32_t index : select_rows(competing, budget, forced)) {
+    stays[static_cast<std::size_t>(rows.visual[static_cast<std::size_t>(index)])] = true;
+  }
+  std::vector<std::int32_t> kept;
+  for (std::int32_t row = 0; row < rows.info.tokens; ++row) {
+    if (stays[static_cast<std::size_t>(row)]) kept.push_back(row);
+  }
+  return kept;
+}
+
+// Every text row, every recent row and every pinned row stays; what text before the recent rows leaves of the budget goes to visual rows by
+// score.
+std::vector<std::int32_t> SlotChoice::choose_beside_text(const CandidateRows& rows, std::span<const float> scores, std::int64_t budget,
+                                                         std::int64_t recent) const {
+  const std::int64_t first_recent = std::max<std::int64_t>(0, rows.info.tokens - std::max<std::int64_t>(1, recent));
+  std::vector<std::int32_t> kept, images;
+  std::vector<float> competing;
+  for (std::int32_t row = 0; row < rows.info.tokens; ++row) {
+    if (!is_visual(rows, row) || row >= first_recent || is_pinned(rows, row)) {
+      kept.push_back(row);
+    } else {
+      images.push_back(row);
+      competing.push_back(scores[static_cast<std::size_t>(row)]);
+    }
+  }
+  const std::int64_t left = std::clamp<std::int64_t>(budget - std::ssize(kept), 0, std::ssize(images));
+  for (const std::int32_t index : select_rows(competing, left, {})) kept.push_back(images[static_cast<std::size_t>(index)]);
+  std::sort(kept.begin(), kept.end());
+  return kept;
+}
+
+}  // namespace winnow
