@@ -177,6 +177,11 @@ EngineHost::EngineHost(EngineFactory factory, QObject* parent) : QObject(parent)
 
 EngineHost::~EngineHost() = default;
 
+RequestId EngineHost::post(RequestBody body, QObject* receiver, Listener listener) {
+  m_askers[m_lastId + 1] = {receiver, std::move(listener)};
+  return post(std::move(body));
+}
+
 RequestId EngineHost::post(RequestBody body) {
   const RequestId id = ++m_lastId;
   const bool silent = isSilent(body);
@@ -209,7 +214,11 @@ void EngineHost::deliver() {
     m_ready.pop_front();
     const bool ends = endsRequest(event);
     if (ends) --m_unfinished;
-    Q_EMIT engineEvent(event);
+    if (const auto found = m_askers.find(event.id); found != m_askers.end()) {
+      const Asker asker = found->second;
+      if (ends) m_askers.erase(found);
+      if (asker.receiver) asker.listener(event);
+    }
     if (alive && ends && m_unfinished == 0) Q_EMIT busyChanged(false);
   }
 }

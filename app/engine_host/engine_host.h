@@ -1,10 +1,10 @@
 // Runs the engine on its own thread and brings its events to the UI thread.
 //
-// Used by ui and by the terminal program. post() queues a request and returns its id at once; requests run one after another in the order
-// posted. Every request ends with exactly one of ModelLoaded, Finished, Scored, Compared or Failed (ForgetConversation ends silently; a
-// comparison's columns have their own Finished and Scored, which end nothing), also when the engine throws (Failed), ends without an
-// outcome (Failed, kInternal) or the request was interrupted while it still waited (Finished, kInterrupted, restored). Text deltas are
-// gathered and progress is thinned to at most 30 updates a second (EventGatherer).
+// Used by ui. post() queues a request and returns its id at once; requests run one after another in the order posted, and their events go
+// to the one who asked, as long as it lives. Every request ends with exactly one of ModelLoaded, Finished, Scored, Compared or Failed
+// (ForgetConversation ends silently; a comparison's columns have their own Finished and Scored, which end nothing), also when the engine
+// throws (Failed), ends without an outcome (Failed, kInternal) or the request was interrupted while it still waited (Finished,
+// kInterrupted, restored). Text deltas are gathered and progress is thinned to at most 30 updates a second (EventGatherer).
 //
 // Threads: EngineHost belongs to the thread that made it (an event loop must run there); the engine is made, used and destroyed on the
 // engine thread only. The destructor cancels everything, waits for the engine thread and delivers nothing more.
@@ -12,11 +12,12 @@
 #pragma once
 
 #include <QElapsedTimer>
-#include <QMetaType>
 #include <QObject>
+#include <QPointer>
 #include <QTimer>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "engine/api/engine.h"
@@ -35,19 +36,25 @@ class EngineHost : public QObject {
   explicit EngineHost(EngineFactory factory, QObject* parent = nullptr);
   ~EngineHost() override;
 
-  RequestId post(RequestBody body);
-  void stop(RequestId id);    // keeps the partial answer; unknown or finished ids are ignored
-  void cancel(RequestId id);  // as if never asked
+  // Called for each event of the request, in their order and on this object's thread, unless `receiver` is gone by then.
+  using Listener = std::function<void(const winnow::Event&)>;
+  RequestId post(RequestBody body, QObject* receiver, Listener listener);
+  RequestId post(RequestBody body);  // nobody waits for what comes of it
+  void stop(RequestId id);           // keeps the partial answer; unknown or finished ids are ignored
+  void cancel(RequestId id);         // as if never asked
   void cancelAll();
   bool isBusy() const { return m_unfinished > 0; }
   int unfinished() const { return m_unfinished; }
 
  Q_SIGNALS:
-  void engineEvent(const winnow::Event& event);  // (QObject::event is taken)
   void busyChanged(bool busy);
 
  private:
   class Worker;
+  struct Asker {
+    QPointer<QObject> receiver;
+    Listener listener;
+  };
   void schedule();
   void deliver();
 
@@ -55,26 +62,13 @@ class EngineHost : public QObject {
   RequestId m_lastId = 0;
   QTimer m_paceTimer;
   QElapsedTimer m_sinceDelivery;
-  std::deque<Event> m_ready;  // taken from the worker, not yet emitted
+  std::deque<Event> m_ready;  // taken from the worker, not yet delivered
+  std::map<RequestId, Asker> m_askers;
   std::unique_ptr<Mailbox> m_mailbox;
   std::unique_ptr<Worker> m_worker;  // last: joined first
-};
-
-// Drops events of requests that the receiver no longer follows. One per view.
-class RequestFilter {
- public:
-  void follow(RequestId id) { m_id = id; }
-  void clear() { m_id = 0; }
-  RequestId current() const { return m_id; }
-  bool accepts(const winnow::Event& event) const { return m_id != 0 && event.id == m_id; }
-
- private:
-  RequestId m_id = 0;
 };
 
 // True for the event that ends its request.
 bool endsRequest(const winnow::Event& event);
 
 }  // namespace winnow::app
-
-Q_DECLARE_METATYPE(winnow::Event)

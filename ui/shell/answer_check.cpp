@@ -7,7 +7,6 @@
 namespace winnow::ui {
 
 AnswerCheck::AnswerCheck(app::EngineHost& engine, ChatController& chat, QObject* parent) : QObject(parent), m_engine(engine), m_chat(chat) {
-  connect(&m_engine, &app::EngineHost::engineEvent, this, &AnswerCheck::onEvent);
   connect(&m_chat, &ChatController::modelChanged, this, [this] {
     if (m_chat.modelState() == ModelState::kLoading) stop();
   });
@@ -40,7 +39,7 @@ void AnswerCheck::check(app::MessageId answer) {
   score.answer = message->text.toStdString();
   m_conversation = m_chat.current();
   m_answer = message->id;
-  m_request = m_engine.post(std::move(score));
+  m_request = m_engine.post(std::move(score), this, [this](const Event& event) { onEvent(event); });
   m_chat.setOccupied(tr("An answer is being checked against the full cache."));
   Q_EMIT progressed(m_answer, tr("Checking against the full cache"), -1.0);
   Q_EMIT stateChanged();
@@ -51,7 +50,6 @@ void AnswerCheck::stop() {
 }
 
 void AnswerCheck::onEvent(const Event& event) {
-  if (m_request == 0 || event.id != m_request) return;
   if (const auto* progress = std::get_if<Progress>(&event.body)) {
     Q_EMIT progressed(m_answer, tr("Checking: %1").arg(phaseText(progress->phase, progress->done, progress->total)),
                       phaseShare(progress->done, progress->total));

@@ -63,7 +63,6 @@ ChatController::ChatController(app::EngineHost& engine, app::ChatStore& store, a
   connect(&m_list, &ConversationListModel::renameRequested, this, &ChatController::rename);
   connect(&m_store, &ChatStore::conversationsListed, this,
           [this](app::RequestToken, const QList<app::Conversation>& conversations) { m_list.setConversations(conversations); });
-  connect(&m_engine, &app::EngineHost::engineEvent, this, &ChatController::onEngineEvent);
 }
 
 void ChatController::start() {
@@ -365,7 +364,9 @@ void ChatController::startEngine(const app::TurnIds& ids) {
   try {
     Turn turn = turnOf(ids.conversation, m_sending->thread, run.options, run.options.recipe.spec);
     if (m_sending->maxNewTokens > 0) turn.sampling.max_new_tokens = m_sending->maxNewTokens;
-    m_run->request = m_engine.post(std::move(turn));
+    m_run->request = m_engine.post(std::move(turn), this, [this](const Event& event) {
+      if (m_run && m_run->request == event.id) onRunEvent(event.body);
+    });
   } catch (const Exception& exception) {
     finish(app::MessageState::kFailed, nullptr, exception.error());
   }
@@ -400,14 +401,6 @@ std::optional<app::Draft> ChatController::beginEdit(app::MessageId question) {
 }
 
 // ---- the engine's events -----------------------------------------------------------------------------------------------------------
-
-void ChatController::onEngineEvent(const Event& event) {
-  if (m_modelRequest != 0 && event.id == m_modelRequest) {
-    onModelEvent(event.body);
-  } else if (m_run && m_run->request != 0 && event.id == m_run->request) {
-    onRunEvent(event.body);
-  }
-}
 
 void ChatController::onRunEvent(const EventBody& body) {
   m_monitor.take(body);

@@ -147,7 +147,6 @@ class ChatController : public QObject {
   void onLoaded(app::RequestToken token, const app::LoadedConversation& loaded);
   void onCommitted(app::RequestToken token, const app::TurnIds& ids);
   void onStoreFailed(app::RequestToken token, const Error& error);
-  void onEngineEvent(const Event& event);
   void onModelEvent(const EventBody& body);
   void onRunEvent(const EventBody& body);
   void begin(const QString& text, const QList<app::Attachment>& attachments, Answers answers);

@@ -13,7 +13,10 @@ void ChatController::loadModel(const QString& folder) {
   m_modelState = ModelState::kLoading;
   m_modelError.reset();
   m_modelProgress = phaseText(Phase::kLoadWeights, 0, 0);
-  m_modelRequest = m_engine.post(LoadModel{QFile::encodeName(folder).toStdString(), m_device, WeightFormat::kAuto});
+  m_modelRequest =
+      m_engine.post(LoadModel{QFile::encodeName(folder).toStdString(), m_device, WeightFormat::kAuto}, this, [this](const Event& event) {
+        if (event.id == m_modelRequest) onModelEvent(event.body);  // not that of a model given up for another
+      });
   Q_EMIT modelChanged();
   Q_EMIT stateChanged();
 }

@@ -13,7 +13,6 @@ ComparisonController::ComparisonController(app::EngineHost& engine, app::ChatSto
     : QObject(parent), m_engine(engine), m_store(store), m_chat(chat), m_methods(std::move(methods)) {
   using app::ChatStore;
   connect(&m_chat, &ChatController::comparisonReady, this, &ComparisonController::begin);
-  connect(&m_engine, &app::EngineHost::engineEvent, this, &ComparisonController::onEvent);
   connect(&m_store, &ChatStore::comparisonSaved, this, [this](app::RequestToken token, const app::Comparison& saved) {
     if (token != m_saving) return;
     m_saving = 0;
@@ -89,7 +88,7 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
   m_thread = thread;
   m_conversation = ids.conversation;
   m_chat.monitor().begin(m_recipes.front().spec);
-  m_request = m_engine.post(std::move(request));
+  m_request = m_engine.post(std::move(request), this, [this](const Event& event) { onEvent(event); });
   m_chat.conversations().setRunning(ids.conversation);
   m_chat.setComparing(ids.question);
   m_chat.setOccupied(tr("A comparison is running."));
@@ -98,7 +97,6 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
 }
 
 void ComparisonController::onEvent(const Event& event) {
-  if (m_request == 0 || event.id != m_request) return;
   const std::shared_ptr<ComparisonModel> model = m_runningModel;
   if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) m_chat.takeSampled(*sampled, m_thread);
   watch(event);

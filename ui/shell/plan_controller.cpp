@@ -32,14 +32,12 @@ PlanController::PlanController(app::EngineHost& engine, ChatController& chat, co
   connect(&m_chat, &ChatController::conversationShown, this, &PlanController::schedule);
   connect(&m_settings, &app::Settings::changed, this, &PlanController::schedule);
   connect(&m_chat.monitor(), &CacheMonitor::changed, this, &PlanController::rememberMass);
-  connect(&m_engine, &app::EngineHost::engineEvent, this, &PlanController::onEngineEvent);
   connect(&m_line, &PlanLine::remedyChosen, this, &PlanController::apply);
 }
 
 void PlanController::schedule() {
   showMass();
-  if (m_request.current() != 0) m_engine.cancel(m_request.current());
-  m_request.clear();
+  if (m_request != 0) m_engine.cancel(std::exchange(m_request, 0));
   const app::Draft draft = m_composer.draft();
   const bool nothing = draft.text.trimmed().isEmpty() && draft.attachments.isEmpty();
   if (nothing || m_chat.modelState() != ModelState::kReady) m_line.clear();
@@ -55,20 +53,20 @@ void PlanController::ask() {
   const app::Draft draft = m_composer.draft();
   m_subject = {draft.attachments, m_chat.options().recipe.spec, m_chat.model().kv_bytes_per_token};
   try {
-    m_request.follow(m_engine.post(Plan{m_chat.turnIfSent(draft)}));
+    m_request = m_engine.post(Plan{m_chat.turnIfSent(draft)}, this, [this](const Event& event) { onEngineEvent(event); });
   } catch (const Exception&) {
     m_line.clear();  // nothing is asked yet; sending will say what is missing
   }
 }
 
 void PlanController::onEngineEvent(const Event& event) {
-  if (!m_request.accepts(event)) return;
+  if (event.id != m_request) return;  // of a draft that has changed since
   if (const auto* planned = std::get_if<Planned>(&event.body)) {
     m_line.setPlan(describePlan(*planned, m_subject));
   } else if (std::holds_alternative<Failed>(event.body)) {
     m_line.clear();  // sending says the same, with what can be done about it
   }
-  if (app::endsRequest(event)) m_request.clear();
+  if (app::endsRequest(event)) m_request = 0;
 }
 
 void PlanController::apply(const PlanRemedy& remedy) {

@@ -46,7 +46,7 @@ class PlanController : public QObject {
   Composer& m_composer;
   PlanLine& m_line;
   QTimer m_timer;
-  app::RequestFilter m_request;
+  RequestId m_request = 0;
   PlanSubject m_subject;  // of the running request
   ScoredPrefill m_scored;
 };

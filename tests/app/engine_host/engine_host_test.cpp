@@ -37,9 +37,10 @@ class EngineHostTest : public testing::Test {
     use([script, log = m_log] { return std::make_unique<ScriptedEngine>(script, log); });
   }
 
-  void use(EngineHost::EngineFactory factory) {
-    m_host = std::make_unique<EngineHost>(std::move(factory));
-    QObject::connect(m_host.get(), &EngineHost::engineEvent, [this](const Event& event) { m_events.push_back(event); });
+  void use(EngineHost::EngineFactory factory) { m_host = std::make_unique<EngineHost>(std::move(factory)); }
+
+  RequestId post(RequestBody body) {
+    return m_host->post(std::move(body), m_host.get(), [this](const Event& event) { m_events.push_back(event); });
   }
 
   const Event* outcome(RequestId id) const {
@@ -74,8 +75,8 @@ class EngineHostTest : public testing::Test {
 
 TEST_F(EngineHostTest, DeltasJoinToTheAnswerAndTheOutcomeIsLast) {
   start();
-  const RequestId load = m_host->post(LoadModel{"/models/demo", Device::kAuto, WeightFormat::kAuto});
-  const RequestId turn = m_host->post(question("what is red?"));
+  const RequestId load = post(LoadModel{"/models/demo", Device::kAuto, WeightFormat::kAuto});
+  const RequestId turn = post(question("what is red?"));
   ASSERT_TRUE(waitForOutcome(turn));
   EXPECT_EQ(std::get<ModelLoaded>(outcome(load)->body).info.name, "demo");
   const auto& finished = std::get<Finished>(outcome(turn)->body);
@@ -88,7 +89,7 @@ TEST_F(EngineHostTest, DeltasJoinToTheAnswerAndTheOutcomeIsLast) {
 TEST_F(EngineHostTest, RunsRequestsInTheOrderPosted) {
   start();
   std::vector<RequestId> ids;
-  for (int i = 0; i < 5; ++i) ids.push_back(m_host->post(question("q")));
+  for (int i = 0; i < 5; ++i) ids.push_back(post(question("q")));
   ASSERT_TRUE(waitForOutcome(ids.back()));
   const std::vector<Request> requests = m_log->requests();
   ASSERT_EQ(requests.size(), 5u);
@@ -97,7 +98,7 @@ TEST_F(EngineHostTest, RunsRequestsInTheOrderPosted) {
 
 TEST_F(EngineHostTest, StopKeepsTheTextSoFar) {
   start([](const Request&) { return test::Script{{0ms, test::Say{TextDelta{"part "}}}, {0ms, test::Stall{}}}; });
-  const RequestId id = m_host->post(question("q"));
+  const RequestId id = post(question("q"));
   ASSERT_TRUE(waitForText(id));
   m_host->stop(id);
   ASSERT_TRUE(waitForOutcome(id));
@@ -113,8 +114,8 @@ TEST_F(EngineHostTest, CancelOfTheRunningRequestLeavesTheNextAlone) {
   start([&](const Request& request) {
     return served++ == 0 ? test::Script{{0ms, test::Say{TextDelta{"a"}}}, {0ms, test::Stall{}}} : test::default_script(request);
   });
-  const RequestId first = m_host->post(question("q"));
-  const RequestId second = m_host->post(question("r"));
+  const RequestId first = post(question("q"));
+  const RequestId second = post(question("r"));
   ASSERT_TRUE(waitForText(first));
   m_host->cancel(first);
   ASSERT_TRUE(waitForOutcome(second));
@@ -124,8 +125,8 @@ TEST_F(EngineHostTest, CancelOfTheRunningRequestLeavesTheNextAlone) {
 
 TEST_F(EngineHostTest, ARequestCancelledWhileItWaitsNeverReachesTheEngine) {
   start([](const Request&) { return test::Script{{0ms, test::Say{TextDelta{"a"}}}, {0ms, test::Stall{}}}; });
-  const RequestId first = m_host->post(question("q"));
-  const RequestId waiting = m_host->post(question("r"));
+  const RequestId first = post(question("q"));
+  const RequestId waiting = post(question("r"));
   ASSERT_TRUE(waitForText(first));
   m_host->cancel(waiting);
   m_host->stop(first);
@@ -137,7 +138,7 @@ TEST_F(EngineHostTest, ARequestCancelledWhileItWaitsNeverReachesTheEngine) {
 TEST_F(EngineHostTest, CancelAllEndsEverything) {
   start([](const Request&) { return test::Script{{0ms, test::Stall{}}}; });
   std::vector<RequestId> ids;
-  for (int i = 0; i < 4; ++i) ids.push_back(m_host->post(question("q")));
+  for (int i = 0; i < 4; ++i) ids.push_back(post(question("q")));
   m_host->cancelAll();
   ASSERT_TRUE(waitUntil([&] { return !m_host->isBusy(); }));
   for (const RequestId id : ids) EXPECT_TRUE(std::get<Finished>(outcome(id)->body).restored);
@@ -158,7 +159,7 @@ TEST_F(EngineHostTest, AnExceptionBecomesFailedAndTheNextRequestIsServed) {
     }
   });
   std::vector<RequestId> ids;
-  for (int i = 0; i < 4; ++i) ids.push_back(m_host->post(question("q")));
+  for (int i = 0; i < 4; ++i) ids.push_back(post(question("q")));
   ASSERT_TRUE(waitForOutcome(ids.back()));
   for (int i = 0; i < 3; ++i) {
     const auto* failed = std::get_if<Failed>(&outcome(ids[static_cast<std::size_t>(i)])->body);
@@ -174,8 +175,8 @@ TEST_F(EngineHostTest, NothingIsDeliveredAfterTheOutcome) {
     return test::Script{
         {0ms, test::Say{Finished{}}}, {0ms, test::Say{TextDelta{"late"}}}, {0ms, test::Say{Failed{}}}, {0ms, test::Throw{"late"}}};
   });
-  const RequestId first = m_host->post(question("q"));
-  const RequestId second = m_host->post(question("q"));
+  const RequestId first = post(question("q"));
+  const RequestId second = post(question("q"));
   ASSERT_TRUE(waitForOutcome(second));
   EXPECT_EQ(m_events.size(), 2u);
   EXPECT_TRUE(std::holds_alternative<Finished>(outcome(first)->body));
@@ -187,8 +188,8 @@ TEST_F(EngineHostTest, AFactoryThatThrowsFailsTheRequestAndIsTriedAgain) {
     if (tries++ == 0) throw Exception(ErrorCode::kDeviceUnavailable, "cuda", "no driver");
     return std::make_unique<ScriptedEngine>();
   });
-  const RequestId first = m_host->post(question("q"));
-  const RequestId second = m_host->post(question("q"));
+  const RequestId first = post(question("q"));
+  const RequestId second = post(question("q"));
   ASSERT_TRUE(waitForOutcome(second));
   EXPECT_EQ(std::get<Failed>(outcome(first)->body).error.code, ErrorCode::kDeviceUnavailable);
   EXPECT_TRUE(std::holds_alternative<Finished>(outcome(second)->body));
@@ -196,9 +197,9 @@ TEST_F(EngineHostTest, AFactoryThatThrowsFailsTheRequestAndIsTriedAgain) {
 
 TEST_F(EngineHostTest, ForgetConversationIsSilent) {
   start();
-  m_host->post(ForgetConversation{3});
+  post(ForgetConversation{3});
   EXPECT_FALSE(m_host->isBusy());
-  const RequestId turn = m_host->post(question("q"));
+  const RequestId turn = post(question("q"));
   ASSERT_TRUE(waitForOutcome(turn));
   for (const Event& event : m_events) EXPECT_EQ(event.id, turn);
   EXPECT_EQ(m_log->requests().size(), 2u);
@@ -213,7 +214,7 @@ TEST_F(EngineHostTest, TextArrivesAtMostThirtyTimesASecond) {
   });
   QElapsedTimer elapsed;
   elapsed.start();
-  const RequestId id = m_host->post(question("q"));
+  const RequestId id = post(question("q"));
   ASSERT_TRUE(waitForOutcome(id));
   const auto updates = static_cast<qint64>(m_events.size()) - 1;
   EXPECT_EQ(textOf(id).size(), 300u);
@@ -223,8 +224,8 @@ TEST_F(EngineHostTest, TextArrivesAtMostThirtyTimesASecond) {
 
 TEST_F(EngineHostTest, DestroyingTheHostCancelsAndDestroysTheEngineOnItsThread) {
   start([](const Request&) { return test::Script{{0ms, test::Say{TextDelta{"a"}}}, {0ms, test::Stall{}}}; });
-  const RequestId id = m_host->post(question("q"));
-  m_host->post(question("waits"));
+  const RequestId id = post(question("q"));
+  post(question("waits"));
   ASSERT_TRUE(waitForText(id));
   m_host.reset();
   EXPECT_EQ(m_log->interruptOf(id), Interrupt::kCancel);
@@ -237,39 +238,58 @@ TEST_F(EngineHostTest, DestroyingTheHostCancelsAndDestroysTheEngineOnItsThread) 
 
 TEST_F(EngineHostTest, AReceiverMayDestroyTheHost) {
   start();
-  QObject::connect(m_host.get(), &EngineHost::engineEvent, [this](const Event& event) {
+  QObject receiver;
+  m_host->post(question("q"), &receiver, [this](const Event& event) {
     if (endsRequest(event)) m_host.reset();
   });
-  m_host->post(question("q"));
   EXPECT_TRUE(waitUntil([&] { return m_host == nullptr; }));
 }
 
 TEST_F(EngineHostTest, OrderHoldsWhenAReceiverRunsANestedLoop) {
   start();
   bool nested = false;
-  QObject::connect(m_host.get(), &EngineHost::engineEvent, [&](const Event&) {
+  const RequestId first = m_host->post(question("one two three"), m_host.get(), [&](const Event& event) {
+    m_events.push_back(event);
     if (nested) return;
     nested = true;
     QEventLoop loop;
     QTimer::singleShot(50, &loop, &QEventLoop::quit);
     loop.exec();
   });
-  const RequestId first = m_host->post(question("one two three"));
-  const RequestId second = m_host->post(question("four five six"));
+  const RequestId second = post(question("four five six"));
   ASSERT_TRUE(waitForOutcome(second));
   EXPECT_EQ(textOf(first), "You asked: one two three");
   EXPECT_EQ(textOf(second), "You asked: four five six");
   EXPECT_TRUE(std::is_sorted(m_events.begin(), m_events.end(), [](const Event& a, const Event& b) { return a.id < b.id; }));
 }
 
-TEST(RequestFilter, AcceptsOnlyTheFollowedRequest) {
-  RequestFilter filter;
-  EXPECT_FALSE(filter.accepts({0, Finished{}}));
-  filter.follow(4);
-  EXPECT_TRUE(filter.accepts({4, Finished{}}));
-  EXPECT_FALSE(filter.accepts({3, Finished{}}));
-  filter.clear();
-  EXPECT_FALSE(filter.accepts({4, Finished{}}));
+TEST_F(EngineHostTest, EachRequestIsAnsweredToTheOneWhoAsked) {
+  start();
+  QObject one, other;
+  std::vector<Event> toOne, toOther;
+  const RequestId first = m_host->post(question("one"), &one, [&](const Event& event) { toOne.push_back(event); });
+  const RequestId second = m_host->post(question("other"), &other, [&](const Event& event) { toOther.push_back(event); });
+  m_host->post(question("nobody's"));
+  const RequestId last = post(question("last"));
+  ASSERT_TRUE(waitForOutcome(last));
+  for (const auto& [events, id] : {std::pair(&toOne, first), std::pair(&toOther, second)}) {
+    ASSERT_FALSE(events->empty());
+    EXPECT_TRUE(std::all_of(events->begin(), events->end(), [id = id](const Event& event) { return event.id == id; }));
+    EXPECT_TRUE(endsRequest(events->back()));
+  }
+  EXPECT_TRUE(std::all_of(m_events.begin(), m_events.end(), [last](const Event& event) { return event.id == last; }));
+}
+
+TEST_F(EngineHostTest, NothingComesToAReceiverThatIsGone) {
+  start();
+  auto gone = std::make_unique<QObject>();
+  bool came = false;
+  m_host->post(question("q"), gone.get(), [&](const Event&) { came = true; });
+  gone.reset();
+  const RequestId next = post(question("next"));
+  ASSERT_TRUE(waitForOutcome(next));
+  EXPECT_FALSE(came);
+  EXPECT_FALSE(m_host->isBusy());
 }
 
 }  // namespace
