@@ -111,7 +111,7 @@ ComparisonSetup::ComparisonSetup(std::vector<MethodInfo> methods, app::Settings&
   connect(m_add, &QToolButton::clicked, this, [this] {
     addRow(furtherRecipe());
     changed();
-    m_rows.back().control->setFocus();
+    m_rows.back().control->setFocus(Qt::ShortcutFocusReason);
   });
   connect(m_compare, &QPushButton::clicked, this, &ComparisonSetup::compareRequested);
   connect(m_order, &QComboBox::activated, this, [this] { m_settings.setComparisonOrder(order()); });
@@ -138,7 +138,7 @@ void ComparisonSetup::open(const app::NamedRecipe& current) {
   m_order->setCurrentIndex(m_order->findData(static_cast<int>(m_settings.comparisonOrder())));
   changed();
   show();
-  m_rows.front().control->setFocus(Qt::TabFocusReason);
+  m_rows.front().control->setFocus(Qt::ShortcutFocusReason);
 }
 
 std::vector<app::NamedRecipe> ComparisonSetup::recipes() const {
@@ -200,13 +200,13 @@ void ComparisonSetup::removeRow(QWidget* frame) {
   frame->hide();
   frame->deleteLater();
   changed();
-  m_rows.back().control->setFocus();
+  m_rows.back().control->setFocus(Qt::ShortcutFocusReason);
 }
 
 void ComparisonSetup::setRecipe(MethodControl* control, const app::NamedRecipe& recipe) {
   control->setRecipe(recipe);
   changed();
-  control->setFocus();
+  control->setFocus(Qt::ShortcutFocusReason);
 }
 
 void ComparisonSetup::pick(MethodControl* control) {

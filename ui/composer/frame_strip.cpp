@@ -194,6 +194,12 @@ void FrameStrip::paintEvent(QPaintEvent*) {
     }
   }
 
+  if (hasFocus()) {
+    painter.setPen(QPen(c.accent, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), theme().smallRadius(), theme().smallRadius());
+  }
+
   // The frames that will be sampled; more than one a pixel would only be a line.
   const qreal dotY = track.bottom() + dotBand() / 2 + 1;
   painter.setPen(Qt::NoPen);

@@ -18,7 +18,7 @@ namespace winnow::ui {
 QTableView* newFigureTable(QAbstractItemModel* model, const QString& name) {
   auto* table = new QTableView;
   table->setModel(model);
-  table->setFrameShape(QFrame::NoFrame);
+  setFocusFrame(table);
   table->setAccessibleName(name);
   setTextRole(table, TextRole::kCaption);
   setTextRole(table->horizontalHeader(), TextRole::kCaption);
@@ -46,7 +46,7 @@ QTableView* newFigureTable(QAbstractItemModel* model, const QString& name) {
 
 TimelinePage::TimelinePage(TimelineTableModel& model, QWidget* parent) : QScrollArea(parent), m_model(model) {
   setAccessibleName(tr("Cache over time"));
-  setFrameShape(QFrame::NoFrame);
+  setFocusFrame(this);
   setWidgetResizable(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   auto* page = new QWidget;

@@ -121,6 +121,7 @@ void KeptHeatMap::paintEvent(QPaintEvent*) {
   painter.drawRect(frame);
   painter.setPen(QPen(hasFocus() ? c.accent : c.text, 2));
   painter.drawRect(frame);
+  if (hasFocus()) painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), theme().smallRadius(), theme().smallRadius());
 }
 
 void KeptHeatMap::paintCells(QPainter& painter, const QRectF& cells) const {

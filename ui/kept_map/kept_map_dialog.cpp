@@ -224,7 +224,7 @@ QWidget* KeptMapDialog::buildTable() {
   m_tableModel = new KeptTableModel(m_model, this);
   m_table = new QTableView;
   m_table->setModel(m_tableModel);
-  m_table->setFrameShape(QFrame::NoFrame);
+  setFocusFrame(m_table);
   m_table->setAccessibleName(tr("Kept share by layer and part of the prompt"));
   setTextRole(m_table, TextRole::kCaption);
   setTextRole(m_table->horizontalHeader(), TextRole::kCaption);

@@ -38,7 +38,7 @@ MethodPicker::MethodPicker(const std::vector<MethodInfo>& methods, app::Settings
   m_list->setModel(m_model);
   m_list->setItemDelegate(new MethodCardDelegate(*m_model, m_list));
   m_list->setAccessibleName(tr("Methods and recipes"));
-  m_list->setFrameShape(QFrame::NoFrame);
+  setFocusFrame(m_list);
   m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_list->setResizeMode(QListView::Adjust);

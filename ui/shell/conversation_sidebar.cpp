@@ -86,7 +86,7 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* 
   m_list = new QListView;
   m_list->setModel(&m_model);
   m_list->setItemDelegate(new ConversationDelegate(m_list));
-  m_list->setFrameShape(QFrame::NoFrame);
+  setFocusFrame(m_list);
   m_list->setAccessibleName(tr("Chats"));
   m_list->setMouseTracking(true);
   m_list->setEditTriggers(QAbstractItemView::EditKeyPressed);

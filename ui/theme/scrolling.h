@@ -1,7 +1,10 @@
 // A page that scrolls where it does not fit. UI thread only.
 #pragma once
 
+#include <QApplication>
 #include <QScrollArea>
+
+#include "ui/theme/theme.h"
 
 namespace winnow::ui {
 
@@ -12,13 +15,17 @@ inline QScrollArea* scrolling(QWidget* page) {
   scroll->setWidgetResizable(true);
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(page);
+  // Tab scrolls within the page by itself, but not when it comes from elsewhere.
+  QObject::connect(qApp, &QApplication::focusChanged, scroll, [scroll, page](QWidget*, QWidget* now) {
+    if (now != nullptr && page->isAncestorOf(now)) scroll->ensureWidgetVisible(now);
+  });
   return scroll;
 }
 
-// A page of figures without controls of its own: a stop of the keyboard, whose arrows scroll it. Its frame is seen with the focus.
+// A page of figures without controls of its own: a stop of the keyboard, whose arrows scroll it.
 inline QScrollArea* keyboardScrolling(QWidget* page) {
   QScrollArea* scroll = scrolling(page);
-  scroll->setFrameShape(QFrame::StyledPanel);
+  setFocusFrame(scroll);
   scroll->setFocusPolicy(Qt::StrongFocus);
   return scroll;
 }

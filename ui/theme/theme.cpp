@@ -4,6 +4,7 @@
 #include <QBoxLayout>
 #include <QEvent>
 #include <QFontDatabase>
+#include <QFrame>
 #include <QStyle>
 #include <QVariant>
 #include <QWidget>
@@ -277,6 +278,11 @@ void addGap(QBoxLayout* layout, int units) {
   };
   QObject::connect(&theme(), &Theme::changed, layout, apply);
   apply();
+}
+
+void setFocusFrame(QFrame* view) {
+  view->setProperty("winnowFocusFrame", true);  // first: the width of the frame follows it
+  view->setFrameShape(QFrame::StyledPanel);
 }
 
 void setPrimary(QWidget* button) { button->setProperty(kPrimaryProperty, true); }

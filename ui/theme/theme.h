@@ -11,6 +11,7 @@
 
 class QApplication;
 class QBoxLayout;
+class QFrame;
 class QLayout;
 class QWidget;
 
@@ -99,6 +100,8 @@ void setMuted(QWidget* widget);
 void setMargins(QLayout* layout, int left, int top, int right, int bottom);
 void setSpacing(QLayout* layout, int units);
 void addGap(QBoxLayout* layout, int units);
+// A view that the keyboard stops at: its frame is seen while it has the focus.
+void setFocusFrame(QFrame* view);
 // A button that is the one thing to do here.
 void setPrimary(QWidget* button);
 

@@ -8,11 +8,11 @@
 #include <QPainter>
 #include <QPainterPath>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QScrollBar>
 #include <QSlider>
 #include <QStyleFactory>
 #include <QStyleOption>
+#include <QTabBar>
 #include <algorithm>
 
 #include "ui/theme/theme.h"
@@ -21,6 +21,10 @@ namespace winnow::ui {
 namespace {
 
 bool isPrimary(const QWidget* widget) { return widget != nullptr && widget->property("winnowPrimary").toBool(); }
+bool showsKeyboardFocus(const QStyleOption* option) {
+  return (option->state & QStyle::State_HasFocus) && (option->state & QStyle::State_KeyboardFocusChange);
+}
+bool hasFocusFrame(const QWidget* widget) { return widget != nullptr && widget->property("winnowFocusFrame").toBool(); }
 
 void fillRounded(QPainter* painter, const QRectF& rect, qreal radius, const QColor& fill, const QColor& line, qreal lineWidth = 1.0) {
   painter->save();
@@ -98,12 +102,14 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
         line = c.border;
       }
       fillRounded(painter, option->rect, theme().smallRadius() + 2, fill, line);
-      if ((option->state & State_HasFocus) && (option->state & State_KeyboardFocusChange)) drawFocusRing(painter, option, widget);
+      if (showsKeyboardFocus(option)) drawFocusRing(painter, option, widget);
       return;
     }
     case PE_PanelButtonTool: {
       if (isPrimary(widget)) {
-        fillRounded(painter, option->rect, option->rect.height() / 2.0, enabled ? (hover ? c.accentHover : c.accent) : c.hover, QColor());
+        const qreal gap = showsKeyboardFocus(option) ? 4.0 : 0.0;  // between it and its ring
+        fillRounded(painter, QRectF(option->rect).adjusted(gap, gap, -gap, -gap), option->rect.height() / 2.0 - gap,
+                    enabled ? (hover ? c.accentHover : c.accent) : c.hover, QColor());
         return;
       }
       QColor fill;
@@ -116,11 +122,12 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
     case PE_FrameFocusRect: {
       if (qobject_cast<const QAbstractItemView*>(widget)) return;  // the row's own fill shows it
       if (qobject_cast<const QPushButton*>(widget)) return;        // drawn with its panel
+      if (qobject_cast<const QTabBar*>(widget)) return;            // drawn with its shape
       fillRounded(painter, QRectF(option->rect).adjusted(-1, -1, 1, 1), theme().smallRadius(), QColor(), c.accent, 1.6);
       return;
     }
     case PE_Frame:
-      if (qobject_cast<const QScrollArea*>(widget)) {  // keyboardScrolling(): the ring alone
+      if (hasFocusFrame(widget)) {
         if (option->state & State_HasFocus)
           fillRounded(painter, option->rect, theme().smallRadius(), QColor(), c.accent, pixelMetric(PM_DefaultFrameWidth, option, widget));
         return;
@@ -242,6 +249,8 @@ void WinnowStyle::drawControl(ControlElement element, const QStyleOption* option
                       QRectF(tab->rect.left() + theme().px(8), tab->rect.bottom() + 1 - line, tab->rect.width() - theme().px(16), line),
                       line / 2, c.accent, QColor());
         }
+        if (tab->state & State_HasFocus)
+          fillRounded(painter, QRectF(tab->rect).adjusted(1, 1, -1, -1), theme().smallRadius(), QColor(), c.accent, 1.6);
         return;
       }
       break;
@@ -311,7 +320,7 @@ void WinnowStyle::drawComplexControl(ComplexControl control, const QStyleOptionC
       const qreal r = 7 * theme().zoom();
       const QRectF knob(handle.center().x() - r, option->rect.center().y() + 0.5 - r, 2 * r, 2 * r);
       fillRounded(painter, knob, r, c.surface, option->state & State_Enabled ? c.accent : c.strongBorder, 2.0);
-      if (option->state & State_HasFocus) fillRounded(painter, knob.adjusted(-3, -3, 3, 3), r + 3, QColor(), c.accent, 1.4);
+      if (option->state & State_HasFocus) fillRounded(painter, knob.adjusted(-3, -3, 3, 3), r + 3, QColor(), c.accent, 1.8);
       return;
     }
   }
@@ -330,10 +339,9 @@ void WinnowStyle::drawComplexControl(ComplexControl control, const QStyleOptionC
       QStyleOptionToolButton label(*button);
       if (label.toolButtonStyle != Qt::ToolButtonTextBesideIcon) label.features &= ~QStyleOptionToolButton::HasMenu;
       proxy()->drawControl(CE_ToolButtonLabel, &label, painter, widget);
-      if ((option->state & State_HasFocus) && (option->state & State_KeyboardFocusChange)) {
+      if (showsKeyboardFocus(option)) {
         fillRounded(painter, QRectF(option->rect).adjusted(1, 1, -1, -1),
-                    isPrimary(widget) ? option->rect.height() / 2.0 : theme().smallRadius(), QColor(),
-                    isPrimary(widget) ? c.text : c.accent, 1.6);
+                    isPrimary(widget) ? option->rect.height() / 2.0 - 1.0 : theme().smallRadius(), QColor(), c.accent, 1.8);
       }
       return;
     }
@@ -462,7 +470,7 @@ int WinnowStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, con
     case PM_LayoutVerticalSpacing:
       return theme().space(Space::kSmall);
     case PM_DefaultFrameWidth:
-      if (qobject_cast<const QScrollArea*>(widget)) return 2;  // the focus ring
+      if (hasFocusFrame(widget)) return 2;
       return QProxyStyle::pixelMetric(metric, option, widget);
     case PM_ScrollBarExtent:
       return theme().px(12);
