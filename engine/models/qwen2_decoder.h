@@ -16,7 +16,7 @@
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
 #include "engine/layers/rotary.h"
-#include "engine/models/llava_onevision_config.h"
+#include "engine/models/qwen2_config.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/models/weight_reader.h"
 

@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
-#include "engine/models/llava_onevision.h"
+#include "engine/models/llava_onevision/llava_onevision.h"
 
 namespace winnow {
 namespace {
@@ -52,8 +52,9 @@ std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
   });
   if (family == kFamilies.end()) {
     const std::string found = !architecture.empty() ? architecture : !model_type.empty() ? model_type : "no model type";
-    throw Exception(ErrorCode::kUnsupportedModel, source.folder,
-                    "the engine does not run " + found + "; it runs " + kFamilies.front().architecture);
+    std::string known;
+    for (const Family& each : kFamilies) known.append(known.empty() ? "" : ", ").append(each.architecture);
+    throw Exception(ErrorCode::kUnsupportedModel, source.folder, "the engine does not run " + found + "; it runs " + known);
   }
   return family->load(source);
 }

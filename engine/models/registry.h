@@ -1,7 +1,7 @@
 // Which families the engine runs, and the way from a model folder to a model.
 //
-// Used by engine/generation. A family is one line in registry.cpp and one file. Errors: Exception; kUnsupportedModel naming what
-// config.json says, and everything that the family's loader throws; Interrupted. Threads: engine thread.
+// Used by engine/generation. A family is one line in registry.cpp and one folder beside it. Errors: Exception; kUnsupportedModel naming
+// what config.json says, and everything that the family's loader throws; Interrupted. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>

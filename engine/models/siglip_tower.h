@@ -15,7 +15,7 @@
 #include "engine/layers/linear.h"
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
-#include "engine/models/llava_onevision_config.h"
+#include "engine/models/siglip_config.h"
 #include "engine/models/vision_judge.h"
 #include "engine/models/weight_reader.h"
 

@@ -1,6 +1,6 @@
 // A vision-language model as engine/generation sees it: media in, embeddings out, and a text decoder over a KvCache.
 //
-// One file per family implements it (llava_onevision.h); registry.h picks the family by config.json. A VLM is a language model plus two
+// One folder per family implements it (llava_onevision/); registry.h picks the family by config.json. A VLM is a language model plus two
 // steps: encode the media, merge it into the input embeddings. Threads: engine thread only. Errors: Exception.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/interrupt.h"
@@ -67,6 +68,7 @@ class VisionLanguageModel {
   virtual ~VisionLanguageModel() = default;
   virtual const ModelInfo& info() const = 0;
   virtual const TextDecoder& text() const = 0;
+  virtual std::string_view chat_template() const = 0;  // of folders that have none; empty: there is none
   virtual std::int64_t image_token_id() const = 0;
   virtual std::int64_t video_token_id() const = 0;
   virtual std::int64_t position_axes() const = 0;  // 1, or 3 for M-RoPE families

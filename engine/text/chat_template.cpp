@@ -6,7 +6,6 @@
 
 #include "engine/base/file_bytes.h"
 #include "engine/base/json_document.h"
-#include "engine/text/builtin_chat_templates.h"
 #include "engine/text/template_interpreter.h"
 #include "engine/text/template_parser.h"
 #include "engine/text/utf8.h"
@@ -52,18 +51,13 @@ std::string special_token(const std::string& path, const char* key) {
   return "";
 }
 
-std::string find_template(const std::string& folder) {
+std::string find_template(const std::string& folder, std::string_view fallback) {
   if (const std::string path = folder + "/chat_template.jinja"; exists(path)) return read_file_bytes(path, chat::kMaxTemplateBytes);
   for (const char* name : {"chat_template.json", "processor_config.json", "tokenizer_config.json"}) {
     if (auto found = template_of(folder + "/" + name)) return *std::move(found);
   }
-  const std::string config = folder + "/config.json";
-  if (exists(config)) {
-    const Json document = load_json(config);
-    const std::string_view built_in = builtin_chat_template(JsonObject(document, config).string("model_type", 256, ""));
-    if (!built_in.empty()) return std::string(built_in);
-  }
-  throw Exception(ErrorCode::kUnsupportedModel, folder, "has no chat template, and none is known for this model type");
+  if (!fallback.empty()) return std::string(fallback);
+  throw Exception(ErrorCode::kUnsupportedModel, folder, "has no chat template, and none is known for this model family");
 }
 
 Value from_message(const std::string& text) { return Value::text(Text(utf8::is_valid(text) ? text : utf8::repair(text), true)); }
@@ -129,9 +123,9 @@ ChatTemplate::ChatTemplate(std::string_view source, std::string bos, std::string
 
 ChatTemplate::~ChatTemplate() = default;
 
-std::unique_ptr<ChatTemplate> ChatTemplate::load(const std::string& folder) {
+std::unique_ptr<ChatTemplate> ChatTemplate::load(const std::string& folder, std::string_view fallback) {
   const std::string tokenizer_config = folder + "/tokenizer_config.json";
-  return std::make_unique<ChatTemplate>(find_template(folder), special_token(tokenizer_config, "bos_token"),
+  return std::make_unique<ChatTemplate>(find_template(folder, fallback), special_token(tokenizer_config, "bos_token"),
                                         special_token(tokenizer_config, "eos_token"));
 }
 

@@ -1,8 +1,8 @@
 // A model folder's chat template: a conversation to the text that the model was trained on.
 //
 // Used by engine/generation. Reads, in this order: chat_template.jinja, chat_template.json, processor_config.json, tokenizer_config.json
-// (key chat_template: text, or a list of named ones of which "default" is taken), and after that a built-in template of the model type in
-// config.json. The names of bos and eos tokens come from tokenizer_config.json.
+// (key chat_template: text, or a list of named ones of which "default" is taken), and after that the fallback. The names of bos and eos
+// tokens come from tokenizer_config.json.
 //
 // The result keeps apart what the template wrote and what came out of a message, byte by byte, through joining, cutting and replacing:
 // special tokens count only in the first (Tokenizer::encode with kParse), so that <|im_end|> typed by a user stays text.
@@ -41,7 +41,8 @@ enum class AddGenerationPrompt : int { kYes = 1, kNo = 2 };
 
 class ChatTemplate {
  public:
-  static std::unique_ptr<ChatTemplate> load(const std::string& folder);
+  // fallback: for a folder without one; empty: there is none.
+  static std::unique_ptr<ChatTemplate> load(const std::string& folder, std::string_view fallback = {});
 
   // source: the template; bos, eos: texts of the tokens, may be empty.
   explicit ChatTemplate(std::string_view source, std::string bos = "", std::string eos = "");

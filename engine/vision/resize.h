@@ -1,6 +1,6 @@
 // 8-bit antialiased resizing with the fixed-point arithmetic of the two libraries that the reference processors use.
 //
-// Used by image_processor.h. Two passes, one per axis, each rounded to 8 bits. Pillow keeps 22 fractional bits of every
+// Used by the families' image processors. Two passes, one per axis, each rounded to 8 bits. Pillow keeps 22 fractional bits of every
 // weight; torch's uint8 kernels (torchvision's antialias=True) keep as many as fit int16. Both are reproduced bit for bit
 // (src/libImaging/Resample.c of Pillow, aten/src/ATen/native/cpu/UpSampleKernel.cpp of PyTorch), so that a picture has the
 // same bytes here and there. No torch. Threads: plain functions.
@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/vision/processor_config.h"
+#include "engine/vision/pixel_size.h"
 
 namespace winnow {
 

@@ -77,7 +77,7 @@ std::unique_ptr<LoadedModel> read_folder(const LoadModel& request, const std::fu
   source.interrupt = interrupt;
   loaded->network = load_model(source);
   loaded->tokenizer = Tokenizer::load(request.folder);
-  loaded->chat_template = ChatTemplate::load(request.folder);
+  loaded->chat_template = ChatTemplate::load(request.folder, loaded->network->chat_template());
   const std::int64_t vocabulary = loaded->network->text().vocabulary();
   const GenerationDefaults defaults = load_generation_defaults(request.folder, vocabulary);
   loaded->stop_token_ids.insert(defaults.eos_token_ids.begin(), defaults.eos_token_ids.end());

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine/base/error.h"
+#include "engine/models/llava_onevision/llava_onevision_config.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/tensor_distance.h"
 

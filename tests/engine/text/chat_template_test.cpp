@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "engine/text/builtin_chat_templates.h"
+#include "engine/models/llava_onevision/chat_template.h"
 #include "engine/text/work_time.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
@@ -196,11 +196,12 @@ TEST(ChatTemplate, RendersLongMessagesWithinTheLimits) {
 
 TEST(ChatTemplate, IsFoundInTheOrderOfItsFiles) {
   const test::ScratchFolder folder;
-  const auto text = [&] { return joined(ChatTemplate::load(folder.path())->render({says("user", "q")}, AddGenerationPrompt::kNo)); };
+  std::string_view fallback;
+  const auto text = [&] {
+    return joined(ChatTemplate::load(folder.path(), fallback)->render({says("user", "q")}, AddGenerationPrompt::kNo));
+  };
   EXPECT_THROW(text(), Exception);
-  folder.write("config.json", R"({"model_type": "unknown"})");
-  EXPECT_THROW(text(), Exception);
-  folder.write("config.json", R"({"model_type": "llava_onevision"})");
+  fallback = kLlavaOnevisionTemplate;  // the model family's
   EXPECT_EQ(text(), "<|im_start|>user \nq<|im_end|>");
   folder.write("tokenizer_config.json", R"({"chat_template": [{"name": "default", "template": "1{{ bos_token }}{{ eos_token }}"}],
                 "bos_token": "<b>", "eos_token": {"content": "<e>"}})");

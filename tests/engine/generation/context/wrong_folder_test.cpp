@@ -66,6 +66,14 @@ TEST_F(WrongFolder, NamesTheFolderOfAModelThatItDoesNotRun) {
   EXPECT_NE(error.reason.find("MambaForCausalLM"), std::string::npos) << error.reason;
 }
 
+TEST_F(WrongFolder, AFolderWithoutAChatTemplateUsesThatOfItsFamily) {
+  fs::remove(model_ + "/chat_template.jinja");
+  LoadModel load;
+  load.folder = model_;
+  ASSERT_TRUE(run(load).last<ModelLoaded>());
+  EXPECT_TRUE(run(ask("text", "full", 1.0)).last<Finished>());
+}
+
 TEST_F(WrongFolder, LeavesTheOldModelRunning) {
   refusal(scratch_.path());
   EXPECT_TRUE(run(ask("text", "full", 1.0)).last<Finished>());

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "engine/media/frame_source.h"
+#include "engine/models/llava_onevision/processor_config.h"
 #include "engine/vision/pixel_values.h"
-#include "engine/vision/processor_config.h"
 
 namespace winnow {
 

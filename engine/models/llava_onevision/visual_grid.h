@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/base/token_origin.h"
-#include "engine/vision/processor_config.h"
+#include "engine/models/llava_onevision/processor_config.h"
 
 namespace winnow {
 

@@ -1,4 +1,4 @@
-#include "engine/vision/image_processor.h"
+#include "engine/models/llava_onevision/image_processor.h"
 
 #include <algorithm>
 #include <array>
@@ -6,68 +6,15 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/models/llava_onevision/visual_grid.h"
+#include "engine/vision/picture_limits.h"
+#include "engine/vision/pixel_scaling.h"
 #include "engine/vision/resize.h"
-#include "engine/vision/visual_grid.h"
 
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kMaxSidePx = 16'384;
-constexpr std::int64_t kMaxPixels = std::int64_t{64} << 20;
-constexpr std::int64_t kMaxRatio = 200;
 constexpr std::int64_t kMaxFrames = 1024;
-
-// The value of every byte per channel: scaling is a table look-up, and exact to the reference's order of operations.
-using ByteTable = std::array<std::array<float, 256>, 3>;
-
-// numpy: the product in double precision, rounded to single; then (x - mean) / std in single precision.
-ByteTable pillow_table(const PixelScaling& scaling) {
-  ByteTable table{};
-  for (std::size_t c = 0; c < 3; ++c) {
-    for (std::size_t byte = 0; byte < 256; ++byte) {
-      auto value = static_cast<float>(byte);
-      if (scaling.rescale) value = static_cast<float>(static_cast<double>(byte) * scaling.rescale_factor);
-      if (scaling.normalize) value = (value - static_cast<float>(scaling.mean[c])) / static_cast<float>(scaling.standard_deviation[c]);
-      table[c][byte] = value;
-    }
-  }
-  return table;
-}
-
-// torchvision path: rescaling is folded into mean and deviation, all in single precision.
-ByteTable torch_table(const PixelScaling& scaling) {
-  ByteTable table{};
-  const float fold = scaling.rescale ? static_cast<float>(1.0 / scaling.rescale_factor) : 1.0F;
-  for (std::size_t c = 0; c < 3; ++c) {
-    const float mean = static_cast<float>(scaling.mean[c]) * fold;
-    const float deviation = static_cast<float>(scaling.standard_deviation[c]) * fold;
-    for (std::size_t byte = 0; byte < 256; ++byte) {
-      auto value = static_cast<float>(byte);
-      if (scaling.normalize) {
-        value = (value - mean) / deviation;
-      } else if (scaling.rescale) {
-        value *= static_cast<float>(scaling.rescale_factor);
-      }
-      table[c][byte] = value;
-    }
-  }
-  return table;
-}
-
-PixelSize checked_size(const RgbImage& image) {
-  const PixelSize size{image.height_px, image.width_px};
-  if (size.height_px < 1 || size.width_px < 1) throw Exception(ErrorCode::kInvalidArgument, "image", "it has no pixels");
-  if (size.height_px > kMaxSidePx || size.width_px > kMaxSidePx || size.height_px * size.width_px > kMaxPixels) {
-    throw Exception(ErrorCode::kLimitExceeded, "image", "it has more than 64 Mpx or a side over 16,384 px");
-  }
-  if (std::max(size.height_px, size.width_px) > kMaxRatio * std::min(size.height_px, size.width_px)) {
-    throw Exception(ErrorCode::kLimitExceeded, "image", "it is too narrow: one side is more than 200 times the other");
-  }
-  if (image.rgb.size() != static_cast<std::size_t>(size.height_px * size.width_px * 3)) {
-    throw Exception(ErrorCode::kInvalidArgument, "image", "its bytes do not match its size");
-  }
-  return size;
-}
 
 RgbCanvas plain_canvas(const RgbImage& image, PixelSize size) { return {image.rgb.data(), size, size, {0, 0}, {0, 0, 0}}; }
 

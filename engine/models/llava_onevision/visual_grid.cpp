@@ -1,4 +1,4 @@
-#include "engine/vision/visual_grid.h"
+#include "engine/models/llava_onevision/visual_grid.h"
 
 #include <algorithm>
 #include <array>

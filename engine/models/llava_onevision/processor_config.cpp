@@ -1,4 +1,4 @@
-#include "engine/vision/processor_config.h"
+#include "engine/models/llava_onevision/processor_config.h"
 
 #include <filesystem>
 #include <system_error>

@@ -11,12 +11,13 @@
 #include <string>
 
 #include "engine/layers/mlp.h"
-#include "engine/models/llava_onevision_config.h"
+#include "engine/models/llava_onevision/chat_template.h"
+#include "engine/models/llava_onevision/image_processor.h"
+#include "engine/models/llava_onevision/llava_onevision_config.h"
 #include "engine/models/qwen2_decoder.h"
 #include "engine/models/registry.h"
 #include "engine/models/siglip_tower.h"
 #include "engine/models/vision_language_model.h"
-#include "engine/vision/image_processor.h"
 
 namespace winnow {
 
@@ -26,6 +27,7 @@ class LlavaOnevision final : public VisionLanguageModel {
 
   const ModelInfo& info() const override { return info_; }
   const TextDecoder& text() const override { return text_; }
+  std::string_view chat_template() const override { return kLlavaOnevisionTemplate; }
   std::int64_t image_token_id() const override { return config_.image_token_id; }
   std::int64_t video_token_id() const override { return config_.video_token_id; }
   std::int64_t position_axes() const override { return 1; }

@@ -1,9 +1,9 @@
-#include "engine/vision/visual_grid.h"
+#include "engine/models/llava_onevision/visual_grid.h"
 
 #include <gtest/gtest.h>
 
 #include "engine/base/json_document.h"
-#include "tests/engine/vision/golden_pictures.h"
+#include "tests/engine/models/llava_onevision/golden_pictures.h"
 #include "tests/support/expect_error.h"
 
 namespace winnow {

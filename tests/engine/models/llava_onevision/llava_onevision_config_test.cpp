@@ -1,4 +1,4 @@
-#include "engine/models/llava_onevision_config.h"
+#include "engine/models/llava_onevision/llava_onevision_config.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/models/llava_onevision.h"
+#include "engine/models/llava_onevision/llava_onevision.h"
 
 #include "engine/base/error.h"
 

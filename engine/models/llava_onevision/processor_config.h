@@ -1,38 +1,21 @@
 // How a model folder wants its pixels: preprocessor_config.json, video_preprocessor_config.json, processor_config.json.
 //
-// Read by engine/models' family configurations, used by image_processor.h. Sources in the order in which transformers 5 takes them: the
+// Read with llava_onevision_config.h, used by image_processor.h. Sources in the order in which transformers 5 takes them: the
 // objects `image_processor` and `video_processor` nested in processor_config.json, then the files of their own; a video without either
 // uses the image's. Settings that the engine does not run (another filter, no resizing, centre crops) are refused by name, not ignored.
 // Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel naming file and key. No torch. Threads: plain values.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/base/json_document.h"
+#include "engine/vision/pixel_scaling.h"
+#include "engine/vision/pixel_size.h"
 
 namespace winnow {
-
-struct PixelSize {
-  std::int64_t height_px = 0;
-  std::int64_t width_px = 0;
-  friend bool operator==(const PixelSize&, const PixelSize&) = default;
-};
-
-// Pillow's numbers, as the files have them.
-enum class ResampleFilter : int { kBilinear = 2, kBicubic = 3 };
-
-// value = (byte * rescale_factor - mean) / standard_deviation, per channel in RGB order; the steps switched off are left out.
-struct PixelScaling {
-  bool rescale = true;
-  double rescale_factor = 1.0 / 255.0;
-  bool normalize = true;
-  std::array<double, 3> mean = {0.48145466, 0.4578275, 0.40821073};
-  std::array<double, 3> standard_deviation = {0.26862954, 0.26130258, 0.27577711};
-};
 
 struct FrameProcessorConfig {
   PixelSize size = {384, 384};

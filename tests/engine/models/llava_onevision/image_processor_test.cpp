@@ -1,5 +1,5 @@
 // Pixels against transformers' processors; how the golden files came about is in tests/golden/processor/manifest.json.
-#include "engine/vision/image_processor.h"
+#include "engine/models/llava_onevision/image_processor.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "engine/base/json_document.h"
 #include "engine/weights/safetensors.h"
-#include "tests/engine/vision/golden_pictures.h"
+#include "tests/engine/models/llava_onevision/golden_pictures.h"
 #include "tests/support/expect_error.h"
 
 namespace winnow {

@@ -1,0 +1,61 @@
+#include "engine/models/config_fields.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kMaxHeadDim = 512;
+
+struct ActivationName {
+  std::string_view name;
+  Activation activation;
+};
+
+// gelu_new and gelu_fast are the tanh form written otherwise.
+constexpr std::array<ActivationName, 8> kActivations = {{
+    {"gelu", Activation::kGelu},
+    {"gelu_pytorch_tanh", Activation::kGeluTanh},
+    {"gelu_new", Activation::kGeluTanh},
+    {"gelu_fast", Activation::kGeluTanh},
+    {"quick_gelu", Activation::kQuickGelu},
+    {"silu", Activation::kSilu},
+    {"swish", Activation::kSilu},
+    {"relu", Activation::kRelu},
+}};
+
+}  // namespace
+
+std::string quoted_name(const std::string& name) { return "\"" + name + "\""; }
+
+[[noreturn]] void unsupported(const JsonObject& object, const char* key, const std::string& reason) {
+  object.refuse(ErrorCode::kUnsupportedModel, key, reason);
+}
+
+void require_model_type(const JsonObject& object, std::string_view wanted, bool may_be_absent) {
+  const std::string type =
+      may_be_absent ? object.string("model_type", kMaxNameBytes, std::string(wanted)) : object.string("model_type", kMaxNameBytes);
+  if (type != wanted) unsupported(object, "model_type", quoted_name(type) + " is not a model that this program runs");
+}
+
+Activation read_activation(const JsonObject& object, const char* key, const char* fallback) {
+  const std::string name = object.string(key, kMaxNameBytes, fallback);
+  const auto* found = std::ranges::find(kActivations, name, &ActivationName::name);
+  if (found == kActivations.end()) unsupported(object, key, quoted_name(name) + " is not a known activation");
+  return found->activation;
+}
+
+std::int64_t read_head_dim(const JsonObject& object, std::int64_t hidden, std::int64_t heads) {
+  if (object.has("head_dim")) return object.integer("head_dim", 1, kMaxHeadDim);
+  if (hidden % heads != 0) {
+    object.refuse(ErrorCode::kDamagedFile, "num_attention_heads",
+                  "hidden_size " + std::to_string(hidden) + " is no multiple of " + std::to_string(heads) + " heads");
+  }
+  if (hidden / heads > kMaxHeadDim) object.refuse(ErrorCode::kLimitExceeded, "num_attention_heads", "heads of more than 512 channels");
+  return hidden / heads;
+}
+
+}  // namespace winnow

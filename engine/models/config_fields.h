@@ -1,0 +1,37 @@
+// Fields of config.json that several families' parts have, with their ranges (caps against hostile folders).
+//
+// Used by qwen2_config.h, siglip_config.h and the families' configurations. Sizes that transformers would default must be written, because
+// a silent default hides a damaged file. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as
+// subject. No torch. Threads: plain functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/base/json_document.h"
+#include "engine/layers/activation.h"
+
+namespace winnow {
+
+inline constexpr std::int64_t kMaxHidden = 32'768;
+inline constexpr std::int64_t kMaxIntermediate = 262'144;
+inline constexpr std::int64_t kMaxLayers = 256;
+inline constexpr std::int64_t kMaxHeads = 256;
+inline constexpr std::int64_t kMaxVocabulary = 1'000'000;
+inline constexpr std::size_t kMaxNameBytes = 128;
+inline constexpr double kMinEpsilon = 1e-12;
+
+std::string quoted_name(const std::string& name);
+
+[[noreturn]] void unsupported(const JsonObject& object, const char* key, const std::string& reason);
+
+void require_model_type(const JsonObject& object, std::string_view wanted, bool may_be_absent);
+
+Activation read_activation(const JsonObject& object, const char* key, const char* fallback);
+
+// hidden / heads unless the file says otherwise.
+std::int64_t read_head_dim(const JsonObject& object, std::int64_t hidden, std::int64_t heads);
+
+}  // namespace winnow

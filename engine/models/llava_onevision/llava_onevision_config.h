@@ -1,0 +1,57 @@
+// Everything that a LlavaOnevisionForConditionalGeneration folder says about itself, checked.
+//
+// Read by the family's model (llava_onevision.h) before a weight is loaded. Every field has a range (caps against hostile folders); what
+// the engine does not run is refused by name instead of failing later as arithmetic. Keys of both transformers 4 (*_token_index) and 5
+// (*_token_id) are read. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject,
+// kFileNotFound. No torch. Threads: plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/base/json_document.h"
+#include "engine/layers/activation.h"
+#include "engine/models/generation_defaults.h"
+#include "engine/models/llava_onevision/processor_config.h"
+#include "engine/models/llava_onevision/visual_grid.h"
+#include "engine/models/qwen2_config.h"
+#include "engine/models/siglip_config.h"
+#include "engine/models/winnow_sidecar.h"
+
+namespace winnow {
+
+enum class FeatureSelectStrategy : int {
+  kFull = 1,     // every patch
+  kDefault = 2,  // without the first (the class token of towers that have one)
+};
+
+struct LlavaOnevisionConfig {
+  Qwen2Config text;
+  SiglipVisionConfig vision;
+  Activation projector_activation = Activation::kGelu;
+  bool projector_bias = true;
+  // Hidden states of the tower that are concatenated for the projector, in the file's order, counted from the embeddings:
+  // 0 = before the first layer, vision.layers = after the last. Never empty.
+  std::vector<std::int64_t> feature_states;
+  FeatureSelectStrategy select_strategy = FeatureSelectStrategy::kFull;
+  GridRules grid;  // pinpoints, tile side, patches per side, N of "anyres_max_N"
+  std::int64_t image_token_id = 0;
+  std::int64_t video_token_id = 0;
+};
+
+// A whole folder: config.json and the files beside it, with the places checked where they must agree (pixel sizes, pinpoints, aspect
+// ratio, select strategy, tokens per image, token ids inside the vocabulary).
+struct LlavaOnevisionFolder {
+  LlavaOnevisionConfig model;
+  ProcessorConfig processor;
+  GenerationDefaults generation;
+  WinnowSidecar sidecar;
+};
+
+// file: where `config` came from, for errors.
+LlavaOnevisionConfig parse_llava_onevision_config(const Json& config, const std::string& file);
+
+LlavaOnevisionFolder load_llava_onevision_folder(const std::string& folder);
+
+}  // namespace winnow

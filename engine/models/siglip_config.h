@@ -1,0 +1,30 @@
+// A SigLIP vision tower as config.json describes it (`vision_config`), checked.
+//
+// Read by the families whose tower is siglip_tower.h. Errors: as config_fields.h. No torch. Threads: plain values.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/base/json_document.h"
+#include "engine/layers/activation.h"
+
+namespace winnow {
+
+struct SiglipVisionConfig {
+  std::int64_t hidden_size = 0;
+  std::int64_t intermediate_size = 0;
+  std::int64_t layers = 0;
+  std::int64_t heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t image_size_px = 0;
+  std::int64_t patch_size_px = 0;
+  std::int64_t patches_per_side = 0;  // image_size / patch_size, rounded down
+  std::int64_t channels = 3;          // always 3
+  double layer_norm_eps = 1e-6;
+  Activation activation = Activation::kGeluTanh;
+  bool use_head = true;  // the pooling head of the file is never used
+};
+
+SiglipVisionConfig parse_siglip_config(const JsonObject& vision);
+
+}  // namespace winnow
