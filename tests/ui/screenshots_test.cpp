@@ -125,7 +125,7 @@ TEST_F(Screenshots, PinnedFrames) {
   viewer->close();
   ui::theme().setMode(ui::ThemeMode::kLight);
   pressEnter();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !controller().busy(); }));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !session().answers.busy(); }));
   shoot(QStringLiteral("pins-sent"));
   ui::theme().setZoomPercent(200);
   m_window->resize(800, 560);
@@ -141,7 +141,7 @@ TEST_F(Screenshots, Streaming) {
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().text.size() > 60; }));
   EXPECT_EQ(composer()->sendButton()->accessibleName(), QStringLiteral("Stop"));
   shoot(QStringLiteral("streaming"));
-  controller().stop();
+  session().answers.stop();
   ASSERT_TRUE(idle());
 }
 
@@ -171,7 +171,8 @@ TEST_F(Screenshots, Planner) {
     composer()->clear();
     m_settings->setDefaultFrameCount(frames);
     attachAndType(QStringLiteral("What comes after the red star?"));
-    ASSERT_TRUE(waitUntil([&] { return !m_window->planLine()->plan().text.isEmpty() && m_window->planLine()->plan().fit == fit; }));
+    ASSERT_TRUE(
+        waitUntil([&] { return !m_window->page().planLine()->plan().text.isEmpty() && m_window->page().planLine()->plan().fit == fit; }));
     shoot(name);
   };
   planned(64, ui::PlanFit::kFits, QStringLiteral("planner"));
@@ -270,7 +271,7 @@ TEST_F(Screenshots, Rewording) {
   QTest::keyClick(composer()->prompt(), Qt::Key_Up);
   composer()->prompt()->setPlainText(QStringLiteral("What color is the circle?"));
   pressEnter();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageAt(0).branchCount == 2 && !controller().busy(); }));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageAt(0).branchCount == 2 && !session().answers.busy(); }));
   QTest::keyClick(composer()->prompt(), Qt::Key_Up);
   shoot(QStringLiteral("rewording"));
 }

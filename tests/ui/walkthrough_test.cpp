@@ -45,14 +45,14 @@ class Walkthrough : public WindowTest {
     QTest::keyClicks(composer()->prompt(), text);
     ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
     pressEnter();
-    ASSERT_TRUE(waitUntil([&] { return transcript()->messageCount() == before + 2 && !controller().busy(); }));
+    ASSERT_TRUE(waitUntil([&] { return transcript()->messageCount() == before + 2 && !session().answers.busy(); }));
   }
   // An action of a message, where it is drawn.
   void click(qint64 message, ui::Action action) {
     m_window->grab();
     QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(message, action).center());
   }
-  ui::KeptMapDialog* page() { return m_window->keptMaps()->page(); }
+  ui::KeptMapDialog* page() { return m_window->page().keptMaps()->page(); }
   void openMap(qint64 answer) {
     click(answer, ui::Action::kKeptMap);
     ASSERT_NE(page(), nullptr);
@@ -60,7 +60,7 @@ class Walkthrough : public WindowTest {
   }
   std::vector<QString> headers() {
     std::vector<QString> headers;
-    for (ui::ColumnView* column : m_window->comparison()->columns()) headers.push_back(column->header()->text());
+    for (ui::ColumnView* column : m_window->page().comparison()->columns()) headers.push_back(column->header()->text());
     return headers;
   }
   Turn lastTurn() {
@@ -84,17 +84,17 @@ TEST_F(Walkthrough, FromTheFirstDropToTheRestart) {
   // Compare three methods on the same question.
   composer()->prompt()->setFocus();
   QTest::keyClick(composer()->prompt(), Qt::Key_K, Qt::ControlModifier);
-  QTest::mouseClick(m_window->comparisonSetup()->compareButton(), Qt::LeftButton);
+  QTest::mouseClick(m_window->page().comparisonSetup()->compareButton(), Qt::LeftButton);
   const auto compared = [this] {
-    const ui::ComparisonModel* model = m_window->comparison()->model();
-    return m_window->showsComparison() && model != nullptr && !model->running() && model->comparison().id != 0;
+    const ui::ComparisonModel* model = m_window->page().comparison()->model();
+    return m_window->page().showsComparison() && model != nullptr && !model->running() && model->comparison().id != 0;
   };
   ASSERT_TRUE(waitUntil(compared));
-  ASSERT_EQ(m_window->comparison()->columns().size(), 3U);
+  ASSERT_EQ(m_window->page().comparison()->columns().size(), 3U);
   const std::vector<QString> figures = headers();
-  const QString shared = m_window->comparison()->sharedText();
-  QTest::keyClick(m_window->comparison(), Qt::Key_Escape);
-  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison(); }));
+  const QString shared = m_window->page().comparison()->sharedText();
+  QTest::keyClick(m_window->page().comparison(), Qt::Key_Escape);
+  ASSERT_TRUE(waitUntil([this] { return !m_window->page().showsComparison(); }));
 
   // The map of the answer, layer by layer.
   openMap(answer);
@@ -119,9 +119,9 @@ TEST_F(Walkthrough, FromTheFirstDropToTheRestart) {
   EXPECT_EQ(lastTurn().pins.size(), 1U) << "what is pinned now was dropped before: the engine reads the thread again";
   ASSERT_EQ(transcript()->messageCount(), 4);
   const qint64 second = transcript()->messageAt(3).id;
-  const app::PinnedRanges pins = controller().storedMessage(question)->attachments.at(0).pins;
+  const app::PinnedRanges pins = session().chat.message(question)->attachments.at(0).pins;
   ASSERT_EQ(pins.size(), 1U);
-  const auto run = controller().storedMessage(second)->run.figures;
+  const auto run = session().chat.message(second)->run.figures;
   openMap(second);
   const app::KeptMap secondMap = page()->model().map();
 
@@ -131,8 +131,8 @@ TEST_F(Walkthrough, FromTheFirstDropToTheRestart) {
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4; }));
   EXPECT_EQ(transcript()->messageAt(0).attachments.at(0).detail.section(QStringLiteral(" · "), 0, 0),
             sampled.section(QStringLiteral(" · "), 0, 0));
-  EXPECT_EQ(controller().storedMessage(question)->attachments.at(0).pins, pins);
-  const TurnFigures again = controller().storedMessage(second)->run.figures;
+  EXPECT_EQ(session().chat.message(question)->attachments.at(0).pins, pins);
+  const TurnFigures again = session().chat.message(second)->run.figures;
   EXPECT_EQ(again.kv_bytes.after_event, run.kv_bytes.after_event);
   EXPECT_EQ(again.kv_bytes.end, run.kv_bytes.end);
   EXPECT_EQ(again.timings_ms.ttft, run.timings_ms.ttft);
@@ -140,10 +140,10 @@ TEST_F(Walkthrough, FromTheFirstDropToTheRestart) {
 
   transcript()->verticalScrollBar()->setValue(0);
   click(question, ui::Action::kComparison);
-  ASSERT_TRUE(waitUntil([this] { return m_window->showsComparison(); }));
+  ASSERT_TRUE(waitUntil([this] { return m_window->page().showsComparison(); }));
   EXPECT_EQ(headers(), figures);
-  EXPECT_EQ(m_window->comparison()->sharedText(), shared);
-  QTest::keyClick(m_window->comparison(), Qt::Key_Escape);
+  EXPECT_EQ(m_window->page().comparison()->sharedText(), shared);
+  QTest::keyClick(m_window->page().comparison(), Qt::Key_Escape);
 
   openMap(answer);
   EXPECT_EQ(page()->model().map(), map);

@@ -1,6 +1,6 @@
 // What the transcript shows of one message: presentation values only, already translated where they are words of the program.
 //
-// Made by ui/shell/chat_controller from stored messages and engine events; read by the transcript. Values; UI thread.
+// Made by message_presenter.h from stored messages; read by the transcript. Values; UI thread.
 #pragma once
 
 #include <QImage>

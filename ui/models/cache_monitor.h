@@ -1,6 +1,6 @@
 // What the live cache panel and the status bar show: the engine's own figures of one request, gathered from its events.
 //
-// Fed by ui/shell/chat_controller; read by the inspector. Draws nothing and counts nothing itself. `changed` may come often; views
+// Fed by ui/shell/answer_run; read by the inspector. Draws nothing and counts nothing itself. `changed` may come often; views
 // thin it out. UI thread only.
 #pragma once
 

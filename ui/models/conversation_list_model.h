@@ -1,6 +1,6 @@
 // The conversations of the sidebar, newest first, pinned ones on top.
 //
-// Filled by ChatController from the store's answers. Renaming in place asks by a signal; the list changes when the store has acknowledged.
+// Filled by ChatList from the store's answers. Renaming in place asks by a signal; the list changes when the store has acknowledged.
 // UI thread only.
 #pragma once
 

@@ -6,41 +6,41 @@
 
 namespace winnow::ui {
 
-AnswerCheck::AnswerCheck(app::EngineHost& engine, ChatController& chat, QObject* parent) : QObject(parent), m_engine(engine), m_chat(chat) {
-  connect(&m_chat, &ChatController::modelChanged, this, [this] {
-    if (m_chat.modelState() == ModelState::kLoading) stop();
-  });
+AnswerCheck::AnswerCheck(app::EngineHost& engine, app::ChatStore& store, ChatSession& session, QObject* parent)
+    : QObject(parent), m_engine(engine), m_store(store), m_session(session) {
+  connect(&m_session.model, &ModelSession::aboutToLoad, this, &AnswerCheck::stop);
 }
 
 const app::StoredMessage* AnswerCheck::find(app::MessageId answer) const {
-  const QList<app::StoredMessage> branch = m_chat.branch();
+  const QList<app::StoredMessage> branch = m_session.chat.branch();
   const auto found = std::find_if(branch.rbegin(), branch.rend(), [answer](const app::StoredMessage& message) {
     return message.role == Role::kAssistant && message.hasRun && !message.text.isEmpty() && (answer == 0 || message.id == answer);
   });
-  return found == branch.rend() ? nullptr : m_chat.storedMessage(found->id);
+  return found == branch.rend() ? nullptr : m_session.chat.message(found->id);
 }
 
 bool AnswerCheck::canCheck() const { return find(0) != nullptr; }
 
 void AnswerCheck::check(app::MessageId answer) {
   const app::StoredMessage* message = find(answer);
-  if (message == nullptr || m_chat.busy() || !m_chat.blockedReason().isEmpty()) return;
-  if (message->run.modelFolder != QString::fromStdString(m_chat.model().folder)) {
+  if (message == nullptr || m_session.answers.busy() || !m_session.answers.blockedReason().isEmpty()) return;
+  if (message->run.modelFolder != QString::fromStdString(m_session.model.info().folder)) {
     Q_EMIT refused(tr("Another model wrote this answer (%1). Load it to check the answer.").arg(displayText(message->run.modelName)));
     return;
   }
   Score score;
   try {
-    score.turn = m_chat.turnOf(m_chat.current(), m_chat.threadTo(message->parent), m_chat.options(), message->run.recipe.spec);
+    score.turn = m_session.answers.turnOf(m_session.chat.id(), m_session.chat.threadTo(message->parent), m_session.chat.options(),
+                                          message->run.recipe.spec);
   } catch (const Exception& exception) {
     Q_EMIT problem(exception.error());
     return;
   }
   score.answer = message->text.toStdString();
-  m_conversation = m_chat.current();
+  m_conversation = m_session.chat.id();
   m_answer = message->id;
   m_request = m_engine.post(std::move(score), this, [this](const Event& event) { onEvent(event); });
-  m_chat.setOccupied(tr("An answer is being checked against the full cache."));
+  m_session.answers.setOccupied(tr("An answer is being checked against the full cache."));
   Q_EMIT progressed(m_answer, tr("Checking against the full cache"), -1.0);
   Q_EMIT stateChanged();
 }
@@ -55,7 +55,9 @@ void AnswerCheck::onEvent(const Event& event) {
                       phaseShare(progress->done, progress->total));
   } else if (const auto* scored = std::get_if<Scored>(&event.body)) {
     end();
-    m_chat.setAgreement(m_answer, scored->agreement);
+    m_store.saveAgreement(m_answer, scored->agreement);
+    if (app::StoredMessage* message = m_session.chat.edit(m_answer)) message->run.agreement = scored->agreement;
+    m_session.chat.tellChanged(m_answer);
   } else if (const auto* failed = std::get_if<Failed>(&event.body)) {
     end();
     Q_EMIT problem(failed->error);
@@ -67,7 +69,7 @@ void AnswerCheck::onEvent(const Event& event) {
 void AnswerCheck::end() {
   m_request = 0;
   Q_EMIT progressed(m_answer, QString(), -1.0);
-  m_chat.setOccupied(QString());
+  m_session.answers.setOccupied(QString());
   Q_EMIT stateChanged();
 }
 

@@ -1,20 +1,20 @@
 // "What changed?": one answer of the chat checked against the full cache.
 //
-// Used by main_window.h, beside chat_controller.h, which keeps and shows the result. One check at a time; interrupted or failed it changes
+// Used by chat_page.h; the result is kept with the answer and shown there. One check at a time; interrupted or failed it changes
 // nothing. UI thread only.
 #pragma once
 
 #include <QObject>
 
 #include "app/engine_host/engine_host.h"
-#include "ui/shell/chat_controller.h"
+#include "ui/shell/chat_session.h"
 
 namespace winnow::ui {
 
 class AnswerCheck : public QObject {
   Q_OBJECT
  public:
-  AnswerCheck(app::EngineHost& engine, ChatController& chat, QObject* parent = nullptr);
+  AnswerCheck(app::EngineHost& engine, app::ChatStore& store, ChatSession& session, QObject* parent = nullptr);
 
   void check(app::MessageId answer);  // 0: the last one on screen
   bool canCheck() const;              // there is an answer on screen that can be checked
@@ -33,7 +33,8 @@ class AnswerCheck : public QObject {
   const app::StoredMessage* find(app::MessageId answer) const;
 
   app::EngineHost& m_engine;
-  ChatController& m_chat;
+  app::ChatStore& m_store;
+  ChatSession& m_session;
   RequestId m_request = 0;
   ConversationId m_conversation = 0;
   app::MessageId m_answer = 0;

@@ -8,17 +8,17 @@
 
 namespace winnow::ui {
 
-ComparisonController::ComparisonController(app::EngineHost& engine, app::ChatStore& store, ChatController& chat,
+ComparisonController::ComparisonController(app::EngineHost& engine, app::ChatStore& store, ChatSession& session,
                                            std::vector<MethodInfo> methods, QObject* parent)
-    : QObject(parent), m_engine(engine), m_store(store), m_chat(chat), m_methods(std::move(methods)) {
+    : QObject(parent), m_engine(engine), m_store(store), m_session(session), m_methods(std::move(methods)) {
   using app::ChatStore;
-  connect(&m_chat, &ChatController::comparisonReady, this, &ComparisonController::begin);
+  connect(&m_session.answers, &AnswerRun::comparisonReady, this, &ComparisonController::begin);
   connect(&m_store, &ChatStore::comparisonSaved, this, [this](app::RequestToken token, const app::Comparison& saved) {
     if (token != m_saving) return;
     m_saving = 0;
     m_savingModel->setSaved(saved);
     m_savingModel.reset();
-    m_chat.addComparison(saved);
+    m_session.chat.addComparison(saved);
   });
   connect(&m_store, &ChatStore::answerUsed, this, &ComparisonController::onUsed);
   connect(&m_store, &ChatStore::failed, this, [this](app::RequestToken token, const Error&) {
@@ -36,42 +36,39 @@ ComparisonController::ComparisonController(app::EngineHost& engine, app::ChatSto
   connect(&m_store, &ChatStore::conversationDeleted, this, [this](app::RequestToken, ConversationId id) {
     if (running() && id == m_conversation) cancel();
   });
-  connect(&m_chat, &ChatController::modelChanged, this, [this] {
-    if (m_chat.modelState() == ModelState::kLoading) stop();
-  });
+  connect(&m_session.model, &ModelSession::aboutToLoad, this, &ComparisonController::stop);
 }
 
 std::shared_ptr<ComparisonModel> ComparisonController::makeModel() const { return std::make_shared<ComparisonModel>(m_methods); }
 
 bool ComparisonController::canAskAgain() const {
-  const QList<app::StoredMessage> branch = m_chat.branch();
+  const QList<app::StoredMessage> branch = m_session.chat.branch();
   return std::any_of(branch.begin(), branch.end(), [](const app::StoredMessage& message) { return message.role == Role::kUser; });
 }
 
 void ComparisonController::compare(const QString& text, const QList<app::Attachment>& attachments,
                                    const std::vector<app::NamedRecipe>& recipes, ColumnOrder order) {
-  if (m_chat.busy() || !m_chat.blockedReason().isEmpty() || recipes.empty()) return;
+  if (m_session.answers.busy() || !m_session.answers.blockedReason().isEmpty() || recipes.empty()) return;
   m_recipes = recipes;
   m_order = order;
   if (!text.trimmed().isEmpty()) {
-    m_chat.sendToCompare(text, attachments);
+    m_session.answers.sendToCompare(text, attachments);
     return;
   }
-  QList<app::StoredMessage> thread = m_chat.branch();
+  QList<app::StoredMessage> thread = m_session.chat.branch();
   while (!thread.isEmpty() && thread.last().role != Role::kUser) thread.removeLast();
-  if (!thread.isEmpty()) begin({m_chat.current(), thread.last().id, 0}, thread);
+  if (!thread.isEmpty()) begin({m_session.chat.id(), thread.last().id, 0}, thread);
 }
 
 void ComparisonController::begin(const app::TurnIds& ids, const QList<app::StoredMessage>& thread) {
   app::Run run;
-  run.modelName = QString::fromStdString(m_chat.model().name);
-  run.modelFolder = QString::fromStdString(m_chat.model().folder);
-  run.device = QString::fromStdString(m_chat.model().device);
-  const app::Conversation* listed = m_chat.conversations().find(ids.conversation);
-  const app::ConversationOptions options = ids.conversation == m_chat.current() || listed == nullptr ? m_chat.options() : listed->options;
+  run.modelName = QString::fromStdString(m_session.model.info().name);
+  run.modelFolder = QString::fromStdString(m_session.model.info().folder);
+  run.device = QString::fromStdString(m_session.model.info().device);
+  const app::ConversationOptions options = m_session.chat.optionsOf(ids.conversation);
   Compare request;
   try {
-    Turn turn = m_chat.turnOf(ids.conversation, thread, options, m_recipes.front().spec);
+    Turn turn = m_session.answers.turnOf(ids.conversation, thread, options, m_recipes.front().spec);
     request.conversation = ids.conversation;
     request.messages = std::move(turn.messages);
     request.sampling = turn.sampling;
@@ -87,18 +84,18 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
   m_runningModel->begin(m_recipes, m_order, ids.question, run);
   m_thread = thread;
   m_conversation = ids.conversation;
-  m_chat.monitor().begin(m_recipes.front().spec);
+  m_session.answers.monitor().begin(m_recipes.front().spec);
   m_request = m_engine.post(std::move(request), this, [this](const Event& event) { onEvent(event); });
-  m_chat.conversations().setRunning(ids.conversation);
-  m_chat.setComparing(ids.question);
-  m_chat.setOccupied(tr("A comparison is running."));
-  if (ids.conversation == m_chat.current()) show(m_runningModel);
+  m_session.list.model().setRunning(ids.conversation);
+  m_session.chat.tellChanged(ids.question);
+  m_session.answers.setOccupied(tr("A comparison is running."));
+  if (ids.conversation == m_session.chat.id()) show(m_runningModel);
   Q_EMIT stateChanged();
 }
 
 void ComparisonController::onEvent(const Event& event) {
   const std::shared_ptr<ComparisonModel> model = m_runningModel;
-  if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) m_chat.takeSampled(*sampled, m_thread);
+  if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) m_session.chat.takeSampled(*sampled, m_thread);
   watch(event);
   model->take(event);
   if (!model->running()) finish();
@@ -106,7 +103,7 @@ void ComparisonController::onEvent(const Event& event) {
 
 // The live cache panel follows the column that is being written; of interleaved ones, the first.
 void ComparisonController::watch(const Event& event) {
-  CacheMonitor& monitor = m_chat.monitor();
+  CacheMonitor& monitor = m_session.answers.monitor();
   if (m_order == ColumnOrder::kInterleaved && event.column > 0) return;
   if (std::holds_alternative<ColumnStarted>(event.body)) {
     const RecipeSpec& spec = m_runningModel->answer(event.column).run.recipe.spec;
@@ -118,13 +115,13 @@ void ComparisonController::watch(const Event& event) {
 void ComparisonController::finish() {
   const std::shared_ptr<ComparisonModel> model = std::exchange(m_runningModel, nullptr);
   m_request = 0;
-  m_chat.conversations().setRunning(0);
-  m_chat.setComparing(0);
+  m_session.list.model().setRunning(0);
+  m_session.chat.tellChanged(model->comparison().question);
   if (!model->cancelled()) {
     m_savingModel = model;
     m_saving = m_store.saveComparison(model->comparison());
   }
-  m_chat.setOccupied(QString());
+  m_session.answers.setOccupied(QString());
   Q_EMIT stateChanged();
 }
 
@@ -143,7 +140,7 @@ void ComparisonController::open(app::MessageId question, int index) {
     return;
   }
   int place = index - (here ? 1 : 0);
-  for (const app::Comparison& comparison : m_chat.comparisons()) {
+  for (const app::Comparison& comparison : m_session.chat.loaded().comparisons) {
     if (comparison.question != question || place-- > 0) continue;
     // One that has just ended keeps what only a running one knows.
     if (m_shown && m_shown->comparison().id == comparison.id) {
@@ -161,7 +158,7 @@ void ComparisonController::show(const std::shared_ptr<ComparisonModel>& model) {
   m_shown = model;
   QString question;
   QStringList media;
-  if (const app::StoredMessage* message = m_chat.storedMessage(model->comparison().question)) {
+  if (const app::StoredMessage* message = m_session.chat.message(model->comparison().question)) {
     question = message->text;
     for (const app::Attachment& attachment : message->attachments) {
       const QString name = displayText(QFileInfo(QFile::decodeName(attachment.path)).fileName());
@@ -175,11 +172,11 @@ void ComparisonController::show(const std::shared_ptr<ComparisonModel>& model) {
 
 void ComparisonController::showFigures(int column) {
   if (!m_shown || m_shown->running() || column < 0 || column >= m_shown->columns() || !m_shown->answer(column).hasFigures) return;
-  m_chat.monitor().showStored(m_shown->answer(column).run);
+  m_session.answers.monitor().showStored(m_shown->answer(column).run);
 }
 
 void ComparisonController::useAnswer(int column) {
-  if (!m_shown || m_using != 0 || m_chat.busy() || !m_shown->canBeUsed(column)) return;
+  if (!m_shown || m_using != 0 || m_session.answers.busy() || !m_shown->canBeUsed(column)) return;
   m_usedColumn = column;
   m_using = m_store.useAnswer(m_shown->comparison().id, column);
 }
@@ -188,32 +185,32 @@ void ComparisonController::onUsed(app::RequestToken token, const app::TurnIds& i
   if (token != m_using) return;
   m_using = 0;
   const std::function<void()> after = std::exchange(m_afterUse, nullptr);
-  if (ids.conversation != m_chat.current()) return;
+  if (ids.conversation != m_session.chat.id()) return;
   QString label;
   if (m_shown && m_shown->comparison().question == ids.question && m_usedColumn < m_shown->columns()) {
     m_shown->setUsed(m_usedColumn, ids.answer);
     label = m_shown->label(m_usedColumn);
     // The engine goes on from this column's cache, under its recipe.
-    m_chat.setRecipe(m_shown->answer(m_usedColumn).run.recipe);
+    m_session.chat.setRecipe(m_shown->answer(m_usedColumn).run.recipe);
   }
   QObject::disconnect(m_whenReloaded);
-  m_whenReloaded = connect(&m_chat, &ChatController::conversationShown, this, [this, after, label, id = ids.conversation] {
+  m_whenReloaded = connect(&m_session.chat, &OpenChat::shown, this, [this, after, label, id = ids.conversation] {
     QObject::disconnect(m_whenReloaded);
-    if (m_chat.current() != id) return;
+    if (m_session.chat.id() != id) return;
     if (after) {
       after();
     } else {
       Q_EMIT answerChosen(label);
     }
   });
-  m_reloading = m_chat.reload();
+  m_reloading = m_session.chat.reload();
 }
 
 void ComparisonController::send(const QString& text, const QList<app::Attachment>& attachments) {
-  const QList<app::StoredMessage> branch = m_chat.branch();
-  const bool open = !m_chat.editing() && !branch.isEmpty() && branch.last().role == Role::kUser && m_using == 0 && !m_chat.busy() &&
-                    m_chat.blockedReason().isEmpty();
-  for (const app::Comparison& comparison : m_chat.comparisons()) {
+  const QList<app::StoredMessage> branch = m_session.chat.branch();
+  const bool open = !m_session.answers.editing() && !branch.isEmpty() && branch.last().role == Role::kUser && m_using == 0 &&
+                    !m_session.answers.busy() && m_session.answers.blockedReason().isEmpty();
+  for (const app::Comparison& comparison : m_session.chat.loaded().comparisons) {
     if (!open || comparison.question != branch.last().id) continue;
     auto model = makeModel();
     model->show(comparison);
@@ -221,11 +218,11 @@ void ComparisonController::send(const QString& text, const QList<app::Attachment
     for (int i = 0; i < model->columns() && !model->canBeUsed(column); ++i) column = i;
     if (!model->canBeUsed(column)) continue;
     m_shown = model;
-    m_afterUse = [this, text, attachments] { m_chat.send(text, attachments); };
+    m_afterUse = [this, text, attachments] { m_session.answers.send(text, attachments); };
     useAnswer(column);
     return;
   }
-  m_chat.send(text, attachments);
+  m_session.answers.send(text, attachments);
 }
 
 }  // namespace winnow::ui

@@ -1,6 +1,6 @@
 // Comparisons between the window, the store and the engine: ask, stream, stop, save, open again, use an answer.
 //
-// Used by main_window.h, beside chat_controller.h, which sends the question (saved before the engine starts, as always) and is told what
+// Used by main_window.h, beside chat_session.h, which sends the question (saved before the engine starts, as always) and is told what
 // the comparison adds to the chat. A comparison is saved when it has ended, unless it was cancelled. One runs at a time; the user may look
 // at other chats meanwhile. Every call returns at once. UI thread only.
 #pragma once
@@ -12,14 +12,14 @@
 #include "app/chat/chat_store.h"
 #include "app/engine_host/engine_host.h"
 #include "ui/compare/comparison_model.h"
-#include "ui/shell/chat_controller.h"
+#include "ui/shell/chat_session.h"
 
 namespace winnow::ui {
 
 class ComparisonController : public QObject {
   Q_OBJECT
  public:
-  ComparisonController(app::EngineHost& engine, app::ChatStore& store, ChatController& chat, std::vector<MethodInfo> methods,
+  ComparisonController(app::EngineHost& engine, app::ChatStore& store, ChatSession& session, std::vector<MethodInfo> methods,
                        QObject* parent = nullptr);
 
   // The question in the composer, or, without text, the last one on screen again.
@@ -36,8 +36,9 @@ class ComparisonController : public QObject {
   void useAnswer(int column);    // of the comparison that is shown
   void showFigures(int column);  // of the comparison that is shown, in the live cache panel
 
+  app::MessageId question() const { return running() ? m_runningModel->comparison().question : 0; }  // being compared; 0: none
   bool running() const { return m_request != 0; }
-  bool runningHere() const { return running() && m_conversation == m_chat.current(); }
+  bool runningHere() const { return running() && m_conversation == m_session.chat.id(); }
 
  Q_SIGNALS:
   // This comparison is to be shown, with its question and a line about its media.
@@ -57,7 +58,7 @@ class ComparisonController : public QObject {
 
   app::EngineHost& m_engine;
   app::ChatStore& m_store;
-  ChatController& m_chat;
+  ChatSession& m_session;
   std::vector<MethodInfo> m_methods;
   std::vector<app::NamedRecipe> m_recipes;  // of the next comparison
   ColumnOrder m_order = ColumnOrder::kOneAfterAnother;

@@ -65,6 +65,13 @@ class ConversationDelegate : public QStyledItemDelegate {
     return editor;
   }
 
+  void setEditorData(QWidget* editor, const QModelIndex& index) const override {
+    // Once: what is being typed stays when the store tells something new of the chat.
+    if (editor->property("winnowFilled").toBool()) return;
+    editor->setProperty("winnowFilled", true);
+    QStyledItemDelegate::setEditorData(editor, index);
+  }
+
   void updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option, const QModelIndex&) const override {
     editor->setGeometry(option.rect.adjusted(theme().px(10), theme().px(4), -theme().px(10), -theme().px(4)));
   }

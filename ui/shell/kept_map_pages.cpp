@@ -8,15 +8,15 @@
 #include "app/chat/chat_store.h"
 #include "ui/compare/comparison_model.h"
 #include "ui/recipes/recipe_words.h"
-#include "ui/shell/chat_controller.h"
+#include "ui/shell/chat_session.h"
 #include "ui/words/display_text.h"
 
 namespace winnow::ui {
 
-std::vector<MapMedia> mediaOfThread(const ChatController& controller, app::MessageId last) {
+std::vector<MapMedia> mediaOfThread(const OpenChat& chat, app::MessageId last) {
   std::vector<const app::StoredMessage*> thread;
-  for (const app::StoredMessage* message = controller.storedMessage(last); message != nullptr;
-       message = message->parent != 0 ? controller.storedMessage(message->parent) : nullptr) {
+  for (const app::StoredMessage* message = chat.message(last); message != nullptr;
+       message = message->parent != 0 ? chat.message(message->parent) : nullptr) {
     thread.push_back(message);
   }
   std::vector<MapMedia> media;
@@ -29,14 +29,14 @@ std::vector<MapMedia> mediaOfThread(const ChatController& controller, app::Messa
   return media;
 }
 
-KeptMapPages::KeptMapPages(ChatController& controller, app::ChatStore& store, MediaPreview& preview, std::vector<MethodInfo> methods,
-                           QWidget* window)
-    : QObject(window), m_controller(controller), m_store(store), m_preview(preview), m_methods(std::move(methods)), m_window(window) {
-  connect(&m_controller, &ChatController::keptMapKnown, this, [this](qint64 answer, const app::SharedKeptMap& map) {
+KeptMapPages::KeptMapPages(ChatSession& session, app::ChatStore& store, MediaPreview& preview, std::vector<MethodInfo> methods,
+                           QWidget* owner)
+    : QObject(owner), m_session(session), m_store(store), m_preview(preview), m_methods(std::move(methods)), m_owner(owner) {
+  connect(&m_session.answers, &AnswerRun::keptMapKnown, this, [this](qint64 answer, const app::SharedKeptMap& map) {
     if (m_page && !m_comparison && answer == m_answer) fill(map);
   });
-  connect(&m_controller, &ChatController::messageChanged, this, [this](const MessageContent& message) {
-    const bool ended = message.status != MessageStatus::kWaiting && message.status != MessageStatus::kStreaming;
+  connect(&m_session.chat, &OpenChat::messageChanged, this, [this](const app::StoredMessage& message) {
+    const bool ended = message.state != app::MessageState::kStreaming;
     if (!m_page || m_comparison || message.id != m_answer || !ended || message.hasKeptMap) return;
     m_page->showSentence(tr("The prompt was not read to its end: there is no map of this answer."));
   });
@@ -60,7 +60,7 @@ KeptMapPages::KeptMapPages(ChatController& controller, app::ChatStore& store, Me
 void KeptMapPages::fill(const app::SharedKeptMap& map) {
   m_loading = 0;
   if (map) {
-    m_page->showMap(map, mediaOfThread(m_controller, m_answer));
+    m_page->showMap(map, mediaOfThread(m_session.chat, m_answer));
   } else {
     m_page->showSentence(
         tr("There is no map of this answer: it ended before its prompt had been read, was written by an older version, or its map was too "
@@ -69,22 +69,21 @@ void KeptMapPages::fill(const app::SharedKeptMap& map) {
 }
 
 void KeptMapPages::openNewest() {
-  const std::vector<MessageContent> messages = m_controller.currentMessages();
+  const QList<app::StoredMessage> messages = m_session.chat.branch();
   const auto newest = [&messages](auto&& wanted) {
     return std::find_if(messages.rbegin(), messages.rend(),
-                        [&wanted](const MessageContent& m) { return m.speaker == Speaker::kAssistant && wanted(m); });
+                        [&wanted](const app::StoredMessage& m) { return m.role == Role::kAssistant && wanted(m); });
   };
   // One that is being written gets its map on the way.
-  auto shown = newest(
-      [](const MessageContent& m) { return m.hasKeptMap || m.status == MessageStatus::kWaiting || m.status == MessageStatus::kStreaming; });
-  if (shown == messages.rend()) shown = newest([](const MessageContent&) { return true; });
+  auto shown = newest([](const app::StoredMessage& m) { return m.hasKeptMap || m.state == app::MessageState::kStreaming; });
+  if (shown == messages.rend()) shown = newest([](const app::StoredMessage&) { return true; });
   if (shown != messages.rend()) open(shown->id);
 }
 
 void KeptMapPages::show(const QString& subject) {
   if (m_page) m_page->close();
   m_loading = 0;
-  m_page = new KeptMapDialog(m_preview, subject, m_window);
+  m_page = new KeptMapDialog(m_preview, subject, m_owner->window());
   m_page->show();
 }
 
@@ -150,13 +149,13 @@ void KeptMapPages::showChoice() {
   const app::SharedKeptMap second = choice.second >= 0 && first ? columnMap(choice.second, missing) : nullptr;
   if (missing) return m_page->showSentence(tr("There is no map of this answer: it was not written, or its map was too large to keep."));
   if (choice.second >= 0 && !second) return m_page->showSentence(tr("The map comes when the prompt has been read."));
-  std::vector<MapMedia> media = mediaOfThread(m_controller, m_comparison->comparison().question);
+  std::vector<MapMedia> media = mediaOfThread(m_session.chat, m_comparison->comparison().question);
   if (choice.second < 0) return m_page->showMap(first, std::move(media));
   m_page->showDifference(first, second, m_comparison->label(choice.first), m_comparison->label(choice.second), std::move(media));
 }
 
 void KeptMapPages::open(app::MessageId answer) {
-  const app::StoredMessage* message = m_controller.storedMessage(answer);
+  const app::StoredMessage* message = m_session.chat.message(answer);
   if (message == nullptr || message->role != Role::kAssistant) return;
   if (m_page && !m_comparison && m_answer == answer) {
     m_page->raise();
@@ -165,8 +164,8 @@ void KeptMapPages::open(app::MessageId answer) {
   }
   m_comparison = nullptr;
   m_answer = answer;
-  show(recipeLabel(m_methods, message->hasRun ? message->run.recipe : m_controller.options().recipe));
-  if (const app::SharedKeptMap running = m_controller.runningKeptMap(answer)) {
+  show(recipeLabel(m_methods, message->hasRun ? message->run.recipe : m_session.chat.options().recipe));
+  if (const app::SharedKeptMap running = m_session.answers.runningKeptMap(answer)) {
     fill(running);
   } else if (message->state != app::MessageState::kStreaming) {
     m_loading = m_store.loadKeptMap(answer);

@@ -1,7 +1,7 @@
 // Opens the kept-token page of an answer or of a comparison: finds the maps (of what is running, or saved ones) and the media of the
 // thread.
 //
-// Used by main_window.h. At most one page is open; asking for another replaces it. A page of what is being written fills when the prompt
+// Used by chat_page.h. At most one page is open; asking for another replaces it. A page of what is being written fills when the prompt
 // has been read. The page of a comparison offers every column's map and the difference of every two. UI thread only.
 #pragma once
 
@@ -19,14 +19,15 @@ class ChatStore;
 
 namespace winnow::ui {
 
-class ChatController;
 class ComparisonModel;
+class OpenChat;
+struct ChatSession;
 
 class KeptMapPages : public QObject {
   Q_OBJECT
  public:
-  // All of them outlive it; the page's parent is `window`, where the keyboard returns to.
-  KeptMapPages(ChatController& controller, app::ChatStore& store, MediaPreview& preview, std::vector<MethodInfo> methods, QWidget* window);
+  // All of them outlive it; the page's parent is the owner's window, where the keyboard returns to.
+  KeptMapPages(ChatSession& session, app::ChatStore& store, MediaPreview& preview, std::vector<MethodInfo> methods, QWidget* owner);
 
   void open(app::MessageId answer);
   void openNewest();  // of the last answer on screen; nothing without one
@@ -46,11 +47,11 @@ class KeptMapPages : public QObject {
   // Null: not here yet, or (then `missing` is set) there is none.
   app::SharedKeptMap columnMap(int column, bool& missing);
 
-  ChatController& m_controller;
+  ChatSession& m_session;
   app::ChatStore& m_store;
   MediaPreview& m_preview;
   std::vector<MethodInfo> m_methods;
-  QWidget* m_window;
+  QWidget* m_owner;
   QPointer<KeptMapDialog> m_page;
   app::MessageId m_answer = 0;
   app::RequestToken m_loading = 0;
@@ -61,6 +62,6 @@ class KeptMapPages : public QObject {
 };
 
 // The images and videos of the thread that ends with this message, as the engine numbers them: by message, then by place.
-std::vector<MapMedia> mediaOfThread(const ChatController& controller, app::MessageId message);
+std::vector<MapMedia> mediaOfThread(const OpenChat& chat, app::MessageId message);
 
 }  // namespace winnow::ui

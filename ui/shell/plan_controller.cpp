@@ -6,7 +6,7 @@
 #include "ui/composer/method_control.h"
 #include "ui/composer/plan_line.h"
 #include "ui/recipes/recipe_words.h"
-#include "ui/shell/chat_controller.h"
+#include "ui/shell/chat_session.h"
 
 namespace winnow::ui {
 namespace {
@@ -21,17 +21,17 @@ bool sameMedia(const QList<app::Attachment>& a, const QList<app::Attachment>& b)
 
 }  // namespace
 
-PlanController::PlanController(app::EngineHost& engine, ChatController& chat, const app::Settings& settings, Composer& composer,
+PlanController::PlanController(app::EngineHost& engine, ChatSession& session, const app::Settings& settings, Composer& composer,
                                PlanLine& line, QObject* parent)
-    : QObject(parent), m_engine(engine), m_chat(chat), m_settings(settings), m_composer(composer), m_line(line) {
+    : QObject(parent), m_engine(engine), m_session(session), m_settings(settings), m_composer(composer), m_line(line) {
   m_timer.setSingleShot(true);
   m_timer.setInterval(kQuietMs);
   connect(&m_timer, &QTimer::timeout, this, &PlanController::ask);
   connect(&m_composer, &Composer::draftChanged, this, &PlanController::schedule);
-  connect(&m_chat, &ChatController::stateChanged, this, &PlanController::schedule);
-  connect(&m_chat, &ChatController::conversationShown, this, &PlanController::schedule);
+  connect(&m_session.answers, &AnswerRun::stateChanged, this, &PlanController::schedule);
+  connect(&m_session.chat, &OpenChat::shown, this, &PlanController::schedule);
   connect(&m_settings, &app::Settings::changed, this, &PlanController::schedule);
-  connect(&m_chat.monitor(), &CacheMonitor::changed, this, &PlanController::rememberMass);
+  connect(&m_session.answers.monitor(), &CacheMonitor::changed, this, &PlanController::rememberMass);
   connect(&m_line, &PlanLine::remedyChosen, this, &PlanController::apply);
 }
 
@@ -40,8 +40,8 @@ void PlanController::schedule() {
   if (m_request != 0) m_engine.cancel(std::exchange(m_request, 0));
   const app::Draft draft = m_composer.draft();
   const bool nothing = draft.text.trimmed().isEmpty() && draft.attachments.isEmpty();
-  if (nothing || m_chat.modelState() != ModelState::kReady) m_line.clear();
-  if (nothing || m_chat.busy() || !m_chat.blockedReason().isEmpty()) {
+  if (nothing || m_session.model.state() != ModelState::kReady) m_line.clear();
+  if (nothing || m_session.answers.busy() || !m_session.answers.blockedReason().isEmpty()) {
     m_timer.stop();
   } else {
     m_timer.start();
@@ -51,9 +51,9 @@ void PlanController::schedule() {
 void PlanController::ask() {
   if (m_composer.tray()->opening()) return;  // its end is a change of the draft
   const app::Draft draft = m_composer.draft();
-  m_subject = {draft.attachments, m_chat.options().recipe.spec, m_chat.model().kv_bytes_per_token};
+  m_subject = {draft.attachments, m_session.chat.options().recipe.spec, m_session.model.info().kv_bytes_per_token};
   try {
-    m_request = m_engine.post(Plan{m_chat.turnIfSent(draft)}, this, [this](const Event& event) { onEngineEvent(event); });
+    m_request = m_engine.post(Plan{m_session.answers.turnIfSent(draft)}, this, [this](const Event& event) { onEngineEvent(event); });
   } catch (const Exception&) {
     m_line.clear();  // nothing is asked yet; sending will say what is missing
   }
@@ -78,15 +78,15 @@ void PlanController::apply(const PlanRemedy& remedy) {
 }
 
 void PlanController::rememberMass() {
-  const CacheFigures& figures = m_chat.monitor().figures();
-  if (!figures.active || figures.retainedMass.empty() || !m_chat.writingHere()) return;
-  if (m_scored.conversation == m_chat.current() && figures.retainedMass.size() == m_scored.mass.size() &&
+  const CacheFigures& figures = m_session.answers.monitor().figures();
+  if (!figures.active || figures.retainedMass.empty() || !m_session.answers.writingHere()) return;
+  if (m_scored.conversation == m_session.chat.id() && figures.retainedMass.size() == m_scored.mass.size() &&
       std::equal(m_scored.mass.begin(), m_scored.mass.end(), figures.retainedMass.begin(),
                  [](const RetainedMass& a, const RetainedMass& b) { return a.mass == b.mass; })) {
     return;
   }
-  m_scored = {m_chat.current(), figures.method.toStdString(), {}, figures.retainedMass};
-  const QList<app::StoredMessage> thread = m_chat.branch();
+  m_scored = {m_session.chat.id(), figures.method.toStdString(), {}, figures.retainedMass};
+  const QList<app::StoredMessage> thread = m_session.chat.branch();
   const auto question =
       std::find_if(thread.rbegin(), thread.rend(), [](const app::StoredMessage& message) { return message.role == Role::kUser; });
   if (question != thread.rend()) m_scored.media = question->attachments;
@@ -94,9 +94,9 @@ void PlanController::rememberMass() {
 }
 
 void PlanController::showMass() {
-  const RecipeSpec& recipe = m_chat.options().recipe.spec;
+  const RecipeSpec& recipe = m_session.chat.options().recipe.spec;
   const QList<app::Attachment> attached = m_composer.draft().attachments;
-  const bool about = m_scored.conversation != 0 && m_scored.conversation == m_chat.current() && m_scored.method == recipe.method &&
+  const bool about = m_scored.conversation != 0 && m_scored.conversation == m_session.chat.id() && m_scored.method == recipe.method &&
                      recipe.scorer.empty() && recipe.scope.empty() && (attached.isEmpty() || sameMedia(attached, m_scored.media));
   m_composer.method()->setRetainedMass(about ? m_scored.mass : std::vector<RetainedMass>());
 }

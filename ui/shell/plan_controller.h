@@ -1,6 +1,6 @@
 // Plans the question that is being written: asks the engine what it would take, and shows the answer under the composer.
 //
-// Used by main_window.h. Asks a moment after the last change and only while the engine is idle; a plan that is still being made when the
+// Used by chat_page.h. Asks a moment after the last change and only while the engine is idle; a plan that is still being made when the
 // question is sent is cancelled, so that nothing waits for it. Also keeps what the last prefill said about other shares of the cache and
 // shows it in the method card, as long as it is about the same media. UI thread only.
 #pragma once
@@ -14,14 +14,14 @@
 
 namespace winnow::ui {
 
-class ChatController;
 class Composer;
 class PlanLine;
+struct ChatSession;
 
 class PlanController : public QObject {
   Q_OBJECT
  public:
-  PlanController(app::EngineHost& engine, ChatController& chat, const app::Settings& settings, Composer& composer, PlanLine& line,
+  PlanController(app::EngineHost& engine, ChatSession& session, const app::Settings& settings, Composer& composer, PlanLine& line,
                  QObject* parent = nullptr);
 
  private:
@@ -41,7 +41,7 @@ class PlanController : public QObject {
   };
 
   app::EngineHost& m_engine;
-  ChatController& m_chat;
+  ChatSession& m_session;
   const app::Settings& m_settings;
   Composer& m_composer;
   PlanLine& m_line;

@@ -46,8 +46,8 @@ class ComparisonWindowTest : public WindowTest {
     script.push_back({{}, Stall{}});
     return script;
   }
-  ui::ComparisonView* view() { return m_window->comparison(); }
-  ui::ComparisonSetup* setup() { return m_window->comparisonSetup(); }
+  ui::ComparisonView* view() { return m_window->page().comparison(); }
+  ui::ComparisonSetup* setup() { return m_window->page().comparisonSetup(); }
   ui::ComparisonModel& model() { return *view()->model(); }
   ui::ColumnView* column(int index) { return view()->columns().at(static_cast<std::size_t>(index)); }
   QString header(int index) { return column(index)->header()->text(); }
@@ -76,11 +76,11 @@ class ComparisonWindowTest : public WindowTest {
     ASSERT_FALSE(setup()->isHidden());
     composer()->prompt()->setFocus();
     pressEnter();
-    ASSERT_TRUE(waitUntil([this] { return m_window->showsComparison() && view()->model() != nullptr; }));
+    ASSERT_TRUE(waitUntil([this] { return m_window->page().showsComparison() && view()->model() != nullptr; }));
   }
   bool ended() {
     return waitUntil(
-        [this] { return !controller().busy() && !model().running() && (model().cancelled() || model().comparison().id != 0); });
+        [this] { return !session().answers.busy() && !model().running() && (model().cancelled() || model().comparison().id != 0); });
   }
   const Compare* lastCompare() {
     m_requests = m_log->requests();
@@ -150,7 +150,7 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   EXPECT_EQ(transcript()->messageAt(0).comparisons[0].label, QStringLiteral("Comparison of 3 methods"));
   EXPECT_TRUE(transcript()->messageAt(0).attachments[0].detail.startsWith(QStringLiteral("64 frames · ")));
   clickEntry(transcript()->messageAt(0).id);
-  ASSERT_TRUE(m_window->showsComparison());
+  ASSERT_TRUE(m_window->page().showsComparison());
   ASSERT_EQ(view()->columns().size(), 3u);
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(header(i), headers[static_cast<std::size_t>(i)]);
@@ -164,11 +164,11 @@ TEST_F(ComparisonWindowTest, AUsedAnswerBecomesTheChatsAndTheNextQuestionGoesOnF
   compare(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(ended());
   QTest::mouseClick(column(2)->useButton(), Qt::LeftButton);
-  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison() && transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(waitUntil([this] { return !m_window->page().showsComparison() && transcript()->messageCount() == 2; }));
   EXPECT_EQ(last().text, QStringLiteral("A blue star."));
   EXPECT_TRUE(last().metrics.valid);
   EXPECT_FALSE(last().checked.isEmpty()) << "the comparison has checked it";
-  EXPECT_EQ(controller().options().recipe.spec.method, "snapkv") << "the chat goes on under the column's recipe";
+  EXPECT_EQ(session().chat.options().recipe.spec.method, "snapkv") << "the chat goes on under the column's recipe";
   EXPECT_EQ(composer()->method()->recipe().spec.method, "snapkv");
   ask(QStringLiteral("Where is it?"));
   const std::vector<Request> requests = m_log->requests();
@@ -178,15 +178,15 @@ TEST_F(ComparisonWindowTest, AUsedAnswerBecomesTheChatsAndTheNextQuestionGoesOnF
   EXPECT_EQ(turn.recipe, lastCompare()->recipes[2]) << "the engine knows the column's cache by its recipe";
   // Another column is a sibling; the first one comes back with what followed it.
   clickEntry(transcript()->messageAt(0).id);
-  ASSERT_TRUE(m_window->showsComparison());
+  ASSERT_TRUE(m_window->page().showsComparison());
   QTest::mouseClick(column(0)->useButton(), Qt::LeftButton);
-  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison() && transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(waitUntil([this] { return !m_window->page().showsComparison() && transcript()->messageCount() == 2; }));
   EXPECT_EQ(last().branchCount, 2);
   EXPECT_EQ(last().text, QString::fromStdString(m_answers[0]));
   clickEntry(transcript()->messageAt(0).id);
   EXPECT_TRUE(header(2).contains(QStringLiteral("The chat has this answer.")));
   QTest::mouseClick(column(2)->useButton(), Qt::LeftButton);
-  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison() && transcript()->messageCount() == 4; }));
+  ASSERT_TRUE(waitUntil([this] { return !m_window->page().showsComparison() && transcript()->messageCount() == 4; }));
   EXPECT_EQ(transcript()->messageAt(1).branchCount, 2);
 }
 
@@ -203,7 +203,7 @@ TEST_F(ComparisonWindowTest, PinsGoAlongAndTheNextTurnStillGoesOnFromTheColumn) 
   ASSERT_TRUE(ended());
   EXPECT_EQ(lastCompare()->pins.size(), 1u);
   QTest::mouseClick(column(1)->useButton(), Qt::LeftButton);
-  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison() && transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(waitUntil([this] { return !m_window->page().showsComparison() && transcript()->messageCount() == 2; }));
   ask(QStringLiteral("Where is it?"));
   const std::vector<Request> requests = m_log->requests();
   EXPECT_EQ(std::get<Turn>(requests.back().body).pins, lastCompare()->pins) << "the column has these pins already";
@@ -219,7 +219,7 @@ TEST_F(ComparisonWindowTest, PinnedFramesAreComparedAndKeptByTheAnswerThatIsUsed
   ASSERT_TRUE(ended());
   ASSERT_EQ(lastCompare()->pins.size(), 1u);
   QTest::mouseClick(column(2)->useButton(), Qt::LeftButton);
-  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison() && transcript()->messageCount() == 2; }));
+  ASSERT_TRUE(waitUntil([this] { return !m_window->page().showsComparison() && transcript()->messageCount() == 2; }));
   ask(QStringLiteral("Where is it?"));
   const std::vector<Request> requests = m_log->requests();
   const auto& turn = std::get<Turn>(requests.back().body);
@@ -231,8 +231,8 @@ TEST_F(ComparisonWindowTest, AQuestionAfterAnUndecidedComparisonGoesOnFromItsRef
   ASSERT_TRUE(ended());
   composer()->prompt()->setPlainText(QStringLiteral("Where is it?"));
   pressEnter();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && !controller().busy(); }));
-  EXPECT_FALSE(m_window->showsComparison());
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && !session().answers.busy(); }));
+  EXPECT_FALSE(m_window->page().showsComparison());
   EXPECT_EQ(transcript()->messageAt(1).text, QString::fromStdString(m_answers[0]));
   EXPECT_EQ(transcript()->messageAt(2).text, QStringLiteral("Where is it?"));
   EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty());
@@ -246,11 +246,11 @@ TEST_F(ComparisonWindowTest, AComparedQuestionCanBeRewordedInsteadOfGoneOnFrom) 
   ASSERT_TRUE(composer()->editing());
   composer()->prompt()->setPlainText(QStringLiteral("What color is the circle?"));
   pressEnter();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !controller().busy(); }));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !session().answers.busy(); }));
   EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("What color is the circle?"));
   EXPECT_EQ(transcript()->messageAt(0).branchCount, 2);
   EXPECT_TRUE(transcript()->messageAt(0).comparisons.empty()) << "it is the other wording's";
-  EXPECT_FALSE(m_window->showsComparison()) << "the answer is written where nobody sees it";
+  EXPECT_FALSE(m_window->page().showsComparison()) << "the answer is written where nobody sees it";
 }
 
 TEST_F(ComparisonWindowTest, EscapeStopsKeepsWhatIsWrittenAndLeavesOutTheRest) {
@@ -262,7 +262,7 @@ TEST_F(ComparisonWindowTest, EscapeStopsKeepsWhatIsWrittenAndLeavesOutTheRest) {
   EXPECT_FALSE(column(0)->useButton()->isEnabled());
   key(Qt::Key_Escape);
   ASSERT_TRUE(ended());
-  EXPECT_TRUE(m_window->showsComparison());
+  EXPECT_TRUE(m_window->page().showsComparison());
   EXPECT_TRUE(answerText(0).startsWith(QStringLiteral("The star")));
   EXPECT_TRUE(header(0).contains(QStringLiteral("Stopped")));
   EXPECT_TRUE(header(1).contains(QStringLiteral("Left out")));
@@ -270,7 +270,7 @@ TEST_F(ComparisonWindowTest, EscapeStopsKeepsWhatIsWrittenAndLeavesOutTheRest) {
   EXPECT_FALSE(column(1)->useButton()->isEnabled());
   EXPECT_EQ(transcript()->messageAt(0).comparisons.size(), 1u);
   key(Qt::Key_Escape);
-  EXPECT_FALSE(m_window->showsComparison()) << "Escape leaves a comparison that has ended";
+  EXPECT_FALSE(m_window->page().showsComparison()) << "Escape leaves a comparison that has ended";
 }
 
 TEST_F(ComparisonWindowTest, CancelKeepsTheQuestionOnly) {
@@ -284,11 +284,11 @@ TEST_F(ComparisonWindowTest, CancelKeepsTheQuestionOnly) {
   EXPECT_EQ(transcript()->messageCount(), 1);
   close();
   open();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1 && controller().blockedReason().isEmpty(); }));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 1 && session().answers.blockedReason().isEmpty(); }));
   EXPECT_TRUE(transcript()->messageAt(0).comparisons.empty());
   composer()->prompt()->setFocus();
   key(Qt::Key_R, Qt::ControlModifier);
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !controller().busy(); }))
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !session().answers.busy(); }))
       << "a question alone can be answered";
 }
 
@@ -368,7 +368,7 @@ TEST_F(ComparisonWindowTest, MethodsAreChosenInThePanelAndRemembered) {
   key(Qt::Key_Down);
   EXPECT_EQ(setup()->order(), ColumnOrder::kInterleaved);
   QTest::mouseClick(setup()->compareButton(), Qt::LeftButton);
-  ASSERT_TRUE(waitUntil([this] { return m_window->showsComparison(); }));
+  ASSERT_TRUE(waitUntil([this] { return m_window->page().showsComparison(); }));
   ASSERT_TRUE(ended());
   ASSERT_NE(lastCompare(), nullptr);
   EXPECT_EQ(lastCompare()->recipes.size(), 2u);
@@ -393,14 +393,14 @@ TEST_F(ComparisonWindowTest, WithoutANewQuestionTheLastOneIsAskedAgain) {
   composer()->prompt()->setFocus();
   key(Qt::Key_K, Qt::ControlModifier);
   QTest::mouseClick(setup()->compareButton(), Qt::LeftButton);
-  ASSERT_TRUE(waitUntil([this] { return m_window->showsComparison(); }));
+  ASSERT_TRUE(waitUntil([this] { return m_window->page().showsComparison(); }));
   ASSERT_TRUE(ended());
   EXPECT_EQ(lastCompare()->messages.size(), 1u);
   EXPECT_EQ(transcript()->messageCount(), 2) << "no second question";
   ASSERT_EQ(transcript()->messageAt(0).comparisons.size(), 1u);
   EXPECT_TRUE(transcript()->messageAt(1).comparisons.empty());
   QTest::mouseClick(column(1)->useButton(), Qt::LeftButton);
-  ASSERT_TRUE(waitUntil([this] { return !m_window->showsComparison(); }));
+  ASSERT_TRUE(waitUntil([this] { return !m_window->page().showsComparison(); }));
   EXPECT_EQ(last().branchCount, 2) << "beside the answer that was there";
 }
 
@@ -434,7 +434,7 @@ TEST_F(ComparisonWindowTest, OneColumnAloneByDoubleClickAndByEnterAndBack) {
   EXPECT_EQ(view()->alone(), 1);
   key(Qt::Key_Escape);
   EXPECT_EQ(view()->alone(), -1) << "Escape shows all again first";
-  EXPECT_TRUE(m_window->showsComparison());
+  EXPECT_TRUE(m_window->page().showsComparison());
 }
 
 TEST_F(ComparisonWindowTest, ColumnsScrollTogetherAndTheirFiguresAreInThePanel) {
@@ -449,28 +449,28 @@ TEST_F(ComparisonWindowTest, ColumnsScrollTogetherAndTheirFiguresAreInThePanel) 
   first->setValue(333);
   for (int i = 1; i < 3; ++i) EXPECT_EQ(column(i)->transcript()->verticalScrollBar()->value(), 333);
   column(2)->header()->setFocus();
-  EXPECT_EQ(controller().monitor().figures().method, QStringLiteral("snapkv"));
+  EXPECT_EQ(session().answers.monitor().figures().method, QStringLiteral("snapkv"));
   column(0)->header()->setFocus();
-  EXPECT_EQ(controller().monitor().figures().method, QStringLiteral("full"));
+  EXPECT_EQ(session().answers.monitor().figures().method, QStringLiteral("full"));
 }
 
 TEST_F(ComparisonWindowTest, ItRunsOnWhileAnotherChatIsLookedAt) {
   ask(QStringLiteral("first"));
-  const ConversationId first = controller().current();
+  const ConversationId first = session().chat.id();
   m_stalls = true;
-  controller().newConversation();
+  session().chat.startNew();
   compare(QStringLiteral("What color is the star?"));
-  const ConversationId second = controller().current();
+  const ConversationId second = session().chat.id();
   ASSERT_TRUE(waitUntil([this] { return answerText(0).contains(QStringLiteral("star")); }));
-  controller().openConversation(first);
-  ASSERT_TRUE(waitUntil([&] { return controller().current() == first; }));
-  EXPECT_FALSE(m_window->showsComparison());
-  EXPECT_FALSE(controller().blockedReason().isEmpty());
-  controller().openConversation(second);
-  ASSERT_TRUE(waitUntil([&] { return controller().current() == second; }));
+  session().chat.open(first);
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
+  EXPECT_FALSE(m_window->page().showsComparison());
+  EXPECT_FALSE(session().answers.blockedReason().isEmpty());
+  session().chat.open(second);
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == second; }));
   ASSERT_EQ(transcript()->messageAt(0).comparisons.size(), 1u);
   clickEntry(transcript()->messageAt(0).id);
-  EXPECT_TRUE(m_window->showsComparison());
+  EXPECT_TRUE(m_window->page().showsComparison());
   EXPECT_TRUE(model().running());
   EXPECT_EQ(answerText(0), QStringLiteral("The star "));
   key(Qt::Key_Escape);
@@ -482,8 +482,8 @@ TEST_F(ComparisonWindowTest, DeletingTheChatCancelsIt) {
   m_stalls = true;
   compare(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(waitUntil([this] { return answerText(0).contains(QStringLiteral("star")); }));
-  controller().remove(controller().current());
-  ASSERT_TRUE(waitUntil([this] { return !controller().busy(); }));
+  session().list.remove(session().chat.id());
+  ASSERT_TRUE(waitUntil([this] { return !session().answers.busy(); }));
   bool cancelled = false;
   for (const Request& request : m_log->requests()) cancelled = cancelled || m_log->interruptOf(request.id) == Interrupt::kCancel;
   EXPECT_TRUE(cancelled);
@@ -495,12 +495,12 @@ TEST_F(ComparisonWindowTest, EnterStartsWhatWasOpenedByKeys) {
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   m_window->activateWindow();
   QTest::keyClick(composer()->prompt(), Qt::Key_K, Qt::ControlModifier);
-  ASSERT_TRUE(m_window->comparisonSetup()->isVisible());
+  ASSERT_TRUE(m_window->page().comparisonSetup()->isVisible());
   QWidget* focus = m_window->focusWidget();
   ASSERT_NE(focus, nullptr);
-  EXPECT_TRUE(m_window->comparisonSetup()->isAncestorOf(focus)) << focus->metaObject()->className();
+  EXPECT_TRUE(m_window->page().comparisonSetup()->isAncestorOf(focus)) << focus->metaObject()->className();
   QTest::keyClick(focus, Qt::Key_Return);
-  EXPECT_TRUE(waitUntil([this] { return m_window->showsComparison() && !controller().busy(); }));
+  EXPECT_TRUE(waitUntil([this] { return m_window->page().showsComparison() && !session().answers.busy(); }));
 }
 
 }  // namespace

@@ -33,22 +33,22 @@ class ReopenedFigures : public WindowTest {
       for (int column = 0; column < table->columnCount(); ++column) cells << table->index(row, column).data().toString();
       all << cells.join(QLatin1Char('|'));
     }
-    for (const double speed : controller().monitor().speedHistory()) all << QString::number(speed, 'f', 1);
+    for (const double speed : session().answers.monitor().speedHistory()) all << QString::number(speed, 'f', 1);
     const ui::MessageMetrics& m = last().metrics;
     all << m.method << QString::number(m.kvBytes) << QString::number(m.kvFullBytes) << QString::number(m.keptShare);
     return all;
   }
   void expectSameAfterReopening(const char* state) {
     const QStringList before = said();
-    const ConversationId chat = controller().current();
-    controller().newConversation();
-    ASSERT_TRUE(waitUntil([this] { return controller().current() == 0; }));
-    controller().openConversation(chat);
-    ASSERT_TRUE(waitUntil([&] { return controller().current() == chat; }));
+    const ConversationId chat = session().chat.id();
+    session().chat.startNew();
+    ASSERT_TRUE(waitUntil([this] { return session().chat.id() == 0; }));
+    session().chat.open(chat);
+    ASSERT_TRUE(waitUntil([&] { return session().chat.id() == chat; }));
     expectSame(before, said(), state, "left and opened");
     close();
     open();
-    ASSERT_TRUE(waitUntil([&] { return controller().current() == chat; }));
+    ASSERT_TRUE(waitUntil([&] { return session().chat.id() == chat; }));
     expectSame(before, said(), state, "after a restart");
   }
   static void expectSame(const QStringList& before, const QStringList& after, const char* state, const char* how) {
@@ -63,7 +63,7 @@ TEST_F(ReopenedFigures, AreThoseFromBeforeInEveryTurn) {
   ask(QStringLiteral("What color is the star?"));
   expectSameAfterReopening("first turn");
   ask(QStringLiteral("And then?"));
-  const ui::CacheFigures& figures = controller().monitor().figures();
+  const ui::CacheFigures& figures = session().answers.monitor().figures();
   EXPECT_GT(figures.visualTokens, 0) << "the second turn's cache still holds the video";
   EXPECT_LE(ui::CacheMonitor::keptText(figures), double(figures.textTokens));
   expectSameAfterReopening("second turn");
@@ -96,7 +96,7 @@ TEST_F(ReopenedFigures, ShareOfTheFullCacheIsNeverAboveOne) {
     return script;
   };
   ask(QStringLiteral("hello"));
-  const ui::CacheFigures& figures = controller().monitor().figures();
+  const ui::CacheFigures& figures = session().answers.monitor().figures();
   EXPECT_DOUBLE_EQ(ui::CacheMonitor::keptShare(figures), 1.0);
   EXPECT_EQ(last().metrics.kvBytes, last().metrics.kvFullBytes);
   EXPECT_EQ(last().metrics.shortTextTokens, 256);

@@ -29,7 +29,7 @@ class KeptMapPage : public WindowTest {
     QTest::qWait(50);
     ask(QStringLiteral("What color is the star?"));
   }
-  ui::KeptMapDialog* page() { return m_window->keptMaps()->page(); }
+  ui::KeptMapDialog* page() { return m_window->page().keptMaps()->page(); }
   void openByKey() {
     QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
     ASSERT_NE(page(), nullptr);
@@ -112,15 +112,15 @@ TEST_F(KeptMapPage, TheKeyTakesTheNewestAnswerThatHasAMap) {
   composer()->prompt()->setPlainText(QStringLiteral("And now?"));
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   pressEnter();
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && controller().busy(); }));
-  controller().stop();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4 && session().answers.busy(); }));
+  session().answers.stop();
   ASSERT_TRUE(idle());
   ASSERT_NE(last().id, mapped);
   openByKey();
   EXPECT_FALSE(page()->showsSentence());
   page()->close();
   // Asked for by hand, the sentence is true.
-  m_window->keptMaps()->open(last().id);
+  m_window->page().keptMaps()->open(last().id);
   EXPECT_TRUE(waitUntil([this] { return page()->sentence().contains(QStringLiteral("before its prompt had been read")); }))
       << page()->sentence().toStdString();
   EXPECT_TRUE(page()->showsSentence());
@@ -167,7 +167,7 @@ TEST_F(KeptMapPage, FillsWhileTheAnswerIsWrittenAndIsSavedWithIt) {
   QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
   ASSERT_NE(page(), nullptr);
   ASSERT_TRUE(waitUntil([this] { return !page()->showsSentence(); }));
-  EXPECT_TRUE(controller().busy()) << "known before the answer is";
+  EXPECT_TRUE(session().answers.busy()) << "known before the answer is";
   ASSERT_TRUE(idle());
   const app::KeptMap live = page()->model().map();
   const qint64 answer = last().id;
@@ -193,11 +193,11 @@ TEST_F(KeptMapPage, OfAComparisonShowsColumnsAndDifferencesAlsoAfterARestart) {
   QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
   pressEnter();
   const auto ended = [this] {
-    const ui::ComparisonModel* model = m_window->comparison()->model();
+    const ui::ComparisonModel* model = m_window->page().comparison()->model();
     return model != nullptr && !model->running() && model->comparison().id != 0;
   };
   ASSERT_TRUE(waitUntil(ended));
-  QTest::mouseClick(m_window->comparison()->mapsButton(), Qt::LeftButton);
+  QTest::mouseClick(m_window->page().comparison()->mapsButton(), Qt::LeftButton);
   ASSERT_NE(page(), nullptr);
   ASSERT_TRUE(waitUntil([this] { return !page()->showsSentence(); }));
   EXPECT_EQ(page()->choiceBox()->count(), 6) << "three columns and their three pairs";
@@ -213,7 +213,7 @@ TEST_F(KeptMapPage, OfAComparisonShowsColumnsAndDifferencesAlsoAfterARestart) {
   m_window->grab();
   QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {},
                     transcript()->actionRect(transcript()->messageAt(0).id, ui::Action::kComparison).center());
-  ASSERT_TRUE(waitUntil([this] { return m_window->showsComparison(); }));
+  ASSERT_TRUE(waitUntil([this] { return m_window->page().showsComparison(); }));
   QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
   ASSERT_NE(page(), nullptr);
   page()->choiceBox()->setCurrentIndex(1);

@@ -55,7 +55,7 @@ class RecipeDialogs : public WindowTest {
     ASSERT_GE(box->findData(data), 0) << data.toStdString();
     box->setCurrentIndex(box->findData(data));
   }
-  const RecipeSpec& spec() { return controller().options().recipe.spec; }
+  const RecipeSpec& spec() { return session().chat.options().recipe.spec; }
   Turn lastTurn() { return std::get<Turn>(m_log->requests().back().body); }
 };
 
@@ -85,7 +85,7 @@ TEST_F(RecipeDialogs, TypingFindsAMethodAndEnterUsesIt) {
 }
 
 TEST_F(RecipeDialogs, ArrowsMoveAndEscapeLeavesEverything) {
-  const app::NamedRecipe before = controller().options().recipe;
+  const app::NamedRecipe before = session().chat.options().recipe;
   ui::MethodPicker* picker = pick();
   const QModelIndex start = picker->list()->currentIndex();
   QTest::keyClick(picker->search(), Qt::Key_Down);
@@ -94,7 +94,7 @@ TEST_F(RecipeDialogs, ArrowsMoveAndEscapeLeavesEverything) {
   EXPECT_EQ(picker->list()->currentIndex().row(), 0);
   QTest::keyClick(picker->search(), Qt::Key_Escape);
   ASSERT_TRUE(gone<ui::MethodPicker>());
-  EXPECT_EQ(controller().options().recipe, before);
+  EXPECT_EQ(session().chat.options().recipe, before);
 }
 
 TEST_F(RecipeDialogs, AClickOnACardSelectsAndTheButtonUses) {
@@ -165,7 +165,7 @@ TEST_F(RecipeDialogs, AMixtureIsEditedSavedUsedAndStillThereAfterARestart) {
   expected.spec.budget_tokens = 48;
   expected.spec.min_event_tokens = 10;
   expected.spec.seed = 18446744073709551615ULL;
-  EXPECT_EQ(controller().options().recipe, expected);
+  EXPECT_EQ(session().chat.options().recipe, expected);
   ask(QStringLiteral("What color is the star?"));
   EXPECT_EQ(lastTurn().recipe, expected.spec) << "the engine was given another recipe";
   EXPECT_EQ(last().metrics.method, QStringLiteral("tiny cards · 48 slots"));
@@ -174,8 +174,8 @@ TEST_F(RecipeDialogs, AMixtureIsEditedSavedUsedAndStillThereAfterARestart) {
   close();
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
-  EXPECT_EQ(controller().storedMessage(answer)->run.recipe, expected) << "the answer forgot how it was made";
-  EXPECT_EQ(controller().options().recipe, expected);
+  EXPECT_EQ(session().chat.message(answer)->run.recipe, expected) << "the answer forgot how it was made";
+  EXPECT_EQ(session().chat.options().recipe, expected);
   EXPECT_EQ(composer()->method()->text(), QStringLiteral("tiny cards · 48 slots"));
   EXPECT_EQ(last().metrics.method, QStringLiteral("tiny cards · 48 slots"));
   ui::MethodPicker* picker = pick();

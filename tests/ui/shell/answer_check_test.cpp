@@ -49,10 +49,10 @@ TEST_F(AnswerCheckTest, WordsThatTheFullCacheWouldHaveChosenOtherwiseAreMarkedAn
   EXPECT_TRUE(last().checkable);
   EXPECT_TRUE(last().marks.empty());
   check();
-  ASSERT_TRUE(waitUntil([this] { return !last().checked.isEmpty() && !controller().busy(); }));
+  ASSERT_TRUE(waitUntil([this] { return !last().checked.isEmpty() && !session().answers.busy(); }));
   const Score* score = lastScore();
   EXPECT_EQ(score->answer, last().text.toStdString());
-  EXPECT_EQ(score->turn.recipe, controller().options().recipe.spec);
+  EXPECT_EQ(score->turn.recipe, session().chat.options().recipe.spec);
   ASSERT_EQ(score->turn.messages.size(), 1u);
   ASSERT_EQ(last().marks.size(), 2u);
   EXPECT_EQ(word(last().marks[0]), QStringLiteral("**blue**"));
@@ -102,8 +102,8 @@ TEST_F(AnswerCheckTest, EscapeStopsItAndNothingHasChanged) {
   ask(QStringLiteral("What color is the star?"));
   check();
   ASSERT_TRUE(waitUntil([this] { return last().phase.contains(QStringLiteral("Prefill")); }));
-  EXPECT_TRUE(controller().busy());
-  EXPECT_FALSE(controller().blockedReason().isEmpty());
+  EXPECT_TRUE(session().answers.busy());
+  EXPECT_FALSE(session().answers.blockedReason().isEmpty());
   QTest::keyClick(m_window.get(), Qt::Key_Escape);
   ASSERT_TRUE(idle());
   EXPECT_TRUE(last().checked.isEmpty());
@@ -116,20 +116,20 @@ TEST_F(AnswerCheckTest, AFailureIsToldAndTheAnswerStays) {
   m_failure = true;
   ask(QStringLiteral("What color is the star?"));
   check();
-  ASSERT_TRUE(waitUntil([this] { return !m_window->notice()->text().isEmpty() && !controller().busy(); }));
+  ASSERT_TRUE(waitUntil([this] { return !m_window->page().notice()->text().isEmpty() && !session().answers.busy(); }));
   EXPECT_TRUE(last().checked.isEmpty());
   EXPECT_EQ(last().text, QStringLiteral("The star is **blue** and small."));
 }
 
 TEST_F(AnswerCheckTest, AnotherModelsAnswerIsNotChecked) {
   ask(QStringLiteral("What color is the star?"));
-  controller().loadModel(QStringLiteral("/models/another"));
+  session().model.load(QStringLiteral("/models/another"));
   ASSERT_TRUE(waitUntil(
-      [this] { return controller().modelState() == ui::ModelState::kReady && controller().model().folder == "/models/another"; }));
+      [this] { return session().model.state() == ui::ModelState::kReady && session().model.info().folder == "/models/another"; }));
   m_window->grab();
   QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(last().id, ui::Action::kCheck).center());
   EXPECT_TRUE(composer()->notice().contains(QStringLiteral("shapes-demo")));
-  EXPECT_FALSE(controller().busy());
+  EXPECT_FALSE(session().answers.busy());
   EXPECT_EQ(lastScore(), nullptr);
 }
 

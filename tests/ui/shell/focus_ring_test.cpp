@@ -130,11 +130,11 @@ TEST_F(FocusRing, EveryStopWhileMethodsAreChosenAndComparedIsSeen) {
   composer()->prompt()->setPlainText(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
-  ASSERT_TRUE(m_window->comparisonSetup()->isVisible());
+  ASSERT_TRUE(m_window->page().comparisonSetup()->isVisible());
   expectInEveryTheme("choosing methods", [this] { return m_window.get(); });
   composer()->prompt()->setFocus();
   pressEnter();
-  ASSERT_TRUE(waitUntil([this] { return m_window->showsComparison() && !controller().busy(); }));
+  ASSERT_TRUE(waitUntil([this] { return m_window->page().showsComparison() && !session().answers.busy(); }));
   expectInEveryTheme("comparison", [this] { return fromTheBox(); });
 }
 

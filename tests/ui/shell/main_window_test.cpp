@@ -32,11 +32,11 @@ int turnsSeen(const ScriptedEngineLog& log) {
 }
 
 TEST_F(MainWindowTest, EnterSendsAndTheAnswerStreamsAndIsSaved) {
-  EXPECT_TRUE(m_window->showsWelcome());
+  EXPECT_TRUE(m_window->page().showsWelcome());
   type(QStringLiteral("What color is the star?"));
   pressEnter();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
-  EXPECT_FALSE(m_window->showsWelcome());
+  EXPECT_FALSE(m_window->page().showsWelcome());
   EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty());
   EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("What color is the star?"));
   EXPECT_EQ(last().text, QStringLiteral("The star is **red**. It is a star in the middle of the frame."));
@@ -66,42 +66,46 @@ TEST_F(MainWindowTest, StopKeepsThePartialAnswer) {
 TEST_F(MainWindowTest, RegenerateMakesABranch) {
   ask(QStringLiteral("What color is the star?"));
   const qint64 first = last().id;
-  controller().regenerate(first);
+  session().answers.regenerate(first);
   ASSERT_TRUE(waitUntil([&] { return last().id != first && last().metrics.valid; }));
   EXPECT_EQ(transcript()->messageCount(), 2);
   EXPECT_EQ(last().branchCount, 2);
   EXPECT_EQ(last().branch, 1);
-  controller().switchBranch(last().id, -1);
+  session().chat.switchBranch(last().id, -1);
   EXPECT_EQ(last().id, first);
 }
 
 TEST_F(MainWindowTest, RenameDeleteAndUndo) {
   ask(QStringLiteral("first chat"));
-  const ConversationId id = controller().current();
-  ui::ConversationListModel& list = controller().conversations();
+  const ConversationId id = session().chat.id();
+  ui::ConversationListModel& list = session().list.model();
   ASSERT_TRUE(waitUntil([&] { return list.rowOf(id) >= 0; }));
   m_window->sidebar()->select(id);
   m_window->sidebar()->renameSelected();
   auto* editor = m_window->sidebar()->list()->findChild<QLineEdit*>();
   ASSERT_NE(editor, nullptr);
   editor->setText(QStringLiteral("Stars"));
+  app::Conversation touched = *list.find(id);
+  touched.preview = QStringLiteral("what the store tells meanwhile");
+  list.put(touched);
+  EXPECT_EQ(editor->text(), QStringLiteral("Stars")) << "what is being typed is overwritten";
   QTest::keyClick(editor, Qt::Key_Return);
   ASSERT_TRUE(waitUntil([&] { return list.find(id) && list.find(id)->title == QStringLiteral("Stars"); }));
-  EXPECT_EQ(controller().currentTitle(), QStringLiteral("Stars"));
+  EXPECT_EQ(session().chat.title(), QStringLiteral("Stars"));
   QTest::keyClick(m_window->sidebar()->list(), Qt::Key_Delete);
   ASSERT_TRUE(waitUntil([&] { return list.rowOf(id) < 0; }));
-  EXPECT_NE(controller().current(), id);
-  EXPECT_TRUE(controller().canUndoRemove());
-  controller().undoRemove();
-  ASSERT_TRUE(waitUntil([&] { return list.rowOf(id) >= 0 && controller().current() == id; }));
+  EXPECT_NE(session().chat.id(), id);
+  EXPECT_TRUE(session().list.canUndoRemove());
+  session().list.undoRemove();
+  ASSERT_TRUE(waitUntil([&] { return list.rowOf(id) >= 0 && session().chat.id() == id; }));
   EXPECT_EQ(transcript()->messageCount(), 2);
 }
 
 // The line that offers to undo goes when it was undone by keys.
 TEST_F(MainWindowTest, UndoByKeysTakesItsNoticeAway) {
   ask(QStringLiteral("first chat"));
-  const ConversationId id = controller().current();
-  controller().remove(id);
+  const ConversationId id = session().chat.id();
+  session().list.remove(id);
   const auto said = [this] {
     for (const ui::NoticeBar* bar : m_window->findChildren<ui::NoticeBar*>()) {
       if (bar->text().contains(QStringLiteral("was deleted"))) return true;
@@ -111,7 +115,7 @@ TEST_F(MainWindowTest, UndoByKeysTakesItsNoticeAway) {
   ASSERT_TRUE(waitUntil(said));
   m_window->activateWindow();
   QTest::keyClick(m_window->sidebar(), Qt::Key_Z, Qt::ControlModifier);
-  ASSERT_TRUE(waitUntil([&] { return controller().current() == id; }));
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == id; }));
   EXPECT_FALSE(said());
 }
 
@@ -124,44 +128,44 @@ TEST_F(MainWindowTest, ADraftStaysInTheChatInWhichItWasWritten) {
   composer()->prompt()->setPlainText(QStringLiteral("count"));
   pressEnter();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && !last().text.isEmpty(); }));
-  const ConversationId first = controller().current();
+  const ConversationId first = session().chat.id();
   type(QStringLiteral("a second thought"));
   m_window->activateWindow();
   QTest::keyClick(composer()->prompt(), Qt::Key_N, Qt::ControlModifier);
-  ASSERT_TRUE(waitUntil([&] { return controller().current() != first; }));
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() != first; }));
   EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty()) << composer()->prompt()->toPlainText().toStdString();
   ASSERT_TRUE(idle());
-  controller().openConversation(first);
-  ASSERT_TRUE(waitUntil([&] { return controller().current() == first; }));
+  session().chat.open(first);
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
   EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("a second thought"));
 }
 
 // The open chat is in view in the list, also at the start and with many chats.
 TEST_F(MainWindowTest, TheOpenChatIsInViewInTheList) {
   ask(QStringLiteral("the oldest"));
-  const ConversationId oldest = controller().current();
+  const ConversationId oldest = session().chat.id();
   for (int i = 0; i < 40; ++i) m_store->createConversation(QStringLiteral("chat %1").arg(i), {});
-  ui::ConversationListModel& list = controller().conversations();
+  ui::ConversationListModel& list = session().list.model();
   ASSERT_TRUE(waitUntil([&] { return list.rowCount() == 41; }));
   const auto inView = [&] {
     const QListView* view = m_window->sidebar()->list();
     return view->viewport()->rect().contains(view->visualRect(view->currentIndex())) && m_window->sidebar()->selected() == oldest;
   };
-  controller().newConversation();
-  controller().openConversation(oldest);
-  EXPECT_TRUE(waitUntil([&] { return controller().current() == oldest && inView(); })) << "opened";
+  session().chat.startNew();
+  session().chat.open(oldest);
+  EXPECT_TRUE(waitUntil([&] { return session().chat.id() == oldest && inView(); })) << "opened";
   close();
   open();
-  EXPECT_TRUE(waitUntil([&] { return controller().current() == oldest && inView(); })) << "after a restart";
+  EXPECT_TRUE(waitUntil([&] { return session().chat.id() == oldest && inView(); })) << "after a restart";
 }
 
 // A key that can do nothing now says why.
 TEST_F(MainWindowTest, RewordingWhileTheEngineIsBusySaysWhyNot) {
   ask(QStringLiteral("first"));
-  controller().setOccupied(QStringLiteral("An answer is being checked."));
+  session().answers.setOccupied(QStringLiteral("An answer is being checked."));
   QTest::keyClick(composer()->prompt(), Qt::Key_Up);
   EXPECT_EQ(composer()->notice(), QStringLiteral("An answer is being checked."));
-  controller().setOccupied({});
+  session().answers.setOccupied({});
 }
 
 // What the menu says of the chats is what is on the screen.
@@ -264,7 +268,7 @@ TEST_F(MainWindowTest, UpPutsTheLastQuestionIntoTheBoxAndSendingReplacesIt) {
   composer()->prompt()->setPlainText(QStringLiteral("What color is the circle?"));
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   pressEnter();
-  ASSERT_TRUE(waitUntil([this] { return turnsSeen(*m_log) == 2 && !controller().busy(); }));
+  ASSERT_TRUE(waitUntil([this] { return turnsSeen(*m_log) == 2 && !session().answers.busy(); }));
   ASSERT_EQ(transcript()->messageCount(), 2);
   EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("What color is the circle?"));
   EXPECT_EQ(transcript()->messageAt(0).branchCount, 2);
@@ -329,9 +333,9 @@ TEST_F(MainWindowTest, AFailedModelSaysWhyAndBlocksSending) {
   m_script = [](const Request& request) {
     return failure_script(ErrorCode::kDamagedFile, "/models/x/model.safetensors", "offsets overlap");
   };
-  controller().loadModel(QStringLiteral("/models/x"));
-  ASSERT_TRUE(waitUntil([this] { return controller().modelState() == ui::ModelState::kFailed; }));
-  EXPECT_TRUE(m_window->notice()->text().contains(QStringLiteral("model.safetensors")));
+  session().model.load(QStringLiteral("/models/x"));
+  ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kFailed; }));
+  EXPECT_TRUE(m_window->page().notice()->text().contains(QStringLiteral("model.safetensors")));
   type(QStringLiteral("hello"));
   pressEnter();
   EXPECT_FALSE(composer()->notice().isEmpty());
@@ -340,21 +344,21 @@ TEST_F(MainWindowTest, AFailedModelSaysWhyAndBlocksSending) {
 
 TEST_F(MainWindowTest, SwitchingChatsWhileOneStreamsMixesNothing) {
   ask(QStringLiteral("first"));
-  const ConversationId first = controller().current();
+  const ConversationId first = session().chat.id();
   m_script = [](const Request& request) { return answer_script(request, "slow words of the second answer go on and on", 50ms); };
-  controller().newConversation();
+  session().chat.startNew();
   composer()->prompt()->setPlainText(QStringLiteral("second"));
   pressEnter();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().text.contains(QStringLiteral("slow")); }));
-  const ConversationId second = controller().current();
-  controller().openConversation(first);
-  ASSERT_TRUE(waitUntil([&] { return controller().current() == first; }));
+  const ConversationId second = session().chat.id();
+  session().chat.open(first);
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
   const QString before = last().text;
-  EXPECT_FALSE(controller().blockedReason().isEmpty());
+  EXPECT_FALSE(session().answers.blockedReason().isEmpty());
   ASSERT_TRUE(idle());
   EXPECT_EQ(last().text, before);
-  controller().openConversation(second);
-  ASSERT_TRUE(waitUntil([&] { return controller().current() == second && transcript()->messageCount() == 2; }));
+  session().chat.open(second);
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == second && transcript()->messageCount() == 2; }));
   EXPECT_EQ(last().text, QStringLiteral("slow words of the second answer go on and on"));
 }
 
@@ -387,7 +391,7 @@ TEST_F(MainWindowTest, PinsAreSentKeptAndChanged) {
   };
   const std::vector<Pin> sent = lastTurn().pins;
   ASSERT_EQ(sent.size(), 1U);
-  EXPECT_GT(controller().monitor().figures().pinnedTokens, 0);
+  EXPECT_GT(session().answers.monitor().figures().pinnedTokens, 0);
   EXPECT_TRUE(transcript()->messageAt(0).attachments.at(0).detail.contains(QStringLiteral("pinned")));
   ask(QStringLiteral("And then?"));
   EXPECT_EQ(lastTurn().pins, sent) << "of the whole thread; nothing about them has changed";
@@ -396,7 +400,7 @@ TEST_F(MainWindowTest, PinsAreSentKeptAndChanged) {
   open();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 4; }));
   const qint64 question = transcript()->messageAt(0).id;
-  EXPECT_EQ(controller().storedMessage(question)->attachments[0].pins, pinned);
+  EXPECT_EQ(session().chat.message(question)->attachments[0].pins, pinned);
   ask(QStringLiteral("And now?"));
 
   // The first frame of the sent video, unpinned in the viewer.
@@ -408,7 +412,7 @@ TEST_F(MainWindowTest, PinsAreSentKeptAndChanged) {
   QTest::keyClick(viewer, Qt::Key_P);
   EXPECT_FALSE(viewer->pinButton()->isChecked());
   viewer->close();
-  EXPECT_NE(controller().storedMessage(question)->attachments[0].pins, pinned);
+  EXPECT_NE(session().chat.message(question)->attachments[0].pins, pinned);
   ask(QStringLiteral("And without it?"));
   const std::vector<Pin> changed = lastTurn().pins;
   EXPECT_NE(changed, sent);

@@ -61,21 +61,21 @@ class ModelFaultTest : public WindowTest {
     initial.demoModelFolder = demo;
     open(initial);
   }
-  QPushButton* button(const char* label) { return m_window->notice()->button(QString::fromUtf8(label)); }
+  QPushButton* button(const char* label) { return m_window->page().notice()->button(QString::fromUtf8(label)); }
 };
 
 TEST_F(ModelFaultTest, AFolderOfVideosIsNoModelFolderAndTheDemoModelIsOneClickAway) {
   openWith(kVideos, kDemo);
-  ASSERT_EQ(controller().modelState(), ui::ModelState::kFailed);
-  EXPECT_TRUE(m_window->notice()->text().startsWith(QStringLiteral("“media” is not a model folder: it has no config.json.")))
-      << m_window->notice()->text().toStdString();
-  EXPECT_FALSE(m_window->notice()->text().contains(QStringLiteral("attach")));
+  ASSERT_EQ(session().model.state(), ui::ModelState::kFailed);
+  EXPECT_TRUE(m_window->page().notice()->text().startsWith(QStringLiteral("“media” is not a model folder: it has no config.json.")))
+      << m_window->page().notice()->text().toStdString();
+  EXPECT_FALSE(m_window->page().notice()->text().contains(QStringLiteral("attach")));
   ASSERT_NE(button("Try again"), nullptr);
   ASSERT_NE(button("Use the demo model"), nullptr);
   QTest::mouseClick(button("Use the demo model"), Qt::LeftButton);
-  ASSERT_TRUE(waitUntil([this] { return controller().modelState() == ui::ModelState::kReady; }));
-  EXPECT_EQ(controller().modelFolder(), kDemo);
-  EXPECT_FALSE(m_window->notice()->isVisible());
+  ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
+  EXPECT_EQ(session().model.folder(), kDemo);
+  EXPECT_FALSE(m_window->page().notice()->isVisible());
 }
 
 TEST_F(ModelFaultTest, AnotherFolderCanBeChosenFromTheNotice) {
@@ -95,8 +95,8 @@ TEST_F(ModelFaultTest, ADemoModelWhoseFilesAreGoneIsNamedAsTheDemoModel) {
     return failure_script(ErrorCode::kNoModel, load->folder, "a model folder has a config.json, this has none");
   };
   openWith(kDemo, kDemo);
-  EXPECT_TRUE(m_window->notice()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))
-      << m_window->notice()->text().toStdString();
+  EXPECT_TRUE(m_window->page().notice()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))
+      << m_window->page().notice()->text().toStdString();
   EXPECT_EQ(button("Use the demo model"), nullptr);
   EXPECT_NE(button("Try again"), nullptr);
 }
@@ -106,8 +106,8 @@ TEST_F(ModelFaultTest, AWantedDemoModelThatWasNeverInstalledIsSaid) {
   ui::InitialState initial;
   initial.demoWanted = true;
   start(initial);
-  EXPECT_TRUE(m_window->notice()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))
-      << m_window->notice()->text().toStdString();
+  EXPECT_TRUE(m_window->page().notice()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))
+      << m_window->page().notice()->text().toStdString();
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
 
 class PlanInWindow : public WindowTest {
  protected:
-  ui::PlanLine* line() { return m_window->planLine(); }
+  ui::PlanLine* line() { return m_window->page().planLine(); }
   bool planned(const QString& part) {
     return waitUntil([&] { return line()->plan().text.contains(part); });
   }
@@ -130,11 +130,11 @@ TEST_F(PlanInWindow, SendingWaitsForNoPlanAndNoPlanIsMadeMeanwhile) {
   composer()->prompt()->setPlainText(QStringLiteral("What is it?"));
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   pressEnter();  // before the line had time to ask
-  ASSERT_TRUE(waitUntil([this] { return controller().writingHere(); }));
+  ASSERT_TRUE(waitUntil([this] { return session().answers.writingHere(); }));
   composer()->prompt()->setPlainText(QStringLiteral("And then?"));
   const std::size_t before = m_log->plans().size();
   QTest::qWait(450);
-  if (controller().busy()) {
+  if (session().answers.busy()) {
     EXPECT_EQ(m_log->plans().size(), before) << "the engine has an answer to write";
   }
   ASSERT_TRUE(idle());

@@ -42,12 +42,12 @@ class StorageNoticeTest : public WindowTest {
   void startInto(const QString& words) {
     start();
     ASSERT_TRUE(waitUntil([&] { return notice()->text().contains(words); })) << notice()->text().toStdString();
-    ASSERT_TRUE(waitUntil([this] { return controller().modelState() == ui::ModelState::kReady; }));
+    ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
     EXPECT_FALSE(m_store->isOpen());
     EXPECT_TRUE(notice()->isVisible());
-    EXPECT_FALSE(m_window->notice()->isVisible()) << "a second notice: " << m_window->notice()->text().toStdString();
+    EXPECT_FALSE(m_window->page().notice()->isVisible()) << "a second notice: " << m_window->page().notice()->text().toStdString();
   }
-  ui::StorageNotice* notice() { return m_window->storageNotice(); }
+  ui::StorageNotice* notice() { return m_window->page().storageNotice(); }
   bool offers(const QString& label) { return notice()->button(label) != nullptr; }
   void choose(const QString& label) {
     QPushButton* button = notice()->button(label);
@@ -66,7 +66,7 @@ class StorageNoticeTest : public WindowTest {
   void expectItIsAnswered(const QString& typed) {
     ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
     ASSERT_EQ(composer()->prompt()->toPlainText(), typed);
-    controller().newConversation();
+    session().chat.startNew();
     composer()->prompt()->setPlainText(typed);
     ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
     pressEnter();
@@ -112,14 +112,14 @@ TEST_F(StorageNoticeTest, TheDetailsNameTheCauseAndNotWhatFollowsFromIt) {
   write("not a database at all");
   startInto(QStringLiteral("damaged"));
   m_settings->setZoom(1.1);  // cannot be stored, as everything from now on
-  controller().newConversation();
+  session().chat.startNew();
   QTest::qWait(50);
   QTest::mouseClick(notice()->button(QStringLiteral("Copy details")), Qt::LeftButton);
   const QString copied = QApplication::clipboard()->text();
   EXPECT_TRUE(copied.contains(file())) << copied.toStdString();
   EXPECT_TRUE(copied.contains(QStringLiteral("damaged or not a database"))) << copied.toStdString();
   EXPECT_FALSE(copied.contains(QStringLiteral("they are not open")));
-  EXPECT_FALSE(m_window->notice()->isVisible());
+  EXPECT_FALSE(m_window->page().notice()->isVisible());
 }
 
 TEST_F(StorageNoticeTest, ANewerFileIsLeftAlone) {
@@ -224,7 +224,7 @@ TEST_F(FullDiskTest, InBetweenTheQuestionStaysAndTheNoticeGoesWithTheCause) {
   composer()->prompt()->setPlainText(QStringLiteral("and now?"));
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   pressEnter();
-  ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !controller().busy(); }));
+  ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !session().answers.busy(); }));
   EXPECT_TRUE(notice()->text().contains(QStringLiteral("disk is full")));
   EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("and now?"));
   EXPECT_EQ(transcript()->messageCount(), 2);
@@ -242,7 +242,7 @@ TEST_F(FullDiskTest, InBetweenOneCanGoOnWithWhatIsThere) {
   composer()->prompt()->setPlainText(QStringLiteral("and now?"));
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   pressEnter();
-  ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !controller().busy(); }));
+  ASSERT_TRUE(waitUntil([this] { return notice()->isVisible() && !session().answers.busy(); }));
   choose(m_goOn);
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && composer()->sendButton()->isEnabled(); }));
   EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("and now?"));
@@ -270,15 +270,16 @@ TEST_F(StorageNoticeTest, ItsButtonsFitANarrowWindow) {
 TEST_F(StorageNoticeTest, AQuestionWaitsForTheChatThatIsBeingOpened) {
   start();
   bool asked = false;
-  QObject::connect(&controller(), &ui::ChatController::storeOpened, m_window.get(), [&] {
-    EXPECT_TRUE(controller().blockedReason().contains(QStringLiteral("Opening your chat"))) << controller().blockedReason().toStdString();
-    controller().send(QStringLiteral("too early"), {});
-    EXPECT_FALSE(controller().busy());
+  QObject::connect(&session().chat, &ui::OpenChat::storeOpened, m_window.get(), [&] {
+    EXPECT_TRUE(session().answers.blockedReason().contains(QStringLiteral("Opening your chat")))
+        << session().answers.blockedReason().toStdString();
+    session().answers.send(QStringLiteral("too early"), {});
+    EXPECT_FALSE(session().answers.busy());
     asked = true;
   });
-  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && controller().blockedReason().isEmpty(); }));
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && session().answers.blockedReason().isEmpty(); }));
   EXPECT_TRUE(asked);
-  EXPECT_EQ(controller().conversations().rowCount(), 1);
+  EXPECT_EQ(session().list.model().rowCount(), 1);
 }
 
 // A second start, as app/bootstrap tells it.
@@ -289,7 +290,7 @@ TEST_F(StorageNoticeTest, ASecondStartRaisesTheWindowWithWhatItWasAskedFor) {
   m_window->openFrom({"/clips/a.mp4", QStringLiteral("What moves?"), {}, {}});
   EXPECT_FALSE(m_window->isMinimized());
   EXPECT_TRUE(m_window->isVisible());
-  EXPECT_EQ(controller().current(), 0) << "it is not a new chat";
+  EXPECT_EQ(session().chat.id(), 0) << "it is not a new chat";
   EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("What moves?"));
   EXPECT_EQ(composer()->tray()->count(), 1);
   // What is being written is never lost to the next one.
@@ -298,9 +299,8 @@ TEST_F(StorageNoticeTest, ASecondStartRaisesTheWindowWithWhatItWasAskedFor) {
   EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("half a thought"));
   EXPECT_EQ(composer()->tray()->count(), 2);
   m_window->openFrom({{}, {}, QStringLiteral("/models/other"), {}});
-  ASSERT_TRUE(waitUntil([this] {
-    return controller().modelFolder() == QStringLiteral("/models/other") && controller().modelState() == ui::ModelState::kReady;
-  }));
+  ASSERT_TRUE(waitUntil(
+      [this] { return session().model.folder() == QStringLiteral("/models/other") && session().model.state() == ui::ModelState::kReady; }));
   EXPECT_EQ(composer()->tray()->count(), 2);
 }
 

@@ -63,7 +63,7 @@ TEST_F(TopLevelWindows, AComparisonStaysAlone) {
   QTest::mouseClick(composer()->compareButton(), Qt::LeftButton);
   expectNoMoreAfterEveryChange("choosing methods");
   pressEnter();
-  ASSERT_TRUE(waitUntil([this] { return m_window->showsComparison() && !controller().busy(); }));
+  ASSERT_TRUE(waitUntil([this] { return m_window->page().showsComparison() && !session().answers.busy(); }));
   expectNoMoreAfterEveryChange("comparing");
   QTest::mouseClick(composer()->compareButton(), Qt::LeftButton);
   QTest::mouseClick(composer()->compareButton(), Qt::LeftButton);

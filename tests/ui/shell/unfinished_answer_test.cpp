@@ -24,7 +24,7 @@ class UnfinishedAnswer : public WindowTest {
     composer()->prompt()->setPlainText(text);
     ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
     pressEnter();
-    ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && controller().busy(); }));
+    ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && session().answers.busy(); }));
   }
   std::vector<Turn> turns() {
     std::vector<Turn> all;
@@ -52,7 +52,7 @@ TEST_F(UnfinishedAnswer, CutAtTheLimitSaysSoAndIsAnsweredLonger) {
   ASSERT_FALSE(button.isEmpty());
   const qint64 cut = last().id;
   QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, button.center());
-  ASSERT_TRUE(waitUntil([&] { return last().id != cut && last().metrics.valid && !controller().busy(); }));
+  ASSERT_TRUE(waitUntil([&] { return last().id != cut && last().metrics.valid && !session().answers.busy(); }));
   EXPECT_EQ(turns().back().sampling.max_new_tokens, 512);
   EXPECT_EQ(m_settings->maxNewTokens(), 256) << "the answer was longer, the setting is the person's";
   EXPECT_FALSE(told().contains(QStringLiteral("limit"))) << "this one came to its end";

@@ -17,7 +17,7 @@
 #include "tests/ui/support/fake_media_preview.h"
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/composer.h"
-#include "ui/shell/chat_controller.h"
+#include "ui/shell/chat_session.h"
 #include "ui/shell/main_window.h"
 #include "ui/theme/theme.h"
 
@@ -34,7 +34,7 @@ class WindowTest : public testing::Test {
 
   void open(const ui::InitialState& initial = {}) {
     start(initial);
-    ASSERT_TRUE(waitUntil([this] { return m_store->isOpen() && m_window->controller().modelState() != ui::ModelState::kLoading; }));
+    ASSERT_TRUE(waitUntil([this] { return m_store->isOpen() && m_window->session().model.state() != ui::ModelState::kLoading; }));
   }
 
   // Without waiting for the store, which may have its reasons not to open.
@@ -69,20 +69,20 @@ class WindowTest : public testing::Test {
     ui::theme().setZoomPercent(100);
   }
 
-  ui::ChatController& controller() { return m_window->controller(); }
-  ui::TranscriptView* transcript() { return m_window->transcript(); }
-  ui::Composer* composer() { return m_window->composer(); }
+  ui::ChatSession& session() { return m_window->session(); }
+  ui::TranscriptView* transcript() { return m_window->page().transcript(); }
+  ui::Composer* composer() { return m_window->page().composer(); }
   void type(const QString& text) { QTest::keyClicks(composer()->prompt(), text); }
   void pressEnter() { QTest::keyClick(composer()->prompt(), Qt::Key_Return); }
   bool idle() {
-    return waitUntil([this] { return !controller().busy(); });
+    return waitUntil([this] { return !session().answers.busy(); });
   }
   void ask(const QString& text) {
     composer()->prompt()->setPlainText(text);
     ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
     const int before = transcript()->messageCount();
     pressEnter();
-    ASSERT_TRUE(waitUntil([&] { return transcript()->messageCount() == before + 2 && !controller().busy(); }));
+    ASSERT_TRUE(waitUntil([&] { return transcript()->messageCount() == before + 2 && !session().answers.busy(); }));
   }
   const ui::MessageContent& last() { return transcript()->messageAt(transcript()->messageCount() - 1); }
 

@@ -1,0 +1,133 @@
+#include "ui/chat_view/message_presenter.h"
+
+#include <QCoreApplication>
+#include <QFile>
+#include <QFileInfo>
+#include <algorithm>
+
+#include "ui/chat_view/agreement_marks.h"
+#include "ui/recipes/recipe_words.h"
+#include "ui/words/display_text.h"
+#include "ui/words/error_text.h"
+#include "ui/words/format_text.h"
+
+namespace winnow::ui {
+namespace {
+
+QString tr(const char* text, int n = -1) { return QCoreApplication::translate("winnow::ui::MessagePresenter", text, nullptr, n); }
+
+QString planDetail(const app::Attachment& attachment) {
+  if (attachment.kind == MediaKind::kImage) {
+    return attachment.widthPx > 0 ? tr("%1 × %2 pixels").arg(attachment.widthPx).arg(attachment.heightPx) : tr("Image");
+  }
+  const double to = attachment.plan.to_s < 0 ? attachment.durationS : attachment.plan.to_s;
+  const QString range = QStringLiteral("%1–%2").arg(formatClock(attachment.plan.from_s), formatClock(to));
+  const app::SampledTimes& sampled = attachment.sampled;
+  const auto asked = sampled.askedS.empty() ? attachment.plan.frame_count : static_cast<int>(sampled.askedS.size());
+  const auto done = sampled.actualS.empty() ? asked : static_cast<int>(sampled.actualS.size());
+  if (asked != done) return tr("%1 frames asked, %2 done · %3").arg(asked).arg(done).arg(range);
+  return tr("%n frame(s)", done) + QStringLiteral(" · ") + range;
+}
+
+// " · 3 pinned", or nothing.
+QString pinDetail(const app::Attachment& attachment) {
+  if (attachment.pins.empty()) return {};
+  if (attachment.kind == MediaKind::kImage) return QStringLiteral(" · ") + tr("pinned");
+  const app::PinnedRanges pins = app::effectivePins(attachment);
+  const std::vector<double> times = attachment.sampled.actualS.empty() ? app::plannedTimes(attachment) : attachment.sampled.actualS;
+  int pinned = 0;
+  for (const double time : times) pinned += app::anyContains(pins, time) ? 1 : 0;
+  return QStringLiteral(" · ") + tr("%n pinned", pinned);
+}
+
+AttachmentSummary summaryOf(const app::Attachment& attachment) {
+  AttachmentSummary summary;
+  summary.video = attachment.kind == MediaKind::kVideo;
+  summary.path = QFile::decodeName(attachment.path);
+  summary.title = displayText(QFileInfo(summary.path).fileName());
+  summary.detail = planDetail(attachment) + pinDetail(attachment);
+  if (!attachment.thumbnailPng.isEmpty()) summary.thumbnail.loadFromData(attachment.thumbnailPng, "PNG");
+  return summary;
+}
+
+MessageStatus statusOf(const app::StoredMessage& message) {
+  switch (message.state) {
+    case app::MessageState::kInterrupted:
+      return MessageStatus::kInterrupted;
+    case app::MessageState::kAbandoned:
+      return MessageStatus::kAbandoned;
+    case app::MessageState::kFailed:
+      return MessageStatus::kFailed;
+    case app::MessageState::kStreaming:
+      return message.text.isEmpty() ? MessageStatus::kWaiting : MessageStatus::kStreaming;
+    case app::MessageState::kComplete:
+      break;
+  }
+  return MessageStatus::kComplete;
+}
+
+MessageMetrics metricsOf(const app::Run& run, const std::vector<MethodInfo>& methods) {
+  const TurnFigures& figures = run.figures;
+  MessageMetrics metrics;
+  metrics.valid = true;
+  metrics.method = recipeLabel(methods, run.recipe);
+  metrics.ttftMs = figures.timings_ms.ttft;
+  metrics.tokensPerS = figures.tokens_per_s;
+  metrics.keptShare = figures.achieved_retention;
+  metrics.kvBytes = figures.kv_bytes.end;
+  metrics.kvFullBytes = figures.kv_bytes.full_end;
+  const bool shortText = std::find(figures.notes.begin(), figures.notes.end(), CompressionNote::kShortText) != figures.notes.end();
+  if (shortText) metrics.shortTextTokens = run.recipe.spec.min_event_tokens;
+  return metrics;
+}
+
+std::vector<ComparisonSummary> comparisonsOf(app::MessageId question, const MessageSurroundings& around) {
+  std::vector<ComparisonSummary> summaries;
+  if (around.comparing == question && question != 0) summaries.push_back({0, tr("Comparing…")});
+  for (const app::Comparison& comparison : around.chat.comparisons) {
+    if (comparison.question != question) continue;
+    const int methods = static_cast<int>(comparison.columns.size());
+    summaries.push_back({comparison.id, comparison.failure.isEmpty() ? tr("Comparison of %n method(s)", methods)
+                                                                     : tr("Comparison of %n method(s), failed", methods)});
+  }
+  return summaries;
+}
+
+}  // namespace
+
+MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, const MessageSurroundings& around) const {
+  MessageContent content;
+  content.id = message.id;
+  content.text = message.text;
+  content.speaker = message.role == Role::kUser ? Speaker::kUser : Speaker::kAssistant;
+  const QString model = message.hasRun ? message.run.modelName : around.modelName;
+  content.roleLabel = message.role == Role::kUser ? tr("You") : model.isEmpty() ? tr("Winnow") : displayText(model);
+  for (const app::Attachment& attachment : message.attachments) content.attachments.push_back(summaryOf(attachment));
+  content.status = statusOf(message);
+  if (content.status == MessageStatus::kFailed) content.error = parseFailure(message.failureCode, message.failure);
+  if (around.running && around.running->answer == message.id) {
+    content.phase = around.running->phase;
+    content.phaseShare = around.running->share;
+  }
+  content.hasKeptMap = message.hasKeptMap;
+  if (message.hasRun) content.metrics = metricsOf(message.run, m_methods);
+  if (message.hasRun && message.run.stopReason == StopReason::kLength) {
+    content.cutAtTokens = static_cast<int>(message.run.figures.tokens.generated);
+    const int longer = std::min(around.mostNewTokens, std::max(around.newTokens, 2 * content.cutAtTokens));
+    if (longer > content.cutAtTokens) content.longerTokens = longer;
+  }
+  if (message.hasRun && !message.text.isEmpty()) {
+    content.checkable = true;
+    if (const std::optional<Agreement>& agreement = message.run.agreement) {
+      content.checked = agreementText(*agreement);
+      content.marks = agreementMarks(message.text, *agreement);
+    }
+  }
+  content.comparisons = comparisonsOf(message.id, around);
+  const QList<app::MessageId> siblings = app::siblingsOf(around.chat.messages, message.id);
+  content.branchCount = std::max<int>(1, static_cast<int>(siblings.size()));
+  content.branch = std::max<int>(0, static_cast<int>(siblings.indexOf(message.id)));
+  return content;
+}
+
+}  // namespace winnow::ui

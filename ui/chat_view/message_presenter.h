@@ -1,0 +1,40 @@
+// Turns stored messages into what the transcript shows of them: names, plans, figures, notes, marks.
+//
+// Used by ui/shell/chat_page.h. Holds nothing of a chat: what surrounds the message comes with each call. UI thread only.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/chat/conversation.h"
+#include "engine/recipes/method_info.h"
+#include "ui/chat_view/message_content.h"
+
+namespace winnow::ui {
+
+// Where the answer is that is being written.
+struct AnswerPhase {
+  app::MessageId answer = 0;
+  QString phase;  // "Decoding video 41/64"; empty: it writes
+  double share = -1.0;
+};
+
+struct MessageSurroundings {
+  const app::LoadedConversation& chat;
+  QString modelName;                   // of the model that is loaded
+  std::optional<AnswerPhase> running;  // may be of another chat
+  app::MessageId comparing = 0;        // the question that is being compared; 0: none
+  int newTokens = 0;                   // that an answer may have by default
+  int mostNewTokens = 0;               // that one may be given
+};
+
+class MessagePresenter {
+ public:
+  explicit MessagePresenter(std::vector<MethodInfo> methods) : m_methods(std::move(methods)) {}
+  MessageContent contentOf(const app::StoredMessage& message, const MessageSurroundings& around) const;
+
+ private:
+  std::vector<MethodInfo> m_methods;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,361 @@
+#include "ui/shell/answer_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/engine_host/turn_builder.h"
+#include "ui/shell/chat_list.h"
+#include "ui/shell/model_session.h"
+#include "ui/shell/open_chat.h"
+#include "ui/words/error_text.h"
+
+namespace winnow::ui {
+namespace {
+
+std::vector<app::TurnTimeline> timelinesOf(const QList<app::StoredMessage>& branch) {
+  std::vector<app::TurnTimeline> turns;
+  for (const app::StoredMessage& message : branch) {
+    if (message.hasRun) turns.push_back(message.run.timeline);
+  }
+  return turns;
+}
+
+app::StoredMessage newMessage(Role role, app::MessageId id, app::MessageId parent, ConversationId conversation) {
+  app::StoredMessage message;
+  message.id = id;
+  message.conversation = conversation;
+  message.parent = parent;
+  message.sequence = id;
+  message.role = role;
+  return message;
+}
+
+}  // namespace
+
+AnswerRun::AnswerRun(Services services, Chats chats, QObject* parent)
+    : QObject(parent),
+      m_engine(services.engine),
+      m_store(services.store),
+      m_settings(services.settings),
+      m_model(chats.model),
+      m_list(chats.list),
+      m_chat(chats.open) {
+  connect(&m_store, &app::ChatStore::turnCommitted, this, &AnswerRun::onCommitted);
+  connect(&m_store, &app::ChatStore::failed, this, [this](app::RequestToken token) {
+    const auto* saving = std::get_if<Saving>(&m_state);
+    if (saving != nullptr && saving->token == token) abandonSaving();
+  });
+  connect(&m_chat, &OpenChat::created, this, [this](ConversationId id) {
+    const auto* saving = std::get_if<Saving>(&m_state);
+    if (saving != nullptr && saving->conversation == 0) beginTurn(id);
+  });
+  connect(&m_chat, &OpenChat::creationFailed, this, &AnswerRun::abandonSaving);
+  connect(&m_chat, &OpenChat::replaced, this, &AnswerRun::onReplaced);
+  connect(&m_chat, &OpenChat::aboutToShow, this, &AnswerRun::onAboutToShow);
+  connect(&m_chat, &OpenChat::stateChanged, this, &AnswerRun::stateChanged);
+  connect(&m_model, &ModelSession::aboutToLoad, this, &AnswerRun::stop);
+  connect(&m_model, &ModelSession::changed, this, &AnswerRun::stateChanged);
+  connect(&m_list, &ChatList::aboutToRemove, this, [this](ConversationId id) {
+    if (writing() != nullptr && writing()->conversation == id) stop();
+  });
+  connect(&m_list, &ChatList::removed, this, [this](ConversationId id) { m_engine.post(ForgetConversation{id}); });
+}
+
+// ---- what it is about --------------------------------------------------------------------------------------------------------------
+
+QString AnswerRun::blockedReason() const {
+  if (m_store.openError()) return tr("Your chats are not open: choose above how to go on.");
+  if (!m_store.isOpen()) return tr("Opening your chats…");
+  // Sent now, the question would begin another chat.
+  if (m_chat.opening()) return tr("Opening your chat…");
+  if (std::holds_alternative<Saving>(m_state)) return tr("Saving your question…");
+  if (writing() != nullptr && !writingHere()) return tr("An answer is being written in another chat.");
+  if (const auto* occupied = std::get_if<Occupied>(&m_state)) return occupied->reason;
+  return m_model.blockedReason();
+}
+
+void AnswerRun::setOccupied(const QString& reason) {
+  if (!reason.isEmpty()) {
+    m_state = Occupied{reason};
+  } else if (std::holds_alternative<Occupied>(m_state)) {
+    m_state = Idle{};
+  }
+  Q_EMIT stateChanged();
+}
+
+bool AnswerRun::writingHere() const { return writing() != nullptr && writing()->conversation == m_chat.id(); }
+
+std::optional<AnswerPhase> AnswerRun::phase() const { return writing() != nullptr ? std::optional(writing()->phase) : std::nullopt; }
+
+app::SharedKeptMap AnswerRun::runningKeptMap(app::MessageId answer) const {
+  return writing() != nullptr && writing()->phase.answer == answer ? writing()->keptMap : nullptr;
+}
+
+void AnswerRun::onReplaced() {
+  if (writing() != nullptr) m_engine.cancel(writing()->request);
+  if (!std::holds_alternative<Occupied>(m_state)) m_state = Idle{};
+}
+
+// Of the chat that is about to be shown: what was written since the store's last write is only known here; else the last figures are shown.
+void AnswerRun::onAboutToShow() {
+  if (m_chat.id() != m_editingIn) m_editing = 0;
+  if (writingHere()) {
+    if (app::StoredMessage* answer = m_chat.edit(writing()->phase.answer)) {
+      answer->text = writing()->text;
+      answer->state = app::MessageState::kStreaming;
+    }
+    for (const app::StoredMessage& message : writing()->thread) {
+      if (app::StoredMessage* shown = m_chat.edit(message.id)) shown->attachments = message.attachments;
+    }
+    return;
+  }
+  m_monitor.clear();
+  const QList<app::StoredMessage> branch = m_chat.branch();
+  const auto last = std::find_if(branch.rbegin(), branch.rend(), [](const app::StoredMessage& m) { return m.hasRun; });
+  if (last != branch.rend()) m_monitor.showStored(last->run);
+  m_monitor.setEarlierTurns(timelinesOf(branch));
+}
+
+// ---- turns -------------------------------------------------------------------------------------------------------------------------
+
+Turn AnswerRun::turnOf(ConversationId conversation, const QList<app::StoredMessage>& thread, const app::ConversationOptions& options,
+                       const RecipeSpec& recipe) const {
+  app::TurnOptions turnOptions;
+  turnOptions.recipe = recipe;
+  turnOptions.sampling.max_new_tokens = m_settings.maxNewTokens();
+  turnOptions.systemPrompt = options.systemPrompt;
+  return app::buildTurn(conversation, thread, turnOptions);
+}
+
+QList<app::StoredMessage> AnswerRun::threadBefore() const {
+  const app::StoredMessage* edited = m_chat.message(m_editing);
+  return edited != nullptr ? m_chat.threadTo(edited->parent) : m_chat.branch();
+}
+
+Turn AnswerRun::turnIfSent(const app::Draft& draft) const {
+  app::StoredMessage question;
+  question.role = Role::kUser;
+  question.text = draft.text;
+  question.attachments = draft.attachments;
+  QList<app::StoredMessage> thread = threadBefore();
+  thread.append(question);
+  return turnOf(m_chat.id(), thread, m_chat.options(), m_chat.options().recipe.spec);
+}
+
+// ---- sending -----------------------------------------------------------------------------------------------------------------------
+
+void AnswerRun::send(const QString& text, const QList<app::Attachment>& attachments) {
+  begin(m_chat.message(m_editing) != nullptr ? Asks::kWording : Asks::kQuestion, text, attachments);
+}
+
+void AnswerRun::sendToCompare(const QString& text, const QList<app::Attachment>& attachments) {
+  begin(m_chat.message(m_editing) != nullptr ? Asks::kComparisonOfWording : Asks::kComparison, text, attachments);
+}
+
+void AnswerRun::begin(Asks asks, const QString& text, const QList<app::Attachment>& attachments) {
+  if (busy() || !blockedReason().isEmpty()) return;
+  Saving saving;
+  saving.asks = asks;
+  saving.text = text;
+  saving.attachments = attachments;
+  saving.thread = threadBefore();
+  m_state = std::move(saving);
+  m_chat.id() != 0 ? beginTurn(m_chat.id()) : m_chat.create();
+  Q_EMIT stateChanged();
+}
+
+void AnswerRun::beginTurn(ConversationId conversation) {
+  auto& saving = std::get<Saving>(m_state);
+  saving.conversation = conversation;
+  const app::MessageId parent = saving.thread.isEmpty() ? 0 : saving.thread.last().id;
+  const app::NewQuestion question{conversation, parent, saving.text, saving.attachments};
+  const bool compared = saving.asks == Asks::kComparison || saving.asks == Asks::kComparisonOfWording;
+  saving.token = compared ? m_store.beginQuestion(question) : m_store.beginTurn(question);
+}
+
+void AnswerRun::regenerate(app::MessageId id, int maxNewTokens) {
+  const app::StoredMessage* message = m_chat.message(id);
+  if (message == nullptr || busy() || !blockedReason().isEmpty()) return;
+  Saving saving;
+  saving.asks = Asks::kAnswerAgain;
+  saving.maxNewTokens = maxNewTokens;
+  saving.conversation = m_chat.id();
+  const app::MessageId question = message->role == Role::kUser ? message->id : message->parent;
+  saving.thread = m_chat.threadTo(question);
+  saving.token = m_store.beginAnswer(question);
+  m_editing = 0;
+  m_state = std::move(saving);
+  Q_EMIT stateChanged();
+}
+
+void AnswerRun::abandonSaving() {
+  if (!std::holds_alternative<Saving>(m_state)) return;
+  m_state = Idle{};
+  Q_EMIT stateChanged();
+}
+
+std::optional<app::Draft> AnswerRun::beginEdit(app::MessageId question) {
+  if (busy()) return std::nullopt;
+  const QList<app::StoredMessage> branch = m_chat.branch();
+  const auto found = std::find_if(branch.rbegin(), branch.rend(), [question](const app::StoredMessage& message) {
+    return message.role == Role::kUser && (question == 0 || message.id == question);
+  });
+  if (found == branch.rend()) return std::nullopt;
+  m_editing = found->id;
+  m_editingIn = m_chat.id();
+  app::Draft draft{found->text, found->attachments};
+  for (app::Attachment& attachment : draft.attachments) attachment.sampled = {};
+  return draft;
+}
+
+// ---- saved -------------------------------------------------------------------------------------------------------------------------
+
+void AnswerRun::onCommitted(app::RequestToken token, const app::TurnIds& ids) {
+  const auto* saving = std::get_if<Saving>(&m_state);
+  if (saving == nullptr || saving->token != token) return;
+  Saving saved = *saving;
+  if (saved.asks != Asks::kAnswerAgain) {
+    const app::MessageId parent = saved.thread.isEmpty() ? 0 : saved.thread.last().id;
+    app::StoredMessage question = newMessage(Role::kUser, ids.question, parent, ids.conversation);
+    question.text = saved.text;
+    question.attachments = saved.attachments;
+    saved.thread.append(question);
+    const bool wording = saved.asks == Asks::kWording || saved.asks == Asks::kComparisonOfWording;
+    if (ids.conversation == m_chat.id()) m_chat.append(question, wording ? OpenChat::Shown::kWithTheRest : OpenChat::Shown::kAlone);
+    m_store.saveDraft(ids.conversation, {});
+  }
+  const bool compared = saved.asks == Asks::kComparison || saved.asks == Asks::kComparisonOfWording;
+  compared ? compareAfter(saved, ids) : answerAfter(saved, ids);
+}
+
+void AnswerRun::compareAfter(const Saving& saved, const app::TurnIds& ids) {
+  m_state = Idle{};
+  if (ids.conversation == m_chat.id()) {
+    m_editing = 0;
+    if (saved.asks == Asks::kComparisonOfWording) m_chat.showAgain();
+    Q_EMIT sent();
+  }
+  m_list.refresh();
+  Q_EMIT comparisonReady(ids, saved.thread);
+  Q_EMIT stateChanged();
+}
+
+void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
+  const bool here = ids.conversation == m_chat.id();
+  Writing run;
+  run.conversation = ids.conversation;
+  run.options = m_chat.optionsOf(ids.conversation);
+  run.phase = {ids.answer, tr("Starting"), -1.0};
+  run.thread = saved.thread;
+  m_state = run;
+  m_list.model().setRunning(ids.conversation);
+  m_monitor.setEarlierTurns(timelinesOf(run.thread));
+  m_monitor.begin(run.options.recipe.spec);
+  if (here) {
+    app::StoredMessage answer = newMessage(Role::kAssistant, ids.answer, ids.question, ids.conversation);
+    answer.state = app::MessageState::kStreaming;
+    const bool alone = saved.asks == Asks::kQuestion;
+    m_chat.append(answer, alone ? OpenChat::Shown::kAlone : OpenChat::Shown::kWithTheRest);
+    // The other answers or wordings leave the screen, with everything that followed them.
+    if (!alone) m_chat.showAgain();
+  }
+  try {
+    Turn turn = turnOf(ids.conversation, run.thread, run.options, run.options.recipe.spec);
+    if (saved.maxNewTokens > 0) turn.sampling.max_new_tokens = saved.maxNewTokens;
+    std::get<Writing>(m_state).request = m_engine.post(std::move(turn), this, [this](const Event& event) { onEvent(event); });
+  } catch (const Exception& exception) {
+    finish(app::MessageState::kFailed, nullptr, exception.error());
+  }
+  if (here && saved.asks != Asks::kAnswerAgain) {
+    m_editing = 0;
+    Q_EMIT sent();
+  }
+  m_list.refresh();
+  Q_EMIT stateChanged();
+}
+
+void AnswerRun::stop() {
+  if (writing() != nullptr) m_engine.stop(writing()->request);
+}
+
+// ---- the engine's events -----------------------------------------------------------------------------------------------------------
+
+void AnswerRun::onEvent(const Event& event) {
+  auto* run = std::get_if<Writing>(&m_state);
+  if (run == nullptr || run->request != event.id) return;  // of chats that were replaced meanwhile
+  m_monitor.take(event.body);
+  if (const auto* progress = std::get_if<Progress>(&event.body)) {
+    if (!run->text.isEmpty()) return;
+    run->phase.phase = phaseText(progress->phase, progress->done, progress->total);
+    run->phase.share = phaseShare(progress->done, progress->total);
+    if (writingHere()) Q_EMIT phaseChanged(run->phase.answer, run->phase.phase, run->phase.share);
+  } else if (const auto* delta = std::get_if<TextDelta>(&event.body)) {
+    onText(*delta);
+  } else if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) {
+    m_chat.takeSampled(*sampled, run->thread);
+  } else if (const auto* report = std::get_if<CacheReport>(&event.body)) {
+    run->keptMap = std::make_shared<const app::KeptMap>(app::KeptMap::fromReport(*report));
+    Q_EMIT keptMapKnown(run->phase.answer, run->keptMap);
+  } else if (const auto* finished = std::get_if<Finished>(&event.body)) {
+    const bool interrupted = finished->reason == StopReason::kInterrupted;
+    if (!finished->restored && !finished->answer.empty()) run->text = QString::fromStdString(finished->answer);
+    finish(interrupted ? app::MessageState::kInterrupted : app::MessageState::kComplete, finished->restored ? nullptr : finished,
+           std::nullopt);
+  } else if (const auto* failed = std::get_if<Failed>(&event.body)) {
+    finish(app::MessageState::kFailed, nullptr, failed->error);
+  }
+}
+
+void AnswerRun::onText(const TextDelta& delta) {
+  auto& run = std::get<Writing>(m_state);
+  const app::MessageId id = run.phase.answer;
+  const QString text = QString::fromUtf8(delta.text.data(), static_cast<qsizetype>(delta.text.size()));
+  const bool first = run.text.isEmpty();
+  run.text += text;
+  run.phase.phase.clear();
+  m_store.appendStreaming(id, run.text);
+  if (!writingHere()) return;
+  if (app::StoredMessage* answer = m_chat.edit(id)) answer->text = run.text;
+  if (first) Q_EMIT phaseChanged(id, QString(), -1.0);
+  Q_EMIT textAdded(id, text);
+}
+
+void AnswerRun::finish(app::MessageState state, const Finished* finished, const std::optional<Error>& error) {
+  const Writing run = std::get<Writing>(std::exchange(m_state, Idle{}));
+  app::FinishedTurn turn;
+  turn.answer = run.phase.answer;
+  turn.text = run.text;
+  turn.state = state;
+  if (error) {
+    turn.failure = failureText(*error);
+    turn.failureCode = error->code;
+  }
+  if (finished != nullptr) {
+    const ModelInfo& model = m_model.info();
+    turn.hasRun = true;
+    turn.run = {QString::fromStdString(model.name),
+                QString::fromStdString(model.folder),
+                QString::fromStdString(model.device),
+                run.options.recipe,
+                finished->figures,
+                m_monitor.recorded(),
+                std::nullopt,
+                finished->reason};
+    turn.keptMap = run.keptMap;
+  }
+  m_store.finishTurn(turn);
+  m_list.model().setRunning(0);
+  if (app::StoredMessage* answer = m_chat.edit(turn.answer)) {
+    answer->text = turn.text;
+    answer->state = state;
+    answer->failure = turn.failure;
+    answer->failureCode = turn.failureCode;
+    answer->hasRun = turn.hasRun;
+    answer->run = turn.run;
+    answer->hasKeptMap = turn.keptMap != nullptr;
+    m_chat.tellChanged(turn.answer);
+  }
+  Q_EMIT stateChanged();
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,129 @@
+// Questions and their answers: send, stream, stop, answer again, reword.
+//
+// One of the parts of chat_session.h. A question is shown as sent, and the engine started, only when the store has acknowledged it. One
+// answer is written at a time, and comparisons and checks take their turn with it; the user may look at other chats meanwhile. Every call
+// returns at once; what happens is told by signals. UI thread only.
+#pragma once
+
+#include <QObject>
+#include <optional>
+#include <variant>
+
+#include "app/chat/chat_store.h"
+#include "app/engine_host/engine_host.h"
+#include "app/settings/settings.h"
+#include "ui/chat_view/message_presenter.h"
+#include "ui/models/cache_monitor.h"
+
+namespace winnow::ui {
+
+class ChatList;
+class ModelSession;
+class OpenChat;
+
+class AnswerRun : public QObject {
+  Q_OBJECT
+ public:
+  struct Services {
+    app::EngineHost& engine;
+    app::ChatStore& store;
+    app::Settings& settings;
+  };
+  struct Chats {
+    ModelSession& model;
+    ChatList& list;
+    OpenChat& open;
+  };
+  AnswerRun(Services services, Chats chats, QObject* parent = nullptr);
+
+  CacheMonitor& monitor() { return m_monitor; }
+
+  // The turn that sending this now would ask for. Throws Exception as buildTurn does.
+  Turn turnIfSent(const app::Draft& draft) const;
+  // Throws Exception as buildTurn does.
+  Turn turnOf(ConversationId conversation, const QList<app::StoredMessage>& thread, const app::ConversationOptions& options,
+              const RecipeSpec& recipe) const;
+
+  void send(const QString& text, const QList<app::Attachment>& attachments);
+  // The question alone: comparisonReady follows when it is saved.
+  void sendToCompare(const QString& text, const QList<app::Attachment>& attachments);
+  void stop();
+  // A further answer to the question of this answer, or to this question. maxNewTokens: 0: as the settings say.
+  void regenerate(app::MessageId message, int maxNewTokens = 0);
+  // What the composer shows to write a question anew (0: the last one on screen). What is sent next takes its place as a further wording,
+  // until cancelEdit() or another chat. Nothing while an answer is being saved or written, or without such a question.
+  std::optional<app::Draft> beginEdit(app::MessageId question);
+  void cancelEdit() { m_editing = 0; }
+  bool editing() const { return m_editing != 0; }
+
+  // What the answer that is being written kept of its prompt; null before that is known, and for all other answers.
+  app::SharedKeptMap runningKeptMap(app::MessageId answer) const;
+  std::optional<AnswerPhase> phase() const;  // of the answer that is being written
+  bool writingHere() const;
+  bool busy() const { return !std::holds_alternative<Idle>(m_state); }
+  // Why a question cannot be sent now; empty: it can.
+  QString blockedReason() const;
+  void setOccupied(const QString& reason);  // the engine works on something else for the user; empty: no more
+
+ Q_SIGNALS:
+  void textAdded(qint64 message, const QString& delta);
+  void keptMapKnown(qint64 answer, const winnow::app::SharedKeptMap& map);
+  void phaseChanged(qint64 message, const QString& phase, double share);
+  void sent();          // acknowledged: the composer may be emptied
+  void stateChanged();  // busy, blocked, model, chat
+  void comparisonReady(const winnow::app::TurnIds& ids, const QList<winnow::app::StoredMessage>& thread);  // saved; thread ends with it
+
+ private:
+  enum class Asks : int { kQuestion = 1, kWording = 2, kComparison = 3, kComparisonOfWording = 4, kAnswerAgain = 5 };
+  // What this is about at any time: one of these four.
+  struct Idle {};
+  struct Occupied {
+    QString reason;
+  };
+  struct Saving {
+    Asks asks = Asks::kQuestion;
+    ConversationId conversation = 0;  // 0: it is being created
+    app::RequestToken token = 0;
+    QString text;
+    QList<app::Attachment> attachments;
+    QList<app::StoredMessage> thread;  // before the question; to answer again: up to and with it
+    int maxNewTokens = 0;              // 0: as the settings say
+  };
+  struct Writing {
+    RequestId request = 0;
+    ConversationId conversation = 0;
+    app::ConversationOptions options;
+    QString text;
+    AnswerPhase phase;  // and which answer it is
+    app::SharedKeptMap keptMap;
+    QList<app::StoredMessage> thread;  // what the engine was given; knows what was sampled of it
+  };
+
+  const Writing* writing() const { return std::get_if<Writing>(&m_state); }
+  QList<app::StoredMessage> threadBefore() const;  // what a question that is sent now would follow
+  void begin(Asks asks, const QString& text, const QList<app::Attachment>& attachments);
+  void beginTurn(ConversationId conversation);
+  void abandonSaving();
+  void onCommitted(app::RequestToken token, const app::TurnIds& ids);
+  void compareAfter(const Saving& saved, const app::TurnIds& ids);
+  void answerAfter(const Saving& saved, const app::TurnIds& ids);
+  void onEvent(const Event& event);
+  void onText(const TextDelta& delta);
+  // finished: null: without figures.
+  void finish(app::MessageState state, const Finished* finished, const std::optional<Error>& error);
+  void onAboutToShow();
+  void onReplaced();
+
+  app::EngineHost& m_engine;
+  app::ChatStore& m_store;
+  app::Settings& m_settings;
+  ModelSession& m_model;
+  ChatList& m_list;
+  OpenChat& m_chat;
+  CacheMonitor m_monitor;
+  std::variant<Idle, Occupied, Saving, Writing> m_state;
+  app::MessageId m_editing = 0;    // the question that is written anew
+  ConversationId m_editingIn = 0;  // its chat
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,38 @@
+// The list of chats between the sidebar and the store: names, deletion and its undoing.
+//
+// One of the parts of chat_session.h. The list changes when the store has acknowledged. UI thread only.
+#pragma once
+
+#include <QObject>
+
+#include "app/chat/chat_store.h"
+#include "ui/models/conversation_list_model.h"
+
+namespace winnow::ui {
+
+class ChatList : public QObject {
+  Q_OBJECT
+ public:
+  explicit ChatList(app::ChatStore& store, QObject* parent = nullptr);
+
+  ConversationListModel& model() { return m_model; }
+  const app::Conversation* find(ConversationId id) const { return m_model.find(id); }
+  void refresh();  // order, previews and times are the store's
+
+  void rename(ConversationId id, const QString& title);
+  void remove(ConversationId id);
+  void undoRemove();
+  bool canUndoRemove() const { return m_lastRemoved != 0; }
+
+ Q_SIGNALS:
+  void aboutToRemove(winnow::ConversationId id);
+  void removed(winnow::ConversationId id, winnow::ConversationId next, const QString& title);  // next: its neighbour; 0: none is left
+  void restored(winnow::ConversationId id);
+
+ private:
+  app::ChatStore& m_store;
+  ConversationListModel m_model;
+  ConversationId m_lastRemoved = 0;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,26 @@
+// What the window works with between the store and the engine: four parts with one job each, in the order in which they need each other.
+//
+// Made by main_window.h. UI thread only.
+#pragma once
+
+#include "ui/shell/answer_run.h"
+#include "ui/shell/chat_list.h"
+#include "ui/shell/model_session.h"
+#include "ui/shell/open_chat.h"
+
+namespace winnow::ui {
+
+struct ChatSession {
+  explicit ChatSession(AnswerRun::Services services)
+      : model(services.engine, services.settings),
+        list(services.store),
+        chat(services.store, services.settings, list),
+        answers(services, {model, list, chat}) {}
+
+  ModelSession model;
+  ChatList list;
+  OpenChat chat;
+  AnswerRun answers;
+};
+
+}  // namespace winnow::ui

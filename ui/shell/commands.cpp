@@ -1,0 +1,199 @@
+#include "ui/shell/commands.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMessageBox>
+
+#include "ui/chat_view/transcript_view.h"
+#include "ui/composer/composer.h"
+#include "ui/composer/method_control.h"
+#include "ui/settings_view/settings_dialog.h"
+#include "ui/shell/answer_check.h"
+#include "ui/shell/chat_page.h"
+#include "ui/shell/chat_session.h"
+#include "ui/shell/conversation_sidebar.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/method_dialogs.h"
+#include "ui/shell/shortcuts_dialog.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+
+Commands::Commands(const Subjects& subjects, QMenu* models, const QString& version)
+    : QObject(&subjects.window),
+      m_window(subjects.window),
+      m_session(subjects.session),
+      m_page(subjects.page),
+      m_sidebar(subjects.sidebar),
+      m_settings(subjects.settings),
+      m_version(version) {
+  buildFile();
+  buildEdit();
+  buildView();
+  buildChat();
+  m_window.menuBar()->addMenu(models);
+  buildHelp();
+  // The model menu is rebuilt often: what has a key only lives on the window.
+  MethodControl* method = m_page.composer()->method();
+  addKey(QKeySequence(Qt::CTRL | Qt::Key_M), [method] { method->openCard(); });
+  addKey(QKeySequence(Qt::CTRL | Qt::Key_BracketLeft), [method] { method->stepRetention(-5); });
+  addKey(QKeySequence(Qt::CTRL | Qt::Key_BracketRight), [method] { method->stepRetention(5); });
+  connect(&m_page, &ChatPage::stateChanged, this, &Commands::update);
+  update();
+}
+
+QAction* Commands::add(QMenu* menu, const QString& text, const QKeySequence& key, std::function<void()> run) {
+  QAction* action = menu->addAction(text);
+  action->setShortcut(key);
+  connect(action, &QAction::triggered, this, std::move(run));
+  m_window.addAction(action);
+  return action;
+}
+
+void Commands::addKey(const QKeySequence& key, std::function<void()> run) {
+  auto* action = new QAction(this);
+  action->setShortcut(key);
+  connect(action, &QAction::triggered, this, std::move(run));
+  m_window.addAction(action);
+}
+
+void Commands::buildFile() {
+  QMenu* file = m_window.menuBar()->addMenu(tr("&File"));
+  add(file, tr("&New chat"), QKeySequence::New, [this] { m_page.startNew(); });
+  add(file, tr("&Attach files…"), QKeySequence::Open, [this] { m_page.composer()->browse(); });
+  file->addSeparator();
+  const auto showSettings = [this] { (new SettingsDialog(m_settings, &m_window))->open(); };
+  add(file, tr("&Settings…"), QKeySequence(Qt::CTRL | Qt::Key_Comma), showSettings)->setMenuRole(QAction::PreferencesRole);
+  file->addSeparator();
+  add(file, tr("&Quit"), QKeySequence::Quit, [this] { m_window.close(); })->setMenuRole(QAction::QuitRole);
+}
+
+void Commands::buildEdit() {
+  QMenu* edit = m_window.menuBar()->addMenu(tr("&Edit"));
+  m_undo = add(edit, tr("&Undo delete chat"), QKeySequence::Undo, [this] { m_session.list.undoRemove(); });
+  edit->addSeparator();
+  add(edit, tr("&Copy selected text"), {}, [this] { m_page.transcript()->copySelection(); });
+  m_copyAnswer = add(edit, tr("Copy last &answer"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), [this] { copyLastAnswer(); });
+}
+
+void Commands::buildView() {
+  QMenu* view = m_window.menuBar()->addMenu(tr("&View"));
+  m_sidebarAction = add(view, tr("&Chats"), QKeySequence(Qt::CTRL | Qt::Key_B), [this] { m_window.toggleSidebar(); });
+  m_panelAction = add(view, tr("&Live cache"), QKeySequence(Qt::CTRL | Qt::Key_J), [this] { m_window.togglePanel(); });
+  for (QAction* panel : {m_sidebarAction, m_panelAction}) {
+    panel->setCheckable(true);
+    panel->setChecked(true);
+  }
+  add(view, tr("Kept &tokens…"), QKeySequence(Qt::CTRL | Qt::Key_T), [this] { m_page.showKeptMap(); });
+  view->addSeparator();
+  const auto zoom = [this](int steps) {
+    theme().zoomBy(steps);
+    m_settings.setZoom(theme().zoom());
+  };
+  QAction* larger = add(view, tr("Zoom &in"), {}, [zoom] { zoom(1); });
+  larger->setShortcuts({QKeySequence(Qt::CTRL | Qt::Key_Plus), QKeySequence(Qt::CTRL | Qt::Key_Equal)});
+  add(view, tr("Zoom &out"), QKeySequence(Qt::CTRL | Qt::Key_Minus), [zoom] { zoom(-1); });
+  add(view, tr("&Normal size"), QKeySequence(Qt::CTRL | Qt::Key_0), [this] { m_settings.setZoom(1.0); });
+  view->addSeparator();
+  QMenu* colours = view->addMenu(tr("&Colours"));
+  add(colours, tr("As the &system"), {}, [this] { m_settings.setTheme(app::Theme::kSystem); });
+  add(colours, tr("&Light"), {}, [this] { m_settings.setTheme(app::Theme::kLight); });
+  add(colours, tr("&Dark"), {}, [this] { m_settings.setTheme(app::Theme::kDark); });
+  view->addSeparator();
+  add(view, tr("&Full screen"), QKeySequence(Qt::Key_F11),
+      [this] { m_window.isFullScreen() ? m_window.showNormal() : m_window.showFullScreen(); });
+  add(view, tr("Next &region"), QKeySequence(Qt::Key_F6), [this] { m_window.focusNextRegion(); });
+}
+
+void Commands::buildChat() {
+  QMenu* chat = m_window.menuBar()->addMenu(tr("&Chat"));
+  m_stop = add(chat, tr("&Stop"), QKeySequence(Qt::Key_Escape), [this] { m_page.stopOrLeave(); });
+  m_regenerate = add(chat, tr("&Regenerate"), QKeySequence(Qt::CTRL | Qt::Key_R), [this] { answerAgain(); });
+  chat->addSeparator();
+  add(chat, tr("&Compare methods…"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { m_page.compareOrLeave(); });
+  m_check = add(chat, tr("&What changed?"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_K), [this] { m_page.check().check(0); });
+  chat->addSeparator();
+  add(chat, tr("Choose a &method…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M), [this] { m_page.methods().pick(); });
+  add(chat, tr("Chan&ge the recipe…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), [this] { m_page.methods().change(); });
+  chat->addSeparator();
+  add(chat, tr("Re&name"), QKeySequence(Qt::Key_F2), [this] {
+    m_window.setSidebarVisible(true);
+    m_sidebar.renameSelected();
+  });
+  add(chat, tr("&Delete"), {}, [this] { m_session.list.remove(m_session.chat.id()); });
+  chat->addSeparator();
+  add(chat, tr("&Next chat"), QKeySequence(Qt::CTRL | Qt::Key_PageDown), [this] { m_sidebar.step(1); });
+  add(chat, tr("&Previous chat"), QKeySequence(Qt::CTRL | Qt::Key_PageUp), [this] { m_sidebar.step(-1); });
+  add(chat, tr("&Write a question"), QKeySequence(Qt::CTRL | Qt::Key_L), [this] { m_page.writeQuestion(); });
+}
+
+void Commands::buildHelp() {
+  QMenu* help = m_window.menuBar()->addMenu(tr("&Help"));
+  add(help, tr("&Keyboard shortcuts"), QKeySequence(Qt::CTRL | Qt::Key_Slash), [this] { showShortcuts(); });
+  add(help, tr("&About Winnow"), {}, [this] { showAbout(); })->setMenuRole(QAction::AboutRole);
+}
+
+void Commands::update() {
+  const bool messages = m_page.transcript()->messageCount() > 0;
+  const bool busy = m_session.answers.busy();
+  m_stop->setEnabled(m_page.canStop());
+  m_regenerate->setEnabled(!busy && messages);
+  m_copyAnswer->setEnabled(messages);
+  m_check->setEnabled(!busy && m_page.check().canCheck());
+  m_undo->setEnabled(m_session.list.canUndoRemove());
+}
+
+void Commands::showPanels(bool sidebar, bool panel) {
+  m_sidebarAction->setChecked(sidebar);
+  m_panelAction->setChecked(panel);
+}
+
+void Commands::copyLastAnswer() {
+  const TranscriptView& transcript = *m_page.transcript();
+  for (int i = transcript.messageCount() - 1; i >= 0; --i) {
+    const MessageContent& message = transcript.messageAt(i);
+    if (message.speaker != Speaker::kAssistant) continue;
+    QApplication::clipboard()->setText(message.text);
+    return;
+  }
+}
+
+void Commands::answerAgain() {
+  const int count = m_page.transcript()->messageCount();
+  if (count > 0) m_session.answers.regenerate(m_page.transcript()->messageAt(count - 1).id);
+}
+
+void Commands::showAbout() {
+  auto* box = new QMessageBox(&m_window);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setWindowTitle(tr("About Winnow"));
+  box->setIconPixmap(applicationIcon().pixmap(theme().px(48), theme().px(48)));
+  box->setText(tr("Winnow %1").arg(m_version));
+  box->setInformativeText(
+      tr("Chat about images and long videos with a model on your own computer, and see what its compressed memory keeps.\n\n"
+         "Qt %1. No telemetry, no network access.")
+          .arg(QLatin1String(qVersion())));
+  box->addButton(QMessageBox::Close);
+  box->open();
+}
+
+void Commands::showShortcuts() {
+  std::vector<Shortcut> shortcuts;
+  for (const QAction* action : m_window.actions()) {
+    if (action->shortcut().isEmpty() || action->text().isEmpty()) continue;
+    QString name = action->text();
+    shortcuts.push_back({name.remove(QLatin1Char('&')), action->shortcut().toString(QKeySequence::NativeText)});
+  }
+  shortcuts.push_back({tr("Next and previous message (in the conversation)"), QStringLiteral("Ctrl+Down, Ctrl+Up")});
+  shortcuts.push_back({tr("Next and previous marked word (in the conversation)"), QStringLiteral("F8, Shift+F8")});
+  shortcuts.push_back({tr("Reword the last question (in the empty box)"), QStringLiteral("Up")});
+  shortcuts.push_back({tr("Cache method"), QStringLiteral("Ctrl+M")});
+  shortcuts.push_back({tr("Keep less, keep more"), QStringLiteral("Ctrl+[, Ctrl+]")});
+  (new ShortcutsDialog(shortcuts, &m_window))->open();
+}
+
+}  // namespace winnow::ui

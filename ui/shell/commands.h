@@ -1,0 +1,66 @@
+// What can be done by menu and key, and whether it can be done now.
+//
+// Made by main_window.h, whose menu bar it fills. Every command is an action of the window too, so that it works while the menu bar is
+// hidden. UI thread only.
+#pragma once
+
+#include <QKeySequence>
+#include <QObject>
+#include <functional>
+
+#include "app/settings/settings.h"
+
+class QAction;
+class QMenu;
+
+namespace winnow::ui {
+
+class ChatPage;
+class ConversationSidebar;
+class MainWindow;
+struct ChatSession;
+
+class Commands : public QObject {
+  Q_OBJECT
+ public:
+  struct Subjects {
+    MainWindow& window;
+    ChatSession& session;
+    ChatPage& page;
+    ConversationSidebar& sidebar;
+    app::Settings& settings;
+  };
+  Commands(const Subjects& subjects, QMenu* models, const QString& version);
+
+  void showPanels(bool sidebar, bool panel);  // which of them the menu ticks
+
+ private:
+  QAction* add(QMenu* menu, const QString& text, const QKeySequence& key, std::function<void()> run);
+  void addKey(const QKeySequence& key, std::function<void()> run);
+  void buildFile();
+  void buildEdit();
+  void buildView();
+  void buildChat();
+  void buildHelp();
+  void update();
+  void copyLastAnswer();
+  void answerAgain();
+  void showAbout();
+  void showShortcuts();
+
+  MainWindow& m_window;
+  ChatSession& m_session;
+  ChatPage& m_page;
+  ConversationSidebar& m_sidebar;
+  app::Settings& m_settings;
+  QString m_version;
+  QAction* m_undo = nullptr;
+  QAction* m_copyAnswer = nullptr;
+  QAction* m_sidebarAction = nullptr;
+  QAction* m_panelAction = nullptr;
+  QAction* m_stop = nullptr;
+  QAction* m_regenerate = nullptr;
+  QAction* m_check = nullptr;
+};
+
+}  // namespace winnow::ui

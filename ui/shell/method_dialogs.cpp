@@ -1,0 +1,39 @@
+#include "ui/shell/method_dialogs.h"
+
+#include "ui/composer/composer.h"
+#include "ui/composer/method_control.h"
+#include "ui/recipes/method_picker.h"
+#include "ui/recipes/recipe_editor.h"
+#include "ui/shell/chat_session.h"
+
+namespace winnow::ui {
+
+MethodDialogs::MethodDialogs(std::vector<MethodInfo> methods, app::Settings& settings, ChatSession& session, Composer& composer,
+                             QObject* parent)
+    : QObject(parent), m_methods(std::move(methods)), m_settings(settings), m_session(session), m_composer(composer) {
+  connect(m_composer.method(), &MethodControl::pickRequested, this, &MethodDialogs::pick);
+  connect(m_composer.method(), &MethodControl::changeRequested, this, &MethodDialogs::change);
+}
+
+void MethodDialogs::pick() {
+  auto* picker = new MethodPicker(m_methods, m_settings, m_session.chat.options().recipe, m_composer.window());
+  connect(picker, &MethodPicker::chosen, this, &MethodDialogs::use);
+  connect(picker, &MethodPicker::changeRequested, this, &MethodDialogs::edit);
+  picker->open();
+}
+
+void MethodDialogs::change() { edit(m_session.chat.options().recipe); }
+
+void MethodDialogs::edit(const app::NamedRecipe& start) {
+  auto* editor = new RecipeEditor(m_methods, m_settings, start, m_session.model.info().prefixkv_shares, m_composer.window());
+  connect(editor, &RecipeEditor::applied, this, &MethodDialogs::use);
+  editor->open();
+}
+
+void MethodDialogs::use(const app::NamedRecipe& recipe) {
+  m_composer.method()->setRecipe(recipe);
+  m_session.chat.setRecipe(recipe);
+  m_composer.setFocus();
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,58 @@
+#include "ui/shell/model_session.h"
+
+#include <QFile>
+
+#include "ui/models/cache_monitor.h"
+
+namespace winnow::ui {
+
+ModelSession::ModelSession(app::EngineHost& engine, app::Settings& settings, QObject* parent)
+    : QObject(parent), m_engine(engine), m_settings(settings) {}
+
+void ModelSession::load(const QString& folder) {
+  if (folder.isEmpty()) return;
+  if (m_state == ModelState::kLoading) m_engine.cancel(m_request);
+  Q_EMIT aboutToLoad();
+  m_folder = folder;
+  m_state = ModelState::kLoading;
+  m_error.reset();
+  m_progress = phaseText(Phase::kLoadWeights, 0, 0);
+  LoadModel request{QFile::encodeName(folder).toStdString(), m_device, WeightFormat::kAuto};
+  m_request = m_engine.post(std::move(request), this, [this](const Event& event) {
+    if (event.id == m_request) onEvent(event.body);  // not that of a model given up for another
+  });
+  Q_EMIT changed();
+}
+
+void ModelSession::onEvent(const EventBody& body) {
+  if (const auto* progress = std::get_if<Progress>(&body)) {
+    m_progress = phaseText(progress->phase, progress->done, progress->total);
+  } else if (const auto* loaded = std::get_if<ModelLoaded>(&body)) {
+    m_info = loaded->info;
+    if (isDemo()) m_info.name = tr("Demo model").toStdString();
+    m_state = ModelState::kReady;
+    m_settings.setLastModelFolder(m_folder);
+  } else if (const auto* failed = std::get_if<Failed>(&body)) {
+    m_error = failed->error;
+    m_state = ModelState::kFailed;
+  } else if (std::holds_alternative<Finished>(body)) {
+    m_state = ModelState::kNone;  // interrupted
+  }
+  Q_EMIT changed();
+}
+
+QString ModelSession::blockedReason() const {
+  switch (m_state) {
+    case ModelState::kNone:
+      return tr("Choose a model first.");
+    case ModelState::kLoading:
+      return tr("The model is still being loaded.");
+    case ModelState::kFailed:
+      return tr("No model is loaded. Choose another one.");
+    case ModelState::kReady:
+      break;
+  }
+  return {};
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,54 @@
+// The model that answers: loading it, how far that is, what is loaded, what went wrong.
+//
+// One of the parts of chat_session.h. One model is loaded at a time; asking for another gives up the one that is being loaded. Every call
+// returns at once. UI thread only.
+#pragma once
+
+#include <QObject>
+#include <optional>
+
+#include "app/engine_host/engine_host.h"
+#include "app/settings/settings.h"
+
+namespace winnow::ui {
+
+enum class ModelState : int { kNone = 1, kLoading = 2, kReady = 3, kFailed = 4 };
+
+class ModelSession : public QObject {
+  Q_OBJECT
+ public:
+  ModelSession(app::EngineHost& engine, app::Settings& settings, QObject* parent = nullptr);
+
+  void setDevice(Device device) { m_device = device; }  // of models loaded from now on
+  // Its folder is just called "model": the window says what it is.
+  void setDemoFolder(const QString& folder) { m_demoFolder = folder; }
+  bool isDemo() const { return !m_demoFolder.isEmpty() && m_folder == m_demoFolder; }  // the one asked for last
+
+  void load(const QString& folder);
+  ModelState state() const { return m_state; }
+  const ModelInfo& info() const { return m_info; }
+  QString folder() const { return m_folder; }
+  const std::optional<Error>& error() const { return m_error; }
+  QString progress() const { return m_progress; }
+  QString blockedReason() const;  // why nothing can be asked of it; empty: it can
+
+ Q_SIGNALS:
+  void aboutToLoad();  // what the present one does is to end
+  void changed();
+
+ private:
+  void onEvent(const EventBody& body);
+
+  app::EngineHost& m_engine;
+  app::Settings& m_settings;
+  ModelState m_state = ModelState::kNone;
+  ModelInfo m_info;
+  QString m_folder;
+  QString m_progress;
+  std::optional<Error> m_error;
+  RequestId m_request = 0;
+  Device m_device = Device::kAuto;
+  QString m_demoFolder;
+};
+
+}  // namespace winnow::ui

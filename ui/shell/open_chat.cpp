@@ -1,0 +1,226 @@
+#include "ui/shell/open_chat.h"
+
+#include <utility>
+
+#include "ui/shell/chat_list.h"
+
+namespace winnow::ui {
+
+OpenChat::OpenChat(app::ChatStore& store, app::Settings& settings, ChatList& list, QObject* parent)
+    : QObject(parent), m_store(store), m_settings(settings), m_list(list) {
+  m_current.conversation.options = m_settings.conversationDefaults();
+  using app::ChatStore;
+  connect(&m_store, &ChatStore::opened, this, [this](app::RequestToken, const app::StoreOpened& report) { onOpened(report); });
+  connect(&m_store, &ChatStore::opening, this, &OpenChat::stateChanged);
+  connect(&m_store, &ChatStore::openFailed, this, &OpenChat::stateChanged);
+  connect(&m_store, &ChatStore::conversationCreated, this, &OpenChat::onCreated);
+  connect(&m_store, &ChatStore::conversationLoaded, this, &OpenChat::onLoaded);
+  connect(&m_store, &ChatStore::failed, this, &OpenChat::onFailed);
+  connect(&m_store, &ChatStore::conversationChanged, this, [this](app::RequestToken, const app::Conversation& conversation) {
+    if (conversation.id != id()) return;
+    m_current.conversation.title = conversation.title;
+    m_current.conversation.preview = conversation.preview;
+    Q_EMIT titleChanged();
+  });
+  connect(&m_list, &ChatList::removed, this, [this](ConversationId gone, ConversationId next) {
+    if (gone != id()) return;
+    next != 0 ? open(next) : showAsNew();
+  });
+  connect(&m_list, &ChatList::restored, this, &OpenChat::open);
+}
+
+void OpenChat::onOpened(const app::StoreOpened& report) {
+  Q_EMIT replaced();
+  m_current = app::LoadedConversation();
+  m_settings.load(report.settings);
+  const ConversationId last = m_settings.lastConversation();
+  last != 0 && m_list.find(last) != nullptr ? open(last) : showAsNew();
+  Q_EMIT storeOpened();
+  Q_EMIT stateChanged();
+}
+
+QString OpenChat::title() const { return ConversationListModel::shownTitle(m_current.conversation); }
+
+app::ConversationOptions OpenChat::optionsOf(ConversationId chat) const {
+  if (chat == id()) return options();
+  const app::Conversation* listed = m_list.find(chat);
+  return listed != nullptr ? listed->options : m_settings.conversationDefaults();
+}
+
+const app::StoredMessage* OpenChat::message(app::MessageId id) const {
+  for (const app::StoredMessage& message : m_current.messages) {
+    if (message.id == id) return &message;
+  }
+  return nullptr;
+}
+
+app::StoredMessage* OpenChat::edit(app::MessageId id) {
+  for (app::StoredMessage& message : m_current.messages) {
+    if (message.id == id) return &message;
+  }
+  return nullptr;
+}
+
+QList<app::StoredMessage> OpenChat::branch() const { return threadTo(m_current.conversation.activeLeaf); }
+QList<app::StoredMessage> OpenChat::threadTo(app::MessageId message) const { return app::branchTo(m_current.messages, message); }
+
+// ---- which chat it is --------------------------------------------------------------------------------------------------------------
+
+void OpenChat::showAsNew() {
+  m_loading = 0;
+  m_current = app::LoadedConversation();
+  m_current.conversation.options = m_settings.conversationDefaults();
+  Q_EMIT aboutToShow();
+  Q_EMIT shown();
+  Q_EMIT titleChanged();
+  Q_EMIT stateChanged();
+}
+
+void OpenChat::startNew() {
+  // An empty chat is new already.
+  const bool empty = id() != 0 && m_current.messages.isEmpty() && m_current.conversation.title.isEmpty();
+  empty ? showAgain() : showAsNew();
+}
+
+void OpenChat::open(ConversationId chat) {
+  if (chat == 0 || chat == id()) return;
+  m_loading = m_store.loadConversation(chat);
+}
+
+app::RequestToken OpenChat::reload() {
+  if (id() != 0) m_loading = m_store.loadConversation(id());
+  return m_loading;
+}
+
+void OpenChat::onLoaded(app::RequestToken token, const app::LoadedConversation& loaded) {
+  if (token != m_loading) return;
+  m_loading = 0;
+  m_current = loaded;
+  m_settings.setLastConversation(id());
+  Q_EMIT aboutToShow();
+  Q_EMIT shown();
+  Q_EMIT titleChanged();
+  Q_EMIT stateChanged();
+}
+
+void OpenChat::switchBranch(app::MessageId message, int step) {
+  const QList<app::MessageId> siblings = app::siblingsOf(m_current.messages, message);
+  const qsizetype at = siblings.indexOf(message) + step;
+  if (at < 0 || at >= siblings.size()) return;
+  m_current.conversation.activeLeaf = app::newestLeafUnder(m_current.messages, siblings[at]);
+  m_store.setActiveLeaf(id(), m_current.conversation.activeLeaf);
+  Q_EMIT aboutToShow();
+  Q_EMIT shown();
+}
+
+void OpenChat::create() {
+  if (m_creating == 0) m_creating = m_store.createConversation(QString(), options());
+}
+
+void OpenChat::onCreated(app::RequestToken token, const app::Conversation& conversation) {
+  if (token != m_creating) return;
+  m_creating = 0;
+  if (id() == 0) {
+    m_current.conversation = conversation;
+    m_settings.setLastConversation(conversation.id);
+  }
+  if (m_draftBeforeCreation) m_store.saveDraft(conversation.id, *std::exchange(m_draftBeforeCreation, std::nullopt));
+  Q_EMIT created(conversation.id);
+  Q_EMIT titleChanged();
+}
+
+void OpenChat::onFailed(app::RequestToken token, const Error& error) {
+  if (token == m_creating) {
+    m_creating = 0;
+    Q_EMIT creationFailed();
+  }
+  if (token == m_loading) m_loading = 0;
+  if (!is_storage(error.code)) Q_EMIT problem(error);  // those are StorageNotice's
+  Q_EMIT stateChanged();
+}
+
+// ---- what it consists of -----------------------------------------------------------------------------------------------------------
+
+void OpenChat::setRecipe(const app::NamedRecipe& recipe) {
+  m_current.conversation.options.recipe = recipe;
+  if (id() != 0) {
+    m_store.setOptions(id(), m_current.conversation.options);
+  } else {
+    m_settings.setDefaultRecipe(recipe);
+  }
+  Q_EMIT stateChanged();
+}
+
+void OpenChat::saveDraft(const app::Draft& draft) {
+  if (!m_store.isOpen()) return;
+  if (id() != 0) {
+    m_current.draft = draft;
+    m_store.saveDraft(id(), draft);
+    return;
+  }
+  if (draft.text.isEmpty() && draft.attachments.isEmpty()) return;
+  m_draftBeforeCreation = draft;
+  create();
+}
+
+void OpenChat::saveView(app::MessageId anchor, double offset) {
+  if (id() == 0 || !m_store.isOpen()) return;
+  m_store.saveViewState(id(), {anchor, offset});
+}
+
+void OpenChat::setPins(app::MessageId question, int place, const app::PinnedRanges& pins) {
+  app::StoredMessage* message = edit(question);
+  if (message == nullptr || place < 0 || place >= message->attachments.size()) return;
+  app::Attachment& attachment = message->attachments[place];
+  if (attachment.pins == pins) return;
+  attachment.pins = pins;
+  m_store.storePins(question, place, pins);
+  tellChanged(question);
+}
+
+// The engine names a medium by what was requested of it; the same file with the same plan was sampled alike wherever it is attached.
+void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage>& thread) {
+  if (sampled.kind != MediaKind::kVideo) return;
+  const app::SampledTimes times{sampled.asked_s, sampled.actual_s};
+  for (app::StoredMessage& message : thread) {
+    bool changed = false;
+    for (int place = 0; place < message.attachments.size(); ++place) {
+      app::Attachment& attachment = message.attachments[place];
+      const bool same =
+          attachment.path == QByteArray::fromStdString(sampled.path) && attachment.kind == sampled.kind && attachment.plan == sampled.plan;
+      if (!same || attachment.sampled == times) continue;
+      attachment.sampled = times;
+      m_store.storeSampled(message.id, place, times);
+      changed = true;
+    }
+    app::StoredMessage* here = changed ? edit(message.id) : nullptr;
+    if (here == nullptr) continue;
+    here->attachments = message.attachments;
+    tellChanged(here->id);
+  }
+}
+
+void OpenChat::addComparison(const app::Comparison& comparison) {
+  if (message(comparison.question) == nullptr) return;
+  m_current.comparisons.append(comparison);
+  tellChanged(comparison.question);
+}
+
+void OpenChat::append(const app::StoredMessage& message, Shown shown) {
+  m_current.messages.append(message);
+  m_current.conversation.activeLeaf = message.id;
+  if (message.role == Role::kUser) {
+    m_current.draft = {};
+    if (m_current.conversation.preview.isEmpty()) m_current.conversation.preview = message.text.simplified().left(120);
+  }
+  if (shown == Shown::kAlone) Q_EMIT messageAdded(message);
+  if (message.role == Role::kUser) Q_EMIT titleChanged();  // the first words stand for a chat without a name
+}
+
+void OpenChat::tellChanged(app::MessageId id) {
+  if (const app::StoredMessage* changed = message(id)) Q_EMIT messageChanged(*changed);
+}
+
+void OpenChat::showAgain() { Q_EMIT shown(); }
+
+}  // namespace winnow::ui

@@ -1,0 +1,82 @@
+// The chat on screen between the window and the store: what it consists of, and every change of it but answers.
+//
+// One of the parts of chat_session.h; answer_run.h adds questions and answers. A new chat has no number until something of it is saved.
+// Every call returns at once; what happens is told by signals. UI thread only.
+#pragma once
+
+#include <QObject>
+#include <optional>
+
+#include "app/chat/chat_store.h"
+#include "app/settings/settings.h"
+
+namespace winnow::ui {
+
+class ChatList;
+
+class OpenChat : public QObject {
+  Q_OBJECT
+ public:
+  OpenChat(app::ChatStore& store, app::Settings& settings, ChatList& list, QObject* parent = nullptr);
+
+  ConversationId id() const { return m_current.conversation.id; }  // 0: new
+  QString title() const;
+  const app::ConversationOptions& options() const { return m_current.conversation.options; }
+  app::ConversationOptions optionsOf(ConversationId id) const;  // of any chat
+  const app::LoadedConversation& loaded() const { return m_current; }
+  const app::StoredMessage* message(app::MessageId id) const;
+  QList<app::StoredMessage> branch() const;                          // on screen, root first
+  QList<app::StoredMessage> threadTo(app::MessageId message) const;  // of any of its branches
+  bool opening() const { return id() == 0 && m_loading != 0; }       // nothing is shown yet that a question could belong to
+
+  void startNew();
+  void open(ConversationId id);
+  app::RequestToken reload();  // what the store knows of it
+  void switchBranch(app::MessageId message, int step);
+  void setRecipe(const app::NamedRecipe& recipe);
+  void saveDraft(const app::Draft& draft);
+  void saveView(app::MessageId anchor, double offset);
+  // What is pinned of a sent question's attachment from now on; the next answer reads the thread again for it.
+  void setPins(app::MessageId question, int place, const app::PinnedRanges& pins);
+  // What was sampled of the media of a thread that the engine was given: kept with it, saved and shown.
+  void takeSampled(const MediaSampled& sampled, QList<app::StoredMessage>& thread);
+  void addComparison(const app::Comparison& comparison);
+
+  void create();  // gives a new chat its number: `created` or `creationFailed`
+  // The end of the branch from now on. Alone: it is all that changes on screen; else showAgain() follows.
+  enum class Shown : int { kAlone = 1, kWithTheRest = 2 };
+  void append(const app::StoredMessage& message, Shown shown);
+  app::StoredMessage* edit(app::MessageId id);  // null: not of this chat; tellChanged() follows
+  void tellChanged(app::MessageId id);
+  void showAgain();
+
+ Q_SIGNALS:
+  void replaced();     // the store is another one: what was known of its chats is void
+  void storeOpened();  // and its settings are in force
+  void aboutToShow();  // another chat or branch, before anyone draws it
+  void shown();        // everything on screen is replaced
+  void titleChanged();
+  void messageAdded(const winnow::app::StoredMessage& message);
+  void messageChanged(const winnow::app::StoredMessage& message);
+  void created(winnow::ConversationId id);
+  void creationFailed();
+  void stateChanged();
+  void problem(const winnow::Error& error);
+
+ private:
+  void onOpened(const app::StoreOpened& report);
+  void onCreated(app::RequestToken token, const app::Conversation& conversation);
+  void onLoaded(app::RequestToken token, const app::LoadedConversation& loaded);
+  void onFailed(app::RequestToken token, const Error& error);
+  void showAsNew();
+
+  app::ChatStore& m_store;
+  app::Settings& m_settings;
+  ChatList& m_list;
+  app::LoadedConversation m_current;
+  app::RequestToken m_loading = 0;
+  app::RequestToken m_creating = 0;
+  std::optional<app::Draft> m_draftBeforeCreation;
+};
+
+}  // namespace winnow::ui
