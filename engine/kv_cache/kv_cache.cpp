@@ -506,16 +506,6 @@ bool KvCache::has_shared_entries(std::int64_t layer) const {
   return false;
 }
 
-void KvCache::truncate(std::int32_t first_original) {
-  for (Head& h : impl_->heads_) {
-    require(!h.shared, "KvCache::truncate: shared slots cannot be taken apart");
-    // After evictions a new token may sit in any slot. From the back, so that the slot moved into a hole is always one that stays.
-    for (std::int64_t slot = h.slots() - 1; slot >= 0; --slot) {
-      if (h.original[static_cast<std::size_t>(slot)] >= first_original) impl_->evict(h, slot);
-    }
-  }
-}
-
 KvCache KvCache::fork() const { return *this; }
 
 KvCache KvCache::on_device(at::Device device) const {

@@ -109,10 +109,6 @@ class KvCache {
   void set_shared_entries(std::int64_t layer, std::int64_t kv_head, SharedEntries entries);
   bool has_shared_entries(std::int64_t layer) const;
 
-  // Drops every slot of every layer and head that holds a token with original index >= first_original. Does not bring back what was
-  // evicted meanwhile: fork() before a phase that evicts if it may have to be undone. Refused where slots are shared.
-  void truncate(std::int32_t first_original);
-
   // Shares all blocks with the copy; either side copies a block before writing to it.
   KvCache fork() const;
 

@@ -87,7 +87,11 @@ TEST(RecencyEviction, NoticesThatTheCacheWasCutBack) {
     append(cache, 0, token, 1);
     policy.after_layer(cache, 0, {}, state);
   }
-  cache.truncate(14);  // tokens 7 .. 13 remain
+  for (const std::int64_t head : {0, 1}) {
+    for (std::int64_t slot = cache.slots(0, head) - 1; slot >= 0; --slot) {
+      if (cache.original(0, head)[static_cast<std::size_t>(slot)] >= 14) cache.evict(0, head, slot);
+    }
+  }  // tokens 7 .. 13 remain
   for (std::int32_t token = 14; token < 40; ++token) {
     append(cache, 0, token, 1);
     policy.after_layer(cache, 0, {}, state);

@@ -108,9 +108,6 @@ TEST_F(CudaLayers, TheCacheHoldsWhatTheCpusCacheHolds) {
     }
     for (int i = 0; i < 70; ++i) twins.append(1);
     Twins::expect_equal(twins.cpu, twins.gpu);
-    twins.cpu.truncate(300);
-    twins.gpu.truncate(300);
-    Twins::expect_equal(twins.cpu, twins.gpu);
   }
 }
 

@@ -191,22 +191,6 @@ TEST(KvCache, ForkOutlivesItsSource) {
   EXPECT_EQ(first_column(copy.gather_keys(1, 1)).back(), 169.0F);
 }
 
-TEST(KvCache, TruncateDropsNewTokensWhereverTheySit) {
-  KvCache cache(small_shape());
-  append(cache, 0, 0, 66);
-  append(cache, 1, 0, 66);
-  append(cache, 0, 66, 4);
-  append(cache, 1, 66, 4);
-  cache.evict(0, 0, 0);  // token 69 now sits in slot 0
-  cache.truncate(66);
-  EXPECT_EQ(cache.slots(0, 0), 65);
-  EXPECT_EQ(cache.slots(1, 2), 66);
-  EXPECT_EQ(first_column(cache.gather_keys(0, 0))[0], 65.0F);
-  for (const std::int32_t token : cache.original(0, 0)) EXPECT_LT(token, 66);
-  cache.truncate(0);
-  EXPECT_EQ(cache.bytes_allocated(), 0);
-}
-
 TEST(KvCache, GathersEmptyHeads) {
   KvCache cache(small_shape());
   EXPECT_EQ(cache.gather_keys(0, 0).sizes(), (at::IntArrayRef{0, 4}));
