@@ -46,6 +46,7 @@ class Conversation {
     bool compressed = false;
     std::vector<std::int64_t> budgets;
     std::vector<std::int64_t> candidates;  // of the first head, per layer
+    std::vector<std::vector<std::int64_t>> foreseen;
   };
 
   // keys, queries: what every layer sees, [heads, n, d]; random if not given.
@@ -66,6 +67,7 @@ class Conversation {
     }
     SegmentCompressor compressor(recipe, segment);
     Outcome outcome;
+    outcome.foreseen = compressor.foreseen_slots();
     std::vector<std::int32_t> original(modality.size());
     std::iota(original.begin(), original.end(), first);
     for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
@@ -147,6 +149,18 @@ TEST(WholeCache, TheTurnRulesFixture) {
     EXPECT_EQ(conversation.cache().slots(0, 0), policy == TurnPolicy::kWhole ? 8 : 9);
     EXPECT_EQ(outcome.candidates[0], policy == TurnPolicy::kWhole ? 11 : 4);
   }
+}
+
+// Where a later turn takes no event, all slots stay: those of earlier turns too.
+TEST(WholeCache, WithoutAnEventEverySlotIsForeseen) {
+  Conversation conversation(2, 4, 2);
+  conversation.turn(Recipe::from_spec(spec_of("snapkv", 0.5, TurnPolicy::kWhole)), of(60, 20));
+  RecipeSpec room = spec_of("snapkv", 0.5, TurnPolicy::kWhole);
+  room.budget_tokens = 1000;
+  const auto outcome = conversation.turn(Recipe::from_spec(room), of(0, 8));
+  EXPECT_FALSE(outcome.compressed);
+  EXPECT_EQ(outcome.foreseen, (std::vector<std::vector<std::int64_t>>(2, {48, 48})));
+  EXPECT_EQ(conversation.cache().slots(1, 1), 48);
 }
 
 TEST(WholeCache, ScopeVisualCountsTheVisualTokensOfAllTurns) {
