@@ -10,10 +10,6 @@ namespace winnow {
 namespace {
 
 at::Tensor moved(const at::Tensor& keys, std::span<const std::int64_t> positions, double rope_theta) {
-  if (!(rope_theta > 0.0)) {
-    throw Exception(ErrorCode::kIllegalRecipe, "rope",
-                    "this model's positions are not those of a one-axis rotary embedding; leave them as they are");
-  }
   const at::Tensor turns = at::tensor(positions, at::kLong).to(keys.options());
   return turned_keys(keys, turns, rope_theta);
 }

@@ -31,6 +31,10 @@ void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tenso
 at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& positions, double base) {
   require(keys.dim() == 2 && keys.scalar_type() == at::kFloat && positions.numel() == keys.size(0),
           "turned_keys: one position per fp32 key");
+  if (!(base > 0.0)) {
+    throw Exception(ErrorCode::kIllegalRecipe, "rope",
+                    "this method turns keys to other positions, and this model's are not those of a one-axis rotary embedding");
+  }
   const RotaryEmbedding rotary(keys.size(1), base, at::kFloat, keys.device());
   at::Tensor turned = at::empty_like(keys).unsqueeze(1);
   apply_rotary(keys.unsqueeze(1), rotary.angles(positions), turned);

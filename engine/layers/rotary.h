@@ -34,6 +34,7 @@ class RotaryEmbedding {
 void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out);
 
 // keys [k, d] fp32, each turned by positions[k] (fp32, of any sign: the negative of a key's position takes its turn away).
+// base: KvShape::rope_theta. Errors: kIllegalRecipe where the cache's keys have none, which are those of models with several axes.
 at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& positions, double base);
 
 }  // namespace winnow

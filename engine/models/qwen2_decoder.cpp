@@ -90,7 +90,8 @@ void Qwen2Decoder::prefill_layer(std::int64_t layer, at::Tensor& hidden, const a
                                  const InterruptToken& interrupt) const {
   require(layer >= 0 && layer < layers(), "prefill: no such layer");
   require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size, "prefill: hidden states do not fit the model");
-  require(positions.dim() == 2 && positions.size(0) == 1 && positions.size(1) == hidden.size(0), "prefill: one position per token");
+  require(positions.dim() == 2 && positions.size(0) == 1 && positions.size(1) == hidden.size(0),
+          "prefill: one position per token, on one axis");
   require(std::ssize(original) == hidden.size(0), "prefill: one original index per token");
   const Layer& weights = layers_[static_cast<std::size_t>(layer)];
   const std::int64_t rows = hidden.size(0);
@@ -136,19 +137,17 @@ void Qwen2Decoder::prefill_layer(std::int64_t layer, at::Tensor& hidden, const a
 
 at::Tensor Qwen2Decoder::logits(const at::Tensor& hidden) const { return head_(final_norm_(hidden)).to(at::kFloat); }
 
-at::Tensor Qwen2Decoder::decode(std::int64_t token_id, std::span<const std::int64_t> position, std::int32_t original, KvCache& cache,
-                                DecodeObserver* observer) const {
-  require(token_id >= 0 && token_id < config_.vocabulary, "decode: the token is outside the vocabulary");
-  require(position.size() == 1, "decode: this family has one position axis");
+at::Tensor Qwen2Decoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
+  require(token.id >= 0 && token.id < config_.vocabulary, "decode: the token is outside the vocabulary");
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
   const std::int64_t head_dim = config_.head_dim;
-  const RotaryAngles angles = rotary_.angles(at::full({1}, position[0], embedding_.options().dtype(at::kLong)));
-  const std::array<std::int32_t, 1> originals = {original};
+  const RotaryAngles angles = rotary_.angles(at::full({1}, token.position, embedding_.options().dtype(at::kLong)));
+  const std::array<std::int32_t, 1> originals = {token.original};
 
   const bool watched = observer != nullptr && observer->wants_probabilities();
   DecodeRow row;
-  at::Tensor hidden = embedding_.narrow(0, token_id, 1).clone();
+  at::Tensor hidden = embedding_.narrow(0, token.id, 1).clone();
   at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, embedding_.options());
   const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
   const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);

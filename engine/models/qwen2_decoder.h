@@ -1,4 +1,4 @@
-// Qwen2 as a TextDecoder: RMS norm, attention with rotary positions and grouped kv heads, gated MLP.
+// Qwen2 as a TextDecoder: RMS norm, attention with one-axis rotary positions and grouped kv heads, gated MLP.
 //
 // Used by the families whose language model is Qwen2 (llava_onevision.h). Biases of q/k/v exist where the weights have them (all three or
 // none); the output projection is the embedding table where the folder ties them. Prefill runs a layer tile by tile, each tile through
@@ -37,8 +37,7 @@ class Qwen2Decoder final : public TextDecoder {
   void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
                      KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const override;
   at::Tensor logits(const at::Tensor& hidden) const override;
-  at::Tensor decode(std::int64_t token_id, std::span<const std::int64_t> position, std::int32_t original, KvCache& cache,
-                    DecodeObserver* observer) const override;
+  at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const override;
 
  private:
   struct Layer {

@@ -21,6 +21,7 @@
 #include "engine/layers/layer_view.h"
 #include "engine/media/frame_source.h"
 #include "engine/models/model_info.h"
+#include "engine/models/token_positions.h"
 #include "engine/models/vision_judge.h"
 #include "engine/vision/pixel_values.h"
 
@@ -36,6 +37,13 @@ struct MediaFeatures {
 struct FrameFeatures {
   at::Tensor features;    // [frames, tokens per frame, hidden]
   at::Tensor importance;  // fp32 [frames, tokens per frame]; undefined unless a judge was asked for
+};
+
+// A token to decode. It is text, whose position is the same on every axis.
+struct NextToken {
+  std::int64_t id = 0;
+  std::int64_t position = 0;
+  std::int32_t original = 0;
 };
 
 class TextDecoder {
@@ -57,10 +65,9 @@ class TextDecoder {
   // hidden: [rows, hidden] after the last layer. Returns fp32 [rows, vocabulary].
   virtual at::Tensor logits(const at::Tensor& hidden) const = 0;
 
-  // One token through all layers over the (ragged) cache; appends its K and V. position: int64 [axes]. Returns fp32 [vocabulary].
+  // One token through all layers over the (ragged) cache; appends its K and V. Returns fp32 [vocabulary].
   // The observer (may be null) sees every layer when its attention is done: decode-phase methods evict there.
-  virtual at::Tensor decode(std::int64_t token_id, std::span<const std::int64_t> position, std::int32_t original, KvCache& cache,
-                            DecodeObserver* observer) const = 0;
+  virtual at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const = 0;
 };
 
 class VisionLanguageModel {
@@ -71,15 +78,13 @@ class VisionLanguageModel {
   virtual std::string_view chat_template() const = 0;  // of folders that have none; empty: there is none
   virtual std::int64_t image_token_id() const = 0;
   virtual std::int64_t video_token_id() const = 0;
-  virtual std::int64_t position_axes() const = 0;  // 1, or 3 for M-RoPE families
+  // Of consecutive tokens, `media` set; a text token in the first's place would have next_position.
+  virtual TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position) const = 0;
 
   virtual PixelValues preprocess_image(const RgbImage& image, ImageTiling tiling) const = 0;
   virtual PixelValues preprocess_frames(std::span<const RgbImage> frames) const = 0;
 
-  // Tokens that the media will take, without running the tower.
-  virtual std::int64_t image_tokens(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const = 0;
-  virtual std::int64_t video_tokens(std::int64_t frames) const = 0;
-  // The same one by one, as encode_image() and join_frames() will name them.
+  // Tokens that the media will take, as encode_image() and join_frames() will name them; without running the tower.
   virtual std::vector<TokenOrigin> image_origins(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const = 0;
   virtual std::vector<TokenOrigin> video_origins(std::int64_t frames) const = 0;
 

@@ -63,7 +63,7 @@ class Bench {
     for (int step = 0; step < steps; ++step) {
       const std::int64_t position = tokens + step;
       const Stopwatch watch;
-      const at::Tensor logits = decoder_.decode(token, std::span(&position, 1), static_cast<std::int32_t>(position), cache, nullptr);
+      const at::Tensor logits = decoder_.decode({token, position, static_cast<std::int32_t>(position)}, cache, nullptr);
       token = logits.argmax().item<std::int64_t>();
       times.push_back(watch.elapsed_ms());
     }

@@ -1,7 +1,5 @@
 #include "engine/generation/conversation/decode_step.h"
 
-#include <vector>
-
 namespace winnow {
 namespace {
 
@@ -25,12 +23,11 @@ class PolicyObserver : public DecodeObserver {
 }  // namespace
 
 at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversation, std::int64_t token, DecodeObserver* observer) {
-  const std::vector<std::int64_t> position(static_cast<std::size_t>(model.position_axes()), conversation.next_position);
-  const std::int32_t original = conversation.next_original();
+  const NextToken next{token, conversation.next_position, conversation.next_original()};
   // Origins first: a decode-phase method may look the new token up while its layer runs.
   conversation.origins.push_back(TokenOrigin{Modality::kText, -1, -1, -1, -1});
   conversation.token_ids.push_back(token);
-  at::Tensor logits = model.text().decode(token, position, original, conversation.cache, observer);
+  at::Tensor logits = model.text().decode(next, conversation.cache, observer);
   conversation.next_position += 1;
   return logits;
 }

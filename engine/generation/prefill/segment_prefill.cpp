@@ -23,7 +23,6 @@ SegmentPrefill prefill_segment(const RequestContext& context, TurnSegment& segme
                                LogitRows rows) {
   const TextDecoder& text = context.network().text();
   const Stopwatch watch;
-  const std::int64_t n = segment.tokens.size();
   TokenPruner* const pruner = hooks.pruner;
   PrefillObserver* const watching = hooks.observer != nullptr && hooks.observer->wants_views() ? hooks.observer : nullptr;
   for (std::int64_t layer = 0; layer < text.layers(); ++layer) {
@@ -39,7 +38,7 @@ SegmentPrefill prefill_segment(const RequestContext& context, TurnSegment& segme
   done.logits = text.logits(rows == LogitRows::kAll ? segment.hidden : segment.hidden.narrow(0, segment.hidden.size(0) - 1, 1));
   segment.hidden.reset();
   synchronize_device();  // so that the prefill's time is the prefill's
-  working.next_position += n;
+  working.next_position = segment.next_position;
   done.elapsed_ms = watch.elapsed_ms();
   return done;
 }

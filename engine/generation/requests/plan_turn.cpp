@@ -10,6 +10,7 @@
 #include "engine/device/free_memory.h"
 #include "engine/generation/prefill/segment_compression.h"
 #include "engine/generation/requests/run_turn.h"
+#include "engine/generation/segment/foreseen_positions.h"
 #include "engine/generation/segment/media_encoder.h"
 #include "engine/generation/segment/media_pruning.h"
 #include "engine/generation/segment/prompt.h"
@@ -23,13 +24,13 @@ namespace {
 // The segment as the decoder will get it, without embeddings.
 struct ForeseenSegment {
   SegmentTokens tokens;
-  std::int64_t pruned = 0;  // visual tokens that leave before the decoder
-  std::int64_t unpruned_video = 0;
+  std::int64_t pruned = 0;            // visual tokens that leave before the decoder
+  std::int64_t longest_position = 0;  // after the prompt, or after what is known of it before a video is decoded
   TurnWork work;
 };
 
 struct ForeseenMedium {
-  std::int64_t tokens = 0;
+  std::vector<TokenOrigin> origins;
   std::vector<std::int32_t> pinned;  // which of them
 };
 
@@ -67,14 +68,16 @@ std::vector<bool> foreseen_pins(std::span<const Pin> pins, std::int32_t number, 
   return pinned;
 }
 
-ForeseenMedium foresee_medium(std::span<const TokenOrigin> origins, const std::vector<bool>& pinned,
+ForeseenMedium foresee_medium(std::vector<TokenOrigin> origins, const std::vector<bool>& pinned,
                               std::optional<double> share_before_decoder) {
   ForeseenMedium medium;
-  medium.tokens = std::ssize(origins);
   for (std::size_t i = 0; i < pinned.size(); ++i) {
     if (pinned[i]) medium.pinned.push_back(static_cast<std::int32_t>(i));
   }
-  if (!share_before_decoder) return medium;
+  if (!share_before_decoder) {
+    medium.origins = std::move(origins);
+    return medium;
+  }
   // As pruned_media(): a share of the patches, every pinned one, every newline embedding. Which ones is not known: any will do.
   std::int64_t patches = 0;
   std::int64_t pinned_patches = 0;
@@ -84,7 +87,8 @@ ForeseenMedium foresee_medium(std::span<const TokenOrigin> origins, const std::v
     if (pinned[i]) ++pinned_patches;
   }
   const std::int64_t kept = std::max(round_half_up(*share_before_decoder * static_cast<double>(patches)), pinned_patches);
-  medium.tokens -= patches - kept;
+  origins.resize(origins.size() - static_cast<std::size_t>(patches - kept));
+  medium.origins = std::move(origins);
   std::iota(medium.pinned.begin(), medium.pinned.end(), 0);
   return medium;
 }
@@ -96,8 +100,10 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
   const std::optional<VisionJudge> judge = vision_judge(recipe);
   const std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached));
   const PromptSegment prompt = build_prompt(context.model, turn.messages, cached, video_times(media));
+  const VisionLanguageModel& network = context.network();
 
   ForeseenSegment segment;
+  const std::int64_t before_decoding = foreseen_position(network, prompt, media, working.next_position);
   segment.tokens.first_original = working.next_original();
   segment.tokens.pinned = working.pinned;
   std::vector<ForeseenMedium> foreseen;
@@ -111,8 +117,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     std::optional<double> share;
     if (judge) share = recipe.composition().pruning->before_decoder(recipe.budget().retention);
     foreseen.push_back(foresee_medium(origins, pinned_tokens(frames, item.request.kind, origins), share));
-    segment.pruned += std::ssize(origins) - foreseen.back().tokens;
-    segment.unpruned_video += item.video_tokens;
+    segment.pruned += std::ssize(origins) - std::ssize(foreseen.back().origins);
     if (known != nullptr) continue;
     if (item.request.kind == MediaKind::kVideo) {
       segment.work.video_frames += item.source->frame_count();
@@ -123,16 +128,26 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
   std::size_t next = 0;
   for (std::size_t i = 0; i < prompt.token_ids.size(); ++i) {
     if (next == prompt.media_at.size() || prompt.media_at[next] != i) {
-      segment.tokens.modality.push_back(cached == 0 && i < prompt.system_tokens ? Modality::kSystem : Modality::kText);
+      TokenOrigin origin;
+      origin.modality = cached == 0 && i < prompt.system_tokens ? Modality::kSystem : Modality::kText;
+      segment.tokens.modality.push_back(origin.modality);
+      working.origins.push_back(origin);
       continue;
     }
-    const ForeseenMedium& medium = foreseen[prompt.media_item[next++]];
+    const std::size_t item = prompt.media_item[next++];
+    const ForeseenMedium& medium = foreseen[item];
     const auto first = segment.tokens.first_original + static_cast<std::int32_t>(segment.tokens.size());
     for (const std::int32_t token : medium.pinned) segment.tokens.pinned.push_back(first + token);
-    segment.tokens.modality.insert(segment.tokens.modality.end(), static_cast<std::size_t>(medium.tokens), Modality::kVisual);
-    segment.tokens.visual += medium.tokens;
+    segment.tokens.modality.insert(segment.tokens.modality.end(), medium.origins.size(), Modality::kVisual);
+    segment.tokens.visual += std::ssize(medium.origins);
+    for (TokenOrigin origin : medium.origins) {
+      origin.modality = Modality::kVisual;
+      origin.media = working.media_count + static_cast<std::int32_t>(item);
+      working.origins.push_back(origin);
+    }
   }
-  for (const Modality modality : segment.tokens.modality) working.origins.push_back({modality, -1, -1, -1, -1});
+  const auto placed = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
+  segment.longest_position = std::max(before_decoding, network.positions_for(placed, working.next_position).next_position);
   segment.work.prefill_tokens = segment.tokens.size();
   return segment;
 }
@@ -206,8 +221,7 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
 
   planned.context_tokens = info.context_tokens;
   // Asked twice, as prepare_segment() does: before a video is decoded, and with what reaches the decoder.
-  const std::int64_t longest = std::max(planned.tokens.text + segment.unpruned_video, segment.tokens.size());
-  planned.fits_context = working.next_position + longest + turn.sampling.max_new_tokens <= info.context_tokens;
+  planned.fits_context = segment.longest_position + turn.sampling.max_new_tokens <= info.context_tokens;
   planned.free_bytes = free_memory_bytes(shape.device.is_cuda() ? MemoryOf::kGpu : MemoryOf::kMachine);
   const std::int64_t answer = turn.sampling.max_new_tokens * info.kv_bytes_per_token;
   const std::int64_t prefill = planned.peak_bytes + work_bytes(info, shape, segment.tokens.size());

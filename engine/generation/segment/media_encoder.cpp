@@ -68,7 +68,6 @@ OpenedMedia MediaEncoder::open(const MediaRequest& request, ImageTiling tiling) 
   media.request = request;
   media.tiling = tiling;
   media.source = context_.opener->open(request, context_.interrupt);
-  if (request.kind == MediaKind::kVideo) media.video_tokens = model_.video_tokens(media.source->frame_count());
   return media;
 }
 

@@ -22,7 +22,6 @@ struct OpenedMedia {
   MediaRequest request;
   std::unique_ptr<FrameSource> source;
   ImageTiling tiling = ImageTiling::kAnyRes;
-  std::int64_t video_tokens = 0;  // 0 for images
 };
 
 // Of the videos among them.

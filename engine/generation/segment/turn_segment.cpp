@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/generation/segment/encoded_media.h"
+#include "engine/generation/segment/foreseen_positions.h"
 #include "engine/generation/segment/media_encoder.h"
 #include "engine/generation/segment/prompt.h"
 #include "engine/generation/segment/turn_pins.h"
@@ -14,10 +15,11 @@
 namespace winnow {
 namespace {
 
-void require_context(std::int64_t used, std::int64_t prompt, int answer, std::int64_t limit) {
-  if (used + prompt + answer <= limit) return;
+// prompt_end: the position after the prompt.
+void require_context(std::int64_t prompt_end, int answer, std::int64_t limit) {
+  if (prompt_end + answer <= limit) return;
   throw Exception(ErrorCode::kContextFull, "",
-                  "the model reads " + std::to_string(limit) + " tokens; this would need " + std::to_string(used + prompt) + " and " +
+                  "the model reads " + std::to_string(limit) + " tokens; this would need " + std::to_string(prompt_end) + " and " +
                       std::to_string(answer) + " for the answer (fewer frames or a shorter answer fit)");
 }
 
@@ -102,23 +104,20 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   // Media are opened before the prompt is built, because time instructions and the context check need their plans.
   std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached));
   require_pins(turn.pins, working.media_count + static_cast<std::int32_t>(media.size()));
-  std::int64_t video_tokens = 0;
-  for (const OpenedMedia& item : media) video_tokens += item.video_tokens;
   const PromptSegment prompt = build_prompt(context.model, turn.messages, cached, video_times(media));
-  const auto text_tokens = static_cast<std::int64_t>(prompt.token_ids.size() - prompt.media_at.size());
-  require_context(working.next_position, text_tokens + video_tokens, answer, limit);
+  require_context(foreseen_position(network, prompt, media, working.next_position), answer, limit);
 
   const EncodedMedia encoded = encode_media(encoder, media, working.media_count, turn.pins, recipe);
   TurnSegment segment = assembled(context, prompt, encoded, working);
-  const std::int64_t n = segment.tokens.size();
-  require_context(working.next_position, n, answer, limit);
-  segment.positions = at::arange(working.next_position, working.next_position + n, at::kLong)
-                          .to(segment.hidden.device())
-                          .expand({network.position_axes(), n});
+  const auto origins = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
+  const TokenPositions placed = network.positions_for(origins, working.next_position);
+  require_context(placed.next_position, answer, limit);
+  segment.positions = placed.positions.to(segment.hidden.device());
+  segment.next_position = placed.next_position;
   segment.pins_above_budget = encoded.pins_above_budget;
   segment.timings = encoded.timings;
   segment.work = encoded.work;
-  segment.work.prefill_tokens = n;
+  segment.work.prefill_tokens = segment.tokens.size();
   working.pruned_tokens += encoded.pruned_tokens;
   working.pins = turn.pins;
   working.media_count += static_cast<std::int32_t>(media.size());

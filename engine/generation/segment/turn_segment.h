@@ -20,6 +20,7 @@ namespace winnow {
 struct TurnSegment {
   at::Tensor hidden;                    // [n, hidden]; the prefill replaces it layer by layer and lets it go
   at::Tensor positions;                 // int64 [axes, n], on the model's device
+  std::int64_t next_position = 0;       // after the segment
   std::vector<std::int32_t> originals;  // original token indices of the rows of `hidden`
   SegmentTokens tokens;
   bool pins_above_budget = false;  // where tokens were pruned before the decoder

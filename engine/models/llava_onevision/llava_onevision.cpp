@@ -59,12 +59,6 @@ PixelValues LlavaOnevision::preprocess_image(const RgbImage& image, ImageTiling 
 
 PixelValues LlavaOnevision::preprocess_frames(std::span<const RgbImage> frames) const { return processor_.frames(frames); }
 
-std::int64_t LlavaOnevision::image_tokens(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const {
-  return tiling == ImageTiling::kSingle ? single_image_tokens(config_.grid) : anyres_image_tokens({height_px, width_px}, config_.grid);
-}
-
-std::int64_t LlavaOnevision::video_tokens(std::int64_t frames) const { return winnow::video_tokens(frames, config_.grid); }
-
 std::vector<TokenOrigin> LlavaOnevision::image_origins(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const {
   return tiling == ImageTiling::kSingle ? single_image_origins(config_.grid) : anyres_image_origins({height_px, width_px}, config_.grid);
 }

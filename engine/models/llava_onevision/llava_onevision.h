@@ -30,11 +30,11 @@ class LlavaOnevision final : public VisionLanguageModel {
   std::string_view chat_template() const override { return kLlavaOnevisionTemplate; }
   std::int64_t image_token_id() const override { return config_.image_token_id; }
   std::int64_t video_token_id() const override { return config_.video_token_id; }
-  std::int64_t position_axes() const override { return 1; }
+  TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position) const override {
+    return one_axis_positions(std::ssize(origins), next_position);
+  }
   PixelValues preprocess_image(const RgbImage& image, ImageTiling tiling) const override;
   PixelValues preprocess_frames(std::span<const RgbImage> frames) const override;
-  std::int64_t image_tokens(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const override;
-  std::int64_t video_tokens(std::int64_t frames) const override;
   std::vector<TokenOrigin> image_origins(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const override;
   std::vector<TokenOrigin> video_origins(std::int64_t frames) const override;
   MediaFeatures encode_image(const PixelValues& image, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const override;

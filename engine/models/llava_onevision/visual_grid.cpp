@@ -151,21 +151,10 @@ PackedGrid packed_grid(PixelSize source, const GridRules& rules) {
   return grid;
 }
 
-std::int64_t anyres_image_tokens(PixelSize source, const GridRules& rules) {
-  const PackedGrid grid = packed_grid(source, rules);
-  return rules.patches_per_side * rules.patches_per_side + grid.rows * (grid.columns + 1);
-}
-
-std::int64_t single_image_tokens(const GridRules& rules) {
-  return rules.patches_per_side * rules.patches_per_side + (rules.drop_first_feature ? 0 : 1);
-}
-
 std::int64_t frame_tokens(const GridRules& rules) {
   const std::int64_t side = pooled_side(rules);
   return side * side;
 }
-
-std::int64_t video_tokens(std::int64_t frames, const GridRules& rules) { return frames * frame_tokens(rules) + 1; }
 
 std::vector<TokenOrigin> anyres_image_origins(PixelSize source, const GridRules& rules) {
   const PackedGrid grid = packed_grid(source, rules);

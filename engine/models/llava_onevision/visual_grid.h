@@ -47,18 +47,13 @@ PixelSize fitted_size(PixelSize source, PixelSize target);
 
 PackedGrid packed_grid(PixelSize source, const GridRules& rules);
 
-// Tokens of one image: base tile, then the packed grid row by row with a newline after each row.
-std::int64_t anyres_image_tokens(PixelSize source, const GridRules& rules);
-// Tokens of each image of a turn with several: one tile and one newline.
-std::int64_t single_image_tokens(const GridRules& rules);
 // Tokens per frame after 2 x 2 pooling: ceil(patches_per_side / 2) squared.
 std::int64_t frame_tokens(const GridRules& rules);
-// Tokens of a video: its frames and one newline at the end.
-std::int64_t video_tokens(std::int64_t frames, const GridRules& rules);
 
-// One origin per token in the same order, modality kVisual, `media` left at -1. Rows and columns of an anyres grid count in the packed
-// grid, `frame` names the tile (1 = top left, row by row) under the token's centre; the base tile is 0. Newlines have row and column -1
-// and the tile of the row they end; a video's newline has frame -1.
+// One origin per token. An image alone: base tile, then the packed grid row by row with a newline after each row; each image of a turn with
+// several: one tile and one newline; a video: its frames and one newline at the end. Modality kVisual, `media` left at -1. Rows and columns
+// of an anyres grid count in the packed grid, `frame` names the tile (1 = top left, row by row) under the token's centre; the base tile is
+// 0. Newlines have row and column -1 and the tile of the row they end; a video's newline has frame -1.
 std::vector<TokenOrigin> anyres_image_origins(PixelSize source, const GridRules& rules);
 std::vector<TokenOrigin> single_image_origins(const GridRules& rules);
 std::vector<TokenOrigin> video_origins(std::int64_t frames, const GridRules& rules);

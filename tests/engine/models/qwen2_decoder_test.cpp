@@ -90,8 +90,7 @@ TEST_F(Qwen2DecoderTest, DecodingEqualsPrefilling) {
     KvCache cache(text.kv_shape());
     prefill(text, text.embed(ids.narrow(0, 0, 60)), 0, cache);
     for (std::int64_t i = 60; i < 70; ++i) {
-      const std::int64_t position[] = {i};
-      const at::Tensor logits = text.decode(ids[i].item<std::int64_t>(), position, static_cast<std::int32_t>(i), cache, nullptr);
+      const at::Tensor logits = text.decode({ids[i].item<std::int64_t>(), i, static_cast<std::int32_t>(i)}, cache, nullptr);
       ASSERT_EQ(logits.scalar_type(), at::kFloat);
       EXPECT_LE(relative_distance(logits, expected[i]), 1e-5) << "token " << i;
     }
@@ -121,8 +120,7 @@ TEST_F(Qwen2DecoderTest, DecodingMayEvictAfterEachLayer) {
   KvCache cache(text.kv_shape());
   prefill(text, random_hidden(text, 20), 0, cache);
   EvictingObserver observer(cache);
-  const std::int64_t position[] = {20};
-  text.decode(5, position, 20, cache, &observer);
+  text.decode({5, 20, 20}, cache, &observer);
   EXPECT_EQ(observer.layers, (std::vector<std::int64_t>{0, 1}));
   for (const DecodeRow& row : observer.rows)
     for (const std::vector<float>& head : row.probabilities) {
@@ -131,8 +129,7 @@ TEST_F(Qwen2DecoderTest, DecodingMayEvictAfterEachLayer) {
     }
   EXPECT_EQ(cache.slots(0, 0), 21);
   EXPECT_EQ(cache.slots(0, 1), 20);
-  const std::int64_t next[] = {21};
-  EXPECT_TRUE(at::isfinite(text.decode(6, next, 21, cache, nullptr)).all().item<bool>());
+  EXPECT_TRUE(at::isfinite(text.decode({6, 21, 21}, cache, nullptr)).all().item<bool>());
 }
 
 TEST_F(Qwen2DecoderTest, ASegmentSeesOnlyTheSlotsThatStayed) {
@@ -210,9 +207,8 @@ TEST_F(Qwen2DecoderTest, AnInterruptEndsALayerWithinATile) {
 TEST_F(Qwen2DecoderTest, RefusesWhatDoesNotFit) {
   const Qwen2Decoder text = decoder("gqa_tied", 16);
   KvCache cache(text.kv_shape());
-  const std::int64_t position[] = {0};
-  EXPECT_THROW(text.decode(-1, position, 0, cache, nullptr), Exception);
-  EXPECT_THROW(text.decode(text.vocabulary(), position, 0, cache, nullptr), Exception);
+  EXPECT_THROW(text.decode({-1, 0, 0}, cache, nullptr), Exception);
+  EXPECT_THROW(text.decode({text.vocabulary(), 0, 0}, cache, nullptr), Exception);
   at::Tensor hidden = at::zeros({4, 48});
   const std::vector<std::int32_t> original = {0, 1, 2, 3};
   EXPECT_THROW(text.prefill_layer(0, hidden, at::zeros({3, 4}, at::kLong), original, cache, nullptr, {}), Exception);

@@ -75,7 +75,7 @@ class AnswerScore : public ::testing::Test {
     const std::int64_t n = segment.tokens.size();
     const auto more = static_cast<std::int64_t>(tokens.size());
     segment.hidden = at::cat({segment.hidden, model_->network->text().embed(at::tensor(tokens, at::kLong))}, 0);
-    segment.positions = at::arange(0, n + more, at::kLong).expand({model_->network->position_axes(), n + more});
+    segment.positions = one_axis_positions(n + more, 0).positions;
     for (std::int64_t i = 0; i < more; ++i) segment.originals.push_back(segment.originals.back() + 1);
     PrefillHooks hooks;
     hooks.observer = observer;

@@ -66,8 +66,8 @@ TEST_P(LlavaOnevisionGolden, FeaturesLogitsAndGreedyTokensEqualTransformers) {
       break;  // a tie went the other way: the texts differ from here on
     }
     ++compared;
-    const std::int64_t position[] = {ids.size(0) + step};
-    logits = text.decode(chosen, position, static_cast<std::int32_t>(position[0]), cache, nullptr);
+    const std::int64_t position = ids.size(0) + step;
+    logits = text.decode({chosen, position, static_cast<std::int32_t>(position)}, cache, nullptr);
   }
   EXPECT_GE(compared, 32) << "too few steps were compared to mean anything" << kRebuild;
 }
@@ -89,7 +89,7 @@ TEST_P(LlavaOnevisionGolden, PreprocessingGivesTheRecordedGrid) {
     const PixelValues pixels = model_->preprocess_frames(pictures);
     ASSERT_EQ(pixels.pixels.sizes(), levels.sizes());
     EXPECT_LE((pixels.pixels - test_support::pixels_of(levels)).abs().max().item<double>(), one_level);
-    EXPECT_EQ(model_->video_tokens(levels.size(0)), load("features").size(0));
+    EXPECT_EQ(std::ssize(model_->video_origins(levels.size(0))), load("features").size(0));
     return;
   }
   const ImageTiling tiling = pictures.size() > 1 ? ImageTiling::kSingle : ImageTiling::kAnyRes;
@@ -100,7 +100,7 @@ TEST_P(LlavaOnevisionGolden, PreprocessingGivesTheRecordedGrid) {
     ASSERT_EQ(pixels.pixels.size(0), tiling == ImageTiling::kSingle ? 1 : expected.size(0));
     const at::Tensor difference = pixels.pixels - test_support::pixels_of(expected.narrow(0, 0, pixels.pixels.size(0)));
     EXPECT_LE(difference.abs().max().item<double>(), one_level);
-    tokens += model_->image_tokens(pictures[index].height_px, pictures[index].width_px, tiling);
+    tokens += std::ssize(model_->image_origins(pictures[index].height_px, pictures[index].width_px, tiling));
   }
   EXPECT_EQ(tokens, load("features").size(0));
 }

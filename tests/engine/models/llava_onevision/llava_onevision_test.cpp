@@ -56,7 +56,7 @@ TEST_F(LlavaOnevisionModel, FramesCanBeEncodedInAnyGrouping) {
   // Every patch hands out attention that sums to one over 16 patches; pooling averages fours of them.
   EXPECT_LE((all.importance.sum(1) - 1.0 / 4.0).abs().max().item<double>(), 1e-5);
   const MediaFeatures video = model->join_frames(all);
-  EXPECT_EQ(video.features.size(0), model->video_tokens(20));
+  EXPECT_EQ(video.features.size(0), std::ssize(model->video_origins(20)));
   EXPECT_EQ(video.origins[5].frame, 1);
   EXPECT_EQ(video.origins[5].row, 0);
   EXPECT_EQ(video.origins[5].column, 1);
@@ -78,8 +78,8 @@ TEST_F(LlavaOnevisionModel, AStrategyWithoutASquareGridRefusesTilesAndVideos) {
   } catch (const Exception& exception) {
     EXPECT_EQ(exception.error().code, ErrorCode::kUnsupportedModel);
   }
-  EXPECT_THROW(model->image_tokens(30, 30, ImageTiling::kAnyRes), Exception);
-  EXPECT_EQ(model->image_tokens(30, 30, ImageTiling::kSingle), 9);  // 9 patches, the first dropped, a newline added
+  EXPECT_THROW(model->image_origins(30, 30, ImageTiling::kAnyRes), Exception);
+  EXPECT_EQ(model->image_origins(30, 30, ImageTiling::kSingle).size(), 9U);  // 9 patches, the first dropped, a newline added
 }
 
 TEST_F(LlavaOnevisionModel, BrainFloatIsCloseToFp32) {

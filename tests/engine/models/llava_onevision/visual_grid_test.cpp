@@ -43,7 +43,6 @@ TEST(VisualGrid, AgreesWithTransformersOnEveryGoldenSize) {
       EXPECT_EQ(grid.tile_columns, row[3]);
       EXPECT_EQ(grid.rows, row[6]);
       EXPECT_EQ(grid.columns, row[7]);
-      EXPECT_EQ(anyres_image_tokens(source, rules), row[8]);
       if (row[4] != -1) {
         EXPECT_EQ(grid.first_row, row[4]);
         EXPECT_EQ(grid.first_column, row[5]);
@@ -73,11 +72,11 @@ TEST(VisualGrid, FittedSizeRoundsUpInsideTheTarget) {
 TEST(VisualGrid, CountsVideosAndSingleImages) {
   GridRules rules = small_rules();
   EXPECT_EQ(frame_tokens(rules), 4);  // ceil(3 / 2) squared
-  EXPECT_EQ(video_tokens(64, rules), 257);
-  EXPECT_EQ(single_image_tokens(rules), 10);
+  EXPECT_EQ(std::ssize(video_origins(64, rules)), 257);
+  EXPECT_EQ(std::ssize(single_image_origins(rules)), 10);
   rules.patches_per_side = 27;
-  EXPECT_EQ(video_tokens(32, rules), 32 * 196 + 1);
-  EXPECT_EQ(single_image_tokens(rules), 730);
+  EXPECT_EQ(std::ssize(video_origins(32, rules)), 32 * 196 + 1);
+  EXPECT_EQ(std::ssize(single_image_origins(rules)), 730);
 }
 
 TEST(VisualGrid, OriginsNameTileRowColumnAndNewlines) {
@@ -114,11 +113,10 @@ TEST(VisualGrid, VideoOriginsEndWithOneNewlineOfNoFrame) {
 TEST(VisualGrid, DroppingTheFirstFeatureLeavesOnlySingleImages) {
   GridRules rules = small_rules();
   rules.drop_first_feature = true;
-  EXPECT_EQ(single_image_tokens(rules), 9);
   EXPECT_EQ(single_image_origins(rules).size(), 9U);
   EXPECT_EQ(single_image_origins(rules)[0].column, 1);
   expect_error(ErrorCode::kUnsupportedModel, "vision_feature_select_strategy", [&] { packed_grid({50, 50}, rules); });
-  expect_error(ErrorCode::kUnsupportedModel, "vision_feature_select_strategy", [&] { video_tokens(2, rules); });
+  expect_error(ErrorCode::kUnsupportedModel, "vision_feature_select_strategy", [&] { video_origins(2, rules); });
 }
 
 TEST(VisualGrid, RefusesAGridThatScalesToNothing) {

@@ -1,0 +1,26 @@
+#include "engine/generation/segment/foreseen_positions.h"
+
+#include <vector>
+
+namespace winnow {
+
+std::int64_t foreseen_position(const VisionLanguageModel& network, const PromptSegment& prompt, std::span<const OpenedMedia> media,
+                               std::int64_t next_position) {
+  std::vector<TokenOrigin> origins;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < prompt.token_ids.size(); ++i) {
+    if (next == prompt.media_at.size() || prompt.media_at[next] != i) {
+      origins.emplace_back();
+      continue;
+    }
+    const std::size_t item = prompt.media_item[next++];
+    if (media[item].request.kind == MediaKind::kImage) continue;
+    for (TokenOrigin& origin : network.video_origins(media[item].source->frame_count())) {
+      origin.media = static_cast<std::int32_t>(item);
+      origins.push_back(origin);
+    }
+  }
+  return network.positions_for(origins, next_position).next_position;
+}
+
+}  // namespace winnow

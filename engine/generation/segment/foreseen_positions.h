@@ -1,0 +1,19 @@
+// Where a prompt's positions end as far as headers tell: what is refused before anything is decoded.
+//
+// Used by prepare_segment() and plan_turn(), which have to agree. Engine thread only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/generation/segment/media_encoder.h"
+#include "engine/generation/segment/prompt.h"
+#include "engine/models/vision_language_model.h"
+
+namespace winnow {
+
+// The position after the prompt's text and videos, nothing of which is pruned. Images are left out: they are few.
+std::int64_t foreseen_position(const VisionLanguageModel& network, const PromptSegment& prompt, std::span<const OpenedMedia> media,
+                               std::int64_t next_position);
+
+}  // namespace winnow

@@ -1,0 +1,24 @@
+// Rotary positions of tokens that enter the decoder together.
+//
+// Made by a model (vision_language_model.h), carried by engine/generation. How many axes there are is between the model and its decoder:
+// one, or three where media have time, height and width (M-RoPE). A position is not a token's index, nor a slot: next_position never comes
+// from the number of tokens.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+namespace winnow {
+
+struct TokenPositions {
+  at::Tensor positions;            // int64 [axes, n]
+  std::int64_t next_position = 0;  // of the token after them, on every axis
+};
+
+// Text and media alike, one after the other.
+inline TokenPositions one_axis_positions(std::int64_t tokens, std::int64_t next_position) {
+  return {at::arange(next_position, next_position + tokens, at::kLong).unsqueeze(0), next_position + tokens};
+}
+
+}  // namespace winnow
