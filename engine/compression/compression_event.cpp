@@ -108,7 +108,7 @@ Counts reduce_layer(KvCache& cache, const SegmentCompressor& compressor, std::in
     compact(cache, compressor, layer, plan);
     return write_shared(cache, compressor, layer, plan, shared);
   }
-  if (!all_stay && reducer.merges()) return merge_layer(cache, compressor, layer, plan, state);
+  if (!all_stay && reducer.merges_at_event()) return merge_layer(cache, compressor, layer, plan, state);
   compact(cache, compressor, layer, plan);
   return {};
 }

@@ -65,9 +65,11 @@ constexpr MethodText kMethods[] = {
          "known beforehand.")},
     {"prefixkv-profile", SAY("As PrefixKV, with shares per layer that were measured once for this model: nothing is computed per prompt."),
      SAY("Small shares, as PrefixKV. Models without measured shares, and prompts unlike those that were measured.")},
-    {"cam", SAY("Keeps first and recent tokens and hands the values of those that leave to the following ones, by chance."),
-     SAY("Anything asked about the middle of a video, as with StreamingLLM, which it is based on: values reach only the tokens that "
-         "follow. When answers must repeat exactly with another seed.")},
+    {"cam",
+     SAY("Keeps first and recent tokens; those that leave while the answer is written hand their values to the following ones, by chance."),
+     SAY("Anything asked about the middle of a video, as with StreamingLLM, which it is based on: what the prompt is too long by is "
+         "dropped. "
+         "When answers must repeat exactly with another seed.")},
     {"cam-expected", SAY("As CaM, without chance: a share of the value is always handed on."),
      SAY("Anything asked about the middle of a video, as with StreamingLLM.")},
     {"roco", SAY("Keeps what is looked at most on average, and protects tokens whose attention goes up and down."),
@@ -122,6 +124,7 @@ constexpr Text kOptions[] = {
     {"distance", SAY("Which token leaves while writing: so far before the end of the prompt.")},
     {"shares", SAY("One share per layer, joined by colons: 0.5:0.3:0.2. Empty: as measured for the model.")},
     {"base", SAY("Which tokens stay: first and recent ones, or those with most attention.")},
+    {"prompt", SAY("What leaves before the answer begins: drop lets it go, push hands its values on too, one token after the other.")},
     {"reference", SAY("What attention is compared with to decide on handing on.")},
     {"guarded", SAY("Tokens whose attention fluctuates most and that stay.")},
     {"magnification", SAY("How many tokens share the room of one, on average.")},

@@ -11,6 +11,7 @@ namespace {
 
 Composition pushing(const char* method, bool expected, OptionReader& options) {
   using Reference = ValuePushReducer::Reference;
+  using Prompt = ValuePushReducer::Prompt;
   Composition composition;
   composition.method = method;
   composition.allocator = std::make_unique<UniformAllocator>();
@@ -25,6 +26,7 @@ Composition pushing(const char* method, bool expected, OptionReader& options) {
     composition.decode.victim = DecodeRule::Victim::kLeastAttention;
   }
   ValuePushReducer::Options push;
+  push.prompt = options.choice<Prompt>("prompt", {{"drop", Prompt::kDrop}, {"push", Prompt::kPush}});
   push.window = options.whole("window", 16, 1, 4096);
   push.expected = expected;
   push.reference = options.choice<Reference>("reference", {{"mean", Reference::kMean}, {"max", Reference::kMaximum}});

@@ -5,9 +5,12 @@
 // with probability accumulated attention of the slot / mean accumulated attention of those (at most 1). Keys are never changed. cam draws
 // by a hash of (seed, layer, head, token); cam-expected always adds, scaled by the probability. Options: reference=max divides by the
 // largest of all slots that stay, sinks included, instead of the receivers' mean (Zefan-Cai/KVCache-Factory).
-// Deviation: the authors evict one slot per token; here all that the prompt is too long by leave at one event. They do so one after the
-// other, each into the prompt's next m_c tokens, kept or leaving later (KVCache-Factory, pyramidkv_utils.py, CAMKVCluster): pushed into the
-// kept slots behind the gap instead, hundreds of values would pile up in the same sixteen.
+// What the prompt is too long by is dropped at the event, and merging begins with the first decoded token, as in the authors' code: there
+// one slot is merged per decoded token, evict_for_space() merges nothing (no attention is given to it), and cam_hf
+// (utils_hh/modify_llama_cam.py) only masks the prompt's middle. prompt=push merges it too, all of it, one token after the other, each into
+// the prompt's next m_c tokens, kept or leaving later (KVCache-Factory, pyramidkv_utils.py, CAMKVCluster). That cannot come out even: a
+// value is added and nothing taken away, so with probabilities near 1 a leaving value hands on what hundreds before it handed to it
+// (x_i = 1 + p * mean of the m_c before), and the softmax over fewer slots raises the sum once more.
 #pragma once
 
 #include "engine/recipes/composition.h"

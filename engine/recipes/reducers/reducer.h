@@ -84,6 +84,8 @@ class Reducer {
 
   // False: what leaves is gone, and nobody asks further.
   virtual bool merges() const { return true; }
+  // False: what leaves at the event is gone, only at_step() is asked.
+  virtual bool merges_at_event() const { return merges(); }
   virtual bool needs_similarity() const { return false; }
   // Attention accumulated from the prompt's rows and the decoded ones.
   virtual bool needs_attention() const { return false; }

@@ -10,6 +10,8 @@ namespace winnow {
 std::optional<Refusal> ValuePushReducer::fits(const Composition& parts) const {
   if (!parts.scorer->follows_decode())
     return Refusal{"reducer", "pushing values needs a score that can follow each token; " + parts.scorer->name() + " cannot"};
+  if (!merges_at_event() && (parts.phase != MethodPhase::kDecode || parts.scope == Scope::kVisual))
+    return Refusal{"reducer", "the prompt's values are dropped, and this recipe evicts nothing while decoding: no value would be pushed"};
   if (parts.granularity == Granularity::kLayer) return Refusal{"granularity", "pushing values needs a set per kv head"};
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // The value of a slot that leaves is pushed into those that follow it, keys stay as they are (CaM, Zhang et al., ICML 2024, algorithm 1):
-// with the probability of its accumulated attention against theirs, each of the next `window` slots receives an equal part of it. At the
-// event the leaving slots take turns, first to last, each with what it was given itself.
+// with the probability of its accumulated attention against theirs, each of the next `window` slots receives an equal part of it. So does
+// what leaves after a decoded token; what leaves at the event goes without a trace, or (Prompt::kPush) takes turns, first to last, each
+// with what it was given itself.
 #pragma once
 
 #include "engine/recipes/reducers/reducer.h"
@@ -12,7 +13,10 @@ class ValuePushReducer : public Reducer {
   // kMean: of the receivers; kMaximum: of all slots that stay.
   enum class Reference : int { kMean = 1, kMaximum = 2 };
 
+  enum class Prompt : int { kDrop = 1, kPush = 2 };
+
   struct Options {
+    Prompt prompt = Prompt::kDrop;
     std::int64_t window = 16;  // slots that receive a value
     bool expected = false;     // always, scaled by the probability
     Reference reference = Reference::kMean;
@@ -22,6 +26,7 @@ class ValuePushReducer : public Reducer {
   explicit ValuePushReducer(const Options& options) : options_(options) {}
   std::string name() const override { return "value-push"; }
   std::optional<Refusal> fits(const Composition& parts) const override;
+  bool merges_at_event() const override { return options_.prompt == Prompt::kPush; }
   bool needs_attention() const override { return true; }
   Merging at_event(const EventSlots& slots) const override;
   Merging at_step(const LeavingSlot& slot) const override;

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "engine/compression/decode/ratio_removal.h"
+#include "engine/compression/decode/recency_eviction.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
 
@@ -235,6 +236,66 @@ TEST(AttentionEviction, CamPushesByTheChosenReference) {
     EXPECT_NEAR(left[2], 1.0 + part, 1e-5);
     EXPECT_NEAR(left[3], 2.0 + part, 1e-5);
     EXPECT_NEAR(left[4], 3.0 + part, 1e-5);
+  }
+}
+
+// A sink of 9 and tokens 1 .. 3 with values 1, 2, 3 under a cap of 4; every token is looked at alike, so that what leaves is handed on
+// whole. Token 1's value goes in thirds to 2, 3 and 4 (2.333, 3.333, 4.333), once; then token 2's with what it was given in thirds to 3, 4
+// and 5.
+TEST(AttentionEviction, CamPushesEachTokenOnceWhenItLeaves) {
+  KvCache cache(shape_of(1, 1, 1));
+  const auto append = [&](std::vector<float> values, Rows tokens) {
+    const at::Tensor rows = at::tensor(values).view({1, static_cast<std::int64_t>(values.size()), 1});
+    cache.append(0, at::zeros_like(rows), rows, tokens);
+  };
+  append({9, 1, 2, 3}, {0, 1, 2, 3});
+  SlotAttention slots;
+  slots.sum = {1.0F, 1.0F, 1.0F, 1.0F};
+  slots.rows = {4, 3, 2, 1};
+  AttentionEviction policy({4}, composition_of("cam-expected", {{"sinks", "1"}, {"window", "3"}}), 1, {slots});
+  MergeState state;
+  const auto value_of = [&](std::int32_t token) {
+    const auto original = cache.original(0, 0);
+    const auto slot = std::find(original.begin(), original.end(), token) - original.begin();
+    return cache.gather_values(0, 0)[slot][0].item<double>();
+  };
+  append({4}, {4});
+  policy.after_layer(cache, 0, {{{0.0F, 0.0F, 0.0F, 0.0F, 1.0F}}}, state);
+  EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 2, 3, 4}));
+  EXPECT_NEAR(value_of(2), 7.0 / 3, 1e-5);
+  EXPECT_NEAR(value_of(3), 10.0 / 3, 1e-5);
+  EXPECT_NEAR(value_of(4), 13.0 / 3, 1e-5);
+  append({5}, {5});
+  policy.after_layer(cache, 0, {{{0.0F, 0.0F, 0.0F, 0.0F, 1.0F}}}, state);
+  EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 3, 4, 5}));
+  EXPECT_NEAR(value_of(0), 9.0, 1e-5);
+  EXPECT_NEAR(value_of(3), 37.0 / 9, 1e-5);
+  EXPECT_NEAR(value_of(4), 46.0 / 9, 1e-5);
+  EXPECT_NEAR(value_of(5), 52.0 / 9, 1e-5);
+}
+
+// What stays is its base's choice, token by token, and where nothing is ever looked at nothing is pushed.
+TEST(AttentionEviction, CamKeepsWhatStreamingLlmKeeps) {
+  Stream stream(1, 1, 4);
+  Stream base(1, 1, 4);
+  const Composition parts = composition_of("cam");
+  AttentionEviction policy({12}, parts, 1, std::vector<SlotAttention>(1));
+  RecencyEviction recency({12}, parts.protection.sinks, 1);
+  MergeState state;
+  for (; stream.next < 100; ++stream.next, ++base.next) {
+    DecodeRow row = stream.step(0);
+    base.cache.append(0, stream.cache.gather_keys(0, 0).slice(0, -1).unsqueeze(0),
+                      stream.cache.gather_values(0, 0).slice(0, -1).unsqueeze(0), Rows{base.next});
+    std::fill(row.probabilities[0].begin(), row.probabilities[0].end(), 0.0F);
+    policy.after_layer(stream.cache, 0, row, state);
+    recency.after_layer(base.cache, 0, {}, state);
+    ASSERT_EQ(tokens_of(stream.cache, 0, 0), tokens_of(base.cache, 0, 0));
+    const auto sorted = [](const KvCache& cache) {
+      const auto original = cache.original(0, 0);
+      const at::Tensor order = at::tensor(std::vector<std::int64_t>(original.begin(), original.end())).argsort();
+      return cache.gather_values(0, 0).index_select(0, order);
+    };
+    ASSERT_TRUE(at::equal(sorted(stream.cache), sorted(base.cache)));
   }
 }
 

@@ -170,6 +170,8 @@ TEST(Recipe, PartsSayWhatTheyDoNotFitWith) {
   EXPECT_EQ(refused("ems", [](Composition& parts) { parts.scope = Scope::kVisual; }), "scope");
   EXPECT_EQ(refused("ems", [](Composition& parts) { parts.protection.window = 0; }), "window");
   EXPECT_EQ(refused("cam", nothing), "");
+  EXPECT_EQ(refused("cam", [](Composition& parts) { parts.phase = MethodPhase::kOnce; }), "reducer");
+  EXPECT_EQ(refused("cam", [](Composition& parts) { parts.scope = Scope::kVisual; }), "reducer");
   EXPECT_EQ(refused("elastic-cache", nothing), "");
   EXPECT_EQ(refused("elastic-cache", [](Composition& parts) { parts.phase = MethodPhase::kDecode; }), "reducer");
 }

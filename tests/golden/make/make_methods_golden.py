@@ -34,8 +34,9 @@ SOURCES = {
     "streaming-llm": "arXiv 2309.17453; mit-han-lab/streaming-llm kv_cache.py: first and last slots",
     "h2o": "arXiv 2306.14048; Zefan-Cai/KVCache-Factory: column sums of all rows, topk beside the last slots; NVIDIA/kvpress "
            "observed_attention_press.py: sums divided by the number of rows that see a column, mean over the group",
-    "cam": "OpenReview LCTmppB165; zyxxmu/cam generate_task/streaming_llm/kv_cache_cam.py (probability, 16 following slots); "
-           "Zefan-Cai/KVCache-Factory pyramidkv_utils.py CAMKVCluster (at the event: into the following tokens of the prompt, first to last)",
+    "cam": "OpenReview LCTmppB165; zyxxmu/cam generate_task/streaming_llm/kv_cache_cam.py (probability, 16 following slots; nothing merged by "
+           "evict_for_space); Zefan-Cai/KVCache-Factory pyramidkv_utils.py CAMKVCluster (prompt=push: into the following tokens of the "
+           "prompt, first to last)",
     "look-m": "arXiv 2406.18139; SUSTechBruce/LOOK-M modify_llama.py: most similar kept key, scatter_reduce with reduce=mean, include_self",
     "aircache": "arXiv 2503.23956, equations 4-11; no public code",
     "prefixkv": "arXiv 2412.03409; THU-MIG/PrefixKV prefixkv.py: a common level of cumulated attention found by bisection, first and last "
@@ -533,6 +534,8 @@ def cam(x, spec):
         answer = Answer(sinks_and_window(x, spec, int(option.get("sinks", 4))))
     accumulated = x.per_kv_head(x.column_sums())
     expected = spec["method"] == "cam-expected"
+    if option.get("prompt", "drop") == "drop":
+        return answer
     answer.key, answer.value = [], []
     pushed = drawn = 0
     for layer, heads in enumerate(answer.kept):
@@ -581,6 +584,7 @@ def case(name, method, data, budget, differences=(), seed=0, options=None):
 
 PUSH = ("one-event", "hashed-draw", "short-window")
 MEAN = ("one-event", "expected", "short-window")
+PROMPT = {"prompt": "push"}
 CASES = [
     case("snapkv_public", "snapkv", "mha_two_images", 40),
     case("snapkv_small_window", "snapkv", "mha_two_images", 0.3, options={"window": "8", "kernel": "7"}),
@@ -617,13 +621,16 @@ CASES = [
     case("prefixkv_group", "prefixkv", "gqa_video", 0.2, ["exact-level"]),
     case("prefixkv_few", "prefixkv", "image_last", 5, ["exact-level"], options={"first": "2"}),
     case("random_head", "random", "gqa_video", 0.15, ["control"], seed=3),
-    case("cam_seed_0", "cam", "mha_two_images", 0.3, PUSH),
-    case("cam_seed_7", "cam", "gqa_video", 0.2, PUSH, seed=7, options={"window": "4"}),
-    case("cam_large_seed", "cam", "image_last", 10, PUSH, seed=2**63 + 12345, options={"sinks": "1"}),
-    case("cam_on_h2o", "cam", "image_first", 0.35, PUSH, seed=1, options={"base": "h2o"}),
-    case("cam_maximum", "cam", "mha_two_images", 0.4, (*PUSH, "maximum-of-kept"), seed=5, options={"reference": "max"}),
-    case("cam_expected", "cam-expected", "gqa_video", 0.3, MEAN),
-    case("cam_expected_on_h2o", "cam-expected", "no_image", 0.4, MEAN, options={"base": "h2o", "window": "3"}),
+    case("cam_prompt", "cam", "mha_two_images", 0.3),
+    case("cam_prompt_on_h2o", "cam", "image_first", 0.35, options={"base": "h2o"}),
+    case("cam_expected_prompt", "cam-expected", "gqa_video", 0.3),
+    case("cam_seed_0", "cam", "mha_two_images", 0.3, PUSH, options=PROMPT),
+    case("cam_seed_7", "cam", "gqa_video", 0.2, PUSH, seed=7, options={**PROMPT, "window": "4"}),
+    case("cam_large_seed", "cam", "image_last", 10, PUSH, seed=2**63 + 12345, options={**PROMPT, "sinks": "1"}),
+    case("cam_on_h2o", "cam", "image_first", 0.35, PUSH, seed=1, options={**PROMPT, "base": "h2o"}),
+    case("cam_maximum", "cam", "mha_two_images", 0.4, (*PUSH, "maximum-of-kept"), seed=5, options={**PROMPT, "reference": "max"}),
+    case("cam_expected", "cam-expected", "gqa_video", 0.3, MEAN, options=PROMPT),
+    case("cam_expected_on_h2o", "cam-expected", "no_image", 0.4, MEAN, options={**PROMPT, "base": "h2o", "window": "3"}),
     case("look_m_pivot", "look-m", "mha_two_images", 0.3, ["text-boost"]),
     case("look_m_pivot_group", "look-m", "gqa_video", 0.2, ["text-boost", "group-mean"]),
     case("look_m_hard_text", "look-m", "mha_two_images", 26, options={"text_policy": "hard", "recent_share": "0.2"}),
