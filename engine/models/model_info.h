@@ -3,7 +3,8 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
+
+#include "engine/recipes/share_profile.h"
 
 namespace winnow {
 
@@ -24,7 +25,7 @@ struct ModelInfo {
   std::int64_t weight_bytes = 0;
   std::int64_t kv_bytes_per_token = 0;  // all layers, K and V, uncompressed
   std::string time_instruction;         // of winnow.json; empty: none
-  std::vector<double> prefixkv_shares;  // of winnow.json; empty: not measured
+  ShareProfile prefixkv_profile;        // of winnow.json; empty: not measured
 };
 
 }  // namespace winnow

@@ -12,8 +12,8 @@ namespace winnow {
 namespace {
 
 constexpr std::size_t kMaxInstructionBytes = 4096;
-constexpr std::size_t kMaxShares = 4096;
-constexpr double kLeastShare = 1e-6;
+constexpr std::size_t kMaxRows = 256;
+constexpr std::size_t kMaxLayers = 4096;
 constexpr std::array<std::string_view, 3> kPlaceholders = {"{duration_s}", "{frames}", "{interval_s}"};
 
 bool only_known_placeholders(std::string_view text) {
@@ -24,6 +24,21 @@ bool only_known_placeholders(std::string_view text) {
     text.remove_prefix(known->size());
   }
   return true;
+}
+
+ShareProfile read_profile(const JsonObject& root) {
+  constexpr const char* kKey = "prefixkv_profile";
+  ShareProfile profile;
+  if (!root.has(kKey)) return profile;
+  const Json& rows = root.value(kKey);
+  if (!rows.is_array() || rows.empty()) root.refuse(ErrorCode::kDamagedFile, kKey, "it must be a list of rows");
+  if (rows.size() > kMaxRows) root.refuse(ErrorCode::kLimitExceeded, kKey, "it has more than " + std::to_string(kMaxRows) + " rows");
+  for (const Json& row : rows) {
+    const JsonObject fields(row, root.file(), std::string(kKey) + "[" + std::to_string(profile.size()) + "]");
+    profile.push_back({fields.real("retention", 0.0, 1.0), fields.reals("shares", 0.0, 1.0, kMaxLayers)});
+  }
+  if (const std::string problem = profile_problem(profile); !problem.empty()) root.refuse(ErrorCode::kDamagedFile, kKey, "it " + problem);
+  return profile;
 }
 
 }  // namespace
@@ -38,7 +53,7 @@ WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file
   if (sidecar.time_instruction.find('\0') != std::string::npos) {
     root.refuse(ErrorCode::kDamagedFile, "time_instruction", "it contains a NUL");
   }
-  if (root.has("prefixkv_shares")) sidecar.prefixkv_shares = root.reals("prefixkv_shares", kLeastShare, 1.0, kMaxShares);
+  sidecar.prefixkv_profile = read_profile(root);
   return sidecar;
 }
 

@@ -27,6 +27,7 @@ EventBudgets::EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>&
   if (bounds_.scope_tokens == 0) return;
   const std::int64_t about = seen.value_or(bounds_.scope_tokens);
   bounds_.total = total_budget(recipe.budget(), std::ssize(layers), about);
+  bounds_.retention = static_cast<double>(bounds_.total) / static_cast<double>(std::ssize(layers) * about);
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     const std::int64_t low = lower_bound_slots(recipe.budget(), about, bounds_.guarded[layer], parts.min_fraction);
     bounds_.low.push_back(std::min(bounds_.high[layer], low));

@@ -32,12 +32,15 @@ std::optional<Error> recipe_problem(const RecipeSpec& spec) {
   return std::nullopt;
 }
 
-RecipeSpec with_measured_shares(RecipeSpec spec, const std::vector<double>& prefixkv_shares) {
-  if (spec.method != "prefixkv-profile" || spec.options.contains("shares") || prefixkv_shares.empty()) return spec;
-  std::string& shares = spec.options["shares"];
-  for (const double share : prefixkv_shares) {
-    if (!shares.empty()) shares += ':';
-    shares += std::to_string(share);
+RecipeSpec with_measured_profile(RecipeSpec spec, const ShareProfile& prefixkv_profile) {
+  if (prefixkv_profile.empty()) return spec;
+  for (const MethodEntry& entry : method_registry()) {
+    if (spec.method != entry.name) continue;
+    OptionReader defaults(entry.name, {}, spec.seed);
+    const Composition composition = entry.compose(defaults);
+    if (composition.allocator == nullptr) continue;
+    if (const auto option = composition.allocator->measured_shares_option())
+      spec.options.try_emplace(*option, profile_text(prefixkv_profile));
   }
   return spec;
 }

@@ -68,19 +68,14 @@ bool OptionReader::flag(const std::string& name, bool otherwise) {
   return words[static_cast<std::size_t>(word_index(name, OptionType::kFlag, words))] == "true";
 }
 
-std::vector<double> OptionReader::shares(const std::string& name) {
-  described_.push_back({name, OptionType::kShares, "", {}});
+ShareProfile OptionReader::profile(const std::string& name) {
+  described_.push_back({name, OptionType::kProfile, "", {}});
   const std::string* text = find(name);
-  std::vector<double> numbers;
-  if (text == nullptr) return numbers;
-  std::istringstream parts(*text);
-  for (std::string part; std::getline(parts, part, ':');) {
-    double number = 0.0;
-    if (!parse(part, number) || !(number > 0.0 && number <= 1.0)) refuse(name, "must be shares over 0 and at most 1, joined by colons");
-    numbers.push_back(number);
-  }
-  if (numbers.empty() || numbers.size() > 4096) refuse(name, "must be one share per layer, joined by colons");
-  return numbers;
+  if (text == nullptr) return {};
+  ShareProfile profile = parse_profile(*text);
+  if (profile.empty()) refuse(name, "must be shares per layer at retentions, as in 0.1=0.05:0.15/0.5=0.4:0.6");
+  if (const std::string problem = profile_problem(profile); !problem.empty()) refuse(name, problem);
+  return profile;
 }
 
 std::ptrdiff_t OptionReader::word_index(const std::string& name, OptionType type, const std::vector<std::string>& words) {

@@ -35,8 +35,8 @@ class OptionReader {
     for (const auto& [word, value] : words) names.emplace_back(word);
     return (words.begin() + word_index(name, OptionType::kChoice, names))->second;
   }
-  // Numbers over 0 joined by colons; empty if not given.
-  std::vector<double> shares(const std::string& name);
+  // share_profile.h's text; empty if not given.
+  ShareProfile profile(const std::string& name);
 
   // To be called when all options have been asked for: throws if something was given that nobody asked for.
   void finish() const;

@@ -140,7 +140,7 @@ std::vector<Method> methods_of(const Settings& settings) {
     spec.method = info.name;
     spec.retention = settings.retention;
     // As if a model had been measured: what the shares are does not change the work.
-    spec = with_measured_shares(spec, std::vector<double>(static_cast<std::size_t>(settings.layers), 1.0));
+    spec = with_measured_profile(spec, {{0.5, std::vector<double>(static_cast<std::size_t>(settings.layers), 0.5)}});
     if (const std::optional<Error> problem = recipe_problem(spec)) {
       std::fprintf(stderr, "%s left out: %s\n", info.name.c_str(), problem->reason.c_str());
       continue;

@@ -35,7 +35,7 @@ class ComparisonSetup : public QFrame {
   std::vector<app::NamedRecipe> recipes() const;
   ColumnOrder order() const;
   QString problem() const { return m_problemText; }  // why this set cannot be compared; empty: it can
-  void setMeasuredShares(std::vector<double> shares) { m_measuredShares = std::move(shares); }
+  void setMeasuredProfile(ShareProfile profile) { m_measuredProfile = std::move(profile); }
   // What "Compare" will ask: the question in the composer, or the last one again.
   void setAsksAgain(bool again);
   void setBlocked(const QString& reason);
@@ -74,7 +74,7 @@ class ComparisonSetup : public QFrame {
 
   std::vector<MethodInfo> m_methods;
   app::Settings& m_settings;
-  std::vector<double> m_measuredShares;
+  ShareProfile m_measuredProfile;
   std::vector<Row> m_rows;
   QString m_problemText;
   QString m_blocked;

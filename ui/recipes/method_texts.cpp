@@ -63,7 +63,9 @@ constexpr MethodText kMethods[] = {
     {"prefixkv", SAY("Finds for each layer how many tokens hold the same share of its attention, and keeps that many."),
      SAY("Small shares: no recent tokens are protected, so that the question's own words leave. When the budget of a single layer must be "
          "known beforehand.")},
-    {"prefixkv-profile", SAY("As PrefixKV, with shares per layer that were measured once for this model: nothing is computed per prompt."),
+    {"prefixkv-profile",
+     SAY("As PrefixKV, with shares per layer that were measured once for this model at several retentions: nothing is computed per "
+         "prompt."),
      SAY("Small shares, as PrefixKV. Models without measured shares, and prompts unlike those that were measured.")},
     {"cam",
      SAY("Keeps first and recent tokens; those that leave while the answer is written hand their values to the following ones, by chance."),
@@ -122,7 +124,7 @@ constexpr Text kOptions[] = {
     {"merge_gate", SAY("mean: merge only what is more similar than the average.")},
     {"first", SAY("First tokens that are always kept.")},
     {"distance", SAY("Which token leaves while writing: so far before the end of the prompt.")},
-    {"shares", SAY("One share per layer, joined by colons: 0.5:0.3:0.2. Empty: as measured for the model.")},
+    {"profile", SAY("Shares of the layers at several retentions: 0.1=0.05:0.15/0.5=0.4:0.6. Empty: as measured for the model.")},
     {"base", SAY("Which tokens stay: first and recent ones, or those with most attention.")},
     {"prompt", SAY("What leaves before the answer begins: drop lets it go, push hands its values on too, one token after the other.")},
     {"reference", SAY("What attention is compared with to decide on handing on.")},

@@ -43,7 +43,7 @@ OptionField::OptionField(OptionInfo option, QWidget* parent) : QWidget(parent), 
       connect(m_flag, &QCheckBox::toggled, this, &OptionField::changed);
       break;
     case OptionType::kReal:
-    case OptionType::kShares:
+    case OptionType::kProfile:
       m_text = new QLineEdit;
       if (m_option.type == OptionType::kReal) m_text->setPlaceholderText(QString::fromStdString(m_option.otherwise));
       connect(m_text, &QLineEdit::textChanged, this, &OptionField::changed);

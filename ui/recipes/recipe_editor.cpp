@@ -84,15 +84,15 @@ QString settingName(const std::string& subject) {
   if (subject == "turn_policy") return RecipeEditor::tr("Compressed turns");
   if (subject == "retention" || subject == "budget") return RecipeEditor::tr("Budget");
   if (subject == "min_event_tokens") return RecipeEditor::tr("Short texts");
-  if (subject == "shares") return RecipeEditor::tr("Option shares");
+  if (subject == "profile") return RecipeEditor::tr("Option profile");
   return RecipeEditor::tr("Method");
 }
 
 }  // namespace
 
 RecipeEditor::RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& start,
-                           std::vector<double> measuredShares, QWidget* parent)
-    : QDialog(parent), m_methods(methods), m_partList(list_parts()), m_settings(settings), m_measuredShares(std::move(measuredShares)) {
+                           ShareProfile measuredProfile, QWidget* parent)
+    : QDialog(parent), m_methods(methods), m_partList(list_parts()), m_settings(settings), m_measuredProfile(std::move(measuredProfile)) {
   setWindowTitle(tr("Recipe"));
   setAttribute(Qt::WA_DeleteOnClose);
   auto* outer = new QVBoxLayout(this);
@@ -354,7 +354,7 @@ void RecipeEditor::judge() {
     part.help->setText(partHelp(part.kind, name));
     part.help->setVisible(!part.help->text().isEmpty());
   }
-  const std::optional<Error> problem = recipe_problem(with_measured_shares(now.spec, m_measuredShares));
+  const std::optional<Error> problem = recipe_problem(with_measured_profile(now.spec, m_measuredProfile));
   m_legal = !problem;
   if (problem) {
     QString reason = displayText(QString::fromStdString(problem->reason)).simplified();

@@ -27,9 +27,9 @@ class OptionField;
 class RecipeEditor : public QDialog {
   Q_OBJECT
  public:
-  // measuredShares: of the loaded model (ModelInfo::prefixkv_shares); empty: none.
-  RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& start,
-               std::vector<double> measuredShares, QWidget* parent = nullptr);
+  // measuredProfile: of the loaded model (ModelInfo::prefixkv_profile); empty: none.
+  RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& start, ShareProfile measuredProfile,
+               QWidget* parent = nullptr);
 
   app::NamedRecipe recipe() const;
   bool legal() const { return m_legal; }
@@ -66,7 +66,7 @@ class RecipeEditor : public QDialog {
   const std::vector<MethodInfo> m_methods;
   const std::vector<PartInfo> m_partList;
   app::Settings& m_settings;
-  const std::vector<double> m_measuredShares;
+  const ShareProfile m_measuredProfile;
   double m_exactRetention = 0.2;  // the control shows a tenth of a per cent
   bool m_legal = false;
   bool m_filling = false;

@@ -128,7 +128,7 @@ std::int64_t metadata_bytes(const Conversation& conversation) {
 }
 
 Recipe recipe_for(RecipeSpec spec, const ModelInfo& model) {
-  return Recipe::from_spec(with_measured_shares(std::move(spec), model.prefixkv_shares));
+  return Recipe::from_spec(with_measured_profile(std::move(spec), model.prefixkv_profile));
 }
 
 }  // namespace winnow

@@ -82,6 +82,9 @@ void check_agreement(const LlavaOnevisionFolder& folder, const std::string& path
   const char* strategy = model.select_strategy == FeatureSelectStrategy::kFull ? "full" : "default";
   require_agreement(processor.feature_select_strategy.value_or(strategy) == strategy, combined, "vision_feature_select_strategy",
                     "it differs from config.json");
+  const ShareProfile& profile = folder.sidecar.prefixkv_profile;
+  require_agreement(profile.empty() || std::ssize(profile.front().shares) == model.text.layers, path + "/winnow.json", "prefixkv_profile",
+                    "its rows have another number of layers than the model");
   const std::string ratio = "anyres_max_" + std::to_string(model.grid.max_tiles);
   require_agreement(processor.aspect_ratio.value_or(ratio) == ratio, combined, "vision_aspect_ratio", "it differs from config.json");
 }

@@ -27,6 +27,7 @@ struct BudgetBounds {
   std::vector<std::int64_t> low;
   std::vector<std::int64_t> high;
   std::int64_t scope_tokens = 0;
+  double retention = 1.0;             // what was asked for, as a share of all tokens that `total` is a share of
   std::vector<std::int64_t> guarded;  // of `low`: slots that stay whatever they score; empty: none
 };
 
@@ -45,6 +46,8 @@ class Allocator {
   virtual LayerMeasure measure(const LayerStatistics&, const SegmentInfo&) const { return {}; }
   // Names of the first numbers of a measure, for people who ask why a layer got what it got.
   virtual std::vector<std::string> measure_names() const { return {}; }
+  // The preset's option that takes shares measured beforehand for a model, where the rule is made of such; nothing: it needs none.
+  virtual std::optional<std::string> measured_shares_option() const { return std::nullopt; }
   // Nonnegative weights; `measured` has one entry per layer.
   virtual std::vector<double> weights(std::span<const LayerMeasure> measured) const = 0;
   // Integers directly, where a rule is more than shares in proportion to weights.

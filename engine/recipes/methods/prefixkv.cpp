@@ -36,7 +36,7 @@ MethodInfo described(const char* name, const char* title) {
 Composition prefixkv(OptionReader& options) { return with("prefixkv", std::make_unique<PrefixMassAllocator>(), options); }
 
 Composition prefixkv_profile(OptionReader& options) {
-  return with("prefixkv-profile", std::make_unique<FixedSharesAllocator>(options.shares("shares")), options);
+  return with("prefixkv-profile", std::make_unique<FixedSharesAllocator>(options.profile("profile")), options);
 }
 
 MethodInfo prefixkv_info() { return described("prefixkv", "PrefixKV"); }

@@ -121,7 +121,7 @@ class MethodSuite : public ::testing::TestWithParam<std::string> {
   RecipeSpec spec(double retention) const {
     RecipeSpec spec;
     spec.method = GetParam();
-    if (spec.method == "prefixkv-profile") spec.options["shares"] = "0.5:0.3:0.2";
+    if (spec.method == "prefixkv-profile") spec.options["profile"] = "0.2=0.3:0.2:0.1/0.5=0.7:0.5:0.3";
     spec.retention = retention;
     spec.min_event_tokens = 0;
     spec.seed = 17;
@@ -275,7 +275,7 @@ TEST(RandomRecipes, AreLawfulOrRefused) {
   while (legal < 250) {
     RecipeSpec spec;
     spec.method = any();
-    if (spec.method == "prefixkv-profile") spec.options["shares"] = "0.5:0.3:0.2";
+    if (spec.method == "prefixkv-profile") spec.options["profile"] = "0.2=0.3:0.2:0.1/0.5=0.7:0.5:0.3";
     if (pick(0, 1) == 1) spec.allocator = any();
     if (pick(0, 1) == 1) spec.scorer = any();
     if (pick(0, 1) == 1) spec.reducer = any();

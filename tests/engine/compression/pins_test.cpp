@@ -48,7 +48,7 @@ Modalities image_then_text(std::int64_t before, std::int64_t visual, std::int64_
 RecipeSpec spec_of(const std::string& method, double retention) {
   RecipeSpec spec;
   spec.method = method;
-  if (method == "prefixkv-profile") spec.options["shares"] = "0.5:0.3:0.2";
+  if (method == "prefixkv-profile") spec.options["profile"] = "0.2=0.3:0.2:0.1/0.5=0.7:0.5:0.3";
   spec.retention = retention;
   spec.min_event_tokens = 0;
   spec.seed = 5;

@@ -130,7 +130,7 @@ class Conversation {
 RecipeSpec spec_of(const std::string& method, double retention, TurnPolicy policy) {
   RecipeSpec spec;
   spec.method = method;
-  if (method == "prefixkv-profile") spec.options["shares"] = "0.5:0.3:0.2";
+  if (method == "prefixkv-profile") spec.options["profile"] = "0.2=0.3:0.2:0.1/0.5=0.7:0.5:0.3";
   spec.retention = retention;
   spec.turn_policy = policy;
   spec.min_event_tokens = 0;

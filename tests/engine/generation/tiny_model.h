@@ -31,7 +31,7 @@ class TinyModel : public ::testing::Test {
     turn.recipe.method = method;
     turn.recipe.retention = retention;
     turn.recipe.min_event_tokens = 0;
-    if (method == "prefixkv-profile") turn.recipe.options["shares"] = "0.6:0.4";
+    if (method == "prefixkv-profile") turn.recipe.options["profile"] = "0.1=0.15:0.05/0.5=0.6:0.4";
     turn.sampling.max_new_tokens = tokens;
     return turn;
   }

@@ -17,7 +17,7 @@ namespace {
 using Budgets = std::vector<std::int64_t>;
 
 BudgetBounds bounds(std::size_t layers, std::int64_t total, std::int64_t low, std::int64_t high) {
-  return {total, Budgets(layers, low), Budgets(layers, high), high, {}};
+  return {total, Budgets(layers, low), Budgets(layers, high), high, 1.0, {}};
 }
 
 Budgets budgets_of(const Allocator& allocator, const std::vector<LayerMeasure>& measured, const BudgetBounds& within) {
@@ -150,11 +150,39 @@ TEST(PrefixMassAllocator, ProtectedSlotsComeOnTop) {
   EXPECT_EQ(give(18, 2), (Budgets{6, 6, 6}));
 }
 
+BudgetBounds at_retention(double retention, std::size_t layers, std::int64_t n) {
+  BudgetBounds within = bounds(layers, round_half_up(retention * static_cast<double>(n) * static_cast<double>(layers)), 1, n);
+  within.retention = retention;
+  return within;
+}
+
 TEST(FixedSharesAllocator, ReadsSharesByDepth) {
-  const FixedSharesAllocator allocator({0.4, 0.2});
-  expect_weights(allocator, std::vector<LayerMeasure>(2), {0.4, 0.2});
-  expect_weights(allocator, std::vector<LayerMeasure>(3), {0.4, 0.3, 0.2});
-  expect_weights(allocator, std::vector<LayerMeasure>(1), {0.4});
+  const FixedSharesAllocator allocator({{0.3, {0.4, 0.2}}});
+  const auto give = [&](std::size_t layers) {
+    return budgets_of(allocator, std::vector<LayerMeasure>(layers), at_retention(0.3, layers, 100));
+  };
+  EXPECT_EQ(give(2), (Budgets{40, 20}));
+  EXPECT_EQ(give(3), (Budgets{40, 30, 20}));
+  EXPECT_EQ(give(1), (Budgets{30}));  // one layer takes the whole budget
+}
+
+// Equal mass at half the cache is nothing like two and a half times equal mass at a fifth: each retention has its own row.
+TEST(FixedSharesAllocator, TakesTheRowOfTheRetentionOrTheLineBetweenTwo) {
+  const FixedSharesAllocator allocator({{0.2, {0.1, 0.3}}, {0.5, {0.61, 0.39}}});
+  const auto give = [&](double retention) { return budgets_of(allocator, std::vector<LayerMeasure>(2), at_retention(retention, 2, 100)); };
+  EXPECT_EQ(give(0.2), (Budgets{10, 30}));
+  EXPECT_EQ(give(0.5), (Budgets{61, 39}));   // the row of 0.2, scaled, would give 25 and 75
+  EXPECT_EQ(give(0.3), (Budgets{27, 33}));   // a third of the way: 0.1 + 0.51 / 3, 0.3 + 0.09 / 3
+  EXPECT_EQ(give(0.35), (Budgets{36, 34}));  // half of it: 35.5 and 34.5, the odd slot to the lower layer
+  EXPECT_EQ(give(0.1), (Budgets{5, 15}));    // below the first row the line leads to nothing at 0
+  EXPECT_EQ(give(0.75), (Budgets{81, 69}));  // above the last to everything at 1: (0.61 + 1) / 2 and (0.39 + 1) / 2, 80.5 and 69.5
+}
+
+TEST(FixedSharesAllocator, HoldsTheBounds) {
+  const FixedSharesAllocator allocator({{0.5, {0.95, 0.05}}});
+  BudgetBounds within = at_retention(0.5, 2, 100);
+  within.low = {20, 20};
+  EXPECT_EQ(budgets_of(allocator, std::vector<LayerMeasure>(2), within), (Budgets{80, 20}));
 }
 
 }  // namespace

@@ -55,6 +55,20 @@ TEST(EventBudgets, SharesTheTotalByTheAllocatorsWeights) {
   EXPECT_EQ(budgets.foreseen(), budgets.slots());
 }
 
+// The row of the share that was asked for, of all tokens seen too: 60 of 200 are 30 %, a third of the way from 20 to 50 %.
+TEST(EventBudgets, TellTheAllocatorTheShareAskedFor) {
+  const auto slots = [](double retention, std::optional<std::int64_t> seen) {
+    const Recipe recipe = recipe_of("prefixkv-profile", retention, {{"profile", "0.2=0.1:0.3/0.5=0.61:0.39"}});
+    EventBudgets budgets(recipe, layers(2, {100, 2, 0}), seen);
+    budgets.decide(std::vector<LayerMeasure>(2));
+    return budgets.slots();
+  };
+  EXPECT_EQ(slots(0.2, std::nullopt), (Slots{10, 30}));
+  EXPECT_EQ(slots(0.5, std::nullopt), (Slots{61, 39}));
+  EXPECT_EQ(slots(0.3, std::nullopt), (Slots{27, 33}));
+  EXPECT_EQ(slots(0.3, 200), (Slots{54, 66}));
+}
+
 TEST(EventBudgets, CountsWeightsThatAreNotFinite) {
   const Recipe recipe = recipe_of("vl-cache", 0.2);
   EventBudgets budgets(recipe, layers(3, {100, 1, 0}), std::nullopt);

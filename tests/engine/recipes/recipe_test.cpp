@@ -115,7 +115,14 @@ TEST(Recipe, RefusesIllegalMethodOptions) {
   EXPECT_EQ(reason("vl-cache", "p", "0"), "p must be a number from 1e-09 to 1");
   EXPECT_EQ(reason("vl-cache", "p", "nan"), "p must be a number from 1e-09 to 1");
   EXPECT_EQ(reason("vl-cache", "window", "3"), "window is no option of this method");
-  EXPECT_EQ(reason("prefixkv-profile", "shares", "0.5:x"), "shares must be shares over 0 and at most 1, joined by colons");
+  const std::string form = "profile must be shares per layer at retentions, as in 0.1=0.05:0.15/0.5=0.4:0.6";
+  for (const char* text : {"", "0.5:0.25", "0.5:x", "0.1=0.5:x", "x=0.5", "0.1=0.5,0.4", "=0.5"}) {
+    EXPECT_EQ(reason("prefixkv-profile", "profile", text), form) << text;
+  }
+  EXPECT_EQ(reason("prefixkv-profile", "profile", "0.5=0.4:0.6/0.1=0.2:0.1"),
+            "profile must have rows of ascending retentions between 0 and 1");
+  EXPECT_EQ(reason("prefixkv-profile", "profile", "0.1=0.5:1.5"), "profile must have shares over 0 and at most 1");
+  EXPECT_EQ(reason("prefixkv-profile", "profile", "0.1=0.5/0.2=0.5:0.4"), "profile must have one share per layer in every row");
 }
 
 RecipeSpec mixed(const char* method, const char* allocator, const char* scorer, const char* reducer, const char* scope = "",
@@ -192,7 +199,7 @@ TEST(Recipe, EveryReducerIsKnownByItsOwnName) {
 }
 
 TEST(Recipe, AProfileMustHaveBeenMeasured) {
-  EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.method = "prefixkv-profile"; }).subject, "shares");
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.method = "prefixkv-profile"; }).subject, "profile");
 }
 
 TEST(Recipe, KnowsWhenItDoesNothing) {
@@ -252,7 +259,7 @@ TEST(MethodList, DescribesEveryRegisteredMethod) {
     // A card that says "knows the question" must be backed by a statistic, and one that names none must need none.
     RecipeSpec spec;
     spec.method = entry.name;
-    if (spec.method == "prefixkv-profile") spec.options["shares"] = "0.5";
+    if (spec.method == "prefixkv-profile") spec.options["profile"] = "0.5=0.5";
     const bool uses_views = !Recipe::from_spec(spec).needs().empty() || composition.pruning.has_value();
     EXPECT_TRUE(uses_views || !methods[i].query_aware) << entry.name;
     EXPECT_EQ(methods[i].needs.empty(), !uses_views) << entry.name;
@@ -274,12 +281,15 @@ TEST(Recipes, MeasuredSharesAreTakenUnlessTheRecipeBringsItsOwn) {
   RecipeSpec spec;
   spec.method = "prefixkv-profile";
   EXPECT_TRUE(recipe_problem(spec));
-  EXPECT_FALSE(recipe_problem(with_measured_shares(spec, {0.5, 0.25})));
-  spec.options["shares"] = "0.1:0.2";
-  EXPECT_EQ(with_measured_shares(spec, {0.5, 0.25}), spec);
+  const ShareProfile measured = {{0.1, {0.15, 0.05}}, {0.5, {0.6, 0.4}}};
+  EXPECT_FALSE(recipe_problem(with_measured_profile(spec, measured)));
+  EXPECT_EQ(with_measured_profile(spec, measured).options.at("profile"), "0.1=0.15:0.05/0.5=0.6:0.4");
+  EXPECT_TRUE(recipe_problem(with_measured_profile(spec, {})));
+  spec.options["profile"] = "0.2=0.1:0.3";
+  EXPECT_EQ(with_measured_profile(spec, measured), spec);
   spec.method = "vl-cache";
   spec.options.clear();
-  EXPECT_EQ(with_measured_shares(spec, {0.5, 0.25}), spec);
+  EXPECT_EQ(with_measured_profile(spec, measured), spec);
 }
 
 // The recipe editor offers what the reader would accept.
@@ -290,7 +300,7 @@ TEST(Recipes, EveryOptionSaysWhatItTakes) {
       ++options;
       RecipeSpec spec;
       spec.method = method.name;
-      if (method.name == "prefixkv-profile") spec.options["shares"] = "0.5";
+      if (method.name == "prefixkv-profile") spec.options["profile"] = "0.5=0.5";
       std::vector<std::string> accepted = option.words;
       std::vector<std::string> refused = {"no such word"};
       if (option.type == OptionType::kWhole) {
@@ -305,8 +315,8 @@ TEST(Recipes, EveryOptionSaysWhatItTakes) {
         refused.push_back(std::to_string(option.high + 1.0));
         EXPECT_LE(option.low, std::stod(option.otherwise)) << method.name << " " << option.name;
         EXPECT_GE(option.high, std::stod(option.otherwise)) << method.name << " " << option.name;
-      } else if (option.type == OptionType::kShares) {
-        accepted = {"0.5:0.25"};
+      } else if (option.type == OptionType::kProfile) {
+        accepted = {"0.1=0.15:0.05/0.5=0.6:0.4"};
       } else {
         EXPECT_EQ(option.words.front(), option.otherwise) << method.name << " " << option.name;
       }

@@ -246,6 +246,42 @@ TEST_F(FolderTest, RefusesBadSidecars) {
   expect_error(ErrorCode::kDamagedFile, "must be a string", [&] { load(); });
 }
 
+TEST_F(FolderTest, ReadsTheProfileOfLayersAtSeveralRetentions) {
+  const auto layers = static_cast<std::size_t>(load().model.text.layers);
+  const auto row = [](double retention, std::vector<double> shares) {
+    return Json{{"retention", retention}, {"shares", std::move(shares)}};
+  };
+  const auto with = [&](const Json& rows) { write("winnow.json", {{"prefixkv_profile", rows}}); };
+  with(Json::array({row(0.1, std::vector<double>(layers, 0.1)), row(0.5, std::vector<double>(layers, 0.6))}));
+  EXPECT_EQ(load().sidecar.prefixkv_profile,
+            (ShareProfile{{0.1, std::vector<double>(layers, 0.1)}, {0.5, std::vector<double>(layers, 0.6)}}));
+  const std::vector<double> some(layers, 0.5);
+  const auto refuse = [&](const Json& rows, const char* reason, ErrorCode code = ErrorCode::kDamagedFile) {
+    with(rows);
+    expect_error(code, reason, [&] { load(); });
+  };
+  refuse(Json::array({row(0.5, some), row(0.1, some)}), "ascending retentions");
+  refuse(Json::array({row(0.5, some), row(0.5, some)}), "ascending retentions");
+  refuse(Json::array({row(0.0, some)}), "ascending retentions");
+  refuse(Json::array({row(1.0, some)}), "ascending retentions");
+  refuse(Json::array({row(0.1, std::vector<double>(layers, 0.0))}), "shares over 0");
+  refuse(Json::array({row(0.1, std::vector<double>(layers, 1.5))}), "prefixkv_profile[0].shares", ErrorCode::kLimitExceeded);
+  refuse(Json::array({row(0.1, some), row(0.2, std::vector<double>(layers + 1, 0.5))}), "one share per layer in every row");
+  refuse(Json::array({row(0.1, std::vector<double>(layers + 1, 0.5))}), "another number of layers than the model");
+  refuse(Json::array({Json{{"retention", 0.1}}}), "prefixkv_profile[0].shares");
+  refuse(Json::array({0.1, 0.2}), "prefixkv_profile[0]");
+  refuse(Json::array(), "it must be a list of rows");
+  refuse("0.1", "it must be a list of rows");
+  refuse(Json(std::vector<Json>(257, row(0.5, some))), "more than 256 rows", ErrorCode::kLimitExceeded);
+}
+
+// One row without its retention: the model is as usable as ever, only the method that would scale it is not.
+TEST_F(FolderTest, PassesOverTheOneRowOfOlderFiles) {
+  write("winnow.json", {{"time_instruction", "{frames} frames"}, {"prefixkv_shares", {0.13, 0.04}}});
+  EXPECT_TRUE(load().sidecar.prefixkv_profile.empty());
+  EXPECT_EQ(load().sidecar.time_instruction, "{frames} frames");
+}
+
 TEST_F(FolderTest, NamesMissingAndBrokenFiles) {
   folder_.write("config.json", "{\"model_type\": \"llava_onevision\",");
   expect_error(ErrorCode::kDamagedFile, "config.json: not valid JSON", [&] { load(); });
