@@ -1,5 +1,5 @@
 // FasterVLM. Zhang et al., "[CLS] Attention is All You Need for Training-Free Visual Token Pruning", arXiv 2412.01818; reference code
-// Theia-4869/FasterVLM.
+// Theia-4869/FasterVLM (llava/model/llava_arch.py).
 //
 // Before the decoder: the visual tokens that the vision encoder's class token attends most, in the layer whose features are used, make the
 // prompt; positions are contiguous over the shorter prompt. Encoders without a class token (SigLIP): mean over all patches of the head

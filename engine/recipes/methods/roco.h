@@ -1,5 +1,5 @@
 // RoCo. Ren and Zhu, "On the Efficacy of Eviction Policy for Key-Value Constrained Generative Language Model Inference", arXiv 2402.06262,
-// section 3.3; code DRSY/EasyKV.
+// section 3.3; code DRSY/EasyKV (easykv/easykv.py).
 //
 // Score: mean attention over the rows that see a token. Protected: 4 sinks and the last 10 tokens, completed by the tokens whose attention
 // fluctuates most to 30 % of the budget beside the sinks. While decoding sums, squares and counts follow every row, and the least mean

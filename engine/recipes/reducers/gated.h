@@ -1,5 +1,5 @@
 // Slots whose cosine with the nearest kept key reaches a moving threshold are merged with exponential weights, the others are dropped
-// (D2O, arXiv 2406.13035, equations 7-9). The released code weighs by the cosine itself, and keeps one threshold per layer.
+// (D2O, arXiv 2406.13035, equations 9-12). The released code weighs by the cosine itself, and keeps one threshold per layer.
 #pragma once
 
 #include "engine/recipes/reducers/joining.h"

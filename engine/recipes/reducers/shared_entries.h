@@ -1,5 +1,5 @@
 // Similar tokens share a kept slot and are told apart by a look-up table, the least of them are discarded (EMS, arXiv 2412.08521, section
-// 3.2). What is stored then is kv_cache/shared_entries.h; the arithmetic is compression/reducers/shared_entries.h.
+// 4.2, appendix A). What is stored then is kv_cache/shared_entries.h; the arithmetic is compression/reducers/shared_entries.h.
 #pragma once
 
 #include "engine/kv_cache/shared_entries.h"
