@@ -1,28 +1,19 @@
 #include "ui/chat_view/message_rows.h"
 
-#include <QCoreApplication>
 #include <QFontMetricsF>
-#include <QLocale>
 #include <algorithm>
 #include <cmath>
 
+#include "ui/chat_view/message_geometry.h"
 #include "ui/chat_view/message_note.h"
+#include "ui/chat_view/metric_chips.h"
 #include "ui/theme/theme.h"
 #include "ui/words/error_text.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
 
 int g_documentsBuilt = 0;
-
-class TranscriptWords {
-  Q_DECLARE_TR_FUNCTIONS(winnow::ui::TranscriptWords)
-};
-
-qreal attachmentHeight() { return theme().px(64); }
-qreal attachmentWidth(qreal available) { return std::min<qreal>(available, theme().px(330)); }
-qreal codeHeader() { return QFontMetricsF(theme().font(TextRole::kCaption)).height() + theme().px(14); }
 
 }  // namespace
 
@@ -164,7 +155,7 @@ BlockStyle MessageRows::styleOf(const Row& row) const {
 
 qreal MessageRows::innerWidth() const {
   if (m_content.speaker == Speaker::kAssistant) return m_width;
-  return std::max<qreal>(40, std::min(m_width * 0.86, m_width - theme().px(24)) - 2 * theme().px(14));
+  return std::max<qreal>(40, std::min(m_width * 0.86, m_width - theme().px(24)) - 2 * bubblePadding());
 }
 
 qreal MessageRows::gapAbove(std::size_t index) const {
@@ -189,7 +180,7 @@ qreal MessageRows::estimate(const Row& row) const {
   const SourceBlock& block = m_splitter.blocks()[row.block];
   qreal lines = std::ceil(block.length / charactersPerLine);
   if (block.code) lines = std::max(lines, block.length / 30.0);
-  return std::max<qreal>(1, lines) * metrics.height() * 1.28 + (block.code ? codeHeader() + theme().px(20) : 0);
+  return std::max<qreal>(1, lines) * metrics.height() * 1.28 + (block.code ? codeHeaderHeight() + theme().px(20) : 0);
 }
 
 qreal MessageRows::measureFixed(const Row& row) const {
@@ -198,38 +189,30 @@ qreal MessageRows::measureFixed(const Row& row) const {
   switch (row.kind) {
     case RowKind::kRole:
       return std::max(caption.height(), qreal(theme().px(22)));
-    case RowKind::kAttachments: {
-      const qreal width = attachmentWidth(innerWidth());
-      const int perLine = std::max(1, static_cast<int>((innerWidth() + theme().px(8)) / (width + theme().px(8))));
-      const int lines = (static_cast<int>(m_content.attachments.size()) + perLine - 1) / perLine;
-      return lines * attachmentHeight() + (lines - 1) * theme().px(8);
-    }
+    case RowKind::kAttachments:
+      return AttachmentGrid(innerWidth()).height(static_cast<int>(m_content.attachments.size()));
     case RowKind::kPhase:
-      return std::max(body.height(), qreal(theme().px(30))) + theme().px(12);
+      return std::max(body.height(), phaseLineHeight()) + theme().px(12);
     case RowKind::kError: {
       const ErrorText text = describeError(*m_content.error);
-      const qreal inner = m_width - theme().px(16 + 20 + 10 + 16);
-      const QRectF wide(0, 0, inner, 100000);
-      qreal height = theme().px(14) * 2;
+      const QRectF wide(0, 0, errorTextWidth(m_width), 100000);
+      qreal height = errorPadding() * 2;
       height += QFontMetricsF(theme().font(TextRole::kStrong)).boundingRect(wide, Qt::TextWordWrap, text.cause).height();
       height += theme().px(4) + body.boundingRect(wide, Qt::TextWordWrap, text.remedy).height();
       if (m_errorDetails)
         height += theme().px(8) + caption.boundingRect(wide, Qt::TextWrapAnywhere | Qt::TextWordWrap, text.details).height();
-      return height + theme().px(10) + theme().px(28);
+      return height + theme().px(10) + buttonHeight();
     }
     case RowKind::kNote: {
       const QRectF words = caption.boundingRect(QRectF(0, 0, m_width, 100000), Qt::TextWordWrap, noteOf(m_content));
-      return words.height() + (wayOn(m_content).isEmpty() ? 0 : theme().px(6 + 28));
+      return words.height() + (wayOn(m_content).isEmpty() ? 0 : theme().px(6) + buttonHeight());
     }
     case RowKind::kFooter: {
-      const qreal line = theme().px(28);
-      const std::vector<QString> texts = metricTexts();
-      if (texts.empty()) return line;
-      const auto rects = flow(texts, QPointF(0, 0), m_width, theme().font(TextRole::kCaption));
-      return line + theme().px(6) + rects.back().bottom();
+      const std::vector<QString> texts = metricTexts(m_content);
+      return buttonHeight() + (texts.empty() ? 0 : theme().px(6) + chipRects(texts, QPointF(0, 0), m_width).back().bottom());
     }
     case RowKind::kComparisons:
-      return static_cast<qreal>(m_content.comparisons.size()) * theme().px(34) - theme().px(6);
+      return static_cast<qreal>(m_content.comparisons.size()) * comparisonStep() - theme().px(6);
     case RowKind::kText:
       break;
   }
@@ -275,15 +258,14 @@ bool MessageRows::measureRows(qreal top, qreal bottom) {
     if (row.top + shift + row.height < top) continue;
     if (!row.document) row.document = makeDocument(row);
     if (row.measured) {
-      if (!user) row.document->setWidth(innerWidth() - (isCode(row) ? 2 * theme().px(14) : 0));
+      if (!user) row.document->setWidth(innerWidth() - (isCode(row) ? 2 * codePadding() : 0));
       continue;
     }
-    const qreal padding = theme().px(14);
-    row.document->setWidth(innerWidth() - (isCode(row) ? 2 * padding : 0));
+    row.document->setWidth(innerWidth() - (isCode(row) ? 2 * codePadding() : 0));
     qreal height = row.document->height();
     if (isCode(row)) {
       const SourceBlock& block = m_splitter.blocks()[row.block];
-      height += (block.continues ? 0 : codeHeader()) + padding;
+      height += (block.continues ? 0 : codeHeaderHeight()) + codePadding();
     }
     // A pixel more than the longest line, or rounding would break it.
     if (user) m_bubbleWidth = std::max(m_bubbleWidth, std::min(std::ceil(row.document->idealWidth()) + 1, innerWidth()));
@@ -300,7 +282,7 @@ bool MessageRows::measureRows(qreal top, qreal bottom) {
 // Text that runs from right to left begins at the right edge of its document: of the bubble, not of the column. Lines stay as they are,
 // for the bubble is as wide as the longest.
 void MessageRows::fitToBubble() {
-  const qreal inner = bubble().width() - 2 * theme().px(14);
+  const qreal inner = bubble().width() - 2 * bubblePadding();
   for (Row& row : m_rows) {
     if (row.document) row.document->setWidth(inner);
   }
@@ -314,7 +296,6 @@ void MessageRows::releaseOutside(qreal top, qreal bottom) {
 
 QRectF MessageRows::bubble() const {
   if (m_content.speaker != Speaker::kUser) return {};
-  const qreal padding = theme().px(14);
   qreal inner = m_bubbleWidth > 0 ? m_bubbleWidth : 0;
   bool anyUnmeasured = false;
   qreal bottom = 0;
@@ -324,20 +305,16 @@ QRectF MessageRows::bubble() const {
     bottom = row.top + row.height;
   }
   if (anyUnmeasured) inner = innerWidth();
-  if (!m_content.attachments.empty()) {
-    const qreal width = attachmentWidth(innerWidth());
-    const int perLine = std::max(1, static_cast<int>((innerWidth() + theme().px(8)) / (width + theme().px(8))));
-    const int shown = std::min<int>(perLine, static_cast<int>(m_content.attachments.size()));
-    inner = std::max(inner, shown * width + (shown - 1) * theme().px(8));
-  }
-  const qreal width = std::ceil(inner) + 2 * padding;
+  if (!m_content.attachments.empty())
+    inner = std::max(inner, AttachmentGrid(innerWidth()).width(static_cast<int>(m_content.attachments.size())));
+  const qreal width = std::ceil(inner) + 2 * bubblePadding();
   return QRectF(m_width - width, 0, width, bottom + theme().px(7));  // the last line's own leading makes up the rest
 }
 
 QRectF MessageRows::rowRect(const Row& row) const {
   if (m_content.speaker == Speaker::kUser && row.kind != RowKind::kFooter && row.kind != RowKind::kComparisons) {
     const QRectF box = bubble();
-    return QRectF(box.left() + theme().px(14), row.top, box.width() - 2 * theme().px(14), row.height);
+    return QRectF(box.left() + bubblePadding(), row.top, box.width() - 2 * bubblePadding(), row.height);
   }
   return QRectF(0, row.top, m_width, row.height);
 }
@@ -346,166 +323,14 @@ QRectF MessageRows::textRect(const Row& row) const {
   QRectF rect = rowRect(row);
   if (isCode(row)) {
     const SourceBlock& block = m_splitter.blocks()[row.block];
-    rect.adjust(theme().px(14), block.continues ? 0 : codeHeader(), -theme().px(14), -theme().px(14));
+    rect.adjust(codePadding(), block.continues ? 0 : codeHeaderHeight(), -codePadding(), -codePadding());
   }
   return rect;
-}
-
-std::vector<QString> MessageRows::metricTexts() const {
-  std::vector<QString> texts;
-  const MessageMetrics& m = m_content.metrics;
-  if (!m.valid) return texts;
-  if (!m_content.checked.isEmpty()) texts.push_back(m_content.checked);
-  texts.push_back(m.method);
-  texts.push_back(TranscriptWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
-  if (m.tokensPerS > 0)
-    texts.push_back(TranscriptWords::tr("%1 tok/s").arg(QLocale().toString(m.tokensPerS, 'f', m.tokensPerS < 10 ? 1 : 0)));
-  texts.push_back(m.shortTextTokens > 0
-                      ? TranscriptWords::tr("%1 kept: under %n token(s)", nullptr, m.shortTextTokens).arg(formatShare(m.keptShare))
-                      : TranscriptWords::tr("%1 kept").arg(formatShare(m.keptShare)));
-  texts.push_back(TranscriptWords::tr("KV %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
-  return texts;
-}
-
-std::vector<QRectF> MessageRows::flow(const std::vector<QString>& texts, const QPointF& origin, qreal width, const QFont& font) const {
-  const QFontMetricsF metrics(font);
-  const qreal height = metrics.height() + theme().px(6);
-  std::vector<QRectF> rects;
-  qreal x = 0, y = 0;
-  for (const QString& text : texts) {
-    const qreal w = std::ceil(metrics.horizontalAdvance(text)) + theme().px(16);
-    if (x > 0 && x + w > width) {
-      x = 0;
-      y += height + theme().px(4);
-    }
-    rects.emplace_back(origin.x() + x, origin.y() + y, std::min(w, width), height);
-    x += w + theme().px(6);
-  }
-  return rects;
 }
 
 void MessageRows::toggleErrorDetails() {
   m_errorDetails = !m_errorDetails;
   place();
-}
-
-bool isIconOnly(Action action) {
-  return action == Action::kCopy || action == Action::kEdit || action == Action::kRegenerate || action == Action::kPreviousBranch ||
-         action == Action::kNextBranch || action == Action::kCheck || action == Action::kKeptMap;
-}
-
-std::vector<ActionArea> MessageRows::actions(bool showAll) const {
-  std::vector<ActionArea> areas;
-  const qreal size = theme().px(28);
-  const QFontMetricsF caption(theme().font(TextRole::kCaption));
-  const auto textWidth = [&caption](const QString& text) { return std::ceil(caption.horizontalAdvance(text)) + theme().px(20); };
-  // A question's own buttons sit beside its bubble while the pointer or the focus is there.
-  if (const QRectF box = bubble(); showAll && !box.isEmpty()) {
-    qreal x = box.left() - theme().px(4);
-    const std::pair<Action, QString> buttons[] = {{Action::kCopy, TranscriptWords::tr("Copy")},
-                                                  {Action::kEdit, TranscriptWords::tr("Edit")}};
-    for (const auto& [action, label] : buttons) {
-      x -= size;
-      if (x >= 0) areas.push_back({action, QRectF(x, box.bottom() - size, size, size), label, 0});
-    }
-  }
-  for (const Row& row : m_rows) {
-    const QRectF rect = rowRect(row);
-    switch (row.kind) {
-      case RowKind::kAttachments: {
-        const qreal width = attachmentWidth(innerWidth());
-        const int perLine = std::max(1, static_cast<int>((innerWidth() + theme().px(8)) / (width + theme().px(8))));
-        for (std::size_t i = 0; i < m_content.attachments.size(); ++i) {
-          const int line = static_cast<int>(i) / perLine, column = static_cast<int>(i) % perLine;
-          areas.push_back({Action::kAttachment,
-                           QRectF(rect.left() + column * (width + theme().px(8)), rect.top() + line * (attachmentHeight() + theme().px(8)),
-                                  width, attachmentHeight()),
-                           m_content.attachments[i].title, static_cast<int>(i)});
-        }
-        break;
-      }
-      case RowKind::kText:
-        if (isCode(row) && !m_splitter.blocks()[row.block].continues) {
-          const QString label = TranscriptWords::tr("Copy");
-          const qreal w = textWidth(label) + theme().px(16);
-          areas.push_back({Action::kCopyCode,
-                           QRectF(rect.right() - w - theme().px(4), rect.top() + theme().px(3), w, codeHeader() - theme().px(4)), label,
-                           static_cast<int>(row.block)});
-        }
-        break;
-      case RowKind::kPhase: {
-        const QString label = TranscriptWords::tr("Stop");
-        const qreal w = textWidth(label) + theme().px(16);
-        areas.push_back({Action::kStop, QRectF(rect.right() - w, rect.top(), w, theme().px(30)), label, 0});
-        break;
-      }
-      case RowKind::kError: {
-        qreal x = rect.left() + theme().px(46);
-        const qreal y = rect.bottom() - theme().px(14) - size;
-        const std::pair<Action, QString> buttons[] = {
-            {Action::kRetry, TranscriptWords::tr("Try again")},
-            {Action::kErrorDetails, m_errorDetails ? TranscriptWords::tr("Hide details") : TranscriptWords::tr("Details")},
-            {Action::kErrorCopy, TranscriptWords::tr("Copy")}};
-        for (const auto& [action, label] : buttons) {
-          const qreal w = textWidth(label);
-          areas.push_back({action, QRectF(x, y, w, size), label, 0});
-          x += w + theme().px(6);
-        }
-        break;
-      }
-      case RowKind::kNote:
-        if (const QString label = wayOn(m_content); !label.isEmpty()) {
-          const qreal w = std::min(rect.width(), textWidth(label));
-          areas.push_back(
-              {m_content.cutAtTokens > 0 ? Action::kLonger : Action::kRetry, QRectF(rect.left(), rect.bottom() - size, w, size), label, 0});
-        }
-        break;
-      case RowKind::kFooter: {
-        const bool user = m_content.speaker == Speaker::kUser;
-        const qreal count = std::ceil(caption.horizontalAdvance(QStringLiteral("00/00")));
-        qreal x = user ? rect.right() - 2 * size - count : rect.left() - theme().px(6);
-        const qreal y = rect.bottom() - size;
-        if (!user) {
-          if (!m_content.text.isEmpty()) {
-            areas.push_back({Action::kCopy, QRectF(x, y, size, size), TranscriptWords::tr("Copy answer"), 0});
-            x += size + theme().px(2);
-          }
-          areas.push_back({Action::kRegenerate, QRectF(x, y, size, size), TranscriptWords::tr("Regenerate"), 0});
-          x += size + theme().px(2);
-          if (m_content.checkable) {
-            areas.push_back(
-                {Action::kCheck, QRectF(x, y, size, size), TranscriptWords::tr("What changed? Check against the full cache"), 0});
-            x += size + theme().px(2);
-          }
-          if (m_content.hasKeptMap) {
-            areas.push_back({Action::kKeptMap, QRectF(x, y, size, size), TranscriptWords::tr("Kept tokens"), 0});
-            x += size + theme().px(2);
-          }
-        }
-        if (m_content.branchCount > 1) {
-          const QString previous = user ? TranscriptWords::tr("Previous wording") : TranscriptWords::tr("Previous answer");
-          const QString next = user ? TranscriptWords::tr("Next wording") : TranscriptWords::tr("Next answer");
-          if (m_content.branch > 0) areas.push_back({Action::kPreviousBranch, QRectF(x, y, size, size), previous, 0});
-          x += size + count;
-          if (m_content.branch + 1 < m_content.branchCount) areas.push_back({Action::kNextBranch, QRectF(x, y, size, size), next, 0});
-        }
-        break;
-      }
-      case RowKind::kComparisons: {
-        qreal y = rect.top();
-        for (std::size_t i = 0; i < m_content.comparisons.size(); ++i) {
-          const QString& label = m_content.comparisons[i].label;
-          const qreal w = std::min(rect.width(), textWidth(label) + theme().px(24));
-          areas.push_back({Action::kComparison, QRectF(rect.right() - w, y, w, size), label, static_cast<int>(i)});
-          y += theme().px(34);
-        }
-        break;
-      }
-      default:
-        break;
-    }
-  }
-  return areas;
 }
 
 }  // namespace winnow::ui

@@ -18,34 +18,6 @@ namespace winnow::ui {
 
 enum class RowKind : int { kRole = 1, kAttachments, kText, kPhase, kError, kNote, kFooter, kComparisons };
 
-enum class Action : int {
-  kNone = 0,
-  kCopy,
-  kRegenerate,
-  kStop,
-  kCopyCode,
-  kErrorDetails,
-  kErrorCopy,
-  kRetry,
-  kPreviousBranch,
-  kNextBranch,
-  kAttachment,
-  kEdit,
-  kCheck,
-  kComparison,
-  kKeptMap,
-  kLonger,
-};
-
-bool isIconOnly(Action action);  // drawn as a glyph; its label is the tooltip
-
-struct ActionArea {
-  Action action = Action::kNone;
-  QRectF rect;  // relative to the message
-  QString label;
-  int index = 0;  // attachment, comparison
-};
-
 struct Row {
   RowKind kind = RowKind::kText;
   std::size_t block = 0;  // of a text row
@@ -78,18 +50,15 @@ class MessageRows {
   const MarkdownSplitter& splitter() const { return m_splitter; }
   bool isCode(const Row& row) const;
   BlockStyle styleOf(const Row& row) const;
+  qreal innerWidth() const;               // of the text and the attachments
   QRectF bubble() const;                  // of a user's message; empty otherwise
   QRectF rowRect(const Row& row) const;   // box of the row
   QRectF textRect(const Row& row) const;  // where the document is painted
-  std::vector<ActionArea> actions(bool showAll) const;
-  std::vector<QString> metricTexts() const;
-  std::vector<QRectF> flow(const std::vector<QString>& texts, const QPointF& origin, qreal width, const QFont& font) const;
   bool errorDetailsShown() const { return m_errorDetails; }
   void toggleErrorDetails();
   std::unique_ptr<BlockDocument> makeDocument(const Row& row) const;
   // The marks of a text row: [first, last) of content().marks.
   std::pair<std::size_t, std::size_t> marksOf(const Row& row) const;
-  QString plainText() const { return m_content.text; }
 
   // Times a block was turned into a document, over all messages: the tests hold re-parsing to the tail with it.
   static int documentsBuilt();
@@ -102,7 +71,6 @@ class MessageRows {
   qreal gapAbove(std::size_t index) const;
   qreal measureFixed(const Row& row) const;
   qreal estimate(const Row& row) const;
-  qreal innerWidth() const;
 
   MessageContent m_content;
   MarkdownSplitter m_splitter;

@@ -1,22 +1,37 @@
 #include "ui/chat_view/transcript_view.h"
 
+#include <QAccessible>
 #include <QApplication>
 #include <QClipboard>
+#include <QContextMenuEvent>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QMouseEvent>
+#include <QPaintEvent>
+#include <QPainter>
 #include <QPushButton>
 #include <QResizeEvent>
 #include <QScrollBar>
 #include <QTimerEvent>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "ui/chat_view/transcript_accessible.h"
+#include "ui/chat_view/transcript_menu.h"
+#include "ui/chat_view/transcript_painter.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/error_text.h"
 
 namespace winnow::ui {
 namespace {
+
 constexpr int kColumnUnits = 760;  // a line longer than this is hard to read
 constexpr int kAnimationIntervalMs = 100;
+
 }  // namespace
 
 TranscriptView::TranscriptView(QWidget* parent) : QAbstractScrollArea(parent) {
@@ -35,59 +50,35 @@ TranscriptView::TranscriptView(QWidget* parent) : QAbstractScrollArea(parent) {
   connect(&theme(), &Theme::changed, this, [this] {
     const Anchor here = anchor();
     verticalScrollBar()->setSingleStep(theme().px(40));
-    for (auto& message : m_messages) message->invalidate();
-    relayout(true);
+    m_layout.invalidate();
+    m_layout.setWidth(columnWidth());
+    updateScrollBar();
+    layoutVisible();
     restoreAnchor(here);
+    viewport()->update();
   });
 }
 
-TranscriptView::~TranscriptView() = default;
-
 QSize TranscriptView::minimumSizeHint() const { return QSize(theme().px(240), theme().px(80)); }
 
-qreal TranscriptView::columnWidth() const {
-  // A column of a comparison is narrow: its text needs the room.
-  const qreal margin = theme().space(viewport()->width() < theme().px(420) ? Space::kMedium : Space::kHuge);
-  return std::max<qreal>(120, std::min<qreal>(theme().px(kColumnUnits), viewport()->width() - 2 * margin));
-}
-
-qreal TranscriptView::columnLeft() const { return std::floor((viewport()->width() - columnWidth()) / 2); }
-
-qreal TranscriptView::contentTop() const { return -verticalScrollBar()->value(); }
-
-QPointF TranscriptView::toContent(const QPointF& point) const { return QPointF(point.x() - columnLeft(), point.y() - contentTop()); }
-
-int TranscriptView::indexOf(qint64 id) const {
-  for (std::size_t i = m_messages.size(); i-- > 0;) {
-    if (m_messages[i]->content().id == id) return static_cast<int>(i);
-  }
-  return -1;
-}
-
-const MessageContent* TranscriptView::message(qint64 id) const {
-  const int index = indexOf(id);
-  return index < 0 ? nullptr : &m_messages[static_cast<std::size_t>(index)]->content();
-}
+// ---- messages ----------------------------------------------------------------------------------------------------------------------
 
 void TranscriptView::setMessages(std::vector<MessageContent> messages) {
-  m_messages.clear();
-  m_selectionAnchor.reset();
-  m_selectionEnd.reset();
+  m_selection.clear();
+  m_marks.clear();
   m_hover = Target();
   m_pressed.reset();
   m_focusIndex = -1;
-  m_markMessage = 0;
-  m_mark = -1;
-  for (MessageContent& message : messages) m_messages.push_back(std::make_unique<MessageRows>(std::move(message)));
-  relayout(true);
+  m_layout.set(std::move(messages));
+  m_layout.setWidth(columnWidth());
+  updateScrollBar();
   scrollToEnd();
   updateAnimation();
 }
 
 void TranscriptView::appendMessage(MessageContent message) {
   const bool wasAtEnd = atEnd();
-  m_messages.push_back(std::make_unique<MessageRows>(std::move(message)));
-  m_messages.back()->layout(columnWidth());
+  m_layout.append(std::move(message));
   afterChange(wasAtEnd);
   updateAnimation();
   QAccessibleEvent event(this, QAccessible::ObjectReorder);
@@ -95,74 +86,61 @@ void TranscriptView::appendMessage(MessageContent message) {
 }
 
 void TranscriptView::updateMessage(const MessageContent& message) {
-  const int index = indexOf(message.id);
-  if (index < 0) return;
   const bool wasAtEnd = atEnd();
-  m_messages[static_cast<std::size_t>(index)]->update(message);
+  if (!m_layout.update(message)) return;
   m_hover = Target();
   afterChange(wasAtEnd);
   updateAnimation();
 }
 
-void TranscriptView::removeMessage(qint64 id) {
-  const int index = indexOf(id);
+template <typename Change>
+void TranscriptView::change(qint64 id, Change&& change) {
+  const int index = m_layout.indexOf(id);
   if (index < 0) return;
   const bool wasAtEnd = atEnd();
-  m_messages.erase(m_messages.begin() + index);
-  m_selectionAnchor.reset();
-  m_selectionEnd.reset();
-  m_hover = Target();
-  m_pressed.reset();
-  m_focusIndex = std::min<int>(m_focusIndex, messageCount() - 1);
+  change(m_layout.at(index));
   afterChange(wasAtEnd);
-  updateAnimation();
 }
 
 void TranscriptView::appendText(qint64 id, const QString& delta) {
-  const int index = indexOf(id);
-  if (index < 0 || delta.isEmpty()) return;
-  const bool wasAtEnd = atEnd();
-  m_messages[static_cast<std::size_t>(index)]->appendText(delta);
-  afterChange(wasAtEnd);
+  if (!delta.isEmpty()) change(id, [&](MessageRows& message) { message.appendText(delta); });
 }
 
 void TranscriptView::setPhase(qint64 id, const QString& phase, double share) {
-  const int index = indexOf(id);
-  if (index < 0) return;
-  const bool wasAtEnd = atEnd();
-  m_messages[static_cast<std::size_t>(index)]->setPhase(phase, share);
-  afterChange(wasAtEnd);
+  change(id, [&](MessageRows& message) { message.setPhase(phase, share); });
   updateAnimation();
 }
 
 void TranscriptView::setMarks(qint64 id, std::vector<TextMark> marks) {
-  const int index = indexOf(id);
-  if (index < 0 || m_messages[static_cast<std::size_t>(index)]->content().marks == marks) return;
-  const bool wasAtEnd = atEnd();
-  m_messages[static_cast<std::size_t>(index)]->setMarks(std::move(marks));
-  afterChange(wasAtEnd);
+  const int index = m_layout.indexOf(id);
+  if (index < 0 || messageAt(index).marks == marks) return;
+  change(id, [&](MessageRows& message) { message.setMarks(std::move(marks)); });
 }
 
-void TranscriptView::relayout(bool) {
-  for (auto& message : m_messages) message->layout(columnWidth());
-  computeTops();
-  updateScrollBar();
-  layoutVisible();
-  viewport()->update();
+// ---- where things are --------------------------------------------------------------------------------------------------------------
+
+qreal TranscriptView::columnWidth() const {
+  // A column of a comparison is narrow: its text needs the room.
+  const qreal margin = theme().space(viewport()->width() < theme().px(420) ? Space::kMedium : Space::kHuge);
+  return std::max<qreal>(120, std::min<qreal>(theme().px(kColumnUnits), viewport()->width() - 2 * margin));
 }
 
-void TranscriptView::computeTops(std::size_t from) {
-  m_tops.resize(m_messages.size() + 1);
-  qreal y = from == 0 ? theme().space(bare() ? Space::kSmall : Space::kHuge) : m_tops[from];
-  for (std::size_t i = from; i < m_messages.size(); ++i) {
-    m_tops[i] = y;
-    y += m_messages[i]->height() + theme().space(Space::kHuge);
-  }
-  m_tops[m_messages.size()] = y;
+QPointF TranscriptView::origin() const {
+  return QPointF(std::floor((viewport()->width() - columnWidth()) / 2), -verticalScrollBar()->value());
+}
+
+QRect TranscriptView::actionRect(qint64 id, Action action) const {
+  const QRectF rect = ui::actionRect(m_layout, id, action);
+  return rect.isEmpty() ? QRect() : rect.translated(origin()).toAlignedRect();
+}
+
+QRect TranscriptView::markRect(qint64 id, int mark) const {
+  const QRectF rect = ui::markRect(m_layout, id, mark);
+  return rect.isEmpty() ? QRect() : rect.translated(origin()).toAlignedRect();
 }
 
 void TranscriptView::afterChange(bool wasAtEnd) {
-  computeTops();
+  m_layout.place();
   updateScrollBar();
   if (wasAtEnd) {
     scrollToEnd();
@@ -174,52 +152,34 @@ void TranscriptView::afterChange(bool wasAtEnd) {
 }
 
 void TranscriptView::updateScrollBar() {
-  const int total = static_cast<int>(std::ceil(m_tops.empty() ? 0 : m_tops.back()));
   const int page = viewport()->height();
   verticalScrollBar()->setPageStep(std::max(1, page));
-  verticalScrollBar()->setRange(0, std::max(0, total - page));
+  verticalScrollBar()->setRange(0, std::max(0, static_cast<int>(std::ceil(m_layout.height())) - page));
 }
 
 // Measures what is in view. Heights that turn out different above the top of the viewport move the scroll bar along, so that what the
 // reader looks at stays where it is.
 void TranscriptView::layoutVisible() {
-  if (m_layingOut || m_messages.empty()) return;
+  if (m_layingOut || messageCount() == 0) return;
   m_layingOut = true;
   const qreal page = viewport()->height();
   for (int round = 0; round < 4; ++round) {
-    const qreal top = verticalScrollBar()->value();
-    const qreal bottom = top + page;
-    bool changed = false;
-    qreal shift = 0;
-    const int first = messageAtY(top);
-    for (std::size_t i = static_cast<std::size_t>(std::max(0, first)); i < m_messages.size() && m_tops[i] <= bottom; ++i) {
-      MessageRows& message = *m_messages[i];
-      const qreal before = message.height();
-      // The row that crosses the top of the viewport keeps its lower edge: rows above it were not measured.
-      if (message.measureRows(top - m_tops[i] - page * 0.25, bottom - m_tops[i] + page * 0.25)) {
-        changed = true;
-        if (m_tops[i] < top && m_tops[i] + before <= top + 1) shift += message.height() - before;
-      }
-    }
-    if (!changed) break;
     const bool end = atEnd();
-    computeTops();
+    const TranscriptLayout::Measured measured = m_layout.measure(verticalScrollBar()->value(), page);
+    if (!measured.changed) break;
     updateScrollBar();
     if (end) {
       verticalScrollBar()->setValue(verticalScrollBar()->maximum());
-    } else if (shift != 0) {
-      verticalScrollBar()->setValue(verticalScrollBar()->value() + qRound(shift));
+    } else if (measured.shift != 0) {
+      verticalScrollBar()->setValue(verticalScrollBar()->value() + qRound(measured.shift));
     }
   }
-  const qreal top = verticalScrollBar()->value();
-  for (std::size_t i = 0; i < m_messages.size(); ++i) {
-    m_messages[i]->releaseOutside(top - m_tops[i] - page, top + 2 * page - m_tops[i]);
-  }
+  m_layout.release(verticalScrollBar()->value(), page);
   m_layingOut = false;
 }
 
 void TranscriptView::updatePill() {
-  const bool show = !atEnd() && !m_messages.empty() && !bare();
+  const bool show = !atEnd() && messageCount() > 0 && !m_layout.bare();
   if (show) {
     m_pill->adjustSize();
     m_pill->move((viewport()->width() - m_pill->width()) / 2, viewport()->height() - m_pill->height() - theme().space(Space::kMedium));
@@ -243,40 +203,35 @@ void TranscriptView::scrollToEnd() {
   viewport()->update();
 }
 
-bool TranscriptView::bare() const { return m_messages.size() == 1 && m_messages.front()->content().bare; }
-
 TranscriptView::Anchor TranscriptView::anchor() const {
-  if (bare() && verticalScrollBar()->value() == 0) return {m_messages.front()->content().id, -m_tops.front()};
-  if (atEnd() || m_messages.empty()) return {};
-  const int index = std::max(0, messageAtY(verticalScrollBar()->value()));
-  return {m_messages[static_cast<std::size_t>(index)]->content().id,
-          verticalScrollBar()->value() - m_tops[static_cast<std::size_t>(index)]};
+  const int value = verticalScrollBar()->value();
+  if (m_layout.bare() && value == 0) return {messageAt(0).id, -m_layout.top(0)};
+  if (atEnd() || messageCount() == 0) return {};
+  const int index = std::max(0, m_layout.messageAt(value));
+  return {messageAt(index).id, value - m_layout.top(index)};
 }
 
 void TranscriptView::restoreAnchor(const Anchor& anchor) {
-  const int index = indexOf(anchor.message);
+  const int index = m_layout.indexOf(anchor.message);
   if (anchor.message == 0 || index < 0) {
     scrollToEnd();
     return;
   }
   for (int round = 0; round < 3; ++round) {
-    verticalScrollBar()->setValue(qRound(m_tops[static_cast<std::size_t>(index)] + anchor.offset));
+    verticalScrollBar()->setValue(qRound(m_layout.top(index) + anchor.offset));
     layoutVisible();
   }
   updatePill();
 }
 
-int TranscriptView::messageAtY(qreal y) const {
-  if (m_messages.empty()) return -1;
-  const auto it = std::upper_bound(m_tops.begin(), m_tops.end() - 1, y);
-  return std::max(0, static_cast<int>(it - m_tops.begin()) - 1);
-}
-
 void TranscriptView::resizeEvent(QResizeEvent* event) {
   QAbstractScrollArea::resizeEvent(event);
   const Anchor here = anchor();
-  relayout(true);
+  m_layout.setWidth(columnWidth());
+  updateScrollBar();
+  layoutVisible();
   restoreAnchor(here);
+  viewport()->update();
 }
 
 void TranscriptView::scrollContentsBy(int, int) {
@@ -286,10 +241,19 @@ void TranscriptView::scrollContentsBy(int, int) {
   Q_EMIT scrolled();
 }
 
+void TranscriptView::paintEvent(QPaintEvent* event) {
+  QPainter painter(viewport());
+  painter.fillRect(event->rect(), theme().colors().window);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.translate(origin());
+  const TranscriptLook look{m_selection, m_marks, m_hover, hasFocus(), m_focusIndex, m_animationStep};
+  TranscriptPainter(painter, m_layout, look).paint(QRectF(event->rect()).translated(-origin()));
+}
+
 void TranscriptView::updateAnimation() {
-  const bool busy = std::any_of(m_messages.begin(), m_messages.end(), [](const auto& m) {
-    return m->content().status == MessageStatus::kWaiting || m->content().status == MessageStatus::kStreaming;
-  });
+  bool busy = false;
+  for (int i = 0; i < messageCount(); ++i)
+    busy = busy || messageAt(i).status == MessageStatus::kWaiting || messageAt(i).status == MessageStatus::kStreaming;
   if (busy && m_animationTimer == 0) {
     m_animationTimer = startTimer(kAnimationIntervalMs);
   } else if (!busy && m_animationTimer != 0) {
@@ -302,79 +266,278 @@ void TranscriptView::timerEvent(QTimerEvent* event) {
   if (event->timerId() != m_animationTimer) return QAbstractScrollArea::timerEvent(event);
   ++m_animationStep;
   if (!isVisible()) return;
-  for (std::size_t i = m_messages.size(); i-- > 0;) {
-    if (m_messages[i]->content().phase.isEmpty()) continue;
-    viewport()->update(QRectF(0, m_tops[i] + contentTop(), viewport()->width(), m_messages[i]->height()).toAlignedRect());
+  for (int i = messageCount() - 1; i >= 0; --i) {
+    if (messageAt(i).phase.isEmpty()) continue;
+    QRectF dirty = m_layout.rect(i).translated(origin());
+    dirty.setLeft(0);
+    dirty.setWidth(viewport()->width());
+    viewport()->update(dirty.toAlignedRect());
     break;
   }
 }
 
-// ---- selection ---------------------------------------------------------------------------------------------------------------------
+// ---- pointer -----------------------------------------------------------------------------------------------------------------------
 
-std::optional<TranscriptView::TextPosition> TranscriptView::textPositionAt(const QPointF& viewportPoint) const {
-  if (m_messages.empty()) return std::nullopt;
-  const QPointF point = toContent(viewportPoint);
-  const int index = messageAtY(point.y());
-  const MessageRows& message = *m_messages[static_cast<std::size_t>(index)];
-  const qreal y = point.y() - m_tops[static_cast<std::size_t>(index)];
-  int best = -1;
-  for (std::size_t r = 0; r < message.rows().size(); ++r) {
-    const Row& row = message.rows()[r];
-    if (row.kind != RowKind::kText || !row.document) continue;
-    if (best < 0 || row.top <= y) best = static_cast<int>(r);
+void TranscriptView::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return;
+  const QPointF point = event->position() - origin();
+  const Target target = targetAt(m_layout, point);
+  if (target.clickable()) {
+    m_pressed = target;
+  } else {
+    m_selection.begin(textPositionAt(m_layout, point));
+    m_selecting = m_selection.begun();
   }
-  if (best < 0) return std::nullopt;
-  const Row& row = message.rows()[static_cast<std::size_t>(best)];
-  const QRectF rect = message.textRect(row);
-  return TextPosition{index, best, row.document->positionAt(QPointF(point.x() - rect.left(), y - rect.top()))};
+  viewport()->update();
 }
 
-std::pair<TranscriptView::TextPosition, TranscriptView::TextPosition> TranscriptView::orderedSelection() const {
-  return std::minmax(*m_selectionAnchor, *m_selectionEnd);
+void TranscriptView::mouseMoveEvent(QMouseEvent* event) {
+  const QPointF point = event->position() - origin();
+  if (m_selecting) {
+    m_selection.extend(textPositionAt(m_layout, point));
+    if (event->pos().y() < 0) verticalScrollBar()->setValue(verticalScrollBar()->value() - theme().px(20));
+    if (event->pos().y() > viewport()->height()) verticalScrollBar()->setValue(verticalScrollBar()->value() + theme().px(20));
+    viewport()->update();
+    return;
+  }
+  const Target target = targetAt(m_layout, point);
+  viewport()->setCursor(target.clickable() ? Qt::PointingHandCursor : target.text ? Qt::IBeamCursor : Qt::ArrowCursor);
+  if (target.sameThing(m_hover)) return;
+  m_hover = target;
+  viewport()->update();
 }
 
-bool TranscriptView::hasSelection() const { return m_selectionAnchor && m_selectionEnd && *m_selectionAnchor != *m_selectionEnd; }
-
-QString TranscriptView::selectedText() const {
-  if (!hasSelection()) return {};
-  const auto [from, to] = orderedSelection();
-  QString text;
-  for (int m = from.message; m <= to.message && m < messageCount(); ++m) {
-    const MessageRows& message = *m_messages[static_cast<std::size_t>(m)];
-    if (m != from.message && !text.isEmpty()) text += QLatin1String("\n\n");
-    bool firstRow = true;
-    for (int r = 0; r < static_cast<int>(message.rows().size()); ++r) {
-      const Row& row = message.rows()[static_cast<std::size_t>(r)];
-      if (row.kind != RowKind::kText || (m == from.message && r < from.row) || (m == to.message && r > to.row)) continue;
-      std::unique_ptr<BlockDocument> made;
-      const BlockDocument* document = row.document.get();
-      if (document == nullptr) {
-        made = message.makeDocument(row);
-        document = made.get();
-      }
-      const int start = m == from.message && r == from.row ? from.position : 0;
-      const int end = m == to.message && r == to.row ? to.position : document->length();
-      if (!firstRow && !message.splitter().blocks()[row.block].continues) text += QLatin1Char('\n');
-      firstRow = false;
-      text += document->textBetween(start, end);
+void TranscriptView::mouseReleaseEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return;
+  m_selecting = false;
+  const std::optional<Target> pressed = std::exchange(m_pressed, std::nullopt);
+  if (!pressed) return;
+  if (targetAt(m_layout, event->position() - origin()).sameThing(*pressed)) {
+    if (pressed->link.isValid()) {
+      Q_EMIT linkActivated(pressed->link);
+    } else {
+      trigger(pressed->message, pressed->area.action, pressed->area.index);
     }
   }
-  return text;
+  viewport()->update();
+}
+
+void TranscriptView::mouseDoubleClickEvent(QMouseEvent* event) {
+  const QPointF point = event->position() - origin();
+  const std::optional<TextPosition> position = textPositionAt(m_layout, point);
+  if (!position || targetAt(m_layout, point).area.action != Action::kNone) return mousePressEvent(event);
+  m_selection.selectWord(m_layout, *position);
+  viewport()->update();
+}
+
+bool TranscriptView::viewportEvent(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const Target target = targetAt(m_layout, QPointF(help->pos()) - origin());
+    if (isIconOnly(target.area.action) || target.area.action == Action::kAttachment) {
+      QToolTip::showText(help->globalPos(), target.area.label.toHtmlEscaped(), viewport());
+    } else if (target.link.isValid()) {
+      QToolTip::showText(help->globalPos(), target.link.toString(QUrl::FullyEncoded).toHtmlEscaped(), viewport());
+    } else if (target.message >= 0 && target.mark >= 0) {
+      const MessageContent& content = messageAt(target.message);
+      QToolTip::showText(help->globalPos(), content.marks[static_cast<std::size_t>(target.mark)].note.toHtmlEscaped(), viewport(),
+                         markRect(content.id, target.mark));
+    } else {
+      QToolTip::hideText();
+    }
+    return true;
+  }
+  if (event->type() == QEvent::Leave && m_hover.message >= 0) {
+    m_hover = Target();
+    viewport()->update();
+  }
+  return QAbstractScrollArea::viewportEvent(event);
+}
+
+void TranscriptView::contextMenuEvent(QContextMenuEvent* event) {
+  const bool keyboard = event->reason() == QContextMenuEvent::Keyboard;
+  const Target target = targetAt(m_layout, QPointF(event->pos()) - origin());
+  const int message = keyboard && m_focusIndex >= 0 ? m_focusIndex : target.message;
+  TranscriptMenuChoices choices;
+  if (!m_selection.isEmpty()) choices.copySelection = [this] { copySelection(); };
+  choices.selectAll = [this] { selectAll(); };
+  choices.act = [this, message](Action action, int index) { trigger(message, action, index); };
+  const std::unique_ptr<QMenu> menu(newTranscriptMenu(message >= 0 ? &messageAt(message) : nullptr, target.link, choices, this));
+  menu->exec(keyboard ? viewport()->mapToGlobal(viewport()->rect().center()) : event->globalPos());
+}
+
+void TranscriptView::trigger(int index, Action action, int part) {
+  if (index < 0 || index >= messageCount()) return;
+  const MessageRows& message = m_layout.at(index);
+  const MessageContent& content = message.content();
+  const qint64 id = content.id;
+  switch (action) {
+    case Action::kCopy:
+      copy(content.text);
+      break;
+    case Action::kCopyCode:
+      copyCode(message, part);
+      break;
+    case Action::kEdit:
+      Q_EMIT editRequested(id);
+      break;
+    case Action::kRegenerate:
+    case Action::kRetry:
+      Q_EMIT regenerateRequested(id, 0);
+      break;
+    case Action::kLonger:
+      Q_EMIT regenerateRequested(id, content.longerTokens);
+      break;
+    case Action::kKeptMap:
+      Q_EMIT keptMapRequested(id);
+      break;
+    case Action::kStop:
+      Q_EMIT stopRequested(id);
+      break;
+    case Action::kCheck:
+      Q_EMIT checkRequested(id);
+      break;
+    case Action::kComparison:
+      Q_EMIT comparisonActivated(id, part);
+      break;
+    case Action::kPreviousBranch:
+      Q_EMIT branchRequested(id, -1);
+      break;
+    case Action::kNextBranch:
+      Q_EMIT branchRequested(id, 1);
+      break;
+    case Action::kAttachment:
+      Q_EMIT attachmentActivated(id, part);
+      break;
+    case Action::kErrorDetails: {
+      const bool wasAtEnd = atEnd();
+      m_layout.toggleErrorDetails(index);
+      afterChange(wasAtEnd);
+      break;
+    }
+    case Action::kErrorCopy: {
+      const ErrorText text = describeError(*content.error);
+      copy(text.cause + QLatin1Char('\n') + text.remedy + QLatin1Char('\n') + text.details);
+      break;
+    }
+    case Action::kNone:
+      break;
+  }
+}
+
+void TranscriptView::copy(const QString& text) {
+  QApplication::clipboard()->setText(text);
+  Q_EMIT copied();
+}
+
+// A long listing may have been cut into several blocks; the code is all of them.
+void TranscriptView::copyCode(const MessageRows& message, int block) {
+  const std::vector<SourceBlock>& blocks = message.splitter().blocks();
+  const auto first = static_cast<std::size_t>(block);
+  QString code;
+  for (std::size_t b = first; b < blocks.size() && (b == first || blocks[b].continues); ++b) code += message.splitter().code(blocks[b]);
+  copy(code);
 }
 
 void TranscriptView::selectAll() {
-  if (m_messages.empty()) return;
-  m_selectionAnchor = TextPosition{0, 0, 0};
-  const int last = messageCount() - 1;
-  m_selectionEnd = TextPosition{last, static_cast<int>(m_messages.back()->rows().size()), 0};
+  m_selection.selectAll(m_layout);
   viewport()->update();
 }
 
 void TranscriptView::copySelection() {
-  const QString text = selectedText();
-  if (text.isEmpty()) return;
-  QApplication::clipboard()->setText(text);
-  Q_EMIT copied();
+  if (const QString text = selectedText(); !text.isEmpty()) copy(text);
+}
+
+// ---- keys --------------------------------------------------------------------------------------------------------------------------
+
+// From mark to mark over all messages; what a pointer shows is shown here too, and told to screen readers.
+void TranscriptView::moveMark(int step) {
+  if (!m_marks.step(m_layout, step)) return;
+  m_focusIndex = m_layout.indexOf(m_marks.message());
+  const auto rect = [this] { return markRect(m_marks.message(), m_marks.mark()); };
+  if (rect().isEmpty()) {
+    // Text that was never near the viewport has no document: its message is brought into view first.
+    verticalScrollBar()->setValue(qRound(m_layout.top(m_focusIndex)));
+    layoutVisible();
+  }
+  if (const QRect at = rect(); !at.isEmpty() && (at.top() < 0 || at.bottom() > viewport()->height()))
+    verticalScrollBar()->setValue(verticalScrollBar()->value() + at.top() - viewport()->height() / 3);
+  const QString note = focusedNote();
+  setAccessibleDescription(note);
+  QAccessibleEvent event(this, QAccessible::DescriptionChanged);
+  QAccessible::updateAccessibility(&event);
+  if (!note.isEmpty()) QToolTip::showText(viewport()->mapToGlobal(rect().bottomLeft()), note.toHtmlEscaped(), viewport(), rect());
+  viewport()->update();
+}
+
+void TranscriptView::moveFocus(int step) {
+  if (messageCount() == 0) return;
+  m_focusIndex = m_focusIndex < 0 ? messageCount() - 1 : std::clamp(m_focusIndex + step, 0, messageCount() - 1);
+  const QRectF rect = m_layout.rect(m_focusIndex);
+  const int value = verticalScrollBar()->value();
+  if (rect.top() < value || rect.bottom() > value + viewport()->height())
+    verticalScrollBar()->setValue(qRound(rect.top()) - theme().space(Space::kMedium));
+  QAccessibleEvent focus(this, QAccessible::Focus);
+  focus.setChild(m_focusIndex);
+  QAccessible::updateAccessibility(&focus);
+  viewport()->update();
+}
+
+void TranscriptView::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Copy)) {
+    m_selection.isEmpty() ? trigger(m_focusIndex, Action::kCopy, 0) : copySelection();
+    return;
+  }
+  if (event->matches(QKeySequence::SelectAll)) return selectAll();
+  QScrollBar* bar = verticalScrollBar();
+  const bool control = event->modifiers() & Qt::ControlModifier;
+  switch (event->key()) {
+    case Qt::Key_Up:
+      if (control) return moveFocus(-1);
+      bar->triggerAction(QAbstractSlider::SliderSingleStepSub);
+      return;
+    case Qt::Key_Down:
+      if (control) return moveFocus(1);
+      bar->triggerAction(QAbstractSlider::SliderSingleStepAdd);
+      return;
+    case Qt::Key_PageUp:
+      bar->triggerAction(QAbstractSlider::SliderPageStepSub);
+      return;
+    case Qt::Key_PageDown:
+    case Qt::Key_Space:
+      bar->triggerAction(QAbstractSlider::SliderPageStepAdd);
+      return;
+    case Qt::Key_F8:
+      moveMark(event->modifiers() & Qt::ShiftModifier ? -1 : 1);
+      return;
+    case Qt::Key_Home:
+      bar->setValue(0);
+      return;
+    case Qt::Key_End:
+      scrollToEnd();
+      return;
+    case Qt::Key_Menu: {
+      const QPoint centre = viewport()->rect().center();
+      QContextMenuEvent menu(QContextMenuEvent::Keyboard, centre, viewport()->mapToGlobal(centre));
+      contextMenuEvent(&menu);
+      return;
+    }
+    default:
+      QAbstractScrollArea::keyPressEvent(event);
+      return;
+  }
+}
+
+void TranscriptView::focusInEvent(QFocusEvent* event) {
+  QAbstractScrollArea::focusInEvent(event);
+  const bool byKeys = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
+  if (byKeys && m_focusIndex < 0) m_focusIndex = messageCount() - 1;
+  viewport()->update();
+}
+
+void TranscriptView::focusOutEvent(QFocusEvent* event) {
+  QAbstractScrollArea::focusOutEvent(event);
+  viewport()->update();
 }
 
 }  // namespace winnow::ui

@@ -139,7 +139,8 @@ TEST_F(AnswerCheckTest, AnEarlierAnswerIsCheckedWithItsOwnThread) {
   ask(QStringLiteral("second"));
   m_window->grab();
   QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(first, ui::Action::kCheck).center());
-  ASSERT_TRUE(waitUntil([&] { return !transcript()->message(first)->checked.isEmpty(); }));
+  ASSERT_EQ(transcript()->messageAt(1).id, first);
+  ASSERT_TRUE(waitUntil([&] { return !transcript()->messageAt(1).checked.isEmpty(); }));
   EXPECT_EQ(lastScore()->turn.messages.size(), 1u);
   EXPECT_TRUE(last().checked.isEmpty());
 }

@@ -1,0 +1,155 @@
+#include "ui/chat_view/message_actions.h"
+
+#include <QCoreApplication>
+#include <QFontMetricsF>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/chat_view/message_geometry.h"
+#include "ui/chat_view/message_note.h"
+#include "ui/chat_view/message_rows.h"
+
+namespace winnow::ui {
+namespace {
+
+class ActionWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::ActionWords)
+};
+
+qreal labelWidth(const QString& text) {
+  return std::ceil(QFontMetricsF(theme().font(TextRole::kCaption)).horizontalAdvance(text)) + theme().px(20);
+}
+qreal glyphAndLabelWidth(const QString& text) { return labelWidth(text) + theme().px(16); }
+
+// A question's own buttons sit beside its bubble.
+void addBesideBubble(const MessageRows& message, std::vector<ActionArea>& areas) {
+  const QRectF box = message.bubble();
+  if (box.isEmpty()) return;
+  const qreal size = buttonHeight();
+  qreal x = box.left() - theme().px(4);
+  const std::pair<Action, QString> buttons[] = {{Action::kCopy, ActionWords::tr("Copy")}, {Action::kEdit, ActionWords::tr("Edit")}};
+  for (const auto& [action, label] : buttons) {
+    x -= size;
+    if (x >= 0) areas.push_back({action, QRectF(x, box.bottom() - size, size, size), label, 0});
+  }
+}
+
+void addAttachments(const MessageRows& message, const QRectF& rect, std::vector<ActionArea>& areas) {
+  const AttachmentGrid grid(message.innerWidth());
+  const std::vector<AttachmentSummary>& attachments = message.content().attachments;
+  for (int i = 0; i < static_cast<int>(attachments.size()); ++i)
+    areas.push_back({Action::kAttachment, grid.cardRect(i, rect.topLeft()), attachments[static_cast<std::size_t>(i)].title, i});
+}
+
+void addCopyCode(const MessageRows& message, const Row& row, const QRectF& rect, std::vector<ActionArea>& areas) {
+  if (!message.isCode(row) || message.splitter().blocks()[row.block].continues) return;
+  const QString label = ActionWords::tr("Copy");
+  const qreal width = glyphAndLabelWidth(label);
+  areas.push_back({Action::kCopyCode,
+                   QRectF(rect.right() - width - theme().px(4), rect.top() + theme().px(3), width, codeHeaderHeight() - theme().px(4)),
+                   label, static_cast<int>(row.block)});
+}
+
+void addStop(const QRectF& rect, std::vector<ActionArea>& areas) {
+  const QString label = ActionWords::tr("Stop");
+  const qreal width = glyphAndLabelWidth(label);
+  areas.push_back({Action::kStop, QRectF(rect.right() - width, rect.top(), width, phaseLineHeight()), label, 0});
+}
+
+void addOfError(bool detailsShown, const QRectF& rect, std::vector<ActionArea>& areas) {
+  qreal x = rect.left() + errorTextLeft();
+  const qreal y = rect.bottom() - errorPadding() - buttonHeight();
+  const std::pair<Action, QString> buttons[] = {
+      {Action::kRetry, ActionWords::tr("Try again")},
+      {Action::kErrorDetails, detailsShown ? ActionWords::tr("Hide details") : ActionWords::tr("Details")},
+      {Action::kErrorCopy, ActionWords::tr("Copy")}};
+  for (const auto& [action, label] : buttons) {
+    areas.push_back({action, QRectF(x, y, labelWidth(label), buttonHeight()), label, 0});
+    x += labelWidth(label) + theme().px(6);
+  }
+}
+
+void addWayOn(const MessageContent& content, const QRectF& rect, std::vector<ActionArea>& areas) {
+  const QString label = wayOn(content);
+  if (label.isEmpty()) return;
+  const QRectF at(rect.left(), rect.bottom() - buttonHeight(), std::min(rect.width(), labelWidth(label)), buttonHeight());
+  areas.push_back({content.cutAtTokens > 0 ? Action::kLonger : Action::kRetry, at, label, 0});
+}
+
+// Under an answer its actions and its branches; under a question with several wordings these alone, at the right.
+void addFooter(const MessageContent& content, const QRectF& rect, std::vector<ActionArea>& areas) {
+  const qreal size = buttonHeight();
+  const bool user = content.speaker == Speaker::kUser;
+  const qreal y = rect.bottom() - size;
+  qreal x = user ? rect.right() - 2 * size - branchNumberWidth() : rect.left() - theme().px(6);
+  const auto add = [&](Action action, const QString& label) {
+    areas.push_back({action, QRectF(x, y, size, size), label, 0});
+    x += size + theme().px(2);
+  };
+  if (!user) {
+    if (!content.text.isEmpty()) add(Action::kCopy, ActionWords::tr("Copy answer"));
+    add(Action::kRegenerate, ActionWords::tr("Regenerate"));
+    if (content.checkable) add(Action::kCheck, ActionWords::tr("What changed? Check against the full cache"));
+    if (content.hasKeptMap) add(Action::kKeptMap, ActionWords::tr("Kept tokens"));
+  }
+  if (content.branchCount < 2) return;
+  const QString previous = user ? ActionWords::tr("Previous wording") : ActionWords::tr("Previous answer");
+  const QString next = user ? ActionWords::tr("Next wording") : ActionWords::tr("Next answer");
+  if (content.branch > 0) areas.push_back({Action::kPreviousBranch, QRectF(x, y, size, size), previous, 0});
+  x += size + branchNumberWidth();
+  if (content.branch + 1 < content.branchCount) areas.push_back({Action::kNextBranch, QRectF(x, y, size, size), next, 0});
+}
+
+void addComparisons(const MessageContent& content, const QRectF& rect, std::vector<ActionArea>& areas) {
+  qreal y = rect.top();
+  for (std::size_t i = 0; i < content.comparisons.size(); ++i) {
+    const QString& label = content.comparisons[i].label;
+    const qreal width = std::min(rect.width(), labelWidth(label) + theme().px(24));
+    areas.push_back({Action::kComparison, QRectF(rect.right() - width, y, width, buttonHeight()), label, static_cast<int>(i)});
+    y += comparisonStep();
+  }
+}
+
+}  // namespace
+
+bool isIconOnly(Action action) {
+  return action == Action::kCopy || action == Action::kEdit || action == Action::kRegenerate || action == Action::kPreviousBranch ||
+         action == Action::kNextBranch || action == Action::kCheck || action == Action::kKeptMap;
+}
+
+std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
+  std::vector<ActionArea> areas;
+  const MessageContent& content = message.content();
+  if (showAll) addBesideBubble(message, areas);
+  for (const Row& row : message.rows()) {
+    const QRectF rect = message.rowRect(row);
+    switch (row.kind) {
+      case RowKind::kAttachments:
+        addAttachments(message, rect, areas);
+        break;
+      case RowKind::kText:
+        addCopyCode(message, row, rect, areas);
+        break;
+      case RowKind::kPhase:
+        addStop(rect, areas);
+        break;
+      case RowKind::kError:
+        addOfError(message.errorDetailsShown(), rect, areas);
+        break;
+      case RowKind::kNote:
+        addWayOn(content, rect, areas);
+        break;
+      case RowKind::kFooter:
+        addFooter(content, rect, areas);
+        break;
+      case RowKind::kComparisons:
+        addComparisons(content, rect, areas);
+        break;
+      case RowKind::kRole:
+        break;
+    }
+  }
+  return areas;
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,46 @@
+// What can be done with a message, and where it is clicked.
+//
+// Used inside ui/chat_view; tests and the window name actions by it. Rectangles are relative to the message, in logical pixels. UI thread
+// only (translations).
+#pragma once
+
+#include <QRectF>
+#include <QString>
+#include <vector>
+
+namespace winnow::ui {
+
+class MessageRows;
+
+enum class Action : int {
+  kNone = 0,
+  kCopy,
+  kRegenerate,
+  kStop,
+  kCopyCode,
+  kErrorDetails,
+  kErrorCopy,
+  kRetry,
+  kPreviousBranch,
+  kNextBranch,
+  kAttachment,
+  kEdit,
+  kCheck,
+  kComparison,
+  kKeptMap,
+  kLonger,
+};
+
+bool isIconOnly(Action action);  // drawn as a glyph; its label is the tooltip
+
+struct ActionArea {
+  Action action = Action::kNone;
+  QRectF rect;
+  QString label;
+  int index = 0;  // attachment, comparison, block of code
+};
+
+// showAll: those too that are drawn only while the pointer or the focus is there.
+std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll);
+
+}  // namespace winnow::ui

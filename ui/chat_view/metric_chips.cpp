@@ -1,0 +1,53 @@
+#include "ui/chat_view/metric_chips.h"
+
+#include <QCoreApplication>
+#include <QFontMetricsF>
+#include <QLocale>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/theme/theme.h"
+#include "ui/words/format_text.h"
+
+namespace winnow::ui {
+namespace {
+
+class ChipWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::ChipWords)
+};
+
+}  // namespace
+
+std::vector<QString> metricTexts(const MessageContent& content) {
+  std::vector<QString> texts;
+  const MessageMetrics& m = content.metrics;
+  if (!m.valid) return texts;
+  if (!content.checked.isEmpty()) texts.push_back(content.checked);
+  texts.push_back(m.method);
+  texts.push_back(ChipWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
+  if (m.tokensPerS > 0) texts.push_back(ChipWords::tr("%1 tok/s").arg(QLocale().toString(m.tokensPerS, 'f', m.tokensPerS < 10 ? 1 : 0)));
+  texts.push_back(m.shortTextTokens > 0
+                      ? ChipWords::tr("%1 kept: under %n token(s)", nullptr, m.shortTextTokens).arg(formatShare(m.keptShare))
+                      : ChipWords::tr("%1 kept").arg(formatShare(m.keptShare)));
+  texts.push_back(ChipWords::tr("KV %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
+  return texts;
+}
+
+std::vector<QRectF> chipRects(const std::vector<QString>& texts, const QPointF& origin, qreal width) {
+  const QFontMetricsF metrics(theme().font(TextRole::kCaption));
+  const qreal height = metrics.height() + theme().px(6);
+  std::vector<QRectF> rects;
+  qreal x = 0, y = 0;
+  for (const QString& text : texts) {
+    const qreal w = std::ceil(metrics.horizontalAdvance(text)) + theme().px(16);
+    if (x > 0 && x + w > width) {
+      x = 0;
+      y += height + theme().px(4);
+    }
+    rects.emplace_back(origin.x() + x, origin.y() + y, std::min(w, width), height);
+    x += w + theme().px(6);
+  }
+  return rects;
+}
+
+}  // namespace winnow::ui
