@@ -1,0 +1,121 @@
+// A class does one job: at most 25 public methods, constructors and overridden ones included, signals not. Held for ui and app; the failure
+// names the class.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/structure/code_text.h"
+#include "tests/support/source_folder.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostMethods = 25;
+
+// Larger ones that wait for their turn, with what they have: they may shrink, not grow.
+const std::map<std::string, int> kLarger = {{"KeptMapModel", 32}, {"ChatStore", 36}, {"ChatDatabase", 40}, {"Settings", 50}};
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// Whether a member's declaration is a function's: its first parenthesis stands outside of <> and right behind a name or an operator, with
+// no initialiser before it.
+bool declares_function(const std::string& member) {
+  if (member.find("friend ") != std::string::npos || member.find("using ") != std::string::npos) return false;
+  const std::size_t op = member.find("operator");
+  if (op != std::string::npos) return member.find('(', op) != std::string::npos;
+  int angles = 0;
+  for (std::size_t i = 0; i < member.size(); ++i) {
+    if (member[i] == '<') ++angles;
+    if (member[i] == '>') --angles;
+    if (angles > 0) continue;
+    if (member[i] == '=' || member[i] == '{') return false;
+    if (member[i] == '(') return i > 0 && is_name(member[i - 1]);
+  }
+  return false;
+}
+
+// By class: how many public methods the code declares in it. Classes within classes count for themselves.
+std::map<std::string, int> public_methods(const std::string& code) {
+  std::map<std::string, int> found;
+  for (const std::string keyword : {"class ", "struct "}) {
+    for (std::size_t at = code.find(keyword); at != std::string::npos; at = code.find(keyword, at + 1)) {
+      if (at > 0 && (is_name(code[at - 1]) || code[at - 1] == '<')) continue;
+      if (at >= 5 && code.compare(at - 5, 5, "enum ") == 0) continue;
+      const std::size_t open = code.find_first_of("{;()", at);
+      if (open == std::string::npos || code[open] != '{') continue;
+      std::istringstream head(code.substr(at + keyword.size(), open - at));
+      std::string name;
+      head >> name;
+      if (const std::size_t colon = name.rfind(':'); colon != std::string::npos && colon + 1 < name.size()) name = name.substr(colon + 1);
+      bool is_public = keyword == "struct ";
+      int depth = 0;
+      int& count = found[name];
+      std::string member;
+      for (std::size_t i = open + 1; i < code.size() && depth >= 0; ++i) {
+        const char c = code[i];
+        if (c == '{' || c == '(') ++depth;
+        if (c == '}' || c == ')') --depth;
+        const bool label = depth == 0 && c == ':' && code[i + 1] != ':' && code[i - 1] != ':';
+        if (label && (member.find("public") != std::string::npos || member.find("private") != std::string::npos ||
+                      member.find("protected") != std::string::npos || member.find("Q_SIGNALS") != std::string::npos)) {
+          is_public = member.find("public") != std::string::npos;
+          member.clear();
+          continue;
+        }
+        member += c;
+        if (depth != 0 || (c != ';' && c != '}')) continue;
+        const bool type = member.find("class ") != std::string::npos || member.find("struct ") != std::string::npos ||
+                          member.find("enum ") != std::string::npos;
+        // What is skipped of a type within is the type, its own methods are counted when its turn comes.
+        if (is_public && !type && declares_function(member)) ++count;
+        if (c == '}' && code[code.find_first_not_of(" \n", i + 1)] == ';') continue;  // of a type or an initialiser: the rest of it follows
+        member.clear();
+      }
+    }
+  }
+  return found;
+}
+
+TEST(ClassSize, TheScanCountsWhatIsPublic) {
+  const std::string code = code_of(
+      "class A : public B {\n public:\n  A(int a, int b = f(1)) : m_a(a) { g(); }\n  ~A() override;\n  int one() const { return "
+      "m_a; }\n"
+      "  virtual void two(std::function<void()> f) = 0;\n  bool operator==(const A&) const = default;\n  std::function<void(int)> member;\n"
+      "  int initialised = f(3);\n  int braced{4};\n  enum class E : int { kOne = 1 };\n  struct In {\n    int three();\n    int x = 0;\n  "
+      "};\n"
+      "  using Run = std::function<void(int)>;\n Q_SIGNALS:\n  void told(int);\n private:\n  void hidden();\n  int m_a;\n};\nclass Later;\n"
+      "struct C {\n  void four();\n  int x;\n};\n");
+  const std::map<std::string, int> expected = {{"A", 5}, {"In", 1}, {"C", 1}};
+  EXPECT_EQ(public_methods(code), expected);
+}
+
+TEST(ClassSize, IsAtMostTwentyFivePublicMethods) {
+  const fs::path root = source_folder();
+  int seen = 0;
+  for (const char* folder : {"ui", "app"}) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (entry.path().extension() != ".h") continue;
+      std::ifstream stream(entry.path());
+      std::ostringstream text;
+      text << stream.rdbuf();
+      for (const auto& [name, count] : public_methods(code_of(text.str()))) {
+        ++seen;
+        const auto known = kLarger.find(name);
+        if (known != kLarger.end()) {
+          EXPECT_EQ(count, known->second) << name << ": say here what it has now, or take it off the list";
+        } else {
+          EXPECT_LE(count, kMostMethods) << fs::relative(entry.path(), root).generic_string() << " " << name;
+        }
+      }
+    }
+  }
+  EXPECT_GT(seen, 150) << "the scan did not see the classes";
+}
+
+}  // namespace
