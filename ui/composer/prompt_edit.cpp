@@ -21,7 +21,16 @@ PromptEdit::PromptEdit(QWidget* parent) : QPlainTextEdit(parent) {
   setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
   viewport()->setAutoFillBackground(false);
   document()->setDocumentMargin(theme().px(4));
-  connect(this, &QPlainTextEdit::textChanged, this, [this] { updateGeometry(); });
+  connect(this, &QPlainTextEdit::textChanged, this, [this] {
+    // A plain text edit aligns all of its text alike, and to the left unless it is told.
+    QTextOption option = document()->defaultTextOption();
+    const Qt::Alignment side = toPlainText().isRightToLeft() ? Qt::AlignRight : Qt::AlignLeft;
+    if (option.alignment() != side) {
+      option.setAlignment(side);
+      document()->setDefaultTextOption(option);
+    }
+    updateGeometry();
+  });
   connect(&theme(), &Theme::changed, this, [this] {
     document()->setDocumentMargin(theme().px(4));
     updateGeometry();

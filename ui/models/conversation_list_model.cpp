@@ -103,6 +103,10 @@ QVariant ConversationListModel::data(const QModelIndex& index, int role) const {
       return QVariant::fromValue(conversation.id);
     case kRunningRole:
       return conversation.id == m_running;
+    case kPinnedRole:
+      return conversation.pinned;
+    case Qt::AccessibleTextRole:
+      return conversation.pinned ? tr("%1, pinned").arg(shownTitle(conversation)) : shownTitle(conversation);
     case kSubtitleRole:
       return formatWhen(QDateTime::fromMSecsSinceEpoch(conversation.updatedMs), QDateTime::currentDateTime());
     default:

@@ -13,7 +13,7 @@ namespace winnow::ui {
 class ConversationListModel : public QAbstractListModel {
   Q_OBJECT
  public:
-  enum Role : int { kIdRole = Qt::UserRole + 1, kSubtitleRole, kRunningRole };
+  enum Role : int { kIdRole = Qt::UserRole + 1, kSubtitleRole, kRunningRole, kPinnedRole };
 
   using QAbstractListModel::QAbstractListModel;
   void setConversations(QList<app::Conversation> conversations);

@@ -35,6 +35,15 @@ void ChatList::refresh() { m_store.listConversations(); }
 
 void ChatList::rename(ConversationId id, const QString& title) { m_store.renameConversation(id, title); }
 
+bool ChatList::isPinned(ConversationId id) const {
+  const app::Conversation* conversation = find(id);
+  return conversation != nullptr && conversation->pinned;
+}
+
+void ChatList::setPinned(ConversationId id, bool pinned) {
+  if (id != 0) m_store.setPinned(id, pinned);
+}
+
 void ChatList::remove(ConversationId id) {
   if (id == 0) return;
   Q_EMIT aboutToRemove(id);

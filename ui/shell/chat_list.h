@@ -20,6 +20,8 @@ class ChatList : public QObject {
   void refresh();  // order, previews and times are the store's
 
   void rename(ConversationId id, const QString& title);
+  bool isPinned(ConversationId id) const;
+  void setPinned(ConversationId id, bool pinned);  // pinned ones stand on top
   void remove(ConversationId id);
   void undoRemove();
   bool canUndoRemove() const { return m_lastRemoved != 0; }

@@ -309,7 +309,8 @@ void ChatPage::begin(const QByteArray& file, const QString& question) {
   const app::Draft draft = m_composer->draft();
   if (draft.text.trimmed().isEmpty() && draft.attachments.isEmpty()) {
     m_session.chat.startNew();
-    m_composer->setDraft({question, {}});
+    m_offered = {question, {}};
+    m_composer->setDraft(m_offered);
   }
   if (!file.isEmpty()) m_composer->addFile(file);
 }
@@ -413,7 +414,11 @@ void ChatPage::openAttachment(qint64 message, int index) {
 
 void ChatPage::saveDraftNow() {
   m_draftTimer.stop();
-  if (m_services.store.isOpen() && !m_restoring) m_session.chat.saveDraft(m_composer->draft());
+  if (!m_services.store.isOpen() || m_restoring) return;
+  const app::Draft draft = m_composer->draft();
+  const bool offered =
+      m_session.chat.id() == 0 && !m_offered.text.isEmpty() && draft.text == m_offered.text && draft.attachments.size() <= 1;
+  if (!offered) m_session.chat.saveDraft(draft);
 }
 
 void ChatPage::saveViewNow() {

@@ -43,6 +43,7 @@ Commands::Commands(const Subjects& subjects, QMenu* models, const QString& versi
   addKey(QKeySequence(Qt::CTRL | Qt::Key_BracketLeft), [method] { method->stepRetention(-5); });
   addKey(QKeySequence(Qt::CTRL | Qt::Key_BracketRight), [method] { method->stepRetention(5); });
   connect(&m_page, &ChatPage::stateChanged, this, &Commands::update);
+  connect(&m_session.list.model(), &QAbstractItemModel::dataChanged, this, &Commands::update);  // pinned
   update();
 }
 
@@ -124,6 +125,11 @@ void Commands::buildChat() {
     m_window.setSidebarVisible(true);
     m_sidebar.renameSelected();
   });
+  m_pin = add(chat, tr("&Pin to the top"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P), [this] {
+    const ConversationId id = m_session.chat.id();
+    m_session.list.setPinned(id, !m_session.list.isPinned(id));
+  });
+  m_pin->setCheckable(true);
   add(chat, tr("&Delete"), {}, [this] { m_session.list.remove(m_session.chat.id()); });
   chat->addSeparator();
   add(chat, tr("&Next chat"), QKeySequence(Qt::CTRL | Qt::Key_PageDown), [this] { m_sidebar.step(1); });
@@ -145,6 +151,8 @@ void Commands::update() {
   m_copyAnswer->setEnabled(messages);
   m_check->setEnabled(!busy && m_page.check().canCheck());
   m_undo->setEnabled(m_session.list.canUndoRemove());
+  m_pin->setEnabled(m_session.chat.id() != 0);
+  m_pin->setChecked(m_session.list.isPinned(m_session.chat.id()));
 }
 
 void Commands::showPanels(bool sidebar, bool panel) {

@@ -61,6 +61,7 @@ class Commands : public QObject {
   QAction* m_stop = nullptr;
   QAction* m_regenerate = nullptr;
   QAction* m_check = nullptr;
+  QAction* m_pin = nullptr;
 };
 
 }  // namespace winnow::ui

@@ -46,6 +46,11 @@ class ConversationDelegate : public QStyledItemDelegate {
       painter->drawEllipse(QPointF(text.right() - r, text.center().y()), r, r);
       text.adjust(0, 0, -theme().px(16), 0);
     }
+    if (index.data(ConversationListModel::kPinnedRole).toBool()) {
+      const qreal size = theme().px(14);
+      paintGlyph(*painter, Glyph::kPin, QRectF(text.right() - size, text.top() + theme().px(1), size, size), c.mutedText);
+      text.adjust(0, 0, -size - theme().px(4), 0);
+    }
     const QFontMetricsF body(theme().font(TextRole::kBody)), caption(theme().font(TextRole::kCaption));
     painter->setFont(theme().font(TextRole::kBody));
     painter->setPen(c.text);
@@ -127,6 +132,8 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* 
     const ConversationId id = m_model.idAt(index.row());
     QMenu menu(this);
     menu.addAction(tr("&Rename"), this, [this, index] { m_list->edit(index); })->setShortcut(Qt::Key_F2);
+    const bool pinned = index.data(ConversationListModel::kPinnedRole).toBool();
+    menu.addAction(pinned ? tr("Un&pin") : tr("&Pin to the top"), this, [this, id, pinned] { Q_EMIT pinRequested(id, !pinned); });
     menu.addAction(tr("&Delete"), this, [this, id] { Q_EMIT deleteRequested(id); })->setShortcut(QKeySequence::Delete);
     menu.exec(m_list->viewport()->mapToGlobal(at));
   });

@@ -33,6 +33,7 @@ class ConversationSidebar : public QWidget {
   void newRequested();
   void openRequested(winnow::ConversationId id);
   void deleteRequested(winnow::ConversationId id);
+  void pinRequested(winnow::ConversationId id, bool pinned);
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -165,6 +165,7 @@ void MainWindow::connectSession() {
   connect(m_sidebar, &ConversationSidebar::newRequested, m_page, &ChatPage::startNew);
   connect(m_sidebar, &ConversationSidebar::openRequested, m_page, &ChatPage::openChat);
   connect(m_sidebar, &ConversationSidebar::deleteRequested, &m_session->list, &ChatList::remove);
+  connect(m_sidebar, &ConversationSidebar::pinRequested, &m_session->list, &ChatList::setPinned);
   connect(m_page->welcome(), &WelcomePage::chooseModelRequested, m_models, &ModelMenu::chooseFolder);
   connect(&m_services.settings, &app::Settings::changed, this, [this](const QString& key) {
     if (key == QLatin1String(app::setting_keys::kTheme) || key == QLatin1String(app::setting_keys::kZoom)) applyTheme();

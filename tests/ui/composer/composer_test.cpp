@@ -50,6 +50,22 @@ TEST_F(ComposerTest, EnterSendsAndShiftEnterBreaksTheLine) {
   EXPECT_EQ(sent[0][0].toString(), QStringLiteral("one\ntwo"));
 }
 
+TEST_F(ComposerTest, TextFromRightToLeftBeginsAtTheRight) {
+  PromptEdit* prompt = m_composer.prompt();
+  const auto start = [prompt] {
+    QTextCursor cursor(prompt->document());
+    cursor.movePosition(QTextCursor::Start);
+    prompt->setTextCursor(cursor);
+    return prompt->cursorRect().x();
+  };
+  prompt->setPlainText(QStringLiteral("what is this?"));
+  EXPECT_LT(start(), prompt->width() / 4);
+  prompt->setPlainText(QStringLiteral("\u0645\u0631\u062d\u0628\u0627"));
+  EXPECT_GT(start(), prompt->width() * 3 / 4);
+  prompt->clear();
+  EXPECT_LT(start(), prompt->width() / 4);
+}
+
 TEST_F(ComposerTest, BlockedAndBusySayWhy) {
   QSignalSpy sent(&m_composer, &Composer::sendRequested), stop(&m_composer, &Composer::stopRequested);
   QTest::keyClicks(m_composer.prompt(), QStringLiteral("hello"));

@@ -101,6 +101,58 @@ TEST_F(MainWindowTest, RenameDeleteAndUndo) {
   EXPECT_EQ(transcript()->messageCount(), 2);
 }
 
+// The question that a start brings along is nobody's draft: closed without asking, it leaves no "New chat" in the list.
+TEST_F(MainWindowTest, AStartThatIsNotUsedLeavesNoChat) {
+  close();
+  ui::InitialState initial;
+  initial.attachedFile = "/clips/long.mp4";
+  initial.question = QStringLiteral("Which was the first shape?");
+  open(initial);
+  ASSERT_TRUE(waitUntil([this] { return composer()->draft().attachments.size() == 1; }));
+  close();
+  open();
+  EXPECT_EQ(session().list.model().rowCount(), 0);
+  close();
+  open(initial);
+  ASSERT_TRUE(waitUntil([this] { return composer()->draft().attachments.size() == 1; }));
+  composer()->prompt()->setPlainText(QStringLiteral("Which was the last shape?"));
+  ASSERT_TRUE(waitUntil([this] { return session().list.model().rowCount() == 1; }));
+  close();
+  open();
+  ASSERT_EQ(session().list.model().rowCount(), 1) << "what was written is kept";
+  EXPECT_TRUE(waitUntil([this] { return composer()->prompt()->toPlainText() == QStringLiteral("Which was the last shape?"); }));
+}
+
+TEST_F(MainWindowTest, APinnedChatStandsOnTopAndStaysThere) {
+  ask(QStringLiteral("first chat"));
+  const ConversationId first = session().chat.id();
+  session().chat.startNew();
+  ask(QStringLiteral("second chat"));
+  ui::ConversationListModel& list = session().list.model();
+  ASSERT_TRUE(waitUntil([&] { return list.rowCount() == 2 && list.rowOf(first) == 1; }));
+  session().chat.open(first);
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
+  m_window->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(m_window.get()));
+  QTest::keyClick(m_window.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+  ASSERT_TRUE(waitUntil([&] { return list.rowOf(first) == 0; }));
+  EXPECT_TRUE(list.index(0).data(Qt::AccessibleTextRole).toString().contains(QStringLiteral("pinned")));
+  EXPECT_EQ(m_window->sidebar()->selected(), first) << "the selection goes with it";
+  const auto ticked = [this] {
+    for (const QAction* action : m_window->actions()) {
+      if (action->shortcut() == QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P)) return action->isChecked();
+    }
+    return false;
+  };
+  EXPECT_TRUE(waitUntil(ticked));
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([this] { return session().list.model().rowCount() == 2; }));
+  EXPECT_EQ(session().list.model().rowOf(first), 0) << "forgotten";
+  Q_EMIT m_window->sidebar()->pinRequested(first, false);
+  EXPECT_TRUE(waitUntil([&] { return !session().list.isPinned(first) && session().list.model().rowOf(first) == 1; }));
+}
+
 // The line that offers to undo goes when it was undone by keys.
 TEST_F(MainWindowTest, UndoByKeysTakesItsNoticeAway) {
   ask(QStringLiteral("first chat"));
