@@ -5,7 +5,6 @@
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
-#include "app/cli/pin_options.h"
 #include "app/cli/session.h"
 #include "engine/base/replaced_file.h"
 
@@ -39,12 +38,7 @@ ExitStatus run_ask(const AskOptions& given) {
   const ModelInfo model = session.load(load_request(options.model));
   if (!model.device_note.empty()) print_err("%s\n", model.device_note.c_str());
 
-  Turn turn;
-  turn.conversation = 1;
-  turn.messages = first_thread(options.turn, options.question);
-  turn.sampling = sampling_of(options.turn);
-  turn.recipe = recipe_of(options.turn);
-  turn.pins = pins_of(options.turn.pins, turn.messages);
+  const Turn turn = turn_of(options.turn, first_thread(options.turn, options.question));
   ConsoleSink sink(options.format == OutputFormat::kText ? AnswerOutput::kStream : AnswerOutput::kSilent);
   session.run(turn, sink);
   if (options.format == OutputFormat::kText) {
@@ -72,11 +66,7 @@ ExitStatus run_export(const ExportOptions& options) {
   Session session;
   session.load(load);
   ExportTurn request;
-  request.turn.conversation = 1;
-  request.turn.messages = first_thread(options.turn, options.question);
-  request.turn.sampling = sampling_of(options.turn);
-  request.turn.recipe = recipe_of(options.turn);
-  request.turn.pins = pins_of(options.turn.pins, request.turn.messages);
+  request.turn = turn_of(options.turn, first_thread(options.turn, options.question));
   request.path = options.out;
   request.logits = options.all_logits ? ExportLogits::kAllPositions : ExportLogits::kLastPosition;
   ConsoleSink sink(AnswerOutput::kSilent);

@@ -24,13 +24,8 @@ ExitStatus run_batch(const BatchOptions& options) {
     ordered_json answers = ordered_json::array();
     ordered_json kept = ordered_json::array();
     for (const std::string& question : asked.questions) {
-      Turn turn;
-      turn.conversation = 1;
-      turn.messages = first_thread(asked.turn, question);
-      turn.sampling = sampling_of(asked.turn);
-      turn.recipe = recipe_of(asked.turn);
       ConsoleSink sink(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly);
-      session.run(std::move(turn), sink);
+      session.run(turn_of(asked.turn, first_thread(asked.turn, question)), sink);
       if (sink.finished->reason == StopReason::kInterrupted) return ExitStatus::kInterrupted;
       answers.push_back(sink.finished->answer);
       kept.push_back(sink.finished->figures.achieved_retention);

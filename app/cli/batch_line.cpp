@@ -14,19 +14,21 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
   TurnOptions options = defaults;
   if (line.has("video")) options.videos = {line.string("video", kMaxText)};
   if (line.has("image")) options.images = {line.string("image", kMaxText)};
-  options.frames = static_cast<int>(line.integer("frames", 1, kMostFrames, options.frames));
-  options.every_s = line.real("every", 0.0, kLongestS, options.every_s);
-  options.from_s = line.real("from", 0.0, kLongestS, options.from_s);
-  options.to_s = line.real("to", 0.0, kLongestS, options.to_s);
-  options.method = line.string("method", kMaxText, options.method);
+  FramePlan& plan = options.plan;
+  plan.frame_count = static_cast<int>(line.integer("frames", 1, kMostFrames, plan.frame_count));
+  plan.every_s = line.real("every", 0.0, kLongestS, plan.every_s);
+  plan.from_s = line.real("from", 0.0, kLongestS, plan.from_s);
+  plan.to_s = line.real("to", 0.0, kLongestS, plan.to_s);
+  RecipeSpec& recipe = options.recipe;
+  recipe.method = line.string("method", kMaxText, recipe.method);
   if (line.has("retention")) {
-    options.retention = line.real("retention", 0.0, 1.0);
-    if (!(options.retention > 0.0)) line.refuse(ErrorCode::kDamagedFile, "retention", "it must lie in (0, 1]");
-    options.budget_tokens = 0;  // of the command
+    recipe.retention = line.real("retention", 0.0, 1.0);
+    if (!(recipe.retention > 0.0)) line.refuse(ErrorCode::kDamagedFile, "retention", "it must lie in (0, 1]");
+    recipe.budget_tokens.reset();  // of the command
   }
-  if (line.has("budget")) options.budget_tokens = static_cast<int>(line.integer("budget", 1, kMostSlots));
-  options.seed = line.natural("seed", options.seed);
-  options.max_new_tokens = static_cast<int>(line.integer("max_tokens", 1, kMostTokens, options.max_new_tokens));
+  if (line.has("budget")) recipe.budget_tokens = static_cast<int>(line.integer("budget", 1, kMostSlots));
+  options.sampling.seed = recipe.seed = line.natural("seed", recipe.seed);
+  options.sampling.max_new_tokens = static_cast<int>(line.integer("max_tokens", 1, kMostTokens, options.sampling.max_new_tokens));
   return options;
 }
 

@@ -60,21 +60,16 @@ class Chat {
     if (!options_.turn.system_prompt.empty()) thread_.push_back({Role::kSystem, {TextItem{options_.turn.system_prompt}}});
     attached_.clear();
     for (const std::string& path : options_.turn.images) attached_.push_back(image_request(path));
-    for (const std::string& path : options_.turn.videos) attached_.push_back(video_request(path, options_.turn));
+    for (const std::string& path : options_.turn.videos) attached_.push_back(video_request(path, options_.turn.plan));
   }
 
   void ask(const std::string& question) {
     Message user;
     for (const MediaRequest& media : attached_) user.items.emplace_back(MediaItem{media});
     user.items.emplace_back(TextItem{question});
-    Turn turn;
-    turn.conversation = 1;
-    turn.messages = thread_;
-    turn.messages.push_back(user);
-    turn.sampling = sampling_of(options_.turn);
-    turn.recipe = recipe_of(options_.turn);
-    turn.pins = pins_of(options_.turn.pins, turn.messages);
-    turn.guard = guard_of(options_.turn);
+    std::vector<Message> thread = thread_;
+    thread.push_back(std::move(user));
+    Turn turn = turn_of(options_.turn, std::move(thread));
     ConsoleSink sink(AnswerOutput::kStream);
     session_.run(turn, sink);
     print_out("\n");
@@ -120,7 +115,7 @@ class Chat {
       double value = 0.0;
       if (!(words >> value) || !(value > 0.0 && value <= 1.0))
         throw Exception(ErrorCode::kInvalidArgument, "/retention", "needs a number in (0, 1]");
-      options_.turn.retention = value;
+      options_.turn.recipe.retention = value;
     } else if (name == "/pin") {
       std::string pin;
       words >> pin;
@@ -141,8 +136,8 @@ class Chat {
     words >> method;
     for (const MethodInfo& known : list_methods()) {
       if (known.name == method) {
-        options_.turn.method = method;
-        options_.turn.method_options.clear();  // they belonged to the other method
+        options_.turn.recipe.method = method;
+        options_.turn.recipe.options.clear();  // they belonged to the other method
         return;
       }
     }
@@ -153,15 +148,15 @@ class Chat {
   void attach(const std::string& name, const std::string& line) {
     std::string path = line.substr(name.size());
     path.erase(0, path.find_first_not_of(' '));
-    TurnOptions options = options_.turn;
+    FramePlan plan = options_.turn.plan;
     const std::size_t space = path.find_last_of(' ');
     if (name == "/video" && space != std::string::npos && path.find_first_not_of("0123456789", space + 1) == std::string::npos &&
         space + 1 < path.size() && path.size() - space < 6) {
-      options.frames = std::stoi(path.substr(space + 1));
+      plan.frame_count = std::stoi(path.substr(space + 1));
       path.erase(space);
     }
     if (path.empty()) throw Exception(ErrorCode::kInvalidArgument, name, "needs a file");
-    attached_.push_back(name == "/image" ? image_request(path) : video_request(path, options));
+    attached_.push_back(name == "/image" ? image_request(path) : video_request(path, plan));
   }
 
   ChatOptions options_;

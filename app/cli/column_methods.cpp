@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <map>
 #include <optional>
 
 #include "engine/api/engine.h"
@@ -46,27 +47,30 @@ std::string column_problem(const std::string& text) {
 
 std::vector<RecipeSpec> column_recipes(const TurnOptions& options, const std::vector<std::string>& columns) {
   std::vector<RecipeSpec> recipes;
-  std::vector<std::string> unused = options.method_options;
+  std::map<std::string, std::string> unused = options.recipe.options;
   for (const std::string& text : columns) {
     const ColumnMethod column = parse(text).value();
     const MethodInfo method = method_named(column.name).value();
     TurnOptions own = options;
-    own.method = column.name;
+    RecipeSpec& recipe = own.recipe;
+    recipe.method = column.name;
     if (column.retention) {
-      own.retention = *column.retention;
-      own.budget_tokens = 0;
+      recipe.retention = *column.retention;
+      recipe.budget_tokens.reset();
     }
-    if (column.name == "full") own.allocator = own.scorer = own.reducer = own.scope = own.granularity = "";
-    std::erase_if(own.method_options, [&](const std::string& option) {
+    if (column.name == "full") {
+      for (const PartSetting& part : kPartSettings) (recipe.*part.name).clear();
+    }
+    std::erase_if(recipe.options, [&](const auto& option) {
       return std::none_of(method.options.begin(), method.options.end(),
-                          [&](const OptionInfo& known) { return known.name == option.substr(0, option.find('=')); });
+                          [&](const OptionInfo& known) { return known.name == option.first; });
     });
-    std::erase_if(unused,
-                  [&](const std::string& option) { return std::ranges::find(own.method_options, option) != own.method_options.end(); });
+    std::erase_if(unused, [&](const auto& option) { return recipe.options.contains(option.first); });
     recipes.push_back(recipe_of(own));
   }
   if (!unused.empty()) {
-    throw Exception(ErrorCode::kIllegalRecipe, "--method-option", "none of the compared methods has the option " + unused.front());
+    throw Exception(ErrorCode::kIllegalRecipe, "--method-option",
+                    "none of the compared methods has the option " + unused.begin()->first + "=" + unused.begin()->second);
   }
   return recipes;
 }

@@ -14,7 +14,7 @@ namespace winnow::cli {
 enum class OutputFormat : int { kText = 1, kJson = 2 };
 
 struct AskOptions {
-  ModelOptions model;
+  LoadModel model;
   TurnOptions turn;
   OutputFormat format = OutputFormat::kText;
   bool sample = false;  // take the first bundled sample and its first question
@@ -25,7 +25,7 @@ ExitStatus run_ask(const AskOptions& options);
 
 // What `ask` with the same options would take.
 struct PlanOptions {
-  ModelOptions model;
+  LoadModel model;
   TurnOptions turn;
   OutputFormat format = OutputFormat::kText;
   bool sample = false;
@@ -35,7 +35,7 @@ ExitStatus run_plan(const PlanOptions& options);
 
 // The same question under several recipes from one prefill.
 struct CompareOptions {
-  ModelOptions model;
+  LoadModel model;
   TurnOptions turn;                  // its method is not used
   std::vector<std::string> columns;  // as column_methods.h reads them
   OutputFormat format = OutputFormat::kText;
@@ -46,7 +46,7 @@ struct CompareOptions {
 ExitStatus run_compare(const CompareOptions& options);
 
 struct ExportOptions {
-  ModelOptions model;
+  LoadModel model;
   TurnOptions turn;
   std::string out;
   bool all_logits = false;
@@ -55,7 +55,7 @@ struct ExportOptions {
 ExitStatus run_export(const ExportOptions& options);
 
 struct ChatOptions {
-  ModelOptions model;
+  LoadModel model;
   TurnOptions turn;
 };
 ExitStatus run_chat(const ChatOptions& options);
@@ -66,7 +66,7 @@ ExitStatus run_probe(const std::string& path, OutputFormat format);
 // One JSON object a line: {"video" or "image", "frames", "method", "retention", "questions": [..]} -> the same with "answers". Questions
 // are independent conversations; features of a file are computed once.
 struct BatchOptions {
-  ModelOptions model;
+  LoadModel model;
   TurnOptions turn;  // defaults of what a line leaves out
   std::string file;
 };

@@ -126,7 +126,7 @@ ExitStatus run_compare(const CompareOptions& given) {
   Compare request;
   request.conversation = 1;
   request.messages = first_thread(options.turn, options.question);
-  request.sampling = sampling_of(options.turn);
+  request.sampling = options.turn.sampling;
   request.recipes = column_recipes(options.turn, options.columns);
   request.pins = pins_of(options.turn.pins, request.messages);
   Session session;

@@ -11,7 +11,7 @@
 namespace winnow::cli {
 
 struct EvalOptions {
-  ModelOptions model;
+  LoadModel model;
   std::vector<std::string> data;  // files of questions
   std::string format = "winnow";  // of these files: winnow, or a benchmark's own
   std::string images;             // folder of a benchmark's images; empty: its usual place

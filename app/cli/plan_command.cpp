@@ -6,7 +6,6 @@
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
-#include "app/cli/pin_options.h"
 #include "app/cli/session.h"
 
 namespace winnow::cli {
@@ -66,14 +65,8 @@ ExitStatus run_plan(const PlanOptions& given) {
   if (options.sample) take_sample(options.turn, options.question);
   Session session;
   session.load(load_request(options.model));
-  Plan plan;
-  plan.turn.conversation = 1;
-  plan.turn.messages = first_thread(options.turn, options.question);
-  plan.turn.sampling = sampling_of(options.turn);
-  plan.turn.recipe = recipe_of(options.turn);
-  plan.turn.pins = pins_of(options.turn.pins, plan.turn.messages);
   ConsoleSink sink(AnswerOutput::kSilent);
-  session.run(std::move(plan), sink);
+  session.run(Plan{turn_of(options.turn, first_thread(options.turn, options.question))}, sink);
   if (!sink.planned) return ExitStatus::kInterrupted;
   const std::string text = options.format == OutputFormat::kJson ? json_line(plan_json(*sink.planned), 2) : plan_text(*sink.planned);
   print_out("%s\n", text.c_str());

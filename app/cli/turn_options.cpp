@@ -1,12 +1,15 @@
 #include "app/cli/turn_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
 
 #include "app/cli/console_output.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/pin_options.h"
 #include "app/model_library/model_library.h"
 #include "app/recipes/recipe_json.h"
+#include "app/recipes/setting_texts.h"
 #include "engine/api/engine.h"
 
 namespace winnow::cli {
@@ -18,53 +21,66 @@ std::vector<std::string> method_names() {
   return names;
 }
 
-const char* policy_word(TurnPolicy policy) {
-  switch (policy) {
-    case TurnPolicy::kSegment:
-      return "segment";
-    case TurnPolicy::kWhole:
-      return "whole";
-    case TurnPolicy::kFirstOnly:
-      return "first-only";
+struct DeviceWord {
+  const char* word;
+  Device value;
+};
+constexpr DeviceWord kDeviceWords[] = {{"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}};
+
+struct FormatWord {
+  const char* word;
+  WeightFormat value;
+};
+constexpr FormatWord kFormatWords[] = {{"auto", WeightFormat::kAuto}, {"fp32", WeightFormat::kFp32}, {"bf16", WeightFormat::kBf16}};
+
+struct GuardWord {
+  const char* word;
+  Guard value;
+};
+constexpr GuardWord kGuardWords[] = {{"keep", Guard::kKeep}, {"prefill", Guard::kPrefill}, {"ram", Guard::kRam}};
+
+// An option whose values are the words of a table.
+template <class Value, class Word, std::size_t kCount>
+void add_words(CLI::App& command, const char* name, Value& into, const Word (&words)[kCount], const char* help) {
+  std::vector<std::string> names;
+  std::string otherwise;
+  for (const Word& each : words) {
+    names.emplace_back(each.word);
+    if (each.value == into) otherwise = each.word;
   }
-  return "segment";
+  const auto take = [&into, &words](const std::string& word) {
+    for (const Word& each : words) {
+      if (word == each.word) into = each.value;
+    }
+  };
+  command.add_option_function<std::string>(name, take, help)->check(CLI::IsMember(names))->default_str(otherwise);
 }
 
-void take_recipe(const RecipeSpec& recipe, TurnOptions& options) {
-  options.method = recipe.method;
-  options.retention = recipe.retention;
-  options.budget_tokens = recipe.budget_tokens.value_or(0);
-  options.min_event_tokens = recipe.min_event_tokens;
-  options.method_options.clear();
-  for (const auto& [name, value] : recipe.options) options.method_options.push_back(name + "=" + value);
-  options.allocator = recipe.allocator;
-  options.scorer = recipe.scorer;
-  options.reducer = recipe.reducer;
-  options.scope = recipe.scope;
-  options.granularity = recipe.granularity;
-  options.turn_policy = policy_word(recipe.turn_policy);
-  options.seed = recipe.seed;
+// "min_event_tokens" -> "--min-event-tokens"
+std::string dashed(std::string setting) {
+  std::replace(setting.begin(), setting.end(), '_', '-');
+  return "--" + setting;
 }
 
 }  // namespace
 
-void add_model_options(CLI::App& command, ModelOptions& options) {
+void add_model_options(CLI::App& command, LoadModel& options) {
   command.add_option("--model", options.folder, "model folder (Hugging Face layout); without it the bundled demo model");
-  command.add_option("--device", options.device, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}))->capture_default_str();
-  command.add_option("--dtype", options.dtype, "auto, fp32 or bf16")->check(CLI::IsMember({"auto", "fp32", "bf16"}))->capture_default_str();
+  add_words(command, "--device", options.device, kDeviceWords, "auto, cpu or cuda");
+  add_words(command, "--dtype", options.format, kFormatWords, "auto, fp32 or bf16");
 }
 
 void add_media_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--image", options.images, "an image; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
   command.add_option("--video", options.videos, "a video; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
-  auto* frames = command.add_option("--frames", options.frames, "frames taken, spread evenly")
+  auto* frames = command.add_option("--frames", options.plan.frame_count, "frames taken, spread evenly")
                      ->check(whole_number(1, kMostFrames))
                      ->capture_default_str();
-  command.add_option("--every", options.every_s, "instead of --frames: one frame every S seconds")
+  command.add_option("--every", options.plan.every_s, "instead of --frames: one frame every S seconds")
       ->check(number_above_zero(kLongestS))
       ->excludes(frames);
-  command.add_option("--from", options.from_s, "start of the part that is looked at, in seconds")->check(number(0.0, kLongestS));
-  command.add_option("--to", options.to_s, "end of the part that is looked at, in seconds")->check(number_above_zero(kLongestS));
+  command.add_option("--from", options.plan.from_s, "start of the part that is looked at, in seconds")->check(number(0.0, kLongestS));
+  command.add_option("--to", options.plan.to_s, "end of the part that is looked at, in seconds")->check(number_above_zero(kLongestS));
   command
       .add_option("--pin", options.pins,
                   "never drop these seconds of the video (12.0-15.5), of the second image or video (2:12.0-15.5), or all of it (2); may be "
@@ -80,146 +96,105 @@ void add_method_options(CLI::App& command, TurnOptions& options) {
   command.add_option_function<std::string>(
       "--recipe",
       [&options](const std::string& file) {
-        take_recipe(app::readRecipeFile(file).spec, options);
+        options.recipe = app::readRecipeFile(file).spec;
+        options.sampling.seed = options.recipe.seed;
         options.recipe_file = file;
       },
       "a recipe saved by the window (resources/recipe.schema.json); options given beside it count");
-  command.add_option("--method", options.method, "compression method (see: winnow-cli methods)")
+  command.add_option("--method", options.recipe.method, "compression method (see: winnow-cli methods)")
       ->check(CLI::IsMember(method_names()))
       ->capture_default_str();
   add_recipe_options(command, options);
 }
 
 void add_recipe_options(CLI::App& command, TurnOptions& options) {
-  const auto set_retention = [&options](double share) {
-    options.retention = share;
-    options.budget_tokens = 0;  // of a recipe file
+  RecipeSpec& recipe = options.recipe;
+  const auto set_retention = [&recipe](double share) {
+    recipe.retention = share;
+    recipe.budget_tokens.reset();  // of a recipe file
   };
   auto* retention = command.add_option_function<double>("--retention", set_retention, "share of the cache that is kept, in (0, 1]")
                         ->check(share_problem)
-                        ->default_str(std::to_string(options.retention).substr(0, 3));
-  command.add_option("--budget", options.budget_tokens, "instead of --retention: slots per layer and kv head")
+                        ->default_str(std::to_string(recipe.retention).substr(0, 3));
+  command.add_option("--budget", recipe.budget_tokens, "instead of --retention: slots per layer and kv head")
       ->check(whole_number(1, kMostSlots))
       ->excludes(retention);
-  command.add_option("--min-event-tokens", options.min_event_tokens, "text-only segments shorter than this are kept whole")
-      ->check(whole_number(0, kMostSlots))
-      ->capture_default_str();
+  for (const WholeSetting& setting : kWholeSettings) {
+    command.add_option(dashed(setting.name), recipe.*setting.value, app::settingText(setting.name)->terminal)
+        ->check(whole_number(setting.least, std::min(setting.most, kMostSlots)))
+        ->capture_default_str();
+  }
+  const auto set_options = [&recipe](const std::vector<std::string>& given) {
+    recipe.options.clear();  // of a recipe file
+    for (const std::string& option : given) recipe.options[option.substr(0, option.find('='))] = option.substr(option.find('=') + 1);
+  };
   command
-      .add_option("--method-option", options.method_options,
-                  "an option of the method as name=value; may be repeated (see: winnow-cli methods)")
+      .add_option_function<std::vector<std::string>>("--method-option", set_options,
+                                                     "an option of the method as name=value; may be repeated (see: winnow-cli methods)")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false)
       ->check([](const std::string& text) {
         return text.find('=', 1) == std::string::npos ? std::string("must be name=value") : std::string();
       });
-  command.add_option("--allocator", options.allocator, "share slots among layers as this method (or part) does");
-  command.add_option("--scorer", options.scorer, "choose slots as this method (or part) does");
-  command.add_option("--reducer", options.reducer, "treat dropped slots as this method (or part) does");
-  command.add_option("--scope", options.scope, "which tokens compete")->check(CLI::IsMember({"all", "visual"}));
-  command.add_option("--granularity", options.granularity, "one choice per kv head or per layer")->check(CLI::IsMember({"head", "layer"}));
-  command
-      .add_option("--turn-policy", options.turn_policy,
-                  "what is compressed at a question: what it adds (segment), all that the cache holds (whole), or only the first that\n"
-                  "brings media (first-only)")
-      ->check(CLI::IsMember({"segment", "whole", "first-only"}))
-      ->capture_default_str();
+  command.add_option("--allocator", recipe.allocator, "share slots among layers as this method (or part) does");
+  command.add_option("--scorer", recipe.scorer, "choose slots as this method (or part) does");
+  command.add_option("--reducer", recipe.reducer, "treat dropped slots as this method (or part) does");
+  command.add_option("--scope", recipe.scope, "which tokens compete")->check(CLI::IsMember({"all", "visual"}));
+  command.add_option("--granularity", recipe.granularity, "one choice per kv head or per layer")->check(CLI::IsMember({"head", "layer"}));
+  add_words(command, "--turn-policy", recipe.turn_policy, kTurnPolicyWords,
+            "what is compressed at a question: what it adds (segment), all that the cache holds (whole), or only the first that\n"
+            "brings media (first-only)");
 }
 
 void add_guard_option(CLI::App& command, TurnOptions& options) {
-  command
-      .add_option("--guard", options.guard,
-                  "a later question sees what earlier ones kept (keep), or everything: read again for it (prefill), or from the full cache "
-                  "that stays in\n"
-                  "host memory (ram)")
-      ->check(CLI::IsMember({"keep", "prefill", "ram"}))
-      ->capture_default_str();
+  add_words(command, "--guard", options.guard, kGuardWords,
+            "a later question sees what earlier ones kept (keep), or everything: read again for it (prefill), or from the full cache "
+            "that stays in\n"
+            "host memory (ram)");
 }
 
 void add_sampling_options(CLI::App& command, TurnOptions& options) {
-  command.add_option("--seed", options.seed, "seed of sampling and of method random")->capture_default_str();
-  command.add_option("--max-tokens", options.max_new_tokens, "longest answer in tokens")
+  Sampling& sampling = options.sampling;
+  const auto set_seed = [&options](std::uint64_t seed) { options.sampling.seed = options.recipe.seed = seed; };
+  command.add_option_function<std::uint64_t>("--seed", set_seed, "seed of sampling and of method random")
+      ->default_str(std::to_string(options.recipe.seed));
+  command.add_option("--max-tokens", sampling.max_new_tokens, "longest answer in tokens")
       ->check(whole_number(1, kMostTokens))
       ->capture_default_str();
-  command.add_option("--temperature", options.temperature, "0: greedy")->check(number(0.0, 100.0))->capture_default_str();
-  command.add_option("--top-k", options.top_k, "0: off")->check(whole_number(0, kMostTokens))->capture_default_str();
-  command.add_option("--top-p", options.top_p, "1: off")->check(number(0.0, 1.0))->capture_default_str();
-  command.add_option("--min-p", options.min_p, "0: off")->check(number(0.0, 1.0))->capture_default_str();
-  command.add_option("--repetition-penalty", options.repetition_penalty, "1: off")->check(number_above_zero(1e6))->capture_default_str();
-  command.add_option("--stop", options.stop_strings, "end the answer at this text; may be repeated")
+  command.add_option("--temperature", sampling.temperature, "0: greedy")->check(number(0.0, 100.0))->capture_default_str();
+  command.add_option("--top-k", sampling.top_k, "0: off")->check(whole_number(0, kMostTokens))->capture_default_str();
+  command.add_option("--top-p", sampling.top_p, "1: off")->check(number(0.0, 1.0))->capture_default_str();
+  command.add_option("--min-p", sampling.min_p, "0: off")->check(number(0.0, 1.0))->capture_default_str();
+  command.add_option("--repetition-penalty", sampling.repetition_penalty, "1: off")->check(number_above_zero(1e6))->capture_default_str();
+  command.add_option("--stop", sampling.stop_strings, "end the answer at this text; may be repeated")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
   command.add_option("--system", options.system_prompt, "system prompt");
 }
 
-LoadModel load_request(const ModelOptions& options) {
-  LoadModel request;
-  request.folder = options.folder.empty() ? app::demoModelFolder().toStdString() : options.folder;
+LoadModel load_request(const LoadModel& options) {
+  LoadModel request = options;
+  if (request.folder.empty()) request.folder = app::demoModelFolder().toStdString();
   if (request.folder.empty()) {
     throw Exception(ErrorCode::kFileNotFound, "", "the bundled demo model was not found; name a model folder with --model");
   }
-  request.device = options.device == "cpu" ? Device::kCpu : options.device == "cuda" ? Device::kCuda : Device::kAuto;
-  request.format = options.dtype == "fp32" ? WeightFormat::kFp32 : options.dtype == "bf16" ? WeightFormat::kBf16 : WeightFormat::kAuto;
   return request;
 }
 
-MediaRequest image_request(const std::string& path) {
-  MediaRequest request;
-  request.path = path;
-  request.kind = MediaKind::kImage;
-  return request;
-}
+MediaRequest image_request(const std::string& path) { return {path, MediaKind::kImage, {}}; }
 
-MediaRequest video_request(const std::string& path, const TurnOptions& options) {
-  MediaRequest request;
-  request.path = path;
-  request.kind = MediaKind::kVideo;
-  request.plan.frame_count = options.every_s > 0.0 ? 0 : options.frames;
-  request.plan.every_s = options.every_s;
-  request.plan.from_s = options.from_s;
-  request.plan.to_s = options.to_s;
+MediaRequest video_request(const std::string& path, const FramePlan& plan) {
+  MediaRequest request{path, MediaKind::kVideo, plan};
+  if (plan.every_s > 0.0) request.plan.frame_count = 0;
   return request;
 }
 
 RecipeSpec recipe_of(const TurnOptions& options) {
-  RecipeSpec recipe;
-  recipe.method = options.method;
-  recipe.retention = options.method == "full" ? 1.0 : options.retention;
-  if (options.budget_tokens > 0) recipe.budget_tokens = options.budget_tokens;
-  recipe.min_event_tokens = options.min_event_tokens;
-  recipe.seed = options.seed;
-  for (const std::string& option : options.method_options) {
-    const std::size_t equals = option.find('=');
-    recipe.options[option.substr(0, equals)] = option.substr(equals + 1);
-  }
-  recipe.allocator = options.allocator;
-  recipe.scorer = options.scorer;
-  recipe.reducer = options.reducer;
-  recipe.scope = options.scope;
-  recipe.granularity = options.granularity;
-  for (const TurnPolicy policy : {TurnPolicy::kWhole, TurnPolicy::kFirstOnly}) {
-    if (options.turn_policy == policy_word(policy)) recipe.turn_policy = policy;
-  }
+  RecipeSpec recipe = options.recipe;
+  if (recipe.method == "full") recipe.retention = 1.0;
   return recipe;
-}
-
-Guard guard_of(const TurnOptions& options) {
-  if (options.guard == "prefill") return Guard::kPrefill;
-  return options.guard == "ram" ? Guard::kRam : Guard::kKeep;
-}
-
-Sampling sampling_of(const TurnOptions& options) {
-  Sampling sampling;
-  sampling.temperature = options.temperature;
-  sampling.top_k = options.top_k;
-  sampling.top_p = options.top_p;
-  sampling.min_p = options.min_p;
-  sampling.repetition_penalty = options.repetition_penalty;
-  sampling.seed = options.seed;
-  sampling.max_new_tokens = options.max_new_tokens;
-  sampling.stop_strings = options.stop_strings;
-  return sampling;
 }
 
 void take_sample(TurnOptions& options, std::string& question) {
@@ -240,10 +215,15 @@ std::vector<Message> first_thread(const TurnOptions& options, const std::string&
   if (!options.system_prompt.empty()) thread.push_back({Role::kSystem, {TextItem{options.system_prompt}}});
   Message user;
   for (const std::string& path : options.images) user.items.emplace_back(MediaItem{image_request(path)});
-  for (const std::string& path : options.videos) user.items.emplace_back(MediaItem{video_request(path, options)});
+  for (const std::string& path : options.videos) user.items.emplace_back(MediaItem{video_request(path, options.plan)});
   user.items.emplace_back(TextItem{question});
   thread.push_back(std::move(user));
   return thread;
+}
+
+Turn turn_of(const TurnOptions& options, std::vector<Message> thread) {
+  std::vector<Pin> pins = pins_of(options.pins, thread);
+  return {1, std::move(thread), options.sampling, recipe_of(options), options.guard, std::move(pins)};
 }
 
 }  // namespace winnow::cli

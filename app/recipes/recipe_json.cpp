@@ -3,8 +3,9 @@
 #include <QByteArray>
 #include <QFile>
 #include <QSaveFile>
-#include <array>
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -23,38 +24,45 @@ constexpr int kVersion = 1;
 constexpr std::size_t kMaxText = 65536;  // shares of a deep model are long
 constexpr std::size_t kMaxOptions = 256;
 
-constexpr std::array<std::pair<const char*, TurnPolicy>, 3> kTurnPolicies = {
-    {{"segment", TurnPolicy::kSegment}, {"whole", TurnPolicy::kWhole}, {"first-only", TurnPolicy::kFirstOnly}}};
-using PartField = std::pair<const char*, std::string RecipeSpec::*>;
-constexpr std::array<PartField, 5> kParts = {{{"allocator", &RecipeSpec::allocator},
-                                              {"scorer", &RecipeSpec::scorer},
-                                              {"reducer", &RecipeSpec::reducer},
-                                              {"scope", &RecipeSpec::scope},
-                                              {"granularity", &RecipeSpec::granularity}}};
-
-// A field that is added to RecipeSpec must be added to toJson() and Reader::recipe(): then this line compiles again.
-[[maybe_unused]] void everyFieldIsWritten(const RecipeSpec& spec) {
-  const auto& [method, retention, budgetTokens, minEventTokens, turnPolicy, seed, options, allocator, scorer, reducer, scope, granularity] =
-      spec;
-  static_cast<void>(method), static_cast<void>(retention), static_cast<void>(budgetTokens), static_cast<void>(minEventTokens);
-  static_cast<void>(turnPolicy), static_cast<void>(seed), static_cast<void>(options), static_cast<void>(allocator);
-  static_cast<void>(scorer), static_cast<void>(reducer), static_cast<void>(scope), static_cast<void>(granularity);
+// How many members an aggregate has.
+struct AnyValue {
+  template <class Value>
+  operator Value() const;  // never called
+};
+template <class Aggregate, class... Values>
+consteval std::size_t memberCount() {
+  if constexpr (requires { Aggregate{Values{}..., AnyValue{}}; }) {
+    return memberCount<Aggregate, Values..., AnyValue>();
+  } else {
+    return sizeof...(Values);
+  }
 }
+// method, retention, budget_tokens, turn_policy, seed, options. A member that is added must be in a table of recipe_spec.h, or be written
+// and read below: then this compiles again.
+static_assert(memberCount<RecipeSpec>() == 6 + std::size(kWholeSettings) + std::size(kPartSettings));
 
 Json toJson(const NamedRecipe& recipe) {
   const RecipeSpec& spec = recipe.spec;
   Json json = {{"format", kFormat}, {"version", kVersion}, {"name", recipe.name}, {"method", spec.method}, {"retention", spec.retention}};
   if (spec.budget_tokens) json["budget_tokens"] = *spec.budget_tokens;
   if (!spec.options.empty()) json["options"] = spec.options;
-  for (const auto& [name, field] : kParts) {
+  for (const auto& [name, field] : kPartSettings) {
     if (!(spec.*field).empty()) json["parts"][name] = spec.*field;
   }
-  for (const auto& [word, policy] : kTurnPolicies) {
+  for (const auto& [word, policy] : kTurnPolicyWords) {
     if (policy == spec.turn_policy) json["turn_policy"] = word;
   }
-  json["min_event_tokens"] = spec.min_event_tokens;
+  for (const WholeSetting& setting : kWholeSettings) {
+    if (setting.always_written || spec.*setting.value != RecipeSpec().*setting.value) json[setting.name] = spec.*setting.value;
+  }
   json["seed"] = spec.seed;
   return json;
+}
+
+const WholeSetting* wholeSetting(const std::string& name) {
+  const auto found = std::find_if(std::begin(kWholeSettings), std::end(kWholeSettings),
+                                  [&name](const WholeSetting& setting) { return name == setting.name; });
+  return found == std::end(kWholeSettings) ? nullptr : found;
 }
 
 // Reads one object and remembers where it is, so that a refusal names source and field.
@@ -88,8 +96,9 @@ class Reader {
         parts(value, spec);
       } else if (key == "turn_policy") {
         spec.turn_policy = turnPolicy(key, value);
-      } else if (key == "min_event_tokens") {
-        spec.min_event_tokens = static_cast<int>(whole(key, value, 0, std::numeric_limits<int>::max()));
+      } else if (const WholeSetting* const setting = wholeSetting(key)) {
+        spec.*setting->value =
+            static_cast<int>(whole(key, value, static_cast<std::uint64_t>(setting->least), static_cast<std::uint64_t>(setting->most)));
       } else if (key == "seed") {
         spec.seed = whole(key, value, 0, std::numeric_limits<std::uint64_t>::max());
       } else {
@@ -138,7 +147,7 @@ class Reader {
     if (!value.is_object()) refuse("parts", "must be an object");
     for (const auto& [name, part] : value.items()) {
       bool known = false;
-      for (const auto& [field, member] : kParts) {
+      for (const auto& [field, member] : kPartSettings) {
         if (name != field) continue;
         spec.*member = text("parts." + name, part, kMaxText);
         known = true;
@@ -149,7 +158,7 @@ class Reader {
 
   TurnPolicy turnPolicy(const std::string& field, const Json& value) const {
     std::string all;
-    for (const auto& [word, policy] : kTurnPolicies) {
+    for (const auto& [word, policy] : kTurnPolicyWords) {
       if (value == word) return policy;
       all += all.empty() ? word : std::string(", ") + word;
     }

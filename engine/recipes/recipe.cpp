@@ -108,7 +108,10 @@ Recipe Recipe::from_spec(const RecipeSpec& spec) { return from_parts(spec, compo
 Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
   const BudgetRequest budget = checked_budget(spec);
   if (composition.pruning && budget.tokens) refuse("budget", "token pruning keeps a share of the visual tokens; give a retention");
-  if (spec.min_event_tokens < 0) refuse("min_event_tokens", "a number of tokens is not negative");
+  for (const WholeSetting& setting : kWholeSettings) {
+    if (spec.*setting.value >= setting.least && spec.*setting.value <= setting.most) continue;
+    refuse(setting.name, "must lie between " + std::to_string(setting.least) + " and " + std::to_string(setting.most));
+  }
   switch (spec.turn_policy) {
     case TurnPolicy::kSegment:
     case TurnPolicy::kFirstOnly:

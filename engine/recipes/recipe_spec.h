@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,5 +30,36 @@ struct RecipeSpec {
 
   friend bool operator==(const RecipeSpec&, const RecipeSpec&) = default;
 };
+
+// The settings as data, for JSON, the command line, the recipe editor and the checks: what stands here is written, read, offered and
+// refused by all of them. Sentences for people are in app/recipes/setting_texts.h.
+
+struct TurnPolicyWord {
+  const char* word;
+  TurnPolicy value;
+};
+inline constexpr TurnPolicyWord kTurnPolicyWords[] = {
+    {"segment", TurnPolicy::kSegment}, {"whole", TurnPolicy::kWhole}, {"first-only", TurnPolicy::kFirstOnly}};
+
+struct WholeSetting {
+  const char* name;  // in JSON and in refusals; on the command line with dashes
+  int RecipeSpec::*value;
+  int least;
+  int most;
+  bool always_written;  // in JSON; false: only where it is not the default, so that a recipe without it reads as before it existed
+};
+inline constexpr WholeSetting kWholeSettings[] = {
+    {"min_event_tokens", &RecipeSpec::min_event_tokens, 0, std::numeric_limits<int>::max(), true},
+};
+
+struct PartSetting {
+  const char* kind;
+  std::string RecipeSpec::*name;
+};
+inline constexpr PartSetting kPartSettings[] = {{"allocator", &RecipeSpec::allocator},
+                                                {"scorer", &RecipeSpec::scorer},
+                                                {"reducer", &RecipeSpec::reducer},
+                                                {"scope", &RecipeSpec::scope},
+                                                {"granularity", &RecipeSpec::granularity}};
 
 }  // namespace winnow

@@ -81,9 +81,9 @@ QComboBox* comboBox(const QString& name, const char* objectName) {
 QString settingName(const std::string& subject) {
   const QString part = partTitle(subject);
   if (!part.isEmpty()) return part;
+  if (const app::SettingText* setting = app::settingText(subject)) return settingTitle(*setting);
   if (subject == "turn_policy") return RecipeEditor::tr("Compressed turns");
   if (subject == "retention" || subject == "budget") return RecipeEditor::tr("Budget");
-  if (subject == "min_event_tokens") return RecipeEditor::tr("Short texts");
   if (subject == "profile") return RecipeEditor::tr("Option profile");
   return RecipeEditor::tr("Method");
 }
@@ -190,12 +190,7 @@ void RecipeEditor::buildForm(QFormLayout* form) {
   form->addRow(m_optionRows);
 
   form->addRow(section(tr("Parts")));
-  const std::pair<const char*, std::string RecipeSpec::*> kinds[] = {{"allocator", &RecipeSpec::allocator},
-                                                                     {"scorer", &RecipeSpec::scorer},
-                                                                     {"reducer", &RecipeSpec::reducer},
-                                                                     {"scope", &RecipeSpec::scope},
-                                                                     {"granularity", &RecipeSpec::granularity}};
-  for (const auto& [kind, field] : kinds) {
+  for (const auto& [kind, field] : kPartSettings) {
     Part part{kind, field, comboBox(partTitle(kind), kind), caption()};
     form->addRow(fieldName(partTitle(kind)), withHelp(part.box, part.help));
     connect(part.box, &QComboBox::currentIndexChanged, this, judged);
@@ -209,14 +204,19 @@ void RecipeEditor::buildForm(QFormLayout* form) {
   m_turns->addItem(tr("Only the first question with pictures"), int(TurnPolicy::kFirstOnly));
   form->addRow(fieldName(tr("Compressed turns")), m_turns);
   connect(m_turns, &QComboBox::currentIndexChanged, this, judged);
-  m_minTokens = new QSpinBox;
-  m_minTokens->setRange(0, kMostTokens);
-  m_minTokens->setAccessibleName(tr("Short texts: kept whole below this number of tokens"));
-  m_minTokens->setObjectName(QStringLiteral("min tokens"));
-  auto* shortHelp = caption();
-  shortHelp->setText(tr("Texts without pictures stay whole below this number of tokens."));
-  form->addRow(fieldName(tr("Short texts")), withHelp(m_minTokens, shortHelp));
-  connect(m_minTokens, &QSpinBox::valueChanged, this, judged);
+  for (const WholeSetting& setting : kWholeSettings) {
+    const app::SettingText& text = *app::settingText(setting.name);
+    auto* number = new QSpinBox;
+    number->setRange(setting.least, std::min(setting.most, kMostTokens));
+    number->setAccessibleName(settingTitle(text));
+    number->setAccessibleDescription(settingHelp(text));
+    number->setObjectName(QLatin1String(setting.name));
+    auto* help = caption();
+    help->setText(settingHelp(text));
+    form->addRow(fieldName(settingTitle(text)), withHelp(number, help));
+    connect(number, &QSpinBox::valueChanged, this, judged);
+    m_numbers.push_back({setting.value, number});
+  }
   m_seed = new QLineEdit;
   m_seed->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{1,20}")), m_seed));
   m_seed->setAccessibleName(tr("Seed"));
@@ -237,7 +237,7 @@ void RecipeEditor::fill(const app::NamedRecipe& recipe) {
   m_share->setValue(spec.retention * 100.0);
   m_slots->setValue(spec.budget_tokens.value_or(256));
   m_turns->setCurrentIndex(std::max(0, m_turns->findData(int(spec.turn_policy))));
-  m_minTokens->setValue(spec.min_event_tokens);
+  for (const Number& number : m_numbers) number.box->setValue(spec.*number.field);
   m_seed->setText(QString::number(static_cast<qulonglong>(spec.seed)));
   fillOptions(spec);
   fillParts(spec);
@@ -320,7 +320,7 @@ app::NamedRecipe RecipeEditor::recipe() const {
   spec.method = m_method->currentData().toString().toStdString();
   spec.retention = m_exactRetention;
   if (m_budgetKind->currentIndex() == kBySlots) spec.budget_tokens = m_slots->value();
-  spec.min_event_tokens = m_minTokens->value();
+  for (const Number& number : m_numbers) spec.*number.field = number.box->value();
   spec.turn_policy = static_cast<TurnPolicy>(m_turns->currentData().toInt());
   spec.seed = m_seed->text().toULongLong();
   for (const OptionField* field : m_options) {

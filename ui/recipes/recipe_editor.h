@@ -52,6 +52,11 @@ class RecipeEditor : public QDialog {
     QLabel* help = nullptr;
   };
 
+  struct Number {
+    int RecipeSpec::*field;
+    QSpinBox* box = nullptr;
+  };
+
   void buildForm(QFormLayout* form);
   void fill(const app::NamedRecipe& recipe);
   void methodChanged();
@@ -82,7 +87,7 @@ class RecipeEditor : public QDialog {
   std::vector<OptionField*> m_options;
   std::vector<Part> m_parts;
   QComboBox* m_turns = nullptr;
-  QSpinBox* m_minTokens = nullptr;
+  std::vector<Number> m_numbers;
   QLineEdit* m_seed = nullptr;
   QLabel* m_verdict = nullptr;
   QPushButton* m_export = nullptr;

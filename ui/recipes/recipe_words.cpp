@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <iterator>
 
 #include "ui/recipes/method_texts.h"
 #include "ui/words/display_text.h"
@@ -14,13 +15,22 @@ class RecipeWords {
   Q_DECLARE_TR_FUNCTIONS(winnow::ui::RecipeWords)
 };
 
+bool isOrdinary(const RecipeSpec& spec, const WholeSetting& setting) { return spec.*setting.value == RecipeSpec().*setting.value; }
+
+QString settingText(const char* english) { return QCoreApplication::translate("winnow::app::SettingTexts", english); }
+
 }  // namespace
+
+QString settingTitle(const app::SettingText& setting) { return settingText(setting.title); }
+QString settingHelp(const app::SettingText& setting) { return settingText(setting.help); }
 
 bool keepsEverything(const RecipeSpec& spec) { return spec.method == "full"; }
 
 bool isPlain(const RecipeSpec& spec) {
-  return spec.options.empty() && spec.allocator.empty() && spec.scorer.empty() && spec.reducer.empty() && spec.scope.empty() &&
-         spec.granularity.empty();
+  const auto own = [&spec](const PartSetting& part) { return (spec.*part.name).empty(); };
+  const auto ordinary = [&spec](const WholeSetting& setting) { return isOrdinary(spec, setting); };
+  return spec.options.empty() && std::all_of(std::begin(kPartSettings), std::end(kPartSettings), own) &&
+         std::all_of(std::begin(kWholeSettings), std::end(kWholeSettings), ordinary);
 }
 
 const MethodInfo* findMethod(const std::vector<MethodInfo>& methods, const std::string& name) {
@@ -51,13 +61,12 @@ QString recipeLabel(const std::vector<MethodInfo>& methods, const app::NamedReci
 
 QStringList recipeChanges(const RecipeSpec& spec) {
   QStringList changes;
-  const std::pair<const char*, const std::string*> parts[] = {{"allocator", &spec.allocator},
-                                                              {"scorer", &spec.scorer},
-                                                              {"reducer", &spec.reducer},
-                                                              {"scope", &spec.scope},
-                                                              {"granularity", &spec.granularity}};
-  for (const auto& [kind, part] : parts) {
-    if (!part->empty()) changes << QStringLiteral("%1: %2").arg(partTitle(kind), displayText(QString::fromStdString(*part)));
+  for (const auto& [kind, part] : kPartSettings) {
+    if (!(spec.*part).empty()) changes << QStringLiteral("%1: %2").arg(partTitle(kind), displayText(QString::fromStdString(spec.*part)));
+  }
+  for (const WholeSetting& setting : kWholeSettings) {
+    if (isOrdinary(spec, setting)) continue;
+    changes << QStringLiteral("%1: %2").arg(settingTitle(*app::settingText(setting.name)), formatCount(spec.*setting.value));
   }
   for (const auto& [name, value] : spec.options) {
     changes << displayText(QStringLiteral("%1 %2").arg(QString::fromStdString(name), QString::fromStdString(value)));

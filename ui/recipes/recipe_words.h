@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "app/recipes/recipe_json.h"
+#include "app/recipes/setting_texts.h"
 #include "engine/recipes/method_info.h"
 
 namespace winnow::ui {
 
 bool keepsEverything(const RecipeSpec& spec);  // method full
-// The method as it comes: no options, no other parts.
+// The method as it comes: no options, no other parts, ordinary settings.
 bool isPlain(const RecipeSpec& spec);
 const MethodInfo* findMethod(const std::vector<MethodInfo>& methods, const std::string& name);
 QString methodTitle(const std::vector<MethodInfo>& methods, const std::string& name);
@@ -22,8 +23,11 @@ QString recipeTitle(const std::vector<MethodInfo>& methods, const app::NamedReci
 QString budgetText(const RecipeSpec& spec);  // "20 %", "64 slots"
 // Title and budget; the full cache has only a title.
 QString recipeLabel(const std::vector<MethodInfo>& methods, const app::NamedRecipe& recipe);
-// What differs from the method: "allocator meda", "window 16".
+// What differs from the method: "allocator meda", "window 16", "Short texts: 10".
 QStringList recipeChanges(const RecipeSpec& spec);
+
+QString settingTitle(const app::SettingText& setting);
+QString settingHelp(const app::SettingText& setting);
 
 // "Once, after the question", "Also while writing" ...
 QString phaseWords(const MethodInfo& method);

@@ -9,19 +9,20 @@ namespace {
 
 TEST(BatchLine, ReadsWhatItSaysAndTakesTheRestFromTheCommand) {
   TurnOptions defaults;
-  defaults.budget_tokens = 7;
-  defaults.max_new_tokens = 9;
+  defaults.recipe.budget_tokens = 7;
+  defaults.sampling.max_new_tokens = 9;
   const BatchLine line = read_batch_line(
       R"({"video": "a.mp4", "frames": 8, "from": 1, "to": 2.5, "retention": 0.25, "seed": 18446744073709551615, "questions": ["b", "c"]})",
       "f:1", defaults);
   EXPECT_EQ(line.turn.videos, std::vector<std::string>{"a.mp4"});
-  EXPECT_EQ(line.turn.frames, 8);
-  EXPECT_EQ(line.turn.from_s, 1.0);
-  EXPECT_EQ(line.turn.to_s, 2.5);
-  EXPECT_EQ(line.turn.retention, 0.25);
-  EXPECT_EQ(line.turn.budget_tokens, 0) << "the command's budget gives way to the line's share";
-  EXPECT_EQ(line.turn.seed, ~std::uint64_t{0});
-  EXPECT_EQ(line.turn.max_new_tokens, 9);
+  EXPECT_EQ(line.turn.plan.frame_count, 8);
+  EXPECT_EQ(line.turn.plan.from_s, 1.0);
+  EXPECT_EQ(line.turn.plan.to_s, 2.5);
+  EXPECT_EQ(line.turn.recipe.retention, 0.25);
+  EXPECT_FALSE(line.turn.recipe.budget_tokens.has_value()) << "the command's budget gives way to the line's share";
+  EXPECT_EQ(line.turn.recipe.seed, ~std::uint64_t{0});
+  EXPECT_EQ(line.turn.sampling.seed, ~std::uint64_t{0});
+  EXPECT_EQ(line.turn.sampling.max_new_tokens, 9);
   EXPECT_EQ(line.questions, (std::vector<std::string>{"b", "c"}));
 }
 

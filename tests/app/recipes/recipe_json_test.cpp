@@ -7,7 +7,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 
+#include "app/recipes/setting_texts.h"
 #include "engine/base/error.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
@@ -24,7 +26,7 @@ NamedRecipe everythingSet() {
   spec.method = "d2o";
   spec.retention = 0.07;
   spec.budget_tokens = 96;
-  spec.min_event_tokens = 12;
+  for (const WholeSetting& setting : kWholeSettings) spec.*setting.value = setting.least + 12;
   spec.turn_policy = TurnPolicy::kFirstOnly;
   spec.seed = std::numeric_limits<std::uint64_t>::max();
   spec.options = {{"sinks", "2"}, {"merge", "weighted"}, {"skip_layers", "true"}};
@@ -185,6 +187,32 @@ TEST(RecipeJson, TheWriterKeepsToTheSchema) {
   }
   for (const auto& [name, property] : schema["properties"]["parts"]["properties"].items())
     EXPECT_TRUE(full["parts"].contains(name)) << name;
+}
+
+TEST(RecipeJson, EveryNumberOfTheTableIsInTheSchemaAndHasItsWords) {
+  std::ifstream stream(source_folder() + "/resources/recipe.schema.json");
+  const json schema = json::parse(stream);
+  for (const WholeSetting& setting : kWholeSettings) {
+    ASSERT_TRUE(schema["properties"].contains(setting.name)) << setting.name;
+    const json& property = schema["properties"][setting.name];
+    EXPECT_EQ(property["type"], "integer") << setting.name;
+    EXPECT_EQ(property["minimum"], setting.least) << setting.name;
+    EXPECT_EQ(property["maximum"], setting.most) << setting.name;
+    EXPECT_EQ(property["default"], RecipeSpec().*setting.value) << setting.name;
+    const SettingText* const text = settingText(setting.name);
+    ASSERT_NE(text, nullptr) << setting.name;
+    for (const char* words : {text->title, text->help, text->terminal}) EXPECT_NE(std::string(words), "") << setting.name;
+  }
+  EXPECT_EQ(settingText("no such setting"), nullptr);
+}
+
+TEST(RecipeJson, ANumberThatCameLaterIsWrittenOnlyWhereItIsSet) {
+  for (const WholeSetting& setting : kWholeSettings) {
+    NamedRecipe recipe;
+    EXPECT_EQ(json::parse(recipeToJson(recipe, -1)).contains(setting.name), setting.always_written) << setting.name;
+    recipe.spec.*setting.value += 1;
+    EXPECT_TRUE(json::parse(recipeToJson(recipe, -1)).contains(setting.name)) << setting.name;
+  }
 }
 
 }  // namespace

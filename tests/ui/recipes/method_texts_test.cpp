@@ -61,6 +61,15 @@ TEST(RecipeWords, SayWhatIsUsedAndWhatDiffers) {
   recipe.spec.options["recent_share"] = "0.2";
   EXPECT_EQ(recipeTitle(methods, recipe), QStringLiteral("VL-Cache, changed"));
   EXPECT_EQ(recipeChanges(recipe.spec).size(), 2);
+  recipe.spec.min_event_tokens = 10;
+  EXPECT_EQ(recipeChanges(recipe.spec).at(1), QStringLiteral("Short texts: 10"));
+  EXPECT_EQ(recipeTitle(methods,
+                        [] {
+                          app::NamedRecipe patient;
+                          patient.spec.min_event_tokens = 0;
+                          return patient;
+                        }()),
+            QStringLiteral("VL-Cache, changed"));
   recipe.spec.budget_tokens = 64;
   recipe.name = "mine";
   EXPECT_EQ(recipeLabel(methods, recipe), QStringLiteral("mine · 64 slots"));

@@ -147,7 +147,7 @@ TEST_F(RecipeDialogs, AMixtureIsEditedSavedUsedAndStillThereAfterARestart) {
   chooseData(editor->partBox("reducer"), QStringLiteral("gated"));
   editor->findChild<QComboBox*>(QStringLiteral("budget kind"))->setCurrentIndex(1);
   editor->findChild<QSpinBox*>(QStringLiteral("slots"))->setValue(48);
-  editor->findChild<QSpinBox*>(QStringLiteral("min tokens"))->setValue(10);
+  editor->findChild<QSpinBox*>(QStringLiteral("min_event_tokens"))->setValue(10);
   editor->findChild<QLineEdit*>(QStringLiteral("seed"))->setText(QStringLiteral("18446744073709551615"));
   ASSERT_TRUE(editor->legal()) << editor->verdict().toStdString();
   QTest::keyClicks(editor->nameEdit(), QStringLiteral("tiny cards"));

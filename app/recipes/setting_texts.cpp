@@ -1,0 +1,24 @@
+#include "app/recipes/setting_texts.h"
+
+#include <QtGlobal>
+#include <algorithm>
+#include <iterator>
+
+#define SAY(text) QT_TRANSLATE_NOOP("winnow::app::SettingTexts", text)
+
+namespace winnow::app {
+namespace {
+
+constexpr SettingText kTexts[] = {
+    {"min_event_tokens", SAY("Short texts"), SAY("Texts without pictures stay whole below this number of tokens."),
+     "text-only segments shorter than this are kept whole"},
+};
+
+}  // namespace
+
+const SettingText* settingText(std::string_view name) {
+  const auto found = std::find_if(std::begin(kTexts), std::end(kTexts), [name](const SettingText& text) { return name == text.name; });
+  return found == std::end(kTexts) ? nullptr : found;
+}
+
+}  // namespace winnow::app
