@@ -73,7 +73,7 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
     const double seen = compressor.segment().first_original + static_cast<double>(compressor.segment().tokens);
     for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
       const std::int64_t slots = largest_head(cache, layer);
-      layers.push_back({static_cast<double>(slots) / seen, slots});
+      layers.push_back({recipe.keeps_whole(layer, shape.layers) ? 1.0 : static_cast<double>(slots) / seen, slots});
     }
     return std::make_unique<RatioRemoval>(std::move(layers), parts.decode.distance, parts.protection.sinks, shape.kv_heads, pinned);
   }
@@ -86,7 +86,8 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
   std::vector<std::int64_t> caps;
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
     const bool asked = absolute && !(compressor.will_compress() && all_competed);
-    const std::int64_t cap = !capped ? DecodePolicy::kNoCap : asked ? *recipe.budget().tokens : largest_head(cache, layer);
+    const bool uncapped = !capped || recipe.keeps_whole(layer, shape.layers);
+    const std::int64_t cap = uncapped ? DecodePolicy::kNoCap : asked ? *recipe.budget().tokens : largest_head(cache, layer);
     caps.push_back(std::max(cap, least_cap));
   }
   if (shares) {

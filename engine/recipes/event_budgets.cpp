@@ -30,12 +30,8 @@ EventBudgets::EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>&
   bounds_.retention = static_cast<double>(bounds_.total) / static_cast<double>(std::ssize(layers) * about);
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     const std::int64_t low = lower_bound_slots(recipe.budget(), about, bounds_.guarded[layer], parts.min_fraction);
-    bounds_.low.push_back(std::min(bounds_.high[layer], low));
-  }
-  if (parts.skip_outer_layers) {
-    for (const std::size_t layer : {std::size_t{0}, std::size_t{1}, layers.size() - 1}) {
-      if (layer < layers.size()) bounds_.low[layer] = bounds_.high[layer];
-    }
+    const bool whole = recipe.keeps_whole(static_cast<std::int64_t>(layer), std::ssize(layers));
+    bounds_.low.push_back(whole ? bounds_.high[layer] : std::min(bounds_.high[layer], low));
   }
   const std::int64_t least = sum(bounds_.low);
   const bool asked_for_less = bounds_.total < sum(bounds_.high);
@@ -70,8 +66,10 @@ std::vector<std::int64_t> EventBudgets::foreseen() const {
 std::vector<std::int64_t> EventBudgets::shared_by(std::span<const double> weights) const {
   if (!recipe_->composition().faithful_clip) return allocate(weights, bounds_.total, bounds_.low, bounds_.high);
   std::vector<std::int64_t> slots = allocate_without_redistribution(weights, bounds_.total, bounds_.scope_tokens);
-  for (std::size_t layer = 0; layer < slots.size(); ++layer)
-    slots[layer] = std::min(bounds_.high[layer], std::max(slots[layer], bounds_.guarded[layer]));
+  for (std::size_t layer = 0; layer < slots.size(); ++layer) {
+    const bool whole = recipe_->keeps_whole(static_cast<std::int64_t>(layer), std::ssize(slots));
+    slots[layer] = whole ? bounds_.high[layer] : std::min(bounds_.high[layer], std::max(slots[layer], bounds_.guarded[layer]));
+  }
   return slots;
 }
 

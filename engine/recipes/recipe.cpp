@@ -77,7 +77,7 @@ void check_parts(const Composition& composition) {
 }  // namespace
 
 Recipe::Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& spec)
-    : composition_(std::move(composition)), budget_(budget), turn_policy_(spec.turn_policy), min_event_tokens_(spec.min_event_tokens) {
+    : composition_(std::move(composition)), budget_(budget), spec_(spec) {
   if (composition_.allocator != nullptr) needs_ = with_allocator(composition_.allocator->needs());
 }
 
@@ -139,11 +139,15 @@ double Pruning::at_layer(double retention) const {
 
 bool Recipe::whole_cache() const {
   // A decode-phase method with an absolute budget holds it over all turns.
-  const bool held = turn_policy_ == TurnPolicy::kSegment && composition_.phase == MethodPhase::kDecode && budget_.tokens;
-  return compresses() && (turn_policy_ == TurnPolicy::kWhole || held);
+  const bool held = turn_policy() == TurnPolicy::kSegment && composition_.phase == MethodPhase::kDecode && budget_.tokens;
+  return compresses() && (turn_policy() == TurnPolicy::kWhole || held);
 }
 
 bool Recipe::compresses() const { return composition_.scorer != nullptr && (budget_.tokens || budget_.retention < 1.0); }
+
+bool Recipe::keeps_whole(std::int64_t layer, std::int64_t layers) const {
+  return composition_.skip_outer_layers && (layer < 2 || layer == layers - 1);
+}
 
 bool Recipe::static_budgets() const { return composition_.allocator == nullptr || composition_.allocator->needs().empty(); }
 

@@ -24,8 +24,8 @@ class Recipe {
 
   const Composition& composition() const { return composition_; }
   const BudgetRequest& budget() const { return budget_; }
-  TurnPolicy turn_policy() const { return turn_policy_; }
-  int min_event_tokens() const { return min_event_tokens_; }
+  TurnPolicy turn_policy() const { return spec_.turn_policy; }
+  int min_event_tokens() const { return spec_.min_event_tokens; }
 
   // False: the same as no compression at all (method full, or a share of 1).
   bool compresses() const;
@@ -40,6 +40,8 @@ class Recipe {
   StatisticsNeeds needs_for(const SegmentInfo& segment) const;
   // The prefill is the same as everybody's, so that several recipes can answer from one; false where tokens leave during it.
   bool shares_prefill() const { return !prunes(); }
+  // Nothing leaves this layer, neither at the event nor while decoding. The total stays what was asked for: the other layers pay.
+  bool keeps_whole(std::int64_t layer, std::int64_t layers) const;
   // Budgets of all layers are known before the prefill.
   bool static_budgets() const;
 
@@ -49,8 +51,7 @@ class Recipe {
 
   Composition composition_;
   BudgetRequest budget_;
-  TurnPolicy turn_policy_;
-  int min_event_tokens_;
+  RecipeSpec spec_;
   StatisticsNeeds needs_;
 };
 

@@ -5,6 +5,7 @@
 // go. O(slots) per token and head beside the attention itself; similarity of the leaving key takes one product with every kept key.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -32,7 +33,7 @@ class AttentionEviction : public DecodePolicy {
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<AttentionEviction>(*this); }
   bool wants_probabilities() const override { return true; }
   void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
-  bool removes() const override { return caps_.front() != kNoCap; }
+  bool removes() const override { return *std::min_element(caps_.begin(), caps_.end()) != kNoCap; }
   FollowedTokens retained_attention(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::int32_t before) const override;
   std::int64_t bytes_metadata() const override;
 

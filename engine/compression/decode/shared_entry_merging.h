@@ -5,6 +5,7 @@
 // decoded token and head, and one similarity of a slot with all others per merge.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -46,7 +47,7 @@ class SharedEntryMerging : public DecodePolicy {
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<SharedEntryMerging>(*this); }
   bool wants_probabilities() const override { return true; }
   void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
-  bool removes() const override { return caps_.front() != kNoCap; }
+  bool removes() const override { return *std::min_element(caps_.begin(), caps_.end()) != kNoCap; }
   FollowedTokens retained_attention(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::int32_t before) const override;
   std::int64_t bytes_metadata() const override;
 
