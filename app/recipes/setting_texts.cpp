@@ -12,6 +12,9 @@ namespace {
 constexpr SettingText kTexts[] = {
     {"min_event_tokens", SAY("Short texts"), SAY("Texts without pictures stay whole below this number of tokens."),
      "text-only segments shorter than this are kept whole"},
+    {"full_layers", SAY("Full first layers"),
+     SAY("So many of the model's first layers keep everything. The share stays: the other layers keep less."),
+     "the model's first N layers keep everything; the others pay for it"},
 };
 
 }  // namespace

@@ -112,6 +112,10 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
     if (spec.*setting.value >= setting.least && spec.*setting.value <= setting.most) continue;
     refuse(setting.name, "must lie between " + std::to_string(setting.least) + " and " + std::to_string(setting.most));
   }
+  if (composition.pruning && spec.full_layers > composition.pruning->layer) {
+    refuse("full_layers", "this method takes tokens out of the network before layer " + std::to_string(composition.pruning->layer) +
+                              ": later layers never see them");
+  }
   switch (spec.turn_policy) {
     case TurnPolicy::kSegment:
     case TurnPolicy::kFirstOnly:
@@ -146,7 +150,7 @@ bool Recipe::whole_cache() const {
 bool Recipe::compresses() const { return composition_.scorer != nullptr && (budget_.tokens || budget_.retention < 1.0); }
 
 bool Recipe::keeps_whole(std::int64_t layer, std::int64_t layers) const {
-  return composition_.skip_outer_layers && (layer < 2 || layer == layers - 1);
+  return layer < spec_.full_layers || (composition_.skip_outer_layers && (layer < 2 || layer == layers - 1));
 }
 
 bool Recipe::static_budgets() const { return composition_.allocator == nullptr || composition_.allocator->needs().empty(); }

@@ -18,6 +18,9 @@ struct RecipeSpec {
   double retention = 0.2;            // share kept, in (0, 1]
   std::optional<int> budget_tokens;  // slots per layer and kv head
   int min_event_tokens = 256;        // text-only segments shorter than this are kept whole; 0 switches the rule off
+  // The first so many decoder layers keep everything, at the event and while decoding. The total stays what retention or budget_tokens ask
+  // for: the other layers have that much less, but never less than their method protects.
+  int full_layers = 0;
   TurnPolicy turn_policy = TurnPolicy::kSegment;
   std::uint64_t seed = 0;                      // methods that draw random numbers
   std::map<std::string, std::string> options;  // of the preset, by name (MethodInfo::options)
@@ -50,6 +53,7 @@ struct WholeSetting {
 };
 inline constexpr WholeSetting kWholeSettings[] = {
     {"min_event_tokens", &RecipeSpec::min_event_tokens, 0, std::numeric_limits<int>::max(), true},
+    {"full_layers", &RecipeSpec::full_layers, 0, 1024, false},
 };
 
 struct PartSetting {

@@ -177,6 +177,22 @@ TEST_P(MethodSuite, ProtectedSlotsStay) {
   }
 }
 
+TEST_P(MethodSuite, FullLayersKeepEverythingAndTheOthersPay) {
+  const Modalities modality = image_then_text(5, 150, 20);
+  RecipeSpec first = spec(0.6);
+  first.full_layers = 1;
+  const Event event = compress(first, modality);
+  expect_lawful(event, modality, first);
+  if (!compresses()) return;
+  ASSERT_EQ(std::ssize(event.plans), kLayers);
+  EXPECT_EQ(event.budgets.front(), candidates(event, modality));
+  for (const auto& kept : event.plans.front().kept) EXPECT_EQ(std::ssize(kept), std::ssize(modality));
+  for (std::size_t layer = 1; layer < event.budgets.size(); ++layer) EXPECT_LT(event.budgets[layer], event.budgets.front());
+  RecipeSpec all = first;
+  all.full_layers = kLayers;
+  EXPECT_TRUE(compress(all, modality).plans.empty()) << "nothing is left to compress";
+}
+
 TEST_P(MethodSuite, IsDeterministic) {
   const Modalities modality = image_then_text(5, 150, 20);
   const Event first = compress(spec(0.3), modality);

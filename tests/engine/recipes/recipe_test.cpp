@@ -45,6 +45,13 @@ TEST(Recipe, RefusesBudgetsAndLengths) {
   EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.budget_tokens = 0; }).subject, "budget");
   EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.budget_tokens = -3; }).code, ErrorCode::kIllegalRecipe);
   EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.min_event_tokens = -1; }).subject, "min_event_tokens");
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.full_layers = -1; }).subject, "full_layers");
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.full_layers = 1025; }).subject, "full_layers");
+  EXPECT_EQ(refusal_of([](RecipeSpec& spec) {
+              spec.method = "fastv";
+              spec.full_layers = 3;  // tokens leave before layer 2
+            }).subject,
+            "full_layers");
 }
 
 TEST(Recipe, TheAbsoluteBudgetWins) {

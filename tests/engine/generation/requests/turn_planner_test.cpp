@@ -98,6 +98,7 @@ class Settings {
     if (one_in(4)) recipe.scope = one_in(2) ? "all" : "visual";
     if (one_in(4)) recipe.granularity = one_in(2) ? "head" : "layer";
     if (one_in(5)) recipe.min_event_tokens = 0;
+    if (one_in(4)) recipe.full_layers = 1 + below(2);
     if (one_in(4)) recipe.turn_policy = one_in(2) ? TurnPolicy::kFirstOnly : TurnPolicy::kWhole;
     return recipe;
   }

@@ -24,5 +24,33 @@ TEST_F(WholeLayers, ThoseThatD2oLeavesOutLoseNothingWhileDecodingEither) {
   EXPECT_EQ(finished(run(turn)).figures.kv_bytes.end, done.figures.kv_bytes.full_end);
 }
 
+// Every method: the first layer holds all tokens of the thread, answers included, the second does not; the plan has said so.
+TEST_F(WholeLayers, FullLayersHoldAllTokensOfEveryTurn) {
+  for (const MethodInfo& method : list_methods()) {
+    SCOPED_TRACE(method.name);
+    run(ForgetConversation{7});
+    Turn turn = ask("image", method.name, method.name == "full" ? 1.0 : 0.8, 12);
+    if (method.name == "fastv" || method.name == "ivtp") turn.recipe.options["layer"] = "1";
+    turn.recipe.full_layers = 1;
+    if (method.name == "fastervlm") {
+      EXPECT_EQ(recipe_problem(turn.recipe)->subject, "full_layers") << "no layer sees the tokens that it takes out";
+      continue;
+    }
+    const Planned planned = *run(Plan{turn}).last<Planned>();
+    Finished done = finished(run(turn));
+    const auto all = [&done] {
+      return static_cast<double>(done.figures.tokens.thread_visual + done.figures.tokens.thread_text + done.figures.tokens.generated);
+    };
+    EXPECT_EQ(planned.kv_bytes_after_event, done.figures.kv_bytes.after_event);
+    EXPECT_NEAR(end_of(done, 0), all(), 1.0) << "the last token of an answer is not read";
+    if (method.name != "full") {
+      EXPECT_LT(end_of(done, 1), end_of(done, 0));
+    }
+    const double before = end_of(done, 0);
+    done = finished(run(follow_up(turn, done.answer, "And now?")));
+    EXPECT_GE(end_of(done, 0), before + static_cast<double>(done.figures.tokens.prompt));
+  }
+}
+
 }  // namespace
 }  // namespace winnow
