@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/chat/figure_json.h"
 #include "app/chat/run_json.h"
 
 namespace winnow::app {
@@ -22,8 +23,7 @@ std::string textOf(const Json& object, const char* name) {
 
 template <typename Number>
 void read(const Json& object, const char* name, Number& into) {
-  const auto found = object.find(name);
-  if (found != object.end() && found->is_number()) found->get_to(into);
+  if (const auto found = object.find(name); found != object.end()) fieldFromJson(*found, into);
 }
 
 QByteArray bytesOf(const Json& object, const char* name) {
@@ -31,76 +31,24 @@ QByteArray bytesOf(const Json& object, const char* name) {
   return found != object.end() ? dumped(*found) : QByteArray();
 }
 
-Json layerJson(const LayerFigures& layer) {
-  return {{"budget", layer.budget},
-          {"kept", layer.kept},
-          {"kept_visual", layer.kept_visual},
-          {"kept_text", layer.kept_text},
-          {"kept_per_head", parsed(keptPerHeadToJson(layer.kept_per_head))},
-          {"bytes", layer.bytes},
-          {"why", parsed(reasonsToJson(layer.why))},
-          {"end", parsed(slotCountsToJson(layer.end))}};
-}
-
-LayerFigures layerFrom(const Json& json) {
-  LayerFigures layer;
-  read(json, "budget", layer.budget);
-  read(json, "kept", layer.kept);
-  read(json, "kept_visual", layer.kept_visual);
-  read(json, "kept_text", layer.kept_text);
-  layer.kept_per_head = keptPerHeadFromJson(bytesOf(json, "kept_per_head"));
-  read(json, "bytes", layer.bytes);
-  layer.why = reasonsFromJson(bytesOf(json, "why"));
-  layer.end = slotCountsFromJson(bytesOf(json, "end"));
-  return layer;
-}
-
 }  // namespace
 
 QByteArray agreementToJson(const std::optional<Agreement>& agreement) {
   if (!agreement) return {};
-  Json differences = Json::array();
-  for (const WordDifference& each : agreement->differences) {
-    differences.push_back({{"word", each.word},
-                           {"text", each.text},
-                           {"full_text", each.full_text},
-                           {"probability", each.probability},
-                           {"full_probability", each.full_probability},
-                           {"full_choice_probability", each.full_choice_probability}});
-  }
-  Json json = {{"tokens", agreement->tokens}, {"top1", agreement->top1}, {"mean_kl", agreement->mean_kl}, {"differences", differences}};
-  if (agreement->first_diverging_word) json["first_diverging_word"] = *agreement->first_diverging_word;
-  return dumped(json);
+  return dumped(fieldsToJson(*agreement));
 }
 
 std::optional<Agreement> agreementFromJson(const QByteArray& text) {
   const Json json = parsed(text);
   if (!json.is_object()) return std::nullopt;
   Agreement agreement;
-  read(json, "tokens", agreement.tokens);
-  read(json, "top1", agreement.top1);
-  read(json, "mean_kl", agreement.mean_kl);
-  if (const auto first = json.find("first_diverging_word"); first != json.end() && first->is_number_integer())
-    agreement.first_diverging_word = first->get<std::int64_t>();
-  if (const auto differences = json.find("differences"); differences != json.end() && differences->is_array()) {
-    for (const Json& each : *differences) {
-      if (!each.is_object()) continue;
-      WordDifference difference;
-      read(each, "word", difference.word);
-      difference.text = textOf(each, "text");
-      difference.full_text = textOf(each, "full_text");
-      read(each, "probability", difference.probability);
-      read(each, "full_probability", difference.full_probability);
-      read(each, "full_choice_probability", difference.full_choice_probability);
-      agreement.differences.push_back(std::move(difference));
-    }
-  }
+  fieldsFromJson(json, agreement);
   return agreement;
 }
 
 QByteArray runToJson(const Run& run) {
   Json layers = Json::array();
-  for (const LayerFigures& layer : run.figures.layers) layers.push_back(layerJson(layer));
+  for (const LayerFigures& layer : run.figures.layers) layers.push_back(fieldsToJson(layer));
   Json json = {{"model_name", run.modelName.toStdString()},
                {"model_folder", run.modelFolder.toStdString()},
                {"device", run.device.toStdString()},
@@ -132,11 +80,7 @@ Run runFromJson(const QByteArray& text) {
     run.recipe = recipeFromJson({recipe.constData(), static_cast<std::size_t>(recipe.size())}, "chats");
   } catch (const Exception&) {  // of a newer program: told by its method and share alone
   }
-  if (const auto layers = json.find("layers"); layers != json.end() && layers->is_array()) {
-    for (const Json& layer : *layers) {
-      if (layer.is_object()) run.figures.layers.push_back(layerFrom(layer));
-    }
-  }
+  read(json, "layers", run.figures.layers);
   run.agreement = agreementFromJson(bytesOf(json, "agreement"));
   return run;
 }

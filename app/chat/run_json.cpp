@@ -6,37 +6,29 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "app/chat/figure_json.h"
+
 namespace winnow::app {
 
 namespace {
 
 using Json = nlohmann::json;
 
-// Visits every stored field with its name: one list for both directions.
-template <typename Figures, typename Visitor>
-void visitFigures(Figures& f, Visitor&& visit) {
-  visit("prompt_tokens", f.tokens.prompt);
-  visit("visual_tokens", f.tokens.visual);
-  visit("text_tokens", f.tokens.text);
-  visit("generated_tokens", f.tokens.generated);
-  visit("thread_visual_tokens", f.tokens.thread_visual);
-  visit("thread_text_tokens", f.tokens.thread_text);
-  visit("pinned_tokens", f.tokens.pinned);
-  visit("kv_bytes_full", f.kv_bytes.full);
-  visit("kv_bytes_after_event", f.kv_bytes.after_event);
-  visit("kv_bytes_end", f.kv_bytes.end);
-  visit("kv_bytes_peak", f.kv_bytes.peak);
-  visit("kv_bytes_allocated", f.kv_bytes.allocated);
-  visit("kv_bytes_metadata", f.kv_bytes.metadata);
-  visit("kv_bytes_full_end", f.kv_bytes.full_end);
-  visit("media_ms", f.timings_ms.media);
-  visit("preprocess_ms", f.timings_ms.preprocess);
-  visit("vision_ms", f.timings_ms.vision);
-  visit("prefill_ms", f.timings_ms.prefill);
-  visit("statistics_ms", f.timings_ms.statistics);
-  visit("compress_ms", f.timings_ms.compress);
-  visit("ttft_ms", f.timings_ms.ttft);
-  visit("decode_ms", f.timings_ms.decode_total);
+Json parsed(const QByteArray& text) { return Json::parse(text.constData(), text.constData() + text.size(), nullptr, false); }
+
+template <class Field>
+Field fieldFrom(const QByteArray& text) {
+  Field field{};
+  fieldFromJson(parsed(text), field);
+  return field;
+}
+
+// Every number of a turn under its stored name: "prompt_tokens", "kv_bytes_full", "media_ms". One list for both directions.
+template <typename Figures, typename Visit>
+void visitFigures(Figures& f, Visit visit) {
+  visit_fields(f.tokens, [&](const std::string& name, auto& count) { visit(name + "_tokens", count); });
+  visit_fields(f.kv_bytes, [&](const std::string& name, auto& bytes) { visit("kv_bytes_" + name, bytes); });
+  visit_fields(f.timings_ms, [&](const std::string& name, auto& ms) { visit(name == "decode_total" ? "decode_ms" : name + "_ms", ms); });
   visit("tokens_per_s", f.tokens_per_s);
   visit("achieved_retention", f.achieved_retention);
 }
@@ -50,14 +42,6 @@ std::vector<CompressionNote> notesFrom(const Json& stored) {
     if (std::find(stored.begin(), stored.end(), Json(static_cast<int>(note))) != stored.end()) notes.push_back(note);
   }
   return notes;
-}
-
-std::vector<double> timesFrom(const Json& stored, const char* name) {
-  std::vector<double> times;
-  const auto found = stored.find(name);
-  if (found == stored.end() || !found->is_array()) return times;
-  for (const Json& value : *found) times.push_back(value.is_number() ? value.get<double>() : 0.0);
-  return times;
 }
 
 // Whole bytes and tenths of milliseconds are enough.
@@ -97,7 +81,7 @@ void fillOlder(const Json& json, Run& run) {
 
 QByteArray figuresToJson(const Run& run) {
   Json json = Json::object();
-  visitFigures(run.figures, [&](const char* name, const auto& value) { json[name] = value; });
+  visitFigures(run.figures, [&](const std::string& name, const auto& value) { json[name] = value; });
   for (const CompressionNote note : run.figures.notes) json["notes"].push_back(static_cast<int>(note));
   for (const TimelinePoint& point : run.timeline.points) json["timeline"].push_back(toJson(point));
   json["stop_reason"] = static_cast<int>(run.stopReason);
@@ -105,7 +89,7 @@ QByteArray figuresToJson(const Run& run) {
 }
 
 TurnTimeline timelineFromJson(const QByteArray& text) {
-  const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
+  const Json json = parsed(text);
   TurnTimeline timeline;
   if (!json.is_object()) return timeline;
   const auto found = json.find("timeline");
@@ -118,11 +102,10 @@ TurnTimeline timelineFromJson(const QByteArray& text) {
 }
 
 void figuresFromJson(const QByteArray& text, Run& run) {
-  const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
+  const Json json = parsed(text);
   if (!json.is_object()) return;
-  visitFigures(run.figures, [&](const char* name, auto& value) {
-    const auto found = json.find(name);
-    if (found != json.end() && found->is_number()) found->get_to(value);
+  visitFigures(run.figures, [&](const std::string& name, auto& value) {
+    if (const auto found = json.find(name); found != json.end()) fieldFromJson(*found, value);
   });
   if (const auto notes = json.find("notes"); notes != json.end() && notes->is_array()) run.figures.notes = notesFrom(*notes);
   run.timeline = timelineFromJson(text);
@@ -133,51 +116,27 @@ void figuresFromJson(const QByteArray& text, Run& run) {
 
 QByteArray keptPerHeadToJson(const std::vector<std::int64_t>& kept) { return QByteArray::fromStdString(Json(kept).dump()); }
 
-std::vector<std::int64_t> keptPerHeadFromJson(const QByteArray& text) {
-  const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
-  std::vector<std::int64_t> kept;
-  if (!json.is_array()) return kept;
-  for (const Json& value : json) kept.push_back(value.is_number_integer() ? value.get<std::int64_t>() : 0);
-  return kept;
-}
+std::vector<std::int64_t> keptPerHeadFromJson(const QByteArray& text) { return fieldFrom<std::vector<std::int64_t>>(text); }
 
-QByteArray reasonsToJson(const std::vector<std::pair<std::string, double>>& reasons) {
-  Json json = Json::array();
-  for (const auto& [name, value] : reasons) json.push_back({name, value});
-  return QByteArray::fromStdString(json.dump());
-}
+QByteArray reasonsToJson(const NamedNumbers& reasons) { return QByteArray::fromStdString(fieldToJson(reasons).dump()); }
 
-std::vector<std::pair<std::string, double>> reasonsFromJson(const QByteArray& text) {
-  const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
-  std::vector<std::pair<std::string, double>> reasons;
-  if (!json.is_array()) return reasons;
-  for (const Json& pair : json) {
-    if (pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_number()) {
-      reasons.emplace_back(pair[0].get<std::string>(), pair[1].get<double>());
-    }
-  }
-  return reasons;
-}
+NamedNumbers reasonsFromJson(const QByteArray& text) { return fieldFrom<NamedNumbers>(text); }
 
-QByteArray slotCountsToJson(const SlotCounts& counts) {
-  return QByteArray::fromStdString(Json::array({counts.visual, counts.text, counts.generated, counts.image}).dump());
-}
+QByteArray slotCountsToJson(const SlotCounts& counts) { return QByteArray::fromStdString(fieldToJson(counts).dump()); }
 
-SlotCounts slotCountsFromJson(const QByteArray& text) {
-  const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
-  const auto number = [&](std::size_t place) { return json[place].is_number() ? json[place].get<double>() : 0.0; };
-  if (!json.is_array() || json.size() < 3 || json.size() > 4) return {};
-  return {number(0), number(1), number(2), json.size() == 4 ? number(3) : 0.0};  // images were not counted at first
-}
+SlotCounts slotCountsFromJson(const QByteArray& text) { return fieldFrom<SlotCounts>(text); }
 
 QByteArray sampledToJson(const SampledTimes& times) {
   return QByteArray::fromStdString(Json{{"asked_s", times.askedS}, {"actual_s", times.actualS}}.dump());
 }
 
 SampledTimes sampledFromJson(const QByteArray& text) {
-  const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
-  if (!json.is_object()) return {};
-  return {timesFrom(json, "asked_s"), timesFrom(json, "actual_s")};
+  const Json json = parsed(text);
+  SampledTimes times;
+  if (!json.is_object()) return times;
+  if (const auto asked = json.find("asked_s"); asked != json.end()) fieldFromJson(*asked, times.askedS);
+  if (const auto actual = json.find("actual_s"); actual != json.end()) fieldFromJson(*actual, times.actualS);
+  return times;
 }
 
 QByteArray pinsToJson(const PinnedRanges& pins) {
@@ -188,7 +147,7 @@ QByteArray pinsToJson(const PinnedRanges& pins) {
 }
 
 PinnedRanges pinsFromJson(const QByteArray& text) {
-  const Json json = Json::parse(text.constData(), text.constData() + text.size(), nullptr, false);
+  const Json json = parsed(text);
   PinnedRanges pins;
   if (!json.is_array()) return pins;
   for (const Json& range : json) {

@@ -32,13 +32,8 @@ AnswerRecord recordOf(const EvaluationItem& item, const Wanted& wanted, const Re
   record.generatedTokens = given.figures.tokens.generated;
   record.topAgreement = given.topAgreement;
   record.divergence = given.divergence;
-  if (const std::optional<SelectionFigures>& selection = given.selection) {
-    record.hitRate = selection->hit_rate;
-    if (!selection->output_error.empty()) record.outputError = mean(selection->output_error);
-    record.visualContribution = selection->visual_contribution;
-    record.visualCoverage = selection->visual_coverage;
-    record.sparsity = selection->sparsity;
-  }
+  record.selection = given.selection;
+  if (record.selection && !record.selection->output_error.empty()) record.selection->output_error = {mean(record.selection->output_error)};
   return record;
 }
 

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "app/evaluation/figure_numbers.h"
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
 
@@ -31,13 +32,7 @@ struct OptionalField {
   const char* name;
   std::optional<double> AnswerRecord::*value;
 };
-constexpr OptionalField kOptional[] = {{"top1", &AnswerRecord::topAgreement},
-                                       {"kl", &AnswerRecord::divergence},
-                                       {"hit_rate", &AnswerRecord::hitRate},
-                                       {"output_error", &AnswerRecord::outputError},
-                                       {"visual_contribution", &AnswerRecord::visualContribution},
-                                       {"visual_coverage", &AnswerRecord::visualCoverage},
-                                       {"sparsity", &AnswerRecord::sparsity}};
+constexpr OptionalField kOptional[] = {{"top1", &AnswerRecord::topAgreement}, {"kl", &AnswerRecord::divergence}};
 
 std::string lineOf(const ordered_json& value) { return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n"; }
 
@@ -55,6 +50,11 @@ ordered_json asJson(const AnswerRecord& record) {
                        {"generated", record.generatedTokens}};
   for (const auto& [name, value] : kOptional) {
     if (record.*value) line[name] = *(record.*value);
+  }
+  if (record.selection) {
+    visit_fields(*record.selection, [&](const char* name, const auto& figure) {
+      if (const std::optional<double> number = numberOf(figure)) line[name] = *number;
+    });
   }
   return line;
 }
@@ -75,6 +75,13 @@ AnswerRecord fromJson(const JsonObject& line) {
   for (const auto& [name, value] : kOptional) {
     if (line.has(name)) record.*value = line.real(name, -kLargest, kLargest);
   }
+  SelectionFigures selection;
+  visit_fields(selection, [&](const char* name, auto& figure) {
+    if (!line.has(name)) return;
+    setNumber(figure, line.real(name, -kLargest, kLargest));
+    record.selection.emplace();
+  });
+  if (record.selection) record.selection = selection;
   return record;
 }
 

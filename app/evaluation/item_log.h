@@ -14,6 +14,8 @@
 #include <string>
 #include <tuple>
 
+#include "engine/metrics/selection_figures.h"
+
 namespace winnow::app {
 
 // One answer with what the tables need. Times are not here: they differ from run to run, and benchmarks measure them.
@@ -32,12 +34,7 @@ struct AnswerRecord {
   // Against the full cache, teacher-forced: share of equal top choices, mean KL in nats. Absent where it was not measured.
   std::optional<double> topAgreement;
   std::optional<double> divergence;
-  // What the full cache's attention says about the choice (engine/metrics/selection_figures.h; output error: mean over layers).
-  std::optional<double> hitRate;
-  std::optional<double> outputError;
-  std::optional<double> visualContribution;
-  std::optional<double> visualCoverage;
-  std::optional<double> sparsity;
+  std::optional<SelectionFigures> selection;  // output error: one number, the mean over layers
 };
 
 class ItemLog {

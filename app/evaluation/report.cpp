@@ -1,7 +1,11 @@
 #include "app/evaluation/report.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
+
+#include "app/evaluation/figure_numbers.h"
 
 namespace winnow::app {
 namespace {
@@ -27,7 +31,8 @@ ReportRow rowOf(const GridRecipe& recipe, const std::vector<EvaluationItem>& ite
   row.requested = recipe.spec.retention;
   std::vector<double> scores;
   std::map<std::string, Mean> groups;
-  Mean achieved, same, top, divergence, hits, outputError, contribution, coverage, sparsity, budgets, bytes, bytesFull, generated;
+  Mean achieved, same, top, divergence, budgets, bytes, bytesFull, generated;
+  std::map<std::string, Mean> selection;
   for (const EvaluationItem& item : items) {
     const AnswerRecord* full = log.find(item.id, "full", plan.seeds.front());
     Mean score;
@@ -40,11 +45,8 @@ ReportRow rowOf(const GridRecipe& recipe, const std::vector<EvaluationItem>& ite
       if (full != nullptr) same.add(record->answer == full->answer ? 1.0 : 0.0);
       top.add(record->topAgreement);
       divergence.add(record->divergence);
-      hits.add(record->hitRate);
-      outputError.add(record->outputError);
-      contribution.add(record->visualContribution);
-      coverage.add(record->visualCoverage);
-      sparsity.add(record->sparsity);
+      if (record->selection)
+        visit_fields(*record->selection, [&](const char* name, const auto& figure) { selection[name].add(numberOf(figure)); });
       budgets.add(record->budgetDivergence);
       bytes.add(static_cast<double>(record->kvBytes));
       bytesFull.add(static_cast<double>(record->kvBytesFull));
@@ -62,11 +64,11 @@ ReportRow rowOf(const GridRecipe& recipe, const std::vector<EvaluationItem>& ite
   row.sameAsFull = same.ifAny();
   row.topAgreement = top.ifAny();
   row.divergence = divergence.ifAny();
-  row.hitRate = hits.ifAny();
-  row.outputError = outputError.ifAny();
-  row.visualContribution = contribution.ifAny();
-  row.visualCoverage = coverage.ifAny();
-  row.sparsity = sparsity.ifAny();
+  if (!selection.empty()) {
+    visit_fields(row.selection.emplace(), [&](const char* name, auto& figure) {
+      if (const std::optional<double> number = selection[name].ifAny()) setNumber(figure, *number);
+    });
+  }
   row.budgetDivergence = budgets.value();
   row.kvBytes = bytes.value();
   row.kvBytesFull = bytesFull.value();

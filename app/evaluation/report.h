@@ -27,11 +27,7 @@ struct ReportRow {
   std::optional<double> sameAsFull;      // share of answers equal, letter by letter, to the full cache's
   std::optional<double> topAgreement;    // means of the log's
   std::optional<double> divergence;
-  std::optional<double> hitRate;
-  std::optional<double> outputError;
-  std::optional<double> visualContribution;
-  std::optional<double> visualCoverage;
-  std::optional<double> sparsity;
+  std::optional<SelectionFigures> selection;  // each the mean of those that were measured; output error: one number
   double budgetDivergence = 0.0;
   double kvBytes = 0.0;  // means, after the event
   double kvBytesFull = 0.0;

@@ -1,8 +1,11 @@
 // The three forms of a report.
 #include <array>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
+#include "app/evaluation/figure_numbers.h"
 #include "app/evaluation/report.h"
 
 namespace winnow::app {
@@ -24,7 +27,8 @@ std::string cell(const std::string& text) {
   return padded.append(text).append(" |");
 }
 
-bool any(const Report& report, std::optional<double> ReportRow::*figure) {
+template <class Figure>
+bool any(const Report& report, std::optional<Figure> ReportRow::*figure) {
   for (const ReportRow& row : report.rows) {
     if (row.*figure) return true;
   }
@@ -40,21 +44,46 @@ std::string csvField(const std::string& text) {
   return quoted;
 }
 
+std::string percentCell(const std::optional<double>& share) { return cell(percent(share)); }
+std::string errorCell(const std::optional<double>& error) { return cell(error ? number(*error, "%.3f") : std::string()); }
+
+// How the Markdown table calls a figure of SelectionFigures, what it says of it, and how it writes it.
+struct SelectionColumn {
+  const char* name;
+  const char* title;
+  const char* meaning;
+  std::string (*text)(const std::optional<double>&);
+};
+constexpr SelectionColumn kSelectionColumns[] = {
+    {"hit_rate", "hits", "share of its best prompt columns that were kept (hits)", percentCell},
+    {"output_error", "output error", "relative error of the attention's output at the first token on the compressed cache", errorCell},
+    {"visual_contribution", "contribution", "share of the attention to the prompt that goes to pictures (contribution)", percentCell},
+    {"visual_coverage", "coverage", "share of pictures among its best columns (coverage)", percentCell},
+    {"sparsity", "sparsity", "share of entries below a hundredth of their row's maximum (sparsity)", percentCell},
+};
+
+std::map<std::string, std::optional<double>> numbersOf(const SelectionFigures& selection) {
+  std::map<std::string, std::optional<double>> numbers;
+  visit_fields(selection, [&](const char* name, const auto& figure) { numbers[name] = numberOf(figure); });
+  return numbers;
+}
+
 // What the full cache's attention says about every choice; empty where it was not measured.
 std::string selectionTable(const Report& report) {
-  if (!any(report, &ReportRow::sparsity)) return {};
-  std::string text =
-      "\nAttention of the answers' tokens in the full cache: share of its best prompt columns that were kept (hits), relative error of the "
-      "attention's "
-      "output at the first token on the compressed cache, share of the attention to the prompt that goes to pictures (contribution), share "
-      "of pictures "
-      "among its best columns (coverage), share of entries below a hundredth of their row's maximum (sparsity).\n\n"
-      "| method | asked | hits | output error | contribution | coverage | sparsity |\n|---|---:|---:|---:|---:|---:|---:|\n";
+  if (!any(report, &ReportRow::selection)) return {};
+  std::string meanings, head = "| method | asked |", line = "|---|---:|";
+  for (const SelectionColumn& column : kSelectionColumns) {
+    meanings += (meanings.empty() ? "" : ", ") + std::string(column.meaning);
+    head += cell(column.title);
+    line += "---:|";
+  }
+  std::string text = "\nAttention of the answers' tokens in the full cache: " + meanings + ".\n\n" + head + "\n" + line + "\n";
   for (const ReportRow& row : report.rows) {
-    if (!row.sparsity) continue;
-    text.append("|").append(cell(row.method)) +=
-        cell(percent(row.requested)) + cell(percent(row.hitRate)) + cell(row.outputError ? number(*row.outputError, "%.3f") : "") +
-        cell(percent(row.visualContribution)) + cell(percent(row.visualCoverage)) + cell(percent(row.sparsity)) + "\n";
+    if (!row.selection) continue;
+    auto numbers = numbersOf(*row.selection);
+    text.append("|").append(cell(row.method)) += cell(percent(row.requested));
+    for (const SelectionColumn& column : kSelectionColumns) text += column.text(numbers[column.name]);
+    text += "\n";
   }
   return text;
 }
@@ -80,11 +109,11 @@ std::string reportJson(const Report& report) {
     if (row.sameAsFull) line["same_as_full"] = *row.sameAsFull;
     if (row.topAgreement) line["top1_agreement"] = *row.topAgreement;
     if (row.divergence) line["kl"] = *row.divergence;
-    if (row.hitRate) line["hit_rate"] = *row.hitRate;
-    if (row.outputError) line["output_error"] = *row.outputError;
-    if (row.visualContribution) line["visual_contribution"] = *row.visualContribution;
-    if (row.visualCoverage) line["visual_coverage"] = *row.visualCoverage;
-    if (row.sparsity) line["sparsity"] = *row.sparsity;
+    if (row.selection) {
+      visit_fields(*row.selection, [&](const char* name, const auto& figure) {
+        if (const std::optional<double> number = numberOf(figure)) line[name] = *number;
+      });
+    }
     rows.push_back(std::move(line));
   }
   const ordered_json whole = {{"dataset", report.dataset}, {"model", report.model},       {"metrics", report.metrics},
@@ -121,8 +150,10 @@ std::string reportMarkdown(const Report& report) {
 
 std::string reportCsv(const Report& report) {
   std::string text =
-      "dataset,recipe,method,requested_retention,achieved_retention,items,answers,score,low_95,high_95,same_as_full,top1_agreement,kl,"
-      "hit_rate,output_error,visual_contribution,visual_coverage,sparsity,budget_jsd,kv_bytes,kv_bytes_full,generated_tokens";
+      "dataset,recipe,method,requested_retention,achieved_retention,items,answers,score,low_95,high_95,same_as_full,top1_agreement,kl,";
+  const SelectionFigures none;
+  visit_fields(none, [&](const std::string& name, const auto&) { text += name + ","; });
+  text += "budget_jsd,kv_bytes,kv_bytes_full,generated_tokens";
   for (const std::string& group : report.groups) text.append(1, ',').append(csvField(group));
   text += "\n";
   const auto field = [](const std::optional<double>& value) { return value ? number(*value, "%.6g") : std::string(); };
@@ -130,9 +161,12 @@ std::string reportCsv(const Report& report) {
     text += csvField(report.dataset) + "," + csvField(row.recipe) + "," + csvField(row.method) + "," + field(row.requested) + "," +
             field(row.achieved) + "," + std::to_string(row.items) + "," + std::to_string(row.answers) + "," + field(row.score) + "," +
             field(row.interval.low) + "," + field(row.interval.high) + "," + field(row.sameAsFull) + "," + field(row.topAgreement) + "," +
-            field(row.divergence) + "," + field(row.hitRate) + "," + field(row.outputError) + "," + field(row.visualContribution) + "," +
-            field(row.visualCoverage) + "," + field(row.sparsity) + "," + field(row.budgetDivergence) + "," + number(row.kvBytes, "%.0f") +
-            "," + number(row.kvBytesFull, "%.0f") + "," + field(row.generatedTokens);
+            field(row.divergence) + ",";
+    const SelectionFigures selection = row.selection.value_or(none);
+    visit_fields(selection,
+                 [&](const char*, const auto& figure) { text += (row.selection ? field(numberOf(figure)) : std::string()) + ","; });
+    text += field(row.budgetDivergence) + "," + number(row.kvBytes, "%.0f") + "," + number(row.kvBytesFull, "%.0f") + "," +
+            field(row.generatedTokens);
     for (const std::string& group : report.groups)
       text.append(1, ',').append(row.groups.contains(group) ? field(row.groups.at(group)) : std::string());
     text += "\n";

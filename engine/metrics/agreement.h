@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/metrics/fields_of.h"
+
 namespace winnow {
 
 // A word of the answer in which the top choices differ; its first such token counts.
@@ -21,6 +23,16 @@ struct WordDifference {
   double full_choice_probability = 0.0;  // of the full cache's choice under the full cache
 };
 
+template <FieldsOf<WordDifference> F>
+void visit_fields(F& f, auto&& visit) {
+  visit("word", f.word);
+  visit("text", f.text);
+  visit("full_text", f.full_text);
+  visit("probability", f.probability);
+  visit("full_probability", f.full_probability);
+  visit("full_choice_probability", f.full_choice_probability);
+}
+
 struct Agreement {
   std::int64_t tokens = 0;  // compared: all of the answer's, the one that ended it included
   double top1 = 1.0;        // share of tokens at which both caches' top choices are the same
@@ -28,5 +40,13 @@ struct Agreement {
   std::optional<std::int64_t> first_diverging_word;
   std::vector<WordDifference> differences;  // ascending by word
 };
+template <FieldsOf<Agreement> F>
+void visit_fields(F& f, auto&& visit) {
+  visit("tokens", f.tokens);
+  visit("top1", f.top1);
+  visit("mean_kl", f.mean_kl);
+  visit("first_diverging_word", f.first_diverging_word);
+  visit("differences", f.differences);
+}
 
 }  // namespace winnow

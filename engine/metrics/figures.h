@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/metrics/fields_of.h"
+
 namespace winnow {
 
 // Slots in use per kv head (the mean where heads differ) by what they hold.
@@ -19,6 +21,14 @@ struct SlotCounts {
   friend bool operator==(const SlotCounts&, const SlotCounts&) = default;
 };
 
+template <FieldsOf<SlotCounts> F>
+void visit_fields(F& f, auto&& visit) {
+  visit("visual", f.visual);
+  visit("text", f.text);
+  visit("generated", f.generated);
+  visit("image", f.image);
+}
+
 struct LayerFigures {
   std::int64_t budget = 0;  // slots per kv head that the allocator granted to this segment
   double kept = 0.0;        // slots in use per kv head, the mean where heads differ
@@ -30,6 +40,18 @@ struct LayerFigures {
   SlotCounts end;                                   // when the answer ended; zeros while it is being written
 };
 
+template <FieldsOf<LayerFigures> F>
+void visit_fields(F& f, auto&& visit) {
+  visit("budget", f.budget);
+  visit("kept", f.kept);
+  visit("kept_visual", f.kept_visual);
+  visit("kept_text", f.kept_text);
+  visit("kept_per_head", f.kept_per_head);
+  visit("bytes", f.bytes);
+  visit("why", f.why);
+  visit("end", f.end);
+}
+
 struct KvBytes {
   std::int64_t full = 0;         // formula: what the same tokens take uncompressed, at the time of the event
   std::int64_t after_event = 0;  // slots in use right after the compression event
@@ -39,6 +61,17 @@ struct KvBytes {
   std::int64_t metadata = 0;     // indices, positions, accumulators
   std::int64_t full_end = 0;     // formula: what the same tokens and the answer's take uncompressed; 0 before
 };
+
+template <FieldsOf<KvBytes> F>
+void visit_fields(F& f, auto&& visit) {
+  visit("full", f.full);
+  visit("after_event", f.after_event);
+  visit("end", f.end);
+  visit("peak", f.peak);
+  visit("allocated", f.allocated);
+  visit("metadata", f.metadata);
+  visit("full_end", f.full_end);
+}
 
 struct TokenCounts {
   std::int64_t prompt = 0;  // of this turn's segment
@@ -50,9 +83,32 @@ struct TokenCounts {
   std::int64_t pinned = 0;  // of the whole thread: no layer may drop them
 };
 
+template <FieldsOf<TokenCounts> F>
+void visit_fields(F& f, auto&& visit) {
+  visit("prompt", f.prompt);
+  visit("visual", f.visual);
+  visit("text", f.text);
+  visit("generated", f.generated);
+  visit("thread_visual", f.thread_visual);
+  visit("thread_text", f.thread_text);
+  visit("pinned", f.pinned);
+}
+
 struct TimingsMs {
   double media = 0, preprocess = 0, vision = 0, prefill = 0, statistics = 0, compress = 0, ttft = 0, decode_total = 0;
 };
+
+template <FieldsOf<TimingsMs> F>
+void visit_fields(F& f, auto&& visit) {
+  visit("media", f.media);
+  visit("preprocess", f.preprocess);
+  visit("vision", f.vision);
+  visit("prefill", f.prefill);
+  visit("statistics", f.statistics);
+  visit("compress", f.compress);
+  visit("ttft", f.ttft);
+  visit("decode_total", f.decode_total);
+}
 
 // Where a compression event did otherwise than the recipe asked. Codes are stored: never renumbered.
 enum class CompressionNote : int {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "engine/metrics/fields_of.h"
+
 namespace winnow {
 
 struct SelectionFigures {
@@ -22,5 +24,13 @@ struct SelectionFigures {
 
   friend bool operator==(const SelectionFigures&, const SelectionFigures&) = default;
 };
+template <FieldsOf<SelectionFigures> F>
+void visit_fields(F& f, auto&& visit) {
+  visit("hit_rate", f.hit_rate);
+  visit("output_error", f.output_error);
+  visit("visual_contribution", f.visual_contribution);
+  visit("visual_coverage", f.visual_coverage);
+  visit("sparsity", f.sparsity);
+}
 
 }  // namespace winnow

@@ -44,6 +44,28 @@ ErrorCode refusal(const std::string& path, const std::string& subject) {
   return ErrorCode::kInternal;
 }
 
+// A line as versions 0.1 and later write it, byte for byte, in both directions.
+TEST(ItemLog, KeepsTheFormOfItsLines) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.file("set.jsonl");
+  const std::string text =
+      "{\"winnow_evaluation\":1,\"subject\":\"s\"}\n"
+      "{\"item\":\"a\",\"recipe\":\"h2o@0.2\",\"seed\":0,\"answer\":\"red\",\"score\":1.0,\"requested\":0.2,\"achieved\":0.2,"
+      "\"kv_bytes\":10,\"kv_bytes_full\":50,\"budget_jsd\":0.0,\"generated\":3,\"top1\":0.5,\"kl\":0.25,\"hit_rate\":0.75,"
+      "\"output_error\":0.125,\"visual_contribution\":0.5,\"visual_coverage\":0.25,\"sparsity\":0.875}\n";
+  std::ofstream(path) << text;
+  AnswerRecord record;
+  {
+    const ItemLog log(path, "s");
+    record = *log.find("a", "h2o@0.2", 0);
+    EXPECT_EQ(record.selection, (SelectionFigures{0.75, {0.125}, 0.5, 0.25, 0.875}));
+    EXPECT_EQ(record.divergence, 0.25);
+  }
+  const std::string again = scratch.file("again.jsonl");
+  ItemLog(again, "s").add(record);
+  EXPECT_EQ(textOf(again), text);
+}
+
 TEST(ItemLog, FindsWhatAnEarlierRunAdded) {
   const ScratchFolder scratch;
   const std::string path = scratch.file("set.jsonl");
@@ -52,8 +74,9 @@ TEST(ItemLog, FindsWhatAnEarlierRunAdded) {
     log.add(record("a"));
     AnswerRecord measured = record("b", 7);
     measured.topAgreement = 0.75;
-    measured.hitRate = 0.5;
-    measured.sparsity = 0.25;
+    measured.selection.emplace();
+    measured.selection->hit_rate = 0.5;
+    measured.selection->sparsity = 0.25;
     measured.divergence = 0.5;
     log.add(measured);
   }
@@ -66,9 +89,10 @@ TEST(ItemLog, FindsWhatAnEarlierRunAdded) {
   EXPECT_FALSE(a->topAgreement.has_value());
   ASSERT_NE(log.find("b", "vl-cache@0.1", 7), nullptr);
   EXPECT_EQ(log.find("b", "vl-cache@0.1", 7)->topAgreement, 0.75);
-  EXPECT_EQ(log.find("b", "vl-cache@0.1", 7)->hitRate, 0.5);
-  EXPECT_EQ(log.find("b", "vl-cache@0.1", 7)->sparsity, 0.25);
-  EXPECT_FALSE(log.find("b", "vl-cache@0.1", 7)->outputError.has_value());
+  EXPECT_EQ(log.find("b", "vl-cache@0.1", 7)->selection->hit_rate, 0.5);
+  EXPECT_EQ(log.find("b", "vl-cache@0.1", 7)->selection->sparsity, 0.25);
+  EXPECT_TRUE(log.find("b", "vl-cache@0.1", 7)->selection->output_error.empty());
+  EXPECT_FALSE(a->selection.has_value());
   EXPECT_EQ(log.find("b", "vl-cache@0.1", 0), nullptr);
   EXPECT_EQ(log.find("a", "vl-cache@0.2", 0), nullptr);
 }

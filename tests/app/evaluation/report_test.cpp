@@ -93,21 +93,22 @@ TEST_F(ReportTest, WhatAttentionSaysIsATableOfItsOwn) {
   AnswerRecord record;
   record.item = "a";
   record.recipe = "snapkv@0.5";
-  record.hitRate = 0.25;
-  record.outputError = 0.125;
-  record.visualContribution = 0.75;
-  record.visualCoverage = 0.5;
-  record.sparsity = 0.875;
+  record.selection = SelectionFigures{0.25, {0.125}, 0.75, 0.5, 0.875};
   m_log.add(record);
   record.item = "b";
-  record.hitRate.reset();  // the prompt had other tokens
-  record.outputError = 0.375;
+  record.selection->hit_rate.reset();  // the prompt had other tokens
+  record.selection->output_error = {0.375};
   m_log.add(record);
   const std::string text = reportMarkdown(report());
   EXPECT_NE(text.find("\n| snapkv | 50.0 | 25.0 | 0.250 | 75.0 | 50.0 | 87.5 |\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("| random | 50.0 |  |"), std::string::npos) << text;
   const auto row = nlohmann::json::parse(reportJson(report())).at("rows").at(2);
   EXPECT_DOUBLE_EQ(row.at("output_error").get<double>(), 0.25);
+  EXPECT_DOUBLE_EQ(row.at("hit_rate").get<double>(), 0.25) << "of those that have one";
+  visit_fields(*record.selection, [&](const std::string& name, const auto&) {
+    EXPECT_TRUE(row.contains(name)) << name;
+    EXPECT_NE(reportCsv(report()).find("," + name + ","), std::string::npos) << name;
+  });
   EXPECT_NE(reportCsv(report()).find(",0.25,0.25,0.75,0.5,0.875,"), std::string::npos) << reportCsv(report());
 }
 

@@ -1,0 +1,46 @@
+#include "app/chat/figure_json.h"
+
+#include <gtest/gtest.h>
+
+#include "app/chat/agreement_json.h"
+
+namespace winnow::app {
+namespace {
+
+// What chats hold since version 0.1: no name may be lost, whatever the figures are called in the program.
+TEST(RunJson, TheNamesOfSavedFiguresStay) {
+  const auto saved = nlohmann::json::parse(R"({
+    "agreement": {"differences": [{"full_choice_probability": 0.5, "full_probability": 0.25, "full_text": "b", "probability": 0.75,
+                                   "text": "a", "word": 1}],
+                  "first_diverging_word": 1, "mean_kl": 0.5, "tokens": 4, "top1": 0.75},
+    "device": "cpu", "method": "h2o", "model_folder": "/models/m", "model_name": "m", "retention": 0.25, "seed": 7,
+    "figures": {"prompt_tokens": 1, "visual_tokens": 2, "text_tokens": 3, "generated_tokens": 4, "thread_visual_tokens": 5,
+                "thread_text_tokens": 6, "pinned_tokens": 7, "kv_bytes_full": 8, "kv_bytes_after_event": 9, "kv_bytes_end": 10,
+                "kv_bytes_peak": 11, "kv_bytes_allocated": 12, "kv_bytes_metadata": 13, "kv_bytes_full_end": 14, "media_ms": 1.5,
+                "preprocess_ms": 2.5, "vision_ms": 3.5, "prefill_ms": 4.5, "statistics_ms": 5.5, "compress_ms": 6.5, "ttft_ms": 7.5,
+                "decode_ms": 8.5, "tokens_per_s": 9.5, "achieved_retention": 0.5, "notes": [1, 5], "stop_reason": 2},
+    "layers": [{"budget": 3, "bytes": 64, "end": [1.0, 2.0, 3.0, 0.5], "kept": 3.0, "kept_per_head": [3, 2], "kept_text": 1.0,
+                "kept_visual": 2.0, "why": [["entropy", 0.5]]}],
+    "recipe": {"format": "winnow-recipe", "version": 1, "name": "", "method": "h2o", "retention": 0.25, "turn_policy": "segment",
+               "min_event_tokens": 256, "seed": 0}})");
+  const QByteArray again = runToJson(runFromJson(QByteArray::fromStdString(saved.dump())));
+  EXPECT_EQ(nlohmann::json::parse(again.toStdString()), saved) << again.toStdString();
+}
+
+// What a newer or a damaged program wrote is left out, field by field.
+TEST(FigureJson, AFieldOfAnotherTypeStaysAsItIs) {
+  Agreement agreement;
+  agreement.mean_kl = 0.5;
+  fieldsFromJson(
+      nlohmann::json::parse(R"({"tokens": "many", "mean_kl": null, "top1": 0.25, "unknown": 1, "differences": [3, {"word": 2}]})"),
+      agreement);
+  EXPECT_EQ(agreement.tokens, 0);
+  EXPECT_EQ(agreement.mean_kl, 0.5);
+  EXPECT_EQ(agreement.top1, 0.25);
+  EXPECT_FALSE(agreement.first_diverging_word.has_value());
+  ASSERT_EQ(agreement.differences.size(), 1U);
+  EXPECT_EQ(agreement.differences[0].word, 2);
+}
+
+}  // namespace
+}  // namespace winnow::app
