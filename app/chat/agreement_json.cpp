@@ -59,6 +59,7 @@ QByteArray runToJson(const Run& run) {
                {"figures", parsed(figuresToJson(run))},
                {"layers", layers}};
   if (run.agreement) json["agreement"] = parsed(agreementToJson(run.agreement));
+  if (run.selection) json["selection"] = fieldsToJson(*run.selection);
   return dumped(json);
 }
 
@@ -82,6 +83,8 @@ Run runFromJson(const QByteArray& text) {
   }
   read(json, "layers", run.figures.layers);
   run.agreement = agreementFromJson(bytesOf(json, "agreement"));
+  if (const auto selection = json.find("selection"); selection != json.end() && selection->is_object())
+    fieldsFromJson(*selection, run.selection.emplace());
   return run;
 }
 

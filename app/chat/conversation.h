@@ -73,6 +73,7 @@ struct Run {
   TurnFigures figures;                             // method, retention, seed, counts, bytes, timings, layers
   TurnTimeline timeline;                           // empty: not recorded
   std::optional<Agreement> agreement;              // with the full cache, if the answer was checked
+  std::optional<SelectionFigures> selection;       // what the full cache's attention says of what was kept, of a comparison's columns
   StopReason stopReason = StopReason::kStopToken;  // kLength: the answer was cut at figures.tokens.generated tokens
 };
 

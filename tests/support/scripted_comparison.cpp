@@ -80,8 +80,11 @@ Script compare_script(const Request& request, const std::vector<std::string>& an
       Script& part = written ? words.back() : std::holds_alternative<Finished>(say.body) ? ends.back() : begins.back();
       part.push_back(std::move(step));
     }
-    if (compare.scores == ColumnScores::kAll)
-      ends.back().push_back({{}, Say{Scored{agreement_between(answer_of(i), full_answer)}, column}});
+    if (compare.scores == ColumnScores::kAll) {
+      Scored scored{agreement_between(answer_of(i), full_answer)};
+      if (turn.recipe.method != "full") scored.selection = SelectionFigures{0.875, {0.25}, 0.5, 0.5, 0.5};
+      ends.back().push_back({{}, Say{std::move(scored), column}});
+    }
   }
   compared.allocated_bytes += compared.shared_prefix_bytes;
 

@@ -57,6 +57,9 @@ ColumnHeader::ColumnHeader(QWidget* parent) : QFrame(parent) {
   m_memory = caption();
   m_speed = caption();
   m_agreement = caption();
+  m_agreement->setToolTip(
+      tr("KL: how far the answer is from the full cache's, in nats per token. Hits: the share of what the full cache's first "
+         "answer token looks at most that was kept."));
   m_remark = caption();
   for (QLabel* label : {m_stage, m_memory, m_speed, m_agreement, m_remark}) layout->addWidget(label);
   layout->addStretch(1);
@@ -139,6 +142,8 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
     if (agreement->first_diverging_word)
       same += QStringLiteral(" · ") + tr("first other word: %1").arg(*agreement->first_diverging_word + 1);
   }
+  if (const std::optional<SelectionFigures>& selection = answer.run.selection; selection && selection->hit_rate)
+    same += QStringLiteral(" · ") + tr("hits %1").arg(formatShare(*selection->hit_rate));
   m_agreement->setText(same);
 
   QStringList remarks;

@@ -167,6 +167,7 @@ void ComparisonModel::takeColumn(int column, const EventBody& body) {
     markAllAfter(column);
   } else if (const auto* scored = std::get_if<Scored>(&body)) {
     answer.run.agreement = scored->agreement;
+    answer.run.selection = scored->selection;
     progress.stage = ColumnStage::kDone;
   } else {
     return;

@@ -190,7 +190,7 @@ QString ComparisonView::table() const {
   // Plain numbers, as a spreadsheet reads them; a cell is one line.
   const QLocale plain(QLocale::C);
   QStringList lines{QStringList{tr("Method"), tr("Kept, %"), tr("KV bytes"), tr("First word, ms"), tr("Tokens/s"), tr("Same choice, %"),
-                                tr("KL"), tr("First other word"), tr("Answer")}
+                                tr("KL"), tr("First other word"), tr("Hits, %"), tr("Answer")}
                         .join(QLatin1Char('\t'))};
   for (int i = 0; i < m_model->columns(); ++i) {
     const app::ComparedAnswer& answer = m_model->answer(i);
@@ -203,10 +203,11 @@ QString ComparisonView::table() const {
       cells << QString() << QString() << QString() << QString();
     }
     const std::optional<Agreement>& agreement = answer.run.agreement;
+    const std::optional<double> hits = answer.run.selection ? answer.run.selection->hit_rate : std::nullopt;
     cells << (agreement ? plain.toString(100.0 * agreement->top1, 'f', 2) : QString())
           << (agreement ? plain.toString(agreement->mean_kl, 'g', 6) : QString())
           << (agreement && agreement->first_diverging_word ? QString::number(*agreement->first_diverging_word + 1) : QString())
-          << answer.text.simplified();
+          << (hits ? plain.toString(100.0 * *hits, 'f', 2) : QString()) << answer.text.simplified();
     lines << cells.join(QLatin1Char('\t'));
   }
   return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');

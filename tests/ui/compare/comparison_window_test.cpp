@@ -129,14 +129,17 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   EXPECT_TRUE(header(1).contains(QStringLiteral("50 tok/s")));
   EXPECT_TRUE(header(1).contains(QStringLiteral("first other word: 11")));
   EXPECT_TRUE(header(0).contains(QStringLiteral("100")));
+  EXPECT_TRUE(header(1).contains(QStringLiteral("hits 88"))) << header(1).toStdString();
+  EXPECT_FALSE(header(0).contains(QStringLiteral("hits"))) << "the full cache is not compared with itself";
   EXPECT_TRUE(view()->sharedText().contains(QStringLiteral("1 prefill "))) << view()->sharedText().toStdString();
   EXPECT_TRUE(view()->sharedText().contains(ui::formatBytes(model().comparison().totals.shared_prefix_bytes)));
 
   QTest::mouseClick(view()->copyButton(), Qt::LeftButton);
   const QStringList rows = QApplication::clipboard()->text().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
   ASSERT_EQ(rows.size(), 4);
-  for (const QString& row : rows) EXPECT_EQ(row.count(QLatin1Char('\t')), 8) << row.toStdString();
+  for (const QString& row : rows) EXPECT_EQ(row.count(QLatin1Char('\t')), 9) << row.toStdString();
   EXPECT_EQ(rows[2].section(QLatin1Char('\t'), 2, 2), QString::number(figures.kv_bytes.after_event));
+  EXPECT_EQ(rows[2].section(QLatin1Char('\t'), 8, 8), QStringLiteral("87.50"));
   ASSERT_NE(model().answer(1).keptMap, nullptr);
   EXPECT_EQ(model().answer(1).keptMap->layers(), 4);
 
