@@ -1,15 +1,14 @@
 #include "app/engine_host/engine_host.h"
 
 #include <QPointer>
-#include <condition_variable>
-#include <deque>
+#include <map>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "app/engine_host/event_gatherer.h"
 #include "app/threads/mailbox.h"
+#include "app/threads/worker_thread.h"
 
 namespace winnow::app {
 
@@ -28,42 +27,35 @@ bool endsRequest(const Event& event) {
          std::holds_alternative<Planned>(event.body) || std::holds_alternative<Failed>(event.body);
 }
 
-// The engine thread and the queues on both of its sides.
+// The engine, its thread, the requests that are not answered yet, and the events on their way.
 class EngineHost::Worker final : public EventSink {
  public:
-  Worker(EngineFactory factory, std::function<void()> wake)
-      : m_factory(std::move(factory)), m_wake(std::move(wake)), m_thread([this] { run(); }) {}
+  Worker(EngineFactory factory, std::function<void()> wake) : m_factory(std::move(factory)), m_wake(std::move(wake)) {}
 
+  // What waits is not begun any more; the engine dies where it lived.
   ~Worker() override {
-    {
-      const std::lock_guard lock(m_mutex);
-      m_shutdown.request_cancel();
-      m_quit = true;
-    }
-    m_posted.notify_all();
-    m_thread.join();
+    m_shutdown.request_cancel();
+    m_thread.post([this] { m_engine.reset(); });
   }
 
   void post(Request request) {
+    const InterruptSource interrupt(m_shutdown.token());
     {
       const std::lock_guard lock(m_mutex);
-      m_queue.push_back({std::move(request), InterruptSource(m_shutdown.token())});
+      m_unanswered.emplace(request.id, interrupt);
     }
-    m_posted.notify_all();
+    m_thread.post([this, request = std::move(request), token = interrupt.token()] {
+      serve(request, token);
+      const std::lock_guard lock(m_mutex);
+      m_unanswered.erase(request.id);
+    });
   }
 
   void interrupt(RequestId id, Interrupt kind) {
     const std::lock_guard lock(m_mutex);
-    const auto raise = [kind](InterruptSource& source) { kind == Interrupt::kStop ? source.request_stop() : source.request_cancel(); };
-    if (m_running && m_running->request.id == id) raise(m_running->interrupt);
-    for (Job& job : m_queue)
-      if (job.request.id == id) raise(job.interrupt);
-  }
-
-  void cancelAll() {
-    const std::lock_guard lock(m_mutex);
-    if (m_running) m_running->interrupt.request_cancel();
-    for (Job& job : m_queue) job.interrupt.request_cancel();
+    const auto found = m_unanswered.find(id);
+    if (found == m_unanswered.end()) return;
+    kind == Interrupt::kStop ? found->second.request_stop() : found->second.request_cancel();
   }
 
   std::vector<Event> take() {
@@ -84,11 +76,6 @@ class EngineHost::Worker final : public EventSink {
   }
 
  private:
-  struct Job {
-    Request request;
-    InterruptSource interrupt;
-  };
-
   void deliver(Event event) {
     bool wake = false;
     {
@@ -101,28 +88,11 @@ class EngineHost::Worker final : public EventSink {
     if (wake) m_wake();
   }
 
-  void run() {
-    while (true) {
-      Job* job = nullptr;
-      {
-        std::unique_lock lock(m_mutex);
-        m_running.reset();
-        m_posted.wait(lock, [this] { return m_quit || !m_queue.empty(); });
-        if (m_quit) break;
-        m_running = std::make_unique<Job>(std::move(m_queue.front()));
-        m_queue.pop_front();
-        job = m_running.get();
-      }
-      serve(*job);
-    }
-    m_engine.reset();
-  }
-
-  void serve(Job& job) {
-    m_currentId = job.request.id;
+  void serve(const Request& request, const InterruptToken& token) {
+    if (m_shutdown.token().requested()) return;  // nobody listens any more
+    m_currentId = request.id;
     m_ended = false;
-    const bool silent = isSilent(job.request.body);
-    const InterruptToken token = job.interrupt.token();
+    const bool silent = isSilent(request.body);
     if (!silent && token.requested()) {
       Finished finished;
       finished.reason = StopReason::kInterrupted;
@@ -135,7 +105,7 @@ class EngineHost::Worker final : public EventSink {
         m_engine = m_factory();
         require(m_engine != nullptr, "the engine factory made no engine");
       }
-      m_engine->handle(job.request, *this, token);
+      m_engine->handle(request, *this, token);
     } catch (...) {
       if (!m_ended && !silent) fail(current_error("engine"));
       return;
@@ -150,21 +120,18 @@ class EngineHost::Worker final : public EventSink {
 
   const EngineFactory m_factory;
   const std::function<void()> m_wake;
+  InterruptSource m_shutdown;
 
   // Engine thread only.
   std::unique_ptr<Engine> m_engine;
   RequestId m_currentId = 0;
   bool m_ended = false;
 
-  mutable std::mutex m_mutex;  // guards the members below
-  std::condition_variable m_posted;
-  std::deque<Job> m_queue;
-  std::unique_ptr<Job> m_running;
+  mutable std::mutex m_mutex;  // guards the two members below
+  std::map<RequestId, InterruptSource> m_unanswered;
   EventGatherer m_events;
-  InterruptSource m_shutdown;
-  bool m_quit = false;
 
-  std::thread m_thread;  // last: everything above exists when it starts
+  WorkerThread m_thread{"engine"};  // last: joined first
 };
 
 EngineHost::EngineHost(EngineFactory factory, QObject* parent) : QObject(parent), m_mailbox(std::make_unique<Mailbox>()) {
@@ -192,7 +159,6 @@ RequestId EngineHost::post(RequestBody body) {
 
 void EngineHost::stop(RequestId id) { m_worker->interrupt(id, Interrupt::kStop); }
 void EngineHost::cancel(RequestId id) { m_worker->interrupt(id, Interrupt::kCancel); }
-void EngineHost::cancelAll() { m_worker->cancelAll(); }
 
 void EngineHost::schedule() {
   const qint64 elapsedMs = m_sinceDelivery.elapsed();

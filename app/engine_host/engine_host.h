@@ -42,7 +42,6 @@ class EngineHost : public QObject {
   RequestId post(RequestBody body);  // nobody waits for what comes of it
   void stop(RequestId id);           // keeps the partial answer; unknown or finished ids are ignored
   void cancel(RequestId id);         // as if never asked
-  void cancelAll();
   bool isBusy() const { return m_unfinished > 0; }
   int unfinished() const { return m_unfinished; }
 

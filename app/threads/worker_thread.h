@@ -1,7 +1,7 @@
 // A thread that does jobs one after another, in the order posted.
 //
-// Used by whatever works for the window without letting it wait: the store's writer and its backups. Their
-// answers go back through a Mailbox. A job that throws ends the program: jobs catch what they call.
+// Used by whatever works for the window without letting it wait: the engine host, the store's writer and its backups, media previews.
+// Their answers go back through a Mailbox. A job that throws ends the program: jobs catch what they call.
 // The destructor lets everything that was posted be done and joins; who wants less lets its jobs look at an InterruptToken.
 // Threads: post() from any; made and destroyed by one.
 #pragma once

@@ -5,8 +5,8 @@
 #include <QDir>
 #include <QFile>
 #include <QSaveFile>
-#include <QThread>
 #include <algorithm>
+#include <utility>
 
 #include "app/media/media_opener.h"
 #include "app/media/thumbnails.h"
@@ -40,44 +40,34 @@ FramePlan planAt(double seconds) {
 
 }  // namespace
 
-MediaPreviewThread::MediaPreviewThread(const QString& pasteFolder, QObject* parent)
-    : MediaPreview(parent), m_pasteFolder(pasteFolder), m_thread(std::make_unique<QThread>()), m_worker(std::make_unique<QObject>()) {
-  m_thread->setObjectName(QStringLiteral("media"));
-  m_worker->moveToThread(m_thread.get());
-  m_thread->start();
-}
+MediaPreviewThread::MediaPreviewThread(const QString& pasteFolder, QObject* parent) : MediaPreview(parent), m_pasteFolder(pasteFolder) {}
 
 MediaPreviewThread::~MediaPreviewThread() {
   m_running.clear();
   m_all.request_cancel();
-  m_thread->quit();
-  m_thread->wait();
 }
 
-// Runs job(interrupt, answer) on the media thread; answer(f) runs f on the UI thread while the token is wanted.
+// Runs job(token, interrupt, answer) on the media thread; answer(f) runs f on the UI thread while the token is wanted.
 template <typename Job>
 PreviewToken MediaPreviewThread::enqueue(Job job) {
   const PreviewToken token = ++m_last;
   InterruptSource source(m_all.token());
   m_running.insert(token, source);
-  const InterruptToken interrupt = source.token();
-  QMetaObject::invokeMethod(m_worker.get(), [this, token, interrupt, job] {
+  m_thread.post([this, token, interrupt = source.token(), job = std::move(job)] {
     const auto answer = [this, token](auto say) {
-      QMetaObject::invokeMethod(this, [this, token, say] {
+      m_mailbox.post([this, token, say] {
         if (live(token)) say();
       });
     };
-    const auto end = [this, token] { QMetaObject::invokeMethod(this, [this, token] { m_running.remove(token); }); };
     try {
       interrupt.throw_if_requested();
       job(token, interrupt, answer);
     } catch (const Interrupted&) {
       // Cancelled: silent by contract.
     } catch (...) {
-      const Error error = current_error();
-      answer([this, token, error] { Q_EMIT failed(token, error); });
+      answer([this, token, error = current_error()] { Q_EMIT failed(token, error); });
     }
-    end();
+    m_mailbox.post([this, token] { m_running.remove(token); });
   });
   return token;
 }
@@ -139,9 +129,8 @@ PreviewToken MediaPreviewThread::store(const QImage& image) {
     const QString file = QDir(folder).filePath(QStringLiteral("pasted-") + name + QStringLiteral(".png"));
     if (!QFile::exists(file)) {
       QSaveFile out(file);
-      if (!QDir().mkpath(folder) || !out.open(QIODevice::WriteOnly) || out.write(png) != png.size() || !out.commit()) {
-        throw Exception(ErrorCode::kStorage, QFile::encodeName(file).toStdString(), "the pasted picture could not be written");
-      }
+      if (!QDir().mkpath(folder) || !out.open(QIODevice::WriteOnly) || out.write(png) != png.size() || !out.commit())
+        throw Exception(ErrorCode::kStorage, QFile::encodeName(file).toStdString(), out.errorString().toStdString());
     }
     const QByteArray path = QFile::encodeName(file);
     answer([this, token, path] { Q_EMIT stored(token, path); });

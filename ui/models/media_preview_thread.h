@@ -5,12 +5,11 @@
 #pragma once
 
 #include <QHash>
-#include <memory>
 
+#include "app/threads/mailbox.h"
+#include "app/threads/worker_thread.h"
 #include "engine/base/interrupt.h"
 #include "ui/composer/media_preview.h"
-
-class QThread;
 
 namespace winnow::ui {
 
@@ -34,8 +33,8 @@ class MediaPreviewThread : public MediaPreview {
   PreviewToken m_last = 0;
   InterruptSource m_all;
   QHash<PreviewToken, InterruptSource> m_running;
-  std::unique_ptr<QThread> m_thread;
-  std::unique_ptr<QObject> m_worker;  // lives on m_thread; jobs are posted to it
+  app::Mailbox m_mailbox;
+  app::WorkerThread m_thread{"media"};  // last: joined first
 };
 
 }  // namespace winnow::ui
