@@ -7,6 +7,8 @@
 #include "app/bootstrap/options.h"
 #include "app/chat/chat_store.h"
 #include "app/diagnostics/log.h"
+#include "app/diagnostics/logged_engine.h"
+#include "app/diagnostics/system_report.h"
 #include "app/engine_host/engine_host.h"
 #include "app/media/media_opener.h"
 #include "app/process/instance_door.h"
@@ -37,9 +39,13 @@ int main(int argc, char** argv) {
 
   const app::AppFolders folders = app::AppFolders::standard();
   app::makePrivate(folders);
-  app::Log log(folders.state);
+  app::Log log(folders.state, app::logLevel(qgetenv("WINNOW_LOG")));
   log.captureQtMessages();
-  log.write(app::LogLevel::kInfo, "app", "started " WINNOW_VERSION);
+  const auto report = [] {
+    return return app::systemReport({{QStringLiteral("libtorch"), QString::fromStdString(libtorch_version())},
+                                     {QStringLiteral("FFmpeg"), QString::fromStdString(app::ffmpegVersion())}});
+  };
+  log.write(app::LogLevel::kInfo, "app", QStringLiteral("started: ") + report().trimmed().replace(QLatin1Char('\n'), QLatin1String("; ")));
 
   const ui::InitialState initial = bootstrap::initialState(*options);
   app::InstanceDoor door(folders.data);
@@ -48,11 +54,13 @@ int main(int argc, char** argv) {
   app::FfmpegMediaOpener opener;
   app::ChatStore store(app::ChatFolders{folders.data, folders.cache});
   app::SpeedFile speeds(folders.cache);
-  app::EngineHost engine([&] { return make_engine(&opener, &speeds); });
+  app::EngineHost engine([&] { return std::make_unique<app::LoggedEngine>(make_engine(&opener, &speeds), log); });
+  QObject::connect(&store, &app::ChatStore::failed,
+                   [&log](app::RequestToken, const Error& error) { log.write(app::LogLevel::kError, "chats", app::errorLine(error)); });
   app::Settings settings([&store](const QString& key, const QString& value) { store.setSetting(key, value); });
   ui::MediaPreviewThread preview(QDir(folders.data).filePath("pasted"));
 
-  ui::MainWindow window({engine, store, settings, preview, list_methods(), WINNOW_VERSION}, initial);
+  ui::MainWindow window({engine, store, settings, preview, list_methods(), WINNOW_VERSION, report}, initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();
   return QApplication::exec();

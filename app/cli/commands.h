@@ -61,6 +61,8 @@ struct ChatOptions {
 ExitStatus run_chat(const ChatOptions& options);
 
 ExitStatus run_methods(OutputFormat format);
+// What a person who reports a fault is asked for: versions and machine.
+ExitStatus run_system();
 ExitStatus run_probe(const std::string& path, OutputFormat format);
 
 // One JSON object a line: {"video" or "image", "frames", "method", "retention", "questions": [..]} -> the same with "answers". Questions

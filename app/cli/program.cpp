@@ -94,6 +94,9 @@ ExitStatus run_program(int argc, const char* const* argv) {
   methods_command->add_flag("--json", json, "a JSON array");
   methods_command->callback([&] { status = run_methods(format()); });
 
+  CLI::App* system_command = program.add_subcommand("system", "versions and machine, for a report of a fault");
+  system_command->callback([&] { status = run_system(); });
+
   std::string probed;
   CLI::App* probe_command = program.add_subcommand("probe", "what a media file is");
   probe_command->add_option("file", probed, "image or video")->required();

@@ -6,6 +6,7 @@
 
 #include <QDateTime>
 #include <QDir>
+#include <QStringList>
 #include <atomic>
 
 namespace winnow::app {
@@ -19,8 +20,6 @@ QtMessageHandler previousHandler = nullptr;
 
 const char* nameOf(LogLevel level) {
   switch (level) {
-    case LogLevel::kTrace:
-      return "trace";
     case LogLevel::kDebug:
       return "debug";
     case LogLevel::kInfo:
@@ -47,7 +46,7 @@ LogLevel levelOf(QtMsgType type) {
 }
 
 void handleQtMessage(QtMsgType type, const QMessageLogContext& context, const QString& text) {
-  if (Log* log = capturing.load()) log->write(levelOf(type), "qt", text);
+  if (Log* log = capturing.load()) log->write(levelOf(type), "qt", withoutPaths(text));
   if (previousHandler) previousHandler(type, context, text);
 }
 
@@ -77,6 +76,21 @@ bool openRegular(QFile& file, const QString& path, int flags) {
 
 }  // namespace
 
+LogLevel logLevel(const QByteArray& word) {
+  for (const LogLevel level : {LogLevel::kDebug, LogLevel::kWarning, LogLevel::kError}) {
+    if (word == nameOf(level)) return level;
+  }
+  return LogLevel::kInfo;
+}
+
+QString withoutPaths(const QString& text) {
+  QStringList words = text.split(QLatin1Char(' '));
+  for (QString& word : words) {
+    if (word.contains(QLatin1Char('/'))) word = QStringLiteral("<path>");
+  }
+  return words.join(QLatin1Char(' '));
+}
+
 Log::Log(const QString& folder, LogLevel level, LogLimits limits)
     : m_path(folder + QStringLiteral("/winnow.log")), m_limits(limits), m_level(level), m_file(m_path) {
   QDir().mkpath(folder);
@@ -96,21 +110,12 @@ void Log::captureQtMessages() {
   previousHandler = qInstallMessageHandler(handleQtMessage);
 }
 
-void Log::setLevel(LogLevel level) {
-  const std::lock_guard lock(m_mutex);
-  m_level = level;
-}
-
-LogLevel Log::level() const {
-  const std::lock_guard lock(m_mutex);
-  return m_level;
-}
-
 void Log::write(LogLevel level, const char* category, const QString& text) {
+  if (level < m_level) return;
   const QByteArray line = QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs).toLatin1() + ' ' + nameOf(level) + ' ' + category +
                           ' ' + oneLine(text) + '\n';
   const std::lock_guard lock(m_mutex);
-  if (level < m_level || !m_file.isOpen()) return;
+  if (!m_file.isOpen()) return;
   if (m_fileBytes > 0 && m_fileBytes + line.size() > m_limits.fileBytes) rotate();
   if (m_file.write(line) == line.size()) m_fileBytes += line.size();
   m_file.flush();

@@ -1,7 +1,7 @@
-// Text for "Copy diagnostics" and --version --verbose: versions, machine, CPU features, libraries. No prompts, names of files or users.
+// What a person who reports a fault is asked for: versions, machine, CPU features, libraries. No prompts, names of files or users.
 //
-// Used by ui's About page and the terminal program. Versions of libraries that app/diagnostics does not link (torch, FFmpeg, OpenCV)
-// are handed in by bootstrap. Reads /proc: a few ms; any thread.
+// Used by the window (Help > About Winnow > Copy system report) and by `winnow-cli system`. Versions of libraries that app/diagnostics does
+// not link (libtorch, FFmpeg) are handed in. Reads /proc: a few ms; any thread.
 #pragma once
 
 #include <QList>

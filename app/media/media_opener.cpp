@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "app/media/av_handles.h"
 #include "app/media/content_type.h"
 #include "app/media/image_frame_source.h"
 #include "app/media/thumbnails.h"
@@ -10,6 +11,8 @@
 #include "engine/base/error.h"
 
 namespace winnow::app {
+
+std::string ffmpegVersion() { return av_version_info(); }
 
 std::unique_ptr<FrameSource> FfmpegMediaOpener::open(const MediaRequest& request, const InterruptToken& interrupt) {
   return openSource(request, interrupt);

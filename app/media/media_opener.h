@@ -17,6 +17,9 @@
 
 namespace winnow::app {
 
+// "5.1.6-0+deb12u1"
+std::string ffmpegVersion();
+
 class FfmpegMediaOpener final : public MediaOpener {
  public:
   explicit FfmpegMediaOpener(const MediaLimits& limits = {}) : m_limits(limits) {}

@@ -1,6 +1,7 @@
 #include "engine/api/engine.h"
 
 #include <ATen/ATen.h>
+#include <torch/headeronly/version.h>
 
 #include <map>
 #include <utility>
@@ -115,5 +116,7 @@ class LocalEngine : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(MediaOpener* opener, SpeedMemory* speeds) { return std::make_unique<LocalEngine>(opener, speeds); }
+
+std::string libtorch_version() { return TORCH_VERSION; }
 
 }  // namespace winnow

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "engine/messages/events.h"
 #include "engine/messages/requests.h"
@@ -24,5 +25,8 @@ class Engine {
 // Both must outlive the engine. opener may be null for text-only use; speeds may be null: what was measured is then forgotten with the
 // engine.
 std::unique_ptr<Engine> make_engine(MediaOpener* opener, SpeedMemory* speeds = nullptr);
+
+// "2.11.0"
+std::string libtorch_version();
 
 }  // namespace winnow

@@ -6,6 +6,7 @@
 
 #include <QTimer>
 #include <QWidget>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct WindowServices {
   MediaPreview& preview;
   std::vector<MethodInfo> methods;  // list_methods()
   QString version;
+  std::function<QString()> systemReport = nullptr;  // for the clipboard of somebody who reports a fault
 };
 
 class ChatPage : public QWidget {

@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QPushButton>
 
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/composer.h"
@@ -23,14 +24,15 @@
 
 namespace winnow::ui {
 
-Commands::Commands(const Subjects& subjects, QMenu* models, const QString& version)
+Commands::Commands(const Subjects& subjects, QMenu* models, const WindowServices& services)
     : QObject(&subjects.window),
       m_window(subjects.window),
       m_session(subjects.session),
       m_page(subjects.page),
       m_sidebar(subjects.sidebar),
       m_settings(subjects.settings),
-      m_version(version) {
+      m_version(services.version),
+      m_systemReport(services.systemReport) {
   buildFile();
   buildEdit();
   buildView();
@@ -186,6 +188,12 @@ void Commands::showAbout() {
          "Qt %1. No telemetry, no network access.")
           .arg(QLatin1String(qVersion())));
   box->addButton(QMessageBox::Close);
+  if (m_systemReport) {
+    const QAbstractButton* copy = box->addButton(tr("Copy system report"), QMessageBox::ActionRole);
+    connect(box, &QMessageBox::buttonClicked, this, [this, copy](const QAbstractButton* clicked) {
+      if (clicked == copy) QApplication::clipboard()->setText(m_systemReport());
+    });
+  }
   box->open();
 }
 

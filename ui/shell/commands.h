@@ -19,6 +19,7 @@ class ChatPage;
 class ConversationSidebar;
 class MainWindow;
 struct ChatSession;
+struct WindowServices;
 
 class Commands : public QObject {
   Q_OBJECT
@@ -30,7 +31,7 @@ class Commands : public QObject {
     ConversationSidebar& sidebar;
     app::Settings& settings;
   };
-  Commands(const Subjects& subjects, QMenu* models, const QString& version);
+  Commands(const Subjects& subjects, QMenu* models, const WindowServices& services);
 
   void showPanels(bool sidebar, bool panel);  // which of them the menu ticks
 
@@ -54,6 +55,7 @@ class Commands : public QObject {
   ConversationSidebar& m_sidebar;
   app::Settings& m_settings;
   QString m_version;
+  std::function<QString()> m_systemReport;  // null: none
   QAction* m_undo = nullptr;
   QAction* m_copyAnswer = nullptr;
   QAction* m_sidebarAction = nullptr;

@@ -77,7 +77,7 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   setCentralWidget(m_splitter);
   buildPanel();
   buildStatus();
-  m_commands = new Commands({*this, *m_session, *m_page, *m_sidebar, m_services.settings}, m_models->menu(), m_services.version);
+  m_commands = new Commands({*this, *m_session, *m_page, *m_sidebar, m_services.settings}, m_models->menu(), m_services);
   connectSession();
   applyTheme();
   updateStatus();

@@ -18,6 +18,15 @@ using nlohmann::json;
 
 std::string sample_video() { return shell_quoted(demo("samples/ten-seconds.mp4")); }
 
+TEST(Cli, SystemSaysWhatAReportOfAFaultNeeds) {
+  const ScratchFolder scratch;
+  const ProgramRun run = run_command(scratch, "system");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  for (const char* name :
+       {"Winnow: ", "System: ", "CPU: ", "CPU features: ", "Memory: ", "Qt: 6.", "SQLite: 3.", "libtorch: 2.", "FFmpeg: "})
+    EXPECT_NE(run.out.find(name), std::string::npos) << name << "\n" << run.out;
+}
+
 TEST(Cli, MethodsListsEveryPresetWithItsParts) {
   const ScratchFolder scratch;
   const ProgramRun run = run_command(scratch, "methods --json");

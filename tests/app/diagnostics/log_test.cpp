@@ -18,11 +18,15 @@ QByteArray content(const QString& path) {
 
 TEST(Log, WritesOneLinePerEntryFromItsLevelOn) {
   QTemporaryDir folder;
-  Log log(folder.path());
-  log.write(LogLevel::kInfo, "chat", QStringLiteral("opened\nwith \x1b[31m two lines"));
-  log.write(LogLevel::kDebug, "chat", QStringLiteral("hidden"));
-  log.setLevel(LogLevel::kDebug);
+  {
+    Log log(folder.path());
+    log.write(LogLevel::kInfo, "chat", QStringLiteral("opened\nwith \x1b[31m two lines"));
+    log.write(LogLevel::kDebug, "chat", QStringLiteral("hidden"));
+  }
+  Log log(folder.path(), logLevel("debug"));
   log.write(LogLevel::kDebug, "engine", QStringLiteral("shown"));
+  EXPECT_EQ(logLevel("error"), LogLevel::kError);
+  EXPECT_EQ(logLevel(""), LogLevel::kInfo);
   const QList<QByteArray> lines = content(log.file()).trimmed().split('\n');
   ASSERT_EQ(lines.size(), 2);
   EXPECT_TRUE(lines[0].endsWith(" info chat opened with  [31m two lines")) << lines[0].toStdString();
@@ -55,6 +59,10 @@ TEST(Log, TakesQtsMessagesWhileItLives) {
     log.captureQtMessages();
     qWarning() << "from Qt";
     EXPECT_TRUE(content(log.file()).contains(" warning qt from Qt"));
+    qWarning() << "cannot open"
+               << "/home/somebody/holiday.mp4"
+               << "here";
+    EXPECT_TRUE(content(log.file()).contains(" warning qt cannot open <path> here")) << content(log.file()).toStdString();
   }
   qWarning() << "after";
   EXPECT_FALSE(content(folder.filePath(QStringLiteral("winnow.log"))).contains("after"));

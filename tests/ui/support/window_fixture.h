@@ -47,7 +47,9 @@ class WindowTest : public testing::Test {
         [this] { return std::make_unique<ScriptedEngine>([this](const Request& request) { return m_script(request); }, m_log); });
     if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
     m_window = std::make_unique<ui::MainWindow>(
-        ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, list_methods(), QStringLiteral("0.1.0")}, initial);
+        ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, list_methods(), QStringLiteral("0.1.0"),
+                           [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }},
+        initial);
     m_window->resize(1280, 800);
     m_window->show();
   }

@@ -1,0 +1,16 @@
+#include "app/cli/commands.h"
+#include "app/cli/console_output.h"
+#include "app/diagnostics/system_report.h"
+#include "app/media/media_opener.h"
+#include "engine/api/engine.h"
+
+namespace winnow::cli {
+
+ExitStatus run_system() {
+  const QString report = app::systemReport({{QStringLiteral("libtorch"), QString::fromStdString(libtorch_version())},
+                                            {QStringLiteral("FFmpeg"), QString::fromStdString(app::ffmpegVersion())}});
+  print_out("%s", report.toUtf8().constData());
+  return ExitStatus::kAnswered;
+}
+
+}  // namespace winnow::cli
