@@ -189,7 +189,7 @@ void writeRecipeFile(const std::string& path, const NamedRecipe& recipe) {
   QSaveFile file(QFile::decodeName(QByteArray::fromStdString(path)));
   const QByteArray text = QByteArray::fromStdString(recipeToJson(recipe, 2) + '\n');
   if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit()) {
-    throw Exception(ErrorCode::kStorage, path, file.errorString().toStdString());
+    throw Exception(ErrorCode::kFileUnwritable, path, file.errorString().toStdString());
   }
 }
 

@@ -2,8 +2,8 @@
 //
 // Used by app/chat, app/settings, the terminal program and ui. The format is resources/recipe.schema.json; every field of RecipeSpec is
 // written, so what is read equals what was written. Reading checks the form only; whether the recipe is legal is the engine's to say
-// (recipe_problem). Errors: winnow::Exception(kFileNotFound, kFileUnreadable, kLimitExceeded, kDamagedFile), subject = the file, reason
-// names the field. Threads: any.
+// (recipe_problem). Errors: winnow::Exception(kFileNotFound, kFileUnreadable, kFileUnwritable, kLimitExceeded, kDamagedFile), subject = the
+// file, reason names the field. Threads: any.
 #pragma once
 
 #include <string>

@@ -48,7 +48,10 @@ class LocalEngine : public Engine {
       emit(Failed{Error{memory ? ErrorCode::kOutOfMemory : ErrorCode::kInternal, "",
                         memory ? "this machine has not enough memory for this request" : problem.what_without_backtrace()}});
     } catch (...) {
-      emit(Failed{current_error()});
+      Error error = current_error();
+      // Scores that are no numbers are the model's fault: say which model.
+      if (model_ && error.code == ErrorCode::kNumericFailure) error.subject = model_->network->info().folder;
+      emit(Failed{std::move(error)});
     }
   }
 

@@ -16,6 +16,7 @@ namespace {
 using chat::Text;
 using chat::Value;
 
+constexpr char kSubject[] = "chat template";                                 // of what lexer, parser and interpreter throw
 constexpr JsonLimits kConfigLimits{std::uint64_t{16} << 20, 64, 1'000'000};  // tokenizer_config.json lists every added token
 
 bool exists(const std::string& path) {
@@ -102,6 +103,18 @@ std::vector<TemplatePiece> pieces_of(const Text& text) {
   return pieces;
 }
 
+// An error of the template is the model folder's.
+template <class Work>
+auto in_folder(const std::string& folder, Work work) {
+  try {
+    return work();
+  } catch (const Exception& exception) {
+    const Error& error = exception.error();
+    if (folder.empty() || error.subject != kSubject) throw;
+    throw Exception(error.code, folder, std::string(kSubject) + ": " + error.reason);
+  }
+}
+
 }  // namespace
 
 struct ChatTemplate::Program {
@@ -125,8 +138,12 @@ ChatTemplate::~ChatTemplate() = default;
 
 std::unique_ptr<ChatTemplate> ChatTemplate::load(const std::string& folder, std::string_view fallback) {
   const std::string tokenizer_config = folder + "/tokenizer_config.json";
-  return std::make_unique<ChatTemplate>(find_template(folder, fallback), special_token(tokenizer_config, "bos_token"),
-                                        special_token(tokenizer_config, "eos_token"));
+  return in_folder(folder, [&] {
+    auto loaded = std::make_unique<ChatTemplate>(find_template(folder, fallback), special_token(tokenizer_config, "bos_token"),
+                                                 special_token(tokenizer_config, "eos_token"));
+    loaded->folder_ = folder;
+    return loaded;
+  });
 }
 
 std::vector<TemplatePiece> ChatTemplate::render(const std::vector<TemplateMessage>& messages, AddGenerationPrompt prompt) const {
@@ -143,8 +160,10 @@ std::vector<TemplatePiece> ChatTemplate::render(const std::vector<TemplateMessag
   variables.emplace_back("eos_token", Value::literal(program_->eos));
   variables.emplace_back("tools", Value::none());
   variables.emplace_back("documents", Value::none());
-  chat::Interpreter interpreter(std::move(variables), {});
-  return pieces_of(interpreter.run(program_->block));
+  return in_folder(folder_, [&] {
+    chat::Interpreter interpreter(std::move(variables), {});
+    return pieces_of(interpreter.run(program_->block));
+  });
 }
 
 }  // namespace winnow

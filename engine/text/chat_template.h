@@ -44,7 +44,8 @@ class ChatTemplate {
   // fallback: for a folder without one; empty: there is none.
   static std::unique_ptr<ChatTemplate> load(const std::string& folder, std::string_view fallback = {});
 
-  // source: the template; bos, eos: texts of the tokens, may be empty.
+  // source: the template; bos, eos: texts of the tokens, may be empty. Errors have the subject "chat template", those of load() and of what
+  // it made the folder.
   explicit ChatTemplate(std::string_view source, std::string bos = "", std::string eos = "");
   ~ChatTemplate();
   ChatTemplate(const ChatTemplate&) = delete;
@@ -57,6 +58,7 @@ class ChatTemplate {
  private:
   struct Program;
   std::unique_ptr<const Program> program_;
+  std::string folder_;  // empty: of none
 };
 
 }  // namespace winnow

@@ -130,7 +130,7 @@ PreviewToken MediaPreviewThread::store(const QImage& image) {
     if (!QFile::exists(file)) {
       QSaveFile out(file);
       if (!QDir().mkpath(folder) || !out.open(QIODevice::WriteOnly) || out.write(png) != png.size() || !out.commit())
-        throw Exception(ErrorCode::kStorage, QFile::encodeName(file).toStdString(), out.errorString().toStdString());
+        throw Exception(ErrorCode::kFileUnwritable, QFile::encodeName(file).toStdString(), out.errorString().toStdString());
     }
     const QByteArray path = QFile::encodeName(file);
     answer([this, token, path] { Q_EMIT stored(token, path); });

@@ -108,6 +108,9 @@ std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::fu
     return read_folder(request, progress, interrupt);
   } catch (const Exception& exception) {
     const Error& error = exception.error();
+    // A tensor is named by its name alone: it is in this folder.
+    const bool of_a_tensor = error.code == ErrorCode::kDamagedFile && error.subject.find('/') == std::string::npos;
+    if (of_a_tensor && error.subject != request.folder) throw Exception(error.code, request.folder, error.subject + ": " + error.reason);
     throw Exception(model_code(error.code), error.subject, error.reason);
   }
 }

@@ -1,8 +1,11 @@
 // What a program hears when a folder is chosen that the engine cannot load: codes of its own, never those of an attachment.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 
+#include "engine/base/file_bytes.h"
 #include "tests/engine/generation/tiny_model.h"
 #include "tests/support/scratch_folder.h"
 
@@ -72,6 +75,29 @@ TEST_F(WrongFolder, AFolderWithoutAChatTemplateUsesThatOfItsFamily) {
   load.folder = model_;
   ASSERT_TRUE(run(load).last<ModelLoaded>());
   EXPECT_TRUE(run(ask("text", "full", 1.0)).last<Finished>());
+}
+
+// What is wrong inside names the folder too: neither a tensor nor a template tells which model it is of.
+TEST_F(WrongFolder, NamesTheFolderOfATemplateAndOfWeightsThatFail) {
+  const auto expect_named = [&](const Error& error, ErrorCode code, const std::string& what) {
+    EXPECT_EQ(error.code, code) << error.reason;
+    EXPECT_EQ(error.subject, model_);
+    EXPECT_NE(error.reason.find(what), std::string::npos) << error.reason;
+  };
+  scratch_.write("model/chat_template.jinja", "{% if %}");
+  expect_named(refusal(model_), ErrorCode::kUnsupportedModel, "chat template: line 1");
+  scratch_.write("model/chat_template.jinja", "{{ raise_exception('no') }}");
+  LoadModel load;
+  load.folder = model_;
+  load.format = WeightFormat::kFp32;
+  ASSERT_TRUE(run(load).last<ModelLoaded>());
+  expect_named(run(ask("text", "full", 1.0)).last<Failed>()->error, ErrorCode::kInvalidArgument, "chat template: ");
+
+  const std::string weights = model_ + "/model.safetensors";
+  std::string bytes = read_file_bytes(weights, std::uint64_t{1} << 30);
+  std::fill(bytes.end() - 64, bytes.end(), '\xFF');  // NaN in every floating-point format
+  std::ofstream(weights, std::ios::binary) << bytes;
+  expect_named(refusal(model_), ErrorCode::kDamagedFile, ": ");
 }
 
 TEST_F(WrongFolder, LeavesTheOldModelRunning) {
