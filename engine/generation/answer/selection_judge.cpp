@@ -61,13 +61,14 @@ void SelectionJudge::RowObserver::after_layer(std::int64_t layer, const DecodeRo
 void SelectionJudge::judge_row(std::int64_t layer, std::int64_t kv_head, const std::vector<float>& row) {
   // The full cache's slots are its tokens in their order.
   const std::vector<AttentionRow> rows = {AttentionRow(row.begin(), row.end())};
-  contribution_ += contribution(rows, visual_, kThreshold);
-  coverage_ += coverage(rows, visual_, kept_share_);
-  sparsity_ += sparsity(rows, kThreshold);
+  sums_.visual_contribution += contribution(rows, visual_, kThreshold);
+  sums_.visual_coverage += coverage(rows, visual_, kept_share_);
+  sums_.sparsity += sparsity(rows, kThreshold);
   ++rows_;
   if (tokens_ > 0 || kept_.empty()) return;
   const std::vector<int>& kept = kept_[static_cast<std::size_t>(layer)][static_cast<std::size_t>(kv_head)];
-  hits_ += cache_hit_rate(std::span(rows.front()).first(visual_.size()), kept, static_cast<int>(kept.size()));
+  sums_.hit_rate =
+      sums_.hit_rate.value_or(0.0) + cache_hit_rate(std::span(rows.front()).first(visual_.size()), kept, static_cast<int>(kept.size()));
   ++first_rows_;
 }
 
@@ -85,12 +86,10 @@ void SelectionJudge::token_read() {
 
 std::optional<SelectionFigures> SelectionJudge::figures() const {
   if (rows_ == 0) return std::nullopt;
-  SelectionFigures figures;
-  if (first_rows_ > 0) figures.hit_rate = hits_ / static_cast<double>(first_rows_);
+  SelectionFigures figures = sums_;
+  if (figures.hit_rate) *figures.hit_rate /= static_cast<double>(first_rows_);
   figures.output_error = output_error_;
-  figures.visual_contribution = contribution_ / static_cast<double>(rows_);
-  figures.visual_coverage = coverage_ / static_cast<double>(rows_);
-  figures.sparsity = sparsity_ / static_cast<double>(rows_);
+  for (double* mean : {&figures.visual_contribution, &figures.visual_coverage, &figures.sparsity}) *mean /= static_cast<double>(rows_);
   return figures;
 }
 

@@ -58,7 +58,7 @@ class SelectionJudge {
   std::int64_t tokens_ = 0;
   std::int64_t rows_ = 0;
   std::int64_t first_rows_ = 0;
-  double hits_ = 0.0, contribution_ = 0.0, coverage_ = 0.0, sparsity_ = 0.0;  // sums over rows
+  SelectionFigures sums_;  // over rows
 };
 
 }  // namespace winnow
