@@ -60,6 +60,7 @@ constexpr SelectionColumn kSelectionColumns[] = {
     {"visual_contribution", "contribution", "share of the attention to the prompt that goes to pictures (contribution)", percentCell},
     {"visual_coverage", "coverage", "share of pictures among its best columns (coverage)", percentCell},
     {"sparsity", "sparsity", "share of entries below a hundredth of their row's maximum (sparsity)", percentCell},
+    {"kept_attention", "attention", "share of the attention to the prompt that goes to what was kept (attention)", percentCell},
 };
 
 std::map<std::string, std::optional<double>> numbersOf(const SelectionFigures& selection) {

@@ -21,6 +21,8 @@ struct SelectionFigures {
   double visual_contribution = 0.0;  // share of the attention to the prompt that goes to images and videos; threshold 0.01
   double visual_coverage = 0.0;      // share of them among the best columns, as many as the method kept of the prompt
   double sparsity = 0.0;             // of the rows; threshold 0.01
+  // Share of the attention to the prompt that goes to columns that were kept; absent where hit_rate is.
+  std::optional<double> kept_attention;
 
   friend bool operator==(const SelectionFigures&, const SelectionFigures&) = default;
 };
@@ -31,6 +33,7 @@ void visit_fields(F& f, auto&& visit) {
   visit("visual_contribution", f.visual_contribution);
   visit("visual_coverage", f.visual_coverage);
   visit("sparsity", f.sparsity);
+  visit("kept_attention", f.kept_attention);
 }
 
 }  // namespace winnow

@@ -31,6 +31,16 @@ double cache_hit_rate(std::span<const double> row, std::span<const int> kept, in
   return static_cast<double>(hits) / static_cast<double>(best.size());
 }
 
+double kept_attention(std::span<const double> row, std::span<const int> kept) {
+  double own = 0.0;
+  for (const int column : kept) {
+    require(column >= 0 && static_cast<std::size_t>(column) < row.size(), "a kept column outside the row");
+    own += row[static_cast<std::size_t>(column)];
+  }
+  const double all = std::accumulate(row.begin(), row.end(), 0.0);
+  return all > 0.0 ? own / all : 0.0;
+}
+
 AttentionRow threshold_filter(std::span<const double> row, double p) {
   const double highest = row.empty() ? 0.0 : *std::max_element(row.begin(), row.end());
   AttentionRow filtered(row.begin(), row.end());

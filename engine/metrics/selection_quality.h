@@ -18,6 +18,9 @@ std::vector<int> top_columns(std::span<const double> row, int k);
 // Share of the k best prompt columns that the policy kept. `row`: the first decoded token over the prompt's columns. kept: ascending.
 double cache_hit_rate(std::span<const double> row, std::span<const int> kept, int k);
 
+// Share of a row's attention that goes to the columns kept; 0 for a row without any. kept: ascending, within the row.
+double kept_attention(std::span<const double> row, std::span<const int> kept);
+
 // A value below p times the row's maximum becomes 0.
 AttentionRow threshold_filter(std::span<const double> row, double p);
 

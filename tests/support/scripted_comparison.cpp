@@ -82,7 +82,7 @@ Script compare_script(const Request& request, const std::vector<std::string>& an
     }
     if (compare.scores == ColumnScores::kAll) {
       Scored scored{agreement_between(answer_of(i), full_answer)};
-      if (turn.recipe.method != "full") scored.selection = SelectionFigures{0.875, {0.25}, 0.5, 0.5, 0.5};
+      if (turn.recipe.method != "full") scored.selection = SelectionFigures{0.875, {0.25}, 0.5, 0.5, 0.5, 0.75};
       ends.back().push_back({{}, Say{std::move(scored), column}});
     }
   }

@@ -65,8 +65,10 @@ void SelectionJudge::judge_row(std::int64_t layer, std::int64_t kv_head, const s
   sums_.visual_coverage += coverage(rows, visual_, kept_share_);
   sums_.sparsity += sparsity(rows, kThreshold);
   ++rows_;
-  if (tokens_ > 0 || kept_.empty()) return;
+  if (kept_.empty()) return;
   const std::vector<int>& kept = kept_[static_cast<std::size_t>(layer)][static_cast<std::size_t>(kv_head)];
+  sums_.kept_attention = sums_.kept_attention.value_or(0.0) + kept_attention(std::span(rows.front()).first(visual_.size()), kept);
+  if (tokens_ > 0) return;
   sums_.hit_rate =
       sums_.hit_rate.value_or(0.0) + cache_hit_rate(std::span(rows.front()).first(visual_.size()), kept, static_cast<int>(kept.size()));
   ++first_rows_;
@@ -88,6 +90,7 @@ std::optional<SelectionFigures> SelectionJudge::figures() const {
   if (rows_ == 0) return std::nullopt;
   SelectionFigures figures = sums_;
   if (figures.hit_rate) *figures.hit_rate /= static_cast<double>(first_rows_);
+  if (figures.kept_attention) *figures.kept_attention /= static_cast<double>(rows_);
   figures.output_error = output_error_;
   for (double* mean : {&figures.visual_contribution, &figures.visual_coverage, &figures.sparsity}) *mean /= static_cast<double>(rows_);
   return figures;

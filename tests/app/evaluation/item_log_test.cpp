@@ -58,7 +58,7 @@ TEST(ItemLog, KeepsTheFormOfItsLines) {
   {
     const ItemLog log(path, "s");
     record = *log.find("a", "h2o@0.2", 0);
-    EXPECT_EQ(record.selection, (SelectionFigures{0.75, {0.125}, 0.5, 0.25, 0.875}));
+    EXPECT_EQ(record.selection, (SelectionFigures{0.75, {0.125}, 0.5, 0.25, 0.875, {}}));
     EXPECT_EQ(record.divergence, 0.25);
   }
   const std::string again = scratch.file("again.jsonl");

@@ -85,7 +85,7 @@ TEST_F(ReportTest, JsonAndCsvHoldTheSameNumbers) {
   EXPECT_EQ(read.at("answered"), 5);
   const std::string csv = reportCsv(report());
   EXPECT_NE(csv.find(",\"group, a\",\"group, b\"\n"), std::string::npos) << csv;
-  EXPECT_NE(csv.find("\nset,random@0.5,random,0.5,0.523333,2,3,0.25,0,0.5,0.333333,,,,,,,,0.25,0,0,0,0.5,0\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\nset,random@0.5,random,0.5,0.523333,2,3,0.25,0,0.5,0.333333,,,,,,,,,0.25,0,0,0,0.5,0\n"), std::string::npos) << csv;
 }
 
 TEST_F(ReportTest, WhatAttentionSaysIsATableOfItsOwn) {
@@ -93,14 +93,14 @@ TEST_F(ReportTest, WhatAttentionSaysIsATableOfItsOwn) {
   AnswerRecord record;
   record.item = "a";
   record.recipe = "snapkv@0.5";
-  record.selection = SelectionFigures{0.25, {0.125}, 0.75, 0.5, 0.875};
+  record.selection = SelectionFigures{0.25, {0.125}, 0.75, 0.5, 0.875, 0.625};
   m_log.add(record);
   record.item = "b";
   record.selection->hit_rate.reset();  // the prompt had other tokens
   record.selection->output_error = {0.375};
   m_log.add(record);
   const std::string text = reportMarkdown(report());
-  EXPECT_NE(text.find("\n| snapkv | 50.0 | 25.0 | 0.250 | 75.0 | 50.0 | 87.5 |\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n| snapkv | 50.0 | 25.0 | 0.250 | 75.0 | 50.0 | 87.5 | 62.5 |\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("| random | 50.0 |  |"), std::string::npos) << text;
   const auto row = nlohmann::json::parse(reportJson(report())).at("rows").at(2);
   EXPECT_DOUBLE_EQ(row.at("output_error").get<double>(), 0.25);
@@ -109,7 +109,7 @@ TEST_F(ReportTest, WhatAttentionSaysIsATableOfItsOwn) {
     EXPECT_TRUE(row.contains(name)) << name;
     EXPECT_NE(reportCsv(report()).find("," + name + ","), std::string::npos) << name;
   });
-  EXPECT_NE(reportCsv(report()).find(",0.25,0.25,0.75,0.5,0.875,"), std::string::npos) << reportCsv(report());
+  EXPECT_NE(reportCsv(report()).find(",0.25,0.25,0.75,0.5,0.875,0.625,"), std::string::npos) << reportCsv(report());
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/base/error.h"
+
 namespace winnow {
 namespace {
 
@@ -23,6 +25,14 @@ TEST(SelectionQuality, FollowsTheFixture) {
   EXPECT_NEAR(sparsity(rows, 0.2), 0.375, 1e-12);
   EXPECT_NEAR(contribution(rows, kVisual, 0.2), 0.311111, 1e-6);
   EXPECT_NEAR(coverage(rows, kVisual, 0.5), 0.5, 1e-12);
+}
+
+TEST(SelectionQuality, KeptAttentionIsAShareOfTheRow) {
+  EXPECT_NEAR(kept_attention(AttentionRow{.1, .4, .2, .3}, std::vector<int>{1, 3}), 0.7, 1e-12);
+  EXPECT_NEAR(kept_attention(AttentionRow{.1, .1, .2}, std::vector<int>{2}), 0.5, 1e-12) << "rows of the prompt alone do not add up to 1";
+  EXPECT_EQ(kept_attention(AttentionRow{.5, .5}, {}), 0.0);
+  EXPECT_EQ(kept_attention(AttentionRow{0.0}, std::vector<int>{0}), 0.0);
+  EXPECT_THROW(kept_attention(AttentionRow{.5}, std::vector<int>{1}), Exception);
 }
 
 TEST(SelectionQuality, TiesGoToTheSmallerColumn) {

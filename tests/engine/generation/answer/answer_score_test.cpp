@@ -220,7 +220,7 @@ TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
     EXPECT_LT(*scored.selection->hit_rate, 1.0);
 
     // The other figures are the full cache's own, means over all rows of the answer; here from dense rows too.
-    double contributed = 0.0, covered = 0.0, sparse = 0.0, rows = 0.0;
+    double contributed = 0.0, covered = 0.0, sparse = 0.0, kept_attention = 0.0, rows = 0.0;
     double kept_share = 0.0;
     for (std::int64_t layer = 0; layer < before.cache.shape().layers; ++layer) {
       for (std::int64_t head = 0; head < before.cache.shape().kv_heads; ++head)
@@ -231,8 +231,13 @@ TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
       const std::int64_t row = prompt + static_cast<std::int64_t>(i);
       RowOfEveryLayer all(row);
       dense_logits(turn, own.given.tokens, &all);
-      for (const std::vector<at::Tensor>& layer : all.attention) {
-        for (const at::Tensor& attention : layer) {
+      for (std::size_t layer = 0; layer < all.attention.size(); ++layer) {
+        for (std::size_t head = 0; head < all.attention[layer].size(); ++head) {
+          const at::Tensor& attention = all.attention[layer][head];
+          double kept_part = 0.0;
+          for (const std::int32_t token : before.cache.original(static_cast<std::int64_t>(layer), static_cast<std::int64_t>(head)))
+            kept_part += token < prompt ? attention[token].item<double>() : 0.0;
+          kept_attention += kept_part / attention.narrow(0, 0, prompt).sum().item<double>();
           const at::Tensor filtered = attention.masked_fill(attention < 0.01 * attention.max(), 0.0);
           const at::Tensor best =
               std::get<1>(attention.topk(static_cast<std::int64_t>(std::floor(kept_share * static_cast<double>(row + 1)))));
@@ -258,6 +263,8 @@ TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
     EXPECT_NEAR(scored.selection->visual_contribution, contributed / rows, 1e-3);
     EXPECT_NEAR(scored.selection->visual_coverage, covered / rows, 2e-3);
     EXPECT_NEAR(scored.selection->sparsity, sparse / rows, 2e-3);
+    EXPECT_NEAR(*scored.selection->kept_attention, kept_attention / rows, 1e-3);
+    EXPECT_LT(*scored.selection->kept_attention, 1.0);
   }
 }
 
