@@ -7,8 +7,10 @@
 
 #include "app/chat/agreement_json.h"
 #include "app/chat/chat_rows.h"
+#include "app/chat/chat_search.h"
 #include "app/chat/comparison_rows.h"
 #include "app/chat/database_file.h"
+#include "app/chat/message_rows.h"
 #include "app/chat/run_json.h"
 #include "app/chat/schema.h"
 #include "app/chat/storage_fault.h"
@@ -19,54 +21,15 @@ namespace winnow::app {
 
 namespace {
 
-constexpr int kPreviewCharacters = 120;
 constexpr qint64 kMaxSettingBytes = qint64{1} << 20;
-constexpr int kMaxSearchWords = 16;
 
 qint64 nowMs() { return QDateTime::currentMSecsSinceEpoch(); }
 
-void checkText(const QString& text, const char* what) {
-  // Three UTF-8 bytes per UTF-16 unit at most: the exact size is only computed when it matters.
-  if (text.size() > kMaxMessageBytes || (text.size() * 3 > kMaxMessageBytes && text.toUtf8().size() > kMaxMessageBytes))
-    throw Exception(ErrorCode::kLimitExceeded, what, "it is longer than 4 MiB");
-}
-
-void checkAttachments(const QList<Attachment>& attachments) {
-  if (attachments.size() > kMaxAttachments)
-    throw Exception(ErrorCode::kLimitExceeded, "attachments", "there are more than " + std::to_string(kMaxAttachments));
-  for (const Attachment& attachment : attachments) {
-    if (attachment.path.isEmpty() || attachment.path.contains('\0'))
-      throw Exception(ErrorCode::kInvalidArgument, "attachment", "it has no usable file name");
-  }
-}
-
 [[noreturn]] void unknown(const char* what) { throw Exception(ErrorCode::kInvalidArgument, what, "there is none with this id"); }
-
-QString previewOf(const QString& text) { return text.left(kPreviewCharacters * 4).simplified().left(kPreviewCharacters); }
 
 QString databasePath(const ChatFolders& folders) { return folders.data + QStringLiteral("/winnow.db"); }
 
 QString lockPath(const ChatFolders& folders) { return folders.data + QStringLiteral("/winnow.lock"); }
-
-// Words in double quotes are taken literally by FTS5; quotes inside are doubled. The last letter run may go on: prefix.
-QString ftsQuery(const QString& query) {
-  QString literal;
-  int words = 0;
-  for (QString word : query.simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
-    if (++words > kMaxSearchWords) break;
-    word.remove(QChar(u'\0'));
-    word.replace(QLatin1Char('"'), QStringLiteral("\"\""));
-    literal += QLatin1Char('"') + word + QStringLiteral("\"* ");
-  }
-  return literal;
-}
-
-QString likePattern(const QString& query) {
-  QString pattern = query.simplified();
-  pattern.replace(QLatin1Char('\\'), QStringLiteral("\\\\")).replace(QLatin1Char('%'), QStringLiteral("\\%"));
-  pattern.replace(QLatin1Char('_'), QStringLiteral("\\_"));
-  return QLatin1Char('%') + pattern + QLatin1Char('%');
-}
 
 }  // namespace
 
@@ -325,90 +288,8 @@ LoadedConversation ChatDatabase::loadConversation(ConversationId id) {
 }
 
 QList<SearchHit> ChatDatabase::search(const QString& query, int limit) {
-  QList<SearchHit> hits;
-  const QString words = ftsQuery(query);
-  if (words.isEmpty() || limit <= 0) return hits;
-  return m_impl->access([&](SqliteConnection& db) {
-    {
-      SqliteStatement row =
-          db.prepare("SELECT id, title FROM conversation WHERE deleted_ms = 0 AND title LIKE ? ESCAPE '\\' ORDER BY activity DESC LIMIT ?");
-      row.bind(likePattern(query)).bind(limit);
-      while (row.step()) hits.push_back({static_cast<ConversationId>(row.integer(0)), 0, row.text(1), row.text(1)});
-    }
-    SqliteStatement row = db.prepare(
-        "SELECT m.conversation_id, m.id, c.title, snippet(message_fts, 0, char(8296), char(8297), char(8230), 24) FROM message_fts f "
-        "JOIN message m ON m.id = f.rowid JOIN conversation c ON c.id = m.conversation_id "
-        "WHERE message_fts MATCH ? AND c.deleted_ms = 0 ORDER BY f.rank LIMIT ?");
-    row.bind(words).bind(limit - static_cast<int>(hits.size()));
-    while (row.step()) hits.push_back({static_cast<ConversationId>(row.integer(0)), row.integer(1), row.text(2), row.text(3)});
-    return hits;
-  });
+  return m_impl->access([&](SqliteConnection& db) { return searchChats(db, query, limit); });
 }
-
-namespace {
-
-MessageId insertMessage(SqliteConnection& db, ConversationId conversation, MessageId parent, Role role, MessageState state,
-                        const QString& text) {
-  const qint64 tick = nextTick(db);
-  db.prepare("INSERT INTO message(conversation_id, parent_id, sequence, role, state, text, created_ms) VALUES(?, ?, ?, ?, ?, ?, ?)")
-      .bind(conversation)
-      .bindIdOrNull(parent)
-      .bind(tick)
-      .bind(static_cast<int>(role))
-      .bind(static_cast<int>(state))
-      .bind(text)
-      .bind(nowMs())
-      .run();
-  return db.lastInsertId();
-}
-
-void touch(SqliteConnection& db, ConversationId id, MessageId leaf, int addedMessages) {
-  const qint64 tick = nextTick(db);
-  db.prepare("UPDATE conversation SET active_leaf = ?, message_count = message_count + ?, activity = ?, updated_ms = ? WHERE id = ?")
-      .bind(leaf)
-      .bind(addedMessages)
-      .bind(tick)
-      .bind(nowMs())
-      .bind(id)
-      .run();
-}
-
-void replaceDraft(SqliteConnection& db, ConversationId id, const Draft& draft) {
-  db.prepare("UPDATE conversation SET draft = ? WHERE id = ?").bind(draft.text).bind(id).run();
-  db.prepare("DELETE FROM attachment WHERE conversation_id = ? AND message_id IS NULL").bind(id).run();
-  insertAttachments(db, id, 0, draft.attachments);
-}
-
-void checkQuestion(const NewQuestion& question) {
-  checkText(question.text, "question");
-  checkAttachments(question.attachments);
-  if (question.text.isEmpty() && question.attachments.isEmpty())
-    throw Exception(ErrorCode::kInvalidArgument, "question", "it has neither text nor attachments");
-}
-
-// The draft becomes this question.
-MessageId insertQuestion(SqliteConnection& db, const Conversation& conversation, const NewQuestion& question) {
-  if (question.parent != 0) {
-    SqliteStatement parent = db.prepare("SELECT 1 FROM message WHERE id = ? AND conversation_id = ?");
-    if (!parent.bind(question.parent).bind(conversation.id).step()) unknown("message");
-  }
-  const MessageId made = insertMessage(db, conversation.id, question.parent, Role::kUser, MessageState::kComplete, question.text);
-  indexForSearch(db, made, question.text);
-  insertAttachments(db, conversation.id, made, question.attachments);
-  replaceDraft(db, conversation.id, {});
-  if (conversation.preview.isEmpty())
-    db.prepare("UPDATE conversation SET preview = ? WHERE id = ?").bind(previewOf(question.text)).bind(conversation.id).run();
-  return made;
-}
-
-MessageId newestUnder(SqliteConnection& db, MessageId message) {
-  SqliteStatement row = db.prepare(
-      "WITH RECURSIVE under(id) AS (SELECT ? UNION ALL SELECT m.id FROM message m JOIN under u ON m.parent_id = u.id) "
-      "SELECT m.id FROM message m JOIN under u ON u.id = m.id ORDER BY m.sequence DESC LIMIT 1");
-  return row.bind(message).step() ? row.integer(0) : message;
-}
-
-}  // namespace
 
 TurnIds ChatDatabase::beginTurn(const NewQuestion& question) {
   checkQuestion(question);
@@ -416,7 +297,7 @@ TurnIds ChatDatabase::beginTurn(const NewQuestion& question) {
     const Conversation conversation = m_impl->require(db, question.conversation);
     TurnIds made{conversation.id, insertQuestion(db, conversation, question), 0};
     made.answer = insertMessage(db, made.conversation, made.question, Role::kAssistant, MessageState::kStreaming, {});
-    touch(db, made.conversation, made.answer, 2);
+    touchConversation(db, made.conversation, made.answer, 2);
     return made;
   });
   for (const Attachment& attachment : question.attachments) m_impl->thumbnails().save(attachment);
@@ -428,7 +309,7 @@ TurnIds ChatDatabase::beginQuestion(const NewQuestion& question) {
   const TurnIds ids = m_impl->write([&](SqliteConnection& db) {
     const Conversation conversation = m_impl->require(db, question.conversation);
     const TurnIds made{conversation.id, insertQuestion(db, conversation, question), 0};
-    touch(db, made.conversation, made.question, 1);
+    touchConversation(db, made.conversation, made.question, 1);
     return made;
   });
   for (const Attachment& attachment : question.attachments) m_impl->thumbnails().save(attachment);
@@ -461,7 +342,7 @@ TurnIds ChatDatabase::useAnswer(qint64 comparison, int place) {
     if (!column) unknown("compared answer");
     TurnIds ids{column->conversation, column->question, column->answer.usedAs};
     if (ids.answer != 0) {
-      touch(db, ids.conversation, newestUnder(db, ids.answer), 0);
+      touchConversation(db, ids.conversation, newestUnder(db, ids.answer), 0);
       return ids;
     }
     const bool stopped = column->answer.state == ColumnState::kStopped;
@@ -481,7 +362,7 @@ TurnIds ChatDatabase::useAnswer(qint64 comparison, int place) {
         .bind(comparison)
         .bind(place)
         .run();
-    touch(db, ids.conversation, ids.answer, 1);
+    touchConversation(db, ids.conversation, ids.answer, 1);
     return ids;
   });
 }
@@ -502,7 +383,7 @@ TurnIds ChatDatabase::beginAnswer(MessageId question) {
       ids.conversation = static_cast<ConversationId>(row.integer(0));
     }
     ids.answer = insertMessage(db, ids.conversation, question, Role::kAssistant, MessageState::kStreaming, {});
-    touch(db, ids.conversation, ids.answer, 1);
+    touchConversation(db, ids.conversation, ids.answer, 1);
     return ids;
   });
 }

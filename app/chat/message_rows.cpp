@@ -1,0 +1,94 @@
+#include "app/chat/message_rows.h"
+
+#include <QDateTime>
+
+#include "app/chat/chat_rows.h"
+
+namespace winnow::app {
+namespace {
+
+constexpr int kPreviewCharacters = 120;
+
+qint64 nowMs() { return QDateTime::currentMSecsSinceEpoch(); }
+
+QString previewOf(const QString& text) { return text.left(kPreviewCharacters * 4).simplified().left(kPreviewCharacters); }
+
+}  // namespace
+
+void checkText(const QString& text, const char* what) {
+  // Three UTF-8 bytes per UTF-16 unit at most: the exact size is only computed when it matters.
+  if (text.size() > kMaxMessageBytes || (text.size() * 3 > kMaxMessageBytes && text.toUtf8().size() > kMaxMessageBytes))
+    throw Exception(ErrorCode::kLimitExceeded, what, "it is longer than 4 MiB");
+}
+
+void checkAttachments(const QList<Attachment>& attachments) {
+  if (attachments.size() > kMaxAttachments)
+    throw Exception(ErrorCode::kLimitExceeded, "attachments", "there are more than " + std::to_string(kMaxAttachments));
+  for (const Attachment& attachment : attachments) {
+    if (attachment.path.isEmpty() || attachment.path.contains('\0'))
+      throw Exception(ErrorCode::kInvalidArgument, "attachment", "it has no usable file name");
+  }
+}
+
+MessageId insertMessage(SqliteConnection& db, ConversationId conversation, MessageId parent, Role role, MessageState state,
+                        const QString& text) {
+  const qint64 tick = nextTick(db);
+  db.prepare("INSERT INTO message(conversation_id, parent_id, sequence, role, state, text, created_ms) VALUES(?, ?, ?, ?, ?, ?, ?)")
+      .bind(conversation)
+      .bindIdOrNull(parent)
+      .bind(tick)
+      .bind(static_cast<int>(role))
+      .bind(static_cast<int>(state))
+      .bind(text)
+      .bind(nowMs())
+      .run();
+  return db.lastInsertId();
+}
+
+void touchConversation(SqliteConnection& db, ConversationId id, MessageId leaf, int addedMessages) {
+  const qint64 tick = nextTick(db);
+  db.prepare("UPDATE conversation SET active_leaf = ?, message_count = message_count + ?, activity = ?, updated_ms = ? WHERE id = ?")
+      .bind(leaf)
+      .bind(addedMessages)
+      .bind(tick)
+      .bind(nowMs())
+      .bind(id)
+      .run();
+}
+
+void replaceDraft(SqliteConnection& db, ConversationId id, const Draft& draft) {
+  db.prepare("UPDATE conversation SET draft = ? WHERE id = ?").bind(draft.text).bind(id).run();
+  db.prepare("DELETE FROM attachment WHERE conversation_id = ? AND message_id IS NULL").bind(id).run();
+  insertAttachments(db, id, 0, draft.attachments);
+}
+
+void checkQuestion(const NewQuestion& question) {
+  checkText(question.text, "question");
+  checkAttachments(question.attachments);
+  if (question.text.isEmpty() && question.attachments.isEmpty())
+    throw Exception(ErrorCode::kInvalidArgument, "question", "it has neither text nor attachments");
+}
+
+MessageId insertQuestion(SqliteConnection& db, const Conversation& conversation, const NewQuestion& question) {
+  if (question.parent != 0) {
+    SqliteStatement parent = db.prepare("SELECT 1 FROM message WHERE id = ? AND conversation_id = ?");
+    if (!parent.bind(question.parent).bind(conversation.id).step())
+      throw Exception(ErrorCode::kInvalidArgument, "message", "there is none with this id");
+  }
+  const MessageId made = insertMessage(db, conversation.id, question.parent, Role::kUser, MessageState::kComplete, question.text);
+  indexForSearch(db, made, question.text);
+  insertAttachments(db, conversation.id, made, question.attachments);
+  replaceDraft(db, conversation.id, {});
+  if (conversation.preview.isEmpty())
+    db.prepare("UPDATE conversation SET preview = ? WHERE id = ?").bind(previewOf(question.text)).bind(conversation.id).run();
+  return made;
+}
+
+MessageId newestUnder(SqliteConnection& db, MessageId message) {
+  SqliteStatement row = db.prepare(
+      "WITH RECURSIVE under(id) AS (SELECT ? UNION ALL SELECT m.id FROM message m JOIN under u ON m.parent_id = u.id) "
+      "SELECT m.id FROM message m JOIN under u ON u.id = m.id ORDER BY m.sequence DESC LIMIT 1");
+  return row.bind(message).step() ? row.integer(0) : message;
+}
+
+}  // namespace winnow::app

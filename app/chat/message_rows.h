@@ -1,0 +1,28 @@
+// Writing messages into the tree of a chat: what may be written, and the rows it becomes.
+//
+// Used by ChatDatabase only, inside its transactions. Errors: Exception(kInvalidArgument, kLimitExceeded) for what may not be saved, and
+// the connection's. Threads: that of the connection.
+#pragma once
+
+#include "app/chat/conversation.h"
+#include "app/chat/sqlite_connection.h"
+
+namespace winnow::app {
+
+// what: named by the error.
+void checkText(const QString& text, const char* what);
+void checkAttachments(const QList<Attachment>& attachments);
+void checkQuestion(const NewQuestion& question);
+
+// A new message; its id.
+MessageId insertMessage(SqliteConnection& db, ConversationId conversation, MessageId parent, Role role, MessageState state,
+                        const QString& text);
+// The draft becomes this question.
+MessageId insertQuestion(SqliteConnection& db, const Conversation& conversation, const NewQuestion& question);
+void replaceDraft(SqliteConnection& db, ConversationId id, const Draft& draft);
+// The chat was written to: it ends in `leaf` and is the newest.
+void touchConversation(SqliteConnection& db, ConversationId id, MessageId leaf, int addedMessages);
+// The newest message of those under it, or itself.
+MessageId newestUnder(SqliteConnection& db, MessageId message);
+
+}  // namespace winnow::app
