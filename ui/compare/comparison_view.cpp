@@ -203,11 +203,12 @@ QString ComparisonView::table() const {
       cells << QString() << QString() << QString() << QString();
     }
     const std::optional<Agreement>& agreement = answer.run.agreement;
-    const std::optional<double> hits = answer.run.selection ? answer.run.selection->hit_rate : std::nullopt;
+    const std::optional<SelectionFigures>& selection = answer.run.selection;
     cells << (agreement ? plain.toString(100.0 * agreement->top1, 'f', 2) : QString())
           << (agreement ? plain.toString(agreement->mean_kl, 'g', 6) : QString())
           << (agreement && agreement->first_diverging_word ? QString::number(*agreement->first_diverging_word + 1) : QString())
-          << (hits ? plain.toString(100.0 * *hits, 'f', 2) : QString()) << answer.text.simplified();
+          << (selection && selection->hit_rate ? plain.toString(100.0 * *selection->hit_rate, 'f', 2) : QString())
+          << answer.text.simplified();
     lines << cells.join(QLatin1Char('\t'));
   }
   return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
