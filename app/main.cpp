@@ -42,8 +42,8 @@ int main(int argc, char** argv) {
   app::Log log(folders.state, app::logLevel(qgetenv("WINNOW_LOG")));
   log.captureQtMessages();
   const auto report = [] {
-    return return app::systemReport({{QStringLiteral("libtorch"), QString::fromStdString(libtorch_version())},
-                                     {QStringLiteral("FFmpeg"), QString::fromStdString(app::ffmpegVersion())}});
+    return app::systemReport({{QStringLiteral("libtorch"), QString::fromStdString(libtorch_version())},
+                              {QStringLiteral("FFmpeg"), QString::fromStdString(app::ffmpegVersion())}});
   };
   log.write(app::LogLevel::kInfo, "app", QStringLiteral("started: ") + report().trimmed().replace(QLatin1Char('\n'), QLatin1String("; ")));
 

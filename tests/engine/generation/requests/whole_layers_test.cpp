@@ -47,7 +47,7 @@ TEST_F(WholeLayers, FullLayersHoldAllTokensOfEveryTurn) {
       EXPECT_LT(end_of(done, 1), end_of(done, 0));
     }
     const double before = end_of(done, 0);
-    done = finished(run(follow_up(turn, done.answer, "And now?")));
+    done = finished(run(testing::follow_up(turn, done.answer, "And now?")));
     EXPECT_GE(end_of(done, 0), before + static_cast<double>(done.figures.tokens.prompt));
   }
 }
