@@ -45,5 +45,16 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::cpu)
   target_link_libraries(LibTorch::cpu INTERFACE
     "${LibTorch_LIBRARY_DIR}/libtorch_cpu.so" "${LibTorch_LIBRARY_DIR}/libc10.so")
   # libtorch_cpu needs libraries that its own RPATH finds at run time; the linker need not see them.
-  target_link_options(LibTorch::cpu INTERFACE "LINKER:--allow-shlib-undefined" "LINKER:-rpath,${LibTorch_LIBRARY_DIR}")
+  target_link_options(LibTorch::cpu INTERFACE "LINKER:--allow-shlib-undefined")
+  # All programs lie in one folder: with torch inside the checkout, the whole can be moved. CMake's own entry would be the absolute folder; and
+  # what stands in a file goes through no shell, which would take $ORIGIN for a variable.
+  set(_rpath "${LibTorch_LIBRARY_DIR}")
+  cmake_path(IS_PREFIX CMAKE_SOURCE_DIR "${LibTorch_LIBRARY_DIR}" NORMALIZE _inside)
+  if(_inside)
+    file(RELATIVE_PATH _rpath "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "${LibTorch_LIBRARY_DIR}")
+    string(PREPEND _rpath "$ORIGIN/")
+  endif()
+  set(CMAKE_SKIP_BUILD_RPATH ON)
+  file(WRITE "${CMAKE_BINARY_DIR}/torch_rpath" "-rpath \"${_rpath}\"\n")
+  target_link_options(LibTorch::cpu INTERFACE "LINKER:@${CMAKE_BINARY_DIR}/torch_rpath")
 endif()
