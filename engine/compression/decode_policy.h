@@ -1,6 +1,6 @@
 // What a method does to the cache while decoding: keeps a cap on every layer, or a share of all tokens seen.
 //
-// One implementation per way of choosing a slot (decode/). Made after each turn's event by next_decode_policy(), belongs to a conversation
+// One implementation per way of choosing a slot (decode/). Made after each turn's event (next_decode_policy.h), belongs to a conversation
 // and is copied with it. Engine thread only.
 #pragma once
 
@@ -10,11 +10,9 @@
 #include <memory>
 #include <vector>
 
-#include "engine/compression/compression_event.h"
-#include "engine/compression/segment_compressor.h"
+#include "engine/compression/merge_state.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/layer_view.h"
-#include "engine/recipes/recipe.h"
 
 namespace winnow {
 
@@ -48,14 +46,5 @@ class DecodePolicy {
   // Bytes that it keeps per slot beside the cache, in all.
   virtual std::int64_t bytes_metadata() const { return 0; }
 };
-
-// The policy for the answer that follows a segment, once its plans have been applied to `cache`. Null for methods that only append, for
-// scope visual (generated text is no candidate) and for a share of 1. With an absolute budget the cap is what the event over
-// the whole cache granted to the layer, or that budget if there was none. With a share, the cap is what the cache holds now: the earlier
-// cap plus what was granted to the new segment; as long as no segment has been compressed (short texts) there is no cap. Layers that the
-// recipe keeps whole have none either. Where slots are shared, those before the window are rewritten for it. What the segment's info says
-// is pinned never leaves; a cap is at least the room for that.
-std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, const Recipe& recipe, const SegmentCompressor& compressor,
-                                                 KvCache& cache);
 
 }  // namespace winnow

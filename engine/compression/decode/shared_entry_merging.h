@@ -12,6 +12,7 @@
 
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
+#include "engine/compression/segment_compressor.h"
 #include "engine/recipes/reducers/shared_entries.h"
 
 namespace winnow {

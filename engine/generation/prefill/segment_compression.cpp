@@ -5,7 +5,7 @@
 
 #include "engine/base/stopwatch.h"
 #include "engine/compression/compression_event.h"
-#include "engine/compression/decode_policy.h"
+#include "engine/compression/next_decode_policy.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/generation/conversation/cache_figures.h"
 #include "engine/generation/prefill/retained_mass.h"

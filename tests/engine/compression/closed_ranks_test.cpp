@@ -8,7 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/compression/compression_event.h"
-#include "engine/compression/decode_policy.h"
+#include "engine/compression/next_decode_policy.h"
 #include "engine/compression/retained_slots.h"
 #include "engine/layers/rotary.h"
 #include "tests/engine/compression/layer_fixture.h"

@@ -13,7 +13,7 @@
 #include "engine/compression/decode/attention_eviction.h"
 #include "engine/compression/decode/ratio_removal.h"
 #include "engine/compression/decode/shared_entry_merging.h"
-#include "engine/compression/decode_policy.h"
+#include "engine/compression/next_decode_policy.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/recipes/method_info.h"

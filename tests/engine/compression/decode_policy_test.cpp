@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "engine/base/error.h"
+#include "engine/compression/next_decode_policy.h"
 #include "tests/engine/compression/layer_fixture.h"
 
 namespace winnow {

@@ -11,7 +11,7 @@
 #include "engine/compression/decode/attention_eviction.h"
 #include "engine/compression/decode/ratio_removal.h"
 #include "engine/compression/decode/recency_eviction.h"
-#include "engine/compression/decode_policy.h"
+#include "engine/compression/next_decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
 #include "engine/compression/token_pruner.h"
 #include "engine/layers/shared_entry_attention.h"

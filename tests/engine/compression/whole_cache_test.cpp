@@ -6,7 +6,7 @@
 #include <set>
 
 #include "engine/compression/compression_event.h"
-#include "engine/compression/decode_policy.h"
+#include "engine/compression/next_decode_policy.h"
 #include "engine/compression/retained_slots.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/recipes/methods/registry.h"

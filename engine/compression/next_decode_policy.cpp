@@ -1,4 +1,4 @@
-#include "engine/compression/decode_policy.h"
+#include "engine/compression/next_decode_policy.h"
 
 #include <algorithm>
 
