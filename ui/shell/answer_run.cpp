@@ -333,14 +333,13 @@ void AnswerRun::finish(app::MessageState state, const Finished* finished, const 
   if (finished != nullptr) {
     const ModelInfo& model = m_model.info();
     turn.hasRun = true;
-    turn.run = {QString::fromStdString(model.name),
-                QString::fromStdString(model.folder),
-                QString::fromStdString(model.device),
-                run.options.recipe,
-                finished->figures,
-                m_monitor.recorded(),
-                std::nullopt,
-                finished->reason};
+    turn.run.modelName = QString::fromStdString(model.name);
+    turn.run.modelFolder = QString::fromStdString(model.folder);
+    turn.run.device = QString::fromStdString(model.device);
+    turn.run.recipe = run.options.recipe;
+    turn.run.figures = finished->figures;
+    turn.run.timeline = m_monitor.recorded();
+    turn.run.stopReason = finished->reason;
     turn.keptMap = run.keptMap;
   }
   m_store.finishTurn(turn);
