@@ -11,19 +11,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json parsed(const QByteArray& text) { return Json::parse(text.constData(), text.constData() + text.size(), nullptr, false); }
-
 // Answers are what a model wrote: their words need not be whole characters.
 QByteArray dumped(const Json& json) { return QByteArray::fromStdString(json.dump(-1, ' ', false, Json::error_handler_t::replace)); }
 
 std::string textOf(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-template <typename Number>
-void read(const Json& object, const char* name, Number& into) {
-  if (const auto found = object.find(name); found != object.end()) fieldFromJson(*found, into);
 }
 
 QByteArray bytesOf(const Json& object, const char* name) {
@@ -39,7 +32,7 @@ QByteArray agreementToJson(const std::optional<Agreement>& agreement) {
 }
 
 std::optional<Agreement> agreementFromJson(const QByteArray& text) {
-  const Json json = parsed(text);
+  const Json json = parsedJson(text);
   if (!json.is_object()) return std::nullopt;
   Agreement agreement;
   fieldsFromJson(json, agreement);
@@ -52,28 +45,28 @@ QByteArray runToJson(const Run& run) {
   Json json = {{"model_name", run.modelName.toStdString()},
                {"model_folder", run.modelFolder.toStdString()},
                {"device", run.device.toStdString()},
-               {"recipe", parsed(QByteArray::fromStdString(recipeToJson(run.recipe, -1)))},
+               {"recipe", parsedJson(QByteArray::fromStdString(recipeToJson(run.recipe, -1)))},
                {"method", run.figures.method},
                {"retention", run.figures.retention},
                {"seed", run.figures.seed},
-               {"figures", parsed(figuresToJson(run))},
+               {"figures", parsedJson(figuresToJson(run))},
                {"layers", layers}};
-  if (run.agreement) json["agreement"] = parsed(agreementToJson(run.agreement));
+  if (run.agreement) json["agreement"] = parsedJson(agreementToJson(run.agreement));
   if (run.selection) json["selection"] = fieldsToJson(*run.selection);
   return dumped(json);
 }
 
 Run runFromJson(const QByteArray& text) {
   Run run;
-  const Json json = parsed(text);
+  const Json json = parsedJson(text);
   if (!json.is_object()) return run;
   run.modelName = QString::fromStdString(textOf(json, "model_name"));
   run.modelFolder = QString::fromStdString(textOf(json, "model_folder"));
   run.device = QString::fromStdString(textOf(json, "device"));
   figuresFromJson(bytesOf(json, "figures"), run);
   run.figures.method = textOf(json, "method");
-  read(json, "retention", run.figures.retention);
-  read(json, "seed", run.figures.seed);
+  readField(json, "retention", run.figures.retention);
+  readField(json, "seed", run.figures.seed);
   run.recipe.spec.method = run.figures.method;
   run.recipe.spec.retention = run.figures.retention;
   try {
@@ -81,7 +74,7 @@ Run runFromJson(const QByteArray& text) {
     run.recipe = recipeFromJson({recipe.constData(), static_cast<std::size_t>(recipe.size())}, "chats");
   } catch (const Exception&) {  // of a newer program: told by its method and share alone
   }
-  read(json, "layers", run.figures.layers);
+  readField(json, "layers", run.figures.layers);
   run.agreement = agreementFromJson(bytesOf(json, "agreement"));
   if (const auto selection = json.find("selection"); selection != json.end() && selection->is_object())
     fieldsFromJson(*selection, run.selection.emplace());

@@ -4,6 +4,8 @@ namespace winnow::app {
 
 using Json = nlohmann::json;
 
+Json parsedJson(const QByteArray& text) { return Json::parse(text.constData(), text.constData() + text.size(), nullptr, false); }
+
 Json fieldToJson(const SlotCounts& counts) {
   Json json = Json::array();
   visit_fields(counts, [&](const char*, double count) { json.push_back(count); });

@@ -4,6 +4,7 @@
 // field as it is. Slot counts are [visual, text, generated, image]; named numbers are [["entropy", 0.41], ..]. Threads: any.
 #pragma once
 
+#include <QByteArray>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -39,6 +40,9 @@ void fieldFromJson(const nlohmann::json& json, std::optional<Number>& number) {
   if (json.is_number()) number = json.get<Number>();
 }
 
+// Of a text that may be anything; discarded: it is no JSON.
+nlohmann::json parsedJson(const QByteArray& text);
+
 template <HasFields Figures>
 nlohmann::json fieldsToJson(const Figures& figures);
 template <HasFields Figures>
@@ -50,6 +54,12 @@ void fieldFromJson(const nlohmann::json& json, std::vector<Figures>& list) {
   for (const nlohmann::json& each : json) {
     if (each.is_object()) fieldsFromJson(each, list.emplace_back());
   }
+}
+
+// A member of an object into a field.
+template <class Field>
+void readField(const nlohmann::json& object, const std::string& name, Field& field) {
+  if (const auto found = object.find(name); found != object.end()) fieldFromJson(*found, field);
 }
 
 // One field into an object.
@@ -80,9 +90,7 @@ nlohmann::json fieldsToJson(const Figures& figures) {
 
 template <HasFields Figures>
 void fieldsFromJson(const nlohmann::json& json, Figures& figures) {
-  visit_fields(figures, [&](const char* name, auto& field) {
-    if (const auto found = json.find(name); found != json.end()) fieldFromJson(*found, field);
-  });
+  visit_fields(figures, [&](const char* name, auto& field) { readField(json, name, field); });
 }
 
 }  // namespace winnow::app

@@ -14,12 +14,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json parsed(const QByteArray& text) { return Json::parse(text.constData(), text.constData() + text.size(), nullptr, false); }
-
 template <class Field>
 Field fieldFrom(const QByteArray& text) {
   Field field{};
-  fieldFromJson(parsed(text), field);
+  fieldFromJson(parsedJson(text), field);
   return field;
 }
 
@@ -89,7 +87,7 @@ QByteArray figuresToJson(const Run& run) {
 }
 
 TurnTimeline timelineFromJson(const QByteArray& text) {
-  const Json json = parsed(text);
+  const Json json = parsedJson(text);
   TurnTimeline timeline;
   if (!json.is_object()) return timeline;
   const auto found = json.find("timeline");
@@ -102,11 +100,9 @@ TurnTimeline timelineFromJson(const QByteArray& text) {
 }
 
 void figuresFromJson(const QByteArray& text, Run& run) {
-  const Json json = parsed(text);
+  const Json json = parsedJson(text);
   if (!json.is_object()) return;
-  visitFigures(run.figures, [&](const std::string& name, auto& value) {
-    if (const auto found = json.find(name); found != json.end()) fieldFromJson(*found, value);
-  });
+  visitFigures(run.figures, [&](const std::string& name, auto& value) { readField(json, name, value); });
   if (const auto notes = json.find("notes"); notes != json.end() && notes->is_array()) run.figures.notes = notesFrom(*notes);
   run.timeline = timelineFromJson(text);
   const auto reason = json.find("stop_reason");
@@ -131,11 +127,11 @@ QByteArray sampledToJson(const SampledTimes& times) {
 }
 
 SampledTimes sampledFromJson(const QByteArray& text) {
-  const Json json = parsed(text);
+  const Json json = parsedJson(text);
   SampledTimes times;
   if (!json.is_object()) return times;
-  if (const auto asked = json.find("asked_s"); asked != json.end()) fieldFromJson(*asked, times.askedS);
-  if (const auto actual = json.find("actual_s"); actual != json.end()) fieldFromJson(*actual, times.actualS);
+  readField(json, "asked_s", times.askedS);
+  readField(json, "actual_s", times.actualS);
   return times;
 }
 
@@ -147,7 +143,7 @@ QByteArray pinsToJson(const PinnedRanges& pins) {
 }
 
 PinnedRanges pinsFromJson(const QByteArray& text) {
-  const Json json = parsed(text);
+  const Json json = parsedJson(text);
   PinnedRanges pins;
   if (!json.is_array()) return pins;
   for (const Json& range : json) {

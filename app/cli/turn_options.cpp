@@ -21,35 +21,28 @@ std::vector<std::string> method_names() {
   return names;
 }
 
-struct DeviceWord {
+template <class Value>
+struct Word {
   const char* word;
-  Device value;
+  Value value;
 };
-constexpr DeviceWord kDeviceWords[] = {{"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}};
+constexpr Word<Device> kDeviceWords[] = {{"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}};
 
-struct FormatWord {
-  const char* word;
-  WeightFormat value;
-};
-constexpr FormatWord kFormatWords[] = {{"auto", WeightFormat::kAuto}, {"fp32", WeightFormat::kFp32}, {"bf16", WeightFormat::kBf16}};
+constexpr Word<WeightFormat> kFormatWords[] = {{"auto", WeightFormat::kAuto}, {"fp32", WeightFormat::kFp32}, {"bf16", WeightFormat::kBf16}};
 
-struct GuardWord {
-  const char* word;
-  Guard value;
-};
-constexpr GuardWord kGuardWords[] = {{"keep", Guard::kKeep}, {"prefill", Guard::kPrefill}, {"ram", Guard::kRam}};
+constexpr Word<Guard> kGuardWords[] = {{"keep", Guard::kKeep}, {"prefill", Guard::kPrefill}, {"ram", Guard::kRam}};
 
 // An option whose values are the words of a table.
-template <class Value, class Word, std::size_t kCount>
-void add_words(CLI::App& command, const char* name, Value& into, const Word (&words)[kCount], const char* help) {
+template <class Value, class Entry, std::size_t kCount>
+void add_words(CLI::App& command, const char* name, Value& into, const Entry (&words)[kCount], const char* help) {
   std::vector<std::string> names;
   std::string otherwise;
-  for (const Word& each : words) {
+  for (const Entry& each : words) {
     names.emplace_back(each.word);
     if (each.value == into) otherwise = each.word;
   }
   const auto take = [&into, &words](const std::string& word) {
-    for (const Word& each : words) {
+    for (const Entry& each : words) {
       if (word == each.word) into = each.value;
     }
   };

@@ -38,7 +38,7 @@ class Walkthrough : public WindowTest {
     QApplication::sendEvent(m_window.get(), &enter);
     QDropEvent drop(QPointF(20, 300), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(m_window.get(), &drop);
-    ASSERT_TRUE(waitUntil([this] { return composer()->tray()->count() == 1 && !composer()->tray()->opening(); }));
+    ASSERT_TRUE(attached());
   }
   void typeAndSend(const QString& text) {
     const int before = transcript()->messageCount();

@@ -23,7 +23,7 @@ bool AnswerCheck::canCheck() const { return find(0) != nullptr; }
 
 void AnswerCheck::check(app::MessageId answer) {
   const app::StoredMessage* message = find(answer);
-  if (message == nullptr || m_session.answers.busy() || !m_session.answers.blockedReason().isEmpty()) return;
+  if (message == nullptr || !m_session.answers.canSend()) return;
   if (message->run.modelFolder != QString::fromStdString(m_session.model.info().folder)) {
     Q_EMIT refused(tr("Another model wrote this answer (%1). Load it to check the answer.").arg(displayText(message->run.modelName)));
     return;

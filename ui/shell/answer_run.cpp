@@ -153,7 +153,7 @@ void AnswerRun::sendToCompare(const QString& text, const QList<app::Attachment>&
 }
 
 void AnswerRun::begin(Asks asks, const QString& text, const QList<app::Attachment>& attachments) {
-  if (busy() || !blockedReason().isEmpty()) return;
+  if (!canSend()) return;
   Saving saving;
   saving.asks = asks;
   saving.text = text;
@@ -169,13 +169,12 @@ void AnswerRun::beginTurn(ConversationId conversation) {
   saving.conversation = conversation;
   const app::MessageId parent = saving.thread.isEmpty() ? 0 : saving.thread.last().id;
   const app::NewQuestion question{conversation, parent, saving.text, saving.attachments};
-  const bool compared = saving.asks == Asks::kComparison || saving.asks == Asks::kComparisonOfWording;
-  saving.token = compared ? m_store.beginQuestion(question) : m_store.beginTurn(question);
+  saving.token = compares(saving.asks) ? m_store.beginQuestion(question) : m_store.beginTurn(question);
 }
 
 void AnswerRun::regenerate(app::MessageId id, int maxNewTokens) {
   const app::StoredMessage* message = m_chat.message(id);
-  if (message == nullptr || busy() || !blockedReason().isEmpty()) return;
+  if (message == nullptr || !canSend()) return;
   Saving saving;
   saving.asks = Asks::kAnswerAgain;
   saving.maxNewTokens = maxNewTokens;
@@ -220,19 +219,18 @@ void AnswerRun::onCommitted(app::RequestToken token, const app::TurnIds& ids) {
     question.text = saved.text;
     question.attachments = saved.attachments;
     saved.thread.append(question);
-    const bool wording = saved.asks == Asks::kWording || saved.asks == Asks::kComparisonOfWording;
-    if (ids.conversation == m_chat.id()) m_chat.append(question, wording ? OpenChat::Shown::kWithTheRest : OpenChat::Shown::kAlone);
+    if (ids.conversation == m_chat.id())
+      m_chat.append(question, rewords(saved.asks) ? OpenChat::Shown::kWithTheRest : OpenChat::Shown::kAlone);
     m_store.saveDraft(ids.conversation, {});
   }
-  const bool compared = saved.asks == Asks::kComparison || saved.asks == Asks::kComparisonOfWording;
-  compared ? compareAfter(saved, ids) : answerAfter(saved, ids);
+  compares(saved.asks) ? compareAfter(saved, ids) : answerAfter(saved, ids);
 }
 
 void AnswerRun::compareAfter(const Saving& saved, const app::TurnIds& ids) {
   m_state = Idle{};
   if (ids.conversation == m_chat.id()) {
     m_editing = 0;
-    if (saved.asks == Asks::kComparisonOfWording) m_chat.showAgain();
+    if (rewords(saved.asks)) m_chat.showAgain();
     Q_EMIT sent();
   }
   m_list.refresh();
@@ -331,11 +329,8 @@ void AnswerRun::finish(app::MessageState state, const Finished* finished, const 
     turn.failureCode = error->code;
   }
   if (finished != nullptr) {
-    const ModelInfo& model = m_model.info();
     turn.hasRun = true;
-    turn.run.modelName = QString::fromStdString(model.name);
-    turn.run.modelFolder = QString::fromStdString(model.folder);
-    turn.run.device = QString::fromStdString(model.device);
+    turn.run = m_model.newRun();
     turn.run.recipe = run.options.recipe;
     turn.run.figures = finished->figures;
     turn.run.timeline = m_monitor.recorded();

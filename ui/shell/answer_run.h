@@ -61,8 +61,9 @@ class AnswerRun : public QObject {
   std::optional<AnswerPhase> phase() const;  // of the answer that is being written
   bool writingHere() const;
   bool busy() const { return !std::holds_alternative<Idle>(m_state); }
-  // Why a question cannot be sent now; empty: it can.
+  // Why a question cannot be sent now; empty: it can, once what is being written here has ended.
   QString blockedReason() const;
+  bool canSend() const { return !busy() && blockedReason().isEmpty(); }
   void setOccupied(const QString& reason);  // the engine works on something else for the user; empty: no more
 
  Q_SIGNALS:
@@ -99,6 +100,8 @@ class AnswerRun : public QObject {
     QList<app::StoredMessage> thread;  // what the engine was given; knows what was sampled of it
   };
 
+  static bool compares(Asks asks) { return asks == Asks::kComparison || asks == Asks::kComparisonOfWording; }
+  static bool rewords(Asks asks) { return asks == Asks::kWording || asks == Asks::kComparisonOfWording; }
   const Writing* writing() const { return std::get_if<Writing>(&m_state); }
   QList<app::StoredMessage> threadBefore() const;  // what a question that is sent now would follow
   void begin(Asks asks, const QString& text, const QList<app::Attachment>& attachments);

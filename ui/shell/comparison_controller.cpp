@@ -48,7 +48,7 @@ bool ComparisonController::canAskAgain() const {
 
 void ComparisonController::compare(const QString& text, const QList<app::Attachment>& attachments,
                                    const std::vector<app::NamedRecipe>& recipes, ColumnOrder order) {
-  if (m_session.answers.busy() || !m_session.answers.blockedReason().isEmpty() || recipes.empty()) return;
+  if (!m_session.answers.canSend() || recipes.empty()) return;
   m_recipes = recipes;
   m_order = order;
   if (!text.trimmed().isEmpty()) {
@@ -61,10 +61,6 @@ void ComparisonController::compare(const QString& text, const QList<app::Attachm
 }
 
 void ComparisonController::begin(const app::TurnIds& ids, const QList<app::StoredMessage>& thread) {
-  app::Run run;
-  run.modelName = QString::fromStdString(m_session.model.info().name);
-  run.modelFolder = QString::fromStdString(m_session.model.info().folder);
-  run.device = QString::fromStdString(m_session.model.info().device);
   const app::ConversationOptions options = m_session.chat.optionsOf(ids.conversation);
   Compare request;
   try {
@@ -81,7 +77,7 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
   request.order = m_order;
   m_runningModel = makeModel();
   m_last = m_runningModel;
-  m_runningModel->begin(m_recipes, m_order, ids.question, run);
+  m_runningModel->begin(m_recipes, m_order, ids.question, m_session.model.newRun());
   m_thread = thread;
   m_conversation = ids.conversation;
   m_session.answers.monitor().begin(m_recipes.front().spec);
@@ -208,8 +204,8 @@ void ComparisonController::onUsed(app::RequestToken token, const app::TurnIds& i
 
 void ComparisonController::send(const QString& text, const QList<app::Attachment>& attachments) {
   const QList<app::StoredMessage> branch = m_session.chat.branch();
-  const bool open = !m_session.answers.editing() && !branch.isEmpty() && branch.last().role == Role::kUser && m_using == 0 &&
-                    !m_session.answers.busy() && m_session.answers.blockedReason().isEmpty();
+  const bool open =
+      !m_session.answers.editing() && !branch.isEmpty() && branch.last().role == Role::kUser && m_using == 0 && m_session.answers.canSend();
   for (const app::Comparison& comparison : m_session.chat.loaded().comparisons) {
     if (!open || comparison.question != branch.last().id) continue;
     auto model = makeModel();

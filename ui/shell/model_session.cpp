@@ -41,6 +41,14 @@ void ModelSession::onEvent(const EventBody& body) {
   Q_EMIT changed();
 }
 
+app::Run ModelSession::newRun() const {
+  app::Run run;
+  run.modelName = QString::fromStdString(m_info.name);
+  run.modelFolder = QString::fromStdString(m_info.folder);
+  run.device = QString::fromStdString(m_info.device);
+  return run;
+}
+
 QString ModelSession::blockedReason() const {
   switch (m_state) {
     case ModelState::kNone:

@@ -30,6 +30,7 @@ class ModelSession : public QObject {
   QString folder() const { return m_folder; }
   const std::optional<Error>& error() const { return m_error; }
   QString progress() const { return m_progress; }
+  app::Run newRun() const;        // of an answer that this model writes: its names, nothing else yet
   QString blockedReason() const;  // why nothing can be asked of it; empty: it can
 
  Q_SIGNALS:

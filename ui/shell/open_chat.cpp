@@ -1,10 +1,21 @@
 #include "ui/shell/open_chat.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ui/shell/chat_list.h"
 
 namespace winnow::ui {
+namespace {
+
+// Null: there is none.
+template <class Messages>
+auto* messageIn(Messages& messages, app::MessageId id) {
+  const auto found = std::find_if(messages.begin(), messages.end(), [id](const app::StoredMessage& message) { return message.id == id; });
+  return found == messages.end() ? nullptr : &*found;
+}
+
+}  // namespace
 
 OpenChat::OpenChat(app::ChatStore& store, app::Settings& settings, ChatList& list, QObject* parent)
     : QObject(parent), m_store(store), m_settings(settings), m_list(list) {
@@ -47,19 +58,8 @@ app::ConversationOptions OpenChat::optionsOf(ConversationId chat) const {
   return listed != nullptr ? listed->options : m_settings.conversationDefaults();
 }
 
-const app::StoredMessage* OpenChat::message(app::MessageId id) const {
-  for (const app::StoredMessage& message : m_current.messages) {
-    if (message.id == id) return &message;
-  }
-  return nullptr;
-}
-
-app::StoredMessage* OpenChat::edit(app::MessageId id) {
-  for (app::StoredMessage& message : m_current.messages) {
-    if (message.id == id) return &message;
-  }
-  return nullptr;
-}
+const app::StoredMessage* OpenChat::message(app::MessageId id) const { return messageIn(m_current.messages, id); }
+app::StoredMessage* OpenChat::edit(app::MessageId id) { return messageIn(m_current.messages, id); }
 
 QList<app::StoredMessage> OpenChat::branch() const { return threadTo(m_current.conversation.activeLeaf); }
 QList<app::StoredMessage> OpenChat::threadTo(app::MessageId message) const { return app::branchTo(m_current.messages, message); }

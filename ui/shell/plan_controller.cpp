@@ -41,7 +41,7 @@ void PlanController::schedule() {
   const app::Draft draft = m_composer.draft();
   const bool nothing = draft.text.trimmed().isEmpty() && draft.attachments.isEmpty();
   if (nothing || m_session.model.state() != ModelState::kReady) m_line.clear();
-  if (nothing || m_session.answers.busy() || !m_session.answers.blockedReason().isEmpty()) {
+  if (nothing || !m_session.answers.canSend()) {
     m_timer.stop();
   } else {
     m_timer.start();

@@ -215,8 +215,7 @@ TEST_F(ComparisonWindowTest, PinsGoAlongAndTheNextTurnStillGoesOnFromTheColumn) 
 // Pins go with a comparison; the column that is used was made with them, so nothing has to be read again.
 TEST_F(ComparisonWindowTest, PinnedFramesAreComparedAndKeptByTheAnswerThatIsUsed) {
   composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(
-      waitUntil([this] { return composer()->tray()->count() == 1 && !composer()->tray()->opening() && m_preview->thumbnailsAsked > 0; }));
+  ASSERT_TRUE(attached(Card::kWithThumbnails));
   composer()->tray()->card(0)->pins()->toggle(1);
   compare(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(ended());

@@ -59,7 +59,7 @@ class ReopenedFigures : public WindowTest {
 
 TEST_F(ReopenedFigures, AreThoseFromBeforeInEveryTurn) {
   composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(waitUntil([this] { return composer()->tray()->count() == 1 && !composer()->tray()->opening(); }));
+  ASSERT_TRUE(attached());
   ask(QStringLiteral("What color is the star?"));
   expectSameAfterReopening("first turn");
   ask(QStringLiteral("And then?"));
@@ -71,8 +71,7 @@ TEST_F(ReopenedFigures, AreThoseFromBeforeInEveryTurn) {
 
 TEST_F(ReopenedFigures, PinsAreCountedAgain) {
   composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(
-      waitUntil([this] { return composer()->tray()->count() == 1 && !composer()->tray()->opening() && m_preview->thumbnailsAsked > 0; }));
+  ASSERT_TRUE(attached(Card::kWithThumbnails));
   ui::FrameStrip* strip = composer()->tray()->card(0)->strip();
   QTest::keyClick(strip, Qt::Key_Up);
   QTest::keyClick(strip, Qt::Key_P);

@@ -426,8 +426,7 @@ TEST_F(MainWindowTest, DraftsComeBack) {
 // everything again for it: Pins.OfEarlierMediaReadTheThreadAgainWhenTheyChange).
 TEST_F(MainWindowTest, PinsAreSentKeptAndChanged) {
   composer()->addFile("/clips/a.mp4");
-  ASSERT_TRUE(
-      waitUntil([this] { return composer()->tray()->count() == 1 && !composer()->tray()->opening() && m_preview->thumbnailsAsked > 0; }));
+  ASSERT_TRUE(attached(Card::kWithThumbnails));
   ui::FrameStrip* strip = composer()->tray()->card(0)->strip();
   QTest::keyClick(strip, Qt::Key_Up);
   QTest::keyClick(strip, Qt::Key_P);

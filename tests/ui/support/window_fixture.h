@@ -79,6 +79,14 @@ class WindowTest : public testing::Test {
   bool idle() {
     return waitUntil([this] { return !session().answers.busy(); });
   }
+  // The one attachment's card is filled. With its thumbnails: they have been asked for, too.
+  enum class Card : int { kOpened = 1, kWithThumbnails = 2 };
+  bool attached(Card card = Card::kOpened) {
+    return waitUntil([this, card] {
+      return composer()->tray()->count() == 1 && !composer()->tray()->opening() &&
+             (card == Card::kOpened || m_preview->thumbnailsAsked > 0);
+    });
+  }
   void ask(const QString& text) {
     composer()->prompt()->setPlainText(text);
     ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
