@@ -7,7 +7,7 @@ namespace winnow {
 
 namespace {
 
-Candidates candidates(const SegmentInfo& segment, std::int64_t layer, std::int64_t first_head, std::int64_t kv_heads) {
+Candidates candidates(const SegmentInfo& segment, LayerId layer, KvHead first_head, std::int64_t kv_heads) {
   Candidates set;
   set.layer = layer;
   set.retained = segment.retained;
@@ -44,7 +44,7 @@ LayerView Candidates::view_of(const LayerView& view) const {
   extended.log_sum_exp = view.log_sum_exp.narrow(0, info.first_head * group, info.heads);
   extended.value = view.value.narrow(0, info.first_head, info.kv_heads);
   std::vector<at::Tensor> keys;
-  for (std::int64_t head = info.first_head; head < info.first_head + info.kv_heads; ++head) {
+  for (KvHead head{info.first_head}; head < info.first_head + info.kv_heads; ++head) {
     const at::Tensor segment = view.key.select(0, head);
     keys.push_back(view.past_keys.empty() ? segment
                                           : at::cat({view.past_keys[static_cast<std::size_t>(head)].to(segment.scalar_type()), segment}));
@@ -58,8 +58,8 @@ void Candidates::add_earlier(RowStatistics& statistics, std::int64_t local_rows)
   const bool all = statistics.rows == RowRule::all();
   // The last rows of the new segment alone speak for a full window; before that, the earlier ones still count.
   if (!all && !(statistics.rows == RowRule::last(local_rows) && info.tokens - info.first_row < local_rows)) return;
-  for (std::int64_t head = 0; head < info.kv_heads; ++head) {
-    const RetainedHead& before = retained->at(layer, info.first_head + head);
+  for (KvHead head{0}; head < info.kv_heads; ++head) {
+    const RetainedHead& before = retained->at(layer, KvHead(info.first_head + head));
     const std::vector<float>& sums = all ? before.sums : before.local;
     const auto add = [&](HeadScores& to, const std::vector<float>& earlier) {
       if (!to.empty()) std::transform(earlier.begin(), earlier.end(), to.row(head).begin(), to.row(head).begin(), std::plus<>());
@@ -72,22 +72,22 @@ void Candidates::add_earlier(RowStatistics& statistics, std::int64_t local_rows)
 CandidateSets::CandidateSets(const SegmentInfo& segment) {
   if (segment.retained == nullptr) {
     layers_.resize(1);
-    layers_[0].push_back(candidates(segment, 0, 0, segment.kv_heads));
+    layers_[0].push_back(candidates(segment, LayerId(0), KvHead(0), segment.kv_heads));
     return;
   }
   layers_.resize(static_cast<std::size_t>(segment.layers));
-  for (std::int64_t layer = 0; layer < segment.layers; ++layer) {
+  for (LayerId layer{0}; layer < segment.layers; ++layer) {
     bool same = true;
-    for (std::int64_t head = 1; head < segment.kv_heads; ++head) {
-      same = same && segment.retained->at(layer, head).original == segment.retained->at(layer, 0).original;
+    for (KvHead head{1}; head < segment.kv_heads; ++head) {
+      same = same && segment.retained->at(layer, head).original == segment.retained->at(layer, KvHead(0)).original;
     }
     auto& sets = layers_[static_cast<std::size_t>(layer)];
-    for (std::int64_t head = 0; head < (same ? 1 : segment.kv_heads); ++head)
+    for (KvHead head{0}; head < (same ? 1 : segment.kv_heads); ++head)
       sets.push_back(candidates(segment, layer, head, same ? segment.kv_heads : 1));
   }
 }
 
-std::span<const Candidates> CandidateSets::of_layer(std::int64_t layer) const {
+std::span<const Candidates> CandidateSets::of_layer(LayerId layer) const {
   return layers_.size() == 1 ? layers_.front() : layers_.at(static_cast<std::size_t>(layer));
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/compression/retained_slots.h"
 #include "engine/layers/layer_view.h"
 #include "engine/recipes/candidate_rows.h"
@@ -18,7 +19,7 @@ namespace winnow {
 
 struct Candidates : CandidateRows {
   const RetainedSlots* retained = nullptr;
-  std::int64_t layer = 0;
+  LayerId layer;
 
   // What the statistics are computed from: retained keys become keys of the segment.
   LayerView view_of(const LayerView& view) const;
@@ -32,13 +33,11 @@ class CandidateSets {
   CandidateSets(CandidateSets&&) noexcept = default;
   CandidateSets& operator=(CandidateSets&&) noexcept = default;
 
-  std::span<const Candidates> of_layer(std::int64_t layer) const;
-  const Candidates& of(std::int64_t layer, std::int64_t kv_head) const { return of_layer(layer)[set_index(layer, kv_head)]; }
-  std::size_t set_index(std::int64_t layer, std::int64_t kv_head) const {
-    return of_layer(layer).size() > 1 ? static_cast<std::size_t>(kv_head) : 0;
-  }
+  std::span<const Candidates> of_layer(LayerId layer) const;
+  const Candidates& of(LayerId layer, KvHead kv_head) const { return of_layer(layer)[set_index(layer, kv_head)]; }
+  std::size_t set_index(LayerId layer, KvHead kv_head) const { return of_layer(layer).size() > 1 ? static_cast<std::size_t>(kv_head) : 0; }
   // Of a set's rows, the one that stands for this head: HeadScores row.
-  std::int64_t row_of(std::int64_t layer, std::int64_t kv_head) const { return of_layer(layer).size() > 1 ? 0 : kv_head; }
+  std::int64_t row_of(LayerId layer, KvHead kv_head) const { return of_layer(layer).size() > 1 ? 0 : kv_head; }
 
  private:
   std::vector<std::vector<Candidates>> layers_;  // one entry for all layers without retained slots

@@ -16,7 +16,7 @@ at::Tensor moved(const at::Tensor& keys, std::span<const std::int64_t> positions
 
 }  // namespace
 
-void move_keys(KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::span<const std::int64_t> positions) {
+void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, std::span<const std::int64_t> positions) {
   // Usually the newest slots, behind the last gap, stay as they are.
   const auto last = std::find_if(positions.rbegin(), positions.rend(), [](std::int64_t p) { return p != 0; });
   const auto count = static_cast<std::int64_t>(positions.rend() - last);
@@ -26,7 +26,7 @@ void move_keys(KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::sp
               cache.gather_values(layer, kv_head, count));
 }
 
-MovingKeys::MovingKeys(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::vector<std::int64_t> slots)
+MovingKeys::MovingKeys(const KvCache& cache, LayerId layer, KvHead kv_head, std::vector<std::int64_t> slots)
     : slots_(std::move(slots)), moved_(slots_.size(), 0) {
   const std::span<const std::int32_t> original = cache.original(layer, kv_head);
   std::vector<at::Tensor> keys;
@@ -37,7 +37,7 @@ MovingKeys::MovingKeys(const KvCache& cache, std::int64_t layer, std::int64_t kv
   if (!keys.empty()) first_ = at::stack(keys);
 }
 
-void MovingKeys::after_leaving(KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::span<const std::int32_t> tokens) {
+void MovingKeys::after_leaving(KvCache& cache, LayerId layer, KvHead kv_head, std::span<const std::int32_t> tokens) {
   bool any = false;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const auto newer = std::count_if(tokens.begin(), tokens.end(), [&](std::int32_t token) { return token > original_[i]; });

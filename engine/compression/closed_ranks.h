@@ -12,22 +12,23 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
 
 namespace winnow {
 
 // Turns the key of every slot of a head forward by `positions` (per slot, in slot order, not negative).
-void move_keys(KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::span<const std::int64_t> positions);
+void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, std::span<const std::int64_t> positions);
 
 // Keys of slots that stay while others leave one by one, turned anew from where they were first: roundings do not add up.
 class MovingKeys {
  public:
   MovingKeys() = default;
   // slots: that never leave and keep their number.
-  MovingKeys(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::vector<std::int64_t> slots);
+  MovingKeys(const KvCache& cache, LayerId layer, KvHead kv_head, std::vector<std::int64_t> slots);
 
   // `tokens` slots with these original indices have left: older keys move.
-  void after_leaving(KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::span<const std::int32_t> tokens);
+  void after_leaving(KvCache& cache, LayerId layer, KvHead kv_head, std::span<const std::int32_t> tokens);
 
  private:
   std::vector<std::int64_t> slots_;

@@ -22,25 +22,24 @@ struct HeadMerge {
 };
 
 // Moves what the reducer remembers of the layer by this event.
-void move_thresholds(const Reducer& reducer, const KvShape& shape, std::int64_t layer, const std::vector<HeadMerge>& heads,
-                     MergeState& state) {
+void move_thresholds(const Reducer& reducer, const KvShape& shape, LayerId layer, const std::vector<HeadMerge>& heads, MergeState& state) {
   double layer_mean = 0.0;
   for (const HeadMerge& head : heads) layer_mean += mean_cosine(head.nearest) / static_cast<double>(heads.size());
   for (std::size_t head = 0; head < heads.size(); ++head) {
     if (heads[head].nearest.empty()) continue;
-    double& threshold = state.threshold(shape, layer, static_cast<std::int64_t>(head));
+    double& threshold = state.threshold(shape, layer, KvHead(head));
     threshold = reducer.next_threshold(threshold, mean_cosine(heads[head].nearest), layer_mean).value_or(threshold);
   }
 }
 
-void compact(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, const LayerPlan& plan) {
+void compact(KvCache& cache, const SegmentCompressor& compressor, LayerId layer, const LayerPlan& plan) {
   if (compressor.whole_cache()) {
     cache.compact_all(layer, plan);
   } else {
     cache.compact(layer, compressor.segment().tokens, plan);
   }
   if (!compressor.recipe().composition().closed_ranks) return;
-  for (std::int64_t head = 0; head < cache.shape().kv_heads; ++head) {
+  for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
     const std::int64_t dropped = compressor.candidates(layer, head).info.tokens - std::ssize(kept);
     // Slots of earlier turns lie before all that was dropped; a kept row has its rank less than its number of dropped rows before it.
@@ -52,11 +51,11 @@ void compact(KvCache& cache, const SegmentCompressor& compressor, std::int64_t l
 }
 
 // What leaves flows into what stays.
-Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, const LayerPlan& plan, MergeState& state) {
+Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, LayerId layer, const LayerPlan& plan, MergeState& state) {
   const Reducer& reducer = *compressor.recipe().composition().reducer;
   const KvShape& shape = cache.shape();
   std::vector<HeadMerge> heads;
-  for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+  for (KvHead head{0}; head < shape.kv_heads; ++head) {
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
     const std::int64_t n = compressor.candidates(layer, head).info.tokens;
     const std::int64_t start = cache.slots(layer, head) - n;
@@ -70,7 +69,7 @@ Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, std::int
   if (reducer.needs_similarity()) move_thresholds(reducer, shape, layer, heads, state);
 
   std::vector<MergedSlots> merged;
-  for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+  for (KvHead head{0}; head < shape.kv_heads; ++head) {
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
     const HeadMerge& merge = heads[static_cast<std::size_t>(head)];
     const EventSlots slots{
@@ -88,7 +87,7 @@ Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, std::int
   heads.clear();
   compact(cache, compressor, layer, plan);
   Counts counts;
-  for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+  for (KvHead head{0}; head < shape.kv_heads; ++head) {
     MergedSlots& slots = merged[static_cast<std::size_t>(head)];
     cache.write(layer, head, cache.slots(layer, head) - slots.keys.size(0), slots.keys, slots.values);
     counts.push_back(std::move(slots.merged));
@@ -97,10 +96,10 @@ Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, std::int
 }
 
 // Moves the layer's memory as the plan says, merging what the recipe merges.
-Counts reduce_layer(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, const LayerPlan& plan, MergeState& state) {
+Counts reduce_layer(KvCache& cache, const SegmentCompressor& compressor, LayerId layer, const LayerPlan& plan, MergeState& state) {
   const Reducer& reducer = *compressor.recipe().composition().reducer;
   bool all_stay = true;
-  for (std::int64_t head = 0; head < cache.shape().kv_heads; ++head) {
+  for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
     all_stay = all_stay && std::ssize(plan.kept[static_cast<std::size_t>(head)]) == compressor.candidates(layer, head).info.tokens;
   }
   if (!all_stay && reducer.sharing() != nullptr) {
@@ -115,13 +114,12 @@ Counts reduce_layer(KvCache& cache, const SegmentCompressor& compressor, std::in
 
 }  // namespace
 
-std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer,
-                                                  MergeState& state) {
+std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentCompressor& compressor, LayerId layer, MergeState& state) {
   const LayerPlan plan = compressor.plan(layer);
   Counts counts = reduce_layer(cache, compressor, layer, plan, state);
   // Segments come in the order of their tokens, and so do their kept rows: the lists stay ascending.
   for (std::size_t head = 0; head < counts.size(); ++head) {
-    std::vector<MergedInto>& known = state.merged_into(cache.shape(), layer, static_cast<std::int64_t>(head));
+    std::vector<MergedInto>& known = state.merged_into(cache.shape(), layer, KvHead(head));
     for (std::size_t i = 0; i < counts[head].size(); ++i) {
       if (counts[head][i] > 0) known.push_back({compressor.segment().first_original + plan.kept[head][i], counts[head][i]});
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/compression/merge_state.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/kv_cache/kv_cache.h"
@@ -14,7 +15,6 @@ namespace winnow {
 
 // The layer's segment must be the last slots of the cache, all of them. Returns per kv head and kept slot of the segment how many slots
 // were merged into it; empty where nothing merges. `state` remembers the counts for later reports.
-std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer,
-                                                  MergeState& state);
+std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentCompressor& compressor, LayerId layer, MergeState& state);
 
 }  // namespace winnow

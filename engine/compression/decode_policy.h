@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/compression/merge_state.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/layer_view.h"
@@ -34,13 +35,12 @@ class DecodePolicy {
   virtual std::unique_ptr<DecodePolicy> clone() const = 0;
   virtual bool wants_probabilities() const { return false; }
   // After a layer's attention of one decoded token, whose slot is the last of every head.
-  virtual void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) = 0;
+  virtual void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) = 0;
   // False: it follows attention until there is something to hold to; nothing leaves yet.
   virtual bool removes() const { return true; }
   // What it knows of a head's tokens with an original index below `before`; empty if it follows nobody's attention. cache: the policy's, to
   // which segments that begin at `before` may have been added since.
-  virtual FollowedTokens retained_attention(const KvCache&, std::int64_t /*layer*/, std::int64_t /*kv_head*/,
-                                            std::int32_t /*before*/) const {
+  virtual FollowedTokens retained_attention(const KvCache&, LayerId /*layer*/, KvHead /*kv_head*/, std::int32_t /*before*/) const {
     return {};
   }
   // Bytes that it keeps per slot beside the cache, in all.

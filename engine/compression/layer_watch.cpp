@@ -30,7 +30,7 @@ void add_measure(LayerMeasure& mean, const LayerMeasure& of_set, std::ptrdiff_t 
 void add_row(RowStatistics& statistics, const DecodeRow& row, const SegmentInfo& candidates) {
   require(statistics.column_squares.empty(), "LayerWatch: squares of a first answer token's attention are not followed");
   HeadScores wider{candidates.kv_heads, candidates.tokens, {}};
-  for (std::int64_t head = 0; head < candidates.kv_heads; ++head) {
+  for (KvHead head{0}; head < candidates.kv_heads; ++head) {
     const std::span<const float> attention = row.probabilities[static_cast<std::size_t>(candidates.first_head + head)];
     require(std::ssize(attention) >= candidates.tokens, "LayerWatch: a row without the segment");
     // Candidates are the last slots; those before them stay anyway.
@@ -53,7 +53,7 @@ LayerWatch::LayerWatch(const Recipe& recipe, const CandidateSets& sets, std::int
     : recipe_(&recipe), sets_(&sets), for_event_(for_event) {
   const auto count = static_cast<std::size_t>(layers);
   if (for_event) measured_.resize(count);
-  const SegmentInfo& first = sets.of(0, 0).info;
+  const SegmentInfo& first = sets.of(LayerId(0), KvHead(0)).info;
   const bool has_new_tokens = first.tokens > first.first_row;
   if (!has_new_tokens || recipe.needs().empty() || !(for_event || follows)) return;
   seen_.assign(count, false);
@@ -113,7 +113,7 @@ void LayerWatch::see(const LayerView& view, StatisticsMemo& shared) {
   ms_ += watch.elapsed_ms() + charged_ms;
 }
 
-void LayerWatch::see_first_token(std::int64_t layer, const DecodeRow& row) {
+void LayerWatch::see_first_token(LayerId layer, const DecodeRow& row) {
   const Stopwatch watch;
   const auto index = static_cast<std::size_t>(layer);
   const auto sets = sets_->of_layer(layer);
@@ -136,9 +136,9 @@ HeadScores LayerWatch::joined(HeadScores scores) const {
   return scores;
 }
 
-const LayerWatch::PerSet<HeadScores>& LayerWatch::scores(std::int64_t layer) const { return scores_.at(static_cast<std::size_t>(layer)); }
+const LayerWatch::PerSet<HeadScores>& LayerWatch::scores(LayerId layer) const { return scores_.at(static_cast<std::size_t>(layer)); }
 
-LayerWatch::PerSet<HeadScores> LayerWatch::scores_without_views(std::int64_t layer) const {
+LayerWatch::PerSet<HeadScores> LayerWatch::scores_without_views(LayerId layer) const {
   PerSet<HeadScores> scores;
   LayerStatistics nothing;
   nothing.layer = layer;
@@ -146,18 +146,17 @@ LayerWatch::PerSet<HeadScores> LayerWatch::scores_without_views(std::int64_t lay
   return scores;
 }
 
-std::span<const float> LayerWatch::row_of(const PerSet<HeadScores>& scores, std::int64_t layer, std::int64_t kv_head) const {
+std::span<const float> LayerWatch::row_of(const PerSet<HeadScores>& scores, LayerId layer, KvHead kv_head) const {
   const HeadScores& found = scores[sets_->set_index(layer, kv_head)];
   if (found.empty()) return {};
   return found.row(found.heads == 1 ? 0 : sets_->row_of(layer, kv_head));
 }
 
-std::span<const float> LayerWatch::protection(std::int64_t layer, std::int64_t kv_head) const {
+std::span<const float> LayerWatch::protection(LayerId layer, KvHead kv_head) const {
   return protection_.empty() ? std::span<const float>() : row_of(protection_.at(static_cast<std::size_t>(layer)), layer, kv_head);
 }
 
-AccumulatedAttention LayerWatch::accumulated_in(const std::vector<PerSet<RowStatistics>>& layers, std::int64_t layer,
-                                                std::int64_t kv_head) const {
+AccumulatedAttention LayerWatch::accumulated_in(const std::vector<PerSet<RowStatistics>>& layers, LayerId layer, KvHead kv_head) const {
   require(layer >= 0 && layer < std::ssize(layers) && has_seen(layer), "LayerWatch: this layer's attention was not accumulated");
   const RowStatistics& found = layers[static_cast<std::size_t>(layer)][sets_->set_index(layer, kv_head)];
   const std::int64_t row = sets_->row_of(layer, kv_head);
@@ -170,11 +169,9 @@ AccumulatedAttention LayerWatch::accumulated_in(const std::vector<PerSet<RowStat
   return accumulated;
 }
 
-AccumulatedAttention LayerWatch::accumulated(std::int64_t layer, std::int64_t kv_head) const {
-  return accumulated_in(accumulated_, layer, kv_head);
-}
+AccumulatedAttention LayerWatch::accumulated(LayerId layer, KvHead kv_head) const { return accumulated_in(accumulated_, layer, kv_head); }
 
-AccumulatedAttention LayerWatch::accumulated_locally(std::int64_t layer, std::int64_t kv_head) const {
+AccumulatedAttention LayerWatch::accumulated_locally(LayerId layer, KvHead kv_head) const {
   return accumulated_in(locally_, layer, kv_head);
 }
 

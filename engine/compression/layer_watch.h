@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/compression/candidates.h"
 #include "engine/compression/statistics/statistics_memo.h"
 #include "engine/layers/layer_view.h"
@@ -37,25 +38,25 @@ class LayerWatch {
   bool wants_views() const { return !seen_.empty(); }
   // Layers in any order, each once. shared: what others have computed of the same layer; it counts in ms() nevertheless.
   void see(const LayerView& view, StatisticsMemo& shared);
-  bool has_seen(std::int64_t layer) const { return seen_[static_cast<std::size_t>(layer)]; }
+  bool has_seen(LayerId layer) const { return seen_[static_cast<std::size_t>(layer)]; }
   bool has_seen_all() const { return seen_count_ == std::ssize(seen_); }
   // The segment's last token, which the candidates now have and the layer's sums not yet.
-  void see_first_token(std::int64_t layer, const DecodeRow& row);
+  void see_first_token(LayerId layer, const DecodeRow& row);
 
   // The allocator's numbers per layer; empty measures where it needs none.
   std::span<const LayerMeasure> measured() const { return measured_; }
   // Of a layer that was seen, as the recipe's granularity wants them; what is not finite ranks last.
-  const PerSet<HeadScores>& scores(std::int64_t layer) const;
+  const PerSet<HeadScores>& scores(LayerId layer) const;
   // Where nothing has to be seen: made of the rows alone.
-  PerSet<HeadScores> scores_without_views(std::int64_t layer) const;
+  PerSet<HeadScores> scores_without_views(LayerId layer) const;
   // Of such scores, one per candidate of a head.
-  std::span<const float> row_of(const PerSet<HeadScores>& scores, std::int64_t layer, std::int64_t kv_head) const;
+  std::span<const float> row_of(const PerSet<HeadScores>& scores, LayerId layer, KvHead kv_head) const;
   // The scorer's second score, in the same way; empty where it has none.
-  std::span<const float> protection(std::int64_t layer, std::int64_t kv_head) const;
+  std::span<const float> protection(LayerId layer, KvHead kv_head) const;
   // Only where attention is followed and the layer has been seen; the second from the last composition().decode.local_rows rows only.
   bool has_accumulated() const { return !accumulated_.empty(); }
-  AccumulatedAttention accumulated(std::int64_t layer, std::int64_t kv_head) const;
-  AccumulatedAttention accumulated_locally(std::int64_t layer, std::int64_t kv_head) const;
+  AccumulatedAttention accumulated(LayerId layer, KvHead kv_head) const;
+  AccumulatedAttention accumulated_locally(LayerId layer, KvHead kv_head) const;
 
   double ms() const { return ms_; }
   // No row after the last visual token: the last rows judged instead.
@@ -66,7 +67,7 @@ class LayerWatch {
  private:
   LayerStatistics statistics_of(const Candidates& set, const LayerView& view, StatisticsMemo& memo, double& charged_ms);
   HeadScores joined(HeadScores scores) const;
-  AccumulatedAttention accumulated_in(const std::vector<PerSet<RowStatistics>>& layers, std::int64_t layer, std::int64_t kv_head) const;
+  AccumulatedAttention accumulated_in(const std::vector<PerSet<RowStatistics>>& layers, LayerId layer, KvHead kv_head) const;
 
   const Recipe* recipe_;
   const CandidateSets* sets_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
 
 namespace winnow {
@@ -23,8 +24,8 @@ struct MergeState {
   // counted. Empty: no event has merged anything.
   std::vector<std::vector<MergedInto>> merged;
 
-  double& threshold(const KvShape& shape, std::int64_t layer, std::int64_t kv_head);
-  std::vector<MergedInto>& merged_into(const KvShape& shape, std::int64_t layer, std::int64_t kv_head);
+  double& threshold(const KvShape& shape, LayerId layer, KvHead kv_head);
+  std::vector<MergedInto>& merged_into(const KvShape& shape, LayerId layer, KvHead kv_head);
 };
 
 }  // namespace winnow

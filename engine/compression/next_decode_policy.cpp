@@ -12,15 +12,15 @@ namespace winnow {
 
 namespace {
 
-std::int64_t largest_head(const KvCache& cache, std::int64_t layer) {
+std::int64_t largest_head(const KvCache& cache, LayerId layer) {
   std::int64_t slots = 0;
-  for (std::int64_t head = 0; head < cache.shape().kv_heads; ++head) slots = std::max(slots, cache.slots(layer, head));
+  for (KvHead head{0}; head < cache.shape().kv_heads; ++head) slots = std::max(slots, cache.slots(layer, head));
   return slots;
 }
 
 // What the earlier turns' rows (before), this segment's rows, and nothing yet of the answer's, gave to every slot of a head.
-SlotAttention attention_of(const FollowedTokens& before, const SegmentCompressor& compressor, const KvCache& cache, std::int64_t layer,
-                           std::int64_t head) {
+SlotAttention attention_of(const FollowedTokens& before, const SegmentCompressor& compressor, const KvCache& cache, LayerId layer,
+                           KvHead head) {
   const bool squares = compressor.recipe().composition().decode.victim == DecodeRule::Victim::kLeastMean;
   const std::span<const std::int32_t> original = cache.original(layer, head);
   const SegmentInfo& candidates = compressor.candidates(layer, head).info;
@@ -71,7 +71,7 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
     if (absolute && !compressor.will_compress() && previous == nullptr) return nullptr;
     std::vector<RatioRemoval::Layer> layers;
     const double seen = compressor.segment().first_original + static_cast<double>(compressor.segment().tokens);
-    for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    for (LayerId layer{0}; layer < shape.layers; ++layer) {
       const std::int64_t slots = largest_head(cache, layer);
       layers.push_back({recipe.keeps_whole(layer, shape.layers) ? 1.0 : static_cast<double>(slots) / seen, slots});
     }
@@ -84,7 +84,7 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
   if (shares && pinned.count() > 0) least_cap += parts.protection.window + 1;
   const bool all_competed = compressor.whole_cache() || compressor.segment().first_original == 0;
   std::vector<std::int64_t> caps;
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
     const bool asked = absolute && !(compressor.will_compress() && all_competed);
     const bool uncapped = !capped || recipe.keeps_whole(layer, shape.layers);
     const std::int64_t cap = uncapped ? DecodePolicy::kNoCap : asked ? *recipe.budget().tokens : largest_head(cache, layer);
@@ -104,8 +104,8 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
   }
 
   std::vector<SlotAttention> slots;
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    for (KvHead head{0}; head < shape.kv_heads; ++head) {
       FollowedTokens before;
       if (previous != nullptr && !compressor.whole_cache())
         before = previous->retained_attention(cache, layer, head, compressor.segment().first_original);

@@ -18,7 +18,7 @@ struct HeadTokens {
   at::Tensor values;
 };
 
-HeadTokens tokens_of(const KvCache& cache, std::int64_t layer, std::int64_t kv_head) {
+HeadTokens tokens_of(const KvCache& cache, LayerId layer, KvHead kv_head) {
   HeadTokens tokens;
   const std::span<const std::int32_t> slots = cache.original(layer, kv_head);
   tokens.values = cache.gather_values(layer, kv_head);
@@ -50,7 +50,7 @@ HeadTokens tokens_of(const KvCache& cache, std::int64_t layer, std::int64_t kv_h
   return tokens;
 }
 
-void put_in_order(KvCache& cache, std::int64_t layer, std::int64_t kv_head) {
+void put_in_order(KvCache& cache, LayerId layer, KvHead kv_head) {
   const std::span<const std::int32_t> slots = cache.original(layer, kv_head);
   if (cache.shared_entries(layer, kv_head) == nullptr && std::is_sorted(slots.begin(), slots.end())) return;
   const HeadTokens tokens = tokens_of(cache, layer, kv_head);
@@ -74,8 +74,8 @@ RetainedSlots take_retained(KvCache& cache, std::span<const TokenOrigin> origins
   retained.tokens_seen = std::ssize(origins);
   retained.visual_seen =
       std::count_if(origins.begin(), origins.end(), [](const TokenOrigin& origin) { return origin.modality == Modality::kVisual; });
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    for (std::int64_t kv_head = 0; kv_head < shape.kv_heads; ++kv_head) {
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    for (KvHead kv_head{0}; kv_head < shape.kv_heads; ++kv_head) {
       FollowedTokens followed;
       if (policy != nullptr) followed = policy->retained_attention(cache, layer, kv_head, std::numeric_limits<std::int32_t>::max());
       put_in_order(cache, layer, kv_head);

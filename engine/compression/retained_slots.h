@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/base/token_origin.h"
 #include "engine/kv_cache/kv_cache.h"
 
@@ -33,9 +34,7 @@ struct RetainedSlots {
   std::int64_t tokens_seen = 0;     // of the conversation, the new segment included, whatever became of them
   std::int64_t visual_seen = 0;
 
-  const RetainedHead& at(std::int64_t layer, std::int64_t kv_head) const {
-    return heads.at(static_cast<std::size_t>(layer * kv_heads + kv_head));
-  }
+  const RetainedHead& at(LayerId layer, KvHead kv_head) const { return heads.at(static_cast<std::size_t>(layer * kv_heads + kv_head)); }
 };
 
 // Puts the slots of every head into the order of their tokens; slots that tokens share (EMS) become a slot per live token with the key and

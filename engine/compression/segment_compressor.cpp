@@ -39,7 +39,7 @@ SlotChoice choice_of(const Recipe& recipe, const SegmentInfo& segment, bool keep
 EventBudgets budgets_of(const Recipe& recipe, const SegmentInfo& segment, const CandidateSets& sets, const SlotChoice& choice) {
   std::vector<LayerDemand> layers;
   if (is_due(recipe, segment)) {
-    for (std::int64_t layer = 0; layer < segment.layers; ++layer) {
+    for (LayerId layer{0}; layer < segment.layers; ++layer) {
       LayerDemand& most = layers.emplace_back();
       for (const Candidates& set : sets.of_layer(layer)) {
         most.competing = std::max(most.competing, choice.competing(set));
@@ -93,27 +93,27 @@ void SegmentCompressor::add_first_token() {
   choice_ = choice_of(recipe_, segment_, keeps_text);
 }
 
-void SegmentCompressor::on_first_token(std::int64_t layer, const DecodeRow& row) {
+void SegmentCompressor::on_first_token(LayerId layer, const DecodeRow& row) {
   require(awaits_first_token_ && !with_first_token_.empty() && std::ssize(row.probabilities) == segment_.kv_heads,
           "SegmentCompressor: an unexpected first token");
   watch_.see_first_token(layer, row);
   if (++first_token_layers_ == segment_.layers) awaits_first_token_ = false;
 }
 
-bool SegmentCompressor::plan_ready(std::int64_t layer) const {
+bool SegmentCompressor::plan_ready(LayerId layer) const {
   require(layer >= 0 && layer < segment_.layers, "SegmentCompressor: no such layer");
   if (!will_compress() || awaits_first_token_ || !budgets_.decided()) return false;
   return !wants_views() || watch_.has_seen(layer);
 }
 
-LayerPlan SegmentCompressor::plan(std::int64_t layer) const {
+LayerPlan SegmentCompressor::plan(LayerId layer) const {
   require(plan_ready(layer), "SegmentCompressor: this layer's plan is not ready");
   LayerPlan plan;
   plan.budget = budgets_.slots()[static_cast<std::size_t>(layer)];
   LayerWatch::PerSet<HeadScores> without_views;
   if (!wants_views()) without_views = watch_.scores_without_views(layer);
   const LayerWatch::PerSet<HeadScores>& scores = wants_views() ? watch_.scores(layer) : without_views;
-  for (std::int64_t head = 0; head < segment_.kv_heads; ++head) {
+  for (KvHead head{0}; head < segment_.kv_heads; ++head) {
     const Candidates& set = sets_.of(layer, head);
     const HeadScores& found = scores[sets_.set_index(layer, head)];
     require(found.columns == set.info.tokens && (found.heads == 1 || found.heads == set.info.kv_heads),
@@ -137,14 +137,14 @@ std::vector<std::vector<std::int64_t>> SegmentCompressor::foreseen_slots() const
   const std::vector<std::int64_t> budgets = will_compress() ? budgets_.foreseen() : std::vector<std::int64_t>{};
   std::vector<std::vector<std::int64_t>> slots(static_cast<std::size_t>(segment_.layers));
   for (std::size_t layer = 0; layer < slots.size(); ++layer) {
-    for (const Candidates& set : sets_.of_layer(static_cast<std::int64_t>(layer)))
+    for (const Candidates& set : sets_.of_layer(LayerId(layer)))
       slots[layer].push_back(will_compress() ? choice_.count(set, budgets[layer]) : set.info.tokens);
     slots[layer].resize(static_cast<std::size_t>(segment_.kv_heads), slots[layer].back());  // one set of candidates may stand for all heads
   }
   return slots;
 }
 
-std::vector<std::pair<std::string, double>> SegmentCompressor::reasons(std::int64_t layer) const {
+std::vector<std::pair<std::string, double>> SegmentCompressor::reasons(LayerId layer) const {
   std::vector<std::pair<std::string, double>> reasons;
   if (!will_compress()) return reasons;
   const std::vector<std::string> names = recipe_.composition().allocator->measure_names();

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/compression/candidates.h"
 #include "engine/compression/layer_watch.h"
 #include "engine/compression/statistics/statistics_memo.h"
@@ -53,14 +54,14 @@ class SegmentCompressor : public PrefillObserver {
   bool awaits_first_token() const { return awaits_first_token_; }
   // After the prefill: the token becomes the segment's last, and its attention is shown for every layer once.
   void add_first_token();
-  void on_first_token(std::int64_t layer, const DecodeRow& row);
+  void on_first_token(LayerId layer, const DecodeRow& row);
   // The answer has none that is read: the event is about the prompt alone.
   void without_first_token() { awaits_first_token_ = false; }
 
   // Nothing more has to be seen for this layer's plan. With static budgets true right after the layer's on_layer() (from the start if no
   // views are wanted: the caller knows which layers are prefilled), with dynamic budgets after the last layer's.
-  bool plan_ready(std::int64_t layer) const;
-  LayerPlan plan(std::int64_t layer) const;
+  bool plan_ready(LayerId layer) const;
+  LayerPlan plan(LayerId layer) const;
 
   // Slots per kv head and layer granted within the scope; all segment tokens where nothing is compressed. Dynamic budgets: after the last
   // layer.
@@ -69,23 +70,19 @@ class SegmentCompressor : public PrefillObserver {
   // budgets that follow the prompt count as equal shares of their total.
   std::vector<std::vector<std::int64_t>> foreseen_slots() const;
   // Why: the allocator's own numbers for a layer, by name; empty if it needs none or nothing is compressed.
-  std::vector<std::pair<std::string, double>> reasons(std::int64_t layer) const;
+  std::vector<std::pair<std::string, double>> reasons(LayerId layer) const;
   // Who competed in a head; the rows of its plan and of the numbers below.
-  const Candidates& candidates(std::int64_t layer, std::int64_t kv_head) const { return sets_.of(layer, kv_head); }
+  const Candidates& candidates(LayerId layer, KvHead kv_head) const { return sets_.of(layer, kv_head); }
   // Plans are about all slots of the cache, not only the segment's.
   bool whole_cache() const { return segment_.retained != nullptr; }
 
   // Only where the recipe follows decode rows (composition().decode.accumulates) and the layer has been seen.
   bool has_accumulated() const { return watch_.has_accumulated(); }
-  AccumulatedAttention accumulated(std::int64_t layer, std::int64_t kv_head) const { return watch_.accumulated(layer, kv_head); }
+  AccumulatedAttention accumulated(LayerId layer, KvHead kv_head) const { return watch_.accumulated(layer, kv_head); }
   // The same from the last composition().decode.local_rows rows only.
-  AccumulatedAttention accumulated_locally(std::int64_t layer, std::int64_t kv_head) const {
-    return watch_.accumulated_locally(layer, kv_head);
-  }
+  AccumulatedAttention accumulated_locally(LayerId layer, KvHead kv_head) const { return watch_.accumulated_locally(layer, kv_head); }
   // Of a layer with a plan that needed views, one per candidate of the head.
-  std::span<const float> scores(std::int64_t layer, std::int64_t kv_head) const {
-    return watch_.row_of(watch_.scores(layer), layer, kv_head);
-  }
+  std::span<const float> scores(LayerId layer, KvHead kv_head) const { return watch_.row_of(watch_.scores(layer), layer, kv_head); }
 
   double statistics_ms() const { return watch_.ms(); }
   Notes notes() const;

@@ -51,11 +51,13 @@ class KvCache::Impl {
     if (on_device()) tables_.resize(static_cast<std::size_t>(shape.layers));
   }
 
-  Head& head(std::int64_t layer, std::int64_t kv_head) {
+  Head& head(LayerId layer, KvHead kv_head) {
     require(layer >= 0 && layer < shape_.layers, "KvCache: no such layer");
     require(kv_head >= 0 && kv_head < shape_.kv_heads, "KvCache: no such kv head");
     return heads_[static_cast<std::size_t>(layer * shape_.kv_heads + kv_head)];
   }
+
+  std::span<Head> heads_of(LayerId layer) { return {&head(layer, KvHead(0)), static_cast<std::size_t>(shape_.kv_heads)}; }
 
   bool on_device() const { return !shape_.device.is_cpu(); }
 
@@ -136,7 +138,7 @@ class KvCache::Impl {
     }
   }
 
-  void append(std::int64_t layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original) {
+  void append(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original) {
     const auto t = static_cast<std::int64_t>(original.size());
     for (const at::Tensor* tensor : {&key, &value}) {
       require(tensor->dim() == 3 && tensor->size(0) == shape_.kv_heads && tensor->size(1) == t && tensor->size(2) == shape_.head_dim,
@@ -145,7 +147,7 @@ class KvCache::Impl {
               "KvCache::append: dtype and device must be the cache's");
     }
     if (t == 0) return;
-    const auto heads = std::span(&head(layer, 0), static_cast<std::size_t>(shape_.kv_heads));
+    const std::span<Head> heads = heads_of(layer);
     // All memory first: if it runs out, the cache is as it was.
     try {
       for (Head& h : heads) {
@@ -181,7 +183,7 @@ class KvCache::Impl {
   }
 
   // One launch for all heads; the blocks are there and have no other owner.
-  void append_on_device(std::int64_t layer, const at::Tensor& key, const at::Tensor& value, std::int64_t tokens) {
+  void append_on_device(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::int64_t tokens) {
     const at::Tensor keys = key.stride(2) == 1 ? key : key.contiguous();
     const at::Tensor values = value.stride(2) == 1 ? value : value.contiguous();
     const std::vector<std::int32_t> used = slots_of(layer);
@@ -209,15 +211,15 @@ class KvCache::Impl {
     require(status == static_cast<int>(kernels::LaunchStatus::kOk), "the append kernel refused its arguments");
   }
 
-  std::vector<std::int32_t> slots_of(std::int64_t layer) {
+  std::vector<std::int32_t> slots_of(LayerId layer) {
     std::vector<std::int32_t> slots;
-    for (std::int64_t i = 0; i < shape_.kv_heads; ++i) slots.push_back(static_cast<std::int32_t>(head(layer, i).slots()));
+    for (const Head& h : heads_of(layer)) slots.push_back(static_cast<std::int32_t>(h.slots()));
     return slots;
   }
 
-  DeviceBlocks device_blocks(std::int64_t layer) {
+  DeviceBlocks device_blocks(LayerId layer) {
     require(on_device(), "KvCache::device_blocks: this cache lies in the memory of the CPU");
-    const auto heads = std::span(&head(layer, 0), static_cast<std::size_t>(shape_.kv_heads));
+    const std::span<Head> heads = heads_of(layer);
     BlockTable& table = tables_[static_cast<std::size_t>(layer)];
     if (table.stale) {
       std::size_t longest = 1;
@@ -314,20 +316,19 @@ class KvCache::Impl {
 
   // candidates(head): how many of its last slots the plan is about.
   template <class CandidatesOf>
-  void compact(std::int64_t layer, const LayerPlan& plan, const CandidatesOf& candidates) {
+  void compact(LayerId layer, const LayerPlan& plan, const CandidatesOf& candidates) {
     require(static_cast<std::int64_t>(plan.kept.size()) == shape_.kv_heads, "KvCache::compact: one kept list per kv head");
-    for (std::int64_t i = 0; i < shape_.kv_heads; ++i) {
-      const auto& kept = plan.kept[static_cast<std::size_t>(i)];
-      const std::int64_t count = candidates(head(layer, i));
-      require(count >= 0 && count <= head(layer, i).slots(), "KvCache::compact: the segment is longer than the head");
+    const std::span<Head> heads = heads_of(layer);
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const auto& kept = plan.kept[i];
+      const std::int64_t count = candidates(heads[i]);
+      require(count >= 0 && count <= heads[i].slots(), "KvCache::compact: the segment is longer than the head");
       for (std::size_t j = 0; j < kept.size(); ++j) {
         require(kept[j] >= 0 && kept[j] < count && (j == 0 || kept[j] > kept[j - 1]),
                 "KvCache::compact: kept rows must be ascending and inside the segment");
       }
     }
-    for (std::int64_t i = 0; i < shape_.kv_heads; ++i) {
-      compact_head(head(layer, i), candidates(head(layer, i)), plan.kept[static_cast<std::size_t>(i)]);
-    }
+    for (std::size_t i = 0; i < heads.size(); ++i) compact_head(heads[i], candidates(heads[i]), plan.kept[i]);
   }
 
   void assign(Head& h, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> original) {
@@ -415,39 +416,39 @@ KvCache& KvCache::operator=(KvCache&&) noexcept = default;
 
 const KvShape& KvCache::shape() const { return impl_->shape_; }
 
-std::int64_t KvCache::slots(std::int64_t layer, std::int64_t kv_head) const { return impl_->head(layer, kv_head).slots(); }
+std::int64_t KvCache::slots(LayerId layer, KvHead kv_head) const { return impl_->head(layer, kv_head).slots(); }
 
-void KvCache::append(std::int64_t layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original) {
+void KvCache::append(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original) {
   impl_->append(layer, key, value, original);
 }
 
-void KvCache::compact(std::int64_t layer, std::int64_t segment_tokens, const LayerPlan& plan) {
+void KvCache::compact(LayerId layer, std::int64_t segment_tokens, const LayerPlan& plan) {
   impl_->compact(layer, plan, [&](const Head&) { return segment_tokens; });
 }
 
-void KvCache::compact_all(std::int64_t layer, const LayerPlan& plan) {
+void KvCache::compact_all(LayerId layer, const LayerPlan& plan) {
   impl_->compact(layer, plan, [](const Head& h) { return h.slots(); });
 }
 
-void KvCache::assign(std::int64_t layer, std::int64_t kv_head, const at::Tensor& keys, const at::Tensor& values,
+void KvCache::assign(LayerId layer, KvHead kv_head, const at::Tensor& keys, const at::Tensor& values,
                      std::span<const std::int32_t> original) {
   impl_->assign(impl_->head(layer, kv_head), keys, values, original);
 }
 
-void KvCache::evict(std::int64_t layer, std::int64_t kv_head, std::int64_t slot) { impl_->evict(impl_->head(layer, kv_head), slot); }
+void KvCache::evict(LayerId layer, KvHead kv_head, std::int64_t slot) { impl_->evict(impl_->head(layer, kv_head), slot); }
 
-void KvCache::write(std::int64_t layer, std::int64_t kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
+void KvCache::write(LayerId layer, KvHead kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values) {
   impl_->write(impl_->head(layer, kv_head), first_slot, keys, values);
 }
 
-std::pair<at::Tensor, at::Tensor> KvCache::row_views(std::int64_t layer, std::int64_t kv_head, std::int64_t slot) const {
+std::pair<at::Tensor, at::Tensor> KvCache::row_views(LayerId layer, KvHead kv_head, std::int64_t slot) const {
   const Head& h = impl_->head(layer, kv_head);
   require(slot >= 0 && slot < h.slots(), "KvCache::row_views: no such slot");
   const at::Tensor row = h.blocks[static_cast<std::size_t>(slot / kBlockSlots)]->rows.select(1, slot % kBlockSlots);
   return {row.select(0, 0), row.select(0, 1)};
 }
 
-std::vector<at::Tensor> KvCache::block_views(std::int64_t layer, std::int64_t kv_head) const {
+std::vector<at::Tensor> KvCache::block_views(LayerId layer, KvHead kv_head) const {
   const Head& h = impl_->head(layer, kv_head);
   std::vector<at::Tensor> views;
   for (std::int64_t first = 0; first < h.slots(); first += kBlockSlots) {
@@ -456,39 +457,35 @@ std::vector<at::Tensor> KvCache::block_views(std::int64_t layer, std::int64_t kv
   return views;
 }
 
-std::span<const std::int32_t> KvCache::original(std::int64_t layer, std::int64_t kv_head) const {
-  return impl_->head(layer, kv_head).original;
-}
+std::span<const std::int32_t> KvCache::original(LayerId layer, KvHead kv_head) const { return impl_->head(layer, kv_head).original; }
 
-at::Tensor KvCache::gather_keys(std::int64_t layer, std::int64_t kv_head, std::int64_t count) const {
+at::Tensor KvCache::gather_keys(LayerId layer, KvHead kv_head, std::int64_t count) const {
   return impl_->gather(impl_->head(layer, kv_head), 0, count);
 }
 
-at::Tensor KvCache::gather_values(std::int64_t layer, std::int64_t kv_head, std::int64_t count) const {
+at::Tensor KvCache::gather_values(LayerId layer, KvHead kv_head, std::int64_t count) const {
   return impl_->gather(impl_->head(layer, kv_head), 1, count);
 }
 
-std::span<const void* const> KvCache::key_blocks(std::int64_t layer, std::int64_t kv_head) const {
-  return impl_->head(layer, kv_head).key_pointers;
-}
+std::span<const void* const> KvCache::key_blocks(LayerId layer, KvHead kv_head) const { return impl_->head(layer, kv_head).key_pointers; }
 
-std::span<const void* const> KvCache::value_blocks(std::int64_t layer, std::int64_t kv_head) const {
+std::span<const void* const> KvCache::value_blocks(LayerId layer, KvHead kv_head) const {
   return impl_->head(layer, kv_head).value_pointers;
 }
 
-DeviceBlocks KvCache::device_blocks(std::int64_t layer) const { return impl_->device_blocks(layer); }
+DeviceBlocks KvCache::device_blocks(LayerId layer) const { return impl_->device_blocks(layer); }
 
-const SharedEntries* KvCache::shared_entries(std::int64_t layer, std::int64_t kv_head) const {
+const SharedEntries* KvCache::shared_entries(LayerId layer, KvHead kv_head) const {
   const Head& h = impl_->head(layer, kv_head);
   return h.shared ? &*h.shared : nullptr;
 }
 
-SharedEntries* KvCache::shared_entries(std::int64_t layer, std::int64_t kv_head) {
+SharedEntries* KvCache::shared_entries(LayerId layer, KvHead kv_head) {
   Head& h = impl_->head(layer, kv_head);
   return h.shared ? &*h.shared : nullptr;
 }
 
-void KvCache::set_shared_entries(std::int64_t layer, std::int64_t kv_head, SharedEntries entries) {
+void KvCache::set_shared_entries(LayerId layer, KvHead kv_head, SharedEntries entries) {
   Head& h = impl_->head(layer, kv_head);
   require(entries.slot.size() == entries.size() && entries.norm.size() == entries.size(), "KvCache: a slot and a norm per shared token");
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -499,11 +496,8 @@ void KvCache::set_shared_entries(std::int64_t layer, std::int64_t kv_head, Share
   h.shared = std::move(entries);
 }
 
-bool KvCache::has_shared_entries(std::int64_t layer) const {
-  for (std::int64_t i = 0; i < impl_->shape_.kv_heads; ++i) {
-    if (impl_->head(layer, i).shared) return true;
-  }
-  return false;
+bool KvCache::has_shared_entries(LayerId layer) const {
+  return std::ranges::any_of(impl_->heads_of(layer), [](const Head& head) { return head.shared.has_value(); });
 }
 
 KvCache KvCache::fork() const { return *this; }
@@ -513,8 +507,8 @@ KvCache KvCache::on_device(at::Device device) const {
   KvShape there = shape();
   there.device = device;
   KvCache copy(there);
-  for (std::int64_t layer = 0; layer < there.layers; ++layer) {
-    for (std::int64_t head = 0; head < there.kv_heads; ++head) {
+  for (LayerId layer{0}; layer < there.layers; ++layer) {
+    for (KvHead head{0}; head < there.kv_heads; ++head) {
       copy.assign(layer, head, gather_keys(layer, head).to(device), gather_values(layer, head).to(device), original(layer, head));
       if (const SharedEntries* table = shared_entries(layer, head)) copy.set_shared_entries(layer, head, *table);
     }
@@ -522,15 +516,15 @@ KvCache KvCache::on_device(at::Device device) const {
   return copy;
 }
 
-std::int64_t KvCache::bytes_in_use(std::int64_t layer) const {
+std::int64_t KvCache::bytes_in_use(LayerId layer) const {
   std::int64_t slots = 0;
-  for (std::int64_t i = 0; i < impl_->shape_.kv_heads; ++i) slots += impl_->head(layer, i).slots();
+  for (const Head& head : impl_->heads_of(layer)) slots += head.slots();
   return slots * impl_->shape_.slot_bytes();
 }
 
 std::int64_t KvCache::bytes_in_use() const {
   std::int64_t bytes = 0;
-  for (std::int64_t layer = 0; layer < impl_->shape_.layers; ++layer) bytes += bytes_in_use(layer);
+  for (LayerId layer{0}; layer < impl_->shape_.layers; ++layer) bytes += bytes_in_use(layer);
   return bytes;
 }
 
@@ -553,8 +547,8 @@ std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {
   for (const KvCache* cache : caches) {
     const KvShape& shape = cache->shape();
     block_bytes = KvCache::kBlockSlots * shape.slot_bytes();
-    for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-      for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+    for (LayerId layer{0}; layer < shape.layers; ++layer) {
+      for (KvHead head{0}; head < shape.kv_heads; ++head) {
         const std::span<const void* const> keys = cache->key_blocks(layer, head);
         blocks.insert(keys.begin(), keys.end());
       }

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/kv_cache/shared_entries.h"
 
 namespace winnow {
@@ -58,56 +59,55 @@ class KvCache {
   KvCache& operator=(const KvCache&) = delete;
 
   const KvShape& shape() const;
-  std::int64_t slots(std::int64_t layer, std::int64_t kv_head) const;
+  std::int64_t slots(LayerId layer, KvHead kv_head) const;
 
   // Adds t slots to every head of `layer`. key, value: [kv_heads, t, head_dim], any strides, the cache's dtype and device.
   // original: t token indices.
-  void append(std::int64_t layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original);
+  void append(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original);
 
   // Keeps only the planned slots among the last `segment_tokens` of each head; earlier slots stay. A head whose plan keeps all of
   // them is not touched. Frees the blocks that fall empty.
-  void compact(std::int64_t layer, std::int64_t segment_tokens, const LayerPlan& plan);
+  void compact(LayerId layer, std::int64_t segment_tokens, const LayerPlan& plan);
 
   // The same over all slots of every head, however many each has: kept are slot numbers.
-  void compact_all(std::int64_t layer, const LayerPlan& plan);
+  void compact_all(LayerId layer, const LayerPlan& plan);
 
   // Puts other slots in the place of all that the head holds, its look-up table included. keys, values: [k, head_dim] in the cache's dtype.
-  void assign(std::int64_t layer, std::int64_t kv_head, const at::Tensor& keys, const at::Tensor& values,
-              std::span<const std::int32_t> original);
+  void assign(LayerId layer, KvHead kv_head, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> original);
 
   // Removes one slot: the last slot moves into its place (slot order is then no longer the token order), O(head_dim).
-  void evict(std::int64_t layer, std::int64_t kv_head, std::int64_t slot);
+  void evict(LayerId layer, KvHead kv_head, std::int64_t slot);
 
   // Replaces K and V of slots [first_slot, first_slot + k) of one head, as merging methods do. keys, values: [k, head_dim], any float
   // dtype.
-  void write(std::int64_t layer, std::int64_t kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values);
+  void write(LayerId layer, KvHead kv_head, std::int64_t first_slot, const at::Tensor& keys, const at::Tensor& values);
 
   // Original token index per slot, in slot order.
-  std::span<const std::int32_t> original(std::int64_t layer, std::int64_t kv_head) const;
+  std::span<const std::int32_t> original(LayerId layer, KvHead kv_head) const;
 
   // Contiguous copies [slots, head_dim] of the first `count` slots (all if negative), in slot order.
-  at::Tensor gather_keys(std::int64_t layer, std::int64_t kv_head, std::int64_t count = -1) const;
-  at::Tensor gather_values(std::int64_t layer, std::int64_t kv_head, std::int64_t count = -1) const;
+  at::Tensor gather_keys(LayerId layer, KvHead kv_head, std::int64_t count = -1) const;
+  at::Tensor gather_values(LayerId layer, KvHead kv_head, std::int64_t count = -1) const;
 
   // Views to read, without a copy, valid until the next change of this head: K and V [head_dim] of one slot; [2, slots, head_dim] (K, V) of
   // every block in slot order.
-  std::pair<at::Tensor, at::Tensor> row_views(std::int64_t layer, std::int64_t kv_head, std::int64_t slot) const;
-  std::vector<at::Tensor> block_views(std::int64_t layer, std::int64_t kv_head) const;
+  std::pair<at::Tensor, at::Tensor> row_views(LayerId layer, KvHead kv_head, std::int64_t slot) const;
+  std::vector<at::Tensor> block_views(LayerId layer, KvHead kv_head) const;
 
   // Block base pointers for kernels; valid until the next change of this head.
-  std::span<const void* const> key_blocks(std::int64_t layer, std::int64_t kv_head) const;
-  std::span<const void* const> value_blocks(std::int64_t layer, std::int64_t kv_head) const;
+  std::span<const void* const> key_blocks(LayerId layer, KvHead kv_head) const;
+  std::span<const void* const> value_blocks(LayerId layer, KvHead kv_head) const;
 
   // The same for kernels on a GPU (caches whose shape names one); valid until the next change of this layer. Copies the pointers to the
   // device only when a block came or went.
-  DeviceBlocks device_blocks(std::int64_t layer) const;
+  DeviceBlocks device_blocks(LayerId layer) const;
 
   // The head's look-up table; null if all of its slots are direct. Evicting moves the table's slot numbers along; a slot that the table
   // names must not be evicted before its tokens are gone from the table.
-  const SharedEntries* shared_entries(std::int64_t layer, std::int64_t kv_head) const;
-  SharedEntries* shared_entries(std::int64_t layer, std::int64_t kv_head);
-  void set_shared_entries(std::int64_t layer, std::int64_t kv_head, SharedEntries entries);
-  bool has_shared_entries(std::int64_t layer) const;
+  const SharedEntries* shared_entries(LayerId layer, KvHead kv_head) const;
+  SharedEntries* shared_entries(LayerId layer, KvHead kv_head);
+  void set_shared_entries(LayerId layer, KvHead kv_head, SharedEntries entries);
+  bool has_shared_entries(LayerId layer) const;
 
   // Shares all blocks with the copy; either side copies a block before writing to it.
   KvCache fork() const;
@@ -115,7 +115,7 @@ class KvCache {
   // The same slots in the memory of `device`: a fork where they lie there already, a copy elsewhere.
   KvCache on_device(at::Device device) const;
 
-  std::int64_t bytes_in_use(std::int64_t layer) const;  // K and V of slots in use
+  std::int64_t bytes_in_use(LayerId layer) const;  // K and V of slots in use
   std::int64_t bytes_in_use() const;
   std::int64_t bytes_metadata() const;   // original indices and look-up tables
   std::int64_t bytes_allocated() const;  // K and V blocks of this cache, shared ones included

@@ -18,7 +18,7 @@ at::Tensor shared_by_group(const at::Tensor& heads, std::int64_t group) {
 void merge_past(AttentionResult& result, const at::Tensor& query, const PastKeyValues& past, double scale) {
   const std::int64_t kv_heads = query.size(0);
   const std::int64_t group = query.size(1);
-  for (std::int64_t head = 0; head < kv_heads; ++head) {
+  for (KvHead head{0}; head < kv_heads; ++head) {
     AttentionResult part{result.output.narrow(0, head, 1), result.log_sum_exp.narrow(0, head, 1)};
     if (past.cache != nullptr && past.cache->shared_entries(past.layer, head) != nullptr) {
       const SharedEntryAttention shared =

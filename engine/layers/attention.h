@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
 
 namespace winnow {
@@ -46,7 +47,7 @@ struct PastKeyValues {
   std::vector<at::Tensor> values;  // as keys
   // Heads of this layer with shared slots are read from the cache itself (shared_entry_attention.h); borrowed, null: there are none.
   const KvCache* cache = nullptr;
-  std::int64_t layer = 0;
+  LayerId layer;
   bool empty() const { return keys.empty(); }
 };
 

@@ -23,20 +23,20 @@ constexpr std::int64_t kPartBlocks = 16;
 
 // One kernel call: blocks [first_block, first_block + blocks) of one kv head.
 struct Part {
-  std::int64_t kv_head = 0;
+  KvHead kv_head;
   std::int64_t first_block = 0;
   std::int64_t slots = 0;
 };
 
-std::vector<Part> split(const KvCache& cache, std::int64_t layer) {
+std::vector<Part> split(const KvCache& cache, LayerId layer) {
   const std::int64_t kv_heads = cache.shape().kv_heads;
   std::int64_t elements = 0;
-  for (std::int64_t head = 0; head < kv_heads; ++head) elements += cache.slots(layer, head) * cache.shape().head_dim;
+  for (KvHead head{0}; head < kv_heads; ++head) elements += cache.slots(layer, head) * cache.shape().head_dim;
   const std::int64_t threads = elements < kParallelElements ? 1 : at::get_num_threads();
   const std::int64_t wanted = (threads + kv_heads - 1) / kv_heads;
 
   std::vector<Part> parts;
-  for (std::int64_t head = 0; head < kv_heads; ++head) {
+  for (KvHead head{0}; head < kv_heads; ++head) {
     const std::int64_t slots = cache.slots(layer, head);
     require(slots > 0, "decode attention needs the token's own slot in every head");
     const std::int64_t blocks = KvCache::blocks_for(slots);
@@ -106,12 +106,12 @@ DecodeRow join_rows(const std::vector<Part>& parts, const std::vector<std::vecto
 }
 
 // A layer with shared slots, head by head.
-at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale, DecodeRow* row) {
+at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row) {
   const std::int64_t kv_heads = cache.shape().kv_heads;
   const std::int64_t group = query.size(0) / kv_heads;
   std::vector<at::Tensor> outputs;
   if (row != nullptr) row->probabilities.assign(static_cast<std::size_t>(kv_heads), {});
-  for (std::int64_t head = 0; head < kv_heads; ++head) {
+  for (KvHead head{0}; head < kv_heads; ++head) {
     const SharedEntryAttention attention =
         shared_entry_attention(query.narrow(0, head * group, group), cache, layer, head, scale, row != nullptr);
     outputs.push_back(attention.output);
@@ -143,7 +143,7 @@ kernels::ElementType element_type(at::ScalarType type) {
   return *found;
 }
 
-at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale, DecodeRow* row) {
+at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row) {
   const KvShape& shape = cache.shape();
   const std::int64_t heads = query.size(0);
   const std::int64_t head_dim = query.size(1);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/layer_view.h"
 #include "kernels/api/decode_attention.h"
@@ -20,7 +21,7 @@ namespace winnow {
 // query: [H, d], after rotary, any float dtype; the token's own K and V are already in the cache. Returns [H, d], dtype of the query.
 // row: filled with the token's attention if not null. Heads with shared slots are read as shared_entry_attention.h says, their rows are in
 // the order of runtime tokens.
-at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale, DecodeRow* row = nullptr);
+at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row = nullptr);
 
 // A dtype as kernels name it; nothing if they do not take it.
 std::optional<kernels::ElementType> find_element_type(at::ScalarType type);

@@ -9,13 +9,13 @@
 
 namespace winnow {
 
-at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale,
+at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
                                    std::vector<std::vector<float>>* probabilities) {
   const KvShape& shape = cache.shape();
   require(query.device() == shape.device, "decode attention: query and cache lie on different devices");
   const std::int64_t group = query.size(0) / shape.kv_heads;
   std::vector<std::int32_t> slots;
-  for (std::int64_t head = 0; head < shape.kv_heads; ++head) slots.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
+  for (KvHead head{0}; head < shape.kv_heads; ++head) slots.push_back(static_cast<std::int32_t>(cache.slots(layer, head)));
   const std::int32_t longest = *std::max_element(slots.begin(), slots.end());
   require(*std::min_element(slots.begin(), slots.end()) > 0, "decode attention needs the token's own slot in every head");
 

@@ -8,12 +8,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
 
 namespace winnow {
 
 // probabilities: if not null, per kv head the attention to every slot in slot order, mean over its query heads; waits for the device.
-at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, double scale,
+at::Tensor device_decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale,
                                    std::vector<std::vector<float>>* probabilities = nullptr);
 
 }  // namespace winnow

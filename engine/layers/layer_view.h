@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/index.h"
+
 namespace winnow {
 
 struct LayerView {
-  std::int64_t layer = 0;
+  LayerId layer;
   at::Tensor query;                   // [H, n, d], after rotary, model dtype
   at::Tensor key;                     // [Hkv, n, d], after rotary, model dtype
   at::Tensor value;                   // [Hkv, n, d]
@@ -42,7 +44,7 @@ class DecodeObserver {
  public:
   virtual ~DecodeObserver() = default;
   virtual bool wants_probabilities() const = 0;
-  virtual void after_layer(std::int64_t layer, const DecodeRow& row) = 0;
+  virtual void after_layer(LayerId layer, const DecodeRow& row) = 0;
 };
 
 }  // namespace winnow

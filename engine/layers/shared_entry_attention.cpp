@@ -24,7 +24,7 @@ struct RuntimeTokens {
   bool turned = false;             // positions matter
 };
 
-RuntimeTokens runtime_tokens(const KvCache& cache, std::int64_t layer, std::int64_t kv_head) {
+RuntimeTokens runtime_tokens(const KvCache& cache, LayerId layer, KvHead kv_head) {
   RuntimeTokens tokens;
   const std::span<const std::int32_t> original = cache.original(layer, kv_head);
   std::vector<bool> direct(original.size(), true);
@@ -65,7 +65,7 @@ RuntimeTokens runtime_tokens(const KvCache& cache, std::int64_t layer, std::int6
   return tokens;
 }
 
-at::Tensor expanded_keys(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, const RuntimeTokens& tokens) {
+at::Tensor expanded_keys(const KvCache& cache, LayerId layer, KvHead kv_head, const RuntimeTokens& tokens) {
   const KvShape& shape = cache.shape();
   const at::Tensor slot = at::tensor(tokens.slot, at::kLong).to(shape.device);
   const at::Tensor factor = at::tensor(tokens.factor).to(shape.device).unsqueeze(1);
@@ -107,8 +107,8 @@ void small_softmax(const RuntimeTokens& tokens, const at::Tensor& logits, at::Te
 
 }  // namespace
 
-SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, std::int64_t kv_head,
-                                            double scale, bool with_probabilities) {
+SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, KvHead kv_head, double scale,
+                                            bool with_probabilities) {
   const KvShape& shape = cache.shape();
   const RuntimeTokens tokens = runtime_tokens(cache, layer, kv_head);
   const auto count = static_cast<std::int64_t>(tokens.slot.size());
@@ -160,7 +160,7 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
   return result;
 }
 
-at::Tensor runtime_keys(const KvCache& cache, std::int64_t layer, std::int64_t kv_head) {
+at::Tensor runtime_keys(const KvCache& cache, LayerId layer, KvHead kv_head) {
   return expanded_keys(cache, layer, kv_head, runtime_tokens(cache, layer, kv_head));
 }
 

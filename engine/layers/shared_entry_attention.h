@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
 
 namespace winnow {
@@ -21,10 +22,10 @@ struct SharedEntryAttention {
 };
 
 // query: [R, d], after rotary, any float dtype; every row sees all runtime tokens.
-SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCache& cache, std::int64_t layer, std::int64_t kv_head,
-                                            double scale, bool with_probabilities = false);
+SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, KvHead kv_head, double scale,
+                                            bool with_probabilities = false);
 
 // The key of every runtime token as a query would meet it, fp32 [T, d]; 0 for masked tokens.
-at::Tensor runtime_keys(const KvCache& cache, std::int64_t layer, std::int64_t kv_head);
+at::Tensor runtime_keys(const KvCache& cache, LayerId layer, KvHead kv_head);
 
 }  // namespace winnow

@@ -13,15 +13,15 @@
 namespace winnow {
 namespace {
 
-PastKeyValues gather_past(const KvCache& cache, std::int64_t layer, bool viewed) {
+PastKeyValues gather_past(const KvCache& cache, LayerId layer, bool viewed) {
   PastKeyValues past;
   past.cache = &cache;
   past.layer = layer;
   const std::int64_t kv_heads = cache.shape().kv_heads;
   std::int64_t slots = 0;
-  for (std::int64_t head = 0; head < kv_heads; ++head) slots += cache.slots(layer, head);
+  for (KvHead head{0}; head < kv_heads; ++head) slots += cache.slots(layer, head);
   if (slots == 0) return past;
-  for (std::int64_t head = 0; head < kv_heads; ++head) {
+  for (KvHead head{0}; head < kv_heads; ++head) {
     // Shared slots are read in place; only a statistic needs the keys one by one.
     const bool shared = cache.shared_entries(layer, head) != nullptr;
     past.keys.push_back(!shared  ? cache.gather_keys(layer, head)
@@ -42,7 +42,7 @@ Qwen2Decoder::Qwen2Decoder(const Qwen2Config& config, WeightReader& weights, con
   require(tile_rows > 0, "a prefill tile has at least one row");
   embedding_ = weights.tensor(prefix + "model.embed_tokens.weight", {config.vocabulary, config.hidden_size});
   layers_.reserve(static_cast<std::size_t>(config.layers));
-  for (std::int64_t layer = 0; layer < config.layers; ++layer) {
+  for (LayerId layer{0}; layer < config.layers; ++layer) {
     layers_.push_back(read_layer(weights, prefix + "model.layers." + std::to_string(layer) + "."));
   }
   final_norm_ = weights.rms_norm(prefix + "model.norm", config.hidden_size, config.rms_norm_eps);
@@ -85,9 +85,8 @@ KvShape Qwen2Decoder::kv_shape() const {
 
 at::Tensor Qwen2Decoder::embed(const at::Tensor& ids) const { return at::embedding(embedding_, ids.to(embedding_.device())); }
 
-void Qwen2Decoder::prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions,
-                                 std::span<const std::int32_t> original, KvCache& cache, PrefillObserver* observer,
-                                 const InterruptToken& interrupt) const {
+void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
+                                 KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const {
   require(layer >= 0 && layer < layers(), "prefill: no such layer");
   require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size, "prefill: hidden states do not fit the model");
   require(positions.dim() == 2 && positions.size(0) == 1 && positions.size(1) == hidden.size(0),
@@ -151,7 +150,7 @@ at::Tensor Qwen2Decoder::decode(const NextToken& token, KvCache& cache, DecodeOb
   at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, embedding_.options());
   const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
   const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
-  for (std::int64_t layer = 0; layer < layers(); ++layer) {
+  for (LayerId layer{0}; layer < layers(); ++layer) {
     const Layer& weights = layers_[static_cast<std::size_t>(layer)];
     const at::Tensor qkv = weights.qkv(weights.input_norm(hidden)).view({1, heads + 2 * kv_heads, head_dim});
     apply_rotary(qkv.narrow(1, 0, heads + kv_heads), angles, turned);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/layers/linear.h"
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
@@ -34,8 +35,8 @@ class Qwen2Decoder final : public TextDecoder {
   KvShape kv_shape() const override;
   std::int64_t vocabulary() const override { return config_.vocabulary; }
   at::Tensor embed(const at::Tensor& ids) const override;
-  void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
-                     KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const override;
+  void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original, KvCache& cache,
+                     PrefillObserver* observer, const InterruptToken& interrupt) const override;
   at::Tensor logits(const at::Tensor& hidden) const override;
   at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const override;
 

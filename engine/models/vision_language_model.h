@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/token_origin.h"
 #include "engine/kv_cache/kv_cache.h"
@@ -59,7 +60,7 @@ class TextDecoder {
   // One layer over a whole segment, in row tiles: hidden [n, hidden] is replaced in place; K and V of the segment are appended to the
   // cache's layer with the n original indices, ascending. positions: int64 [axes, n], best on the model's device.
   // The observer (may be null) sees the layer once, after its attention. Polls the token per tile and throws Interrupted.
-  virtual void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
+  virtual void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
                              KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const = 0;
 
   // hidden: [rows, hidden] after the last layer. Returns fp32 [rows, vocabulary].

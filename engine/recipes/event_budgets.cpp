@@ -30,7 +30,7 @@ EventBudgets::EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>&
   bounds_.retention = static_cast<double>(bounds_.total) / static_cast<double>(std::ssize(layers) * about);
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     const std::int64_t low = lower_bound_slots(recipe.budget(), about, bounds_.guarded[layer], parts.min_fraction);
-    const bool whole = recipe.keeps_whole(static_cast<std::int64_t>(layer), std::ssize(layers));
+    const bool whole = recipe.keeps_whole(LayerId(layer), std::ssize(layers));
     bounds_.low.push_back(whole ? bounds_.high[layer] : std::min(bounds_.high[layer], low));
   }
   const std::int64_t least = sum(bounds_.low);
@@ -67,7 +67,7 @@ std::vector<std::int64_t> EventBudgets::shared_by(std::span<const double> weight
   if (!recipe_->composition().faithful_clip) return allocate(weights, bounds_.total, bounds_.low, bounds_.high);
   std::vector<std::int64_t> slots = allocate_without_redistribution(weights, bounds_.total, bounds_.scope_tokens);
   for (std::size_t layer = 0; layer < slots.size(); ++layer) {
-    const bool whole = recipe_->keeps_whole(static_cast<std::int64_t>(layer), std::ssize(slots));
+    const bool whole = recipe_->keeps_whole(LayerId(layer), std::ssize(slots));
     slots[layer] = whole ? bounds_.high[layer] : std::min(bounds_.high[layer], std::max(slots[layer], bounds_.guarded[layer]));
   }
   return slots;

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "engine/base/index.h"
+
 namespace winnow {
 
 constexpr std::uint64_t splitmix64(std::uint64_t x) {
@@ -14,12 +16,13 @@ constexpr std::uint64_t splitmix64(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-constexpr std::uint64_t random_hash(std::uint64_t seed, std::uint64_t layer, std::uint64_t head, std::uint64_t token) {
-  return splitmix64(splitmix64(splitmix64(seed) ^ ((layer << 32) | head)) ^ token);
+constexpr std::uint64_t random_hash(std::uint64_t seed, LayerId layer, KvHead head, std::int64_t token) {
+  const std::uint64_t place = (static_cast<std::uint64_t>(layer) << 32) | static_cast<std::uint64_t>(head);
+  return splitmix64(splitmix64(splitmix64(seed) ^ place) ^ static_cast<std::uint64_t>(token));
 }
 
 // In [0, 1), a multiple of 2^-24: exact in fp32.
-constexpr float random_hash_uniform(std::uint64_t seed, std::uint64_t layer, std::uint64_t head, std::uint64_t token) {
+constexpr float random_hash_uniform(std::uint64_t seed, LayerId layer, KvHead head, std::int64_t token) {
   return static_cast<float>(random_hash(seed, layer, head, token) >> 40) * 0x1p-24F;
 }
 

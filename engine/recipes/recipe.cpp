@@ -149,7 +149,7 @@ bool Recipe::whole_cache() const {
 
 bool Recipe::compresses() const { return composition_.scorer != nullptr && (budget_.tokens || budget_.retention < 1.0); }
 
-bool Recipe::keeps_whole(std::int64_t layer, std::int64_t layers) const {
+bool Recipe::keeps_whole(LayerId layer, std::int64_t layers) const {
   return layer < spec_.full_layers || (composition_.skip_outer_layers && (layer < 2 || layer == layers - 1));
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/recipes/budget.h"
 #include "engine/recipes/composition.h"
 #include "engine/recipes/recipe_spec.h"
@@ -41,7 +42,7 @@ class Recipe {
   // The prefill is the same as everybody's, so that several recipes can answer from one; false where tokens leave during it.
   bool shares_prefill() const { return !prunes(); }
   // Nothing leaves this layer, neither at the event nor while decoding. The total stays what was asked for: the other layers pay.
-  bool keeps_whole(std::int64_t layer, std::int64_t layers) const;
+  bool keeps_whole(LayerId layer, std::int64_t layers) const;
   // Budgets of all layers are known before the prefill.
   bool static_budgets() const;
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/base/token_origin.h"
 
 namespace winnow {
@@ -31,7 +32,7 @@ struct SegmentInfo {
   std::int64_t first_row = 0;                  // rows before it are retained slots: keys without queries
   std::span<const std::int32_t> originals;     // per row; empty: counted from first_original
   std::span<const std::int32_t> earlier_rows;  // per retained row: queries that saw it before this segment; empty: not followed
-  std::int64_t first_head = 0;                 // number of the first of kv_heads in its layer
+  KvHead first_head;                           // number of the first of kv_heads in its layer
 
   std::int32_t original(std::int64_t row) const {
     return originals.empty() ? first_original + static_cast<std::int32_t>(row) : originals[static_cast<std::size_t>(row)];

@@ -78,7 +78,7 @@ struct Run {
 
   void compact_ready(std::int64_t prefilled_layers) {
     const Stopwatch watch;
-    for (std::int64_t layer = 0; layer < prefilled_layers; ++layer) {
+    for (LayerId layer{0}; layer < prefilled_layers; ++layer) {
       if (compacted[static_cast<std::size_t>(layer)] || !compressor.plan_ready(layer)) continue;
       apply_plan(cache, compressor, layer, state);
       compacted[static_cast<std::size_t>(layer)] = true;
@@ -87,9 +87,9 @@ struct Run {
   }
 
   bool holds_budgets() const {
-    for (std::int64_t layer = 0; layer < cache.shape().layers; ++layer) {
+    for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
       const std::int64_t budget = compressor.budgets()[static_cast<std::size_t>(layer)];
-      for (std::int64_t head = 0; head < cache.shape().kv_heads; ++head) {
+      for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
         if (cache.slots(layer, head) > budget + outside_scope()) return false;
       }
     }
@@ -176,7 +176,7 @@ void measure_context(const Qwen2Decoder& decoder, const Qwen2Config& config, con
     KvCache cache(decoder.kv_shape());
     const Stopwatch watch;
     at::Tensor hidden = decoder.embed(ids);
-    for (std::int64_t layer = 0; layer < decoder.layers(); ++layer) {
+    for (LayerId layer{0}; layer < decoder.layers(); ++layer) {
       decoder.prefill_layer(layer, hidden, positions, original, cache, &audience, InterruptToken());
     }
     prefill_ms.push_back(watch.elapsed_ms() - audience.elapsed_ms);
@@ -258,7 +258,7 @@ void measure_statistics(const Settings& settings) {
   KvCache cache(decoder.kv_shape());
   at::Tensor hidden = decoder.embed(at::arange(settings.long_tokens, at::kLong).remainder(config.vocabulary));
   const at::Tensor positions = at::arange(settings.long_tokens, at::kLong).unsqueeze(0);
-  decoder.prefill_layer(0, hidden, positions, originals(settings.long_tokens), cache, &keeper, InterruptToken());
+  decoder.prefill_layer(LayerId(0), hidden, positions, originals(settings.long_tokens), cache, &keeper, InterruptToken());
 
   Settings one = settings;
   one.layers = 1;

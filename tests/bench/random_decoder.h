@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/models/qwen2_decoder.h"
 #include "engine/weights/safetensors_writer.h"
 
@@ -47,7 +48,7 @@ class RandomFolder {
     const std::int64_t kv = config.kv_heads * config.head_dim;
     add(model + "embed_tokens.weight", {config.vocabulary, config.hidden_size});
     ones(model + "norm.weight");
-    for (std::int64_t layer = 0; layer < config.layers; ++layer) {
+    for (LayerId layer{0}; layer < config.layers; ++layer) {
       const std::string prefix = model + "layers." + std::to_string(layer) + ".";
       add(prefix + "self_attn.q_proj.weight", {q, config.hidden_size});
       add(prefix + "self_attn.q_proj.bias", {q});

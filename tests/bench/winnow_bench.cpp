@@ -35,7 +35,7 @@ class Bench {
     std::iota(original.begin(), original.end(), 0);
     const Stopwatch watch;
     at::Tensor hidden = decoder_.embed(ids);
-    for (std::int64_t layer = 0; layer < decoder_.layers(); ++layer) {
+    for (LayerId layer{0}; layer < decoder_.layers(); ++layer) {
       decoder_.prefill_layer(layer, hidden, positions, original, cache, nullptr, InterruptToken());
     }
     const at::Tensor logits = decoder_.logits(hidden.narrow(0, tokens - 1, 1));
@@ -56,7 +56,7 @@ class Bench {
       std::vector<std::int32_t> kept;
       for (std::int64_t i = 0; i < plan.budget; ++i) kept.push_back(static_cast<std::int32_t>(i * tokens / plan.budget));
       plan.kept.assign(static_cast<std::size_t>(config_.kv_heads), kept);
-      for (std::int64_t layer = 0; layer < decoder_.layers(); ++layer) cache.compact(layer, tokens, plan);
+      for (LayerId layer{0}; layer < decoder_.layers(); ++layer) cache.compact(layer, tokens, plan);
     }
     std::vector<double> times;
     std::int64_t token = 7;

@@ -30,7 +30,7 @@ double deviation_of(const SlotAttention& slots, std::size_t slot) {
 }
 
 // Cosine of one slot's key with all others; the largest, ties to the older token.
-MergePair most_similar(const KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot) {
+MergePair most_similar(const KvCache& cache, LayerId layer, KvHead head, std::int64_t slot) {
   const std::span<const std::int32_t> original = cache.original(layer, head);
   const at::Tensor key = cache.row_views(layer, head, slot).first.to(at::kFloat);
   const at::Tensor unit = key / key.norm().clamp_min(1e-12);
@@ -146,8 +146,8 @@ std::int64_t AttentionEviction::choose(std::span<const std::int32_t> original, c
   return static_cast<std::int64_t>(victim);
 }
 
-void AttentionEviction::merge(KvCache& cache, std::int64_t layer, const Leaving& leaving, double threshold) const {
-  const std::int64_t head = leaving.head;
+void AttentionEviction::merge(KvCache& cache, LayerId layer, const Leaving& leaving, double threshold) const {
+  const KvHead head = leaving.head;
   const LeavingSlot about{
       .slot = leaving.nearest.row,
       .original = cache.original(layer, head),
@@ -188,7 +188,7 @@ void AttentionEviction::merge(KvCache& cache, std::int64_t layer, const Leaving&
   }
 }
 
-void AttentionEviction::remove(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot) {
+void AttentionEviction::remove(KvCache& cache, LayerId layer, KvHead head, std::int64_t slot) {
   cache.evict(layer, head, slot);  // the last slot moves into this one
   SlotAttention& slots = mutable_slots(layer, head);
   const auto at = static_cast<std::size_t>(slot);
@@ -202,17 +202,17 @@ void AttentionEviction::remove(KvCache& cache, std::int64_t layer, std::int64_t 
   }
 }
 
-void AttentionEviction::after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) {
+void AttentionEviction::after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) {
   require(row.probabilities.size() == static_cast<std::size_t>(kv_heads_), "AttentionEviction: the decoded row's attention is missing");
   const std::int64_t cap = caps_.at(static_cast<std::size_t>(layer));
-  for (std::int64_t head = 0; head < kv_heads_; ++head) {
+  for (KvHead head{0}; head < kv_heads_; ++head) {
     follow(mutable_slots(layer, head), row.probabilities[static_cast<std::size_t>(head)]);
   }
   for (;;) {
     // One slot of every head that holds too many: a threshold of the whole layer needs to see them together.
     std::vector<Leaving> leaving;
     double mean_cosine = 0.0;
-    for (std::int64_t head = 0; head < kv_heads_; ++head) {
+    for (KvHead head{0}; head < kv_heads_; ++head) {
       if (cache.slots(layer, head) <= cap) continue;
       const std::int64_t slot = choose(cache.original(layer, head), slots(layer, head), cap);
       Leaving one{head, {static_cast<std::int32_t>(slot), -1, 0.0F}};
@@ -235,8 +235,7 @@ void AttentionEviction::after_layer(KvCache& cache, std::int64_t layer, const De
   }
 }
 
-FollowedTokens AttentionEviction::retained_attention(const KvCache& cache, std::int64_t layer, std::int64_t kv_head,
-                                                     std::int32_t before) const {
+FollowedTokens AttentionEviction::retained_attention(const KvCache& cache, LayerId layer, KvHead kv_head, std::int32_t before) const {
   const std::span<const std::int32_t> original = cache.original(layer, kv_head);
   const SlotAttention& about = slots(layer, kv_head);  // of the first slots: what was added since lies behind them
   FollowedTokens tokens;

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
 #include "engine/recipes/composition.h"
@@ -32,28 +33,26 @@ class AttentionEviction : public DecodePolicy {
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<AttentionEviction>(*this); }
   bool wants_probabilities() const override { return true; }
-  void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
+  void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) override;
   bool removes() const override { return *std::min_element(caps_.begin(), caps_.end()) != kNoCap; }
-  FollowedTokens retained_attention(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::int32_t before) const override;
+  FollowedTokens retained_attention(const KvCache& cache, LayerId layer, KvHead kv_head, std::int32_t before) const override;
   std::int64_t bytes_metadata() const override;
 
-  const SlotAttention& slots(std::int64_t layer, std::int64_t kv_head) const {
+  const SlotAttention& slots(LayerId layer, KvHead kv_head) const {
     return slots_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head));
   }
 
  private:
   // A slot that is about to leave its head, and the other one with the most similar key.
   struct Leaving {
-    std::int64_t head = 0;
+    KvHead head;
     MergePair nearest;
   };
-  SlotAttention& mutable_slots(std::int64_t layer, std::int64_t kv_head) {
-    return slots_[static_cast<std::size_t>(layer * kv_heads_ + kv_head)];
-  }
+  SlotAttention& mutable_slots(LayerId layer, KvHead kv_head) { return slots_[static_cast<std::size_t>(layer * kv_heads_ + kv_head)]; }
   void follow(SlotAttention& slots, std::span<const float> probabilities) const;
   std::int64_t choose(std::span<const std::int32_t> original, const SlotAttention& slots, std::int64_t cap) const;
-  void merge(KvCache& cache, std::int64_t layer, const Leaving& leaving, double threshold) const;
-  void remove(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t slot);
+  void merge(KvCache& cache, LayerId layer, const Leaving& leaving, double threshold) const;
+  void remove(KvCache& cache, LayerId layer, KvHead head, std::int64_t slot);
 
   std::vector<std::int64_t> caps_;
   Protection protection_;

@@ -6,9 +6,9 @@
 
 namespace winnow {
 
-void RatioRemoval::after_layer(KvCache& cache, std::int64_t layer, const DecodeRow&, MergeState&) {
+void RatioRemoval::after_layer(KvCache& cache, LayerId layer, const DecodeRow&, MergeState&) {
   const Layer& about = layers_.at(static_cast<std::size_t>(layer));
-  for (std::int64_t head = 0; head < kv_heads_; ++head) {
+  for (KvHead head{0}; head < kv_heads_; ++head) {
     for (;;) {
       const std::span<const std::int32_t> original = cache.original(layer, head);
       const std::int64_t slots = std::ssize(original);

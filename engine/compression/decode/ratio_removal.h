@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
 
@@ -23,7 +24,7 @@ class RatioRemoval : public DecodePolicy {
       : layers_(std::move(layers)), distance_(distance), fixed_first_(fixed_first), kv_heads_(kv_heads), pinned_(std::move(pinned)) {}
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<RatioRemoval>(*this); }
-  void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
+  void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) override;
   const std::vector<Layer>& layers() const { return layers_; }
 
  private:

@@ -18,9 +18,9 @@ RecencyEviction::RecencyEviction(std::vector<std::int64_t> caps, std::int64_t si
   for (const std::int64_t cap : caps_) require(cap > staying, "RecencyEviction: the cap must leave room beside sinks and pins");
 }
 
-void RecencyEviction::after_layer(KvCache& cache, std::int64_t layer, const DecodeRow&, MergeState&) {
+void RecencyEviction::after_layer(KvCache& cache, LayerId layer, const DecodeRow&, MergeState&) {
   const std::int64_t cap = caps_.at(static_cast<std::size_t>(layer));
-  for (std::int64_t head = 0; head < kv_heads_; ++head) {
+  for (KvHead head{0}; head < kv_heads_; ++head) {
     Ring& ring = rings_[static_cast<std::size_t>(layer * kv_heads_ + head)];
     const std::int64_t excess = cache.slots(layer, head) - cap;
     if (excess <= 0) continue;
@@ -37,8 +37,8 @@ void RecencyEviction::after_layer(KvCache& cache, std::int64_t layer, const Deco
 
 void RecencyEviction::close_ranks(const KvCache& cache) {
   moving_.clear();
-  for (std::int64_t layer = 0; layer < cache.shape().layers; ++layer) {
-    for (std::int64_t head = 0; head < kv_heads_; ++head) {
+  for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
+    for (KvHead head{0}; head < kv_heads_; ++head) {
       const std::span<const std::int32_t> original = cache.original(layer, head);
       std::vector<std::int64_t> staying;
       for (std::size_t slot = 0; slot < original.size(); ++slot) {
@@ -49,7 +49,7 @@ void RecencyEviction::close_ranks(const KvCache& cache) {
   }
 }
 
-std::int32_t RecencyEviction::evict_oldest(KvCache& cache, std::int64_t layer, std::int64_t head, Ring& ring) const {
+std::int32_t RecencyEviction::evict_oldest(KvCache& cache, LayerId layer, KvHead head, Ring& ring) const {
   const std::span<const std::int32_t> original = cache.original(layer, head);
   const auto newest_slot = static_cast<std::int32_t>(original.size()) - 1;
   const std::int32_t newest = original.back();
@@ -74,7 +74,7 @@ std::int32_t RecencyEviction::evict_oldest(KvCache& cache, std::int64_t layer, s
   return left;
 }
 
-std::vector<std::int32_t> RecencyEviction::evict_many(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t count) const {
+std::vector<std::int32_t> RecencyEviction::evict_many(KvCache& cache, LayerId layer, KvHead head, std::int64_t count) const {
   const std::span<const std::int32_t> original = cache.original(layer, head);
   std::vector<Aged> candidates;
   for (std::size_t slot = 0; slot < original.size(); ++slot) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/compression/closed_ranks.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
@@ -21,7 +22,7 @@ class RecencyEviction : public DecodePolicy {
   void close_ranks(const KvCache& cache);
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<RecencyEviction>(*this); }
-  void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
+  void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) override;
   const std::vector<std::int64_t>& caps() const { return caps_; }
 
  private:
@@ -36,8 +37,8 @@ class RecencyEviction : public DecodePolicy {
   };
   bool may_leave(std::int32_t original) const { return original >= sinks_ && !pinned_.contains(original); }
   // The tokens that left.
-  std::int32_t evict_oldest(KvCache& cache, std::int64_t layer, std::int64_t head, Ring& ring) const;
-  std::vector<std::int32_t> evict_many(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t count) const;
+  std::int32_t evict_oldest(KvCache& cache, LayerId layer, KvHead head, Ring& ring) const;
+  std::vector<std::int32_t> evict_many(KvCache& cache, LayerId layer, KvHead head, std::int64_t count) const;
 
   std::vector<std::int64_t> caps_;
   std::int64_t sinks_;

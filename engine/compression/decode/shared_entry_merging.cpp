@@ -16,7 +16,7 @@ namespace {
 using Head = SharedEntryMerging::Head;
 using TokenScore = SharedEntryMerging::TokenScore;
 
-std::vector<bool> direct_slots(const KvCache& cache, std::int64_t layer, std::int64_t kv_head) {
+std::vector<bool> direct_slots(const KvCache& cache, LayerId layer, KvHead kv_head) {
   std::vector<bool> direct(static_cast<std::size_t>(cache.slots(layer, kv_head)), true);
   if (const SharedEntries* table = cache.shared_entries(layer, kv_head)) {
     for (const std::int32_t slot : table->slot) {
@@ -54,7 +54,7 @@ SharedEntryMerging::SharedEntryMerging(std::int64_t window, const SharingRule& r
   require(heads_.size() == caps_.size() * static_cast<std::size_t>(kv_heads), "SharedEntryMerging: scores for every head");
 }
 
-void SharedEntryMerging::follow(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::span<const float> probabilities,
+void SharedEntryMerging::follow(const KvCache& cache, LayerId layer, KvHead kv_head, std::span<const float> probabilities,
                                 Head& head) const {
   const std::span<const std::int32_t> original = cache.original(layer, kv_head);
   require(probabilities.size() == head.table.size() + head.window.size() + 1, "SharedEntryMerging: scores and cache have parted");
@@ -84,7 +84,7 @@ void SharedEntryMerging::follow(const KvCache& cache, std::int64_t layer, std::i
   for (WindowToken& token : head.window) close(token.score);
 }
 
-void SharedEntryMerging::close_oldest(KvCache& cache, std::int64_t layer, std::int64_t kv_head, Head& head, const SharingRule& rule) {
+void SharedEntryMerging::close_oldest(KvCache& cache, LayerId layer, KvHead kv_head, Head& head, const SharingRule& rule) {
   const auto leaves = std::find_if(head.window.begin(), head.window.end(), [](const WindowToken& token) { return !token.pinned; });
   const WindowToken oldest = *leaves;
   head.window.erase(leaves);
@@ -119,7 +119,7 @@ void SharedEntryMerging::close_oldest(KvCache& cache, std::int64_t layer, std::i
 }
 
 // The least slot's tokens move into the most similar slot, or are masked where none is similar enough.
-void SharedEntryMerging::merge_least(KvCache& cache, std::int64_t layer, std::int64_t kv_head, const Head& head) const {
+void SharedEntryMerging::merge_least(KvCache& cache, LayerId layer, KvHead kv_head, const Head& head) const {
   SharedEntries& table = *cache.shared_entries(layer, kv_head);
   const std::vector<float> scores = table_scores(head);
   const auto slots = static_cast<std::size_t>(cache.slots(layer, kv_head));
@@ -174,7 +174,7 @@ void SharedEntryMerging::merge_least(KvCache& cache, std::int64_t layer, std::in
 }
 
 // Takes tokens out of the table, masked ones first; a slot that loses its last token is freed.
-void SharedEntryMerging::shorten(KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::int64_t limit, Head& head) const {
+void SharedEntryMerging::shorten(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t limit, Head& head) const {
   while (std::ssize(head.table) > limit) {
     SharedEntries& table = *cache.shared_entries(layer, kv_head);
     const std::vector<float> scores = table_scores(head);
@@ -196,10 +196,10 @@ void SharedEntryMerging::shorten(KvCache& cache, std::int64_t layer, std::int64_
   }
 }
 
-void SharedEntryMerging::after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState&) {
+void SharedEntryMerging::after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState&) {
   const std::int64_t cap = caps_.at(static_cast<std::size_t>(layer));
   require(std::ssize(row.probabilities) == kv_heads_, "SharedEntryMerging: probabilities for every head");
-  for (std::int64_t kv_head = 0; kv_head < kv_heads_; ++kv_head) {
+  for (KvHead kv_head{0}; kv_head < kv_heads_; ++kv_head) {
     Head& head = heads_[static_cast<std::size_t>(layer * kv_heads_ + kv_head)];
     follow(cache, layer, kv_head, row.probabilities[static_cast<std::size_t>(kv_head)], head);
     if (cap == kNoCap) continue;
@@ -210,8 +210,7 @@ void SharedEntryMerging::after_layer(KvCache& cache, std::int64_t layer, const D
   }
 }
 
-FollowedTokens SharedEntryMerging::retained_attention(const KvCache& cache, std::int64_t layer, std::int64_t kv_head,
-                                                      std::int32_t before) const {
+FollowedTokens SharedEntryMerging::retained_attention(const KvCache& cache, LayerId layer, KvHead kv_head, std::int32_t before) const {
   const Head& about = head(layer, kv_head);
   FollowedTokens tokens;
   const auto add = [&](std::int32_t original, const TokenScore& score) {
@@ -240,8 +239,8 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* prev
   const PinnedTokens pinned(compressor.segment().pinned);
   const KvShape& shape = cache.shape();
   std::vector<Head> heads;
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    for (std::int64_t kv_head = 0; kv_head < shape.kv_heads; ++kv_head) {
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    for (KvHead kv_head{0}; kv_head < shape.kv_heads; ++kv_head) {
       // What earlier turns gave every token that was no candidate now.
       FollowedTokens before;
       const SegmentInfo& candidates = compressor.candidates(layer, kv_head).info;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
 #include "engine/compression/segment_compressor.h"
@@ -47,22 +48,20 @@ class SharedEntryMerging : public DecodePolicy {
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<SharedEntryMerging>(*this); }
   bool wants_probabilities() const override { return true; }
-  void after_layer(KvCache& cache, std::int64_t layer, const DecodeRow& row, MergeState& state) override;
+  void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) override;
   bool removes() const override { return *std::min_element(caps_.begin(), caps_.end()) != kNoCap; }
-  FollowedTokens retained_attention(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::int32_t before) const override;
+  FollowedTokens retained_attention(const KvCache& cache, LayerId layer, KvHead kv_head, std::int32_t before) const override;
   std::int64_t bytes_metadata() const override;
 
-  const Head& head(std::int64_t layer, std::int64_t kv_head) const {
-    return heads_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head));
-  }
+  const Head& head(LayerId layer, KvHead kv_head) const { return heads_.at(static_cast<std::size_t>(layer * kv_heads_ + kv_head)); }
 
   // The window's oldest token that is not pinned leaves it: its slot holds a direction from now on.
-  static void close_oldest(KvCache& cache, std::int64_t layer, std::int64_t kv_head, Head& head, const SharingRule& rule);
+  static void close_oldest(KvCache& cache, LayerId layer, KvHead kv_head, Head& head, const SharingRule& rule);
 
  private:
-  void follow(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::span<const float> probabilities, Head& head) const;
-  void merge_least(KvCache& cache, std::int64_t layer, std::int64_t kv_head, const Head& head) const;
-  void shorten(KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::int64_t limit, Head& head) const;
+  void follow(const KvCache& cache, LayerId layer, KvHead kv_head, std::span<const float> probabilities, Head& head) const;
+  void merge_least(KvCache& cache, LayerId layer, KvHead kv_head, const Head& head) const;
+  void shorten(KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t limit, Head& head) const;
 
   std::int64_t window_;
   SharingRule rule_;

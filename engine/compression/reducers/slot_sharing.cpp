@@ -25,7 +25,7 @@ std::vector<std::int32_t> originals_of(const Candidates& set) {
 }
 
 // Centers that lie one after the other are written together.
-void write_centers(KvCache& cache, std::int64_t layer, std::int64_t head, std::int64_t start, const std::vector<std::int32_t>& centers,
+void write_centers(KvCache& cache, LayerId layer, KvHead head, std::int64_t start, const std::vector<std::int32_t>& centers,
                    const SharedRows& rows) {
   for (std::size_t first = 0, run = 0; first < centers.size(); first += run) {
     run = 1;
@@ -38,12 +38,12 @@ void write_centers(KvCache& cache, std::int64_t layer, std::int64_t head, std::i
 
 }  // namespace
 
-SharedLayer share_layer(const KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, const LayerPlan& plan) {
+SharedLayer share_layer(const KvCache& cache, const SegmentCompressor& compressor, LayerId layer, const LayerPlan& plan) {
   const Composition& parts = compressor.recipe().composition();
   const SharingRule& rule = *parts.reducer->sharing();
   const KvShape& shape = cache.shape();
   SharedLayer shared;
-  for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+  for (KvHead head{0}; head < shape.kv_heads; ++head) {
     const Candidates& set = compressor.candidates(layer, head);
     const std::int64_t n = set.info.tokens;
     const std::int64_t start = cache.slots(layer, head) - n;
@@ -61,11 +61,11 @@ SharedLayer share_layer(const KvCache& cache, const SegmentCompressor& compresso
   return shared;
 }
 
-std::vector<std::vector<std::int32_t>> write_shared(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer,
+std::vector<std::vector<std::int32_t>> write_shared(KvCache& cache, const SegmentCompressor& compressor, LayerId layer,
                                                     const LayerPlan& plan, const SharedLayer& shared) {
   const SharingRule& rule = *compressor.recipe().composition().reducer->sharing();
   std::vector<std::vector<std::int32_t>> counts;
-  for (std::int64_t head = 0; head < cache.shape().kv_heads; ++head) {
+  for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
     const SharedRows& rows = shared.rows[static_cast<std::size_t>(head)];
     const std::vector<std::int32_t>& kept = plan.kept[static_cast<std::size_t>(head)];
     const std::int64_t start = cache.slots(layer, head) - std::ssize(kept);

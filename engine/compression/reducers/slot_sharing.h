@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/compression/reducers/shared_entries.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/kv_cache/kv_cache.h"
@@ -19,10 +20,10 @@ struct SharedLayer {
 };
 
 // The kept slots before the window are shared with the next best tokens.
-SharedLayer share_layer(const KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer, const LayerPlan& plan);
+SharedLayer share_layer(const KvCache& cache, const SegmentCompressor& compressor, LayerId layer, const LayerPlan& plan);
 
 // Counts as apply_plan() returns them.
-std::vector<std::vector<std::int32_t>> write_shared(KvCache& cache, const SegmentCompressor& compressor, std::int64_t layer,
+std::vector<std::vector<std::int32_t>> write_shared(KvCache& cache, const SegmentCompressor& compressor, LayerId layer,
                                                     const LayerPlan& plan, const SharedLayer& shared);
 
 }  // namespace winnow

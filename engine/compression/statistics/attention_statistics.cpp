@@ -77,8 +77,7 @@ at::Tensor reduce_group(const at::Tensor& sums, GroupReduce reduce, std::int64_t
 
 // Probabilities of a query tile over one kv head's retained slots, tile by tile: visit(first slot, count, [G, rows, count]).
 template <class Visit>
-void for_past_tiles(const LayerView& view, const at::Tensor& queries, const at::Tensor& lse, std::int64_t head, std::int64_t rows,
-                    Visit visit) {
+void for_past_tiles(const LayerView& view, const at::Tensor& queries, const at::Tensor& lse, KvHead head, std::int64_t rows, Visit visit) {
   const at::Tensor& past = view.past_keys[static_cast<std::size_t>(head)];
   for (std::int64_t slot = 0; slot < past.size(0); slot += kStatisticsKeyTile) {
     const std::int64_t count = std::min(kStatisticsKeyTile, past.size(0) - slot);
@@ -178,7 +177,7 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
       if (need.column_squares) totals.squares.narrow(1, key, count).add_(probabilities.mean(1).square_().sum(1));
     });
     if (!wants_probabilities) continue;
-    for (std::int64_t head = 0; head < static_cast<std::int64_t>(view.past_keys.size()); ++head) {
+    for (KvHead head{0}; head < static_cast<std::int64_t>(view.past_keys.size()); ++head) {
       const auto h = static_cast<std::size_t>(head);
       for_past_tiles(view, queries, lse, head, rows, [&](std::int64_t slot, std::int64_t count, const at::Tensor& log_probabilities) {
         const at::Tensor probabilities = log_probabilities.exp();

@@ -36,7 +36,7 @@ struct Part {
 };
 
 // Runs the parts of one kv head's columns, those that many rows see beside those that few do.
-void add_head(const LayerView& view, const Rows& rows, std::int64_t head, std::span<const Part> parts, double* entropy) {
+void add_head(const LayerView& view, const Rows& rows, KvHead head, std::span<const Part> parts, double* entropy) {
   const std::int64_t group = view.query.size(0) / view.key.size(0);
   const std::int64_t head_dim = view.query.size(2);
   const auto tasks = static_cast<std::int64_t>(parts.size());
@@ -104,7 +104,7 @@ void add_columns(const LayerView& view, std::int64_t first_row, std::int64_t col
   const Rows rows{with_packed_rows(view.query.narrow(1, first_row, count)),
                   with_packed_rows(view.log_sum_exp.narrow(1, first_row, count).to(at::kFloat))};
   const at::Tensor keys = with_packed_rows(view.key);
-  for (std::int64_t head = 0; head < view.key.size(0); ++head) {
+  for (KvHead head{0}; head < view.key.size(0); ++head) {
     const auto h = static_cast<std::size_t>(head);
     const at::Tensor key = keys.select(0, head);
     const at::Tensor past = view.past_keys.empty() ? at::Tensor() : with_packed_rows(view.past_keys[h].to(view.query.scalar_type()));

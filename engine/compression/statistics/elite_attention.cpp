@@ -155,7 +155,7 @@ EliteAttention elite_attention(const LayerView& view, const SegmentInfo& segment
   const at::Tensor per_kv = importance.reshape({kv_heads, -1, visual_count}).mean(1).to(at::kCPU).contiguous();
   const float* values = per_kv.const_data_ptr<float>();
   std::vector<double> mean(static_cast<std::size_t>(visual_count), 0.0);
-  for (std::int64_t head = 0; head < kv_heads; ++head) {
+  for (KvHead head{0}; head < kv_heads; ++head) {
     for (std::int64_t v = 0; v < visual_count; ++v) {
       const float value = values[head * visual_count + v];
       result.importance.row(head)[static_cast<std::size_t>(result.visual[static_cast<std::size_t>(v)])] = value;

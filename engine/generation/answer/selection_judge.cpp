@@ -10,7 +10,7 @@ namespace {
 constexpr double kThreshold = 0.01;
 
 // Tokens of the prompt that a head can still attend to: its slots', and those that share one.
-std::vector<int> live_columns(const KvCache& cache, std::int64_t layer, std::int64_t kv_head, std::int64_t prompt) {
+std::vector<int> live_columns(const KvCache& cache, LayerId layer, KvHead kv_head, std::int64_t prompt) {
   std::vector<int> columns;
   const auto add = [&](std::int32_t original) {
     if (original < prompt) columns.push_back(original);
@@ -36,8 +36,8 @@ SelectionJudge::SelectionJudge(const Conversation& own, bool own_first_step, con
   const KvShape& shape = own.cache.shape();
   double kept = 0.0;
   kept_.resize(static_cast<std::size_t>(shape.layers));
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    for (KvHead head{0}; head < shape.kv_heads; ++head) {
       kept_[static_cast<std::size_t>(layer)].push_back(live_columns(own.cache, layer, head, prompt));
       kept += static_cast<double>(kept_[static_cast<std::size_t>(layer)].back().size());
     }
@@ -45,20 +45,20 @@ SelectionJudge::SelectionJudge(const Conversation& own, bool own_first_step, con
   kept_share_ = kept / static_cast<double>(shape.layers * shape.kv_heads * prompt);
 }
 
-void SelectionJudge::OutputObserver::after_layer(std::int64_t, const DecodeRow& row) {
+void SelectionJudge::OutputObserver::after_layer(LayerId, const DecodeRow& row) {
   if (!wanted) return;
   const at::Tensor output = row.output.to(at::kCPU, at::kFloat).contiguous();
   outputs.emplace_back(output.const_data_ptr<float>(), output.const_data_ptr<float>() + output.numel());
 }
 
-void SelectionJudge::RowObserver::after_layer(std::int64_t layer, const DecodeRow& row) {
+void SelectionJudge::RowObserver::after_layer(LayerId layer, const DecodeRow& row) {
   OutputObserver::after_layer(layer, row);
   for (std::size_t head = 0; head < row.probabilities.size(); ++head) {
-    judge_.judge_row(layer, static_cast<std::int64_t>(head), row.probabilities[head]);
+    judge_.judge_row(layer, KvHead(head), row.probabilities[head]);
   }
 }
 
-void SelectionJudge::judge_row(std::int64_t layer, std::int64_t kv_head, const std::vector<float>& row) {
+void SelectionJudge::judge_row(LayerId layer, KvHead kv_head, const std::vector<float>& row) {
   // The full cache's slots are its tokens in their order.
   const std::vector<AttentionRow> rows = {AttentionRow(row.begin(), row.end())};
   sums_.visual_contribution += contribution(rows, visual_, kThreshold);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/generation/conversation/conversation.h"
 #include "engine/layers/layer_view.h"
 #include "engine/metrics/selection_figures.h"
@@ -33,7 +34,7 @@ class SelectionJudge {
   class OutputObserver : public DecodeObserver {
    public:
     bool wants_probabilities() const override { return false; }
-    void after_layer(std::int64_t layer, const DecodeRow& row) override;
+    void after_layer(LayerId layer, const DecodeRow& row) override;
     std::vector<std::vector<float>> outputs;  // per layer, of the last token
     bool wanted = true;
   };
@@ -41,13 +42,13 @@ class SelectionJudge {
    public:
     explicit RowObserver(SelectionJudge& judge) : judge_(judge) {}
     bool wants_probabilities() const override { return true; }
-    void after_layer(std::int64_t layer, const DecodeRow& row) override;
+    void after_layer(LayerId layer, const DecodeRow& row) override;
 
    private:
     SelectionJudge& judge_;
   };
 
-  void judge_row(std::int64_t layer, std::int64_t kv_head, const std::vector<float>& row);
+  void judge_row(LayerId layer, KvHead kv_head, const std::vector<float>& row);
 
   std::vector<bool> visual_;                         // of the prompt's columns
   std::vector<std::vector<std::vector<int>>> kept_;  // [layer][kv head], columns, ascending; empty: not comparable

@@ -9,11 +9,11 @@ namespace winnow {
 std::vector<LayerFigures> layer_figures(const KvCache& cache, std::span<const TokenOrigin> origins, std::span<const std::int64_t> budgets) {
   const KvShape& shape = cache.shape();
   std::vector<LayerFigures> figures(static_cast<std::size_t>(shape.layers));
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
     LayerFigures& figure = figures[static_cast<std::size_t>(layer)];
     std::int64_t kept = 0;
     std::int64_t visual = 0;
-    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+    for (KvHead head{0}; head < shape.kv_heads; ++head) {
       const std::span<const std::int32_t> original = cache.original(layer, head);
       figure.kept_per_head.push_back(static_cast<std::int64_t>(original.size()));
       kept += static_cast<std::int64_t>(original.size());
@@ -36,9 +36,9 @@ std::vector<SlotCounts> slot_counts(const Conversation& conversation, std::int64
   const KvCache& cache = conversation.cache;
   const KvShape& shape = cache.shape();
   std::vector<SlotCounts> counts(static_cast<std::size_t>(shape.layers));
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
     std::int64_t visual = 0, image = 0, text = 0, generated = 0;
-    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+    for (KvHead head{0}; head < shape.kv_heads; ++head) {
       for (const std::int32_t token : cache.original(layer, head)) {
         const auto index = static_cast<std::size_t>(token);
         if (token >= first_generated) {
@@ -62,7 +62,7 @@ void add_growth(const KvCache& cache, std::vector<SlotCounts>& counts) {
   const std::int64_t heads = cache.shape().kv_heads;
   for (std::size_t layer = 0; layer < counts.size(); ++layer) {
     std::int64_t slots = 0;
-    for (std::int64_t head = 0; head < heads; ++head) slots += cache.slots(static_cast<std::int64_t>(layer), head);
+    for (KvHead head{0}; head < heads; ++head) slots += cache.slots(LayerId(layer), head);
     counts[layer].generated = static_cast<double>(slots) / static_cast<double>(heads) - counts[layer].visual - counts[layer].text;
   }
 }
@@ -70,8 +70,8 @@ void add_growth(const KvCache& cache, std::vector<SlotCounts>& counts) {
 std::vector<std::vector<std::vector<std::int32_t>>> kept_original(const KvCache& cache) {
   const KvShape& shape = cache.shape();
   std::vector<std::vector<std::vector<std::int32_t>>> kept(static_cast<std::size_t>(shape.layers));
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    for (KvHead head{0}; head < shape.kv_heads; ++head) {
       const std::span<const std::int32_t> original = cache.original(layer, head);
       std::vector<std::int32_t> ascending(original.begin(), original.end());
       std::sort(ascending.begin(), ascending.end());

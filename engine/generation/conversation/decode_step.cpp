@@ -10,7 +10,7 @@ class PolicyObserver : public DecodeObserver {
   bool wants_probabilities() const override {
     return conversation_.decode_policy->wants_probabilities() || (listener_ != nullptr && listener_->wants_probabilities());
   }
-  void after_layer(std::int64_t layer, const DecodeRow& row) override {
+  void after_layer(LayerId layer, const DecodeRow& row) override {
     if (listener_ != nullptr) listener_->after_layer(layer, row);
     conversation_.decode_policy->after_layer(conversation_.cache, layer, row, conversation_.merge_state);
   }

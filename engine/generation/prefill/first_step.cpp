@@ -12,7 +12,7 @@ class ScoresObserver : public DecodeObserver {
  public:
   explicit ScoresObserver(SegmentCompressor& compressor) : compressor_(compressor) {}
   bool wants_probabilities() const override { return true; }
-  void after_layer(std::int64_t layer, const DecodeRow& row) override { compressor_.on_first_token(layer, row); }
+  void after_layer(LayerId layer, const DecodeRow& row) override { compressor_.on_first_token(layer, row); }
 
  private:
   SegmentCompressor& compressor_;

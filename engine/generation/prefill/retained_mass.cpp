@@ -62,8 +62,8 @@ std::vector<RetainedMass> retained_mass(const SegmentCompressor& compressor) {
   double rankings = 0.0;
   const SegmentInfo& segment = compressor.segment();
   const bool visual_only = compressor.recipe().composition().scope == Scope::kVisual;
-  for (std::int64_t layer = 0; layer < segment.layers; ++layer) {
-    for (std::int64_t head = 0; head < segment.kv_heads; ++head) {
+  for (LayerId layer{0}; layer < segment.layers; ++layer) {
+    for (KvHead head{0}; head < segment.kv_heads; ++head) {
       add_mass(compressor.scores(layer, head), visual_only ? &compressor.candidates(layer, head).visual : nullptr, classes, mass);
     }
     rankings += static_cast<double>(segment.kv_heads);

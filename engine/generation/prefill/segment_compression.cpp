@@ -60,7 +60,7 @@ void SegmentCompression::compact_ready(Conversation& working, std::int64_t prefi
   if (!compressor_.will_compress()) return;
   synchronize_device();  // the layer's own work is prefill, not compression
   const Stopwatch watch;
-  for (std::int64_t layer = 0; layer < prefilled_layers; ++layer) {
+  for (LayerId layer{0}; layer < prefilled_layers; ++layer) {
     if (compacted_[static_cast<std::size_t>(layer)] || !compressor_.plan_ready(layer)) continue;
     apply_plan(working.cache, compressor_, layer, working.merge_state);
     compacted_[static_cast<std::size_t>(layer)] = true;
@@ -91,7 +91,7 @@ CacheReport SegmentCompression::report(const Conversation& working, const ModelI
   report.kv_bytes.metadata = metadata_bytes(working);
   report.layers = layer_figures(working.cache, working.origins, budgets);
   for (std::size_t layer = 0; layer < report.layers.size(); ++layer) {
-    report.layers[layer].why = compressor_.reasons(static_cast<std::int64_t>(layer));
+    report.layers[layer].why = compressor_.reasons(LayerId(layer));
   }
   report.tokens = working.origins;
   report.kept = kept_original(working.cache);
@@ -107,7 +107,7 @@ LayerSlots SegmentCompression::foreseen_slots(bool reads_first_token) {
   LayerSlots slots;
   slots.appended.assign(static_cast<std::size_t>(about_.layers), about_.tokens);
   if (pruner_) {
-    for (std::int64_t layer = pruner_->layer(); layer < about_.layers; ++layer)
+    for (LayerId layer{pruner_->layer()}; layer < about_.layers; ++layer)
       slots.appended[static_cast<std::size_t>(layer)] = pruner_->kept_count();
     for (const std::int64_t appended : slots.appended) slots.kept.emplace_back(static_cast<std::size_t>(about_.kv_heads), appended);
     return slots;

@@ -25,7 +25,7 @@ SegmentPrefill prefill_segment(const RequestContext& context, TurnSegment& segme
   const Stopwatch watch;
   TokenPruner* const pruner = hooks.pruner;
   PrefillObserver* const watching = hooks.observer != nullptr && hooks.observer->wants_views() ? hooks.observer : nullptr;
-  for (std::int64_t layer = 0; layer < text.layers(); ++layer) {
+  for (LayerId layer{0}; layer < text.layers(); ++layer) {
     context.interrupt.throw_if_requested();
     context.emit(Progress{Phase::kPrefill, static_cast<std::uint64_t>(layer), static_cast<std::uint64_t>(text.layers())});
     if (pruner != nullptr && layer == pruner->layer()) drop_rows(segment, pruner->kept_rows());

@@ -162,13 +162,13 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, Comp
   const bool on_the_way = slots.layer_by_layer && compaction == Compaction::kLayerByLayer;
   const KvShape& shape = before.shape();
   std::int64_t held = 0;
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    for (std::int64_t head = 0; head < shape.kv_heads; ++head) held += KvCache::blocks_for(before.slots(layer, head));
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    for (KvHead head{0}; head < shape.kv_heads; ++head) held += KvCache::blocks_for(before.slots(layer, head));
   }
   ForeseenCache cache;
   cache.peak_blocks = held;
-  const auto compact = [&](std::int64_t layer) {
-    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+  const auto compact = [&](LayerId layer) {
+    for (KvHead head{0}; head < shape.kv_heads; ++head) {
       const std::int64_t all = before.slots(layer, head) + slots.appended[static_cast<std::size_t>(layer)];
       const std::int64_t beside = slots.whole_cache ? 0 : before.slots(layer, head);  // no candidates
       const std::int64_t stay = beside + slots.kept[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
@@ -180,15 +180,15 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, Comp
       held += fresh - (KvCache::blocks_for(all) - untouched);
     }
   };
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    for (KvHead head{0}; head < shape.kv_heads; ++head) {
       const std::int64_t earlier = before.slots(layer, head);
       held += KvCache::blocks_for(earlier + slots.appended[static_cast<std::size_t>(layer)]) - KvCache::blocks_for(earlier);
     }
     cache.peak_blocks = std::max(cache.peak_blocks, held);
     if (on_the_way) compact(layer);
   }
-  for (std::int64_t layer = 0; layer < shape.layers && !on_the_way; ++layer) compact(layer);
+  for (LayerId layer{0}; layer < shape.layers && !on_the_way; ++layer) compact(layer);
   return cache;
 }
 

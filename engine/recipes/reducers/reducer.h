@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/recipes/refusal.h"
 #include "engine/recipes/segment_info.h"
 
@@ -38,8 +39,8 @@ struct EventSlots {
   std::span<const MergePair> nearest;     // of `leaving`, in its order; empty unless needs_similarity()
   std::span<const float> attention;       // per row, from all rows that saw it; empty unless needs_attention()
   double threshold = 0.0;                 // next_threshold() as this event has moved it
-  std::int64_t layer = 0;
-  std::int64_t kv_head = 0;
+  LayerId layer;
+  KvHead kv_head;
 };
 
 // One slot of a head that leaves while decoding. Rows are slots, in any order of tokens; all others stay.
@@ -49,8 +50,8 @@ struct LeavingSlot {
   MergePair nearest;                       // row = slot; unless needs_similarity() meaningless
   std::span<const float> attention;        // accumulated, per slot
   double threshold = 0.0;
-  std::int64_t layer = 0;
-  std::int64_t kv_head = 0;
+  LayerId layer;
+  KvHead kv_head;
 };
 
 // How rows flow into others. First every scaled row is multiplied by `own`; then the flows take place in their order, so that what a row

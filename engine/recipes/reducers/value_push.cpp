@@ -29,11 +29,9 @@ double ValuePushReducer::probability(float attention, std::span<const float> oth
   return std::clamp(static_cast<double>(attention) / reference, 0.0, 1.0);
 }
 
-double ValuePushReducer::factor(double probability, std::int64_t layer, std::int64_t kv_head, std::int32_t original) const {
+double ValuePushReducer::factor(double probability, LayerId layer, KvHead kv_head, std::int32_t original) const {
   if (options_.expected) return probability;
-  const float draw = random_hash_uniform(options_.seed, static_cast<std::uint64_t>(layer), static_cast<std::uint64_t>(kv_head),
-                                         static_cast<std::uint64_t>(original));
-  return draw < probability ? 1.0 : 0.0;
+  return random_hash_uniform(options_.seed, layer, kv_head, original) < probability ? 1.0 : 0.0;
 }
 
 Merging ValuePushReducer::at_event(const EventSlots& slots) const {

@@ -4,6 +4,7 @@
 // with what it was given itself.
 #pragma once
 
+#include "engine/base/index.h"
 #include "engine/recipes/reducers/reducer.h"
 
 namespace winnow {
@@ -37,7 +38,7 @@ class ValuePushReducer : public Reducer {
 
  private:
   // What is pushed, as a factor of the value: 0 or 1 by the draw, or the probability itself.
-  double factor(double probability, std::int64_t layer, std::int64_t kv_head, std::int32_t original) const;
+  double factor(double probability, LayerId layer, KvHead kv_head, std::int32_t original) const;
 
   Options options_;
 };

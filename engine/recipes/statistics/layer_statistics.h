@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/recipes/statistics/row_rule.h"
 
 namespace winnow {
@@ -107,7 +108,7 @@ struct EliteAttention {
 };
 
 struct LayerStatistics {
-  std::int64_t layer = 0;
+  LayerId layer;
   std::vector<RowStatistics> by_rows;
   std::optional<CrossModalEntropy> cross_modal;
   std::optional<EliteAttention> elite;

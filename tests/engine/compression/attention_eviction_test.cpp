@@ -28,7 +28,7 @@ KvShape shape_of(std::int64_t layers, std::int64_t kv_heads, std::int64_t head_d
   return shape;
 }
 
-Rows tokens_of(const KvCache& cache, std::int64_t layer, std::int64_t head) {
+Rows tokens_of(const KvCache& cache, LayerId layer, KvHead head) {
   const auto original = cache.original(layer, head);
   Rows tokens(original.begin(), original.end());
   std::sort(tokens.begin(), tokens.end());
@@ -40,12 +40,12 @@ class Stream {
  public:
   Stream(std::int64_t layers, std::int64_t kv_heads, std::int64_t head_dim) : cache(shape_of(layers, kv_heads, head_dim)) {}
 
-  DecodeRow step(std::int64_t layer) {
+  DecodeRow step(LayerId layer) {
     const KvShape& shape = cache.shape();
     const at::Tensor rows = at::randn({shape.kv_heads, 1, shape.head_dim});
     cache.append(layer, rows, rows, Rows{next});
     DecodeRow row;
-    for (std::int64_t head = 0; head < shape.kv_heads; ++head) {
+    for (KvHead head{0}; head < shape.kv_heads; ++head) {
       std::vector<float> probabilities;
       float sum = 0.0F;
       for (std::int64_t slot = 0; slot < cache.slots(layer, head); ++slot) {
@@ -78,19 +78,19 @@ TEST_P(CapsHold, OverTenThousandTokens) {
   MergeState state;
   std::int64_t bytes = 0;
   for (; stream.next < 10000; ++stream.next) {
-    const DecodeRow row = stream.step(0);
-    policy.after_layer(stream.cache, 0, row, state);
-    for (std::int64_t head = 0; head < 2; ++head) {
-      ASSERT_EQ(stream.cache.slots(0, head), std::min<std::int64_t>(24, stream.next + 1));
-      ASSERT_EQ(policy.slots(0, head).sum.size(), static_cast<std::size_t>(stream.cache.slots(0, head)));
+    const DecodeRow row = stream.step(LayerId(0));
+    policy.after_layer(stream.cache, LayerId(0), row, state);
+    for (KvHead head{0}; head < 2; ++head) {
+      ASSERT_EQ(stream.cache.slots(LayerId(0), head), std::min<std::int64_t>(24, stream.next + 1));
+      ASSERT_EQ(policy.slots(LayerId(0), head).sum.size(), static_cast<std::size_t>(stream.cache.slots(LayerId(0), head)));
     }
     if (stream.next == 100) bytes = stream.cache.bytes_allocated() + policy.bytes_metadata();
     if (stream.next > 100) {
       ASSERT_EQ(stream.cache.bytes_allocated() + policy.bytes_metadata(), bytes) << "memory is flat under the cap";
     }
   }
-  EXPECT_EQ(tokens_of(stream.cache, 0, 0).back(), 9999);
-  EXPECT_TRUE(at::isfinite(stream.cache.gather_values(0, 0)).all().item<bool>());
+  EXPECT_EQ(tokens_of(stream.cache, LayerId(0), KvHead(0)).back(), 9999);
+  EXPECT_TRUE(at::isfinite(stream.cache.gather_values(LayerId(0), KvHead(0))).all().item<bool>());
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, CapsHold, ::testing::Values("h2o", "d2o", "roco", "cam", "cam-expected"), [](const auto& info) {
@@ -106,8 +106,8 @@ TEST(AttentionEviction, AccumulatorsAreThoseOfARecomputation) {
   MergeState state;
   std::map<std::int32_t, std::array<double, 3>> dense;  // sum, squares, rows
   for (; stream.next < 300; ++stream.next) {
-    const DecodeRow row = stream.step(0);
-    const auto original = stream.cache.original(0, 0);
+    const DecodeRow row = stream.step(LayerId(0));
+    const auto original = stream.cache.original(LayerId(0), KvHead(0));
     for (std::size_t slot = 0; slot < original.size(); ++slot) {
       auto& [sum, square, rows] = dense[original[slot]];
       const double p = row.probabilities[0][slot];
@@ -115,13 +115,13 @@ TEST(AttentionEviction, AccumulatorsAreThoseOfARecomputation) {
       square += p * p;
       rows += 1.0;
     }
-    policy.after_layer(stream.cache, 0, row, state);
-    const auto left = stream.cache.original(0, 0);
+    policy.after_layer(stream.cache, LayerId(0), row, state);
+    const auto left = stream.cache.original(LayerId(0), KvHead(0));
     for (std::size_t slot = 0; slot < left.size(); ++slot) {
       const auto& [sum, square, rows] = dense.at(left[slot]);
-      ASSERT_NEAR(policy.slots(0, 0).sum[slot], sum, 1e-4);
-      ASSERT_NEAR(policy.slots(0, 0).square[slot], square, 1e-4);
-      ASSERT_EQ(policy.slots(0, 0).rows[slot], static_cast<std::int32_t>(rows));
+      ASSERT_NEAR(policy.slots(LayerId(0), KvHead(0)).sum[slot], sum, 1e-4);
+      ASSERT_NEAR(policy.slots(LayerId(0), KvHead(0)).square[slot], square, 1e-4);
+      ASSERT_EQ(policy.slots(LayerId(0), KvHead(0)).rows[slot], static_cast<std::int32_t>(rows));
     }
   }
 }
@@ -129,17 +129,18 @@ TEST(AttentionEviction, AccumulatorsAreThoseOfARecomputation) {
 // Tokens 0, 1, 6, 7 with their event sums, token 8 comes, cap 4, two recent slots: 6 leaves.
 TEST(AttentionEviction, H2oExample) {
   KvCache cache(shape_of(1, 1, 2));
-  cache.append(0, at::zeros({1, 5, 2}), at::zeros({1, 5, 2}), Rows{0, 1, 6, 7, 8});
+  cache.append(LayerId(0), at::zeros({1, 5, 2}), at::zeros({1, 5, 2}), Rows{0, 1, 6, 7, 8});
   SlotAttention slots;
   slots.sum = {3.190251F, 1.882753F, 0.116662F, 0.118546F};
   slots.rows = {8, 7, 2, 1};
   const Composition parts = composition_of("h2o");
   AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
-  policy.after_layer(cache, 0, {{{0.40F, 0.25F, 0.05F, 0.10F, 0.20F}}}, state);
-  EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 1, 7, 8}));
+  policy.after_layer(cache, LayerId(0), {{{0.40F, 0.25F, 0.05F, 0.10F, 0.20F}}}, state);
+  EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 1, 7, 8}));
   std::map<std::int32_t, float> sums;
-  for (std::size_t slot = 0; slot < 4; ++slot) sums[cache.original(0, 0)[slot]] = policy.slots(0, 0).sum[slot];
+  for (std::size_t slot = 0; slot < 4; ++slot)
+    sums[cache.original(LayerId(0), KvHead(0))[slot]] = policy.slots(LayerId(0), KvHead(0)).sum[slot];
   EXPECT_NEAR(sums[0], 3.590251, 1e-5);
   EXPECT_NEAR(sums[1], 2.132753, 1e-5);
   EXPECT_NEAR(sums[7], 0.218546, 1e-5);
@@ -149,20 +150,20 @@ TEST(AttentionEviction, H2oExample) {
 // The same after slots have changed places, and with a later segment's slots behind them.
 TEST(AttentionEviction, TellsWhatEarlierTokensGotByTheirNumbers) {
   KvCache cache(shape_of(1, 1, 2));
-  cache.append(0, at::zeros({1, 5, 2}), at::zeros({1, 5, 2}), Rows{0, 1, 6, 7, 8});
+  cache.append(LayerId(0), at::zeros({1, 5, 2}), at::zeros({1, 5, 2}), Rows{0, 1, 6, 7, 8});
   SlotAttention slots;
   slots.sum = {3.0F, 2.0F, 0.125F, 0.25F};
   slots.rows = {8, 7, 2, 1};
   AttentionEviction policy({4}, composition_of("h2o"), 1, {slots});
   MergeState state;
-  policy.after_layer(cache, 0, {{{0.5F, 0.25F, 0.0F, 0.25F, 0.125F}}}, state);  // 6 leaves, 8 takes its slot
-  cache.append(0, at::zeros({1, 2, 2}), at::zeros({1, 2, 2}), Rows{9, 10});
-  const FollowedTokens known = policy.retained_attention(cache, 0, 0, 9);
+  policy.after_layer(cache, LayerId(0), {{{0.5F, 0.25F, 0.0F, 0.25F, 0.125F}}}, state);  // 6 leaves, 8 takes its slot
+  cache.append(LayerId(0), at::zeros({1, 2, 2}), at::zeros({1, 2, 2}), Rows{9, 10});
+  const FollowedTokens known = policy.retained_attention(cache, LayerId(0), KvHead(0), 9);
   std::map<std::int32_t, std::pair<float, std::int32_t>> found;
   for (const auto& [token, about] : known) found[token] = {about.sum, about.rows};
   EXPECT_EQ(found,
             (std::map<std::int32_t, std::pair<float, std::int32_t>>{{0, {3.5F, 9}}, {1, {2.25F, 8}}, {7, {0.5F, 2}}, {8, {0.125F, 1}}}));
-  EXPECT_FALSE(policy.retained_attention(cache, 0, 0, 8).contains(8));
+  EXPECT_FALSE(policy.retained_attention(cache, LayerId(0), KvHead(0), 8).contains(8));
   EXPECT_TRUE(policy.removes());
   EXPECT_FALSE(AttentionEviction({DecodePolicy::kNoCap}, composition_of("h2o"), 1, {slots}).removes());
 }
@@ -174,7 +175,7 @@ TEST(AttentionEviction, D2oExample) {
   const auto pairs = [](std::vector<double> numbers) {
     return at::tensor(numbers).to(at::kFloat).view({1, static_cast<std::int64_t>(numbers.size()) / 2, 2});
   };
-  cache.append(0, pairs({1.492536, 0.246268, 0.099029, 1.504855, 1.0, 0.851141, 0.9, 1.1, -1.1, 0.9}),
+  cache.append(LayerId(0), pairs({1.492536, 0.246268, 0.099029, 1.504855, 1.0, 0.851141, 0.9, 1.1, -1.1, 0.9}),
                pairs({1.0, 0.492536, 1.485436, 0.504855, 1.007608, 2.0, 1.0, 3.0, 0.0, 0.0}), Rows{0, 1, 2, 3, 4});
   SlotAttention slots;
   slots.sum = {1.0F, 1.0F, 1.0F, 0.0F};
@@ -182,11 +183,11 @@ TEST(AttentionEviction, D2oExample) {
   Composition parts = composition_of("d2o", {{"sinks", "0"}});
   AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
-  state.threshold(cache.shape(), 0, 0) = 0.826724;
-  policy.after_layer(cache, 0, {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
-  EXPECT_NEAR(state.threshold(cache.shape(), 0, 0), 0.936719, 1e-5);
-  EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 1, 2, 4}));
-  const auto [key, value] = cache.row_views(0, 0, 2);
+  state.threshold(cache.shape(), LayerId(0), KvHead(0)) = 0.826724;
+  policy.after_layer(cache, LayerId(0), {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
+  EXPECT_NEAR(state.threshold(cache.shape(), LayerId(0), KvHead(0)), 0.936719, 1e-5);
+  EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 1, 2, 4}));
+  const auto [key, value] = cache.row_views(LayerId(0), KvHead(0), 2);
   EXPECT_NEAR(key[0].item<float>(), 0.950403, 1e-5);
   EXPECT_NEAR(key[1].item<float>(), 0.974566, 1e-5);
   EXPECT_NEAR(value[0].item<float>(), 1.003835, 1e-5);
@@ -199,17 +200,17 @@ TEST(AttentionEviction, D2oDropsWhatIsNotSimilarEnough) {
     return at::tensor(numbers).to(at::kFloat).view({1, static_cast<std::int64_t>(numbers.size()) / 2, 2});
   };
   const at::Tensor keys = pairs({1.492536, 0.246268, 0.099029, 1.504855, 1.0, 0.851141, -0.5, 1.0, 1.0, 0.5});
-  cache.append(0, keys, keys, Rows{0, 1, 2, 3, 4});
+  cache.append(LayerId(0), keys, keys, Rows{0, 1, 2, 3, 4});
   SlotAttention slots;
   slots.sum = {1.0F, 1.0F, 1.0F, 0.0F};
   slots.rows = {4, 3, 2, 1};
   Composition parts = composition_of("d2o", {{"sinks", "0"}});
   AttentionEviction policy({4}, parts, 1, {slots});
   MergeState state;
-  state.threshold(cache.shape(), 0, 0) = 0.936719;
-  policy.after_layer(cache, 0, {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
-  EXPECT_NEAR(state.threshold(cache.shape(), 0, 0), 0.885207, 1e-5);
-  EXPECT_TRUE(at::equal(cache.gather_keys(0, 0, 3), keys[0].narrow(0, 0, 3)));
+  state.threshold(cache.shape(), LayerId(0), KvHead(0)) = 0.936719;
+  policy.after_layer(cache, LayerId(0), {{{0.2F, 0.2F, 0.2F, 0.1F, 0.3F}}}, state);
+  EXPECT_NEAR(state.threshold(cache.shape(), LayerId(0), KvHead(0)), 0.885207, 1e-5);
+  EXPECT_TRUE(at::equal(cache.gather_keys(LayerId(0), KvHead(0), 3), keys[0].narrow(0, 0, 3)));
 }
 
 // Token 1 leaves with 0.3 of attention; its value 6 goes to tokens 2, 3 and 4 in thirds. Against the receivers' mean 0.4 its probability is
@@ -219,19 +220,20 @@ TEST(AttentionEviction, CamPushesByTheChosenReference) {
     SCOPED_TRACE(reference);
     KvCache cache(shape_of(1, 1, 1));
     const at::Tensor values = at::tensor({9.0F, 6.0F, 1.0F, 2.0F, 3.0F}).view({1, 5, 1});
-    cache.append(0, at::zeros({1, 5, 1}), values, Rows{0, 1, 2, 3, 4});
+    cache.append(LayerId(0), at::zeros({1, 5, 1}), values, Rows{0, 1, 2, 3, 4});
     SlotAttention slots;
     slots.sum = {0.7F, 0.2F, 0.4F, 0.3F};
     slots.rows = {4, 3, 2, 1};
     const Composition parts = composition_of("cam-expected", {{"sinks", "1"}, {"reference", reference}});
     AttentionEviction policy({4}, parts, 1, {slots});
     MergeState state;
-    policy.after_layer(cache, 0, {{{0.2F, 0.1F, 0.1F, 0.1F, 0.3F}}}, state);  // sums 0.9, 0.3, 0.5, 0.4, 0.3
+    policy.after_layer(cache, LayerId(0), {{{0.2F, 0.1F, 0.1F, 0.1F, 0.3F}}}, state);  // sums 0.9, 0.3, 0.5, 0.4, 0.3
     std::map<std::int32_t, double> left;
     for (std::int64_t slot = 0; slot < 4; ++slot) {
-      left[cache.original(0, 0)[static_cast<std::size_t>(slot)]] = cache.gather_values(0, 0)[slot][0].item<double>();
+      left[cache.original(LayerId(0), KvHead(0))[static_cast<std::size_t>(slot)]] =
+          cache.gather_values(LayerId(0), KvHead(0))[slot][0].item<double>();
     }
-    EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 2, 3, 4}));
+    EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 2, 3, 4}));
     EXPECT_NEAR(left[0], 9.0, 1e-5);
     EXPECT_NEAR(left[2], 1.0 + part, 1e-5);
     EXPECT_NEAR(left[3], 2.0 + part, 1e-5);
@@ -246,7 +248,7 @@ TEST(AttentionEviction, CamPushesEachTokenOnceWhenItLeaves) {
   KvCache cache(shape_of(1, 1, 1));
   const auto append = [&](std::vector<float> values, Rows tokens) {
     const at::Tensor rows = at::tensor(values).view({1, static_cast<std::int64_t>(values.size()), 1});
-    cache.append(0, at::zeros_like(rows), rows, tokens);
+    cache.append(LayerId(0), at::zeros_like(rows), rows, tokens);
   };
   append({9, 1, 2, 3}, {0, 1, 2, 3});
   SlotAttention slots;
@@ -255,19 +257,19 @@ TEST(AttentionEviction, CamPushesEachTokenOnceWhenItLeaves) {
   AttentionEviction policy({4}, composition_of("cam-expected", {{"sinks", "1"}, {"window", "3"}}), 1, {slots});
   MergeState state;
   const auto value_of = [&](std::int32_t token) {
-    const auto original = cache.original(0, 0);
+    const auto original = cache.original(LayerId(0), KvHead(0));
     const auto slot = std::find(original.begin(), original.end(), token) - original.begin();
-    return cache.gather_values(0, 0)[slot][0].item<double>();
+    return cache.gather_values(LayerId(0), KvHead(0))[slot][0].item<double>();
   };
   append({4}, {4});
-  policy.after_layer(cache, 0, {{{0.0F, 0.0F, 0.0F, 0.0F, 1.0F}}}, state);
-  EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 2, 3, 4}));
+  policy.after_layer(cache, LayerId(0), {{{0.0F, 0.0F, 0.0F, 0.0F, 1.0F}}}, state);
+  EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 2, 3, 4}));
   EXPECT_NEAR(value_of(2), 7.0 / 3, 1e-5);
   EXPECT_NEAR(value_of(3), 10.0 / 3, 1e-5);
   EXPECT_NEAR(value_of(4), 13.0 / 3, 1e-5);
   append({5}, {5});
-  policy.after_layer(cache, 0, {{{0.0F, 0.0F, 0.0F, 0.0F, 1.0F}}}, state);
-  EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 3, 4, 5}));
+  policy.after_layer(cache, LayerId(0), {{{0.0F, 0.0F, 0.0F, 0.0F, 1.0F}}}, state);
+  EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 3, 4, 5}));
   EXPECT_NEAR(value_of(0), 9.0, 1e-5);
   EXPECT_NEAR(value_of(3), 37.0 / 9, 1e-5);
   EXPECT_NEAR(value_of(4), 46.0 / 9, 1e-5);
@@ -283,17 +285,17 @@ TEST(AttentionEviction, CamKeepsWhatStreamingLlmKeeps) {
   RecencyEviction recency({12}, parts.protection.sinks, 1);
   MergeState state;
   for (; stream.next < 100; ++stream.next, ++base.next) {
-    DecodeRow row = stream.step(0);
-    base.cache.append(0, stream.cache.gather_keys(0, 0).slice(0, -1).unsqueeze(0),
-                      stream.cache.gather_values(0, 0).slice(0, -1).unsqueeze(0), Rows{base.next});
+    DecodeRow row = stream.step(LayerId(0));
+    base.cache.append(LayerId(0), stream.cache.gather_keys(LayerId(0), KvHead(0)).slice(0, -1).unsqueeze(0),
+                      stream.cache.gather_values(LayerId(0), KvHead(0)).slice(0, -1).unsqueeze(0), Rows{base.next});
     std::fill(row.probabilities[0].begin(), row.probabilities[0].end(), 0.0F);
-    policy.after_layer(stream.cache, 0, row, state);
-    recency.after_layer(base.cache, 0, {}, state);
-    ASSERT_EQ(tokens_of(stream.cache, 0, 0), tokens_of(base.cache, 0, 0));
+    policy.after_layer(stream.cache, LayerId(0), row, state);
+    recency.after_layer(base.cache, LayerId(0), {}, state);
+    ASSERT_EQ(tokens_of(stream.cache, LayerId(0), KvHead(0)), tokens_of(base.cache, LayerId(0), KvHead(0)));
     const auto sorted = [](const KvCache& cache) {
-      const auto original = cache.original(0, 0);
+      const auto original = cache.original(LayerId(0), KvHead(0));
       const at::Tensor order = at::tensor(std::vector<std::int64_t>(original.begin(), original.end())).argsort();
-      return cache.gather_values(0, 0).index_select(0, order);
+      return cache.gather_values(LayerId(0), KvHead(0)).index_select(0, order);
     };
     ASSERT_TRUE(at::equal(sorted(stream.cache), sorted(base.cache)));
   }
@@ -303,18 +305,18 @@ TEST(AttentionEviction, CamKeepsWhatStreamingLlmKeeps) {
 TEST(RatioRemoval, HoldsTheShareOverTenThousandTokens) {
   Stream stream(1, 2, 4);
   MergeState state;
-  for (; stream.next < 40; ++stream.next) stream.step(0);
+  for (; stream.next < 40; ++stream.next) stream.step(LayerId(0));
   RatioRemoval policy({{0.5, 40}}, -25, 1, 2);  // as if 80 tokens had been seen
   stream.next = 80;
   for (; stream.next < 10080; ++stream.next) {
-    stream.step(0);
-    policy.after_layer(stream.cache, 0, {}, state);
+    stream.step(LayerId(0));
+    policy.after_layer(stream.cache, LayerId(0), {}, state);
     const double seen = stream.next + 1;
-    ASSERT_LT(static_cast<double>(stream.cache.slots(0, 0)) - 0.5 * seen, 1.0);
-    ASSERT_GT(static_cast<double>(stream.cache.slots(0, 0)) - 0.5 * seen, -1.0);
-    ASSERT_EQ(tokens_of(stream.cache, 0, 0), tokens_of(stream.cache, 0, 1));
+    ASSERT_LT(static_cast<double>(stream.cache.slots(LayerId(0), KvHead(0))) - 0.5 * seen, 1.0);
+    ASSERT_GT(static_cast<double>(stream.cache.slots(LayerId(0), KvHead(0))) - 0.5 * seen, -1.0);
+    ASSERT_EQ(tokens_of(stream.cache, LayerId(0), KvHead(0)), tokens_of(stream.cache, LayerId(0), KvHead(1)));
   }
-  const Rows tokens = tokens_of(stream.cache, 0, 0);
+  const Rows tokens = tokens_of(stream.cache, LayerId(0), KvHead(0));
   for (std::int32_t token = 0; token < 15; ++token)
     EXPECT_EQ(tokens[static_cast<std::size_t>(token)], token) << "the first 15 are before the place";
 }
@@ -323,11 +325,11 @@ TEST(RatioRemoval, FallsBackToTheMiddleOfAShortEvent) {
   KvCache cache(shape_of(1, 1, 2));
   Rows original(11);
   std::iota(original.begin(), original.end(), 0);
-  cache.append(0, at::zeros({1, 11, 2}), at::zeros({1, 11, 2}), original);
+  cache.append(LayerId(0), at::zeros({1, 11, 2}), at::zeros({1, 11, 2}), original);
   RatioRemoval policy({{0.9, 10}}, -25, 1, 1);
   MergeState state;
-  policy.after_layer(cache, 0, {}, state);  // 11 - 9.9 >= 1
-  EXPECT_EQ(tokens_of(cache, 0, 0), (Rows{0, 1, 2, 3, 4, 6, 7, 8, 9, 10}));
+  policy.after_layer(cache, LayerId(0), {}, state);  // 11 - 9.9 >= 1
+  EXPECT_EQ(tokens_of(cache, LayerId(0), KvHead(0)), (Rows{0, 1, 2, 3, 4, 6, 7, 8, 9, 10}));
 }
 
 }  // namespace

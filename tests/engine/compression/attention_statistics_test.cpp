@@ -32,7 +32,7 @@ Dense dense(const LayerView& view, std::int64_t first, double p) {
   Dense result;
   std::vector<at::Tensor> sums, squares;
   at::Tensor mean;  // of the group, with retained slots
-  std::int64_t head = 0;
+  KvHead head;
   for (const at::Tensor& logits : testing::dense_logits(view)) {
     const at::Tensor rows = logits.narrow(0, first, n - first);
     const at::Tensor probabilities = at::softmax(rows, 1);
@@ -55,7 +55,7 @@ Dense dense(const LayerView& view, std::int64_t first, double p) {
 
 void expect_dense_equality(std::int64_t n, std::int64_t window, const std::vector<std::int64_t>& past) {
   SCOPED_TRACE(::testing::Message() << "n " << n << " window " << window << " past " << (past.empty() ? 0 : past[0]));
-  LayerView view = random_view(0, 6, 2, n, 16, past, 2.0);
+  LayerView view = random_view(LayerId(0), 6, 2, n, 16, past, 2.0);
   testing::set_log_sum_exp(view);
   const std::vector<Modality> modality = all_text(n);
   const SegmentInfo segment = segment_of(modality, 1, 6, 2);
@@ -102,7 +102,7 @@ TEST(AttentionStatistics, RetainedSlotsEnterTheSoftmaxButAreNoColumns) {
 }
 
 TEST(AttentionStatistics, AreDeterministic) {
-  LayerView view = random_view(3, 4, 2, 1500, 32);
+  LayerView view = random_view(LayerId(3), 4, 2, 1500, 32);
   testing::set_log_sum_exp(view);
   const std::vector<Modality> modality = all_text(1500);
   StatisticsNeed need;
@@ -114,7 +114,7 @@ TEST(AttentionStatistics, AreDeterministic) {
 }
 
 TEST(AttentionStatistics, DoNotDependOnTheNumberOfThreads) {
-  LayerView view = random_view(3, 4, 2, 1500, 32, {700, 700});
+  LayerView view = random_view(LayerId(3), 4, 2, 1500, 32, {700, 700});
   testing::set_log_sum_exp(view);
   const std::vector<Modality> modality = all_text(1500);
   StatisticsNeed need;
@@ -135,7 +135,7 @@ TEST(AttentionStatistics, DoNotDependOnTheNumberOfThreads) {
 }
 
 TEST(AttentionStatistics, TakeHalfPrecision) {
-  LayerView view = random_view(0, 4, 2, 100, 32);
+  LayerView view = random_view(LayerId(0), 4, 2, 100, 32);
   view.query = view.query.to(at::kBFloat16);
   view.key = view.key.to(at::kBFloat16);
   testing::set_log_sum_exp(view);
@@ -151,7 +151,7 @@ TEST(AttentionStatistics, TakeHalfPrecision) {
 
 TEST(AttentionStatistics, NeverAllocateMoreThanLinearMemory) {
   constexpr std::int64_t kTokens = 8192;
-  LayerView view = random_view(0, 2, 1, kTokens, 8);
+  LayerView view = random_view(LayerId(0), 2, 1, kTokens, 8);
   view.log_sum_exp = at::full({2, kTokens}, 10.0F);
   const std::vector<Modality> modality = all_text(kTokens);
   StatisticsNeed need;
@@ -171,7 +171,7 @@ TEST(AttentionStatistics, NeverAllocateMoreThanLinearMemory) {
 }
 
 TEST(AttentionStatistics, SayWhenARowIsNotFinite) {
-  LayerView view = random_view(0, 2, 1, 10, 4);
+  LayerView view = random_view(LayerId(0), 2, 1, 10, 4);
   testing::set_log_sum_exp(view);
   view.query[0][9].fill_(std::nan(""));
   const std::vector<Modality> modality = all_text(10);

@@ -53,7 +53,7 @@ class ClosedRanks : public ::testing::Test {
     return at::stack({turned_keys(keys[0], positions, kBase), turned_keys(keys[1], positions, kBase)});
   }
 
-  void append(std::int64_t layer, std::int64_t t) {
+  void append(LayerId layer, std::int64_t t) {
     std::vector<std::int32_t> original(static_cast<std::size_t>(t));
     std::iota(original.begin(), original.end(), static_cast<std::int32_t>(seen_));
     const at::Tensor keys = turned(raw(seen_, t), at::arange(seen_, seen_ + t, at::kFloat));
@@ -70,7 +70,7 @@ class ClosedRanks : public ::testing::Test {
       segment.retained = &retained;
     }
     SegmentCompressor compressor(recipe, segment);
-    for (std::int64_t layer = 0; layer < 2; ++layer) {
+    for (LayerId layer{0}; layer < 2; ++layer) {
       append(layer, tokens);
       if (compressor.will_compress()) apply_plan(cache_, compressor, layer, state_);
     }
@@ -81,7 +81,7 @@ class ClosedRanks : public ::testing::Test {
   void decode(std::int64_t tokens) {
     for (; tokens > 0; --tokens) {
       origins_.emplace_back();
-      for (std::int64_t layer = 0; layer < 2; ++layer) {
+      for (LayerId layer{0}; layer < 2; ++layer) {
         append(layer, 1);
         policy_->after_layer(cache_, layer, {}, state_);
       }
@@ -91,8 +91,8 @@ class ClosedRanks : public ::testing::Test {
 
   // Every key equals its raw key turned to: newest position - number of newer slots.
   void expect_closed(double tolerance) const {
-    for (std::int64_t layer = 0; layer < 2; ++layer) {
-      for (std::int64_t head = 0; head < 2; ++head) {
+    for (LayerId layer{0}; layer < 2; ++layer) {
+      for (KvHead head{0}; head < 2; ++head) {
         const auto original = cache_.original(layer, head);
         const at::Tensor keys = cache_.gather_keys(layer, head);
         const std::int32_t newest = *std::max_element(original.begin(), original.end());
@@ -116,14 +116,14 @@ class ClosedRanks : public ::testing::Test {
 
 TEST_F(ClosedRanks, AfterAnEventSinksStandBeforeTheWindow) {
   turn(Recipe::from_spec(spec()), 50);
-  ASSERT_EQ(cache_.slots(0, 0), 15);
+  ASSERT_EQ(cache_.slots(LayerId(0), KvHead(0)), 15);
   expect_closed(1e-5);
 }
 
 TEST_F(ClosedRanks, AfterAThousandTokensNothingHasDrifted) {
   turn(Recipe::from_spec(spec()), 50);
   decode(1000);
-  ASSERT_EQ(cache_.slots(1, 1), 15);
+  ASSERT_EQ(cache_.slots(LayerId(1), KvHead(1)), 15);
   expect_closed(1e-3);  // fp32 angles of positions around a thousand
 }
 

@@ -50,7 +50,7 @@ std::vector<Modality> prompt() {
 }
 
 // The tokens that a decoded row's probabilities belong to, in their order.
-Rows tokens_of_row(const KvCache& cache, std::int64_t layer, std::int64_t head) {
+Rows tokens_of_row(const KvCache& cache, LayerId layer, KvHead head) {
   const std::span<const std::int32_t> original = cache.original(layer, head);
   const SharedEntries* shared = cache.shared_entries(layer, head);
   if (shared == nullptr) return {original.begin(), original.end()};
@@ -117,11 +117,11 @@ class DecodeEndurance : public ::testing::TestWithParam<const char*> {
     compressor_ = std::make_unique<SegmentCompressor>(*recipe_, testing::segment_of(modality_, kLayers, kHeads, kKvHeads));
     Rows original(kPrompt);
     std::iota(original.begin(), original.end(), 0);
-    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+    for (LayerId layer{0}; layer < kLayers; ++layer) {
       LayerView view = testing::random_view(layer, kHeads, kKvHeads, kPrompt, kHeadDim);
       testing::set_log_sum_exp(view);
       const std::vector<at::Tensor> logits = testing::dense_logits(view);
-      for (std::int64_t head = 0; head < kKvHeads; ++head) {
+      for (KvHead head{0}; head < kKvHeads; ++head) {
         at::Tensor mean = at::zeros({kPrompt, kPrompt}, at::kDouble);
         for (std::int64_t q = head * kGroup; q < (head + 1) * kGroup; ++q)
           mean += at::softmax(logits[static_cast<std::size_t>(q)], 1) / kGroup;
@@ -130,17 +130,17 @@ class DecodeEndurance : public ::testing::TestWithParam<const char*> {
       cache_.append(layer, view.key, view.value, original);
       if (compressor_->wants_views()) compressor_->on_layer(view);
     }
-    for (std::int64_t layer = 0; layer < kLayers; ++layer) apply_plan(cache_, *compressor_, layer, state_);
+    for (LayerId layer{0}; layer < kLayers; ++layer) apply_plan(cache_, *compressor_, layer, state_);
     policy_ = next_decode_policy(nullptr, *recipe_, *compressor_, cache_);
     ASSERT_TRUE(policy_);
   }
 
   // One token through one layer: its slot, its attention, what the policy does then.
-  void step(std::int64_t layer, std::int32_t token) {
+  void step(LayerId layer, std::int32_t token) {
     cache_.append(layer, at::randn({kKvHeads, 1, kHeadDim}), at::randn({kKvHeads, 1, kHeadDim}), Rows{token});
     DecodeRow row;
     if (policy_->wants_probabilities()) {
-      for (std::int64_t head = 0; head < kKvHeads; ++head) {
+      for (KvHead head{0}; head < kKvHeads; ++head) {
         const at::Tensor query = at::randn({kGroup, kHeadDim});
         const at::Tensor each = cache_.shared_entries(layer, head) != nullptr
                                     ? shared_entry_attention(query, cache_, layer, head, kScale, true).probabilities
@@ -154,9 +154,9 @@ class DecodeEndurance : public ::testing::TestWithParam<const char*> {
   }
 
   void expect_budgets(std::int32_t token) const {
-    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+    for (LayerId layer{0}; layer < kLayers; ++layer) {
       const auto budget = compressor_->budgets()[static_cast<std::size_t>(layer)];
-      for (std::int64_t head = 0; head < kKvHeads; ++head) {
+      for (KvHead head{0}; head < kKvHeads; ++head) {
         const std::int64_t slots = cache_.slots(layer, head);
         if (recipe_->composition().phase == MethodPhase::kRatioDecode) {
           const double share = static_cast<double>(budget) / kPrompt;
@@ -174,8 +174,8 @@ class DecodeEndurance : public ::testing::TestWithParam<const char*> {
 
   void expect_sums() const {
     const auto near = [](double actual, double expected) { ASSERT_NEAR(actual, expected, 1e-5 + 1e-5 * expected); };
-    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
-      for (std::int64_t head = 0; head < kKvHeads; ++head) {
+    for (LayerId layer{0}; layer < kLayers; ++layer) {
+      for (KvHead head{0}; head < kKvHeads; ++head) {
         const auto all = ledgers_[static_cast<std::size_t>(layer * kKvHeads + head)].recompute();
         if (const auto* follows = dynamic_cast<const AttentionEviction*>(policy_.get())) {
           const SlotAttention& slots = follows->slots(layer, head);
@@ -214,7 +214,7 @@ TEST_P(DecodeEndurance, HoldsOverTenThousandTokens) {
   const bool capped = recipe_->composition().phase == MethodPhase::kDecode;
   std::int64_t settled = 0;
   for (std::int32_t token = kPrompt; token < kPrompt + kGenerated; ++token) {
-    for (std::int64_t layer = 0; layer < kLayers; ++layer) step(layer, token);
+    for (LayerId layer{0}; layer < kLayers; ++layer) step(layer, token);
     expect_budgets(token);
     if (token == kPrompt + 500) settled = cache_.bytes_allocated();
     if (capped && token > kPrompt + 500) {
@@ -223,9 +223,9 @@ TEST_P(DecodeEndurance, HoldsOverTenThousandTokens) {
     if (token < kPrompt + 3 || (token - kPrompt) % 2500 == 2499) expect_sums();
     if (HasFatalFailure()) return;
   }
-  for (std::int64_t layer = 0; layer < kLayers; ++layer) {
-    EXPECT_TRUE(at::isfinite(cache_.gather_keys(layer, 0)).all().item<bool>());
-    EXPECT_TRUE(at::isfinite(cache_.gather_values(layer, 0)).all().item<bool>());
+  for (LayerId layer{0}; layer < kLayers; ++layer) {
+    EXPECT_TRUE(at::isfinite(cache_.gather_keys(layer, KvHead(0))).all().item<bool>());
+    EXPECT_TRUE(at::isfinite(cache_.gather_values(layer, KvHead(0))).all().item<bool>());
   }
 }
 

@@ -21,14 +21,14 @@ KvShape tiny_shape() {
 }
 
 // K of a token is its number.
-void append(KvCache& cache, std::int64_t layer, std::int32_t first, std::int64_t count) {
+void append(KvCache& cache, LayerId layer, std::int32_t first, std::int64_t count) {
   std::vector<std::int32_t> original(static_cast<std::size_t>(count));
   std::iota(original.begin(), original.end(), first);
   const at::Tensor rows = at::arange(first, first + count, at::kFloat).view({1, count, 1}).expand({2, count, 2});
   cache.append(layer, rows, rows, original);
 }
 
-std::vector<std::int32_t> sorted_tokens(const KvCache& cache, std::int64_t layer, std::int64_t head) {
+std::vector<std::int32_t> sorted_tokens(const KvCache& cache, LayerId layer, KvHead head) {
   const auto original = cache.original(layer, head);
   std::vector<std::int32_t> tokens(original.begin(), original.end());
   std::sort(tokens.begin(), tokens.end());
@@ -46,23 +46,23 @@ TEST(RecencyEviction, HoldsTheCapOverTenThousandSteps) {
   MergeState state;
   KvCache cache(tiny_shape());
   RecencyEviction policy({20, 70}, 4, 2);
-  for (std::int64_t layer = 0; layer < 2; ++layer) append(cache, layer, 0, 15);
+  for (LayerId layer{0}; layer < 2; ++layer) append(cache, layer, 0, 15);
   for (std::int32_t token = 15; token < 10015; ++token) {
-    for (std::int64_t layer = 0; layer < 2; ++layer) {
+    for (LayerId layer{0}; layer < 2; ++layer) {
       append(cache, layer, token, 1);
       policy.after_layer(cache, layer, {}, state);
       const std::int64_t cap = policy.caps()[static_cast<std::size_t>(layer)];
-      ASSERT_EQ(cache.slots(layer, 0), std::min<std::int64_t>(cap, token + 1));
+      ASSERT_EQ(cache.slots(layer, KvHead(0)), std::min<std::int64_t>(cap, token + 1));
       if (token % 997 == 0 && token > 100) {
-        ASSERT_EQ(sorted_tokens(cache, layer, 0), sinks_and_last(4, token, cap));
-        ASSERT_EQ(sorted_tokens(cache, layer, 1), sinks_and_last(4, token, cap));
+        ASSERT_EQ(sorted_tokens(cache, layer, KvHead(0)), sinks_and_last(4, token, cap));
+        ASSERT_EQ(sorted_tokens(cache, layer, KvHead(1)), sinks_and_last(4, token, cap));
       }
     }
   }
   // Rows travel with their tokens.
-  const at::Tensor keys = cache.gather_keys(1, 1);
+  const at::Tensor keys = cache.gather_keys(LayerId(1), KvHead(1));
   for (std::int64_t slot = 0; slot < 70; ++slot) {
-    EXPECT_EQ(keys[slot][0].item<float>(), static_cast<float>(cache.original(1, 1)[static_cast<std::size_t>(slot)]));
+    EXPECT_EQ(keys[slot][0].item<float>(), static_cast<float>(cache.original(LayerId(1), KvHead(1))[static_cast<std::size_t>(slot)]));
   }
   EXPECT_EQ(cache.bytes_peak(), cache.bytes_allocated());
 }
@@ -71,52 +71,52 @@ TEST(RecencyEviction, EvictsManyAtOnceWhenFarOverTheCap) {
   MergeState state;
   KvCache cache(tiny_shape());
   RecencyEviction policy({10, 10}, 2, 2);
-  append(cache, 0, 0, 200);
-  policy.after_layer(cache, 0, {}, state);
-  EXPECT_EQ(sorted_tokens(cache, 0, 1), sinks_and_last(2, 199, 10));
-  append(cache, 0, 200, 1);
-  policy.after_layer(cache, 0, {}, state);
-  EXPECT_EQ(sorted_tokens(cache, 0, 1), sinks_and_last(2, 200, 10));
+  append(cache, LayerId(0), 0, 200);
+  policy.after_layer(cache, LayerId(0), {}, state);
+  EXPECT_EQ(sorted_tokens(cache, LayerId(0), KvHead(1)), sinks_and_last(2, 199, 10));
+  append(cache, LayerId(0), 200, 1);
+  policy.after_layer(cache, LayerId(0), {}, state);
+  EXPECT_EQ(sorted_tokens(cache, LayerId(0), KvHead(1)), sinks_and_last(2, 200, 10));
 }
 
 TEST(RecencyEviction, NoticesThatTheCacheWasCutBack) {
   MergeState state;
   KvCache cache(tiny_shape());
   RecencyEviction policy({10, 10}, 0, 2);
-  append(cache, 0, 0, 10);
+  append(cache, LayerId(0), 0, 10);
   for (std::int32_t token = 10; token < 17; ++token) {
-    append(cache, 0, token, 1);
-    policy.after_layer(cache, 0, {}, state);
+    append(cache, LayerId(0), token, 1);
+    policy.after_layer(cache, LayerId(0), {}, state);
   }
-  for (const std::int64_t head : {0, 1}) {
-    for (std::int64_t slot = cache.slots(0, head) - 1; slot >= 0; --slot) {
-      if (cache.original(0, head)[static_cast<std::size_t>(slot)] >= 14) cache.evict(0, head, slot);
+  for (const KvHead head : {KvHead(0), KvHead(1)}) {
+    for (std::int64_t slot = cache.slots(LayerId(0), head) - 1; slot >= 0; --slot) {
+      if (cache.original(LayerId(0), head)[static_cast<std::size_t>(slot)] >= 14) cache.evict(LayerId(0), head, slot);
     }
   }  // tokens 7 .. 13 remain
   for (std::int32_t token = 14; token < 40; ++token) {
-    append(cache, 0, token, 1);
-    policy.after_layer(cache, 0, {}, state);
+    append(cache, LayerId(0), token, 1);
+    policy.after_layer(cache, LayerId(0), {}, state);
   }
-  EXPECT_EQ(sorted_tokens(cache, 0, 0), sinks_and_last(0, 39, 10));
+  EXPECT_EQ(sorted_tokens(cache, LayerId(0), KvHead(0)), sinks_and_last(0, 39, 10));
 }
 
 TEST(RecencyEviction, ACopyLivesItsOwnLife) {
   MergeState state;
   KvCache cache(tiny_shape());
   RecencyEviction policy({8, 8}, 1, 2);
-  append(cache, 0, 0, 8);
-  append(cache, 0, 8, 1);
-  policy.after_layer(cache, 0, {}, state);
+  append(cache, LayerId(0), 0, 8);
+  append(cache, LayerId(0), 8, 1);
+  policy.after_layer(cache, LayerId(0), {}, state);
   KvCache forked = cache.fork();
   RecencyEviction copy = policy;
   for (std::int32_t token = 9; token < 30; ++token) {
-    append(cache, 0, token, 1);
-    policy.after_layer(cache, 0, {}, state);
+    append(cache, LayerId(0), token, 1);
+    policy.after_layer(cache, LayerId(0), {}, state);
   }
-  append(forked, 0, 9, 1);
-  copy.after_layer(forked, 0, {}, state);
-  EXPECT_EQ(sorted_tokens(cache, 0, 0), sinks_and_last(1, 29, 8));
-  EXPECT_EQ(sorted_tokens(forked, 0, 0), sinks_and_last(1, 9, 8));
+  append(forked, LayerId(0), 9, 1);
+  copy.after_layer(forked, LayerId(0), {}, state);
+  EXPECT_EQ(sorted_tokens(cache, LayerId(0), KvHead(0)), sinks_and_last(1, 29, 8));
+  EXPECT_EQ(sorted_tokens(forked, LayerId(0), KvHead(0)), sinks_and_last(1, 9, 8));
 }
 
 TEST(RecencyEviction, RefusesACapWithoutRoom) { EXPECT_THROW(RecencyEviction({4}, 4, 1), Exception); }
@@ -128,7 +128,7 @@ class NextDecodePolicy : public ::testing::Test {
     const std::vector<Modality> modality(static_cast<std::size_t>(n), kind);
     const Recipe recipe = Recipe::from_spec(spec);
     SegmentCompressor compressor(recipe, testing::segment_of(modality, 2, 2, 2, next_));
-    for (std::int64_t layer = 0; layer < 2; ++layer) {
+    for (LayerId layer{0}; layer < 2; ++layer) {
       append(cache_, layer, next_, n);
       if (compressor.will_compress()) cache_.compact(layer, n, compressor.plan(layer));
     }
@@ -169,11 +169,11 @@ TEST_F(NextDecodePolicy, AnAbsoluteBudgetStaysTheCap) {
   EXPECT_EQ(caps_of(*first), (std::vector<std::int64_t>{30, 30}));
   auto second = turn(spec, 100, Modality::kVisual, first.get());
   EXPECT_EQ(caps_of(*second), (std::vector<std::int64_t>{30, 30}));
-  EXPECT_EQ(cache_.slots(0, 0), 50);
-  append(cache_, 0, next_, 1);
+  EXPECT_EQ(cache_.slots(LayerId(0), KvHead(0)), 50);
+  append(cache_, LayerId(0), next_, 1);
   MergeState state;
-  second->after_layer(cache_, 0, {}, state);  // whole conversation under the cap again
-  EXPECT_EQ(sorted_tokens(cache_, 0, 0), sinks_and_last(4, 120, 30));
+  second->after_layer(cache_, LayerId(0), {}, state);  // whole conversation under the cap again
+  EXPECT_EQ(sorted_tokens(cache_, LayerId(0), KvHead(0)), sinks_and_last(4, 120, 30));
 }
 
 TEST_F(NextDecodePolicy, NoCapWithoutCompression) {

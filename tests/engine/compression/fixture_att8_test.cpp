@@ -101,7 +101,7 @@ Rows kept(Composition composition, int budget) {
   EXPECT_TRUE(compressor.will_compress());
   if (compressor.wants_views()) compressor.on_layer(att8_view());
   EXPECT_EQ(compressor.budgets(), (std::vector<std::int64_t>{budget}));
-  return compressor.plan(0).kept.at(0);
+  return compressor.plan(LayerId(0)).kept.at(0);
 }
 
 TEST(Att8, SnapKvKeeps) {
@@ -259,7 +259,7 @@ TEST(Att8, AirCacheKeepsTheBestVisualTokensAndAllText) { EXPECT_EQ(kept(composit
 TEST(Att8, RandomKeeps) {
   EXPECT_EQ(kept(composition_of("random", {}, 1234), 4), (Rows{0, 1, 4, 7}));
   LayerStatistics layer;
-  layer.layer = 1;
+  layer.layer = LayerId(1);
   SegmentInfo segment = att8_segment();
   segment.kv_heads = 3;
   const HeadScores scores = RandomScorer(1234, false).score(layer, segment);

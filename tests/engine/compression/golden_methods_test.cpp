@@ -34,7 +34,7 @@ struct Layers {
     for (std::int64_t i = 0; i < kinds.size(0); ++i) modality.push_back(static_cast<Modality>(kinds[i].item<int>()));
   }
 
-  LayerView view(std::int64_t layer) const {
+  LayerView view(LayerId layer) const {
     LayerView view;
     view.layer = layer;
     view.query = query[layer];
@@ -65,7 +65,7 @@ KvCache filled_cache(const Layers& layers) {
   KvCache cache(shape);
   std::vector<std::int32_t> original(layers.modality.size());
   std::iota(original.begin(), original.end(), 0);
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer) cache.append(layer, layers.key[layer], layers.value[layer], original);
+  for (LayerId layer{0}; layer < shape.layers; ++layer) cache.append(layer, layers.key[layer], layers.value[layer], original);
   return cache;
 }
 
@@ -88,11 +88,11 @@ TEST_P(GoldenMethods, KeepAndMergeTheSame) {
   KvCache cache = filled_cache(layers);
   SegmentCompressor compressor(recipe, testing::segment_of(layers.modality, layer_count, layers.query.size(1), kv_heads));
   if (compressor.wants_views()) {
-    for (std::int64_t layer = 0; layer < layer_count; ++layer) compressor.on_layer(layers.view(layer));
+    for (LayerId layer{0}; layer < layer_count; ++layer) compressor.on_layer(layers.view(layer));
   }
   MergeState state;
   if (compressor.will_compress()) {
-    for (std::int64_t layer = 0; layer < layer_count; ++layer) apply_plan(cache, compressor, layer, state);
+    for (LayerId layer{0}; layer < layer_count; ++layer) apply_plan(cache, compressor, layer, state);
   }
 
   const std::vector<std::int32_t> counts = numbers(golden.load(name + ".counts"));
@@ -100,8 +100,8 @@ TEST_P(GoldenMethods, KeepAndMergeTheSame) {
   ASSERT_EQ(static_cast<std::int64_t>(counts.size()), layer_count * kv_heads);
   std::int64_t first = 0;
   for (std::int64_t at = 0; at < layer_count * kv_heads; ++at) {
-    const std::int64_t layer = at / kv_heads;
-    const std::int64_t head = at % kv_heads;
+    const LayerId layer{at / kv_heads};
+    const KvHead head{at % kv_heads};
     SCOPED_TRACE("layer " + std::to_string(layer) + ", kv head " + std::to_string(head) + kRebuild);
     const std::int64_t count = counts[static_cast<std::size_t>(at)];
     const std::vector<std::int32_t> expected(kept.begin() + first, kept.begin() + first + count);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/layers/layer_view.h"
 #include "engine/recipes/segment_info.h"
 
@@ -37,7 +38,7 @@ inline void set_log_sum_exp(LayerView& view) {
   view.log_sum_exp = at::stack(rows).to(at::kFloat);
 }
 
-inline LayerView random_view(std::int64_t layer, std::int64_t heads, std::int64_t kv_heads, std::int64_t n, std::int64_t head_dim,
+inline LayerView random_view(LayerId layer, std::int64_t heads, std::int64_t kv_heads, std::int64_t n, std::int64_t head_dim,
                              const std::vector<std::int64_t>& past = {}, double spread = 1.0) {
   at::manual_seed(static_cast<std::uint64_t>(1000 + layer * 7 + n));
   LayerView view;
@@ -51,7 +52,7 @@ inline LayerView random_view(std::int64_t layer, std::int64_t heads, std::int64_
 }
 
 // One layer, n = 8, H = 2, Hkv = 1, d = 2, modalities S V V V V T T T.
-inline LayerView att8_view(std::int64_t layer = 0) {
+inline LayerView att8_view(LayerId layer = {}) {
   LayerView view;
   view.layer = layer;
   view.key = at::tensor({2., 0., 1., 1., 0., 1., 1., -1., 0., 2., 1., 0., -1., 1., 0., 1.}).to(at::kFloat).view({1, 8, 2});

@@ -27,7 +27,7 @@ Recipe recipe_of(const std::string& method, const std::map<std::string, std::str
   return Recipe::from_spec(spec);
 }
 
-LayerView even_view(std::int64_t layer, const std::vector<std::int64_t>& past = {}) {
+LayerView even_view(LayerId layer, const std::vector<std::int64_t>& past = {}) {
   LayerView view = testing::random_view(layer, 2, 2, 4, 8, past);
   view.query.zero_();
   testing::set_log_sum_exp(view);
@@ -49,17 +49,17 @@ TEST(LayerWatch, SumsWhatEveryTokenGot) {
   const CandidateSets sets(segment_of(kVisualFour, 2, 2, 2));
   LayerWatch watch(recipe, sets, 2, /*for_event=*/true, /*follows=*/true);
   ASSERT_TRUE(watch.wants_views());
-  see(watch, even_view(1));
-  EXPECT_TRUE(watch.has_seen(1));
+  see(watch, even_view(LayerId(1)));
+  EXPECT_TRUE(watch.has_seen(LayerId(1)));
   EXPECT_FALSE(watch.has_seen_all());
-  see(watch, even_view(0));
+  see(watch, even_view(LayerId(0)));
   EXPECT_TRUE(watch.has_seen_all());
-  for (std::int64_t head = 0; head < 2; ++head) {
-    expect_near(watch.row_of(watch.scores(1), 1, head), kSums);
-    expect_near(watch.accumulated(1, head).sums, kSums);
+  for (KvHead head{0}; head < 2; ++head) {
+    expect_near(watch.row_of(watch.scores(LayerId(1)), LayerId(1), head), kSums);
+    expect_near(watch.accumulated(LayerId(1), head).sums, kSums);
   }
-  EXPECT_TRUE(watch.accumulated(0, 0).past_sums.empty());
-  EXPECT_THROW(see(watch, even_view(0)), Exception) << "each layer once";
+  EXPECT_TRUE(watch.accumulated(LayerId(0), KvHead(0)).past_sums.empty());
+  EXPECT_THROW(see(watch, even_view(LayerId(0))), Exception) << "each layer once";
 }
 
 // Two slots of an earlier turn: the four rows see 3, 4, 5 and 6 keys.
@@ -67,8 +67,8 @@ TEST(LayerWatch, SumsWhatEarlierSlotsGotToo) {
   const Recipe recipe = recipe_of("h2o");
   const CandidateSets sets(segment_of(kVisualFour, 1, 2, 2, 10));
   LayerWatch watch(recipe, sets, 1, true, true);
-  see(watch, even_view(0, {2, 2}));
-  const AccumulatedAttention found = watch.accumulated(0, 1);
+  see(watch, even_view(LayerId(0), {2, 2}));
+  const AccumulatedAttention found = watch.accumulated(LayerId(0), KvHead(1));
   const float all = 1.0F / 3 + 1.0F / 4 + 1.0F / 5 + 1.0F / 6;
   expect_near(found.past_sums, std::vector<float>{all, all});
   expect_near(found.sums, std::vector<float>{all, all - 1.0F / 3, 1.0F / 5 + 1.0F / 6, 1.0F / 6});
@@ -78,10 +78,10 @@ TEST(LayerWatch, WithoutAnEventOnlyFollowsAttention) {
   const Recipe recipe = recipe_of("h2o");
   const CandidateSets sets(segment_of(kVisualFour, 1, 2, 2));
   LayerWatch watch(recipe, sets, 1, /*for_event=*/false, /*follows=*/true);
-  see(watch, even_view(0));
-  expect_near(watch.accumulated(0, 0).sums, kSums);
+  see(watch, even_view(LayerId(0)));
+  expect_near(watch.accumulated(LayerId(0), KvHead(0)).sums, kSums);
   EXPECT_TRUE(watch.measured().empty());
-  EXPECT_TRUE(watch.protection(0, 0).empty());
+  EXPECT_TRUE(watch.protection(LayerId(0), KvHead(0)).empty());
   EXPECT_FALSE(LayerWatch(recipe, sets, 1, false, false).wants_views());
 }
 
@@ -91,15 +91,15 @@ TEST(LayerWatch, NeedsNoViewsWherePositionsDecide) {
   const LayerWatch watch(recipe, sets, 1, true, true);
   EXPECT_FALSE(watch.wants_views());
   EXPECT_FALSE(watch.has_accumulated());
-  const auto scores = watch.scores_without_views(0);
-  const std::span<const float> of_head = watch.row_of(scores, 0, 1);
+  const auto scores = watch.scores_without_views(LayerId(0));
+  const std::span<const float> of_head = watch.row_of(scores, LayerId(0), KvHead(1));
   ASSERT_EQ(of_head.size(), 4U);
   EXPECT_TRUE(std::is_sorted(of_head.begin(), of_head.end())) << "the newest ranks first";
 }
 
 // One score for all heads of a layer: the mean of theirs.
 TEST(LayerWatch, JoinsHeadsWhereTheRecipeDecidesPerLayer) {
-  LayerView view = even_view(0);
+  LayerView view = even_view(LayerId(0));
   view.query[1][3].copy_(50.0 * view.key[1][0]);  // head 1: the last row looks at token 0 alone
   testing::set_log_sum_exp(view);
   const CandidateSets sets(segment_of(kVisualFour, 1, 2, 2));
@@ -111,20 +111,21 @@ TEST(LayerWatch, JoinsHeadsWhereTheRecipeDecidesPerLayer) {
   LayerWatch watch(recipe, sets, 1, true, true);
   see(watch, view);
   const std::vector<float> mean = {kSums[0] + 3.0F / 8, kSums[1] - 1.0F / 8, kSums[2] - 1.0F / 8, kSums[3] - 1.0F / 8};
-  for (std::int64_t head = 0; head < 2; ++head) expect_near(watch.row_of(watch.scores(0), 0, head), mean);
-  expect_near(watch.accumulated(0, 0).sums, kSums);  // what is followed stays each head's own
+  for (KvHead head{0}; head < 2; ++head) expect_near(watch.row_of(watch.scores(LayerId(0)), LayerId(0), head), mean);
+  expect_near(watch.accumulated(LayerId(0), KvHead(0)).sums, kSums);  // what is followed stays each head's own
 }
 
 TEST(LayerWatch, WhatIsNotFiniteRanksLastAndIsCounted) {
   const Recipe recipe = recipe_of("h2o");
   const CandidateSets sets(segment_of(kVisualFour, 1, 2, 2));
-  LayerView view = even_view(0);
+  LayerView view = even_view(LayerId(0));
   view.log_sum_exp[0][3] = std::numeric_limits<float>::quiet_NaN();  // head 0: its last row reaches all four columns
   LayerWatch watch(recipe, sets, 1, true, true);
   see(watch, view);
   EXPECT_EQ(watch.non_finite(), 4);
-  for (const float score : watch.row_of(watch.scores(0), 0, 0)) EXPECT_EQ(score, -std::numeric_limits<float>::infinity());
-  expect_near(watch.row_of(watch.scores(0), 0, 1), kSums);
+  for (const float score : watch.row_of(watch.scores(LayerId(0)), LayerId(0), KvHead(0)))
+    EXPECT_EQ(score, -std::numeric_limits<float>::infinity());
+  expect_near(watch.row_of(watch.scores(LayerId(0)), LayerId(0), KvHead(1)), kSums);
 }
 
 TEST(LayerWatch, TheFirstAnswerTokenAddsItsRowAndAColumn) {
@@ -132,15 +133,15 @@ TEST(LayerWatch, TheFirstAnswerTokenAddsItsRowAndAColumn) {
   std::vector<Modality> modality = kVisualFour;
   CandidateSets sets(segment_of(modality, 1, 2, 2));
   LayerWatch watch(recipe, sets, 1, true, true);
-  see(watch, even_view(0));
+  see(watch, even_view(LayerId(0)));
   modality.push_back(Modality::kText);
   sets = CandidateSets(segment_of(modality, 1, 2, 2));
   DecodeRow row;
   row.probabilities = {{0.5F, 0.0F, 0.0F, 0.25F, 0.25F}, {0.2F, 0.2F, 0.2F, 0.2F, 0.2F}};
-  watch.see_first_token(0, row);
+  watch.see_first_token(LayerId(0), row);
   const std::vector<float> sums = {kSums[0] + 0.5F, kSums[1], kSums[2], kSums[3] + 0.25F, 0.25F};
-  expect_near(watch.accumulated(0, 0).sums, sums);
-  expect_near(watch.row_of(watch.scores(0), 0, 0), sums);
+  expect_near(watch.accumulated(LayerId(0), KvHead(0)).sums, sums);
+  expect_near(watch.row_of(watch.scores(LayerId(0)), LayerId(0), KvHead(0)), sums);
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ class Merge : public ::testing::Test {
                                        .nearest = nearest,
                                        .attention = {},
                                        .threshold = threshold,
-                                       .layer = 0,
-                                       .kv_head = 0}),
+                                       .layer = LayerId(0),
+                                       .kv_head = KvHead(0)}),
                      keys_, values_, kept_);
   }
 
@@ -150,8 +150,8 @@ TEST(NearestIndex, ChoosesTheCloserAnchorAndTheSmallerOnTies) {
                                                            .nearest = {},
                                                            .attention = {},
                                                            .threshold = 0.0,
-                                                           .layer = 0,
-                                                           .kv_head = 0});
+                                                           .layer = LayerId(0),
+                                                           .kv_head = KvHead(0)});
   const MergedSlots found = carry_out(merging, rows, rows, kept);
   expect_rows(found.keys, {0, 1.5, 3.5, 5.5, 7});
   EXPECT_EQ(found.merged, (Rows{0, 1, 1, 1, 0}));
@@ -165,7 +165,7 @@ TEST(NearestIndex, ChoosesTheCloserAnchorAndTheSmallerOnTies) {
 
 // Values of one head after an event. original: token of row 0.
 MergedSlots push_values(const ValuePushReducer::Options& options, const at::Tensor& keys, const at::Tensor& values, const Rows& kept,
-                        const std::vector<float>& attention, std::int32_t original = 0, std::int64_t layer = 0, std::int64_t head = 0) {
+                        const std::vector<float>& attention, std::int32_t original = 0, LayerId layer = {}, KvHead head = {}) {
   SegmentInfo candidates;
   candidates.tokens = keys.size(0);
   candidates.first_original = original;
@@ -209,8 +209,8 @@ TEST(ValuePush, AddsToTheNextKeptValues) {
   // A draw under 0.75 pushes everything, one above nothing.
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     options.seed = seed;
-    const bool pushes = random_hash_uniform(seed, 2, 1, 40) < 0.75F;
-    const MergedSlots drawn = push_values(options, keys, values, kept, attention, 40, 2, 1);
+    const bool pushes = random_hash_uniform(seed, LayerId(2), KvHead(1), 40) < 0.75F;
+    const MergedSlots drawn = push_values(options, keys, values, kept, attention, 40, LayerId(2), KvHead(1));
     expect_rows(drawn.values, pushes ? std::vector<double>{1.2, -0.1, 0.2, 0.9, 2.2, 1.9} : std::vector<double>{1, 0, 0, 1, 2, 2});
     EXPECT_EQ(drawn.merged, pushes ? (Rows{1, 1, 1}) : (Rows{0, 0, 0}));
   }
@@ -248,12 +248,13 @@ TEST(ValuePush, LeavingRowsTakeTurnsAndHandOnWhatTheyWereGiven) {
   std::set<std::pair<bool, bool>> met;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     options.seed = seed;
-    const bool first = random_hash_uniform(seed, 3, 1, 1) < 0.5F;
-    const bool last = random_hash_uniform(seed, 3, 1, 4) < 1.0F / 3.0F;
+    const bool first = random_hash_uniform(seed, LayerId(3), KvHead(1), 1) < 0.5F;
+    const bool last = random_hash_uniform(seed, LayerId(3), KvHead(1), 4) < 1.0F / 3.0F;
     met.emplace(first, last);
     const double third = first ? 3 + 0.5 + 1.25 : 3 + 1;
     const double fourth = first ? 4 + 1.25 : 4 + 1;
-    expect_rows(push_values(options, keys, values, Rows{0, 3, 5}, attention, 0, 3, 1).values, {10, third, last ? 5 + fourth : 5});
+    expect_rows(push_values(options, keys, values, Rows{0, 3, 5}, attention, 0, LayerId(3), KvHead(1)).values,
+                {10, third, last ? 5 + fourth : 5});
   }
   EXPECT_EQ(met.size(), 4U);
 }

@@ -43,7 +43,7 @@ Event compress(const RecipeSpec& spec, const Modalities& modality, const Past& p
   event.scope = recipe.composition().scope;
   event.granularity = recipe.composition().granularity;
   if (compressor.will_compress()) {
-    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+    for (LayerId layer{0}; layer < kLayers; ++layer) {
       if (compressor.wants_views()) {
         // Spread grows with depth, so that layers differ in sparsity.
         LayerView view = testing::random_view(layer, kHeads, kKvHeads, static_cast<std::int64_t>(modality.size()), kDim, past.slots,
@@ -55,7 +55,7 @@ Event compress(const RecipeSpec& spec, const Modalities& modality, const Past& p
         EXPECT_TRUE(compressor.plan_ready(layer));
       }
     }
-    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+    for (LayerId layer{0}; layer < kLayers; ++layer) {
       EXPECT_TRUE(compressor.plan_ready(layer));
       event.plans.push_back(compressor.plan(layer));
     }

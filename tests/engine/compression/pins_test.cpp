@@ -67,10 +67,10 @@ class PinnedConversation {
     SegmentInfo info = testing::segment_of(modality, kLayers, kHeads, kKvHeads, next_);
     info.pinned = pinned_;
     SegmentCompressor compressor(recipe_, info);
-    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+    for (LayerId layer{0}; layer < kLayers; ++layer) {
       LayerView view = testing::random_view(layer, kHeads, kKvHeads, n, kHeadDim, {}, 1.0 + 2.0 * static_cast<double>(layer));
       if (next_ > 0) {
-        for (std::int64_t head = 0; head < kKvHeads; ++head) view.past_keys.push_back(runtime_keys(cache_, layer, head));
+        for (KvHead head{0}; head < kKvHeads; ++head) view.past_keys.push_back(runtime_keys(cache_, layer, head));
       }
       testing::set_log_sum_exp(view);
       cache_.append(layer, view.key, view.value, numbers(next_, n));
@@ -81,7 +81,7 @@ class PinnedConversation {
       if (compressor.wants_views()) compressor.on_layer(view);
     }
     if (compressor.will_compress()) {
-      for (std::int64_t layer = 0; layer < kLayers; ++layer) apply_plan(cache_, compressor, layer, state_);
+      for (LayerId layer{0}; layer < kLayers; ++layer) apply_plan(cache_, compressor, layer, state_);
     }
     notes_ = compressor.notes();
     budgets_ = compressor.budgets();
@@ -91,11 +91,11 @@ class PinnedConversation {
 
   void decode(int tokens) {
     for (int i = 0; i < tokens; ++i, ++next_) {
-      for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+      for (LayerId layer{0}; layer < kLayers; ++layer) {
         cache_.append(layer, at::randn({kKvHeads, 1, kHeadDim}), at::randn({kKvHeads, 1, kHeadDim}), Rows{next_});
         if (!policy_) continue;
         DecodeRow row;
-        for (std::int64_t head = 0; policy_->wants_probabilities() && head < kKvHeads; ++head) {
+        for (KvHead head{0}; policy_->wants_probabilities() && head < kKvHeads; ++head) {
           const at::Tensor query = at::randn({kGroup, kHeadDim});
           const at::Tensor each = cache_.shared_entries(layer, head) != nullptr
                                       ? shared_entry_attention(query, cache_, layer, head, kScale, true).probabilities
@@ -109,8 +109,8 @@ class PinnedConversation {
   }
 
   void expect_pins_kept(const char* when) const {
-    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
-      for (std::int64_t head = 0; head < kKvHeads; ++head) {
+    for (LayerId layer{0}; layer < kLayers; ++layer) {
+      for (KvHead head{0}; head < kKvHeads; ++head) {
         const std::span<const std::int32_t> original = cache_.original(layer, head);
         for (const std::int32_t token : pinned_) {
           ASSERT_NE(std::find(original.begin(), original.end(), token), original.end())
@@ -123,8 +123,8 @@ class PinnedConversation {
   // Nothing was merged into them either: only where the method merges nothing, or shares slots.
   void expect_pins_untouched() const {
     for (const std::int32_t token : pinned_) {
-      for (std::int64_t layer = 0; layer < kLayers; ++layer) {
-        for (std::int64_t head = 0; head < kKvHeads; ++head) {
+      for (LayerId layer{0}; layer < kLayers; ++layer) {
+        for (KvHead head{0}; head < kKvHeads; ++head) {
           const std::span<const std::int32_t> original = cache_.original(layer, head);
           const auto slot = std::find(original.begin(), original.end(), token) - original.begin();
           const auto [key, value] = cache_.row_views(layer, head, slot);
@@ -135,7 +135,7 @@ class PinnedConversation {
     }
   }
 
-  std::int64_t slots(std::int64_t layer) const { return cache_.slots(layer, 0); }
+  std::int64_t slots(LayerId layer) const { return cache_.slots(layer, KvHead(0)); }
   const std::vector<std::int64_t>& budgets() const { return budgets_; }
   const SegmentCompressor::Notes& notes() const { return notes_; }
   const Recipe& recipe() const { return recipe_; }
@@ -264,7 +264,7 @@ Rows kept_by(const RecipeSpec& spec, const Modalities& modality, const Rows& pin
     LayerView view = testing::att8_view();
     compressor.on_layer(view);
   }
-  return compressor.plan(0).kept.front();
+  return compressor.plan(LayerId(0)).kept.front();
 }
 
 // The fixture's eight tokens, S V V V V T T T.
@@ -343,8 +343,8 @@ TEST(PinnedRows, StayInTheNetworkWhereOthersArePruned) {
   info.pinned = pins;
   const auto rows_of = [&] {
     TokenPruner pruner(recipe, info);
-    pruner.on_layer(testing::att8_view(0));
-    pruner.on_layer(testing::att8_view(1));
+    pruner.on_layer(testing::att8_view(LayerId(0)));
+    pruner.on_layer(testing::att8_view(LayerId(1)));
     EXPECT_EQ(pruner.pins_above_budget(), pins.size() > 1);
     return pruner.kept_rows();
   };
@@ -373,12 +373,12 @@ KvCache filled(std::int64_t tokens) {
   shape.kv_heads = 1;
   shape.head_dim = 2;
   KvCache cache(shape);
-  cache.append(0, at::randn({1, tokens, 2}), at::randn({1, tokens, 2}), numbers(0, tokens));
+  cache.append(LayerId(0), at::randn({1, tokens, 2}), at::randn({1, tokens, 2}), numbers(0, tokens));
   return cache;
 }
 
 Rows tokens_of(const KvCache& cache) {
-  Rows tokens(cache.original(0, 0).begin(), cache.original(0, 0).end());
+  Rows tokens(cache.original(LayerId(0), KvHead(0)).begin(), cache.original(LayerId(0), KvHead(0)).end());
   std::sort(tokens.begin(), tokens.end());
   return tokens;
 }
@@ -388,11 +388,11 @@ TEST(PinnedDecode, TheOldestThatIsNotPinnedLeaves) {
   MergeState state;
   const Rows tokens = {1, 4};
   RecencyEviction policy({6}, 1, 1, PinnedTokens(tokens));
-  policy.after_layer(cache, 0, {}, state);  // two at once
+  policy.after_layer(cache, LayerId(0), {}, state);  // two at once
   EXPECT_EQ(tokens_of(cache), (Rows{0, 1, 4, 5, 6, 7}));
   for (std::int32_t token = 8; token < 40; ++token) {
-    cache.append(0, at::randn({1, 1, 2}), at::randn({1, 1, 2}), Rows{token});
-    policy.after_layer(cache, 0, {}, state);
+    cache.append(LayerId(0), at::randn({1, 1, 2}), at::randn({1, 1, 2}), Rows{token});
+    policy.after_layer(cache, LayerId(0), {}, state);
   }
   EXPECT_EQ(tokens_of(cache), (Rows{0, 1, 4, 37, 38, 39}));
   EXPECT_THROW(RecencyEviction({3}, 1, 1, PinnedTokens(tokens)), Exception) << "no room beside a sink and two pins";
@@ -403,7 +403,7 @@ TEST(PinnedDecode, TheFixedDistanceGoesToTheNextThatIsNotPinned) {
   const auto left_by = [&](std::int64_t distance, const Rows& tokens) {
     KvCache cache = filled(8);
     RatioRemoval policy({{7.0 / 8.0, 8}}, distance, 1, 1, PinnedTokens(tokens));
-    policy.after_layer(cache, 0, {}, state);
+    policy.after_layer(cache, LayerId(0), {}, state);
     return tokens_of(cache);
   };
   EXPECT_EQ(left_by(-4, {}), (Rows{0, 1, 2, 3, 5, 6, 7}));
@@ -419,7 +419,7 @@ TEST(PinnedDecode, TheLeastAttendedThatIsNotPinnedLeaves) {
   const auto& parts = testing::composition_of("h2o");
   SlotAttention attention{{.4F, .0F, .3F, .1F}, {}, {4, 3, 2, 1}};
   AttentionEviction policy({4}, parts, 1, {attention}, PinnedTokens(tokens));
-  policy.after_layer(cache, 0, {{{.1F, .1F, .1F, .1F, .6F}}}, state);
+  policy.after_layer(cache, LayerId(0), {{{.1F, .1F, .1F, .1F, .6F}}}, state);
   EXPECT_EQ(tokens_of(cache), (Rows{0, 1, 3, 4})) << "2 has more than both pins";
 }
 

@@ -31,7 +31,7 @@ const std::vector<Modality>& modality() {
   return modality;
 }
 
-LayerView view_of(std::int64_t layer, double spread = 1.0) {
+LayerView view_of(LayerId layer, double spread = 1.0) {
   LayerView view = random_view(layer, 4, 2, 100, 8, {}, spread);
   testing::set_log_sum_exp(view);
   return view;
@@ -77,7 +77,7 @@ RecipeSpec share(double retention) {
 
 Budgets budgets_of(const Recipe& recipe) {
   SegmentCompressor compressor(recipe, segment_of(modality(), 3, 4, 2));
-  for (std::int64_t layer = 0; layer < 3; ++layer) compressor.on_layer(view_of(layer));
+  for (LayerId layer{0}; layer < 3; ++layer) compressor.on_layer(view_of(layer));
   return compressor.budgets();
 }
 
@@ -96,7 +96,7 @@ TEST(SegmentCompressor, AllocatesAsInTheTable) {
 TEST(SegmentCompressor, TreatsNonFiniteWeightsAsZeroAndSaysSo) {
   const Recipe recipe = Recipe::from_parts(share(0.25), chosen({std::nan(""), 0.5, 0.5}));
   SegmentCompressor compressor(recipe, segment_of(modality(), 3, 4, 2));
-  for (std::int64_t layer = 0; layer < 3; ++layer) compressor.on_layer(view_of(layer));
+  for (LayerId layer{0}; layer < 3; ++layer) compressor.on_layer(view_of(layer));
   EXPECT_EQ(compressor.budgets(), (Budgets{1, 37, 37}));
   EXPECT_EQ(compressor.notes().non_finite, 1);
 }
@@ -104,11 +104,11 @@ TEST(SegmentCompressor, TreatsNonFiniteWeightsAsZeroAndSaysSo) {
 TEST(SegmentCompressor, RanksNonFiniteScoresLast) {
   const Recipe recipe = Recipe::from_parts(share(0.5), composition_of("vl-cache"));
   SegmentCompressor compressor(recipe, segment_of(modality(), 1, 4, 2));
-  LayerView view = view_of(0);
+  LayerView view = view_of(LayerId(0));
   view.key[0][3].fill_(std::numeric_limits<float>::infinity());  // column 3 of kv head 0
   compressor.on_layer(view);
   EXPECT_GT(compressor.notes().non_finite, 0);
-  const LayerPlan plan = compressor.plan(0);
+  const LayerPlan plan = compressor.plan(LayerId(0));
   EXPECT_FALSE(std::binary_search(plan.kept[0].begin(), plan.kept[0].end(), 3));
   EXPECT_EQ(plan.kept[0].size(), 50U);
   EXPECT_EQ(plan.kept[1].size(), 50U);
@@ -118,26 +118,26 @@ TEST(SegmentCompressor, StaticPlansAreReadyLayerByLayer) {
   const Recipe recipe = Recipe::from_parts(share(0.5), composition_of("snapkv"));
   SegmentCompressor compressor(recipe, segment_of(modality(), 2, 4, 2));
   EXPECT_TRUE(compressor.wants_views());
-  EXPECT_FALSE(compressor.plan_ready(0));
+  EXPECT_FALSE(compressor.plan_ready(LayerId(0)));
   EXPECT_EQ(compressor.budgets(), (Budgets{50, 50}));
-  compressor.on_layer(view_of(0));
-  EXPECT_TRUE(compressor.plan_ready(0));
-  EXPECT_FALSE(compressor.plan_ready(1));
+  compressor.on_layer(view_of(LayerId(0)));
+  EXPECT_TRUE(compressor.plan_ready(LayerId(0)));
+  EXPECT_FALSE(compressor.plan_ready(LayerId(1)));
   EXPECT_GT(compressor.statistics_ms(), 0.0);
 }
 
 TEST(SegmentCompressor, DynamicPlansWaitForTheLastLayer) {
   const Recipe recipe = Recipe::from_spec(share(0.5));
   SegmentCompressor compressor(recipe, segment_of(modality(), 2, 4, 2));
-  compressor.on_layer(view_of(0));
-  EXPECT_FALSE(compressor.plan_ready(0));
+  compressor.on_layer(view_of(LayerId(0)));
+  EXPECT_FALSE(compressor.plan_ready(LayerId(0)));
   EXPECT_THROW(compressor.budgets(), Exception);
-  EXPECT_THROW(compressor.plan(0), Exception);
-  compressor.on_layer(view_of(1, 6.0));
-  EXPECT_TRUE(compressor.plan_ready(0));
+  EXPECT_THROW(compressor.plan(LayerId(0)), Exception);
+  compressor.on_layer(view_of(LayerId(1), 6.0));
+  EXPECT_TRUE(compressor.plan_ready(LayerId(0)));
   // Larger logits make a sparser layer, which gets less.
   EXPECT_GT(compressor.budgets()[0], compressor.budgets()[1]);
-  EXPECT_THROW(compressor.on_layer(view_of(1)), Exception);  // each layer once
+  EXPECT_THROW(compressor.on_layer(view_of(LayerId(1))), Exception);  // each layer once
 }
 
 // The eight-token fixture, whose last token is the answer's first: scores and plan are those of all eight rows.
@@ -159,31 +159,32 @@ TEST(SegmentCompressor, TheFirstAnswerTokenJoinsTheScores) {
     const Recipe waiting = Recipe::from_parts(four, composition_of(method, {{"event_at_first_decode", "true"}}));
     SegmentCompressor compressor(waiting, segment_of(seven, 1, 2, 1));
     compressor.on_layer(prompt);
-    EXPECT_FALSE(compressor.plan_ready(0)) << method;
+    EXPECT_FALSE(compressor.plan_ready(LayerId(0))) << method;
     compressor.add_first_token();
-    EXPECT_FALSE(compressor.plan_ready(0)) << method;
-    compressor.on_first_token(0, row);
-    ASSERT_TRUE(compressor.plan_ready(0)) << method;
+    EXPECT_FALSE(compressor.plan_ready(LayerId(0))) << method;
+    compressor.on_first_token(LayerId(0), row);
+    ASSERT_TRUE(compressor.plan_ready(LayerId(0))) << method;
 
     const Recipe at_once = Recipe::from_parts(four, composition_of(method));
     SegmentCompressor reference(at_once, segment_of(testing::att8_modality(), 1, 2, 1));
     reference.on_layer(all);
-    ASSERT_EQ(compressor.scores(0, 0).size(), 8U) << method;
-    for (std::size_t j = 0; j < 8; ++j) EXPECT_NEAR(compressor.scores(0, 0)[j], reference.scores(0, 0)[j], 1e-5) << method << " " << j;
-    EXPECT_EQ(compressor.plan(0).kept, reference.plan(0).kept) << method;
-    EXPECT_EQ(compressor.plan(0).kept.front().back(), 7) << method << ": the newest token stays";
+    ASSERT_EQ(compressor.scores(LayerId(0), KvHead(0)).size(), 8U) << method;
+    for (std::size_t j = 0; j < 8; ++j)
+      EXPECT_NEAR(compressor.scores(LayerId(0), KvHead(0))[j], reference.scores(LayerId(0), KvHead(0))[j], 1e-5) << method << " " << j;
+    EXPECT_EQ(compressor.plan(LayerId(0)).kept, reference.plan(LayerId(0)).kept) << method;
+    EXPECT_EQ(compressor.plan(LayerId(0)).kept.front().back(), 7) << method << ": the newest token stays";
 
     // Without it the event is about the prompt alone.
     SegmentCompressor alone(waiting, segment_of(seven, 1, 2, 1));
     alone.on_layer(prompt);
     alone.without_first_token();
-    EXPECT_EQ(alone.plan(0).kept.front().back(), 6) << method;
+    EXPECT_EQ(alone.plan(LayerId(0)).kept.front().back(), 6) << method;
   }
 }
 
 // Slots of an earlier turn are before the segment: they get their part of the row, and the segment's part is found behind them.
 TEST(SegmentCompressor, TheFirstAnswerTokenIsSeenByEarlierSlotsToo) {
-  LayerView view = random_view(0, 4, 2, 40, 8, {3, 5});
+  LayerView view = random_view(LayerId(0), 4, 2, 40, 8, {3, 5});
   testing::set_log_sum_exp(view);
   RecipeSpec ten;
   ten.budget_tokens = 10;
@@ -192,7 +193,7 @@ TEST(SegmentCompressor, TheFirstAnswerTokenIsSeenByEarlierSlotsToo) {
   const std::vector<Modality> visual(40, Modality::kVisual);
   SegmentCompressor compressor(recipe, segment_of(visual, 1, 4, 2, 20));
   compressor.on_layer(view);
-  const AccumulatedAttention before = compressor.accumulated(0, 1);
+  const AccumulatedAttention before = compressor.accumulated(LayerId(0), KvHead(1));
   const std::vector<float> sums(before.sums.begin(), before.sums.end());
   const std::vector<float> past(before.past_sums.begin(), before.past_sums.end());
   DecodeRow row;
@@ -201,8 +202,8 @@ TEST(SegmentCompressor, TheFirstAnswerTokenIsSeenByEarlierSlotsToo) {
   row.probabilities[1][5] = 0.5F;     // the segment's first
   row.probabilities[1][45] = 0.125F;  // itself
   compressor.add_first_token();
-  compressor.on_first_token(0, row);
-  const AccumulatedAttention after = compressor.accumulated(0, 1);
+  compressor.on_first_token(LayerId(0), row);
+  const AccumulatedAttention after = compressor.accumulated(LayerId(0), KvHead(1));
   ASSERT_EQ(after.sums.size(), 41U);
   EXPECT_FLOAT_EQ(after.sums[0], sums[0] + 0.5F);
   EXPECT_FLOAT_EQ(after.sums[39], sums[39]);
@@ -216,15 +217,15 @@ TEST(SegmentCompressor, PositionMethodsNeedNoViews) {
   const Recipe recipe = Recipe::from_parts(share(0.5), composition_of("streaming-llm"));
   SegmentCompressor compressor(recipe, segment_of(modality(), 2, 4, 2));
   EXPECT_FALSE(compressor.wants_views());
-  EXPECT_TRUE(compressor.plan_ready(1));
-  const std::vector<std::int32_t> kept = compressor.plan(1).kept[1];
+  EXPECT_TRUE(compressor.plan_ready(LayerId(1)));
+  const std::vector<std::int32_t> kept = compressor.plan(LayerId(1)).kept[1];
   EXPECT_EQ((std::vector<std::int32_t>{kept.begin(), kept.begin() + 5}), (std::vector<std::int32_t>{0, 1, 2, 3, 54}));
 }
 
 TEST(SegmentCompressor, SinksBelongToTheStartOfTheConversation) {
   const Recipe recipe = Recipe::from_parts(share(0.5), composition_of("streaming-llm"));
   const auto first_kept = [&](std::int32_t first_original) {
-    return SegmentCompressor(recipe, segment_of(modality(), 1, 4, 2, first_original)).plan(0).kept[0].front();
+    return SegmentCompressor(recipe, segment_of(modality(), 1, 4, 2, first_original)).plan(LayerId(0)).kept[0].front();
   };
   EXPECT_EQ(first_kept(0), 0);
   EXPECT_EQ(first_kept(2), 0);     // rows 0 and 1 are tokens 2 and 3
@@ -246,7 +247,7 @@ TEST(SegmentCompressor, FollowsTheTurnRuleForSegments) {
   const auto append = [&](std::int64_t count) {
     std::vector<std::int32_t> original(static_cast<std::size_t>(count));
     std::iota(original.begin(), original.end(), next);
-    cache.append(0, at::zeros({1, count, 4}), at::zeros({1, count, 4}), original);
+    cache.append(LayerId(0), at::zeros({1, count, 4}), at::zeros({1, count, 4}), original);
     next += static_cast<std::int32_t>(count);
   };
   for (const std::int64_t n : {8, 4}) {
@@ -254,13 +255,13 @@ TEST(SegmentCompressor, FollowsTheTurnRuleForSegments) {
     const std::int32_t first = next;
     append(n);
     SegmentCompressor compressor(recipe, segment_of(images, 1, 1, 1, first));
-    cache.compact(0, n, compressor.plan(0));
+    cache.compact(LayerId(0), n, compressor.plan(LayerId(0)));
     if (n == 8) {
-      EXPECT_EQ(cache.slots(0, 0), 4);
+      EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 4);
       append(3);
     }
   }
-  EXPECT_EQ(cache.slots(0, 0), 9);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 9);
 }
 
 // Eight tokens keep their last four, the first four of which join token 4 (the last token takes in nobody); after three generated tokens
@@ -281,14 +282,14 @@ TEST(ApplyPlan, RemembersWhoTookOthersInOverSegments) {
   const auto append = [&](std::int64_t count) {
     std::vector<std::int32_t> original(static_cast<std::size_t>(count));
     std::iota(original.begin(), original.end(), next);
-    cache.append(0, at::zeros({2, count, 4}), at::zeros({2, count, 4}), original);
+    cache.append(LayerId(0), at::zeros({2, count, 4}), at::zeros({2, count, 4}), original);
     next += static_cast<std::int32_t>(count);
   };
   const auto event = [&](std::int64_t n) {
     const std::vector<Modality> images(static_cast<std::size_t>(n), Modality::kVisual);
     const std::int32_t first = next;
     append(n);
-    return apply_plan(cache, SegmentCompressor(recipe, segment_of(images, 1, 2, 2, first)), 0, state);
+    return apply_plan(cache, SegmentCompressor(recipe, segment_of(images, 1, 2, 2, first)), LayerId(0), state);
   };
   using Counts = std::vector<std::vector<std::int32_t>>;
   EXPECT_EQ(event(8), (Counts{{4, 0, 0, 0}, {4, 0, 0, 0}}));
@@ -309,9 +310,9 @@ TEST(ApplyPlan, RemembersNothingWhereNothingMerges) {
   recency.scorer = std::make_unique<RecencyScorer>();
   const Recipe recipe = Recipe::from_parts(share(0.5), std::move(recency));
   const std::vector<Modality> images(8, Modality::kVisual);
-  cache.append(0, at::zeros({1, 8, 4}), at::zeros({1, 8, 4}), std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7});
+  cache.append(LayerId(0), at::zeros({1, 8, 4}), at::zeros({1, 8, 4}), std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7});
   MergeState state;
-  EXPECT_TRUE(apply_plan(cache, SegmentCompressor(recipe, segment_of(images, 1, 1, 1, 0)), 0, state).empty());
+  EXPECT_TRUE(apply_plan(cache, SegmentCompressor(recipe, segment_of(images, 1, 1, 1, 0)), LayerId(0), state).empty());
   EXPECT_TRUE(state.merged.empty());
 }
 

@@ -65,14 +65,14 @@ class EmsFixture : public ::testing::Test {
   // The cache after the event, and the decode policy over it.
   KvCache cache_after_event() const {
     KvCache cache(shape_of(1, 2));
-    cache.append(0, keys.narrow(0, 0, 8).unsqueeze(0), values.narrow(0, 0, 8).unsqueeze(0), numbers(0, 8));
+    cache.append(LayerId(0), keys.narrow(0, 0, 8).unsqueeze(0), values.narrow(0, 0, 8).unsqueeze(0), numbers(0, 8));
     LayerPlan plan;
     plan.budget = 4;
     plan.kept = {kept};
-    cache.compact(0, 8, plan);
+    cache.compact(LayerId(0), 8, plan);
     const SharedRows rows = event();
-    cache.write(0, 0, 0, rows.directions, rows.values);
-    cache.set_shared_entries(0, 0, {rows.row, rows.target, rows.norm, SharedEntries::Rotation::kStored, false});
+    cache.write(LayerId(0), KvHead(0), 0, rows.directions, rows.values);
+    cache.set_shared_entries(LayerId(0), KvHead(0), {rows.row, rows.target, rows.norm, SharedEntries::Rotation::kStored, false});
     return cache;
   }
   SharedEntryMerging policy() const {
@@ -116,9 +116,9 @@ TEST_F(EmsFixture, SimilarityIsTheProductOfKeyAndValueCosine) {
 
 TEST_F(EmsFixture, AttentionOverSharedSlots) {
   KvCache cache = cache_after_event();
-  cache.append(0, keys.narrow(0, 8, 1).unsqueeze(0), values.narrow(0, 8, 1).unsqueeze(0), Rows{8});
+  cache.append(LayerId(0), keys.narrow(0, 8, 1).unsqueeze(0), values.narrow(0, 8, 1).unsqueeze(0), Rows{8});
   const at::Tensor query = at::tensor({1., .5}).to(at::kFloat).view({1, 2});
-  const SharedEntryAttention attention = shared_entry_attention(query, cache, 0, 0, 1.0 / std::sqrt(2.0), true);
+  const SharedEntryAttention attention = shared_entry_attention(query, cache, LayerId(0), KvHead(0), 1.0 / std::sqrt(2.0), true);
   expect_near(attention.probabilities, {.282687, .262317, 0., .093740, .115892, .111866, .133497});
   expect_near(attention.output, {.519391, .622254});
 }
@@ -126,18 +126,18 @@ TEST_F(EmsFixture, AttentionOverSharedSlots) {
 TEST_F(EmsFixture, ADecodeStepMergesTheLeastSlot) {
   KvCache cache = cache_after_event();
   SharedEntryMerging merging = policy();
-  cache.append(0, keys.narrow(0, 8, 1).unsqueeze(0), values.narrow(0, 8, 1).unsqueeze(0), Rows{8});
+  cache.append(LayerId(0), keys.narrow(0, 8, 1).unsqueeze(0), values.narrow(0, 8, 1).unsqueeze(0), Rows{8});
   MergeState state;
-  merging.after_layer(cache, 0, DecodeRow{{{.282687F, .262317F, 0.F, .093740F, .115892F, .111866F, .133497F}}}, state);
-  const SharedEntries& table = *cache.shared_entries(0, 0);
+  merging.after_layer(cache, LayerId(0), DecodeRow{{{.282687F, .262317F, 0.F, .093740F, .115892F, .111866F, .133497F}}}, state);
+  const SharedEntries& table = *cache.shared_entries(LayerId(0), KvHead(0));
   EXPECT_EQ(table.original, (Rows{0, 1, 4, 6}));  // the masked token 2 made room
-  ASSERT_EQ(cache.slots(0, 0), 4);
+  ASSERT_EQ(cache.slots(LayerId(0), KvHead(0)), 4);
   EXPECT_EQ(table.slot[0], table.slot[1]);
   EXPECT_EQ(table.slot[2], table.slot[3]);
-  const auto [key, value] = cache.row_views(0, 0, table.slot[2]);
+  const auto [key, value] = cache.row_views(LayerId(0), KvHead(0), table.slot[2]);
   expect_near(key, {.069974, .994209});
   expect_near(value, {.042564, 1.787181});
-  const auto& head = merging.head(0, 0);
+  const auto& head = merging.head(LayerId(0), KvHead(0));
   ASSERT_EQ(head.window.size(), 2U);
   EXPECT_EQ(head.window[0].original, 7);
   EXPECT_EQ(head.window[1].original, 8);
@@ -151,11 +151,11 @@ TEST_F(EmsFixture, ADecodeStepMergesTheLeastSlot) {
 
 TEST_F(EmsFixture, MaskedTokensMayCountLiterally) {
   KvCache cache = cache_after_event();
-  cache.append(0, keys.narrow(0, 8, 1).unsqueeze(0), values.narrow(0, 8, 1).unsqueeze(0), Rows{8});
+  cache.append(LayerId(0), keys.narrow(0, 8, 1).unsqueeze(0), values.narrow(0, 8, 1).unsqueeze(0), Rows{8});
   const at::Tensor query = at::tensor({1., .5}).to(at::kFloat).view({1, 2});
-  const SharedEntryAttention masked = shared_entry_attention(query, cache, 0, 0, 1.0, true);
-  cache.shared_entries(0, 0)->zero_counts = true;
-  const SharedEntryAttention literal = shared_entry_attention(query, cache, 0, 0, 1.0, true);
+  const SharedEntryAttention masked = shared_entry_attention(query, cache, LayerId(0), KvHead(0), 1.0, true);
+  cache.shared_entries(LayerId(0), KvHead(0))->zero_counts = true;
+  const SharedEntryAttention literal = shared_entry_attention(query, cache, LayerId(0), KvHead(0), 1.0, true);
   // exp(0) more in the denominator, nothing more in the sum.
   const double denominator = std::exp(masked.log_sum_exp.item<double>());
   EXPECT_NEAR(std::exp(literal.log_sum_exp.item<double>()), denominator + 1.0, 1e-4);
@@ -171,7 +171,7 @@ KvCache random_shared_cache(std::int64_t slots, std::int64_t shared_slots, std::
   for (std::int64_t slot = 0; slot < slots; ++slot) {
     original[static_cast<std::size_t>(slot)] = static_cast<std::int32_t>(slot < shared_slots ? slot : tokens + slot - shared_slots);
   }
-  cache.append(0, at::randn({1, slots, head_dim}), at::randn({1, slots, head_dim}), original);
+  cache.append(LayerId(0), at::randn({1, slots, head_dim}), at::randn({1, slots, head_dim}), original);
   SharedEntries table;
   table.rotation = rotation;
   for (std::int32_t token = 0; token < tokens; ++token) {
@@ -179,7 +179,7 @@ KvCache random_shared_cache(std::int64_t slots, std::int64_t shared_slots, std::
     table.slot.push_back(token % 5 == 4 ? SharedEntries::kZero : static_cast<std::int32_t>((token * 7) % shared_slots));
     table.norm.push_back(0.5F + 0.1F * static_cast<float>(token % 11));
   }
-  cache.set_shared_entries(0, 0, std::move(table));
+  cache.set_shared_entries(LayerId(0), KvHead(0), std::move(table));
   return cache;
 }
 
@@ -189,15 +189,15 @@ struct Dense {
   at::Tensor values;
 };
 Dense dense_of(const KvCache& cache) {
-  const SharedEntries& table = *cache.shared_entries(0, 0);
-  const at::Tensor keys = cache.gather_keys(0, 0);
-  const at::Tensor values = cache.gather_values(0, 0);
+  const SharedEntries& table = *cache.shared_entries(LayerId(0), KvHead(0));
+  const at::Tensor keys = cache.gather_keys(LayerId(0), KvHead(0));
+  const at::Tensor values = cache.gather_values(LayerId(0), KvHead(0));
   std::vector<at::Tensor> all_keys, all_values;
-  std::vector<bool> direct(static_cast<std::size_t>(cache.slots(0, 0)), true);
+  std::vector<bool> direct(static_cast<std::size_t>(cache.slots(LayerId(0), KvHead(0))), true);
   for (const std::int32_t slot : table.slot) {
     if (slot >= 0) direct[static_cast<std::size_t>(slot)] = false;
   }
-  const auto original = cache.original(0, 0);
+  const auto original = cache.original(LayerId(0), KvHead(0));
   const std::int32_t newest = *std::max_element(original.begin(), original.end());
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (table.slot[i] < 0) continue;
@@ -235,7 +235,7 @@ class SharedAttention : public ::testing::TestWithParam<SharedEntries::Rotation>
 TEST_P(SharedAttention, EqualsADenseExpansion) {
   const KvCache cache = random_shared_cache(90, 70, 200, 8, GetParam());
   const at::Tensor query = at::randn({6, 8});
-  const SharedEntryAttention shared = shared_entry_attention(query, cache, 0, 0, 0.35, true);
+  const SharedEntryAttention shared = shared_entry_attention(query, cache, LayerId(0), KvHead(0), 0.35, true);
   const Dense dense = dense_of(cache);
   const at::Tensor logits = at::mm(query, dense.keys.t()) * 0.35;
   EXPECT_LT((shared.output - at::mm(at::softmax(logits, 1), dense.values)).abs().max().item<double>(), kTolerance);
@@ -247,8 +247,8 @@ TEST_P(SharedAttention, EqualsADenseExpansion) {
 TEST_P(SharedAttention, ManyRowsAreAsFew) {
   const KvCache cache = random_shared_cache(90, 70, 200, 8, GetParam());
   const at::Tensor query = at::randn({400, 8});
-  const SharedEntryAttention many = shared_entry_attention(query, cache, 0, 0, 0.35, true);
-  const SharedEntryAttention few = shared_entry_attention(query.narrow(0, 7, 3), cache, 0, 0, 0.35, true);
+  const SharedEntryAttention many = shared_entry_attention(query, cache, LayerId(0), KvHead(0), 0.35, true);
+  const SharedEntryAttention few = shared_entry_attention(query.narrow(0, 7, 3), cache, LayerId(0), KvHead(0), 0.35, true);
   EXPECT_LT((many.output.narrow(0, 7, 3) - few.output).abs().max().item<double>(), kTolerance);
   EXPECT_LT((many.probabilities.narrow(0, 7, 3) - few.probabilities).abs().max().item<double>(), kTolerance);
   EXPECT_LT((many.log_sum_exp.narrow(0, 7, 3) - few.log_sum_exp).abs().max().item<double>(), kTolerance);
@@ -290,38 +290,39 @@ TEST(SharedEntryMerging, HoldsItsLimitsOverTenThousandTokens) {
     // Three kinds of tokens, so that some are alike.
     const at::Tensor kind = at::zeros({2, 1, 8});
     kind.select(2, token % 3).fill_(3.0);
-    cache.append(0, kind + at::randn({2, 1, 8}) * 0.5, kind + at::randn({2, 1, 8}) * 0.5, Rows{token});
+    cache.append(LayerId(0), kind + at::randn({2, 1, 8}) * 0.5, kind + at::randn({2, 1, 8}) * 0.5, Rows{token});
     DecodeRow row;
-    for (std::int64_t head = 0; head < 2; ++head) {
-      const at::Tensor probabilities = shared_entry_attention(at::randn({1, 8}), cache, 0, head, 0.35, true).probabilities.contiguous();
+    for (KvHead head{0}; head < 2; ++head) {
+      const at::Tensor probabilities =
+          shared_entry_attention(at::randn({1, 8}), cache, LayerId(0), head, 0.35, true).probabilities.contiguous();
       row.probabilities.emplace_back(probabilities.const_data_ptr<float>(), probabilities.const_data_ptr<float>() + probabilities.numel());
     }
-    merging.after_layer(cache, 0, row, state);
-    for (std::int64_t head = 0; head < 2; ++head) {
-      ASSERT_LE(cache.slots(0, head), kCap);
-      const auto& scores = merging.head(0, head);
+    merging.after_layer(cache, LayerId(0), row, state);
+    for (KvHead head{0}; head < 2; ++head) {
+      ASSERT_LE(cache.slots(LayerId(0), head), kCap);
+      const auto& scores = merging.head(LayerId(0), head);
       ASSERT_EQ(scores.window.size(), static_cast<std::size_t>(std::min<std::int64_t>(token + 1, kWindow)));
       ASSERT_EQ(scores.window.back().original, token);
-      if (cache.shared_entries(0, head) == nullptr) continue;
-      ASSERT_EQ(scores.table.size(), cache.shared_entries(0, head)->size());
+      if (cache.shared_entries(LayerId(0), head) == nullptr) continue;
+      ASSERT_EQ(scores.table.size(), cache.shared_entries(LayerId(0), head)->size());
       ASSERT_LE(std::ssize(scores.table), 4 * kCap - kWindow);
     }
     if (token == 500) settled_bytes = cache.bytes_allocated();
   }
   EXPECT_EQ(cache.bytes_allocated(), settled_bytes);
   // More tokens are alive than are stored.
-  EXPECT_GT(cache.shared_entries(0, 0)->size(), static_cast<std::size_t>(kCap));
+  EXPECT_GT(cache.shared_entries(LayerId(0), KvHead(0))->size(), static_cast<std::size_t>(kCap));
 }
 
 TEST(SharedEntryMerging, AForkLivesItsOwnLife) {
   KvCache cache = random_shared_cache(90, 70, 200, 8, SharedEntries::Rotation::kStored);
   KvCache copy = cache.fork();
-  const auto before = *cache.shared_entries(0, 0);
-  for (std::int32_t& slot : copy.shared_entries(0, 0)->slot) slot = slot == 69 ? SharedEntries::kZero : slot;
-  copy.evict(0, 0, 69);
-  EXPECT_EQ(cache.shared_entries(0, 0)->slot, before.slot);
-  EXPECT_EQ(cache.slots(0, 0), 90);
-  EXPECT_EQ(copy.slots(0, 0), 89);
+  const auto before = *cache.shared_entries(LayerId(0), KvHead(0));
+  for (std::int32_t& slot : copy.shared_entries(LayerId(0), KvHead(0))->slot) slot = slot == 69 ? SharedEntries::kZero : slot;
+  copy.evict(LayerId(0), KvHead(0), 69);
+  EXPECT_EQ(cache.shared_entries(LayerId(0), KvHead(0))->slot, before.slot);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 90);
+  EXPECT_EQ(copy.slots(LayerId(0), KvHead(0)), 89);
 }
 
 TEST(TurnedKeys, AreThoseOfTheOtherPosition) {

@@ -44,8 +44,8 @@ TEST(TokenPruner, KeepsTheBestVisualTokensAndAllText) {
     const Recipe recipe = recipe_of("fastv", 0.5, {{"phi", phi}});
     TokenPruner pruner(recipe, att8_segment(4));
     EXPECT_EQ(pruner.layer(), 2);
-    pruner.on_layer(att8_view(0));
-    pruner.on_layer(att8_view(1));
+    pruner.on_layer(att8_view(LayerId(0)));
+    pruner.on_layer(att8_view(LayerId(1)));
     EXPECT_EQ(pruner.kept_rows(), (Rows{0, 1, 4, 5, 6, 7})) << phi;
   }
 }
@@ -54,8 +54,8 @@ TEST(TokenPruner, RolloutGoesThroughTwoLayers) {
   const Recipe recipe = recipe_of("ivtp", 0.25);
   const SegmentInfo segment = att8_segment(4);
   TokenPruner pruner(recipe, segment);
-  const LayerView first = att8_view(0);
-  LayerView second = testing::random_view(1, 2, 1, 8, 2);
+  const LayerView first = att8_view(LayerId(0));
+  LayerView second = testing::random_view(LayerId(1), 2, 1, 8, 2);
   testing::set_log_sum_exp(second);
   pruner.on_layer(first);
   pruner.on_layer(second);

@@ -70,18 +70,18 @@ class Conversation {
     outcome.foreseen = compressor.foreseen_slots();
     std::vector<std::int32_t> original(modality.size());
     std::iota(original.begin(), original.end(), first);
-    for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    for (LayerId layer{0}; layer < shape.layers; ++layer) {
       LayerView view = testing::random_view(layer, heads_, shape.kv_heads, n, kDim, {}, 1.0 + static_cast<double>(layer));
       if (keys.defined()) view.key = keys.to(at::kFloat);
       if (queries.defined()) view.query = queries.to(at::kFloat);
-      for (std::int64_t head = 0; first > 0 && head < shape.kv_heads; ++head) view.past_keys.push_back(runtime_keys(cache_, layer, head));
+      for (KvHead head{0}; first > 0 && head < shape.kv_heads; ++head) view.past_keys.push_back(runtime_keys(cache_, layer, head));
       testing::set_log_sum_exp(view);
       if (compressor.wants_views()) compressor.on_layer(view);
       cache_.append(layer, view.key, view.value, original);
-      outcome.candidates.push_back(compressor.candidates(layer, 0).info.tokens);
+      outcome.candidates.push_back(compressor.candidates(layer, KvHead(0)).info.tokens);
     }
     outcome.compressed = compressor.will_compress();
-    for (std::int64_t layer = 0; outcome.compressed && layer < shape.layers; ++layer) apply_plan(cache_, compressor, layer, state_);
+    for (LayerId layer{0}; outcome.compressed && layer < shape.layers; ++layer) apply_plan(cache_, compressor, layer, state_);
     if (outcome.compressed) outcome.budgets = compressor.budgets();
     policy_ = next_decode_policy(policy_.get(), recipe, compressor, cache_);
     return outcome;
@@ -94,11 +94,11 @@ class Conversation {
       TokenOrigin origin;
       origins_.push_back(origin);
       at::manual_seed(static_cast<std::uint64_t>(original[0]));
-      for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+      for (LayerId layer{0}; layer < shape.layers; ++layer) {
         cache_.append(layer, at::randn({shape.kv_heads, 1, kDim}), at::randn({shape.kv_heads, 1, kDim}), original);
         if (!policy_) continue;
         DecodeRow row;
-        for (std::int64_t head = 0; policy_->wants_probabilities() && head < shape.kv_heads; ++head) {
+        for (KvHead head{0}; policy_->wants_probabilities() && head < shape.kv_heads; ++head) {
           const std::int64_t seen = runtime_keys(cache_, layer, head).size(0);
           const at::Tensor attention = at::softmax(at::randn({seen}), 0).contiguous();
           row.probabilities.emplace_back(attention.const_data_ptr<float>(), attention.const_data_ptr<float>() + seen);
@@ -112,7 +112,7 @@ class Conversation {
   KvCache& cache() { return cache_; }
   const DecodePolicy* policy() const { return policy_.get(); }
   std::span<const TokenOrigin> origins() const { return origins_; }
-  std::vector<std::int32_t> tokens(std::int64_t layer, std::int64_t head) const {
+  std::vector<std::int32_t> tokens(LayerId layer, KvHead head) const {
     const auto original = cache_.original(layer, head);
     std::vector<std::int32_t> tokens(original.begin(), original.end());
     std::sort(tokens.begin(), tokens.end());
@@ -143,10 +143,10 @@ TEST(WholeCache, TheTurnRulesFixture) {
     const Recipe recipe = Recipe::from_spec(spec_of("random", 0.5, policy));
     Conversation conversation(1, 2, 1);
     conversation.turn(recipe, of(6, 2));
-    EXPECT_EQ(conversation.cache().slots(0, 0), 4);
+    EXPECT_EQ(conversation.cache().slots(LayerId(0), KvHead(0)), 4);
     conversation.decode(3);
     const auto outcome = conversation.turn(recipe, of(0, 4));
-    EXPECT_EQ(conversation.cache().slots(0, 0), policy == TurnPolicy::kWhole ? 8 : 9);
+    EXPECT_EQ(conversation.cache().slots(LayerId(0), KvHead(0)), policy == TurnPolicy::kWhole ? 8 : 9);
     EXPECT_EQ(outcome.candidates[0], policy == TurnPolicy::kWhole ? 11 : 4);
   }
 }
@@ -160,7 +160,7 @@ TEST(WholeCache, WithoutAnEventEverySlotIsForeseen) {
   const auto outcome = conversation.turn(Recipe::from_spec(room), of(0, 8));
   EXPECT_FALSE(outcome.compressed);
   EXPECT_EQ(outcome.foreseen, (std::vector<std::vector<std::int64_t>>(2, {48, 48})));
-  EXPECT_EQ(conversation.cache().slots(1, 1), 48);
+  EXPECT_EQ(conversation.cache().slots(LayerId(1), KvHead(1)), 48);
 }
 
 TEST(WholeCache, ScopeVisualCountsTheVisualTokensOfAllTurns) {
@@ -168,7 +168,7 @@ TEST(WholeCache, ScopeVisualCountsTheVisualTokensOfAllTurns) {
   Conversation conversation(1, 2, 1);
   conversation.turn(recipe, of(40, 8));
   conversation.turn(recipe, of(20, 8));
-  EXPECT_EQ(conversation.cache().slots(0, 0), 15 + 16) << "a quarter of 60 visual tokens, and all text";
+  EXPECT_EQ(conversation.cache().slots(LayerId(0), KvHead(0)), 15 + 16) << "a quarter of 60 visual tokens, and all text";
 }
 
 // Three turns and decoding between them, every method: exact totals, the new question kept, and the decode phase goes on from there.
@@ -193,8 +193,8 @@ TEST(WholeCache, EveryMethodOverThreeTurns) {
                                     : std::count_if(conversation.origins().begin(), conversation.origins().end(),
                                                     [](const TokenOrigin& o) { return o.modality == Modality::kVisual; });
       EXPECT_EQ(sum(outcome.budgets), static_cast<std::int64_t>(std::floor(0.4 * static_cast<double>(kLayers * seen) + 0.5)));
-      for (std::int64_t layer = 0; layer < kLayers; ++layer) {
-        for (std::int64_t head = 0; head < 2; ++head) {
+      for (LayerId layer{0}; layer < kLayers; ++layer) {
+        for (KvHead head{0}; head < 2; ++head) {
           const std::vector<std::int32_t> tokens = conversation.tokens(layer, head);
           EXPECT_EQ(std::set<std::int32_t>(tokens.begin(), tokens.end()).size(), tokens.size());
           EXPECT_EQ(tokens.back(), std::ssize(conversation.origins()) - 1) << "the last token stays";
@@ -231,9 +231,8 @@ TEST(WholeCache, OnAFullCacheItIsTheEventOfOnePrefill) {
     Conversation in_two(2, 4, 2);
     in_two.turn(Recipe::from_spec(spec_of("full", 1.0, TurnPolicy::kSegment)), of(60, 0), keys.narrow(1, 0, 60), queries.narrow(1, 0, 60));
     ASSERT_TRUE(in_two.turn(recipe, of(0, 40), keys.narrow(1, 60, 40), queries.narrow(1, 60, 40)).compressed);
-    for (std::int64_t layer = 0; layer < 2; ++layer) {
-      for (std::int64_t head = 0; head < 2; ++head)
-        EXPECT_EQ(in_two.tokens(layer, head), at_once.tokens(layer, head)) << layer << " " << head;
+    for (LayerId layer{0}; layer < 2; ++layer) {
+      for (KvHead head{0}; head < 2; ++head) EXPECT_EQ(in_two.tokens(layer, head), at_once.tokens(layer, head)) << layer << " " << head;
     }
   }
 }
@@ -254,9 +253,8 @@ TEST(WholeCache, AccumulatedAttentionOfEarlierTurnsCounts) {
     Conversation in_two(2, 4, 2);
     ASSERT_FALSE(in_two.turn(recipe, of(60, 0), keys.narrow(1, 0, 60), queries.narrow(1, 0, 60)).compressed);
     ASSERT_TRUE(in_two.turn(recipe, of(0, 40), keys.narrow(1, 60, 40), queries.narrow(1, 60, 40)).compressed);
-    for (std::int64_t layer = 0; layer < 2; ++layer) {
-      for (std::int64_t head = 0; head < 2; ++head)
-        EXPECT_EQ(in_two.tokens(layer, head), at_once.tokens(layer, head)) << layer << " " << head;
+    for (LayerId layer{0}; layer < 2; ++layer) {
+      for (KvHead head{0}; head < 2; ++head) EXPECT_EQ(in_two.tokens(layer, head), at_once.tokens(layer, head)) << layer << " " << head;
     }
   }
 }
@@ -269,8 +267,8 @@ TEST(WholeCache, AShortQuestionStaysWhole) {
   Conversation conversation(2, 4, 2);
   conversation.turn(recipe, of(150, 20));
   ASSERT_TRUE(conversation.turn(recipe, of(0, 20)).compressed);
-  for (std::int64_t layer = 0; layer < 2; ++layer) {
-    const std::vector<std::int32_t> tokens = conversation.tokens(layer, 0);
+  for (LayerId layer{0}; layer < 2; ++layer) {
+    const std::vector<std::int32_t> tokens = conversation.tokens(layer, KvHead(0));
     EXPECT_EQ(tokens.size(), 38U) << "a fifth of 190";
     for (std::int32_t token = 170; token < 190; ++token) EXPECT_TRUE(std::binary_search(tokens.begin(), tokens.end(), token)) << token;
   }
@@ -285,7 +283,7 @@ TEST(WholeCache, AnAbsoluteBudgetHoldsOverAllTurnsByItself) {
   for (int turn = 0; turn < 3; ++turn) {
     conversation.turn(recipe, of(80, 20));
     conversation.decode(10);
-    for (std::int64_t layer = 0; layer < 2; ++layer) EXPECT_EQ(conversation.cache().slots(layer, 1), 60);
+    for (LayerId layer{0}; layer < 2; ++layer) EXPECT_EQ(conversation.cache().slots(layer, KvHead(1)), 60);
   }
   spec.method = "snapkv";
   EXPECT_FALSE(Recipe::from_spec(spec).whole_cache()) << "decoding only appends";
@@ -299,20 +297,20 @@ TEST(WholeCache, SharedSlotsBecomeTheirTokens) {
   conversation.turn(recipe, of(150, 40));
   conversation.decode(5);
   KvCache& cache = conversation.cache();
-  ASSERT_TRUE(cache.has_shared_entries(0));
+  ASSERT_TRUE(cache.has_shared_entries(LayerId(0)));
   const at::Tensor query = at::randn({3, kDim});
   std::vector<SharedEntryAttention> before;
-  for (std::int64_t head = 0; head < 2; ++head) before.push_back(shared_entry_attention(query, cache, 0, head, 0.35));
+  for (KvHead head{0}; head < 2; ++head) before.push_back(shared_entry_attention(query, cache, LayerId(0), head, 0.35));
   const RetainedSlots retained = take_retained(cache, conversation.origins(), conversation.policy());
-  EXPECT_FALSE(cache.has_shared_entries(0));
-  for (std::int64_t head = 0; head < 2; ++head) {
-    const RetainedHead& about = retained.at(0, head);
+  EXPECT_FALSE(cache.has_shared_entries(LayerId(0)));
+  for (KvHead head{0}; head < 2; ++head) {
+    const RetainedHead& about = retained.at(LayerId(0), head);
     EXPECT_TRUE(std::is_sorted(about.original.begin(), about.original.end()));
-    EXPECT_EQ(std::ssize(about.original), cache.slots(0, head));
+    EXPECT_EQ(std::ssize(about.original), cache.slots(LayerId(0), head));
     EXPECT_EQ(about.sums.size(), about.original.size());
     EXPECT_GT(*std::max_element(about.sums.begin(), about.sums.end()), 0.0F);
-    const at::Tensor weights = at::softmax(at::mm(query, cache.gather_keys(0, head).t()) * 0.35, 1);
-    const at::Tensor output = at::mm(weights, cache.gather_values(0, head));
+    const at::Tensor weights = at::softmax(at::mm(query, cache.gather_keys(LayerId(0), head).t()) * 0.35, 1);
+    const at::Tensor output = at::mm(weights, cache.gather_values(LayerId(0), head));
     EXPECT_LT((output - before[static_cast<std::size_t>(head)].output).abs().max().item<double>(), 1e-5);
   }
 }

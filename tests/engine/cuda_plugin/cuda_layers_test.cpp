@@ -34,17 +34,18 @@ class Twins {
     // Token by token, as a fused projection leaves them: the heads' rows are strided.
     const at::Tensor both = at::randn({tokens, 2, kKvHeads, kHeadDim}).to(dtype_);
     const at::Tensor moved = both.to(kGpu);
-    cpu.append(1, both.select(1, 0).transpose(0, 1), both.select(1, 1).transpose(0, 1), original);
-    gpu.append(1, moved.select(1, 0).transpose(0, 1), moved.select(1, 1).transpose(0, 1), original);
+    cpu.append(LayerId(1), both.select(1, 0).transpose(0, 1), both.select(1, 1).transpose(0, 1), original);
+    gpu.append(LayerId(1), moved.select(1, 0).transpose(0, 1), moved.select(1, 1).transpose(0, 1), original);
   }
 
   static void expect_equal(const KvCache& cpu, const KvCache& gpu) {
-    for (std::int64_t head = 0; head < kKvHeads; ++head) {
-      const auto a = cpu.original(1, head);
-      const auto b = gpu.original(1, head);
+    for (KvHead head{0}; head < kKvHeads; ++head) {
+      const auto a = cpu.original(LayerId(1), head);
+      const auto b = gpu.original(LayerId(1), head);
       ASSERT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end()));
-      EXPECT_TRUE(at::equal(gpu.gather_keys(1, head).to(at::kCPU), cpu.gather_keys(1, head))) << "keys of head " << head;
-      EXPECT_TRUE(at::equal(gpu.gather_values(1, head).to(at::kCPU), cpu.gather_values(1, head))) << "values of head " << head;
+      EXPECT_TRUE(at::equal(gpu.gather_keys(LayerId(1), head).to(at::kCPU), cpu.gather_keys(LayerId(1), head))) << "keys of head " << head;
+      EXPECT_TRUE(at::equal(gpu.gather_values(LayerId(1), head).to(at::kCPU), cpu.gather_values(LayerId(1), head)))
+          << "values of head " << head;
     }
     EXPECT_EQ(gpu.bytes_allocated(), cpu.bytes_allocated());
     EXPECT_EQ(gpu.bytes_in_use(), cpu.bytes_in_use());
@@ -52,16 +53,16 @@ class Twins {
 
   void expect_same_attention(std::int64_t group, double tolerance) const {
     const at::Tensor query = at::randn({kKvHeads * group, kHeadDim}).to(dtype_);
-    const at::Tensor expected = decode_attention(query, cpu, 1, 0.125);
-    const at::Tensor actual = decode_attention(query.to(kGpu), gpu, 1, 0.125);
+    const at::Tensor expected = decode_attention(query, cpu, LayerId(1), 0.125);
+    const at::Tensor actual = decode_attention(query.to(kGpu), gpu, LayerId(1), 0.125);
     ASSERT_EQ(actual.device(), kGpu);
     EXPECT_LE(relative_distance(actual.to(at::kCPU), expected), tolerance);
 
     std::vector<std::vector<float>> rows;
-    device_decode_attention(query.to(kGpu), gpu, 1, 0.125, &rows);
+    device_decode_attention(query.to(kGpu), gpu, LayerId(1), 0.125, &rows);
     ASSERT_EQ(rows.size(), static_cast<std::size_t>(kKvHeads));
-    for (std::int64_t head = 0; head < kKvHeads; ++head) {
-      const at::Tensor keys = cpu.gather_keys(1, head).to(at::kFloat);
+    for (KvHead head{0}; head < kKvHeads; ++head) {
+      const at::Tensor keys = cpu.gather_keys(LayerId(1), head).to(at::kFloat);
       const at::Tensor logits = at::mm(query.narrow(0, head * group, group).to(at::kFloat), keys.t()) * 0.125;
       const std::vector<float>& row = rows[static_cast<std::size_t>(head)];
       EXPECT_LE(relative_distance(at::tensor(row), at::softmax(logits, 1).mean(0)), 1e-4);
@@ -99,12 +100,12 @@ TEST_F(CudaLayers, TheCacheHoldsWhatTheCpusCacheHolds) {
     Twins twins(dtype);
     for (const std::int64_t tokens : {1, 62, 1, 1, 200, 64}) twins.append(tokens);
     Twins::expect_equal(twins.cpu, twins.gpu);
-    twins.cpu.compact(1, 264, ragged_plan(264));
-    twins.gpu.compact(1, 264, ragged_plan(264));
+    twins.cpu.compact(LayerId(1), 264, ragged_plan(264));
+    twins.gpu.compact(LayerId(1), 264, ragged_plan(264));
     Twins::expect_equal(twins.cpu, twins.gpu);
     for (const std::int64_t slot : {0, 5, 20, 3}) {
-      twins.cpu.evict(1, 2, slot);
-      twins.gpu.evict(1, 2, slot);
+      twins.cpu.evict(LayerId(1), KvHead(2), slot);
+      twins.gpu.evict(LayerId(1), KvHead(2), slot);
     }
     for (int i = 0; i < 70; ++i) twins.append(1);
     Twins::expect_equal(twins.cpu, twins.gpu);
@@ -117,8 +118,8 @@ TEST_F(CudaLayers, AForkIsNotTouchedByItsOrigin) {
   const KvCache cpu_fork = twins.cpu.fork();
   const KvCache gpu_fork = twins.gpu.fork();
   twins.append(100);
-  twins.gpu.evict(1, 0, 2);
-  twins.cpu.evict(1, 0, 2);
+  twins.gpu.evict(LayerId(1), KvHead(0), 2);
+  twins.cpu.evict(LayerId(1), KvHead(0), 2);
   Twins::expect_equal(cpu_fork, gpu_fork);
   Twins::expect_equal(twins.cpu, twins.gpu);
 }
@@ -131,8 +132,8 @@ TEST_F(CudaLayers, DecodeAttentionEqualsTheCpus) {
       twins.expect_same_attention(group, tolerance);
       twins.append(3000);
       twins.expect_same_attention(group, tolerance);
-      twins.cpu.compact(1, 3000, ragged_plan(3000));
-      twins.gpu.compact(1, 3000, ragged_plan(3000));
+      twins.cpu.compact(LayerId(1), 3000, ragged_plan(3000));
+      twins.gpu.compact(LayerId(1), 3000, ragged_plan(3000));
       twins.expect_same_attention(group, tolerance);
     }
   }

@@ -25,21 +25,19 @@ struct Pair {
   std::vector<std::vector<Entry>> model;  // [layers * heads]
 };
 
-std::vector<Entry>& entries(Pair& pair, std::int64_t layer, std::int64_t head) {
-  return pair.model[static_cast<std::size_t>(layer * kHeads + head)];
-}
+std::vector<Entry>& entries(Pair& pair, LayerId layer, KvHead head) { return pair.model[static_cast<std::size_t>(layer * kHeads + head)]; }
 
 class KvCacheModel : public ::testing::TestWithParam<unsigned> {
  protected:
   std::int64_t pick(std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(random_); }
 
-  void append(Pair& pair, std::int64_t layer) {
+  void append(Pair& pair, LayerId layer) {
     const std::int64_t count = pick(0, 3) == 0 ? pick(0, 150) : 1;
     std::vector<std::int32_t> original;
     at::Tensor keys = at::zeros({kHeads, count, kDim});
     for (std::int64_t i = 0; i < count; ++i) {
       original.push_back(next_original_++);
-      for (std::int64_t head = 0; head < kHeads; ++head) {
+      for (KvHead head{0}; head < kHeads; ++head) {
         const float stamp = ++stamp_;
         keys[head][i] = at::arange(kDim, at::kFloat) + stamp;
         entries(pair, layer, head).push_back({original.back(), stamp});
@@ -48,16 +46,16 @@ class KvCacheModel : public ::testing::TestWithParam<unsigned> {
     cache_append(pair.cache, layer, keys, original);
   }
 
-  static void cache_append(KvCache& cache, std::int64_t layer, const at::Tensor& keys, const std::vector<std::int32_t>& original) {
+  static void cache_append(KvCache& cache, LayerId layer, const at::Tensor& keys, const std::vector<std::int32_t>& original) {
     cache.append(layer, keys, keys * 2, original);
   }
 
-  void compact(Pair& pair, std::int64_t layer) {
-    const std::int64_t most = std::min(pair.cache.slots(layer, 0), pair.cache.slots(layer, 1));
+  void compact(Pair& pair, LayerId layer) {
+    const std::int64_t most = std::min(pair.cache.slots(layer, KvHead(0)), pair.cache.slots(layer, KvHead(1)));
     const std::int64_t segment = pick(0, most);
     const std::int64_t keep_in_ten = pick(0, 10);
     LayerPlan plan;
-    for (std::int64_t head = 0; head < kHeads; ++head) {
+    for (KvHead head{0}; head < kHeads; ++head) {
       std::vector<std::int32_t> kept;
       for (std::int64_t i = 0; i < segment; ++i) {
         if (pick(0, 9) < keep_in_ten) kept.push_back(static_cast<std::int32_t>(i));
@@ -72,8 +70,8 @@ class KvCacheModel : public ::testing::TestWithParam<unsigned> {
     pair.cache.compact(layer, segment, plan);
   }
 
-  void evict(Pair& pair, std::int64_t layer) {
-    const std::int64_t head = pick(0, kHeads - 1);
+  void evict(Pair& pair, LayerId layer) {
+    const KvHead head{pick(0, kHeads - 1)};
     auto& rows = entries(pair, layer, head);
     if (rows.empty()) return;
     const std::int64_t slot = pick(0, static_cast<std::int64_t>(rows.size()) - 1);
@@ -85,8 +83,8 @@ class KvCacheModel : public ::testing::TestWithParam<unsigned> {
   void check(Pair& pair) {
     std::int64_t slots = 0;
     std::int64_t blocks = 0;
-    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
-      for (std::int64_t head = 0; head < kHeads; ++head) {
+    for (LayerId layer{0}; layer < kLayers; ++layer) {
+      for (KvHead head{0}; head < kHeads; ++head) {
         const auto& rows = entries(pair, layer, head);
         const auto count = static_cast<std::int64_t>(rows.size());
         ASSERT_EQ(pair.cache.slots(layer, head), count);
@@ -122,7 +120,7 @@ TEST_P(KvCacheModel, BehavesLikePlainVectors) {
   pairs.push_back({KvCache(shape), std::vector<std::vector<Entry>>(kLayers * kHeads)});
   for (int step = 0; step < 120; ++step) {
     Pair& pair = pairs[static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(pairs.size()) - 1))];
-    const std::int64_t layer = pick(0, kLayers - 1);
+    const LayerId layer{pick(0, kLayers - 1)};
     switch (pick(0, 9)) {
       case 0:
       case 1:

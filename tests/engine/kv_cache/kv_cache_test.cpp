@@ -28,7 +28,7 @@ at::Tensor keys_of(const KvShape& shape, std::int32_t first, std::int64_t count)
   return (tokens + heads).expand({shape.kv_heads, count, shape.head_dim}).contiguous().to(shape.dtype);
 }
 
-void append(KvCache& cache, std::int64_t layer, std::int32_t first, std::int64_t count) {
+void append(KvCache& cache, LayerId layer, std::int32_t first, std::int64_t count) {
   std::vector<std::int32_t> original(static_cast<std::size_t>(count));
   std::iota(original.begin(), original.end(), first);
   const at::Tensor keys = keys_of(cache.shape(), first, count);
@@ -40,7 +40,7 @@ std::vector<float> first_column(const at::Tensor& rows) {
   return {column.const_data_ptr<float>(), column.const_data_ptr<float>() + column.numel()};
 }
 
-std::vector<std::int32_t> originals(const KvCache& cache, std::int64_t layer, std::int64_t head) {
+std::vector<std::int32_t> originals(const KvCache& cache, LayerId layer, KvHead head) {
   const auto span = cache.original(layer, head);
   return {span.begin(), span.end()};
 }
@@ -58,28 +58,28 @@ ErrorCode code_of(const std::function<void()>& call) {
 TEST(KvCache, CountsBytesExactly) {
   KvCache cache(small_shape());
   EXPECT_EQ(cache.bytes_allocated(), 0);
-  append(cache, 1, 0, 65);
+  append(cache, LayerId(1), 0, 65);
   // A slot is K and V of 4 floats = 32 bytes; 65 slots need two blocks of 64 in each of 3 heads.
-  EXPECT_EQ(cache.bytes_in_use(0), 0);
-  EXPECT_EQ(cache.bytes_in_use(1), 65 * 3 * 32);
+  EXPECT_EQ(cache.bytes_in_use(LayerId(0)), 0);
+  EXPECT_EQ(cache.bytes_in_use(LayerId(1)), 65 * 3 * 32);
   EXPECT_EQ(cache.bytes_in_use(), 65 * 3 * 32);
   EXPECT_EQ(cache.bytes_metadata(), 65 * 3 * 4);
   EXPECT_EQ(cache.bytes_allocated(), 2 * 64 * 3 * 32);
   EXPECT_EQ(cache.bytes_peak(), 2 * 64 * 3 * 32);
   KvCache half(small_shape(at::kBFloat16));
-  append(half, 0, 0, 10);
+  append(half, LayerId(0), 0, 10);
   EXPECT_EQ(half.bytes_in_use(), 10 * 3 * 16);
 }
 
 TEST(KvCache, GrowthMovesNoBlock) {
   KvCache cache(small_shape());
-  append(cache, 0, 0, 64);
-  const void* first = cache.key_blocks(0, 1)[0];
-  for (int i = 0; i < 200; ++i) append(cache, 0, 64 + i, 1);
-  EXPECT_EQ(cache.key_blocks(0, 1)[0], first);
-  EXPECT_EQ(cache.key_blocks(0, 1).size(), 5U);
-  EXPECT_EQ(static_cast<const float*>(cache.key_blocks(0, 1)[4])[0], 100.0F + 256.0F);
-  EXPECT_EQ(static_cast<const float*>(cache.value_blocks(0, 1)[4])[7 * 4], -(100.0F + 263.0F));
+  append(cache, LayerId(0), 0, 64);
+  const void* first = cache.key_blocks(LayerId(0), KvHead(1))[0];
+  for (int i = 0; i < 200; ++i) append(cache, LayerId(0), 64 + i, 1);
+  EXPECT_EQ(cache.key_blocks(LayerId(0), KvHead(1))[0], first);
+  EXPECT_EQ(cache.key_blocks(LayerId(0), KvHead(1)).size(), 5U);
+  EXPECT_EQ(static_cast<const float*>(cache.key_blocks(LayerId(0), KvHead(1))[4])[0], 100.0F + 256.0F);
+  EXPECT_EQ(static_cast<const float*>(cache.value_blocks(LayerId(0), KvHead(1))[4])[7 * 4], -(100.0F + 263.0F));
 }
 
 TEST(KvCache, AppendsStridedInput) {
@@ -89,29 +89,30 @@ TEST(KvCache, AppendsStridedInput) {
   const at::Tensor by_column = dense.transpose(1, 2).contiguous().transpose(1, 2);  // head_dim not contiguous
   std::vector<std::int32_t> original(70);
   std::iota(original.begin(), original.end(), 0);
-  cache.append(0, by_token, by_column, original);
+  cache.append(LayerId(0), by_token, by_column, original);
   for (int head = 0; head < 3; ++head) {
-    EXPECT_TRUE(at::equal(cache.gather_keys(0, head), dense[head]));
-    EXPECT_TRUE(at::equal(cache.gather_values(0, head), dense[head]));
+    EXPECT_TRUE(at::equal(cache.gather_keys(LayerId(0), KvHead(head)), dense[head]));
+    EXPECT_TRUE(at::equal(cache.gather_values(LayerId(0), KvHead(head)), dense[head]));
   }
 }
 
 TEST(KvCache, CompactionKeepsRaggedRowsAndFreesTheRest) {
   testing::AllocationProbe probe;
   KvCache cache(small_shape());
-  append(cache, 0, 0, 10);    // earlier turn
-  append(cache, 0, 10, 300);  // segment
+  append(cache, LayerId(0), 0, 10);    // earlier turn
+  append(cache, LayerId(0), 10, 300);  // segment
   const std::int64_t before = probe.live_bytes();
   EXPECT_EQ(before, cache.bytes_allocated());
   LayerPlan plan;
   plan.kept = {{0, 5, 299}, {}, {1}};
-  cache.compact(0, 300, plan);
-  EXPECT_EQ(cache.slots(0, 0), 13);
-  EXPECT_EQ(cache.slots(0, 1), 10);
-  EXPECT_EQ(cache.slots(0, 2), 11);
-  EXPECT_EQ(originals(cache, 0, 0), (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 309}));
-  EXPECT_EQ(first_column(cache.gather_keys(0, 2)), (std::vector<float>{200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 211}));
-  EXPECT_EQ(first_column(cache.gather_values(0, 0, 2)), (std::vector<float>{0, -1}));
+  cache.compact(LayerId(0), 300, plan);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 13);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(1)), 10);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(2)), 11);
+  EXPECT_EQ(originals(cache, LayerId(0), KvHead(0)), (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 309}));
+  EXPECT_EQ(first_column(cache.gather_keys(LayerId(0), KvHead(2))),
+            (std::vector<float>{200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 211}));
+  EXPECT_EQ(first_column(cache.gather_values(LayerId(0), KvHead(0), 2)), (std::vector<float>{0, -1}));
   EXPECT_EQ(cache.bytes_in_use(), (13 + 10 + 11) * 32);
   EXPECT_EQ(cache.bytes_allocated(), 3 * 64 * 32);
   EXPECT_EQ(probe.live_bytes(), 3 * 64 * 32);  // the allocator agrees: freed is freed
@@ -121,15 +122,15 @@ TEST(KvCache, CompactionKeepsRaggedRowsAndFreesTheRest) {
 
 TEST(KvCache, CompactionThatKeepsAllTouchesNothing) {
   KvCache cache(small_shape());
-  append(cache, 0, 0, 100);
-  const void* block = cache.key_blocks(0, 0)[1];
+  append(cache, LayerId(0), 0, 100);
+  const void* block = cache.key_blocks(LayerId(0), KvHead(0))[1];
   std::vector<std::int32_t> all(100);
   std::iota(all.begin(), all.end(), 0);
   LayerPlan plan;
   plan.kept = {all, all, all};
   cache.reset_peak();
-  cache.compact(0, 100, plan);
-  EXPECT_EQ(cache.key_blocks(0, 0)[1], block);
+  cache.compact(LayerId(0), 100, plan);
+  EXPECT_EQ(cache.key_blocks(LayerId(0), KvHead(0))[1], block);
   EXPECT_EQ(cache.bytes_peak(), cache.bytes_allocated());
 }
 
@@ -139,10 +140,10 @@ TEST(KvCache, PeakFollowsTheAllocatorAndCanBeReset) {
   std::vector<std::int32_t> original(640);
   std::iota(original.begin(), original.end(), 0);
   testing::AllocationProbe probe;  // after the test's own tensors
-  cache.append(0, keys, keys, original);
+  cache.append(LayerId(0), keys, keys, original);
   LayerPlan plan;
   plan.kept = {{639}, {639}, {639}};
-  cache.compact(0, 640, plan);
+  cache.compact(LayerId(0), 640, plan);
   EXPECT_EQ(cache.bytes_peak(), probe.peak_bytes());
   cache.reset_peak();
   EXPECT_EQ(cache.bytes_peak(), cache.bytes_allocated());
@@ -150,71 +151,74 @@ TEST(KvCache, PeakFollowsTheAllocatorAndCanBeReset) {
 
 TEST(KvCache, EvictMovesTheLastSlotIn) {
   KvCache cache(small_shape());
-  append(cache, 0, 0, 65);
-  cache.evict(0, 0, 3);
-  EXPECT_EQ(cache.slots(0, 0), 64);
-  EXPECT_EQ(cache.slots(0, 1), 65);
-  EXPECT_EQ(cache.original(0, 0)[3], 64);
-  EXPECT_EQ(first_column(cache.gather_keys(0, 0))[3], 64.0F);
+  append(cache, LayerId(0), 0, 65);
+  cache.evict(LayerId(0), KvHead(0), 3);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 64);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(1)), 65);
+  EXPECT_EQ(cache.original(LayerId(0), KvHead(0))[3], 64);
+  EXPECT_EQ(first_column(cache.gather_keys(LayerId(0), KvHead(0)))[3], 64.0F);
   EXPECT_EQ(cache.bytes_allocated(), (1 + 2 + 2) * 64 * 32);
-  cache.evict(0, 0, 63);  // the last slot itself
-  EXPECT_EQ(cache.original(0, 0)[62], 62);
+  cache.evict(LayerId(0), KvHead(0), 63);  // the last slot itself
+  EXPECT_EQ(cache.original(LayerId(0), KvHead(0))[62], 62);
 }
 
 TEST(KvCache, ForkSharesUntilOneSideWrites) {
   testing::AllocationProbe probe;
   KvCache cache(small_shape());
-  append(cache, 0, 0, 100);
+  append(cache, LayerId(0), 0, 100);
   const std::int64_t alone = probe.live_bytes();
   KvCache copy = cache.fork();
   EXPECT_EQ(probe.live_bytes(), alone);
-  EXPECT_EQ(copy.key_blocks(0, 2)[0], cache.key_blocks(0, 2)[0]);
-  append(copy, 0, 500, 1);
+  EXPECT_EQ(copy.key_blocks(LayerId(0), KvHead(2))[0], cache.key_blocks(LayerId(0), KvHead(2))[0]);
+  append(copy, LayerId(0), 500, 1);
   // Only the half-full last block of each head was copied.
   EXPECT_EQ(probe.live_bytes(), alone + 3 * 64 * 32);
-  EXPECT_EQ(copy.key_blocks(0, 2)[0], cache.key_blocks(0, 2)[0]);
-  EXPECT_NE(copy.key_blocks(0, 2)[1], cache.key_blocks(0, 2)[1]);
-  EXPECT_EQ(cache.slots(0, 0), 100);
-  append(cache, 0, 100, 1);
-  EXPECT_EQ(first_column(cache.gather_keys(0, 0)).back(), 100.0F);
-  EXPECT_EQ(first_column(copy.gather_keys(0, 0)).back(), 500.0F);
-  copy.evict(0, 1, 0);
-  EXPECT_EQ(first_column(cache.gather_keys(0, 1)).front(), 100.0F);
-  EXPECT_EQ(first_column(copy.gather_keys(0, 1)).front(), 600.0F);
+  EXPECT_EQ(copy.key_blocks(LayerId(0), KvHead(2))[0], cache.key_blocks(LayerId(0), KvHead(2))[0]);
+  EXPECT_NE(copy.key_blocks(LayerId(0), KvHead(2))[1], cache.key_blocks(LayerId(0), KvHead(2))[1]);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 100);
+  append(cache, LayerId(0), 100, 1);
+  EXPECT_EQ(first_column(cache.gather_keys(LayerId(0), KvHead(0))).back(), 100.0F);
+  EXPECT_EQ(first_column(copy.gather_keys(LayerId(0), KvHead(0))).back(), 500.0F);
+  copy.evict(LayerId(0), KvHead(1), 0);
+  EXPECT_EQ(first_column(cache.gather_keys(LayerId(0), KvHead(1))).front(), 100.0F);
+  EXPECT_EQ(first_column(copy.gather_keys(LayerId(0), KvHead(1))).front(), 600.0F);
 }
 
 TEST(KvCache, ForkOutlivesItsSource) {
   auto cache = std::make_unique<KvCache>(small_shape());
-  append(*cache, 1, 0, 70);
+  append(*cache, LayerId(1), 0, 70);
   KvCache copy = cache->fork();
   cache.reset();
-  EXPECT_EQ(first_column(copy.gather_keys(1, 1)).back(), 169.0F);
+  EXPECT_EQ(first_column(copy.gather_keys(LayerId(1), KvHead(1))).back(), 169.0F);
 }
 
 TEST(KvCache, GathersEmptyHeads) {
   KvCache cache(small_shape());
-  EXPECT_EQ(cache.gather_keys(0, 0).sizes(), (at::IntArrayRef{0, 4}));
-  EXPECT_TRUE(cache.key_blocks(0, 0).empty());
+  EXPECT_EQ(cache.gather_keys(LayerId(0), KvHead(0)).sizes(), (at::IntArrayRef{0, 4}));
+  EXPECT_TRUE(cache.key_blocks(LayerId(0), KvHead(0)).empty());
 }
 
 TEST(KvCache, RefusesWrongShapesAndPlans) {
   KvCache cache(small_shape());
-  append(cache, 0, 0, 5);
+  append(cache, LayerId(0), 0, 5);
   const std::vector<std::int32_t> two = {0, 1};
-  EXPECT_EQ(code_of([&] { cache.append(0, at::zeros({3, 1, 4}), at::zeros({3, 1, 4}), two); }), ErrorCode::kInternal);
-  EXPECT_EQ(code_of([&] { cache.append(0, at::zeros({3, 2, 4}, at::kHalf), at::zeros({3, 2, 4}, at::kHalf), two); }), ErrorCode::kInternal);
-  EXPECT_EQ(code_of([&] { cache.append(2, at::zeros({3, 2, 4}), at::zeros({3, 2, 4}), two); }), ErrorCode::kInternal);
+  EXPECT_EQ(code_of([&] { cache.append(LayerId(0), at::zeros({3, 1, 4}), at::zeros({3, 1, 4}), two); }), ErrorCode::kInternal);
+  EXPECT_EQ(code_of([&] {
+              cache.append(LayerId(0), at::zeros({3, 2, 4}, at::kHalf), at::zeros({3, 2, 4}, at::kHalf), two);
+            }),
+            ErrorCode::kInternal);
+  EXPECT_EQ(code_of([&] { cache.append(LayerId(2), at::zeros({3, 2, 4}), at::zeros({3, 2, 4}), two); }), ErrorCode::kInternal);
   const auto compact = [&](std::vector<std::vector<std::int32_t>> kept, std::int64_t segment) {
     LayerPlan plan;
     plan.kept = std::move(kept);
-    return code_of([&] { cache.compact(0, segment, plan); });
+    return code_of([&] { cache.compact(LayerId(0), segment, plan); });
   };
   EXPECT_EQ(compact({{0}, {0}}, 5), ErrorCode::kInternal);
   EXPECT_EQ(compact({{0}, {0}, {1, 1}}, 5), ErrorCode::kInternal);
   EXPECT_EQ(compact({{0}, {0}, {5}}, 5), ErrorCode::kInternal);
   EXPECT_EQ(compact({{0}, {0}, {0}}, 6), ErrorCode::kInternal);
-  EXPECT_EQ(code_of([&] { cache.evict(0, 0, 5); }), ErrorCode::kInternal);
-  EXPECT_EQ(cache.slots(0, 0), 5);  // a refused plan changes nothing
+  EXPECT_EQ(code_of([&] { cache.evict(LayerId(0), KvHead(0), 5); }), ErrorCode::kInternal);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 5);  // a refused plan changes nothing
 }
 
 }  // namespace

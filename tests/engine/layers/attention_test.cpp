@@ -45,7 +45,7 @@ void expect_equals_dense(const Segment& segment, std::int64_t first, std::int64_
   ASSERT_EQ(result.log_sum_exp.sizes(), at::IntArrayRef({heads, rows}));
   ASSERT_EQ(result.log_sum_exp.scalar_type(), at::kFloat);
   const at::Tensor none = at::empty({0, query.size(2)}, query.options());
-  for (std::int64_t head = 0; head < heads; ++head) {
+  for (KvHead head{0}; head < heads; ++head) {
     const std::int64_t kv = head / (heads / kv_heads);
     const auto index = static_cast<std::size_t>(kv);
     const auto dense = dense_attention(query.select(1, head), segment.past.empty() ? none : segment.past.keys[index],

@@ -24,18 +24,18 @@ KvCache random_cache(std::int64_t kv_heads, std::int64_t head_dim, std::int64_t 
   KvCache cache(shape);
   std::vector<std::int32_t> original(static_cast<std::size_t>(slots));
   std::iota(original.begin(), original.end(), 0);
-  cache.append(0, at::randn({kv_heads, slots, head_dim}).to(type), at::randn({kv_heads, slots, head_dim}).to(type), original);
+  cache.append(LayerId(0), at::randn({kv_heads, slots, head_dim}).to(type), at::randn({kv_heads, slots, head_dim}).to(type), original);
   return cache;
 }
 
 void expect_equals_dense(const KvCache& cache, const at::Tensor& query, double tolerance) {
-  const at::Tensor result = decode_attention(query, cache, 0, 0.21);
+  const at::Tensor result = decode_attention(query, cache, LayerId(0), 0.21);
   ASSERT_EQ(result.sizes(), query.sizes());
   ASSERT_EQ(result.scalar_type(), query.scalar_type());
   const std::int64_t group = query.size(0) / cache.shape().kv_heads;
   for (std::int64_t head = 0; head < query.size(0); ++head) {
-    const at::Tensor key = cache.gather_keys(0, head / group);
-    const at::Tensor value = cache.gather_values(0, head / group);
+    const at::Tensor key = cache.gather_keys(LayerId(0), KvHead(head / group));
+    const at::Tensor value = cache.gather_values(LayerId(0), KvHead(head / group));
     const at::Tensor none = at::empty({0, key.size(1)}, key.options());
     const auto dense = dense_attention(query.narrow(0, head, 1), none, none, key, value, key.size(0) - 1, 0.21);
     EXPECT_LE(relative_distance(result.narrow(0, head, 1), dense.output), tolerance) << "head " << head;
@@ -66,8 +66,8 @@ TEST_F(DecodeAttention, HeadsMayHoldDifferentSlots) {
   LayerPlan plan;
   plan.kept = {{0, 3, 149}, std::vector<std::int32_t>(150), {77}};
   std::iota(plan.kept[1].begin(), plan.kept[1].end(), 0);
-  cache.compact(0, 150, plan);
-  ASSERT_EQ(cache.slots(0, 2), 1);
+  cache.compact(LayerId(0), 150, plan);
+  ASSERT_EQ(cache.slots(LayerId(0), KvHead(2)), 1);
   expect_equals_dense(cache, at::randn({6, 32}), 1e-5);
 }
 
@@ -76,9 +76,9 @@ TEST_F(DecodeAttention, SplittingALongHeadOverThreadsChangesNothing) {
   const KvCache cache = random_cache(1, 64, 6000, at::kFloat);
   const at::Tensor query = at::randn({4, 64}) * 3;
   at::set_num_threads(1);
-  const at::Tensor whole = decode_attention(query, cache, 0, 0.21);
+  const at::Tensor whole = decode_attention(query, cache, LayerId(0), 0.21);
   at::set_num_threads(4);
-  const at::Tensor split = decode_attention(query, cache, 0, 0.21);
+  const at::Tensor split = decode_attention(query, cache, LayerId(0), 0.21);
   EXPECT_LE(relative_distance(split, whole), 1e-5);
   expect_equals_dense(cache, query, 1e-5);
 }
@@ -93,7 +93,7 @@ TEST_F(DecodeAttention, AnEmptyHeadIsAnError) {
   shape.kv_heads = 1;
   shape.head_dim = 8;
   const KvCache cache(shape);
-  EXPECT_THROW(decode_attention(at::randn({1, 8}), cache, 0, 1.0), Exception);
+  EXPECT_THROW(decode_attention(at::randn({1, 8}), cache, LayerId(0), 1.0), Exception);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/models/registry.h"
 #include "engine/models/vision_language_model.h"
 #include "tests/support/golden_tensors.h"
@@ -68,7 +69,7 @@ inline at::Tensor prefill(const TextDecoder& text, at::Tensor hidden, std::int64
   const at::Tensor positions = at::arange(first, first + hidden.size(0), at::kLong).unsqueeze(0);
   std::vector<std::int32_t> original(static_cast<std::size_t>(hidden.size(0)));
   std::iota(original.begin(), original.end(), static_cast<std::int32_t>(first));
-  for (std::int64_t layer = 0; layer < text.layers(); ++layer) {
+  for (LayerId layer{0}; layer < text.layers(); ++layer) {
     text.prefill_layer(layer, hidden, positions, original, cache, observer, interrupt);
   }
   return hidden;

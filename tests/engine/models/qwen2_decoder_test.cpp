@@ -58,7 +58,7 @@ TEST_F(Qwen2DecoderTest, TilesOfAnySizeEqualOne) {
       const Qwen2Decoder tiled = decoder(name, rows);
       KvCache cache(tiled.kv_shape());
       EXPECT_LE(relative_distance(prefill(tiled, input.clone(), 0, cache), expected), 1e-5);
-      EXPECT_LE(relative_distance(cache.gather_keys(1, 0), whole_cache.gather_keys(1, 0)), 1e-5);
+      EXPECT_LE(relative_distance(cache.gather_keys(LayerId(1), KvHead(0)), whole_cache.gather_keys(LayerId(1), KvHead(0))), 1e-5);
     }
   }
 }
@@ -74,8 +74,8 @@ TEST_F(Qwen2DecoderTest, ASegmentOnTopOfACacheEqualsOnePass) {
     const at::Tensor first = prefill(text, input.narrow(0, 0, 23).clone(), 0, cache);
     const at::Tensor second = prefill(text, input.narrow(0, 23, 37).clone(), 23, cache);
     EXPECT_LE(relative_distance(at::cat({first, second}, 0), expected), 1e-5);
-    EXPECT_EQ(cache.slots(0, 0), 60);
-    EXPECT_EQ(cache.original(1, 0)[59], 59);
+    EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 60);
+    EXPECT_EQ(cache.original(LayerId(1), KvHead(0))[59], 59);
   }
 }
 
@@ -102,10 +102,10 @@ class EvictingObserver final : public DecodeObserver {
  public:
   explicit EvictingObserver(KvCache& cache) : cache_(cache) {}
   bool wants_probabilities() const override { return true; }
-  void after_layer(std::int64_t layer, const DecodeRow& row) override {
+  void after_layer(LayerId layer, const DecodeRow& row) override {
     layers.push_back(layer);
     rows.push_back(row);
-    cache_.evict(layer, 1, 0);
+    cache_.evict(layer, KvHead(1), 0);
   }
 
   std::vector<std::int64_t> layers;
@@ -127,8 +127,8 @@ TEST_F(Qwen2DecoderTest, DecodingMayEvictAfterEachLayer) {
       EXPECT_EQ(head.size(), 21U);  // 20 slots and the token's own
       EXPECT_NEAR(std::accumulate(head.begin(), head.end(), 0.0), 1.0, 1e-5);
     }
-  EXPECT_EQ(cache.slots(0, 0), 21);
-  EXPECT_EQ(cache.slots(0, 1), 20);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 21);
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(1)), 20);
   EXPECT_TRUE(at::isfinite(text.decode({6, 21, 21}, cache, nullptr)).all().item<bool>());
 }
 
@@ -139,9 +139,9 @@ TEST_F(Qwen2DecoderTest, ASegmentSeesOnlyTheSlotsThatStayed) {
   KvCache cut(text.kv_shape());
   prefill(text, input.narrow(0, 0, 30).clone(), 0, cut);
   LayerPlan plan;
-  plan.kept.assign(2, std::vector<std::int32_t>(12));
+  plan.kept.assign(LayerId(2), std::vector<std::int32_t>(12));
   for (auto& kept : plan.kept) std::iota(kept.begin(), kept.end(), 0);
-  for (std::int64_t layer = 0; layer < text.layers(); ++layer) cut.compact(layer, 30, plan);
+  for (LayerId layer{0}; layer < text.layers(); ++layer) cut.compact(layer, 30, plan);
   KvCache short_cache(text.kv_shape());
   prefill(text, input.narrow(0, 0, 12).clone(), 0, short_cache);
   EXPECT_LE(relative_distance(prefill(text, input.narrow(0, 30, 10).clone(), 30, cut),
@@ -197,11 +197,11 @@ TEST_F(Qwen2DecoderTest, AnInterruptEndsALayerWithinATile) {
     asked = std::chrono::steady_clock::now();
     cancel.request_cancel();
   });
-  EXPECT_THROW(text.prefill_layer(0, hidden, positions, original, cache, nullptr, cancel.token()), Interrupted);
+  EXPECT_THROW(text.prefill_layer(LayerId(0), hidden, positions, original, cache, nullptr, cancel.token()), Interrupted);
   const auto late = std::chrono::steady_clock::now() - asked;
   other.join();
   EXPECT_LT(std::chrono::duration_cast<std::chrono::milliseconds>(late).count(), 200);
-  EXPECT_EQ(cache.slots(0, 0), 0);  // a layer is appended whole or not at all
+  EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 0);  // a layer is appended whole or not at all
 }
 
 TEST_F(Qwen2DecoderTest, RefusesWhatDoesNotFit) {
@@ -211,8 +211,8 @@ TEST_F(Qwen2DecoderTest, RefusesWhatDoesNotFit) {
   EXPECT_THROW(text.decode({text.vocabulary(), 0, 0}, cache, nullptr), Exception);
   at::Tensor hidden = at::zeros({4, 48});
   const std::vector<std::int32_t> original = {0, 1, 2, 3};
-  EXPECT_THROW(text.prefill_layer(0, hidden, at::zeros({3, 4}, at::kLong), original, cache, nullptr, {}), Exception);
-  EXPECT_THROW(text.prefill_layer(2, hidden, at::zeros({1, 4}, at::kLong), original, cache, nullptr, {}), Exception);
+  EXPECT_THROW(text.prefill_layer(LayerId(0), hidden, at::zeros({3, 4}, at::kLong), original, cache, nullptr, {}), Exception);
+  EXPECT_THROW(text.prefill_layer(LayerId(2), hidden, at::zeros({1, 4}, at::kLong), original, cache, nullptr, {}), Exception);
 }
 
 }  // namespace

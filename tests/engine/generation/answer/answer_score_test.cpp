@@ -177,7 +177,7 @@ class RowOfEveryLayer : public PrefillObserver {
 class OutputOfEveryLayer : public DecodeObserver {
  public:
   bool wants_probabilities() const override { return false; }
-  void after_layer(std::int64_t, const DecodeRow& row) override { output.push_back(row.output.to(at::kDouble).clone()); }
+  void after_layer(LayerId, const DecodeRow& row) override { output.push_back(row.output.to(at::kDouble).clone()); }
   std::vector<at::Tensor> output;
 };
 
@@ -206,7 +206,8 @@ TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
           ((first.output[layer] - step.output[layer].view_as(first.output[layer])).norm() / first.output[layer].norm()).item<double>();
       EXPECT_NEAR(scored.selection->output_error[layer], error, 1e-3 * (1.0 + error)) << layer;
       for (std::size_t head = 0; head < first.attention[layer].size(); ++head) {
-        const std::span<const std::int32_t> kept = before.cache.original(static_cast<std::int64_t>(layer), static_cast<std::int64_t>(head));
+        const std::span<const std::int32_t> kept =
+            before.cache.original(LayerId(static_cast<std::int64_t>(layer)), KvHead(static_cast<std::int64_t>(head)));
         const at::Tensor best = std::get<1>(first.attention[layer][head].narrow(0, 0, prompt).topk(std::ssize(kept)));
         double found = 0.0;
         for (std::int64_t i = 0; i < best.numel(); ++i)
@@ -222,9 +223,8 @@ TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
     // The other figures are the full cache's own, means over all rows of the answer; here from dense rows too.
     double contributed = 0.0, covered = 0.0, sparse = 0.0, kept_attention = 0.0, rows = 0.0;
     double kept_share = 0.0;
-    for (std::int64_t layer = 0; layer < before.cache.shape().layers; ++layer) {
-      for (std::int64_t head = 0; head < before.cache.shape().kv_heads; ++head)
-        kept_share += static_cast<double>(before.cache.slots(layer, head));
+    for (LayerId layer{0}; layer < before.cache.shape().layers; ++layer) {
+      for (KvHead head{0}; head < before.cache.shape().kv_heads; ++head) kept_share += static_cast<double>(before.cache.slots(layer, head));
     }
     kept_share /= static_cast<double>(before.cache.shape().layers * before.cache.shape().kv_heads * prompt);
     for (std::size_t i = 0; i + 1 < own.given.tokens.size(); ++i) {
@@ -235,7 +235,8 @@ TEST_F(AnswerScore, WhatWasKeptIsJudgedByTheFullCachesAttention) {
         for (std::size_t head = 0; head < all.attention[layer].size(); ++head) {
           const at::Tensor& attention = all.attention[layer][head];
           double kept_part = 0.0;
-          for (const std::int32_t token : before.cache.original(static_cast<std::int64_t>(layer), static_cast<std::int64_t>(head)))
+          for (const std::int32_t token :
+               before.cache.original(LayerId(static_cast<std::int64_t>(layer)), KvHead(static_cast<std::int64_t>(head))))
             kept_part += token < prompt ? attention[token].item<double>() : 0.0;
           kept_attention += kept_part / attention.narrow(0, 0, prompt).sum().item<double>();
           const at::Tensor filtered = attention.masked_fill(attention < 0.01 * attention.max(), 0.0);

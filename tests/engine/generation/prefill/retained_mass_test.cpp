@@ -23,7 +23,7 @@ std::vector<Modality> mostly_visual(std::size_t n) {
 }
 
 void show(SegmentCompressor& compressor, std::int64_t layers, std::int64_t n, double spread) {
-  for (std::int64_t layer = 0; layer < layers; ++layer) {
+  for (LayerId layer{0}; layer < layers; ++layer) {
     LayerView view = random_view(layer, 4, 2, n, 8, {}, spread);
     testing::set_log_sum_exp(view);
     compressor.on_layer(view);
@@ -34,8 +34,8 @@ void show(SegmentCompressor& compressor, std::int64_t layers, std::int64_t n, do
 double sorted_mass(const SegmentCompressor& compressor, double share, bool visual_only) {
   double sum = 0.0;
   double rankings = 0.0;
-  for (std::int64_t layer = 0; layer < compressor.segment().layers; ++layer) {
-    for (std::int64_t head = 0; head < compressor.segment().kv_heads; ++head) {
+  for (LayerId layer{0}; layer < compressor.segment().layers; ++layer) {
+    for (KvHead head{0}; head < compressor.segment().kv_heads; ++head) {
       const std::span<const float> scores = compressor.scores(layer, head);
       std::vector<double> sorted;
       for (std::size_t row = 0; row < compressor.segment().modality.size(); ++row) {

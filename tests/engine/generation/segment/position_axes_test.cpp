@@ -37,8 +37,8 @@ class ThreeAxisText final : public TextDecoder {
   }
   std::int64_t vocabulary() const override { return inner_.vocabulary(); }
   at::Tensor embed(const at::Tensor& ids) const override { return inner_.embed(ids); }
-  void prefill_layer(std::int64_t layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
-                     KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const override {
+  void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original, KvCache& cache,
+                     PrefillObserver* observer, const InterruptToken& interrupt) const override {
     ASSERT_EQ(positions.size(0), 3);
     ASSERT_EQ(positions.size(1), hidden.size(0));
     if (layer == 0) seen_ = {};
