@@ -134,9 +134,11 @@ void ChatStore::tellDamage(const Error& error) {
   });
 }
 
-RequestToken ChatStore::createConversation(const QString& title, const ConversationOptions& options) {
-  return submit([this, title, options](ChatDatabase& db, RequestToken token) -> Letter {
-    return [this, token, made = db.createConversation(title, options)] { Q_EMIT conversationCreated(token, made); };
+RequestToken ChatStore::createConversation(const QString& title, const ConversationOptions& options, const Draft& draft) {
+  return submit([this, title, options, draft](ChatDatabase& db, RequestToken token) -> Letter {
+    const Conversation made = db.createConversation(title, options);
+    if (!draft.isEmpty()) db.saveDraft(made.id, draft);
+    return [this, token, made] { Q_EMIT conversationCreated(token, made); };
   });
 }
 

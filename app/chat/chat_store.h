@@ -56,7 +56,7 @@ class ChatStore : public QObject {
   const std::optional<Error>& openError() const { return m_openError; }
   const ChatFolders& folders() const { return m_folders; }
 
-  RequestToken createConversation(const QString& title, const ConversationOptions& options);
+  RequestToken createConversation(const QString& title, const ConversationOptions& options, const Draft& draft = {});
   RequestToken renameConversation(ConversationId id, const QString& title);
   RequestToken setPinned(ConversationId id, bool pinned);
   RequestToken setOptions(ConversationId id, const ConversationOptions& options);

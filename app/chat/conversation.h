@@ -151,6 +151,7 @@ struct Conversation {
 struct Draft {
   QString text;
   QList<Attachment> attachments;
+  bool isEmpty() const { return text.isEmpty() && attachments.isEmpty(); }
 };
 
 struct ViewState {

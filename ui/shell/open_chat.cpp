@@ -114,7 +114,9 @@ void OpenChat::switchBranch(app::MessageId message, int step) {
 }
 
 void OpenChat::create() {
-  if (m_creating == 0) m_creating = m_store.createConversation(QString(), options());
+  if (m_creating == 0)
+    m_creating =
+        m_store.createConversation(QString(), options(), std::exchange(m_draftBeforeCreation, std::nullopt).value_or(app::Draft{}));
 }
 
 void OpenChat::onCreated(app::RequestToken token, const app::Conversation& conversation) {
@@ -158,7 +160,7 @@ void OpenChat::saveDraft(const app::Draft& draft) {
     m_store.saveDraft(id(), draft);
     return;
   }
-  if (draft.text.isEmpty() && draft.attachments.isEmpty()) return;
+  if (draft.isEmpty()) return;
   m_draftBeforeCreation = draft;
   create();
 }

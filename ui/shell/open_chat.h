@@ -42,7 +42,7 @@ class OpenChat : public QObject {
   void takeSampled(const MediaSampled& sampled, QList<app::StoredMessage>& thread);
   void addComparison(const app::Comparison& comparison);
 
-  void create();  // gives a new chat its number: `created` or `creationFailed`
+  void create();  // gives a new chat its number, and the draft that it had before: `created` or `creationFailed`
   // The end of the branch from now on. Alone: it is all that changes on screen; else showAgain() follows.
   enum class Shown : int { kAlone = 1, kWithTheRest = 2 };
   void append(const app::StoredMessage& message, Shown shown);

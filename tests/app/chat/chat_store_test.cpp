@@ -110,6 +110,18 @@ class ChatStoreTest : public testing::Test {
   Error m_error;
 };
 
+// The program ended before it heard the new chat's number: what was typed is there all the same.
+TEST_F(ChatStoreTest, AChatMadeWithADraftHasItAtOnce) {
+  ASSERT_TRUE(waitFor(m_store->open()));
+  m_store->createConversation({}, {}, {QStringLiteral("not sent yet"), {}});
+  m_store->close();
+  make();
+  ASSERT_TRUE(waitFor(m_store->open()));
+  ASSERT_EQ(m_report.conversations.size(), 1);
+  ASSERT_TRUE(waitFor(m_store->loadConversation(m_report.conversations[0].id)));
+  EXPECT_EQ(m_loaded.draft.text, QStringLiteral("not sent yet"));
+}
+
 TEST_F(ChatStoreTest, AnswersEveryCallOnceAndInOrder) {
   QList<RequestToken> asked;
   asked << m_store->open() << m_store->createConversation(QStringLiteral("a"), {})
