@@ -22,7 +22,7 @@
 #include "app/evaluation/report.h"
 #include "app/evaluation/result_files.h"
 #include "app/media/media_opener.h"
-#include "app/model_library/model_library.h"
+#include "app/resources/bundled_files.h"
 
 namespace winnow::cli {
 namespace {

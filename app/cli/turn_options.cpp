@@ -7,9 +7,9 @@
 #include "app/cli/console_output.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/pin_options.h"
-#include "app/model_library/model_library.h"
 #include "app/recipes/recipe_json.h"
 #include "app/recipes/setting_texts.h"
+#include "app/resources/bundled_files.h"
 #include "engine/api/engine.h"
 
 namespace winnow::cli {

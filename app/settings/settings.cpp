@@ -34,8 +34,7 @@ constexpr std::array kAllKeys = {kTheme,
                                  kWindowLayout,
                                  kSidebarVisible,
                                  kCachePanelVisible,
-                                 kLastConversation,
-                                 kWelcomeSeen};
+                                 kLastConversation};
 
 constexpr double kMinZoom = 0.75;
 constexpr double kMaxZoom = 2.0;
@@ -251,9 +250,6 @@ void Settings::setCachePanelVisible(bool visible) { store(kCachePanelVisible, bo
 
 ConversationId Settings::lastConversation() const { return value(kLastConversation).toULongLong(); }
 void Settings::setLastConversation(ConversationId id) { store(kLastConversation, QString::number(id)); }
-
-bool Settings::welcomeSeen() const { return boolFrom(value(kWelcomeSeen), false); }
-void Settings::setWelcomeSeen(bool seen) { store(kWelcomeSeen, boolWord(seen)); }
 
 // An empty text is no valid value of any key but a folder, where it is the default as well.
 void Settings::reset(const QString& key) {

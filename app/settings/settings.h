@@ -87,8 +87,6 @@ class Settings : public QObject {
   void setCachePanelVisible(bool visible);
   ConversationId lastConversation() const;  // 0: none
   void setLastConversation(ConversationId id);
-  bool welcomeSeen() const;
-  void setWelcomeSeen(bool seen);
 
   void reset(const QString& key);  // back to the default
   void resetAll();                 // all but the saved recipes, which are the user's work
@@ -128,7 +126,6 @@ inline constexpr char kWindowLayout[] = "window/layout";
 inline constexpr char kSidebarVisible[] = "window/sidebar";
 inline constexpr char kCachePanelVisible[] = "window/cache_panel";
 inline constexpr char kLastConversation[] = "window/last_conversation";
-inline constexpr char kWelcomeSeen[] = "window/welcome_seen";
 }  // namespace setting_keys
 
 }  // namespace winnow::app

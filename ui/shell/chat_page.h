@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/model_library/model_library.h"
+#include "app/resources/bundled_files.h"
 #include "app/settings/settings.h"
 #include "engine/recipes/method_info.h"
 #include "ui/chat_view/message_presenter.h"

@@ -6,7 +6,7 @@
 #include <QList>
 #include <QScrollArea>
 
-#include "app/model_library/model_library.h"
+#include "app/resources/bundled_files.h"
 
 class QGridLayout;
 class QLabel;

@@ -20,7 +20,6 @@ TEST(Settings, StartWithTheAgreedDefaults) {
   EXPECT_EQ(settings.defaultFrameCount(), 64);
   EXPECT_EQ(settings.lastModelFolder(), QString());
   EXPECT_TRUE(settings.sidebarVisible());
-  EXPECT_FALSE(settings.welcomeSeen());
   const ConversationOptions options = settings.conversationDefaults();
   EXPECT_EQ(options.recipe, NamedRecipe{});
   EXPECT_EQ(options.frameCount, 64);
@@ -40,7 +39,6 @@ TEST(Settings, WhatWasSetComesBackFromTheStoredText) {
   first.setWindowGeometry(QByteArray("\0\xff\x01", 3));
   first.setSidebarVisible(false);
   first.setLastConversation(77);
-  first.setWelcomeSeen(true);
   Settings second;
   second.load(written);
   EXPECT_EQ(second.theme(), Theme::kDark);
@@ -55,7 +53,6 @@ TEST(Settings, WhatWasSetComesBackFromTheStoredText) {
   EXPECT_EQ(second.windowGeometry(), QByteArray("\0\xff\x01", 3));
   EXPECT_FALSE(second.sidebarVisible());
   EXPECT_EQ(second.lastConversation(), 77u);
-  EXPECT_TRUE(second.welcomeSeen());
 }
 
 TEST(Settings, ValuesThatCannotBeUnderstoodCountAsDefaults) {

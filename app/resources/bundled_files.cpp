@@ -1,11 +1,11 @@
-// The program's own files: where they are, and the samples among them.
+#include "app/resources/bundled_files.h"
+
 #include <QCoreApplication>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <stdexcept>
 
-#include "app/model_library/model_library.h"
 #include "engine/base/json_document.h"
 
 namespace winnow::app {
