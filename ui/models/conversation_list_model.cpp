@@ -1,8 +1,8 @@
 #include "ui/models/conversation_list_model.h"
 
 #include <QDateTime>
-#include <QSet>
 #include <algorithm>
+#include <utility>
 
 #include "ui/words/display_text.h"
 #include "ui/words/format_text.h"
@@ -24,18 +24,44 @@ QString ConversationListModel::shownTitle(const app::Conversation& conversation)
   return shown.isEmpty() ? tr("New chat") : shown;
 }
 
-void ConversationListModel::setConversations(QList<app::Conversation> conversations) {
+void ConversationListModel::setConversations(const QList<app::Conversation>& conversations) {
+  m_all.clear();
+  for (const app::Conversation& conversation : conversations) m_all.insert(conversation.id, conversation);
   // Row by row instead of a reset: the selection and a name that is being edited stay.
-  QSet<ConversationId> wanted;
-  for (const app::Conversation& conversation : conversations) wanted.insert(conversation.id);
   for (int row = rowCount() - 1; row >= 0; --row) {
-    if (!wanted.contains(m_conversations[row].id)) remove(m_conversations[row].id);
+    if (!m_all.contains(m_conversations[row].id)) removeRow(m_conversations[row].id);
   }
-  std::sort(conversations.begin(), conversations.end(), before);
-  for (const app::Conversation& conversation : conversations) put(conversation);
+  for (const app::Conversation& conversation : wantedRows()) putRow(conversation);
 }
 
 void ConversationListModel::put(const app::Conversation& conversation) {
+  m_all.insert(conversation.id, conversation);
+  if (!m_found || m_found->contains(conversation.id)) putRow(conversation);
+}
+
+void ConversationListModel::remove(ConversationId id) {
+  m_all.remove(id);
+  removeRow(id);
+}
+
+void ConversationListModel::showOnly(std::optional<Found> found) {
+  // Whole: a view must not go on to the next row when the chat that is open is not among the found.
+  beginResetModel();
+  m_found = std::move(found);
+  m_conversations = wantedRows();
+  endResetModel();
+}
+
+QList<app::Conversation> ConversationListModel::wantedRows() const {
+  QList<app::Conversation> rows;
+  for (const app::Conversation& conversation : m_all) {
+    if (!m_found || m_found->contains(conversation.id)) rows.append(conversation);
+  }
+  std::sort(rows.begin(), rows.end(), before);
+  return rows;
+}
+
+void ConversationListModel::putRow(const app::Conversation& conversation) {
   const int old = rowOf(conversation.id);
   int target = 0;
   for (const app::Conversation& other : m_conversations) target += other.id != conversation.id && before(other, conversation);
@@ -58,7 +84,7 @@ void ConversationListModel::put(const app::Conversation& conversation) {
   endInsertRows();
 }
 
-void ConversationListModel::remove(ConversationId id) {
+void ConversationListModel::removeRow(ConversationId id) {
   const int row = rowOf(id);
   if (row < 0) return;
   beginRemoveRows({}, row, row);
@@ -81,8 +107,8 @@ int ConversationListModel::rowOf(ConversationId id) const {
 ConversationId ConversationListModel::idAt(int row) const { return row >= 0 && row < m_conversations.size() ? m_conversations[row].id : 0; }
 
 const app::Conversation* ConversationListModel::find(ConversationId id) const {
-  const int row = rowOf(id);
-  return row < 0 ? nullptr : &m_conversations[row];
+  const auto found = m_all.constFind(id);
+  return found == m_all.cend() ? nullptr : &*found;
 }
 
 int ConversationListModel::rowCount(const QModelIndex& parent) const {
@@ -108,6 +134,7 @@ QVariant ConversationListModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole:
       return conversation.pinned ? tr("%1, pinned").arg(shownTitle(conversation)) : shownTitle(conversation);
     case kSubtitleRole:
+      if (const QString found = m_found ? m_found->value(conversation.id) : QString(); !found.isEmpty()) return found;
       return formatWhen(QDateTime::fromMSecsSinceEpoch(conversation.updatedMs), QDateTime::currentDateTime());
     default:
       return {};

@@ -1,10 +1,12 @@
-// The conversations of the sidebar, newest first, pinned ones on top.
+// The conversations of the sidebar, newest first, pinned ones on top; all of them, or those that a search has found.
 //
 // Filled by ChatList from the store's answers. Renaming in place asks by a signal; the list changes when the store has acknowledged.
 // UI thread only.
 #pragma once
 
 #include <QAbstractListModel>
+#include <QHash>
+#include <optional>
 
 #include "app/chat/conversation.h"
 
@@ -16,13 +18,17 @@ class ConversationListModel : public QAbstractListModel {
   enum Role : int { kIdRole = Qt::UserRole + 1, kSubtitleRole, kRunningRole, kPinnedRole };
 
   using QAbstractListModel::QAbstractListModel;
-  void setConversations(QList<app::Conversation> conversations);
+  void setConversations(const QList<app::Conversation>& conversations);
   void put(const app::Conversation& conversation);  // adds or replaces, keeps the order
   void remove(ConversationId id);
   void setRunning(ConversationId id);  // 0: none
+  // Rows are these only, and say what was found of them (empty: when they were used); nullopt: all of them.
+  using Found = QHash<ConversationId, QString>;
+  void showOnly(std::optional<Found> found);
+  bool showsAll() const { return !m_found; }
   int rowOf(ConversationId id) const;
   ConversationId idAt(int row) const;
-  const app::Conversation* find(ConversationId id) const;
+  const app::Conversation* find(ConversationId id) const;  // among all
   // What stands for the conversation: its title, else the first words, else "New chat".
   static QString shownTitle(const app::Conversation& conversation);
 
@@ -35,7 +41,13 @@ class ConversationListModel : public QAbstractListModel {
   void renameRequested(winnow::ConversationId id, const QString& title);
 
  private:
-  QList<app::Conversation> m_conversations;
+  QList<app::Conversation> wantedRows() const;  // in their order
+  void putRow(const app::Conversation& conversation);
+  void removeRow(ConversationId id);
+
+  QHash<ConversationId, app::Conversation> m_all;
+  std::optional<Found> m_found;
+  QList<app::Conversation> m_conversations;  // the rows
   ConversationId m_running = 0;
 };
 

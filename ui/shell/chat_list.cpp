@@ -3,7 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "ui/words/display_text.h"
+
 namespace winnow::ui {
+namespace {
+
+constexpr int kMostHits = 1000;  // messages; a chat may have many of them
+
+}  // namespace
 
 ChatList::ChatList(app::ChatStore& store, QObject* parent) : QObject(parent), m_store(store) {
   using app::ChatStore;
@@ -28,10 +35,30 @@ ChatList::ChatList(app::ChatStore& store, QObject* parent) : QObject(parent), m_
     m_lastRemoved = id;
     Q_EMIT removed(id, m_model.idAt(std::min(row, m_model.rowCount() - 1)), title);
   });
+  connect(&m_store, &ChatStore::deletedListed, this,
+          [this](app::RequestToken, const QList<app::Conversation>& removed) { Q_EMIT removedListed(removed); });
+  connect(&m_store, &ChatStore::searchFinished, this, [this](app::RequestToken token, const QList<app::SearchHit>& hits) {
+    if (token != m_search) return;  // more was typed since
+    ConversationListModel::Found found;
+    for (const app::SearchHit& hit : hits) {  // best first
+      if (!found.contains(hit.conversation))
+        found.insert(hit.conversation, hit.message == 0 ? QString() : displayText(hit.snippet).simplified());
+    }
+    m_model.showOnly(found);
+  });
   connect(&m_model, &ConversationListModel::renameRequested, this, &ChatList::rename);
 }
 
 void ChatList::refresh() { m_store.listConversations(); }
+
+void ChatList::search(const QString& words) {
+  if (words.trimmed().isEmpty()) {
+    m_search = 0;
+    m_model.showOnly(std::nullopt);
+  } else {
+    m_search = m_store.search(words, kMostHits);
+  }
+}
 
 void ChatList::rename(ConversationId id, const QString& title) { m_store.renameConversation(id, title); }
 
@@ -51,7 +78,14 @@ void ChatList::remove(ConversationId id) {
 }
 
 void ChatList::undoRemove() {
-  if (m_lastRemoved != 0) m_store.restoreConversation(std::exchange(m_lastRemoved, 0));
+  if (m_lastRemoved != 0) restore(m_lastRemoved);
+}
+
+void ChatList::listRemoved() { m_store.listDeleted(); }
+
+void ChatList::restore(ConversationId id) {
+  if (id == m_lastRemoved) m_lastRemoved = 0;
+  m_store.restoreConversation(id);
 }
 
 }  // namespace winnow::ui

@@ -3,10 +3,13 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QFontMetrics>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QPushButton>
+#include <algorithm>
 
 #include "ui/chat_view/transcript_view.h"
 #include "ui/composer/composer.h"
@@ -23,6 +26,11 @@
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
+namespace {
+
+constexpr int kMostRemoved = 20;  // in the menu
+
+}  // namespace
 
 Commands::Commands(const Subjects& subjects, QMenu* models, const WindowServices& services)
     : QObject(&subjects.window),
@@ -78,9 +86,28 @@ void Commands::buildFile() {
 void Commands::buildEdit() {
   QMenu* edit = m_window.menuBar()->addMenu(tr("&Edit"));
   m_undo = add(edit, tr("&Undo delete chat"), QKeySequence::Undo, [this] { m_session.list.undoRemove(); });
+  m_removed = edit->addMenu(tr("&Deleted chats"));
+  connect(edit, &QMenu::aboutToShow, &m_session.list, &ChatList::listRemoved);
+  connect(&m_session.list, &ChatList::removedListed, this, &Commands::showRemoved);
+  showRemoved({});
   edit->addSeparator();
   add(edit, tr("&Copy selected text"), {}, [this] { m_page.transcript()->copySelection(); });
+  add(edit, tr("&Search chats…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F), [this] {
+    if (m_sidebar.isHidden()) m_window.toggleSidebar();
+    m_sidebar.search()->setFocus(Qt::ShortcutFocusReason);
+    m_sidebar.search()->selectAll();
+  });
   m_copyAnswer = add(edit, tr("Copy last &answer"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), [this] { copyLastAnswer(); });
+}
+
+void Commands::showRemoved(const QList<app::Conversation>& removed) {
+  m_removed->clear();
+  for (const app::Conversation& chat : removed.first(std::min<qsizetype>(removed.size(), kMostRemoved))) {
+    const QFontMetrics metrics(m_removed->font());
+    QString title = metrics.elidedText(ConversationListModel::shownTitle(chat), Qt::ElideRight, theme().px(360));
+    m_removed->addAction(title.replace(u'&', QStringLiteral("&&")), this, [this, id = chat.id] { m_session.list.restore(id); });
+  }
+  if (removed.isEmpty()) m_removed->addAction(tr("None"))->setEnabled(false);
 }
 
 void Commands::buildView() {

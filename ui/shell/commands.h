@@ -8,6 +8,7 @@
 #include <QObject>
 #include <functional>
 
+#include "app/chat/conversation.h"
 #include "app/settings/settings.h"
 
 class QAction;
@@ -43,6 +44,7 @@ class Commands : public QObject {
   void buildView();
   void buildChat();
   void buildHelp();
+  void showRemoved(const QList<app::Conversation>& removed);
   void update();
   void copyLastAnswer();
   void answerAgain();
@@ -57,6 +59,7 @@ class Commands : public QObject {
   QString m_version;
   std::function<QString()> m_systemReport;  // null: none
   QAction* m_undo = nullptr;
+  QMenu* m_removed = nullptr;
   QAction* m_copyAnswer = nullptr;
   QAction* m_sidebarAction = nullptr;
   QAction* m_panelAction = nullptr;

@@ -18,6 +18,8 @@
 namespace winnow::ui {
 namespace {
 
+constexpr int kSearchMs = 150;
+
 class ConversationDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -95,6 +97,16 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* 
   setMargins(top, 10, 0, 10, 0);
   top->addWidget(m_new);
   layout->addLayout(top);
+  m_search = new QLineEdit;
+  m_search->setPlaceholderText(tr("Search chats"));
+  m_search->setAccessibleName(tr("Search chats"));
+  m_search->setToolTip(tr("Words of titles, questions and answers (Ctrl+Shift+F)"));
+  m_search->setClearButtonEnabled(true);
+  m_search->installEventFilter(this);
+  auto* searching = new QHBoxLayout;
+  setMargins(searching, 10, 0, 10, 0);
+  searching->addWidget(m_search);
+  layout->addLayout(searching);
   m_list = new QListView;
   m_list->setModel(&m_model);
   m_list->setItemDelegate(new ConversationDelegate(m_list));
@@ -107,21 +119,29 @@ ConversationSidebar::ConversationSidebar(ConversationListModel& model, QWidget* 
   m_list->setContextMenuPolicy(Qt::CustomContextMenu);
   m_list->viewport()->setAutoFillBackground(false);
   m_list->installEventFilter(this);
-  auto* empty = new QLabel(tr("Your chats appear here and stay on this computer."));
-  empty->setWordWrap(true);
-  empty->setAlignment(Qt::AlignHCenter);
-  setTextRole(empty, TextRole::kCaption);
-  setMuted(empty);
-  auto* hint = new QWidget;
-  auto* hintLayout = new QHBoxLayout(hint);
+  m_hintText = new QLabel;
+  m_hintText->setWordWrap(true);
+  m_hintText->setAlignment(Qt::AlignHCenter);
+  setTextRole(m_hintText, TextRole::kCaption);
+  setMuted(m_hintText);
+  m_hint = new QWidget;
+  auto* hintLayout = new QHBoxLayout(m_hint);
   setMargins(hintLayout, 16, 8, 16, 0);
-  hintLayout->addWidget(empty);
-  layout->addWidget(hint);
+  hintLayout->addWidget(m_hintText);
+  layout->addWidget(m_hint);
   layout->addWidget(m_list, 1);
-  const auto showHint = [this, hint] { hint->setVisible(m_model.rowCount() == 0); };
-  connect(&m_model, &QAbstractItemModel::rowsInserted, hint, showHint);
-  connect(&m_model, &QAbstractItemModel::rowsRemoved, hint, showHint);
+  connect(&m_model, &QAbstractItemModel::rowsInserted, this, &ConversationSidebar::showHint);
+  connect(&m_model, &QAbstractItemModel::rowsRemoved, this, &ConversationSidebar::showHint);
+  connect(&m_model, &QAbstractItemModel::modelReset, this, [this] {
+    showHint();
+    select(m_open);
+  });
   showHint();
+  m_searchTimer.setSingleShot(true);
+  m_searchTimer.setInterval(kSearchMs);
+  connect(&m_searchTimer, &QTimer::timeout, this, [this] { Q_EMIT searchRequested(m_search->text()); });
+  connect(m_search, &QLineEdit::textChanged, this,
+          [this](const QString& text) { text.trimmed().isEmpty() ? m_searchTimer.start(0) : m_searchTimer.start(); });
   connect(m_new, &QPushButton::clicked, this, &ConversationSidebar::newRequested);
   connect(m_list->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& index) {
     if (index.isValid()) Q_EMIT openRequested(m_model.idAt(index.row()));
@@ -149,6 +169,7 @@ QSize ConversationSidebar::minimumSizeHint() const {
 }
 
 void ConversationSidebar::select(ConversationId id) {
+  m_open = id;
   const int row = m_model.rowOf(id);
   const QSignalBlocker blocker(m_list->selectionModel());
   if (row < 0) {
@@ -162,6 +183,11 @@ void ConversationSidebar::select(ConversationId id) {
 }
 
 ConversationId ConversationSidebar::selected() const { return m_model.idAt(m_list->currentIndex().row()); }
+
+void ConversationSidebar::showHint() {
+  m_hint->setVisible(m_model.rowCount() == 0);
+  m_hintText->setText(m_model.showsAll() ? tr("Your chats appear here and stay on this computer.") : tr("No chat has these words."));
+}
 
 void ConversationSidebar::renameSelected() {
   if (m_list->currentIndex().isValid()) m_list->edit(m_list->currentIndex());
@@ -179,6 +205,19 @@ bool ConversationSidebar::eventFilter(QObject* watched, QEvent* event) {
     const auto* key = static_cast<QKeyEvent*>(event);
     if (key->key() == Qt::Key_Delete && selected() != 0) {
       Q_EMIT deleteRequested(selected());
+      return true;
+    }
+  }
+  if (watched == m_search && event->type() == QEvent::KeyPress) {
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    const bool toList = key == Qt::Key_Down || key == Qt::Key_Return || key == Qt::Key_Enter;
+    if (key == Qt::Key_Escape && !m_search->text().isEmpty()) {
+      m_search->clear();
+      return true;
+    }
+    if (toList && m_model.rowCount() > 0) {
+      if (!m_list->currentIndex().isValid()) m_list->setCurrentIndex(m_model.index(0));
+      m_list->setFocus(Qt::TabFocusReason);
       return true;
     }
   }

@@ -1,12 +1,15 @@
-// The list of conversations: new, open, rename in place, delete.
+// The list of conversations: new, search, open, rename in place, delete.
 //
 // Used by main_window.h. Asks by signals; the list itself is ConversationListModel. UI thread only.
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 
 #include "engine/messages/requests.h"
 
+class QLabel;
+class QLineEdit;
 class QListView;
 class QPushButton;
 
@@ -24,6 +27,7 @@ class ConversationSidebar : public QWidget {
   ConversationId selected() const;
   QListView* list() const { return m_list; }
   QPushButton* newButton() const { return m_new; }
+  QLineEdit* search() const { return m_search; }
   void step(int rows);
 
   QSize sizeHint() const override;
@@ -31,6 +35,7 @@ class ConversationSidebar : public QWidget {
 
  Q_SIGNALS:
   void newRequested();
+  void searchRequested(const QString& words);
   void openRequested(winnow::ConversationId id);
   void deleteRequested(winnow::ConversationId id);
   void pinRequested(winnow::ConversationId id, bool pinned);
@@ -40,9 +45,16 @@ class ConversationSidebar : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  void showHint();
+
   ConversationListModel& m_model;
   QListView* m_list = nullptr;
   QPushButton* m_new = nullptr;
+  QLineEdit* m_search = nullptr;
+  QTimer m_searchTimer;
+  QWidget* m_hint = nullptr;
+  ConversationId m_open = 0;  // what select() was told last
+  QLabel* m_hintText = nullptr;
 };
 
 }  // namespace winnow::ui

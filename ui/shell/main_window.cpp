@@ -163,6 +163,7 @@ void MainWindow::connectSession() {
   connect(&m_session->model, &ModelSession::changed, this, &MainWindow::updateStatus);
   connect(&m_session->answers.monitor(), &CacheMonitor::changed, this, &MainWindow::updateStatus);
   connect(m_sidebar, &ConversationSidebar::newRequested, m_page, &ChatPage::startNew);
+  connect(m_sidebar, &ConversationSidebar::searchRequested, &m_session->list, &ChatList::search);
   connect(m_sidebar, &ConversationSidebar::openRequested, m_page, &ChatPage::openChat);
   connect(m_sidebar, &ConversationSidebar::deleteRequested, &m_session->list, &ChatList::remove);
   connect(m_sidebar, &ConversationSidebar::pinRequested, &m_session->list, &ChatList::setPinned);

@@ -1,0 +1,81 @@
+// The search box over the list of chats.
+#include <QLabel>
+#include <QLineEdit>
+
+#include "tests/ui/support/window_fixture.h"
+#include "ui/shell/conversation_sidebar.h"
+
+namespace winnow::test {
+namespace {
+
+class ChatSearch : public WindowTest {
+ protected:
+  void SetUp() override {
+    WindowTest::SetUp();
+    ask(QStringLiteral("What color is the kettle?"));
+    m_kettle = session().chat.id();
+    QTest::keyClick(composer()->prompt(), Qt::Key_N, Qt::ControlModifier);
+    ASSERT_TRUE(waitUntil([this] { return session().chat.id() == 0; }));
+    ask(QStringLiteral("Where does the heron stand?"));
+    m_heron = session().chat.id();
+    ASSERT_NE(m_kettle, m_heron);
+  }
+  ui::ConversationListModel& list() { return session().list.model(); }
+  QLineEdit* box() { return m_window->sidebar()->search(); }
+  QString hint() {
+    for (const QLabel* label : m_window->sidebar()->findChildren<QLabel*>()) {
+      if (label->isVisible()) return label->text();
+    }
+    return {};
+  }
+  bool shows(QList<ConversationId> chats) {
+    return waitUntil([&] {
+      QList<ConversationId> rows;
+      for (int row = 0; row < list().rowCount(); ++row) rows << list().idAt(row);
+      return rows == chats;
+    });
+  }
+
+  ConversationId m_kettle = 0;
+  ConversationId m_heron = 0;
+};
+
+TEST_F(ChatSearch, ShowsTheChatsThatHaveTheWordsAndWhere) {
+  ASSERT_TRUE(shows({m_heron, m_kettle}));
+  QTest::keyClicks(box(), QStringLiteral("kett"));
+  ASSERT_TRUE(shows({m_kettle}));
+  EXPECT_TRUE(list().index(0).data(ui::ConversationListModel::kSubtitleRole).toString().contains(QStringLiteral("kettle")))
+      << list().index(0).data(ui::ConversationListModel::kSubtitleRole).toString().toStdString();
+  EXPECT_EQ(session().chat.id(), m_heron) << "looking for one opens none";
+  QTest::keyClick(box(), Qt::Key_Escape);
+  EXPECT_TRUE(shows({m_heron, m_kettle}));
+  EXPECT_EQ(m_window->sidebar()->selected(), m_heron);
+}
+
+TEST_F(ChatSearch, OpensWhatWasFoundByTheKeyboardAlone) {
+  QTest::keyClick(composer()->prompt(), Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
+  QTest::keyClicks(box(), QStringLiteral("kettle"));
+  ASSERT_TRUE(shows({m_kettle}));
+  QTest::keyClick(box(), Qt::Key_Down);
+  EXPECT_TRUE(waitUntil([this] { return session().chat.id() == m_kettle; }));
+}
+
+TEST_F(ChatSearch, SaysThatNothingWasFound) {
+  QTest::keyClicks(box(), QStringLiteral("giraffe"));
+  ASSERT_TRUE(shows({}));
+  EXPECT_EQ(hint(), QStringLiteral("No chat has these words."));
+  EXPECT_EQ(session().chat.id(), m_heron);
+}
+
+// Answers come while the list is short: what is not among the found stays out of it, and is there again afterwards.
+TEST_F(ChatSearch, ANewAnswerDoesNotBringAChatBackIntoIt) {
+  QTest::keyClicks(box(), QStringLiteral("kettle"));
+  ASSERT_TRUE(shows({m_kettle}));
+  ask(QStringLiteral("And the egret?"));
+  EXPECT_TRUE(shows({m_kettle}));
+  box()->clear();
+  EXPECT_TRUE(shows({m_heron, m_kettle}));
+}
+
+}  // namespace
+}  // namespace winnow::test
