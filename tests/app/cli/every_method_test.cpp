@@ -16,6 +16,11 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kColumns = 8;  // of one comparison
+// Long answers show what decoding evicts. Where it evicts nothing, every token is one more slot and a few show it.
+constexpr int kTokensWhereDecodingEvicts = 24;
+constexpr int kTokensElsewhere = 12;
+
+bool evicts_while_decoding(const std::string& phase) { return phase == "decode" || phase == "ratio-decode"; }
 
 struct Preset {
   std::string name;
@@ -29,6 +34,7 @@ std::vector<Preset> presets(const ScratchFolder& scratch) {
   for (const json& method : json::parse(run.out)) {
     if (method.contains("phase")) presets.push_back({method["name"], method["phase"]});
   }
+  std::stable_partition(presets.begin(), presets.end(), [](const Preset& preset) { return evicts_while_decoding(preset.phase); });
   return presets;
 }
 
@@ -85,9 +91,13 @@ TEST(CliEveryMethod, AnswersOnEverySample) {
     const std::string file = sample["file"];
     const std::string media = (sample.value("kind", "video") == "image" ? "--image " : "--video ") + shell_quoted(demo("samples/" + file));
     for (const double retention : {0.5, 0.1}) {
-      for (std::size_t first = 0; first < all.size(); first += kColumns) {
-        const std::size_t count = std::min(kColumns, all.size() - first);
-        std::string line = "compare --json --frames 24 --max-tokens 40 " + media;
+      for (std::size_t first = 0, count = 0; first < all.size(); first += count) {
+        const bool evicts = evicts_while_decoding(all[first].phase);
+        for (count = 1; count < std::min(kColumns, all.size() - first); ++count) {
+          if (evicts_while_decoding(all[first + count].phase) != evicts) break;
+        }
+        const int tokens = evicts ? kTokensWhereDecodingEvicts : kTokensElsewhere;
+        std::string line = "compare --json --frames 24 --max-tokens " + std::to_string(tokens) + " " + media;
         for (std::size_t i = first; i < first + count; ++i) {
           line += " --method " + all[i].name + (all[i].name == "full" ? "" : "@" + std::to_string(retention));
         }

@@ -1,5 +1,9 @@
 // Text of models and files on a terminal: shown, not obeyed.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "program_run.h"
 
@@ -28,7 +32,16 @@ TEST(Terminal, AModelTypeDoesNeither) {
   EXPECT_EQ(run.err.find("\nwinnow-cli: forged"), std::string::npos) << run.err;
 }
 
+// Containers without /dev/pts have none to give.
+bool has_pseudo_terminals() {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0) return false;
+  ::close(terminal);
+  return true;
+}
+
 TEST(Terminal, StdoutIsCleanOnATerminalAndUnchangedInAPipe) {
+  if (!has_pseudo_terminals()) GTEST_SKIP() << "this machine gives no pseudo-terminal: /dev/pts is not mounted";
   const ScratchFolder scratch;
   const std::string name = "sample" + std::string("\x1b[2J") + ".mp4";
   std::filesystem::copy(demo("samples/ten-seconds.mp4"), scratch.file(name));
