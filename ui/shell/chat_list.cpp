@@ -10,6 +10,13 @@ namespace {
 
 constexpr int kMostHits = 1000;  // messages; a chat may have many of them
 
+// One line, without the marks around what matches.
+QString placeOf(const app::SearchHit& hit) {
+  QString words = hit.snippet;
+  words.remove(QChar(0x2068)).remove(QChar(0x2069));
+  return displayText(words).simplified();
+}
+
 }  // namespace
 
 ChatList::ChatList(app::ChatStore& store, QObject* parent) : QObject(parent), m_store(store) {
@@ -41,8 +48,7 @@ ChatList::ChatList(app::ChatStore& store, QObject* parent) : QObject(parent), m_
     if (token != m_search) return;  // more was typed since
     ConversationListModel::Found found;
     for (const app::SearchHit& hit : hits) {  // best first
-      if (!found.contains(hit.conversation))
-        found.insert(hit.conversation, hit.message == 0 ? QString() : displayText(hit.snippet).simplified());
+      if (!found.contains(hit.conversation)) found.insert(hit.conversation, hit.message == 0 ? QString() : placeOf(hit));
     }
     m_model.showOnly(found);
   });

@@ -44,8 +44,7 @@ TEST_F(ChatSearch, ShowsTheChatsThatHaveTheWordsAndWhere) {
   ASSERT_TRUE(shows({m_heron, m_kettle}));
   QTest::keyClicks(box(), QStringLiteral("kett"));
   ASSERT_TRUE(shows({m_kettle}));
-  EXPECT_TRUE(list().index(0).data(ui::ConversationListModel::kSubtitleRole).toString().contains(QStringLiteral("kettle")))
-      << list().index(0).data(ui::ConversationListModel::kSubtitleRole).toString().toStdString();
+  EXPECT_EQ(list().index(0).data(ui::ConversationListModel::kSubtitleRole).toString().toStdString(), "What color is the kettle?");
   EXPECT_EQ(session().chat.id(), m_heron) << "looking for one opens none";
   QTest::keyClick(box(), Qt::Key_Escape);
   EXPECT_TRUE(shows({m_heron, m_kettle}));
