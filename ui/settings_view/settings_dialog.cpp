@@ -52,12 +52,12 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
 
   form->addRow(section(tr("Chat")));
   auto* send = new QComboBox;
-  send->addItem(tr("Enter sends, Shift+Enter starts a new line"), int(app::SendKey::kEnter));
-  send->addItem(tr("Ctrl+Enter sends, Enter starts a new line"), int(app::SendKey::kControlEnter));
+  send->addItem(tr("Enter (new line: Shift+Enter)"), int(app::SendKey::kEnter));
+  send->addItem(tr("Ctrl+Enter (new line: Enter)"), int(app::SendKey::kControlEnter));
   send->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   send->setMinimumContentsLength(20);
   send->setCurrentIndex(send->findData(int(settings.sendKey())));
-  form->addRow(tr("Send key"), send);
+  form->addRow(tr("Send with"), send);
   auto* tokens = new QSpinBox;
   tokens->setRange(1, app::Settings::kMostNewTokens);
   tokens->setValue(settings.maxNewTokens());
