@@ -64,6 +64,22 @@ class ModelFaultTest : public WindowTest {
   QPushButton* button(const char* label) { return m_window->page().notice()->button(QString::fromUtf8(label)); }
 };
 
+TEST_F(ModelFaultTest, AModelBelowTheChosenFolderIsOneClickAway) {
+  const QString inside = kVideos + QStringLiteral("/llava");
+  m_script = [inside](const Request& request) {
+    const auto* load = std::get_if<LoadModel>(&request.body);
+    if (load == nullptr || load->folder == inside.toStdString()) return default_script(request);
+    return failure_script(ErrorCode::kModelInside, inside.toStdString(), "the model is in this folder, below the chosen one");
+  };
+  openWith(kVideos, {});
+  ASSERT_EQ(session().model.state(), ui::ModelState::kFailed);
+  EXPECT_TRUE(m_window->page().notice()->text().startsWith(QStringLiteral("“media” is not a model folder, but “llava” in it is.")));
+  ASSERT_NE(button("Use that folder"), nullptr);
+  QTest::mouseClick(button("Use that folder"), Qt::LeftButton);
+  ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
+  EXPECT_EQ(session().model.folder(), inside);
+}
+
 TEST_F(ModelFaultTest, AFolderOfVideosIsNoModelFolderAndTheDemoModelIsOneClickAway) {
   openWith(kVideos, kDemo);
   ASSERT_EQ(session().model.state(), ui::ModelState::kFailed);
