@@ -45,18 +45,21 @@ int main(int argc, char** argv) {
     return app::systemReport({{QStringLiteral("libtorch"), QString::fromStdString(libtorch_version())},
                               {QStringLiteral("FFmpeg"), QString::fromStdString(app::ffmpegVersion())}});
   };
-  log.write(app::LogLevel::kInfo, "app", QStringLiteral("started: ") + report().trimmed().replace(QLatin1Char('\n'), QLatin1String("; ")));
 
   const ui::InitialState initial = bootstrap::initialState(*options);
   app::InstanceDoor door(folders.data);
   if (door.enter(bootstrap::startRequest(initial)) == app::InstanceDoor::Entry::kHandedOver) return 0;
+  log.write(app::LogLevel::kInfo, "app", QStringLiteral("started: ") + report().trimmed().replace(QLatin1Char('\n'), QLatin1String("; ")));
 
   app::FfmpegMediaOpener opener;
   app::ChatStore store(app::ChatFolders{folders.data, folders.cache});
   app::SpeedFile speeds(folders.cache);
   app::EngineHost engine([&] { return std::make_unique<app::LoggedEngine>(make_engine(&opener, &speeds), log); });
-  QObject::connect(&store, &app::ChatStore::failed,
-                   [&log](app::RequestToken, const Error& error) { log.write(app::LogLevel::kError, "chats", app::errorLine(error)); });
+  const auto logFault = [&log](const Error& error) { log.write(app::LogLevel::kError, "chats", app::errorLine(error)); };
+  QObject::connect(&store, &app::ChatStore::failed, [logFault](app::RequestToken, const Error& error) { logFault(error); });
+  QObject::connect(&store, &app::ChatStore::openFailed,
+                   [logFault](app::RequestToken, const app::StorageFailure& failure) { logFault(failure.error); });
+  QObject::connect(&store, &app::ChatStore::damaged, [logFault](const app::StorageFailure& failure) { logFault(failure.error); });
   app::Settings settings([&store](const QString& key, const QString& value) { store.setSetting(key, value); });
   ui::MediaPreviewThread preview(QDir(folders.data).filePath("pasted"));
 
