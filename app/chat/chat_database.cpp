@@ -127,7 +127,6 @@ std::unique_ptr<ChatDatabase> ChatDatabase::inMemory(const ChatFolders& folders)
   return std::unique_ptr<ChatDatabase>(new ChatDatabase(std::make_unique<Impl>(folders)));
 }
 
-int ChatDatabase::schemaVersion() { return kSchemaVersion; }
 QString ChatDatabase::databaseFile(const ChatFolders& folders) { return databasePath(folders); }
 int ChatDatabase::recoveredAnswers() const { return m_impl->recovered(); }
 

@@ -82,7 +82,6 @@ class ChatDatabase {
 
   int recoveredAnswers() const;  // rows turned from `streaming` to `abandoned` by this start
 
-  static int schemaVersion();
   static QString databaseFile(const ChatFolders& folders);
 
  private:

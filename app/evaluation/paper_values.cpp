@@ -90,8 +90,6 @@ std::string fixed(double value) {
 
 }  // namespace
 
-std::vector<std::string> paperNames() { return {"aircache", "meda", "vl-cache"}; }
-
 std::vector<PaperValue> paperValues(const std::string& paper) {
   std::vector<PaperValue> values;
   if (paper == "meda") append(values, kMedaRows, kMileBench);

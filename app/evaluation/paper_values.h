@@ -20,7 +20,6 @@ struct PaperValue {
   double score = 0.0;  // per cent
 };
 
-std::vector<std::string> paperNames();
 std::vector<PaperValue> paperValues(const std::string& paper);
 
 // A Markdown table: the paper's values for one benchmark, each beside ours for the same method and retention where that was asked.

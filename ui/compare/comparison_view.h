@@ -40,9 +40,7 @@ class ComparisonView : public QWidget {
   QString table() const;
   QToolButton* copyButton() const { return m_copy; }
   QToolButton* mapsButton() const { return m_maps; }
-  QPushButton* stopButton() const { return m_stop; }
   QPushButton* cancelButton() const { return m_cancel; }
-  QToolButton* backButton() const { return m_back; }
 
  Q_SIGNALS:
   void backRequested();

@@ -194,7 +194,6 @@ QWidget* InspectorPanel::buildTable() {
 
 void InspectorPanel::copyTable() { copyNumbers(*m_sorted, m_table->selectionModel()->selectedIndexes()); }
 
-QString InspectorPanel::phaseLine() const { return m_phase->text(); }
 QString InspectorPanel::whyLine() const { return m_why->isHidden() ? QString() : m_why->text(); }
 QString InspectorPanel::pinnedLine() const { return m_pinned->isHidden() ? QString() : m_pinned->text(); }
 QString InspectorPanel::notesLine() const { return m_notes->isHidden() ? QString() : m_notes->text(); }

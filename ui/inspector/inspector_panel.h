@@ -35,7 +35,6 @@ class InspectorPanel : public QWidget {
   QTabWidget* tabs() const { return m_tabs; }
   TimelinePage* timeline() const { return m_timeline; }
   void copyTable();
-  QString phaseLine() const;
   QString whyLine() const;  // what the allocator's numbers mean; empty while there are none
   LayerBars* layerBars() const { return m_layers; }
   QString pinnedLine() const;

@@ -55,7 +55,6 @@ class KeptMapDialog : public QDialog {
   QSlider* layerSlider() const { return m_layer; }
   QComboBox* choiceBox() const { return m_choice; }
   QComboBox* headBox() const { return m_head; }
-  QToolButton* playButton() const { return m_play; }
   QTabWidget* tabs() const { return m_tabs; }
   QTableView* table() const { return m_table; }
   QString cellLine() const;

@@ -26,7 +26,6 @@ class ConversationSidebar : public QWidget {
   void renameSelected();
   ConversationId selected() const;
   QListView* list() const { return m_list; }
-  QPushButton* newButton() const { return m_new; }
   QLineEdit* search() const { return m_search; }
   void step(int rows);
 

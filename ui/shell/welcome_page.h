@@ -20,8 +20,6 @@ class WelcomePage : public QScrollArea {
   explicit WelcomePage(QList<app::Sample> samples, QWidget* parent = nullptr);
   // A model is there (its name), or not; the demo model knows only its own small world, and the page says so.
   void setModel(const QString& name, bool ready, bool isDemo);
-  int sampleCount() const { return static_cast<int>(m_cards.size()); }
-  QPushButton* chooseModelButton() const { return m_choose; }
 
  Q_SIGNALS:
   void sampleChosen(const QString& file, const QString& question);
