@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -101,10 +100,7 @@ TEST(ClassSize, IsAtMostTwentyFivePublicMethods) {
   for (const char* folder : {"ui", "app"}) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
       if (entry.path().extension() != ".h") continue;
-      std::ifstream stream(entry.path());
-      std::ostringstream text;
-      text << stream.rdbuf();
-      for (const auto& [name, count] : public_methods(code_of(text.str()))) {
+      for (const auto& [name, count] : public_methods(code_of_file(entry.path()))) {
         ++seen;
         const auto known = kLarger.find(name);
         if (known != kLarger.end()) {

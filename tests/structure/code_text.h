@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 // The same text with comments, literals and preprocessor lines blanked, so that every offset still names its line.
@@ -31,4 +34,11 @@ inline std::string code_of(const std::string& text) {
     i = end;
   }
   return code;
+}
+
+inline std::string code_of_file(const std::filesystem::path& path) {
+  std::ifstream stream(path);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return code_of(text.str());
 }

@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <regex>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -36,10 +34,7 @@ TEST(IndexTypes, NoFunctionOfTheEngineTakesALayerOrAHeadAsAnInteger) {
   int named = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "engine")) {
     if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
-    std::ifstream stream(entry.path());
-    std::ostringstream text;
-    text << stream.rdbuf();
-    const std::string code = code_of(text.str());
+    const std::string code = code_of_file(entry.path());
     named += code.find("LayerId layer") != std::string::npos ? 1 : 0;
     for (const std::string& name : plain_integers(code)) ADD_FAILURE() << fs::relative(entry.path(), root).generic_string() << ": " << name;
   }

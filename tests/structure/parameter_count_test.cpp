@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -83,10 +82,7 @@ TEST(ParameterCount, IsAtMostFive) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
       const bool header = entry.path().extension() == ".h";
       if (!header && entry.path().extension() != ".cpp") continue;
-      std::ifstream stream(entry.path());
-      std::ostringstream text;
-      text << stream.rdbuf();
-      for (const Function& function : functions_in(code_of(text.str()), header)) {
+      for (const Function& function : functions_in(code_of_file(entry.path()), header)) {
         ++seen;
         EXPECT_LE(function.parameters, kMostParameters)
             << fs::relative(entry.path(), root).generic_string() << ":" << function.line << " " << function.name;
