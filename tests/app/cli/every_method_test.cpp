@@ -17,7 +17,7 @@ using nlohmann::json;
 
 constexpr std::size_t kColumns = 8;  // of one comparison
 // Long answers show what decoding evicts. Where it evicts nothing, every token is one more slot and a few show it.
-constexpr int kTokensWhereDecodingEvicts = 24;
+constexpr int kTokensWhereDecodingEvicts = 40;
 constexpr int kTokensElsewhere = 12;
 
 bool evicts_while_decoding(const std::string& phase) { return phase == "decode" || phase == "ratio-decode"; }
