@@ -140,9 +140,9 @@ TEST_F(Launcher, AKilledLauncherSBuildIsWaitedFor) {
   EXPECT_EQ(calls(), "configure\nbegin\nend\n");
 }
 
-TEST_F(Launcher, TestsRunOneMoreAtOnceThanThereAreProcessors) {
+TEST_F(Launcher, TestsRunTwoMoreAtOnceThanThereAreProcessors) {
   ASSERT_EQ(shell(line("test", "test -R engine")), 0) << err("test");
-  const std::string programs = std::to_string(1 + std::stoi([&] {
+  const std::string programs = std::to_string(2 + std::stoi([&] {
                                                 shell("nproc >" + shell_quoted(scratch_.file("nproc")));
                                                 return file_text(scratch_.file("nproc"));
                                               }()));
