@@ -40,6 +40,8 @@ const char* phase_name(Phase phase) {
       return "compressing the cache";
     case Phase::kDecode:
       return "answering";
+    case Phase::kProbe:
+      return "asking itself what matters";
   }
   return "working";
 }

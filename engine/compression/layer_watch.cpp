@@ -113,6 +113,20 @@ void LayerWatch::see(const LayerView& view, StatisticsMemo& shared) {
   ms_ += watch.elapsed_ms() + charged_ms;
 }
 
+void LayerWatch::see_probe(LayerId layer, HeadScores votes) {
+  const auto index = static_cast<std::size_t>(layer);
+  const auto sets = sets_->of_layer(layer);
+  require(for_event_ && index < seen_.size() && !seen_[index] && sets.size() == 1, "LayerWatch: an unexpected probe");
+  non_finite_ += std::count_if(votes.values.begin(), votes.values.end(), [](float x) { return !std::isfinite(x); });
+  LayerStatistics statistics;
+  statistics.layer = layer;
+  statistics.probe = std::move(votes);
+  scores_[index].push_back(joined(recipe_->composition().scorer->score(statistics, sets.front().info)));
+  protection_[index].emplace_back();
+  seen_[index] = true;
+  ++seen_count_;
+}
+
 void LayerWatch::see_first_token(LayerId layer, const DecodeRow& row) {
   const Stopwatch watch;
   const auto index = static_cast<std::size_t>(layer);

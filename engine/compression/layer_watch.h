@@ -34,10 +34,13 @@ class LayerWatch {
   // for_event: scores and measures are wanted; follows: accumulated attention is, too.
   LayerWatch(const Recipe& recipe, const CandidateSets& sets, std::int64_t layers, bool for_event, bool follows);
 
-  // False: nothing has to be seen.
-  bool wants_views() const { return !seen_.empty(); }
+  // False: nothing has to be seen, neither by see() nor by see_probe().
+  bool sees_layers() const { return !seen_.empty(); }
+  bool wants_views() const { return sees_layers() && recipe_->needs().of_prefill(); }
   // Layers in any order, each once. shared: what others have computed of the same layer; it counts in ms() nevertheless.
   void see(const LayerView& view, StatisticsMemo& shared);
+  // In place of see() where a probe judges: its votes for every row, [kv_heads, n].
+  void see_probe(LayerId layer, HeadScores votes);
   bool has_seen(LayerId layer) const { return seen_[static_cast<std::size_t>(layer)]; }
   bool has_seen_all() const { return seen_count_ == std::ssize(seen_); }
   // The segment's last token, which the candidates now have and the layer's sums not yet.

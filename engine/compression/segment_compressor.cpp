@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <optional>
 
 #include "engine/base/error.h"
+#include "engine/recipes/pair_choice.h"
 
 namespace winnow {
 
@@ -51,7 +53,7 @@ EventBudgets budgets_of(const Recipe& recipe, const SegmentInfo& segment, const 
   std::optional<std::int64_t> seen;
   if (segment.retained != nullptr)
     seen = recipe.composition().scope == Scope::kVisual ? segment.retained->visual_seen : segment.retained->tokens_seen;
-  return EventBudgets(recipe, layers, seen);
+  return EventBudgets(recipe, layers, seen, segment.kv_heads);
 }
 
 bool follows(const Recipe& recipe, bool will_compress) {
@@ -69,7 +71,58 @@ SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& se
       budgets_(budgets_of(recipe, segment, sets_, choice_)),
       watch_(recipe, sets_, segment.layers, budgets_.take_place(), follows(recipe, budgets_.take_place())),
       awaits_first_token_(budgets_.take_place() && recipe.composition().event_at_first_decode) {
-  if (will_compress() && recipe.static_budgets()) non_finite_weights_ = budgets_.decide(watch_.measured());
+  if (will_compress() && (recipe.static_budgets() || !watch_.sees_layers())) decide();
+}
+
+void SegmentCompressor::decide() {
+  if (!recipe_.composition().allocator->best_of_all_layers()) {
+    non_finite_weights_ = budgets_.decide(watch_.measured());
+    return;
+  }
+  // Layers that keep everything take their slots first.
+  std::vector<LayerId> competing;
+  std::int64_t pairs = budgets_.total();
+  const std::int64_t all = choice_.competing(sets_.of(LayerId(0), KvHead(0)));
+  for (LayerId layer{0}; layer < segment_.layers; ++layer) {
+    if (recipe_.keeps_whole(layer, segment_.layers)) {
+      pairs -= all * segment_.kv_heads;
+    } else {
+      competing.push_back(layer);
+    }
+  }
+  const std::vector<std::vector<std::int32_t>> best = chosen_pairs(competing, pairs);
+  std::vector<std::int32_t> everything(static_cast<std::size_t>(all));
+  std::iota(everything.begin(), everything.end(), 0);
+  std::vector<std::int64_t> slots;
+  auto next = best.begin();
+  for (LayerId layer{0}; layer < segment_.layers; ++layer) {
+    std::int64_t& of_layer = slots.emplace_back(0);
+    for (KvHead head{0}; head < segment_.kv_heads; ++head) {
+      pairs_of_all_.push_back(recipe_.keeps_whole(layer, segment_.layers) ? everything : *next++);
+      of_layer += std::ssize(pairs_of_all_.back());
+    }
+  }
+  budgets_.take(std::move(slots));
+}
+
+std::vector<std::vector<std::int32_t>> SegmentCompressor::chosen_pairs(std::span<const LayerId> layers, std::int64_t pairs) const {
+  const Candidates& rows = sets_.of(LayerId(0), KvHead(0));  // the same for all heads: nothing was retained
+  const std::vector<std::int32_t>& competing = choice_.competing_rows(rows);
+  std::vector<std::vector<float>> scores;
+  for (const LayerId layer : layers) {
+    LayerWatch::PerSet<HeadScores> without_views;
+    if (!watch_.sees_layers()) without_views = watch_.scores_without_views(layer);
+    const LayerWatch::PerSet<HeadScores>& found = watch_.sees_layers() ? watch_.scores(layer) : without_views;
+    for (KvHead head{0}; head < segment_.kv_heads; ++head) {
+      const std::span<const float> all = watch_.row_of(found, layer, head);
+      std::vector<float>& of_head = scores.emplace_back();
+      for (const std::int32_t row : competing) of_head.push_back(all[static_cast<std::size_t>(row)]);
+    }
+  }
+  const auto floor_slots =
+      static_cast<std::int64_t>(recipe_.composition().head_floor * budgets_.retention() * static_cast<double>(competing.size()));
+  const std::vector<std::span<const float>> heads(scores.begin(), scores.end());
+  return select_pairs(heads, pairs, choice_.pinned_among(rows), floor_slots);
 }
 
 void SegmentCompressor::on_layer(const LayerView& view) {
@@ -79,7 +132,12 @@ void SegmentCompressor::on_layer(const LayerView& view) {
 
 void SegmentCompressor::on_layer(const LayerView& view, StatisticsMemo& shared) {
   watch_.see(view, shared);
-  if (will_compress() && !recipe_.static_budgets() && watch_.has_seen_all()) non_finite_weights_ = budgets_.decide(watch_.measured());
+  if (will_compress() && !recipe_.static_budgets() && watch_.has_seen_all()) decide();
+}
+
+void SegmentCompressor::on_probe(LayerId layer, HeadScores votes) {
+  watch_.see_probe(layer, std::move(votes));
+  if (!recipe_.static_budgets() && watch_.has_seen_all()) decide();
 }
 
 void SegmentCompressor::add_first_token() {
@@ -103,16 +161,25 @@ void SegmentCompressor::on_first_token(LayerId layer, const DecodeRow& row) {
 bool SegmentCompressor::plan_ready(LayerId layer) const {
   require(layer >= 0 && layer < segment_.layers, "SegmentCompressor: no such layer");
   if (!will_compress() || awaits_first_token_ || !budgets_.decided()) return false;
-  return !wants_views() || watch_.has_seen(layer);
+  return !has_scores() || watch_.has_seen(layer);
 }
 
 LayerPlan SegmentCompressor::plan(LayerId layer) const {
   require(plan_ready(layer), "SegmentCompressor: this layer's plan is not ready");
   LayerPlan plan;
-  plan.budget = budgets_.slots()[static_cast<std::size_t>(layer)];
+  plan.budget = budgets()[static_cast<std::size_t>(layer)];
+  if (ragged()) {
+    const auto heads = static_cast<std::size_t>(segment_.kv_heads);
+    const std::vector<std::vector<std::int32_t>> of_layer =
+        pairs_of_all_.empty() ? chosen_pairs({{layer}}, budgets_.slots()[static_cast<std::size_t>(layer)])
+                              : std::vector(pairs_of_all_.begin() + static_cast<std::ptrdiff_t>(layer * segment_.kv_heads),
+                                            pairs_of_all_.begin() + static_cast<std::ptrdiff_t>((layer + 1) * segment_.kv_heads));
+    for (std::size_t head = 0; head < heads; ++head) plan.kept.push_back(choice_.beside(sets_.of(layer, KvHead(head)), of_layer[head]));
+    return plan;
+  }
   LayerWatch::PerSet<HeadScores> without_views;
-  if (!wants_views()) without_views = watch_.scores_without_views(layer);
-  const LayerWatch::PerSet<HeadScores>& scores = wants_views() ? watch_.scores(layer) : without_views;
+  if (!has_scores()) without_views = watch_.scores_without_views(layer);
+  const LayerWatch::PerSet<HeadScores>& scores = has_scores() ? watch_.scores(layer) : without_views;
   for (KvHead head{0}; head < segment_.kv_heads; ++head) {
     const Candidates& set = sets_.of(layer, head);
     const HeadScores& found = scores[sets_.set_index(layer, head)];
@@ -130,13 +197,27 @@ LayerPlan SegmentCompressor::plan(LayerId layer) const {
 std::vector<std::int64_t> SegmentCompressor::budgets() const {
   if (!will_compress()) return std::vector<std::int64_t>(static_cast<std::size_t>(segment_.layers), segment_.tokens);
   require(budgets_.decided(), "SegmentCompressor: budgets are known after the last layer");
-  return budgets_.slots();
+  return per_head(budgets_.slots());
+}
+
+std::vector<std::int64_t> SegmentCompressor::per_head(std::vector<std::int64_t> slots) const {
+  for (std::int64_t& of_layer : slots) {
+    if (ragged()) of_layer = (of_layer + segment_.kv_heads / 2) / segment_.kv_heads;
+  }
+  return slots;
 }
 
 std::vector<std::vector<std::int64_t>> SegmentCompressor::foreseen_slots() const {
   const std::vector<std::int64_t> budgets = will_compress() ? budgets_.foreseen() : std::vector<std::int64_t>{};
   std::vector<std::vector<std::int64_t>> slots(static_cast<std::size_t>(segment_.layers));
   for (std::size_t layer = 0; layer < slots.size(); ++layer) {
+    if (will_compress() && ragged()) {
+      const Candidates& rows = sets_.of(LayerId(layer), KvHead(0));
+      const std::int64_t beside = rows.info.tokens - choice_.competing(rows);
+      for (std::int64_t head = 0; head < segment_.kv_heads; ++head)
+        slots[layer].push_back(beside + (budgets[layer] + head) / segment_.kv_heads);  // the sum is the layer's
+      continue;
+    }
     for (const Candidates& set : sets_.of_layer(LayerId(layer)))
       slots[layer].push_back(will_compress() ? choice_.count(set, budgets[layer]) : set.info.tokens);
     slots[layer].resize(static_cast<std::size_t>(segment_.kv_heads), slots[layer].back());  // one set of candidates may stand for all heads

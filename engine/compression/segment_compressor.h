@@ -24,6 +24,7 @@
 #include "engine/recipes/recipe.h"
 #include "engine/recipes/segment_info.h"
 #include "engine/recipes/slot_choice.h"
+#include "engine/recipes/statistics/layer_statistics.h"
 
 namespace winnow {
 
@@ -50,6 +51,9 @@ class SegmentCompressor : public PrefillObserver {
   // The same where others watch the same layer of the same segment. What they have computed already counts in statistics_ms() nevertheless.
   void on_layer(const LayerView& view, StatisticsMemo& memo);
 
+  // Where a probe judges (Recipe::needs().probe): its votes for every row of the segment, [kv_heads, n]. Layers in any order, each once.
+  void on_probe(LayerId layer, HeadScores votes);
+
   // The recipe's event comes after the first answer token, and one of the next two has not been said yet: no plan is ready.
   bool awaits_first_token() const { return awaits_first_token_; }
   // After the prefill: the token becomes the segment's last, and its attention is shown for every layer once.
@@ -63,11 +67,11 @@ class SegmentCompressor : public PrefillObserver {
   bool plan_ready(LayerId layer) const;
   LayerPlan plan(LayerId layer) const;
 
-  // Slots per kv head and layer granted within the scope; all segment tokens where nothing is compressed. Dynamic budgets: after the last
-  // layer.
+  // Slots per kv head (the mean over heads that compete, rounded) and layer granted within the scope; all segment tokens where nothing is
+  // compressed. Dynamic budgets: after the last layer.
   std::vector<std::int64_t> budgets() const;
   // How many candidates of every layer and kv head will stay, as far as that is known before anything is seen: exact for static budgets;
-  // budgets that follow the prompt count as equal shares of their total.
+  // budgets that follow the prompt count as equal shares of their total, and so do those of heads that compete.
   std::vector<std::vector<std::int64_t>> foreseen_slots() const;
   // Why: the allocator's own numbers for a layer, by name; empty if it needs none or nothing is compressed.
   std::vector<std::pair<std::string, double>> reasons(LayerId layer) const;
@@ -81,7 +85,8 @@ class SegmentCompressor : public PrefillObserver {
   AccumulatedAttention accumulated(LayerId layer, KvHead kv_head) const { return watch_.accumulated(layer, kv_head); }
   // The same from the last composition().decode.local_rows rows only.
   AccumulatedAttention accumulated_locally(LayerId layer, KvHead kv_head) const { return watch_.accumulated_locally(layer, kv_head); }
-  // Of a layer with a plan that needed views, one per candidate of the head.
+  // Whether a layer with a plan has scores that were computed from what was seen; one per candidate of the head.
+  bool has_scores() const { return watch_.sees_layers(); }
   std::span<const float> scores(LayerId layer, KvHead kv_head) const { return watch_.row_of(watch_.scores(layer), layer, kv_head); }
 
   double statistics_ms() const { return watch_.ms(); }
@@ -90,6 +95,12 @@ class SegmentCompressor : public PrefillObserver {
   const Recipe& recipe() const { return recipe_; }
 
  private:
+  void decide();
+  bool ragged() const { return recipe_.composition().granularity == Granularity::kRagged; }
+  std::vector<std::int64_t> per_head(std::vector<std::int64_t> slots) const;
+  // Per head of these layers, of `pairs` slots in all: indices of the competing rows.
+  std::vector<std::vector<std::int32_t>> chosen_pairs(std::span<const LayerId> layers, std::int64_t pairs) const;
+
   const Recipe& recipe_;
   SegmentInfo segment_;
   std::vector<Modality> with_first_token_;  // what segment_ borrows then
@@ -97,6 +108,7 @@ class SegmentCompressor : public PrefillObserver {
   SlotChoice choice_;
   EventBudgets budgets_;
   LayerWatch watch_;
+  std::vector<std::vector<std::int32_t>> pairs_of_all_;  // where the best of all layers stay: per layer and head
   bool awaits_first_token_ = false;
   std::int64_t first_token_layers_ = 0;  // that have shown its attention
   std::int64_t non_finite_weights_ = 0;

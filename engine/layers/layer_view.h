@@ -21,6 +21,10 @@ struct LayerView {
   std::vector<at::Tensor> past_keys;  // per kv head [m, d]; empty vector on an empty cache
   at::Tensor log_sum_exp;             // [H, n] fp32, natural log, over retained slots and the causal segment
   double scale = 1.0;                 // of the logits
+  // What the attention's output becomes in the layer; defined where the layer was asked for by PrefillObserver::wants_outputs().
+  std::vector<at::Tensor> past_values{};  // as past_keys
+  at::Tensor input_norms{};               // fp32 [n], Euclidean, of what the query projection reads
+  at::Tensor output_weight{};             // [hidden, H * d], model dtype
 };
 
 class PrefillObserver {
@@ -28,6 +32,7 @@ class PrefillObserver {
   virtual ~PrefillObserver() = default;
   // False: this recipe needs no view of any layer and the model may skip collecting it.
   virtual bool wants_views() const = 0;
+  virtual bool wants_outputs() const { return false; }
   virtual void on_layer(const LayerView& view) = 0;
 };
 

@@ -31,6 +31,7 @@ enum class Phase : int {
   kPrefill = 4,       // unit: layers x tiles
   kCompress = 5,      // unit: layers
   kDecode = 6,        // unit: generated tokens
+  kProbe = 7,         // unit: parts of the media that are repeated, or tokens of their description
 };
 
 struct Progress {

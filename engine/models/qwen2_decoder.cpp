@@ -98,12 +98,14 @@ void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Te
   const std::int64_t kv_heads = config_.kv_heads;
   const std::int64_t head_dim = config_.head_dim;
   const bool viewed = observer != nullptr && observer->wants_views();
+  const bool outputs = viewed && observer->wants_outputs();
 
   const PastKeyValues past = gather_past(cache, layer, viewed);
   at::Tensor key = at::empty({kv_heads, rows, head_dim}, hidden.options());
   at::Tensor value = at::empty({kv_heads, rows, head_dim}, hidden.options());
   at::Tensor all_queries = viewed ? at::empty({heads, rows, head_dim}, hidden.options()) : at::Tensor();
   at::Tensor all_lse = viewed ? at::empty({heads, rows}, hidden.options().dtype(at::kFloat)) : at::Tensor();
+  at::Tensor input_norms = outputs ? at::empty({rows}, hidden.options().dtype(at::kFloat)) : at::Tensor();
 
   // Tiles of equal length rather than full ones and a rest: a short last product would waste the threads.
   const std::int64_t tiles = (rows + tile_rows_ - 1) / tile_rows_;
@@ -113,7 +115,9 @@ void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Te
     const std::int64_t count = std::min(tile_rows, rows - first);
     at::Tensor tile = hidden.narrow(0, first, count);
 
-    const at::Tensor qkv = weights.qkv(weights.input_norm(tile)).view({count, heads + 2 * kv_heads, head_dim});
+    const at::Tensor input = weights.input_norm(tile);
+    if (outputs) input_norms.narrow(0, first, count).copy_(at::linalg_vector_norm(input.to(at::kFloat), 2, at::IntArrayRef{1}));
+    const at::Tensor qkv = weights.qkv(input).view({count, heads + 2 * kv_heads, head_dim});
     const RotaryAngles angles = rotary_.angles(positions.select(0, 0).narrow(0, first, count));
     at::Tensor query = viewed ? all_queries.narrow(1, first, count).transpose(0, 1) : at::empty({count, heads, head_dim}, hidden.options());
     at::Tensor tile_key = key.narrow(1, first, count).transpose(0, 1);
@@ -131,7 +135,13 @@ void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Te
   cache.append(layer, key, value, original);
   if (!viewed) return;
   synchronize_device();  // observers take their own time; what is still running is not theirs
-  observer->on_layer({layer, all_queries, key, value, past.keys, all_lse, scale_});
+  LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_};
+  if (outputs) {
+    view.past_values = past.values;
+    view.input_norms = input_norms;
+    view.output_weight = weights.output.weight;
+  }
+  observer->on_layer(view);
 }
 
 at::Tensor Qwen2Decoder::logits(const at::Tensor& hidden) const { return head_(final_norm_(hidden)).to(at::kFloat); }

@@ -20,14 +20,16 @@ struct CandidateRows {
     for (std::int32_t row = 0; row < info.tokens; ++row) {
       if (info.modality[static_cast<std::size_t>(row)] == Modality::kVisual) visual.push_back(row);
     }
+    for (std::int32_t row = visual.empty() ? 0 : visual.front(); !visual.empty() && row <= visual.back(); ++row) context.push_back(row);
     pinned = info.pinned_rows();
   }
 
   SegmentInfo info;  // borrows from the segment, or from modality and originals
   std::vector<Modality> modality;
   std::vector<std::int32_t> originals;
-  std::vector<std::int32_t> visual;  // rows of visual tokens, ascending
-  std::vector<std::int32_t> pinned;  // rows that the user pinned, ascending
+  std::vector<std::int32_t> visual;   // rows of visual tokens, ascending
+  std::vector<std::int32_t> context;  // from the first visual token to the last
+  std::vector<std::int32_t> pinned;   // rows that the user pinned, ascending
 };
 
 }  // namespace winnow

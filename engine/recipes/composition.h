@@ -20,13 +20,16 @@ enum class MethodPhase : int {
   kDecode = 2,       // as once, and one slot leaves per decoded token so that the budget holds
   kRatioDecode = 3,  // as once, and a slot leaves whenever the layer holds a whole slot more than its share of all tokens seen
   kPrefill = 4,      // no event: visual tokens leave the network while it reads the prompt
+  kContext = 5,      // one event after the media, before the first row of what is asked about them; decoding only appends
 };
 
-// Which tokens are candidates. The others always stay, outside the budget.
-enum class Scope : int { kAll = 1, kVisual = 2 };
+// Which tokens are candidates. The others always stay, outside the budget. Context: from the first visual token to the last, with the text
+// between them.
+enum class Scope : int { kAll = 1, kVisual = 2, kContext = 3 };
 
-// Whether each kv head keeps its own set, or one set serves all heads of a layer.
-enum class Granularity : int { kHead = 1, kLayer = 2 };
+// Whether each kv head keeps its own set of the layer's budget, one set serves all heads of a layer, or heads compete for slots, so that
+// each has a budget of its own (scope visual or context).
+enum class Granularity : int { kHead = 1, kLayer = 2, kRagged = 3 };
 
 // Slots that stay whatever their score, inside the budget. The last token of a segment always does (scope all).
 struct Protection {
@@ -82,6 +85,8 @@ struct Composition {
   MethodPhase phase = MethodPhase::kOnce;
   DecodeRule decode;
   double min_fraction = 0.0;       // of the segment, per layer
+  double head_floor = 0.0;         // ragged: share of an equal share that every head keeps before heads compete
+  bool evenly_spaced = false;      // of b slots, the i-th is candidate floor(i * n / b), whatever the scores (every-k)
   bool faithful_clip = false;      // budgets clipped without redistribution, as the paper prints it; the total may differ from the request
   bool closed_ranks = false;       // keys move so that slots are met at consecutive positions (rope_mode in_cache)
   bool skip_outer_layers = false;  // layers 0, 1 and the last are never compressed (D2O's code)

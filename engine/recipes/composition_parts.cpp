@@ -14,9 +14,10 @@ namespace winnow {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, Scope>, 2> kScopes = {{{"all", Scope::kAll}, {"visual", Scope::kVisual}}};
-constexpr std::array<std::pair<const char*, Granularity>, 2> kGranularities = {
-    {{"head", Granularity::kHead}, {"layer", Granularity::kLayer}}};
+constexpr std::array<std::pair<const char*, Scope>, 3> kScopes = {
+    {{"all", Scope::kAll}, {"visual", Scope::kVisual}, {"context", Scope::kContext}}};
+constexpr std::array<std::pair<const char*, Granularity>, 3> kGranularities = {
+    {{"head", Granularity::kHead}, {"layer", Granularity::kLayer}, {"ragged", Granularity::kRagged}}};
 
 [[noreturn]] void refuse(const std::string& subject, const std::string& reason) {
   throw Exception(ErrorCode::kIllegalRecipe, subject, reason);
@@ -64,16 +65,24 @@ std::shared_ptr<const Reducer> reducer_of(const std::string& name, std::uint64_t
   refuse_unknown("reducer", name, known);
 }
 
-template <class Value>
-void choose(const char* kind, const std::string& name, const std::array<std::pair<const char*, Value>, 2>& words, Value& into) {
+template <class Value, std::size_t kCount>
+void choose(const char* kind, const std::string& name, const std::array<std::pair<const char*, Value>, kCount>& words, Value& into) {
   if (name.empty()) return;
+  std::string known;
   for (const auto& [word, value] : words) {
     if (name == word) {
       into = value;
       return;
     }
+    known += (known.empty() ? "" : word == words.back().first ? " or " : ", ") + std::string(word);
   }
-  refuse(kind, "must be " + std::string(words[0].first) + " or " + words[1].first);
+  refuse(kind, "must be " + known);
+}
+
+template <class Value, std::size_t kCount>
+std::string word_of(Value value, const std::array<std::pair<const char*, Value>, kCount>& words) {
+  const auto found = std::find_if(words.begin(), words.end(), [&](const auto& each) { return each.second == value; });
+  return found->first;
 }
 
 }  // namespace
@@ -126,8 +135,8 @@ std::vector<PartInfo> list_parts() {
     add("allocator", allocator_name(composition), entry.name);
     add("scorer", scorer_name(composition), entry.name);
     add("reducer", composition.reducer->name(), entry.name);
-    add("scope", composition.scope == Scope::kAll ? "all" : "visual", entry.name);
-    add("granularity", composition.granularity == Granularity::kHead ? "head" : "layer", entry.name);
+    add("scope", word_of(composition.scope, kScopes), entry.name);
+    add("granularity", word_of(composition.granularity, kGranularities), entry.name);
   }
   std::stable_sort(parts.begin(), parts.end(), [](const PartInfo& a, const PartInfo& b) { return a.kind < b.kind; });
   return parts;

@@ -14,22 +14,27 @@ std::int64_t sum(const std::vector<std::int64_t>& slots) { return std::accumulat
 
 }  // namespace
 
-EventBudgets::EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>& layers, std::optional<std::int64_t> seen)
+EventBudgets::EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>& layers, std::optional<std::int64_t> seen,
+                           std::int64_t kv_heads)
     : recipe_(&recipe) {
   const Composition& parts = recipe.composition();
+  const std::int64_t heads = parts.granularity == Granularity::kRagged ? kv_heads : 1;
   std::int64_t pins = 0;
   for (const LayerDemand& layer : layers) {
-    bounds_.high.push_back(layer.competing);
-    bounds_.guarded.push_back(std::min(layer.competing, layer.guarded));
-    bounds_.scope_tokens = std::max(bounds_.scope_tokens, layer.competing);
-    pins += layer.pinned;
+    bounds_.high.push_back(layer.competing * heads);
+    bounds_.guarded.push_back(std::min(layer.competing, layer.guarded) * heads);
+    bounds_.scope_tokens = std::max(bounds_.scope_tokens, layer.competing * heads);
+    pins += layer.pinned * heads;
   }
   if (bounds_.scope_tokens == 0) return;
   const std::int64_t about = seen.value_or(bounds_.scope_tokens);
-  bounds_.total = total_budget(recipe.budget(), std::ssize(layers), about);
+  bounds_.total = total_budget(recipe.budget(), std::ssize(layers) * heads, about / heads);
   bounds_.retention = static_cast<double>(bounds_.total) / static_cast<double>(std::ssize(layers) * about);
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-    const std::int64_t low = lower_bound_slots(recipe.budget(), about, bounds_.guarded[layer], parts.min_fraction);
+    // Where the best of all layers stay, a layer may be left with nothing.
+    const std::int64_t low = parts.allocator->best_of_all_layers()
+                                 ? bounds_.guarded[layer]
+                                 : lower_bound_slots(recipe.budget(), about, bounds_.guarded[layer], parts.min_fraction);
     const bool whole = recipe.keeps_whole(LayerId(layer), std::ssize(layers));
     bounds_.low.push_back(whole ? bounds_.high[layer] : std::min(bounds_.high[layer], low));
   }
@@ -39,6 +44,8 @@ EventBudgets::EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>&
   pins_above_budget_ = asked_for_less && pins > bounds_.total;
   raised_to_floor_ = take_place_ && !pins_above_budget_ && least > bounds_.total;
 }
+
+std::int64_t EventBudgets::total() const { return std::max(bounds_.total, sum(bounds_.low)); }
 
 std::int64_t EventBudgets::decide(std::span<const LayerMeasure> measured) {
   const Allocator& allocator = *recipe_->composition().allocator;

@@ -1,7 +1,7 @@
 // How many slots an event grants to every layer: bounds from what competes and is protected, shares from the recipe's allocator.
 //
-// Made per event by SegmentCompressor. Plain numbers, no torch. Slots are per kv head and within the scope; all vectors have one entry per
-// layer. Recipe must outlive it.
+// Made per event by SegmentCompressor. Plain numbers, no torch. Slots are within the scope, and per kv head; with granularity ragged those
+// of all kv heads of the layer together. All vectors have one entry per layer. Recipe must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace winnow {
 
-// Of a layer's heads the one that asks for most.
+// Of a layer's heads the one that asks for most, per head.
 struct LayerDemand {
   std::int64_t competing = 0;  // slots that may be dropped
   std::int64_t guarded = 0;    // that stay whatever they score
@@ -23,8 +23,8 @@ struct LayerDemand {
 
 class EventBudgets {
  public:
-  // seen: tokens that the request is about where that is more than what competes (turn policy whole).
-  EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>& layers, std::optional<std::int64_t> seen);
+  // seen: tokens that the request is about where that is more than what competes (turn policy whole). kv_heads: read where heads compete.
+  EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>& layers, std::optional<std::int64_t> seen, std::int64_t kv_heads = 1);
 
   // False: no layer has to give anything up. Whatever happens then, budgets cover all that competes: the cache stays bit-identical to an
   // uncompressed one.
@@ -36,7 +36,12 @@ class EventBudgets {
   // measured: what the allocator found in every layer, empty measures where it needs none. Returns how many weights were not finite and
   // count as 0.
   std::int64_t decide(std::span<const LayerMeasure> measured);
+  // In place of decide() where the best of all layers stay: what each then has.
+  void take(std::vector<std::int64_t> slots) { slots_ = std::move(slots); }
   bool decided() const { return !slots_.empty(); }
+  // Of all layers, what is protected included where that is more; and what was asked for as a share of what competes.
+  std::int64_t total() const;
+  double retention() const { return bounds_.retention; }
   const std::vector<std::int64_t>& slots() const { return slots_; }
   // Before anything is measured: as decided, or equal shares of the total.
   std::vector<std::int64_t> foreseen() const;

@@ -68,6 +68,21 @@ void check_parts(const Composition& composition) {
     refuse("event_at_first_decode",
            "the first answer token's attention can only be added to accumulated attention; " + scorer + " is made of other numbers");
   }
+  if (composition.granularity == Granularity::kRagged) {
+    if (composition.scope == Scope::kAll || composition.phase != MethodPhase::kContext)
+      refuse("granularity", "heads compete for the slots of media only, in an event before the question (kvzip, self-study)");
+    if (composition.reducer->sharing() != nullptr) refuse("reducer", "shared slots need as many slots in every head");
+  }
+  if (composition.phase == MethodPhase::kContext) {
+    if (composition.scope == Scope::kAll)
+      refuse("scope", "an event before the question is about the media; this needs scope context or visual");
+    if (composition.scorer->observes_from_a_window())
+      refuse("scorer", scorer + " judges by the question, which is read after this method's event");
+    if (composition.decode.accumulates)
+      refuse("reducer", "this reducer follows the attention of the whole prompt, which is read after this method's event");
+    if (composition.scorer->needs().probe && composition.allocator->needs().of_prefill())
+      refuse("allocator", "this allocator judges by the rows of a question, which are read after this method's event");
+  }
   for (const std::optional<Refusal>& refusal :
        {composition.allocator->fits(composition), composition.scorer->fits(composition), composition.reducer->fits(composition)}) {
     if (refusal) refuse(refusal->setting, refusal->reason);
@@ -128,6 +143,11 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
       refuse("turn_policy", "there is no such turn policy");
   }
   check_parts(composition);
+  if (composition.scope == Scope::kContext && spec.turn_policy == TurnPolicy::kWhole)
+    refuse("turn_policy",
+           "with scope context what stays of the media does not depend on later questions: nothing is compressed again for them (choose "
+           "another turn "
+           "policy, and no guard)");
   return Recipe(std::move(composition), budget, spec);
 }
 
@@ -153,6 +173,8 @@ bool Recipe::keeps_whole(LayerId layer, std::int64_t layers) const {
   return layer < spec_.full_layers || (composition_.skip_outer_layers && (layer < 2 || layer == layers - 1));
 }
 
-bool Recipe::static_budgets() const { return composition_.allocator == nullptr || composition_.allocator->needs().empty(); }
+bool Recipe::static_budgets() const {
+  return composition_.allocator == nullptr || (composition_.allocator->needs().empty() && !composition_.allocator->best_of_all_layers());
+}
 
 }  // namespace winnow

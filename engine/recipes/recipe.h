@@ -39,8 +39,11 @@ class Recipe {
   const StatisticsNeeds& needs() const { return needs_; }
   // The same of one segment: what its tokens make superfluous is left out.
   StatisticsNeeds needs_for(const SegmentInfo& segment) const;
-  // The prefill is the same as everybody's, so that several recipes can answer from one; false where tokens leave during it.
-  bool shares_prefill() const { return !prunes(); }
+  // The prefill is the same as everybody's, so that several recipes can answer from one; false where tokens leave during it, or an event
+  // interrupts it.
+  bool shares_prefill() const { return !prunes() && !context_event(); }
+  // The event comes between the media and what is asked about them.
+  bool context_event() const { return composition_.phase == MethodPhase::kContext && compresses(); }
   // Nothing leaves this layer, neither at the event nor while decoding. The total stays what was asked for: the other layers pay.
   bool keeps_whole(LayerId layer, std::int64_t layers) const;
   // Budgets of all layers are known before the prefill.

@@ -20,19 +20,47 @@ bool is_visual(const CandidateRows& rows, std::int32_t row) {
 
 // Sharing needs two slots to compare.
 SlotChoice::SlotChoice(const Composition& parts, std::int64_t kept_tail)
-    : scope_(parts.scope), protection_(parts.protection), spare_(parts.reducer->sharing() != nullptr ? 2 : 1), kept_tail_(kept_tail) {}
+    : scope_(parts.scope),
+      protection_(parts.protection),
+      spare_(parts.reducer->sharing() != nullptr ? 2 : 1),
+      kept_tail_(kept_tail),
+      evenly_spaced_(parts.evenly_spaced) {}
 
 std::int64_t SlotChoice::competing(const CandidateRows& rows) const {
-  return scope_ == Scope::kVisual ? std::ssize(rows.visual) : rows.info.tokens;
+  return scope_ == Scope::kAll ? rows.info.tokens : std::ssize(competing_rows(rows));
+}
+
+const std::vector<std::int32_t>& SlotChoice::competing_rows(const CandidateRows& rows) const {
+  return scope_ == Scope::kVisual ? rows.visual : rows.context;
 }
 
 std::int64_t SlotChoice::competing_pins(const CandidateRows& rows) const {
-  if (scope_ != Scope::kVisual) return std::ssize(rows.pinned);
-  return std::count_if(rows.pinned.begin(), rows.pinned.end(), [&](std::int32_t row) { return is_visual(rows, row); });
+  return scope_ == Scope::kAll ? std::ssize(rows.pinned) : std::ssize(pinned_among(rows));
+}
+
+std::vector<std::int32_t> SlotChoice::pinned_among(const CandidateRows& rows) const {
+  std::vector<std::int32_t> pinned;
+  const std::vector<std::int32_t>& competing = competing_rows(rows);
+  for (std::size_t i = 0; i < competing.size(); ++i) {
+    if (is_pinned(rows, competing[i])) pinned.push_back(static_cast<std::int32_t>(i));
+  }
+  return pinned;
+}
+
+std::vector<std::int32_t> SlotChoice::beside(const CandidateRows& rows, std::span<const std::int32_t> chosen) const {
+  const std::vector<std::int32_t>& competing = competing_rows(rows);
+  std::vector<bool> stays(static_cast<std::size_t>(rows.info.tokens), true);
+  for (const std::int32_t row : competing) stays[static_cast<std::size_t>(row)] = false;
+  for (const std::int32_t index : chosen) stays[static_cast<std::size_t>(competing[static_cast<std::size_t>(index)])] = true;
+  std::vector<std::int32_t> kept;
+  for (std::int32_t row = 0; row < rows.info.tokens; ++row) {
+    if (stays[static_cast<std::size_t>(row)]) kept.push_back(row);
+  }
+  return kept;
 }
 
 std::int64_t SlotChoice::protected_slots(const CandidateRows& rows) const {
-  if (scope_ == Scope::kVisual) return competing_pins(rows);
+  if (scope_ != Scope::kAll) return competing_pins(rows);
   const std::int64_t n = rows.info.tokens;
   const auto pinned_in = [&](std::int64_t begin, std::int64_t end) {
     return std::count_if(rows.pinned.begin(), rows.pinned.end(), [&](std::int32_t row) { return row >= begin && row < end; });
@@ -50,7 +78,7 @@ std::vector<std::int32_t> SlotChoice::choose(const CandidateRows& rows, std::spa
     std::iota(all.begin(), all.end(), 0);
     return all;
   }
-  return scope_ == Scope::kVisual ? choose_visual(rows, scores, budget) : choose_of_all(rows, scores, protection, budget);
+  return scope_ != Scope::kAll ? choose_of_media(rows, scores, budget) : choose_of_all(rows, scores, protection, budget);
 }
 
 std::int64_t SlotChoice::count(const CandidateRows& rows, std::int64_t budget) const {
@@ -79,24 +107,19 @@ std::vector<std::int32_t> SlotChoice::choose_of_all(const CandidateRows& rows, s
   return select_rows(scores, budget, forced);
 }
 
-// Only visual rows compete; all others stay beside the budget.
-std::vector<std::int32_t> SlotChoice::choose_visual(const CandidateRows& rows, std::span<const float> scores, std::int64_t budget) const {
+// Only rows of the media compete; all others stay beside the budget.
+std::vector<std::int32_t> SlotChoice::choose_of_media(const CandidateRows& rows, std::span<const float> scores, std::int64_t budget) const {
+  const std::vector<std::int32_t> pinned = pinned_among(rows);
+  if (evenly_spaced_) {
+    const std::vector<std::int32_t> free = rows_outside(competing(rows), pinned);
+    const std::int64_t left = std::clamp<std::int64_t>(budget - std::ssize(pinned), 0, std::ssize(free));
+    std::vector<std::int32_t> chosen = pinned;
+    for (std::int64_t i = 0; i < left; ++i) chosen.push_back(free[static_cast<std::size_t>(i * std::ssize(free) / left)]);
+    return beside(rows, chosen);
+  }
   std::vector<float> competing;
-  std::vector<std::int32_t> forced;
-  for (const std::int32_t row : rows.visual) {
-    if (is_pinned(rows, row)) forced.push_back(static_cast<std::int32_t>(competing.size()));
-    competing.push_back(scores[static_cast<std::size_t>(row)]);
-  }
-  std::vector<bool> stays(static_cast<std::size_t>(rows.info.tokens), true);
-  for (const std::int32_t row : rows.visual) stays[static_cast<std::size_t>(row)] = false;
-  for (const std::int32_t index : select_rows(competing, budget, forced)) {
-    stays[static_cast<std::size_t>(rows.visual[static_cast<std::size_t>(index)])] = true;
-  }
-  std::vector<std::int32_t> kept;
-  for (std::int32_t row = 0; row < rows.info.tokens; ++row) {
-    if (stays[static_cast<std::size_t>(row)]) kept.push_back(row);
-  }
-  return kept;
+  for (const std::int32_t row : competing_rows(rows)) competing.push_back(scores[static_cast<std::size_t>(row)]);
+  return beside(rows, select_rows(competing, budget, pinned));
 }
 
 // Every text row, every recent row and every pinned row stays; what text before the recent rows leaves of the budget goes to visual rows by

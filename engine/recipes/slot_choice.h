@@ -19,9 +19,14 @@ class SlotChoice {
 
   // Rows that may be dropped, and the pinned ones among them.
   std::int64_t competing(const CandidateRows& rows) const;
+  // Scope visual or context: which they are, and which of them (as indices) are pinned.
+  const std::vector<std::int32_t>& competing_rows(const CandidateRows& rows) const;
+  std::vector<std::int32_t> pinned_among(const CandidateRows& rows) const;
+  // Ascending rows that stay if these (indices of competing_rows()) do.
+  std::vector<std::int32_t> beside(const CandidateRows& rows, std::span<const std::int32_t> chosen) const;
   std::int64_t competing_pins(const CandidateRows& rows) const;
-  // Slots protected by number: pins, and beside them sinks, the window, and one more (the last token, or room for a vote). Scope visual:
-  // pins alone.
+  // Slots protected by number: pins, and beside them sinks, the window, and one more (the last token, or room for a vote). Scope visual or
+  // context: pins alone.
   std::int64_t protected_slots(const CandidateRows& rows) const;
 
   // Ascending rows that stay; budget: slots for those that compete. scores: one per row; protection: likewise, or empty. Text that does
@@ -34,7 +39,7 @@ class SlotChoice {
  private:
   std::vector<std::int32_t> choose_of_all(const CandidateRows& rows, std::span<const float> scores, std::span<const float> protection,
                                           std::int64_t budget) const;
-  std::vector<std::int32_t> choose_visual(const CandidateRows& rows, std::span<const float> scores, std::int64_t budget) const;
+  std::vector<std::int32_t> choose_of_media(const CandidateRows& rows, std::span<const float> scores, std::int64_t budget) const;
   std::vector<std::int32_t> choose_beside_text(const CandidateRows& rows, std::span<const float> scores, std::int64_t budget,
                                                std::int64_t recent) const;
 
@@ -42,6 +47,7 @@ class SlotChoice {
   Protection protection_;
   std::int64_t spare_;  // slots beside what is protected
   std::int64_t kept_tail_;
+  bool evenly_spaced_;
 };
 
 }  // namespace winnow

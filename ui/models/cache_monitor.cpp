@@ -47,6 +47,8 @@ QString phaseText(Phase phase, quint64 done, quint64 total) {
       return known ? MonitorWords::tr("Compressing %1/%2").arg(done).arg(total) : MonitorWords::tr("Compressing");
     case Phase::kDecode:
       return MonitorWords::tr("Writing the answer");
+    case Phase::kProbe:
+      return MonitorWords::tr("Asking itself what matters");
   }
   return MonitorWords::tr("Working");
 }

@@ -44,7 +44,8 @@ void TimelineRecorder::begin() {
 void TimelineRecorder::take(const EventBody& event) {
   if (!m_clock.isValid()) return;
   if (const auto* progress = std::get_if<Progress>(&event)) {
-    if (progress->phase == Phase::kCompress && m_prefillEndMs < 0.0) m_prefillEndMs = now();
+    const bool event = progress->phase == Phase::kCompress || progress->phase == Phase::kProbe;
+    if (event && m_prefillEndMs < 0.0) m_prefillEndMs = now();
   } else if (const auto* report = std::get_if<CacheReport>(&event)) {
     addReport(*report);
   } else if (const auto* sample = std::get_if<DecodeSample>(&event)) {

@@ -83,6 +83,19 @@ constexpr MethodText kMethods[] = {
     {"ivtp", SAY("Drops picture tokens in two steps, led by the question. An approximation: its paper has no released code."),
      SAY("Comparing with the paper's numbers.")},
     {"random", SAY("Keeps a seeded random choice. What every method must beat."), SAY("Except to compare with.")},
+    {"self-study",
+     SAY("Before your question is read, the model describes the video to itself once; what its own words look at stays for every later "
+         "question."),
+     SAY("What the description leaves out gets no vote. The first answer comes later: the description is written first.")},
+    {"kvzip",
+     SAY("Before your question is read, the model repeats the video to itself; what it looks at while repeating stays for every later "
+         "question."),
+     SAY("Small shares: repeating pictures tells less than describing them. Reads the video twice.")},
+    {"kvzip+", SAY("As KVzip, and counts how much a token adds to what is being read, not only how much it is looked at."),
+     SAY("Small shares: repeating pictures tells less than describing them. Reads the video twice.")},
+    {"random-context", SAY("A seeded random choice of picture tokens, before your question is read. What its kind must beat."),
+     SAY("Except to compare with.")},
+    {"every-k", SAY("Every k-th picture token, before your question is read. What its kind must beat."), SAY("Except to compare with.")},
 };
 
 struct Text {
@@ -135,6 +148,12 @@ constexpr Text kOptions[] = {
     {"rotation", SAY("Where a token is placed when it is used: by its rank among the kept ones, or where it was.")},
     {"phi", SAY("Who judges a picture token: the last word, or all that look at it.")},
     {"layer", SAY("Layers that still see every token.")},
+    {"compete", SAY("Whom the heads compete with for room: those of their layer, or those of all layers.")},
+    {"floor", SAY("Share of an equal share that every head keeps before heads compete.")},
+    {"chunk", SAY("Tokens of the video that are repeated at a time; whole frames.")},
+    {"with", SAY("kvzip: what the model looks at when it repeats the video votes too.")},
+    {"norms", SAY("Count how much a token adds to what is being read, not only how much it is looked at.")},
+    {"answer", SAY("Longest description that the model writes for itself, in tokens.")},
     {"same_all_layers", SAY("Draw one choice and use it in every layer.")},
 };
 
@@ -154,6 +173,7 @@ constexpr PartText kParts[] = {
     {"allocator", "pyramid", SAY("Less with every layer.")},
     {"allocator", "prefix-mass", SAY("So many that every layer keeps the same share of its attention.")},
     {"allocator", "fixed-shares", SAY("As measured beforehand for this model.")},
+    {"allocator", "global", SAY("The best tokens of all layers and heads stay.")},
     {"scorer", "", SAY("Choice of tokens")},
     {"scorer", "text-prior", SAY("Text first, then what was looked at most.")},
     {"scorer", "elite", SAY("What the most important words of the question look at.")},
@@ -165,6 +185,9 @@ constexpr PartText kParts[] = {
     {"scorer", "mean-deviation", SAY("What is looked at most on average, fluctuating ones protected.")},
     {"scorer", "global-local", SAY("What the last tokens or all tokens look at, whichever is more.")},
     {"scorer", "random", SAY("By chance.")},
+    {"scorer", "description", SAY("What the model's own description of the video looks at.")},
+    {"scorer", "repetition", SAY("What the model looks at when it repeats the video.")},
+    {"scorer", "repetition-norms", SAY("The same, by how much a token adds to what is being read.")},
     {"reducer", "", SAY("What happens to the others")},
     {"reducer", "drop", SAY("They are dropped.")},
     {"reducer", "average", SAY("They are averaged into the most similar kept token.")},
@@ -177,9 +200,11 @@ constexpr PartText kParts[] = {
     {"scope", "", SAY("Who competes")},
     {"scope", "all", SAY("All tokens.")},
     {"scope", "visual", SAY("Picture tokens only; text stays.")},
+    {"scope", "context", SAY("Pictures and the text between them; the question stays.")},
     {"granularity", "", SAY("Choice made per")},
     {"granularity", "head", SAY("Every key-value head keeps its own tokens.")},
     {"granularity", "layer", SAY("All heads of a layer keep the same tokens.")},
+    {"granularity", "ragged", SAY("Heads compete: some keep more tokens than others.")},
 };
 
 struct ReasonText {

@@ -56,15 +56,19 @@ void add_mass(std::span<const float> scores, const std::vector<std::int32_t>* ro
 }  // namespace
 
 std::vector<RetainedMass> retained_mass(const SegmentCompressor& compressor) {
-  if (!compressor.will_compress() || !compressor.wants_views()) return {};
+  if (!compressor.will_compress() || !compressor.has_scores()) return {};
   std::array<double, kShares.size()> mass{};
   std::vector<Class> classes;
   double rankings = 0.0;
   const SegmentInfo& segment = compressor.segment();
-  const bool visual_only = compressor.recipe().composition().scope == Scope::kVisual;
+  const Scope scope = compressor.recipe().composition().scope;
   for (LayerId layer{0}; layer < segment.layers; ++layer) {
     for (KvHead head{0}; head < segment.kv_heads; ++head) {
-      add_mass(compressor.scores(layer, head), visual_only ? &compressor.candidates(layer, head).visual : nullptr, classes, mass);
+      const Candidates& rows = compressor.candidates(layer, head);
+      const std::vector<std::int32_t>* const competing = scope == Scope::kVisual    ? &rows.visual
+                                                         : scope == Scope::kContext ? &rows.context
+                                                                                    : nullptr;
+      add_mass(compressor.scores(layer, head), competing, classes, mass);
     }
     rankings += static_cast<double>(segment.kv_heads);
   }

@@ -69,13 +69,16 @@ void SegmentCompression::compact_ready(Conversation& working, std::int64_t prefi
   compress_ms_ += watch.elapsed_ms();
 }
 
+void SegmentCompression::compact_all(Conversation& working, const EmitEvent& emit) {
+  const auto layers = static_cast<std::uint64_t>(compacted_.size());
+  emit(Progress{Phase::kCompress, 0, layers});
+  compact_ready(working, static_cast<std::int64_t>(layers));
+  emit(Progress{Phase::kCompress, layers, layers});
+  event_over_ = true;
+}
+
 void SegmentCompression::finish(Conversation& working, const EmitEvent& emit) {
-  if (compressor_.will_compress()) {
-    const auto layers = static_cast<std::uint64_t>(compacted_.size());
-    emit(Progress{Phase::kCompress, 0, layers});
-    compact_ready(working, static_cast<std::int64_t>(layers));
-    emit(Progress{Phase::kCompress, layers, layers});
-  }
+  if (compressor_.will_compress() && !event_over_) compact_all(working, emit);
   working.compressed = working.compressed || ((compressor_.will_compress() || pruner_) && about_.last_visual() >= 0);
   working.decode_policy = next_decode_policy(working.decode_policy.get(), recipe_, compressor_, working.cache);
 }
@@ -119,7 +122,7 @@ LayerSlots SegmentCompression::foreseen_slots(bool reads_first_token) {
   }
   slots.kept = compressor_.foreseen_slots();
   slots.whole_cache = about_.retained != nullptr;
-  slots.layer_by_layer = recipe_.static_budgets() && !slots.after_first_token;
+  slots.layer_by_layer = recipe_.static_budgets() && !slots.after_first_token && !recipe_.context_event();
   return slots;
 }
 

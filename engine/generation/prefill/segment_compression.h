@@ -26,6 +26,7 @@ struct LayerSlots {
   bool whole_cache = false;                     // candidates are all slots, not only the segment's
   bool after_first_token = false;               // which is among what is appended
   bool layer_by_layer = false;                  // a layer may be compacted before the next begins
+  std::int64_t after_event = 0;                 // tokens that are read after the event, by every layer
 };
 
 class SegmentCompression {
@@ -41,12 +42,17 @@ class SegmentCompression {
 
   // Compacts those of the first `prefilled_layers` layers whose plan is ready and has not been applied yet.
   void compact_ready(Conversation& working, std::int64_t prefilled_layers);
+  // Compacts all layers whose plans are ready. Emits the progress of the phase.
+  void compact_all(Conversation& working, const EmitEvent& emit);
   // After the prefill: compacts what is left and gives the conversation the policy for its answer. Emits the progress of the phase.
   void finish(Conversation& working, const EmitEvent& emit);
   // What the cache holds after finish().
   CacheReport report(const Conversation& working, const ModelInfo& model) const;
 
-  double statistics_ms() const { return compressor_.statistics_ms() + (pruner_ ? pruner_->statistics_ms() : 0.0); }
+  // Where a probe judges: its votes are on their way to the compressor, and took this long.
+  void add_probe_ms(double ms) { probe_ms_ += ms; }
+
+  double statistics_ms() const { return compressor_.statistics_ms() + (pruner_ ? pruner_->statistics_ms() : 0.0) + probe_ms_; }
   double compress_ms() const { return compress_ms_; }
 
   // In place of a prefill. reads_first_token: an answer of more than one token is expected, for events that come after the first.
@@ -60,7 +66,9 @@ class SegmentCompression {
   std::optional<TokenPruner> pruner_;
   bool short_text_ = false;      // kept whole, because it is
   std::vector<bool> compacted_;  // per layer
+  bool event_over_ = false;
   double compress_ms_ = 0.0;
+  double probe_ms_ = 0.0;
 };
 
 // Indices and accumulators beside the slots.

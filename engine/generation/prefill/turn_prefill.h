@@ -1,8 +1,9 @@
 // The way of every request that answers, up to the answer: segment, prefill, maybe the first token, event.
 //
-// One prefill of what a conversation does not hold yet, watched by the recipes that will compress it. A turn has one recipe and goes on
-// with the prefilled conversation itself; a comparison has several, each of which goes on with a fork; a score has one or none and needs
-// the full cache beside. Used by engine/generation/requests. Engine thread only.
+// One prefill of what a conversation does not hold yet, watched by the recipes that will compress it. A recipe whose event comes before the
+// question parts it in two: the media are read, probed and compressed, and what is asked about them reads what is left. A turn has one
+// recipe and goes on with the prefilled conversation itself; a comparison has several, each of which goes on with a fork; a score has one
+// or none and needs the full cache beside. Used by engine/generation/requests. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,6 +16,7 @@
 #include "engine/generation/prefill/answer_start.h"
 #include "engine/generation/prefill/first_step.h"
 #include "engine/generation/prefill/segment_compression.h"
+#include "engine/generation/prefill/segment_prefill.h"
 #include "engine/generation/segment/turn_segment.h"
 #include "engine/messages/events.h"
 #include "engine/messages/requests.h"
@@ -62,11 +64,13 @@ class TurnPrefill {
  private:
   class Audience;
   double run_layers(Compaction compaction);  // says what the recipes took, in ms
+  SegmentPrefill run_context(LogitRows rows);
   ReadyTurn finish(SegmentCompression& compression, Conversation working, const ChooseFirst& first, const EmitEvent& emit);
 
   RequestContext context_;
   Conversation conversation_;
   TurnSegment segment_;
+  SegmentTokens context_tokens_;                 // of the segment up to its last visual token, where the event comes there; empty otherwise
   std::deque<SegmentCompression> compressions_;  // borrow segment_; they stay where they are
   at::Tensor logits_;
   TimingsMs timings_;

@@ -189,6 +189,16 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, Comp
     if (on_the_way) compact(layer);
   }
   for (LayerId layer{0}; layer < shape.layers && !on_the_way; ++layer) compact(layer);
+  if (slots.after_event == 0) return cache;
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    for (KvHead head{0}; head < shape.kv_heads; ++head) {
+      const std::int64_t beside = slots.whole_cache ? 0 : before.slots(layer, head);
+      const std::int64_t stay = beside + slots.kept[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
+      held += KvCache::blocks_for(stay + slots.after_event) - KvCache::blocks_for(stay);
+      cache.slots += slots.after_event;
+    }
+  }
+  cache.peak_blocks = std::max(cache.peak_blocks, held);
   return cache;
 }
 
@@ -208,8 +218,11 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   const Recipe recipe = recipe_for(turn.recipe, info);
   Conversation working = fork_start(states, start_of(states, turn), shape);
   const ForeseenSegment segment = foresee(context, turn, recipe, working);
-  SegmentCompression compression(recipe, segment.tokens, info, working);
-  const LayerSlots slots = compression.foreseen_slots(turn.sampling.max_new_tokens > 1);
+  const std::int64_t media_end = recipe.context_event() ? segment.tokens.context_end() : 0;
+  const SegmentTokens judged = media_end > 0 ? segment.tokens.first(media_end) : segment.tokens;
+  SegmentCompression compression(recipe, judged, info, working);
+  LayerSlots slots = compression.foreseen_slots(turn.sampling.max_new_tokens > 1);
+  slots.after_event = segment.tokens.size() - judged.size();
   const ForeseenCache cache = foresee_cache(working.cache, slots, compaction_of(turn));
 
   Planned planned;

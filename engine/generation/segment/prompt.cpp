@@ -11,9 +11,9 @@ namespace {
 
 // The thread as the template language sees it; videos get their time instruction as a text of its own before the message's texts.
 std::vector<TemplateMessage> template_messages(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
-                                               std::span<const VideoTimes> videos) {
+                                               std::span<const VideoTimes> videos, TimeInstruction times) {
   std::vector<TemplateMessage> messages;
-  const std::string& pattern = model.network->info().time_instruction;
+  const std::string pattern = times == TimeInstruction::kNone ? "" : model.network->info().time_instruction;
   std::size_t next_video = 0;
   for (std::size_t m = 0; m < thread.size(); ++m) {
     const Message& message = thread[m];
@@ -123,8 +123,8 @@ std::string time_instruction(const std::string& pattern, const VideoTimes& times
 }
 
 PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
-                           std::span<const VideoTimes> videos) {
-  const std::vector<TemplateMessage> messages = template_messages(model, thread, cached, videos);
+                           std::span<const VideoTimes> videos, TimeInstruction times) {
+  const std::vector<TemplateMessage> messages = template_messages(model, thread, cached, videos, times);
   // After a question the cache holds the template's start of its answer; the answer itself comes first then.
   const bool answer_begun = cached > 0 && cached < thread.size() && thread[cached - 1].role == Role::kUser;
   std::vector<TemplatePiece> pieces = segment_pieces(model, messages, answer_begun ? cached + 1 : cached);

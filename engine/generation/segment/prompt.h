@@ -33,9 +33,11 @@ struct PromptSegment {
   std::size_t system_tokens = 0;        // leading tokens before the first user turn
 };
 
+enum class TimeInstruction : int { kAsTheModelHasIt = 1, kNone = 2 };
+
 // thread: the whole conversation, ending with the user's message; the first `cached` messages are in the cache already. The last of them is
 // the assistant's answer, whose end-of-turn text is not, or a question, after which the start of its answer is.
 PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
-                           std::span<const VideoTimes> videos);
+                           std::span<const VideoTimes> videos, TimeInstruction times = TimeInstruction::kAsTheModelHasIt);
 
 }  // namespace winnow

@@ -3,6 +3,7 @@
 // Part of TurnSegment, and of what plan_turn() foresees of one; read by SegmentCompression.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <vector>
@@ -17,6 +18,17 @@ struct SegmentTokens {
   std::vector<Modality> modality;
   std::int64_t visual = 0;
   std::vector<std::int32_t> pinned;  // original indices of all that the conversation has pinned, ascending
+
+  // One after the last visual token; 0: there is none.
+  std::int64_t context_end() const {
+    return std::distance(std::find(modality.rbegin(), modality.rend(), Modality::kVisual), modality.rend());
+  }
+  // The first `rows` of them, as a segment of their own.
+  SegmentTokens first(std::int64_t rows) const {
+    SegmentTokens part{first_original, {modality.begin(), modality.begin() + static_cast<std::ptrdiff_t>(rows)}, 0, pinned};
+    part.visual = std::count(part.modality.begin(), part.modality.end(), Modality::kVisual);
+    return part;
+  }
 
   std::int64_t size() const { return std::ssize(modality); }
   // Without the generated ones.

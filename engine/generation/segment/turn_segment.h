@@ -10,6 +10,7 @@
 
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/conversation.h"
+#include "engine/generation/segment/probe_prompts.h"
 #include "engine/generation/segment/segment_tokens.h"
 #include "engine/metrics/figures.h"
 #include "engine/metrics/machine_speed.h"
@@ -23,6 +24,7 @@ struct TurnSegment {
   std::int64_t next_position = 0;       // after the segment
   std::vector<std::int32_t> originals;  // original token indices of the rows of `hidden`
   SegmentTokens tokens;
+  ProbePrompts probe;              // for recipes that need one
   bool pins_above_budget = false;  // where tokens were pruned before the decoder
   TimingsMs timings;               // of the media
   TurnWork work;                   // what this segment takes, for predictions

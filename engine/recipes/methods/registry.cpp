@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/recipes/methods/aircache.h"
 #include "engine/recipes/methods/cam.h"
+#include "engine/recipes/methods/context_controls.h"
 #include "engine/recipes/methods/d2o.h"
 #include "engine/recipes/methods/elastic_cache.h"
 #include "engine/recipes/methods/ems.h"
@@ -11,6 +12,7 @@
 #include "engine/recipes/methods/full.h"
 #include "engine/recipes/methods/h2o.h"
 #include "engine/recipes/methods/ivtp.h"
+#include "engine/recipes/methods/kvzip.h"
 #include "engine/recipes/methods/local_window.h"
 #include "engine/recipes/methods/look_m.h"
 #include "engine/recipes/methods/meda.h"
@@ -18,6 +20,7 @@
 #include "engine/recipes/methods/pyramidkv.h"
 #include "engine/recipes/methods/random.h"
 #include "engine/recipes/methods/roco.h"
+#include "engine/recipes/methods/self_study.h"
 #include "engine/recipes/methods/snapkv.h"
 #include "engine/recipes/methods/streaming_llm.h"
 #include "engine/recipes/methods/vl_cache.h"
@@ -26,7 +29,8 @@ namespace winnow {
 
 namespace {
 
-// In the order that people see: the papers, then the baselines they compare with, then the control.
+// In the order that people see: the papers, then the baselines they compare with, then the control; then what compresses before the
+// question, for all later ones, and its controls.
 constexpr MethodEntry kMethods[] = {
     {"full", full_info, full},
     {"meda", meda_info, meda},
@@ -53,6 +57,11 @@ constexpr MethodEntry kMethods[] = {
     {"fastervlm", fastervlm_info, fastervlm},
     {"ivtp", ivtp_info, ivtp},
     {"random", random_info, random_eviction},
+    {"self-study", self_study_info, self_study},
+    {"kvzip", kvzip_info, kvzip},
+    {"kvzip+", kvzip_plus_info, kvzip_plus},
+    {"random-context", random_context_info, random_context},
+    {"every-k", every_k_info, every_k},
 };
 
 }  // namespace

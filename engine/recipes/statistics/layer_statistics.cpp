@@ -43,6 +43,7 @@ StatisticsNeeds merge_needs(std::span<const StatisticsNeeds> needs) {
   for (const StatisticsNeeds& part : needs) {
     merge_one(merged.cross_modal, part.cross_modal, "two kinds of entropy");
     merge_one(merged.elite, part.elite, "two choices of elite tokens");
+    merge_one(merged.probe, part.probe, "two probes");
     for (const StatisticsNeed& need : part.attention) {
       const auto same = std::find_if(merged.attention.begin(), merged.attention.end(),
                                      [&](const StatisticsNeed& each) { return each.rows == need.rows && each.reduce == need.reduce; });

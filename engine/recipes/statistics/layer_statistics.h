@@ -52,12 +52,30 @@ struct EliteNeed {
   friend bool operator==(const EliteNeed&, const EliteNeed&) = default;
 };
 
+// What rows that stand for every later question think of the context's slots: computed by a probe pass behind the cache, which leaves no
+// trace (engine/generation/prefill/context_probe.h). Of each slot the largest probability over rows and the group's query heads.
+struct ProbeNeed {
+  enum class Rows : int {
+    kRepeat = 1,  // the context once more, as if the model repeated it (KVzip)
+    kStudy = 2,   // a request to describe it and the model's own answer
+    kBoth = 3,    // the larger of the two
+  };
+  Rows rows = Rows::kRepeat;
+  bool norms = false;                // probabilities weighed by what the slot adds to the row: norm(W_O v) / norm(x) (KVzip+)
+  std::int64_t chunk = 2000;         // kRepeat: slots that are repeated and judged at a time, whole frames; 0: all at once
+  std::int64_t answer_tokens = 256;  // kStudy: the longest answer
+
+  friend bool operator==(const ProbeNeed&, const ProbeNeed&) = default;
+};
+
 struct StatisticsNeeds {
   std::vector<StatisticsNeed> attention;
   std::optional<CrossModalNeed> cross_modal;
   std::optional<EliteNeed> elite;
+  std::optional<ProbeNeed> probe{};
 
-  bool empty() const { return attention.empty() && !cross_modal && !elite; }
+  bool of_prefill() const { return !attention.empty() || cross_modal || elite; }
+  bool empty() const { return !of_prefill() && !probe; }
 };
 
 // One number per kv head and segment column: values[head * columns + column].
@@ -112,6 +130,7 @@ struct LayerStatistics {
   std::vector<RowStatistics> by_rows;
   std::optional<CrossModalEntropy> cross_modal;
   std::optional<EliteAttention> elite;
+  std::optional<HeadScores> probe{};  // [kv_heads, n]; 0 outside the context
 
   // What was computed for this rule; a part only asks for what it declared.
   const RowStatistics& at(const RowRule& rows, GroupReduce reduce = GroupReduce::kMean) const;

@@ -331,6 +331,7 @@ std::vector<std::string> names() {
 INSTANTIATE_TEST_SUITE_P(AllMethods, MethodSuite, ::testing::ValuesIn(names()), [](const auto& info) {
   std::string name = info.param;
   std::replace(name.begin(), name.end(), '-', '_');
+  std::replace(name.begin(), name.end(), '+', 'P');
   return name;
 });
 

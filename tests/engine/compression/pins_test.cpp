@@ -209,6 +209,7 @@ std::vector<std::string> presets() {
 INSTANTIATE_TEST_SUITE_P(AllMethods, PinnedPreset, ::testing::ValuesIn(presets()), [](const auto& info) {
   std::string name = info.param;
   std::replace(name.begin(), name.end(), '-', '_');
+  std::replace(name.begin(), name.end(), '+', 'P');
   return name;
 });
 

@@ -261,7 +261,7 @@ TEST(MethodList, DescribesEveryRegisteredMethod) {
     EXPECT_EQ(composition.method, entry.name);
     EXPECT_FALSE(methods[i].title.empty());
     EXPECT_FALSE(methods[i].source.empty());
-    const char* const phases[] = {"", "once", "decode", "ratio-decode", "prefill"};
+    const char* const phases[] = {"", "once", "decode", "ratio-decode", "prefill", "context"};
     EXPECT_EQ(methods[i].phase, phases[static_cast<int>(composition.phase)]) << entry.name;
     // A card that says "knows the question" must be backed by a statistic, and one that names none must need none.
     RecipeSpec spec;
@@ -338,6 +338,44 @@ TEST(Recipes, EveryOptionSaysWhatItTakes) {
     }
   }
   EXPECT_GT(options, 40);
+}
+
+TEST(Recipe, WhatComesBeforeTheQuestionRefusesWhatNeedsIt) {
+  const auto subject = [](const std::string& method, const std::function<void(RecipeSpec&)>& change) {
+    return refusal_of([&](RecipeSpec& spec) {
+             spec.method = method;
+             change(spec);
+           })
+        .subject;
+  };
+  EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.scorer = "snapkv"; }), "scorer");
+  EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.scope = "all"; }), "granularity");
+  EXPECT_EQ(subject("random-context", [](RecipeSpec& spec) { spec.scope = "all"; }), "scope");
+  EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.turn_policy = TurnPolicy::kWhole; }), "turn_policy");
+  EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.allocator = "vl-cache"; }), "allocator");
+  EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.reducer = "shared-entries"; }), "reducer");
+  EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.reducer = "value-push"; }), "reducer");
+  EXPECT_EQ(subject("self-study", [](RecipeSpec& spec) { spec.granularity = "head"; }), "granularity") << "its allocator is global";
+  EXPECT_EQ(subject("snapkv", [](RecipeSpec& spec) { spec.scorer = "description"; }), "scorer");
+  EXPECT_EQ(subject("snapkv", [](RecipeSpec& spec) { spec.granularity = "ragged"; }), "granularity");
+  EXPECT_EQ(subject("snapkv", [](RecipeSpec& spec) { spec.allocator = "global"; }), "granularity");
+}
+
+TEST(Recipe, WhatComesBeforeTheQuestionTakesPartsThatDoNotNeedIt) {
+  const auto legal = [](const std::string& method, const std::function<void(RecipeSpec&)>& change) {
+    RecipeSpec spec;
+    spec.method = method;
+    change(spec);
+    const std::optional<Error> problem = recipe_problem(spec);
+    EXPECT_FALSE(problem) << method << ": " << problem->reason;
+  };
+  legal("kvzip", [](RecipeSpec& spec) { spec.scorer = "random"; });
+  legal("kvzip", [](RecipeSpec& spec) { spec.allocator = "self-study"; });
+  legal("kvzip", [](RecipeSpec& spec) { spec.granularity = "layer"; });
+  legal("kvzip", [](RecipeSpec& spec) { spec.scorer = "self-study"; });
+  legal("self-study", [](RecipeSpec& spec) { spec.reducer = "average"; });
+  legal("random-context", [](RecipeSpec& spec) { spec.scorer = "kvzip+"; });
+  legal("snapkv", [](RecipeSpec& spec) { spec.scope = "context"; });
 }
 
 }  // namespace

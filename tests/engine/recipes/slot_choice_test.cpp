@@ -120,5 +120,26 @@ TEST(SlotChoice, AShortTextStaysAtTheEnd) {
   EXPECT_EQ(choice.choose(segment.rows, scores, {}, 4), (Rows{4, 5, 6, 7}));
 }
 
+TEST(SlotChoice, OfTheContextTextBetweenThePicturesCompetesToo) {
+  const Segment segment("stvVtvvtt");
+  const SlotChoice choice(with({}, Scope::kContext));
+  EXPECT_EQ(choice.competing(segment.rows), 5);
+  EXPECT_EQ(choice.protected_slots(segment.rows), 1);  // the pin
+  const std::vector<float> scores = {9, 9, 1, 0, 5, 2, 3, 9, 9};
+  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 3), (Rows{0, 1, 3, 4, 6, 7, 8}));
+  EXPECT_EQ(choice.choose(segment.rows, scores, {}, 5), (Rows{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+TEST(SlotChoice, EvenlySpacedRowsAreEveryKthOfThoseThatCompete) {
+  Composition parts = with({}, Scope::kContext);
+  parts.evenly_spaced = true;
+  const SlotChoice choice(parts);
+  const Segment segment("svvvvvvvvvvt");
+  const std::vector<float> alike(12, 0.0F);
+  EXPECT_EQ(choice.choose(segment.rows, alike, {}, 4), (Rows{0, 1, 3, 6, 8, 11})) << "0, 2, 5, 7 of ten";
+  const Segment pinned("svvvvVvvvvvt");
+  EXPECT_EQ(choice.choose(pinned.rows, alike, {}, 4), (Rows{0, 1, 4, 5, 8, 11})) << "the pin, and 0, 3, 6 of the other nine";
+}
+
 }  // namespace
 }  // namespace winnow

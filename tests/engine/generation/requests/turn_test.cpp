@@ -42,7 +42,8 @@ TEST_F(Turns, CompressionFreesWhatTheReportSays) {
     for (const LayerFigures& layer : half.figures.layers) sum += layer.bytes;
     EXPECT_EQ(sum, bytes.after_event) << method;
     const TokenCounts& tokens = half.figures.tokens;
-    const double kept_beside = method == "aircache" ? static_cast<double>(tokens.text) / static_cast<double>(tokens.prompt) : 0.0;
+    const bool of_media = method == "aircache" || info.phase == "context";
+    const double kept_beside = of_media ? static_cast<double>(tokens.text) / static_cast<double>(tokens.prompt) : 0.0;
     EXPECT_NEAR(half.figures.achieved_retention, kept_beside + 0.5 * (1.0 - kept_beside), 0.02) << method;
     // Blocks of 64 slots: what is allocated at the end is less than one block per head more than what is in use.
     const std::int64_t block = info_.kv_bytes_per_token * 64;
@@ -266,7 +267,7 @@ TEST_F(Turns, TheGuardInMemoryReadsOnlyWhatIsNew) {
 // Turn policy whole: the total stays the share of all tokens seen, whatever the turns were.
 TEST_F(Turns, WholeHoldsTheShareOverAllTurns) {
   for (const MethodInfo& method : list_methods()) {
-    if (method.phase == "prefill" || method.name == "full" || method.name == "aircache") continue;
+    if (method.phase == "prefill" || method.phase == "context" || method.name == "full" || method.name == "aircache") continue;
     run(ForgetConversation{7});
     Turn turn = ask("image", method.name, 0.6, 20);
     turn.recipe.turn_policy = TurnPolicy::kWhole;
@@ -300,7 +301,7 @@ TEST_F(Turns, SlotsByOriginAddUpWhileDecodingAndAtTheEnd) {
       EXPECT_EQ(f.end, sample.layers[layer]) << method.name;
       slots += f.end.total();
       EXPECT_GT(f.end.generated, 0.0) << method.name;
-      if (method.phase == "once" || method.phase == "prefill") {
+      if (method.phase == "once" || method.phase == "prefill" || method.phase == "context") {
         EXPECT_EQ(f.end.visual, f.kept_visual) << method.name;
         EXPECT_EQ(f.end.text, f.kept_text) << method.name;
         EXPECT_EQ(f.end.generated, static_cast<double>(figures.tokens.generated - 1)) << method.name << ": the last token is not read";
@@ -326,7 +327,7 @@ TEST_F(Turns, EveryMethodHoldsItsPhaseOverSeveralTurns) {
       const KvBytes& bytes = done.figures.kv_bytes;
       const std::int64_t read = done.figures.tokens.generated - 1;  // the last token is never read
       const std::int64_t appended = read * info_.kv_bytes_per_token;
-      if (method.phase == "once" || method.phase == "prefill") {
+      if (method.phase == "once" || method.phase == "prefill" || method.phase == "context") {
         EXPECT_EQ(bytes.end, bytes.after_event + appended) << method.name << " appends";
       } else if (method.phase == "decode") {
         EXPECT_EQ(bytes.end, bytes.after_event) << method.name << " holds its cap";
@@ -451,7 +452,7 @@ TEST_F(Turns, EveryPhaseObeysCancelAndLeavesNoTrace) {
   const Turn second = follow_up(first, one.answer, "How many squares are there?");
   Turn with_video = second;
   with_video.messages.back() = golden_.message("video", opener_);
-  for (const Phase phase : {Phase::kDecodeMedia, Phase::kEncodeFrames, Phase::kPrefill, Phase::kCompress}) {
+  for (const Phase phase : {Phase::kDecodeMedia, Phase::kEncodeFrames, Phase::kPrefill, Phase::kCompress, Phase::kProbe}) {
     InterruptSource source;
     EventRecorder events;
     int seen_after = 0;
@@ -466,6 +467,7 @@ TEST_F(Turns, EveryPhaseObeysCancelAndLeavesNoTrace) {
     };
     // A video that is not in the feature cache, so that the media phases happen.
     Turn turn = with_video;
+    if (phase == Phase::kProbe) turn.recipe.method = "self-study";
     const std::string path = "fresh video " + std::to_string(static_cast<int>(phase));
     std::get<MediaItem>(turn.messages.back().items[0]).media.path = path;
     opener_.add(path, {RgbImage{8, 8, std::vector<std::uint8_t>(192, 90)}, RgbImage{8, 8, std::vector<std::uint8_t>(192, 10)}});

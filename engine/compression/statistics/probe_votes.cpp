@@ -1,0 +1,91 @@
+#include "engine/compression/statistics/probe_votes.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/index.h"
+#include "engine/compression/statistics/attention_statistics.h"
+
+namespace winnow {
+namespace {
+
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+// Of one kv head.
+struct ProbedHead {
+  at::Tensor queries;  // fp32 [G, r, d], scaled
+  at::Tensor lse;      // fp32 [G, r, 1], over everything
+  at::Tensor before;   // fp32 [m, d], keys before the context
+  at::Tensor judged;   // fp32 [count, d]
+  at::Tensor own;      // fp32 [r, d]
+};
+
+// Log-sum-exp of rows [first, first + rows) over the slots before the context, the judged ones and the rows' own: [G, rows, 1].
+at::Tensor shared_lse(const ProbedHead& head, const at::Tensor& queries, const at::Tensor& judged_logits, std::int64_t first,
+                      std::int64_t rows) {
+  const at::Tensor own_keys = head.own.narrow(0, 0, first + rows);
+  at::Tensor own = at::matmul(queries, own_keys.t());
+  const auto options = own.options().dtype(at::kLong);
+  const at::Tensor future = at::arange(first + rows, options).unsqueeze(0).gt(at::arange(first, first + rows, options).unsqueeze(1));
+  own.masked_fill_(future, kNone);
+  at::Tensor lse = at::logaddexp(at::logsumexp(own, {2}, true), at::logsumexp(judged_logits, {2}, true));
+  if (head.before.size(0) > 0) lse = at::logaddexp(lse, at::logsumexp(at::matmul(queries, head.before.t()), {2}, true));
+  return lse;
+}
+
+// norm(W_O,q v_j) for the query heads of a group: fp32 [G, count]. first_head: of the group.
+at::Tensor value_norms(const at::Tensor& values, const at::Tensor& output_weight, std::int64_t first_head, std::int64_t group) {
+  const std::int64_t d = values.size(1);
+  std::vector<at::Tensor> norms;
+  for (std::int64_t q = 0; q < group; ++q) {
+    const at::Tensor weight = output_weight.narrow(1, (first_head + q) * d, d).to(at::kFloat);
+    const at::Tensor gram = at::mm(weight.t(), weight);
+    norms.push_back(at::mm(values, gram).mul_(values).sum(1).clamp_min_(0.0).sqrt_());
+  }
+  return at::stack(norms);
+}
+
+}  // namespace
+
+at::Tensor probe_votes(const LayerView& view, const ProbedSlots& slots) {
+  const std::int64_t kv_heads = view.key.size(0);
+  const std::int64_t group = view.query.size(0) / kv_heads;
+  const std::int64_t rows = view.query.size(1);
+  require(std::ssize(view.past_keys) == kv_heads && slots.first >= 0 && slots.count > 0 && slots.first + slots.count <= slots.context,
+          "probe_votes: the judged slots must lie in the cache");
+  require(!slots.norms || (view.input_norms.defined() && std::ssize(view.past_values) == kv_heads), "probe_votes: a view without outputs");
+  std::vector<at::Tensor> votes;
+  for (KvHead h{0}; h < kv_heads; ++h) {
+    const auto index = static_cast<std::size_t>(h);
+    const at::Tensor& past = view.past_keys[index];
+    const std::int64_t before = past.size(0) - slots.context;
+    require(before >= 0, "probe_votes: a head without the context's slots");
+    ProbedHead head;
+    head.queries = view.query.narrow(0, h * group, group).to(at::kFloat) * view.scale;
+    head.lse = view.log_sum_exp.narrow(0, h * group, group).unsqueeze(2);
+    head.before = past.narrow(0, 0, before).to(at::kFloat);
+    head.judged = past.narrow(0, before + slots.first, slots.count).to(at::kFloat);
+    head.own = view.key.select(0, h).to(at::kFloat);
+
+    at::Tensor best = at::zeros({group, slots.count}, head.queries.options());
+    for (std::int64_t first = 0; first < rows; first += kStatisticsRowTile) {
+      const std::int64_t count = std::min(kStatisticsRowTile, rows - first);
+      const at::Tensor queries = head.queries.narrow(1, first, count);
+      at::Tensor logits = at::matmul(queries, head.judged.t());
+      const at::Tensor lse = slots.among_judged ? shared_lse(head, queries, logits, first, count) : head.lse.narrow(1, first, count);
+      at::Tensor weights = logits.sub_(lse).exp_();
+      if (slots.norms) weights.div_(view.input_norms.narrow(0, first, count).view({1, count, 1}));
+      best = at::maximum(best, weights.amax(1));
+    }
+    if (slots.norms) {
+      const at::Tensor values = view.past_values[index].narrow(0, before + slots.first, slots.count).to(at::kFloat);
+      best.mul_(value_norms(values, view.output_weight, h * group, group));
+    }
+    votes.push_back(best.amax(0));
+  }
+  return at::stack(votes);
+}
+
+}  // namespace winnow

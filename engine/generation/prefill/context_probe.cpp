@@ -1,0 +1,193 @@
+#include "engine/generation/prefill/context_probe.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "engine/base/error.h"
+#include "engine/compression/statistics/probe_votes.h"
+#include "engine/generation/conversation/decode_step.h"
+#include "engine/messages/events.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kQuotedTokens = 8;        // of the part before, that a later part is asked for by
+constexpr std::size_t kShortestDescription = 8;  // tokens; a shorter one says nothing
+constexpr std::size_t kRepeatedTokens = 8;       // a description that says so many tokens for the third time goes round in circles
+constexpr int kMostRepetitions = 3;
+
+const TokenOrigin kWord{Modality::kText, -1, -1, -1, -1};
+
+// Rows of a probe pass.
+struct ProbeRows {
+  std::vector<at::Tensor> parts;
+  std::vector<TokenOrigin> origins;
+};
+
+class Votes : public PrefillObserver {
+ public:
+  explicit Votes(std::int64_t layers) : votes_(static_cast<std::size_t>(layers)) {}
+
+  // From here on, views are of this pass.
+  void judge(const ProbedSlots& slots) { slots_ = slots; }
+  bool wants_views() const override { return true; }
+  bool wants_outputs() const override { return slots_.norms; }
+  void on_layer(const LayerView& view) override {
+    at::Tensor& layer = votes_[static_cast<std::size_t>(view.layer)];
+    const at::Tensor found = probe_votes(view, slots_);
+    if (!layer.defined()) layer = at::zeros({found.size(0), slots_.context}, found.options());
+    at::Tensor judged = layer.narrow(1, slots_.first, slots_.count);
+    judged.copy_(at::maximum(judged, found));
+  }
+  const at::Tensor& of_layer(LayerId layer) const { return votes_[static_cast<std::size_t>(layer)]; }
+
+ private:
+  ProbedSlots slots_;
+  std::vector<at::Tensor> votes_;
+};
+
+class Probe {
+ public:
+  Probe(const RequestContext& context, const ProbedContext& probed)
+      : context_(context), probed_(probed), text_(context.network().text()), votes_(text_.layers()) {}
+
+  void repeat(std::int64_t chunk, bool norms) {
+    const auto chunks = context_chunks(probed_.origins, chunk);
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      const auto [first, count] = chunks[i];
+      say(i, chunks.size());
+      ProbeRows rows;
+      add_words(rows, i == 0 ? probed_.prompts.repeat : probed_.prompts.repeat_part);
+      if (i > 0) {
+        add_context(rows, std::max<std::int64_t>(0, first - kQuotedTokens), std::min(kQuotedTokens, first));
+        add_words(rows, probed_.prompts.turn_end);
+      }
+      add_context(rows, first, count);
+      votes_.judge({size(), first, count, /*among_judged=*/chunk > 0, norms});
+      run(rows);
+    }
+    say(chunks.size(), chunks.size());
+  }
+
+  // False: the description says nothing, or goes round in circles; what it says up to there has voted.
+  bool study(std::int64_t longest, bool norms) {
+    const auto [answer, useful] = description(longest);
+    ProbeRows rows;
+    add_words(rows, probed_.prompts.describe);
+    add_words(rows, answer);
+    votes_.judge({size(), 0, size(), /*among_judged=*/false, norms});
+    run(rows);
+    return useful;
+  }
+
+  HeadScores votes(LayerId layer) const {
+    const at::Tensor host = votes_.of_layer(layer).to(at::kCPU).contiguous();
+    return {host.size(0), host.size(1), {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()}};
+  }
+
+ private:
+  std::int64_t size() const { return std::ssize(probed_.origins); }
+  void say(std::uint64_t done, std::uint64_t total) const { context_.emit(Progress{Phase::kProbe, done, total}); }
+
+  at::Tensor embedded(std::span<const std::int64_t> ids) const {
+    return text_.embed(at::tensor(std::vector<std::int64_t>(ids.begin(), ids.end()), at::kLong));
+  }
+  void add_words(ProbeRows& rows, std::span<const std::int64_t> ids) const {
+    if (ids.empty()) return;
+    rows.parts.push_back(embedded(ids));
+    rows.origins.insert(rows.origins.end(), ids.size(), kWord);
+  }
+  void add_context(ProbeRows& rows, std::int64_t first, std::int64_t count) const {
+    rows.parts.push_back(probed_.embeddings.narrow(0, first, count));
+    const auto origins = probed_.origins.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+    rows.origins.insert(rows.origins.end(), origins.begin(), origins.end());
+  }
+
+  // Through all layers behind `cache`; observer may be null. Returns the hidden states.
+  at::Tensor through_layers(const ProbeRows& rows, KvCache& cache, PrefillObserver* observer) const {
+    at::Tensor hidden = at::cat(rows.parts, 0);
+    const at::Tensor positions = context_.network().positions_for(rows.origins, probed_.state.next_position).positions.to(hidden.device());
+    std::vector<std::int32_t> originals(rows.origins.size());
+    std::iota(originals.begin(), originals.end(), probed_.state.next_original());
+    for (LayerId layer{0}; layer < text_.layers(); ++layer)
+      text_.prefill_layer(layer, hidden, positions, originals, cache, observer, context_.interrupt);
+    return hidden;
+  }
+  void run(const ProbeRows& rows) {
+    KvCache behind = probed_.state.cache.fork();
+    through_layers(rows, behind, &votes_);
+  }
+
+  // What the model says about the media when nobody has asked: greedy, without the token that ends it; whether it is of use.
+  std::pair<std::vector<std::int64_t>, bool> description(std::int64_t longest) const {
+    const auto limit = static_cast<std::uint64_t>(longest);
+    Conversation telling = probed_.state.fork();
+    ProbeRows rows;
+    add_words(rows, probed_.prompts.describe);
+    const at::Tensor hidden = through_layers(rows, telling.cache, nullptr);
+    telling.next_position += std::ssize(rows.origins);
+    telling.origins.insert(telling.origins.end(), rows.origins.begin(), rows.origins.end());
+    at::Tensor logits = text_.logits(hidden.narrow(0, hidden.size(0) - 1, 1)).select(0, 0);
+
+    std::vector<std::int64_t> answer;
+    std::map<std::vector<std::int64_t>, int> said;
+    while (std::ssize(answer) < longest) {
+      context_.interrupt.throw_if_requested();
+      say(answer.size(), limit);
+      if (!at::isfinite(logits).all().item<bool>()) throw Exception(ErrorCode::kNumericFailure, "", "the model's scores are not numbers");
+      const std::int64_t token = logits.argmax().item<std::int64_t>();
+      if (context_.model.stop_token_ids.contains(token)) break;
+      answer.push_back(token);
+      if (answer.size() >= kRepeatedTokens &&
+          ++said[{answer.end() - static_cast<std::ptrdiff_t>(kRepeatedTokens), answer.end()}] == kMostRepetitions) {
+        return {answer, false};
+      }
+      if (std::ssize(answer) < longest) logits = append_step(context_.network(), telling, token, nullptr);
+    }
+    say(limit, limit);
+    const bool useful = answer.size() >= kShortestDescription;
+    return {std::move(answer), useful};
+  }
+
+  const RequestContext& context_;
+  const ProbedContext& probed_;
+  const TextDecoder& text_;
+  Votes votes_;
+};
+
+}  // namespace
+
+std::vector<std::pair<std::int64_t, std::int64_t>> context_chunks(std::span<const TokenOrigin> origins, std::int64_t most) {
+  const std::int64_t n = std::ssize(origins);
+  if (most <= 0 || n <= most) return {{0, n}};
+  // The tokens of a group are not parted: those of a frame, or of a row of an image's tile; every other token is its own.
+  const auto same_group = [](const TokenOrigin& a, const TokenOrigin& b) {
+    return a.row >= 0 && b.row >= 0 && a.media == b.media && a.frame == b.frame;
+  };
+  std::vector<std::pair<std::int64_t, std::int64_t>> chunks;
+  for (std::int64_t at = 0; at < n;) {
+    std::int64_t end = at + 1;
+    while (end < n && same_group(origins[static_cast<std::size_t>(end - 1)], origins[static_cast<std::size_t>(end)])) ++end;
+    if (chunks.empty() || chunks.back().second + (end - at) > most) {
+      chunks.emplace_back(at, end - at);
+    } else {
+      chunks.back().second += end - at;
+    }
+    at = end;
+  }
+  return chunks;
+}
+
+void probe_context(const RequestContext& context, const ProbedContext& probed, const ProbeNeed& need,
+                   const std::function<void(LayerId layer, HeadScores votes)>& tell) {
+  Probe probe(context, probed);
+  bool repeats = need.rows != ProbeNeed::Rows::kStudy;
+  if (need.rows != ProbeNeed::Rows::kRepeat && !probe.study(need.answer_tokens, need.norms)) repeats = true;
+  // Beside a description the context is repeated in one go, as all of it votes on all slots.
+  if (repeats) probe.repeat(need.rows == ProbeNeed::Rows::kRepeat ? need.chunk : 0, need.norms);
+  for (LayerId layer{0}; layer < context.network().text().layers(); ++layer) tell(layer, probe.votes(layer));
+}
+
+}  // namespace winnow

@@ -1,0 +1,39 @@
+// The probe pass: rows that stand for every later question are run behind the context, and what they look at is the slots' votes.
+//
+// KVzip (arXiv 2505.23416, sections 3.1 to 3.3) repeats the context; self-study describes it and lets the description vote; see ProbeNeed.
+// Everything runs on forks of the cache, so the conversation is bit-identical before and after. Used by TurnPrefill, between the media and
+// the question. Emits Progress. Errors: Exception, Interrupted. Engine thread only.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/base/token_origin.h"
+#include "engine/generation/context/request_context.h"
+#include "engine/generation/conversation/conversation.h"
+#include "engine/generation/segment/probe_prompts.h"
+#include "engine/recipes/statistics/layer_statistics.h"
+
+namespace winnow {
+
+// What is probed: the last slots of every head of `state`, whose position is that of the token after them.
+struct ProbedContext {
+  const Conversation& state;
+  at::Tensor embeddings;                 // [n_c, hidden]: as they entered the first layer
+  std::span<const TokenOrigin> origins;  // n_c
+  const ProbePrompts& prompts;
+};
+
+// Votes per layer and kv head, [kv_heads, n_c]; told layer by layer when all rows have voted.
+void probe_context(const RequestContext& context, const ProbedContext& probed, const ProbeNeed& need,
+                   const std::function<void(LayerId layer, HeadScores votes)>& tell);
+
+// [first, first + count) of the context's tokens: whole frames (rows of an image), at most `most` tokens unless a frame has more; 0: all.
+std::vector<std::pair<std::int64_t, std::int64_t>> context_chunks(std::span<const TokenOrigin> origins, std::int64_t most);
+
+}  // namespace winnow

@@ -1,0 +1,45 @@
+#include "engine/generation/segment/probe_prompts.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace winnow {
+namespace {
+
+// Of the prompt that has `text` in the question's place, what comes after the media.
+std::vector<std::int64_t> asked(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
+                                std::span<const VideoTimes> videos, const std::string& text, TimeInstruction times) {
+  std::vector<Message> messages(thread.begin(), thread.end());
+  std::vector<Item>& items = messages.back().items;
+  std::erase_if(items, [](const Item& item) { return std::holds_alternative<TextItem>(item); });
+  items.emplace_back(TextItem{text});
+  const PromptSegment prompt = build_prompt(model, messages, cached, videos, times);
+  const std::size_t after = prompt.media_at.empty() ? 0 : prompt.media_at.back() + 1;
+  return {prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(after), prompt.token_ids.end()};
+}
+
+}  // namespace
+
+ProbePrompts probe_prompts(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
+                           std::span<const VideoTimes> videos) {
+  bool video = false;
+  for (const Item& item : thread.back().items) {
+    const auto* media = std::get_if<MediaItem>(&item);
+    video = video || (media != nullptr && media->media.kind == MediaKind::kVideo);
+  }
+  const std::string what = video ? "video" : "image";
+  ProbePrompts prompts;
+  prompts.repeat = asked(model, thread, cached, videos, "Repeat the previous " + what + " exactly.", TimeInstruction::kNone);
+  prompts.repeat_part =
+      asked(model, thread, cached, videos, "Repeat the part of the previous " + what + " exactly, starting with ", TimeInstruction::kNone);
+  prompts.describe = asked(model, thread, cached, videos, "Describe the " + what + ".", TimeInstruction::kAsTheModelHasIt);
+  // The two requests end differently, the turn after them does not.
+  const auto [in_whole, in_part] =
+      std::mismatch(prompts.repeat.rbegin(), prompts.repeat.rend(), prompts.repeat_part.rbegin(), prompts.repeat_part.rend());
+  prompts.turn_end.assign(in_whole.base(), prompts.repeat.end());
+  prompts.repeat_part.erase(in_part.base(), prompts.repeat_part.end());
+  return prompts;
+}
+
+}  // namespace winnow

@@ -1,0 +1,28 @@
+// The texts of a probe pass as token ids: what stands behind the context in place of a question.
+//
+// Made by prepare_segment() for recipes that probe, read by context_probe.h. The model's own template says how a user's turn ends and an
+// answer begins. Errors: as build_prompt().
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/generation/context/loaded_model.h"
+#include "engine/generation/segment/prompt.h"
+#include "engine/messages/requests.h"
+
+namespace winnow {
+
+struct ProbePrompts {
+  std::vector<std::int64_t> repeat;       // "Repeat the previous video exactly." as a whole request, without a time instruction
+  std::vector<std::int64_t> repeat_part;  // "... starting with ", up to where the turn ends
+  std::vector<std::int64_t> turn_end;     // the end of the user's turn and the beginning of an answer
+  std::vector<std::int64_t> describe;     // "Describe the video.", with the time instruction as any question has it
+};
+
+// thread: the conversation with its new media, ending with the user's message; cached, videos: as in build_prompt().
+ProbePrompts probe_prompts(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
+                           std::span<const VideoTimes> videos);
+
+}  // namespace winnow

@@ -1,0 +1,47 @@
+#include "engine/recipes/methods/kvzip.h"
+
+#include "engine/recipes/methods/shared_options.h"
+#include "engine/recipes/scorers/probe_votes.h"
+
+namespace winnow {
+namespace {
+
+Composition repeated(OptionReader& options, const char* name, bool norms) {
+  Composition composition = before_the_question(name);
+  ProbeNeed probe;
+  probe.rows = ProbeNeed::Rows::kRepeat;
+  probe.norms = norms;
+  probe.chunk = options.whole("chunk", 2000, 1, 1 << 20);
+  composition.scorer = std::make_unique<ProbeVotesScorer>(norms ? "repetition-norms" : "repetition", probe);
+  composition.allocator = competing_heads(options, CompetingHeads::kInALayer);
+  composition.granularity = Granularity::kRagged;
+  composition.head_floor = options.real("floor", 0.0, 0.0, 0.99);
+  return composition;
+}
+
+}  // namespace
+
+Composition kvzip(OptionReader& options) { return repeated(options, "kvzip", false); }
+
+MethodInfo kvzip_info() {
+  MethodInfo info;
+  info.name = "kvzip";
+  info.title = "KVzip";
+  info.source = "Kim et al., NeurIPS 2025, arXiv 2505.23416";
+  info.phase = "context";
+  info.needs = {"attention of the repeated media"};
+  return info;
+}
+
+Composition kvzip_plus(OptionReader& options) { return repeated(options, "kvzip+", true); }
+
+MethodInfo kvzip_plus_info() {
+  MethodInfo info = kvzip_info();
+  info.name = "kvzip+";
+  info.title = "KVzip+";
+  info.source = "Jegou and Jeblick (KVzap), 2026, arXiv 2601.07891, section 3.1";
+  info.needs = {"attention of the repeated media", "norms of values behind the output projection"};
+  return info;
+}
+
+}  // namespace winnow

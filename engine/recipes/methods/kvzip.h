@@ -1,0 +1,19 @@
+// KVzip: what the model looks at when it repeats the media is kept for every later question.
+//
+// Kim et al., NeurIPS 2025, arXiv 2505.23416, sections 3.1 to 3.3 and Algorithm 1; code snu-mllab/KVzip. On a VLM, which is not trained to
+// emit visual embeddings, heads compete within a layer by default ("pool") and not over the whole cache as the paper has it ("global").
+// KVzip+ weighs the probabilities by norms: arXiv 2601.07891, section 3.1 (kvpress, kvzap_press.py).
+#pragma once
+
+#include "engine/recipes/composition.h"
+#include "engine/recipes/method_info.h"
+#include "engine/recipes/method_options.h"
+
+namespace winnow {
+
+Composition kvzip(OptionReader& options);
+MethodInfo kvzip_info();
+Composition kvzip_plus(OptionReader& options);
+MethodInfo kvzip_plus_info();
+
+}  // namespace winnow

@@ -1,0 +1,32 @@
+#include "engine/recipes/methods/self_study.h"
+
+#include "engine/recipes/methods/shared_options.h"
+#include "engine/recipes/scorers/probe_votes.h"
+
+namespace winnow {
+
+Composition self_study(OptionReader& options) {
+  Composition composition = before_the_question("self-study");
+  ProbeNeed probe;
+  using Rows = ProbeNeed::Rows;
+  probe.rows = options.choice<Rows>("with", {{"nothing", Rows::kStudy}, {"kvzip", Rows::kBoth}});
+  probe.norms = options.flag("norms", true);
+  probe.answer_tokens = options.whole("answer", 256, 8, 4096);
+  composition.scorer = std::make_unique<ProbeVotesScorer>("description", probe);
+  composition.allocator = competing_heads(options, CompetingHeads::kOfAllLayers);
+  composition.granularity = Granularity::kRagged;
+  composition.head_floor = options.real("floor", 0.0, 0.0, 0.99);
+  return composition;
+}
+
+MethodInfo self_study_info() {
+  MethodInfo info;
+  info.name = "self-study";
+  info.title = "Self-study";
+  info.source = "Winnow; after KVzip+ and Attention Matching, arXiv 2602.16284";
+  info.phase = "context";
+  info.needs = {"attention of the model's own description of the media", "norms of values behind the output projection"};
+  return info;
+}
+
+}  // namespace winnow

@@ -1,0 +1,23 @@
+// What rows that stand for every later question look at, as a probe pass behind the cache found it.
+//
+// KVzip (arXiv 2505.23416), KVzip+ (arXiv 2601.07891, section 3.1) and self-study: they differ in what the rows are.
+#pragma once
+
+#include "engine/recipes/scorers/scorer.h"
+
+namespace winnow {
+
+class ProbeVotesScorer : public Scorer {
+ public:
+  ProbeVotesScorer(std::string name, const ProbeNeed& probe) : name_(std::move(name)), probe_(probe) {}
+  std::string name() const override { return name_; }
+  std::optional<Refusal> fits(const Composition& parts) const override;
+  StatisticsNeeds needs() const override;
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+
+ private:
+  std::string name_;
+  ProbeNeed probe_;
+};
+
+}  // namespace winnow

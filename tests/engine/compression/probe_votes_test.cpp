@@ -1,0 +1,83 @@
+// Votes of probe rows over five slots, numbers computed by hand in double precision.
+#include "engine/compression/statistics/probe_votes.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/engine/compression/layer_fixture.h"
+
+namespace winnow {
+namespace {
+
+// Three probe rows of two query heads on one kv head behind five slots of the cache; head size 2.
+LayerView probe_view() {
+  LayerView view;
+  view.scale = 1.0 / std::sqrt(2.0);
+  view.past_keys = {at::tensor({2., 0., 1., 1., 0., 1., 1., -1., 0., 2.}).to(at::kFloat).view({5, 2})};
+  view.past_values = {at::tensor({1., 0., 0., 2., 3., 0., 0., 1., 2., 2.}).to(at::kFloat).view({5, 2})};
+  view.query = at::tensor({1., 0., 0., 2., 1., 1., 0., 1., 2., 0., 0., -1.}).to(at::kFloat).view({2, 3, 2});
+  view.key = at::tensor({1., 0., 0., 1., 1., 1.}).to(at::kFloat).view({1, 3, 2});
+  view.value = at::zeros({1, 3, 2});
+  testing::set_log_sum_exp(view);
+  return view;
+}
+
+void expect_votes(const LayerView& view, const ProbedSlots& slots, const std::vector<double>& expected) {
+  const at::Tensor votes = probe_votes(view, slots);
+  ASSERT_EQ(votes.sizes(), (at::IntArrayRef{1, static_cast<std::int64_t>(expected.size())}));
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(votes[0][static_cast<std::int64_t>(i)].item<double>(), expected[i], 1e-5) << i;
+}
+
+TEST(ProbeVotes, LogSumExpsAreThoseOfTheFixture) {
+  const at::Tensor lse = probe_view().log_sum_exp;
+  const std::vector<double> expected = {2.501239, 3.450041, 3.158588, 2.366738, 3.473784, 1.831542};
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(lse.flatten()[static_cast<std::int64_t>(i)].item<double>(), expected[i], 1e-5);
+}
+
+TEST(ProbeVotes, ASlotHasItsLargestProbability) {
+  expect_votes(probe_view(), {.context = 5, .first = 0, .count = 5}, {0.524475, 0.190209, 0.190209, 0.324836, 0.537077});
+  expect_votes(probe_view(), {.context = 4, .first = 0, .count = 4}, {0.190209, 0.190209, 0.324836, 0.537077});
+  expect_votes(probe_view(), {.context = 4, .first = 2, .count = 1}, {0.324836});
+}
+
+TEST(ProbeVotes, AChunkSharesAttentionWithWhatIsBeforeTheContextAndTheRowsOnly) {
+  expect_votes(probe_view(), {.context = 4, .first = 0, .count = 2, .among_judged = true}, {0.334881, 0.334881});
+  expect_votes(probe_view(), {.context = 4, .first = 2, .count = 2, .among_judged = true}, {0.385766, 0.726904});
+}
+
+TEST(ProbeVotes, AChunkOfEverythingIsTheWholeSoftmax) {
+  const LayerView view = probe_view();
+  EXPECT_TRUE(at::allclose(probe_votes(view, {.context = 5, .count = 5, .among_judged = true}),
+                           probe_votes(view, {.context = 5, .count = 5}), 1e-5, 1e-6));
+}
+
+// Output projection of head 0 the identity, of head 1 rows (0, 1), (2, 0); inputs of the rows have norms 1, 2 and 1/2.
+TEST(ProbeVotes, NormsWeighWhatASlotAddsToTheRow) {
+  LayerView view = probe_view();
+  view.output_weight = at::tensor({1., 0., 0., 1., 0., 1., 2., 0.}).to(at::kFloat).view({2, 4});
+  view.input_norms = at::tensor({1., 2., 0.5}).to(at::kFloat);
+  expect_votes(view, {.context = 5, .count = 5, .norms = true}, {0.640666, 0.699017, 1.141255, 0.649672, 1.725199});
+}
+
+TEST(ProbeVotes, EveryKvHeadIsJudgedByItsOwnGroupAndItsOwnNumberOfSlots) {
+  LayerView view = testing::random_view(LayerId(0), 4, 2, 70, 8, {9, 6});
+  for (const at::Tensor& keys : view.past_keys) view.past_values.push_back(at::randn_like(keys));
+  testing::set_log_sum_exp(view);
+  const at::Tensor votes = probe_votes(view, {.context = 5, .count = 5});
+  const std::vector<at::Tensor> logits = testing::dense_logits(view);
+  for (std::int64_t kv = 0; kv < 2; ++kv) {
+    const std::int64_t before = view.past_keys[static_cast<std::size_t>(kv)].size(0) - 5;
+    at::Tensor best;
+    for (std::int64_t q = 2 * kv; q < 2 * kv + 2; ++q) {
+      const at::Tensor own = at::softmax(logits[static_cast<std::size_t>(q)], 1).narrow(1, before, 5).amax(0);
+      best = best.defined() ? at::maximum(best, own) : own;
+    }
+    EXPECT_TRUE(at::allclose(votes[kv], best.to(at::kFloat), 1e-5, 1e-6));
+  }
+}
+
+}  // namespace
+}  // namespace winnow

@@ -1,0 +1,223 @@
+// Events between the media and the question, on a tiny random model: what stays does not depend on what is asked.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "engine/generation/context/loaded_model.h"
+#include "engine/generation/prefill/context_probe.h"
+#include "engine/generation/prefill/segment_prefill.h"
+#include "engine/recipes/method_info.h"
+#include "tests/engine/generation/tiny_model.h"
+
+namespace winnow::testing {
+namespace {
+
+using ContextEvent = TinyModel;
+using Kept = std::vector<std::vector<std::vector<std::int32_t>>>;
+
+std::vector<std::string> context_methods() {
+  std::vector<std::string> names;
+  for (const MethodInfo& method : list_methods()) {
+    if (method.phase == "context") names.push_back(method.name);
+  }
+  return names;
+}
+
+Turn asking(Turn turn, const std::string& question) {
+  std::vector<Item>& items = turn.messages.back().items;
+  std::erase_if(items, [](const Item& item) { return std::holds_alternative<TextItem>(item); });
+  items.emplace_back(TextItem{question});
+  return turn;
+}
+
+// First and one after the last visual token.
+std::pair<std::int32_t, std::int32_t> context_of(const CacheReport& report) {
+  std::int32_t first = -1;
+  std::int32_t last = -1;
+  for (std::int32_t i = 0; i < std::ssize(report.tokens); ++i) {
+    if (report.tokens[static_cast<std::size_t>(i)].modality != Modality::kVisual) continue;
+    if (first < 0) first = i;
+    last = i;
+  }
+  return {first, last + 1};
+}
+
+Kept within(const CacheReport& report, bool context) {
+  const auto [first, end] = context_of(report);
+  Kept kept = report.kept;
+  for (auto& layer : kept) {
+    for (auto& head : layer) {
+      std::erase_if(head, [&, begin = first, limit = end](std::int32_t token) { return (token >= begin && token < limit) != context; });
+    }
+  }
+  return kept;
+}
+
+TEST_F(ContextEvent, WhatStaysDoesNotDependOnTheQuestion) {
+  ASSERT_GE(context_methods().size(), 5U);
+  for (const std::string& method : context_methods()) {
+    SCOPED_TRACE(method);
+    run(ForgetConversation{7});
+    const EventRecorder one = run(asking(ask("video", method, 0.3), "Which color?"));
+    run(ForgetConversation{7});
+    const EventRecorder other = run(asking(ask("video", method, 0.3), "How many squares are there, and what does the last card say?"));
+    ASSERT_TRUE(one.last<CacheReport>() && other.last<CacheReport>());
+    EXPECT_EQ(within(*one.last<CacheReport>(), true), within(*other.last<CacheReport>(), true));
+  }
+}
+
+TEST_F(ContextEvent, TextAroundTheMediaStaysAndTheShareIsThatOfTheContext) {
+  for (const std::string& method : context_methods()) {
+    SCOPED_TRACE(method);
+    run(ForgetConversation{7});
+    const EventRecorder events = run(ask("video", method, 0.3));
+    const CacheReport report = events.last<CacheReport>().value();
+    const auto [first, end] = context_of(report);
+    std::int64_t pairs = 0;
+    for (const auto& layer : within(report, true)) {
+      for (const auto& head : layer) pairs += std::ssize(head);
+    }
+    const auto heads = static_cast<double>(report.kept.size() * report.kept.front().size());
+    const double wanted = std::floor(0.3 * heads * (end - first) + 0.5);
+    const bool ragged = method == "self-study" || method.starts_with("kvzip");
+    EXPECT_NEAR(static_cast<double>(pairs), wanted, ragged ? 0.0 : heads) << "other methods round per layer";
+    for (const auto& layer : within(report, false)) {
+      for (const auto& head : layer) EXPECT_EQ(std::ssize(head), std::ssize(report.tokens) - (end - first));
+    }
+  }
+}
+
+TEST_F(ContextEvent, AFollowUpQuestionTriggersNoEvent) {
+  for (const std::string& method : context_methods()) {
+    SCOPED_TRACE(method);
+    run(ForgetConversation{7});
+    const Turn first = ask("video", method, 0.3);
+    const EventRecorder before = run(first);
+    const EventRecorder after = run(follow_up(first, finished(before).answer, "And then?"));
+    const CacheReport report = after.last<CacheReport>().value();
+    EXPECT_EQ(within(report, true), within(*before.last<CacheReport>(), true));
+    for (const auto& layer : within(report, false)) {
+      for (const auto& head : layer) EXPECT_EQ(head, within(report, false).front().front()) << "text stays in every head";
+    }
+  }
+}
+
+TEST_F(ContextEvent, TheAnswerDependsOnTheSlotsThatStayed) {
+  const Finished full = finished(run(ask("video", "full", 1.0, 16)));
+  run(ForgetConversation{7});
+  const Finished few = finished(run(ask("video", "random-context", 0.02, 16)));
+  EXPECT_NE(full.answer, few.answer) << "a random model of which 98 % of the video are gone";
+}
+
+TEST_F(ContextEvent, AColumnOfItsOwnInAComparisonAnswersAsATurnDoes) {
+  const Finished alone = finished(run(ask("video", "kvzip", 0.3)));
+  Compare compare;
+  compare.conversation = 8;
+  compare.messages = ask("video", "full", 1.0).messages;
+  compare.sampling = ask("video", "full", 1.0).sampling;
+  compare.recipes = {ask("video", "full", 1.0).recipe, ask("video", "kvzip", 0.3).recipe, ask("video", "snapkv", 0.3).recipe};
+  const EventRecorder events = run(compare);
+  ASSERT_TRUE(events.last<Compared>());
+  EXPECT_EQ(events.last<Compared>()->prefills, 2);
+  for (const Event& event : events.events) {
+    const auto* done = std::get_if<Finished>(&event.body);
+    if (done == nullptr || event.column != 1) continue;
+    EXPECT_EQ(done->answer, alone.answer);
+  }
+}
+
+TEST_F(ContextEvent, ACancelledProbeLeavesTheConversationAsItWas) {
+  InterruptSource source;
+  source.request_cancel();
+  EXPECT_TRUE(finished(run(ask("video", "self-study", 0.3), source.token())).restored);
+  EXPECT_FALSE(finished(run(ask("video", "self-study", 0.3))).answer.empty());
+}
+
+TEST_F(ContextEvent, AThreadWithoutMediaIsNotCompressed) {
+  for (const std::string& method : context_methods()) {
+    run(ForgetConversation{7});
+    const Finished done = finished(run(ask("text", method, 0.1)));
+    EXPECT_EQ(done.figures.kv_bytes.after_event, done.figures.kv_bytes.full) << method;
+  }
+}
+
+// Every probe, on a conversation whose cache is looked at before and after.
+TEST(ContextProbe, LeavesNoTrace) {
+  const c10::InferenceMode inference;
+  const GoldenFolder golden("gqa_tied");
+  MemoryMediaOpener opener;
+  Turn turn;
+  turn.messages = {golden.message("video", opener)};
+  turn.recipe.method = "self-study";
+  turn.recipe.retention = 0.3;
+  LoadModel load;
+  load.folder = golden.model_folder();
+  load.format = WeightFormat::kFp32;
+  const std::unique_ptr<LoadedModel> model = load_folder(
+      load, [](std::uint64_t, std::uint64_t) {}, InterruptToken());
+  EventRecorder events;
+  const RequestContext context{*model, &opener, EmitEvent(events, 1), InterruptToken()};
+  const Recipe recipe = Recipe::from_spec(turn.recipe);
+  Conversation state(model->network->text().kv_shape());
+  TurnSegment segment = prepare_segment(context, turn, &recipe, state);
+  const at::Tensor embeddings = segment.hidden.clone();
+  prefill_segment(context, segment, state, PrefillHooks(), LogitRows::kLast);
+
+  const auto snapshot = [&] {
+    std::vector<at::Tensor> all;
+    const KvShape shape = state.cache.shape();
+    for (LayerId layer{0}; layer < shape.layers; ++layer) {
+      for (KvHead head{0}; head < shape.kv_heads; ++head) {
+        all.push_back(state.cache.gather_keys(layer, head));
+        all.push_back(state.cache.gather_values(layer, head));
+      }
+    }
+    return all;
+  };
+  const std::vector<at::Tensor> before = snapshot();
+  const std::int64_t position = state.next_position;
+  const std::size_t tokens = state.origins.size();
+  for (const auto rows : {ProbeNeed::Rows::kRepeat, ProbeNeed::Rows::kStudy, ProbeNeed::Rows::kBoth}) {
+    ProbeNeed need;
+    need.rows = rows;
+    need.norms = rows != ProbeNeed::Rows::kRepeat;
+    need.chunk = 20;
+    need.answer_tokens = 12;
+    std::int64_t told = 0;
+    const ProbedContext probed{state, embeddings, state.origins, segment.probe};
+    probe_context(context, probed, need, [&](LayerId, const HeadScores& votes) {
+      ++told;
+      EXPECT_TRUE(std::all_of(votes.values.begin(), votes.values.end(), [](float vote) { return std::isfinite(vote) && vote >= 0.0F; }));
+    });
+    EXPECT_EQ(told, state.cache.shape().layers);
+    const std::vector<at::Tensor> after = snapshot();
+    for (std::size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(at::equal(before[i], after[i]));
+    EXPECT_EQ(state.next_position, position);
+    EXPECT_EQ(state.origins.size(), tokens);
+  }
+}
+
+std::vector<TokenOrigin> video_of(int frames, int tokens) {
+  std::vector<TokenOrigin> origins;
+  for (int frame = 0; frame < frames; ++frame) {
+    for (int token = 0; token < tokens; ++token) {
+      origins.push_back({Modality::kVisual, 0, frame, static_cast<std::int16_t>(token), 0});
+    }
+  }
+  origins.push_back({Modality::kVisual, 0, -1, -1, -1});
+  return origins;
+}
+
+TEST(ContextChunks, EndAtTheBordersOfFrames) {
+  using Chunks = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  const std::vector<TokenOrigin> origins = video_of(64, 9);
+  EXPECT_EQ(context_chunks(origins, 100), (Chunks{{0, 99}, {99, 99}, {198, 99}, {297, 99}, {396, 99}, {495, 82}}));
+  EXPECT_EQ(context_chunks(origins, 577), (Chunks{{0, 577}}));
+  EXPECT_EQ(context_chunks(origins, 0), (Chunks{{0, 577}}));
+  EXPECT_EQ(context_chunks(video_of(2, 9), 4), (Chunks{{0, 9}, {9, 9}, {18, 1}})) << "a frame is never parted";
+}
+
+}  // namespace
+}  // namespace winnow::testing
