@@ -62,7 +62,7 @@ Counts merge_layer(KvCache& cache, const SegmentCompressor& compressor, LayerId 
     HeadMerge merge;
     merge.keys = cache.gather_keys(layer, head).narrow(0, start, n).to(at::kFloat);
     merge.values = cache.gather_values(layer, head).narrow(0, start, n).to(at::kFloat);
-    merge.leaving = rows_outside(n, kept);
+    if (!kept.empty()) merge.leaving = rows_outside(n, kept);  // a head that keeps nothing has nowhere to merge to
     if (reducer.needs_similarity()) merge.nearest = nearest_by_cosine(merge.keys, kept, merge.leaving);
     heads.push_back(std::move(merge));
   }

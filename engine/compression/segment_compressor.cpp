@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
+#include "engine/recipes/budget.h"
 #include "engine/recipes/pair_choice.h"
 
 namespace winnow {
@@ -201,10 +202,13 @@ std::vector<std::int64_t> SegmentCompressor::budgets() const {
 }
 
 std::vector<std::int64_t> SegmentCompressor::per_head(std::vector<std::int64_t> slots) const {
-  for (std::int64_t& of_layer : slots) {
-    if (ragged()) of_layer = (of_layer + segment_.kv_heads / 2) / segment_.kv_heads;
-  }
-  return slots;
+  if (!ragged()) return slots;
+  const auto heads = static_cast<double>(segment_.kv_heads);
+  const std::int64_t pairs = std::accumulate(slots.begin(), slots.end(), std::int64_t{0});
+  const std::vector<std::int64_t> all(slots.size(), choice_.competing(sets_.of(LayerId(0), KvHead(0))));
+  std::vector<double> shares;
+  for (const std::int64_t of_layer : slots) shares.push_back(static_cast<double>(of_layer) / heads);
+  return round_to_total(shares, round_half_up(static_cast<double>(pairs) / heads), all);
 }
 
 std::vector<std::vector<std::int64_t>> SegmentCompressor::foreseen_slots() const {

@@ -7,14 +7,21 @@
 namespace winnow {
 namespace {
 
-// Of the prompt that has `text` in the question's place, what comes after the media.
-std::vector<std::int64_t> asked(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
-                                std::span<const VideoTimes> videos, const std::string& text, TimeInstruction times) {
-  std::vector<Message> messages(thread.begin(), thread.end());
+// Where a request stands in a question's place.
+struct Place {
+  const LoadedModel& model;
+  std::span<const Message> thread;
+  std::size_t cached;
+  std::span<const VideoTimes> videos;
+};
+
+// Of the prompt with this request, what comes after the media.
+std::vector<std::int64_t> asked(const Place& place, const std::string& text, TimeInstruction times) {
+  std::vector<Message> messages(place.thread.begin(), place.thread.end());
   std::vector<Item>& items = messages.back().items;
   std::erase_if(items, [](const Item& item) { return std::holds_alternative<TextItem>(item); });
   items.emplace_back(TextItem{text});
-  const PromptSegment prompt = build_prompt(model, messages, cached, videos, times);
+  const PromptSegment prompt = build_prompt(place.model, messages, place.cached, place.videos, times);
   const std::size_t after = prompt.media_at.empty() ? 0 : prompt.media_at.back() + 1;
   return {prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(after), prompt.token_ids.end()};
 }
@@ -29,11 +36,11 @@ ProbePrompts probe_prompts(const LoadedModel& model, std::span<const Message> th
     video = video || (media != nullptr && media->media.kind == MediaKind::kVideo);
   }
   const std::string what = video ? "video" : "image";
+  const Place place{model, thread, cached, videos};
   ProbePrompts prompts;
-  prompts.repeat = asked(model, thread, cached, videos, "Repeat the previous " + what + " exactly.", TimeInstruction::kNone);
-  prompts.repeat_part =
-      asked(model, thread, cached, videos, "Repeat the part of the previous " + what + " exactly, starting with ", TimeInstruction::kNone);
-  prompts.describe = asked(model, thread, cached, videos, "Describe the " + what + ".", TimeInstruction::kAsTheModelHasIt);
+  prompts.repeat = asked(place, "Repeat the previous " + what + " exactly.", TimeInstruction::kNone);
+  prompts.repeat_part = asked(place, "Repeat the part of the previous " + what + " exactly, starting with ", TimeInstruction::kNone);
+  prompts.describe = asked(place, "Describe the " + what + ".", TimeInstruction::kAsTheModelHasIt);
   // The two requests end differently, the turn after them does not.
   const auto [in_whole, in_part] =
       std::mismatch(prompts.repeat.rbegin(), prompts.repeat.rend(), prompts.repeat_part.rbegin(), prompts.repeat_part.rend());

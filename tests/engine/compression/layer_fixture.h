@@ -10,7 +10,9 @@
 
 #include "engine/base/index.h"
 #include "engine/layers/layer_view.h"
+#include "engine/recipes/random_hash.h"
 #include "engine/recipes/segment_info.h"
+#include "engine/recipes/statistics/layer_statistics.h"
 
 namespace winnow::testing {
 
@@ -82,6 +84,14 @@ inline SegmentInfo segment_of(const std::vector<Modality>& modality, std::int64_
   segment.heads = heads;
   segment.kv_heads = kv_heads;
   return segment;
+}
+
+// What a probe might say of every row of the segment; different for every layer, head and row.
+inline HeadScores random_votes(LayerId layer, const SegmentInfo& segment) {
+  HeadScores votes{segment.kv_heads, segment.tokens, {}};
+  for (std::int64_t i = 0; i < votes.heads * votes.columns; ++i)
+    votes.values.push_back(random_hash_uniform(11, layer, KvHead(i / votes.columns), static_cast<std::int32_t>(i % votes.columns)));
+  return votes;
 }
 
 inline SegmentInfo att8_segment(std::int64_t layers = 1) { return segment_of(att8_modality(), layers, 2, 1); }

@@ -79,6 +79,8 @@ class PinnedConversation {
         value_of_[{layer, next_ + row}] = view.value.select(1, row).clone();
       }
       if (compressor.wants_views()) compressor.on_layer(view);
+      if (compressor.will_compress() && recipe_.needs().probe)
+        compressor.on_probe(layer, testing::random_votes(layer, compressor.segment()));
     }
     if (compressor.will_compress()) {
       for (LayerId layer{0}; layer < kLayers; ++layer) apply_plan(cache_, compressor, layer, state_);

@@ -152,7 +152,9 @@ class PositionAxes : public ::testing::Test {
         start = ++next;
         continue;
       }
-      if (origin.row >= 0) EXPECT_EQ(found[i], (Axes{start + origin.frame, start + origin.row, start + origin.column})) << i;
+      if (origin.row >= 0) {
+        EXPECT_EQ(found[i], (Axes{start + origin.frame, start + origin.row, start + origin.column})) << i;
+      }
       next = std::max({next, found[i][0] + 1, found[i][1] + 1, found[i][2] + 1});
     }
     return next;
