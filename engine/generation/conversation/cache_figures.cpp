@@ -1,6 +1,7 @@
 #include "engine/generation/conversation/cache_figures.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/error.h"
 
@@ -27,7 +28,7 @@ std::vector<LayerFigures> layer_figures(const KvCache& cache, std::span<const To
     figure.kept_visual = static_cast<double>(visual) / heads;
     figure.kept_text = static_cast<double>(kept - visual) / heads;
     figure.bytes = cache.bytes_in_use(layer);
-    figure.budget = budgets.empty() ? figure.kept_per_head.front() : budgets[static_cast<std::size_t>(layer)];
+    figure.budget = budgets.empty() ? std::llround(figure.kept) : budgets[static_cast<std::size_t>(layer)];
   }
   return figures;
 }

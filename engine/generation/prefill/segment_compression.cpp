@@ -50,8 +50,8 @@ SegmentCompression::SegmentCompression(const Recipe& recipe, const SegmentTokens
       retained_(retained_for(recipe, working)),
       about_(info_of(segment, retained_, model, working)),
       compressor_(recipe, about_),
-      short_text_(recipe.compresses() && !compressor_.will_compress() && about_.last_visual() < 0 &&
-                  about_.tokens < recipe.min_event_tokens()),
+      short_text_(recipe.compresses() && recipe.composition().scope != Scope::kContext && !compressor_.will_compress() &&
+                  about_.last_visual() < 0 && about_.tokens < recipe.min_event_tokens()),
       compacted_(static_cast<std::size_t>(about_.layers), false) {
   if (recipe.prunes()) pruner_.emplace(recipe, about_);
 }

@@ -64,7 +64,7 @@ class SegmentCompression {
   SegmentInfo about_;
   SegmentCompressor compressor_;
   std::optional<TokenPruner> pruner_;
-  bool short_text_ = false;      // kept whole, because it is
+  bool short_text_ = false;      // kept whole, because it is, by a method that compresses text
   std::vector<bool> compacted_;  // per layer
   bool event_over_ = false;
   double compress_ms_ = 0.0;

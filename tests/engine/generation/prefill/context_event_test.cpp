@@ -98,6 +98,8 @@ TEST_F(ContextEvent, AFollowUpQuestionTriggersNoEvent) {
     const EventRecorder after = run(follow_up(first, finished(before).answer, "And then?"));
     const CacheReport report = after.last<CacheReport>().value();
     EXPECT_EQ(within(report, true), within(*before.last<CacheReport>(), true));
+    EXPECT_TRUE(report.notes.empty()) << "text is never what this method is about";
+    for (const LayerFigures& layer : report.layers) EXPECT_EQ(layer.budget, std::llround(layer.kept)) << "all that is there";
     for (const auto& layer : within(report, false)) {
       for (const auto& head : layer) EXPECT_EQ(head, within(report, false).front().front()) << "text stays in every head";
     }
