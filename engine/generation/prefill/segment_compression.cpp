@@ -126,6 +126,10 @@ LayerSlots SegmentCompression::foreseen_slots(bool reads_first_token) {
   return slots;
 }
 
+SegmentTokens judged_tokens(const Recipe& recipe, const SegmentTokens& segment) {
+  return recipe.context_event() && segment.visual > 0 ? segment.first(segment.context_end()) : segment;
+}
+
 std::int64_t metadata_bytes(const Conversation& conversation) {
   return conversation.cache.bytes_metadata() + (conversation.decode_policy ? conversation.decode_policy->bytes_metadata() : 0);
 }

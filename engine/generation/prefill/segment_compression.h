@@ -71,6 +71,9 @@ class SegmentCompression {
   double probe_ms_ = 0.0;
 };
 
+// Of a segment, what the recipe's event is about: all of it, or up to the last visual token where the event comes before the question.
+SegmentTokens judged_tokens(const Recipe& recipe, const SegmentTokens& segment);
+
 // Indices and accumulators beside the slots.
 std::int64_t metadata_bytes(const Conversation& conversation);
 

@@ -73,10 +73,9 @@ TurnPrefill::TurnPrefill(const RequestContext& context, const Turn& turn, Conver
   const Stopwatch watch;
   segment_ = prepare_segment(context_, turn, alone ? recipes.front() : nullptr, conversation_);
   timings_ = segment_.timings;
-  if (alone && recipes.front()->context_event()) context_tokens_ = segment_.tokens.first(segment_.tokens.context_end());
-  const SegmentTokens& judged = context_tokens_.visual > 0 ? context_tokens_ : segment_.tokens;
+  judged_ = alone ? judged_tokens(*recipes.front(), segment_.tokens) : segment_.tokens;
   for (const Recipe* recipe : recipes) {
-    compressions_.emplace_back(*recipe, judged, context_.network().info(), conversation_);
+    compressions_.emplace_back(*recipe, judged_, context_.network().info(), conversation_);
   }
   const double recipes_ms = run_layers(compaction);
   shared_ms_ = watch.elapsed_ms() - recipes_ms;
@@ -95,7 +94,9 @@ double TurnPrefill::run_layers(Compaction compaction) {
   conversation_.cache.reset_peak();
   const bool all_rows = trace != nullptr && trace->wanted == TraceLogits::kAllPositions;
   const LogitRows rows = all_rows ? LogitRows::kAll : LogitRows::kLast;
-  const bool parted = context_tokens_.visual > 0 && compressions_.front().compressor().will_compress();
+  const bool parted = std::any_of(compressions_.begin(), compressions_.end(), [](SegmentCompression& each) {
+    return each.compressor().will_compress() && each.compressor().recipe().context_event();
+  });
   const SegmentPrefill prefill = parted ? run_context(rows) : prefill_segment(context_, segment_, conversation_, hooks, rows);
   logits_ = prefill.last_logits();
   double recipes_ms = parted ? compressions_.front().statistics_ms() : audience.elapsed_ms();
@@ -115,7 +116,7 @@ double TurnPrefill::run_layers(Compaction compaction) {
 SegmentPrefill TurnPrefill::run_context(LogitRows rows) {
   SegmentCompression& compression = compressions_.front();
   SegmentCompressor& compressor = compression.compressor();
-  const std::int64_t end = context_tokens_.size();
+  const std::int64_t end = judged_.size();
   const std::int64_t asked = segment_.tokens.size() - end;
   require(asked > 0, "TurnPrefill: a template that writes nothing after the media");
   const Stopwatch watch;
@@ -131,11 +132,9 @@ SegmentPrefill TurnPrefill::run_context(LogitRows rows) {
   const StatisticsNeeds& needs = compressor.recipe().needs();
   if (needs.probe) {
     const Stopwatch probing;
-    const std::int64_t first = std::distance(
-        context_tokens_.modality.begin(), std::find(context_tokens_.modality.begin(), context_tokens_.modality.end(), Modality::kVisual));
-    const auto origins =
-        std::span(conversation_.origins)
-            .subspan(static_cast<std::size_t>(context_tokens_.first_original + first), static_cast<std::size_t>(end - first));
+    const std::int64_t first = judged_.context_begin();
+    const auto origins = std::span(conversation_.origins)
+                             .subspan(static_cast<std::size_t>(judged_.first_original + first), static_cast<std::size_t>(end - first));
     const ProbedContext probed{conversation_, segment_.hidden.narrow(0, first, end - first), origins, segment_.probe};
     probe_context(context_, probed, *needs.probe,
                   [&](LayerId layer, const HeadScores& votes) { compressor.on_probe(layer, with_rows_before(votes, first)); });

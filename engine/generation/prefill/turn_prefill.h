@@ -70,8 +70,8 @@ class TurnPrefill {
   RequestContext context_;
   Conversation conversation_;
   TurnSegment segment_;
-  SegmentTokens context_tokens_;                 // of the segment up to its last visual token, where the event comes there; empty otherwise
-  std::deque<SegmentCompression> compressions_;  // borrow segment_; they stay where they are
+  SegmentTokens judged_;                         // of the segment, what the event is about
+  std::deque<SegmentCompression> compressions_;  // borrow judged_; they stay where they are
   at::Tensor logits_;
   TimingsMs timings_;
   double shared_ms_ = 0.0;  // from media to the last layer, without any recipe's statistics

@@ -218,8 +218,7 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   const Recipe recipe = recipe_for(turn.recipe, info);
   Conversation working = fork_start(states, start_of(states, turn), shape);
   const ForeseenSegment segment = foresee(context, turn, recipe, working);
-  const std::int64_t media_end = recipe.context_event() ? segment.tokens.context_end() : 0;
-  const SegmentTokens judged = media_end > 0 ? segment.tokens.first(media_end) : segment.tokens;
+  const SegmentTokens judged = judged_tokens(recipe, segment.tokens);
   SegmentCompression compression(recipe, judged, info, working);
   LayerSlots slots = compression.foreseen_slots(turn.sampling.max_new_tokens > 1);
   slots.after_event = segment.tokens.size() - judged.size();

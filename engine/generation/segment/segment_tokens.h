@@ -19,6 +19,10 @@ struct SegmentTokens {
   std::int64_t visual = 0;
   std::vector<std::int32_t> pinned;  // original indices of all that the conversation has pinned, ascending
 
+  // The first visual token; size(): there is none.
+  std::int64_t context_begin() const {
+    return std::distance(modality.begin(), std::find(modality.begin(), modality.end(), Modality::kVisual));
+  }
   // One after the last visual token; 0: there is none.
   std::int64_t context_end() const {
     return std::distance(std::find(modality.rbegin(), modality.rend(), Modality::kVisual), modality.rend());
