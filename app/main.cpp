@@ -2,9 +2,12 @@
 // window goes first, then preview, engine and store join their threads.
 #include <QApplication>
 #include <QDir>
+#include <QFile>
 
 #include "app/bootstrap/initial_state.h"
 #include "app/bootstrap/options.h"
+#include "app/cache_store/conversation_caches.h"
+#include "app/cache_store/keeping_engine.h"
 #include "app/chat/chat_store.h"
 #include "app/diagnostics/log.h"
 #include "app/diagnostics/logged_engine.h"
@@ -54,16 +57,28 @@ int main(int argc, char** argv) {
   app::FfmpegMediaOpener opener;
   app::ChatStore store(app::ChatFolders{folders.data, folders.cache});
   app::SpeedFile speeds(folders.cache);
-  app::EngineHost engine([&] { return std::make_unique<app::LoggedEngine>(make_engine(&opener, &speeds), log); });
+  app::ConversationCaches caches(QFile::encodeName(QDir(folders.data).filePath("kept")).toStdString());
+  app::EngineHost engine([&] {
+    return std::make_unique<app::KeepingEngine>(std::make_unique<app::LoggedEngine>(make_engine(&opener, &speeds), log), caches);
+  });
   const auto logFault = [&log](const Error& error) { log.write(app::LogLevel::kError, "chats", app::errorLine(error)); };
   QObject::connect(&store, &app::ChatStore::failed, [logFault](app::RequestToken, const Error& error) { logFault(error); });
   QObject::connect(&store, &app::ChatStore::openFailed,
                    [logFault](app::RequestToken, const app::StorageFailure& failure) { logFault(failure.error); });
   QObject::connect(&store, &app::ChatStore::damaged, [logFault](const app::StorageFailure& failure) { logFault(failure.error); });
+  // Chats that are not saved leave nothing, and numbers of theirs are those of other chats.
+  bool saves = false;
+  caches.setEnabled(false);
   app::Settings settings([&store](const QString& key, const QString& value) { store.setSetting(key, value); });
+  const auto keep = [&] { caches.setEnabled(saves && settings.keepConversations()); };
+  QObject::connect(&settings, &app::Settings::changed, keep);
+  QObject::connect(&store, &app::ChatStore::opened, [&](app::RequestToken, const app::StoreOpened& opened) {
+    saves = opened.saves;
+    keep();
+  });
   ui::MediaPreviewThread preview(QDir(folders.data).filePath("pasted"));
 
-  ui::MainWindow window({engine, store, settings, preview, list_methods(), WINNOW_VERSION, report}, initial);
+  ui::MainWindow window({engine, store, settings, preview, list_methods(), WINNOW_VERSION, report, &caches}, initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();
   return QApplication::exec();

@@ -29,22 +29,38 @@ std::vector<std::string> inputs_of(const ExportOptions& options, const std::stri
   return inputs;
 }
 
+// The question, asked about the media that the file has prepared, or else after what was said last.
+Turn turn_after(const Restored& restored, const AskOptions& options) {
+  if (!options.turn.images.empty() || !options.turn.videos.empty())
+    throw Exception(ErrorCode::kInvalidArgument, options.turn.load_cache, "has its own media; --image and --video have no place beside it");
+  Turn turn{1, restored.prepared, options.turn.sampling, restored.recipe, options.turn.guard, restored.pins};
+  if (restored.prepared.empty()) {
+    turn = {1, restored.thread, options.turn.sampling, recipe_of(options.turn), options.turn.guard, restored.pins};
+    turn.messages.push_back({Role::kUser, {}});
+  }
+  turn.messages.back().items.emplace_back(TextItem{options.question});
+  return turn;
+}
+
 }  // namespace
 
 ExitStatus run_ask(const AskOptions& given) {
   AskOptions options = given;
   if (options.sample) take_sample(options.turn, options.question);
+  if (!options.turn.save_cache.empty()) require_replaceable(options.turn.save_cache);
   Session session;
   const ModelInfo model = session.load(load_request(options.model));
   if (!model.device_note.empty()) print_err("%s\n", model.device_note.c_str());
 
-  const Turn turn = turn_of(options.turn, first_thread(options.turn, options.question));
+  const Turn turn = options.turn.load_cache.empty() ? turn_of(options.turn, first_thread(options.turn, options.question))
+                                                    : turn_after(session.load_cache(options.turn.load_cache), options);
   ConsoleSink sink(options.format == OutputFormat::kText ? AnswerOutput::kStream : AnswerOutput::kSilent);
   session.run(turn, sink);
   if (options.format == OutputFormat::kText) {
     print_out("\n");
     print_err("%s", figures_text(sink).c_str());
   }
+  if (!options.turn.save_cache.empty() && sink.finished->reason != StopReason::kInterrupted) session.save_cache(options.turn.save_cache);
   const std::optional<Agreement> agreement = options.check ? checked(session, turn, *sink.finished) : std::nullopt;
   if (options.format == OutputFormat::kJson) {
     nlohmann::ordered_json object = answer_json(sink, model);

@@ -23,17 +23,32 @@ ExitStatus run_batch(const BatchOptions& options) {
     ordered_json line = parse_ordered_json(text, lines.where(), {.max_bytes = LineReader::kLongestLine});
     ordered_json answers = ordered_json::array();
     ordered_json kept = ordered_json::array();
+    ordered_json waited = ordered_json::array();
+    std::vector<Message> thread;
+    const auto forget = [&] {
+      ConsoleSink silent(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly);
+      session.run(ForgetConversation{1}, silent);
+      thread.clear();
+    };
     for (const std::string& question : asked.questions) {
+      if (thread.empty()) {
+        thread = first_thread(asked.turn, question);
+      } else {
+        thread.push_back({Role::kUser, {TextItem{question}}});
+      }
       ConsoleSink sink(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly);
-      session.run(turn_of(asked.turn, first_thread(asked.turn, question)), sink);
+      session.run(turn_of(asked.turn, thread), sink);
       if (sink.finished->reason == StopReason::kInterrupted) return ExitStatus::kInterrupted;
       answers.push_back(sink.finished->answer);
       kept.push_back(sink.finished->figures.achieved_retention);
-      ConsoleSink silent(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly);
-      session.run(ForgetConversation{1}, silent);
+      waited.push_back(sink.finished->figures.timings_ms.ttft);
+      thread.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}});
+      if (!options.together) forget();
     }
+    if (options.together) forget();
     line["answers"] = answers;
     line["achieved_retention"] = kept;
+    if (options.together) line["ttft_ms"] = waited;
     print_out("%s\n", json_line(line, -1).c_str());
   }
   return ExitStatus::kAnswered;

@@ -33,6 +33,14 @@ struct PlanOptions {
 };
 ExitStatus run_plan(const PlanOptions& options);
 
+// Media read and compressed before anything is asked: what is kept, in the model's own words.
+struct PrepareOptions {
+  LoadModel model;
+  TurnOptions turn;
+  OutputFormat format = OutputFormat::kText;
+};
+ExitStatus run_prepare(const PrepareOptions& options);
+
 // The same question under several recipes from one prefill.
 struct CompareOptions {
   LoadModel model;
@@ -66,11 +74,12 @@ ExitStatus run_system();
 ExitStatus run_probe(const std::string& path, OutputFormat format);
 
 // One JSON object a line: {"video" or "image", "frames", "method", "retention", "questions": [..]} -> the same with "answers". Questions
-// are independent conversations; features of a file are computed once.
+// are independent conversations, or those of a line one; features of a file are computed once.
 struct BatchOptions {
   LoadModel model;
   TurnOptions turn;  // defaults of what a line leaves out
   std::string file;
+  bool together = false;  // the questions of a line are one conversation
 };
 ExitStatus run_batch(const BatchOptions& options);
 

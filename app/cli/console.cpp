@@ -99,6 +99,13 @@ void ConsoleSink::on_event(Event event) {
   } else if (const auto* plan = std::get_if<Planned>(&event.body)) {
     clear_line();
     planned = *plan;
+  } else if (const auto* ready = std::get_if<Prepared>(&event.body)) {
+    clear_line();
+    prepared = *ready;
+  } else if (const auto* kept = std::get_if<Saved>(&event.body)) {
+    saved = *kept;
+  } else if (auto* found = std::get_if<Restored>(&event.body)) {
+    restored = std::move(*found);
   } else if (auto* scored = std::get_if<Scored>(&event.body)) {
     clear_line();
     agreement = std::move(scored->agreement);

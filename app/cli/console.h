@@ -31,6 +31,9 @@ class ConsoleSink : public EventSink {
   std::optional<Agreement> agreement;
   std::optional<SelectionFigures> selection;
   std::optional<Planned> planned;
+  std::optional<Prepared> prepared;
+  std::optional<Saved> saved;
+  std::optional<Restored> restored;
   std::vector<MediaSampled> media;
 
  private:

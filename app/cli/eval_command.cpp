@@ -8,13 +8,13 @@
 #include <optional>
 #include <set>
 
+#include "app/cache_store/model_fingerprint.h"
 #include "app/cli/console_output.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/session.h"
 #include "app/evaluation/dataset.h"
 #include "app/evaluation/evaluation_run.h"
 #include "app/evaluation/importers.h"
-#include "app/evaluation/model_fingerprint.h"
 #include "app/evaluation/needle_map.h"
 #include "app/evaluation/needle_video.h"
 #include "app/evaluation/paper_values.h"

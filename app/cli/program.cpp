@@ -26,6 +26,8 @@ ExitStatus run_program(int argc, const char* const* argv) {
   add_model_options(*ask_command, ask.model);
   add_media_options(*ask_command, ask.turn);
   add_method_options(*ask_command, ask.turn);
+  add_load_cache_option(*ask_command, ask.turn);
+  add_save_cache_option(*ask_command, ask.turn);
   add_sampling_options(*ask_command, ask.turn);
   ask_command->add_flag("--json", json, "one JSON object on stdout and nothing else");
   ask_command->add_flag("--sample", ask.sample, "ask about a bundled sample video");
@@ -51,6 +53,19 @@ ExitStatus run_program(int argc, const char* const* argv) {
     if (plan.question.empty() && !plan.sample) throw CLI::RequiredError("question");
     plan.format = format();
     status = run_plan(plan);
+  });
+
+  PrepareOptions prepare;
+  CLI::App* prepare_command =
+      program.add_subcommand("prepare", "images and videos read and compressed before anything is asked about them");
+  add_model_options(*prepare_command, prepare.model);
+  add_media_options(*prepare_command, prepare.turn);
+  add_method_options(*prepare_command, prepare.turn);
+  add_save_cache_option(*prepare_command, prepare.turn);
+  prepare_command->add_flag("--json", json, "a JSON object");
+  prepare_command->callback([&] {
+    prepare.format = format();
+    status = run_prepare(prepare);
   });
 
   CompareOptions compare;
@@ -119,6 +134,8 @@ ExitStatus run_program(int argc, const char* const* argv) {
   add_model_options(*batch_command, batch.model);
   add_method_options(*batch_command, batch.turn);
   add_sampling_options(*batch_command, batch.turn);
+  add_guard_option(*batch_command, batch.turn);
+  batch_command->add_flag("--together", batch.together, "the questions of a line are one conversation, not one each");
   batch_command->add_option("file", batch.file, "one JSON object a line; - reads stdin")->required();
   batch_command->callback([&] { status = run_batch(batch); });
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/cache_store/model_fingerprint.h"
 #include "app/media/media_opener.h"
 #include "app/settings/app_folders.h"
 
@@ -35,6 +36,7 @@ ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {
   ConsoleSink sink(AnswerOutput::kSilent, progress);
   run(request, sink);
   require(sink.model.has_value(), "a loaded model must be described");
+  folder_ = request.folder;
   return *sink.model;
 }
 
@@ -44,6 +46,20 @@ void Session::run(RequestBody body, EventSink& sink) {
   ErrorWatch watch(sink);
   engine_->handle({++last_id_, std::move(body)}, watch, interrupt.token());
   if (watch.error) throw Exception(*watch.error);
+}
+
+void Session::save_cache(const std::string& path) {
+  ConsoleSink sink(AnswerOutput::kSilent);
+  run(SaveConversation{1, path, app::modelFingerprint(folder_)}, sink);
+  if (sink.saved && sink.saved->kv_bytes > 0) return;
+  throw Exception(ErrorCode::kInvalidArgument, path, "this method goes on removing slots while it answers, and its cache cannot be kept");
+}
+
+Restored Session::load_cache(const std::string& path) {
+  ConsoleSink sink(AnswerOutput::kSilent);
+  run(LoadConversation{1, path, app::modelFingerprint(folder_)}, sink);
+  require(sink.restored.has_value(), "a restored conversation must be described");
+  return *std::move(sink.restored);
 }
 
 }  // namespace winnow::cli

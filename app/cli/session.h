@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "app/cli/console.h"
 #include "app/settings/speed_file.h"
@@ -21,6 +22,9 @@ class Session {
   ModelInfo load(const LoadModel& request, ProgressOutput progress = ProgressOutput::kPhases);
   // Runs any other request; Ctrl+C stops it. Throws the engine's error; an interrupted turn is an outcome.
   void run(RequestBody body, EventSink& sink);
+  // The caches of conversation 1 to a file and back. Errors: Exception; kInvalidArgument where there is nothing that can be kept.
+  void save_cache(const std::string& path);
+  Restored load_cache(const std::string& path);
   // For commands that drive it themselves.
   Engine& engine() { return *engine_; }
 
@@ -29,6 +33,7 @@ class Session {
   app::SpeedFile speeds_;
   std::unique_ptr<Engine> engine_;
   RequestId last_id_ = 0;
+  std::string folder_;  // of the loaded model
 };
 
 }  // namespace winnow::cli

@@ -30,7 +30,8 @@ constexpr Word<Device> kDeviceWords[] = {{"auto", Device::kAuto}, {"cpu", Device
 
 constexpr Word<WeightFormat> kFormatWords[] = {{"auto", WeightFormat::kAuto}, {"fp32", WeightFormat::kFp32}, {"bf16", WeightFormat::kBf16}};
 
-constexpr Word<Guard> kGuardWords[] = {{"keep", Guard::kKeep}, {"prefill", Guard::kPrefill}, {"ram", Guard::kRam}};
+constexpr Word<Guard> kGuardWords[] = {
+    {"keep", Guard::kKeep}, {"prefill", Guard::kPrefill}, {"ram", Guard::kRam}, {"alone", Guard::kAlone}};
 
 // An option whose values are the words of a table.
 template <class Value, class Entry, std::size_t kCount>
@@ -144,7 +145,19 @@ void add_guard_option(CLI::App& command, TurnOptions& options) {
   add_words(command, "--guard", options.guard, kGuardWords,
             "a later question sees what earlier ones kept (keep), or everything: read again for it (prefill), or from the full cache "
             "that stays in\n"
-            "host memory (ram)");
+            "host memory (ram); or the media alone, as if nothing had been asked before (alone)");
+}
+
+void add_load_cache_option(CLI::App& command, TurnOptions& options) {
+  command
+      .add_option("--load-cache", options.load_cache,
+                  "go on from a file that --save-cache wrote: its media, recipe and pins; nothing is read again")
+      ->check(file_name_problem);
+}
+
+void add_save_cache_option(CLI::App& command, TurnOptions& options) {
+  command.add_option("--save-cache", options.save_cache, "keep the compressed cache in this file (safetensors), for --load-cache")
+      ->check(file_name_problem);
 }
 
 void add_sampling_options(CLI::App& command, TurnOptions& options) {

@@ -24,6 +24,8 @@ struct TurnOptions {
   Guard guard = Guard::kKeep;
   Sampling sampling;
   std::string system_prompt;
+  std::string load_cache;  // file of a kept conversation to go on from
+  std::string save_cache;  // where to keep it afterwards
 };
 
 void add_model_options(CLI::App& command, LoadModel& options);  // an empty folder: the demo model
@@ -31,6 +33,8 @@ void add_media_options(CLI::App& command, TurnOptions& options);
 void add_method_options(CLI::App& command, TurnOptions& options);
 void add_recipe_options(CLI::App& command, TurnOptions& options);  // all of them but --method
 void add_sampling_options(CLI::App& command, TurnOptions& options);
+void add_load_cache_option(CLI::App& command, TurnOptions& options);
+void add_save_cache_option(CLI::App& command, TurnOptions& options);
 void add_guard_option(CLI::App& command, TurnOptions& options);  // of commands with several turns
 
 // With the demo model's folder if none is named.

@@ -24,7 +24,9 @@ bool endsRequest(const Event& event) {
   if (event.column != Event::kNoColumn) return false;  // of a comparison
   return std::holds_alternative<ModelLoaded>(event.body) || std::holds_alternative<Finished>(event.body) ||
          std::holds_alternative<Scored>(event.body) || std::holds_alternative<Compared>(event.body) ||
-         std::holds_alternative<Planned>(event.body) || std::holds_alternative<Failed>(event.body);
+         std::holds_alternative<Planned>(event.body) || std::holds_alternative<Prepared>(event.body) ||
+         std::holds_alternative<Saved>(event.body) || std::holds_alternative<Restored>(event.body) ||
+         std::holds_alternative<Failed>(event.body);
 }
 
 // The engine, its thread, the requests that are not answered yet, and the events on their way.
@@ -180,6 +182,8 @@ void EngineHost::deliver() {
     m_ready.pop_front();
     const bool ends = endsRequest(event);
     if (ends) --m_unfinished;
+    if (const auto* lost = std::get_if<CacheSetAside>(&event.body)) Q_EMIT cacheSetAside(lost->why);
+    if (!alive) return;
     if (const auto found = m_askers.find(event.id); found != m_askers.end()) {
       const Asker asker = found->second;
       if (ends) m_askers.erase(found);

@@ -13,8 +13,10 @@
 // Gaps are differences to the token before, from -1 on, less 1. Limits keep a damaged map from asking for memory.
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "app/kept_map/kept_map.h"
+#include "engine/base/fnv.h"
 
 namespace winnow::app {
 
@@ -31,12 +33,6 @@ constexpr quint64 kMaxWords = (quint64{64} << 20) / 8;
 // Stored: never renumbered.
 enum class HeadKind : quint64 { kAll = 1, kAsFirstHead = 2, kGaps = 3, kBits = 4 };
 enum class MergedKind : quint64 { kFew = 1, kEveryKept = 2 };
-
-quint64 checksum(const char* bytes, qsizetype count) {
-  quint64 hash = 14695981039346656037ULL;
-  for (qsizetype i = 0; i < count; ++i) hash = (hash ^ static_cast<unsigned char>(bytes[i])) * 1099511628211ULL;
-  return hash;
-}
 
 void put(QByteArray& out, quint64 value) {
   while (value >= 128) {
@@ -168,7 +164,7 @@ QByteArray KeptMap::toBytes() const {
     put(out, static_cast<quint64>(text.bytes.size()));
     out += text.bytes;
   }
-  const quint64 sum = checksum(out.constData(), out.size());
+  const quint64 sum = fnv1a(std::as_bytes(std::span(out.constData(), static_cast<std::size_t>(out.size()))));
   for (int i = 0; i < kChecksumBytes; ++i) out.append(static_cast<char>(sum >> (8 * i)));
   return out;
 }
@@ -184,7 +180,7 @@ class KeptMapReader {
     quint64 sum = 0;
     m_end -= kChecksumBytes;
     for (int i = 0; i < kChecksumBytes; ++i) sum |= quint64{static_cast<unsigned char>(m_end[i])} << (8 * i);
-    if (sum != checksum(m_at, m_end - m_at)) return std::nullopt;
+    if (sum != fnv1a(std::as_bytes(std::span(m_at, m_end)))) return std::nullopt;
     m_at += kMagicBytes;
 
     m_tokens = number(kMaxTokens);

@@ -28,6 +28,8 @@ constexpr std::array kAllKeys = {kTheme,
                                  kMaxNewTokens,
                                  kLastModelFolder,
                                  kRecentModelFolders,
+                                 kPrepareMode,
+                                 kKeepConversations,
                                  kAutoLoadModel,
                                  kLastMediaFolder,
                                  kWindowGeometry,
@@ -36,6 +38,8 @@ constexpr std::array kAllKeys = {kTheme,
                                  kCachePanelVisible,
                                  kLastConversation};
 
+// What it keeps serves every later question, and what is attached is ready when the first one is asked (resources/demo/README.md).
+constexpr char kDefaultMethod[] = "self-study";
 constexpr double kMinZoom = 0.75;
 constexpr double kMaxZoom = 2.0;
 constexpr double kMinRetention = 0.01;
@@ -48,6 +52,7 @@ QString text(const char* key) { return QString::fromLatin1(key); }
 // Stored words of enums; the order is that of the enum's values.
 constexpr std::array kThemes = {"system", "light", "dark"};
 constexpr std::array kSendKeys = {"enter", "control-enter"};
+constexpr std::array kPrepareModes = {"never", "on-mains", "always"};
 constexpr std::array kColumnOrders = {"one-after-another", "interleaved"};
 
 template <typename Enum, std::size_t N>
@@ -90,7 +95,8 @@ QByteArray bytesFrom(const QString& word) {
 
 bool isMethodName(const QString& name) {
   return !name.isEmpty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](QChar c) {
-    return (c >= QLatin1Char('a') && c <= QLatin1Char('z')) || (c >= QLatin1Char('0') && c <= QLatin1Char('9')) || c == QLatin1Char('-');
+    return (c >= QLatin1Char('a') && c <= QLatin1Char('z')) || (c >= QLatin1Char('0') && c <= QLatin1Char('9')) || c == QLatin1Char('-') ||
+           c == QLatin1Char('+');
   });
 }
 
@@ -134,7 +140,7 @@ void Settings::setSendKey(SendKey key) { store(kSendKey, enumWord(key, kSendKeys
 
 QString Settings::defaultMethod() const {
   const QString stored = value(kMethod);
-  return isMethodName(stored) ? stored : QString::fromStdString(RecipeSpec().method);
+  return isMethodName(stored) ? stored : QLatin1String(kDefaultMethod);
 }
 void Settings::setDefaultMethod(const QString& method) {
   if (isMethodName(method)) store(kMethod, method);
@@ -229,6 +235,10 @@ void Settings::setRecentModelFolders(const QStringList& folders) {
 QString Settings::lastMediaFolder() const { return value(kLastMediaFolder); }
 void Settings::setLastMediaFolder(const QString& folder) { store(kLastMediaFolder, folder); }
 
+PrepareMode Settings::prepareMode() const { return enumFrom(value(kPrepareMode), kPrepareModes, PrepareMode::kOnMains); }
+void Settings::setPrepareMode(PrepareMode mode) { store(kPrepareMode, enumWord(mode, kPrepareModes)); }
+bool Settings::keepConversations() const { return boolFrom(value(kKeepConversations), true); }
+void Settings::setKeepConversations(bool on) { store(kKeepConversations, boolWord(on)); }
 bool Settings::autoLoadModel() const { return boolFrom(value(kAutoLoadModel), true); }
 void Settings::setAutoLoadModel(bool on) { store(kAutoLoadModel, boolWord(on)); }
 

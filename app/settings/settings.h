@@ -21,6 +21,8 @@
 namespace winnow::app {
 
 enum class Theme : int { kSystem = 1, kLight = 2, kDark = 3 };
+// When attached media are read before a question is asked.
+enum class PrepareMode : int { kNever = 1, kOnMains = 2, kAlways = 3 };
 enum class SendKey : int { kEnter = 1, kControlEnter = 2 };
 
 class Settings : public QObject {
@@ -42,8 +44,8 @@ class Settings : public QObject {
   SendKey sendKey() const;
   void setSendKey(SendKey key);
 
-  QString defaultMethod() const;                 // "vl-cache"; a name from engine's list_methods(), or "full"
-  void setDefaultMethod(const QString& method);  // ignored unless [a-z0-9-]{1,64}
+  QString defaultMethod() const;                 // "self-study"; a name from engine's list_methods(), or "full"
+  void setDefaultMethod(const QString& method);  // ignored unless [a-z0-9+-]{1,64}
   double defaultRetention() const;               // (0, 1]
   void setDefaultRetention(double retention);    // clamped to [0.01, 1]
   int defaultFrameCount() const;                 // 1 ... 1024
@@ -74,6 +76,10 @@ class Settings : public QObject {
   void setRecentModelFolders(const QStringList& folders);
   QString lastMediaFolder() const;
   void setLastMediaFolder(const QString& folder);
+  PrepareMode prepareMode() const;
+  void setPrepareMode(PrepareMode mode);
+  bool keepConversations() const;  // what was read of a chat stays on disk
+  void setKeepConversations(bool on);
   bool autoLoadModel() const;
   void setAutoLoadModel(bool on);
 
@@ -119,6 +125,8 @@ inline constexpr char kFrameCount[] = "media/frame_count";
 inline constexpr char kMaxNewTokens[] = "chat/max_new_tokens";
 inline constexpr char kLastModelFolder[] = "models/last_folder";
 inline constexpr char kRecentModelFolders[] = "models/recent_folders";
+inline constexpr char kPrepareMode[] = "media/prepare";
+inline constexpr char kKeepConversations[] = "media/keep";
 inline constexpr char kAutoLoadModel[] = "models/auto_load";
 inline constexpr char kLastMediaFolder[] = "media/last_folder";
 inline constexpr char kWindowGeometry[] = "window/geometry";

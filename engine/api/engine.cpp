@@ -5,18 +5,28 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/device/cpu_threads.h"
 #include "engine/generation/context/loaded_model.h"
+#include "engine/generation/requests/conversation_file.h"
 #include "engine/generation/requests/export_turn.h"
 #include "engine/generation/requests/plan_turn.h"
 #include "engine/generation/requests/run_comparison.h"
+#include "engine/generation/requests/run_prepare.h"
 #include "engine/generation/requests/run_score.h"
 #include "engine/generation/requests/run_turn.h"
 
 namespace winnow {
 namespace {
+
+std::vector<const KvCache*> caches_of(const ConversationStates& states) {
+  std::vector<const KvCache*> caches;
+  if (states.current) caches.push_back(&states.current->cache);
+  if (states.prepared) caches.push_back(&states.prepared->state.cache);
+  return caches;
+}
 
 // libtorch appends where in its sources it happened.
 std::string first_line(const c10::Error& problem) {
@@ -66,7 +76,7 @@ class LocalEngine : public Engine {
   }
 
   void run(const Turn& turn, const EmitEvent& emit, const InterruptToken& interrupt) {
-    Finished finished = run_turn(context(emit, interrupt), turn, conversations_[turn.conversation]);
+    Finished finished = run_turn(context(emit, interrupt), turn, states_for(turn));
     if (speeds_ != nullptr && !finished.restored) speeds_->keep(speed_key(model_->network->info()), model_->speed);
     emit(std::move(finished));
   }
@@ -94,8 +104,44 @@ class LocalEngine : public Engine {
     emit(plan_turn(context(emit, interrupt), plan.turn, known(plan.turn.conversation)));
   }
 
+  void run(const Prepare& prepare, const EmitEvent& emit, const InterruptToken& interrupt) {
+    emit(run_prepare(context(emit, interrupt), prepare.turn, conversations_[prepare.turn.conversation]));
+  }
+
+  void run(const SaveConversation& save, const EmitEvent& emit, const InterruptToken& /*interrupt*/) {
+    emit(Saved{write_conversation(save.path, save.model, known(save.conversation), save.most_bytes)});
+  }
+
+  void run(const LoadConversation& load, const EmitEvent& emit, const InterruptToken& interrupt) {
+    ConversationStates states = read_conversation(context(emit, interrupt), load.path, load.model);
+    Restored restored;
+    for (const KvCache* cache : caches_of(states)) restored.kv_bytes += cache->bytes_in_use();
+    if (states.current) {
+      restored.thread = states.current->thread;
+      restored.pins = states.current->pins;
+    }
+    if (states.prepared) {
+      restored.prepared = media_thread(*states.prepared);
+      restored.recipe = states.prepared->recipe;
+      restored.pins = states.prepared->state.pins;
+    }
+    conversations_.insert_or_assign(load.conversation, std::move(states));
+    emit(std::move(restored));
+  }
+
   void run(const ForgetConversation& forget, const EmitEvent& /*emit*/, const InterruptToken& /*interrupt*/) {
     conversations_.erase(forget.conversation);
+  }
+
+  // What a turn goes on from. A new conversation takes over what was prepared for it when it had no name yet.
+  ConversationStates& states_for(const Turn& turn) {
+    ConversationStates& states = conversations_[turn.conversation];
+    const auto draft = conversations_.find(kDraftConversation);
+    if (draft == conversations_.end() || turn.conversation == kDraftConversation) return states;
+    const Turn run = as_run(turn);
+    if (start_of(states, run).from == TurnStart::From::kNothing && start_of(draft->second, run).from == TurnStart::From::kPrepared)
+      states.prepared = std::exchange(draft->second.prepared, std::nullopt);
+    return states;
   }
 
   // What is kept of a conversation; nothing for one that is new.

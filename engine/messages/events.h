@@ -5,7 +5,7 @@
 // Failed. For a Compare: Progress* MediaSampled* Progress*, then per column, under its number: ColumnStarted, the events of a Turn to its
 // Finished, Scored (interleaved: all to their reports, tokens in turn, scores last); under no number, Compared. For a Score: the same, then
 // Scored. Both may end with Failed, or a Finished under no number: restored, interrupted, nothing has changed. For a Plan: Planned, or
-// these two.
+// these two. For a Prepare: as a Turn up to its CacheReport, then Prepared, or these two.
 #pragma once
 
 #include <cstdint>
@@ -70,6 +70,18 @@ struct TokenText {
   std::string bytes;
 };
 
+// A word of what the model told itself about the media before anything was asked.
+struct DescribedWord {
+  std::string bytes;        // UTF-8 that may begin or end inside a character
+  std::int32_t media = -1;  // that the model looked at most to say it; -1: at none
+  std::int32_t frame = -1;  // of a video
+};
+
+struct Description {
+  std::vector<DescribedWord> words;  // empty: the recipe lets nothing be described
+  bool useful = true;                // false: next to nothing, or round in circles; repetition has judged beside it
+};
+
 // Once per compression event (also for method full, where everything is kept).
 struct CacheReport {
   KvBytes kv_bytes;
@@ -84,6 +96,7 @@ struct CacheReport {
   std::vector<RetainedMass> retained_mass;  // ascending by retention; empty where the method scores nothing
   std::vector<CompressionNote> notes;
   std::vector<TokenText> texts;  // of all tokens that are not visual, ascending
+  Description description;       // of the last media that were judged by one
 };
 
 // At most ten a second while decoding.
@@ -137,12 +150,38 @@ struct Planned {
   double expected_per_token_ms = 0.0;  // 0: nothing measured yet
 };
 
+// The end of a Prepare.
+struct Prepared {
+  bool compressed = false;  // a question now waits for its own tokens only; false: the media are encoded, which is all this recipe allows
+  double elapsed_ms = 0.0;
+};
+
+// The end of a SaveConversation.
+struct Saved {
+  std::int64_t kv_bytes = 0;  // of K and V in the file; 0: nothing can be kept, and there is no file
+};
+
+// The end of a LoadConversation.
+struct Restored {
+  std::int64_t kv_bytes = 0;
+  std::vector<Message> thread;  // that the present state holds; empty: only media are prepared
+  std::vector<Message>
+      prepared;           // the thread that a question about prepared media goes on, its last message being the media; empty: none are
+  RecipeSpec recipe;      // that they are prepared for
+  std::vector<Pin> pins;  // that they were prepared with
+};
+
+// Before a request's own events: what was kept of its conversation does not fit any more, and its media are read again.
+struct CacheSetAside {
+  Error why;
+};
+
 struct Failed {
   Error error;
 };
 
 using EventBody = std::variant<Progress, ModelLoaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed, ColumnStarted,
-                               Scored, Compared, Planned>;
+                               Scored, Compared, Planned, Prepared, Saved, Restored, CacheSetAside>;
 
 struct Event {
   static constexpr std::int32_t kNoColumn = -1;

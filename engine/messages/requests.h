@@ -17,6 +17,8 @@ namespace winnow {
 
 using RequestId = std::uint64_t;
 using ConversationId = std::uint64_t;
+// Of a thread that is still being written for the first time: what is prepared for it goes to the conversation whose first turn fits it.
+inline constexpr ConversationId kDraftConversation = 0;
 
 enum class Role : int { kSystem = 1, kUser = 2, kAssistant = 3 };
 
@@ -47,6 +49,7 @@ enum class Guard : int {
   kKeep = 1,     // what was kept then
   kPrefill = 2,  // everything: the whole thread is read again and compressed for the new question; costs a prefill per turn
   kRam = 3,      // everything: the full cache stays in host memory beside the compressed one and is compressed anew for the new question
+  kAlone = 4,  // the media alone, as if nothing had been asked before: free where the recipe compresses before the question, else a prefill
 };
 
 // What no method may drop: an image, or the frames of a video whose presentation times lie in [from_s, to_s].
@@ -71,6 +74,12 @@ struct Turn {
 
 // What a turn would take, without running it: answered by Planned. Media are opened and probed, nothing is decoded.
 struct Plan {
+  Turn turn;
+};
+
+// Reads and compresses the media of the turn's last message as far as the recipe can without a question, so that a Turn with the same
+// earlier messages, media, recipe and pins goes on from there, however often. What the message says besides does not matter.
+struct Prepare {
   Turn turn;
 };
 
@@ -112,12 +121,29 @@ struct Score {
   std::string answer;  // of the last turn: its very tokens are used; any other text is encoded, without an end
 };
 
+// Writes what the engine holds of a conversation as a file that a later run of the program goes on from. Answered by Saved.
+struct SaveConversation {
+  ConversationId conversation = 0;
+  std::string path;
+  std::string model;                                                   // any text that names the loaded model
+  std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();  // of K and V; more is not written
+};
+
+// Puts such a file in the place of what the engine holds of the conversation. Answered by Restored. Failed with kCacheOutdated: it is of
+// another model, or of media that have changed since; the conversation is as it was then.
+struct LoadConversation {
+  ConversationId conversation = 0;
+  std::string path;
+  std::string model;
+};
+
 // Frees the caches of a conversation.
 struct ForgetConversation {
   ConversationId conversation = 0;
 };
 
-using RequestBody = std::variant<LoadModel, Turn, ExportTurn, Compare, Score, Plan, ForgetConversation>;
+using RequestBody =
+    std::variant<LoadModel, Turn, ExportTurn, Compare, Score, Plan, Prepare, SaveConversation, LoadConversation, ForgetConversation>;
 
 struct Request {
   RequestId id = 0;

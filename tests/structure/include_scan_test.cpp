@@ -153,6 +153,7 @@ TEST(IncludeScan, AppFoldersFollowTheirOrder) {
                         {"app/chat", 2},
                         {"app/settings", 3},
                         {"app/engine_host", 3},
+                        {"app/cache_store", 3},
                         {"app/evaluation", 4},
                         {"app/cli", 5}});
 }

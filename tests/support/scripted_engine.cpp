@@ -57,6 +57,16 @@ void ScriptedEngineLog::addDestroyed() {
   const std::lock_guard lock(mutex_);
   ++destroyed_;
 }
+void ScriptedEngineLog::addPrepare(const Prepare& prepare) {
+  const std::lock_guard lock(mutex_);
+  prepares_.push_back(prepare);
+}
+
+std::vector<Prepare> ScriptedEngineLog::prepares() const {
+  const std::lock_guard lock(mutex_);
+  return prepares_;
+}
+
 void ScriptedEngineLog::addPlan(const Plan& plan) {
   const std::lock_guard lock(mutex_);
   plans_.push_back(plan);
@@ -83,6 +93,7 @@ void ScriptedEngine::handle(const Request& request, EventSink& sink, const Inter
     sink.on_event({request.id, planned_for(*plan)});
     return;
   }
+  if (const auto* prepare = std::get_if<Prepare>(&request.body)) return prepare_media(request.id, *prepare, sink, interrupt);
   if (log_) log_->add(request);
   if (std::holds_alternative<ForgetConversation>(request.body)) return;
   std::map<std::int32_t, std::string> said;  // by column, of those that have not finished
@@ -131,6 +142,32 @@ void ScriptedEngine::handle(const Request& request, EventSink& sink, const Inter
     }
     sink.on_event({request.id, std::move(say.body), say.column});
   }
+}
+
+void ScriptedEngine::prepare_media(RequestId id, const Prepare& prepare, EventSink& sink, const InterruptToken& interrupt) {
+  if (log_) log_->addPrepare(prepare);
+  sink.on_event({id, Progress{Phase::kDecodeMedia, 1, 4}});
+  while (log_ && log_->holdsPreparations() && !interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (interrupt.requested()) {
+    Finished finished;
+    finished.reason = StopReason::kInterrupted;
+    finished.restored = true;
+    sink.on_event({id, finished});
+    return;
+  }
+  for (const Item& item : prepare.turn.messages.back().items) {
+    if (const MediaRequest* media = media_of(item))
+      sink.on_event({id, MediaSampled{media->path, media->kind, 4.0, {0.2, 1.2}, {0.2, 1.2}, media->plan}});
+  }
+  const bool before = prepare.turn.recipe.method == "self-study";
+  if (before) {
+    CacheReport report;
+    report.kv_bytes.full = 1'000'000;
+    report.kv_bytes.after_event = 50'000;
+    report.description.words = {{"A", 0, 0}, {" star", 0, 0}, {".", 0, 1}, {" Then", 0, 1}, {" a", 0, 1}, {" card", 0, 1}, {".", 0, 0}};
+    sink.on_event({id, std::move(report)});
+  }
+  sink.on_event({id, Prepared{before, 10.0}});
 }
 
 Planned planned_for(const Plan& plan) {

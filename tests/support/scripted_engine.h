@@ -7,6 +7,7 @@
 // Threads: handle() on the engine's thread; ScriptedEngineLog may be read from anywhere.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -47,6 +48,11 @@ class ScriptedEngineLog {
   // Plans are kept apart: a window asks for one whenever somebody stops typing.
   void addPlan(const Plan& plan);
   std::vector<Plan> plans() const;
+  // So are preparations: a window asks for one when something is attached. They end at once unless they are held.
+  void addPrepare(const Prepare& prepare);
+  std::vector<Prepare> prepares() const;
+  void holdPreparations(bool hold) { hold_preparations_ = hold; }
+  bool holdsPreparations() const { return hold_preparations_; }
   int destroyed() const;
   void addDestroyed();
 
@@ -54,8 +60,10 @@ class ScriptedEngineLog {
   mutable std::mutex mutex_;  // guards everything below
   std::vector<Request> requests_;
   std::vector<Plan> plans_;
+  std::vector<Prepare> prepares_;
   std::vector<std::pair<RequestId, Interrupt>> interrupts_;
   int destroyed_ = 0;
+  std::atomic<bool> hold_preparations_{false};
 };
 
 class ScriptedEngine final : public Engine {
@@ -66,6 +74,8 @@ class ScriptedEngine final : public Engine {
   void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override;
 
  private:
+  void prepare_media(RequestId id, const Prepare& prepare, EventSink& sink, const InterruptToken& interrupt);
+
   ScriptFunction script_;
   std::shared_ptr<ScriptedEngineLog> log_;
 };

@@ -69,6 +69,16 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   frames->setValue(settings.defaultFrameCount());
   form->addRow(tr("Frames of a new video"), frames);
 
+  auto* prepare = new QComboBox;
+  prepare->addItem(tr("On mains power"), int(app::PrepareMode::kOnMains));
+  prepare->addItem(tr("Always"), int(app::PrepareMode::kAlways));
+  prepare->addItem(tr("Never"), int(app::PrepareMode::kNever));
+  prepare->setCurrentIndex(prepare->findData(int(settings.prepareMode())));
+  form->addRow(tr("Prepare what is attached"), prepare);
+  auto* keep = new QCheckBox(tr("Keep on disk what was read of a chat"));
+  keep->setChecked(settings.keepConversations());
+  form->addRow(keep);
+
   form->addRow(section(tr("Models")));
   auto* load = new QCheckBox(tr("Load the last model when Winnow starts"));
   load->setChecked(settings.autoLoadModel());
@@ -86,11 +96,14 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
     send->setCurrentIndex(send->findData(int(settings.sendKey())));
     tokens->setValue(settings.maxNewTokens());
     frames->setValue(settings.defaultFrameCount());
+    prepare->setCurrentIndex(prepare->findData(int(settings.prepareMode())));
+    keep->setChecked(settings.keepConversations());
     load->setChecked(settings.autoLoadModel());
   };
   connect(reset, &QPushButton::clicked, this, [&settings, show] {
     for (const char* key : {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey,
-                            app::setting_keys::kMaxNewTokens, app::setting_keys::kFrameCount, app::setting_keys::kAutoLoadModel}) {
+                            app::setting_keys::kMaxNewTokens, app::setting_keys::kFrameCount, app::setting_keys::kPrepareMode,
+                            app::setting_keys::kKeepConversations, app::setting_keys::kAutoLoadModel}) {
       settings.reset(QLatin1String(key));
     }
     show();
@@ -102,6 +115,9 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
           [&settings, send] { settings.setSendKey(static_cast<app::SendKey>(send->currentData().toInt())); });
   connect(tokens, &QSpinBox::valueChanged, this, [&settings](int value) { settings.setMaxNewTokens(value); });
   connect(frames, &QSpinBox::valueChanged, this, [&settings](int value) { settings.setDefaultFrameCount(value); });
+  connect(prepare, &QComboBox::activated, this,
+          [&settings, prepare] { settings.setPrepareMode(static_cast<app::PrepareMode>(prepare->currentData().toInt())); });
+  connect(keep, &QCheckBox::toggled, this, [&settings](bool on) { settings.setKeepConversations(on); });
   connect(load, &QCheckBox::toggled, this, [&settings](bool on) { settings.setAutoLoadModel(on); });
   if (parent != nullptr)
     resize(std::min(theme().px(520), parent->window()->width() - theme().px(24)),

@@ -20,6 +20,7 @@
 #include "ui/shell/link_question.h"
 #include "ui/shell/method_dialogs.h"
 #include "ui/shell/plan_controller.h"
+#include "ui/shell/preparation_controller.h"
 #include "ui/shell/storage_notice.h"
 #include "ui/shell/welcome_page.h"
 #include "ui/theme/theme.h"
@@ -41,7 +42,9 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   build(samples, top);
   m_methodDialogs = new MethodDialogs(m_services.methods, m_services.settings, m_session, *m_composer, this);
   m_keptMaps = new KeptMapPages(m_session, m_services.store, m_services.preview, m_services.methods, this);
-  new PlanController(m_services.engine, m_session, m_services.settings, *m_composer, *m_planLine, this);
+  auto* preparation = new PreparationController(m_services.engine, m_session, m_services.settings, *m_composer, *m_preparationLine, this);
+  auto* plan = new PlanController(m_services.engine, m_session, m_services.settings, *m_composer, *m_planLine, this);
+  connect(preparation, &PreparationController::ready, plan, &PlanController::schedule);
   for (QTimer* timer : {&m_draftTimer, &m_viewTimer}) {
     timer->setSingleShot(true);
     timer->setInterval(kDraftMs);
@@ -105,6 +108,8 @@ void ChatPage::build(const QList<app::Sample>& samples, QWidget* top) {
   addInset(column, m_comparisonSetup);
   m_composer = new Composer(m_services.preview, m_services.methods);
   addInset(column, m_composer);
+  m_preparationLine = new PreparationLine;
+  addInset(column, m_preparationLine);
   m_planLine = new PlanLine;
   addInset(column, m_planLine);
 }
@@ -125,6 +130,7 @@ void ChatPage::connectChat() {
   connect(chat, &OpenChat::messageChanged, this,
           [this](const app::StoredMessage& message) { m_transcript->updateMessage(contentOf(message)); });
   connect(chat, &OpenChat::problem, m_notice, &NoticeBar::showError);
+  connect(&m_services.engine, &app::EngineHost::cacheSetAside, m_notice, &NoticeBar::showError);
   connect(&m_session.list, &ChatList::removed, this, [this](ConversationId, ConversationId, const QString& title) {
     m_undo->showMessage(tr("“%1” was deleted.").arg(title), tr("Undo"), kUndoMs);
     Q_EMIT stateChanged();

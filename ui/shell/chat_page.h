@@ -20,6 +20,7 @@ class QStackedWidget;
 class QVBoxLayout;
 
 namespace winnow::app {
+class ConversationCaches;
 class ChatStore;
 class EngineHost;
 }  // namespace winnow::app
@@ -35,6 +36,7 @@ class KeptMapPages;
 class MethodDialogs;
 class NoticeBar;
 class PlanLine;
+class PreparationLine;
 class StorageNotice;
 class TranscriptView;
 class WelcomePage;
@@ -49,6 +51,7 @@ struct WindowServices {
   std::vector<MethodInfo> methods;  // list_methods()
   QString version;
   std::function<QString()> systemReport = nullptr;  // for the clipboard of somebody who reports a fault
+  const app::ConversationCaches* caches = nullptr;  // what the engine keeps of chats; null: nothing
 };
 
 class ChatPage : public QWidget {
@@ -60,6 +63,7 @@ class ChatPage : public QWidget {
   TranscriptView* transcript() const { return m_transcript; }
   Composer* composer() const { return m_composer; }
   PlanLine* planLine() const { return m_planLine; }
+  PreparationLine* preparationLine() const { return m_preparationLine; }
   KeptMapPages* keptMaps() const { return m_keptMaps; }
   NoticeBar* notice() const { return m_notice; }
   StorageNotice* storageNotice() const { return m_storageNotice; }
@@ -123,6 +127,7 @@ class ChatPage : public QWidget {
   ComparisonView* m_comparisonView = nullptr;
   ComparisonSetup* m_comparisonSetup = nullptr;
   Composer* m_composer = nullptr;
+  PreparationLine* m_preparationLine = nullptr;
   PlanLine* m_planLine = nullptr;
   MethodDialogs* m_methodDialogs = nullptr;
   KeptMapPages* m_keptMaps = nullptr;

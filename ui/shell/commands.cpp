@@ -19,6 +19,7 @@
 #include "ui/shell/chat_page.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/conversation_sidebar.h"
+#include "ui/shell/kept_chats_dialog.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/method_dialogs.h"
 #include "ui/shell/shortcuts_dialog.h"
@@ -40,7 +41,9 @@ Commands::Commands(const Subjects& subjects, QMenu* models, const WindowServices
       m_sidebar(subjects.sidebar),
       m_settings(subjects.settings),
       m_version(services.version),
-      m_systemReport(services.systemReport) {
+      m_systemReport(services.systemReport),
+      m_engine(services.engine),
+      m_caches(services.caches) {
   buildFile();
   buildEdit();
   buildView();
@@ -76,6 +79,10 @@ void Commands::buildFile() {
   QMenu* file = m_window.menuBar()->addMenu(tr("&File"));
   add(file, tr("&New chat"), QKeySequence::New, [this] { m_page.startNew(); });
   add(file, tr("&Attach files…"), QKeySequence::Open, [this] { m_page.composer()->browse(); });
+  if (m_caches != nullptr) {
+    const auto showKept = [this] { (new KeptChatsDialog(*m_caches, m_session.list.model(), m_engine, &m_window))->open(); };
+    add(file, tr("&Kept videos and images…"), {}, showKept);
+  }
   file->addSeparator();
   const auto showSettings = [this] { (new SettingsDialog(m_settings, &m_window))->open(); };
   add(file, tr("&Settings…"), QKeySequence(Qt::CTRL | Qt::Key_Comma), showSettings)->setMenuRole(QAction::PreferencesRole);

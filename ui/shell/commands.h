@@ -14,6 +14,11 @@
 class QAction;
 class QMenu;
 
+namespace winnow::app {
+class ConversationCaches;
+class EngineHost;
+}  // namespace winnow::app
+
 namespace winnow::ui {
 
 class ChatPage;
@@ -58,6 +63,8 @@ class Commands : public QObject {
   app::Settings& m_settings;
   QString m_version;
   std::function<QString()> m_systemReport;  // null: none
+  app::EngineHost& m_engine;
+  const app::ConversationCaches* m_caches;  // null: nothing is kept
   QAction* m_undo = nullptr;
   QMenu* m_removed = nullptr;
   QAction* m_copyAnswer = nullptr;

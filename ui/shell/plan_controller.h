@@ -24,8 +24,10 @@ class PlanController : public QObject {
   PlanController(app::EngineHost& engine, ChatSession& session, const app::Settings& settings, Composer& composer, PlanLine& line,
                  QObject* parent = nullptr);
 
- private:
+  // Asks anew a moment later.
   void schedule();
+
+ private:
   void ask();
   void apply(const PlanRemedy& remedy);
   void onEngineEvent(const Event& event);

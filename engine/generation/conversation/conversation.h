@@ -21,16 +21,17 @@ struct Conversation {
   Conversation& operator=(Conversation&&) = default;
 
   KvCache cache;
-  std::vector<TokenOrigin> origins;      // by original token index
-  std::vector<std::int64_t> token_ids;   // by original token index; media tokens hold their placeholder's id
-  std::int64_t pruned_tokens = 0;        // of the prompts, that never reached the decoder: no token indices, no positions
-  std::int64_t next_position = 0;        // rotary position of the next token; never derived from the cache's size
-  std::int32_t media_count = 0;          // running number of images and videos
-  std::vector<std::int32_t> pinned;      // original indices of tokens that no method may drop, ascending
-  std::vector<Pin> pins;                 // that it was made with, of the whole thread
-  std::vector<Message> thread;           // what the cache holds; ends with the assistant's answer
-  std::vector<std::int64_t> answer_ids;  // of the last answer, the token that ended it included
-  ClonePtr<DecodePolicy> decode_policy;  // none: the answer only appends
+  std::vector<TokenOrigin> origins;       // by original token index
+  std::vector<std::int64_t> token_ids;    // by original token index; media tokens hold their placeholder's id
+  std::int64_t pruned_tokens = 0;         // of the prompts, that never reached the decoder: no token indices, no positions
+  std::int64_t next_position = 0;         // rotary position of the next token; never derived from the cache's size
+  std::int32_t media_count = 0;           // running number of images and videos
+  std::vector<std::string> media_hashes;  // of each of them: FrameSource::content_hash()
+  std::vector<std::int32_t> pinned;       // original indices of tokens that no method may drop, ascending
+  std::vector<Pin> pins;                  // that it was made with, of the whole thread
+  std::vector<Message> thread;            // what the cache holds; ends with the assistant's answer
+  std::vector<std::int64_t> answer_ids;   // of the last answer, the token that ended it included
+  ClonePtr<DecodePolicy> decode_policy;   // none: the answer only appends
   MergeState merge_state;
   bool compressed = false;  // an event with visual tokens has happened
 

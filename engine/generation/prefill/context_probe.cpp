@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
+#include <string>
 
 #include "engine/base/error.h"
 #include "engine/compression/statistics/probe_votes.h"
+#include "engine/compression/statistics/row_attention.h"
 #include "engine/generation/conversation/decode_step.h"
-#include "engine/messages/events.h"
 
 namespace winnow {
 namespace {
@@ -32,6 +32,9 @@ class Votes : public PrefillObserver {
 
   // From here on, views are of this pass.
   void judge(const ProbedSlots& slots) { slots_ = slots; }
+  // Of the only pass that does, where each row looks is summed up over the layers: fp32 [rows, n_c].
+  void follow_rows(bool follow) { follows_ = follow; }
+  const at::Tensor& looks() const { return looks_; }
   bool wants_views() const override { return true; }
   bool wants_outputs() const override { return slots_.norms; }
   void on_layer(const LayerView& view) override {
@@ -40,12 +43,17 @@ class Votes : public PrefillObserver {
     if (!layer.defined()) layer = at::zeros({found.size(0), slots_.context}, found.options());
     at::Tensor judged = layer.narrow(1, slots_.first, slots_.count);
     judged.copy_(at::maximum(judged, found));
+    if (!follows_) return;
+    const at::Tensor here = row_attention(view, slots_.context);
+    looks_ = looks_.defined() ? looks_.add_(here) : here;
   }
   const at::Tensor& of_layer(LayerId layer) const { return votes_[static_cast<std::size_t>(layer)]; }
 
  private:
   ProbedSlots slots_;
   std::vector<at::Tensor> votes_;
+  bool follows_ = false;
+  at::Tensor looks_;
 };
 
 class Probe {
@@ -71,15 +79,17 @@ class Probe {
     say(chunks.size(), chunks.size());
   }
 
-  // False: the description says nothing, or goes round in circles; what it says up to there has voted.
-  bool study(std::int64_t longest, bool norms) {
+  // What the description says up to where it goes round in circles has voted.
+  Description study(std::int64_t longest, bool norms) {
     const auto [answer, useful] = description(longest);
     ProbeRows rows;
     add_words(rows, probed_.prompts.describe);
     add_words(rows, answer);
     votes_.judge({size(), 0, size(), /*among_judged=*/false, norms});
+    votes_.follow_rows(true);
     run(rows);
-    return useful;
+    votes_.follow_rows(false);
+    return {described(answer, votes_.looks()), useful};
   }
 
   HeadScores votes(LayerId layer) const {
@@ -118,6 +128,29 @@ class Probe {
   void run(const ProbeRows& rows) {
     KvCache behind = probed_.state.cache.fork();
     through_layers(rows, behind, &votes_);
+  }
+
+  // The words with what the row before each of them, which says it, looked at. looks: fp32 [rows, n_c], the answer's rows last.
+  std::vector<DescribedWord> described(std::span<const std::int64_t> answer, const at::Tensor& looks) const {
+    using Shown = std::pair<std::int32_t, std::int32_t>;  // medium and frame
+    std::vector<Shown> shown;
+    std::vector<std::int64_t> shown_by(probed_.origins.size());
+    for (std::size_t slot = 0; slot < probed_.origins.size(); ++slot) {
+      const TokenOrigin& origin = probed_.origins[slot];
+      const Shown what{origin.media, origin.frame};
+      if (shown.empty() || shown.back() != what) shown.push_back(what);
+      shown_by[slot] = std::ssize(shown) - 1;
+    }
+    const std::int64_t rows = std::ssize(answer);
+    const at::Tensor said = looks.narrow(0, looks.size(0) - rows - 1, rows).to(at::kCPU);
+    const at::Tensor most =
+        at::zeros({rows, std::ssize(shown)}, said.options()).index_add_(1, at::tensor(shown_by, at::kLong), said).argmax(1);
+    std::vector<DescribedWord> words;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const auto [media, frame] = shown[static_cast<std::size_t>(most[i].item<std::int64_t>())];
+      words.push_back({std::string(context_.model.tokenizer->token_bytes(answer[static_cast<std::size_t>(i)])), media, frame});
+    }
+    return words;
   }
 
   // What the model says about the media when nobody has asked: greedy, without the token that ends it; whether it is of use.
@@ -180,14 +213,16 @@ std::vector<std::pair<std::int64_t, std::int64_t>> context_chunks(std::span<cons
   return chunks;
 }
 
-void probe_context(const RequestContext& context, const ProbedContext& probed, const ProbeNeed& need,
-                   const std::function<void(LayerId layer, HeadScores votes)>& tell) {
+Description probe_context(const RequestContext& context, const ProbedContext& probed, const ProbeNeed& need,
+                          const std::function<void(LayerId layer, HeadScores votes)>& tell) {
   Probe probe(context, probed);
-  bool repeats = need.rows != ProbeNeed::Rows::kStudy;
-  if (need.rows != ProbeNeed::Rows::kRepeat && !probe.study(need.answer_tokens, need.norms)) repeats = true;
+  Description description;
+  if (need.rows != ProbeNeed::Rows::kRepeat) description = probe.study(need.answer_tokens, need.norms);
   // Beside a description the context is repeated in one go, as all of it votes on all slots.
-  if (repeats) probe.repeat(need.rows == ProbeNeed::Rows::kRepeat ? need.chunk : 0, need.norms);
+  if (need.rows != ProbeNeed::Rows::kStudy || !description.useful)
+    probe.repeat(need.rows == ProbeNeed::Rows::kRepeat ? need.chunk : 0, need.norms);
   for (LayerId layer{0}; layer < context.network().text().layers(); ++layer) tell(layer, probe.votes(layer));
+  return description;
 }
 
 }  // namespace winnow

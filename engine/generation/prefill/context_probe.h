@@ -1,8 +1,8 @@
 // The probe pass: rows that stand for every later question are run behind the context, and what they look at is the slots' votes.
 //
 // KVzip (arXiv 2505.23416, sections 3.1 to 3.3) repeats the context; self-study describes it and lets the description vote; see ProbeNeed.
-// Everything runs on forks of the cache, so the conversation is bit-identical before and after. Used by TurnPrefill, between the media and
-// the question. Emits Progress. Errors: Exception, Interrupted. Engine thread only.
+// Everything runs on forks of the cache, so the conversation is bit-identical before and after. Used by prepare_context(), after the
+// media. Emits Progress. Errors: Exception, Interrupted. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -17,6 +17,7 @@
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/conversation.h"
 #include "engine/generation/segment/probe_prompts.h"
+#include "engine/messages/events.h"
 #include "engine/recipes/statistics/layer_statistics.h"
 
 namespace winnow {
@@ -30,8 +31,9 @@ struct ProbedContext {
 };
 
 // Votes per layer and kv head, [kv_heads, n_c]; told layer by layer when all rows have voted.
-void probe_context(const RequestContext& context, const ProbedContext& probed, const ProbeNeed& need,
-                   const std::function<void(LayerId layer, HeadScores votes)>& tell);
+// Returns what the model said, if it was to describe.
+Description probe_context(const RequestContext& context, const ProbedContext& probed, const ProbeNeed& need,
+                          const std::function<void(LayerId layer, HeadScores votes)>& tell);
 
 // [first, first + count) of the context's tokens: whole frames (rows of an image), at most `most` tokens unless a frame has more; 0: all.
 std::vector<std::pair<std::int64_t, std::int64_t>> context_chunks(std::span<const TokenOrigin> origins, std::int64_t most);

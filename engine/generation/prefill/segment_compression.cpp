@@ -1,6 +1,6 @@
 #include "engine/generation/prefill/segment_compression.h"
 
-#include <string>
+#include <algorithm>
 #include <utility>
 
 #include "engine/base/stopwatch.h"
@@ -45,6 +45,27 @@ SegmentInfo info_of(const SegmentTokens& segment, const RetainedSlots& retained,
 
 }  // namespace
 
+CacheReport cache_report(const EventOutcome& outcome, const Conversation& conversation, const ModelInfo& model) {
+  const KvCache& cache = conversation.cache;
+  CacheReport report;
+  report.kv_bytes.full = model.kv_bytes_per_token * conversation.full_tokens();
+  report.kv_bytes.after_event = cache.bytes_in_use();
+  report.kv_bytes.end = report.kv_bytes.after_event;
+  report.kv_bytes.peak = cache.bytes_peak();
+  report.kv_bytes.allocated = cache.bytes_allocated();
+  report.kv_bytes.metadata = metadata_bytes(conversation);
+  report.layers = layer_figures(cache, conversation.origins, outcome.budgets);
+  for (std::size_t layer = 0; layer < std::min(report.layers.size(), outcome.why.size()); ++layer)
+    report.layers[layer].why = outcome.why[layer];
+  report.tokens = conversation.origins;
+  report.kept = kept_original(cache);
+  report.merged = merged_counts(conversation.merge_state, report.kept);
+  report.pinned = conversation.pinned;
+  report.retained_mass = outcome.retained_mass;
+  report.notes = outcome.notes;
+  return report;
+}
+
 SegmentCompression::SegmentCompression(const Recipe& recipe, const SegmentTokens& segment, const ModelInfo& model, Conversation& working)
     : recipe_(recipe),
       retained_(retained_for(recipe, working)),
@@ -83,27 +104,14 @@ void SegmentCompression::finish(Conversation& working, const EmitEvent& emit) {
   working.decode_policy = next_decode_policy(working.decode_policy.get(), recipe_, compressor_, working.cache);
 }
 
-CacheReport SegmentCompression::report(const Conversation& working, const ModelInfo& model) const {
-  const std::vector<std::int64_t> budgets = compressor_.will_compress() ? compressor_.budgets() : std::vector<std::int64_t>{};
-  CacheReport report;
-  report.kv_bytes.full = model.kv_bytes_per_token * working.full_tokens();
-  report.kv_bytes.after_event = working.cache.bytes_in_use();
-  report.kv_bytes.end = report.kv_bytes.after_event;
-  report.kv_bytes.peak = working.cache.bytes_peak();
-  report.kv_bytes.allocated = working.cache.bytes_allocated();
-  report.kv_bytes.metadata = metadata_bytes(working);
-  report.layers = layer_figures(working.cache, working.origins, budgets);
-  for (std::size_t layer = 0; layer < report.layers.size(); ++layer) {
-    report.layers[layer].why = compressor_.reasons(LayerId(layer));
-  }
-  report.tokens = working.origins;
-  report.kept = kept_original(working.cache);
-  report.merged = merged_counts(working.merge_state, report.kept);
-  report.pinned = working.pinned;
-  report.retained_mass = retained_mass(compressor_);
-  report.notes = codes_of(compressor_.notes());
-  if (short_text_) report.notes.push_back(CompressionNote::kShortText);
-  return report;
+EventOutcome SegmentCompression::outcome() const {
+  EventOutcome outcome;
+  if (compressor_.will_compress()) outcome.budgets = compressor_.budgets();
+  for (LayerId layer{0}; layer < about_.layers; ++layer) outcome.why.push_back(compressor_.reasons(layer));
+  outcome.retained_mass = retained_mass(compressor_);
+  outcome.notes = codes_of(compressor_.notes());
+  if (short_text_) outcome.notes.push_back(CompressionNote::kShortText);
+  return outcome;
 }
 
 LayerSlots SegmentCompression::foreseen_slots(bool reads_first_token) {

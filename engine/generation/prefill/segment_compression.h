@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/compression/retained_slots.h"
@@ -29,6 +31,17 @@ struct LayerSlots {
   std::int64_t after_event = 0;                 // tokens that are read after the event, by every layer
 };
 
+// What there is to say of an event beside what the cache itself shows.
+struct EventOutcome {
+  std::vector<std::int64_t> budgets;                             // per layer; empty where no event took place
+  std::vector<std::vector<std::pair<std::string, double>>> why;  // per layer: LayerFigures::why
+  std::vector<RetainedMass> retained_mass;
+  std::vector<CompressionNote> notes;
+};
+
+// Of a conversation whose last event this was.
+CacheReport cache_report(const EventOutcome& outcome, const Conversation& conversation, const ModelInfo& model);
+
 class SegmentCompression {
  public:
   // working: holds the segment's tokens by name and nothing of them in its cache. Under turn policy whole the slots of the cache are put
@@ -46,8 +59,8 @@ class SegmentCompression {
   void compact_all(Conversation& working, const EmitEvent& emit);
   // After the prefill: compacts what is left and gives the conversation the policy for its answer. Emits the progress of the phase.
   void finish(Conversation& working, const EmitEvent& emit);
-  // What the cache holds after finish().
-  CacheReport report(const Conversation& working, const ModelInfo& model) const;
+  // After finish().
+  EventOutcome outcome() const;
 
   // Where a probe judges: its votes are on their way to the compressor, and took this long.
   void add_probe_ms(double ms) { probe_ms_ += ms; }

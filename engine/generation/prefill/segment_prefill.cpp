@@ -35,7 +35,8 @@ SegmentPrefill prefill_segment(const RequestContext& context, TurnSegment& segme
   }
   context.interrupt.throw_if_requested();
   SegmentPrefill done;
-  done.logits = text.logits(rows == LogitRows::kAll ? segment.hidden : segment.hidden.narrow(0, segment.hidden.size(0) - 1, 1));
+  if (rows == LogitRows::kAll) done.logits = text.logits(segment.hidden);
+  if (rows == LogitRows::kLast) done.logits = text.logits(segment.hidden.narrow(0, segment.hidden.size(0) - 1, 1));
   segment.hidden.reset();
   synchronize_device();  // so that the prefill's time is the prefill's
   working.next_position = segment.next_position;

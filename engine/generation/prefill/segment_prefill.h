@@ -14,10 +14,10 @@
 
 namespace winnow {
 
-enum class LogitRows : int { kLast = 1, kAll = 2 };
+enum class LogitRows : int { kLast = 1, kAll = 2, kNone = 3 };
 
 struct SegmentPrefill {
-  at::Tensor logits;        // fp32 [rows, vocabulary]
+  at::Tensor logits;        // fp32 [rows, vocabulary]; undefined where none were asked for
   double elapsed_ms = 0.0;  // with what the hooks took
 
   at::Tensor last_logits() const { return logits.select(0, logits.size(0) - 1).clone(); }

@@ -1,13 +1,14 @@
 #include "engine/generation/prefill/turn_prefill.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
-#include "engine/device/cuda_plugin.h"
-#include "engine/generation/prefill/context_probe.h"
+#include "engine/generation/prefill/context_turn.h"
+#include "engine/generation/prefill/segment_prefill.h"
 
 namespace winnow {
 
@@ -35,50 +36,20 @@ class TurnPrefill::Audience : public PrefillObserver {
   std::deque<SegmentCompression>& compressions_;
 };
 
-namespace {
-
-// The same votes with `rows` that got none before them.
-HeadScores with_rows_before(const HeadScores& votes, std::int64_t rows) {
-  HeadScores all{votes.heads, rows + votes.columns, {}};
-  all.values.reserve(static_cast<std::size_t>(all.heads * all.columns));
-  for (std::int64_t head = 0; head < votes.heads; ++head) {
-    all.values.insert(all.values.end(), static_cast<std::size_t>(rows), 0.0F);
-    const std::span<const float> row = votes.row(head);
-    all.values.insert(all.values.end(), row.begin(), row.end());
-  }
-  return all;
-}
-
-// Rows [first, first + count) as a segment of their own.
-TurnSegment part_of(const TurnSegment& segment, std::int64_t first, std::int64_t count) {
-  TurnSegment part;
-  part.hidden = segment.hidden.narrow(0, first, count).clone();
-  part.positions = segment.positions.narrow(1, first, count);
-  const auto begin = segment.originals.begin() + static_cast<std::ptrdiff_t>(first);
-  part.originals.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
-  return part;
-}
-
-}  // namespace
-
-TurnPrefill::TurnPrefill(const RequestContext& context, const Turn& turn, Conversation start, const std::vector<const Recipe*>& recipes,
-                         Compaction compaction)
-    : context_(context), conversation_(std::move(start)) {
-  const bool alone = recipes.size() == 1;
-  require(alone || (compaction == Compaction::kAfterTheLast &&
-                    std::all_of(recipes.begin(), recipes.end(), [](const Recipe* recipe) { return recipe->shares_prefill(); })),
-          "TurnPrefill: recipes that cannot share a prefill");
-  const at::Device device = context_.network().text().kv_shape().device;
-  if (conversation_.cache.shape().device != device) conversation_.cache = conversation_.cache.on_device(device);
+TurnPrefill::TurnPrefill(const RequestContext& context, BegunTurn begun, const std::vector<const Recipe*>& recipes, Compaction compaction)
+    : context_(context), conversation_(std::move(begun.conversation)), segment_(std::move(begun.segment)) {
+  require(
+      recipes.size() == 1 || (compaction == Compaction::kAfterTheLast &&
+                              std::all_of(recipes.begin(), recipes.end(), [](const Recipe* recipe) { return recipe->shares_prefill(); })),
+      "TurnPrefill: recipes that cannot share a prefill");
   const Stopwatch watch;
-  segment_ = prepare_segment(context_, turn, alone ? recipes.front() : nullptr, conversation_);
   timings_ = segment_.timings;
-  judged_ = alone ? judged_tokens(*recipes.front(), segment_.tokens) : segment_.tokens;
   for (const Recipe* recipe : recipes) {
-    compressions_.emplace_back(*recipe, judged_, context_.network().info(), conversation_);
+    compressions_.emplace_back(*recipe, segment_.tokens, context_.network().info(), conversation_);
+    require(!recipe->context_event() || !compressions_.back().compressor().will_compress(), "TurnPrefill: an event before the question");
   }
   const double recipes_ms = run_layers(compaction);
-  shared_ms_ = watch.elapsed_ms() - recipes_ms;
+  shared_ms_ = begun.elapsed_ms + watch.elapsed_ms() - recipes_ms;
 }
 
 double TurnPrefill::run_layers(Compaction compaction) {
@@ -94,12 +65,9 @@ double TurnPrefill::run_layers(Compaction compaction) {
   conversation_.cache.reset_peak();
   const bool all_rows = trace != nullptr && trace->wanted == TraceLogits::kAllPositions;
   const LogitRows rows = all_rows ? LogitRows::kAll : LogitRows::kLast;
-  const bool parted = std::any_of(compressions_.begin(), compressions_.end(), [](SegmentCompression& each) {
-    return each.compressor().will_compress() && each.compressor().recipe().context_event();
-  });
-  const SegmentPrefill prefill = parted ? run_context(rows) : prefill_segment(context_, segment_, conversation_, hooks, rows);
+  const SegmentPrefill prefill = prefill_segment(context_, segment_, conversation_, hooks, rows);
   logits_ = prefill.last_logits();
-  double recipes_ms = parted ? compressions_.front().statistics_ms() : audience.elapsed_ms();
+  double recipes_ms = audience.elapsed_ms();
   if (hooks.pruner != nullptr) recipes_ms += hooks.pruner->statistics_ms();
   for (const SegmentCompression& each : compressions_) recipes_ms += each.compress_ms();
   timings_.prefill = prefill.elapsed_ms - recipes_ms;
@@ -111,43 +79,6 @@ double TurnPrefill::run_layers(Compaction compaction) {
     trace->logits = prefill.logits.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
   }
   return recipes_ms;
-}
-
-SegmentPrefill TurnPrefill::run_context(LogitRows rows) {
-  SegmentCompression& compression = compressions_.front();
-  SegmentCompressor& compressor = compression.compressor();
-  const std::int64_t end = judged_.size();
-  const std::int64_t asked = segment_.tokens.size() - end;
-  require(asked > 0, "TurnPrefill: a template that writes nothing after the media");
-  const Stopwatch watch;
-  TurnSegment context = part_of(segment_, 0, end);
-  TurnSegment question = part_of(segment_, end, asked);
-  question.next_position = segment_.next_position;
-  // The question begins with text, whose position is the same on every axis.
-  context.next_position = segment_.positions.select(1, end).select(0, 0).item<std::int64_t>();
-  PrefillHooks hooks;
-  hooks.observer = &compressor;
-  SegmentPrefill prefill = prefill_segment(context_, context, conversation_, hooks, rows);
-
-  const StatisticsNeeds& needs = compressor.recipe().needs();
-  if (needs.probe) {
-    const Stopwatch probing;
-    const std::int64_t first = judged_.context_begin();
-    const auto origins = std::span(conversation_.origins)
-                             .subspan(static_cast<std::size_t>(judged_.first_original + first), static_cast<std::size_t>(end - first));
-    const ProbedContext probed{conversation_, segment_.hidden.narrow(0, first, end - first), origins, segment_.probe};
-    probe_context(context_, probed, *needs.probe,
-                  [&](LayerId layer, const HeadScores& votes) { compressor.on_probe(layer, with_rows_before(votes, first)); });
-    synchronize_device();
-    compression.add_probe_ms(probing.elapsed_ms());
-  }
-  compression.compact_all(conversation_, context_.emit);
-  segment_.hidden.reset();
-
-  const SegmentPrefill answered = prefill_segment(context_, question, conversation_, PrefillHooks(), rows);
-  prefill.logits = rows == LogitRows::kAll ? at::cat({prefill.logits, answered.logits}) : answered.logits;
-  prefill.elapsed_ms = watch.elapsed_ms();
-  return prefill;
 }
 
 ReadyTurn TurnPrefill::ready(const ChooseFirst& first) {
@@ -168,13 +99,20 @@ ReadyTurn TurnPrefill::finish(SegmentCompression& compression, Conversation work
   ReadyTurn ready{{std::move(working), logits_, std::move(first_step)}, {}, segment_.tokens.counts(), timings_, segment_.work};
   ready.timings.statistics = compression.statistics_ms();
   ready.timings.compress = compression.compress_ms();
-  ready.report = compression.report(ready.start.state, network.info());
+  ready.report = cache_report(compression.outcome(), ready.start.state, network.info());
   const TokenPruner* const pruner = compression.pruner();
   if (segment_.pins_above_budget || (pruner != nullptr && pruner->pins_above_budget())) {
     ready.report.notes.push_back(CompressionNote::kPinsAboveBudget);
   }
   if (context_.trace != nullptr) context_.trace->kept = ready.report.kept;
   return ready;
+}
+
+ReadyTurn ready_single_turn(const RequestContext& context, const Turn& turn, const Recipe& recipe, Conversation start,
+                            const ChooseFirst& first) {
+  BegunTurn begun = begin_turn(context, turn, &recipe, std::move(start));
+  if (std::optional<PreparedContext> made = prepare_context(context, turn, recipe, begun)) return ready_context_turn(context, turn, *made);
+  return TurnPrefill(context, std::move(begun), {&recipe}, Compaction::kLayerByLayer).ready(first);
 }
 
 }  // namespace winnow

@@ -1,9 +1,9 @@
 // The way of every request that answers, up to the answer: segment, prefill, maybe the first token, event.
 //
-// One prefill of what a conversation does not hold yet, watched by the recipes that will compress it. A recipe whose event comes before the
-// question parts it in two: the media are read, probed and compressed, and what is asked about them reads what is left. A turn has one
-// recipe and goes on with the prefilled conversation itself; a comparison has several, each of which goes on with a fork; a score has one
-// or none and needs the full cache beside. Used by engine/generation/requests. Engine thread only.
+// One prefill of what a conversation does not hold yet, watched by the recipes that will compress it. A turn has one recipe and goes on
+// with the prefilled conversation itself; a comparison has several, each of which goes on with a fork; a score has one or none and needs
+// the full cache beside. Recipes whose event comes before the question go the way of context_turn.h instead. Used by
+// engine/generation/requests. Engine thread only.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,22 +15,13 @@
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/prefill/answer_start.h"
 #include "engine/generation/prefill/first_step.h"
+#include "engine/generation/prefill/ready_turn.h"
 #include "engine/generation/prefill/segment_compression.h"
-#include "engine/generation/prefill/segment_prefill.h"
 #include "engine/generation/segment/turn_segment.h"
 #include "engine/messages/events.h"
 #include "engine/messages/requests.h"
 
 namespace winnow {
-
-// A turn up to its answer: prefilled, compressed.
-struct ReadyTurn {
-  AnswerStart start;
-  CacheReport report;
-  TokenCounts tokens;  // all but `generated`
-  TimingsMs timings;   // all but ttft and decode_total
-  TurnWork work;
-};
 
 // Whether a layer may be compacted before the next begins.
 enum class Compaction : int {
@@ -40,11 +31,9 @@ enum class Compaction : int {
 
 class TurnPrefill {
  public:
-  // Reads the messages that `start` (in whatever memory) does not hold yet; the recipes decide what is done with them, not turn.recipe.
-  // recipes must outlive it; one that prunes or compresses the whole cache is alone. Emits Progress and MediaSampled. Errors: Exception,
-  // Interrupted.
-  TurnPrefill(const RequestContext& context, const Turn& turn, Conversation start, const std::vector<const Recipe*>& recipes,
-              Compaction compaction);
+  // Reads the segment. recipes must outlive it; one that prunes or compresses the whole cache is alone, and was with begin_turn() already.
+  // Emits Progress. Errors: Exception, Interrupted.
+  TurnPrefill(const RequestContext& context, BegunTurn begun, const std::vector<const Recipe*>& recipes, Compaction compaction);
   TurnPrefill(const TurnPrefill&) = delete;
   TurnPrefill& operator=(const TurnPrefill&) = delete;
 
@@ -64,17 +53,20 @@ class TurnPrefill {
  private:
   class Audience;
   double run_layers(Compaction compaction);  // says what the recipes took, in ms
-  SegmentPrefill run_context(LogitRows rows);
   ReadyTurn finish(SegmentCompression& compression, Conversation working, const ChooseFirst& first, const EmitEvent& emit);
 
   RequestContext context_;
   Conversation conversation_;
   TurnSegment segment_;
-  SegmentTokens judged_;                         // of the segment, what the event is about
-  std::deque<SegmentCompression> compressions_;  // borrow judged_; they stay where they are
+  std::deque<SegmentCompression> compressions_;  // borrow the segment's tokens; they stay where they are
   at::Tensor logits_;
   TimingsMs timings_;
   double shared_ms_ = 0.0;  // from media to the last layer, without any recipe's statistics
 };
+
+// A turn that has one recipe to itself, whichever way it goes, from `start` in whatever memory. Emits Progress and MediaSampled. Errors:
+// Exception, Interrupted.
+ReadyTurn ready_single_turn(const RequestContext& context, const Turn& turn, const Recipe& recipe, Conversation start,
+                            const ChooseFirst& first);
 
 }  // namespace winnow

@@ -37,7 +37,7 @@ ReadyTurn ComparedAnswer::ready(TurnPrefill& shared) {
   const ChooseFirst first = sampled_first(context_.model, asked_.turn.sampling);
   if (asked_.shared) return shared.ready_fork(*asked_.shared, first, context_.emit);
   Conversation empty(shared.conversation().cache.shape());
-  return TurnPrefill(context_, asked_.turn, std::move(empty), {&asked_.recipe}, Compaction::kLayerByLayer).ready(first);
+  return ready_single_turn(context_, asked_.turn, asked_.recipe, std::move(empty), first);
 }
 
 bool ComparedAnswer::step() {

@@ -152,6 +152,18 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
   return segment;
 }
 
+// Of a turn whose media are prepared: its question, read behind them. None: it goes on otherwise than they were prepared for.
+std::optional<ForeseenSegment> foresee_question(const RequestContext& context, const Turn& turn, const PreparedContext& prepared,
+                                                Conversation& working) {
+  const auto question = question_segment(context, turn, prepared.media, prepared.ids_to_media, working);
+  if (!question) return std::nullopt;
+  ForeseenSegment segment;
+  segment.tokens = question->tokens;
+  segment.longest_position = question->next_position;
+  segment.work = question->work;
+  return segment;
+}
+
 struct ForeseenCache {
   std::int64_t slots = 0;        // of all layers and heads, after the event
   std::int64_t peak_blocks = 0;  // the most at a time
@@ -216,8 +228,14 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   const KvShape shape = context.network().text().kv_shape();
   const Turn turn = as_run(asked);
   const Recipe recipe = recipe_for(turn.recipe, info);
-  Conversation working = fork_start(states, start_of(states, turn), shape);
-  const ForeseenSegment segment = foresee(context, turn, recipe, working);
+  const TurnStart start = start_of(states, turn);
+  Conversation working = fork_start(states, start, shape);
+  std::optional<ForeseenSegment> question;
+  if (start.from == TurnStart::From::kPrepared) {
+    question = foresee_question(context, turn, *states.prepared, working);
+    if (!question) working = fork_start(states, start_without_prepared(states, turn), shape);
+  }
+  const ForeseenSegment segment = question ? *std::move(question) : foresee(context, turn, recipe, working);
   const SegmentTokens judged = judged_tokens(recipe, segment.tokens);
   SegmentCompression compression(recipe, judged, info, working);
   LayerSlots slots = compression.foreseen_slots(turn.sampling.max_new_tokens > 1);

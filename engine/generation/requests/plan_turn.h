@@ -8,7 +8,7 @@
 #pragma once
 
 #include "engine/generation/context/request_context.h"
-#include "engine/generation/conversation/conversation_states.h"
+#include "engine/generation/requests/conversation_states.h"
 #include "engine/messages/events.h"
 #include "engine/messages/requests.h"
 

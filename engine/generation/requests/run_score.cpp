@@ -1,9 +1,11 @@
 #include "engine/generation/requests/run_score.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "engine/generation/answer/answer_score.h"
+#include "engine/generation/prefill/context_turn.h"
 #include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/requests/run_turn.h"
 
@@ -15,37 +17,41 @@ struct AskedAnswer {
   TurnStart start;  // of the turn that gave it
 };
 
-AskedAnswer answer_of(const LoadedModel& model, const Score& score, const ConversationStates& states) {
-  const std::vector<Message>& thread = score.turn.messages;
-  const TurnStart start = start_of(states, score.turn);
-  if (states.current && holds_answer(*states.current, thread, score.answer)) return {{states.current->answer_ids, score.answer}, start};
+AskedAnswer answer_of(const LoadedModel& model, const Turn& turn, const std::string& answer, const ConversationStates& states) {
+  const std::vector<Message>& thread = turn.messages;
+  const TurnStart start = start_of(states, turn);
+  if (states.current && holds_answer(*states.current, thread, answer)) return {{states.current->answer_ids, answer}, start};
   const ComparedColumn* found = nullptr;
   for (const ComparedColumn& column : states.columns) {
-    if (!holds_answer(column.state, thread, score.answer)) continue;
-    if (found == nullptr || column.recipe == score.turn.recipe) found = &column;
+    if (!holds_answer(column.state, thread, answer)) continue;
+    if (found == nullptr || column.recipe == turn.recipe) found = &column;
   }
-  if (found != nullptr) return {{found->state.answer_ids, score.answer}, TurnStart()};  // comparisons start from nothing
-  return {{model.tokenizer->encode(score.answer, SpecialText::kAsText), score.answer}, start};
+  if (found != nullptr) return {{found->state.answer_ids, answer}, TurnStart()};  // comparisons start from nothing
+  return {{model.tokenizer->encode(answer, SpecialText::kAsText), answer}, start};
 }
 
 }  // namespace
 
 Scored run_score(const RequestContext& context, const Score& score, const ConversationStates& states) {
   require_question(score.turn.messages);
-  const AskedAnswer asked = answer_of(context.model, score, states);
   Turn turn = as_run(score.turn);
+  const AskedAnswer asked = answer_of(context.model, turn, score.answer, states);
   turn.sampling.max_new_tokens = static_cast<int>(asked.given.tokens.size());
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
   const bool one_prefill = asked.start.from == TurnStart::From::kNothing && recipe.shares_prefill();
   std::vector<const Recipe*> sharing;
   if (one_prefill) sharing.push_back(&recipe);
   const KvShape shape = context.network().text().kv_shape();
-  TurnPrefill whole(context, turn, Conversation(shape), sharing, Compaction::kAfterTheLast);
+  const Recipe* const alone = one_prefill ? &recipe : nullptr;
+  TurnPrefill whole(context, begin_turn(context, turn, alone, Conversation(shape)), sharing, Compaction::kAfterTheLast);
 
   const ChooseFirst first = given_first(asked.given.tokens);
   const auto own = [&] {
     if (one_prefill) return whole.ready_fork(0, first, context.emit);
-    return TurnPrefill(context, turn, fork_start(states, asked.start, shape), {&recipe}, Compaction::kLayerByLayer).ready(first);
+    if (asked.start.from == TurnStart::From::kPrepared) {
+      if (std::optional<ReadyTurn> ready = ready_prepared_turn(context, turn, *states.prepared)) return *std::move(ready);
+    }
+    return ready_single_turn(context, turn, recipe, fork_start(states, asked.start, shape), first);
   };
   return score_answer(context, asked.given, own().start, whole.uncompressed());
 }

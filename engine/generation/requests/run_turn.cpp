@@ -2,10 +2,12 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/generation/answer/turn_answer.h"
+#include "engine/generation/prefill/turn_prefill.h"
 
 namespace winnow {
 
@@ -15,9 +17,31 @@ void require_question(std::span<const Message> thread) {
   }
 }
 
+namespace {
+
+// The system's messages, then all media of the thread with the last question.
+std::vector<Message> asked_alone(std::span<const Message> thread) {
+  std::vector<Message> alone;
+  Message question{Role::kUser, {}};
+  for (const Message& message : thread) {
+    if (message.role == Role::kSystem) alone.push_back(message);
+    for (const Item& item : message.items) {
+      if (std::holds_alternative<MediaItem>(item)) question.items.push_back(item);
+    }
+  }
+  for (const Item& item : thread.back().items) {
+    if (std::holds_alternative<TextItem>(item)) question.items.push_back(item);
+  }
+  alone.push_back(std::move(question));
+  return alone;
+}
+
+}  // namespace
+
 Turn as_run(const Turn& turn) {
   Turn run = turn;
   if (turn.guard == Guard::kRam) run.recipe.turn_policy = TurnPolicy::kWhole;
+  if (turn.guard == Guard::kAlone) run.messages = asked_alone(turn.messages);
   return run;
 }
 
@@ -25,21 +49,32 @@ Compaction compaction_of(const Turn& turn) { return turn.guard == Guard::kRam ? 
 
 namespace {
 
-struct PreparedTurn {
+struct StartedTurn {
   ReadyTurn ready;
+  TurnStart start;
   std::optional<Conversation> full;  // guard ram: what the next question goes on from
 };
 
-// What watched the prefill is gone afterwards.
-PreparedTurn prepare(const RequestContext& context, const Turn& turn, Conversation working) {
+// What watched the prefill is gone afterwards. Media that are compressed before the question stay prepared for others.
+StartedTurn get_ready(const RequestContext& context, const Turn& turn, ConversationStates& states) {
+  TurnStart start = start_of(states, turn);
+  if (start.from == TurnStart::From::kPrepared) {
+    if (auto ready = ready_prepared_turn(context, turn, *states.prepared)) return {*std::move(ready), start, {}};
+    start = start_without_prepared(states, turn);
+  }
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
-  TurnPrefill prefill(context, turn, std::move(working), {&recipe}, compaction_of(turn));
+  BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start, context.network().text().kv_shape()));
+  if (auto prepared = prepare_context(context, turn, recipe, begun)) {
+    states.prepared = std::move(prepared);
+    return {ready_context_turn(context, turn, *states.prepared), start, {}};
+  }
+  TurnPrefill prefill(context, std::move(begun), {&recipe}, compaction_of(turn));
   std::optional<Conversation> full;
   if (turn.guard == Guard::kRam) {
     full = prefill.conversation().fork();
     full->thread = turn.messages;
   }
-  return {prefill.ready(sampled_first(context.model, turn.sampling)), std::move(full)};
+  return {prefill.ready(sampled_first(context.model, turn.sampling)), start, std::move(full)};
 }
 
 }  // namespace
@@ -48,17 +83,16 @@ Finished run_turn(const RequestContext& context, const Turn& asked, Conversation
   require_question(asked.messages);
   const Stopwatch since_accepted;
   const Turn turn = as_run(asked);
-  const TurnStart start = start_of(states, turn);
   try {
-    PreparedTurn prepared = prepare(context, turn, fork_start(states, start, context.network().text().kv_shape()));
-    const TurnWork work = prepared.ready.work;
-    TurnAnswer answer(context, turn, std::move(prepared.ready), [&] { return since_accepted.elapsed_ms(); });
+    StartedTurn started = get_ready(context, turn, states);
+    const TurnWork work = started.ready.work;
+    TurnAnswer answer(context, turn, std::move(started.ready), [&] { return since_accepted.elapsed_ms(); });
     while (answer.step()) {
     }
     Finished finished = answer.finish();
     if (context.trace != nullptr) context.trace->generated = answer.conversation().answer_ids;
-    keep_turn(states, start, answer.take_conversation());
-    if (prepared.full) keep_full(states, *std::move(prepared.full));
+    keep_turn(states, started.start, answer.take_conversation());
+    if (started.full) keep_full(states, *std::move(started.full));
     context.model.speed.add(work, finished.figures.timings_ms, finished.figures.tokens_per_s);
     return finished;
   } catch (const Interrupted& interrupted) {

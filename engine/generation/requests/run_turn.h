@@ -10,8 +10,8 @@
 #include <span>
 
 #include "engine/generation/context/request_context.h"
-#include "engine/generation/conversation/conversation_states.h"
 #include "engine/generation/prefill/turn_prefill.h"
+#include "engine/generation/requests/conversation_states.h"
 #include "engine/messages/events.h"
 #include "engine/messages/requests.h"
 
@@ -20,7 +20,7 @@ namespace winnow {
 // Errors: kInvalidArgument unless the thread ends with something that the user says.
 void require_question(std::span<const Message> thread);
 
-// The turn as its guard has it: guard ram compresses the whole cache.
+// The turn as its guard has it: guard ram compresses the whole cache, guard alone leaves out what was said before.
 Turn as_run(const Turn& turn);
 
 // Guard ram keeps the whole segment uncompressed beside what it compresses.

@@ -15,15 +15,15 @@ EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> me
   for (std::size_t i = 0; i < media.size(); ++i) {
     const MediaRequest& request = media[i].request;
     const double vision_before = encoded.timings.vision;
-    CachedFeatures sampled = encoder.encode(media[i], judge, encoded.timings);
+    EncodedSource source = encoder.encode(media[i], judge, encoded.timings);
     EncodedMedium medium;
-    medium.features = std::move(sampled.features);
+    medium.features = std::move(source.features);
     if (encoded.timings.vision > vision_before) {
       if (request.kind == MediaKind::kVideo) encoded.work.video_frames += media[i].source->frame_count();
       if (request.kind == MediaKind::kImage) encoded.work.image_tokens += std::ssize(medium.features.origins);
     }
     const std::int32_t number = first + static_cast<std::int32_t>(i);
-    const std::vector<bool> frames = pinned_frames(pins, {number, request.kind, request.path, sampled.actual_s});
+    const std::vector<bool> frames = pinned_frames(pins, {number, request.kind, request.path, source.sampled.actual_s});
     medium.pinned = pinned_tokens(frames, request.kind, medium.features.origins);
     if (judge) {
       const std::int64_t before = medium.features.features.size(0);
@@ -35,6 +35,8 @@ EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> me
       encoded.pruned_tokens += before - medium.features.features.size(0);
     }
     encoded.items.push_back(std::move(medium));
+    encoded.sampled.push_back(std::move(source.sampled));
+    encoded.hashes.push_back(std::move(source.content_hash));
   }
   return encoded;
 }

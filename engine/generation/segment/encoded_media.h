@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/generation/segment/media_encoder.h"
@@ -20,7 +21,9 @@ struct EncodedMedium {
 };
 
 struct EncodedMedia {
-  std::vector<EncodedMedium> items;  // in thread order
+  std::vector<EncodedMedium> items;   // in thread order
+  std::vector<MediaSampled> sampled;  // the same
+  std::vector<std::string> hashes;    // the same: FrameSource::content_hash()
   std::int64_t pruned_tokens = 0;
   bool pins_above_budget = false;
   TimingsMs timings;

@@ -35,6 +35,14 @@ std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media) {
   return times;
 }
 
+std::vector<VideoTimes> video_times(std::span<const MediaSampled> media) {
+  std::vector<VideoTimes> times;
+  for (const MediaSampled& item : media) {
+    if (item.kind == MediaKind::kVideo) times.push_back({item.duration_s, static_cast<int>(item.asked_s.size())});
+  }
+  return times;
+}
+
 std::vector<OpenedMedia> MediaEncoder::open_all(std::span<const Message> messages) const {
   std::vector<OpenedMedia> opened;
   for (const Message& message : messages) {
@@ -71,9 +79,10 @@ OpenedMedia MediaEncoder::open(const MediaRequest& request, ImageTiling tiling) 
   return media;
 }
 
-CachedFeatures MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
+EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
   const MediaRequest& request = media.request;
-  const std::string key = cache_key(media, media.source->content_hash(), judge);
+  std::string hash = media.source->content_hash();
+  const std::string key = cache_key(media, hash, judge);
   const std::string asked = cache_key(media, request.path, judge);
   std::optional<CachedFeatures> known;
   if (context_.trace == nullptr) known = cache_.find(key, asked);
@@ -81,8 +90,9 @@ CachedFeatures MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudg
     known = request.kind == MediaKind::kImage ? encode_image(media, judge, timings) : encode_video(media, judge, timings);
     cache_.insert(key, asked, *known);
   }
-  context_.emit(MediaSampled{request.path, request.kind, media.source->duration_s(), known->asked_s, known->actual_s, request.plan});
-  return *std::move(known);
+  MediaSampled sampled{request.path, request.kind, media.source->duration_s(), known->asked_s, known->actual_s, request.plan};
+  context_.emit(sampled);
+  return {std::move(known->features), std::move(sampled), std::move(hash)};
 }
 
 CachedFeatures MediaEncoder::encode_image(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {

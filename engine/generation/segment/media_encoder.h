@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/generation/context/feature_cache.h"
@@ -24,8 +25,15 @@ struct OpenedMedia {
   ImageTiling tiling = ImageTiling::kAnyRes;
 };
 
+struct EncodedSource {
+  MediaFeatures features;
+  MediaSampled sampled;
+  std::string content_hash;
+};
+
 // Of the videos among them.
 std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media);
+std::vector<VideoTimes> video_times(std::span<const MediaSampled> media);
 
 class MediaEncoder {
  public:
@@ -41,7 +49,7 @@ class MediaEncoder {
   const CachedFeatures* remembered(const OpenedMedia& media, std::optional<VisionJudge> judge) const;
 
   // Adds to timings. Emits Progress, then MediaSampled. A trace receives the pixels, and cached features are not used then.
-  CachedFeatures encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
+  EncodedSource encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
 
  private:
   OpenedMedia open(const MediaRequest& request, ImageTiling tiling) const;

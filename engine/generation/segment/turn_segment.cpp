@@ -1,11 +1,13 @@
 #include "engine/generation/segment/turn_segment.h"
 
+#include <algorithm>
 #include <numeric>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/base/stopwatch.h"
 #include "engine/generation/segment/encoded_media.h"
 #include "engine/generation/segment/foreseen_positions.h"
 #include "engine/generation/segment/media_encoder.h"
@@ -14,14 +16,6 @@
 
 namespace winnow {
 namespace {
-
-// prompt_end: the position after the prompt.
-void require_context(std::int64_t prompt_end, int answer, std::int64_t limit) {
-  if (prompt_end + answer <= limit) return;
-  throw Exception(ErrorCode::kContextFull, "",
-                  "the model reads " + std::to_string(limit) + " tokens; this would need " + std::to_string(prompt_end) + " and " +
-                      std::to_string(answer) + " for the answer (fewer frames or a shorter answer fit)");
-}
 
 // Puts text and media one after the other: embeddings for the decoder, and the tokens' names for the conversation.
 class Assembly {
@@ -94,10 +88,17 @@ TurnSegment assembled(const RequestContext& context, const PromptSegment& prompt
 
 }  // namespace
 
+void require_context(const RequestContext& context, const Turn& turn, std::int64_t next_position) {
+  const std::int64_t limit = context.network().info().context_tokens;
+  const int answer = turn.sampling.max_new_tokens;
+  if (next_position + answer <= limit) return;
+  throw Exception(ErrorCode::kContextFull, "",
+                  "the model reads " + std::to_string(limit) + " tokens; this would need " + std::to_string(next_position) + " and " +
+                      std::to_string(answer) + " for the answer (fewer frames or a shorter answer fit)");
+}
+
 TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, const Recipe* recipe, Conversation& working) {
   const VisionLanguageModel& network = context.network();
-  const std::int64_t limit = network.info().context_tokens;
-  const int answer = turn.sampling.max_new_tokens;
   const MediaEncoder encoder(context);
   const std::size_t cached = working.thread.size();
 
@@ -105,15 +106,20 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached));
   require_pins(turn.pins, working.media_count + static_cast<std::int32_t>(media.size()));
   const PromptSegment prompt = build_prompt(context.model, turn.messages, cached, video_times(media));
-  require_context(foreseen_position(network, prompt, media, working.next_position), answer, limit);
+  require_context(context, turn, foreseen_position(network, prompt, media, working.next_position));
 
   const EncodedMedia encoded = encode_media(encoder, media, working.media_count, turn.pins, recipe);
   TurnSegment segment = assembled(context, prompt, encoded, working);
   const auto origins = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
   const TokenPositions placed = network.positions_for(origins, working.next_position);
-  require_context(placed.next_position, answer, limit);
+  require_context(context, turn, placed.next_position);
   segment.positions = placed.positions.to(segment.hidden.device());
   segment.next_position = placed.next_position;
+  segment.media = encoded.sampled;
+  if (!prompt.media_at.empty()) {
+    const auto end = prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(prompt.media_at.back()) + 1;
+    segment.ids_to_media.assign(prompt.token_ids.begin(), end);
+  }
   segment.pins_above_budget = encoded.pins_above_budget;
   segment.timings = encoded.timings;
   segment.work = encoded.work;
@@ -121,8 +127,40 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   if (recipe != nullptr && recipe->context_event() && recipe->needs().probe && segment.tokens.visual > 0)
     segment.probe = probe_prompts(context.model, turn.messages, cached, video_times(media));
   working.pruned_tokens += encoded.pruned_tokens;
+  working.media_hashes.insert(working.media_hashes.end(), encoded.hashes.begin(), encoded.hashes.end());
   working.pins = turn.pins;
   working.media_count += static_cast<std::int32_t>(media.size());
+  return segment;
+}
+
+BegunTurn begin_turn(const RequestContext& context, const Turn& turn, const Recipe* recipe, Conversation start) {
+  const Stopwatch watch;
+  BegunTurn begun{std::move(start), {}, 0.0};
+  KvCache& cache = begun.conversation.cache;
+  const at::Device device = context.network().text().kv_shape().device;
+  if (cache.shape().device != device) cache = cache.on_device(device);
+  begun.segment = prepare_segment(context, turn, recipe, begun.conversation);
+  begun.elapsed_ms = watch.elapsed_ms();
+  return begun;
+}
+
+std::optional<TurnSegment> question_segment(const RequestContext& context, const Turn& turn, std::span<const MediaSampled> media,
+                                            std::span<const std::int64_t> ids_to_media, Conversation& working) {
+  const VisionLanguageModel& network = context.network();
+  const PromptSegment prompt = build_prompt(context.model, turn.messages, working.thread.size(), video_times(media));
+  const std::size_t read = ids_to_media.size();
+  if (prompt.media_at.size() != media.size() || prompt.token_ids.size() <= read ||
+      !std::equal(ids_to_media.begin(), ids_to_media.end(), prompt.token_ids.begin())) {
+    return std::nullopt;
+  }
+  Assembly assembly(network.text(), prompt, working);
+  assembly.add_text(read, prompt.token_ids.size());
+  TurnSegment segment = assembly.take();
+  const auto origins = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
+  const TokenPositions placed = network.positions_for(origins, working.next_position);
+  segment.positions = placed.positions.to(segment.hidden.device());
+  segment.next_position = placed.next_position;
+  segment.work.prefill_tokens = segment.tokens.size();
   return segment;
 }
 

@@ -6,10 +6,13 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/conversation.h"
+#include "engine/generation/segment/media_encoder.h"
 #include "engine/generation/segment/probe_prompts.h"
 #include "engine/generation/segment/segment_tokens.h"
 #include "engine/metrics/figures.h"
@@ -24,10 +27,12 @@ struct TurnSegment {
   std::int64_t next_position = 0;       // after the segment
   std::vector<std::int32_t> originals;  // original token indices of the rows of `hidden`
   SegmentTokens tokens;
-  ProbePrompts probe;              // for recipes that need one
-  bool pins_above_budget = false;  // where tokens were pruned before the decoder
-  TimingsMs timings;               // of the media
-  TurnWork work;                   // what this segment takes, for predictions
+  std::vector<MediaSampled> media;         // in thread order
+  std::vector<std::int64_t> ids_to_media;  // of the prompt, up to and with its last placeholder; one for each medium
+  ProbePrompts probe;                      // for recipes that need one
+  bool pins_above_budget = false;          // where tokens were pruned before the decoder
+  TimingsMs timings;                       // of the media
+  TurnWork work;                           // what this segment takes, for predictions
 };
 
 // Opens media (headers first, so that a prompt that does not fit is refused before anything is decoded), builds the prompt of the messages
@@ -35,5 +40,23 @@ struct TurnSegment {
 // pinned ones to those that it has pinned; its cache and position are left to the prefill. A recipe (may be null) that prunes before the
 // decoder has its way here. Emits Progress and MediaSampled. Errors: Exception, Interrupted.
 TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, const Recipe* recipe, Conversation& working);
+
+// A segment and the conversation that is about to read it.
+struct BegunTurn {
+  Conversation conversation;
+  TurnSegment segment;
+  double elapsed_ms = 0.0;
+};
+
+// The same from `start`, in whatever memory, which goes to the model's device.
+BegunTurn begin_turn(const RequestContext& context, const Turn& turn, const Recipe* recipe, Conversation start);
+
+// Errors: kContextFull where a prompt that ends at this position leaves no room for the answer.
+void require_context(const RequestContext& context, const Turn& turn, std::int64_t next_position);
+
+// What is asked about `media`, of which `working` holds all that the prompt has up to and with the last of them (ids_to_media). None: this
+// turn's prompt begins otherwise. Errors: Exception.
+std::optional<TurnSegment> question_segment(const RequestContext& context, const Turn& turn, std::span<const MediaSampled> media,
+                                            std::span<const std::int64_t> ids_to_media, Conversation& working);
 
 }  // namespace winnow

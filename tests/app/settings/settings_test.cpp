@@ -15,13 +15,16 @@ TEST(Settings, StartWithTheAgreedDefaults) {
   Settings settings;
   EXPECT_EQ(settings.theme(), Theme::kSystem);
   EXPECT_EQ(settings.zoom(), 1.0);
-  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("vl-cache"));
+  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("self-study"));
   EXPECT_EQ(settings.defaultRetention(), 0.2);
   EXPECT_EQ(settings.defaultFrameCount(), 64);
   EXPECT_EQ(settings.lastModelFolder(), QString());
   EXPECT_TRUE(settings.sidebarVisible());
   const ConversationOptions options = settings.conversationDefaults();
-  EXPECT_EQ(options.recipe, NamedRecipe{});
+  EXPECT_EQ(options.recipe.spec.method, "self-study");
+  EXPECT_TRUE(options.recipe.name.empty());
+  EXPECT_EQ(settings.prepareMode(), PrepareMode::kOnMains);
+  EXPECT_TRUE(settings.keepConversations());
   EXPECT_EQ(options.frameCount, 64);
 }
 
@@ -65,7 +68,7 @@ TEST(Settings, ValuesThatCannotBeUnderstoodCountAsDefaults) {
   settings.load(stored);
   EXPECT_EQ(settings.theme(), Theme::kSystem);
   EXPECT_EQ(settings.zoom(), 1.0);
-  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("vl-cache"));
+  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("self-study"));
   EXPECT_EQ(settings.defaultRetention(), 0.2);
   EXPECT_EQ(settings.defaultFrameCount(), 64);
   EXPECT_EQ(settings.maxNewTokens(), 256);
@@ -89,8 +92,11 @@ TEST(Settings, SettersClampOrIgnore) {
   EXPECT_EQ(settings.defaultRetention(), 1.0);
   settings.setDefaultFrameCount(100'000);
   EXPECT_EQ(settings.defaultFrameCount(), 1024);
+  settings.setDefaultMethod(QStringLiteral("kvzip+"));
+  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("kvzip+"));
+  settings.setDefaultMethod(QStringLiteral("self-study"));
   settings.setDefaultMethod(QStringLiteral("no such; method"));
-  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("vl-cache"));
+  EXPECT_EQ(settings.defaultMethod(), QStringLiteral("self-study"));
 }
 
 TEST(Settings, ChangesAreWrittenAndToldOnce) {

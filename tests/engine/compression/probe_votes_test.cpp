@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "engine/compression/statistics/row_attention.h"
 #include "tests/engine/compression/layer_fixture.h"
 
 namespace winnow {
@@ -77,6 +78,17 @@ TEST(ProbeVotes, EveryKvHeadIsJudgedByItsOwnGroupAndItsOwnNumberOfSlots) {
     }
     EXPECT_TRUE(at::allclose(votes[kv], best.to(at::kFloat), 1e-5, 1e-6));
   }
+}
+
+TEST(RowAttention, IsTheMeanOfTheHeadsProbabilities) {
+  const at::Tensor looks = row_attention(probe_view(), 5);
+  // Means of the fixture's two tables, row by row.
+  const std::vector<double> expected = {0.215502, 0.178241, 0.136096, 0.106258, 0.233875, 0.278110, 0.129041, 0.080786,
+                                        0.067614, 0.284039, 0.167460, 0.126864, 0.082570, 0.183661, 0.106847};
+  ASSERT_EQ(looks.sizes(), (at::IntArrayRef{3, 5}));
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(looks.flatten()[static_cast<std::int64_t>(i)].item<double>(), expected[i], 1e-5) << i;
+  EXPECT_TRUE(at::allclose(row_attention(probe_view(), 2), looks.narrow(1, 3, 2))) << "the last slots";
 }
 
 }  // namespace

@@ -23,6 +23,13 @@ namespace {
 
 class RecipeDialogs : public WindowTest {
  protected:
+  void SetUp() override {
+    WindowTest::SetUp();
+    app::NamedRecipe recipe;
+    recipe.spec.method = "vl-cache";
+    m_settings->setDefaultRecipe(recipe);
+    m_window->page().startNew();
+  }
   template <class Dialog>
   Dialog* shown() {
     Dialog* found = nullptr;

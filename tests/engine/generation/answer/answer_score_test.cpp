@@ -44,7 +44,7 @@ class AnswerScore : public ::testing::Test {
   ReadyTurn ready(const Turn& turn, const ChooseFirst& first) {
     const Recipe recipe = recipe_for(turn.recipe, model_->network->info());
     Conversation empty(model_->network->text().kv_shape());
-    return TurnPrefill(context(), turn, std::move(empty), {&recipe}, Compaction::kLayerByLayer).ready(first);
+    return ready_single_turn(context(), turn, recipe, std::move(empty), first);
   }
 
   struct Answered {

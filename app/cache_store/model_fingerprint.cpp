@@ -1,4 +1,4 @@
-#include "app/evaluation/model_fingerprint.h"
+#include "app/cache_store/model_fingerprint.h"
 
 #include <QCryptographicHash>
 #include <algorithm>

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/generation/conversation/conversation.h"
+#include "engine/generation/prefill/context_turn.h"
 #include "engine/messages/requests.h"
 
 namespace winnow {
@@ -26,10 +27,11 @@ struct ConversationStates {
   std::vector<ComparedColumn> columns;      // until the next turn
   // Guard ram: uncompressed, in host memory, each up to and with a question, without its answer: the last question and the one before.
   std::vector<Conversation> full;
+  std::optional<PreparedContext> prepared;  // the last media that were compressed before a question; any number of questions go on from it
 };
 
 struct TurnStart {
-  enum class From : int { kNothing = 1, kCurrent = 2, kBeforeLast = 3, kColumn = 4, kFull = 5 };
+  enum class From : int { kNothing = 1, kCurrent = 2, kBeforeLast = 3, kColumn = 4, kFull = 5, kPrepared = 6 };
   From from = From::kNothing;
   std::size_t at = 0;  // of columns, or of full
 };
@@ -37,8 +39,11 @@ struct TurnStart {
 // The state that holds all of the turn's thread but its last message, as its guard has it: nothing under guard prefill, the full cache
 // (without the last answer) under guard ram. Made with the same pins: compression has dropped what was not pinned then, so other pins of
 // earlier media need everything to be read again. Of columns with the same answer, the recipe's own is taken.
+// Media that are prepared for the turn's recipe come first.
 TurnStart start_of(const ConversationStates& states, const Turn& turn);
-// A fork of it, or an empty conversation. A full cache still lies in host memory.
+TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn);
+// A fork of it, or an empty conversation. A full cache still lies in host memory. Of prepared media: a fork of what comes before a question
+// about them.
 Conversation fork_start(const ConversationStates& states, const TurnStart& start, const KvShape& shape);
 // `answered` went well: it is the present state now, and where it started is what the question can be asked again from.
 void keep_turn(ConversationStates& states, const TurnStart& start, Conversation answered);

@@ -1,4 +1,4 @@
-#include "engine/generation/conversation/conversation_states.h"
+#include "engine/generation/requests/conversation_states.h"
 
 #include <algorithm>
 #include <utility>
@@ -26,6 +26,16 @@ bool holds_all_but_last(const Conversation& conversation, const Turn& turn) {
          std::equal(held.begin(), held.end(), turn.messages.begin(), same_message) && made_with(conversation, turn.pins);
 }
 
+bool same_thread(std::span<const Message> a, std::span<const Message> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_message);
+}
+
+bool prepared_for(const PreparedContext& prepared, const Turn& turn) {
+  const std::vector<Message>& held = prepared.state.thread;
+  return held.size() + 1 == turn.messages.size() && std::equal(held.begin(), held.end(), turn.messages.begin(), same_message) &&
+         prepared.recipe == turn.recipe && made_with(prepared.state, turn.pins) && same_media(prepared.media, turn.messages.back());
+}
+
 // A full cache stands for all of the thread but its last answer and question.
 TurnStart full_start(const ConversationStates& states, std::span<const Message> thread, std::span<const Pin> pins) {
   for (std::size_t i = 0; i < states.full.size(); ++i) {
@@ -41,6 +51,12 @@ TurnStart full_start(const ConversationStates& states, std::span<const Message> 
 }  // namespace
 
 TurnStart start_of(const ConversationStates& states, const Turn& turn) {
+  const bool reads_again = turn.guard == Guard::kPrefill || turn.guard == Guard::kRam;
+  if (!reads_again && states.prepared && prepared_for(*states.prepared, turn)) return {TurnStart::From::kPrepared, 0};
+  return start_without_prepared(states, turn);
+}
+
+TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn) {
   using From = TurnStart::From;
   if (turn.guard == Guard::kPrefill) return {};
   if (turn.guard == Guard::kRam) return full_start(states, turn.messages, turn.pins);
@@ -65,6 +81,8 @@ Conversation fork_start(const ConversationStates& states, const TurnStart& start
       return states.columns[start.at].state.fork();
     case TurnStart::From::kFull:
       return states.full[start.at].fork();
+    case TurnStart::From::kPrepared:
+      return states.prepared->state.fork();
     case TurnStart::From::kNothing:
       break;
   }
@@ -80,6 +98,14 @@ void keep_turn(ConversationStates& states, const TurnStart& start, Conversation 
       break;
     case TurnStart::From::kColumn:
       states.before_last = std::move(states.columns[start.at].state);
+      break;
+    case TurnStart::From::kPrepared:
+      // What the media were read behind, for the same question under another recipe.
+      if (states.current && same_thread(states.current->thread, states.prepared->state.thread)) {
+        states.before_last = std::move(states.current);
+      } else if (states.before_last && !same_thread(states.before_last->thread, states.prepared->state.thread)) {
+        states.before_last.reset();
+      }
       break;
     case TurnStart::From::kFull:
     case TurnStart::From::kNothing:

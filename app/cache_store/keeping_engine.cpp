@@ -1,0 +1,106 @@
+#include "app/cache_store/keeping_engine.h"
+
+#include <optional>
+#include <utility>
+
+#include "app/cache_store/model_fingerprint.h"
+#include "engine/base/error.h"
+
+namespace winnow::app {
+namespace {
+
+// Keeps the last event of a request and passes on what it is told to.
+class Outcome final : public EventSink {
+ public:
+  explicit Outcome(EventSink* next = nullptr) : m_next(next) {}
+  void on_event(Event event) override {
+    if (event.column == Event::kNoColumn) {
+      if (const auto* finished = std::get_if<Finished>(&event.body)) answered = !finished->restored;
+      if (const auto* ready = std::get_if<Prepared>(&event.body)) prepared = ready->compressed;
+      if (const auto* loaded = std::get_if<ModelLoaded>(&event.body)) folder = loaded->info.folder;
+      if (const auto* done = std::get_if<Saved>(&event.body)) saved = done->kv_bytes > 0;
+      if (const auto* failed = std::get_if<Failed>(&event.body)) error = failed->error;
+    }
+    if (m_next != nullptr) m_next->on_event(std::move(event));
+  }
+
+  bool answered = false;
+  bool prepared = false;
+  bool saved = false;
+  std::optional<std::string> folder;
+  std::optional<Error> error;
+
+ private:
+  EventSink* m_next;
+};
+
+// Of requests that go on from what the engine knows of a chat.
+ConversationId conversationOf(const RequestBody& body) {
+  if (const auto* turn = std::get_if<Turn>(&body)) return turn->conversation;
+  if (const auto* prepare = std::get_if<Prepare>(&body)) return prepare->turn.conversation;
+  if (const auto* plan = std::get_if<Plan>(&body)) return plan->turn.conversation;
+  if (const auto* score = std::get_if<Score>(&body)) return score->turn.conversation;
+  return 0;
+}
+
+std::string fingerprintOf(const std::string& folder) {
+  try {
+    return modelFingerprint(folder);
+  } catch (const std::exception&) {
+    return {};  // what cannot be told from another model is not kept
+  }
+}
+
+}  // namespace
+
+KeepingEngine::KeepingEngine(std::unique_ptr<Engine> engine, ConversationCaches& caches) : m_engine(std::move(engine)), m_caches(caches) {}
+
+void KeepingEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
+  if (const auto* forget = std::get_if<ForgetConversation>(&request.body)) {
+    m_engine->handle(request, sink, interrupt);
+    m_recalled.erase(forget->conversation);
+    if (m_caches.enabled()) m_caches.remove(forget->conversation);
+    return;
+  }
+  const ConversationId conversation = conversationOf(request.body);
+  if (conversation != 0) recall(conversation, request.id, sink, interrupt);
+  Outcome outcome(&sink);
+  m_engine->handle(request, outcome, interrupt);
+  if (outcome.folder) {
+    m_model = fingerprintOf(*outcome.folder);
+    m_recalled.clear();
+    m_caches.lookAtFolder();
+  }
+  const bool changed = (outcome.answered && std::holds_alternative<Turn>(request.body)) || outcome.prepared;
+  if (changed && conversation != 0) keep(conversation, request.id);
+}
+
+void KeepingEngine::recall(ConversationId conversation, RequestId request, EventSink& sink, const InterruptToken& interrupt) {
+  if (m_model.empty() || m_recalled.contains(conversation) || interrupt.requested()) return;
+  m_recalled.insert(conversation);
+  if (!m_caches.has(conversation)) return;
+  Outcome outcome;
+  m_engine->handle({request, LoadConversation{conversation, m_caches.pathOf(conversation), m_model}}, outcome, interrupt);
+  if (interrupt.requested()) {
+    m_recalled.erase(conversation);
+  } else if (outcome.error) {
+    m_caches.remove(conversation);
+    sink.on_event({request, CacheSetAside{*std::move(outcome.error)}});
+  } else {
+    m_caches.used(conversation);
+  }
+}
+
+void KeepingEngine::keep(ConversationId conversation, RequestId request) {
+  if (m_model.empty() || !m_caches.enabled()) return;
+  Outcome outcome;
+  SaveConversation save{conversation, m_caches.pathOf(conversation), m_model, m_caches.quota().perChatBytes};
+  m_engine->handle({request, std::move(save)}, outcome, {});
+  if (outcome.saved) {
+    m_caches.written(conversation);
+  } else {
+    m_caches.remove(conversation);  // what is there is of an earlier state
+  }
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,34 @@
+// An engine whose conversations outlive it: what it has read of a chat is kept on disk and gone on from after a restart.
+//
+// Wrapped around the real one by bootstrap, on the engine thread. Before the first request about a chat that the engine does not know, its
+// file is read; after an answer, or media that were prepared, it is written. A file that does not fit any more (another model, changed
+// media, damage) is removed and said with CacheSetAside; the request then reads everything again. ForgetConversation forgets the file too.
+// Text, answers and media stay in the chats' database: a lost file costs time, nothing else.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "app/cache_store/conversation_caches.h"
+#include "engine/api/engine.h"
+
+namespace winnow::app {
+
+class KeepingEngine final : public Engine {
+ public:
+  // caches: outlive the engine.
+  KeepingEngine(std::unique_ptr<Engine> engine, ConversationCaches& caches);
+  void handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) override;
+
+ private:
+  void recall(ConversationId conversation, RequestId request, EventSink& sink, const InterruptToken& interrupt);
+  void keep(ConversationId conversation, RequestId request);
+
+  const std::unique_ptr<Engine> m_engine;
+  ConversationCaches& m_caches;
+  std::string m_model;                  // fingerprint of the loaded one; empty: nothing is kept
+  std::set<ConversationId> m_recalled;  // the engine has what there is to know
+};
+
+}  // namespace winnow::app

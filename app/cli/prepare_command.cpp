@@ -1,0 +1,61 @@
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/cli/answer_json.h"
+#include "app/cli/commands.h"
+#include "app/cli/console_output.h"
+#include "app/cli/session.h"
+#include "engine/base/replaced_file.h"
+
+namespace winnow::cli {
+namespace {
+
+std::string text_of(const Description& description) {
+  std::string text;
+  for (const DescribedWord& word : description.words) text += word.bytes;
+  return text;
+}
+
+// For people: what is kept of what, and in which words the model described it.
+std::string prepared_text(const ConsoleSink& sink) {
+  std::string text = media_text(sink.media);
+  if (!sink.prepared->compressed) {
+    return text + "the media are encoded; this method compresses when it has read a question (self-study and kvzip do before)\n";
+  }
+  text += "kept " + bytes_text(sink.report->kv_bytes.after_event) + " of " + bytes_text(sink.report->kv_bytes.full) + "\n";
+  if (!sink.report->description.words.empty()) text += "described as: " + text_of(sink.report->description) + "\n";
+  return text;
+}
+
+nlohmann::ordered_json prepared_json(const ConsoleSink& sink) {
+  nlohmann::ordered_json object = {{"compressed", sink.prepared->compressed}, {"elapsed_ms", sink.prepared->elapsed_ms}};
+  if (!sink.prepared->compressed) return object;
+  object["kv_bytes"] = {{"full", sink.report->kv_bytes.full}, {"after_event", sink.report->kv_bytes.after_event}};
+  object["description"] = text_of(sink.report->description);
+  return object;
+}
+
+}  // namespace
+
+ExitStatus run_prepare(const PrepareOptions& options) {
+  if (!options.turn.save_cache.empty()) require_replaceable(options.turn.save_cache);
+  Session session;
+  session.load(load_request(options.model));
+  ConsoleSink sink(AnswerOutput::kSilent);
+  session.run(Prepare{turn_of(options.turn, first_thread(options.turn, ""))}, sink);
+  if (!sink.prepared) return ExitStatus::kInterrupted;
+  if (!options.turn.save_cache.empty()) {
+    if (!sink.prepared->compressed)
+      throw Exception(ErrorCode::kInvalidArgument, options.turn.recipe.method,
+                      "compresses when it has read a question: there is nothing to keep yet");
+    session.save_cache(options.turn.save_cache);
+  }
+  if (options.format == OutputFormat::kJson) {
+    print_out("%s\n", json_line(prepared_json(sink), 2).c_str());
+  } else {
+    print_out("%s", prepared_text(sink).c_str());
+  }
+  return ExitStatus::kAnswered;
+}
+
+}  // namespace winnow::cli

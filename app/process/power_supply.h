@@ -1,0 +1,12 @@
+// Whether the machine runs on mains power, as the kernel says. Used to decide what may be done unasked. Reads a few small files of sysfs:
+// not for the UI thread. No errors: a machine that does not say counts as one on mains.
+#pragma once
+
+#include <string>
+
+namespace winnow::app {
+
+// folder: where the kernel lists power supplies.
+bool onMains(const std::string& folder = "/sys/class/power_supply");
+
+}  // namespace winnow::app

@@ -1,0 +1,60 @@
+// The way of a turn whose recipe compresses before the question: the media are read, probed and compressed; what is asked reads what is
+// left.
+//
+// What the media leave does not depend on the question, so it can be made before there is one, serve any number of questions, and be kept
+// on disk. A turn whose media are not prepared yet goes the same way in one go, and comes to the same numbers. Used by
+// engine/generation/requests. Engine thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/generation/context/request_context.h"
+#include "engine/generation/conversation/conversation.h"
+#include "engine/generation/prefill/ready_turn.h"
+#include "engine/generation/prefill/segment_compression.h"
+#include "engine/generation/segment/turn_segment.h"
+#include "engine/messages/events.h"
+#include "engine/messages/requests.h"
+#include "engine/recipes/recipe.h"
+
+namespace winnow {
+
+// A conversation that has read, and compressed, the media of a message that is still to come.
+struct PreparedContext {
+  Conversation state;    // its thread: the messages before
+  RecipeSpec recipe;     // as it was asked for
+  SegmentTokens tokens;  // of the new segment, up to and with the last visual one
+  std::vector<MediaSampled> media;
+  std::vector<std::int64_t> ids_to_media;  // as in TurnSegment
+  EventOutcome outcome;
+  Description description;
+  TimingsMs timings;  // that it took; nothing for one that was read from a file
+  TurnWork work;
+
+  PreparedContext fork() const { return {state.fork(), recipe, tokens, media, ids_to_media, outcome, description, timings, work}; }
+};
+
+// Reads and compresses what `begun` holds of media; what is asked about them is left out. begun is used up unless this returns nothing: the
+// recipe, of turn.recipe, has no event between media and question, or would leave everything. A trace gets its rows so far. Emits Progress.
+// Errors: Exception, Interrupted.
+std::optional<PreparedContext> prepare_context(const RequestContext& context, const Turn& turn, const Recipe& recipe, BegunTurn& begun);
+
+// Whether these are the media of the turn's last message.
+bool same_media(const std::vector<MediaSampled>& media, const Message& message);
+
+// Up to and with the media, as a message without text.
+std::vector<Message> media_thread(const PreparedContext& prepared);
+
+// What the cache holds of the media alone.
+CacheReport prepared_report(const PreparedContext& prepared, const ModelInfo& model);
+
+// Reads the question of the turn that has just prepared its own media: their part is in its figures. `made` is left as a fork.
+ReadyTurn ready_context_turn(const RequestContext& context, const Turn& turn, PreparedContext& made);
+
+// Reads a question about media that were prepared before, behind a fork of them. None: the turn's prompt goes on otherwise than they were
+// prepared for. Emits Progress and MediaSampled. Errors: Exception, Interrupted.
+std::optional<ReadyTurn> ready_prepared_turn(const RequestContext& context, const Turn& turn, const PreparedContext& prepared);
+
+}  // namespace winnow

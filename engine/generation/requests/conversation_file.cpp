@@ -1,0 +1,257 @@
+#include "engine/generation/requests/conversation_file.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/fnv.h"
+#include "engine/generation/requests/conversation_json.h"
+#include "engine/weights/safetensors.h"
+#include "engine/weights/safetensors_writer.h"
+
+namespace winnow {
+namespace {
+
+constexpr int kFormat = 1;
+constexpr std::uint64_t kMostJson = std::uint64_t{64} << 20;
+constexpr std::int64_t kOriginFields = 5;  // modality, media, frame, row, column
+
+using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+
+// What a policy or an event still has to do with the slots is not in the file.
+bool can_be_kept(const Conversation& conversation) {
+  if (conversation.decode_policy || !conversation.merge_state.thresholds.empty() || !conversation.merge_state.merged.empty()) return false;
+  for (LayerId layer{0}; layer < conversation.cache.shape().layers; ++layer) {
+    if (conversation.cache.has_shared_entries(layer)) return false;
+  }
+  return true;
+}
+
+at::Tensor bytes_tensor(const std::string& text) {
+  at::Tensor bytes = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
+  std::copy(text.begin(), text.end(), bytes.data_ptr<std::uint8_t>());
+  return bytes;
+}
+
+template <class Number>
+at::Tensor numbers_tensor(const std::vector<Number>& numbers, at::ScalarType type) {
+  return at::tensor(std::vector<std::int64_t>(numbers.begin(), numbers.end()), at::kLong).to(type);
+}
+
+std::uint64_t hash_of(const at::Tensor& tensor, std::uint64_t before) {
+  return fnv1a({static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}, before);
+}
+
+void add_state(NamedTensors& tensors, const std::string& name, const Conversation& conversation) {
+  std::vector<std::int32_t> origins;
+  for (const TokenOrigin& origin : conversation.origins) {
+    origins.insert(origins.end(), {static_cast<std::int32_t>(origin.modality), origin.media, origin.frame, origin.row, origin.column});
+  }
+  tensors.emplace_back(name + ".origins", numbers_tensor(origins, at::kInt).view({-1, kOriginFields}));
+  tensors.emplace_back(name + ".token_ids", numbers_tensor(conversation.token_ids, at::kLong));
+  tensors.emplace_back(name + ".pinned", numbers_tensor(conversation.pinned, at::kInt));
+  const KvCache& cache = conversation.cache;
+  for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
+    std::vector<at::Tensor> keys;
+    std::vector<at::Tensor> values;
+    std::vector<std::int32_t> originals;
+    std::vector<std::int64_t> slots;
+    for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
+      keys.push_back(cache.gather_keys(layer, head));
+      values.push_back(cache.gather_values(layer, head));
+      const std::span<const std::int32_t> original = cache.original(layer, head);
+      originals.insert(originals.end(), original.begin(), original.end());
+      slots.push_back(cache.slots(layer, head));
+    }
+    const std::string of_layer = name + ".layer." + std::to_string(static_cast<std::int64_t>(layer));
+    tensors.emplace_back(of_layer + ".slots", numbers_tensor(slots, at::kLong));
+    tensors.emplace_back(of_layer + ".original", numbers_tensor(originals, at::kInt));
+    tensors.emplace_back(of_layer + ".keys", at::cat(keys).cpu().contiguous());
+    tensors.emplace_back(of_layer + ".values", at::cat(values).cpu().contiguous());
+  }
+}
+
+class Reader {
+ public:
+  Reader(const std::string& path, const VisionLanguageModel& network) : file_(path), network_(network) {}
+
+  std::string text() {
+    const StoredTensor& stored = file_.tensor("conversation");
+    if (stored.type != StoredType::kU8 || stored.bytes() > kMostJson) refuse("conversation", "a text was expected");
+    text_.resize(stored.bytes());
+    file_.read(stored, 0, std::as_writable_bytes(std::span(text_)));
+    return text_;
+  }
+
+  // In the order of add_state().
+  void read_state(const std::string& name, Conversation& conversation) {
+    const at::Tensor origins = tensor(name + ".origins", at::kInt, {-1, kOriginFields});
+    const at::Tensor ids = tensor(name + ".token_ids", at::kLong, {origins.size(0)});
+    const at::Tensor pinned = tensor(name + ".pinned", at::kInt, {-1});
+    const std::int64_t tokens = origins.size(0);
+    for (std::int64_t i = 0; i < tokens; ++i) {
+      const auto* row = origins.const_data_ptr<std::int32_t>() + i * kOriginFields;
+      if (row[0] < static_cast<int>(Modality::kSystem) || row[0] > static_cast<int>(Modality::kVisual)) refuse(name, "an unknown modality");
+      conversation.origins.push_back(
+          {static_cast<Modality>(row[0]), row[1], row[2], static_cast<std::int16_t>(row[3]), static_cast<std::int16_t>(row[4])});
+    }
+    conversation.token_ids = whole_numbers<std::int64_t>(name + ".token_ids", ids, network_.text().vocabulary());
+    conversation.pinned = whole_numbers<std::int32_t>(name + ".pinned", pinned, tokens);
+    KvCache& cache = conversation.cache;
+    const KvShape& shape = cache.shape();
+    for (LayerId layer{0}; layer < shape.layers; ++layer) {
+      const std::string of_layer = name + ".layer." + std::to_string(static_cast<std::int64_t>(layer));
+      const at::Tensor slots = tensor(of_layer + ".slots", at::kLong, {shape.kv_heads});
+      const auto counts = whole_numbers<std::int64_t>(of_layer + ".slots", slots, tokens + 1);
+      std::int64_t all = 0;
+      for (const std::int64_t count : counts) all += count;
+      const auto originals = whole_numbers<std::int32_t>(of_layer + ".original", tensor(of_layer + ".original", at::kInt, {all}), tokens);
+      const at::Tensor keys = tensor(of_layer + ".keys", shape.dtype, {all, shape.head_dim}).to(shape.device);
+      const at::Tensor values = tensor(of_layer + ".values", shape.dtype, {all, shape.head_dim}).to(shape.device);
+      std::int64_t first = 0;
+      for (KvHead head{0}; head < shape.kv_heads; ++head) {
+        const std::int64_t count = counts[static_cast<std::size_t>(head)];
+        cache.assign(layer, head, keys.narrow(0, first, count), values.narrow(0, first, count),
+                     std::span(originals).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+        first += count;
+      }
+    }
+  }
+
+  // After all of the states.
+  void require_hash() {
+    const std::uint64_t found = fnv1a(std::as_bytes(std::span(text_)), hash_);
+    if (static_cast<std::uint64_t>(tensor("hash", at::kLong, {1}).item<std::int64_t>()) != found)
+      refuse("hash", "it is that of other bytes than the file holds");
+  }
+  [[noreturn]] void refuse(const std::string& name, const std::string& reason) const {
+    throw Exception(ErrorCode::kDamagedFile, file_.path() + ": " + name, reason);
+  }
+
+ private:
+  // -1 in shape: any. The file has been checked to hold as many bytes as it says.
+  at::Tensor tensor(const std::string& name, at::ScalarType type, const std::vector<std::int64_t>& shape) {
+    const StoredTensor& stored = file_.tensor(name);
+    const bool fits = stored.shape.size() == shape.size() && std::equal(shape.begin(), shape.end(), stored.shape.begin(),
+                                                                        [](std::int64_t a, std::int64_t b) { return a < 0 || a == b; });
+    if (stored.type != stored_type(type) || !fits) refuse(name, "another type or shape was expected");
+    at::Tensor read = at::empty(stored.shape, type);
+    file_.read(stored, 0, {static_cast<std::byte*>(read.data_ptr()), read.nbytes()});
+    hash_ = hash_of(read, hash_);
+    return read;
+  }
+
+  template <class Number>
+  std::vector<Number> whole_numbers(const std::string& name, const at::Tensor& tensor, std::int64_t end) const {
+    const auto* first = tensor.const_data_ptr<Number>();
+    std::vector<Number> numbers(first, first + tensor.numel());
+    if (std::any_of(numbers.begin(), numbers.end(), [&](Number number) { return number < 0 || number >= end; }))
+      refuse(name, "a number out of its range");
+    return numbers;
+  }
+
+  static StoredType stored_type(at::ScalarType type) {
+    switch (type) {
+      case at::kFloat:
+        return StoredType::kF32;
+      case at::kBFloat16:
+        return StoredType::kBF16;
+      case at::kHalf:
+        return StoredType::kF16;
+      case at::kInt:
+        return StoredType::kI32;
+      default:
+        return StoredType::kI64;
+    }
+  }
+
+  SafetensorsFile file_;
+  const VisionLanguageModel& network_;
+  std::string text_;
+  std::uint64_t hash_ = kFnvStart;  // of what was read, in the order of the file
+};
+
+[[noreturn]] void refuse_outdated(const std::string& subject, const std::string& reason) {
+  throw Exception(ErrorCode::kCacheOutdated, subject, reason);
+}
+
+// The media that it has read, in order: those of its thread, and of a message to come.
+void require_same_media(const RequestContext& context, const Conversation& conversation, std::span<const MediaSampled> to_come) {
+  std::vector<MediaRequest> requests;
+  for (const Message& message : conversation.thread) {
+    for (const Item& item : message.items) {
+      if (const auto* media = std::get_if<MediaItem>(&item)) requests.push_back(media->media);
+    }
+  }
+  for (const MediaSampled& medium : to_come) requests.push_back({medium.path, medium.kind, medium.plan});
+  if (requests.size() != conversation.media_hashes.size()) refuse_outdated("", "it names other media than it holds");
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    std::string hash;
+    try {
+      if (context.opener != nullptr) hash = context.opener->open(requests[i], context.interrupt)->content_hash();
+    } catch (const Exception& problem) {
+      refuse_outdated(requests[i].path, problem.error().reason);
+    }
+    if (hash != conversation.media_hashes[i]) refuse_outdated(requests[i].path, "the file has changed since it was read");
+  }
+}
+
+}  // namespace
+
+std::int64_t write_conversation(const std::string& path, const std::string& model, const ConversationStates& states,
+                                std::int64_t most_bytes) {
+  const Conversation* const current = states.current && can_be_kept(*states.current) ? &*states.current : nullptr;
+  const PreparedContext* const prepared = states.prepared && can_be_kept(states.prepared->state) ? &*states.prepared : nullptr;
+  const std::int64_t bytes =
+      (current != nullptr ? current->cache.bytes_in_use() : 0) + (prepared != nullptr ? prepared->state.cache.bytes_in_use() : 0);
+  if (bytes == 0 || bytes > most_bytes) return 0;
+
+  NamedTensors tensors;
+  Json about = {{"format", kFormat}, {"model", model}};
+  if (current != nullptr) {
+    about["current"] = conversation_json(*current);
+    add_state(tensors, "current", *current);
+  }
+  if (prepared != nullptr) {
+    about["prepared"] = prepared_json(*prepared);
+    about["prepared"]["conversation"] = conversation_json(prepared->state);
+    add_state(tensors, "prepared", prepared->state);
+  }
+  tensors.emplace_back("conversation", bytes_tensor(about.dump()));
+  std::uint64_t hash = kFnvStart;
+  for (const auto& [name, tensor] : tensors) hash = hash_of(tensor, hash);
+  tensors.emplace_back("hash", at::tensor({static_cast<std::int64_t>(hash)}, at::kLong));
+  write_safetensors(path, tensors);
+  return bytes;
+}
+
+ConversationStates read_conversation(const RequestContext& context, const std::string& path, const std::string& model) {
+  Reader reader(path, context.network());
+  const Json parsed = parse_json(reader.text(), path, {.max_bytes = kMostJson});
+  const JsonObject about(parsed, path);
+  if (about.integer("format", 0, std::numeric_limits<int>::max()) != kFormat) refuse_outdated(path, "it was written by another version");
+  if (about.string("model", 4096) != model) refuse_outdated(path, "it was made with another model");
+  const KvShape shape = context.network().text().kv_shape();
+  ConversationStates states;
+  if (const auto current = about.optional_object("current")) {
+    Conversation& state = states.current.emplace(shape);
+    read_conversation_json(*current, state);
+    reader.read_state("current", state);
+  }
+  if (const auto prepared = about.optional_object("prepared")) {
+    PreparedContext& context_read = states.prepared.emplace(PreparedContext{Conversation(shape), {}, {}, {}, {}, {}, {}, {}, {}});
+    read_conversation_json(prepared->object("conversation"), context_read.state);
+    reader.read_state("prepared", context_read.state);
+    read_prepared_json(*prepared, context_read);
+  }
+  reader.require_hash();
+  if (states.current) require_same_media(context, *states.current, {});
+  if (states.prepared) require_same_media(context, states.prepared->state, states.prepared->media);
+  return states;
+}
+
+}  // namespace winnow

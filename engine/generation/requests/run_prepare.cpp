@@ -1,0 +1,36 @@
+#include "engine/generation/requests/run_prepare.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/base/stopwatch.h"
+#include "engine/generation/requests/run_turn.h"
+
+namespace winnow {
+
+Prepared run_prepare(const RequestContext& context, const Turn& asked, ConversationStates& states) {
+  require_question(asked.messages);
+  const std::vector<Item>& items = asked.messages.back().items;
+  if (std::none_of(items.begin(), items.end(), [](const Item& item) { return std::holds_alternative<MediaItem>(item); })) {
+    throw Exception(ErrorCode::kInvalidArgument, "", "there is nothing to prepare: the message has no images or videos");
+  }
+  const Stopwatch watch;
+  const Turn turn = as_run(asked);
+  const ModelInfo& info = context.network().info();
+  const Recipe recipe = recipe_for(turn.recipe, info);
+  bool compressed = start_of(states, turn).from == TurnStart::From::kPrepared;
+  if (!compressed) {
+    const KvShape shape = context.network().text().kv_shape();
+    BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start_without_prepared(states, turn), shape));
+    if (auto prepared = prepare_context(context, turn, recipe, begun)) {
+      states.prepared = std::move(prepared);
+      compressed = true;
+    }
+  }
+  if (compressed) context.emit(prepared_report(*states.prepared, info));
+  return {compressed, watch.elapsed_ms()};
+}
+
+}  // namespace winnow

@@ -1,0 +1,115 @@
+"""Ten questions about one video, not known when its cache is compressed: what the first and the tenth of them get right.
+
+    python ten_questions.py --cli ../../../build/release/bin/winnow-cli
+
+Every video is asked ten different one-step questions in a seeded random order, through `winnow-cli batch --together`. Mode drop: each question
+alone, on the same compressed cache (--guard alone; methods that compress after a question read everything again for each and are left out).
+Mode keep: one conversation. Right answers at question 1, 2, 5 and 10 and the mean of 2 to 10, with the half width of a 95 % interval by
+bootstrap over videos, because questions about one video are not independent; the wait for the first word of questions 1, 2 and 10. What was
+answered is kept in a log, and a run that was cut off goes on from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+import questions
+import score
+import videos
+import world
+from export import MODEL_DIR
+from questions import Facts, Qa
+
+KINDS = ("color", "shape", "after", "before", "first", "last", "presence", "count", "card", "when")
+QUESTIONS = 10
+BEFORE = ("self-study", "kvzip", "kvzip+", "random-context", "every-k")  # compress before a question is read
+AFTER = ("snapkv",)  # judged by the first question: only what a conversation keeps tells how it fares
+FIRST_SEED = world.EVALUATION_SEEDS.start
+
+
+def ten(facts: Facts, duration_s: float, rng: np.random.Generator) -> list[Qa]:
+    """Each kind once where the video has such a question, then others in turn; none twice; in random order."""
+    asked: dict[str, Qa] = {}
+    for _ in range(50):
+        for kind in KINDS:
+            qa = questions.ask(kind, facts, duration_s, rng, surface=False)
+            if qa is not None and len(asked) < QUESTIONS:
+                asked.setdefault(qa.question, qa)
+    return [list(asked.values())[i] for i in rng.permutation(len(asked))]
+
+
+def half_width(rights: np.ndarray) -> float:
+    """Of the mean over all entries [videos, questions], resampled by video, in points."""
+    rng = np.random.default_rng(1)
+    means = [rights[rng.integers(len(rights), size=len(rights))].mean() for _ in range(2000)]
+    return 50 * float(np.quantile(means, 0.975) - np.quantile(means, 0.025))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cli", type=Path, required=True)
+    parser.add_argument("--model", type=Path, default=MODEL_DIR)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out" / "ten")
+    parser.add_argument("--videos", type=int, default=80)
+    parser.add_argument("--frames", type=int, default=64)
+    parser.add_argument("--retentions", type=float, nargs="*", default=[0.1, 0.05, 0.025])
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+
+    log_path = options.out / f"{options.frames}-frames.jsonl"
+    log = {}
+    if log_path.exists():
+        log = {tuple(entry["key"]): entry for entry in map(json.loads, log_path.read_text().splitlines())}
+    recipes = [("full", 1.0, mode) for mode in ("drop", "keep")]
+    recipes += [(method, share, mode) for share in options.retentions for method in BEFORE for mode in ("drop", "keep")]
+    recipes += [(method, share, "keep") for share in options.retentions for method in AFTER]
+    for seed in range(FIRST_SEED + 1000 * options.frames, FIRST_SEED + 1000 * options.frames + options.videos):
+        missing = [recipe for recipe in recipes if (seed, *recipe) not in log]
+        if not missing:
+            continue
+        video = videos.random_video(seed, options.frames)
+        path = options.out / f"{seed}{video.suffix}"
+        if not path.exists():
+            videos.write(video, path)
+        asked = ten(Facts(video.timeline_at(options.frames)), video.duration_s, np.random.default_rng((seed, QUESTIONS)))
+        if len(asked) < QUESTIONS:
+            continue
+        for mode, guard in (("drop", "alone"), ("keep", "keep")):
+            of_mode = [recipe for recipe in missing if recipe[2] == mode]
+            lines = [
+                {"video": str(path), "frames": options.frames, "method": method, "retention": share, "questions": [qa.question for qa in asked]}
+                for method, share, _ in of_mode
+            ]
+            requests = options.out / "requests.jsonl"
+            requests.write_text("".join(json.dumps(line) + "\n" for line in lines))
+            command = [str(options.cli), "batch", "--model", str(options.model), "--together", "--guard", guard, str(requests)]
+            done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+            with log_path.open("a") as file:
+                for recipe, line in zip(of_mode, map(json.loads, done.stdout.splitlines()), strict=True):
+                    interval = video.duration_s / options.frames
+                    right = [bool(score.is_right(qa.kind, qa.question, qa.answer, answer, interval)) for qa, answer in zip(asked, line["answers"], strict=True)]
+                    entry = {"key": [seed, *recipe], "right": right, "ttft_ms": line["ttft_ms"]}
+                    log[tuple(entry["key"])] = entry
+                    file.write(json.dumps(entry) + "\n")
+
+    print(f"| {options.frames} frames | kept | mode | videos | 1 | 2 | 5 | 10 | 2-10 | +- | first word of 1, 2, 10 (ms) |")
+    print("|---" * 11 + "|")
+    for method, share, mode in recipes:
+        entries = [entry for key, entry in sorted(log.items()) if key[1:] == (method, share, mode)]
+        if not entries:
+            continue
+        right = np.array([entry["right"] for entry in entries], dtype=float)
+        waits = np.median(np.array([entry["ttft_ms"] for entry in entries]), axis=0)
+        at = [f"{100 * right[:, i].mean():.0f}" for i in (0, 1, 4, 9)]
+        later = right[:, 1:]
+        cells = [method, f"{100 * share:g} %", mode, str(len(entries)), *at, f"{100 * later.mean():.1f}", f"{half_width(later):.1f}"]
+        print("| " + " | ".join(cells + [", ".join(f"{waits[i]:.0f}" for i in (0, 1, 9))]) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

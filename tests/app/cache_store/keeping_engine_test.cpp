@@ -1,0 +1,167 @@
+// When a conversation is read from disk and when it is written, with an engine that only takes notes.
+#include "app/cache_store/keeping_engine.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/event_recorder.h"
+
+namespace winnow::app {
+namespace {
+
+namespace fs = std::filesystem;
+using winnow::testing::EventRecorder;
+using Said = std::vector<std::string>;
+
+struct Notes {
+  Said said;
+  bool outdated = false;
+  bool keepable = true;
+  bool fails = false;
+};
+
+// Writes down what it was asked for, and answers everything well unless told otherwise.
+class NotingEngine final : public Engine {
+ public:
+  explicit NotingEngine(Notes& notes) : notes_(notes) {}
+  void handle(const Request& request, EventSink& sink, const InterruptToken& /*interrupt*/) override {
+    const auto note = [&](const char* what, ConversationId id) { notes_.said.push_back(what + std::to_string(id)); };
+    const auto say = [&](EventBody body) { sink.on_event({request.id, std::move(body)}); };
+    if (const auto* load = std::get_if<LoadModel>(&request.body)) {
+      ModelInfo info;
+      info.folder = load->folder;
+      say(ModelLoaded{info});
+    } else if (const auto* turn = std::get_if<Turn>(&request.body)) {
+      note("turn ", turn->conversation);
+      notes_.fails ? say(Failed{{ErrorCode::kDamagedFile, "", "no"}}) : say(Finished{});
+    } else if (const auto* prepare = std::get_if<Prepare>(&request.body)) {
+      note("prepare ", prepare->turn.conversation);
+      say(Prepared{true, 1.0});
+    } else if (const auto* save = std::get_if<SaveConversation>(&request.body)) {
+      note("save ", save->conversation);
+      if (notes_.keepable) std::ofstream(save->path) << "kept";
+      say(Saved{notes_.keepable ? 4 : 0});
+    } else if (const auto* recall = std::get_if<LoadConversation>(&request.body)) {
+      note("load ", recall->conversation);
+      notes_.outdated ? say(Failed{{ErrorCode::kCacheOutdated, "film.mp4", "changed"}}) : say(Restored{});
+    } else if (const auto* forget = std::get_if<ForgetConversation>(&request.body)) {
+      note("forget ", forget->conversation);
+    }
+  }
+
+ private:
+  Notes& notes_;
+};
+
+class Keeping : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("winnow-keeping-" + std::to_string(::getpid()));
+    fs::create_directories(folder_ / "model");
+    std::ofstream(folder_ / "model" / "config.json") << "{}";
+    start();
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // Another run of the program.
+  void start() {
+    notes_ = {};
+    caches_ = std::make_unique<ConversationCaches>((folder_ / "kept").string());
+    engine_ = std::make_unique<KeepingEngine>(std::make_unique<NotingEngine>(notes_), *caches_);
+    LoadModel load;
+    load.folder = (folder_ / "model").string();
+    run(load);
+  }
+  EventRecorder run(const RequestBody& body) {
+    EventRecorder events;
+    engine_->handle({1, body}, events, {});
+    return events;
+  }
+  static Turn turn(ConversationId id) {
+    Turn turn;
+    turn.conversation = id;
+    return turn;
+  }
+  bool kept(int id) const { return fs::exists(folder_ / "kept" / (std::to_string(id) + ".safetensors")); }
+
+  fs::path folder_;
+  Notes notes_;
+  std::unique_ptr<ConversationCaches> caches_;
+  std::unique_ptr<KeepingEngine> engine_;
+};
+
+TEST_F(Keeping, AnAnswerIsKeptAndRecalledOnceByTheNextRun) {
+  const EventRecorder events = run(turn(7));
+  EXPECT_TRUE(events.last<Finished>());
+  EXPECT_TRUE(events.all<Saved>().empty()) << "nobody asked for that";
+  EXPECT_EQ(notes_.said, (Said{"turn 7", "save 7"}));
+  start();
+  run(turn(7));
+  run(turn(7));
+  EXPECT_EQ(notes_.said, (Said{"load 7", "turn 7", "save 7", "turn 7", "save 7"}));
+}
+
+TEST_F(Keeping, WhatIsPreparedForAChatIsKeptAndForADraftIsNot) {
+  run(Prepare{turn(7)});
+  run(Prepare{turn(kDraftConversation)});
+  EXPECT_EQ(notes_.said, (Said{"prepare 7", "save 7", "prepare 0"}));
+}
+
+TEST_F(Keeping, APlanRecallsToo) {
+  run(turn(7));
+  start();
+  run(Plan{turn(7)});
+  EXPECT_EQ(notes_.said, (Said{"load 7"}));
+}
+
+TEST_F(Keeping, WhatDoesNotFitIsRemovedAndSaid) {
+  run(turn(7));
+  start();
+  notes_.outdated = true;
+  notes_.fails = true;
+  const EventRecorder events = run(turn(7));
+  ASSERT_EQ(events.all<CacheSetAside>().size(), 1U);
+  EXPECT_EQ(events.all<CacheSetAside>().front().why.subject, "film.mp4");
+  EXPECT_TRUE(std::holds_alternative<CacheSetAside>(events.events.front().body)) << "before the request's own";
+  EXPECT_FALSE(kept(7));
+}
+
+TEST_F(Keeping, WhatCannotBeKeptLeavesNoOlderFile) {
+  run(turn(7));
+  EXPECT_TRUE(kept(7));
+  notes_.keepable = false;
+  run(turn(7));
+  EXPECT_FALSE(kept(7));
+}
+
+TEST_F(Keeping, FailureKeepsWhatIsThere) {
+  run(turn(7));
+  notes_.said.clear();
+  notes_.fails = true;
+  run(turn(7));
+  EXPECT_EQ(notes_.said, (Said{"turn 7"}));
+  EXPECT_TRUE(kept(7));
+}
+
+TEST_F(Keeping, ForgettingForgetsTheFile) {
+  run(turn(7));
+  run(ForgetConversation{7});
+  EXPECT_FALSE(kept(7));
+  EXPECT_EQ(notes_.said.back(), "forget 7");
+}
+
+TEST_F(Keeping, SwitchedOffNothingIsWrittenReadOrRemoved) {
+  run(turn(7));
+  start();
+  caches_->setEnabled(false);
+  run(turn(7));
+  run(ForgetConversation{7});
+  EXPECT_EQ(notes_.said, (Said{"turn 7", "forget 7"}));
+  EXPECT_TRUE(kept(7)) << "chats that are not saved have the numbers of others";
+}
+
+}  // namespace
+}  // namespace winnow::app

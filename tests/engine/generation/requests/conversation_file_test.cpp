@@ -1,0 +1,155 @@
+// Conversations that outlive the engine, on a tiny random model: what is asked afterwards is answered as if nothing had happened between.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/engine/generation/tiny_model.h"
+
+namespace winnow::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kModel = "this model";
+
+class ConversationFile : public TinyModel {
+ protected:
+  void SetUp() override {
+    TinyModel::SetUp();
+    folder_ = fs::temp_directory_path() / ("winnow-conversation-" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+    path_ = (folder_ / "7.safetensors").string();
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  EventRecorder save(std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max()) {
+    return run(SaveConversation{7, path_, kModel, most_bytes});
+  }
+  EventRecorder restore(const std::string& model = kModel) { return run(LoadConversation{7, path_, model}); }
+  // Another engine with the same model: nothing is remembered.
+  void begin_anew() {
+    engine_ = make_engine(&opener_);
+    TinyModel::SetUp();
+  }
+  std::string bytes() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void write(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
+
+  fs::path folder_;
+  std::string path_;
+};
+
+TEST_F(ConversationFile, AThreadGoesOnTokenForToken) {
+  for (const auto& [method, share] : {std::pair{"self-study", 0.3}, std::pair{"every-k", 0.2}, std::pair{"full", 1.0},
+                                      std::pair{"snapkv", 0.3}, std::pair{"vl-cache", 0.3}, std::pair{"fastv", 0.5}}) {
+    SCOPED_TRACE(method);
+    const Turn first = ask("video", method, share, 12);
+    const std::string answer = finished(run(first)).answer;
+    const Turn second = follow_up(first, answer, "How many squares are there?");
+    const EventRecorder saved = save();
+    ASSERT_TRUE(saved.last<Saved>());
+    EXPECT_GT(saved.last<Saved>()->kv_bytes, 0);
+    const EventRecorder at_once = run(second);
+
+    begin_anew();
+    const EventRecorder restored = restore();
+    ASSERT_TRUE(restored.last<Restored>()) << restored.last<Failed>()->error.reason;
+    EXPECT_EQ(restored.last<Restored>()->kv_bytes, saved.last<Saved>()->kv_bytes);
+    EXPECT_EQ(restored.last<Restored>()->thread.size(), 2U);
+    const int read = opener_.pictures_read;
+    const EventRecorder later = run(second);
+    EXPECT_EQ(finished(later).answer, finished(at_once).answer);
+    EXPECT_EQ(later.last<CacheReport>()->kept, at_once.last<CacheReport>()->kept);
+    EXPECT_EQ(finished(later).figures.kv_bytes.end, finished(at_once).figures.kv_bytes.end);
+    EXPECT_EQ(finished(later).figures.tokens.prompt, finished(at_once).figures.tokens.prompt);
+    EXPECT_EQ(opener_.pictures_read, read) << "the video was read again";
+    begin_anew();
+  }
+}
+
+TEST_F(ConversationFile, PreparedMediaAreAskedAboutLater) {
+  const Turn turn = ask("video", "self-study", 0.3, 12);
+  const EventRecorder alone = run(turn);
+  run(ForgetConversation{7});
+  const EventRecorder prepared = run(Prepare{turn});
+  save();
+  begin_anew();
+  ASSERT_TRUE(restore().last<Restored>());
+  EXPECT_TRUE(restore().last<Restored>()->thread.empty());
+  const EventRecorder later = run(turn);
+  EXPECT_EQ(finished(later).answer, finished(alone).answer);
+  EXPECT_EQ(finished(later).figures.tokens.visual, 0);
+  const CacheReport report = later.last<CacheReport>().value();
+  ASSERT_EQ(report.description.words.size(), prepared.last<CacheReport>()->description.words.size());
+  for (std::size_t i = 0; i < report.description.words.size(); ++i) {
+    EXPECT_EQ(report.description.words[i].bytes, prepared.last<CacheReport>()->description.words[i].bytes);
+    EXPECT_EQ(report.description.words[i].frame, prepared.last<CacheReport>()->description.words[i].frame);
+  }
+  for (std::size_t layer = 0; layer < report.layers.size(); ++layer)
+    EXPECT_EQ(report.layers[layer].budget, alone.last<CacheReport>()->layers[layer].budget);
+  EXPECT_EQ(later.all<MediaSampled>().front().actual_s, alone.all<MediaSampled>().front().actual_s);
+}
+
+TEST_F(ConversationFile, WhatAMethodGoesOnRemovingIsNotKept) {
+  for (const char* method : {"h2o", "streaming-llm", "ems"}) {
+    SCOPED_TRACE(method);
+    finished(run(ask("video", method, 0.2)));
+    ASSERT_TRUE(save().last<Saved>());
+    EXPECT_EQ(save().last<Saved>()->kv_bytes, 0);
+    EXPECT_FALSE(fs::exists(path_));
+    run(ForgetConversation{7});
+  }
+  EXPECT_EQ(save().last<Saved>()->kv_bytes, 0) << "a conversation that nobody knows";
+}
+
+TEST_F(ConversationFile, MoreThanAllowedIsNotWritten) {
+  finished(run(ask("video", "self-study", 0.3)));
+  EXPECT_EQ(save(1000).last<Saved>()->kv_bytes, 0);
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_F(ConversationFile, AnotherModelOrFileIsNoticed) {
+  finished(run(ask("video", "self-study", 0.3)));
+  save();
+  begin_anew();
+  EventRecorder other = restore("another model");
+  ASSERT_TRUE(other.last<Failed>());
+  EXPECT_EQ(other.last<Failed>()->error.code, ErrorCode::kCacheOutdated);
+  opener_ = MemoryMediaOpener();
+  other = restore();
+  ASSERT_TRUE(other.last<Failed>());
+  EXPECT_EQ(other.last<Failed>()->error.code, ErrorCode::kCacheOutdated) << "the video is gone";
+  const Turn again = ask("video", "self-study", 0.3);
+  EXPECT_GT(finished(run(again)).figures.tokens.visual, 0) << "and can be read again";
+}
+
+// Every byte that is not what was written makes the file one that nobody believes.
+TEST_F(ConversationFile, DamagedBytesAreRefused) {
+  finished(run(ask("video", "every-k", 0.1, 2)));
+  save();
+  const std::string whole = bytes();
+  run(ForgetConversation{7});
+  ASSERT_GT(whole.size(), 10'000U);
+  for (const std::size_t length : {std::size_t{0}, std::size_t{7}, std::size_t{100}, whole.size() / 2, whole.size() - 1}) {
+    write(whole.substr(0, length));
+    EXPECT_TRUE(restore().last<Failed>()) << "cut after " << length << " bytes";
+  }
+  for (std::size_t at = 0; at < whole.size(); at += whole.size() / 61) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    write(damaged);
+    const EventRecorder events = restore();
+    EXPECT_TRUE(events.last<Failed>()) << "byte " << at;
+    if (events.last<Failed>()) {
+      EXPECT_NE(events.last<Failed>()->error.code, ErrorCode::kInternal) << "byte " << at;
+    }
+  }
+  write(whole);
+  EXPECT_TRUE(restore().last<Restored>());
+}
+
+}  // namespace
+}  // namespace winnow::testing

@@ -1,0 +1,192 @@
+// Media prepared before a question, on a tiny random model: a question about them is the turn that it would have been, for its own tokens
+// only.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/engine/generation/tiny_model.h"
+
+namespace winnow::testing {
+namespace {
+
+using Preparing = TinyModel;
+
+const char* const kContextMethods[] = {"self-study", "kvzip", "kvzip+", "random-context", "every-k"};
+
+Turn asking(Turn turn, const std::string& question) {
+  std::vector<Item>& items = turn.messages.back().items;
+  std::erase_if(items, [](const Item& item) { return std::holds_alternative<TextItem>(item); });
+  if (!question.empty()) items.emplace_back(TextItem{question});
+  return turn;
+}
+
+bool compressed(const EventRecorder& events) {
+  EXPECT_TRUE(events.last<Prepared>()) << (events.last<Failed>() ? events.last<Failed>()->error.reason : "no outcome");
+  return events.last<Prepared>().value_or(Prepared{}).compressed;
+}
+
+TEST_F(Preparing, AQuestionAfterwardsIsTheSameTurn) {
+  for (const char* method : kContextMethods) {
+    SCOPED_TRACE(method);
+    const Turn turn = ask("video", method, 0.3, 16);
+    const EventRecorder alone = run(turn);
+    run(ForgetConversation{7});
+    EXPECT_TRUE(compressed(run(Prepare{asking(turn, "")}))) << "without a word of a question";
+    const EventRecorder after = run(turn);
+    EXPECT_EQ(finished(after).answer, finished(alone).answer);
+    EXPECT_EQ(after.last<CacheReport>()->kept, alone.last<CacheReport>()->kept);
+    EXPECT_EQ(finished(after).figures.kv_bytes.after_event, finished(alone).figures.kv_bytes.after_event);
+    EXPECT_GT(finished(alone).figures.tokens.visual, 0);
+    EXPECT_EQ(finished(after).figures.tokens.visual, 0) << "its own tokens only";
+    EXPECT_EQ(after.all<MediaSampled>().size(), 1U);
+    run(ForgetConversation{7});
+  }
+}
+
+TEST_F(Preparing, AnyNumberOfQuestionsGoOnFromIt) {
+  const Turn turn = ask("video", "self-study", 0.3, 12);
+  ASSERT_TRUE(compressed(run(Prepare{turn})));
+  const int read = opener_.pictures_read;
+  for (const char* question : {"Which color?", "How many squares are there?", "And what does the last card say?", "Which color?"}) {
+    SCOPED_TRACE(question);
+    const Finished one = finished(run(asking(turn, question)));
+    Turn fresh = asking(turn, question);
+    fresh.conversation = 8;
+    const Finished other = finished(run(fresh));
+    run(ForgetConversation{8});
+    EXPECT_EQ(one.answer, other.answer);
+    EXPECT_EQ(one.figures.kv_bytes.end, other.figures.kv_bytes.end);
+  }
+  EXPECT_EQ(opener_.pictures_read, read) << "features of the second conversation are remembered, those of the first not even asked for";
+}
+
+TEST_F(Preparing, ATurnPreparesForTheNextOneToo) {
+  const Turn turn = ask("video", "kvzip", 0.3);
+  finished(run(asking(turn, "Which color?")));
+  EXPECT_EQ(finished(run(asking(turn, "How many squares?"))).figures.tokens.visual, 0);
+}
+
+TEST_F(Preparing, IsForTheSameMediaRecipeAndPins) {
+  const Turn turn = ask("video", "every-k", 0.3);
+  ASSERT_TRUE(compressed(run(Prepare{turn})));
+  Turn other = turn;
+  other.recipe.retention = 0.2;
+  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0);
+  run(Prepare{turn});
+  other = turn;
+  other.pins = {{0, 0.0, 0.5}};
+  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0);
+  run(Prepare{turn});
+  other = turn;
+  std::get<MediaItem>(other.messages.back().items.front()).media.plan.from_s = 0.5;
+  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0);
+  run(Prepare{turn});
+  other = turn;
+  other.guard = Guard::kPrefill;
+  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0) << "everything is read again";
+}
+
+TEST_F(Preparing, WithoutAnEventBeforeTheQuestionTheMediaAreEncoded) {
+  for (const auto& [method, share] :
+       {std::pair{"snapkv", 0.3}, std::pair{"full", 1.0}, std::pair{"kvzip", 1.0}, std::pair{"fastervlm", 0.5}}) {
+    SCOPED_TRACE(method);
+    const Turn turn = ask("video", method, share);
+    EXPECT_FALSE(compressed(run(Prepare{turn})));
+    const int read = opener_.pictures_read;
+    EXPECT_FALSE(finished(run(turn)).answer.empty());
+    EXPECT_EQ(opener_.pictures_read, read);
+    run(ForgetConversation{7});
+  }
+}
+
+TEST_F(Preparing, ASecondVideoOfAThreadIsPreparedBehindTheFirst) {
+  const Turn first = ask("video", "self-study", 0.3);
+  const std::string answer = finished(run(first)).answer;
+  Turn second = follow_up(first, answer, "And here?");
+  second.messages.back().items.insert(second.messages.back().items.begin(), first.messages.back().items.front());
+  const Finished alone = finished(run(second));
+  run(ForgetConversation{7});
+  finished(run(first));
+  ASSERT_TRUE(compressed(run(Prepare{second})));
+  const Finished after = finished(run(second));
+  EXPECT_EQ(after.answer, alone.answer);
+  EXPECT_EQ(after.figures.tokens.visual, 0);
+  EXPECT_EQ(after.figures.kv_bytes.end, alone.figures.kv_bytes.end);
+  const EventRecorder again = run(second);
+  EXPECT_EQ(finished(again).answer, alone.answer) << "answered again from what is prepared";
+}
+
+TEST_F(Preparing, GuardAloneAsksAboutTheMediaOnly) {
+  const Turn first = asking(ask("video", "self-study", 0.3), "Which color?");
+  const std::string answer = finished(run(first)).answer;
+  Turn second = follow_up(first, answer, "How many squares?");
+  second.guard = Guard::kAlone;
+  const Finished alone = finished(run(second));
+  EXPECT_EQ(alone.figures.tokens.visual, 0) << "what the first question compressed is gone on from";
+  run(ForgetConversation{7});
+  const Finished asked_first = finished(run(asking(first, "How many squares?")));
+  EXPECT_EQ(alone.answer, asked_first.answer);
+  EXPECT_EQ(alone.figures.kv_bytes.end, asked_first.figures.kv_bytes.end);
+}
+
+TEST_F(Preparing, WhatADraftPreparedGoesToItsConversation) {
+  Turn draft = ask("video", "self-study", 0.3);
+  draft.conversation = kDraftConversation;
+  ASSERT_TRUE(compressed(run(Prepare{draft})));
+  Turn other = ask("video", "kvzip", 0.3);
+  other.conversation = 3;
+  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0) << "another recipe";
+  const Turn turn = ask("video", "self-study", 0.3);
+  EXPECT_EQ(finished(run(turn)).figures.tokens.visual, 0);
+  Turn second = turn;
+  second.conversation = 8;
+  EXPECT_GT(finished(run(second)).figures.tokens.visual, 0) << "it went to the first";
+}
+
+TEST_F(Preparing, CancelChangesNothing) {
+  const Turn turn = ask("video", "self-study", 0.3);
+  InterruptSource source;
+  EventRecorder events;
+  events.hook = [&](const Event& event) {
+    const auto* progress = std::get_if<Progress>(&event.body);
+    if (progress != nullptr && progress->phase == Phase::kProbe) source.request_cancel();
+  };
+  engine_->handle({2, Prepare{turn}}, events, source.token());
+  EXPECT_TRUE(events.last<Finished>() && events.last<Finished>()->restored);
+  EXPECT_FALSE(events.last<Prepared>());
+  EXPECT_GT(finished(run(turn)).figures.tokens.visual, 0);
+}
+
+TEST_F(Preparing, AMessageWithoutMediaIsRefused) {
+  const EventRecorder events = run(Prepare{ask("text", "self-study", 0.3)});
+  ASSERT_TRUE(events.last<Failed>());
+  EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(Preparing, APlanAfterwardsIsAboutTheQuestionOnly) {
+  const Turn turn = ask("video", "self-study", 0.3);
+  run(Prepare{turn});
+  const std::optional<Planned> planned = run(Plan{turn}).last<Planned>();
+  ASSERT_TRUE(planned);
+  EXPECT_EQ(planned->tokens.visual, 0);
+  const EventRecorder events = run(turn);
+  EXPECT_EQ(planned->tokens.prompt, finished(events).figures.tokens.prompt);
+  EXPECT_EQ(planned->kv_bytes_after_event, events.last<CacheReport>()->kv_bytes.after_event);
+  EXPECT_EQ(planned->kv_bytes_full, events.last<CacheReport>()->kv_bytes.full);
+}
+
+TEST_F(Preparing, TheDescriptionComesWithTheFramesItIsAbout) {
+  const EventRecorder events = run(Prepare{ask("video", "self-study", 0.3)});
+  ASSERT_TRUE(events.last<CacheReport>());
+  const Description& description = events.last<CacheReport>()->description;
+  ASSERT_FALSE(description.words.empty());
+  const std::int64_t frames = std::ssize(events.last<MediaSampled>()->asked_s);
+  for (const DescribedWord& word : description.words) {
+    EXPECT_EQ(word.media, 0);
+    EXPECT_LT(word.frame, frames);
+  }
+  EXPECT_TRUE(run(Prepare{ask("video", "kvzip", 0.3)}).last<CacheReport>()->description.words.empty());
+}
+
+}  // namespace
+}  // namespace winnow::testing

@@ -1,0 +1,68 @@
+#include "ui/composer/description_dialog.h"
+
+#include <QDialogButtonBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/theme/scrolling.h"
+#include "ui/theme/theme.h"
+#include "ui/words/format_text.h"
+
+namespace winnow::ui {
+namespace {
+
+QLabel* paragraph(const QString& text) {
+  auto* label = new QLabel(text);
+  label->setTextFormat(Qt::PlainText);
+  label->setWordWrap(true);
+  return label;
+}
+
+}  // namespace
+
+DescriptionDialog::DescriptionDialog(const QList<DescribedSentence>& sentences, bool useful, const QList<DescribedMedium>& media,
+                                     QWidget* parent)
+    : QDialog(parent) {
+  setWindowTitle(tr("What is kept"));
+  setAttribute(Qt::WA_DeleteOnClose);
+  auto* outer = new QVBoxLayout(this);
+  outer->addWidget(
+      paragraph(tr("Before your question the model described this to itself. What it looked at for these words is what it keeps; "
+                   "what is missing here, a later question may not find.")));
+  if (!useful)
+    outer->addWidget(
+        paragraph(tr("The description says little, so the model has gone through everything once more and kept what it needed for that.")));
+  auto* page = new QWidget;
+  auto* grid = new QGridLayout(page);
+  grid->setColumnStretch(1, 1);
+  int row = 0;
+  for (const DescribedSentence& sentence : sentences) {
+    const bool known = sentence.media >= 0 && sentence.media < media.size();
+    if (known) {
+      const DescribedMedium& medium = media[sentence.media];
+      const int frames = static_cast<int>(medium.times.size());
+      const int frame = std::clamp(sentence.frame, 0, std::max(0, frames - 1));
+      auto* button = new QPushButton(frames > 0 ? formatClock(medium.times[static_cast<std::size_t>(frame)]) : tr("Image"));
+      button->setAccessibleName(tr("Show the frame of: %1").arg(sentence.text));
+      connect(button, &QPushButton::clicked, this,
+              [this, medium, frame] { Q_EMIT frameActivated(medium.path, medium.kind, medium.times, frame); });
+      grid->addWidget(button, row, 0, Qt::AlignTop);
+      m_buttons.append(button);
+    }
+    QLabel* said = paragraph(sentence.text);
+    said->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    grid->addWidget(said, row++, 1);
+  }
+  grid->setRowStretch(row, 1);
+  outer->addWidget(scrolling(page), 1);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  outer->addWidget(buttons);
+  if (parent != nullptr)
+    resize(std::min(theme().px(560), parent->window()->width() - theme().px(24)),
+           std::min(theme().px(480), parent->window()->height() - theme().px(24)));
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,37 @@
+// "What is being kept": what the model told itself about the media before anything was asked, sentence by sentence. Each leads to the frame
+// that it is about. UI thread only.
+#pragma once
+
+#include <QDialog>
+#include <QList>
+#include <QPushButton>
+#include <vector>
+
+#include "app/chat/conversation.h"
+#include "ui/composer/description_words.h"
+
+namespace winnow::ui {
+
+// A medium that was described: what the viewer needs to show a frame of it.
+struct DescribedMedium {
+  QByteArray path;
+  MediaKind kind = MediaKind::kVideo;
+  std::vector<double> times;  // of its frames; empty for an image
+};
+
+class DescriptionDialog : public QDialog {
+  Q_OBJECT
+ public:
+  // media: by the number that sentences name. useful: false: repetition judged beside the description.
+  DescriptionDialog(const QList<DescribedSentence>& sentences, bool useful, const QList<DescribedMedium>& media, QWidget* parent);
+
+  const QList<QPushButton*>& buttons() const { return m_buttons; }
+
+ Q_SIGNALS:
+  void frameActivated(const QByteArray& path, winnow::MediaKind kind, const std::vector<double>& times, int index);
+
+ private:
+  QList<QPushButton*> m_buttons;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,52 @@
+#include "ui/composer/preparation_line.h"
+
+#include <QHBoxLayout>
+#include <QProgressBar>
+#include <QPushButton>
+
+#include "ui/theme/elided_label.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+
+PreparationLine::PreparationLine(QWidget* parent) : QWidget(parent) {
+  auto* layout = new QHBoxLayout(this);
+  setMargins(layout, 12, 4, 12, 0);
+  setSpacing(layout, 8);
+  m_text = new ElidedLabel(Qt::ElideRight);
+  setTextRole(m_text, TextRole::kCaption);
+  m_bar = new QProgressBar;
+  m_bar->setRange(0, 1000);
+  m_bar->setTextVisible(false);
+  m_button = new QPushButton;
+  setTextRole(m_button, TextRole::kCaption);
+  layout->addWidget(m_text, 1);
+  layout->addWidget(m_bar);
+  layout->addWidget(m_button);
+  connect(m_button, &QPushButton::clicked, this, &PreparationLine::actionTriggered);
+  connect(&theme(), &Theme::changed, this, &PreparationLine::arrange);
+  arrange();
+}
+
+void PreparationLine::setView(const PreparationView& view) {
+  if (view == m_view) return;
+  m_view = view;
+  arrange();
+}
+
+void PreparationLine::arrange() {
+  m_text->setText(m_view.text);
+  m_text->setToolTip(m_view.text);
+  m_text->setAccessibleName(m_view.text);
+  m_bar->setVisible(m_view.share >= 0.0);
+  m_bar->setValue(qRound(1000 * std::max(0.0, m_view.share)));
+  m_bar->setFixedSize(theme().px(120), theme().px(6));
+  m_bar->setAccessibleName(tr("Preparing"));
+  m_button->setText(m_view.action);
+  m_button->setAccessibleName(m_view.action.isEmpty() ? tr("Preparation") : m_view.action);
+  m_button->setMaximumHeight(theme().px(26));
+  m_button->setVisible(!m_view.action.isEmpty());
+  setVisible(!m_view.text.isEmpty());
+}
+
+}  // namespace winnow::ui

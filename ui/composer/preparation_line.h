@@ -1,0 +1,45 @@
+// The line between what is attached and the plan: what happens to attached media before a question is asked, and one thing to do about it.
+//
+// Shows what it is given; hidden while there is nothing to say. UI thread only.
+#pragma once
+
+#include <QString>
+#include <QWidget>
+
+class QProgressBar;
+class QPushButton;
+
+namespace winnow::ui {
+
+class ElidedLabel;
+
+struct PreparationView {
+  QString text;         // empty: nothing to show
+  double share = -1.0;  // 0..1 while it works; negative: it does not
+  QString action;       // the button's words; empty: none
+
+  friend bool operator==(const PreparationView&, const PreparationView&) = default;
+};
+
+class PreparationLine : public QWidget {
+  Q_OBJECT
+ public:
+  explicit PreparationLine(QWidget* parent = nullptr);
+
+  void setView(const PreparationView& view);
+  const PreparationView& view() const { return m_view; }
+  QPushButton* button() const { return m_button; }
+
+ Q_SIGNALS:
+  void actionTriggered();
+
+ private:
+  void arrange();
+
+  PreparationView m_view;
+  ElidedLabel* m_text = nullptr;
+  QProgressBar* m_bar = nullptr;
+  QPushButton* m_button = nullptr;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,97 @@
+#include "ui/shell/kept_chats_dialog.h"
+
+#include <QDialogButtonBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QTimer>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/models/conversation_list_model.h"
+#include "ui/theme/elided_label.h"
+#include "ui/theme/scrolling.h"
+#include "ui/theme/theme.h"
+#include "ui/words/format_text.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr int kLookAgainMs = 300;  // the engine's thread forgets when it comes to it
+
+}  // namespace
+
+KeptChatsDialog::KeptChatsDialog(const app::ConversationCaches& caches, const ConversationListModel& chats, app::EngineHost& engine,
+                                 QWidget* parent)
+    : QDialog(parent), m_caches(caches), m_chats(chats), m_engine(engine) {
+  setWindowTitle(tr("Kept videos and images"));
+  setAttribute(Qt::WA_DeleteOnClose);
+  auto* outer = new QVBoxLayout(this);
+  m_total = new QLabel;
+  m_total->setWordWrap(true);
+  outer->addWidget(m_total);
+  m_page = new QWidget;
+  new QVBoxLayout(m_page);
+  outer->addWidget(scrolling(m_page), 1);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
+  m_all = buttons->addButton(tr("Forget all"), QDialogButtonBox::ResetRole);
+  outer->addWidget(buttons);
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  connect(m_all, &QPushButton::clicked, this, [this] {
+    for (const app::ConversationCaches::Entry& entry : m_caches.entries()) forget(entry.conversation);
+  });
+  auto* look = new QTimer(this);
+  connect(look, &QTimer::timeout, this, [this] {
+    if (static_cast<int>(m_caches.entries().size()) != rows()) fill();
+  });
+  look->start(kLookAgainMs);
+  fill();
+  if (parent != nullptr)
+    resize(std::min(theme().px(560), parent->window()->width() - theme().px(24)),
+           std::min(theme().px(420), parent->window()->height() - theme().px(24)));
+}
+
+int KeptChatsDialog::rows() const { return static_cast<int>(m_page->findChildren<QPushButton*>().size()); }
+
+void KeptChatsDialog::fill() {
+  auto* column = static_cast<QVBoxLayout*>(m_page->layout());
+  while (QLayoutItem* item = column->takeAt(0)) {
+    delete item->widget();
+    delete item;
+  }
+  auto* list = new QWidget;
+  auto* grid = new QGridLayout(list);
+  grid->setColumnStretch(0, 1);
+  qint64 bytes = 0;
+  int row = 0;
+  const std::vector<app::ConversationCaches::Entry> entries = m_caches.entries();
+  for (const app::ConversationCaches::Entry& entry : entries) {
+    const app::Conversation* chat = m_chats.find(entry.conversation);
+    const QString title = chat != nullptr ? ConversationListModel::shownTitle(*chat) : tr("A deleted chat");
+    auto* name = new ElidedLabel(Qt::ElideRight);
+    name->setText(title);
+    grid->addWidget(name, row, 0);
+    grid->addWidget(new QLabel(formatBytes(entry.bytes)), row, 1, Qt::AlignRight);
+    grid->addWidget(new QLabel(formatWhen(QDateTime::fromMSecsSinceEpoch(entry.usedMs), QDateTime::currentDateTime())), row, 2);
+    auto* button = new QPushButton(tr("Forget"));
+    button->setAccessibleName(tr("Forget what is kept of: %1").arg(title));
+    connect(button, &QPushButton::clicked, this, [this, button, id = entry.conversation] {
+      button->setEnabled(false);
+      forget(id);
+    });
+    grid->addWidget(button, row++, 3);
+    bytes += entry.bytes;
+  }
+  grid->setRowStretch(row, 1);
+  column->addWidget(list);
+  m_total->setText(entries.empty()
+                       ? tr("Nothing is kept. What a chat has read is kept when it was answered, so that the chat goes on tomorrow without "
+                            "reading its videos again.")
+                       : tr("%n chat(s) go on without reading their media again: %1 of at most %2.", "", static_cast<int>(entries.size()))
+                             .arg(formatBytes(bytes), formatBytes(m_caches.quota().totalBytes)));
+  m_all->setEnabled(!entries.empty());
+}
+
+void KeptChatsDialog::forget(ConversationId conversation) { m_engine.post(ForgetConversation{conversation}); }
+
+}  // namespace winnow::ui

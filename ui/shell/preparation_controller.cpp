@@ -1,0 +1,188 @@
+#include "ui/shell/preparation_controller.h"
+
+#include <QPointer>
+#include <QThreadPool>
+#include <algorithm>
+#include <utility>
+
+#include "app/process/power_supply.h"
+#include "ui/composer/attachment_tray.h"
+#include "ui/composer/composer.h"
+#include "ui/models/cache_monitor.h"
+#include "ui/shell/chat_session.h"
+#include "ui/words/format_text.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr int kQuietMs = 1200;  // after the plan, which is quick
+
+bool sameAttachment(const app::Attachment& a, const app::Attachment& b) {
+  return a.path == b.path && a.kind == b.kind && a.plan == b.plan && a.pins == b.pins;
+}
+
+int mediaBefore(const Turn& turn) {
+  int count = 0;
+  for (std::size_t i = 0; i + 1 < turn.messages.size(); ++i) {
+    const std::vector<Item>& items = turn.messages[i].items;
+    count += static_cast<int>(
+        std::count_if(items.begin(), items.end(), [](const Item& item) { return std::holds_alternative<MediaItem>(item); }));
+  }
+  return count;
+}
+
+}  // namespace
+
+bool PreparationController::Subject::sameAs(const Subject& other) const {
+  const bool sameChat =
+      conversation == other.conversation || conversation == kDraftConversation || other.conversation == kDraftConversation;
+  return sameChat && after == other.after && recipe == other.recipe &&
+         std::equal(attachments.begin(), attachments.end(), other.attachments.begin(), other.attachments.end(), sameAttachment);
+}
+
+PreparationController::PreparationController(app::EngineHost& engine, ChatSession& session, const app::Settings& settings,
+                                             Composer& composer, PreparationLine& line, QObject* parent)
+    : QObject(parent), m_engine(engine), m_session(session), m_settings(settings), m_composer(composer), m_line(line) {
+  m_timer.setSingleShot(true);
+  m_timer.setInterval(kQuietMs);
+  connect(&m_timer, &QTimer::timeout, this, &PreparationController::begin);
+  connect(&m_composer, &Composer::draftChanged, this, &PreparationController::consider);
+  connect(&m_session.answers, &AnswerRun::stateChanged, this, &PreparationController::consider);
+  connect(&m_session.chat, &OpenChat::shown, this, &PreparationController::consider);
+  connect(&m_settings, &app::Settings::changed, this, &PreparationController::consider);
+  connect(&m_session.answers, &AnswerRun::sent, this, [this] {
+    m_sent = m_stage == Stage::kRunning;
+    show();
+  });
+  connect(&m_line, &PreparationLine::actionTriggered, this, &PreparationController::act);
+}
+
+PreparationController::Subject PreparationController::subjectNow() const {
+  Subject subject;
+  subject.conversation = m_session.chat.id();
+  const QList<app::StoredMessage> branch = m_session.chat.branch();
+  if (!branch.isEmpty()) subject.after = branch.last().id;
+  subject.attachments = m_composer.draft().attachments;
+  subject.recipe = m_session.chat.options().recipe.spec;
+  return subject;
+}
+
+void PreparationController::consider() {
+  const AnswerRun& answers = m_session.answers;
+  // The question that is being saved or answered is what was prepared for.
+  if (m_stage == Stage::kRunning && (m_sent || !answers.canSend()) && answers.blockedReason().isEmpty() && answers.busy()) return;
+  const bool ready = m_session.model.state() == ModelState::kReady && answers.canSend() && !m_composer.tray()->opening();
+  const Subject now = subjectNow();
+  if (now.attachments.isEmpty() || m_settings.prepareMode() == app::PrepareMode::kNever) return drop();
+  if (m_stage != Stage::kNone && now.sameAs(m_subject)) {
+    m_subject.conversation = now.conversation;
+    if (m_stage == Stage::kWaiting && ready && !m_timer.isActive()) m_timer.start();
+    return;
+  }
+  drop();
+  m_subject = now;
+  m_stage = Stage::kWaiting;
+  if (ready) m_timer.start();
+}
+
+void PreparationController::begin() {
+  if (m_stage != Stage::kWaiting) return;
+  if (m_settings.prepareMode() == app::PrepareMode::kAlways) return start();
+  const QPointer<PreparationController> self(this);
+  QThreadPool::globalInstance()->start([self] {
+    const bool mains = app::onMains();
+    QMetaObject::invokeMethod(self.data(), [self, mains] {
+      if (!self || self->m_stage != Stage::kWaiting) return;
+      if (mains) return self->start();
+      self->m_stage = Stage::kDeclined;
+      self->show();
+    });
+  });
+}
+
+void PreparationController::start() {
+  m_media.clear();
+  m_report = {};
+  m_progress = {};
+  try {
+    Turn turn = m_session.answers.turnIfSent({m_composer.draft().text, m_subject.attachments});
+    for (int i = mediaBefore(turn); i > 0; --i) m_media.append(DescribedMedium());
+    m_request = m_engine.post(Prepare{std::move(turn)}, this, [this](const Event& event) { onEngineEvent(event); });
+    m_stage = Stage::kRunning;
+  } catch (const Exception&) {
+    m_stage = Stage::kFailed;  // sending says what is missing
+  }
+  show();
+}
+
+void PreparationController::drop() {
+  m_timer.stop();
+  if (m_request != 0) m_engine.cancel(std::exchange(m_request, 0));
+  m_stage = Stage::kNone;
+  m_sent = false;
+  show();
+}
+
+void PreparationController::act() {
+  if (m_stage == Stage::kRunning) {
+    m_engine.cancel(std::exchange(m_request, 0));
+    m_stage = Stage::kDeclined;
+    show();
+  } else if (m_stage == Stage::kDeclined) {
+    start();
+  } else if (m_stage == Stage::kReady) {
+    showDescription();
+  }
+}
+
+void PreparationController::onEngineEvent(const Event& event) {
+  if (event.id != m_request) return;  // of media that have changed since
+  if (const auto* progress = std::get_if<Progress>(&event.body)) {
+    m_progress = *progress;
+  } else if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) {
+    const bool video = sampled->kind == MediaKind::kVideo;
+    m_media.append({QByteArray::fromStdString(sampled->path), sampled->kind, video ? sampled->actual_s : std::vector<double>()});
+  } else if (const auto* report = std::get_if<CacheReport>(&event.body)) {
+    m_report = *report;
+  } else if (const auto* prepared = std::get_if<Prepared>(&event.body)) {
+    m_prepared = *prepared;
+    m_stage = Stage::kReady;
+    Q_EMIT ready();
+  } else if (app::endsRequest(event)) {
+    m_stage = Stage::kFailed;  // sending says the same, with what can be done about it
+  }
+  if (app::endsRequest(event)) {
+    m_request = 0;
+    m_sent = false;
+  }
+  show();
+  if (m_request == 0) consider();
+}
+
+void PreparationController::showDescription() {
+  auto* dialog = new DescriptionDialog(sentencesOf(m_report.description), m_report.description.useful, m_media, m_line.window());
+  connect(dialog, &DescriptionDialog::frameActivated, m_composer.tray(), &AttachmentTray::frameActivated);
+  dialog->open();
+}
+
+void PreparationController::show() {
+  PreparationView view;
+  if (m_stage == Stage::kRunning) {
+    const QString phase = phaseText(m_progress.phase, m_progress.done, m_progress.total);
+    view.text = m_sent ? tr("Your question follows. %1").arg(phase) : tr("Preparing. %1").arg(phase);
+    view.share = std::max(0.0, phaseShare(m_progress.done, m_progress.total));
+    if (!m_sent) view.action = tr("Not now");
+  } else if (m_stage == Stage::kDeclined) {
+    view.text = tr("Not prepared: what is attached is read when you ask.");
+    view.action = tr("Prepare now");
+  } else if (m_stage == Stage::kReady && m_prepared.compressed) {
+    view.text = tr("Ready: %1 of %2 kept for every question to come.")
+                    .arg(formatBytes(m_report.kv_bytes.after_event), formatBytes(m_report.kv_bytes.full));
+    if (!m_report.description.words.empty()) view.action = tr("What is kept…");
+  } else if (m_stage == Stage::kReady) {
+    view.text = tr("Ready: everything is decoded and encoded; this method compresses when it knows the question.");
+  }
+  m_line.setView(view);
+}
+
+}  // namespace winnow::ui
