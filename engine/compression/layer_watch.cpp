@@ -8,6 +8,8 @@
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
+#include "engine/compression/statistics/context_keys.h"
+#include "engine/compression/statistics/expected_attention.h"
 
 namespace winnow {
 
@@ -79,13 +81,14 @@ LayerStatistics LayerWatch::statistics_of(const Candidates& set, const LayerView
     statistics.by_rows.push_back(memo.rows(seen, set.info, need, charged_ms));
     set.add_earlier(statistics.by_rows.back(), local_rows);
   }
-  for (const RowStatistics& each : statistics.by_rows) {
-    const std::vector<float>& sums = each.column_sums.values;
-    non_finite_ += std::count_if(sums.begin(), sums.end(), [](float x) { return !std::isfinite(x); });
-  }
+  for (const RowStatistics& each : statistics.by_rows) count_non_finite(each.column_sums);
   if (for_event_ && needs.cross_modal) statistics.cross_modal = memo.cross_modal(seen, set.info, *needs.cross_modal, charged_ms);
   if (for_event_ && needs.elite) statistics.elite = memo.elite(seen, set.info, *needs.elite, charged_ms);
   if (statistics.elite && statistics.elite->fallback) fallback_rows_ = true;
+  if (for_event_ && needs.key_likeness) statistics.key_likeness = key_likeness(seen, set.info);
+  if (for_event_ && needs.value_norms) statistics.value_norms = value_norms(seen, set.info);
+  if (for_event_ && needs.expected) statistics.expected = expected_attention(seen, set.info, *needs.expected);
+  for (const HeadScores* each : {&statistics.key_likeness, &statistics.value_norms, &statistics.expected}) count_non_finite(*each);
   return statistics;
 }
 
@@ -117,7 +120,7 @@ void LayerWatch::see_probe(LayerId layer, HeadScores votes) {
   const auto index = static_cast<std::size_t>(layer);
   const auto sets = sets_->of_layer(layer);
   require(for_event_ && index < seen_.size() && !seen_[index] && sets.size() == 1, "LayerWatch: an unexpected probe");
-  non_finite_ += std::count_if(votes.values.begin(), votes.values.end(), [](float x) { return !std::isfinite(x); });
+  count_non_finite(votes);
   LayerStatistics statistics;
   statistics.layer = layer;
   statistics.probe = std::move(votes);
@@ -139,6 +142,10 @@ void LayerWatch::see_first_token(LayerId layer, const DecodeRow& row) {
     scores_[index][set] = joined(recipe_->composition().scorer->score(seen, sets[set].info));
   }
   ms_ += watch.elapsed_ms();
+}
+
+void LayerWatch::count_non_finite(const HeadScores& scores) {
+  non_finite_ += std::count_if(scores.values.begin(), scores.values.end(), [](float x) { return !std::isfinite(x); });
 }
 
 HeadScores LayerWatch::joined(HeadScores scores) const {

@@ -69,6 +69,7 @@ class LayerWatch {
 
  private:
   LayerStatistics statistics_of(const Candidates& set, const LayerView& view, StatisticsMemo& memo, double& charged_ms);
+  void count_non_finite(const HeadScores& scores);
   HeadScores joined(HeadScores scores) const;
   AccumulatedAttention accumulated_in(const std::vector<PerSet<RowStatistics>>& layers, LayerId layer, KvHead kv_head) const;
 

@@ -135,7 +135,7 @@ void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Te
   cache.append(layer, key, value, original);
   if (!viewed) return;
   synchronize_device();  // observers take their own time; what is still running is not theirs
-  LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_};
+  LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions.select(0, 0), config_.rope_theta};
   if (outputs) {
     view.past_values = past.values;
     view.input_norms = input_norms;

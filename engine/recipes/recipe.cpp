@@ -143,10 +143,9 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
       refuse("turn_policy", "there is no such turn policy");
   }
   check_parts(composition);
-  if (composition.scope == Scope::kContext && spec.turn_policy == TurnPolicy::kWhole)
+  if ((composition.scope == Scope::kContext || composition.phase == MethodPhase::kContext) && spec.turn_policy == TurnPolicy::kWhole)
     refuse("turn_policy",
-           "with scope context what stays of the media does not depend on later questions: nothing is compressed again for them (choose "
-           "another turn "
+           "what stays of the media does not depend on later questions here: nothing is compressed again for them (choose another turn "
            "policy, and no guard)");
   return Recipe(std::move(composition), budget, spec);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/base/index.h"
@@ -54,6 +55,11 @@ struct SegmentInfo {
       if (modality[static_cast<std::size_t>(row)] == Modality::kVisual) return row;
     }
     return -1;
+  }
+  // Rows from the first visual token to the last: the first, and how many; none without a visual token.
+  std::pair<std::int64_t, std::int64_t> context_rows() const {
+    const std::int64_t first = std::find(modality.begin(), modality.end(), Modality::kVisual) - modality.begin();
+    return {first, std::max<std::int64_t>(0, last_visual() + 1 - first)};
   }
   // Pinned rows, ascending.
   std::vector<std::int32_t> pinned_rows() const {

@@ -13,9 +13,7 @@ Composition repeated(OptionReader& options, const char* name, bool norms) {
   probe.norms = norms;
   probe.chunk = options.whole("chunk", 2000, 1, 1 << 20);
   composition.scorer = std::make_unique<ProbeVotesScorer>(norms ? "repetition-norms" : "repetition", probe);
-  composition.allocator = competing_heads(options, CompetingHeads::kInALayer);
-  composition.granularity = Granularity::kRagged;
-  composition.head_floor = options.real("floor", 0.0, 0.0, 0.99);
+  let_heads_compete(options, composition, CompetingHeads::kInALayer, 0.0);
   return composition;
 }
 

@@ -7,11 +7,13 @@
 #include "engine/recipes/methods/d2o.h"
 #include "engine/recipes/methods/elastic_cache.h"
 #include "engine/recipes/methods/ems.h"
+#include "engine/recipes/methods/expected_attention.h"
 #include "engine/recipes/methods/fastervlm.h"
 #include "engine/recipes/methods/fastv.h"
 #include "engine/recipes/methods/full.h"
 #include "engine/recipes/methods/h2o.h"
 #include "engine/recipes/methods/ivtp.h"
+#include "engine/recipes/methods/keydiff.h"
 #include "engine/recipes/methods/kvzip.h"
 #include "engine/recipes/methods/local_window.h"
 #include "engine/recipes/methods/look_m.h"
@@ -60,6 +62,8 @@ constexpr MethodEntry kMethods[] = {
     {"self-study", self_study_info, self_study},
     {"kvzip", kvzip_info, kvzip},
     {"kvzip+", kvzip_plus_info, kvzip_plus},
+    {"keydiff", keydiff_info, keydiff},
+    {"expected-attention", expected_attention_info, expected_attention},
     {"random-context", random_context_info, random_context},
     {"every-k", every_k_info, every_k},
 };

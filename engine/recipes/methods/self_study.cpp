@@ -13,9 +13,7 @@ Composition self_study(OptionReader& options) {
   probe.norms = options.flag("norms", true);
   probe.answer_tokens = options.whole("answer", 256, 8, 4096);
   composition.scorer = std::make_unique<ProbeVotesScorer>("description", probe);
-  composition.allocator = competing_heads(options, CompetingHeads::kOfAllLayers);
-  composition.granularity = Granularity::kRagged;
-  composition.head_floor = options.real("floor", 0.0, 0.0, 0.99);
+  let_heads_compete(options, composition, CompetingHeads::kOfAllLayers, 0.0);
   return composition;
 }
 

@@ -17,15 +17,28 @@ inline GroupReduce group_reduce(OptionReader& options) {
                                      {{"mean", GroupReduce::kMean}, {"max", GroupReduce::kMaximum}, {"sum", GroupReduce::kSum}});
 }
 
-// Whom heads compete with (granularity ragged); the first is the method's default.
-enum class CompetingHeads : int { kInALayer = 1, kOfAllLayers = 2 };
-inline std::unique_ptr<const Allocator> competing_heads(OptionReader& options, CompetingHeads otherwise) {
-  const std::pair<const char*, CompetingHeads> pool{"layer", CompetingHeads::kInALayer};
-  const std::pair<const char*, CompetingHeads> global{"all", CompetingHeads::kOfAllLayers};
-  const CompetingHeads heads = otherwise == CompetingHeads::kInALayer ? options.choice<CompetingHeads>("compete", {pool, global})
-                                                                      : options.choice<CompetingHeads>("compete", {global, pool});
-  if (heads == CompetingHeads::kOfAllLayers) return std::make_unique<GlobalAllocator>();
-  return std::make_unique<UniformAllocator>();
+// Whom heads compete with for slots.
+enum class CompetingHeads : int { kNobody = 1, kInALayer = 2, kOfAllLayers = 3 };
+
+inline CompetingHeads competing_heads(OptionReader& options, CompetingHeads otherwise) {
+  const std::pair<const char*, CompetingHeads> nobody{"nobody", CompetingHeads::kNobody};
+  const std::pair<const char*, CompetingHeads> layer{"layer", CompetingHeads::kInALayer};
+  const std::pair<const char*, CompetingHeads> all{"all", CompetingHeads::kOfAllLayers};
+  if (otherwise == CompetingHeads::kNobody) return options.choice<CompetingHeads>("compete", {nobody, layer, all});
+  if (otherwise == CompetingHeads::kInALayer) return options.choice<CompetingHeads>("compete", {layer, all, nobody});
+  return options.choice<CompetingHeads>("compete", {all, layer, nobody});
+}
+
+// Allocator, granularity and floor by the options compete and floor, whose defaults are given.
+inline void let_heads_compete(OptionReader& options, Composition& composition, CompetingHeads otherwise, double floor) {
+  const CompetingHeads heads = competing_heads(options, otherwise);
+  if (heads == CompetingHeads::kOfAllLayers) {
+    composition.allocator = std::make_unique<GlobalAllocator>();
+  } else {
+    composition.allocator = std::make_unique<UniformAllocator>();
+  }
+  composition.granularity = heads == CompetingHeads::kNobody ? Granularity::kHead : Granularity::kRagged;
+  composition.head_floor = options.real("floor", floor, 0.0, 0.99);
 }
 
 // What methods have in common whose event comes between the media and the question.

@@ -3,15 +3,14 @@
 // KVzip (arXiv 2505.23416), KVzip+ (arXiv 2601.07891, section 3.1) and self-study: they differ in what the rows are.
 #pragma once
 
-#include "engine/recipes/scorers/scorer.h"
+#include "engine/recipes/scorers/context_scorer.h"
 
 namespace winnow {
 
-class ProbeVotesScorer : public Scorer {
+class ProbeVotesScorer : public ContextScorer {
  public:
   ProbeVotesScorer(std::string name, const ProbeNeed& probe) : name_(std::move(name)), probe_(probe) {}
   std::string name() const override { return name_; }
-  std::optional<Refusal> fits(const Composition& parts) const override;
   StatisticsNeeds needs() const override;
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
 

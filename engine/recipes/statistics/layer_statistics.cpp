@@ -44,6 +44,9 @@ StatisticsNeeds merge_needs(std::span<const StatisticsNeeds> needs) {
     merge_one(merged.cross_modal, part.cross_modal, "two kinds of entropy");
     merge_one(merged.elite, part.elite, "two choices of elite tokens");
     merge_one(merged.probe, part.probe, "two probes");
+    merge_one(merged.expected, part.expected, "two horizons");
+    merged.key_likeness = merged.key_likeness || part.key_likeness;
+    merged.value_norms = merged.value_norms || part.value_norms;
     for (const StatisticsNeed& need : part.attention) {
       const auto same = std::find_if(merged.attention.begin(), merged.attention.end(),
                                      [&](const StatisticsNeed& each) { return each.rows == need.rows && each.reduce == need.reduce; });

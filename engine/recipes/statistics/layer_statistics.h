@@ -1,7 +1,7 @@
 // What allocators and scorers may know about one layer: plain numbers, no torch.
 //
 // A part declares StatisticsNeeds; the recipe merges those of its parts, SegmentCompressor has each computed once per layer
-// (attention_statistics.h, cross_modal_entropy.h, elite_attention.h) and hands the results out.
+// (attention_statistics.h, cross_modal_entropy.h, elite_attention.h, expected_attention.h, context_keys.h) and hands the results out.
 #pragma once
 
 #include <cstdint>
@@ -68,13 +68,23 @@ struct ProbeNeed {
   friend bool operator==(const ProbeNeed&, const ProbeNeed&) = default;
 };
 
+// What the context's slots may expect of the queries that come next, if these are like the context's own.
+struct ExpectedNeed {
+  std::int64_t horizon = 512;  // positions after the segment over which the rotary turn is averaged
+
+  friend bool operator==(const ExpectedNeed&, const ExpectedNeed&) = default;
+};
+
 struct StatisticsNeeds {
   std::vector<StatisticsNeed> attention;
   std::optional<CrossModalNeed> cross_modal;
   std::optional<EliteNeed> elite;
   std::optional<ProbeNeed> probe{};
+  bool key_likeness = false;
+  bool value_norms = false;
+  std::optional<ExpectedNeed> expected{};
 
-  bool of_prefill() const { return !attention.empty() || cross_modal || elite; }
+  bool of_prefill() const { return !attention.empty() || cross_modal || elite || key_likeness || value_norms || expected; }
   bool empty() const { return !of_prefill() && !probe; }
 };
 
@@ -130,7 +140,11 @@ struct LayerStatistics {
   std::vector<RowStatistics> by_rows;
   std::optional<CrossModalEntropy> cross_modal;
   std::optional<EliteAttention> elite;
-  std::optional<HeadScores> probe{};  // [kv_heads, n]; 0 outside the context
+  // [kv_heads, n], 0 outside the context (from the first visual token to the last); empty if nobody asked.
+  std::optional<HeadScores> probe{};
+  HeadScores key_likeness{};  // cosine between a key and the mean direction of the context's keys
+  HeadScores value_norms{};   // Euclidean
+  HeadScores expected{};      // probability that a later query gives the slot among the context's; mean over the group
 
   // What was computed for this rule; a part only asks for what it declared.
   const RowStatistics& at(const RowRule& rows, GroupReduce reduce = GroupReduce::kMean) const;

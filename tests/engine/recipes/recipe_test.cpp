@@ -352,11 +352,19 @@ TEST(Recipe, WhatComesBeforeTheQuestionRefusesWhatNeedsIt) {
   EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.scope = "all"; }), "granularity");
   EXPECT_EQ(subject("random-context", [](RecipeSpec& spec) { spec.scope = "all"; }), "scope");
   EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.turn_policy = TurnPolicy::kWhole; }), "turn_policy");
+  EXPECT_EQ(subject("random-context",
+                    [](RecipeSpec& spec) {
+                      spec.scope = "visual";
+                      spec.turn_policy = TurnPolicy::kWhole;
+                    }),
+            "turn_policy");
   EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.allocator = "vl-cache"; }), "allocator");
   EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.reducer = "shared-entries"; }), "reducer");
   EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.reducer = "value-push"; }), "reducer");
   EXPECT_EQ(subject("self-study", [](RecipeSpec& spec) { spec.granularity = "head"; }), "granularity") << "its allocator is global";
   EXPECT_EQ(subject("snapkv", [](RecipeSpec& spec) { spec.scorer = "description"; }), "scorer");
+  EXPECT_EQ(subject("snapkv", [](RecipeSpec& spec) { spec.scorer = "keydiff"; }), "scorer");
+  EXPECT_EQ(subject("h2o", [](RecipeSpec& spec) { spec.scorer = "expected-attention"; }), "scorer");
   EXPECT_EQ(subject("snapkv", [](RecipeSpec& spec) { spec.granularity = "ragged"; }), "granularity");
   EXPECT_EQ(subject("snapkv", [](RecipeSpec& spec) { spec.allocator = "global"; }), "granularity");
 }
@@ -376,6 +384,9 @@ TEST(Recipe, WhatComesBeforeTheQuestionTakesPartsThatDoNotNeedIt) {
   legal("self-study", [](RecipeSpec& spec) { spec.reducer = "average"; });
   legal("random-context", [](RecipeSpec& spec) { spec.scorer = "kvzip+"; });
   legal("snapkv", [](RecipeSpec& spec) { spec.scope = "context"; });
+  legal("keydiff", [](RecipeSpec& spec) { spec.allocator = "global", spec.granularity = "ragged"; });
+  legal("kvzip", [](RecipeSpec& spec) { spec.scorer = "expected-attention"; });
+  legal("expected-attention", [](RecipeSpec& spec) { spec.scope = "visual"; });
 }
 
 }  // namespace

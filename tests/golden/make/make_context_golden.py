@@ -5,7 +5,8 @@
 
 The folders and their video are those of tests/golden/llava_onevision. The media are read, rows that stand for later questions are run behind
 them (the video repeated, or described by the model itself), and every slot gets the largest attention that any of these rows and any query
-head of its group pays to it; KVzip+ weighs it by norm(W_O v) / norm(x). Written from the papers (SOURCES); nothing is shared with the program.
+head of its group pays to it; KVzip+ weighs it by norm(W_O v) / norm(x). KeyDiff and Expected Attention run nothing: they judge keys and values
+by the keys' mean direction and by the queries that the media themselves made. Written from the papers (SOURCES); nothing is shared with the program.
 The share kept is chosen so that no decision is closer than MARGIN, relative to the score.
 
 Needs torch, transformers, safetensors (versions: manifest.json).
@@ -20,6 +21,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer, DynamicCache, LlavaOnevisionForConditionalGeneration
+from transformers.models.qwen2.modeling_qwen2 import rotate_half
 
 warnings.filterwarnings("ignore")
 transformers.logging.set_verbosity_error()
@@ -33,8 +35,12 @@ SOURCES = {
     "kvzip": "arXiv 2505.23416, sections 3.1 to 3.3, Algorithm 1; snu-mllab/KVzip; the model's template ends the turn, the lead is in the "
              "restricted softmax, exact top pairs",
     "kvzip+": "arXiv 2601.07891, section 3.1; NVIDIA/kvpress kvzap_press.py",
+    "keydiff": "arXiv 2504.15364; NVIDIA/kvpress keydiff_press.py; the media's keys alone, every head by itself",
+    "expected-attention": "arXiv 2510.00636; NVIDIA/kvpress expected_attention_press.py; queries and slots of the media alone, population "
+                          "covariance, every head by itself",
     "self-study": "rows of the request 'Describe the video.' and of the model's greedy answer, softmax over the whole cache",
 }
+COMPETE = {"kvzip": "layer", "kvzip+": "layer", "self-study": "all", "keydiff": "nobody", "expected-attention": "nobody"}
 CASES = [
     {"method": "kvzip", "options": {}},
     {"method": "kvzip", "options": {"compete": "all"}},
@@ -44,6 +50,11 @@ CASES = [
     {"method": "self-study", "options": {"answer": "24"}},
     {"method": "self-study", "options": {"answer": "24", "compete": "layer", "norms": "false"}},
     {"method": "self-study", "options": {"answer": "24", "with": "kvzip"}},
+    {"method": "keydiff", "options": {}},
+    {"method": "keydiff", "options": {"compete": "all"}},
+    {"method": "expected-attention", "options": {}},
+    {"method": "expected-attention", "options": {"horizon": "7", "eps": "0"}},
+    {"method": "expected-attention", "options": {"compete": "layer"}},
 ]
 
 
@@ -61,9 +72,10 @@ class Probe:
         self.first, self.n = int(visual[0]), len(visual)
         self.lead = ids[: self.first]
         self.stop = {self.tokenizer.convert_tokens_to_ids("<|im_end|>")}
-        self.inputs = [None] * self.layers
+        self.inputs, self.queries = [None] * self.layers, [None] * self.layers
         for layer, block in enumerate(self.text.layers):
             block.self_attn.q_proj.register_forward_pre_hook(lambda _, args, layer=layer: self.inputs.__setitem__(layer, args[0][0]))
+            block.self_attn.q_proj.register_forward_hook(lambda _, args, out, layer=layer: self.queries.__setitem__(layer, out[0]))
 
     def embed(self, ids):
         return self.text.embed_tokens(torch.as_tensor(ids).long())
@@ -154,26 +166,73 @@ class Probe:
         rows = self.embed(prompt + answer)
         return self.votes(rows, (0, self.n), norms, restricted=False), useful, margin, answer
 
+    def slots(self):
+        """Keys after rotary and values of the context, per layer [kv heads, context, d]."""
+        cache = self.read_context()
+        return [[states[0][:, self.first : self.first + self.n] for states in (layer.keys, layer.values)] for layer in cache.layers]
 
-def chosen(scores, share, across):
+    def key_difference(self):
+        scores = []
+        for keys, _ in self.slots():
+            anchor = torch.nn.functional.normalize(keys, dim=-1).mean(1, keepdim=True)
+            scores.append(-torch.nn.functional.cosine_similarity(keys, anchor, dim=-1))
+        return torch.stack(scores)
+
+    def expected(self, horizon, eps):
+        scores = []
+        for layer, (keys, values) in enumerate(self.slots()):
+            d = keys.shape[-1]
+            coming = torch.arange(self.first + self.n, self.first + self.n + horizon)[None]
+            cos, sin = self.text.rotary_emb(keys, coming)
+            eye = torch.eye(d, dtype=torch.float64)
+            # Rows of `turn` are turned unit vectors, so a turned row vector is q @ turn.
+            turn = (eye[:, None] * cos + rotate_half(eye[:, None]) * sin).mean(1)
+            queries = self.queries[layer][self.first : self.first + self.n].view(self.n, self.heads, d)
+            share = []
+            for head in range(self.heads):
+                rows = queries[:, head]
+                mean = rows.mean(0) @ turn
+                covariance = turn.T @ torch.cov(rows.T, correction=0) @ turn
+                key = keys[head // (self.heads // self.kv_heads)]
+                logits = key @ mean / d**0.5 + torch.einsum("ni,ij,nj->n", key, covariance, key) / (2 * d)
+                share.append(logits.softmax(0))
+            share = torch.stack(share).view(self.kv_heads, -1, self.n).mean(1)
+            scores.append((share + eps) * values.norm(dim=-1))
+        return torch.stack(scores)
+
+
+def chosen(scores, share, compete, floor=0.0):
     """Per layer and head the context's tokens that stay, and how close the closest decision was."""
     layers, heads, n = scores.shape
-    total = int(share * layers * heads * n + 0.5)
     kept = torch.zeros_like(scores, dtype=torch.bool)
     margin = float("inf")
 
     def pick(part, into, count):
-        order = torch.argsort(part.flatten(), descending=True, stable=True)
+        nonlocal margin
+        free = part.masked_fill(into, -float("inf")).flatten()
+        order = torch.argsort(free, descending=True, stable=True)
         into.view(-1)[order[:count]] = True
-        last, next_ = part.flatten()[order[count - 1]], part.flatten()[order[count]]
-        return float((last - next_) / last)
+        if count > 0 and free[order[count]] > -float("inf"):
+            margin = min(margin, float((free[order[count - 1]] - free[order[count]]) / free[order[count - 1]].abs()))
 
-    if across:
-        margin = pick(scores, kept, total)
+    def in_layers(total):
+        return [total // layers + (1 if layer < total % layers else 0) for layer in range(layers)]
+
+    if compete == "nobody":
+        for layer, count in enumerate(in_layers(int(share * layers * n + 0.5))):
+            for head in range(heads):
+                pick(scores[layer, head], kept[layer, head], count)
+        return kept, margin
+    total = int(share * layers * heads * n + 0.5)
+    first = int(floor * share * n)
+    for layer in range(layers):
+        for head in range(heads):
+            pick(scores[layer, head], kept[layer, head], first)
+    if compete == "all":
+        pick(scores, kept, total - first * layers * heads)
     else:
-        for layer in range(layers):
-            count = total // layers + (1 if layer < total % layers else 0)
-            margin = min(margin, pick(scores[layer], kept[layer], count))
+        for layer, count in enumerate(in_layers(total)):
+            pick(scores[layer], kept[layer], count - first * heads)
     return kept, margin
 
 
@@ -197,15 +256,19 @@ def main():
                     continue
                 if options.get("with") == "kvzip" or not useful:
                     scores = torch.maximum(scores, probe.repeat(None, norms))
+            elif case["method"] == "keydiff":
+                scores = probe.key_difference()
+            elif case["method"] == "expected-attention":
+                scores = probe.expected(int(options.get("horizon", 512)), float(options.get("eps", 0.02)))
             else:
                 chunk = 2000
                 if options.get("chunk") == "two frames":
                     chunk = 2 * frame
                     options["chunk"] = str(chunk)
                 scores = probe.repeat(chunk, norms)
-            across = options.get("compete", "all" if case["method"] == "self-study" else "layer") == "all"
+            compete = options.get("compete", COMPETE[case["method"]])
             for share in SHARES:
-                kept, margin = chosen(scores, share, across)
+                kept, margin = chosen(scores, share, compete, 0.2 if case["method"] == "expected-attention" else 0.0)
                 if margin >= MARGIN:
                     break
             else:

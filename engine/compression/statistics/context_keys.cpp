@@ -1,0 +1,31 @@
+#include "engine/compression/statistics/context_keys.h"
+
+#include "engine/base/error.h"
+#include "engine/compression/statistics/context_columns.h"
+
+namespace winnow {
+namespace {
+
+constexpr double kLeastNorm = 1e-12;  // a key of length 0 has no direction
+
+at::Tensor context_of(const at::Tensor& tensor, const SegmentInfo& segment) {
+  require(segment.first_row == 0 && tensor.size(1) == segment.tokens, "context_keys: the view is not of this segment");
+  const auto [first, count] = segment.context_rows();
+  return tensor.narrow(1, first, count).to(at::kFloat);
+}
+
+}  // namespace
+
+HeadScores key_likeness(const LayerView& view, const SegmentInfo& segment) {
+  const at::Tensor keys = context_of(view.key, segment);
+  const at::Tensor directions = keys / at::linalg_vector_norm(keys, 2, at::IntArrayRef{2}, true).clamp_min_(kLeastNorm);
+  const at::Tensor anchor = directions.mean(1, true);
+  const at::Tensor length = at::linalg_vector_norm(anchor, 2, at::IntArrayRef{2}, true).clamp_min_(kLeastNorm);
+  return context_columns(directions.mul(anchor / length).sum(2), segment);
+}
+
+HeadScores value_norms(const LayerView& view, const SegmentInfo& segment) {
+  return context_columns(at::linalg_vector_norm(context_of(view.value, segment), 2, at::IntArrayRef{2}), segment);
+}
+
+}  // namespace winnow

@@ -1,0 +1,18 @@
+// KeyDiff. Park et al., "KeyDiff: Key Similarity-Based KV Cache Eviction for Long-Context LLM Inference in Resource-Constrained
+// Environments", NeurIPS 2025, arXiv 2504.15364; code NVIDIA/kvpress keydiff_press.py.
+//
+// Keys (after rotary) that are least like the mean direction of the context's keys stay; no query is looked at. Every head keeps the same
+// number (option compete: heads of a layer, or of all layers, compete; cosines are then compared between heads). Deviations: only the media
+// compete, once, before the question; the mean is over their keys, and no first or recent slots are kept for themselves.
+#pragma once
+
+#include "engine/recipes/composition.h"
+#include "engine/recipes/method_info.h"
+#include "engine/recipes/method_options.h"
+
+namespace winnow {
+
+Composition keydiff(OptionReader& options);
+MethodInfo keydiff_info();
+
+}  // namespace winnow

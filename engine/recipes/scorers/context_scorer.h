@@ -1,0 +1,13 @@
+// A score of what lies in the cache before a question is read: for events between the media and the question (phase context).
+#pragma once
+
+#include "engine/recipes/scorers/scorer.h"
+
+namespace winnow {
+
+class ContextScorer : public Scorer {
+ public:
+  std::optional<Refusal> fits(const Composition& parts) const override;
+};
+
+}  // namespace winnow

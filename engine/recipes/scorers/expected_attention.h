@@ -1,0 +1,22 @@
+// What later queries are expected to take from a slot: (a_j + epsilon) norm(v_j) (Expected Attention, arXiv 2510.00636).
+//
+// a_j: statistics' expected attention. epsilon keeps slots with large values that nothing is expected to look at.
+#pragma once
+
+#include "engine/recipes/scorers/context_scorer.h"
+
+namespace winnow {
+
+class ExpectedAttentionScorer : public ContextScorer {
+ public:
+  ExpectedAttentionScorer(ExpectedNeed expected, double epsilon) : expected_(expected), epsilon_(epsilon) {}
+  std::string name() const override { return "expected-attention"; }
+  StatisticsNeeds needs() const override;
+  HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+
+ private:
+  ExpectedNeed expected_;
+  double epsilon_;
+};
+
+}  // namespace winnow
