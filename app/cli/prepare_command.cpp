@@ -24,6 +24,7 @@ std::string prepared_text(const ConsoleSink& sink) {
   }
   text += "kept " + bytes_text(sink.report->kv_bytes.after_event) + " of " + bytes_text(sink.report->kv_bytes.full) + "\n";
   if (!sink.report->description.words.empty()) text += "described as: " + text_of(sink.report->description) + "\n";
+  if (!sink.report->description.useful) text += "that says little: what the model needs to repeat everything was kept beside it\n";
   return text;
 }
 
@@ -32,6 +33,7 @@ nlohmann::ordered_json prepared_json(const ConsoleSink& sink) {
   if (!sink.prepared->compressed) return object;
   object["kv_bytes"] = {{"full", sink.report->kv_bytes.full}, {"after_event", sink.report->kv_bytes.after_event}};
   object["description"] = text_of(sink.report->description);
+  object["description_useful"] = sink.report->description.useful;
   return object;
 }
 

@@ -34,10 +34,20 @@ void PreparationLine::setView(const PreparationView& view) {
   arrange();
 }
 
+void PreparationLine::setIdleText(const QString& text) {
+  if (text == m_idleText) return;
+  m_idleText = text;
+  arrange();
+}
+
 void PreparationLine::arrange() {
-  m_text->setText(m_view.text);
-  m_text->setToolTip(m_view.text);
-  m_text->setAccessibleName(m_view.text);
+  const QString& text = m_view.text.isEmpty() ? m_idleText : m_view.text;
+  m_text->setText(text);
+  m_text->setToolTip(text);
+  m_text->setAccessibleName(text);
+  QPalette palette = m_text->palette();
+  palette.setColor(QPalette::WindowText, theme().colors().mutedText);
+  m_text->setPalette(palette);
   m_bar->setVisible(m_view.share >= 0.0);
   m_bar->setValue(qRound(1000 * std::max(0.0, m_view.share)));
   m_bar->setFixedSize(theme().px(120), theme().px(6));
@@ -46,7 +56,7 @@ void PreparationLine::arrange() {
   m_button->setAccessibleName(m_view.action.isEmpty() ? tr("Preparation") : m_view.action);
   m_button->setMaximumHeight(theme().px(26));
   m_button->setVisible(!m_view.action.isEmpty());
-  setVisible(!m_view.text.isEmpty());
+  setVisible(!text.isEmpty());
 }
 
 }  // namespace winnow::ui

@@ -1,6 +1,6 @@
 // The line between what is attached and the plan: what happens to attached media before a question is asked, and one thing to do about it.
 //
-// Shows what it is given; hidden while there is nothing to say. UI thread only.
+// Shows what it is given, else what holds as long as nothing is attached; hidden while there is nothing to say. UI thread only.
 #pragma once
 
 #include <QString>
@@ -28,6 +28,8 @@ class PreparationLine : public QWidget {
 
   void setView(const PreparationView& view);
   const PreparationView& view() const { return m_view; }
+  void setIdleText(const QString& text);
+  const QString& idleText() const { return m_idleText; }
   QPushButton* button() const { return m_button; }
 
  Q_SIGNALS:
@@ -37,6 +39,7 @@ class PreparationLine : public QWidget {
   void arrange();
 
   PreparationView m_view;
+  QString m_idleText;
   ElidedLabel* m_text = nullptr;
   QProgressBar* m_bar = nullptr;
   QPushButton* m_button = nullptr;

@@ -17,6 +17,7 @@
 #include "ui/shell/chat_session.h"
 #include "ui/shell/comparison_controller.h"
 #include "ui/shell/kept_map_pages.h"
+#include "ui/shell/later_question.h"
 #include "ui/shell/link_question.h"
 #include "ui/shell/method_dialogs.h"
 #include "ui/shell/plan_controller.h"
@@ -284,6 +285,7 @@ void ChatPage::updateState() {
   const bool writing = m_session.answers.writingHere() || m_comparison->runningHere();
   m_composer->setBusy(writing);
   m_composer->setBlocked(writing ? QString() : m_session.answers.blockedReason());
+  m_preparationLine->setIdleText(writing ? QString() : laterQuestionText(m_session.chat.branch(), m_services.methods));
   updateComparison();
 }
 

@@ -84,11 +84,12 @@ void KeptChatsDialog::fill() {
   }
   grid->setRowStretch(row, 1);
   column->addWidget(list);
-  m_total->setText(entries.empty()
-                       ? tr("Nothing is kept. What a chat has read is kept when it was answered, so that the chat goes on tomorrow without "
-                            "reading its videos again.")
-                       : tr("%n chat(s) go on without reading their media again: %1 of at most %2.", "", static_cast<int>(entries.size()))
-                             .arg(formatBytes(bytes), formatBytes(m_caches.quota().totalBytes)));
+  m_total->setText(
+      entries.empty()
+          ? tr("Nothing is kept. What a chat has read is kept when it was answered, so that the chat goes on tomorrow without "
+               "reading its videos again.")
+          : tr("Kept of %n chat(s): %1 of at most %2. Nothing of it needs to be read again.", "", static_cast<int>(entries.size()))
+                .arg(formatBytes(bytes), formatBytes(m_caches.quota().totalBytes)));
   m_all->setEnabled(!entries.empty());
 }
 
