@@ -22,6 +22,7 @@ SHORT_KINDS = tuple(kind for kind in questions.KINDS if kind not in questions.LO
 IGNORED = -100
 FACT_WEIGHT, NUMBER_WEIGHT, NAMED_WEIGHT = 3.0, 8.0, 0.6  # tokens that carry a short answer, a description's number, a listed thing
 LONGEST_SHORT_ANSWER = 44  # characters; the few longer ones would only widen every row
+SCENES_FOR = 64  # frames that most longer videos' scenes are long enough for
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ class Targets:
     """What the losses need beside the batch itself."""
 
     labels: list[Tensor]  # per row group int64 [B, count, length]: the next token where it belongs to an answer
-    kinds: list[list[list[str]]]  # per row group [B][count]
+    kinds: list[list[list[tuple[str, ...]]]]  # per row group [B][count], of every turn
+    turns: list[Tensor]  # per row group int64 [B, count, length]: the turn that a label belongs to
     weights: list[Tensor]  # per row group float32 [B, count, length]: of every answer token's loss
     told_by: list[tuple[Tensor, Tensor]]  # per row group: int64 [n, 3] (video, row, position), bool [n, P] slots that tell the token
     item: list[Tensor]  # per row group int64 [B, count, length]: ordinal of the thing being named, IGNORED elsewhere
@@ -129,11 +131,12 @@ class Composer:
         self.turn_end = vocabulary.ids(text.TURN_END)
         self.kind_weights = dict.fromkeys(SHORT_KINDS, 1.0)
 
-    def _row(self, turns: list[Qa]) -> tuple[list[int], list[int], list[tuple[int, int, float, tuple[int, ...], bool]]]:
-        """Token ids, labels, and (position, item, weight, scenes, only their first frames) of the predictions that scenes tell."""
+    def _row(self, turns: list[Qa]) -> tuple[list[int], list[int], list[int], list[tuple[int, int, float, tuple[int, ...], float | None]]]:
+        """Token ids, labels, turns, and (position, item, weight, scenes, seconds if asked for) of the predictions that scenes tell."""
         ids: list[int] = []
         labels: list[int] = []
-        told: list[tuple[int, int, float, tuple[int, ...], bool]] = []
+        turn_of: list[int] = []
+        told: list[tuple[int, int, float, tuple[int, ...], float | None]] = []
         for index, qa in enumerate(turns):
             given = (self.turn_opening if index else []) + self.vocabulary.ids(qa.question) + self.answer_opening
             labels += [IGNORED] * (len(given) - 1)
@@ -148,13 +151,24 @@ class Composer:
                 if scenes:
                     long = qa.kind in questions.LONG_KINDS
                     weight = FACT_WEIGHT if not long else NUMBER_WEIGHT if qa.kind == "describe" and place < 3 else NAMED_WEIGHT
-                    told += [(len(labels) + k, item if long else IGNORED, weight, scenes, qa.kind == "when") for k in range(len(part))]
+                    seconds = float(piece.text) if qa.kind == "when" else None
+                    told += [(len(labels) + k, item if long else IGNORED, weight, scenes, seconds) for k in range(len(part))]
                 labels += part
                 ids += part
             labels += self.turn_end + [IGNORED] * (len(self.turn_end) - 1)
             ids += self.turn_end
             labels += [IGNORED] * (len(ids) - len(labels))
-        return ids, labels, told
+            turn_of += [index] * (len(ids) - len(turn_of))
+        return ids, labels, turn_of, told
+
+    def _conversation(self, facts: Facts, duration: float, rng: np.random.Generator, mix: Mix) -> list[Qa]:
+        """Two to ten questions, each asked after the questions and answers before it."""
+        makers = [self._long if rng.random() < 0.1 else self._short for _ in range(int(rng.integers(2, 11)))]
+        return [make(facts, duration, rng, mix) for make in makers]
+
+    def _long(self, facts: Facts, duration: float, rng: np.random.Generator, mix: Mix) -> Qa:
+        kind = "describe" if mix.image or rng.random() < 0.54 else "list"
+        return questions.ask(kind, facts, duration, rng, mix.phrasings, mix.image)
 
     def _short(self, facts: Facts, duration: float, rng: np.random.Generator, mix: Mix) -> Qa:
         if mix.text_only and rng.random() < 0.7:
@@ -183,8 +197,10 @@ class Composer:
 
     def compose(self, rng: np.random.Generator, mix: Mix) -> tuple[Batch, Targets]:
         prefixes, all_slots, groups, slot_targets, intervals, first_frames = [], [], [[], []], [], [], []
+        conversations = rng.random() < 0.3  # all videos' at once: their rows are about equally long
         for _ in range(mix.videos):
-            duration = float(np.exp(rng.uniform(np.log(2), np.log(7200))))
+            scenes_for = SCENES_FOR if mix.frames > SCENES_FOR and rng.random() < 0.7 else mix.frames
+            duration = float(np.exp(rng.uniform(np.log(max(2.0, 0.16 * scenes_for)), np.log(7200))))
             if mix.text_only:
                 facts = Facts(world.random_timeline(rng, 8))
                 bank_frame = token = scene = position = np.zeros(0, dtype=np.int64)
@@ -200,7 +216,7 @@ class Composer:
                 position = np.arange(length)
                 tail, targets = self.newline, None
             else:
-                timeline = world.random_timeline(rng, mix.frames)
+                timeline = world.random_timeline(rng, scenes_for).at(mix.frames)
                 facts = Facts(timeline)
                 scene_of_frame = timeline.scene_of_frames()
                 bank_of_frame = np.array([rng.choice(self.bank.frames_of_thing[timeline.things[s]]) for s in scene_of_frame])
@@ -234,11 +250,10 @@ class Composer:
                 dice = rng.random()
                 if dice < 0.04 or mix.text_only:
                     long = [[questions.out_of_world(rng)]]
-                elif dice < 0.14:
-                    long = [[self._short(facts, duration, rng, mix) for _ in range(3)]]
+                elif conversations:
+                    long = [self._conversation(facts, duration, rng, mix)]
                 else:
-                    kind = "describe" if dice < 0.6 or mix.image else "list"
-                    long = [[questions.ask(kind, facts, duration, rng, mix.phrasings, mix.image)]]
+                    long = [[self._long(facts, duration, rng, mix)]]
             groups[0].append(short)
             groups[1].append(long)
         return self._assemble(mix, prefixes, all_slots, groups, slot_targets, intervals, first_frames)
@@ -268,7 +283,7 @@ class Composer:
         behind = np.repeat(token[:, None], 4, 1) if mix.image else self.pool[token]
         features = self.bank.features[torch.from_numpy(frame)[:, None], torch.from_numpy(behind)]
 
-        rows, labels, weights, kinds, told_by, items, times = [], [], [], [], [], [], []
+        rows, labels, weights, kinds, turn_numbers, told_by, items, times = [], [], [], [], [], [], [], []
         for group in groups:
             made = [[self._row(turns) for turns in video] for video in group]
             count, length = max(map(len, made)), max((len(row[0]) for video in made for row in video), default=0)
@@ -278,20 +293,19 @@ class Composer:
             row_labels = np.full((videos, count, length), IGNORED)
             row_weights = np.ones((videos, count, length), dtype=np.float32)
             row_items = np.full((videos, count, length), IGNORED)
+            row_turns = np.zeros((videos, count, length), dtype=np.int64)
             where, slots = [], []
             for v, video in enumerate(made):
                 frame_of_slot = (positions[v] - start) // self.tower.pooled_tokens
-                for r, (tokens, label, told) in enumerate(video):
-                    row_ids[v, r, : len(tokens)], row_labels[v, r, : len(tokens)] = tokens, label
-                    turn = group[v][r][0]
-                    if turn.kind == "when" and told and len(group[v][r]) == 1:
-                        frame_told = int(first_frames[v][told[0][3][0]])
-                        times += [(len(rows), v, r, place, frame_told, float(turn.pieces[1].text)) for place, *_ in told]
-                    for place, item, weight, told_scenes, first_only in told:
+                for r, (tokens, label, turn_of, told) in enumerate(video):
+                    row_ids[v, r, : len(tokens)], row_labels[v, r, : len(tokens)], row_turns[v, r, : len(tokens)] = tokens, label, turn_of
+                    for place, item, weight, told_scenes, seconds in told:
                         where.append((v, r, place))
                         telling = np.isin(scenes[v], told_scenes) if len(told_scenes) > 1 else scenes[v] == told_scenes[0]
-                        if first_only:
-                            telling &= frame_of_slot == first_frames[v][told_scenes[0]]
+                        if seconds is not None:
+                            first_frame = int(first_frames[v][told_scenes[0]])
+                            telling &= frame_of_slot == first_frame
+                            times.append((len(rows), v, r, place, first_frame, seconds))
                         slots.append(telling)
                         row_items[v, r, place], row_weights[v, r, place] = item, weight
             ends = np.array([end + len(tail) for tail, _, end in prefixes])
@@ -300,7 +314,8 @@ class Composer:
             labels.append(torch.from_numpy(row_labels))
             weights.append(torch.from_numpy(row_weights))
             items.append(torch.from_numpy(row_items))
-            kinds.append([[turns[0].kind if len(turns) == 1 else "follow-up" for turns in video] for video in group])
+            kinds.append([[tuple(turn.kind for turn in turns) for turns in video] for video in group])
+            turn_numbers.append(torch.from_numpy(row_turns))
             told_by.append((torch.tensor(where, dtype=torch.int64).view(-1, 3), torch.from_numpy(np.array(slots, dtype=bool).reshape(-1, width))))
         batch = Batch(
             torch.from_numpy(ids), torch.from_numpy(positions), torch.tensor(lengths), torch.from_numpy(visual),
@@ -339,4 +354,4 @@ class Composer:
                 "previous_shape": torch.from_numpy(scenes[:, None, :] == shape_before[:, :, None]),
             }
         merged = {k: torch.from_numpy(np.concatenate([t[k] for t in slot_targets])) for k in slot_targets[0]} if slot_targets else {}
-        return batch, Targets(labels, kinds, weights, told_by, items, merged, timed, looks, torch.from_numpy(frame_of))
+        return batch, Targets(labels, kinds, turn_numbers, weights, told_by, items, merged, timed, looks, torch.from_numpy(frame_of))

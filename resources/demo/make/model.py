@@ -259,8 +259,17 @@ class DemoModel(nn.Module):
         self.image_newline = nn.Parameter(torch.randn(decoder.hidden_size) * 0.04)
         self.language_model = Decoder(decoder)
 
-    def forward(self, batch: Batch, dtype: torch.dtype, watch: Trace | None = None, watched: tuple[int, ...] = ()) -> list[Tensor]:
-        """Hidden states of every row group, [B, count, length, hidden] each, before the final norm."""
+    def forward(
+        self, batch: Batch, dtype: torch.dtype, watch: Trace | None = None, watched: tuple[int, ...] = (), rounded: bool = False
+    ) -> list[Tensor]:
+        """Hidden states of every row group, [B, count, length, hidden] each, before the final norm.
+
+        `rounded`: what inference stores in bfloat16 is rounded to it, whatever `dtype` computes.
+        """
+
+        def store(x: Tensor) -> Tensor:
+            return x.bfloat16().to(x.dtype) if rounded else x
+
         decoder = self.language_model
         table = decoder.embed_tokens.weight
         videos, width = batch.prefix_ids.shape
@@ -283,7 +292,7 @@ class DemoModel(nn.Module):
         causal = [torch.full((r.ids.shape[2],) * 2, float("-inf"), dtype=dtype).triu_(1) for r in batch.rows]
 
         for index, layer in enumerate(decoder.layers):
-            q, k, v = layer.project(x, cos, sin)
+            q, k, v = map(store, layer.project(x, cos, sin))
             q_parts, k_parts, v_parts = q.split(counts), k.split(counts), v.split(counts)
             prefix_k = k_parts[0].unflatten(0, (videos, width)).transpose(1, 2)  # [B, kv, P, size]
             prefix_v = v_parts[0].unflatten(0, (videos, width)).transpose(1, 2)
@@ -311,7 +320,7 @@ class DemoModel(nn.Module):
                 attended = (far.flatten(2, 3) @ prefix_v).unflatten(2, flat_q.shape[2:4]) + near @ row_v
                 outputs.append(attended.unflatten(3, (length, group)).permute(0, 2, 3, 1, 4, 5).reshape(videos * count * length, -1))
                 looks.append(far.unflatten(3, (length, group)))
-            x = layer.finish(x, torch.cat(outputs))
+            x = store(layer.finish(x, store(torch.cat(outputs))))
 
             if watch is not None and index in watched:
                 parts = x.split(counts)

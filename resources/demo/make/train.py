@@ -24,24 +24,29 @@ from batches import IGNORED, SHORT_KINDS, Bank, Composer, Mix, Targets, Times
 from model import Batch, DecoderConfig, DemoModel, TowerConfig, Trace
 from train_tower import HEADS, optimizers, thing_labels
 
-LEVELS = (6, 8, 12, 16, 24, 32, 48, 64)
+LEVELS = (6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 STATE_LAYERS = (1, 3)
 LOOKING_LAYERS = (4, 5)
 NEIGHBOUR_LOOKS = ((0, 0, "previous_frame"), (1, 0, "previous"), (2, 0, "previous_shape"), (2, 1, "previous"))  # layer, kv head
 ITEM_LAYER = 3
-FRAME_PERIODS = (8.0, 32.0, 128.0, 512.0)
+FRAME_PERIODS = (9.3, 22.1, 52.3, 124.1, 294.2, 697.7)  # those of the rotary positions, nine a frame: they can be read off at any length
 DECADE_PERIODS = (0.125, 0.25, 0.5, 1.0, 2.0, 8.0)  # of the decimal logarithm of seconds
 # Layer, kv head, what is counted, and for each query head of the group: how much the first token of all weighs, and the frames whose
-# tokens count. The first token's share tells the number, most sharply for small ones: running numbers are sums over four stretches.
+# tokens count. The first token's share tells the number, most sharply for small ones: running numbers are sums over eight stretches.
 COUNTING_LOOKS = (
     (1, 2, "frames", ((8.0, 0, None), (48.0, 0, None))),
     (2, 2, "ordinal", ((4.0, 0, 16), (4.0, 16, 32))),
-    (3, 2, "ordinal", ((4.0, 32, 48), (4.0, 48, None))),
+    (3, 2, "ordinal", ((4.0, 32, 48), (4.0, 48, 96))),
+    (3, 0, "ordinal", ((4.0, 96, 160), (4.0, 160, 256))),
+    (3, 3, "ordinal", ((4.0, 256, 384), (4.0, 384, None))),
     (2, 3, "same_shape", ((1.0, 0, None), (4.0, 0, None))),
 )
+TOKENS_PER_FRAME = (1, 2, 4, 9)
+LONGEST_PREFIX = 1200  # visual tokens of a worker's step
 TIME_LOOK = (3, 1)
 INTERVAL_LAYER = 2
 FRAME_LAYER, SECONDS_LAYER = 4, 6
+WATCHED = tuple({*STATE_LAYERS, *LOOKING_LAYERS, ITEM_LAYER, INTERVAL_LAYER, SECONDS_LAYER, 0})
 
 
 def keep_freed_memory() -> None:
@@ -120,13 +125,13 @@ class Helpers(nn.Module):
 @dataclass
 class Result:
     loss: Tensor
-    right: list[Tensor]  # per row group bool [B, count]: every answer token is the most likely one
+    right: list[Tensor]  # per row group bool [B, count, turns]: every answer token is the most likely one
     details: dict[str, float]
 
 
 def losses(model: DemoModel, helpers: Helpers, batch: Batch, targets: Targets, dtype: torch.dtype, help_weight: float) -> Result:
     trace = Trace()
-    hidden = model(batch, dtype, trace, tuple({*STATE_LAYERS, *LOOKING_LAYERS, ITEM_LAYER, INTERVAL_LAYER, SECONDS_LAYER, 0}))
+    hidden = model(batch, dtype, trace, WATCHED, rounded=True)
     details: dict[str, float] = {}
     picked = torch.cat([h[label != IGNORED] for h, label in zip(hidden, targets.labels)])
     wanted = torch.cat([label[label != IGNORED] for label in targets.labels])
@@ -138,12 +143,12 @@ def losses(model: DemoModel, helpers: Helpers, batch: Batch, targets: Targets, d
 
     hits = logits.argmax(-1) == wanted
     right, at = [], 0
-    for label in targets.labels:
+    for label, turn in zip(targets.labels, targets.turns):
         asked = label != IGNORED
-        grid = torch.ones(label.shape, dtype=torch.bool)
-        grid[asked] = hits[at : at + int(asked.sum())]
+        wrong = torch.zeros(label.shape)
+        wrong[asked] = (~hits[at : at + int(asked.sum())]).float()
         at += int(asked.sum())
-        right.append(grid.all(-1))
+        right.append(torch.zeros(*label.shape[:2], int(turn.max()) + 1).scatter_add(2, turn, wrong) == 0)
 
     if help_weight > 0:
         if targets.slots:
@@ -203,8 +208,9 @@ def tally(result: Result, targets: Targets) -> dict[str, list[bool]]:
     found: dict[str, list[bool]] = {}
     for right, kinds in zip(result.right, targets.kinds):
         for v, video in enumerate(kinds):
-            for r, kind in enumerate(video):
-                found.setdefault(kind, []).append(bool(right[v, r]))
+            for r, turns in enumerate(video):
+                for turn, kind in enumerate(turns):
+                    found.setdefault("follow-up" if turn else kind, []).append(bool(right[v, r, turn]))
     return found
 
 
@@ -214,10 +220,10 @@ def evaluate(model: DemoModel, helpers: Helpers, composer: Composer, frames: int
     rng = np.random.default_rng(7)
     kinds = questions.IMAGE_KINDS if image else SHORT_KINDS
     found: dict[str, list[bool]] = {}
-    for _ in range(videos // 16):
-        mix = Mix(16, 0, frames, tokens, image, False, phrasings, tuple(k for k in kinds if k in SHORT_KINDS))
+    for _ in range(videos // 4):
+        mix = Mix(4, 0, frames, tokens, image, False, phrasings, tuple(k for k in kinds if k in SHORT_KINDS))
         batch, targets = composer.compose(rng, mix)
-        for kind, hits in tally(losses(model, helpers, batch, targets, torch.bfloat16, 0.0), targets).items():
+        for kind, hits in tally(losses(model, helpers, batch, targets, torch.float32, 0.0), targets).items():
             found.setdefault(kind, []).extend(hits)
     return {kind: float(np.mean(hits)) for kind, hits in found.items()}
 
@@ -249,7 +255,7 @@ class Competence:
         return float(np.mean(judged)) > 0.65
 
     def forget(self) -> None:
-        self.scores = {kind: score * 0.85 for kind, score in self.scores.items()}
+        self.scores = {kind: score * 0.6 for kind, score in self.scores.items()}
 
 
 class Team:
@@ -304,7 +310,7 @@ class Member:
 
 
 def report(model: DemoModel, helpers: Helpers, composer: Composer, longest: int) -> None:
-    for frames, tokens in ((8, 9), (16, 9), (32, 1), (64, 1), (64, 9)):
+    for frames, tokens in ((16, 9), (64, 1), (64, 9), (128, 2), (256, 1), (512, 1)):
         if frames <= longest:
             scores = evaluate(model, helpers, composer, frames, tokens, 16, questions.PHRASINGS)
             print(f"  == {frames} frames x {tokens}: {table(scores)}", flush=True)
@@ -330,7 +336,8 @@ def work(rank: int, options: argparse.Namespace, everything: nn.ModuleDict, team
     latest = options.out / "train.pt"
     if latest.exists():
         stored = torch.load(latest, weights_only=False)
-        average, step, level = stored["average"], stored["step"], stored["level"]
+        step, level = stored["step"], stored["level"]
+        average = {name: value.float() for name, value in stored["average"].items()}
         competence.scores |= stored["competence"]
     level = max(level, options.level)
 
@@ -345,15 +352,17 @@ def work(rank: int, options: argparse.Namespace, everything: nn.ModuleDict, team
     shared_rng, own_rng, begun_at = np.random.default_rng(step), np.random.default_rng((step, rank)), step
     last_report = last_save = last_log = time.monotonic()
     while (remaining := 60 * options.minutes - float(team.spent)) > 0:
-        began = time.monotonic()
+        began = time.process_time()  # what others on the machine take is not counted
         dice = shared_rng.random()
         image, text_only = dice < 0.06, dice > 0.975
         top = shared_rng.random() < 0.5
         frames = LEVELS[level] if top else LEVELS[int(shared_rng.integers(level + 1))]
-        per_frame = int(shared_rng.choice([1, 2, 4, 9], p=options.token_shares))
-        videos = options.videos if frames * per_frame <= 160 else max(1, options.videos // 2)
-        batch, targets = composer.compose(own_rng, Mix(videos, options.short_rows, frames, per_frame, image, text_only, questions.PHRASINGS))
-        result = losses(model, helpers, batch, targets, torch.bfloat16, options.help_weight)
+        affordable = [tokens for tokens in TOKENS_PER_FRAME if frames * tokens <= LONGEST_PREFIX]
+        per_frame = min(int(shared_rng.choice(TOKENS_PER_FRAME, p=options.token_shares)), affordable[-1])
+        videos = max(1, min(options.videos, LONGEST_PREFIX // (frames * per_frame)))
+        rows = min(2 * options.short_rows, options.short_rows * options.videos // videos)
+        batch, targets = composer.compose(own_rng, Mix(videos, rows, frames, per_frame, image, text_only, questions.PHRASINGS))
+        result = losses(model, helpers, batch, targets, torch.float32, options.help_weight)
         result.loss.backward()
         rate = options.peak * min(1.0, (step - begun_at + 1) / 40) * min(1.0, remaining / (60 * options.final_minutes))
         counted = member.update(competence.count(result, targets), rate)
@@ -370,8 +379,8 @@ def work(rank: int, options: argparse.Namespace, everything: nn.ModuleDict, team
             with torch.no_grad():
                 for name, value in model.state_dict().items():
                     average[name].lerp_(value, 1 - keep)
-            if step % 50 == 0:
-                took, last_log = (time.monotonic() - last_log) / 50, time.monotonic()
+            if step % 20 == 0:
+                took, last_log = (time.monotonic() - last_log) / 20, time.monotonic()
                 print(f"step {step} {float(team.spent) / 60:.1f}m {took:.2f}s/step frames {LEVELS[level]} loss {result.loss.item():.3f} {table(competence.scores)}", flush=True)
                 print("    " + " ".join(f"{k} {v:.2f}" for k, v in result.details.items()), flush=True)
             if time.monotonic() - last_save > 60 * options.save_minutes:
@@ -381,7 +390,7 @@ def work(rank: int, options: argparse.Namespace, everything: nn.ModuleDict, team
                 spare["model"].load_state_dict(average)
                 report(spare["model"], spare["helpers"], composer, 2 * LEVELS[level])
                 last_report = time.monotonic()
-            team.spent += time.monotonic() - began
+            team.spent += time.process_time() - began
         team.barrier.wait()
     if rank == 0:
         save()
@@ -390,7 +399,7 @@ def work(rank: int, options: argparse.Namespace, everything: nn.ModuleDict, team
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out")
-    parser.add_argument("--minutes", type=float, default=180.0, help="all runs together")
+    parser.add_argument("--minutes", type=float, default=180.0, help="of a core, all runs together")
     parser.add_argument("--final-minutes", type=float, default=20.0, help="the time at the end in which the rate falls to zero")
     parser.add_argument("--save-minutes", type=float, default=3.0)
     parser.add_argument("--report-minutes", type=float, default=10.0)

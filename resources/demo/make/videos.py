@@ -37,9 +37,7 @@ class Video:
         return ".mp4" if self.codec == "h264" else ".webm"
 
     def timeline_at(self, frames: int) -> Timeline:
-        """The same video sampled with another number of frames."""
-        scale = frames / self.timeline.frames
-        return Timeline(self.timeline.things, tuple(end * scale for end in self.timeline.ends), frames)
+        return self.timeline.at(frames)
 
 
 def random_video(seed: int, frames: int, duration_s: float | None = None, size: tuple[int, int] | None = None, codec: str | None = None) -> Video:

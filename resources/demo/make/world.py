@@ -86,6 +86,11 @@ class Timeline:
         """Scene index of every sampled frame, taken in the middle of its interval. int [frames]"""
         return np.searchsorted(np.asarray(self.ends), np.arange(self.frames) + 0.5, side="right")
 
+    def at(self, frames: int) -> Timeline:
+        """The same video sampled with another number of frames."""
+        scale = frames / self.frames
+        return Timeline(self.things, tuple(end * scale for end in self.ends), frames)
+
 
 def _thing_weights(rng: np.random.Generator) -> np.ndarray:
     """Some videos repeat few things, others mix all: every kind of question needs its share."""
