@@ -1,6 +1,7 @@
 #include "engine/compression/segment_compressor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -57,6 +58,8 @@ EventBudgets budgets_of(const Recipe& recipe, const SegmentInfo& segment, const 
   return EventBudgets(recipe, layers, seen, segment.kv_heads);
 }
 
+float best_of(std::span<const float> scores) { return *std::max_element(scores.begin(), scores.end()); }
+
 bool follows(const Recipe& recipe, bool will_compress) {
   const Composition& parts = recipe.composition();
   return (will_compress && parts.event_at_first_decode) || (recipe.compresses() && parts.decode.accumulates);
@@ -106,22 +109,31 @@ void SegmentCompressor::decide() {
   budgets_.take(std::move(slots));
 }
 
-std::vector<std::vector<std::int32_t>> SegmentCompressor::chosen_pairs(std::span<const LayerId> layers, std::int64_t pairs) const {
+std::vector<std::vector<float>> SegmentCompressor::competing_scores(LayerId layer) const {
+  LayerWatch::PerSet<HeadScores> without_views;
+  if (!watch_.sees_layers()) without_views = watch_.scores_without_views(layer);
+  const LayerWatch::PerSet<HeadScores>& found = watch_.sees_layers() ? watch_.scores(layer) : without_views;
   const Candidates& rows = sets_.of(LayerId(0), KvHead(0));  // the same for all heads: nothing was retained
-  const std::vector<std::int32_t>& competing = choice_.competing_rows(rows);
+  std::vector<std::vector<float>> scores;
+  for (KvHead head{0}; head < segment_.kv_heads; ++head) {
+    const std::span<const float> all = watch_.row_of(found, layer, head);
+    std::vector<float>& of_head = scores.emplace_back();
+    for (const std::int32_t row : choice_.competing_rows(rows)) of_head.push_back(all[static_cast<std::size_t>(row)]);
+  }
+  return scores;
+}
+
+std::vector<std::vector<std::int32_t>> SegmentCompressor::chosen_pairs(std::span<const LayerId> layers, std::int64_t pairs) const {
   std::vector<std::vector<float>> scores;
   for (const LayerId layer : layers) {
-    LayerWatch::PerSet<HeadScores> without_views;
-    if (!watch_.sees_layers()) without_views = watch_.scores_without_views(layer);
-    const LayerWatch::PerSet<HeadScores>& found = watch_.sees_layers() ? watch_.scores(layer) : without_views;
-    for (KvHead head{0}; head < segment_.kv_heads; ++head) {
-      const std::span<const float> all = watch_.row_of(found, layer, head);
-      std::vector<float>& of_head = scores.emplace_back();
-      for (const std::int32_t row : competing) of_head.push_back(all[static_cast<std::size_t>(row)]);
-    }
+    for (std::vector<float>& of_head : competing_scores(layer)) scores.push_back(std::move(of_head));
   }
-  const auto floor_slots =
-      static_cast<std::int64_t>(recipe_.composition().head_floor * budgets_.retention() * static_cast<double>(competing.size()));
+  if (recipe_.composition().allocator->whole_heads()) {
+    for (std::vector<float>& of_head : scores) std::fill(of_head.begin(), of_head.end(), best_of(of_head));
+  }
+  const Candidates& rows = sets_.of(LayerId(0), KvHead(0));
+  const auto competing = static_cast<double>(choice_.competing(rows));
+  const auto floor_slots = static_cast<std::int64_t>(recipe_.composition().head_floor * budgets_.retention() * competing);
   const std::vector<std::span<const float>> heads(scores.begin(), scores.end());
   return select_pairs(heads, pairs, choice_.pinned_among(rows), floor_slots);
 }
@@ -236,6 +248,16 @@ std::vector<std::pair<std::string, double>> SegmentCompressor::reasons(LayerId l
   const LayerMeasure& measure = watch_.measured()[static_cast<std::size_t>(layer)];
   for (std::size_t i = 0; i < names.size() && i < measure.size(); ++i) reasons.emplace_back(names[i], measure[i]);
   return reasons;
+}
+
+std::vector<double> SegmentCompressor::best_scores(LayerId layer) const {
+  std::vector<double> best;
+  if (!will_compress() || !ragged()) return best;
+  for (const std::vector<float>& of_head : competing_scores(layer)) {
+    const float score = best_of(of_head);
+    best.push_back(std::isfinite(score) ? score : 0.0);
+  }
+  return best;
 }
 
 SegmentCompressor::Notes SegmentCompressor::notes() const {

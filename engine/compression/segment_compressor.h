@@ -75,6 +75,8 @@ class SegmentCompressor : public PrefillObserver {
   std::vector<std::vector<std::int64_t>> foreseen_slots() const;
   // Why: the allocator's own numbers for a layer, by name; empty if it needs none or nothing is compressed.
   std::vector<std::pair<std::string, double>> reasons(LayerId layer) const;
+  // Of every kv head the best score among what competed, where heads compete for slots; after the last layer.
+  std::vector<double> best_scores(LayerId layer) const;
   // Who competed in a head; the rows of its plan and of the numbers below.
   const Candidates& candidates(LayerId layer, KvHead kv_head) const { return sets_.of(layer, kv_head); }
   // Plans are about all slots of the cache, not only the segment's.
@@ -98,6 +100,8 @@ class SegmentCompressor : public PrefillObserver {
   void decide();
   bool ragged() const { return recipe_.composition().granularity == Granularity::kRagged; }
   std::vector<std::int64_t> per_head(std::vector<std::int64_t> slots) const;
+  // Of one layer, per head, in the order of the competing rows.
+  std::vector<std::vector<float>> competing_scores(LayerId layer) const;
   // Per head of these layers, of `pairs` slots in all: indices of the competing rows.
   std::vector<std::vector<std::int32_t>> chosen_pairs(std::span<const LayerId> layers, std::int64_t pairs) const;
 

@@ -37,6 +37,7 @@ struct LayerFigures {
   std::vector<std::int64_t> kept_per_head;
   std::int64_t bytes = 0;                           // K and V of the slots in use
   std::vector<std::pair<std::string, double>> why;  // the allocator's own numbers by name; empty for budgets that need none
+  std::vector<double> best_scores;                  // per kv head, where heads compete for slots: the best score of any
   SlotCounts end;                                   // when the answer ended; zeros while it is being written
 };
 
@@ -49,6 +50,7 @@ void visit_fields(F& f, auto&& visit) {
   visit("kept_per_head", f.kept_per_head);
   visit("bytes", f.bytes);
   visit("why", f.why);
+  visit("best_scores", f.best_scores);
   visit("end", f.end);
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/recipes/share_profile.h"
+#include "engine/recipes/measured_options.h"
 
 namespace winnow {
 
@@ -25,7 +25,7 @@ struct ModelInfo {
   std::int64_t weight_bytes = 0;
   std::int64_t kv_bytes_per_token = 0;  // all layers, K and V, uncompressed
   std::string time_instruction;         // of winnow.json; empty: none
-  ShareProfile prefixkv_profile;        // of winnow.json; empty: not measured
+  MeasuredOptions measured;             // of winnow.json
 };
 
 }  // namespace winnow

@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kMaxInstructionBytes = 4096;
 constexpr std::size_t kMaxRows = 256;
 constexpr std::size_t kMaxLayers = 4096;
+constexpr std::size_t kMaxHeads = 1024;
+constexpr double kMostScore = 1e6;  // probabilities are at most 1, weighed ones may be more
 constexpr std::array<std::string_view, 3> kPlaceholders = {"{duration_s}", "{frames}", "{interval_s}"};
 
 bool only_known_placeholders(std::string_view text) {
@@ -41,7 +43,28 @@ ShareProfile read_profile(const JsonObject& root) {
   return profile;
 }
 
+HeadTable read_head_scores(const JsonObject& root) {
+  constexpr const char* kKey = "kvzip_head_scores";
+  HeadTable table;
+  if (!root.has(kKey)) return table;
+  const Json& layers = root.list(kKey, kMaxLayers);
+  if (layers.empty()) root.refuse(ErrorCode::kDamagedFile, kKey, "it must be a list of layers");
+  for (const Json& layer : layers) {
+    const JsonObject fields(layer, root.file(), std::string(kKey) + "[" + std::to_string(table.size()) + "]");
+    table.push_back(fields.reals("heads", 0.0, kMostScore, kMaxHeads));
+  }
+  if (const std::string problem = head_table_problem(table); !problem.empty()) root.refuse(ErrorCode::kDamagedFile, kKey, "it " + problem);
+  return table;
+}
+
 }  // namespace
+
+MeasuredOptions WinnowSidecar::measured_options() const {
+  MeasuredOptions options;
+  if (!prefixkv_profile.empty()) options[kLayerProfileOption] = profile_text(prefixkv_profile);
+  if (!kvzip_head_scores.empty()) options[kHeadTableOption] = head_table_text(kvzip_head_scores);
+  return options;
+}
 
 WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file) {
   const JsonObject root(document, file);
@@ -54,6 +77,7 @@ WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file
     root.refuse(ErrorCode::kDamagedFile, "time_instruction", "it contains a NUL");
   }
   sidecar.prefixkv_profile = read_profile(root);
+  sidecar.kvzip_head_scores = read_head_scores(root);
   return sidecar;
 }
 

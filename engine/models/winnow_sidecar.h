@@ -3,14 +3,17 @@
 // `time_instruction` is the sentence that a model trained with frame times expects before the question about a video; {duration_s},
 // {frames} and {interval_s} stand for the seconds covered, the number of frames and the seconds between two frames. Other placeholders
 // and texts over 4 KiB are refused. `prefixkv_profile` are the layers' shares of a cache as measured on calibration prompts, for the method
-// prefixkv-profile: [{"retention": 0.1, "shares": [one per layer]}, ...], retentions ascending. An older file's `prefixkv_shares`, one row
-// without its retention, is passed over: no other retention may be scaled from it, and the method then says what it misses. Errors:
+// prefixkv-profile: [{"retention": 0.1, "shares": [one per layer]}, ...], retentions ascending. `kvzip_head_scores` is how much each head
+// looks at videos, for the method kvzip-head: [{"heads": [one per kv head]}, ...], one row per layer. An older file's `prefixkv_shares`,
+// one row without its retention, is passed over: no other retention may be scaled from it, and the method then says what it misses. Errors:
 // Exception kDamagedFile, kLimitExceeded. Threads: plain values.
 #pragma once
 
 #include <string>
 
 #include "engine/base/json_document.h"
+#include "engine/recipes/head_table.h"
+#include "engine/recipes/measured_options.h"
 #include "engine/recipes/share_profile.h"
 
 namespace winnow {
@@ -18,6 +21,9 @@ namespace winnow {
 struct WinnowSidecar {
   std::string time_instruction;   // empty: none
   ShareProfile prefixkv_profile;  // empty: not measured
+  HeadTable kvzip_head_scores;    // likewise
+
+  MeasuredOptions measured_options() const;
 };
 
 WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file);

@@ -10,6 +10,12 @@ namespace winnow {
 
 namespace {
 
+// Of `tokens`, what was asked for.
+double share_kept(const BudgetRequest& request, std::int64_t tokens) {
+  if (!request.tokens) return request.retention;
+  return static_cast<double>(std::min(*request.tokens, tokens)) / static_cast<double>(tokens);
+}
+
 std::int64_t sum(const std::vector<std::int64_t>& slots) { return std::accumulate(slots.begin(), slots.end(), std::int64_t{0}); }
 
 }  // namespace
@@ -29,6 +35,10 @@ EventBudgets::EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>&
   if (bounds_.scope_tokens == 0) return;
   const std::int64_t about = seen.value_or(bounds_.scope_tokens);
   bounds_.total = total_budget(recipe.budget(), std::ssize(layers) * heads, about / heads);
+  if (parts.allocator->whole_heads()) {
+    const std::int64_t of_head = about / heads;
+    bounds_.total = of_head * round_half_up(share_kept(recipe.budget(), of_head) * static_cast<double>(std::ssize(layers) * heads));
+  }
   bounds_.retention = static_cast<double>(bounds_.total) / static_cast<double>(std::ssize(layers) * about);
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     // Where the best of all layers stay, a layer may be left with nothing.

@@ -8,18 +8,18 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/recipes/measured_options.h"
 #include "engine/recipes/recipe_spec.h"
-#include "engine/recipes/share_profile.h"
 
 namespace winnow {
 
-enum class OptionType : int { kWhole = 1, kReal = 2, kChoice = 3, kFlag = 4, kProfile = 5 };
+enum class OptionType : int { kWhole = 1, kReal = 2, kChoice = 3, kFlag = 4, kProfile = 5, kHeadTable = 6 };
 
 // One option of a preset, as its reader asks for it.
 struct OptionInfo {
   std::string name;
   OptionType type = OptionType::kWhole;
-  std::string otherwise;           // the default, as text; empty: none (kProfile)
+  std::string otherwise;           // the default, as text; empty: none (kProfile, kHeadTable)
   std::vector<std::string> words;  // kChoice and kFlag, the default first
   double low = 0.0, high = 0.0;    // kWhole and kReal, both included
   bool odd = false;                // kWhole: odd numbers only
@@ -55,7 +55,7 @@ std::vector<PartInfo> list_parts();
 // option it is; the reason is a sentence.
 std::optional<Error> recipe_problem(const RecipeSpec& spec);
 
-// Shares of layers that were measured for a model, for the preset that needs them, unless the recipe brings its own.
-RecipeSpec with_measured_profile(RecipeSpec spec, const ShareProfile& prefixkv_profile);
+// What was measured for a model, for the preset that has such options, unless the recipe brings its own.
+RecipeSpec with_measured_options(RecipeSpec spec, const MeasuredOptions& measured);
 
 }  // namespace winnow

@@ -32,15 +32,14 @@ std::optional<Error> recipe_problem(const RecipeSpec& spec) {
   return std::nullopt;
 }
 
-RecipeSpec with_measured_profile(RecipeSpec spec, const ShareProfile& prefixkv_profile) {
-  if (prefixkv_profile.empty()) return spec;
+RecipeSpec with_measured_options(RecipeSpec spec, const MeasuredOptions& measured) {
   for (const MethodEntry& entry : method_registry()) {
     if (spec.method != entry.name) continue;
     OptionReader defaults(entry.name, {}, spec.seed);
-    const Composition composition = entry.compose(defaults);
-    if (composition.allocator == nullptr) continue;
-    if (const auto option = composition.allocator->measured_shares_option())
-      spec.options.try_emplace(*option, profile_text(prefixkv_profile));
+    entry.compose(defaults);
+    for (const OptionInfo& option : defaults.described()) {
+      if (const auto found = measured.find(option.name); found != measured.end()) spec.options.insert(*found);
+    }
   }
   return spec;
 }

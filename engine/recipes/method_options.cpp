@@ -78,6 +78,16 @@ ShareProfile OptionReader::profile(const std::string& name) {
   return profile;
 }
 
+HeadTable OptionReader::head_table(const std::string& name) {
+  described_.push_back({name, OptionType::kHeadTable, "", {}});
+  const std::string* text = find(name);
+  if (text == nullptr) return {};
+  HeadTable table = parse_head_table(*text);
+  if (table.empty()) refuse(name, "must be a number per head and layer, as in 0.9:0.6/0.8:0.9");
+  if (const std::string problem = head_table_problem(table); !problem.empty()) refuse(name, problem);
+  return table;
+}
+
 std::ptrdiff_t OptionReader::word_index(const std::string& name, OptionType type, const std::vector<std::string>& words) {
   std::string all;
   for (const std::string& word : words) all += (all.empty() ? "" : "|") + word;

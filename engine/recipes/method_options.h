@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "engine/recipes/head_table.h"
 #include "engine/recipes/method_info.h"
+#include "engine/recipes/share_profile.h"
 
 namespace winnow {
 
@@ -37,6 +39,8 @@ class OptionReader {
   }
   // share_profile.h's text; empty if not given.
   ShareProfile profile(const std::string& name);
+  // head_table.h's text; empty if not given.
+  HeadTable head_table(const std::string& name);
 
   // To be called when all options have been asked for: throws if something was given that nobody asked for.
   void finish() const;

@@ -1,36 +1,11 @@
 #include "engine/recipes/share_profile.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <optional>
 
+#include "engine/recipes/number_text.h"
+
 namespace winnow {
-
-namespace {
-
-std::optional<double> number_of(std::string_view text) {
-  double number = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-// The text up to `mark`, which is taken off `rest` with it; the rest if there is none.
-std::string_view next_part(std::string_view& rest, char mark) {
-  const std::size_t at = rest.find(mark);
-  const std::string_view part = rest.substr(0, at);
-  rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
-  return part;
-}
-
-std::string text_of(double number) {
-  std::array<char, 32> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
-  return {text.data(), end};
-}
-
-}  // namespace
 
 std::string profile_problem(const ShareProfile& profile) {
   double before = 0.0;
@@ -68,10 +43,10 @@ std::string profile_text(const ShareProfile& profile) {
   std::string text;
   for (const ShareRow& row : profile) {
     if (!text.empty()) text += '/';
-    text += text_of(row.retention);
+    text += number_text(row.retention);
     char mark = '=';
     for (const double share : row.shares) {
-      text += mark + text_of(share);
+      text += mark + number_text(share);
       mark = ':';
     }
   }

@@ -29,6 +29,7 @@
 #include "engine/device/cpu_threads.h"
 #include "engine/layers/attention.h"
 #include "engine/recipes/method_info.h"
+#include "engine/recipes/share_profile.h"
 #include "tests/bench/random_decoder.h"
 
 namespace {
@@ -135,12 +136,13 @@ struct Method {
 // All presets that compress; why one is left out goes to stderr.
 std::vector<Method> methods_of(const Settings& settings) {
   std::vector<Method> methods;
+  // As if a model had been measured: what the shares are does not change the work.
+  const ShareProfile profile = {{0.5, std::vector<double>(static_cast<std::size_t>(settings.layers), 0.5)}};
   for (const MethodInfo& info : list_methods()) {
     RecipeSpec spec;
     spec.method = info.name;
     spec.retention = settings.retention;
-    // As if a model had been measured: what the shares are does not change the work.
-    spec = with_measured_profile(spec, {{0.5, std::vector<double>(static_cast<std::size_t>(settings.layers), 0.5)}});
+    spec = with_measured_options(spec, {{kLayerProfileOption, profile_text(profile)}});
     if (const std::optional<Error> problem = recipe_problem(spec)) {
       std::fprintf(stderr, "%s left out: %s\n", info.name.c_str(), problem->reason.c_str());
       continue;

@@ -218,7 +218,7 @@ void ComparisonSetup::pick(MethodControl* control) {
 }
 
 void ComparisonSetup::change(MethodControl* control, const app::NamedRecipe& start) {
-  auto* editor = new RecipeEditor(m_methods, m_settings, start, m_measuredProfile, window());
+  auto* editor = new RecipeEditor(m_methods, m_settings, start, m_measured, window());
   connect(editor, &RecipeEditor::applied, control, [this, control](const app::NamedRecipe& recipe) { setRecipe(control, recipe); });
   editor->open();
 }
@@ -233,7 +233,7 @@ void ComparisonSetup::changed() {
     });
     if (twice) {
       m_problemText = tr("%1 is there twice.").arg(recipeLabel(m_methods, all[i]));
-    } else if (const std::optional<Error> problem = recipe_problem(with_measured_profile(spec, m_measuredProfile))) {
+    } else if (const std::optional<Error> problem = recipe_problem(with_measured_options(spec, m_measured))) {
       m_problemText =
           tr("%1 cannot be used: %2.").arg(recipeLabel(m_methods, all[i]), displayText(QString::fromStdString(problem->reason)));
     }

@@ -91,8 +91,8 @@ QString settingName(const std::string& subject) {
 }  // namespace
 
 RecipeEditor::RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& start,
-                           ShareProfile measuredProfile, QWidget* parent)
-    : QDialog(parent), m_methods(methods), m_partList(list_parts()), m_settings(settings), m_measuredProfile(std::move(measuredProfile)) {
+                           MeasuredOptions measured, QWidget* parent)
+    : QDialog(parent), m_methods(methods), m_partList(list_parts()), m_settings(settings), m_measured(std::move(measured)) {
   setWindowTitle(tr("Recipe"));
   setAttribute(Qt::WA_DeleteOnClose);
   auto* outer = new QVBoxLayout(this);
@@ -354,7 +354,7 @@ void RecipeEditor::judge() {
     part.help->setText(partHelp(part.kind, name));
     part.help->setVisible(!part.help->text().isEmpty());
   }
-  const std::optional<Error> problem = recipe_problem(with_measured_profile(now.spec, m_measuredProfile));
+  const std::optional<Error> problem = recipe_problem(with_measured_options(now.spec, m_measured));
   m_legal = !problem;
   if (problem) {
     QString reason = displayText(QString::fromStdString(problem->reason)).simplified();

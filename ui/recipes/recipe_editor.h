@@ -27,8 +27,8 @@ class OptionField;
 class RecipeEditor : public QDialog {
   Q_OBJECT
  public:
-  // measuredProfile: of the loaded model (ModelInfo::prefixkv_profile); empty: none.
-  RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& start, ShareProfile measuredProfile,
+  // measured: for the loaded model (ModelInfo::measured).
+  RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& start, MeasuredOptions measured,
                QWidget* parent = nullptr);
 
   app::NamedRecipe recipe() const;
@@ -71,7 +71,7 @@ class RecipeEditor : public QDialog {
   const std::vector<MethodInfo> m_methods;
   const std::vector<PartInfo> m_partList;
   app::Settings& m_settings;
-  const ShareProfile m_measuredProfile;
+  const MeasuredOptions m_measured;
   double m_exactRetention = 0.2;  // the control shows a tenth of a per cent
   bool m_legal = false;
   bool m_filling = false;

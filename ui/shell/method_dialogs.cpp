@@ -25,7 +25,7 @@ void MethodDialogs::pick() {
 void MethodDialogs::change() { edit(m_session.chat.options().recipe); }
 
 void MethodDialogs::edit(const app::NamedRecipe& start) {
-  auto* editor = new RecipeEditor(m_methods, m_settings, start, m_session.model.info().prefixkv_profile, m_composer.window());
+  auto* editor = new RecipeEditor(m_methods, m_settings, start, m_session.model.info().measured, m_composer.window());
   connect(editor, &RecipeEditor::applied, this, &MethodDialogs::use);
   editor->open();
 }

@@ -55,8 +55,10 @@ CacheReport cache_report(const EventOutcome& outcome, const Conversation& conver
   report.kv_bytes.allocated = cache.bytes_allocated();
   report.kv_bytes.metadata = metadata_bytes(conversation);
   report.layers = layer_figures(cache, conversation.origins, outcome.budgets);
-  for (std::size_t layer = 0; layer < std::min(report.layers.size(), outcome.why.size()); ++layer)
+  for (std::size_t layer = 0; layer < std::min(report.layers.size(), outcome.why.size()); ++layer) {
     report.layers[layer].why = outcome.why[layer];
+    report.layers[layer].best_scores = outcome.best_scores[layer];
+  }
   report.tokens = conversation.origins;
   report.kept = kept_original(cache);
   report.merged = merged_counts(conversation.merge_state, report.kept);
@@ -107,7 +109,10 @@ void SegmentCompression::finish(Conversation& working, const EmitEvent& emit) {
 EventOutcome SegmentCompression::outcome() const {
   EventOutcome outcome;
   if (compressor_.will_compress()) outcome.budgets = compressor_.budgets();
-  for (LayerId layer{0}; layer < about_.layers; ++layer) outcome.why.push_back(compressor_.reasons(layer));
+  for (LayerId layer{0}; layer < about_.layers; ++layer) {
+    outcome.why.push_back(compressor_.reasons(layer));
+    outcome.best_scores.push_back(compressor_.best_scores(layer));
+  }
   outcome.retained_mass = retained_mass(compressor_);
   outcome.notes = codes_of(compressor_.notes());
   if (short_text_) outcome.notes.push_back(CompressionNote::kShortText);
@@ -143,7 +148,7 @@ std::int64_t metadata_bytes(const Conversation& conversation) {
 }
 
 Recipe recipe_for(RecipeSpec spec, const ModelInfo& model) {
-  return Recipe::from_spec(with_measured_profile(std::move(spec), model.prefixkv_profile));
+  return Recipe::from_spec(with_measured_options(std::move(spec), model.measured));
 }
 
 }  // namespace winnow

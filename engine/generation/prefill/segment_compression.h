@@ -35,6 +35,7 @@ struct LayerSlots {
 struct EventOutcome {
   std::vector<std::int64_t> budgets;                             // per layer; empty where no event took place
   std::vector<std::vector<std::pair<std::string, double>>> why;  // per layer: LayerFigures::why
+  std::vector<std::vector<double>> best_scores;                  // as many: LayerFigures::best_scores
   std::vector<RetainedMass> retained_mass;
   std::vector<CompressionNote> notes;
 };
@@ -90,7 +91,7 @@ SegmentTokens judged_tokens(const Recipe& recipe, const SegmentTokens& segment);
 // Indices and accumulators beside the slots.
 std::int64_t metadata_bytes(const Conversation& conversation);
 
-// The request's recipe with the shares of layers that were measured for this model, unless the request brings its own. Errors:
+// The request's recipe with what was measured for this model, unless the request brings its own. Errors:
 // kIllegalRecipe.
 Recipe recipe_for(RecipeSpec spec, const ModelInfo& model);
 

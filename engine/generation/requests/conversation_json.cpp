@@ -138,10 +138,11 @@ MediaSampled medium_of(const JsonObject& from) {
 
 Json json_of(const EventOutcome& outcome) {
   Json json = {{"budgets", outcome.budgets}, {"why", Json::array()}, {"mass", Json::array()}, {"notes", Json::array()}};
-  for (const auto& layer : outcome.why) {
+  for (std::size_t i = 0; i < outcome.why.size(); ++i) {
+    const auto& layer = outcome.why[i];
     Json reasons = Json::array();
     for (const auto& [name, value] : layer) reasons.push_back({{"name", name}, {"value", value}});
-    json["why"].push_back({{"reasons", std::move(reasons)}});
+    json["why"].push_back({{"reasons", std::move(reasons)}, {"best_scores", outcome.best_scores[i]}});
   }
   for (const RetainedMass& mass : outcome.retained_mass) json["mass"].push_back({{"retention", mass.retention}, {"mass", mass.mass}});
   for (const CompressionNote note : outcome.notes) json["notes"].push_back(static_cast<int>(note));
@@ -152,6 +153,8 @@ EventOutcome outcome_of(const JsonObject& from) {
   EventOutcome outcome;
   outcome.budgets = from.integers("budgets", 0, kMostTokens, kMostEntries);
   each(from, "why", [&](const JsonObject& layer) {
+    constexpr double kMost = std::numeric_limits<double>::max();
+    outcome.best_scores.push_back(layer.reals("best_scores", -kMost, kMost, kMostEntries));
     auto& reasons = outcome.why.emplace_back();
     each(layer, "reasons", [&](const JsonObject& reason) {
       reasons.emplace_back(reason.string("name", 256),

@@ -52,7 +52,7 @@ LlavaOnevision::LlavaOnevision(const LlavaOnevisionFolder& folder, WeightReader&
   const KvShape shape = text_.kv_shape();
   info_.kv_bytes_per_token = shape.layers * shape.kv_heads * shape.slot_bytes();
   info_.time_instruction = folder.sidecar.time_instruction;
-  info_.prefixkv_profile = folder.sidecar.prefixkv_profile;
+  info_.measured = folder.sidecar.measured_options();
 }
 
 PixelValues LlavaOnevision::preprocess_image(const RgbImage& image, ImageTiling tiling) const { return processor_.image(image, tiling); }

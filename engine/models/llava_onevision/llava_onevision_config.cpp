@@ -85,6 +85,9 @@ void check_agreement(const LlavaOnevisionFolder& folder, const std::string& path
   const ShareProfile& profile = folder.sidecar.prefixkv_profile;
   require_agreement(profile.empty() || std::ssize(profile.front().shares) == model.text.layers, path + "/winnow.json", "prefixkv_profile",
                     "its rows have another number of layers than the model");
+  const HeadTable& heads = folder.sidecar.kvzip_head_scores;
+  require_agreement(heads.empty() || (std::ssize(heads) == model.text.layers && std::ssize(heads.front()) == model.text.kv_heads),
+                    path + "/winnow.json", "kvzip_head_scores", "it has other layers or heads than the model");
   const std::string ratio = "anyres_max_" + std::to_string(model.grid.max_tiles);
   require_agreement(processor.aspect_ratio.value_or(ratio) == ratio, combined, "vision_aspect_ratio", "it differs from config.json");
 }

@@ -46,10 +46,10 @@ class Allocator {
   virtual LayerMeasure measure(const LayerStatistics&, const SegmentInfo&) const { return {}; }
   // Names of the first numbers of a measure, for people who ask why a layer got what it got.
   virtual std::vector<std::string> measure_names() const { return {}; }
-  // The preset's option that takes shares measured beforehand for a model, where the rule is made of such; nothing: it needs none.
-  virtual std::optional<std::string> measured_shares_option() const { return std::nullopt; }
   // The best slots of the whole cache stay, so that layers and heads compete (granularity ragged): there are no weights.
   virtual bool best_of_all_layers() const { return false; }
+  // Of these, whole heads, by their best slot: a head keeps everything, or nothing.
+  virtual bool whole_heads() const { return false; }
   // Nonnegative weights; `measured` has one entry per layer.
   virtual std::vector<double> weights(std::span<const LayerMeasure> measured) const = 0;
   // Integers directly, where a rule is more than shares in proportion to weights.

@@ -16,7 +16,6 @@ class FixedSharesAllocator : public Allocator {
   explicit FixedSharesAllocator(ShareProfile profile) : profile_(std::move(profile)) {}
   std::string name() const override { return "fixed-shares"; }
   std::optional<Refusal> fits(const Composition& parts) const override;
-  std::optional<std::string> measured_shares_option() const override { return "profile"; }
   // Asked only where the bounds alone decide.
   std::vector<double> weights(std::span<const LayerMeasure> measured) const override { return std::vector<double>(measured.size(), 1.0); }
   std::optional<std::vector<std::int64_t>> budgets(std::span<const LayerMeasure> measured, const BudgetBounds& bounds) const override;

@@ -1,6 +1,9 @@
 #include "engine/recipes/methods/kvzip.h"
 
+#include "engine/recipes/allocators/whole_heads.h"
+#include "engine/recipes/measured_options.h"
 #include "engine/recipes/methods/shared_options.h"
+#include "engine/recipes/scorers/measured_heads.h"
 #include "engine/recipes/scorers/probe_votes.h"
 
 namespace winnow {
@@ -39,6 +42,22 @@ MethodInfo kvzip_plus_info() {
   info.title = "KVzip+";
   info.source = "Jegou and Jeblick (KVzap), 2026, arXiv 2601.07891, section 3.1";
   info.needs = {"attention of the repeated media", "norms of values behind the output projection"};
+  return info;
+}
+
+Composition kvzip_head(OptionReader& options) {
+  Composition composition = before_the_question("kvzip-head");
+  composition.scorer = std::make_unique<MeasuredHeadsScorer>(options.head_table(kHeadTableOption));
+  composition.allocator = std::make_unique<WholeHeadsAllocator>();
+  composition.granularity = Granularity::kRagged;
+  return composition;
+}
+
+MethodInfo kvzip_head_info() {
+  MethodInfo info = kvzip_info();
+  info.name = "kvzip-head";
+  info.title = "KVzip (heads)";
+  info.needs = {};
   return info;
 }
 

@@ -2,6 +2,7 @@
 
 #include "engine/recipes/allocators/fixed_shares.h"
 #include "engine/recipes/allocators/prefix_mass.h"
+#include "engine/recipes/measured_options.h"
 #include "engine/recipes/scorers/accumulated.h"
 
 namespace winnow {
@@ -36,7 +37,7 @@ MethodInfo described(const char* name, const char* title) {
 Composition prefixkv(OptionReader& options) { return with("prefixkv", std::make_unique<PrefixMassAllocator>(), options); }
 
 Composition prefixkv_profile(OptionReader& options) {
-  return with("prefixkv-profile", std::make_unique<FixedSharesAllocator>(options.profile("profile")), options);
+  return with("prefixkv-profile", std::make_unique<FixedSharesAllocator>(options.profile(kLayerProfileOption)), options);
 }
 
 MethodInfo prefixkv_info() { return described("prefixkv", "PrefixKV"); }

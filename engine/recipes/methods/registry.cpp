@@ -62,6 +62,7 @@ constexpr MethodEntry kMethods[] = {
     {"self-study", self_study_info, self_study},
     {"kvzip", kvzip_info, kvzip},
     {"kvzip+", kvzip_plus_info, kvzip_plus},
+    {"kvzip-head", kvzip_head_info, kvzip_head},
     {"keydiff", keydiff_info, keydiff},
     {"expected-attention", expected_attention_info, expected_attention},
     {"random-context", random_context_info, random_context},

@@ -82,8 +82,8 @@ Run someRun() {
   run.timeline.add({12.5, 100, 0, 400, 0, 1000, 0, TimelinePoint::Mark::kPrefillEnd});
   run.timeline.add({80.3, 60, 0, 140, 60, 1060, 41.25, TimelinePoint::Mark::kEnd});
   run.figures.notes = {CompressionNote::kRaisedToFloor, CompressionNote::kNonFinite};
-  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096, {{"sparsity", 0.75}, {"skew", -1.5}}, {50, 40.5, 12, 20}},
-                        {80, 80, 20, 60, {80, 80}, 2048, {}, {}}};
+  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096, {{"sparsity", 0.75}, {"skew", -1.5}}, {}, {50, 40.5, 12, 20}},
+                        {80, 80, 20, 60, {80, 80}, 2048, {}, {}, {}}};
   run.recipe = mixture();
   return run;
 }

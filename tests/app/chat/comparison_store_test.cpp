@@ -43,8 +43,8 @@ Run someRun(const char* method, double retention) {
   run.figures.tokens_per_s = 41.25;
   run.figures.achieved_retention = 0.26;
   run.figures.notes = {CompressionNote::kRaisedToFloor};
-  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096, {{"sparsity", 0.75}}, {50, 40.5, 12}},
-                        {80, 80, 20, 60, {80, 80}, 2048, {}, {}}};
+  run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096, {{"sparsity", 0.75}}, {}, {50, 40.5, 12}},
+                        {80, 80, 20, 60, {80, 80}, 2048, {}, {}, {}}};
   return run;
 }
 

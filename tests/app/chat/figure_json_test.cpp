@@ -19,8 +19,8 @@ TEST(RunJson, TheNamesOfSavedFiguresStay) {
                 "kv_bytes_peak": 11, "kv_bytes_allocated": 12, "kv_bytes_metadata": 13, "kv_bytes_full_end": 14, "media_ms": 1.5,
                 "preprocess_ms": 2.5, "vision_ms": 3.5, "prefill_ms": 4.5, "statistics_ms": 5.5, "compress_ms": 6.5, "ttft_ms": 7.5,
                 "decode_ms": 8.5, "tokens_per_s": 9.5, "achieved_retention": 0.5, "notes": [1, 5], "stop_reason": 2},
-    "layers": [{"budget": 3, "bytes": 64, "end": [1.0, 2.0, 3.0, 0.5], "kept": 3.0, "kept_per_head": [3, 2], "kept_text": 1.0,
-                "kept_visual": 2.0, "why": [["entropy", 0.5]]}],
+    "layers": [{"best_scores": [0.5, 0.25], "budget": 3, "bytes": 64, "end": [1.0, 2.0, 3.0, 0.5], "kept": 3.0, "kept_per_head": [3, 2],
+                "kept_text": 1.0, "kept_visual": 2.0, "why": [["entropy", 0.5]]}],
     "recipe": {"format": "winnow-recipe", "version": 1, "name": "", "method": "h2o", "retention": 0.25, "turn_policy": "segment",
                "min_event_tokens": 256, "seed": 0}})");
   const QByteArray again = runToJson(runFromJson(QByteArray::fromStdString(saved.dump())));

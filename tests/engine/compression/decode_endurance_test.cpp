@@ -113,7 +113,7 @@ class DecodeEndurance : public ::testing::TestWithParam<const char*> {
     spec.method = GetParam();
     spec.retention = 0.5;
     spec.seed = 11;
-    recipe_ = std::make_unique<Recipe>(Recipe::from_spec(with_measured_profile(spec, {{0.5, {0.5, 0.5}}})));
+    recipe_ = std::make_unique<Recipe>(Recipe::from_spec(with_measured_options(spec, {{"profile", "0.5=0.5:0.5"}})));
     compressor_ = std::make_unique<SegmentCompressor>(*recipe_, testing::segment_of(modality_, kLayers, kHeads, kKvHeads));
     Rows original(kPrompt);
     std::iota(original.begin(), original.end(), 0);

@@ -13,6 +13,7 @@
 #include "engine/recipes/methods/registry.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
+#include "tests/support/measured_options.h"
 
 namespace winnow {
 namespace {
@@ -27,6 +28,7 @@ using Modalities = std::vector<Modality>;
 struct Event {
   Scope scope = Scope::kAll;
   Granularity granularity = Granularity::kHead;
+  bool whole_heads = false;
   std::vector<std::int64_t> budgets;
   std::vector<LayerPlan> plans;  // empty: nothing is compressed
 };
@@ -42,6 +44,7 @@ Event compress(const RecipeSpec& spec, const Modalities& modality, const Past& p
   Event event;
   event.scope = recipe.composition().scope;
   event.granularity = recipe.composition().granularity;
+  event.whole_heads = recipe.composition().allocator != nullptr && recipe.composition().allocator->whole_heads();
   if (compressor.will_compress()) {
     for (LayerId layer{0}; layer < kLayers; ++layer) {
       if (compressor.wants_views()) {
@@ -139,9 +142,11 @@ std::int64_t total_pairs(const Event& event, const Modalities& modality) {
 void expect_lawful(const Event& event, const Modalities& modality, const RecipeSpec& spec) {
   expect_valid(event, modality);
   if (event.plans.empty()) return;
-  const std::int64_t wanted = total_budget(Recipe::from_spec(spec).budget(), kLayers, candidates(event, modality));
+  const std::int64_t competing = candidates(event, modality);
+  const std::int64_t wanted = total_budget(Recipe::from_spec(spec).budget(), kLayers, competing);
   if (event.granularity == Granularity::kRagged) {
-    EXPECT_LE(std::abs(total_pairs(event, modality) - wanted * kKvHeads), kKvHeads);
+    const std::int64_t off = total_pairs(event, modality) - wanted * kKvHeads;
+    EXPECT_LE(std::abs(off), event.whole_heads ? competing / 2 + kKvHeads : kKvHeads);
     return;
   }
   const std::int64_t least = *std::min_element(event.budgets.begin(), event.budgets.end());
@@ -153,11 +158,10 @@ class MethodSuite : public ::testing::TestWithParam<std::string> {
   RecipeSpec spec(double retention) const {
     RecipeSpec spec;
     spec.method = GetParam();
-    if (spec.method == "prefixkv-profile") spec.options["profile"] = "0.2=0.3:0.2:0.1/0.5=0.7:0.5:0.3";
     spec.retention = retention;
     spec.min_event_tokens = 0;
     spec.seed = 17;
-    return spec;
+    return test_support::as_measured(spec, kLayers, kKvHeads);
   }
   bool compresses() const { return GetParam() != "full"; }
 };
@@ -181,6 +185,10 @@ TEST_P(MethodSuite, BudgetsSumExactly) {
     expect_valid(event, modality);
     if (compresses()) {
       const auto competing = static_cast<double>(kLayers * candidates(event, modality));
+      if (event.whole_heads) {
+        EXPECT_EQ(total_pairs(event, modality), candidates(event, modality) * round_half_up(retention * kLayers * kKvHeads)) << retention;
+        continue;
+      }
       if (event.granularity == Granularity::kRagged) {
         EXPECT_EQ(total_pairs(event, modality), round_half_up(retention * kKvHeads * competing)) << retention;
         continue;
@@ -271,6 +279,10 @@ TEST_P(MethodSuite, CompressesLaterTurnsOverRetainedSlots) {
   const Event event = compress(spec(0.4), modality, {300, {70, 50}});
   expect_valid(event, modality);
   if (compresses()) {
+    if (event.whole_heads) {
+      EXPECT_EQ(total_pairs(event, modality), candidates(event, modality) * round_half_up(0.4 * kLayers * kKvHeads));
+      return;
+    }
     const std::int64_t wanted = round_half_up(0.4 * static_cast<double>(kLayers * candidates(event, modality)));
     EXPECT_LE(std::abs(sum(event.budgets) - wanted), event.granularity == Granularity::kRagged ? 1 : 0);
   }
@@ -328,7 +340,7 @@ TEST(RandomRecipes, AreLawfulOrRefused) {
   while (legal < 250) {
     RecipeSpec spec;
     spec.method = any();
-    if (spec.method == "prefixkv-profile") spec.options["profile"] = "0.2=0.3:0.2:0.1/0.5=0.7:0.5:0.3";
+    spec = test_support::as_measured(spec, kLayers, kKvHeads);
     if (pick(0, 1) == 1) spec.allocator = any();
     if (pick(0, 1) == 1) spec.scorer = any();
     if (pick(0, 1) == 1) spec.reducer = any();

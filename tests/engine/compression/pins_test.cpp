@@ -18,6 +18,7 @@
 #include "engine/recipes/methods/registry.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
+#include "tests/support/measured_options.h"
 
 namespace winnow {
 namespace {
@@ -48,11 +49,10 @@ Modalities image_then_text(std::int64_t before, std::int64_t visual, std::int64_
 RecipeSpec spec_of(const std::string& method, double retention) {
   RecipeSpec spec;
   spec.method = method;
-  if (method == "prefixkv-profile") spec.options["profile"] = "0.2=0.3:0.2:0.1/0.5=0.7:0.5:0.3";
   spec.retention = retention;
   spec.min_event_tokens = 0;
   spec.seed = 5;
-  return spec;
+  return test_support::as_measured(spec, kLayers, kKvHeads);
 }
 
 // A conversation of segments and decoded tokens over real attention, as engine/generation runs it.

@@ -316,6 +316,73 @@ TEST(ApplyPlan, RemembersNothingWhereNothingMerges) {
   EXPECT_TRUE(state.merged.empty());
 }
 
+// Two layers of two heads over four visual rows between text.
+std::vector<std::vector<std::int32_t>> kept_of_votes(const RecipeSpec& spec) {
+  using enum Modality;
+  const std::vector<Modality> modality = {kSystem, kVisual, kVisual, kVisual, kVisual};
+  const std::vector<std::vector<float>> votes = {{0.0F, 0.9F, 0.5F, 0.1F, 0.3F, 0.0F, 0.2F, 0.2F, 0.6F, 0.05F},
+                                                 {0.0F, 0.4F, 0.8F, 0.7F, 0.1F, 0.0F, 0.05F, 0.02F, 0.03F, 0.9F}};
+  const Recipe recipe = Recipe::from_spec(spec);
+  SegmentCompressor compressor(recipe, testing::segment_of(modality, 2, 4, 2));
+  EXPECT_TRUE(compressor.will_compress());
+  if (recipe.needs().probe) {
+    for (LayerId layer{0}; layer < 2; ++layer) compressor.on_probe(layer, {2, 5, votes[static_cast<std::size_t>(layer)]});
+    EXPECT_EQ(compressor.best_scores(LayerId(0)), (std::vector<double>{0.9F, 0.6F}));
+    EXPECT_EQ(compressor.best_scores(LayerId(1)), (std::vector<double>{0.8F, 0.9F}));
+  }
+  std::vector<std::vector<std::int32_t>> kept;
+  for (LayerId layer{0}; layer < 2; ++layer) {
+    for (std::vector<std::int32_t> head : compressor.plan(layer).kept) {
+      EXPECT_EQ(head.front(), 0) << "what is before the media stays";
+      head.erase(head.begin());
+      for (std::int32_t& row : head) --row;
+      kept.push_back(std::move(head));
+    }
+  }
+  return kept;
+}
+
+TEST(SegmentCompressor, HeadsOfALayerOrOfAllCompete) {
+  using Heads = std::vector<std::vector<std::int32_t>>;
+  RecipeSpec spec;
+  spec.method = "kvzip";
+  spec.retention = 0.5;
+  EXPECT_EQ(kept_of_votes(spec), (Heads{{0, 1, 3}, {2}, {0, 1, 2}, {3}}));
+  spec.options["compete"] = "all";
+  EXPECT_EQ(kept_of_votes(spec), (Heads{{0, 1, 3}, {2}, {0, 1, 2}, {3}}));
+  spec.retention = 0.25;
+  EXPECT_EQ(kept_of_votes(spec), (Heads{{0}, {}, {1, 2}, {3}}));
+}
+
+TEST(SegmentCompressor, WholeHeadsKeepEverythingOrNothing) {
+  using Heads = std::vector<std::vector<std::int32_t>>;
+  const std::vector<std::int32_t> all = {0, 1, 2, 3};
+  RecipeSpec measured;
+  measured.method = "kvzip-head";
+  measured.options["head_scores"] = "0.9:0.6/0.8:0.9";
+  measured.retention = 0.5;
+  EXPECT_EQ(kept_of_votes(measured), (Heads{all, {}, {}, all}));
+  RecipeSpec probed;
+  probed.method = "kvzip";
+  probed.allocator = "whole-heads";
+  probed.retention = 0.5;
+  EXPECT_EQ(kept_of_votes(probed), (Heads{all, {}, {}, all})) << "by each head's best slot";
+}
+
+TEST(SegmentCompressor, HeadScoresOfAnotherModelAreRefused) {
+  RecipeSpec spec;
+  spec.method = "kvzip-head";
+  spec.options["head_scores"] = "0.9:0.6:0.3/0.8:0.9:0.1";
+  spec.retention = 0.5;
+  try {
+    kept_of_votes(spec);
+    FAIL() << "nothing was refused";
+  } catch (const Exception& refusal) {
+    EXPECT_EQ(refusal.error().subject, "head_scores");
+    EXPECT_EQ(refusal.error().reason, "these are 2 layers of 3 heads; this model has 2 of 2");
+  }
+}
+
 TEST(SegmentCompressor, NotesWhatALogShouldSay) {
   const Recipe recipe = Recipe::from_spec(share(0.5));
   const std::vector<Modality> text(300, Modality::kText);

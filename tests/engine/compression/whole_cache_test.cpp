@@ -12,6 +12,7 @@
 #include "engine/recipes/methods/registry.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/engine/compression/named_composition.h"
+#include "tests/support/measured_options.h"
 
 namespace winnow {
 namespace {
@@ -130,11 +131,10 @@ class Conversation {
 RecipeSpec spec_of(const std::string& method, double retention, TurnPolicy policy) {
   RecipeSpec spec;
   spec.method = method;
-  if (method == "prefixkv-profile") spec.options["profile"] = "0.2=0.3:0.2:0.1/0.5=0.7:0.5:0.3";
   spec.retention = retention;
   spec.turn_policy = policy;
   spec.min_event_tokens = 0;
-  return spec;
+  return test_support::as_measured(spec, 3, 2);
 }
 
 // The turn rule by hand: 8 tokens at 0.5 leave 4; 3 generated; 4 new: `segment` keeps 2 of them (9 slots), `whole` rnd(0.5 * 15) = 8.

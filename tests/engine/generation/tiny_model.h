@@ -9,6 +9,7 @@
 #include "engine/api/engine.h"
 #include "tests/engine/generation/golden_folder.h"
 #include "tests/support/event_recorder.h"
+#include "tests/support/measured_options.h"
 
 namespace winnow::testing {
 
@@ -31,7 +32,7 @@ class TinyModel : public ::testing::Test {
     turn.recipe.method = method;
     turn.recipe.retention = retention;
     turn.recipe.min_event_tokens = 0;
-    if (method == "prefixkv-profile") turn.recipe.options["profile"] = "0.1=0.15:0.05/0.5=0.6:0.4";
+    turn.recipe = test_support::as_measured(turn.recipe, info_.layers, info_.kv_heads);
     turn.sampling.max_new_tokens = tokens;
     return turn;
   }

@@ -55,6 +55,24 @@ TEST(EventBudgets, SharesTheTotalByTheAllocatorsWeights) {
   EXPECT_EQ(budgets.foreseen(), budgets.slots());
 }
 
+TEST(EventBudgets, WholeHeadsAreRounded) {
+  const std::map<std::string, std::string> scores = {{"head_scores", "0.9:0.6/0.8:0.9"}};
+  const auto total = [&](double retention) {
+    return EventBudgets(recipe_of("kvzip-head", retention, scores), layers(2, {4, 0, 0}), std::nullopt, 2).total();
+  };
+  EXPECT_EQ(total(0.5), 8);
+  EXPECT_EQ(total(0.6), 8) << "2.4 of 4 heads";
+  EXPECT_EQ(total(0.7), 12);
+  EXPECT_EQ(total(0.1), 0) << "no head keeps anything";
+  EXPECT_FALSE(EventBudgets(recipe_of("kvzip-head", 0.9, scores), layers(2, {4, 0, 0}), std::nullopt, 2).take_place());
+  RecipeSpec two;
+  two.method = "kvzip-head";
+  two.options = scores;
+  two.budget_tokens = 2;
+  EXPECT_EQ(EventBudgets(Recipe::from_spec(two), layers(2, {4, 0, 0}), std::nullopt, 2).total(), 8)
+      << "2 of 4 tokens are half of the heads";
+}
+
 // The row of the share that was asked for, of all tokens seen too: 60 of 200 are 30 %, a third of the way from 20 to 50 %.
 TEST(EventBudgets, TellTheAllocatorTheShareAskedFor) {
   const auto slots = [](double retention, std::optional<std::int64_t> seen) {

@@ -11,6 +11,7 @@
 #include "engine/recipes/methods/registry.h"
 #include "engine/recipes/reducers/registry.h"
 #include "tests/engine/compression/named_composition.h"
+#include "tests/support/measured_options.h"
 
 namespace winnow {
 namespace {
@@ -130,6 +131,12 @@ TEST(Recipe, RefusesIllegalMethodOptions) {
             "profile must have rows of ascending retentions between 0 and 1");
   EXPECT_EQ(reason("prefixkv-profile", "profile", "0.1=0.5:1.5"), "profile must have shares over 0 and at most 1");
   EXPECT_EQ(reason("prefixkv-profile", "profile", "0.1=0.5/0.2=0.5:0.4"), "profile must have one share per layer in every row");
+  for (const char* text : {"", "0.5:x", "0.5=0.1", "0.5,0.4"}) {
+    EXPECT_EQ(reason("kvzip-head", "head_scores", text), "head_scores must be a number per head and layer, as in 0.9:0.6/0.8:0.9") << text;
+  }
+  EXPECT_EQ(reason("kvzip-head", "head_scores", "0.5:0.1/0.2"), "head_scores must have one number per head in every layer");
+  EXPECT_EQ(reason("kvzip-head", "head_scores", "0.5:-0.1"), "head_scores must have numbers that are not negative");
+  EXPECT_EQ(reason("kvzip-head", "head_scores", "nan:0.1"), "head_scores must have numbers that are not negative");
 }
 
 RecipeSpec mixed(const char* method, const char* allocator, const char* scorer, const char* reducer, const char* scope = "",
@@ -205,8 +212,11 @@ TEST(Recipe, EveryReducerIsKnownByItsOwnName) {
   for (const std::string& name : names) EXPECT_NE(unknown.reason.find(name), std::string::npos) << name;
 }
 
-TEST(Recipe, AProfileMustHaveBeenMeasured) {
+TEST(Recipe, WhatIsMeasuredBeforehandMustHaveBeenMeasured) {
   EXPECT_EQ(refusal_of([](RecipeSpec& spec) { spec.method = "prefixkv-profile"; }).subject, "profile");
+  const Error heads = refusal_of([](RecipeSpec& spec) { spec.method = "kvzip-head"; });
+  EXPECT_EQ(heads.subject, "head_scores");
+  EXPECT_NE(heads.reason.find("kvzip_head_scores in winnow.json"), std::string::npos) << heads.reason;
 }
 
 TEST(Recipe, KnowsWhenItDoesNothing) {
@@ -266,7 +276,7 @@ TEST(MethodList, DescribesEveryRegisteredMethod) {
     // A card that says "knows the question" must be backed by a statistic, and one that names none must need none.
     RecipeSpec spec;
     spec.method = entry.name;
-    if (spec.method == "prefixkv-profile") spec.options["profile"] = "0.5=0.5";
+    spec = test_support::as_measured(spec, 2, 2);
     const bool uses_views = !Recipe::from_spec(spec).needs().empty() || composition.pruning.has_value();
     EXPECT_TRUE(uses_views || !methods[i].query_aware) << entry.name;
     EXPECT_EQ(methods[i].needs.empty(), !uses_views) << entry.name;
@@ -284,19 +294,21 @@ TEST(Recipes, AProblemIsToldWithoutThrowing) {
   EXPECT_NE(problem->reason.find("window-votes"), std::string::npos) << problem->reason;
 }
 
-TEST(Recipes, MeasuredSharesAreTakenUnlessTheRecipeBringsItsOwn) {
+TEST(Recipes, WhatWasMeasuredIsTakenUnlessTheRecipeBringsItsOwn) {
+  const MeasuredOptions measured = {{"profile", "0.1=0.15:0.05/0.5=0.6:0.4"}, {"head_scores", "0.9:0.6/0.8:0.9"}};
+  for (const auto& [method, option] : {std::pair{"prefixkv-profile", "profile"}, std::pair{"kvzip-head", "head_scores"}}) {
+    RecipeSpec spec;
+    spec.method = method;
+    EXPECT_TRUE(recipe_problem(spec));
+    EXPECT_FALSE(recipe_problem(with_measured_options(spec, measured)));
+    EXPECT_EQ(with_measured_options(spec, measured).options, (std::map<std::string, std::string>{{option, measured.at(option)}}));
+    EXPECT_TRUE(recipe_problem(with_measured_options(spec, {})));
+    spec.options[option] = "0.2=0.1:0.3";
+    EXPECT_EQ(with_measured_options(spec, measured), spec);
+  }
   RecipeSpec spec;
-  spec.method = "prefixkv-profile";
-  EXPECT_TRUE(recipe_problem(spec));
-  const ShareProfile measured = {{0.1, {0.15, 0.05}}, {0.5, {0.6, 0.4}}};
-  EXPECT_FALSE(recipe_problem(with_measured_profile(spec, measured)));
-  EXPECT_EQ(with_measured_profile(spec, measured).options.at("profile"), "0.1=0.15:0.05/0.5=0.6:0.4");
-  EXPECT_TRUE(recipe_problem(with_measured_profile(spec, {})));
-  spec.options["profile"] = "0.2=0.1:0.3";
-  EXPECT_EQ(with_measured_profile(spec, measured), spec);
   spec.method = "vl-cache";
-  spec.options.clear();
-  EXPECT_EQ(with_measured_profile(spec, measured), spec);
+  EXPECT_EQ(with_measured_options(spec, measured), spec);
 }
 
 // The recipe editor offers what the reader would accept.
@@ -307,7 +319,7 @@ TEST(Recipes, EveryOptionSaysWhatItTakes) {
       ++options;
       RecipeSpec spec;
       spec.method = method.name;
-      if (method.name == "prefixkv-profile") spec.options["profile"] = "0.5=0.5";
+      spec = test_support::as_measured(spec, 2, 2);
       std::vector<std::string> accepted = option.words;
       std::vector<std::string> refused = {"no such word"};
       if (option.type == OptionType::kWhole) {
@@ -324,6 +336,8 @@ TEST(Recipes, EveryOptionSaysWhatItTakes) {
         EXPECT_GE(option.high, std::stod(option.otherwise)) << method.name << " " << option.name;
       } else if (option.type == OptionType::kProfile) {
         accepted = {"0.1=0.15:0.05/0.5=0.6:0.4"};
+      } else if (option.type == OptionType::kHeadTable) {
+        accepted = {"0.9:0.6/0.8:0.9"};
       } else {
         EXPECT_EQ(option.words.front(), option.otherwise) << method.name << " " << option.name;
       }
@@ -367,6 +381,8 @@ TEST(Recipe, WhatComesBeforeTheQuestionRefusesWhatNeedsIt) {
   EXPECT_EQ(subject("h2o", [](RecipeSpec& spec) { spec.scorer = "expected-attention"; }), "scorer");
   EXPECT_EQ(subject("snapkv", [](RecipeSpec& spec) { spec.granularity = "ragged"; }), "granularity");
   EXPECT_EQ(subject("snapkv", [](RecipeSpec& spec) { spec.allocator = "global"; }), "granularity");
+  EXPECT_EQ(subject("snapkv", [](RecipeSpec& spec) { spec.allocator = "whole-heads"; }), "granularity");
+  EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.scorer = "measured-heads"; }), "head_scores");
 }
 
 TEST(Recipe, WhatComesBeforeTheQuestionTakesPartsThatDoNotNeedIt) {
@@ -386,6 +402,7 @@ TEST(Recipe, WhatComesBeforeTheQuestionTakesPartsThatDoNotNeedIt) {
   legal("snapkv", [](RecipeSpec& spec) { spec.scope = "context"; });
   legal("keydiff", [](RecipeSpec& spec) { spec.allocator = "global", spec.granularity = "ragged"; });
   legal("kvzip", [](RecipeSpec& spec) { spec.scorer = "expected-attention"; });
+  legal("kvzip", [](RecipeSpec& spec) { spec.allocator = "whole-heads"; });
   legal("expected-attention", [](RecipeSpec& spec) { spec.scope = "visual"; });
 }
 

@@ -254,7 +254,7 @@ TEST_F(RecipeDialogs, TheEditorShowsEveryMethodWithoutChangingIt) {
     app::NamedRecipe plain;
     plain.spec.method = method.name;
     plain.spec.retention = 0.0725;
-    const ui::RecipeEditor editor(list_methods(), *m_settings, plain, {{0.5, {0.5, 0.5}}});
+    const ui::RecipeEditor editor(list_methods(), *m_settings, plain, {{"profile", "0.5=0.5:0.5"}, {"head_scores", "0.5:0.5"}});
     EXPECT_EQ(editor.recipe(), plain) << method.name;
     EXPECT_TRUE(editor.legal()) << method.name << ": " << editor.verdict().toStdString();
   }

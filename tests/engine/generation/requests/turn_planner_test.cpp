@@ -93,7 +93,6 @@ class Settings {
     recipe.method = methods[static_cast<std::size_t>(below(static_cast<int>(methods.size())))].name;
     constexpr double kShares[] = {0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.8, 1.0};
     recipe.retention = recipe.method == "full" ? 1.0 : kShares[below(8)];
-    if (recipe.method == "prefixkv-profile") recipe.options["profile"] = "0.1=0.2:0.1:0.05:0.05/0.6=0.9:0.6:0.5:0.4";
     if (one_in(5)) recipe.budget_tokens = 16 + below(200);
     if (one_in(4)) recipe.scope = one_in(2) ? "all" : "visual";
     if (one_in(4)) recipe.granularity = one_in(2) ? "head" : "layer";
@@ -201,7 +200,6 @@ TEST_F(Plans, EveryPresetKeepsWhatItsPlanSays) {
     run(ForgetConversation{3});
     Turn turn = question({clip}, method.name, 0.15);
     if (method.name == "full") turn.recipe.retention = 1.0;
-    if (method.name == "prefixkv-profile") turn.recipe.options["profile"] = "0.1=0.2:0.1:0.05:0.05/0.6=0.9:0.6:0.5:0.4";
     const Planned planned = plan(turn);
     const EventRecorder events = run(turn);
     ASSERT_TRUE(events.last<CacheReport>()) << method.name;

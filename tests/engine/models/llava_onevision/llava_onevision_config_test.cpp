@@ -275,6 +275,28 @@ TEST_F(FolderTest, ReadsTheProfileOfLayersAtSeveralRetentions) {
   refuse(Json(std::vector<Json>(257, row(0.5, some))), "more than 256 rows", ErrorCode::kLimitExceeded);
 }
 
+TEST_F(FolderTest, ReadsHowMuchHeadsLookAtVideos) {
+  const LlavaOnevisionFolder plain = load();
+  const auto layers = static_cast<std::size_t>(plain.model.text.layers);
+  const auto heads = static_cast<std::size_t>(plain.model.text.kv_heads);
+  const auto rows = [](std::size_t count, const std::vector<double>& scores) {
+    return Json(std::vector<Json>(count, {{"heads", scores}}));
+  };
+  const auto with = [&](const Json& table) { write("winnow.json", {{"kvzip_head_scores", table}}); };
+  with(rows(layers, std::vector<double>(heads, 0.25)));
+  EXPECT_EQ(load().sidecar.kvzip_head_scores, HeadTable(layers, std::vector<double>(heads, 0.25)));
+  EXPECT_EQ(load().sidecar.measured_options().at("head_scores"), head_table_text(HeadTable(layers, std::vector<double>(heads, 0.25))));
+  const auto refuse = [&](const Json& table, const char* reason) {
+    with(table);
+    expect_error(ErrorCode::kDamagedFile, reason, [&] { load(); });
+  };
+  refuse(rows(layers + 1, std::vector<double>(heads, 0.25)), "other layers or heads than the model");
+  refuse(rows(layers, std::vector<double>(heads + 1, 0.25)), "other layers or heads than the model");
+  refuse(rows(layers, std::vector<double>(heads, -0.25)), "kvzip_head_scores[0].heads");
+  refuse(Json::array({0.1, 0.2}), "kvzip_head_scores[0]");
+  refuse(Json::array(), "it must be a list of layers");
+}
+
 // One row without its retention: the model is as usable as ever, only the method that would scale it is not.
 TEST_F(FolderTest, PassesOverTheOneRowOfOlderFiles) {
   write("winnow.json", {{"time_instruction", "{frames} frames"}, {"prefixkv_shares", {0.13, 0.04}}});
