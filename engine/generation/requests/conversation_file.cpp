@@ -233,8 +233,9 @@ ConversationStates read_conversation(const RequestContext& context, const std::s
   Reader reader(path, context.network());
   const Json parsed = parse_json(reader.text(), path, {.max_bytes = kMostJson});
   const JsonObject about(parsed, path);
-  if (about.integer("format", 0, std::numeric_limits<int>::max()) != kFormat) refuse_outdated(path, "it was written by another version");
-  if (about.string("model", 4096) != model) refuse_outdated(path, "it was made with another model");
+  if (about.integer("format", 0, std::numeric_limits<int>::max()) != kFormat)
+    refuse_outdated("", "what was kept was written by another version of the program");
+  if (about.string("model", 4096) != model) refuse_outdated("", "what was kept was made with another model");
   const KvShape shape = context.network().text().kv_shape();
   ConversationStates states;
   if (const auto current = about.optional_object("current")) {

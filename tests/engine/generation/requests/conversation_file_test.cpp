@@ -118,6 +118,7 @@ TEST_F(ConversationFile, AnotherModelOrFileIsNoticed) {
   EventRecorder other = restore("another model");
   ASSERT_TRUE(other.last<Failed>());
   EXPECT_EQ(other.last<Failed>()->error.code, ErrorCode::kCacheOutdated);
+  EXPECT_TRUE(other.last<Failed>()->error.subject.empty()) << "the file of the user's is not at fault, and ours he does not know";
   opener_ = MemoryMediaOpener();
   other = restore();
   ASSERT_TRUE(other.last<Failed>());
