@@ -18,8 +18,6 @@ namespace winnow::app {
 struct CacheQuota {
   std::int64_t perChatBytes = std::int64_t{512} << 20;
   std::int64_t totalBytes = std::int64_t{4} << 30;
-
-  friend bool operator==(const CacheQuota&, const CacheQuota&) = default;
 };
 
 class ConversationCaches {
@@ -37,8 +35,6 @@ class ConversationCaches {
     ConversationId conversation = 0;
     std::int64_t bytes = 0;
     std::int64_t usedMs = 0;  // since the epoch
-
-    friend bool operator==(const Entry&, const Entry&) = default;
   };
   // As last looked at or changed, most recently used first.
   std::vector<Entry> entries() const;

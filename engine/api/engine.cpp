@@ -5,7 +5,6 @@
 
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/device/cpu_threads.h"
@@ -20,13 +19,6 @@
 
 namespace winnow {
 namespace {
-
-std::vector<const KvCache*> caches_of(const ConversationStates& states) {
-  std::vector<const KvCache*> caches;
-  if (states.current) caches.push_back(&states.current->cache);
-  if (states.prepared) caches.push_back(&states.prepared->state.cache);
-  return caches;
-}
 
 // libtorch appends where in its sources it happened.
 std::string first_line(const c10::Error& problem) {
@@ -115,12 +107,13 @@ class LocalEngine : public Engine {
   void run(const LoadConversation& load, const EmitEvent& emit, const InterruptToken& interrupt) {
     ConversationStates states = read_conversation(context(emit, interrupt), load.path, load.model);
     Restored restored;
-    for (const KvCache* cache : caches_of(states)) restored.kv_bytes += cache->bytes_in_use();
     if (states.current) {
+      restored.kv_bytes += states.current->cache.bytes_in_use();
       restored.thread = states.current->thread;
       restored.pins = states.current->pins;
     }
     if (states.prepared) {
+      restored.kv_bytes += states.prepared->state.cache.bytes_in_use();
       restored.prepared = media_thread(*states.prepared);
       restored.recipe = states.prepared->recipe;
       restored.pins = states.prepared->state.pins;
@@ -135,6 +128,7 @@ class LocalEngine : public Engine {
 
   // What a turn goes on from. A new conversation takes over what was prepared for it when it had no name yet.
   ConversationStates& states_for(const Turn& turn) {
+    require_question(turn.messages);
     ConversationStates& states = conversations_[turn.conversation];
     const auto draft = conversations_.find(kDraftConversation);
     if (draft == conversations_.end() || turn.conversation == kDraftConversation) return states;

@@ -9,7 +9,6 @@
 #include "app/cache_store/conversation_caches.h"
 #include "app/engine_host/engine_host.h"
 
-class QGridLayout;
 class QLabel;
 class QPushButton;
 

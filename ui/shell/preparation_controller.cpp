@@ -70,7 +70,7 @@ PreparationController::Subject PreparationController::subjectNow() const {
 void PreparationController::consider() {
   const AnswerRun& answers = m_session.answers;
   // The question that is being saved or answered is what was prepared for.
-  if (m_stage == Stage::kRunning && (m_sent || !answers.canSend()) && answers.blockedReason().isEmpty() && answers.busy()) return;
+  if (m_stage == Stage::kRunning && answers.busy() && answers.blockedReason().isEmpty()) return;
   const bool ready = m_session.model.state() == ModelState::kReady && answers.canSend() && !m_composer.tray()->opening();
   const Subject now = subjectNow();
   if (now.attachments.isEmpty() || m_settings.prepareMode() == app::PrepareMode::kNever) return drop();

@@ -31,9 +31,12 @@ class Votes : public PrefillObserver {
   explicit Votes(std::int64_t layers) : votes_(static_cast<std::size_t>(layers)) {}
 
   // From here on, views are of this pass.
-  void judge(const ProbedSlots& slots) { slots_ = slots; }
-  // Of the only pass that does, where each row looks is summed up over the layers: fp32 [rows, n_c].
-  void follow_rows(bool follow) { follows_ = follow; }
+  // follow: where each row looks is summed up over the layers; of one pass at most.
+  void judge(const ProbedSlots& slots, bool follow) {
+    slots_ = slots;
+    follows_ = follow;
+  }
+  // fp32 [rows, n_c] of the pass that was followed.
   const at::Tensor& looks() const { return looks_; }
   bool wants_views() const override { return true; }
   bool wants_outputs() const override { return slots_.norms; }
@@ -73,7 +76,7 @@ class Probe {
         add_words(rows, probed_.prompts.turn_end);
       }
       add_context(rows, first, count);
-      votes_.judge({size(), first, count, /*among_judged=*/chunk > 0, norms});
+      votes_.judge({size(), first, count, /*among_judged=*/chunk > 0, norms}, /*follow=*/false);
       run(rows);
     }
     say(chunks.size(), chunks.size());
@@ -85,10 +88,8 @@ class Probe {
     ProbeRows rows;
     add_words(rows, probed_.prompts.describe);
     add_words(rows, answer);
-    votes_.judge({size(), 0, size(), /*among_judged=*/false, norms});
-    votes_.follow_rows(true);
+    votes_.judge({size(), 0, size(), /*among_judged=*/false, norms}, /*follow=*/true);
     run(rows);
-    votes_.follow_rows(false);
     return {described(answer, votes_.looks()), useful};
   }
 

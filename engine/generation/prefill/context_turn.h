@@ -32,8 +32,6 @@ struct PreparedContext {
   Description description;
   TimingsMs timings;  // that it took; nothing for one that was read from a file
   TurnWork work;
-
-  PreparedContext fork() const { return {state.fork(), recipe, tokens, media, ids_to_media, outcome, description, timings, work}; }
 };
 
 // Reads and compresses what `begun` holds of media; what is asked about them is left out. begun is used up unless this returns nothing: the

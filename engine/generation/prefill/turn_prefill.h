@@ -31,7 +31,8 @@ enum class Compaction : int {
 
 class TurnPrefill {
  public:
-  // Reads the segment. recipes must outlive it; one that prunes or compresses the whole cache is alone, and was with begin_turn() already.
+  // Reads the segment. recipes must outlive it; one that prunes or compresses the whole cache is alone, and one that prunes was with
+  // begin_turn() already.
   // Emits Progress. Errors: Exception, Interrupted.
   TurnPrefill(const RequestContext& context, BegunTurn begun, const std::vector<const Recipe*>& recipes, Compaction compaction);
   TurnPrefill(const TurnPrefill&) = delete;

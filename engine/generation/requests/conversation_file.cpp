@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -179,8 +180,10 @@ class Reader {
   throw Exception(ErrorCode::kCacheOutdated, subject, reason);
 }
 
-// The media that it has read, in order: those of its thread, and of a message to come.
-void require_same_media(const RequestContext& context, const Conversation& conversation, std::span<const MediaSampled> to_come) {
+// The media that it has read, in order: those of its thread, and of a message to come. found: hashes by path, so that no file is read
+// twice.
+void require_same_media(const RequestContext& context, const Conversation& conversation, std::span<const MediaSampled> to_come,
+                        std::map<std::string, std::string>& found) {
   std::vector<MediaRequest> requests;
   for (const Message& message : conversation.thread) {
     for (const Item& item : message.items) {
@@ -190,9 +193,9 @@ void require_same_media(const RequestContext& context, const Conversation& conve
   for (const MediaSampled& medium : to_come) requests.push_back({medium.path, medium.kind, medium.plan});
   if (requests.size() != conversation.media_hashes.size()) refuse_outdated("", "it names other media than it holds");
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    std::string hash;
+    std::string& hash = found[requests[i].path];
     try {
-      if (context.opener != nullptr) hash = context.opener->open(requests[i], context.interrupt)->content_hash();
+      if (hash.empty() && context.opener != nullptr) hash = context.opener->open(requests[i], context.interrupt)->content_hash();
     } catch (const Exception& problem) {
       refuse_outdated(requests[i].path, problem.error().reason);
     }
@@ -250,8 +253,9 @@ ConversationStates read_conversation(const RequestContext& context, const std::s
     read_prepared_json(*prepared, context_read);
   }
   reader.require_hash();
-  if (states.current) require_same_media(context, *states.current, {});
-  if (states.prepared) require_same_media(context, states.prepared->state, states.prepared->media);
+  std::map<std::string, std::string> found;
+  if (states.current) require_same_media(context, *states.current, {}, found);
+  if (states.prepared) require_same_media(context, states.prepared->state, states.prepared->media, found);
   return states;
 }
 

@@ -20,20 +20,23 @@ bool made_with(const Conversation& conversation, std::span<const Pin> pins) {
   return std::is_permutation(before.begin(), before.end(), now.begin(), now.end());
 }
 
-bool holds_all_but_last(const Conversation& conversation, const Turn& turn) {
-  const std::vector<Message>& held = conversation.thread;
-  return !held.empty() && held.size() + 1 == turn.messages.size() &&
-         std::equal(held.begin(), held.end(), turn.messages.begin(), same_message) && made_with(conversation, turn.pins);
-}
-
 bool same_thread(std::span<const Message> a, std::span<const Message> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_message);
 }
 
+// Nothing, where the turn's message is the first.
+bool holds_what_is_before(const Conversation& conversation, const Turn& turn) {
+  const std::vector<Message>& held = conversation.thread;
+  return held.size() + 1 == turn.messages.size() && same_thread(held, std::span(turn.messages).first(held.size())) &&
+         made_with(conversation, turn.pins);
+}
+
+bool holds_all_but_last(const Conversation& conversation, const Turn& turn) {
+  return !conversation.thread.empty() && holds_what_is_before(conversation, turn);
+}
+
 bool prepared_for(const PreparedContext& prepared, const Turn& turn) {
-  const std::vector<Message>& held = prepared.state.thread;
-  return held.size() + 1 == turn.messages.size() && std::equal(held.begin(), held.end(), turn.messages.begin(), same_message) &&
-         prepared.recipe == turn.recipe && made_with(prepared.state, turn.pins) && same_media(prepared.media, turn.messages.back());
+  return holds_what_is_before(prepared.state, turn) && prepared.recipe == turn.recipe && same_media(prepared.media, turn.messages.back());
 }
 
 // A full cache stands for all of the thread but its last answer and question.

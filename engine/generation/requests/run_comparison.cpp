@@ -47,8 +47,7 @@ Compared run_comparison(const RequestContext& context, const Compare& compare, C
     if (asked.shared) sharing.push_back(&asked.recipe);
   }
   Conversation empty(context.network().text().kv_shape());
-  const Recipe* const alone = sharing.size() == 1 ? sharing.front() : nullptr;
-  TurnPrefill shared(context, begin_turn(context, turns.front().turn, alone, std::move(empty)), sharing, Compaction::kAfterTheLast);
+  TurnPrefill shared(context, begin_turn(context, turns.front().turn, nullptr, std::move(empty)), sharing, Compaction::kAfterTheLast);
   Compared compared;
   compared.prefills = 1;
   compared.shared_prefix_bytes = shared.conversation().cache.bytes_in_use();

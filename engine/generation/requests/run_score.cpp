@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "engine/generation/answer/answer_score.h"
-#include "engine/generation/prefill/context_turn.h"
 #include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/requests/run_turn.h"
 
@@ -35,22 +34,19 @@ AskedAnswer answer_of(const LoadedModel& model, const Turn& turn, const std::str
 Scored run_score(const RequestContext& context, const Score& score, const ConversationStates& states) {
   require_question(score.turn.messages);
   Turn turn = as_run(score.turn);
-  const AskedAnswer asked = answer_of(context.model, turn, score.answer, states);
+  AskedAnswer asked = answer_of(context.model, turn, score.answer, states);
   turn.sampling.max_new_tokens = static_cast<int>(asked.given.tokens.size());
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
   const bool one_prefill = asked.start.from == TurnStart::From::kNothing && recipe.shares_prefill();
   std::vector<const Recipe*> sharing;
   if (one_prefill) sharing.push_back(&recipe);
   const KvShape shape = context.network().text().kv_shape();
-  const Recipe* const alone = one_prefill ? &recipe : nullptr;
-  TurnPrefill whole(context, begin_turn(context, turn, alone, Conversation(shape)), sharing, Compaction::kAfterTheLast);
+  TurnPrefill whole(context, begin_turn(context, turn, nullptr, Conversation(shape)), sharing, Compaction::kAfterTheLast);
 
   const ChooseFirst first = given_first(asked.given.tokens);
   const auto own = [&] {
     if (one_prefill) return whole.ready_fork(0, first, context.emit);
-    if (asked.start.from == TurnStart::From::kPrepared) {
-      if (std::optional<ReadyTurn> ready = ready_prepared_turn(context, turn, *states.prepared)) return *std::move(ready);
-    }
+    if (std::optional<ReadyTurn> ready = ready_if_prepared(context, turn, states, asked.start)) return *std::move(ready);
     return ready_single_turn(context, turn, recipe, fork_start(states, asked.start, shape), first);
   };
   return score_answer(context, asked.given, own().start, whole.uncompressed());

@@ -45,6 +45,14 @@ Turn as_run(const Turn& turn) {
   return run;
 }
 
+std::optional<ReadyTurn> ready_if_prepared(const RequestContext& context, const Turn& turn, const ConversationStates& states,
+                                           TurnStart& start) {
+  if (start.from != TurnStart::From::kPrepared) return std::nullopt;
+  std::optional<ReadyTurn> ready = ready_prepared_turn(context, turn, *states.prepared);
+  if (!ready) start = start_without_prepared(states, turn);
+  return ready;
+}
+
 Compaction compaction_of(const Turn& turn) { return turn.guard == Guard::kRam ? Compaction::kAfterTheLast : Compaction::kLayerByLayer; }
 
 namespace {
@@ -58,10 +66,7 @@ struct StartedTurn {
 // What watched the prefill is gone afterwards. Media that are compressed before the question stay prepared for others.
 StartedTurn get_ready(const RequestContext& context, const Turn& turn, ConversationStates& states) {
   TurnStart start = start_of(states, turn);
-  if (start.from == TurnStart::From::kPrepared) {
-    if (auto ready = ready_prepared_turn(context, turn, *states.prepared)) return {*std::move(ready), start, {}};
-    start = start_without_prepared(states, turn);
-  }
+  if (auto ready = ready_if_prepared(context, turn, states, start)) return {*std::move(ready), start, {}};
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
   BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start, context.network().text().kv_shape()));
   if (auto prepared = prepare_context(context, turn, recipe, begun)) {

@@ -7,6 +7,7 @@
 // thread only.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "engine/generation/context/request_context.h"
@@ -22,6 +23,11 @@ void require_question(std::span<const Message> thread);
 
 // The turn as its guard has it: guard ram compresses the whole cache, guard alone leaves out what was said before.
 Turn as_run(const Turn& turn);
+
+// Where the turn starts from prepared media: its question, read behind them. None, and `start` is where else it starts: its prompt goes on
+// otherwise than they were prepared for, or it does not start from them.
+std::optional<ReadyTurn> ready_if_prepared(const RequestContext& context, const Turn& turn, const ConversationStates& states,
+                                           TurnStart& start);
 
 // Guard ram keeps the whole segment uncompressed beside what it compresses.
 Compaction compaction_of(const Turn& turn);
