@@ -19,6 +19,7 @@ struct MediaLimits {
   std::int64_t probeBytes = 8'000'000;
   std::int64_t probeMs = 5'000;
   int plannedFrames = 1'024;
+  int liveIndexEntries = 20'000;  // that a demuxer of a running source may remember
 
   // Wall clock spent inside one call (open, probe, read).
   std::int64_t decodeBudgetMs = 120'000;

@@ -5,6 +5,7 @@
 // Threads: one at a time.
 #pragma once
 
+#include "app/media/allowed_video.h"
 #include "app/media/av_handles.h"
 #include "app/media/content_type.h"
 #include "app/media/decode_watch.h"
@@ -23,9 +24,9 @@ class VideoContainer {
   const std::string& path() const { return m_file.path(); }
   ContentType type() const { return m_type; }
   AVFormatContext& format() { return *m_format; }
-  AVStream& stream() { return *m_stream; }
-  // The decoder allowed for the stream's codec.
-  const AVCodec& decoder() const { return *m_decoder; }
+  AVStream& stream() { return *m_video.stream; }
+  // The stream and the decoder allowed for its codec.
+  const ChosenVideo& video() const { return m_video; }
 
   // Next packet of the video stream; false at the end of what can be read. Throws Interrupted or kLimitExceeded.
   bool readPacket(AVPacket& packet);
@@ -38,7 +39,6 @@ class VideoContainer {
  private:
   static int readCallback(void* self, std::uint8_t* buffer, int bytes);
   static std::int64_t seekCallback(void* self, std::int64_t offset, int whence);
-  void chooseStream();
   void close() noexcept;
 
   const MediaFile& m_file;
@@ -48,8 +48,7 @@ class VideoContainer {
   std::int64_t m_position = 0;
   AVIOContext* m_io = nullptr;
   AVFormatContext* m_format = nullptr;
-  AVStream* m_stream = nullptr;
-  const AVCodec* m_decoder = nullptr;
+  ChosenVideo m_video;
 };
 
 }  // namespace winnow::app

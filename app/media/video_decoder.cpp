@@ -11,7 +11,6 @@ extern "C" {
 namespace winnow::app {
 namespace {
 
-constexpr int kDecoderThreads = 2;
 constexpr double kAlwaysDecodeOnS = 0.25;  // a jump costs more than decoding this far
 constexpr double kFirstStepBackS = 1.0;
 constexpr double kStepBackGrowth = 3.0;
@@ -24,18 +23,7 @@ std::int64_t showTime(const AVPacket& packet) { return packet.pts != AV_NOPTS_VA
 VideoDecoder::VideoDecoder(VideoContainer& container, const MediaLimits& limits, const DecodeWatch& watch, IndexTrust trust)
     : m_container(container), m_watch(watch), m_trust(trust), m_packet(makePacket()) {
   const AVStream& stream = container.stream();
-  m_codec.reset(avcodec_alloc_context3(&container.decoder()));
-  if (!m_codec) throw Exception(ErrorCode::kOutOfMemory, container.path(), "there is no memory for a decoder");
-  if (avcodec_parameters_to_context(m_codec.get(), stream.codecpar) < 0) {
-    throw Exception(ErrorCode::kDamagedFile, container.path(), "the description of its video stream is damaged");
-  }
-  m_codec->pkt_timebase = stream.time_base;
-  m_codec->thread_count = kDecoderThreads;
-  m_codec->max_pixels = limits.videoFramePixels;
-  const int opened = avcodec_open2(m_codec.get(), &container.decoder(), nullptr);
-  if (opened < 0) {
-    throw Exception(ErrorCode::kDamagedFile, container.path(), "its video stream cannot be decoded (" + ffmpegErrorText(opened) + ")");
-  }
+  m_codec = openVideoDecoder(container.video(), limits, container.path(), FF_THREAD_FRAME | FF_THREAD_SLICE);
   if (stream.start_time != AV_NOPTS_VALUE) m_start = stream.start_time;
 }
 

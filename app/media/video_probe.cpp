@@ -7,17 +7,12 @@
 #include <string_view>
 
 #include "app/media/container_extent.h"
+#include "app/media/picture_geometry.h"
 #include "app/media/pixel_conversion.h"
-
-extern "C" {
-#include <libavutil/display.h>
-}
 
 namespace winnow::app {
 namespace {
 
-constexpr double kMaxSampleAspect = 8.0;
-constexpr int kMaxSidePx = 16'384;
 constexpr double kMaxFps = 1'000.0;
 constexpr double kFallbackFrameS = 0.04;  // of a video with a single frame and no rate
 constexpr int kWatchEvery = 4096;
@@ -147,25 +142,14 @@ void describeGeometry(VideoContainer& container, VideoFacts& facts) {
   const AVCodecParameters& parameters = *stream.codecpar;
   facts.storedWidthPx = parameters.width;
   facts.storedHeightPx = parameters.height;
-  const AVRational aspect = av_guess_sample_aspect_ratio(&container.format(), &stream, nullptr);
-  if (aspect.num > 0 && aspect.den > 0 && aspect.num != aspect.den) {
-    const double ratio = av_q2d(aspect);
-    const double width = std::round(parameters.width * ratio);
-    if (ratio <= kMaxSampleAspect && ratio >= 1.0 / kMaxSampleAspect && width >= 1.0 && width <= kMaxSidePx) {
-      facts.storedWidthPx = static_cast<int>(width);
-    } else {
-      facts.info.notices.push_back("the pixel shape that the file names is implausible and is ignored");
-    }
+  if (const auto width = squarePixelWidth(parameters.width, av_guess_sample_aspect_ratio(&container.format(), &stream, nullptr))) {
+    facts.storedWidthPx = *width;
+  } else {
+    facts.info.notices.push_back("the pixel shape that the file names is implausible and is ignored");
   }
-  std::size_t bytes = 0;
-  const std::uint8_t* data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &bytes);
-  if (data != nullptr && bytes >= 9 * sizeof(std::int32_t)) {
-    std::int32_t matrix[9];
-    std::copy_n(data, sizeof matrix, reinterpret_cast<std::uint8_t*>(matrix));
-    const MatrixOrientation found = orientationFromMatrix(matrix);
-    facts.orientation = found.orientation;
-    if (!found.exact) facts.info.notices.push_back("the file asks for a turn that is no right angle; it is ignored");
-  }
+  const MatrixOrientation found = streamOrientation(stream);
+  facts.orientation = found.orientation;
+  if (!found.exact) facts.info.notices.push_back("the file asks for a turn that is no right angle; it is ignored");
   const bool swapped = swapsSides(facts.orientation);
   facts.info.widthPx = swapped ? facts.storedHeightPx : facts.storedWidthPx;
   facts.info.heightPx = swapped ? facts.storedWidthPx : facts.storedHeightPx;

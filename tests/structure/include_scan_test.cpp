@@ -149,6 +149,7 @@ TEST(IncludeScan, AppFoldersFollowTheirOrder) {
                         {"app/recipes", 1},
                         {"app/kept_map", 1},
                         {"app/media", 1},
+                        {"app/watch", 1},
                         {"app/resources", 1},
                         {"app/chat", 2},
                         {"app/settings", 3},

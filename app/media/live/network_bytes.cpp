@@ -1,0 +1,73 @@
+#include "app/media/live/network_bytes.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "app/media/allowed_video.h"
+
+namespace winnow::app {
+namespace {
+
+// What a protocol is built on. A server may send on from http to https and back.
+std::string neededProtocols(const std::string& scheme) { return scheme.starts_with("http") ? "http,https,tcp,tls" : scheme; }
+
+// What every datagram has to wait in while a picture is decoded: packets of 188 bytes.
+constexpr const char* kDatagramBufferPackets = "43690";  // 8 MB
+
+}  // namespace
+
+bool NetworkBytes::canRead(const std::string& scheme) {
+  void* position = nullptr;
+  while (const char* name = avio_enum_protocols(&position, 0)) {
+    if (scheme == name) return true;
+  }
+  return false;
+}
+
+NetworkBytes::NetworkBytes(const std::string& address, LiveWatch& watch) : m_watch(watch) {
+  prepareFfmpeg();
+  const std::string scheme = address.substr(0, address.find(':'));
+  AvOptions options;
+  options.set("protocol_whitelist", neededProtocols(scheme));
+  if (scheme == "udp") {
+    options.set("fifo_size", kDatagramBufferPackets);
+    options.set("overrun_nonfatal", "1");
+  } else if (scheme != "tcp") {
+    options.set("seekable", "0");
+    options.set("icy", "0");
+  }
+  const AVIOInterruptCB interrupt{&LiveWatch::callback, &watch};
+  m_watch.begin();
+  const int opened = avio_open2(&m_io, address.c_str(), AVIO_FLAG_READ, &interrupt, options.get());
+  if (opened >= 0) return;
+  m_io = nullptr;
+  if (m_watch.shouldStop()) {
+    endBy(opened);
+    return;
+  }
+  throw Exception(ErrorCode::kFileUnreadable, address, "the address cannot be reached (" + ffmpegErrorText(opened) + ")");
+}
+
+NetworkBytes::~NetworkBytes() { avio_closep(&m_io); }
+
+void NetworkBytes::endBy(int code) noexcept {
+  if (m_watch.closed() || m_watch.finished() || code == 0 || code == AVERROR_EOF) {
+    m_end = LiveEnd::kEndOfStream;
+  } else if (m_watch.stalled()) {
+    m_end = LiveEnd::kStalled;
+  } else {
+    m_end = LiveEnd::kEndOfStream;  // what came before is whole
+    m_broke = true;
+  }
+}
+
+int NetworkBytes::read(std::span<std::uint8_t> into) noexcept {
+  if (m_end != LiveEnd::kNotYet || into.empty()) return 0;
+  m_watch.begin();
+  const int got = avio_read_partial(m_io, into.data(), static_cast<int>(std::min<std::size_t>(into.size(), 1 << 20)));
+  if (got > 0) return got;
+  endBy(got);
+  return 0;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,25 @@
+// Which frames of a running video are taken: frame i is the one on screen at i * everyS seconds.
+//
+// Used by LiveSource. Pure.
+#pragma once
+
+#include <cstdint>
+
+namespace winnow::app {
+
+class SamplingGrid {
+ public:
+  explicit SamplingGrid(double everyS) : m_everyS(everyS) {}
+
+  double nextS() const { return static_cast<double>(m_next) * m_everyS; }
+  // Whether a frame that is on screen until endS, where the one after it begins, is the one of the next time. A microsecond is allowed for
+  // times that were rounded.
+  bool isDueBefore(double endS) const { return nextS() < endS - 1e-6; }
+  void advance() { ++m_next; }
+
+ private:
+  const double m_everyS;
+  std::int64_t m_next = 0;
+};
+
+}  // namespace winnow::app

@@ -1,0 +1,35 @@
+#include "app/media/live/stream_beginning.h"
+
+#include <string_view>
+
+#include "engine/base/error.h"
+
+namespace winnow::app {
+namespace {
+
+std::uint64_t bigEndian(std::span<const std::uint8_t> bytes) {
+  std::uint64_t value = 0;
+  for (const std::uint8_t byte : bytes) value = value << 8 | byte;
+  return value;
+}
+
+}  // namespace
+
+bool requireStreamable(std::span<const std::uint8_t> head, ContentType type, const std::string& address) {
+  if (type != ContentType::kMov) return true;
+  while (head.size() >= 16) {
+    std::uint64_t bytes = bigEndian(head.first(4));
+    const std::string_view box(reinterpret_cast<const char*>(head.data()) + 4, 4);
+    if (box == "moov") return true;
+    if (box == "mdat") {
+      throw Exception(ErrorCode::kUnsupportedFormat, address,
+                      "this MP4 gets its index at its end and cannot be read before that; record TS, MKV or fragmented MP4");
+    }
+    if (bytes == 1) bytes = bigEndian(head.subspan(8, 8));
+    if (bytes < 8 || bytes >= head.size()) return false;
+    head = head.subspan(static_cast<std::size_t>(bytes));
+  }
+  return false;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,19 @@
+// How the stored pictures of a video lie: the shape of their pixels and how they are turned.
+//
+// Used by the probe of files and by live sources. Pure functions on what FFmpeg read.
+#pragma once
+
+#include <optional>
+
+#include "app/media/av_handles.h"
+#include "app/media/orientation.h"
+
+namespace winnow::app {
+
+// Width in square pixels of a picture of widthPx whose pixels have the shape `aspect` (0/x: not said); nullopt: the shape is implausible.
+std::optional<int> squarePixelWidth(int widthPx, AVRational aspect);
+
+// What the display matrix of a stream asks for.
+MatrixOrientation streamOrientation(const AVStream& stream);
+
+}  // namespace winnow::app
