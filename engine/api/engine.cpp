@@ -16,6 +16,7 @@
 #include "engine/generation/requests/run_prepare.h"
 #include "engine/generation/requests/run_score.h"
 #include "engine/generation/requests/run_turn.h"
+#include "engine/generation/requests/run_watch.h"
 
 namespace winnow {
 namespace {
@@ -100,6 +101,10 @@ class LocalEngine : public Engine {
     emit(run_prepare(context(emit, interrupt), prepare.turn, conversations_[prepare.turn.conversation]));
   }
 
+  void run(const WatchClip& clip, const EmitEvent& emit, const InterruptToken& interrupt) {
+    emit(run_watch(context(emit, interrupt), clip, conversations_[clip.turn.conversation]));
+  }
+
   void run(const SaveConversation& save, const EmitEvent& emit, const InterruptToken& /*interrupt*/) {
     emit(Saved{write_conversation(save.path, save.model, known(save.conversation), save.most_bytes)});
   }
@@ -133,8 +138,10 @@ class LocalEngine : public Engine {
     const auto draft = conversations_.find(kDraftConversation);
     if (draft == conversations_.end() || turn.conversation == kDraftConversation) return states;
     const Turn run = as_run(turn);
-    if (start_of(states, run).from == TurnStart::From::kNothing && start_of(draft->second, run).from == TurnStart::From::kPrepared)
+    if (start_of(states, run).from == TurnStart::From::kNothing && start_of(draft->second, run).from == TurnStart::From::kPrepared) {
       states.prepared = std::exchange(draft->second.prepared, std::nullopt);
+      states.watched = std::exchange(draft->second.watched, std::nullopt);
+    }
     return states;
   }
 

@@ -17,7 +17,7 @@
 
 namespace winnow {
 
-// Turns the key of every slot of a head forward by `positions` (per slot, in slot order, not negative).
+// Turns the key of every slot of a head forward by `positions` (per slot, in slot order; negative: backward).
 void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, std::span<const std::int64_t> positions);
 
 // Keys of slots that stay while others leave one by one, turned anew from where they were first: roundings do not add up.

@@ -5,7 +5,8 @@
 // Failed. For a Compare: Progress* MediaSampled* Progress*, then per column, under its number: ColumnStarted, the events of a Turn to its
 // Finished, Scored (interleaved: all to their reports, tokens in turn, scores last); under no number, Compared. For a Score: the same, then
 // Scored. Both may end with Failed, or a Finished under no number: restored, interrupted, nothing has changed. For a Plan: Planned, or
-// these two. For a Prepare: as a Turn up to its CacheReport, then Prepared, or these two.
+// these two. For a Prepare: as a Turn up to its CacheReport, then Prepared, or these two. For a WatchClip: Progress*, then Watched, or
+// these two.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +52,8 @@ struct MediaSampled {
   double duration_s = 0.0;
   std::vector<double> asked_s;
   std::vector<double> actual_s;
-  FramePlan plan;  // as requested: with path and kind it names the media item
+  FramePlan plan;          // as requested: with path and kind it names the media item
+  int frames_a_place = 1;  // of a source without an end: see Watched::frames_a_position
 };
 
 struct TextDelta {
@@ -156,6 +158,21 @@ struct Prepared {
   double elapsed_ms = 0.0;
 };
 
+// The end of a WatchClip: what is left of all that was seen. Bytes and slots are those of the cache, not estimates.
+struct Watched {
+  std::int64_t frames = 0;             // seen so far
+  double seen_s = 0.0;                 // of the source, to the end of the last frame's interval
+  std::int64_t tokens = 0;             // that were read of it
+  std::int64_t most_slots = 0;         // cap: of a kv head, the mean over heads where they compete
+  std::vector<std::int64_t> slots;     // per layer: of all its kv heads together, of the source alone
+  std::vector<double> shares;          // per frame: of its tokens, the share that is left, mean over layers and heads; 0: forgotten
+  std::int64_t kv_bytes = 0;           // of K and V in use
+  std::int64_t kv_bytes_full = 0;      // had nothing been dropped
+  std::int64_t frames_a_position = 1;  // so many frames stand at one place of the model's positions, which would not have sufficed
+  Description description;             // of what is left, by methods that let the model tell it; no frames
+  double elapsed_ms = 0.0;
+};
+
 // The end of a SaveConversation.
 struct Saved {
   std::int64_t kv_bytes = 0;  // of K and V in the file; 0: nothing can be kept, and there is no file
@@ -181,7 +198,7 @@ struct Failed {
 };
 
 using EventBody = std::variant<Progress, ModelLoaded, MediaSampled, TextDelta, CacheReport, DecodeSample, Finished, Failed, ColumnStarted,
-                               Scored, Compared, Planned, Prepared, Saved, Restored, CacheSetAside>;
+                               Scored, Compared, Planned, Prepared, Watched, Saved, Restored, CacheSetAside>;
 
 struct Event {
   static constexpr std::int32_t kNoColumn = -1;

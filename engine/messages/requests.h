@@ -83,6 +83,16 @@ struct Prepare {
   Turn turn;
 };
 
+// The next frames of a source that is still running. The turn is as for Prepare: the only medium of its last message names the source
+// (path: any text; kind video; plan: every_s), its recipe brings what was seen back to a number of slots after every clip. A Turn with the
+// same earlier messages, source, recipe and pins is then answered about all frames so far, as about a prepared video; more may follow.
+// Answered by Watched. Interrupted: as if this clip had not come.
+struct WatchClip {
+  Turn turn;
+  bool begins = false;               // a stream anew; else these follow what the conversation has seen of this source
+  std::vector<SampledFrame> frames;  // at least one; asked_s rises over all clips, in steps of plan.every_s; sizes may differ
+};
+
 enum class ExportLogits : int { kLastPosition = 1, kAllPositions = 2 };
 
 // Runs the turn and writes what went in and came out as a safetensors file, so that anyone can check it with Python: input_ids,
@@ -142,8 +152,8 @@ struct ForgetConversation {
   ConversationId conversation = 0;
 };
 
-using RequestBody =
-    std::variant<LoadModel, Turn, ExportTurn, Compare, Score, Plan, Prepare, SaveConversation, LoadConversation, ForgetConversation>;
+using RequestBody = std::variant<LoadModel, Turn, ExportTurn, Compare, Score, Plan, Prepare, WatchClip, SaveConversation, LoadConversation,
+                                 ForgetConversation>;
 
 struct Request {
   RequestId id = 0;

@@ -15,6 +15,7 @@ constexpr std::size_t kMaxInstructionBytes = 4096;
 constexpr std::size_t kMaxRows = 256;
 constexpr std::size_t kMaxLayers = 4096;
 constexpr std::size_t kMaxHeads = 1024;
+constexpr std::int64_t kMostFrames = 1 << 20;
 constexpr double kMostScore = 1e6;  // probabilities are at most 1, weighed ones may be more
 constexpr std::array<std::string_view, 3> kPlaceholders = {"{duration_s}", "{frames}", "{interval_s}"};
 
@@ -76,6 +77,7 @@ WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file
   if (sidecar.time_instruction.find('\0') != std::string::npos) {
     root.refuse(ErrorCode::kDamagedFile, "time_instruction", "it contains a NUL");
   }
+  if (root.has("video_frames")) sidecar.video_frames = root.integer("video_frames", 1, kMostFrames);
   sidecar.prefixkv_profile = read_profile(root);
   sidecar.kvzip_head_scores = read_head_scores(root);
   return sidecar;

@@ -2,13 +2,15 @@
 //
 // `time_instruction` is the sentence that a model trained with frame times expects before the question about a video; {duration_s},
 // {frames} and {interval_s} stand for the seconds covered, the number of frames and the seconds between two frames. Other placeholders
-// and texts over 4 KiB are refused. `prefixkv_profile` are the layers' shares of a cache as measured on calibration prompts, for the method
-// prefixkv-profile: [{"retention": 0.1, "shares": [one per layer]}, ...], retentions ascending. `kvzip_head_scores` is how much each head
-// looks at videos, for the method kvzip-head: [{"heads": [one per kv head]}, ...], one row per layer. An older file's `prefixkv_shares`,
-// one row without its retention, is passed over: no other retention may be scaled from it, and the method then says what it misses. Errors:
-// Exception kDamagedFile, kLimitExceeded. Threads: plain values.
+// and texts over 4 KiB are refused. `video_frames` is how many frames the longest videos had that it was trained on: a source without an
+// end shares positions rather than go beyond. `prefixkv_profile` are the layers' shares of a cache as measured on calibration prompts, for
+// the method prefixkv-profile: [{"retention": 0.1, "shares": [one per layer]}, ...], retentions ascending. `kvzip_head_scores` is how much
+// each head looks at videos, for the method kvzip-head: [{"heads": [one per kv head]}, ...], one row per layer. An older file's
+// `prefixkv_shares`, one row without its retention, is passed over: no other retention may be scaled from it, and the method then says what
+// it misses. Errors: Exception kDamagedFile, kLimitExceeded. Threads: plain values.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "engine/base/json_document.h"
@@ -20,6 +22,7 @@ namespace winnow {
 
 struct WinnowSidecar {
   std::string time_instruction;   // empty: none
+  std::int64_t video_frames = 0;  // 0: not known
   ShareProfile prefixkv_profile;  // empty: not measured
   HeadTable kvzip_head_scores;    // likewise
 

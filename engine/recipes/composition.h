@@ -21,6 +21,7 @@ enum class MethodPhase : int {
   kRatioDecode = 3,  // as once, and a slot leaves whenever the layer holds a whole slot more than its share of all tokens seen
   kPrefill = 4,      // no event: visual tokens leave the network while it reads the prompt
   kContext = 5,      // one event after the media, before the first row of what is asked about them; decoding only appends
+  kStream = 6,       // the media come in clips, and an event after each brings them back to their slots; else as context
 };
 
 // Which tokens are candidates. The others always stay, outside the budget. Context: from the first visual token to the last, with the text
@@ -73,6 +74,13 @@ struct Pruning {
   double at_layer(double retention) const;
 };
 
+// How media that come in clips are held within their slots (phase stream).
+struct Streaming {
+  std::int64_t clip_frames = 8;  // an image counts as one
+  bool stored_maximum = true;    // a slot is judged by its best score of all clips so far; false: by the last clip's alone
+  double target = 1.0;           // an event leaves so much of the slots; below 1, it comes when they are full
+};
+
 struct Composition {
   std::string method;
   std::optional<Pruning> pruning;
@@ -84,6 +92,7 @@ struct Composition {
   Protection protection;
   MethodPhase phase = MethodPhase::kOnce;
   DecodeRule decode;
+  Streaming streaming;
   double min_fraction = 0.0;       // of the segment, per layer
   double head_floor = 0.0;         // ragged: share of an equal share that every head keeps before heads compete
   bool evenly_spaced = false;      // of b slots, the i-th is candidate floor(i * n / b), whatever the scores (every-k)

@@ -36,6 +36,21 @@ bool adds_rows(const Scorer& scorer) {
   return scorer.needs().attention == std::vector<StatisticsNeed>{sums} && !scorer.needs().cross_modal && !scorer.needs().elite;
 }
 
+// Of phase stream.
+void check_stream(const Composition& composition) {
+  if (composition.scope != Scope::kContext) refuse("scope", "media that come in clips compete as a whole: this needs scope context");
+  if (!composition.scorer->judges_streams()) {
+    refuse("scorer", composition.scorer->name() +
+                         " cannot judge media clip by clip; these can: repetition, repetition-norms, description, " +
+                         "temporal-change, key-difference");
+  }
+  if (!composition.allocator->needs().empty())
+    refuse("allocator",
+           "this allocator judges a whole prompt; while the media still come, budgets must be known beforehand: choose uniform");
+  if (composition.allocator->whole_heads()) refuse("allocator", "heads that keep media whole grow with a stream: choose uniform");
+  if (composition.reducer->name() != "drop") refuse("reducer", "while the media still come, slots are dropped, not merged");
+}
+
 void check_parts(const Composition& composition) {
   const bool has_allocator = composition.allocator != nullptr;
   const bool has_scorer = composition.scorer != nullptr;
@@ -68,12 +83,14 @@ void check_parts(const Composition& composition) {
     refuse("event_at_first_decode",
            "the first answer token's attention can only be added to accumulated attention; " + scorer + " is made of other numbers");
   }
+  const bool before_question = composition.phase == MethodPhase::kContext || composition.phase == MethodPhase::kStream;
   if (composition.granularity == Granularity::kRagged) {
-    if (composition.scope == Scope::kAll || composition.phase != MethodPhase::kContext)
+    if (composition.scope == Scope::kAll || !before_question)
       refuse("granularity", "heads compete for the slots of media only, in an event before the question (kvzip, self-study)");
     if (composition.reducer->sharing() != nullptr) refuse("reducer", "shared slots need as many slots in every head");
   }
-  if (composition.phase == MethodPhase::kContext) {
+  if (composition.phase == MethodPhase::kStream) check_stream(composition);
+  if (before_question) {
     if (composition.scope == Scope::kAll)
       refuse("scope", "an event before the question is about the media; this needs scope context or visual");
     if (composition.scorer->observes_from_a_window())
@@ -143,7 +160,8 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
       refuse("turn_policy", "there is no such turn policy");
   }
   check_parts(composition);
-  if ((composition.scope == Scope::kContext || composition.phase == MethodPhase::kContext) && spec.turn_policy == TurnPolicy::kWhole)
+  if ((composition.scope == Scope::kContext || composition.phase == MethodPhase::kContext || composition.phase == MethodPhase::kStream) &&
+      spec.turn_policy == TurnPolicy::kWhole)
     refuse("turn_policy",
            "what stays of the media does not depend on later questions here: nothing is compressed again for them (choose another turn "
            "policy, and no guard)");

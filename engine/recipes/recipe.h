@@ -43,7 +43,9 @@ class Recipe {
   // interrupts it.
   bool shares_prefill() const { return !prunes() && !context_event(); }
   // The event comes between the media and what is asked about them.
-  bool context_event() const { return composition_.phase == MethodPhase::kContext && compresses(); }
+  bool context_event() const { return (composition_.phase == MethodPhase::kContext && compresses()) || streams(); }
+  // There is one after every clip of the media.
+  bool streams() const { return composition_.phase == MethodPhase::kStream && compresses(); }
   // Nothing leaves this layer, neither at the event nor while decoding. The total stays what was asked for: the other layers pay.
   bool keeps_whole(LayerId layer, std::int64_t layers) const;
   // Budgets of all layers are known before the prefill.

@@ -96,6 +96,19 @@ constexpr MethodText kMethods[] = {
     {"kvzip-head",
      SAY("Heads that were measured to look at videos keep all of the video, the others nothing of it. Nothing is computed per video."),
      SAY("Less than about half of the cache. Models whose heads were not measured, and videos unlike those that were measured.")},
+    {"self-study-stream",
+     SAY("Reads a video in clips and never holds more than its slots: after every clip the model describes what it still has of all of "
+         "them, and what its words look at stays. For sources that are still running."),
+     SAY("Videos that fit into memory as a whole: Self-study sees all of them before it chooses. A description after every clip takes "
+         "time.")},
+    {"kvzip-stream",
+     SAY("Reads a video in clips and never holds more than its slots: after every clip the model repeats it, and what that looks at stays. "
+         "For sources that are still running."),
+     SAY("Videos that fit into memory as a whole. Small shares: repeating pictures tells less than describing them.")},
+    {"infinipot-v",
+     SAY("Reads a video in clips and never holds more than its slots: what has changed since and what carries weight stays. Looks at no "
+         "attention and costs next to nothing."),
+     SAY("Questions about single things in a long video: it holds memory within bounds and does not know what will be asked.")},
     {"keydiff",
      SAY("Before your question is read, keeps the picture tokens whose keys are least like all others, for every later question. Costs "
          "nothing to compute."),
@@ -115,6 +128,17 @@ struct Text {
 };
 
 constexpr Text kOptions[] = {
+    {"clip", SAY("Frames that are read before slots are chosen again.")},
+    {"stored", SAY("A slot is judged by the best it ever got after a clip. Off: by the last clip alone.")},
+    {"proxy",
+     SAY("What stands for later questions: the clip once more, the request to describe it, or only the words between a question and its "
+         "answer.")},
+    {"change_share", SAY("Share of the slots for the newest frames and for what has changed since; the rest goes by weight.")},
+    {"newest", SAY("Share of the frames held that count as the newest.")},
+    {"cells",
+     SAY("true: a slot is compared with its own place in the newest frames. rank: places are counted off, as the authors' code does.")},
+    {"target", SAY("How much of its slots a choice leaves, so that not every clip needs one.")},
+    {"event", SAY("once: slots are chosen when all media are read. clips: after every clip, so that memory stays within bounds.")},
     {"entropy", SAY("Which entropy a layer is measured by.")},
     {"xmodal_causal", SAY("Count only what a token may look back at.")},
     {"merge", SAY("How tokens that leave are folded into kept ones.")},
@@ -205,6 +229,7 @@ constexpr PartText kParts[] = {
     {"scorer", "repetition", SAY("What the model looks at when it repeats the video.")},
     {"scorer", "repetition-norms", SAY("The same, by how much a token adds to what is being read.")},
     {"scorer", "measured-heads", SAY("Heads that were measured to look at videos, whatever the token.")},
+    {"scorer", "temporal-change", SAY("What has changed since in its place of the picture, then the largest values.")},
     {"scorer", "key-difference", SAY("Tokens whose keys are least like all others.")},
     {"scorer", "expected-attention", SAY("What coming questions would look at if they were like the pictures.")},
     {"reducer", "", SAY("What happens to the others")},

@@ -49,42 +49,50 @@ at::Tensor value_norms(const at::Tensor& values, const at::Tensor& output_weight
 
 }  // namespace
 
-at::Tensor probe_votes(const LayerView& view, const ProbedSlots& slots) {
+at::Tensor head_votes(const LayerView& view, KvHead h, const ProbedSlots& slots) {
   const std::int64_t kv_heads = view.key.size(0);
   const std::int64_t group = view.query.size(0) / kv_heads;
   const std::int64_t rows = view.query.size(1);
   require(std::ssize(view.past_keys) == kv_heads && slots.first >= 0 && slots.count > 0 && slots.first + slots.count <= slots.context,
           "probe_votes: the judged slots must lie in the cache");
   require(!slots.norms || (view.input_norms.defined() && std::ssize(view.past_values) == kv_heads), "probe_votes: a view without outputs");
-  std::vector<at::Tensor> votes;
-  for (KvHead h{0}; h < kv_heads; ++h) {
-    const auto index = static_cast<std::size_t>(h);
-    const at::Tensor& past = view.past_keys[index];
-    const std::int64_t before = past.size(0) - slots.context;
-    require(before >= 0, "probe_votes: a head without the context's slots");
-    ProbedHead head;
-    head.queries = view.query.narrow(0, h * group, group).to(at::kFloat) * view.scale;
-    head.lse = view.log_sum_exp.narrow(0, h * group, group).unsqueeze(2);
-    head.before = past.narrow(0, 0, before).to(at::kFloat);
-    head.judged = past.narrow(0, before + slots.first, slots.count).to(at::kFloat);
-    head.own = view.key.select(0, h).to(at::kFloat);
+  const auto index = static_cast<std::size_t>(h);
+  const at::Tensor& past = view.past_keys[index];
+  const std::int64_t before = past.size(0) - slots.context;
+  require(before >= 0, "probe_votes: a head without the context's slots");
+  ProbedHead head;
+  head.queries = view.query.narrow(0, h * group, group).to(at::kFloat) * view.scale;
+  head.lse = view.log_sum_exp.narrow(0, h * group, group).unsqueeze(2);
+  head.before = past.narrow(0, 0, before).to(at::kFloat);
+  head.judged = past.narrow(0, before + slots.first, slots.count).to(at::kFloat);
+  head.own = view.key.select(0, h).to(at::kFloat);
 
-    at::Tensor best = at::zeros({group, slots.count}, head.queries.options());
-    for (std::int64_t first = 0; first < rows; first += kStatisticsRowTile) {
-      const std::int64_t count = std::min(kStatisticsRowTile, rows - first);
-      const at::Tensor queries = head.queries.narrow(1, first, count);
-      at::Tensor logits = at::matmul(queries, head.judged.t());
-      const at::Tensor lse = slots.among_judged ? shared_lse(head, queries, logits, first, count) : head.lse.narrow(1, first, count);
-      at::Tensor weights = logits.sub_(lse).exp_();
-      if (slots.norms) weights.div_(view.input_norms.narrow(0, first, count).view({1, count, 1}));
+  at::Tensor best = at::zeros({group, slots.count}, head.queries.options());
+  for (std::int64_t first = 0; first < rows; first += kStatisticsRowTile) {
+    const std::int64_t count = std::min(kStatisticsRowTile, rows - first);
+    const at::Tensor queries = head.queries.narrow(1, first, count);
+    at::Tensor logits = at::matmul(queries, head.judged.t());
+    at::Tensor lse = head.lse.narrow(1, first, count);
+    if (slots.sharing == ProbeSharing::kBesideJudged) lse = shared_lse(head, queries, logits, first, count);
+    if (slots.sharing == ProbeSharing::kJudgedAlone) lse = at::logsumexp(logits, {2}, true);
+    at::Tensor weights = logits.sub_(lse).exp_();
+    if (slots.norms) weights.div_(view.input_norms.narrow(0, first, count).view({1, count, 1}));
+    if (slots.mean) {
+      best.add_(weights.sum(1).div_(static_cast<double>(rows)));
+    } else {
       best = at::maximum(best, weights.amax(1));
     }
-    if (slots.norms) {
-      const at::Tensor values = view.past_values[index].narrow(0, before + slots.first, slots.count).to(at::kFloat);
-      best.mul_(value_norms(values, view.output_weight, h * group, group));
-    }
-    votes.push_back(best.amax(0));
   }
+  if (slots.norms) {
+    const at::Tensor values = view.past_values[index].narrow(0, before + slots.first, slots.count).to(at::kFloat);
+    best.mul_(value_norms(values, view.output_weight, h * group, group));
+  }
+  return slots.mean ? best.mean(0) : best.amax(0);
+}
+
+at::Tensor probe_votes(const LayerView& view, const ProbedSlots& slots) {
+  std::vector<at::Tensor> votes;
+  for (KvHead h{0}; h < view.key.size(0); ++h) votes.push_back(head_votes(view, h, slots));
   return at::stack(votes);
 }
 

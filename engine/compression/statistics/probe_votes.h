@@ -9,21 +9,32 @@
 
 #include <cstdint>
 
+#include "engine/base/index.h"
 #include "engine/layers/layer_view.h"
 
 namespace winnow {
 
-// Which of a head's past slots are judged, and what the rows' attention is shared among.
+// What the attention of a probe's rows is shared among.
+enum class ProbeSharing : int {
+  kEverything = 1,    // all that the rows saw
+  kBesideJudged = 2,  // the slots before the context, those that are judged and the probe's own rows
+  kJudgedAlone = 3,   // the judged slots
+};
+
+// Which of a head's past slots are judged, and how.
 struct ProbedSlots {
   std::int64_t context = 0;  // the last so many past slots of every head are the context's, in token order
   std::int64_t first = 0;    // of these, the first that is judged
   std::int64_t count = 0;
-  // Shared among the slots before the context, those that are judged and the probe's own rows; false: among everything the rows saw.
-  bool among_judged = false;
+  ProbeSharing sharing = ProbeSharing::kEverything;
   bool norms = false;  // weighed by norm(W_O v) of the slot over norm(x) of the row; the view has outputs then
+  bool mean = false;   // over rows and group, in place of the largest
 };
 
 // fp32 [kv_heads, count], on the view's device: the largest over rows and the query heads of a group.
 at::Tensor probe_votes(const LayerView& view, const ProbedSlots& slots);
+
+// The same of one head, [count]; heads may hold different numbers of the context's slots.
+at::Tensor head_votes(const LayerView& view, KvHead head, const ProbedSlots& slots);
 
 }  // namespace winnow

@@ -26,20 +26,30 @@ struct ProbeRows {
   std::vector<TokenOrigin> origins;
 };
 
-class Votes : public PrefillObserver {
+// Watches passes of a probe and keeps the best votes of all of them.
+class Judge : public PrefillObserver {
  public:
-  explicit Votes(std::int64_t layers) : votes_(static_cast<std::size_t>(layers)) {}
-
   // From here on, views are of this pass.
   // follow: where each row looks is summed up over the layers; of one pass at most.
   void judge(const ProbedSlots& slots, bool follow) {
     slots_ = slots;
     follows_ = follow;
   }
-  // fp32 [rows, n_c] of the pass that was followed.
+  // fp32 [rows, n_c] of the pass that was followed; undefined where looks are not kept.
   const at::Tensor& looks() const { return looks_; }
   bool wants_views() const override { return true; }
   bool wants_outputs() const override { return slots_.norms; }
+
+ protected:
+  ProbedSlots slots_;
+  bool follows_ = false;
+  at::Tensor looks_;
+};
+
+class ContextVotes : public Judge {
+ public:
+  explicit ContextVotes(std::int64_t layers) : votes_(static_cast<std::size_t>(layers)) {}
+
   void on_layer(const LayerView& view) override {
     at::Tensor& layer = votes_[static_cast<std::size_t>(view.layer)];
     const at::Tensor found = probe_votes(view, slots_);
@@ -50,20 +60,68 @@ class Votes : public PrefillObserver {
     const at::Tensor here = row_attention(view, slots_.context);
     looks_ = looks_.defined() ? looks_.add_(here) : here;
   }
-  const at::Tensor& of_layer(LayerId layer) const { return votes_[static_cast<std::size_t>(layer)]; }
+  HeadScores of_layer(LayerId layer) const {
+    const at::Tensor host = votes_[static_cast<std::size_t>(layer)].to(at::kCPU).contiguous();
+    return {host.size(0), host.size(1), {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()}};
+  }
 
  private:
-  ProbedSlots slots_;
   std::vector<at::Tensor> votes_;
-  bool follows_ = false;
-  at::Tensor looks_;
+};
+
+// Every head has its own number of slots, all of which are judged in every pass.
+class ClipVotes : public Judge {
+ public:
+  explicit ClipVotes(std::span<const std::vector<std::int64_t>> before) : before_(before), votes_(before.size()) {}
+
+  void on_layer(const LayerView& view) override {
+    const auto layer = static_cast<std::size_t>(view.layer);
+    for (KvHead head{0}; head < view.key.size(0); ++head) {
+      const auto index = static_cast<std::size_t>(head);
+      ProbedSlots slots = slots_;
+      slots.context = view.past_keys[index].size(0) - before_[layer][index];
+      slots.first = 0;
+      slots.count = slots.context;
+      const at::Tensor found = head_votes(view, head, slots);
+      if (votes_[layer].size() == index) {
+        votes_[layer].push_back(found);
+      } else {
+        votes_[layer][index] = at::maximum(votes_[layer][index], found);
+      }
+    }
+  }
+  std::vector<std::vector<float>> of_layer(LayerId layer) const {
+    std::vector<std::vector<float>> heads;
+    for (const at::Tensor& votes : votes_[static_cast<std::size_t>(layer)]) {
+      const at::Tensor host = votes.to(at::kCPU).contiguous();
+      heads.emplace_back(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
+    }
+    return heads;
+  }
+
+ private:
+  std::span<const std::vector<std::int64_t>> before_;
+  std::vector<std::vector<at::Tensor>> votes_;  // per layer and head
 };
 
 class Probe {
  public:
-  Probe(const RequestContext& context, const ProbedContext& probed)
-      : context_(context), probed_(probed), text_(context.network().text()), votes_(text_.layers()) {}
+  Probe(const RequestContext& context, const ProbedContext& probed, Judge& votes)
+      : context_(context), probed_(probed), text_(context.network().text()), votes_(votes) {}
 
+  // All passes of the need. Beside a description the context is repeated in one go, as all of it votes on all slots.
+  Description vote(const ProbeNeed& need) {
+    using Rows = ProbeNeed::Rows;
+    Description description;
+    if (need.rows == Rows::kRequest) say_words(probed_.prompts.describe, need);
+    if (need.rows == Rows::kTemplate) say_words(probed_.prompts.turn_end, need);
+    if (need.rows == Rows::kRequest || need.rows == Rows::kTemplate) return description;
+    if (need.rows != Rows::kRepeat) description = study(need.answer_tokens, need.norms);
+    if (need.rows != Rows::kStudy || !description.useful) repeat(need.rows == Rows::kRepeat ? need.chunk : 0, need.norms);
+    return description;
+  }
+
+ private:
   void repeat(std::int64_t chunk, bool norms) {
     const auto chunks = context_chunks(probed_.origins, chunk);
     for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -76,7 +134,8 @@ class Probe {
         add_words(rows, probed_.prompts.turn_end);
       }
       add_context(rows, first, count);
-      votes_.judge({size(), first, count, /*among_judged=*/chunk > 0, norms}, /*follow=*/false);
+      const ProbeSharing sharing = chunk > 0 ? ProbeSharing::kBesideJudged : ProbeSharing::kEverything;
+      votes_.judge({size(), first, count, sharing, norms}, /*follow=*/false);
       run(rows);
     }
     say(chunks.size(), chunks.size());
@@ -88,17 +147,21 @@ class Probe {
     ProbeRows rows;
     add_words(rows, probed_.prompts.describe);
     add_words(rows, answer);
-    votes_.judge({size(), 0, size(), /*among_judged=*/false, norms}, /*follow=*/true);
+    votes_.judge({size(), 0, size(), ProbeSharing::kEverything, norms}, /*follow=*/true);
     run(rows);
     return {described(answer, votes_.looks()), useful};
   }
 
-  HeadScores votes(LayerId layer) const {
-    const at::Tensor host = votes_.of_layer(layer).to(at::kCPU).contiguous();
-    return {host.size(0), host.size(1), {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()}};
+  // These words alone vote: among all that they see, or as the mean of what the media alone share.
+  void say_words(std::span<const std::int64_t> ids, const ProbeNeed& need) {
+    ProbeRows rows;
+    add_words(rows, ids);
+    const bool media_alone = need.rows == ProbeNeed::Rows::kTemplate;
+    votes_.judge({size(), 0, size(), media_alone ? ProbeSharing::kJudgedAlone : ProbeSharing::kEverything, need.norms, media_alone},
+                 /*follow=*/false);
+    run(rows);
   }
 
- private:
   std::int64_t size() const { return std::ssize(probed_.origins); }
   void say(std::uint64_t done, std::uint64_t total) const { context_.emit(Progress{Phase::kProbe, done, total}); }
 
@@ -143,6 +206,11 @@ class Probe {
       shown_by[slot] = std::ssize(shown) - 1;
     }
     const std::int64_t rows = std::ssize(answer);
+    if (!looks.defined()) {
+      std::vector<DescribedWord> words;
+      for (const std::int64_t id : answer) words.push_back({std::string(context_.model.tokenizer->token_bytes(id)), -1, -1});
+      return words;
+    }
     const at::Tensor said = looks.narrow(0, looks.size(0) - rows - 1, rows).to(at::kCPU);
     const at::Tensor most =
         at::zeros({rows, std::ssize(shown)}, said.options()).index_add_(1, at::tensor(shown_by, at::kLong), said).argmax(1);
@@ -188,7 +256,7 @@ class Probe {
   const RequestContext& context_;
   const ProbedContext& probed_;
   const TextDecoder& text_;
-  Votes votes_;
+  Judge& votes_;
 };
 
 }  // namespace
@@ -216,13 +284,17 @@ std::vector<std::pair<std::int64_t, std::int64_t>> context_chunks(std::span<cons
 
 Description probe_context(const RequestContext& context, const ProbedContext& probed, const ProbeNeed& need,
                           const std::function<void(LayerId layer, HeadScores votes)>& tell) {
-  Probe probe(context, probed);
-  Description description;
-  if (need.rows != ProbeNeed::Rows::kRepeat) description = probe.study(need.answer_tokens, need.norms);
-  // Beside a description the context is repeated in one go, as all of it votes on all slots.
-  if (need.rows != ProbeNeed::Rows::kStudy || !description.useful)
-    probe.repeat(need.rows == ProbeNeed::Rows::kRepeat ? need.chunk : 0, need.norms);
-  for (LayerId layer{0}; layer < context.network().text().layers(); ++layer) tell(layer, probe.votes(layer));
+  ContextVotes votes(context.network().text().layers());
+  Description description = Probe(context, probed, votes).vote(need);
+  for (LayerId layer{0}; layer < context.network().text().layers(); ++layer) tell(layer, votes.of_layer(layer));
+  return description;
+}
+
+Description probe_clip(const RequestContext& context, const ProbedClip& clip, const ProbeNeed& need,
+                       const std::function<void(LayerId layer, std::vector<std::vector<float>> votes)>& tell) {
+  ClipVotes votes(clip.before);
+  Description description = Probe(context, clip.context, votes).vote(need);
+  for (LayerId layer{0}; layer < context.network().text().layers(); ++layer) tell(layer, votes.of_layer(layer));
   return description;
 }
 

@@ -30,10 +30,22 @@ struct ProbedContext {
   const ProbePrompts& prompts;
 };
 
+// A clip of media of which earlier clips are compressed already (phase stream): the cache holds what is left of those, and the clip.
+struct ProbedClip {
+  ProbedContext context;  // embeddings and origins of the clip alone
+  // Per layer and kv head: slots before the media, which are not judged.
+  std::span<const std::vector<std::int64_t>> before;
+};
+
 // Votes per layer and kv head, [kv_heads, n_c]; told layer by layer when all rows have voted.
 // Returns what the model said, if it was to describe.
 Description probe_context(const RequestContext& context, const ProbedContext& probed, const ProbeNeed& need,
                           const std::function<void(LayerId layer, HeadScores votes)>& tell);
+
+// The same for all slots of the media that are left, per layer and kv head in slot order; the clip alone is repeated. The words of a
+// description name no frames.
+Description probe_clip(const RequestContext& context, const ProbedClip& clip, const ProbeNeed& need,
+                       const std::function<void(LayerId layer, std::vector<std::vector<float>> votes)>& tell);
 
 // [first, first + count) of the context's tokens: whole frames (rows of an image), at most `most` tokens unless a frame has more; 0: all.
 std::vector<std::pair<std::int64_t, std::int64_t>> context_chunks(std::span<const TokenOrigin> origins, std::int64_t most);

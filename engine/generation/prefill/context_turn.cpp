@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/device/cuda_plugin.h"
+#include "engine/generation/prefill/clip_stream.h"
 #include "engine/generation/prefill/context_probe.h"
 #include "engine/generation/prefill/segment_prefill.h"
 
@@ -79,6 +80,65 @@ ReadyTurn read_question(const RequestContext& context, const PreparedContext& pr
   return ready;
 }
 
+// Rows [first, first + count) of a segment, to be prefilled by themselves.
+TurnSegment part_of(const TurnSegment& segment, std::int64_t first, std::int64_t count) {
+  TurnSegment part;
+  part.hidden = segment.hidden.narrow(0, first, count).clone();
+  part.positions = segment.positions.narrow(1, first, count);
+  const bool last = first + count == segment.positions.size(1);
+  // Every axis goes on from a clip's end in the same way where one clip follows the other.
+  part.next_position = last ? segment.next_position : segment.positions.select(1, first + count).min().item<std::int64_t>();
+  const auto from = segment.originals.begin() + static_cast<std::ptrdiff_t>(first);
+  part.originals.assign(from, from + static_cast<std::ptrdiff_t>(count));
+  return part;
+}
+
+// Clip by clip. begun holds nothing but the media and what stands before them.
+std::optional<PreparedContext> prepare_stream(const RequestContext& context, const Turn& turn, const Recipe& recipe, BegunTurn& begun,
+                                              const SegmentTokens& judged) {
+  Conversation& working = begun.conversation;
+  TurnSegment& segment = begun.segment;
+  const std::int64_t first = judged.context_begin();
+  const auto origins = std::span(working.origins).last(static_cast<std::size_t>(judged.size() - first));
+  const std::int64_t pinned =
+      std::count_if(judged.pinned.begin(), judged.pinned.end(), [&](std::int32_t token) { return token >= judged.first_original + first; });
+  working.cache.reset_peak();
+  PrefillHooks hooks;
+  hooks.says_progress = false;
+  TimingsMs timings = segment.timings;
+  const auto read = [&](std::int64_t begin, std::int64_t count) {
+    TurnSegment part = part_of(segment, begin, count);
+    const SegmentPrefill prefill = prefill_segment(context, part, working, hooks, rows_of(context.trace, LogitRows::kNone));
+    if (context.trace != nullptr) trace_rows(*context.trace, part.positions, prefill.logits);
+    timings.prefill += prefill.elapsed_ms;
+  };
+  if (first > 0) read(0, first);
+  ClipStream stream(recipe, working.cache, judged.first_original + static_cast<std::int32_t>(first),
+                    std::pair{std::ssize(origins), pinned});
+  const auto clips = clips_of(origins, recipe.composition().streaming.clip_frames);
+  Description description;
+  for (std::size_t i = 0; i < clips.size(); ++i) {
+    context.interrupt.throw_if_requested();
+    context.emit(Progress{Phase::kPrefill, i, clips.size()});
+    const auto [begin, count] = clips[i];
+    read(first + begin, count);
+    const ClipTokens clip{segment.hidden.narrow(0, first + begin, count),
+                          origins.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count)), segment.probe};
+    if (Description said = stream.after_clip(context, recipe, working, clip); !said.words.empty()) description = std::move(said);
+  }
+  segment.hidden.reset();
+  working.compressed = true;
+  working.decode_policy = {};
+  timings.statistics = stream.statistics_ms();
+  timings.compress = stream.compress_ms();
+  TurnWork work = segment.work;
+  work.prefill_tokens = judged.size();
+  EventOutcome outcome = streamed_outcome(stream, working.cache.shape());
+  return PreparedContext{
+      std::move(working),     turn.recipe, judged, std::move(segment.media), std::move(segment.ids_to_media), {}, std::move(outcome),
+      std::move(description), timings,     work};
+}
+
 }  // namespace
 
 std::optional<PreparedContext> prepare_context(const RequestContext& context, const Turn& turn, const Recipe& recipe, BegunTurn& begun) {
@@ -91,6 +151,7 @@ std::optional<PreparedContext> prepare_context(const RequestContext& context, co
   const std::int64_t end = judged.size();
   require(end < begun.segment.tokens.size(), "prepare_context: a template that writes nothing after the media");
   cut_after(begun, end);
+  if (recipe.streams()) return prepare_stream(context, turn, recipe, begun, judged);
 
   const std::int64_t first = judged.context_begin();
   const ProbeNeed* const need = recipe.needs().probe ? &*recipe.needs().probe : nullptr;
@@ -127,6 +188,7 @@ std::optional<PreparedContext> prepare_context(const RequestContext& context, co
                          judged,
                          std::move(begun.segment.media),
                          std::move(begun.segment.ids_to_media),
+                         {},
                          compression.outcome(),
                          std::move(description),
                          timings,
@@ -163,7 +225,7 @@ CacheReport prepared_report(const PreparedContext& prepared, const ModelInfo& mo
 ReadyTurn ready_context_turn(const RequestContext& context, const Turn& turn, PreparedContext& made) {
   Conversation working = std::move(made.state);
   made.state = working.fork();
-  std::optional<TurnSegment> question = question_segment(context, turn, made.media, made.ids_to_media, working);
+  std::optional<TurnSegment> question = question_segment(context, turn, made.read(), working);
   require(question.has_value(), "ready_context_turn: another turn's media");
   ReadyTurn ready = read_question(context, made, *question, std::move(working));
   add(ready.timings, made.timings);
@@ -179,7 +241,7 @@ ReadyTurn ready_context_turn(const RequestContext& context, const Turn& turn, Pr
 
 std::optional<ReadyTurn> ready_prepared_turn(const RequestContext& context, const Turn& turn, const PreparedContext& prepared) {
   Conversation working = prepared.state.fork();
-  std::optional<TurnSegment> question = question_segment(context, turn, prepared.media, prepared.ids_to_media, working);
+  std::optional<TurnSegment> question = question_segment(context, turn, prepared.read(), working);
   if (!question) return std::nullopt;
   require_context(context, turn, question->next_position);
   for (const MediaSampled& medium : prepared.media) context.emit(medium);

@@ -28,10 +28,13 @@ struct PreparedContext {
   SegmentTokens tokens;  // of the new segment, up to and with the last visual one
   std::vector<MediaSampled> media;
   std::vector<std::int64_t> ids_to_media;  // as in TurnSegment
+  MediaFeatures closing;                   // of a source that is still running: what a question's prompt has after the last frame so far
   EventOutcome outcome;
   Description description;
   TimingsMs timings;  // that it took; nothing for one that was read from a file
   TurnWork work;
+
+  MediaRead read() const { return {media, ids_to_media, &closing}; }
 };
 
 // Reads and compresses what `begun` holds of media; what is asked about them is left out. begun is used up unless this returns nothing: the

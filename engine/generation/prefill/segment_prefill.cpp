@@ -27,7 +27,8 @@ SegmentPrefill prefill_segment(const RequestContext& context, TurnSegment& segme
   PrefillObserver* const watching = hooks.observer != nullptr && hooks.observer->wants_views() ? hooks.observer : nullptr;
   for (LayerId layer{0}; layer < text.layers(); ++layer) {
     context.interrupt.throw_if_requested();
-    context.emit(Progress{Phase::kPrefill, static_cast<std::uint64_t>(layer), static_cast<std::uint64_t>(text.layers())});
+    if (hooks.says_progress)
+      context.emit(Progress{Phase::kPrefill, static_cast<std::uint64_t>(layer), static_cast<std::uint64_t>(text.layers())});
     if (pruner != nullptr && layer == pruner->layer()) drop_rows(segment, pruner->kept_rows());
     PrefillObserver* const judging = pruner != nullptr && layer < pruner->layer() ? pruner : watching;
     text.prefill_layer(layer, segment.hidden, segment.positions, segment.originals, working.cache, judging, context.interrupt);

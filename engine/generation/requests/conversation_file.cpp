@@ -207,6 +207,8 @@ void require_same_media(const RequestContext& context, const Conversation& conve
 
 std::int64_t write_conversation(const std::string& path, const std::string& model, const ConversationStates& states,
                                 std::int64_t most_bytes) {
+  // What was watched cannot be looked at again to see whether it is the same.
+  if (states.watched) return 0;
   const Conversation* const current = states.current && can_be_kept(*states.current) ? &*states.current : nullptr;
   const PreparedContext* const prepared = states.prepared && can_be_kept(states.prepared->state) ? &*states.prepared : nullptr;
   const std::int64_t bytes =
@@ -247,7 +249,7 @@ ConversationStates read_conversation(const RequestContext& context, const std::s
     reader.read_state("current", state);
   }
   if (const auto prepared = about.optional_object("prepared")) {
-    PreparedContext& context_read = states.prepared.emplace(PreparedContext{Conversation(shape), {}, {}, {}, {}, {}, {}, {}, {}});
+    PreparedContext& context_read = states.prepared.emplace(PreparedContext{Conversation(shape), {}, {}, {}, {}, {}, {}, {}, {}, {}});
     read_conversation_json(prepared->object("conversation"), context_read.state);
     reader.read_state("prepared", context_read.state);
     read_prepared_json(*prepared, context_read);

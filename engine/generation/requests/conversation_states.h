@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/generation/conversation/conversation.h"
+#include "engine/generation/prefill/clip_stream.h"
 #include "engine/generation/prefill/context_turn.h"
 #include "engine/messages/requests.h"
 
@@ -21,6 +22,15 @@ struct ComparedColumn {
   Conversation state;
 };
 
+// A source that is still running. What was seen of it is ConversationStates::prepared.
+struct WatchedSource {
+  ClipStream clips;
+  std::int64_t frames = 0;          // seen so far
+  std::int64_t cells = 0;           // tokens of a frame
+  std::int64_t base_position = 0;   // of the first frame
+  std::int64_t frames_a_place = 1;  // so many frames in a row have the same positions
+};
+
 struct ConversationStates {
   std::optional<Conversation> current;
   std::optional<Conversation> before_last;  // before the last question, for answering it again
@@ -28,6 +38,7 @@ struct ConversationStates {
   // Guard ram: uncompressed, in host memory, each up to and with a question, without its answer: the last question and the one before.
   std::vector<Conversation> full;
   std::optional<PreparedContext> prepared;  // the last media that were compressed before a question; any number of questions go on from it
+  std::optional<WatchedSource> watched;     // goes on while `prepared` is about it
 };
 
 struct TurnStart {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/device/free_memory.h"
+#include "engine/generation/prefill/clip_stream.h"
 #include "engine/generation/prefill/segment_compression.h"
 #include "engine/generation/requests/run_turn.h"
 #include "engine/generation/segment/foreseen_positions.h"
@@ -155,7 +156,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
 // Of a turn whose media are prepared: its question, read behind them. None: it goes on otherwise than they were prepared for.
 std::optional<ForeseenSegment> foresee_question(const RequestContext& context, const Turn& turn, const PreparedContext& prepared,
                                                 Conversation& working) {
-  const auto question = question_segment(context, turn, prepared.media, prepared.ids_to_media, working);
+  const auto question = question_segment(context, turn, prepared.read(), working);
   if (!question) return std::nullopt;
   ForeseenSegment segment;
   segment.tokens = question->tokens;
@@ -163,6 +164,12 @@ std::optional<ForeseenSegment> foresee_question(const RequestContext& context, c
   segment.work = question->work;
   return segment;
 }
+
+// Of a stream's tokens.
+struct StreamedSizes {
+  std::int64_t lead = 0;  // before the media
+  std::vector<std::pair<std::int64_t, std::int64_t>> clips;
+};
 
 struct ForeseenCache {
   std::int64_t slots = 0;        // of all layers and heads, after the event
@@ -214,6 +221,64 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, Comp
   return cache;
 }
 
+// Media that come clip by clip, as ClipStream holds them. What is asked about them is left to the caller.
+ForeseenCache foresee_stream(const KvCache& before, const ClipStream& stream, const LayerSlots& slots, const StreamedSizes& sizes) {
+  const KvShape& shape = before.shape();
+  ForeseenCache cache;
+  std::int64_t held = 0;
+  std::vector<std::vector<std::int64_t>> all;  // per layer and head
+  const auto add = [&](std::int64_t tokens) {
+    for (std::vector<std::int64_t>& heads : all) {
+      for (std::int64_t& head : heads) {
+        held += KvCache::blocks_for(head + tokens) - KvCache::blocks_for(head);
+        head += tokens;
+      }
+    }
+    cache.peak_blocks = std::max(cache.peak_blocks, held);
+  };
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    std::vector<std::int64_t>& heads = all.emplace_back();
+    for (KvHead head{0}; head < shape.kv_heads; ++head) {
+      heads.push_back(before.slots(layer, head));
+      held += KvCache::blocks_for(heads.back());
+    }
+  }
+  add(sizes.lead);
+  for (const auto& [first, count] : sizes.clips) {
+    add(count);
+    for (LayerId layer{0}; layer < shape.layers; ++layer) {
+      std::vector<std::int64_t>& heads = all[static_cast<std::size_t>(layer)];
+      std::int64_t media = -sizes.lead * shape.kv_heads;
+      for (KvHead head{0}; head < shape.kv_heads; ++head) media += heads[static_cast<std::size_t>(head)] - before.slots(layer, head);
+      const std::int64_t stay = stream.slots_after_clip(layer, media);
+      if (stay == media) continue;
+      for (KvHead head{0}; head < shape.kv_heads; ++head) {
+        std::int64_t& of_head = heads[static_cast<std::size_t>(head)];
+        const std::int64_t share = stay / shape.kv_heads + (head < stay % shape.kv_heads ? 1 : 0);
+        const std::int64_t left = before.slots(layer, head) + sizes.lead + share;
+        cache.peak_blocks = std::max(cache.peak_blocks, held + KvCache::blocks_for(left));
+        held += KvCache::blocks_for(left) - KvCache::blocks_for(of_head);
+        of_head = left;
+      }
+    }
+  }
+  add(slots.after_event);
+  for (const std::vector<std::int64_t>& heads : all) cache.slots = std::accumulate(heads.begin(), heads.end(), cache.slots);
+  return cache;
+}
+
+ForeseenCache foresee_clips(const Conversation& working, const Recipe& recipe, const SegmentTokens& judged, const LayerSlots& slots) {
+  const std::int64_t first = judged.context_begin();
+  const std::int64_t pinned =
+      std::count_if(judged.pinned.begin(), judged.pinned.end(), [&](std::int32_t token) { return token >= judged.first_original + first; });
+  const auto origins =
+      std::span(working.origins)
+          .subspan(static_cast<std::size_t>(judged.first_original + first), static_cast<std::size_t>(judged.size() - first));
+  const ClipStream stream(recipe, working.cache, judged.first_original + static_cast<std::int32_t>(first),
+                          std::pair{std::ssize(origins), pinned});
+  return foresee_stream(working.cache, stream, slots, {first, clips_of(origins, recipe.composition().streaming.clip_frames)});
+}
+
 // Beside the cache while a layer runs: hidden states, queries, and the layer's keys and values before they are in blocks.
 std::int64_t work_bytes(const ModelInfo& model, const KvShape& shape, std::int64_t tokens) {
   const std::int64_t row = (2 * model.heads + 2 * model.kv_heads) * model.head_dim;
@@ -240,7 +305,9 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   SegmentCompression compression(recipe, judged, info, working);
   LayerSlots slots = compression.foreseen_slots(turn.sampling.max_new_tokens > 1);
   slots.after_event = segment.tokens.size() - judged.size();
-  const ForeseenCache cache = foresee_cache(working.cache, slots, compaction_of(turn));
+  const bool streams = recipe.streams() && compression.compressor().will_compress();
+  const ForeseenCache cache =
+      streams ? foresee_clips(working, recipe, judged, slots) : foresee_cache(working.cache, slots, compaction_of(turn));
 
   Planned planned;
   planned.tokens = segment.tokens.counts();

@@ -38,7 +38,9 @@ std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media) {
 std::vector<VideoTimes> video_times(std::span<const MediaSampled> media) {
   std::vector<VideoTimes> times;
   for (const MediaSampled& item : media) {
-    if (item.kind == MediaKind::kVideo) times.push_back({item.duration_s, static_cast<int>(item.asked_s.size())});
+    if (item.kind != MediaKind::kVideo) continue;
+    const auto frames = static_cast<int>(item.asked_s.size());
+    times.push_back({item.duration_s, (frames + item.frames_a_place - 1) / item.frames_a_place});
   }
   return times;
 }
@@ -141,6 +143,29 @@ CachedFeatures MediaEncoder::encode_video(OpenedMedia& media, std::optional<Visi
   }
   result.features = model_.join_frames({at::cat(batches, 0), judge ? at::cat(importance, 0) : at::Tensor()});
   return result;
+}
+
+MediaFeatures MediaEncoder::encode_clip(std::vector<SampledFrame> frames, TimingsMs& timings) const {
+  const int total = static_cast<int>(frames.size());
+  std::vector<at::Tensor> features;
+  for (std::size_t first = 0; first < frames.size();) {
+    // The processor takes frames of one size at a time.
+    std::vector<RgbImage> images;
+    for (; first < frames.size() && images.size() < kFramesPerBatch; ++first) {
+      RgbImage& image = frames[first].image;
+      if (!images.empty() && (image.width_px != images.front().width_px || image.height_px != images.front().height_px)) break;
+      images.push_back(std::move(image));
+    }
+    say(Phase::kEncodeFrames, static_cast<int>(first - images.size()), total);
+    Stopwatch watch;
+    const PixelValues pixels = model_.preprocess_frames(images);
+    timings.preprocess += watch.restart_ms();
+    features.push_back(model_.encode_frames(pixels, std::nullopt, context_.interrupt).features);
+    synchronize_device();
+    timings.vision += watch.elapsed_ms();
+  }
+  say(Phase::kEncodeFrames, total, total);
+  return model_.join_frames({at::cat(features, 0), at::Tensor()});
 }
 
 std::vector<SampledFrame> MediaEncoder::read(OpenedMedia& media, int first, int count, TimingsMs& timings) const {

@@ -144,17 +144,20 @@ BegunTurn begin_turn(const RequestContext& context, const Turn& turn, const Reci
   return begun;
 }
 
-std::optional<TurnSegment> question_segment(const RequestContext& context, const Turn& turn, std::span<const MediaSampled> media,
-                                            std::span<const std::int64_t> ids_to_media, Conversation& working) {
+std::optional<TurnSegment> question_segment(const RequestContext& context, const Turn& turn, const MediaRead& read, Conversation& working) {
   const VisionLanguageModel& network = context.network();
-  const PromptSegment prompt = build_prompt(context.model, turn.messages, working.thread.size(), video_times(media));
-  const std::size_t read = ids_to_media.size();
-  if (prompt.media_at.size() != media.size() || prompt.token_ids.size() <= read ||
-      !std::equal(ids_to_media.begin(), ids_to_media.end(), prompt.token_ids.begin())) {
+  const PromptSegment prompt = build_prompt(context.model, turn.messages, working.thread.size(), video_times(read.media));
+  const std::size_t known = read.ids_to_media.size();
+  if (prompt.media_at.size() != read.media.size() || prompt.token_ids.size() <= known ||
+      !std::equal(read.ids_to_media.begin(), read.ids_to_media.end(), prompt.token_ids.begin())) {
     return std::nullopt;
   }
   Assembly assembly(network.text(), prompt, working);
-  assembly.add_text(read, prompt.token_ids.size());
+  if (read.closing != nullptr && !read.closing->origins.empty()) {
+    const EncodedMedium closing{*read.closing, std::vector<bool>(read.closing->origins.size(), false)};
+    assembly.add_medium(closing, working.media_count - 1, read.ids_to_media.back());
+  }
+  assembly.add_text(known, prompt.token_ids.size());
   TurnSegment segment = assembly.take();
   const auto origins = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
   const TokenPositions placed = network.positions_for(origins, working.next_position);

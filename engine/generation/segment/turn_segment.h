@@ -54,9 +54,14 @@ BegunTurn begin_turn(const RequestContext& context, const Turn& turn, const Reci
 // Errors: kContextFull where a prompt that ends at this position leaves no room for the answer.
 void require_context(const RequestContext& context, const Turn& turn, std::int64_t next_position);
 
-// What is asked about `media`, of which `working` holds all that the prompt has up to and with the last of them (ids_to_media). None: this
-// turn's prompt begins otherwise. Errors: Exception.
-std::optional<TurnSegment> question_segment(const RequestContext& context, const Turn& turn, std::span<const MediaSampled> media,
-                                            std::span<const std::int64_t> ids_to_media, Conversation& working);
+// Media that a conversation has read, all that the prompt has up to and with the last of them (ids_to_media). Borrowed.
+struct MediaRead {
+  std::span<const MediaSampled> media;
+  std::span<const std::int64_t> ids_to_media;
+  const MediaFeatures* closing = nullptr;  // of the last medium, and not read yet; null or empty: nothing
+};
+
+// What is asked about media that `working` holds. None: this turn's prompt begins otherwise. Errors: Exception.
+std::optional<TurnSegment> question_segment(const RequestContext& context, const Turn& turn, const MediaRead& read, Conversation& working);
 
 }  // namespace winnow

@@ -52,6 +52,7 @@ LlavaOnevision::LlavaOnevision(const LlavaOnevisionFolder& folder, WeightReader&
   const KvShape shape = text_.kv_shape();
   info_.kv_bytes_per_token = shape.layers * shape.kv_heads * shape.slot_bytes();
   info_.time_instruction = folder.sidecar.time_instruction;
+  info_.video_frames = folder.sidecar.video_frames;
   info_.measured = folder.sidecar.measured_options();
 }
 

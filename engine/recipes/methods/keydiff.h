@@ -2,8 +2,9 @@
 // Environments", NeurIPS 2025, arXiv 2504.15364; code NVIDIA/kvpress keydiff_press.py.
 //
 // Keys (after rotary) that are least like the mean direction of the context's keys stay; no query is looked at. Every head keeps the same
-// number (option compete: heads of a layer, or of all layers, compete; cosines are then compared between heads). Deviations: only the media
-// compete, once, before the question; the mean is over their keys, and no first or recent slots are kept for themselves.
+// number (option compete: heads of a layer, or of all layers, compete; cosines are then compared between heads). Option event=clips: after
+// every clip of the media, as the paper's block-wise prefill. Deviations: only the media compete, before the question; the mean is over
+// their keys, and no first or recent slots are kept for themselves.
 #pragma once
 
 #include "engine/recipes/composition.h"

@@ -24,6 +24,7 @@
 #include "engine/recipes/methods/roco.h"
 #include "engine/recipes/methods/self_study.h"
 #include "engine/recipes/methods/snapkv.h"
+#include "engine/recipes/methods/stream_presets.h"
 #include "engine/recipes/methods/streaming_llm.h"
 #include "engine/recipes/methods/vl_cache.h"
 
@@ -63,6 +64,9 @@ constexpr MethodEntry kMethods[] = {
     {"kvzip", kvzip_info, kvzip},
     {"kvzip+", kvzip_plus_info, kvzip_plus},
     {"kvzip-head", kvzip_head_info, kvzip_head},
+    {"self-study-stream", self_study_stream_info, self_study_stream},
+    {"kvzip-stream", kvzip_stream_info, kvzip_stream},
+    {"infinipot-v", infinipot_v_info, infinipot_v},
     {"keydiff", keydiff_info, keydiff},
     {"expected-attention", expected_attention_info, expected_attention},
     {"random-context", random_context_info, random_context},

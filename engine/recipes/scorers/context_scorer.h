@@ -1,4 +1,4 @@
-// A score of what lies in the cache before a question is read: for events between the media and the question (phase context).
+// A score of what lies in the cache before a question is read: for events between the media and the question (phases context and stream).
 #pragma once
 
 #include "engine/recipes/scorers/scorer.h"

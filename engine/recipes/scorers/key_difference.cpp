@@ -14,4 +14,10 @@ HeadScores KeyDifferenceScorer::score(const LayerStatistics& statistics, const S
   return scores;
 }
 
+std::vector<float> KeyDifferenceScorer::stream_scores(const StreamedSlots& slots, std::int64_t /*target*/) const {
+  std::vector<float> scores;
+  for (const float likeness : slots.key_likeness) scores.push_back(-likeness);
+  return scores;
+}
+
 }  // namespace winnow

@@ -10,6 +10,8 @@ class KeyDifferenceScorer : public ContextScorer {
   std::string name() const override { return "key-difference"; }
   StatisticsNeeds needs() const override;
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+  bool judges_streams() const override { return true; }
+  std::vector<float> stream_scores(const StreamedSlots& slots, std::int64_t target) const override;
 };
 
 }  // namespace winnow

@@ -13,6 +13,7 @@ class ProbeVotesScorer : public ContextScorer {
   std::string name() const override { return name_; }
   StatisticsNeeds needs() const override;
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+  bool judges_streams() const override { return true; }
 
  private:
   std::string name_;

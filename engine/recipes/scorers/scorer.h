@@ -5,10 +5,12 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/recipes/refusal.h"
 #include "engine/recipes/segment_info.h"
 #include "engine/recipes/statistics/layer_statistics.h"
+#include "engine/recipes/statistics/streamed_slots.h"
 
 namespace winnow {
 
@@ -30,6 +32,10 @@ class Scorer {
   virtual bool follows_decode() const { return false; }
   // A score is a sum (or a mean) of attention that the token got, and nothing else: scores of a layer are shares of its attention mass.
   virtual bool sums_attention() const { return false; }
+  // Whether it can judge media that come in clips (phase stream).
+  virtual bool judges_streams() const { return false; }
+  // Where no probe judges: of one kv head, a score for every slot of the media when a clip has been read, `target` of which stay.
+  virtual std::vector<float> stream_scores(const StreamedSlots&, std::int64_t /*target*/) const { return {}; }
   // Only the last rows of a segment judge, which stay themselves: an observation window.
   virtual bool observes_from_a_window() const { return false; }
 };

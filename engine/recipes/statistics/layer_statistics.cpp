@@ -45,6 +45,7 @@ StatisticsNeeds merge_needs(std::span<const StatisticsNeeds> needs) {
     merge_one(merged.elite, part.elite, "two choices of elite tokens");
     merge_one(merged.probe, part.probe, "two probes");
     merge_one(merged.expected, part.expected, "two horizons");
+    merge_one(merged.change, part.change, "two ways to follow change");
     merged.key_likeness = merged.key_likeness || part.key_likeness;
     merged.value_norms = merged.value_norms || part.value_norms;
     for (const StatisticsNeed& need : part.attention) {

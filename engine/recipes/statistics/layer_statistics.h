@@ -56,9 +56,11 @@ struct EliteNeed {
 // trace (engine/generation/prefill/context_probe.h). Of each slot the largest probability over rows and the group's query heads.
 struct ProbeNeed {
   enum class Rows : int {
-    kRepeat = 1,  // the context once more, as if the model repeated it (KVzip)
-    kStudy = 2,   // a request to describe it and the model's own answer
-    kBoth = 3,    // the larger of the two
+    kRepeat = 1,    // the context once more, as if the model repeated it (KVzip)
+    kStudy = 2,     // a request to describe it and the model's own answer
+    kBoth = 3,      // the larger of the two
+    kRequest = 4,   // the request alone
+    kTemplate = 5,  // the template's text between a question and its answer; the mean of what the media alone share (StreamMem)
   };
   Rows rows = Rows::kRepeat;
   bool norms = false;                // probabilities weighed by what the slot adds to the row: norm(W_O v) / norm(x) (KVzip+)
@@ -75,6 +77,14 @@ struct ExpectedNeed {
   friend bool operator==(const ExpectedNeed&, const ExpectedNeed&) = default;
 };
 
+// How much a slot of a video differs from what its place shows in the newest frames (InfiniPot-V).
+struct ChangeNeed {
+  double recent_share = 0.125;  // of the frames held; at least one
+  bool by_rank = false;         // frames and places are counted off among the slots that are left, as the authors' code has it
+
+  friend bool operator==(const ChangeNeed&, const ChangeNeed&) = default;
+};
+
 struct StatisticsNeeds {
   std::vector<StatisticsNeed> attention;
   std::optional<CrossModalNeed> cross_modal;
@@ -83,8 +93,9 @@ struct StatisticsNeeds {
   bool key_likeness = false;
   bool value_norms = false;
   std::optional<ExpectedNeed> expected{};
+  std::optional<ChangeNeed> change{};  // phase stream only
 
-  bool of_prefill() const { return !attention.empty() || cross_modal || elite || key_likeness || value_norms || expected; }
+  bool of_prefill() const { return !attention.empty() || cross_modal || elite || key_likeness || value_norms || expected || change; }
   bool empty() const { return !of_prefill() && !probe; }
 };
 

@@ -14,6 +14,7 @@ from torch import Tensor
 import questions
 import text
 from model import DecoderConfig, TowerConfig
+from train import LEVELS
 
 MODEL_DIR = Path(__file__).parent.parent / "model"
 LONGEST_CONTEXT = 8192
@@ -165,7 +166,8 @@ def main() -> None:
 
     classifier = torch.load(options.out / "tower.pt")
     tower_state = {name.removeprefix("tower."): value for name, value in classifier.items() if name.startswith("tower.")}
-    average = torch.load(options.out / "train.pt", weights_only=False)["average"]
+    trained = torch.load(options.out / "train.pt", weights_only=False)
+    average, video_frames = trained["average"], LEVELS[trained["level"]]
     tensors = tower_tensors(tower_state, tower) | decoder_tensors(average, decoder)
     tensors = {name: value.detach().to(torch.bfloat16).contiguous() for name, value in tensors.items()}
     save_file(tensors, options.model / "model.safetensors", metadata={"format": "pt"})
@@ -181,7 +183,7 @@ def main() -> None:
             "pad_token_id": tokens["<|endoftext|>"],
         },
         "tokenizer_config.json": tokenizer_config(tokens) | {"chat_template": text.CHAT_TEMPLATE},
-        "winnow.json": {"time_instruction": questions.TIME_INSTRUCTION},
+        "winnow.json": {"time_instruction": questions.TIME_INSTRUCTION, "video_frames": video_frames},
     }
     for name, document in documents.items():
         (options.model / name).write_text(json.dumps(document, indent=2) + "\n")

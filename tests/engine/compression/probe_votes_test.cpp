@@ -45,13 +45,13 @@ TEST(ProbeVotes, ASlotHasItsLargestProbability) {
 }
 
 TEST(ProbeVotes, AChunkSharesAttentionWithWhatIsBeforeTheContextAndTheRowsOnly) {
-  expect_votes(probe_view(), {.context = 4, .first = 0, .count = 2, .among_judged = true}, {0.334881, 0.334881});
-  expect_votes(probe_view(), {.context = 4, .first = 2, .count = 2, .among_judged = true}, {0.385766, 0.726904});
+  expect_votes(probe_view(), {.context = 4, .first = 0, .count = 2, .sharing = ProbeSharing::kBesideJudged}, {0.334881, 0.334881});
+  expect_votes(probe_view(), {.context = 4, .first = 2, .count = 2, .sharing = ProbeSharing::kBesideJudged}, {0.385766, 0.726904});
 }
 
 TEST(ProbeVotes, AChunkOfEverythingIsTheWholeSoftmax) {
   const LayerView view = probe_view();
-  EXPECT_TRUE(at::allclose(probe_votes(view, {.context = 5, .count = 5, .among_judged = true}),
+  EXPECT_TRUE(at::allclose(probe_votes(view, {.context = 5, .count = 5, .sharing = ProbeSharing::kBesideJudged}),
                            probe_votes(view, {.context = 5, .count = 5}), 1e-5, 1e-6));
 }
 
@@ -61,6 +61,17 @@ TEST(ProbeVotes, NormsWeighWhatASlotAddsToTheRow) {
   view.output_weight = at::tensor({1., 0., 0., 1., 0., 1., 2., 0.}).to(at::kFloat).view({2, 4});
   view.input_norms = at::tensor({1., 2., 0.5}).to(at::kFloat);
   expect_votes(view, {.context = 5, .count = 5, .norms = true}, {0.640666, 0.699017, 1.141255, 0.649672, 1.725199});
+}
+
+// Rows (1, 0), (0, 1) of one query head and (1, 1), (0, 2) of the other; the slot before the media does not share.
+TEST(ProbeVotes, MeansOverRowsOfWhatTheMediaAloneShare) {
+  LayerView view = probe_view();
+  view.query = at::tensor({1., 0., 0., 1., 1., 1., 0., 2.}).to(at::kFloat).view({2, 2, 2});
+  view.key = view.key.narrow(1, 0, 2);
+  view.value = view.value.narrow(1, 0, 2);
+  testing::set_log_sum_exp(view);
+  expect_votes(view, {.context = 4, .count = 4, .sharing = ProbeSharing::kJudgedAlone, .mean = true},
+               {0.274123, 0.185365, 0.122557, 0.417955});
 }
 
 TEST(ProbeVotes, EveryKvHeadIsJudgedByItsOwnGroupAndItsOwnNumberOfSlots) {

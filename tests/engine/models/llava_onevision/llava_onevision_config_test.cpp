@@ -204,12 +204,14 @@ TEST_F(FolderTest, LoadsAllFiles) {
   write("generation_config.json", Json::parse(R"({"eos_token_id": [7, 8], "pad_token_id": 3, "temperature": 0.7})"));
   write("processor_config.json",
         Json::parse(R"({"num_image_tokens": 4, "vision_feature_select_strategy": "full", "vision_aspect_ratio": "anyres_max_9"})"));
-  write("winnow.json", Json::parse(R"({"time_instruction": "{frames} frames over {duration_s} s, one every {interval_s} s."})"));
+  write("winnow.json",
+        Json::parse(R"({"time_instruction": "{frames} frames over {duration_s} s, one every {interval_s} s.", "video_frames": 64})"));
   const LlavaOnevisionFolder loaded = load();
   EXPECT_EQ(loaded.generation.eos_token_ids, (std::vector<std::int64_t>{7, 8}));
   EXPECT_EQ(loaded.generation.pad_token_id, 3);
   EXPECT_FALSE(loaded.generation.bos_token_id.has_value());
   EXPECT_EQ(loaded.sidecar.time_instruction.substr(0, 8), "{frames}");
+  EXPECT_EQ(loaded.sidecar.video_frames, 64);
   EXPECT_EQ(loaded.processor.video.size.width_px, 28);
 }
 
@@ -242,6 +244,10 @@ TEST_F(FolderTest, RefusesBadSidecars) {
   }
   write("winnow.json", {{"time_instruction", std::string(4097, 'x')}});
   expect_error(ErrorCode::kLimitExceeded, "time_instruction", [&] { load(); });
+  for (const char* frames : {"0", "-1", "1.5", "1e9", "\"64\""}) {
+    folder_.write("winnow.json", std::string("{\"video_frames\": ") + frames + "}");
+    expect_error(ErrorCode::kDamagedFile, "video_frames", [&] { load(); });
+  }
   folder_.write("winnow.json", "{\"time_instruction\": 7}");
   expect_error(ErrorCode::kDamagedFile, "must be a string", [&] { load(); });
 }

@@ -1,0 +1,270 @@
+#include "engine/generation/requests/run_watch.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/stopwatch.h"
+#include "engine/compression/closed_ranks.h"
+#include "engine/generation/prefill/segment_prefill.h"
+#include "engine/generation/requests/run_turn.h"
+#include "engine/generation/segment/prompt.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kQuestionTokens = 512;  // positions that are left free for a question beside its answer
+
+[[noreturn]] void refuse(ErrorCode code, const std::string& subject, const std::string& reason) { throw Exception(code, subject, reason); }
+
+// The only medium of the message.
+const MediaRequest& source_of(const Turn& turn) {
+  const MediaRequest* source = nullptr;
+  for (const Item& item : turn.messages.back().items) {
+    const auto* media = std::get_if<MediaItem>(&item);
+    if (media == nullptr) continue;
+    if (source != nullptr) refuse(ErrorCode::kInvalidArgument, media->media.path, "one source is watched at a time");
+    source = &media->media;
+  }
+  if (source == nullptr || source->kind != MediaKind::kVideo || !(source->plan.every_s > 0.0))
+    refuse(ErrorCode::kInvalidArgument, "", "a source that is watched is a video with a time between frames");
+  return *source;
+}
+
+void require_watchable(const WatchClip& clip, const Recipe& recipe) {
+  if (!recipe.streams())
+    refuse(ErrorCode::kIllegalRecipe, "method",
+           clip.turn.recipe.method +
+               " reads media as a whole; while they still come choose self-study-stream, kvzip-stream, infinipot-v or "
+               "keydiff with event=clips");
+  if (!recipe.budget().tokens) refuse(ErrorCode::kIllegalRecipe, "budget", "a source without an end is held within a number of slots");
+  if (clip.turn.recipe.full_layers > 0)
+    refuse(ErrorCode::kIllegalRecipe, "full_layers", "a layer that keeps everything grows with a stream");
+  if (!clip.turn.pins.empty()) refuse(ErrorCode::kInvalidArgument, "pin", "frames of a source that is still running cannot be pinned");
+  if (clip.frames.empty()) refuse(ErrorCode::kInvalidArgument, source_of(clip.turn).path, "a clip has frames");
+}
+
+// A clip on its way into a state that nobody else sees yet.
+class Watcher {
+ public:
+  Watcher(const RequestContext& context, const Turn& turn, const Recipe& recipe) : context_(context), turn_(turn), recipe_(recipe) {}
+
+  // Reads what the prompt has before the source's first frame.
+  void begin(Conversation start, double every_s) {
+    const MediaRequest& source = source_of(turn_);
+    const PromptSegment prompt = build_prompt(context_.model, turn_.messages, start.thread.size(), std::vector<VideoTimes>{{every_s, 1}});
+    require(prompt.media_at.size() == 1, "run_watch: a prompt has one source");
+    const std::size_t at = prompt.media_at.front();
+    SegmentTokens tokens;
+    tokens.first_original = start.next_original();
+    TurnSegment lead;
+    const std::vector<std::int64_t> ids(prompt.token_ids.begin(), prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(at));
+    for (std::size_t i = 0; i < at; ++i) {
+      TokenOrigin origin;
+      origin.modality = start.thread.empty() && i < prompt.system_tokens ? Modality::kSystem : Modality::kText;
+      tokens.modality.push_back(origin.modality);
+      start.origins.push_back(origin);
+      start.token_ids.push_back(ids[i]);
+    }
+    made_.emplace(PreparedContext{std::move(start), turn_.recipe, std::move(tokens), {}, ids, {}, {}, {}, {}, {}});
+    made_->ids_to_media.push_back(prompt.token_ids[at]);
+    Conversation& working = made_->state;
+    working.media_count += 1;
+    working.media_hashes.emplace_back();
+    made_->media.push_back({source.path, source.kind, 0.0, {}, {}, source.plan});
+    if (at > 0) {
+      const auto origins = std::span(working.origins).last(at);
+      const TokenPositions placed = context_.network().positions_for(origins, working.next_position);
+      read(context_.network().text().embed(at::tensor(ids, at::kLong)), placed.positions, placed.next_position);
+    }
+    watched_.emplace(
+        WatchedSource{ClipStream(recipe_, working.cache, working.next_original(), std::nullopt), 0, 0, working.next_position, 1});
+  }
+
+  // A copy of what is there: blocks are shared.
+  void go_on(const PreparedContext& prepared, const WatchedSource& watched) {
+    made_.emplace(PreparedContext{prepared.state.fork(), prepared.recipe, prepared.tokens, prepared.media, prepared.ids_to_media,
+                                  prepared.closing, prepared.outcome, prepared.description, prepared.timings, prepared.work});
+    watched_ = watched;
+  }
+
+  void add(std::vector<SampledFrame> frames) {
+    Conversation& working = made_->state;
+    MediaSampled& source = made_->media.front();
+    const auto count = static_cast<std::int64_t>(frames.size());
+    for (const SampledFrame& frame : frames) {
+      source.asked_s.push_back(frame.asked_s);
+      source.actual_s.push_back(frame.actual_s);
+    }
+    source.duration_s = source.plan.every_s * static_cast<double>(source.asked_s.size());
+    MediaFeatures clip = MediaEncoder(context_).encode_clip(std::move(frames), made_->timings);
+    take_closing(clip);
+    const std::int64_t tokens = std::ssize(clip.origins);
+    require(tokens % count == 0, "run_watch: frames of one model have as many tokens");
+    watched_->cells = tokens / count;
+    make_room(count);
+
+    const std::int64_t first_frame = watched_->frames;
+    for (TokenOrigin& origin : clip.origins) {
+      origin.modality = Modality::kVisual;
+      origin.media = working.media_count - 1;
+      origin.frame += static_cast<std::int32_t>(first_frame);
+      working.origins.push_back(origin);
+      working.token_ids.push_back(made_->ids_to_media.back());
+    }
+    made_->tokens.modality.insert(made_->tokens.modality.end(), static_cast<std::size_t>(tokens), Modality::kVisual);
+    made_->tokens.visual += tokens;
+    watched_->frames += count;
+    read(clip.features.clone(), positions_of(first_frame, count), position_of_frame(watched_->frames - 1) + watched_->cells);
+
+    const std::vector<VideoTimes> times = video_times(made_->media);
+    const ProbePrompts prompts =
+        recipe_.needs().probe ? probe_prompts(context_.model, turn_.messages, working.thread.size(), times) : ProbePrompts();
+    const auto origins = std::span<const TokenOrigin>(working.origins).last(static_cast<std::size_t>(tokens));
+    Description said = watched_->clips.after_clip(context_, recipe_, working, {clip.features, origins, prompts});
+    if (!said.words.empty()) made_->description = std::move(said);
+    working.compressed = true;
+    made_->outcome = streamed_outcome(watched_->clips, working.cache.shape());
+  }
+
+  Watched report() const {
+    const Conversation& state = made_->state;
+    const KvShape& shape = state.cache.shape();
+    Watched watched;
+    watched.frames = watched_->frames;
+    watched.seen_s = made_->media.front().duration_s;
+    watched.tokens = made_->tokens.visual;
+    watched.most_slots = *recipe_.budget().tokens;
+    watched.shares.assign(static_cast<std::size_t>(watched.frames), 0.0);
+    const double part = 1.0 / static_cast<double>(watched_->cells * shape.layers * shape.kv_heads);
+    for (LayerId layer{0}; layer < shape.layers; ++layer) {
+      watched.slots.push_back(watched_->clips.slots(state.cache, layer));
+      for (KvHead head{0}; head < shape.kv_heads; ++head) {
+        for (const std::int32_t token : state.cache.original(layer, head)) {
+          const TokenOrigin& origin = state.origins[static_cast<std::size_t>(token)];
+          if (origin.media == state.media_count - 1 && origin.frame >= 0) watched.shares[static_cast<std::size_t>(origin.frame)] += part;
+        }
+      }
+    }
+    watched.kv_bytes = state.cache.bytes_in_use();
+    watched.kv_bytes_full = context_.network().info().kv_bytes_per_token * state.full_tokens();
+    watched.frames_a_position = watched_->frames_a_place;
+    watched.description = made_->description;
+    return watched;
+  }
+
+  void keep_in(ConversationStates& states) {
+    states.prepared = std::move(made_);
+    states.watched = std::move(watched_);
+  }
+
+ private:
+  // Through all layers behind the cache.
+  void read(at::Tensor hidden, const at::Tensor& positions, std::int64_t next_position) {
+    Conversation& working = made_->state;
+    TurnSegment segment;
+    segment.originals.resize(static_cast<std::size_t>(hidden.size(0)));
+    std::iota(segment.originals.begin(), segment.originals.end(), working.next_original() - static_cast<std::int32_t>(hidden.size(0)));
+    segment.positions = positions.to(hidden.device());
+    segment.next_position = next_position;
+    segment.hidden = std::move(hidden);
+    PrefillHooks hooks;
+    hooks.says_progress = false;
+    made_->timings.prefill += prefill_segment(context_, segment, working, hooks, LogitRows::kNone).elapsed_ms;
+  }
+
+  // What the family writes after a video's last frame is read when a question comes.
+  void take_closing(MediaFeatures& clip) {
+    std::size_t frames = clip.origins.size();
+    while (frames > 0 && clip.origins[frames - 1].frame < 0) --frames;
+    const auto count = static_cast<std::int64_t>(frames);
+    MediaFeatures& closing = made_->closing;
+    closing.features = clip.features.narrow(0, count, clip.features.size(0) - count).clone();
+    closing.origins.assign(clip.origins.begin() + count, clip.origins.end());
+    clip.features = clip.features.narrow(0, 0, count);
+    clip.origins.resize(frames);
+  }
+
+  std::int64_t position_of_frame(std::int64_t frame) const {
+    return watched_->base_position + frame / watched_->frames_a_place * watched_->cells;
+  }
+  at::Tensor positions_of(std::int64_t first_frame, std::int64_t frames) const {
+    std::vector<std::int64_t> positions;
+    for (std::int64_t frame = first_frame; frame < first_frame + frames; ++frame) {
+      for (std::int64_t cell = 0; cell < watched_->cells; ++cell) positions.push_back(position_of_frame(frame) + cell);
+    }
+    return at::tensor(positions, at::kLong).unsqueeze(0);
+  }
+
+  // So that `more` frames, a question and its answer end within what the model can tell apart.
+  void make_room(std::int64_t more) {
+    const ModelInfo& info = context_.network().info();
+    std::int64_t limit = info.context_tokens - kQuestionTokens - turn_.sampling.max_new_tokens;
+    if (info.video_frames > 0) limit = std::min(limit, watched_->base_position + info.video_frames * watched_->cells);
+    const auto end = [&] { return position_of_frame(watched_->frames + more - 1) + watched_->cells; };
+    while (end() > limit) {
+      if (position_of_frame(watched_->frames) <= watched_->base_position)
+        refuse(ErrorCode::kContextFull, "", "the model's " + std::to_string(info.context_tokens) + " positions leave no room for a source");
+      halve_positions();
+    }
+    made_->media.front().frames_a_place = static_cast<int>(watched_->frames_a_place);
+  }
+
+  void halve_positions() {
+    Conversation& working = made_->state;
+    const KvShape& shape = working.cache.shape();
+    if (shape.rope_theta <= 0.0)
+      refuse(ErrorCode::kContextFull, "",
+             "this model's positions have several axes, which a stream cannot share; it has come to their end");
+    WatchedSource& watched = *watched_;
+    const std::int64_t next = 2 * watched.frames_a_place;
+    for (LayerId layer{0}; layer < shape.layers; ++layer) {
+      for (KvHead head{0}; head < shape.kv_heads; ++head) {
+        std::vector<std::int64_t> turns;
+        for (const std::int32_t token : working.cache.original(layer, head)) {
+          const std::int64_t frame = (token - watched.clips.first_original()) / watched.cells;
+          const bool of_source = token >= watched.clips.first_original();
+          turns.push_back(of_source ? (frame / next - frame / watched.frames_a_place) * watched.cells : 0);
+        }
+        move_keys(working.cache, layer, head, turns);
+      }
+    }
+    watched.frames_a_place = next;
+  }
+
+  const RequestContext& context_;
+  const Turn& turn_;
+  const Recipe& recipe_;
+  std::optional<PreparedContext> made_;
+  std::optional<WatchedSource> watched_;
+};
+
+}  // namespace
+
+Watched run_watch(const RequestContext& context, const WatchClip& clip, ConversationStates& states) {
+  require_question(clip.turn.messages);
+  const Stopwatch watch;
+  const Turn turn = as_run(clip.turn);
+  const Recipe recipe = recipe_for(turn.recipe, context.network().info());
+  require_watchable(clip, recipe);
+  Watcher watcher(context, turn, recipe);
+  if (clip.begins) {
+    const KvShape shape = context.network().text().kv_shape();
+    watcher.begin(fork_start(states, start_without_prepared(states, turn), shape), source_of(turn).plan.every_s);
+  } else {
+    const bool known = states.watched && start_of(states, turn).from == TurnStart::From::kPrepared;
+    if (!known)
+      refuse(ErrorCode::kInvalidArgument, source_of(turn).path, "nothing has been seen of this source that the clip could go on from");
+    watcher.go_on(*states.prepared, *states.watched);
+  }
+  watcher.add(clip.frames);
+  Watched watched = watcher.report();
+  watcher.keep_in(states);
+  watched.elapsed_ms = watch.elapsed_ms();
+  return watched;
+}
+
+}  // namespace winnow
