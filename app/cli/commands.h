@@ -41,6 +41,17 @@ struct PrepareOptions {
 };
 ExitStatus run_prepare(const PrepareOptions& options);
 
+// A source that is still running: frames are read as they come, questions are answered about all that was seen.
+struct WatchOptions {
+  LoadModel model;
+  TurnOptions turn;  // plan.every_s between frames, recipe.budget_tokens slots to hold them within
+  std::string source;
+  double stall_s = 10.0;
+  std::string questions;  // file of {"at": seconds, "question": text}; empty: a line of stdin each
+  OutputFormat format = OutputFormat::kText;
+};
+ExitStatus run_watch(const WatchOptions& options);
+
 // The same question under several recipes from one prefill.
 struct CompareOptions {
   LoadModel model;

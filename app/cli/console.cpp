@@ -102,6 +102,9 @@ void ConsoleSink::on_event(Event event) {
   } else if (const auto* ready = std::get_if<Prepared>(&event.body)) {
     clear_line();
     prepared = *ready;
+  } else if (auto* seen = std::get_if<Watched>(&event.body)) {
+    clear_line();
+    watched = std::move(*seen);
   } else if (const auto* kept = std::get_if<Saved>(&event.body)) {
     saved = *kept;
   } else if (auto* found = std::get_if<Restored>(&event.body)) {

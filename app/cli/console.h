@@ -32,6 +32,7 @@ class ConsoleSink : public EventSink {
   std::optional<SelectionFigures> selection;
   std::optional<Planned> planned;
   std::optional<Prepared> prepared;
+  std::optional<Watched> watched;
   std::optional<Saved> saved;
   std::optional<Restored> restored;
   std::vector<MediaSampled> media;

@@ -68,6 +68,41 @@ ExitStatus run_program(int argc, const char* const* argv) {
     status = run_prepare(prepare);
   });
 
+  WatchOptions watch;
+  watch.turn.recipe.method = "self-study-stream";
+  watch.turn.plan.every_s = 0.5;
+  watch.turn.recipe.budget_tokens = 2000;
+  CLI::App* watch_command =
+      program.add_subcommand("watch",
+                             "a source that is still running: a pipe (- or a FIFO), a file that grows, tcp://, udp:// or http://, "
+                             "/dev/video0, screen:. Its frames "
+                             "are held within --cap slots; a line of stdin is a question and is answered about all that was seen");
+  add_model_options(*watch_command, watch.model);
+  watch_command->add_option("--every", watch.turn.plan.every_s, "a frame every S seconds")
+      ->check(number_above_zero(kLongestS))
+      ->capture_default_str();
+  watch_command->add_option("--cap", watch.turn.recipe.budget_tokens, "slots per layer and kv head that what was seen is held within")
+      ->check(whole_number(1, kMostSlots))
+      ->default_str("2000");
+  watch_command->add_option("--stall", watch.stall_s, "the source has ended when nothing came for S seconds")
+      ->check(number_above_zero(kLongestS))
+      ->capture_default_str();
+  watch_command
+      ->add_option("--questions", watch.questions,
+                   "instead of stdin: a file of JSON lines {\"at\": seconds, \"question\": text}, each asked when so much was seen")
+      ->check(file_name_problem);
+  watch_command
+      ->add_option("--method", watch.turn.recipe.method, "a method that compresses clip by clip (phase stream; see: winnow-cli methods)")
+      ->capture_default_str();
+  add_method_option_values(*watch_command, watch.turn);
+  add_sampling_options(*watch_command, watch.turn);
+  watch_command->add_flag("--json", json, "a JSON object for every clip and every answer, one a line");
+  watch_command->add_option("source", watch.source, "where the frames come from")->required();
+  watch_command->callback([&] {
+    watch.format = format();
+    status = run_watch(watch);
+  });
+
   CompareOptions compare;
   CLI::App* compare_command = program.add_subcommand("compare",
                                                      "one question under several methods, from one prefill. In the table, \"same choice\" "

@@ -101,6 +101,23 @@ void add_method_options(CLI::App& command, TurnOptions& options) {
   add_recipe_options(command, options);
 }
 
+void add_method_option_values(CLI::App& command, TurnOptions& options) {
+  RecipeSpec& recipe = options.recipe;
+  const auto set_options = [&recipe](const std::vector<std::string>& given) {
+    recipe.options.clear();  // of a recipe file
+    for (const std::string& option : given) recipe.options[option.substr(0, option.find('='))] = option.substr(option.find('=') + 1);
+  };
+  command
+      .add_option_function<std::vector<std::string>>("--method-option", set_options,
+                                                     "an option of the method as name=value; may be repeated (see: winnow-cli methods)")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->check([](const std::string& text) {
+        return text.find('=', 1) == std::string::npos ? std::string("must be name=value") : std::string();
+      });
+}
+
 void add_recipe_options(CLI::App& command, TurnOptions& options) {
   RecipeSpec& recipe = options.recipe;
   const auto set_retention = [&recipe](double share) {
@@ -118,19 +135,7 @@ void add_recipe_options(CLI::App& command, TurnOptions& options) {
         ->check(whole_number(setting.least, std::min(setting.most, kMostSlots)))
         ->capture_default_str();
   }
-  const auto set_options = [&recipe](const std::vector<std::string>& given) {
-    recipe.options.clear();  // of a recipe file
-    for (const std::string& option : given) recipe.options[option.substr(0, option.find('='))] = option.substr(option.find('=') + 1);
-  };
-  command
-      .add_option_function<std::vector<std::string>>("--method-option", set_options,
-                                                     "an option of the method as name=value; may be repeated (see: winnow-cli methods)")
-      ->take_all()
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->check([](const std::string& text) {
-        return text.find('=', 1) == std::string::npos ? std::string("must be name=value") : std::string();
-      });
+  add_method_option_values(command, options);
   command.add_option("--allocator", recipe.allocator, "share slots among layers as this method (or part) does");
   command.add_option("--scorer", recipe.scorer, "choose slots as this method (or part) does");
   command.add_option("--reducer", recipe.reducer, "treat dropped slots as this method (or part) does");

@@ -31,7 +31,8 @@ struct TurnOptions {
 void add_model_options(CLI::App& command, LoadModel& options);  // an empty folder: the demo model
 void add_media_options(CLI::App& command, TurnOptions& options);
 void add_method_options(CLI::App& command, TurnOptions& options);
-void add_recipe_options(CLI::App& command, TurnOptions& options);  // all of them but --method
+void add_recipe_options(CLI::App& command, TurnOptions& options);        // all of them but --method
+void add_method_option_values(CLI::App& command, TurnOptions& options);  // --method-option alone
 void add_sampling_options(CLI::App& command, TurnOptions& options);
 void add_load_cache_option(CLI::App& command, TurnOptions& options);
 void add_save_cache_option(CLI::App& command, TurnOptions& options);

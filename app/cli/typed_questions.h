@@ -1,0 +1,45 @@
+// Lines of stdin as they come, for a program that is busy with something else meanwhile.
+//
+// A thread of its own waits for stdin and wakes whoever asked to be woken. Used by watch. Threads: one at a time uses it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "engine/base/interrupt.h"
+
+namespace winnow::cli {
+
+class TypedQuestions {
+ public:
+  TypedQuestions();
+  ~TypedQuestions();  // within a tenth of a second, whatever stdin does
+  TypedQuestions(const TypedQuestions&) = delete;
+  TypedQuestions& operator=(const TypedQuestions&) = delete;
+
+  // The next line that is not empty, if one has come.
+  std::optional<std::string> next();
+  // Waits for one; none: stdin has ended, or `interrupt` was requested.
+  std::optional<std::string> wait(const InterruptToken& interrupt);
+  // From now on a line stops `waiting` (null: nobody); at once if one is there.
+  void wake(InterruptSource* waiting);
+
+ private:
+  void read();
+  void add(std::string line);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> lines_;
+  InterruptSource* waiting_ = nullptr;
+  bool ended_ = false;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace winnow::cli

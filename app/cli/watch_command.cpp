@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/answer_json.h"
+#include "app/cli/commands.h"
+#include "app/cli/console_output.h"
+#include "app/cli/session.h"
+#include "app/cli/timed_questions.h"
+#include "app/cli/typed_questions.h"
+#include "app/media/live/live_source.h"
+
+namespace winnow::cli {
+namespace {
+
+constexpr int kClipFrames = 8;  // that are read together; fewer where a question comes
+
+// "1:02:03", "2:03"
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<long long>(seconds);
+  char text[64];
+  if (whole >= 3600) {
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+  } else {
+    std::snprintf(text, sizeof text, "%lld:%02lld", whole / 60, whole % 60);
+  }
+  return text;
+}
+
+class Watch {
+ public:
+  explicit Watch(const WatchOptions& options)
+      : options_(options), json_(options.format == OutputFormat::kJson), source_(request_of(options)) {
+    if (!options.questions.empty()) {
+      timed_ = read_timed_questions(options.questions);
+    } else if (options.source != "-") {
+      typed_ = std::make_unique<TypedQuestions>();
+    }
+  }
+
+  ExitStatus run() {
+    session_.load(load_request(options_.model));
+    while (!ended_) {
+      if (!ask_due()) return ExitStatus::kInterrupted;
+      if (!read_clip()) return ExitStatus::kInterrupted;
+    }
+    return ask_rest() ? ExitStatus::kAnswered : ExitStatus::kInterrupted;
+  }
+
+ private:
+  static app::LiveRequest request_of(const WatchOptions& options) {
+    return {app::parseLiveAddress(options.source), options.source, options.turn.plan.every_s, options.stall_s};
+  }
+
+  Turn turn(const std::string& question) const {
+    FramePlan plan = options_.turn.plan;
+    plan.frame_count = 0;
+    Message message{Role::kUser, {MediaItem{{options_.source, MediaKind::kVideo, plan}}}};
+    if (!question.empty()) message.items.emplace_back(TextItem{question});
+    std::vector<Message> thread;
+    if (!options_.turn.system_prompt.empty()) thread.push_back({Role::kSystem, {TextItem{options_.turn.system_prompt}}});
+    thread.push_back(std::move(message));
+    Turn turn = turn_of(options_.turn, std::move(thread));
+    turn.guard = Guard::kAlone;
+    return turn;
+  }
+
+  // Frames until the next timed question is due; 0: now.
+  int frames_to_read() const {
+    if (next_timed_ == timed_.size()) return kClipFrames;
+    const double every_s = options_.turn.plan.every_s;
+    const double left = std::ceil((timed_[next_timed_].at_s - static_cast<double>(frames_) * every_s) / every_s - 1e-9);
+    return static_cast<int>(std::clamp(left, 0.0, static_cast<double>(kClipFrames)));
+  }
+
+  // False: interrupted.
+  bool ask_due() {
+    while (next_timed_ < timed_.size() && frames_to_read() == 0) {
+      if (!ask(timed_[next_timed_++].question)) return false;
+    }
+    while (typed_) {
+      const std::optional<std::string> question = typed_->next();
+      if (!question) break;
+      if (!ask(*question)) return false;
+    }
+    return true;
+  }
+
+  bool ask_rest() {
+    for (; next_timed_ < timed_.size(); ++next_timed_) {
+      if (!ask(timed_[next_timed_].question)) return false;
+    }
+    while (typed_) {
+      InterruptSource stop;
+      const InterruptOnSignal on_signal(stop);
+      const std::optional<std::string> question = typed_->wait(stop.token());
+      if (!question) return !stop.token().requested();
+      if (!ask(*question)) return false;
+    }
+    return true;
+  }
+
+  bool ask(const std::string& question) {
+    if (frames_ == 0) {
+      say("nothing has been seen yet");
+      return true;
+    }
+    if (!json_) print_out("[%s] ", clock_text(seen_s_).c_str());
+    ConsoleSink sink(json_ ? AnswerOutput::kSilent : AnswerOutput::kStream, ProgressOutput::kTerminalOnly);
+    session_.run(turn(question), sink);
+    if (sink.finished->reason == StopReason::kInterrupted) return false;
+    if (json_) {
+      const TurnFigures& figures = sink.finished->figures;
+      print_line({{"seen_s", seen_s_},
+                  {"question", question},
+                  {"answer", sink.finished->answer},
+                  {"ttft_ms", figures.timings_ms.ttft},
+                  {"kv_bytes", figures.kv_bytes.after_event}});
+    } else {
+      print_out("\n");
+    }
+    return true;
+  }
+
+  // False: interrupted by the user.
+  bool read_clip() {
+    app::LiveClip clip;
+    {
+      InterruptSource stop;
+      const InterruptOnSignal on_signal(stop);
+      InterruptSource woken(stop.token());
+      if (typed_) typed_->wake(&woken);
+      clip = source_.next(std::max(1, frames_to_read()), woken.token());
+      if (typed_) typed_->wake(nullptr);
+      if (stop.token().requested()) return false;
+    }
+    for (const std::string& notice : clip.notices) say(notice);
+    if (clip.ended() && clip.end != app::LiveEnd::kInterrupted) {
+      ended_ = true;
+      say("the source has ended");
+    }
+    if (clip.frames.empty()) return true;
+    ConsoleSink sink(AnswerOutput::kSilent, ProgressOutput::kTerminalOnly);
+    session_.run(WatchClip{turn(""), frames_ == 0, std::move(clip.frames)}, sink);
+    if (!sink.watched) return false;
+    show(*sink.watched);
+    return true;
+  }
+
+  void show(const Watched& watched) {
+    frames_ = watched.frames;
+    seen_s_ = watched.seen_s;
+    const auto forgotten = std::count(watched.shares.begin(), watched.shares.end(), 0.0);
+    if (json_) {
+      print_line({{"seen_s", watched.seen_s},
+                  {"frames", watched.frames},
+                  {"forgotten_frames", forgotten},
+                  {"tokens", watched.tokens},
+                  {"slots", watched.slots},
+                  {"kv_bytes", watched.kv_bytes},
+                  {"kv_bytes_full", watched.kv_bytes_full},
+                  {"frames_a_position", watched.frames_a_position},
+                  {"elapsed_ms", watched.elapsed_ms}});
+    } else {
+      status_line(clock_text(watched.seen_s) + ", " + std::to_string(watched.frames) + " frames, " + std::to_string(forgotten) +
+                  " forgotten, " + bytes_text(watched.kv_bytes) + " of " + bytes_text(watched.kv_bytes_full));
+    }
+  }
+
+  static void print_line(const nlohmann::ordered_json& object) { print_out("%s\n", json_line(object, -1).c_str()); }
+  static void say(const std::string& text) { print_err("%s\n", text.c_str()); }
+
+  const WatchOptions& options_;
+  const bool json_;
+  app::LiveSource source_;
+  Session session_;
+  std::vector<TimedQuestion> timed_;
+  std::size_t next_timed_ = 0;
+  std::unique_ptr<TypedQuestions> typed_;
+  std::int64_t frames_ = 0;
+  double seen_s_ = 0.0;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+ExitStatus run_watch(const WatchOptions& options) { return Watch(options).run(); }
+
+}  // namespace winnow::cli
