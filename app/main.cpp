@@ -5,6 +5,7 @@
 #include <QFile>
 
 #include "app/bootstrap/initial_state.h"
+#include "app/bootstrap/live_clips.h"
 #include "app/bootstrap/options.h"
 #include "app/cache_store/conversation_caches.h"
 #include "app/cache_store/keeping_engine.h"
@@ -78,7 +79,7 @@ int main(int argc, char** argv) {
   });
   ui::MediaPreviewThread preview(QDir(folders.data).filePath("pasted"));
 
-  ui::MainWindow window({engine, store, settings, preview, list_methods(), WINNOW_VERSION, report, &caches}, initial);
+  ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, report, &caches}, initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();
   return QApplication::exec();

@@ -38,6 +38,7 @@ class Outcome final : public EventSink {
 ConversationId conversationOf(const RequestBody& body) {
   if (const auto* turn = std::get_if<Turn>(&body)) return turn->conversation;
   if (const auto* prepare = std::get_if<Prepare>(&body)) return prepare->turn.conversation;
+  if (const auto* clip = std::get_if<WatchClip>(&body)) return clip->turn.conversation;
   if (const auto* plan = std::get_if<Plan>(&body)) return plan->turn.conversation;
   if (const auto* score = std::get_if<Score>(&body)) return score->turn.conversation;
   return 0;
@@ -59,16 +60,19 @@ void KeepingEngine::handle(const Request& request, EventSink& sink, const Interr
   if (const auto* forget = std::get_if<ForgetConversation>(&request.body)) {
     m_engine->handle(request, sink, interrupt);
     m_recalled.erase(forget->conversation);
+    m_watched.erase(forget->conversation);
     if (m_caches.enabled()) m_caches.remove(forget->conversation);
     return;
   }
   const ConversationId conversation = conversationOf(request.body);
+  if (std::holds_alternative<WatchClip>(request.body)) m_watched.insert(conversation);
   if (conversation != 0) recall(conversation, request.id, sink, interrupt);
   Outcome outcome(&sink);
   m_engine->handle(request, outcome, interrupt);
   if (outcome.folder) {
     m_model = fingerprintOf(*outcome.folder);
     m_recalled.clear();
+    m_watched.clear();
     m_caches.lookAtFolder();
   }
   const bool changed = (outcome.answered && std::holds_alternative<Turn>(request.body)) || outcome.prepared;
@@ -93,6 +97,7 @@ void KeepingEngine::recall(ConversationId conversation, RequestId request, Event
 
 void KeepingEngine::keep(ConversationId conversation, RequestId request) {
   if (m_model.empty() || !m_caches.enabled()) return;
+  if (m_watched.contains(conversation)) return m_caches.remove(conversation);  // what is there is of before
   Outcome outcome;
   SaveConversation save{conversation, m_caches.pathOf(conversation), m_model, m_caches.quota().perChatBytes};
   m_engine->handle({request, std::move(save)}, outcome, {});

@@ -3,6 +3,7 @@
 // Wrapped around the real one by bootstrap, on the engine thread. Before the first request about a chat that the engine does not know, its
 // file is read; after an answer, or media that were prepared, it is written. A file that does not fit any more (another model, changed
 // media, damage) is removed and said with CacheSetAside; the request then reads everything again. ForgetConversation forgets the file too.
+// Of a chat in which something is watched nothing is written any more: what a camera or a screen has shown stays in memory.
 // Text, answers and media stay in the chats' database: a lost file costs time, nothing else.
 #pragma once
 
@@ -29,6 +30,7 @@ class KeepingEngine final : public Engine {
   ConversationCaches& m_caches;
   std::string m_model;                  // fingerprint of the loaded one; empty: nothing is kept
   std::set<ConversationId> m_recalled;  // the engine has what there is to know
+  std::set<ConversationId> m_watched;   // in this run
 };
 
 }  // namespace winnow::app

@@ -17,6 +17,8 @@ QHash<MessageId, qsizetype> placesOf(const QList<StoredMessage>& messages) {
 
 }  // namespace
 
+bool wasWatched(const Attachment& attachment) { return attachment.kind == MediaKind::kVideo && attachment.plan.frame_count == 0; }
+
 std::vector<double> plannedTimes(const Attachment& video) {
   const FramePlan& plan = video.plan;
   const double from = plan.from_s;

@@ -58,6 +58,8 @@ struct Attachment {
   QByteArray thumbnailPng;  // poster, PNG; lives as a file in the cache folder and may be empty when that was cleared
 };
 
+// Not a file, but a source that was watched while it ran: frames at a distance, and no number of them.
+bool wasWatched(const Attachment& attachment);
 // The times at which the plan asks for frames of a video, in order.
 std::vector<double> plannedTimes(const Attachment& video);
 // What is really pinned of a video: its pins, widened so that each reaches a frame of the plan. The same before and after it was sampled,

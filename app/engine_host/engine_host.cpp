@@ -25,8 +25,8 @@ bool endsRequest(const Event& event) {
   return std::holds_alternative<ModelLoaded>(event.body) || std::holds_alternative<Finished>(event.body) ||
          std::holds_alternative<Scored>(event.body) || std::holds_alternative<Compared>(event.body) ||
          std::holds_alternative<Planned>(event.body) || std::holds_alternative<Prepared>(event.body) ||
-         std::holds_alternative<Saved>(event.body) || std::holds_alternative<Restored>(event.body) ||
-         std::holds_alternative<Failed>(event.body);
+         std::holds_alternative<Watched>(event.body) || std::holds_alternative<Saved>(event.body) ||
+         std::holds_alternative<Restored>(event.body) || std::holds_alternative<Failed>(event.body);
 }
 
 // The engine, its thread, the requests that are not answered yet, and the events on their way.

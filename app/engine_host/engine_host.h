@@ -2,10 +2,10 @@
 //
 // Used by ui. post() queues a request and returns its id at once; requests run one after another in the order posted, and their events go
 // to the one who asked, as long as it lives. Every request ends with exactly one of ModelLoaded, Finished, Scored, Compared, Planned,
-// Prepared, Saved, Restored or Failed (ForgetConversation ends silently; a comparison's columns have their own Finished and Scored, which
-// end nothing), also when the engine throws (Failed), ends without an outcome (Failed, kInternal) or the request was interrupted while it
-// still waited (Finished, kInterrupted, restored). Text deltas are gathered and progress is thinned to at most 30 updates a second
-// (EventGatherer).
+// Prepared, Watched, Saved, Restored or Failed (ForgetConversation ends silently; a comparison's columns have their own Finished and
+// Scored, which end nothing), also when the engine throws (Failed), ends without an outcome (Failed, kInternal) or the request was
+// interrupted while it still waited (Finished, kInterrupted, restored). Text deltas are gathered and progress is thinned to at most 30
+// updates a second (EventGatherer).
 //
 // Threads: EngineHost belongs to the thread that made it (an event loop must run there); the engine is made, used and destroyed on the
 // engine thread only. The destructor cancels everything, waits for the engine thread and delivers nothing more.

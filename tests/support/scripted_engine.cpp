@@ -75,6 +75,22 @@ std::vector<Plan> ScriptedEngineLog::plans() const {
   const std::lock_guard lock(mutex_);
   return plans_;
 }
+void ScriptedEngineLog::failWatches(std::optional<Error> fault) {
+  const std::lock_guard lock(mutex_);
+  watch_fault_ = std::move(fault);
+}
+std::optional<Error> ScriptedEngineLog::watchFault() const {
+  const std::lock_guard lock(mutex_);
+  return watch_fault_;
+}
+void ScriptedEngineLog::describeWatches(Description description) {
+  const std::lock_guard lock(mutex_);
+  watch_description_ = std::move(description);
+}
+Description ScriptedEngineLog::watchDescription() const {
+  const std::lock_guard lock(mutex_);
+  return watch_description_;
+}
 int ScriptedEngineLog::destroyed() const {
   const std::lock_guard lock(mutex_);
   return destroyed_;
@@ -95,6 +111,7 @@ void ScriptedEngine::handle(const Request& request, EventSink& sink, const Inter
   }
   if (const auto* prepare = std::get_if<Prepare>(&request.body)) return prepare_media(request.id, *prepare, sink, interrupt);
   if (log_) log_->add(request);
+  if (const auto* clip = std::get_if<WatchClip>(&request.body)) return watch_clip(request.id, *clip, sink, interrupt);
   if (std::holds_alternative<ForgetConversation>(request.body)) return;
   std::map<std::int32_t, std::string> said;  // by column, of those that have not finished
   bool any_finished = false;
@@ -168,6 +185,59 @@ void ScriptedEngine::prepare_media(RequestId id, const Prepare& prepare, EventSi
     sink.on_event({id, std::move(report)});
   }
   sink.on_event({id, Prepared{before, 10.0}});
+}
+
+void ScriptedEngine::watch_clip(RequestId id, const WatchClip& clip, EventSink& sink, const InterruptToken& interrupt) {
+  const auto frames_of_clip = static_cast<std::int64_t>(clip.frames.size());
+  sink.on_event({id, Progress{Phase::kEncodeFrames, 0, clip.frames.size()}});
+  while (log_ && log_->holdsWatches() && !interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (interrupt.requested()) {
+    Finished finished;
+    finished.reason = StopReason::kInterrupted;
+    finished.restored = true;
+    sink.on_event({id, finished});
+    return;
+  }
+  std::optional<Error> fault = log_ ? log_->watchFault() : std::nullopt;
+  std::int64_t& frames = watched_frames_[clip.turn.conversation];
+  if (!clip.begins && frames == 0) fault = {ErrorCode::kInvalidArgument, "", "nothing was watched before"};
+  if (clip.frames.empty()) fault = {ErrorCode::kInvalidArgument, "", "a clip without frames"};
+  if (fault) {
+    sink.on_event({id, Failed{*std::move(fault)}});
+    return;
+  }
+  frames = clip.begins ? frames_of_clip : frames + frames_of_clip;
+  Watched watched = watched_for(clip, frames);
+  if (log_) watched.description = log_->watchDescription();
+  sink.on_event({id, std::move(watched)});
+}
+
+Watched watched_for(const WatchClip& clip, std::int64_t frames) {
+  constexpr int kLayers = 4;
+  const auto& media = std::get<MediaItem>(clip.turn.messages.back().items.back()).media;
+  const auto newest = static_cast<std::int64_t>(clip.frames.size());
+  Watched watched;
+  watched.frames = frames;
+  watched.seen_s = static_cast<double>(frames) * media.plan.every_s;
+  watched.tokens = frames * kVisualTokensPerFrame;
+  watched.most_slots = clip.turn.recipe.budget_tokens.value_or(0);
+  const std::int64_t kept = std::min(watched.tokens, watched.most_slots);
+  const bool over = watched.tokens > watched.most_slots;
+  const std::int64_t of_newest = std::min(kept, newest * kVisualTokensPerFrame);
+  const std::int64_t older = frames - newest - (over ? 1 : 0);
+  for (std::int64_t frame = 0; frame < frames; ++frame) {
+    const bool is_new = frame >= frames - newest;
+    const std::int64_t slots = is_new ? of_newest : kept - of_newest;
+    const std::int64_t sharing = is_new ? newest : older;
+    const bool forgotten = over && frame == 0 && !is_new;
+    watched.shares.push_back(forgotten ? 0.0
+                                       : std::min(1.0, static_cast<double>(slots) / static_cast<double>(sharing * kVisualTokensPerFrame)));
+  }
+  watched.slots.assign(kLayers, kept * kKvHeads);
+  watched.kv_bytes = kept * kLayers * kBytesPerSlot;
+  watched.kv_bytes_full = watched.tokens * kLayers * kBytesPerSlot;
+  watched.elapsed_ms = 5.0;
+  return watched;
 }
 
 Planned planned_for(const Plan& plan) {

@@ -10,8 +10,10 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -53,6 +55,13 @@ class ScriptedEngineLog {
   std::vector<Prepare> prepares() const;
   void holdPreparations(bool hold) { hold_preparations_ = hold; }
   bool holdsPreparations() const { return hold_preparations_; }
+  // Clips of a watch are among the requests; they end at once unless they are held, and badly if a fault is set.
+  void holdWatches(bool hold) { hold_watches_ = hold; }
+  bool holdsWatches() const { return hold_watches_; }
+  void failWatches(std::optional<Error> fault);
+  std::optional<Error> watchFault() const;
+  void describeWatches(Description description);
+  Description watchDescription() const;
   int destroyed() const;
   void addDestroyed();
 
@@ -63,7 +72,10 @@ class ScriptedEngineLog {
   std::vector<Prepare> prepares_;
   std::vector<std::pair<RequestId, Interrupt>> interrupts_;
   int destroyed_ = 0;
+  std::optional<Error> watch_fault_;
+  Description watch_description_;
   std::atomic<bool> hold_preparations_{false};
+  std::atomic<bool> hold_watches_{false};
 };
 
 class ScriptedEngine final : public Engine {
@@ -76,8 +88,11 @@ class ScriptedEngine final : public Engine {
  private:
   void prepare_media(RequestId id, const Prepare& prepare, EventSink& sink, const InterruptToken& interrupt);
 
+  void watch_clip(RequestId id, const WatchClip& clip, EventSink& sink, const InterruptToken& interrupt);
+
   ScriptFunction script_;
   std::shared_ptr<ScriptedEngineLog> log_;
+  std::map<ConversationId, std::int64_t> watched_frames_;
 };
 
 // A whole, plausible turn in the documented order: progress, sampled media (for each media item), a cache report of `layers` layers over
@@ -85,6 +100,9 @@ class ScriptedEngine final : public Engine {
 Script answer_script(const Request& request, const std::string& answer, std::chrono::milliseconds word_delay = {}, int layers = 4);
 // What answer_script's turn takes, in the figures of load_script's model: answers every Plan, whatever the script.
 Planned planned_for(const Plan& plan);
+// What is left of `frames` frames of 9 tokens under the cap of the clip's recipe: the newest clip is whole as far as it fits, the rest is
+// shared evenly, and once the cap is passed the first frame is forgotten.
+Watched watched_for(const WatchClip& clip, std::int64_t frames);
 // ModelLoaded for the folder asked, shaped like the demo model.
 Script load_script(const Request& request, std::chrono::milliseconds shard_delay = {}, int shards = 2);
 Script failure_script(ErrorCode code, const std::string& subject, const std::string& reason);

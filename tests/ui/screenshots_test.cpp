@@ -22,6 +22,8 @@
 #include "ui/inspector/timeline_page.h"
 #include "ui/recipes/method_picker.h"
 #include "ui/recipes/recipe_editor.h"
+#include "ui/shell/watch_controller.h"
+#include "ui/shell/watch_dialog.h"
 
 namespace winnow::test {
 namespace {
@@ -285,6 +287,27 @@ TEST_F(Screenshots, Zoom200Empty) {
   m_window->resize(1600, 1000);
   attachAndType(QStringLiteral("What comes after the red star?"));
   shoot(QStringLiteral("composer_zoom200"));
+}
+
+// Two minutes of a camera under a small cap, asked about in between.
+TEST_F(Screenshots, WatchedCamera) {
+  for (const bool dark : {false, true}) {
+    ui::theme().setMode(dark ? ui::ThemeMode::kDark : ui::ThemeMode::kLight);
+    m_window->page().watch().start({app::WatchRequest::Kind::kCamera, "/dev/video0", 0.5, 400});
+    for (int i = 0; i < 30; ++i) m_clips.giveFrames(8);
+    ASSERT_TRUE(waitUntil([this] { return m_window->page().watch().watched().frames == 240; }));
+    if (!dark) ask(QStringLiteral("What came by?"));
+    app::ClipReader::Clip missed;
+    missed.notices = {"3 frames were missed"};
+    m_clips.give(missed);
+    saveScreenshot(dark ? QStringLiteral("watch-dark") : QStringLiteral("watch-light"), m_window.get());
+    m_window->page().watch().stop();
+    saveScreenshot(dark ? QStringLiteral("watch-ended-dark") : QStringLiteral("watch-ended-light"), m_window.get());
+  }
+  ui::WatchDialog dialog(m_window.get());
+  dialog.setAttribute(Qt::WA_DeleteOnClose, false);
+  dialog.show();
+  saveScreenshot(QStringLiteral("watch-dialog"), &dialog);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QFile>
 #include <QFileInfo>
+#include <QLocale>
 #include <algorithm>
 
 #include "ui/chat_view/agreement_marks.h"
@@ -20,6 +21,7 @@ QString planDetail(const app::Attachment& attachment) {
   if (attachment.kind == MediaKind::kImage) {
     return attachment.widthPx > 0 ? tr("%1 × %2 pixels").arg(attachment.widthPx).arg(attachment.heightPx) : tr("Image");
   }
+  if (app::wasWatched(attachment)) return tr("Watched · a frame every %1 s").arg(QLocale().toString(attachment.plan.every_s));
   const double to = attachment.plan.to_s < 0 ? attachment.durationS : attachment.plan.to_s;
   const QString range = QStringLiteral("%1–%2").arg(formatClock(attachment.plan.from_s), formatClock(to));
   const app::SampledTimes& sampled = attachment.sampled;
@@ -44,7 +46,7 @@ AttachmentSummary summaryOf(const app::Attachment& attachment) {
   AttachmentSummary summary;
   summary.video = attachment.kind == MediaKind::kVideo;
   summary.path = QFile::decodeName(attachment.path);
-  summary.title = displayText(QFileInfo(summary.path).fileName());
+  summary.title = displayText(app::wasWatched(attachment) ? summary.path : QFileInfo(summary.path).fileName());
   summary.detail = planDetail(attachment) + pinDetail(attachment);
   if (!attachment.thumbnailPng.isEmpty()) summary.thumbnail.loadFromData(attachment.thumbnailPng, "PNG");
   return summary;

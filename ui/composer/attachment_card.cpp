@@ -79,7 +79,8 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   head->addWidget(m_picture);
   auto* words = new QVBoxLayout;
   setSpacing(words, 2);
-  const QString name = displayText(QFileInfo(QFile::decodeName(m_attachment.path)).fileName());
+  const QString path = QFile::decodeName(m_attachment.path);
+  const QString name = displayText(app::wasWatched(m_attachment) ? path : QFileInfo(path).fileName());
   m_name = new ElidedLabel(Qt::ElideMiddle, name);
   m_name->setMinimumWidth(theme().px(60));
   m_name->setToolTip(name.toHtmlEscaped());
@@ -128,7 +129,11 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
     if (token == m_pictures && m_strip != nullptr) m_strip->setPicture(index, actualS, image);
   });
   if (!m_attachment.thumbnailPng.isEmpty()) m_poster.loadFromData(m_attachment.thumbnailPng, "PNG");
-  m_probe = m_preview.probe(m_attachment.path);
+  if (app::wasWatched(m_attachment)) {
+    refuse(tr("This was watched while it ran and cannot be read again."), QString());
+  } else {
+    m_probe = m_preview.probe(m_attachment.path);
+  }
 }
 
 AttachmentCard::~AttachmentCard() {
@@ -156,10 +161,14 @@ void AttachmentCard::onProbed(const MediaSummary& summary) {
 }
 
 void AttachmentCard::onFailed(const Error& error) {
-  m_state = CardState::kRefused;
   const ErrorText text = describeError(error);
-  m_detail->setText(text.cause + QLatin1Char(' ') + text.remedy);
-  m_detail->setToolTip(text.details.toHtmlEscaped());
+  refuse(text.cause + QLatin1Char(' ') + text.remedy, text.details);
+}
+
+void AttachmentCard::refuse(const QString& why, const QString& details) {
+  m_state = CardState::kRefused;
+  m_detail->setText(why);
+  m_detail->setToolTip(details.toHtmlEscaped());
   m_picture->update();
   update();
   updateGeometry();

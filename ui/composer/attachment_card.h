@@ -51,6 +51,7 @@ class AttachmentCard : public QFrame {
  private:
   void onProbed(const MediaSummary& summary);
   void onFailed(const Error& error);
+  void refuse(const QString& why, const QString& details);
   void showFacts();
   void buildVideoControls();
   void requestPictures();

@@ -20,6 +20,10 @@ std::vector<app::TurnTimeline> timelinesOf(const QList<app::StoredMessage>& bran
   return turns;
 }
 
+bool isSource(const app::Attachment& attachment, const app::Attachment& source) {
+  return attachment.path == source.path && attachment.kind == source.kind && attachment.plan == source.plan;
+}
+
 app::StoredMessage newMessage(Role role, app::MessageId id, app::MessageId parent, ConversationId conversation) {
   app::StoredMessage message;
   message.id = id;
@@ -71,7 +75,34 @@ QString AnswerRun::blockedReason() const {
   if (std::holds_alternative<Saving>(m_state)) return tr("Saving your question…");
   if (writing() != nullptr && !writingHere()) return tr("An answer is being written in another chat.");
   if (const auto* occupied = std::get_if<Occupied>(&m_state)) return occupied->reason;
+  if (watchesHere() && !m_watched->seen) return tr("Nothing has been seen of the source yet.");
   return m_model.blockedReason();
+}
+
+// ---- what is watched ---------------------------------------------------------------------------------------------------------------
+
+void AnswerRun::setWatched(const std::optional<WatchedSource>& source) {
+  m_watched = source;
+  Q_EMIT stateChanged();
+}
+
+bool AnswerRun::watchesHere() const { return m_watched && m_watched->conversation == m_chat.id(); }
+
+// Alone in its thread: what was asked before is not part of what was seen, and the engine's cache of it begins with the source.
+Turn AnswerRun::turnAboutWatched(const QString& question) const {
+  app::StoredMessage message;
+  message.role = Role::kUser;
+  message.text = question;
+  message.attachments = {m_watched->attachment};
+  Turn turn = turnOf(m_watched->conversation, {message}, m_chat.optionsOf(m_watched->conversation), m_watched->recipe.spec);
+  turn.guard = Guard::kAlone;
+  return turn;
+}
+
+bool AnswerRun::asksWatched(ConversationId conversation, const app::StoredMessage& question) const {
+  if (!m_watched || !m_watched->seen || m_watched->conversation != conversation) return false;
+  return std::any_of(question.attachments.begin(), question.attachments.end(),
+                     [this](const app::Attachment& a) { return isSource(a, m_watched->attachment); });
 }
 
 void AnswerRun::setOccupied(const QString& reason) {
@@ -133,6 +164,7 @@ QList<app::StoredMessage> AnswerRun::threadBefore() const {
 }
 
 Turn AnswerRun::turnIfSent(const app::Draft& draft) const {
+  if (watchesHere()) return turnAboutWatched(draft.text);
   app::StoredMessage question;
   question.role = Role::kUser;
   question.text = draft.text;
@@ -157,7 +189,7 @@ void AnswerRun::begin(Asks asks, const QString& text, const QList<app::Attachmen
   Saving saving;
   saving.asks = asks;
   saving.text = text;
-  saving.attachments = attachments;
+  saving.attachments = watchesHere() ? QList{m_watched->attachment} : attachments;
   saving.thread = threadBefore();
   m_state = std::move(saving);
   m_chat.id() != 0 ? beginTurn(m_chat.id()) : m_chat.create();
@@ -203,6 +235,7 @@ std::optional<app::Draft> AnswerRun::beginEdit(app::MessageId question) {
   m_editing = found->id;
   m_editingIn = m_chat.id();
   app::Draft draft{found->text, found->attachments};
+  if (watchesHere()) draft.attachments.removeIf([this](const app::Attachment& a) { return isSource(a, m_watched->attachment); });
   for (app::Attachment& attachment : draft.attachments) attachment.sampled = {};
   return draft;
 }
@@ -245,6 +278,8 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   run.options = m_chat.optionsOf(ids.conversation);
   run.phase = {ids.answer, tr("Starting"), -1.0};
   run.thread = saved.thread;
+  const bool watched = asksWatched(ids.conversation, run.thread.last());
+  if (watched) run.options.recipe = m_watched->recipe;
   m_state = run;
   m_list.model().setRunning(ids.conversation);
   m_monitor.setEarlierTurns(timelinesOf(run.thread));
@@ -258,7 +293,8 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
     if (!alone) m_chat.showAgain();
   }
   try {
-    Turn turn = turnOf(ids.conversation, run.thread, run.options, run.options.recipe.spec);
+    Turn turn =
+        watched ? turnAboutWatched(run.thread.last().text) : turnOf(ids.conversation, run.thread, run.options, run.options.recipe.spec);
     if (saved.maxNewTokens > 0) turn.sampling.max_new_tokens = saved.maxNewTokens;
     std::get<Writing>(m_state).request = m_engine.post(std::move(turn), this, [this](const Event& event) { onEvent(event); });
   } catch (const Exception& exception) {

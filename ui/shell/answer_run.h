@@ -14,6 +14,7 @@
 #include "app/settings/settings.h"
 #include "ui/chat_view/message_presenter.h"
 #include "ui/models/cache_monitor.h"
+#include "ui/shell/watched_source.h"
 
 namespace winnow::ui {
 
@@ -64,7 +65,11 @@ class AnswerRun : public QObject {
   // Why a question cannot be sent now; empty: it can, once what is being written here has ended.
   QString blockedReason() const;
   bool canSend() const { return !busy() && blockedReason().isEmpty(); }
-  void setOccupied(const QString& reason);  // the engine works on something else for the user; empty: no more
+  // From now on every question of its chat is about the source, all that was seen of it and nothing else. nullopt: no more.
+  void setWatched(const std::optional<WatchedSource>& source);
+  bool watchesHere() const;                              // in the chat on screen
+  Turn turnAboutWatched(const QString& question) const;  // empty: none yet. Throws as buildTurn does
+  void setOccupied(const QString& reason);               // the engine works on something else for the user; empty: no more
 
  Q_SIGNALS:
   void textAdded(qint64 message, const QString& delta);
@@ -100,6 +105,7 @@ class AnswerRun : public QObject {
     QList<app::StoredMessage> thread;  // what the engine was given; knows what was sampled of it
   };
 
+  bool asksWatched(ConversationId conversation, const app::StoredMessage& question) const;
   static bool compares(Asks asks) { return asks == Asks::kComparison || asks == Asks::kComparisonOfWording; }
   static bool rewords(Asks asks) { return asks == Asks::kWording || asks == Asks::kComparisonOfWording; }
   const Writing* writing() const { return std::get_if<Writing>(&m_state); }
@@ -127,6 +133,7 @@ class AnswerRun : public QObject {
   std::variant<Idle, Occupied, Saving, Writing> m_state;
   app::MessageId m_editing = 0;    // the question that is written anew
   ConversationId m_editingIn = 0;  // its chat
+  std::optional<WatchedSource> m_watched;
 };
 
 }  // namespace winnow::ui

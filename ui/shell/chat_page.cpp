@@ -13,6 +13,7 @@
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/composer/plan_line.h"
+#include "ui/composer/watch_bar.h"
 #include "ui/shell/answer_check.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/comparison_controller.h"
@@ -23,6 +24,7 @@
 #include "ui/shell/plan_controller.h"
 #include "ui/shell/preparation_controller.h"
 #include "ui/shell/storage_notice.h"
+#include "ui/shell/watch_controller.h"
 #include "ui/shell/welcome_page.h"
 #include "ui/theme/theme.h"
 
@@ -41,6 +43,7 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   m_comparison = new ComparisonController(m_services.engine, m_services.store, m_session, m_services.methods, this);
   m_check = new AnswerCheck(m_services.engine, m_services.store, m_session, this);
   build(samples, top);
+  m_watch = new WatchController(m_services.engine, m_session, m_services.openClips, *m_watchBar, this);
   m_methodDialogs = new MethodDialogs(m_services.methods, m_services.settings, m_session, *m_composer, this);
   m_keptMaps = new KeptMapPages(m_session, m_services.store, m_services.preview, m_services.methods, this);
   auto* preparation = new PreparationController(m_services.engine, m_session, m_services.settings, *m_composer, *m_preparationLine, this);
@@ -56,6 +59,7 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   connectComposer();
   connectComparison();
   connectCheck();
+  connectWatch();
   connect(&m_services.settings, &app::Settings::changed, this, &ChatPage::applySettings);
   connect(&m_session.model, &ModelSession::changed, this, &ChatPage::updateWelcome);
   connect(&theme(), &Theme::changed, this, &ChatPage::updateComparison);
@@ -107,6 +111,8 @@ void ChatPage::build(const QList<app::Sample>& samples, QWidget* top) {
   addGap(column, 4);
   m_comparisonSetup = new ComparisonSetup(m_services.methods, m_services.settings);
   addInset(column, m_comparisonSetup);
+  m_watchBar = new WatchBar;
+  addInset(column, m_watchBar);
   m_composer = new Composer(m_services.preview, m_services.methods);
   addInset(column, m_composer);
   m_preparationLine = new PreparationLine;
@@ -171,9 +177,7 @@ void ChatPage::connectTranscript() {
 }
 
 void ChatPage::connectComposer() {
-  connect(m_composer, &Composer::sendRequested, this, [this](const QString& text, const QList<app::Attachment>& attachments) {
-    m_comparisonSetup->isHidden() ? m_comparison->send(text, attachments) : compareNow();
-  });
+  connect(m_composer, &Composer::sendRequested, this, &ChatPage::send);
   connect(m_composer, &Composer::stopRequested, this, &ChatPage::stopOrLeave);
   connect(m_composer, &Composer::compareRequested, this, &ChatPage::compareOrLeave);
   connect(m_composer, &Composer::editLastRequested, this, [this] { editQuestion(0); });
@@ -223,6 +227,8 @@ void ChatPage::connectCheck() {
   connect(m_check, &AnswerCheck::refused, m_composer, &Composer::showNotice);
 }
 
+void ChatPage::connectWatch() { connect(m_watch, &WatchController::refused, m_composer, &Composer::showNotice); }
+
 void ChatPage::applySettings() {
   const app::Settings& settings = m_services.settings;
   m_composer->prompt()->setEnterKey(settings.sendKey() == app::SendKey::kEnter ? EnterKey::kSends : EnterKey::kControlSends);
@@ -238,7 +244,6 @@ MessageContent ChatPage::contentOf(const app::StoredMessage& message) const {
 }
 
 bool ChatPage::showsComparison() const { return m_stack->currentWidget() == m_comparisonView; }
-bool ChatPage::showsWelcome() const { return m_stack->currentWidget() == m_welcome; }
 
 void ChatPage::showConversation() {
   m_restoring = true;
@@ -285,7 +290,8 @@ void ChatPage::updateState() {
   const bool writing = m_session.answers.writingHere() || m_comparison->runningHere();
   m_composer->setBusy(writing);
   m_composer->setBlocked(writing ? QString() : m_session.answers.blockedReason());
-  m_preparationLine->setIdleText(writing ? QString() : laterQuestionText(m_session.chat.branch(), m_services.methods));
+  const bool told = writing || m_session.answers.watchesHere();  // of what is watched its bar says what is left
+  m_preparationLine->setIdleText(told ? QString() : laterQuestionText(m_session.chat.branch(), m_services.methods));
   updateComparison();
 }
 
@@ -376,9 +382,23 @@ void ChatPage::compareNow() {
     return;
   }
   if (!m_composer->readyToSend()) return;
+  if (m_session.answers.watchesHere()) {
+    m_composer->showNotice(tr("A source is seen only once: methods cannot be compared while a chat is about one that was watched."));
+    return;
+  }
   m_comparison->compare(draft.text, draft.attachments, m_comparisonSetup->recipes(), m_comparisonSetup->order());
   m_comparisonSetup->hide();
   updateComparison();
+}
+
+void ChatPage::send(const QString& text, const QList<app::Attachment>& attachments) {
+  if (!m_comparisonSetup->isHidden()) return compareNow();
+  if (m_session.answers.watchesHere() && !attachments.isEmpty()) {
+    m_composer->showNotice(
+        tr("Questions here are about what is watched, alone. Remove what is attached, or stop watching and close the bar."));
+    return;
+  }
+  m_comparison->send(text, attachments);
 }
 
 bool ChatPage::canStop() const {
@@ -407,6 +427,10 @@ void ChatPage::openAttachment(qint64 message, int index) {
   const app::StoredMessage* stored = m_session.chat.message(message);
   if (stored == nullptr || index < 0 || index >= stored->attachments.size()) return;
   const app::Attachment& attachment = stored->attachments[index];
+  if (app::wasWatched(attachment)) {
+    m_composer->showNotice(tr("What was watched cannot be looked at again: its frames were not saved."));
+    return;
+  }
   std::vector<double> times = attachment.sampled.actualS;
   if (attachment.kind == MediaKind::kVideo && times.empty()) times = app::plannedTimes(attachment);
   auto* viewer = new FrameViewer(m_services.preview, attachment.path, attachment.kind, times, 0, window());
@@ -431,7 +455,7 @@ void ChatPage::saveDraftNow() {
 
 void ChatPage::saveViewNow() {
   m_viewTimer.stop();
-  if (showsWelcome()) return;
+  if (m_stack->currentWidget() == m_welcome) return;
   const TranscriptView::Anchor anchor = m_transcript->anchor();
   m_session.chat.saveView(anchor.message, anchor.offset);
 }

@@ -12,6 +12,7 @@
 
 #include "app/resources/bundled_files.h"
 #include "app/settings/settings.h"
+#include "app/watch/clip_reader.h"
 #include "engine/recipes/method_info.h"
 #include "ui/chat_view/message_presenter.h"
 #include "ui/composer/media_preview.h"
@@ -39,6 +40,8 @@ class PlanLine;
 class PreparationLine;
 class StorageNotice;
 class TranscriptView;
+class WatchBar;
+class WatchController;
 class WelcomePage;
 struct ChatSession;
 
@@ -48,7 +51,8 @@ struct WindowServices {
   app::ChatStore& store;
   app::Settings& settings;
   MediaPreview& preview;
-  std::vector<MethodInfo> methods;  // list_methods()
+  app::ClipReaderFactory openClips;  // what is watched
+  std::vector<MethodInfo> methods;   // list_methods()
   QString version;
   std::function<QString()> systemReport = nullptr;  // for the clipboard of somebody who reports a fault
   const app::ConversationCaches* caches = nullptr;  // what the engine keeps of chats; null: nothing
@@ -72,8 +76,8 @@ class ChatPage : public QWidget {
   ComparisonSetup* comparisonSetup() const { return m_comparisonSetup; }
   MethodDialogs& methods() const { return *m_methodDialogs; }
   AnswerCheck& check() const { return *m_check; }
+  WatchController& watch() const { return *m_watch; }
   bool showsComparison() const;
-  bool showsWelcome() const;
   bool canStop() const;  // or leave, what was opened
 
   // In a new chat, unless something is written already: then the file joins it.
@@ -99,6 +103,7 @@ class ChatPage : public QWidget {
   void connectComposer();
   void connectComparison();
   void connectCheck();
+  void connectWatch();
   void applySettings();
   void showConversation();
   void updateState();
@@ -106,6 +111,7 @@ class ChatPage : public QWidget {
   void updateWelcome();
   void showComparisonSetup(bool visible);
   void compareNow();
+  void send(const QString& text, const QList<app::Attachment>& attachments);
   void showChat();
   void editQuestion(app::MessageId question);
   void openAttachment(qint64 message, int index);
@@ -118,6 +124,7 @@ class ChatPage : public QWidget {
   MessagePresenter m_presenter;
   ComparisonController* m_comparison = nullptr;
   AnswerCheck* m_check = nullptr;
+  WatchController* m_watch = nullptr;
   StorageNotice* m_storageNotice = nullptr;
   NoticeBar* m_notice = nullptr;
   NoticeBar* m_undo = nullptr;
@@ -126,6 +133,7 @@ class ChatPage : public QWidget {
   TranscriptView* m_transcript = nullptr;
   ComparisonView* m_comparisonView = nullptr;
   ComparisonSetup* m_comparisonSetup = nullptr;
+  WatchBar* m_watchBar = nullptr;
   Composer* m_composer = nullptr;
   PreparationLine* m_preparationLine = nullptr;
   PlanLine* m_planLine = nullptr;

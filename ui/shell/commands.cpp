@@ -23,6 +23,7 @@
 #include "ui/shell/main_window.h"
 #include "ui/shell/method_dialogs.h"
 #include "ui/shell/shortcuts_dialog.h"
+#include "ui/shell/watch_controller.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
@@ -79,6 +80,7 @@ void Commands::buildFile() {
   QMenu* file = m_window.menuBar()->addMenu(tr("&File"));
   add(file, tr("&New chat"), QKeySequence::New, [this] { m_page.startNew(); });
   add(file, tr("&Attach files…"), QKeySequence::Open, [this] { m_page.composer()->browse(); });
+  add(file, tr("&Watch…"), {}, [this] { m_page.watch().choose(); });
   if (m_caches != nullptr) {
     const auto showKept = [this] { (new KeptChatsDialog(*m_caches, m_session.list.model(), m_engine, &m_window))->open(); };
     add(file, tr("&Kept videos and images…"), {}, showKept);
@@ -219,7 +221,7 @@ void Commands::showAbout() {
   box->setText(tr("Winnow %1").arg(m_version));
   box->setInformativeText(
       tr("Chat about images and long videos with a model on your own computer, and see what its compressed memory keeps.\n\n"
-         "Qt %1. No telemetry, no network access.")
+         "Qt %1. No telemetry. No network access but to a stream that you watch.")
           .arg(QLatin1String(qVersion())));
   box->addButton(QMessageBox::Close);
   if (m_systemReport) {

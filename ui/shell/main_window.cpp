@@ -26,6 +26,7 @@
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/model_menu.h"
 #include "ui/shell/notice_bar.h"
+#include "ui/shell/watch_controller.h"
 #include "ui/shell/welcome_page.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
@@ -304,6 +305,7 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  m_page->watch().stop();
   m_page->saveNow();
   m_services.settings.setWindowGeometry(saveGeometry());
   m_services.settings.setWindowLayout(saveState());

@@ -73,7 +73,7 @@ void PreparationController::consider() {
   if (m_stage == Stage::kRunning && answers.busy() && answers.blockedReason().isEmpty()) return;
   const bool ready = m_session.model.state() == ModelState::kReady && answers.canSend() && !m_composer.tray()->opening();
   const Subject now = subjectNow();
-  if (now.attachments.isEmpty() || m_settings.prepareMode() == app::PrepareMode::kNever) return drop();
+  if (now.attachments.isEmpty() || answers.watchesHere() || m_settings.prepareMode() == app::PrepareMode::kNever) return drop();
   if (m_stage != Stage::kNone && now.sameAs(m_subject)) {
     m_subject.conversation = now.conversation;
     if (m_stage == Stage::kWaiting && ready && !m_timer.isActive()) m_timer.start();

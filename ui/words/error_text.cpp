@@ -115,9 +115,26 @@ constexpr CodeText kTexts[] = {
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Your chat is saved. Try again; if it happens again, please report it with the details.")},
 };
 
+// What was watched is named by its address, which no file is: what was seen of it lives as long as the program.
+bool isAddress(const std::string& subject) {
+  return subject.find("://") != std::string::npos || subject.starts_with("screen:") || subject.starts_with("/dev/");
+}
+
+ErrorText describeLostSource(const Error& error) {
+  ErrorText text;
+  text.cause = tr("What was seen of “%1” is not there any more.").arg(displayText(QString::fromStdString(error.subject)).simplified());
+  text.remedy = tr("A source that was watched cannot be read again. Watch it anew with File > Watch, or begin a new chat.");
+  text.details = QStringLiteral("code %1 · %2 · %3")
+                     .arg(static_cast<int>(error.code))
+                     .arg(displayText(QString::fromStdString(error.subject)), displayText(QString::fromStdString(error.reason)));
+  return text;
+}
+
 }  // namespace
 
 ErrorText describeError(const Error& error) {
+  const bool unread = error.code == ErrorCode::kFileNotFound || error.code == ErrorCode::kFileUnreadable;
+  if (unread && isAddress(error.subject)) return describeLostSource(error);
   const CodeText* found = &kTexts[std::size(kTexts) - 1];
   for (const CodeText& text : kTexts) {
     if (text.code == error.code) found = &text;

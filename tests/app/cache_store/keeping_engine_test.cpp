@@ -40,6 +40,9 @@ class NotingEngine final : public Engine {
     } else if (const auto* prepare = std::get_if<Prepare>(&request.body)) {
       note("prepare ", prepare->turn.conversation);
       say(Prepared{true, 1.0});
+    } else if (const auto* clip = std::get_if<WatchClip>(&request.body)) {
+      note("watch ", clip->turn.conversation);
+      say(Watched{});
     } else if (const auto* save = std::get_if<SaveConversation>(&request.body)) {
       note("save ", save->conversation);
       if (notes_.keepable) std::ofstream(save->path) << "kept";
@@ -108,6 +111,30 @@ TEST_F(Keeping, WhatIsPreparedForAChatIsKeptAndForADraftIsNot) {
   run(Prepare{turn(7)});
   run(Prepare{turn(kDraftConversation)});
   EXPECT_EQ(notes_.said, (Said{"prepare 7", "save 7", "prepare 0"}));
+}
+
+WatchClip clipOf(const Turn& turn) {
+  WatchClip clip;
+  clip.turn = turn;
+  return clip;
+}
+
+TEST_F(Keeping, WhatWasWatchedIsNeverWritten) {
+  run(clipOf(turn(7)));
+  run(turn(7));
+  run(turn(8));
+  EXPECT_EQ(notes_.said, (Said{"watch 7", "turn 7", "turn 8", "save 8"}));
+  EXPECT_FALSE(kept(7));
+}
+
+TEST_F(Keeping, AWatchRecallsFirstAndLeavesNoFileOfBefore) {
+  run(turn(7));
+  start();
+  run(clipOf(turn(7)));
+  run(turn(7));
+  EXPECT_EQ(notes_.said, (Said{"load 7", "watch 7", "turn 7"}))
+      << "recalled later, the chat of before would take the place of what was watched";
+  EXPECT_FALSE(kept(7));
 }
 
 TEST_F(Keeping, APlanRecallsToo) {

@@ -195,6 +195,19 @@ TEST_F(EngineHostTest, AFactoryThatThrowsFailsTheRequestAndIsTriedAgain) {
   EXPECT_TRUE(std::holds_alternative<Finished>(outcome(second)->body));
 }
 
+TEST_F(EngineHostTest, WatchedEndsAClip) {
+  start();
+  WatchClip clip;
+  clip.turn.messages.push_back({Role::kUser, {MediaItem{{"/dev/video0", MediaKind::kVideo, {0, 0.5}}}}});
+  clip.begins = true;
+  clip.frames.resize(8);
+  const RequestId id = post(std::move(clip));
+  ASSERT_TRUE(waitForOutcome(id));
+  ASSERT_TRUE(std::holds_alternative<Watched>(outcome(id)->body));
+  EXPECT_EQ(std::get<Watched>(outcome(id)->body).frames, 8);
+  EXPECT_FALSE(m_host->isBusy());
+}
+
 TEST_F(EngineHostTest, ForgetConversationIsSilent) {
   start();
   post(ForgetConversation{3});

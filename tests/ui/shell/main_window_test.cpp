@@ -17,6 +17,7 @@
 #include "ui/composer/frame_viewer.h"
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/notice_bar.h"
+#include "ui/shell/welcome_page.h"
 
 namespace winnow::test {
 namespace {
@@ -32,11 +33,11 @@ int turnsSeen(const ScriptedEngineLog& log) {
 }
 
 TEST_F(MainWindowTest, EnterSendsAndTheAnswerStreamsAndIsSaved) {
-  EXPECT_TRUE(m_window->page().showsWelcome());
+  EXPECT_TRUE(m_window->page().welcome()->isVisible());
   type(QStringLiteral("What color is the star?"));
   pressEnter();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
-  EXPECT_FALSE(m_window->page().showsWelcome());
+  EXPECT_FALSE(m_window->page().welcome()->isVisible());
   EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty());
   EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("What color is the star?"));
   EXPECT_EQ(last().text, QStringLiteral("The star is **red**. It is a star in the middle of the frame."));

@@ -12,6 +12,7 @@
 
 #include "app/chat/chat_store.h"
 #include "app/engine_host/engine_host.h"
+#include "tests/support/scripted_clips.h"
 #include "tests/support/scripted_engine.h"
 #include "tests/support/wait_until.h"
 #include "tests/ui/support/fake_media_preview.h"
@@ -47,7 +48,7 @@ class WindowTest : public testing::Test {
         [this] { return std::make_unique<ScriptedEngine>([this](const Request& request) { return m_script(request); }, m_log); });
     if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
     m_window = std::make_unique<ui::MainWindow>(
-        ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, list_methods(), QStringLiteral("0.1.0"),
+        ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"),
                            [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }},
         initial);
     m_window->resize(1280, 800);
@@ -101,6 +102,7 @@ class WindowTest : public testing::Test {
     if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
     return answer_script(request, "The star is **red**. It is a star in the middle of the frame.");
   };
+  ScriptedClips m_clips;  // of what is watched
   std::shared_ptr<ScriptedEngineLog> m_log;
   std::unique_ptr<app::ChatStore> m_store;
   std::unique_ptr<app::Settings> m_settings;

@@ -1,0 +1,98 @@
+// What can be typed in to be watched, and what comes of it.
+#include "ui/shell/watch_dialog.h"
+
+#include <gtest/gtest.h>
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPointer>
+#include <QPushButton>
+#include <QSpinBox>
+#include <optional>
+
+namespace winnow::ui {
+namespace {
+
+using Kind = app::WatchRequest::Kind;
+
+class WatchDialogTest : public testing::Test {
+ protected:
+  WatchDialogTest() {
+    dialog->setAttribute(Qt::WA_DeleteOnClose, false);
+    QObject::connect(dialog.get(), &WatchDialog::watchRequested, [this](const app::WatchRequest& request) { asked = request; });
+    dialog->show();
+  }
+  void choose(Kind kind) { dialog->kind()->setCurrentIndex(dialog->kind()->findData(int(kind))); }
+
+  std::optional<app::WatchRequest> asked;
+  std::unique_ptr<WatchDialog> dialog = std::make_unique<WatchDialog>();
+};
+
+TEST_F(WatchDialogTest, BeginsWithTheFirstCamera) {
+  EXPECT_EQ(dialog->address()->text(), QStringLiteral("/dev/video0"));
+  EXPECT_FALSE(dialog->browseButton()->isVisible());
+  EXPECT_EQ(dialog->watchButton()->text(), QStringLiteral("Watch"));
+  dialog->watchButton()->click();
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->kind, Kind::kCamera);
+  EXPECT_EQ(asked->address, "/dev/video0");
+  EXPECT_EQ(asked->everyS, 0.5);
+  EXPECT_EQ(asked->capSlots, 2000);
+}
+
+TEST_F(WatchDialogTest, EveryKindHasItsHintAndRemembersItsAddress) {
+  QStringList hints;
+  for (const Kind kind : {Kind::kCamera, Kind::kScreen, Kind::kNetwork}) {
+    choose(kind);
+    EXPECT_TRUE(dialog->problem().isEmpty());
+    hints << dialog->hint();
+  }
+  EXPECT_EQ(hints.removeDuplicates(), 0);
+  dialog->address()->setText(QStringLiteral("udp://10.0.0.7:5000"));
+  choose(Kind::kScreen);
+  EXPECT_EQ(dialog->address()->text(), QStringLiteral("screen:0.0"));
+  choose(Kind::kNetwork);
+  EXPECT_EQ(dialog->address()->text(), QStringLiteral("udp://10.0.0.7:5000"));
+}
+
+TEST_F(WatchDialogTest, WhatCannotWorkCannotBeWatched) {
+  choose(Kind::kNetwork);
+  for (const char* wrong : {"", "127.0.0.1:9000", "tcp://", "://camera"}) {
+    dialog->address()->setText(QLatin1String(wrong));
+    EXPECT_FALSE(dialog->watchButton()->isEnabled()) << wrong;
+    EXPECT_EQ(dialog->hint(), dialog->problem());
+    dialog->accept();
+    EXPECT_FALSE(asked) << wrong;
+  }
+  dialog->address()->setText(QStringLiteral("  tcp://127.0.0.1:9000 "));
+  EXPECT_TRUE(dialog->watchButton()->isEnabled());
+  dialog->watchButton()->click();
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->address, "tcp://127.0.0.1:9000");
+}
+
+TEST_F(WatchDialogTest, AFileIsChosenOrNamed) {
+  choose(Kind::kFile);
+  EXPECT_TRUE(dialog->browseButton()->isVisible());
+  EXPECT_FALSE(dialog->watchButton()->isEnabled());
+  dialog->address()->setText(QStringLiteral("/videos/growing.mkv"));
+  dialog->every()->setValue(2.0);
+  dialog->cap()->setValue(640);
+  dialog->watchButton()->click();
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->kind, Kind::kFile);
+  EXPECT_EQ(asked->address, "/videos/growing.mkv");
+  EXPECT_EQ(asked->everyS, 2.0);
+  EXPECT_EQ(asked->capSlots, 640);
+}
+
+TEST_F(WatchDialogTest, SaysWhatBecomesOfTheFrames) {
+  bool said = false;
+  for (const QLabel* label : dialog->findChildren<QLabel*>()) said = said || label->text().contains(QStringLiteral("frames are not saved"));
+  EXPECT_TRUE(said);
+}
+
+}  // namespace
+}  // namespace winnow::ui

@@ -1,0 +1,448 @@
+// A source that is still running is watched in a chat: clips and questions take turns, and the bar says how it stands.
+#include <QAction>
+#include <QLabel>
+#include <QPushButton>
+
+#include "tests/ui/support/window_fixture.h"
+#include "ui/composer/attachment_card.h"
+#include "ui/composer/attachment_tray.h"
+#include "ui/composer/description_dialog.h"
+#include "ui/composer/plan_line.h"
+#include "ui/composer/preparation_line.h"
+#include "ui/composer/watch_bar.h"
+#include "ui/composer/watch_strip.h"
+#include "ui/shell/watch_controller.h"
+#include "ui/shell/watch_dialog.h"
+#include "ui/words/error_text.h"
+#include "ui/words/watch_fault_text.h"
+
+namespace winnow::test {
+namespace {
+
+using Stage = ui::WatchView::Stage;
+
+class WatchTest : public WindowTest {
+ protected:
+  ui::WatchController& watch() { return m_window->page().watch(); }
+  ui::WatchBar* bar() { return m_window->findChild<ui::WatchBar*>(); }
+  QString text() { return bar()->view().text; }
+  QString notice() { return bar()->view().notice; }
+
+  void start(std::int64_t cap = 2000) { watch().start({app::WatchRequest::Kind::kCamera, "/dev/video0", 0.5, cap}); }
+  bool seen(int frames) {
+    return waitUntil([this, frames] { return watch().watched().frames == frames; });
+  }
+  bool stage(Stage stage) {
+    return waitUntil([this, stage] { return bar()->view().stage == stage; });
+  }
+  // Clips and turns, in the order in which the engine had them.
+  std::vector<Request> asked() const {
+    std::vector<Request> requests = m_log->requests();
+    std::erase_if(requests, [](const Request& request) {
+      return !std::holds_alternative<WatchClip>(request.body) && !std::holds_alternative<Turn>(request.body);
+    });
+    return requests;
+  }
+  std::string order() const {
+    std::string letters;
+    for (const Request& request : asked()) letters += std::holds_alternative<WatchClip>(request.body) ? 'c' : 'q';
+    return letters;
+  }
+  const WatchClip clip(std::size_t number) const { return std::get<WatchClip>(asked().at(number).body); }
+  void useMethod(const RecipeSpec& spec) {
+    m_settings->setDefaultRecipe({"mine", spec});
+    m_window->page().startNew();
+  }
+};
+
+const MediaItem& mediumOf(const Turn& turn) { return std::get<MediaItem>(turn.messages.back().items.front()); }
+
+TEST_F(WatchTest, ClipsGoOneAtATimeAndTheFirstBegins) {
+  m_log->holdWatches(true);
+  for (int i = 0; i < 3; ++i) m_clips.giveFrames(8);
+  EXPECT_FALSE(bar()->isVisible());
+  start();
+  ASSERT_TRUE(waitUntil([this] { return order() == "c" && m_clips.asked() == 2; }));
+  QTest::qWait(60);
+  EXPECT_EQ(m_engine->unfinished(), 1) << "the second waits until the first was read";
+  m_log->holdWatches(false);
+  ASSERT_TRUE(seen(24));
+  EXPECT_EQ(order(), "ccc");
+  EXPECT_TRUE(clip(0).begins);
+  EXPECT_FALSE(clip(1).begins);
+  EXPECT_FALSE(clip(2).begins);
+  EXPECT_EQ(clip(1).frames.front().asked_s, 4.0);
+  const Turn turn = clip(0).turn;
+  EXPECT_NE(turn.conversation, kDraftConversation) << "the chat has got a number, so that it can be found again";
+  EXPECT_EQ(turn.conversation, session().chat.id());
+  EXPECT_EQ(turn.guard, Guard::kAlone);
+  EXPECT_EQ(turn.recipe.method, "self-study-stream");
+  EXPECT_EQ(turn.recipe.budget_tokens, 2000);
+  ASSERT_EQ(turn.messages.size(), 1U);
+  ASSERT_EQ(turn.messages.back().items.size(), 1U);
+  const MediaRequest& media = mediumOf(turn).media;
+  EXPECT_EQ(media.path, "/dev/video0");
+  EXPECT_EQ(media.kind, MediaKind::kVideo);
+  EXPECT_EQ(media.plan.frame_count, 0);
+  EXPECT_EQ(media.plan.every_s, 0.5);
+}
+
+TEST_F(WatchTest, AStreamMethodOfTheChatIsTakenWithItsOptions) {
+  RecipeSpec spec;
+  spec.method = "infinipot-v";
+  spec.options = {{"recent", "4"}};
+  useMethod(spec);
+  m_clips.giveFrames(8);
+  start(640);
+  ASSERT_TRUE(seen(8));
+  EXPECT_EQ(clip(0).turn.recipe.method, "infinipot-v");
+  EXPECT_EQ(clip(0).turn.recipe.options, spec.options);
+  EXPECT_EQ(clip(0).turn.recipe.budget_tokens, 640);
+}
+
+TEST_F(WatchTest, AQuestionGoesBetweenTwoClipsAndIsAboutAllOfIt) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  m_log->holdWatches(true);
+  m_clips.giveFrames(8);
+  m_clips.giveFrames(8);
+  ASSERT_TRUE(waitUntil([this] { return order() == "cc"; }));
+  type(QStringLiteral("What was there?"));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return m_engine->unfinished() == 2; })) << "the question waits for the clip that is being read";
+  m_log->holdWatches(false);
+  ASSERT_TRUE(seen(24));
+  ASSERT_TRUE(idle());
+  EXPECT_EQ(order(), "ccqc");
+  const Turn turn = std::get<Turn>(asked()[2].body);
+  EXPECT_EQ(turn.guard, Guard::kAlone);
+  EXPECT_EQ(turn.conversation, clip(0).turn.conversation);
+  EXPECT_EQ(turn.recipe, clip(0).turn.recipe);
+  EXPECT_EQ(turn.pins, clip(0).turn.pins);
+  ASSERT_EQ(turn.messages.size(), 1U);
+  ASSERT_EQ(turn.messages.back().items.size(), 2U);
+  EXPECT_EQ(mediumOf(turn).media.path, mediumOf(clip(0).turn).media.path);
+  EXPECT_EQ(mediumOf(turn).media.plan, mediumOf(clip(0).turn).media.plan);
+  EXPECT_EQ(std::get<TextItem>(turn.messages.back().items[1]).text, "What was there?");
+}
+
+TEST_F(WatchTest, EveryQuestionIsAskedAsIfItWereTheFirst) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  ask(QStringLiteral("First?"));
+  ask(QStringLiteral("Second?"));
+  session().answers.regenerate(last().id);
+  ASSERT_TRUE(waitUntil([this] { return order() == "cqqq"; }) && idle());
+  for (const std::size_t number : {2, 3}) {
+    const Turn turn = std::get<Turn>(asked()[number].body);
+    ASSERT_EQ(turn.messages.size(), 1U);
+    EXPECT_EQ(std::get<TextItem>(turn.messages.back().items.back()).text, "Second?");
+    EXPECT_EQ(turn.guard, Guard::kAlone);
+    EXPECT_EQ(turn.recipe, clip(0).turn.recipe);
+  }
+}
+
+TEST_F(WatchTest, AQuestionIsStoredWithItsSourceAndShownAgain) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  ask(QStringLiteral("What was there?"));
+  const ConversationId chat = session().chat.id();
+  const auto shows = [&] {
+    ASSERT_EQ(transcript()->messageCount(), 2);
+    const ui::MessageContent question = transcript()->messageAt(0);
+    ASSERT_EQ(question.attachments.size(), 1U);
+    EXPECT_EQ(question.attachments[0].title, QStringLiteral("/dev/video0"));
+    EXPECT_TRUE(question.attachments[0].detail.contains(QStringLiteral("Watched"))) << question.attachments[0].detail.toStdString();
+  };
+  shows();
+  EXPECT_EQ(last().metrics.method.contains(QStringLiteral("Self-study, clip by clip")), true) << last().metrics.method.toStdString();
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == chat && transcript()->messageCount() == 2; }));
+  shows();
+  EXPECT_FALSE(bar()->isVisible());
+  // Reworded later: what was watched is not there any more.
+  const std::optional<app::Draft> draft = session().answers.beginEdit(0);
+  ASSERT_TRUE(draft && draft->attachments.size() == 1);
+  EXPECT_TRUE(app::wasWatched(draft->attachments[0]));
+  composer()->editQuestion(*draft);
+  ASSERT_EQ(composer()->tray()->count(), 1);
+  EXPECT_EQ(composer()->tray()->card(0)->state(), ui::CardState::kRefused);
+  bool said = false;
+  for (const QLabel* label : composer()->tray()->card(0)->findChildren<QLabel*>())
+    said = said || label->text().contains(QStringLiteral("cannot be read again"));
+  EXPECT_TRUE(said);
+}
+
+TEST_F(WatchTest, AskedAboutLaterTheEnginesErrorIsSaidInWords) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  ask(QStringLiteral("What was there?"));
+  close();
+  m_script = [](const Request& request) {
+    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+    return failure_script(ErrorCode::kFileUnreadable, "/dev/video0", "not a regular file");
+  };
+  open();
+  ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
+  ask(QStringLiteral("And now?"));
+  EXPECT_EQ(last().status, ui::MessageStatus::kFailed);
+  for (const char* address : {"/dev/video0", "tcp://127.0.0.1:9000", "screen:0.0"}) {
+    const ui::ErrorText words = ui::describeError({ErrorCode::kFileNotFound, address, "does not exist"});
+    EXPECT_TRUE(words.cause.contains(QString::fromLatin1(address))) << words.cause.toStdString();
+    EXPECT_TRUE(words.remedy.startsWith(QStringLiteral("A source that was watched cannot be read again"))) << words.remedy.toStdString();
+  }
+  EXPECT_FALSE(ui::describeError({ErrorCode::kFileNotFound, "/home/a/film.mp4", ""}).remedy.contains(QStringLiteral("watched")));
+  const Turn turn = std::get<Turn>(asked().back().body);
+  EXPECT_EQ(turn.guard, Guard::kKeep);
+  EXPECT_EQ(turn.messages.size(), 3U) << "the whole thread, as in any chat";
+}
+
+TEST_F(WatchTest, NothingIsAskedBeforeSomethingWasSeen) {
+  start();
+  EXPECT_TRUE(session().answers.blockedReason().contains(QStringLiteral("Nothing has been seen")))
+      << session().answers.blockedReason().toStdString();
+  type(QStringLiteral("What is there?"));
+  EXPECT_FALSE(composer()->sendButton()->isEnabled());
+  m_clips.giveFrames(8);
+  EXPECT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
+  EXPECT_TRUE(session().answers.blockedReason().isEmpty());
+}
+
+TEST_F(WatchTest, OtherMediaAreNotMixedIn) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  composer()->addFile("/clips/short.mp4");
+  ASSERT_TRUE(attached());
+  type(QStringLiteral("What is there?"));
+  pressEnter();
+  EXPECT_TRUE(composer()->notice().contains(QStringLiteral("alone"))) << composer()->notice().toStdString();
+  QTest::qWait(1600);
+  EXPECT_TRUE(m_log->prepares().empty()) << "would take the place of what was seen";
+  EXPECT_EQ(order(), "c");
+}
+
+TEST_F(WatchTest, TheBarSaysHowItStands) {
+  start(100);
+  EXPECT_TRUE(bar()->isVisible());
+  EXPECT_TRUE(text().contains(QStringLiteral("/dev/video0")));
+  for (int i = 0; i < 5; ++i) m_clips.giveFrames(8);
+  ASSERT_TRUE(seen(40));
+  // 40 frames of 9 tokens under a cap of 100: 100/360.
+  const QString expected = QStringLiteral("Watching /dev/video0: 0:20, 40 frames, 28\u202f% of what was seen is kept, 200 KiB");
+  EXPECT_EQ(text(), expected) << text().toStdString();
+  EXPECT_EQ(bar()->view().shares.size(), 40U);
+  EXPECT_TRUE(bar()->strip()->isVisible());
+  EXPECT_EQ(bar()->view().shares.front(), 0.0);
+  EXPECT_GT(bar()->view().shares.back(), 0.9);
+  app::ClipReader::Clip missed;
+  missed.notices = {"3 frames were missed"};
+  m_clips.give(missed);
+  EXPECT_TRUE(waitUntil([this] { return notice() == QStringLiteral("3 frames were missed."); })) << notice().toStdString();
+  bar()->pauseButton()->click();
+  EXPECT_EQ(bar()->view().stage, Stage::kPaused);
+  EXPECT_EQ(bar()->pauseButton()->text(), QStringLiteral("Resume"));
+  EXPECT_TRUE(text().startsWith(QStringLiteral("Paused")));
+  bar()->pauseButton()->click();
+  EXPECT_EQ(bar()->view().stage, Stage::kRunning);
+}
+
+TEST_F(WatchTest, StoppedItStaysUntilItIsLetGo) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  bar()->stopButton()->click();
+  EXPECT_EQ(bar()->view().stage, Stage::kEnded);
+  EXPECT_EQ(text(), QStringLiteral("Ended: 0:04 were seen. Questions are about all of it."));
+  EXPECT_FALSE(bar()->stopButton()->isVisible());
+  EXPECT_TRUE(waitUntil([this] { return m_clips.closed() == 1; })) << "the source is free again";
+  ask(QStringLiteral("What was there?"));
+  EXPECT_EQ(std::get<Turn>(asked().back().body).guard, Guard::kAlone);
+  EXPECT_TRUE(m_window->page().preparationLine()->idleText().isEmpty()) << "a next question sees what the bar shows";
+  bar()->closeButton()->click();
+  EXPECT_FALSE(m_window->page().preparationLine()->idleText().isEmpty());
+  EXPECT_FALSE(bar()->isVisible());
+  ask(QStringLiteral("Anything else?"));
+  const Turn later = std::get<Turn>(asked().back().body);
+  EXPECT_EQ(later.guard, Guard::kKeep);
+  EXPECT_EQ(later.messages.back().items.size(), 1U) << "the text alone";
+  EXPECT_EQ(order(), "cqq");
+}
+
+TEST_F(WatchTest, TheEndOfTheSourceComesAfterItsLastFrames) {
+  m_log->holdWatches(true);
+  m_clips.giveFrames(8);
+  m_clips.giveFrames(2);
+  m_clips.end("the source has ended");
+  start();
+  ASSERT_TRUE(waitUntil([this] { return order() == "c"; }));
+  m_log->holdWatches(false);
+  ASSERT_TRUE(stage(Stage::kEnded));
+  EXPECT_EQ(watch().watched().frames, 10);
+  EXPECT_EQ(notice(), QStringLiteral("The source has ended."));
+  EXPECT_EQ(text(), QStringLiteral("Ended: 0:05 were seen. Questions are about all of it."));
+}
+
+TEST_F(WatchTest, AFailureOfTheEngineStopsItAndIsSaidInWords) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  m_log->failWatches(Error{ErrorCode::kContextFull, "", "positions"});
+  m_clips.giveFrames(8);
+  ASSERT_TRUE(stage(Stage::kEnded));
+  EXPECT_EQ(notice(), QStringLiteral("What is to be kept of the source does not fit into the model’s context. "
+                                     "Watch it again and keep fewer slots."));
+  EXPECT_TRUE(text().contains(QStringLiteral("0:04 were seen"))) << "what was seen before is still there";
+  EXPECT_TRUE(waitUntil([this] { return m_clips.closed() == 1; }));
+  ask(QStringLiteral("What was there?"));
+  EXPECT_EQ(std::get<Turn>(asked().back().body).guard, Guard::kAlone);
+}
+
+TEST_F(WatchTest, AModelThatCannotWatchSaysSoAndTheChatIsAsBefore) {
+  m_log->failWatches(Error{ErrorCode::kUnsupportedModel, "", "no probe"});
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(stage(Stage::kEnded));
+  EXPECT_TRUE(notice().contains(QStringLiteral("The loaded model cannot watch a source."))) << notice().toStdString();
+  EXPECT_TRUE(text().contains(QStringLiteral("nothing was seen")));
+  EXPECT_TRUE(session().answers.blockedReason().isEmpty());
+  m_log->failWatches(std::nullopt);
+  m_clips.giveFrames(8);
+  start();
+  EXPECT_TRUE(seen(8)) << "it can be begun again without closing the bar";
+}
+
+TEST_F(WatchTest, ASourceThatIsNotThereSaysSo) {
+  m_clips.fail({ErrorCode::kFileNotFound, "/dev/video0", "no such device"});
+  start();
+  ASSERT_TRUE(stage(Stage::kEnded));
+  EXPECT_TRUE(notice().startsWith(QStringLiteral("“/dev/video0” is not there."))) << notice().toStdString();
+  EXPECT_TRUE(order().empty());
+}
+
+TEST_F(WatchTest, AnotherChatLeavesItRunningForItsOwn) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  ask(QStringLiteral("What was there?"));
+  const ConversationId chat = session().chat.id();
+  m_window->page().startNew();
+  ASSERT_NE(session().chat.id(), chat);
+  EXPECT_FALSE(bar()->isVisible());
+  m_clips.giveFrames(8);
+  ASSERT_TRUE(seen(16));
+  EXPECT_EQ(clip(2).turn.conversation, chat);
+  ask(QStringLiteral("Hello?"));
+  EXPECT_EQ(std::get<Turn>(asked().back().body).guard, Guard::kKeep);
+  EXPECT_TRUE(watch().blockedReason().contains(QStringLiteral("What was there?"))) << watch().blockedReason().toStdString();
+  m_window->page().openChat(chat);
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == chat; }));
+  EXPECT_TRUE(bar()->isVisible());
+  EXPECT_TRUE(text().contains(QStringLiteral("16 frames")));
+}
+
+TEST_F(WatchTest, ADeletedChatEndsIt) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  ask(QStringLiteral("What was there?"));
+  session().list.remove(session().chat.id());
+  EXPECT_TRUE(waitUntil([this] { return m_clips.closed() == 1 && !bar()->isVisible(); }));
+}
+
+TEST_F(WatchTest, AnotherModelEndsItAndSaysWhatIsGone) {
+  m_log->holdWatches(true);
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(waitUntil([this] { return order() == "c"; }));
+  session().model.load(QStringLiteral("/models/other"));
+  EXPECT_EQ(bar()->view().stage, Stage::kEnded);
+  EXPECT_TRUE(text().contains(QStringLiteral("not there any more"))) << text().toStdString();
+  EXPECT_TRUE(bar()->view().shares.empty());
+  EXPECT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; })) << "the clip is given up";
+  EXPECT_FALSE(session().answers.watchesHere());
+}
+
+TEST_F(WatchTest, ClosingTheWindowEndsItWhileTheSourceIsSilent) {
+  start();
+  ASSERT_TRUE(waitUntil([this] { return m_clips.asked() == 1; }));
+  m_window->close();
+  EXPECT_TRUE(waitUntil([this] { return m_clips.closed() == 1; }));
+}
+
+TEST_F(WatchTest, TheMenuOpensTheDialogOrExplainsItself) {
+  QAction* action = nullptr;
+  for (QAction* each : m_window->actions()) {
+    if (each->text() == QStringLiteral("&Watch…")) action = each;
+  }
+  ASSERT_NE(action, nullptr);
+  action->trigger();
+  auto* dialog = m_window->findChild<ui::WatchDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  m_clips.giveFrames(8);
+  dialog->watchButton()->click();
+  ASSERT_TRUE(seen(8));
+  action->trigger();
+  EXPECT_TRUE(composer()->notice().contains(QStringLiteral("Stop it first"))) << composer()->notice().toStdString();
+  EXPECT_EQ(m_clips.requests().size(), 1U);
+}
+
+TEST_F(WatchTest, TheDescriptionOfWhatIsLeftCanBeRead) {
+  m_log->describeWatches({{{"A", 0, 0}, {" star", 0, 0}, {".", 0, 0}}, true});
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(bar()->descriptionButton()->isVisible());
+  bar()->descriptionButton()->click();
+  auto* dialog = m_window->findChild<ui::DescriptionDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  bool said = false;
+  for (const QLabel* label : dialog->findChildren<QLabel*>()) said = said || label->text() == QStringLiteral("A star.");
+  EXPECT_TRUE(said);
+  EXPECT_TRUE(dialog->buttons().isEmpty()) << "its frames are not there any more";
+}
+
+TEST_F(WatchTest, NothingIsCutOffInASmallWindow) {
+  for (int i = 0; i < 5; ++i) m_clips.giveFrames(8);
+  start(100);
+  ASSERT_TRUE(seen(40));
+  m_window->resize(480, 400);
+  QTest::qWait(60);
+  EXPECT_EQ(m_window->size(), QSize(480, 400));
+  for (const QLabel* label : bar()->findChildren<QLabel*>()) {
+    if (!label->isVisible()) continue;
+    EXPECT_GE(label->height(), label->heightForWidth(label->width())) << label->text().toStdString();
+  }
+  EXPECT_TRUE(composer()->prompt()->isVisible());
+  EXPECT_GE(composer()->prompt()->height(), composer()->prompt()->fontMetrics().height());
+}
+
+TEST_F(WatchTest, ControlsHaveNamesAndAreReachedByKey) {
+  start();
+  for (const QAbstractButton* button : bar()->findChildren<QAbstractButton*>()) {
+    EXPECT_FALSE(button->accessibleName().isEmpty() && button->text().isEmpty());
+    if (!button->isVisible()) continue;
+    EXPECT_NE(button->focusPolicy() & Qt::TabFocus, 0) << button->text().toStdString();
+  }
+  EXPECT_FALSE(bar()->strip()->accessibleName().isEmpty());
+}
+
+TEST(WatchFaultText, NamesTheSourceAndLeavesOtherFaultsTheirWords) {
+  const QString source = QStringLiteral("tcp://127.0.0.1:9000");
+  for (const ErrorCode code :
+       {ErrorCode::kFileNotFound, ErrorCode::kFileUnreadable, ErrorCode::kUnsupportedFormat, ErrorCode::kDamagedFile}) {
+    const ui::ErrorText text = ui::describeWatchFault({code, source.toStdString(), ""}, source);
+    EXPECT_TRUE(text.cause.contains(source)) << text.cause.toStdString();
+    EXPECT_NE(text.remedy, ui::describeError({code, "", ""}).remedy);
+  }
+  const Error memory{ErrorCode::kOutOfMemory, "", ""};
+  EXPECT_EQ(ui::describeWatchFault(memory, source).cause, ui::describeError(memory).cause);
+}
+
+}  // namespace
+}  // namespace winnow::test

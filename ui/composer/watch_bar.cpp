@@ -1,0 +1,101 @@
+#include "ui/composer/watch_bar.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/composer/watch_strip.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr int kGapUnits = 6;  // to the box below, which is there only while the bar is
+
+QLabel* line(TextRole role) {
+  auto* label = new QLabel;
+  label->setTextFormat(Qt::PlainText);
+  label->setWordWrap(true);
+  setTextRole(label, role);
+  return label;
+}
+
+}  // namespace
+
+WatchBar::WatchBar(QWidget* parent) : QFrame(parent) {
+  setAccessibleName(tr("Watched source"));
+  auto* column = new QVBoxLayout(this);
+  setMargins(column, 12, 8, 8, 8 + kGapUnits);
+  setSpacing(column, 4);
+  auto* row = new QHBoxLayout;
+  setSpacing(row, 6);
+  m_text = line(TextRole::kBody);
+  m_notice = line(TextRole::kCaption);
+  m_strip = new WatchStrip;
+  m_description = new QPushButton(tr("What is kept…"));
+  m_pause = new QPushButton;
+  m_stop = new QPushButton(tr("Stop"));
+  m_stop->setAccessibleName(tr("Stop watching"));
+  m_close = new QToolButton;
+  m_close->setAutoRaise(true);
+  m_close->setIcon(icon(Glyph::kClose, IconColor::kMuted));
+  m_close->setToolTip(tr("Let it go: questions are not about it any more"));
+  m_close->setAccessibleName(tr("Let the watched source go"));
+  row->addWidget(m_text, 1);
+  row->addWidget(m_description);
+  row->addWidget(m_pause);
+  row->addWidget(m_stop);
+  row->addWidget(m_close, 0, Qt::AlignTop);
+  column->addLayout(row);
+  column->addWidget(m_strip);
+  column->addWidget(m_notice);
+  connect(m_description, &QPushButton::clicked, this, &WatchBar::descriptionRequested);
+  connect(m_pause, &QPushButton::clicked, this, &WatchBar::pauseToggled);
+  connect(m_stop, &QPushButton::clicked, this, &WatchBar::stopRequested);
+  connect(m_close, &QToolButton::clicked, this, &WatchBar::closeRequested);
+  connect(&theme(), &Theme::changed, this, &WatchBar::arrange);
+  arrange();
+}
+
+void WatchBar::setView(const WatchView& view) {
+  if (view == m_view) return;
+  m_view = view;
+  arrange();
+}
+
+void WatchBar::arrange() {
+  const bool paused = m_view.stage == WatchView::Stage::kPaused;
+  const bool reads = paused || m_view.stage == WatchView::Stage::kRunning;
+  m_text->setText(m_view.text);
+  m_notice->setText(m_view.notice);
+  m_notice->setVisible(!m_view.notice.isEmpty());
+  QPalette palette = m_notice->palette();
+  palette.setColor(QPalette::WindowText, theme().colors().mutedText);
+  m_notice->setPalette(palette);
+  m_strip->setShares(m_view.shares);
+  m_strip->setVisible(!m_view.shares.empty());
+  m_description->setVisible(m_view.described);
+  m_pause->setText(paused ? tr("Resume") : tr("Pause"));
+  m_pause->setAccessibleName(paused ? tr("Resume watching") : tr("Pause watching"));
+  m_pause->setVisible(reads);
+  m_stop->setVisible(reads);
+  m_close->setVisible(m_view.stage == WatchView::Stage::kEnded);
+  setVisible(m_view.stage != WatchView::Stage::kNone);
+  update();
+}
+
+void WatchBar::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const Colors& c = theme().colors();
+  painter.setBrush(c.raised);
+  painter.setPen(c.border);
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5 - theme().px(kGapUnits)), theme().cornerRadius(),
+                          theme().cornerRadius());
+}
+
+}  // namespace winnow::ui

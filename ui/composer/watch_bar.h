@@ -1,0 +1,64 @@
+// What is watched in this chat, what is left of it, and what can be done about it: a bar above the box to write in.
+//
+// Shows what it is given; hidden while there is nothing to say. Used by ui/shell/watch_controller.h. UI thread only.
+#pragma once
+
+#include <QFrame>
+#include <QString>
+#include <vector>
+
+class QLabel;
+class QPushButton;
+class QToolButton;
+
+namespace winnow::ui {
+
+class WatchStrip;
+
+struct WatchView {
+  enum class Stage : int { kNone = 1, kRunning = 2, kPaused = 3, kEnding = 4, kEnded = 5 };
+  Stage stage = Stage::kNone;
+  QString text;
+  QString notice;              // the last thing that was to be said; empty: nothing
+  std::vector<double> shares;  // what is left, per frame
+  bool described = false;      // the model has put into words what is left
+
+  friend bool operator==(const WatchView&, const WatchView&) = default;
+};
+
+class WatchBar : public QFrame {
+  Q_OBJECT
+ public:
+  explicit WatchBar(QWidget* parent = nullptr);
+
+  void setView(const WatchView& view);
+  const WatchView& view() const { return m_view; }
+  WatchStrip* strip() const { return m_strip; }
+  QPushButton* pauseButton() const { return m_pause; }
+  QPushButton* stopButton() const { return m_stop; }
+  QPushButton* descriptionButton() const { return m_description; }
+  QToolButton* closeButton() const { return m_close; }
+
+ Q_SIGNALS:
+  void pauseToggled();
+  void stopRequested();
+  void descriptionRequested();
+  void closeRequested();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void arrange();
+
+  WatchView m_view;
+  QLabel* m_text = nullptr;
+  QLabel* m_notice = nullptr;
+  WatchStrip* m_strip = nullptr;
+  QPushButton* m_description = nullptr;
+  QPushButton* m_pause = nullptr;
+  QPushButton* m_stop = nullptr;
+  QToolButton* m_close = nullptr;
+};
+
+}  // namespace winnow::ui

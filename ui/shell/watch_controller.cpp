@@ -1,0 +1,238 @@
+#include "ui/shell/watch_controller.h"
+
+#include <QFile>
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "ui/composer/description_dialog.h"
+#include "ui/shell/chat_session.h"
+#include "ui/shell/watch_dialog.h"
+#include "ui/words/display_text.h"
+#include "ui/words/format_text.h"
+#include "ui/words/watch_fault_text.h"
+
+namespace winnow::ui {
+namespace {
+
+// Methods that bring a stream back to a number of slots after every clip.
+constexpr std::array<std::string_view, 3> kStreamMethods = {"self-study-stream", "kvzip-stream", "infinipot-v"};
+
+app::NamedRecipe recipeFor(const RecipeSpec& chosen, std::int64_t capSlots) {
+  app::NamedRecipe recipe;
+  const bool streams = std::find(kStreamMethods.begin(), kStreamMethods.end(), chosen.method) != kStreamMethods.end();
+  if (streams) recipe.spec = chosen;
+  if (!streams) recipe.spec.method = "self-study-stream";
+  recipe.spec.budget_tokens = static_cast<int>(capSlots);
+  return recipe;
+}
+
+app::Attachment attachmentOf(const app::WatchRequest& request) {
+  app::Attachment attachment;
+  attachment.kind = MediaKind::kVideo;
+  attachment.path = QByteArray::fromStdString(request.address);
+  attachment.plan.frame_count = 0;
+  attachment.plan.every_s = request.everyS;
+  return attachment;
+}
+
+// A clause as a sentence.
+QString sentence(const QString& clause) {
+  QString text = displayText(clause).simplified();
+  if (text.isEmpty()) return text;
+  text[0] = text[0].toUpper();
+  return text.endsWith(QLatin1Char('.')) ? text : text + QLatin1Char('.');
+}
+
+}  // namespace
+
+WatchController::WatchController(app::EngineHost& engine, ChatSession& session, app::ClipReaderFactory open, WatchBar& bar, QObject* parent)
+    : QObject(parent), m_engine(engine), m_session(session), m_bar(bar), m_live(std::move(open)) {
+  connect(&m_live, &app::LiveWatch::clipReady, this, &WatchController::feed);
+  connect(&m_live, &app::LiveWatch::noticed, this, [this](const QString& notice) {
+    m_notice = sentence(notice);
+    show();
+  });
+  connect(&m_live, &app::LiveWatch::ended, this, [this](const QString& because) {
+    m_notice = because.isEmpty() ? tr("The source has ended.") : sentence(because);
+    settle();
+  });
+  connect(&m_live, &app::LiveWatch::failed, this, [this](const Error& error) {
+    const ErrorText text = describeWatchFault(error, name());
+    m_notice = text.cause + QLatin1Char(' ') + text.remedy;
+    settle();
+  });
+  connect(&m_session.answers, &AnswerRun::stateChanged, this, &WatchController::feed);
+  connect(&m_session.chat, &OpenChat::shown, this, &WatchController::show);
+  connect(&m_session.chat, &OpenChat::created, this, [this](ConversationId id) {
+    if (m_stage == Stage::kNone || m_source.conversation != 0) return;
+    m_source.conversation = id;
+    m_session.answers.setWatched(m_source);
+    show();
+  });
+  connect(&m_session.chat, &OpenChat::creationFailed, this, [this] {
+    if (m_source.conversation == 0) letGo();  // the window says that nothing can be saved
+  });
+  connect(&m_session.chat, &OpenChat::replaced, this, &WatchController::letGo);
+  connect(&m_session.list, &ChatList::aboutToRemove, this, [this](ConversationId id) {
+    if (id == m_source.conversation) letGo();
+  });
+  connect(&m_session.model, &ModelSession::aboutToLoad, this,
+          [this] { lose(tr("Another model is being loaded, which has not seen it. Watch it again when it is there.")); });
+  connect(&m_bar, &WatchBar::pauseToggled, this, [this] {
+    m_live.setPaused(!m_live.paused());
+    show();
+  });
+  connect(&m_bar, &WatchBar::stopRequested, this, &WatchController::stop);
+  connect(&m_bar, &WatchBar::closeRequested, this, &WatchController::letGo);
+  connect(&m_bar, &WatchBar::descriptionRequested, this, &WatchController::showDescription);
+}
+
+bool WatchController::here() const { return m_stage != Stage::kNone && m_source.conversation == m_session.chat.id(); }
+
+QString WatchController::name() const { return displayText(QFile::decodeName(m_source.attachment.path)); }
+
+QString WatchController::blockedReason() const {
+  if (m_stage != Stage::kNone && !here()) {
+    const app::Conversation* chat = m_session.list.find(m_source.conversation);
+    const QString title = chat != nullptr ? ConversationListModel::shownTitle(*chat) : tr("another chat");
+    return tr("“%1” belongs to the chat “%2”. Stop it there and close its bar, then watch something here.").arg(name(), title);
+  }
+  if (m_stage == Stage::kRunning) return tr("“%1” is being watched. Stop it first.").arg(name());
+  return m_session.answers.blockedReason();
+}
+
+// ---- begin and end -----------------------------------------------------------------------------------------------------------------
+
+void WatchController::choose() {
+  if (const QString reason = blockedReason(); !reason.isEmpty()) {
+    Q_EMIT refused(reason);
+    return;
+  }
+  auto* dialog = new WatchDialog(m_bar.window());
+  connect(dialog, &WatchDialog::watchRequested, this, [this](const app::WatchRequest& request) {
+    const QString reason = blockedReason();
+    reason.isEmpty() ? start(request) : Q_EMIT refused(reason);
+  });
+  dialog->open();
+}
+
+void WatchController::start(const app::WatchRequest& request) {
+  letGo();
+  m_stage = Stage::kRunning;
+  m_source = {m_session.chat.id(), attachmentOf(request), recipeFor(m_session.chat.options().recipe.spec, request.capSlots), false};
+  m_begun = false;
+  m_lost = false;
+  m_watched = {};
+  m_notice.clear();
+  m_session.answers.setWatched(m_source);
+  // A chat without a number could not be found again once another is opened.
+  if (m_source.conversation == 0) m_session.chat.create();
+  m_live.start(request);
+  show();
+}
+
+void WatchController::stop() {
+  m_live.stop();
+  settle();
+}
+
+// All that was read has gone to the engine, and nothing more comes.
+void WatchController::settle() {
+  if (m_stage == Stage::kRunning && !m_live.reading() && !m_live.hasClip() && m_clip == 0) {
+    m_stage = Stage::kEnded;
+    if (!m_source.seen) m_session.answers.setWatched(std::nullopt);
+  }
+  show();
+}
+
+void WatchController::letGo() {
+  if (m_stage == Stage::kNone) return;
+  m_live.stop();
+  if (m_clip != 0) m_engine.cancel(std::exchange(m_clip, 0));
+  m_stage = Stage::kNone;
+  m_session.answers.setWatched(std::nullopt);
+  show();
+}
+
+void WatchController::lose(const QString& reason) {
+  const bool nothing = m_stage == Stage::kEnded && (m_lost || !m_source.seen);
+  if (m_stage == Stage::kNone || nothing) return;
+  m_live.stop();
+  if (m_clip != 0) m_engine.cancel(std::exchange(m_clip, 0));
+  m_stage = Stage::kEnded;
+  m_lost = true;
+  m_notice = reason;
+  m_session.answers.setWatched(std::nullopt);
+  show();
+}
+
+// ---- clips -------------------------------------------------------------------------------------------------------------------------
+
+void WatchController::feed() {
+  const bool ready = m_session.model.state() == ModelState::kReady && !m_session.answers.busy();
+  if (m_stage != Stage::kRunning || m_source.conversation == 0 || m_clip != 0 || !m_live.hasClip() || !ready) return;
+  WatchClip clip;
+  clip.turn = m_session.answers.turnAboutWatched(QString());
+  clip.begins = !std::exchange(m_begun, true);
+  clip.frames = m_live.takeClip();
+  m_clip = m_engine.post(std::move(clip), this, [this](const Event& event) { onEngineEvent(event); });
+}
+
+void WatchController::onEngineEvent(const Event& event) {
+  if (event.id != m_clip || !app::endsRequest(event)) return;  // of what was let go
+  m_clip = 0;
+  if (const auto* watched = std::get_if<Watched>(&event.body)) {
+    m_watched = *watched;
+    if (!std::exchange(m_source.seen, true)) m_session.answers.setWatched(m_source);
+  } else {
+    m_live.stop();
+    m_notice = tr("It was interrupted.");
+  }
+  if (const auto* failed = std::get_if<Failed>(&event.body)) {
+    const ErrorText text = describeWatchFault(failed->error, name());
+    m_notice = text.cause + QLatin1Char(' ') + text.remedy;
+  }
+  feed();
+  settle();
+}
+
+// ---- what is shown -----------------------------------------------------------------------------------------------------------------
+
+void WatchController::showDescription() {
+  const Description& description = m_watched.description;
+  (new DescriptionDialog(sentencesOf(description), description.useful, {}, m_bar.window()))->open();
+}
+
+QString WatchController::textNow() const {
+  if (m_stage == Stage::kEnded) {
+    if (m_lost) return tr("Ended: what was seen of %1 is not there any more.").arg(name());
+    if (!m_source.seen) return tr("Ended: nothing was seen of %1.").arg(name());
+    return tr("Ended: %1 were seen. Questions are about all of it.").arg(formatClock(m_watched.seen_s));
+  }
+  if (!m_source.seen) return m_live.paused() ? tr("Paused: %1.").arg(name()) : tr("Waiting for the first frames of %1…").arg(name());
+  const double share =
+      m_watched.kv_bytes_full > 0 ? static_cast<double>(m_watched.kv_bytes) / static_cast<double>(m_watched.kv_bytes_full) : 1.0;
+  const auto frames = static_cast<int>(m_watched.frames);
+  const QString text = m_live.paused() ? tr("Paused %1: %2, %n frame(s), %3 of what was seen is kept, %4", nullptr, frames)
+                                       : tr("Watching %1: %2, %n frame(s), %3 of what was seen is kept, %4", nullptr, frames);
+  return text.arg(name(), formatClock(m_watched.seen_s), formatShare(share), formatBytes(m_watched.kv_bytes));
+}
+
+void WatchController::show() {
+  WatchView view;
+  if (here()) {
+    view.stage = m_stage == Stage::kEnded ? WatchView::Stage::kEnded
+                 : !m_live.reading()      ? WatchView::Stage::kEnding
+                 : m_live.paused()        ? WatchView::Stage::kPaused
+                                          : WatchView::Stage::kRunning;
+    view.text = textNow();
+    view.notice = m_notice;
+    if (!m_lost) view.shares = m_watched.shares;
+    view.described = !m_lost && !m_watched.description.words.empty();
+  }
+  m_bar.setView(view);
+}
+
+}  // namespace winnow::ui

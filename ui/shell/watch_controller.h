@@ -1,0 +1,60 @@
+// Watches a source for the chat in which that was begun: what is read goes to the engine clip by clip, questions go in between.
+//
+// Used by chat_page.h. A clip is sent while no answer is being saved or written and no other clip is under way, so that a question waits
+// for one clip at most. The chat may be left: the watch goes on for it, and its bar is there again when it is opened. After the end the
+// chat's questions stay about what was seen until the bar is closed. One source is watched at a time. UI thread only.
+#pragma once
+
+#include <QObject>
+
+#include "app/engine_host/engine_host.h"
+#include "app/watch/live_watch.h"
+#include "ui/composer/watch_bar.h"
+#include "ui/shell/watched_source.h"
+
+namespace winnow::ui {
+
+struct ChatSession;
+
+class WatchController : public QObject {
+  Q_OBJECT
+ public:
+  WatchController(app::EngineHost& engine, ChatSession& session, app::ClipReaderFactory open, WatchBar& bar, QObject* parent = nullptr);
+
+  void choose();  // opens the dialog, or says with `refused` why not
+  void start(const app::WatchRequest& request);
+  void stop();                    // reads no more; questions stay about what was seen
+  QString blockedReason() const;  // why nothing can be watched now; empty: it can
+  const Watched& watched() const { return m_watched; }
+
+ Q_SIGNALS:
+  void refused(const QString& reason);
+
+ private:
+  enum class Stage : int { kNone = 1, kRunning = 2, kEnded = 3 };
+
+  bool here() const;
+  QString name() const;
+  void feed();
+  void settle();
+  void letGo();
+  void lose(const QString& reason);
+  void onEngineEvent(const Event& event);
+  void showDescription();
+  QString textNow() const;
+  void show();
+
+  app::EngineHost& m_engine;
+  ChatSession& m_session;
+  WatchBar& m_bar;
+  app::LiveWatch m_live;
+  Stage m_stage = Stage::kNone;
+  WatchedSource m_source;
+  RequestId m_clip = 0;  // the engine reads it; 0: none
+  bool m_begun = false;  // a clip was sent
+  bool m_lost = false;   // the engine has forgotten what was seen
+  Watched m_watched;     // of the last clip; no frames: none yet
+  QString m_notice;
+};
+
+}  // namespace winnow::ui

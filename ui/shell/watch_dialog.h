@@ -1,0 +1,56 @@
+// What to watch: a camera, the screen, a stream of the network or a file that grows; how closely, and how much of it is to be kept.
+//
+// Used by watch_controller.h. Opens nothing itself: whether the source is there says whoever reads it. UI thread only.
+#pragma once
+
+#include <QDialog>
+#include <map>
+
+#include "app/watch/clip_reader.h"
+
+class QComboBox;
+class QDoubleSpinBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSpinBox;
+
+namespace winnow::ui {
+
+class WatchDialog : public QDialog {
+  Q_OBJECT
+ public:
+  explicit WatchDialog(QWidget* parent = nullptr);
+
+  QComboBox* kind() const { return m_kind; }
+  QLineEdit* address() const { return m_address; }
+  QPushButton* browseButton() const { return m_browse; }
+  QDoubleSpinBox* every() const { return m_every; }
+  QSpinBox* cap() const { return m_cap; }
+  QPushButton* watchButton() const { return m_watch; }
+  QString hint() const;
+  QString problem() const;  // why this cannot be watched as it stands; empty: nothing is known against it
+
+  void accept() override;
+
+ Q_SIGNALS:
+  void watchRequested(const winnow::app::WatchRequest& request);
+
+ private:
+  app::WatchRequest::Kind kindNow() const;
+  void changeKind();
+  void browse();
+  void showHint();
+
+  QComboBox* m_kind = nullptr;
+  QLineEdit* m_address = nullptr;
+  QPushButton* m_browse = nullptr;
+  QLabel* m_hint = nullptr;
+  QDoubleSpinBox* m_every = nullptr;
+  QSpinBox* m_cap = nullptr;
+  QPushButton* m_watch = nullptr;
+  app::WatchRequest::Kind m_shown = app::WatchRequest::Kind::kCamera;
+  std::map<app::WatchRequest::Kind, QString> m_addresses;  // as they stand, of each kind
+};
+
+}  // namespace winnow::ui
