@@ -1,0 +1,122 @@
+"""Questions asked while a video is still running, about what was seen so far.
+
+    python stream_questions.py --cli ../../../build/release/bin/winnow-cli
+
+Encoded held-out videos are piped into `winnow-cli watch -`, a frame a sampling interval. At a quarter, half, three quarters and the end of each
+four questions of different kinds come about the part that was seen, whose truth is the timeline up to there; nothing of them is known before.
+The cache is held within 10, 5 and 2.5 % of the whole video's slots; the row "all kept" has room for everything. Right answers by moment, and
+their mean with the half width of a 95 % interval by bootstrap over videos. What was answered is kept in a log, and a run that was cut off goes
+on from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+import questions
+import score
+import videos
+import world
+from export import MODEL_DIR
+from questions import Facts, Qa
+from ten_questions import KINDS, half_width
+from world import Timeline
+
+METHODS = ("self-study-stream", "kvzip-stream", "infinipot-v", "keydiff")
+OPTIONS = {"keydiff": ["--method-option", "event=clips"]}
+MOMENTS = 4
+QUESTIONS = 4
+FIRST_SEED = world.EVALUATION_SEEDS.start + 500_000
+FRAME_TOKENS = 9
+
+
+def seen_until(timeline: Timeline, frame: int) -> Timeline:
+    """What the first `frame` sampled frames show."""
+    scenes = int(timeline.scene_of_frames()[frame - 1]) + 1
+    return Timeline(timeline.things[:scenes], timeline.ends[: scenes - 1] + (float(frame),), frame)
+
+
+def some(facts: Facts, duration_s: float, rng: np.random.Generator) -> list[Qa]:
+    asked: list[Qa] = []
+    for kind in rng.permutation(KINDS):
+        qa = questions.ask(str(kind), facts, duration_s, rng, surface=False)
+        if qa is not None and len(asked) < QUESTIONS:
+            asked.append(qa)
+    return asked
+
+
+def watched(options: argparse.Namespace, stream: bytes, every_s: float, asked: list[tuple[float, Qa]], arguments: list[str]) -> list[str]:
+    timed = options.out / "questions.jsonl"
+    timed.write_text("".join(json.dumps({"at": at, "question": qa.question}) + "\n" for at, qa in asked))
+    command = [str(options.cli), "watch", "-", "--model", str(options.model), "--every", str(every_s), "--questions", str(timed), "--json", *arguments]
+    done = subprocess.run(command, input=stream, stdout=subprocess.PIPE, check=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return [line["answer"] for line in lines if "answer" in line]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cli", type=Path, required=True)
+    parser.add_argument("--model", type=Path, default=MODEL_DIR)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out" / "stream")
+    parser.add_argument("--videos", type=int, default=40)
+    parser.add_argument("--frames", type=int, default=64)
+    parser.add_argument("--retentions", type=float, nargs="*", default=[0.1, 0.05, 0.025])
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+
+    log_path = options.out / f"{options.frames}-frames.jsonl"
+    log = {}
+    if log_path.exists():
+        log = {tuple(entry["key"]): entry for entry in map(json.loads, log_path.read_text().splitlines())}
+    recipes = [("all kept", 1.0)] + [(method, share) for share in options.retentions for method in METHODS]
+    for seed in range(FIRST_SEED + 1000 * options.frames, FIRST_SEED + 1000 * options.frames + options.videos):
+        missing = [recipe for recipe in recipes if (seed, *recipe) not in log]
+        if not missing:
+            continue
+        video = videos.random_video(seed, options.frames)
+        path = options.out / f"{seed}{video.suffix}"
+        if not path.exists():
+            videos.write(video, path)
+        every_s = video.duration_s / options.frames
+        # A watched source's first frame is its first: half an interval is left out, so that frames are those that a file's plan would take.
+        command = ["ffmpeg", "-v", "error", "-i", str(path), "-ss", str(every_s / 2), "-c:v", "libx264", "-preset", "veryfast", "-crf", "12", "-f", "mpegts", "-"]  # fmt: skip
+        stream = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+        rng = np.random.default_rng((seed, MOMENTS))
+        asked: list[tuple[float, Qa]] = []
+        for moment in range(1, MOMENTS + 1):
+            frame = options.frames * moment // MOMENTS
+            part = seen_until(video.timeline_at(options.frames), frame)
+            asked += [(frame * every_s - (0.25 * every_s if moment == MOMENTS else 0.0), qa) for qa in some(Facts(part), frame * every_s, rng)]
+        for method, share in missing:
+            cap = 1 << 20 if share == 1.0 else max(1, round(share * options.frames * FRAME_TOKENS))
+            arguments = ["--cap", str(cap), "--method", "kvzip-stream" if share == 1.0 else method, *OPTIONS.get(method, [])]
+            answers = watched(options, stream, every_s, asked, arguments)
+            right = [bool(score.is_right(qa.kind, qa.question, qa.answer, answer, every_s)) for (_, qa), answer in zip(asked, answers, strict=True)]
+            moments = [min(MOMENTS, int(round(at / (options.frames * every_s / MOMENTS)))) for at, _ in asked]
+            entry = {"key": [seed, method, share], "right": right, "moments": moments}
+            with log_path.open("a") as file:
+                file.write(json.dumps(entry) + "\n")
+            log[seed, method, share] = entry
+
+    print(f"| {options.frames} frames | kept | videos | " + " | ".join(f"{moment}/{MOMENTS}" for moment in range(1, MOMENTS + 1)) + " | all | +- |")
+    print("|---" * (5 + MOMENTS) + "|")
+    for method, share in recipes:
+        entries = [entry for key, entry in sorted(log.items()) if key[1:] == (method, share)]
+        if not entries:
+            continue
+        cells = [method, f"{100 * share:g} %", str(len(entries))]
+        for moment in range(1, MOMENTS + 1):
+            of_moment = [right for entry in entries for right, at in zip(entry["right"], entry["moments"]) if at == moment]
+            cells.append(f"{100 * np.mean(of_moment):.0f}")
+        per_video = np.array([np.mean(entry["right"]) for entry in entries])
+        print("| " + " | ".join([*cells, f"{100 * per_video.mean():.1f}", f"{half_width(per_video):.1f}"]) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
