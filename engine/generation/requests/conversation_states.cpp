@@ -35,8 +35,17 @@ bool holds_all_but_last(const Conversation& conversation, const Turn& turn) {
   return !conversation.thread.empty() && holds_what_is_before(conversation, turn);
 }
 
+// The system's messages are part of the prompt that leads to the first media, whose ids are compared when a question goes on from them.
+bool leads_to_the_first_media(const PreparedContext& prepared, const Turn& turn) {
+  const auto before = std::span(turn.messages).first(turn.messages.size() - 1);
+  return prepared.state.thread.empty() && made_with(prepared.state, turn.pins) &&
+         std::all_of(before.begin(), before.end(), [](const Message& message) { return message.role == Role::kSystem; });
+}
+
 bool prepared_for(const PreparedContext& prepared, const Turn& turn) {
-  return holds_what_is_before(prepared.state, turn) && prepared.recipe == turn.recipe && same_media(prepared.media, turn.messages.back());
+  if (turn.messages.empty()) return false;
+  const bool in_its_place = holds_what_is_before(prepared.state, turn) || leads_to_the_first_media(prepared, turn);
+  return in_its_place && prepared.recipe == turn.recipe && same_media(prepared.media, turn.messages.back());
 }
 
 // A full cache stands for all of the thread but its last answer and question.

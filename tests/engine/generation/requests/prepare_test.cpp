@@ -43,6 +43,23 @@ TEST_F(Preparing, AQuestionAfterwardsIsTheSameTurn) {
   }
 }
 
+// It stands in the prompt before the media; with other words there is nothing to go on from.
+TEST_F(Preparing, TheSystemsMessageIsPartOfWhatIsPrepared) {
+  Turn turn = ask("video", "every-k", 0.3, 12);
+  turn.messages.insert(turn.messages.begin(), {Role::kSystem, {TextItem{"Be short."}}});
+  const Finished alone = finished(run(turn));
+  run(ForgetConversation{7});
+  ASSERT_TRUE(compressed(run(Prepare{asking(turn, "")})));
+  const Finished after = finished(run(turn));
+  EXPECT_EQ(after.answer, alone.answer);
+  EXPECT_EQ(after.figures.tokens.visual, 0) << "nothing was read again";
+  run(ForgetConversation{7});
+  ASSERT_TRUE(compressed(run(Prepare{turn})));
+  Turn other = turn;
+  other.messages.front() = {Role::kSystem, {TextItem{"Say much, and say it well."}}};
+  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0) << "read again";
+}
+
 TEST_F(Preparing, AnyNumberOfQuestionsGoOnFromIt) {
   const Turn turn = ask("video", "self-study", 0.3, 12);
   ASSERT_TRUE(compressed(run(Prepare{turn})));

@@ -145,6 +145,16 @@ TEST_F(Watching, AClipThatWasInterruptedHasNotCome) {
   EXPECT_EQ(watch(turn, false, frames(8, 8)).frames, 16);
 }
 
+TEST_F(Watching, ASystemsMessageStandsBeforeTheSource) {
+  Turn turn = source("kvzip-stream", 20);
+  turn.messages.insert(turn.messages.begin(), {Role::kSystem, {TextItem{"Be short."}}});
+  watch(turn, true, frames(0, 8));
+  EXPECT_EQ(watch(turn, false, frames(8, 8)).frames, 16);
+  Turn asked = turn;
+  asked.messages.back().items.emplace_back(TextItem{"What is there?"});
+  EXPECT_FALSE(finished(run(asked)).answer.empty());
+}
+
 TEST_F(Watching, FramesMayChangeTheirSize) {
   const Turn turn = source("kvzip-stream", 20);
   std::vector<SampledFrame> mixed = frames(0, 3);
