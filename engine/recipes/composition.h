@@ -22,6 +22,7 @@ enum class MethodPhase : int {
   kPrefill = 4,      // no event: visual tokens leave the network while it reads the prompt
   kContext = 5,      // one event after the media, before the first row of what is asked about them; decoding only appends
   kStream = 6,       // the media come in clips, and an event after each brings them back to their slots; else as context
+  kRetrieve = 7,     // nothing leaves: for every question each layer fetches what fits it, before its first row; decoding only appends
 };
 
 // Which tokens are candidates. The others always stay, outside the budget. Context: from the first visual token to the last, with the text

@@ -36,6 +36,19 @@ bool adds_rows(const Scorer& scorer) {
   return scorer.needs().attention == std::vector<StatisticsNeed>{sums} && !scorer.needs().cross_modal && !scorer.needs().elite;
 }
 
+bool is_before_question(MethodPhase phase) {
+  return phase == MethodPhase::kContext || phase == MethodPhase::kStream || phase == MethodPhase::kRetrieve;
+}
+
+// Of phase retrieve.
+void check_retrieval(const Composition& composition) {
+  if (composition.scope != Scope::kContext || composition.granularity == Granularity::kRagged)
+    refuse(composition.scope != Scope::kContext ? "scope" : "granularity",
+           "what is fetched for a question are frames, the same for all heads");
+  if (!composition.allocator->needs().empty()) refuse("allocator", "what is fetched is chosen layer by layer: choose uniform");
+  if (composition.reducer->name() != "drop") refuse("reducer", "nothing leaves that could be merged");
+}
+
 // Of phase stream.
 void check_stream(const Composition& composition) {
   if (composition.scope != Scope::kContext) refuse("scope", "media that come in clips compete as a whole: this needs scope context");
@@ -83,13 +96,14 @@ void check_parts(const Composition& composition) {
     refuse("event_at_first_decode",
            "the first answer token's attention can only be added to accumulated attention; " + scorer + " is made of other numbers");
   }
-  const bool before_question = composition.phase == MethodPhase::kContext || composition.phase == MethodPhase::kStream;
+  const bool before_question = is_before_question(composition.phase);
   if (composition.granularity == Granularity::kRagged) {
     if (composition.scope == Scope::kAll || !before_question)
       refuse("granularity", "heads compete for the slots of media only, in an event before the question (kvzip, self-study)");
     if (composition.reducer->sharing() != nullptr) refuse("reducer", "shared slots need as many slots in every head");
   }
   if (composition.phase == MethodPhase::kStream) check_stream(composition);
+  if (composition.phase == MethodPhase::kRetrieve) check_retrieval(composition);
   if (before_question) {
     if (composition.scope == Scope::kAll)
       refuse("scope", "an event before the question is about the media; this needs scope context or visual");
@@ -160,8 +174,7 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
       refuse("turn_policy", "there is no such turn policy");
   }
   check_parts(composition);
-  if ((composition.scope == Scope::kContext || composition.phase == MethodPhase::kContext || composition.phase == MethodPhase::kStream) &&
-      spec.turn_policy == TurnPolicy::kWhole)
+  if ((composition.scope == Scope::kContext || is_before_question(composition.phase)) && spec.turn_policy == TurnPolicy::kWhole)
     refuse("turn_policy",
            "what stays of the media does not depend on later questions here: nothing is compressed again for them (choose another turn "
            "policy, and no guard)");

@@ -43,7 +43,9 @@ class Recipe {
   // interrupts it.
   bool shares_prefill() const { return !prunes() && !context_event(); }
   // The event comes between the media and what is asked about them.
-  bool context_event() const { return (composition_.phase == MethodPhase::kContext && compresses()) || streams(); }
+  bool context_event() const { return (composition_.phase == MethodPhase::kContext && compresses()) || streams() || retrieves(); }
+  // It comes with every question, about all of the media, which stay as they are.
+  bool retrieves() const { return composition_.phase == MethodPhase::kRetrieve && compresses(); }
   // There is one after every clip of the media.
   bool streams() const { return composition_.phase == MethodPhase::kStream && compresses(); }
   // Nothing leaves this layer, neither at the event nor while decoding. The total stays what was asked for: the other layers pay.

@@ -109,6 +109,11 @@ constexpr MethodText kMethods[] = {
      SAY("Reads a video in clips and never holds more than its slots: what has changed since and what carries weight stays. Looks at no "
          "attention and costs next to nothing."),
      SAY("Questions about single things in a long video: it holds memory within bounds and does not know what will be asked.")},
+    {"rekv",
+     SAY("Keeps all of the video in memory and fetches, for each question and in each layer, the frames that are most like it. Nothing is "
+         "lost for "
+         "later questions."),
+     SAY("When memory is what is short: only what an answer reads is less. Small models, whose mean query says little of a question.")},
     {"keydiff",
      SAY("Before your question is read, keeps the picture tokens whose keys are least like all others, for every later question. Costs "
          "nothing to compute."),
@@ -128,6 +133,7 @@ struct Text {
 };
 
 constexpr Text kOptions[] = {
+    {"sim", SAY("How a frame is compared with the question: by dot product, as the authors' code does, or by direction alone.")},
     {"clip", SAY("Frames that are read before slots are chosen again.")},
     {"stored", SAY("A slot is judged by the best it ever got after a clip. Off: by the last clip alone.")},
     {"proxy",
@@ -229,6 +235,7 @@ constexpr PartText kParts[] = {
     {"scorer", "repetition", SAY("What the model looks at when it repeats the video.")},
     {"scorer", "repetition-norms", SAY("The same, by how much a token adds to what is being read.")},
     {"scorer", "measured-heads", SAY("Heads that were measured to look at videos, whatever the token.")},
+    {"scorer", "frame-likeness", SAY("Frames whose keys are most like the question's queries.")},
     {"scorer", "temporal-change", SAY("What has changed since in its place of the picture, then the largest values.")},
     {"scorer", "key-difference", SAY("Tokens whose keys are least like all others.")},
     {"scorer", "expected-attention", SAY("What coming questions would look at if they were like the pictures.")},

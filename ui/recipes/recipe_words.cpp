@@ -77,6 +77,7 @@ QStringList recipeChanges(const RecipeSpec& spec) {
 QString phaseWords(const MethodInfo& method) {
   if (method.phase == "once") return RecipeWords::tr("Once, after the question");
   if (method.phase == "context") return RecipeWords::tr("Once, before the question");
+  if (method.phase == "retrieve") return RecipeWords::tr("Fetched for every question");
   if (method.phase == "stream") return RecipeWords::tr("Clip by clip, before the question");
   if (method.phase == "decode") return RecipeWords::tr("Also while writing");
   if (method.phase == "ratio-decode") return RecipeWords::tr("Also while writing, by share");

@@ -9,6 +9,7 @@
 #include "engine/device/cuda_plugin.h"
 #include "engine/generation/prefill/clip_stream.h"
 #include "engine/generation/prefill/context_probe.h"
+#include "engine/generation/prefill/frame_retrieval.h"
 #include "engine/generation/prefill/segment_prefill.h"
 
 namespace winnow {
@@ -65,7 +66,16 @@ void add(TimingsMs& all, const TimingsMs& more) {
 // Behind the media in `working`.
 ReadyTurn read_question(const RequestContext& context, const PreparedContext& prepared, TurnSegment& question, Conversation working) {
   TurnTrace* const trace = context.trace;
-  const SegmentPrefill prefill = prefill_segment(context, question, working, PrefillHooks(), rows_of(trace, LogitRows::kLast));
+  const Recipe recipe = recipe_for(prepared.recipe, context.network().info());
+  std::optional<FrameRetrieval> retrieval;
+  PrefillHooks hooks;
+  if (recipe.retrieves()) {
+    // Nothing of the question is in the cache yet, but its names are.
+    retrieval.emplace(context, recipe, prepared.tokens, working);
+    hooks.before_layer = [&](LayerId layer, const TurnSegment& segment) { retrieval->before_layer(layer, segment); };
+  }
+  const SegmentPrefill prefill = prefill_segment(context, question, working, hooks, rows_of(trace, LogitRows::kLast));
+  if (retrieval) retrieval->compression().finish(working, context.emit);
   if (trace != nullptr) {
     trace_rows(*trace, question.positions, prefill.logits);
     const std::span<const std::int64_t> ids =
@@ -74,7 +84,13 @@ ReadyTurn read_question(const RequestContext& context, const PreparedContext& pr
   }
   ReadyTurn ready{{std::move(working), prefill.last_logits(), {}}, {}, question.tokens.counts(), question.timings, question.work};
   ready.timings.prefill = prefill.elapsed_ms;
-  ready.report = cache_report(prepared.outcome, ready.start.state, context.network().info());
+  if (retrieval) {
+    ready.timings.statistics = retrieval->ms();
+    ready.timings.compress = retrieval->compression().compress_ms();
+    ready.timings.prefill -= ready.timings.statistics + ready.timings.compress;
+  }
+  const EventOutcome outcome = retrieval ? retrieval->compression().outcome() : prepared.outcome;
+  ready.report = cache_report(outcome, ready.start.state, context.network().info());
   ready.report.description = prepared.description;
   if (trace != nullptr) trace->kept = ready.report.kept;
   return ready;
@@ -91,6 +107,24 @@ TurnSegment part_of(const TurnSegment& segment, std::int64_t first, std::int64_t
   const auto from = segment.originals.begin() + static_cast<std::ptrdiff_t>(first);
   part.originals.assign(from, from + static_cast<std::ptrdiff_t>(count));
   return part;
+}
+
+// All of the media, from which questions fetch.
+PreparedContext prepare_store(const RequestContext& context, const Turn& turn, BegunTurn& begun, const SegmentTokens& judged) {
+  Conversation& working = begun.conversation;
+  TurnSegment& segment = begun.segment;
+  working.cache.reset_peak();
+  const SegmentPrefill prefill = prefill_segment(context, segment, working, PrefillHooks(), rows_of(context.trace, LogitRows::kNone));
+  if (context.trace != nullptr) trace_rows(*context.trace, segment.positions, prefill.logits);
+  TimingsMs timings = segment.timings;
+  timings.prefill = prefill.elapsed_ms;
+  TurnWork work = segment.work;
+  work.prefill_tokens = judged.size();
+  PreparedContext store{std::move(working), turn.recipe, judged, std::move(segment.media), std::move(segment.ids_to_media)};
+  store.store = true;
+  store.timings = timings;
+  store.work = work;
+  return store;
 }
 
 // Clip by clip. begun holds nothing but the media and what stands before them.
@@ -135,7 +169,7 @@ std::optional<PreparedContext> prepare_stream(const RequestContext& context, con
   work.prefill_tokens = judged.size();
   EventOutcome outcome = streamed_outcome(stream, working.cache.shape());
   return PreparedContext{
-      std::move(working),     turn.recipe, judged, std::move(segment.media), std::move(segment.ids_to_media), {}, std::move(outcome),
+      std::move(working),     turn.recipe, judged, std::move(segment.media), std::move(segment.ids_to_media), false, {}, std::move(outcome),
       std::move(description), timings,     work};
 }
 
@@ -152,6 +186,7 @@ std::optional<PreparedContext> prepare_context(const RequestContext& context, co
   require(end < begun.segment.tokens.size(), "prepare_context: a template that writes nothing after the media");
   cut_after(begun, end);
   if (recipe.streams()) return prepare_stream(context, turn, recipe, begun, judged);
+  if (recipe.retrieves()) return prepare_store(context, turn, begun, judged);
 
   const std::int64_t first = judged.context_begin();
   const ProbeNeed* const need = recipe.needs().probe ? &*recipe.needs().probe : nullptr;
@@ -188,6 +223,7 @@ std::optional<PreparedContext> prepare_context(const RequestContext& context, co
                          judged,
                          std::move(begun.segment.media),
                          std::move(begun.segment.ids_to_media),
+                         false,
                          {},
                          compression.outcome(),
                          std::move(description),

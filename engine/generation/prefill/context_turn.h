@@ -28,6 +28,7 @@ struct PreparedContext {
   SegmentTokens tokens;  // of the new segment, up to and with the last visual one
   std::vector<MediaSampled> media;
   std::vector<std::int64_t> ids_to_media;  // as in TurnSegment
+  bool store = false;                      // nothing has left: every question fetches from it, and reads the text since then again
   MediaFeatures closing;                   // of a source that is still running: what a question's prompt has after the last frame so far
   EventOutcome outcome;
   Description description;

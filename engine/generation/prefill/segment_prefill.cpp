@@ -30,6 +30,7 @@ SegmentPrefill prefill_segment(const RequestContext& context, TurnSegment& segme
     if (hooks.says_progress)
       context.emit(Progress{Phase::kPrefill, static_cast<std::uint64_t>(layer), static_cast<std::uint64_t>(text.layers())});
     if (pruner != nullptr && layer == pruner->layer()) drop_rows(segment, pruner->kept_rows());
+    if (hooks.before_layer) hooks.before_layer(layer, segment);
     PrefillObserver* const judging = pruner != nullptr && layer < pruner->layer() ? pruner : watching;
     text.prefill_layer(layer, segment.hidden, segment.positions, segment.originals, working.cache, judging, context.interrupt);
     if (hooks.after_layer) hooks.after_layer(layer + 1);

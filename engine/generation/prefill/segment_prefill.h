@@ -28,7 +28,8 @@ struct PrefillHooks {
   PrefillObserver* observer = nullptr;
   TokenPruner* pruner = nullptr;                                // judges in its layers instead of the observer, then its rows leave
   std::function<void(std::int64_t layers_done)> after_layer{};  // compaction of a finished layer is safe there
-  bool says_progress = true;                                    // false: the segment is one of many
+  std::function<void(LayerId layer, const TurnSegment& segment)> before_layer{};
+  bool says_progress = true;  // false: the segment is one of many
 };
 
 // Appends the segment's K and V to working's cache and moves its position on. segment.hidden is empty afterwards. Emits Progress.

@@ -42,8 +42,19 @@ bool leads_to_the_first_media(const PreparedContext& prepared, const Turn& turn)
          std::all_of(before.begin(), before.end(), [](const Message& message) { return message.role == Role::kSystem; });
 }
 
+// Questions that fetch their frames go on from all of the media, and read the text since then again.
+bool is_stored_for(const PreparedContext& prepared, const Turn& turn) {
+  const std::size_t at = prepared.state.thread.size();
+  if (!prepared.store || at >= turn.messages.size() || prepared.recipe != turn.recipe) return false;
+  const auto later = std::span(turn.messages).subspan(at + 1);
+  return same_thread(prepared.state.thread, std::span(turn.messages).first(at)) && made_with(prepared.state, turn.pins) &&
+         same_media(prepared.media, turn.messages[at]) &&
+         std::all_of(later.begin(), later.end(), [](const Message& message) { return same_media({}, message); });
+}
+
 bool prepared_for(const PreparedContext& prepared, const Turn& turn) {
   if (turn.messages.empty()) return false;
+  if (is_stored_for(prepared, turn)) return true;
   const bool in_its_place = holds_what_is_before(prepared.state, turn) || leads_to_the_first_media(prepared, turn);
   return in_its_place && prepared.recipe == turn.recipe && same_media(prepared.media, turn.messages.back());
 }

@@ -221,6 +221,33 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, Comp
   return cache;
 }
 
+// Of prepared media that stay as they are: each layer of a fork is cut down to what a question fetches, then reads the question.
+ForeseenCache foresee_fetch(const KvCache& store, std::int64_t tokens, const LayerSlots& slots) {
+  const KvShape& shape = store.shape();
+  std::int64_t held = 0;
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    for (KvHead head{0}; head < shape.kv_heads; ++head) held += KvCache::blocks_for(store.slots(layer, head));
+  }
+  ForeseenCache cache;
+  cache.peak_blocks = held;
+  for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    std::int64_t question = 0;
+    for (KvHead head{0}; head < shape.kv_heads; ++head) {
+      const std::int64_t all = store.slots(layer, head);
+      const std::int64_t stay = all - tokens + slots.kept[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
+      const std::int64_t untouched = stay == all ? KvCache::blocks_for(all) : (all - tokens) / KvCache::kBlockSlots;
+      const std::int64_t fresh = stay == all ? 0 : KvCache::blocks_for(stay) - untouched;
+      cache.peak_blocks = std::max(cache.peak_blocks, held + fresh);
+      held += fresh - (KvCache::blocks_for(all) - untouched);
+      question += KvCache::blocks_for(stay + slots.after_event) - KvCache::blocks_for(stay);
+      cache.slots += stay + slots.after_event;
+    }
+    held += question;
+    cache.peak_blocks = std::max(cache.peak_blocks, held);
+  }
+  return cache;
+}
+
 // Media that come clip by clip, as ClipStream holds them. What is asked about them is left to the caller.
 ForeseenCache foresee_stream(const KvCache& before, const ClipStream& stream, const LayerSlots& slots, const StreamedSizes& sizes) {
   const KvShape& shape = before.shape();
@@ -300,14 +327,16 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
     question = foresee_question(context, turn, *states.prepared, working);
     if (!question) working = fork_start(states, start_without_prepared(states, turn), shape);
   }
+  const bool fetches = question && recipe.retrieves();
   const ForeseenSegment segment = question ? *std::move(question) : foresee(context, turn, recipe, working);
-  const SegmentTokens judged = judged_tokens(recipe, segment.tokens);
+  const SegmentTokens judged = fetches ? states.prepared->tokens : judged_tokens(recipe, segment.tokens);
   SegmentCompression compression(recipe, judged, info, working);
   LayerSlots slots = compression.foreseen_slots(turn.sampling.max_new_tokens > 1);
-  slots.after_event = segment.tokens.size() - judged.size();
+  slots.after_event = segment.tokens.size() - (fetches ? 0 : judged.size());
   const bool streams = recipe.streams() && compression.compressor().will_compress();
-  const ForeseenCache cache =
-      streams ? foresee_clips(working, recipe, judged, slots) : foresee_cache(working.cache, slots, compaction_of(turn));
+  const ForeseenCache cache = fetches   ? foresee_fetch(working.cache, judged.size(), slots)
+                              : streams ? foresee_clips(working, recipe, judged, slots)
+                                        : foresee_cache(working.cache, slots, compaction_of(turn));
 
   Planned planned;
   planned.tokens = segment.tokens.counts();

@@ -69,7 +69,7 @@ class Watcher {
       start.origins.push_back(origin);
       start.token_ids.push_back(ids[i]);
     }
-    made_.emplace(PreparedContext{std::move(start), turn_.recipe, std::move(tokens), {}, ids, {}, {}, {}, {}, {}});
+    made_.emplace(PreparedContext{std::move(start), turn_.recipe, std::move(tokens), {}, ids, false, {}, {}, {}, {}, {}});
     made_->ids_to_media.push_back(prompt.token_ids[at]);
     Conversation& working = made_->state;
     working.media_count += 1;
@@ -87,7 +87,8 @@ class Watcher {
   // A copy of what is there: blocks are shared.
   void go_on(const PreparedContext& prepared, const WatchedSource& watched) {
     made_.emplace(PreparedContext{prepared.state.fork(), prepared.recipe, prepared.tokens, prepared.media, prepared.ids_to_media,
-                                  prepared.closing, prepared.outcome, prepared.description, prepared.timings, prepared.work});
+                                  prepared.store, prepared.closing, prepared.outcome, prepared.description, prepared.timings,
+                                  prepared.work});
     watched_ = watched;
   }
 

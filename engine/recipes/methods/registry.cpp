@@ -21,6 +21,7 @@
 #include "engine/recipes/methods/prefixkv.h"
 #include "engine/recipes/methods/pyramidkv.h"
 #include "engine/recipes/methods/random.h"
+#include "engine/recipes/methods/rekv.h"
 #include "engine/recipes/methods/roco.h"
 #include "engine/recipes/methods/self_study.h"
 #include "engine/recipes/methods/snapkv.h"
@@ -67,6 +68,7 @@ constexpr MethodEntry kMethods[] = {
     {"self-study-stream", self_study_stream_info, self_study_stream},
     {"kvzip-stream", kvzip_stream_info, kvzip_stream},
     {"infinipot-v", infinipot_v_info, infinipot_v},
+    {"rekv", rekv_info, rekv},
     {"keydiff", keydiff_info, keydiff},
     {"expected-attention", expected_attention_info, expected_attention},
     {"random-context", random_context_info, random_context},

@@ -61,11 +61,14 @@ struct ProbeNeed {
     kBoth = 3,      // the larger of the two
     kRequest = 4,   // the request alone
     kTemplate = 5,  // the template's text between a question and its answer; the mean of what the media alone share (StreamMem)
+    kQuestion = 6,  // the question itself, when it comes: likeness of its queries and each frame's keys, not attention (ReKV)
   };
   Rows rows = Rows::kRepeat;
   bool norms = false;                // probabilities weighed by what the slot adds to the row: norm(W_O v) / norm(x) (KVzip+)
   std::int64_t chunk = 2000;         // kRepeat: slots that are repeated and judged at a time, whole frames; 0: all at once
   std::int64_t answer_tokens = 256;  // kStudy: the longest answer
+
+  bool cosine = false;  // kQuestion: likeness by direction alone
 
   friend bool operator==(const ProbeNeed&, const ProbeNeed&) = default;
 };

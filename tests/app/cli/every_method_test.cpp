@@ -78,9 +78,10 @@ void expect_its_phase(const json& column, const Preset& preset, double retention
   EXPECT_LT(bytes["after_event"].get<std::int64_t>(), bytes["full"].get<std::int64_t>());
   if (preset.phase == "prefill" || !column["notes"].empty()) return;  // no event; or a floor, which is said
   const auto layers = static_cast<double>(column["layers"].size());
-  const bool of_media = preset.name == "aircache" || (preset.phase == "context" || preset.phase == "stream");
+  const bool of_media = preset.name == "aircache" || (preset.phase == "context" || preset.phase == "stream" || preset.phase == "retrieve");
   const double scope = of_media ? column["tokens"]["visual"].get<double>() : prompt;
-  if ((preset.phase == "context" || preset.phase == "stream")) {  // heads and layers differ: figures are means, rounded
+  if ((preset.phase == "context" || preset.phase == "stream" ||
+       preset.phase == "retrieve")) {  // heads and layers differ: figures are means, rounded
     const auto heads = static_cast<double>(column["layers"][0]["kept_per_head"].size());
     const double half_a_head = preset.name == "kvzip-head" ? scope / heads / 2.0 : 0.0;  // it keeps whole heads
     EXPECT_NEAR(static_cast<double>(budgets), retention * layers * scope, layers + half_a_head);

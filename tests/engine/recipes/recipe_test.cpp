@@ -271,7 +271,7 @@ TEST(MethodList, DescribesEveryRegisteredMethod) {
     EXPECT_EQ(composition.method, entry.name);
     EXPECT_FALSE(methods[i].title.empty());
     EXPECT_FALSE(methods[i].source.empty());
-    const char* const phases[] = {"", "once", "decode", "ratio-decode", "prefill", "context", "stream"};
+    const char* const phases[] = {"", "once", "decode", "ratio-decode", "prefill", "context", "stream", "retrieve"};
     EXPECT_EQ(methods[i].phase, phases[static_cast<int>(composition.phase)]) << entry.name;
     // A card that says "knows the question" must be backed by a statistic, and one that names none must need none.
     RecipeSpec spec;

@@ -208,6 +208,26 @@ TEST_F(Plans, EveryPresetKeepsWhatItsPlanSays) {
   }
 }
 
+// The line under the box, while media are ready and a question is being written.
+TEST_F(Plans, AQuestionAboutPreparedMediaTakesWhatItsPlanSays) {
+  const Item clip = video(24);
+  for (const MethodInfo& method : list_methods()) {
+    if (method.phase != "context" && method.phase != "stream" && method.phase != "retrieve") continue;
+    SCOPED_TRACE(method.name);
+    run(ForgetConversation{3});
+    const Turn turn = question({clip}, method.name, method.name == "kvzip-head" ? 0.6 : 0.15);
+    ASSERT_TRUE(run(Prepare{turn}).last<Prepared>()->compressed);
+    const Planned planned = plan(turn);
+    const EventRecorder events = run(turn);
+    ASSERT_TRUE(events.last<Finished>());
+    const TurnFigures& figures = events.last<Finished>()->figures;
+    EXPECT_EQ(planned.kv_bytes_after_event, figures.kv_bytes.after_event);
+    EXPECT_EQ(planned.kv_bytes_full, figures.kv_bytes.full);
+    EXPECT_EQ(planned.tokens.prompt, figures.tokens.prompt);
+    EXPECT_EQ(figures.tokens.visual, 0) << "prepared";
+  }
+}
+
 TEST_F(Plans, PinsThatNeedMoreThanTheBudgetAreInThePlan) {
   const Item clip = video(24);
   for (const std::string method : {"vl-cache", "streaming-llm", "aircache", "fastv", "fastervlm"}) {

@@ -1,0 +1,27 @@
+#include "engine/recipes/scorers/frame_likeness.h"
+
+#include "engine/base/error.h"
+#include "engine/recipes/composition.h"
+
+namespace winnow {
+
+std::optional<Refusal> FrameLikenessScorer::fits(const Composition& parts) const {
+  if (parts.phase == MethodPhase::kRetrieve) return std::nullopt;
+  return Refusal{"scorer", name() + " compares frames with a question when it comes; start from rekv"};
+}
+
+StatisticsNeeds FrameLikenessScorer::needs() const {
+  StatisticsNeeds needs;
+  ProbeNeed probe;
+  probe.rows = ProbeNeed::Rows::kQuestion;
+  probe.cosine = cosine_;
+  needs.probe = probe;
+  return needs;
+}
+
+HeadScores FrameLikenessScorer::score(const LayerStatistics& statistics, const SegmentInfo&) const {
+  require(statistics.probe.has_value(), "FrameLikenessScorer: there was no question");
+  return *statistics.probe;
+}
+
+}  // namespace winnow
