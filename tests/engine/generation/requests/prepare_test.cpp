@@ -195,7 +195,7 @@ TEST_F(Preparing, APlanAfterwardsIsAboutTheQuestionOnly) {
 TEST_F(Preparing, TheDescriptionComesWithTheFramesItIsAbout) {
   const EventRecorder events = run(Prepare{ask("video", "self-study", 0.3)});
   ASSERT_TRUE(events.last<CacheReport>());
-  const Description& description = events.last<CacheReport>()->description;
+  const Description description = events.last<CacheReport>()->description;
   ASSERT_FALSE(description.words.empty());
   const std::int64_t frames = std::ssize(events.last<MediaSampled>()->asked_s);
   for (const DescribedWord& word : description.words) {

@@ -220,7 +220,7 @@ TEST_F(Plans, AQuestionAboutPreparedMediaTakesWhatItsPlanSays) {
     const Planned planned = plan(turn);
     const EventRecorder events = run(turn);
     ASSERT_TRUE(events.last<Finished>());
-    const TurnFigures& figures = events.last<Finished>()->figures;
+    const TurnFigures figures = events.last<Finished>()->figures;
     EXPECT_EQ(planned.kv_bytes_after_event, figures.kv_bytes.after_event);
     EXPECT_EQ(planned.kv_bytes_full, figures.kv_bytes.full);
     EXPECT_EQ(planned.tokens.prompt, figures.tokens.prompt);
