@@ -35,7 +35,7 @@ QLabel* paragraph(const QString& text) {
 WatchDialog::WatchDialog(QWidget* parent)
     : QDialog(parent),
       m_addresses{{Kind::kCamera, QStringLiteral("/dev/video0")},
-                  {Kind::kScreen, QStringLiteral("screen:0.0")},
+                  {Kind::kScreen, QStringLiteral("screen:")},
                   {Kind::kNetwork, QStringLiteral("tcp://127.0.0.1:9000")},
                   {Kind::kFile, QString()}} {
   setWindowTitle(tr("Watch"));
@@ -127,7 +127,7 @@ void WatchDialog::showHint() {
       hint = tr("The name of the camera’s device: /dev/video0 is the first one.");
       break;
     case Kind::kScreen:
-      hint = tr("The display: screen:0.0 is the first one.");
+      hint = tr("screen: is the screen that you see; screen::1.0 is another.");
       break;
     case Kind::kNetwork:
       hint = tr("Where the stream is: tcp://127.0.0.1:9000, udp://, http://.");

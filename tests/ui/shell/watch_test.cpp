@@ -191,7 +191,7 @@ TEST_F(WatchTest, AskedAboutLaterTheEnginesErrorIsSaidInWords) {
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   ask(QStringLiteral("And now?"));
   EXPECT_EQ(last().status, ui::MessageStatus::kFailed);
-  for (const char* address : {"/dev/video0", "tcp://127.0.0.1:9000", "screen:0.0"}) {
+  for (const char* address : {"/dev/video0", "tcp://127.0.0.1:9000", "screen::0.0"}) {
     const ui::ErrorText words = ui::describeError({ErrorCode::kFileNotFound, address, "does not exist"});
     EXPECT_TRUE(words.cause.contains(QString::fromLatin1(address))) << words.cause.toStdString();
     EXPECT_TRUE(words.remedy.startsWith(QStringLiteral("A source that was watched cannot be read again"))) << words.remedy.toStdString();
