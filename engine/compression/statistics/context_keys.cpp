@@ -16,12 +16,19 @@ at::Tensor context_of(const at::Tensor& tensor, const SegmentInfo& segment) {
 
 }  // namespace
 
-HeadScores key_likeness(const LayerView& view, const SegmentInfo& segment) {
-  const at::Tensor keys = context_of(view.key, segment);
-  const at::Tensor directions = keys / at::linalg_vector_norm(keys, 2, at::IntArrayRef{2}, true).clamp_min_(kLeastNorm);
+at::Tensor key_directions(const at::Tensor& keys) {
+  const at::Tensor exact = keys.to(at::kFloat);
+  return exact / at::linalg_vector_norm(exact, 2, at::IntArrayRef{2}, true).clamp_min_(kLeastNorm);
+}
+
+at::Tensor likeness_to_mean(const at::Tensor& directions) {
   const at::Tensor anchor = directions.mean(1, true);
   const at::Tensor length = at::linalg_vector_norm(anchor, 2, at::IntArrayRef{2}, true).clamp_min_(kLeastNorm);
-  return context_columns(directions.mul(anchor / length).sum(2), segment);
+  return directions.mul(anchor / length).sum(2);
+}
+
+HeadScores key_likeness(const LayerView& view, const SegmentInfo& segment) {
+  return context_columns(likeness_to_mean(key_directions(context_of(view.key, segment))), segment);
 }
 
 HeadScores value_norms(const LayerView& view, const SegmentInfo& segment) {

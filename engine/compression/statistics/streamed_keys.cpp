@@ -4,21 +4,15 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/compression/statistics/context_keys.h"
 #include "engine/recipes/budget.h"
 
 namespace winnow {
 namespace {
 
-constexpr double kLeastNorm = 1e-12;  // a key of length 0 has no direction
-
 std::vector<float> host(const at::Tensor& numbers) {
   const at::Tensor flat = numbers.to(at::kCPU, at::kFloat).contiguous();
   return {flat.const_data_ptr<float>(), flat.const_data_ptr<float>() + flat.numel()};
-}
-
-at::Tensor directions_of(const at::Tensor& keys) {
-  const at::Tensor exact = keys.to(at::kFloat);
-  return exact / at::linalg_vector_norm(exact, 2, at::IntArrayRef{1}, true).clamp_min_(kLeastNorm);
 }
 
 // As if the slots that are left were whole frames.
@@ -70,16 +64,13 @@ StreamedSlots streamed_slots(const at::Tensor& keys, const at::Tensor& values, s
   if (places.empty()) return slots;
   if (needs.value_norms) slots.value_norms = host(at::linalg_vector_norm(values.to(at::kFloat), 2, at::IntArrayRef{1}));
   if (!needs.key_likeness && !needs.change) return slots;
-  const at::Tensor directions = directions_of(keys);
-  if (needs.key_likeness) {
-    const at::Tensor anchor = directions.mean(0, true);
-    const at::Tensor length = at::linalg_vector_norm(anchor, 2, at::IntArrayRef{1}, true).clamp_min_(kLeastNorm);
-    slots.key_likeness = host(directions.mul(anchor / length).sum(1));
-  }
+  const at::Tensor directions = key_directions(keys.unsqueeze(0));
+  if (needs.key_likeness) slots.key_likeness = host(likeness_to_mean(directions));
   if (needs.change) {
     const bool by_rank = needs.change->by_rank;
     const std::vector<StreamedPlace> counted = by_rank ? counted_off(std::ssize(places), cells) : std::vector<StreamedPlace>();
-    measure_change(directions, by_rank ? std::span<const StreamedPlace>(counted) : places, cells, needs.change->recent_share, slots);
+    measure_change(directions.squeeze(0), by_rank ? std::span<const StreamedPlace>(counted) : places, cells, needs.change->recent_share,
+                   slots);
   }
   return slots;
 }

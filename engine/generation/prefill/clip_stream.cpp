@@ -57,13 +57,19 @@ EventOutcome streamed_outcome(const ClipStream& stream, const KvShape& shape) {
   return outcome;
 }
 
-ClipStream::ClipStream(const Recipe& recipe, const KvCache& before, std::int32_t first_original,
-                       std::optional<std::pair<std::int64_t, std::int64_t>> media_tokens)
+ClipStream::ClipStream(const Recipe& recipe, const KvCache& before, const SegmentTokens& segment)
+    : ClipStream(recipe, before, segment.first_original + static_cast<std::int32_t>(segment.context_begin()),
+                 {segment.size() - segment.context_begin(), segment.pinned_in_context()}) {}
+
+ClipStream::ClipStream(const Recipe& recipe, const KvCache& before, std::int32_t first_original)
+    : ClipStream(recipe, before, first_original, {kEndless, 0}) {}
+
+ClipStream::ClipStream(const Recipe& recipe, const KvCache& before, std::int32_t first_original, const Expected& expected)
     : ragged_(recipe.composition().granularity == Granularity::kRagged),
       target_(recipe.composition().streaming.target),
       first_original_(first_original) {
   const KvShape& shape = before.shape();
-  const auto [tokens, pinned] = media_tokens.value_or(std::pair<std::int64_t, std::int64_t>{kEndless, 0});
+  const auto [tokens, pinned] = expected;
   const std::vector<LayerDemand> demand(static_cast<std::size_t>(shape.layers), LayerDemand{tokens, pinned, pinned});
   EventBudgets budgets(recipe, demand, std::nullopt, shape.kv_heads);
   pinned_ = pinned;

@@ -8,7 +8,6 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,10 +33,10 @@ struct ClipTokens {
 
 class ClipStream {
  public:
-  // before: has read everything but the media, whose first token has this original index. media_tokens: of a file, all that will come, and
-  // how many of them are pinned; none: there is no end.
-  ClipStream(const Recipe& recipe, const KvCache& before, std::int32_t first_original,
-             std::optional<std::pair<std::int64_t, std::int64_t>> media_tokens);
+  // before: has read everything but the media. Of a file: segment ends with them, and all of them will come.
+  ClipStream(const Recipe& recipe, const KvCache& before, const SegmentTokens& segment);
+  // Of a source without an end, whose first token has this original index.
+  ClipStream(const Recipe& recipe, const KvCache& before, std::int32_t first_original);
 
   // Judges and compresses. recipe: the same each time.
   Description after_clip(const RequestContext& context, const Recipe& recipe, Conversation& working, const ClipTokens& clip);
@@ -53,11 +52,17 @@ class ClipStream {
   bool raised_to_floor() const { return raised_to_floor_; }
   // The first original index of the media.
   std::int32_t first_original() const { return first_original_; }
-  const std::vector<std::vector<std::int64_t>>& before() const { return before_; }
   double statistics_ms() const { return statistics_ms_; }
   double compress_ms() const { return compress_ms_; }
 
  private:
+  // The media's tokens that will come, and those that the user pinned.
+  struct Expected {
+    std::int64_t tokens = 0;
+    std::int64_t pinned = 0;
+  };
+  ClipStream(const Recipe& recipe, const KvCache& before, std::int32_t first_original, const Expected& expected);
+
   // An event comes when there are too many slots; where it leaves less than the cap, when they are full.
   bool is_due(LayerId layer, std::int64_t slots) const;
   // What an event leaves of a cap.

@@ -66,12 +66,13 @@ void add(TimingsMs& all, const TimingsMs& more) {
 // Behind the media in `working`.
 ReadyTurn read_question(const RequestContext& context, const PreparedContext& prepared, TurnSegment& question, Conversation working) {
   TurnTrace* const trace = context.trace;
-  const Recipe recipe = recipe_for(prepared.recipe, context.network().info());
+  std::optional<Recipe> recipe;
   std::optional<FrameRetrieval> retrieval;
   PrefillHooks hooks;
-  if (recipe.retrieves()) {
+  if (prepared.store) {
+    recipe.emplace(recipe_for(prepared.recipe, context.network().info()));
     // Nothing of the question is in the cache yet, but its names are.
-    retrieval.emplace(context, recipe, prepared.tokens, working);
+    retrieval.emplace(context, *recipe, prepared.tokens, working);
     hooks.before_layer = [&](LayerId layer, const TurnSegment& segment) { retrieval->before_layer(layer, segment); };
   }
   const SegmentPrefill prefill = prefill_segment(context, question, working, hooks, rows_of(trace, LogitRows::kLast));
@@ -134,8 +135,6 @@ std::optional<PreparedContext> prepare_stream(const RequestContext& context, con
   TurnSegment& segment = begun.segment;
   const std::int64_t first = judged.context_begin();
   const auto origins = std::span(working.origins).last(static_cast<std::size_t>(judged.size() - first));
-  const std::int64_t pinned =
-      std::count_if(judged.pinned.begin(), judged.pinned.end(), [&](std::int32_t token) { return token >= judged.first_original + first; });
   working.cache.reset_peak();
   PrefillHooks hooks;
   hooks.says_progress = false;
@@ -147,8 +146,7 @@ std::optional<PreparedContext> prepare_stream(const RequestContext& context, con
     timings.prefill += prefill.elapsed_ms;
   };
   if (first > 0) read(0, first);
-  ClipStream stream(recipe, working.cache, judged.first_original + static_cast<std::int32_t>(first),
-                    std::pair{std::ssize(origins), pinned});
+  ClipStream stream(recipe, working.cache, judged);
   const auto clips = clips_of(origins, recipe.composition().streaming.clip_frames);
   Description description;
   for (std::size_t i = 0; i < clips.size(); ++i) {

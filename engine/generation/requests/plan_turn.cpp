@@ -176,14 +176,19 @@ struct ForeseenCache {
   std::int64_t peak_blocks = 0;  // the most at a time
 };
 
+std::int64_t blocks_held(const KvCache& cache) {
+  std::int64_t held = 0;
+  for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
+    for (KvHead head{0}; head < cache.shape().kv_heads; ++head) held += KvCache::blocks_for(cache.slots(layer, head));
+  }
+  return held;
+}
+
 // Counts blocks as KvCache does: a compacted head's new blocks are there before its old ones go.
 ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, Compaction compaction) {
   const bool on_the_way = slots.layer_by_layer && compaction == Compaction::kLayerByLayer;
   const KvShape& shape = before.shape();
-  std::int64_t held = 0;
-  for (LayerId layer{0}; layer < shape.layers; ++layer) {
-    for (KvHead head{0}; head < shape.kv_heads; ++head) held += KvCache::blocks_for(before.slots(layer, head));
-  }
+  std::int64_t held = blocks_held(before);
   ForeseenCache cache;
   cache.peak_blocks = held;
   const auto compact = [&](LayerId layer) {
@@ -224,10 +229,7 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, Comp
 // Of prepared media that stay as they are: each layer of a fork is cut down to what a question fetches, then reads the question.
 ForeseenCache foresee_fetch(const KvCache& store, std::int64_t tokens, const LayerSlots& slots) {
   const KvShape& shape = store.shape();
-  std::int64_t held = 0;
-  for (LayerId layer{0}; layer < shape.layers; ++layer) {
-    for (KvHead head{0}; head < shape.kv_heads; ++head) held += KvCache::blocks_for(store.slots(layer, head));
-  }
+  std::int64_t held = blocks_held(store);
   ForeseenCache cache;
   cache.peak_blocks = held;
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
@@ -252,7 +254,7 @@ ForeseenCache foresee_fetch(const KvCache& store, std::int64_t tokens, const Lay
 ForeseenCache foresee_stream(const KvCache& before, const ClipStream& stream, const LayerSlots& slots, const StreamedSizes& sizes) {
   const KvShape& shape = before.shape();
   ForeseenCache cache;
-  std::int64_t held = 0;
+  std::int64_t held = blocks_held(before);
   std::vector<std::vector<std::int64_t>> all;  // per layer and head
   const auto add = [&](std::int64_t tokens) {
     for (std::vector<std::int64_t>& heads : all) {
@@ -265,10 +267,7 @@ ForeseenCache foresee_stream(const KvCache& before, const ClipStream& stream, co
   };
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     std::vector<std::int64_t>& heads = all.emplace_back();
-    for (KvHead head{0}; head < shape.kv_heads; ++head) {
-      heads.push_back(before.slots(layer, head));
-      held += KvCache::blocks_for(heads.back());
-    }
+    for (KvHead head{0}; head < shape.kv_heads; ++head) heads.push_back(before.slots(layer, head));
   }
   add(sizes.lead);
   for (const auto& [first, count] : sizes.clips) {
@@ -296,13 +295,10 @@ ForeseenCache foresee_stream(const KvCache& before, const ClipStream& stream, co
 
 ForeseenCache foresee_clips(const Conversation& working, const Recipe& recipe, const SegmentTokens& judged, const LayerSlots& slots) {
   const std::int64_t first = judged.context_begin();
-  const std::int64_t pinned =
-      std::count_if(judged.pinned.begin(), judged.pinned.end(), [&](std::int32_t token) { return token >= judged.first_original + first; });
   const auto origins =
       std::span(working.origins)
           .subspan(static_cast<std::size_t>(judged.first_original + first), static_cast<std::size_t>(judged.size() - first));
-  const ClipStream stream(recipe, working.cache, judged.first_original + static_cast<std::int32_t>(first),
-                          std::pair{std::ssize(origins), pinned});
+  const ClipStream stream(recipe, working.cache, judged);
   return foresee_stream(working.cache, stream, slots, {first, clips_of(origins, recipe.composition().streaming.clip_frames)});
 }
 

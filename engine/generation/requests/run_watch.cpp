@@ -80,8 +80,7 @@ class Watcher {
       const TokenPositions placed = context_.network().positions_for(origins, working.next_position);
       read(context_.network().text().embed(at::tensor(ids, at::kLong)), placed.positions, placed.next_position);
     }
-    watched_.emplace(
-        WatchedSource{ClipStream(recipe_, working.cache, working.next_original(), std::nullopt), 0, 0, working.next_position, 1});
+    watched_.emplace(WatchedSource{ClipStream(recipe_, working.cache, working.next_original()), 0, 0, working.next_position, 1});
   }
 
   // A copy of what is there: blocks are shared.

@@ -23,6 +23,11 @@ struct SegmentTokens {
   std::int64_t context_begin() const {
     return std::distance(modality.begin(), std::find(modality.begin(), modality.end(), Modality::kVisual));
   }
+  // Pinned ones from there on.
+  std::int64_t pinned_in_context() const {
+    const std::int64_t first = first_original + context_begin();
+    return std::count_if(pinned.begin(), pinned.end(), [first](std::int32_t token) { return token >= first; });
+  }
   // One after the last visual token; 0: there is none.
   std::int64_t context_end() const {
     return std::distance(std::find(modality.rbegin(), modality.rend(), Modality::kVisual), modality.rend());

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
-from pathlib import Path
 
 import numpy as np
 
@@ -22,9 +21,8 @@ import questions
 import score
 import videos
 import world
-from export import MODEL_DIR
 from questions import Facts, Qa
-from ten_questions import KINDS, half_width
+from ten_questions import KINDS, begun, half_width
 from world import Timeline
 
 METHODS = ("self-study-stream", "kvzip-stream", "infinipot-v", "keydiff")
@@ -60,20 +58,7 @@ def watched(options: argparse.Namespace, stream: bytes, every_s: float, asked: l
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cli", type=Path, required=True)
-    parser.add_argument("--model", type=Path, default=MODEL_DIR)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out" / "stream")
-    parser.add_argument("--videos", type=int, default=40)
-    parser.add_argument("--frames", type=int, default=64)
-    parser.add_argument("--retentions", type=float, nargs="*", default=[0.1, 0.05, 0.025])
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-
-    log_path = options.out / f"{options.frames}-frames.jsonl"
-    log = {}
-    if log_path.exists():
-        log = {tuple(entry["key"]): entry for entry in map(json.loads, log_path.read_text().splitlines())}
+    options, log_path, log = begun(__doc__, "stream", 40)
     recipes = [("all kept", 1.0)] + [(method, share) for share in options.retentions for method in METHODS]
     for seed in range(FIRST_SEED + 1000 * options.frames, FIRST_SEED + 1000 * options.frames + options.videos):
         missing = [recipe for recipe in recipes if (seed, *recipe) not in log]

@@ -50,21 +50,26 @@ def half_width(rights: np.ndarray) -> float:
     return 50 * float(np.quantile(means, 0.975) - np.quantile(means, 0.025))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def begun(description: str, folder: str, most_videos: int) -> tuple[argparse.Namespace, Path, dict[tuple, dict]]:
+    """The command line, and what earlier runs have answered: the log's file, and its entries by key."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cli", type=Path, required=True)
     parser.add_argument("--model", type=Path, default=MODEL_DIR)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out" / "ten")
-    parser.add_argument("--videos", type=int, default=80)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out" / folder)
+    parser.add_argument("--videos", type=int, default=most_videos)
     parser.add_argument("--frames", type=int, default=64)
     parser.add_argument("--retentions", type=float, nargs="*", default=[0.1, 0.05, 0.025])
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-
     log_path = options.out / f"{options.frames}-frames.jsonl"
     log = {}
     if log_path.exists():
         log = {tuple(entry["key"]): entry for entry in map(json.loads, log_path.read_text().splitlines())}
+    return options, log_path, log
+
+
+def main() -> None:
+    options, log_path, log = begun(__doc__, "ten", 80)
     recipes = [("full", 1.0, mode) for mode in ("drop", "keep")]
     recipes += [(method, share, mode) for share in options.retentions for method in BEFORE for mode in ("drop", "keep")]
     recipes += [(method, share, "keep") for share in options.retentions for method in AFTER]
