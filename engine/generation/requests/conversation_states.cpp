@@ -74,7 +74,9 @@ TurnStart full_start(const ConversationStates& states, std::span<const Message> 
 }  // namespace
 
 TurnStart start_of(const ConversationStates& states, const Turn& turn) {
-  const bool reads_again = turn.guard == Guard::kPrefill || turn.guard == Guard::kRam;
+  // Before the first answer no question has made anything be dropped that a guard could bring back.
+  const bool later = std::any_of(turn.messages.begin(), turn.messages.end(), [](const Message& m) { return m.role == Role::kAssistant; });
+  const bool reads_again = later && (turn.guard == Guard::kPrefill || turn.guard == Guard::kRam);
   if (!reads_again && states.prepared && prepared_for(*states.prepared, turn)) return {TurnStart::From::kPrepared, 0};
   return start_without_prepared(states, turn);
 }

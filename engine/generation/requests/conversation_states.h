@@ -50,7 +50,7 @@ struct TurnStart {
 // The state that holds all of the turn's thread but its last message, as its guard has it: nothing under guard prefill, the full cache
 // (without the last answer) under guard ram. Made with the same pins: compression has dropped what was not pinned then, so other pins of
 // earlier media need everything to be read again. Of columns with the same answer, the recipe's own is taken.
-// Media that are prepared for the turn's recipe come first.
+// Media that are prepared for the turn's recipe come first; under guards prefill and ram only for the thread's first question.
 TurnStart start_of(const ConversationStates& states, const Turn& turn);
 TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn);
 // A fork of it, or an empty conversation. A full cache still lies in host memory. Of prepared media: a fork of what comes before a question

@@ -97,10 +97,18 @@ TEST_F(Preparing, IsForTheSameMediaRecipeAndPins) {
   other = turn;
   std::get<MediaItem>(other.messages.back().items.front()).media.plan.from_s = 0.5;
   EXPECT_GT(finished(run(other)).figures.tokens.visual, 0);
-  run(Prepare{turn});
-  other = turn;
-  other.guard = Guard::kPrefill;
-  EXPECT_GT(finished(run(other)).figures.tokens.visual, 0) << "everything is read again";
+}
+
+TEST_F(Preparing, GuardPrefillReadsAgainForLaterQuestionsOnly) {
+  Turn first = asking(ask("video", "self-study", 0.3), "Which color?");
+  const std::string unprepared = finished(run(first)).answer;
+  run(ForgetConversation{7});
+  first.guard = Guard::kPrefill;
+  ASSERT_TRUE(compressed(run(Prepare{first})));
+  const Finished done = finished(run(first));
+  EXPECT_EQ(done.figures.tokens.visual, 0) << "no question came before it";
+  EXPECT_EQ(done.answer, unprepared);
+  EXPECT_GT(finished(run(follow_up(first, done.answer, "How many squares?"))).figures.tokens.visual, 0) << "everything is read again";
 }
 
 TEST_F(Preparing, WithoutAnEventBeforeTheQuestionTheMediaAreEncoded) {
