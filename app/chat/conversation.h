@@ -72,6 +72,7 @@ struct Run {
   QString modelFolder;
   QString device;                                  // "cpu", "cuda"
   NamedRecipe recipe;                              // as it was sent
+  Guard guard = Guard::kKeep;                      // likewise
   TurnFigures figures;                             // method, retention, seed, counts, bytes, timings, layers
   TurnTimeline timeline;                           // empty: not recorded
   std::optional<Agreement> agreement;              // with the full cache, if the answer was checked

@@ -83,6 +83,7 @@ QByteArray figuresToJson(const Run& run) {
   for (const CompressionNote note : run.figures.notes) json["notes"].push_back(static_cast<int>(note));
   for (const TimelinePoint& point : run.timeline.points) json["timeline"].push_back(toJson(point));
   json["stop_reason"] = static_cast<int>(run.stopReason);
+  if (run.guard != Guard::kKeep) json["guard"] = static_cast<int>(run.guard);
   return QByteArray::fromStdString(json.dump());
 }
 
@@ -107,6 +108,9 @@ void figuresFromJson(const QByteArray& text, Run& run) {
   run.timeline = timelineFromJson(text);
   const auto reason = json.find("stop_reason");
   if (reason != json.end() && *reason == Json(static_cast<int>(StopReason::kLength))) run.stopReason = StopReason::kLength;
+  for (const Guard guard : {Guard::kPrefill, Guard::kRam, Guard::kAlone}) {
+    if (const auto stored = json.find("guard"); stored != json.end() && *stored == Json(static_cast<int>(guard))) run.guard = guard;
+  }
   fillOlder(json, run);
 }
 

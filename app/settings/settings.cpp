@@ -15,28 +15,31 @@ namespace {
 
 using namespace setting_keys;
 
-constexpr std::array kAllKeys = {kTheme,
-                                 kZoom,
-                                 kSendKey,
-                                 kMethod,
-                                 kRetention,
-                                 kRecipe,
-                                 kSavedRecipes,
-                                 kComparedRecipes,
-                                 kComparisonOrder,
-                                 kFrameCount,
-                                 kMaxNewTokens,
-                                 kLastModelFolder,
-                                 kRecentModelFolders,
-                                 kPrepareMode,
-                                 kKeepConversations,
-                                 kAutoLoadModel,
-                                 kLastMediaFolder,
-                                 kWindowGeometry,
-                                 kWindowLayout,
-                                 kSidebarVisible,
-                                 kCachePanelVisible,
-                                 kLastConversation};
+constexpr std::array kAllKeys = {
+    kTheme,
+    kZoom,
+    kSendKey,
+    kMethod,
+    kRetention,
+    kRecipe,
+    kSavedRecipes,
+    kComparedRecipes,
+    kComparisonOrder,
+    kFrameCount,
+    kMaxNewTokens,
+    kLaterQuestions,
+    kLastModelFolder,
+    kRecentModelFolders,
+    kPrepareMode,
+    kKeepConversations,
+    kAutoLoadModel,
+    kLastMediaFolder,
+    kWindowGeometry,
+    kWindowLayout,
+    kSidebarVisible,
+    kCachePanelVisible,
+    kLastConversation,
+};
 
 // What it keeps serves every later question, and what is attached is ready when the first one is asked (resources/demo/README.md).
 constexpr char kDefaultMethod[] = "self-study";
@@ -53,6 +56,7 @@ QString text(const char* key) { return QString::fromLatin1(key); }
 constexpr std::array kThemes = {"system", "light", "dark"};
 constexpr std::array kSendKeys = {"enter", "control-enter"};
 constexpr std::array kPrepareModes = {"never", "on-mains", "always"};
+constexpr std::array kGuards = {"keep", "prefill", "ram", "alone"};
 constexpr std::array kColumnOrders = {"one-after-another", "interleaved"};
 
 template <typename Enum, std::size_t N>
@@ -156,6 +160,9 @@ void Settings::setDefaultFrameCount(int frames) { store(kFrameCount, QString::nu
 
 int Settings::maxNewTokens() const { return integerFrom(value(kMaxNewTokens), 1, kMostNewTokens, Sampling().max_new_tokens); }
 void Settings::setMaxNewTokens(int tokens) { store(kMaxNewTokens, QString::number(std::clamp(tokens, 1, kMostNewTokens))); }
+
+Guard Settings::laterQuestions() const { return enumFrom(value(kLaterQuestions), kGuards, Guard::kKeep); }
+void Settings::setLaterQuestions(Guard guard) { store(kLaterQuestions, enumWord(guard, kGuards)); }
 
 NamedRecipe Settings::defaultRecipe() const {
   NamedRecipe recipe;
@@ -263,7 +270,7 @@ void Settings::setLastConversation(ConversationId id) { store(kLastConversation,
 
 // An empty text is no valid value of any key but a folder, where it is the default as well.
 void Settings::reset(const QString& key) {
-  if (isDefault(key)) return;
+  if (m_values.value(key).isEmpty()) return;
   m_values.insert(key, QString());
   if (m_write) m_write(key, QString());
   Q_EMIT changed(key);
@@ -274,8 +281,6 @@ void Settings::resetAll() {
     if (key != QLatin1String(kSavedRecipes)) reset(key);
   }
 }
-
-bool Settings::isDefault(const QString& key) const { return m_values.value(key).isEmpty(); }
 
 QStringList Settings::keys() {
   QStringList all;

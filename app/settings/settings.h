@@ -53,6 +53,8 @@ class Settings : public QObject {
   static constexpr int kMostNewTokens = 8192;
   int maxNewTokens() const;  // 1 ... kMostNewTokens
   void setMaxNewTokens(int tokens);
+  Guard laterQuestions() const;  // of every chat
+  void setLaterQuestions(Guard guard);
   // Of a new chat: method and retention as above, with the options and parts of the last choice if they belong to this method.
   NamedRecipe defaultRecipe() const;
   void setDefaultRecipe(const NamedRecipe& recipe);
@@ -73,7 +75,6 @@ class Settings : public QObject {
   QString lastModelFolder() const;                 // empty: none chosen yet
   void setLastModelFolder(const QString& folder);  // also enters the recent list
   QStringList recentModelFolders() const;          // newest first, at most ten
-  void setRecentModelFolders(const QStringList& folders);
   QString lastMediaFolder() const;
   void setLastMediaFolder(const QString& folder);
   PrepareMode prepareMode() const;
@@ -96,13 +97,13 @@ class Settings : public QObject {
 
   void reset(const QString& key);  // back to the default
   void resetAll();                 // all but the saved recipes, which are the user's work
-  bool isDefault(const QString& key) const;
   static QStringList keys();
 
  Q_SIGNALS:
   void changed(const QString& key);
 
  private:
+  void setRecentModelFolders(const QStringList& folders);
   QString value(const char* key) const;
   void store(const char* key, const QString& newValue);
 
@@ -123,6 +124,7 @@ inline constexpr char kComparedRecipes[] = "compare/recipes";
 inline constexpr char kComparisonOrder[] = "compare/order";
 inline constexpr char kFrameCount[] = "media/frame_count";
 inline constexpr char kMaxNewTokens[] = "chat/max_new_tokens";
+inline constexpr char kLaterQuestions[] = "chat/later_questions";
 inline constexpr char kLastModelFolder[] = "models/last_folder";
 inline constexpr char kRecentModelFolders[] = "models/recent_folders";
 inline constexpr char kPrepareMode[] = "media/prepare";

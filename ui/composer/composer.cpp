@@ -48,6 +48,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   m_attach->setToolTip(tr("Attach images or videos (Ctrl+O)"));
   m_attach->setAccessibleName(tr("Attach images or videos"));
   m_method = new MethodControl(std::move(methods));
+  m_method->addLaterChoice();
   m_hint = new QLabel(tr("Shift+Enter: new line"));
   setTextRole(m_hint, TextRole::kCaption);
   setMuted(m_hint);

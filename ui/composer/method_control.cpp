@@ -13,6 +13,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "ui/composer/later_choice.h"
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/theme/icons.h"
@@ -91,6 +92,17 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   describe();
 }
 
+LaterChoice* MethodControl::addLaterChoice() {
+  m_later = new LaterChoice;
+  auto* layout = qobject_cast<QVBoxLayout*>(m_card->layout());
+  layout->insertWidget(layout->indexOf(m_change), m_later);
+  layout->insertSpacing(layout->indexOf(m_change), theme().px(4));
+  // What it costs may take a line more or less.
+  connect(m_later, &LaterChoice::chosen, this, &MethodControl::placeCard);
+  describe();
+  return m_later;
+}
+
 void MethodControl::setRecipe(const app::NamedRecipe& recipe) {
   m_recipe = recipe;
   describe();
@@ -165,6 +177,7 @@ void MethodControl::describe() {
   }
   const QStringList changes = recipeChanges(spec);
   if (!changes.isEmpty()) about << tr("Changed: %1").arg(changes.join(QStringLiteral(", ")));
+  if (m_later != nullptr) m_later->setRecipe(m_methods, spec);
   about.removeAll(QString());
   m_about->setText(about.join(QLatin1Char('\n')));
   describeMass();
@@ -177,6 +190,12 @@ QSize MethodControl::sizeHint() const {
 }
 
 void MethodControl::openCard() {
+  placeCard();
+  m_card->show();
+  m_pick->setFocus();
+}
+
+void MethodControl::placeCard() {
   // Wrapped text: the height follows from the width.
   const int width = std::min(theme().px(340), window()->width() - theme().px(16));
   m_card->setFixedSize(width, m_card->layout()->totalHeightForWidth(width));
@@ -188,8 +207,6 @@ void MethodControl::openCard() {
     if (at.y() < room.top()) at = QPoint(at.x(), mapToGlobal(QPoint(0, height() + theme().px(6))).y());
   }
   m_card->move(at);
-  m_card->show();
-  m_pick->setFocus();
 }
 
 }  // namespace winnow::ui

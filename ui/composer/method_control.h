@@ -1,8 +1,8 @@
-// How the cache is compressed, and how much is kept: a button that says both, and the card that opens under it.
+// How the cache is compressed, and how much is kept: a button that says both, and the card that opens over it.
 //
-// Used by the composer. The card changes the share; choosing another method and changing parts are asked for by signals, for ui/shell
-// opens those dialogs. The list of methods is given (list_methods() of the engine). Percent exists only here; the value is a share in
-// (0, 1]. UI thread only.
+// Used by the composer. The card changes the share and what later questions go on from; choosing another method and changing parts are
+// asked for by signals, for ui/shell opens those dialogs. The list of methods is given (list_methods() of the engine). Percent exists only
+// here; the value is a share in (0, 1]. UI thread only.
 #pragma once
 
 #include <QToolButton>
@@ -19,6 +19,8 @@ class QSlider;
 class QSpinBox;
 
 namespace winnow::ui {
+
+class LaterChoice;
 
 class MethodControl : public QToolButton {
   Q_OBJECT
@@ -39,6 +41,8 @@ class MethodControl : public QToolButton {
   QPushButton* changeButton() const { return m_change; }
   QSlider* slider() const { return m_slider; }
   QSpinBox* spin() const { return m_spin; }
+  LaterChoice* addLaterChoice();                  // into the card, where a chat is asked on
+  LaterChoice* later() const { return m_later; }  // null: not added
   QString about() const;
 
   QSize sizeHint() const override;
@@ -52,6 +56,7 @@ class MethodControl : public QToolButton {
   void describe();
   void chooseRetention(double share);
   void describeMass();
+  void placeCard();
 
   std::vector<MethodInfo> m_methods;
   app::NamedRecipe m_recipe;
@@ -64,6 +69,7 @@ class MethodControl : public QToolButton {
   std::vector<RetainedMass> m_points;
   QSlider* m_slider = nullptr;
   QSpinBox* m_spin = nullptr;
+  LaterChoice* m_later = nullptr;
 };
 
 }  // namespace winnow::ui

@@ -32,6 +32,7 @@ void AnswerCheck::check(app::MessageId answer) {
   try {
     score.turn = m_session.answers.turnOf(m_session.chat.id(), m_session.chat.threadTo(message->parent), m_session.chat.options(),
                                           message->run.recipe.spec);
+    score.turn.guard = message->run.guard;
   } catch (const Exception& exception) {
     Q_EMIT problem(exception.error());
     return;

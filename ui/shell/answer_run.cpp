@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/engine_host/turn_builder.h"
+#include "ui/recipes/later_questions.h"
 #include "ui/shell/chat_list.h"
 #include "ui/shell/model_session.h"
 #include "ui/shell/open_chat.h"
@@ -155,7 +156,9 @@ Turn AnswerRun::turnOf(ConversationId conversation, const QList<app::StoredMessa
   turnOptions.recipe = recipe;
   turnOptions.sampling.max_new_tokens = m_settings.maxNewTokens();
   turnOptions.systemPrompt = options.systemPrompt;
-  return app::buildTurn(conversation, thread, turnOptions);
+  Turn turn = app::buildTurn(conversation, thread, turnOptions);
+  turn.guard = laterGuard(m_settings.laterQuestions(), recipe);
+  return turn;
 }
 
 QList<app::StoredMessage> AnswerRun::threadBefore() const {
@@ -295,6 +298,7 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   try {
     Turn turn =
         watched ? turnAboutWatched(run.thread.last().text) : turnOf(ids.conversation, run.thread, run.options, run.options.recipe.spec);
+    std::get<Writing>(m_state).guard = turn.guard;
     if (saved.maxNewTokens > 0) turn.sampling.max_new_tokens = saved.maxNewTokens;
     std::get<Writing>(m_state).request = m_engine.post(std::move(turn), this, [this](const Event& event) { onEvent(event); });
   } catch (const Exception& exception) {
@@ -368,6 +372,7 @@ void AnswerRun::finish(app::MessageState state, const Finished* finished, const 
     turn.hasRun = true;
     turn.run = m_model.newRun();
     turn.run.recipe = run.options.recipe;
+    turn.run.guard = run.guard;
     turn.run.figures = finished->figures;
     turn.run.timeline = m_monitor.recorded();
     turn.run.stopReason = finished->reason;

@@ -99,6 +99,7 @@ class AnswerRun : public QObject {
     RequestId request = 0;
     ConversationId conversation = 0;
     app::ConversationOptions options;
+    Guard guard = Guard::kKeep;
     QString text;
     AnswerPhase phase;  // and which answer it is
     app::SharedKeptMap keptMap;

@@ -3,6 +3,8 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "ui/recipes/later_questions.h"
+#include "ui/recipes/recipe_words.h"
 #include "ui/words/format_text.h"
 
 namespace winnow::ui {
@@ -12,6 +14,8 @@ class LaterWords {
   Q_DECLARE_TR_FUNCTIONS(winnow::ui::LaterWords)
 };
 
+constexpr double kEverything = 0.999;
+
 // Of the media's tokens, the mean over layers; 1: there are none.
 double keptShare(const TurnFigures& figures) {
   if (figures.tokens.thread_visual == 0 || figures.layers.empty()) return 1.0;
@@ -20,22 +24,60 @@ double keptShare(const TurnFigures& figures) {
   return kept / static_cast<double>(figures.layers.size()) / static_cast<double>(figures.tokens.thread_visual);
 }
 
-}  // namespace
-
-QString laterQuestionText(const QList<app::StoredMessage>& branch, const std::vector<MethodInfo>& methods) {
-  constexpr double kEverything = 0.999;
-  const auto last = std::find_if(branch.rbegin(), branch.rend(), [](const app::StoredMessage& message) { return message.hasRun; });
-  if (last == branch.rend()) return {};
-  const double share = keptShare(last->run.figures);
+// Of what was read and compressed. Empty: it is all there.
+QString seenOfWhatIsLeft(const app::Run& last, const std::vector<MethodInfo>& methods) {
+  const double share = keptShare(last.figures);
   if (share >= kEverything) return {};
-  const std::string& name = last->run.recipe.spec.method;
-  const auto method = std::find_if(methods.begin(), methods.end(), [&](const MethodInfo& known) { return known.name == name; });
-  if (method != methods.end() && method->phase == "context")
+  const RecipeSpec& spec = last.recipe.spec;
+  if (fetchesForQuestion(methods, spec))
+    return LaterWords::tr("A next question fetches its own part of the pictures; nothing was dropped.");
+  if (choosesBeforeQuestion(methods, spec))
     return LaterWords::tr("A next question sees the %1 of the pictures that were kept before the first one was read.")
         .arg(formatShare(share));
-  if (method != methods.end() && method->query_aware)
+  const MethodInfo* method = findMethod(methods, spec.method);
+  if (method != nullptr && method->query_aware)
     return LaterWords::tr("A next question sees the %1 of the pictures that the questions so far needed.").arg(formatShare(share));
   return LaterWords::tr("A next question sees %1 of the pictures; the rest was dropped.").arg(formatShare(share));
+}
+
+// Where no earlier question decides it. Empty: there are no pictures.
+QString seenAnew(const app::Run& last, const RecipeSpec& recipe, const std::vector<MethodInfo>& methods) {
+  if (last.figures.tokens.thread_visual == 0) return {};
+  const double share = keptShare(last.figures);
+  const bool known = last.recipe.spec == recipe && choosesBeforeQuestion(methods, recipe) && !fetchesForQuestion(methods, recipe);
+  if (share >= kEverything || !known) return LaterWords::tr("A next question sees the pictures as a first one does.");
+  return LaterWords::tr("A next question sees the %1 of the pictures that are kept before it is read.").arg(formatShare(share));
+}
+
+QString howItComesToThat(Guard guard, const app::Run& last) {
+  switch (guard) {
+    case Guard::kPrefill:
+      return LaterWords::tr("Everything is read again for it.");
+    case Guard::kRam:
+      return LaterWords::tr("The full cache (%1) is kept in memory for it.").arg(formatBytes(last.figures.kv_bytes.full));
+    case Guard::kAlone:
+      return LaterWords::tr("It does not see what was said before.");
+    case Guard::kKeep:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQuestion& later, const std::vector<MethodInfo>& methods) {
+  const auto answered = [](const app::StoredMessage& message) { return message.hasRun; };
+  const auto last = std::find_if(branch.rbegin(), branch.rend(), answered);
+  if (last == branch.rend()) return {};
+  if (later.guard != Guard::kKeep)
+    return QStringList{seenAnew(last->run, later.recipe, methods), howItComesToThat(later.guard, last->run)}
+        .join(QLatin1Char(' '))
+        .trimmed();
+  // The cache of a question that was asked by itself knows nothing of what was said before it.
+  const bool others = std::count_if(branch.begin(), branch.end(), answered) > 1;
+  if (last->run.guard == Guard::kAlone && others)
+    return LaterWords::tr("Everything is read again for a next question: the last one was asked by itself.");
+  return seenOfWhatIsLeft(last->run, methods);
 }
 
 }  // namespace winnow::ui

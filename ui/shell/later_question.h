@@ -7,11 +7,18 @@
 #include <vector>
 
 #include "app/chat/conversation.h"
+#include "engine/messages/requests.h"
 #include "engine/recipes/method_info.h"
 
 namespace winnow::ui {
 
-// branch: the messages on screen, oldest first. Empty: it sees everything, or nothing was read yet.
-QString laterQuestionText(const QList<app::StoredMessage>& branch, const std::vector<MethodInfo>& methods);
+// What it is asked under.
+struct LaterQuestion {
+  RecipeSpec recipe;
+  Guard guard = Guard::kKeep;
+};
+
+// branch: the messages on screen, oldest first. Empty: it goes on and sees everything, or nothing was read yet.
+QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQuestion& later, const std::vector<MethodInfo>& methods);
 
 }  // namespace winnow::ui

@@ -9,6 +9,7 @@
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/composer.h"
 #include "ui/models/cache_monitor.h"
+#include "ui/recipes/later_questions.h"
 #include "ui/shell/chat_session.h"
 #include "ui/words/format_text.h"
 
@@ -21,7 +22,9 @@ bool sameAttachment(const app::Attachment& a, const app::Attachment& b) {
   return a.path == b.path && a.kind == b.kind && a.plan == b.plan && a.pins == b.pins;
 }
 
+// Those that are not read with the last message's.
 int mediaBefore(const Turn& turn) {
+  if (turn.guard == Guard::kAlone) return 0;
   int count = 0;
   for (std::size_t i = 0; i + 1 < turn.messages.size(); ++i) {
     const std::vector<Item>& items = turn.messages[i].items;
@@ -36,7 +39,7 @@ int mediaBefore(const Turn& turn) {
 bool PreparationController::Subject::sameAs(const Subject& other) const {
   const bool sameChat =
       conversation == other.conversation || conversation == kDraftConversation || other.conversation == kDraftConversation;
-  return sameChat && after == other.after && recipe == other.recipe &&
+  return sameChat && after == other.after && recipe == other.recipe && guard == other.guard &&
          std::equal(attachments.begin(), attachments.end(), other.attachments.begin(), other.attachments.end(), sameAttachment);
 }
 
@@ -64,6 +67,7 @@ PreparationController::Subject PreparationController::subjectNow() const {
   if (!branch.isEmpty()) subject.after = branch.last().id;
   subject.attachments = m_composer.draft().attachments;
   subject.recipe = m_session.chat.options().recipe.spec;
+  subject.guard = laterGuard(m_settings.laterQuestions(), subject.recipe);
   return subject;
 }
 
@@ -73,7 +77,8 @@ void PreparationController::consider() {
   if (m_stage == Stage::kRunning && answers.busy() && answers.blockedReason().isEmpty()) return;
   const bool ready = m_session.model.state() == ModelState::kReady && answers.canSend() && !m_composer.tray()->opening();
   const Subject now = subjectNow();
-  if (now.attachments.isEmpty() || answers.watchesHere() || m_settings.prepareMode() == app::PrepareMode::kNever) return drop();
+  if (now.attachments.isEmpty() || now.readAgain() || answers.watchesHere() || m_settings.prepareMode() == app::PrepareMode::kNever)
+    return drop();
   if (m_stage != Stage::kNone && now.sameAs(m_subject)) {
     m_subject.conversation = now.conversation;
     if (m_stage == Stage::kWaiting && ready && !m_timer.isActive()) m_timer.start();
@@ -176,7 +181,8 @@ void PreparationController::show() {
     view.text = tr("Not prepared: what is attached is read when you ask.");
     view.action = tr("Prepare now");
   } else if (m_stage == Stage::kReady && m_prepared.compressed) {
-    view.text = tr("Ready: %1 of %2 kept for every question to come.")
+    const bool once = m_subject.guard == Guard::kPrefill;  // the next question reads it again
+    view.text = (once ? tr("Ready: %1 of %2 kept for this question.") : tr("Ready: %1 of %2 kept for every question to come."))
                     .arg(formatBytes(m_report.kv_bytes.after_event), formatBytes(m_report.kv_bytes.full));
     if (!m_report.description.words.empty()) view.action = tr("What is kept…");
   } else if (m_stage == Stage::kReady) {

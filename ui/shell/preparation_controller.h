@@ -36,7 +36,10 @@ class PreparationController : public QObject {
     app::MessageId after = 0;         // the last message before the question; 0: none
     QList<app::Attachment> attachments;
     RecipeSpec recipe;
+    Guard guard = Guard::kKeep;
 
+    // A later question that everything is read again for, whatever was prepared.
+    bool readAgain() const { return after != 0 && (guard == Guard::kPrefill || guard == Guard::kRam); }
     bool sameAs(const Subject& other) const;
   };
 

@@ -85,6 +85,7 @@ Run someRun() {
   run.figures.layers = {{120, 118.5, 60, 58.5, {118, 119}, 4096, {{"sparsity", 0.75}, {"skew", -1.5}}, {}, {50, 40.5, 12, 20}},
                         {80, 80, 20, 60, {80, 80}, 2048, {}, {}, {}}};
   run.recipe = mixture();
+  run.guard = Guard::kAlone;
   return run;
 }
 
@@ -144,6 +145,11 @@ TEST(RunJson, TimelinesThatAreNoneAreEmptyAndOldSlotCountsHaveNoImages) {
   for (const char* text : {"", "[]", "{}", R"({"timeline": 3})", R"({"timeline": [[1, 2, 3]]})",
                            R"({"timeline": [[-1, 0, 0, 0, 0, 0, 0, 0]]})", R"({"timeline": [["x", 0, 0, 0, 0, 0, 0, 0]]})"}) {
     EXPECT_TRUE(timelineFromJson(text).empty()) << text;
+  }
+  for (const char* text : {"{}", R"({"guard": 9})", R"({"guard": "alone"})", R"({"guard": null})"}) {
+    app::Run run;
+    figuresFromJson(text, run);
+    EXPECT_EQ(run.guard, Guard::kKeep) << text;
   }
   EXPECT_EQ(timelineFromJson(R"({"timeline": [[5, 1, 2, 3, 4, 9, 0, 77], [3, 0, 0, 0, 0, 0, 0, 0]]})").points.size(), 1U)
       << "time does not run back";
@@ -205,6 +211,7 @@ TEST_F(ChatDatabaseTest, FiguresAndLayersOfARunComeBack) {
   EXPECT_EQ(f.layers[0].why, someRun().figures.layers[0].why);
   EXPECT_TRUE(f.layers[1].why.empty());
   EXPECT_EQ(f.layers[0].end, (SlotCounts{50, 40.5, 12, 20}));
+  EXPECT_EQ(answer.run.guard, Guard::kAlone);
   EXPECT_EQ(answer.run.recipe, mixture()) << "options and parts of the recipe are lost";
 }
 

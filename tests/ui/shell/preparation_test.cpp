@@ -6,8 +6,6 @@
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/description_dialog.h"
 #include "ui/composer/preparation_line.h"
-#include "ui/shell/later_question.h"
-#include "ui/words/format_text.h"
 
 namespace winnow::test {
 namespace {
@@ -139,32 +137,6 @@ TEST_F(PreparationTest, WhatIsKeptCanBeReadAndLeadsToItsFrames) {
   dialog->buttons()[1]->click();
   EXPECT_EQ(shown, "/samples/clip.mp4");
   EXPECT_EQ(frame, 1);
-}
-
-app::StoredMessage answered(const char* method, double keptVisual) {
-  app::StoredMessage answer;
-  answer.role = Role::kAssistant;
-  answer.hasRun = true;
-  answer.run.recipe.spec.method = method;
-  answer.run.figures.tokens.thread_visual = 500;
-  answer.run.figures.layers.resize(2);
-  answer.run.figures.layers[0].kept_visual = 2.0 * keptVisual;
-  return answer;
-}
-
-TEST(LaterQuestion, IsToldWhatIsLeftAndWhy) {
-  const std::vector<MethodInfo> methods = list_methods();
-  const auto said = [&](const char* method, double kept) { return ui::laterQuestionText({answered(method, kept)}, methods).toStdString(); };
-  EXPECT_NE(said("self-study", 50.0).find("of the pictures that were kept before the first one was read"), std::string::npos)
-      << said("self-study", 50.0);
-  EXPECT_NE(said("self-study", 50.0).find(ui::formatShare(0.1).toStdString()), std::string::npos);
-  EXPECT_NE(said("snapkv", 50.0).find("that the questions so far needed"), std::string::npos);
-  EXPECT_NE(said("streaming-llm", 50.0).find("the rest was dropped"), std::string::npos);
-  EXPECT_EQ(said("full", 500.0), "");
-  EXPECT_TRUE(ui::laterQuestionText({}, methods).isEmpty());
-  app::StoredMessage text = answered("snapkv", 0.0);
-  text.run.figures.tokens.thread_visual = 0;
-  EXPECT_TRUE(ui::laterQuestionText({text}, methods).isEmpty()) << "there are no pictures";
 }
 
 TEST(DescriptionWords, AreCutIntoSentencesWithTheFrameOfMostOfTheirWords) {

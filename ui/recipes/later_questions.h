@@ -1,0 +1,31 @@
+// What a later question of a chat goes on from (engine's Guard): what the window offers, in words that name the cost.
+//
+// Used by the composer and ui/shell. Pure; UI thread only (translations).
+#pragma once
+
+#include <QString>
+#include <span>
+#include <vector>
+
+#include "engine/messages/requests.h"
+#include "engine/recipes/method_info.h"
+
+namespace winnow::ui {
+
+// In the order in which they are offered.
+std::span<const Guard> laterGuards();
+QString laterTitle(Guard guard);
+
+// Whether the full cache can stay in memory and be compressed again for each question.
+bool canStayInMemory(const RecipeSpec& spec);
+// What really happens: where the full cache cannot stay in memory, the conversation goes on with what is left.
+Guard laterGuard(Guard chosen, const RecipeSpec& spec);
+// Everything is kept, and each question fetches its part of it.
+bool fetchesForQuestion(const std::vector<MethodInfo>& methods, const RecipeSpec& spec);
+// No question decides what of the media is kept; the above is one way to that.
+bool choosesBeforeQuestion(const std::vector<MethodInfo>& methods, const RecipeSpec& spec);
+
+// What the choice costs under this recipe, and what a later question does not see.
+QString laterCost(Guard chosen, const std::vector<MethodInfo>& methods, const RecipeSpec& spec);
+
+}  // namespace winnow::ui
