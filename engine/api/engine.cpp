@@ -86,6 +86,7 @@ class LocalEngine : public Engine {
   }
 
   void run(const Compare& compare, const EmitEvent& emit, const InterruptToken& interrupt) {
+    for (const RecipeSpec& recipe : compare.recipes) states_for(column_turn(compare, recipe));
     emit(run_comparison(context(emit, interrupt), compare, conversations_[compare.conversation]));
   }
 

@@ -132,7 +132,7 @@ struct Scored {
 
 // The end of a comparison. Columns that Stop has left out had no events.
 struct Compared {
-  std::int64_t prefills = 0;             // one for all that share it, one for each that does not
+  std::int64_t prefills = 0;             // one for all that share it, one for each that does not and has nothing prepared
   std::int64_t shared_prefix_bytes = 0;  // K and V of the shared prefill, stored once
   std::int64_t allocated_bytes = 0;      // K and V blocks of the shared prefill and all columns together, each block counted once
   bool stopped = false;                  // the last column may be cut short

@@ -109,9 +109,9 @@ enum class ColumnScores : int { kNone = 1, kAll = 2 };
 // Whether columns are written one after the other, each at its true speed, or a token each in turn, to watch them side by side.
 enum class ColumnOrder : int { kOneAfterAnother = 1, kInterleaved = 2 };
 
-// One question answered under several recipes from one vision pass and one prefill. The whole thread is prefilled anew
-// as one segment, so that every recipe has all of it to compress. Recipes that do not share a prefill run alone. The conversation stays as
-// it is; a Turn that goes on from one of the answers continues that column's cache.
+// One question answered under several recipes from one vision pass and one prefill: the whole thread anew, as one segment, so that every
+// recipe has all of it to compress. Recipes that do not share a prefill run alone, on what Prepare left of a first question's media. The
+// conversation stays as it is; a Turn that goes on from one of the answers continues that column's cache.
 struct Compare {
   static constexpr std::size_t kMostRecipes = 8;
 

@@ -1,5 +1,6 @@
 #include "engine/generation/requests/compared_answer.h"
 
+#include <optional>
 #include <utility>
 
 namespace winnow {
@@ -25,7 +26,8 @@ ComparedAnswer::ComparedAnswer(const RequestContext& context, const ComparedTurn
     : context_(context), asked_(asked), shared_(shared) {
   context_.emit(ColumnStarted{asked.shared.has_value()});
   ReadyTurn turn = ready(shared);
-  before_ms_ = asked.shared ? shared.waited_ms(*asked.shared) : take_vision_pass(turn.timings, shared.timings());
+  if (asked.shared) before_ms_ = shared.waited_ms(*asked.shared);
+  if (read_media_) before_ms_ = take_vision_pass(turn.timings, shared.timings());
   if (scores == ColumnScores::kAll && (turn.start.first_step || !is_full(turn.start.state, shared.conversation()))) {
     start_ = turn.start.fork();
   }
@@ -36,6 +38,10 @@ ComparedAnswer::ComparedAnswer(const RequestContext& context, const ComparedTurn
 ReadyTurn ComparedAnswer::ready(TurnPrefill& shared) {
   const ChooseFirst first = sampled_first(context_.model, asked_.turn.sampling);
   if (asked_.shared) return shared.ready_fork(*asked_.shared, first, context_.emit);
+  if (asked_.prepared != nullptr) {
+    if (std::optional<ReadyTurn> turn = ready_prepared_turn(context_, asked_.turn, *asked_.prepared)) return *std::move(turn);
+  }
+  read_media_ = true;
   Conversation empty(shared.conversation().cache.shape());
   return ready_single_turn(context_, asked_.turn, asked_.recipe, std::move(empty), first);
 }

@@ -24,6 +24,7 @@ struct ComparedTurn {
   Turn turn;
   Recipe recipe;
   std::optional<std::size_t> shared;  // its number among those that share the prefill; none: one of its own
+  const PreparedContext* prepared;    // its media, for the thread's first question; null: they are read
 };
 
 class ComparedAnswer {
@@ -39,6 +40,7 @@ class ComparedAnswer {
   // Emits Scored. After finish(). Errors: Exception, Interrupted.
   void score();
 
+  bool read_media() const { return read_media_; }  // in a prefill of its own
   const KvCache& cache() const { return answer_->conversation().cache; }
   ComparedColumn take() { return {asked_.turn.recipe, answer_->take_conversation()}; }
 
@@ -53,6 +55,7 @@ class ComparedAnswer {
   Stopwatch running_;                 // since its turn began
   std::optional<AnswerStart> start_;  // for the score; none: its cache is the full cache, or nobody will ask
   std::optional<TurnAnswer> answer_;
+  bool read_media_ = false;
   std::string text_;
 };
 

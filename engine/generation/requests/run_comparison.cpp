@@ -11,22 +11,29 @@
 #include "engine/generation/requests/run_turn.h"
 
 namespace winnow {
+
+Turn column_turn(const Compare& compare, const RecipeSpec& recipe) {
+  Turn turn;
+  turn.conversation = compare.conversation;
+  turn.messages = compare.messages;
+  turn.sampling = compare.sampling;
+  turn.recipe = recipe;
+  turn.guard = Guard::kPrefill;
+  turn.pins = compare.pins;
+  return turn;
+}
+
 namespace {
 
-std::vector<ComparedTurn> turns_of(const Compare& compare, const ModelInfo& model) {
+std::vector<ComparedTurn> turns_of(const Compare& compare, const ModelInfo& model, const ConversationStates& states) {
   std::vector<ComparedTurn> turns;
   std::size_t sharing = 0;
   for (const RecipeSpec& spec : compare.recipes) {
     // One after the other: g++ 12 destroys a member twice when a later one of the same braces throws.
     Recipe recipe = recipe_for(spec, model);
-    Turn turn;
-    turn.conversation = compare.conversation;
-    turn.messages = compare.messages;
-    turn.sampling = compare.sampling;
-    turn.recipe = spec;
-    turn.pins = compare.pins;
-    ComparedTurn asked{std::move(turn), std::move(recipe), {}};
+    ComparedTurn asked{column_turn(compare, spec), std::move(recipe), {}, nullptr};
     if (asked.recipe.shares_prefill()) asked.shared = sharing++;
+    if (start_of(states, asked.turn).from == TurnStart::From::kPrepared) asked.prepared = &*states.prepared;
     turns.push_back(std::move(asked));
   }
   return turns;
@@ -41,7 +48,7 @@ Compared run_comparison(const RequestContext& context, const Compare& compare, C
   if (compare.recipes.empty() || compare.recipes.size() > Compare::kMostRecipes) {
     throw Exception(ErrorCode::kInvalidArgument, "", "a comparison has 1 to " + std::to_string(Compare::kMostRecipes) + " recipes");
   }
-  const std::vector<ComparedTurn> turns = turns_of(compare, context.network().info());
+  const std::vector<ComparedTurn> turns = turns_of(compare, context.network().info(), states);
   std::vector<const Recipe*> sharing;
   for (const ComparedTurn& asked : turns) {
     if (asked.shared) sharing.push_back(&asked.recipe);
@@ -57,8 +64,8 @@ Compared run_comparison(const RequestContext& context, const Compare& compare, C
   const auto begin = [&] {
     context.interrupt.throw_if_requested();
     const ComparedTurn& asked = turns[columns.size()];
-    if (!asked.shared) ++compared.prefills;
     columns.emplace_back(context.for_column(static_cast<std::int32_t>(columns.size())), asked, compare.scores, shared);
+    if (columns.back().read_media()) ++compared.prefills;
   };
   const auto finish = [&](ComparedAnswer& column) {
     column.finish();

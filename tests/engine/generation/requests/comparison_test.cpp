@@ -438,6 +438,59 @@ TEST_F(Comparisons, AnAnswerOfALaterTurnIsScoredFromWhereItsTurnBegan) {
   EXPECT_EQ(prefilled_layers(events, Event::kNoColumn), 2 * info_.layers) << "the thread in full, and the turn on its compressed cache";
 }
 
+// What they say, keep and score is what they would if they read it anew.
+TEST_F(Comparisons, ColumnsGoOnFromWhatIsPreparedForThem) {
+  for (const char* method : {"self-study", "kvzip", "every-k", "rekv", "infinipot-v"}) {
+    SCOPED_TRACE(method);
+    run(ForgetConversation{7});
+    const Turn turn = ask("video", method, 0.3, 12);
+    const Compare request = compare_of(turn, {ask("video", "snapkv", 0.3).recipe, turn.recipe});
+    const EventRecorder anew = run(request);
+    for (const ConversationId prepared_for : {ConversationId{7}, kDraftConversation}) {
+      run(ForgetConversation{7});
+      Turn before = turn;
+      before.conversation = prepared_for;
+      ASSERT_TRUE(run(Prepare{before}).last<Prepared>()->compressed);
+      for (int round = 0; round < 2; ++round) {
+        const EventRecorder after = run(request);
+        EXPECT_EQ(compared(after).prefills, compared(anew).prefills - 1);
+        EXPECT_EQ(of_column<Finished>(after, 1).front().figures.tokens.visual, 0) << "its own tokens only";
+        EXPECT_EQ(text_of(after, 0), text_of(anew, 0));
+        EXPECT_EQ(text_of(after, 1), text_of(anew, 1));
+        EXPECT_EQ(of_column<CacheReport>(after, 1).front().kept, of_column<CacheReport>(anew, 1).front().kept);
+        EXPECT_EQ(of_column<Scored>(after, 1).front().agreement.mean_kl, of_column<Scored>(anew, 1).front().agreement.mean_kl);
+      }
+      const Turn next = follow_up(turn, text_of(anew, 1), "And now?");
+      EXPECT_EQ(finished(run(next)).figures.tokens.visual, 0) << "the column's cache goes on";
+    }
+  }
+}
+
+TEST_F(Comparisons, WhatIsPreparedForAnotherRecipeOrPinsIsNotTaken) {
+  const Turn turn = ask("video", "self-study", 0.3);
+  ASSERT_TRUE(run(Prepare{turn}).last<Prepared>()->compressed);
+  const auto prefills = [this](const Compare& request) { return compared(run(request)).prefills; };
+  EXPECT_EQ(prefills(compare_of(turn, {turn.recipe})), 1);
+  RecipeSpec other = turn.recipe;
+  other.retention = 0.2;
+  EXPECT_EQ(prefills(compare_of(turn, {other})), 2);
+  Compare pinned = compare_of(turn, {turn.recipe});
+  pinned.pins = {{0, 0.0, 0.5}};
+  EXPECT_EQ(prefills(pinned), 2);
+}
+
+// Behind a first answer the media of a second video are prepared on what the first question left; a comparison compresses all of the
+// thread.
+TEST_F(Comparisons, ALaterQuestionIsComparedOnItsWholeThread) {
+  const Turn first = ask("video", "self-study", 0.3);
+  Turn second = follow_up(first, finished(run(first)).answer, "And here?");
+  second.messages.back().items.insert(second.messages.back().items.begin(), first.messages.back().items.front());
+  ASSERT_TRUE(run(Prepare{second}).last<Prepared>()->compressed);
+  const EventRecorder events = run(compare_of(second, {second.recipe}));
+  EXPECT_EQ(compared(events).prefills, 2);
+  EXPECT_GT(of_column<Finished>(events, 0).front().figures.tokens.visual, 0);
+}
+
 // Under guard ram the turn began on the full cache, under guard prefill on nothing.
 TEST_F(Comparisons, AnAnswerIsScoredUnderTheGuardOfItsTurn) {
   for (const Guard guard : {Guard::kRam, Guard::kPrefill}) {
