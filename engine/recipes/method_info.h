@@ -13,13 +13,13 @@
 
 namespace winnow {
 
-enum class OptionType : int { kWhole = 1, kReal = 2, kChoice = 3, kFlag = 4, kProfile = 5, kHeadTable = 6 };
+enum class OptionType : int { kWhole = 1, kReal = 2, kChoice = 3, kFlag = 4, kProfile = 5, kHeadTable = 6, kSentences = 7 };
 
 // One option of a preset, as its reader asks for it.
 struct OptionInfo {
   std::string name;
   OptionType type = OptionType::kWhole;
-  std::string otherwise;           // the default, as text; empty: none (kProfile, kHeadTable)
+  std::string otherwise;           // the default, as text; empty: none (kProfile, kHeadTable, kSentences)
   std::vector<std::string> words;  // kChoice and kFlag, the default first
   double low = 0.0, high = 0.0;    // kWhole and kReal, both included
   bool odd = false;                // kWhole: odd numbers only

@@ -22,6 +22,14 @@ bool parse(const std::string& text, auto& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+constexpr std::size_t kMostSentences = 16;
+constexpr std::size_t kLongestSentences = 4096;  // bytes, all together
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\n");
+  return first == std::string::npos ? std::string() : text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
 }  // namespace
 
 void OptionReader::refuse(const std::string& name, const std::string& reason) const {
@@ -86,6 +94,19 @@ HeadTable OptionReader::head_table(const std::string& name) {
   if (table.empty()) refuse(name, "must be a number per head and layer, as in 0.9:0.6/0.8:0.9");
   if (const std::string problem = head_table_problem(table); !problem.empty()) refuse(name, problem);
   return table;
+}
+
+std::vector<std::string> OptionReader::sentences(const std::string& name) {
+  described_.push_back({name, OptionType::kSentences, "", {}});
+  const std::string* text = find(name);
+  if (text == nullptr) return {};
+  if (text->size() > kLongestSentences) refuse(name, "must be at most " + std::to_string(kLongestSentences) + " bytes long");
+  std::vector<std::string> sentences;
+  std::istringstream parts(*text + "|");
+  for (std::string part; std::getline(parts, part, '|');) sentences.push_back(trimmed(part));
+  if (std::find(sentences.begin(), sentences.end(), "") != sentences.end()) refuse(name, "must be sentences between | with none empty");
+  if (sentences.size() > kMostSentences) refuse(name, "must be at most " + std::to_string(kMostSentences) + " sentences");
+  return sentences;
 }
 
 std::ptrdiff_t OptionReader::word_index(const std::string& name, OptionType type, const std::vector<std::string>& words) {

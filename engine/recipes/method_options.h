@@ -41,6 +41,8 @@ class OptionReader {
   ShareProfile profile(const std::string& name);
   // head_table.h's text; empty if not given.
   HeadTable head_table(const std::string& name);
+  // Sentences between vertical bars; empty if not given.
+  std::vector<std::string> sentences(const std::string& name);
 
   // To be called when all options have been asked for: throws if something was given that nobody asked for.
   void finish() const;

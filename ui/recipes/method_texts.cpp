@@ -198,6 +198,9 @@ constexpr Text kOptions[] = {
     {"chunk", SAY("Tokens of the video that are repeated at a time; whole frames.")},
     {"with", SAY("kvzip: what the model looks at when it repeats the video votes too.")},
     {"norms", SAY("Count how much a token adds to what is being read, not only how much it is looked at.")},
+    {"ask", SAY("What you are going to ask about, sentences between |: the model answers them for itself instead of describing. Empty: it "
+                "describes.")},
+    {"words", SAY("Who votes: what the model answers itself, or the words of the request alone.")},
     {"answer", SAY("Longest description that the model writes for itself, in tokens.")},
     {"same_all_layers", SAY("Draw one choice and use it in every layer.")},
 };

@@ -45,6 +45,7 @@ OptionField::OptionField(OptionInfo option, QWidget* parent) : QWidget(parent), 
     case OptionType::kReal:
     case OptionType::kProfile:
     case OptionType::kHeadTable:
+    case OptionType::kSentences:
       m_text = new QLineEdit;
       if (m_option.type == OptionType::kReal) m_text->setPlaceholderText(QString::fromStdString(m_option.otherwise));
       connect(m_text, &QLineEdit::textChanged, this, &OptionField::changed);

@@ -175,11 +175,14 @@ std::vector<float> ClipStream::scores_by_keys(const Recipe& recipe, const KvCach
   const auto l = static_cast<std::size_t>(layer);
   const std::int64_t first = before_[l][static_cast<std::size_t>(head)];
   const std::int64_t count = cache.slots(layer, head) - first;
+  const auto originals = cache.original(layer, head).subspan(static_cast<std::size_t>(first));
   std::vector<StreamedPlace> places;
-  for (const std::int32_t token : cache.original(layer, head).subspan(static_cast<std::size_t>(first)))
-    places.push_back(places_[static_cast<std::size_t>(token - first_original_)]);
-  const StreamedSlots seen = streamed_slots(cache.gather_keys(layer, head).narrow(0, first, count),
-                                            cache.gather_values(layer, head).narrow(0, first, count), places, cells_, recipe.needs());
+  for (const std::int32_t token : originals) places.push_back(places_[static_cast<std::size_t>(token - first_original_)]);
+  StreamedSlots seen = streamed_slots(cache.gather_keys(layer, head).narrow(0, first, count),
+                                      cache.gather_values(layer, head).narrow(0, first, count), places, cells_, recipe.needs());
+  seen.layer = layer;
+  seen.head = head;
+  seen.originals.assign(originals.begin(), originals.end());
   return recipe.composition().scorer->stream_scores(seen, left_of(ragged_ ? caps_[l] / std::ssize(before_[l]) : caps_[l]));
 }
 

@@ -30,10 +30,11 @@ struct ProbeRows {
 class Judge : public PrefillObserver {
  public:
   // From here on, views are of this pass.
-  // follow: where each row looks is summed up over the layers; of one pass at most.
+  // follow: where each row looks is summed up over the layers.
   void judge(const ProbedSlots& slots, bool follow) {
     slots_ = slots;
     follows_ = follow;
+    looks_ = at::Tensor();
   }
   // fp32 [rows, n_c] of the pass that was followed; undefined where looks are not kept.
   const at::Tensor& looks() const { return looks_; }
@@ -113,10 +114,14 @@ class Probe {
   Description vote(const ProbeNeed& need) {
     using Rows = ProbeNeed::Rows;
     Description description;
-    if (need.rows == Rows::kRequest) say_words(probed_.prompts.describe, need);
+    if (need.rows == Rows::kRequest) {
+      for (const std::vector<std::int64_t>& request : probed_.prompts.requests) say_words(request, need);
+    }
     if (need.rows == Rows::kTemplate) say_words(probed_.prompts.turn_end, need);
     if (need.rows == Rows::kRequest || need.rows == Rows::kTemplate) return description;
-    if (need.rows != Rows::kRepeat) description = study(need.answer_tokens, need.norms);
+    if (need.rows != Rows::kRepeat) {
+      for (const std::vector<std::int64_t>& request : probed_.prompts.requests) study(request, need, description);
+    }
     if (need.rows != Rows::kStudy || !description.useful) repeat(need.rows == Rows::kRepeat ? need.chunk : 0, need.norms);
     return description;
   }
@@ -141,15 +146,18 @@ class Probe {
     say(chunks.size(), chunks.size());
   }
 
-  // What the description says up to where it goes round in circles has voted.
-  Description study(std::int64_t longest, bool norms) {
-    const auto [answer, useful] = description(longest);
+  // What the answer says up to where it goes round in circles has voted. Answers follow each other on lines of their own.
+  void study(std::span<const std::int64_t> request, const ProbeNeed& need, Description& all) {
+    const auto [answer, useful] = own_answer(request, need);
     ProbeRows rows;
-    add_words(rows, probed_.prompts.describe);
+    add_words(rows, request);
     add_words(rows, answer);
-    votes_.judge({size(), 0, size(), ProbeSharing::kEverything, norms}, /*follow=*/true);
+    votes_.judge({size(), 0, size(), ProbeSharing::kEverything, need.norms}, /*follow=*/true);
     run(rows);
-    return {described(answer, votes_.looks()), useful};
+    if (!all.words.empty()) all.words.push_back({"\n", -1, -1});
+    const std::vector<DescribedWord> words = described(answer, votes_.looks());
+    all.words.insert(all.words.end(), words.begin(), words.end());
+    all.useful = all.useful && useful;
   }
 
   // These words alone vote: among all that they see, or as the mean of what the media alone share.
@@ -222,12 +230,14 @@ class Probe {
     return words;
   }
 
-  // What the model says about the media when nobody has asked: greedy, without the token that ends it; whether it is of use.
-  std::pair<std::vector<std::int64_t>, bool> description(std::int64_t longest) const {
+  // What the model says about the media when nobody has asked: greedy, without the token that ends it; whether it is of use. An answer to
+  // the user's own request may be short.
+  std::pair<std::vector<std::int64_t>, bool> own_answer(std::span<const std::int64_t> request, const ProbeNeed& need) const {
+    const std::int64_t longest = need.answer_tokens;
     const auto limit = static_cast<std::uint64_t>(longest);
     Conversation telling = probed_.state.fork();
     ProbeRows rows;
-    add_words(rows, probed_.prompts.describe);
+    add_words(rows, request);
     const at::Tensor hidden = through_layers(rows, telling.cache, nullptr);
     telling.next_position += std::ssize(rows.origins);
     telling.origins.insert(telling.origins.end(), rows.origins.begin(), rows.origins.end());
@@ -249,7 +259,7 @@ class Probe {
       if (std::ssize(answer) < longest) logits = append_step(context_.network(), telling, token, nullptr);
     }
     say(limit, limit);
-    const bool useful = answer.size() >= kShortestDescription;
+    const bool useful = !need.ask.empty() || answer.size() >= kShortestDescription;
     return {std::move(answer), useful};
   }
 

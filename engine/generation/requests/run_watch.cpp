@@ -121,8 +121,9 @@ class Watcher {
     read(clip.features.clone(), positions_of(first_frame, count), position_of_frame(watched_->frames - 1) + watched_->cells);
 
     const std::vector<VideoTimes> times = video_times(made_->media);
+    const std::optional<ProbeNeed>& need = recipe_.needs().probe;
     const ProbePrompts prompts =
-        recipe_.needs().probe ? probe_prompts(context_.model, turn_.messages, working.thread.size(), times) : ProbePrompts();
+        need ? probe_prompts(context_.model, turn_.messages, working.thread.size(), times, need->ask) : ProbePrompts();
     const auto origins = std::span<const TokenOrigin>(working.origins).last(static_cast<std::size_t>(tokens));
     Description said = watched_->clips.after_clip(context_, recipe_, working, {clip.features, origins, prompts});
     if (!said.words.empty()) made_->description = std::move(said);

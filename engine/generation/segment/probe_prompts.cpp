@@ -29,7 +29,7 @@ std::vector<std::int64_t> asked(const Place& place, const std::string& text, Tim
 }  // namespace
 
 ProbePrompts probe_prompts(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
-                           std::span<const VideoTimes> videos) {
+                           std::span<const VideoTimes> videos, std::span<const std::string> ask) {
   bool video = false;
   for (const Item& item : thread.back().items) {
     const auto* media = std::get_if<MediaItem>(&item);
@@ -40,7 +40,9 @@ ProbePrompts probe_prompts(const LoadedModel& model, std::span<const Message> th
   ProbePrompts prompts;
   prompts.repeat = asked(place, "Repeat the previous " + what + " exactly.", TimeInstruction::kNone);
   prompts.repeat_part = asked(place, "Repeat the part of the previous " + what + " exactly, starting with ", TimeInstruction::kNone);
-  prompts.describe = asked(place, "Describe the " + what + ".", TimeInstruction::kAsTheModelHasIt);
+  std::vector<std::string> requests(ask.begin(), ask.end());
+  if (requests.empty()) requests.push_back("Describe the " + what + ".");
+  for (const std::string& request : requests) prompts.requests.push_back(asked(place, request, TimeInstruction::kAsTheModelHasIt));
   // The two requests end differently, the turn after them does not.
   const auto [in_whole, in_part] =
       std::mismatch(prompts.repeat.rbegin(), prompts.repeat.rend(), prompts.repeat_part.rbegin(), prompts.repeat_part.rend());

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/generation/context/loaded_model.h"
@@ -18,11 +19,13 @@ struct ProbePrompts {
   std::vector<std::int64_t> repeat;       // "Repeat the previous video exactly." as a whole request, without a time instruction
   std::vector<std::int64_t> repeat_part;  // "... starting with ", up to where the turn ends
   std::vector<std::int64_t> turn_end;     // the end of the user's turn and the beginning of an answer
-  std::vector<std::int64_t> describe;     // "Describe the video.", with the time instruction as any question has it
+  // "Describe the video.", or what is asked instead; each with the time instruction as any question has it.
+  std::vector<std::vector<std::int64_t>> requests;
 };
 
-// thread: the conversation with its new media, ending with the user's message; cached, videos: as in build_prompt().
+// thread: the conversation with its new media, ending with the user's message; cached, videos: as in build_prompt(). ask: instead of a
+// description; empty: that.
 ProbePrompts probe_prompts(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
-                           std::span<const VideoTimes> videos);
+                           std::span<const VideoTimes> videos, std::span<const std::string> ask);
 
 }  // namespace winnow

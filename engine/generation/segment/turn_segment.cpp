@@ -125,7 +125,7 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   segment.work = encoded.work;
   segment.work.prefill_tokens = segment.tokens.size();
   if (recipe != nullptr && recipe->context_event() && !recipe->retrieves() && recipe->needs().probe && segment.tokens.visual > 0)
-    segment.probe = probe_prompts(context.model, turn.messages, cached, video_times(media));
+    segment.probe = probe_prompts(context.model, turn.messages, cached, video_times(media), recipe->needs().probe->ask);
   working.pruned_tokens += encoded.pruned_tokens;
   working.media_hashes.insert(working.media_hashes.end(), encoded.hashes.begin(), encoded.hashes.end());
   working.pins = turn.pins;

@@ -8,8 +8,7 @@ namespace winnow {
 Composition keydiff(OptionReader& options) {
   Composition composition = before_the_question("keydiff");
   composition.scorer = std::make_unique<KeyDifferenceScorer>();
-  // In one event, or clip by clip.
-  composition.phase = options.choice<MethodPhase>("event", {{"once", MethodPhase::kContext}, {"clips", MethodPhase::kStream}});
+  composition.phase = once_or_in_clips(options);
   let_heads_compete(options, composition, CompetingHeads::kNobody, 0.0);
   return composition;
 }

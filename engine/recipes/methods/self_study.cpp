@@ -7,12 +7,7 @@ namespace winnow {
 
 Composition self_study(OptionReader& options) {
   Composition composition = before_the_question("self-study");
-  ProbeNeed probe;
-  using Rows = ProbeNeed::Rows;
-  probe.rows = options.choice<Rows>("with", {{"nothing", Rows::kStudy}, {"kvzip", Rows::kBoth}});
-  probe.norms = options.flag("norms", true);
-  probe.answer_tokens = options.whole("answer", 256, 8, 4096);
-  composition.scorer = std::make_unique<ProbeVotesScorer>("description", probe);
+  composition.scorer = std::make_unique<ProbeVotesScorer>("description", studied(options, "self-study", true));
   let_heads_compete(options, composition, CompetingHeads::kOfAllLayers, 0.0);
   return composition;
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "engine/base/error.h"
 #include "engine/recipes/allocators/global_pairs.h"
 #include "engine/recipes/allocators/uniform.h"
 #include "engine/recipes/composition.h"
@@ -41,6 +42,21 @@ inline void let_heads_compete(OptionReader& options, Composition& composition, C
   composition.head_floor = options.real("floor", floor, 0.0, 0.99);
 }
 
+// The rows of self-study by the options ask, words and with. norms: of the method.
+inline ProbeNeed studied(OptionReader& options, const char* method, bool norms) {
+  using Rows = ProbeNeed::Rows;
+  ProbeNeed probe;
+  probe.ask = options.sentences("ask");
+  const bool request_alone = options.choice<bool>("words", {{"answer", false}, {"request", true}});
+  probe.rows = options.choice<Rows>("with", {{"nothing", request_alone ? Rows::kRequest : Rows::kStudy}, {"kvzip", Rows::kBoth}});
+  if (request_alone && probe.rows == Rows::kBoth) {
+    throw Exception(ErrorCode::kIllegalRecipe, method, "words=request leaves no answer that with=kvzip could stand beside");
+  }
+  probe.norms = options.flag("norms", norms);
+  probe.answer_tokens = options.whole("answer", 256, 8, 4096);
+  return probe;
+}
+
 // What methods have in common whose event comes between the media and the question.
 inline Composition before_the_question(const char* method) {
   Composition composition;
@@ -48,6 +64,11 @@ inline Composition before_the_question(const char* method) {
   composition.scope = Scope::kContext;
   composition.phase = MethodPhase::kContext;
   return composition;
+}
+
+// In one event, or clip by clip.
+inline MethodPhase once_or_in_clips(OptionReader& options) {
+  return options.choice<MethodPhase>("event", {{"once", MethodPhase::kContext}, {"clips", MethodPhase::kStream}});
 }
 
 }  // namespace winnow

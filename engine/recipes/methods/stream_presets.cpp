@@ -29,10 +29,7 @@ Composition probed(OptionReader& options, Composition composition, const char* s
 
 Composition self_study_stream(OptionReader& options) {
   Composition composition = in_clips(options, "self-study-stream");
-  ProbeNeed probe;
-  probe.rows = options.choice<Rows>("with", {{"nothing", Rows::kStudy}, {"kvzip", Rows::kBoth}});
-  probe.norms = options.flag("norms", false);
-  probe.answer_tokens = options.whole("answer", 256, 8, 4096);
+  const ProbeNeed probe = studied(options, "self-study-stream", false);
   return probed(options, std::move(composition), "description", probe);
 }
 

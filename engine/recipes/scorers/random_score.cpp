@@ -4,17 +4,24 @@
 
 namespace winnow {
 
+float RandomScorer::drawn(LayerId layer, KvHead head, std::int32_t original) const {
+  return random_hash_uniform(seed_, same_all_layers_ ? LayerId(0) : layer, same_all_layers_ ? KvHead(0) : head, original);
+}
+
 HeadScores RandomScorer::score(const LayerStatistics& statistics, const SegmentInfo& segment) const {
   const std::int64_t heads = same_all_layers_ ? 1 : segment.kv_heads;
-  const LayerId layer = same_all_layers_ ? LayerId(0) : statistics.layer;
   HeadScores scores{heads, segment.tokens, {}};
   scores.values.reserve(static_cast<std::size_t>(heads * segment.tokens));
   for (std::int64_t row_of_head = 0; row_of_head < heads; ++row_of_head) {
-    const KvHead head(same_all_layers_ ? 0 : segment.first_head + row_of_head);
-    for (std::int64_t row = 0; row < segment.tokens; ++row) {
-      scores.values.push_back(random_hash_uniform(seed_, layer, head, segment.original(row)));
-    }
+    const KvHead head(segment.first_head + row_of_head);
+    for (std::int64_t row = 0; row < segment.tokens; ++row) scores.values.push_back(drawn(statistics.layer, head, segment.original(row)));
   }
+  return scores;
+}
+
+std::vector<float> RandomScorer::stream_scores(const StreamedSlots& slots, std::int64_t) const {
+  std::vector<float> scores;
+  for (const std::int32_t original : slots.originals) scores.push_back(drawn(slots.layer, slots.head, original));
   return scores;
 }
 

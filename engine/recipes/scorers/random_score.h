@@ -10,8 +10,12 @@ class RandomScorer : public Scorer {
   RandomScorer(std::uint64_t seed, bool same_all_layers) : seed_(seed), same_all_layers_(same_all_layers) {}
   std::string name() const override { return "random"; }
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
+  bool judges_streams() const override { return true; }
+  std::vector<float> stream_scores(const StreamedSlots& slots, std::int64_t target) const override;
 
  private:
+  float drawn(LayerId layer, KvHead head, std::int32_t original) const;
+
   std::uint64_t seed_;
   bool same_all_layers_;  // one draw for all layers and heads
 };

@@ -67,6 +67,7 @@ struct ProbeNeed {
   bool norms = false;                // probabilities weighed by what the slot adds to the row: norm(W_O v) / norm(x) (KVzip+)
   std::int64_t chunk = 2000;         // kRepeat: slots that are repeated and judged at a time, whole frames; 0: all at once
   std::int64_t answer_tokens = 256;  // kStudy: the longest answer
+  std::vector<std::string> ask;      // kStudy, kRequest: what is asked instead of a description, each by itself
 
   bool cosine = false;  // kQuestion: likeness by direction alone
 

@@ -338,6 +338,9 @@ TEST(Recipes, EveryOptionSaysWhatItTakes) {
         accepted = {"0.1=0.15:0.05/0.5=0.6:0.4"};
       } else if (option.type == OptionType::kHeadTable) {
         accepted = {"0.9:0.6/0.8:0.9"};
+      } else if (option.type == OptionType::kSentences) {
+        accepted = {"What is shown?", " What is shown? | How many stars are there? "};
+        refused = {"", " ", "What is shown?||How many?", "|", std::string(5000, 'a'), "a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a|a"};
       } else {
         EXPECT_EQ(option.words.front(), option.otherwise) << method.name << " " << option.name;
       }

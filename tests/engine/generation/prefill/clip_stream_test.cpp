@@ -133,10 +133,16 @@ TEST_F(ClipStreams, PinsOutliveEveryClip) {
 
 TEST_F(ClipStreams, EveryOptionOfAStreamRuns) {
   const std::vector<std::pair<std::string, std::map<std::string, std::string>>> settings = {
-      {"kvzip-stream", {{"proxy", "text"}}},        {"kvzip-stream", {{"proxy", "template"}}},
-      {"kvzip-stream", {{"norms", "true"}}},        {"kvzip-stream", {{"compete", "all"}, {"floor", "0.2"}}},
-      {"kvzip-stream", {{"compete", "nobody"}}},    {"self-study-stream", {{"with", "kvzip"}, {"answer", "16"}}},
-      {"self-study-stream", {{"stored", "false"}}}, {"infinipot-v", {{"cells", "rank"}, {"target", "1"}}},
+      {"kvzip-stream", {{"proxy", "text"}}},
+      {"kvzip-stream", {{"proxy", "template"}}},
+      {"kvzip-stream", {{"norms", "true"}}},
+      {"kvzip-stream", {{"compete", "all"}, {"floor", "0.2"}}},
+      {"kvzip-stream", {{"compete", "nobody"}}},
+      {"self-study-stream", {{"with", "kvzip"}, {"answer", "16"}}},
+      {"self-study-stream", {{"ask", "Which color?"}}},
+      {"self-study-stream", {{"words", "request"}}},
+      {"self-study-stream", {{"stored", "false"}}},
+      {"infinipot-v", {{"cells", "rank"}, {"target", "1"}}},
   };
   for (const auto& [method, options] : settings) {
     SCOPED_TRACE(method + " " + options.begin()->first + "=" + options.begin()->second);
@@ -148,6 +154,19 @@ TEST_F(ClipStreams, EveryOptionOfAStreamRuns) {
   Turn keys = long_video(ask("video", "keydiff", 0.1, 4), opener_, "8");
   keys.recipe.options = {{"event", "clips"}};
   EXPECT_LT(finished(run(keys)).figures.kv_bytes.peak, finished(run(ask("video", "full", 1.0, 4))).figures.kv_bytes.full * 100);
+}
+
+// The control of all streams: what came early has the same chance as what came late.
+TEST_F(ClipStreams, OfALotteryTheSameSlotsStayAsWhenItIsDrawnOnce) {
+  Turn turn = long_video(ask("video", "random-context", 1.0, 4), opener_, "4");
+  turn.recipe.options.clear();
+  turn.recipe.budget_tokens = 24;
+  const CacheReport once = run(turn).last<CacheReport>().value();
+  run(ForgetConversation{7});
+  turn.recipe.options["event"] = "clips";
+  const CacheReport clips = run(turn).last<CacheReport>().value();
+  EXPECT_EQ(clips.kept, once.kept);
+  EXPECT_LT(clips.kv_bytes.peak, once.kv_bytes.peak);
 }
 
 }  // namespace

@@ -90,6 +90,23 @@ TEST_F(ContextEvent, TextAroundTheMediaStaysAndTheShareIsThatOfTheContext) {
   }
 }
 
+TEST_F(ContextEvent, WhatIsAskedInsteadOfADescriptionVotes) {
+  const auto kept = [&](std::map<std::string, std::string> options) {
+    run(ForgetConversation{7});
+    Turn turn = ask("video", "self-study", 0.3);
+    turn.recipe.options = std::move(options);
+    return run(turn).last<CacheReport>().value().kept;
+  };
+  const auto described = kept({});
+  EXPECT_EQ(kept({{"ask", "Describe the video."}}), described);
+  EXPECT_NE(kept({{"ask", "Which color?"}}), described);
+  const auto both = kept({{"ask", "Which color?|How many squares are there?"}});
+  EXPECT_EQ(kept({{"ask", "How many squares are there? | Which color?"}}), both) << "the larger vote counts, whichever comes first";
+  EXPECT_NE(kept({{"ask", "Which color?"}}), both);
+  EXPECT_NE(kept({{"ask", "How many squares are there?"}}), both);
+  EXPECT_NE(kept({{"ask", "Which color?"}, {"words", "request"}}), kept({{"ask", "Which color?"}}));
+}
+
 TEST_F(ContextEvent, AFollowUpQuestionTriggersNoEvent) {
   for (const std::string& method : context_methods()) {
     SCOPED_TRACE(method);

@@ -213,5 +213,21 @@ TEST_F(Preparing, TheDescriptionComesWithTheFramesItIsAbout) {
   EXPECT_TRUE(run(Prepare{ask("video", "kvzip", 0.3)}).last<CacheReport>()->description.words.empty());
 }
 
+TEST_F(Preparing, AnswersToSeveralRequestsFollowEachOther) {
+  const auto said = [&](const std::string& requests) {
+    Turn turn = ask("video", "self-study", 0.3);
+    turn.recipe.options["ask"] = requests;
+    turn.recipe.options["answer"] = "8";
+    const Description description = run(Prepare{turn}).last<CacheReport>().value().description;
+    std::string text;
+    for (const DescribedWord& word : description.words) text += word.bytes;
+    run(ForgetConversation{turn.conversation});
+    return text;
+  };
+  const std::string one = said("Which color?"), other = said("How many squares are there?");
+  EXPECT_FALSE(one.empty() || other.empty());
+  EXPECT_EQ(said("Which color? | How many squares are there?"), one + "\n" + other);
+}
+
 }  // namespace
 }  // namespace winnow::testing
