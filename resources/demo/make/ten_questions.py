@@ -2,9 +2,12 @@
 
     python ten_questions.py --cli ../../../build/release/bin/winnow-cli
 
+    python ten_questions.py --cli PATH --frames 256 --methods full self-study own-question --retentions 0.05
+
 Every video is asked ten different one-step questions in a seeded random order, through `winnow-cli batch --together`. Mode drop: each question
 alone, on the same compressed cache (--guard alone; methods that compress after a question read everything again for each and are left out).
-Mode keep: one conversation. Right answers at question 1, 2, 5 and 10 and the mean of 2 to 10, with the half width of a 95 % interval by
+Mode keep: one conversation. Controls: the words of the first question judged for all ten, the words of each question for itself (what could be had
+if the question were known), and the model's own answers to all ten. Right answers at question 1, 2, 5 and 10 and the mean of 2 to 10, with the half width of a 95 % interval by
 bootstrap over videos, because questions about one video are not independent; the wait for the first word of questions 1, 2 and 10. What was
 answered is kept in a log, and a run that was cut off goes on from there.
 """
@@ -27,7 +30,24 @@ from questions import Facts, Qa
 
 KINDS = ("color", "shape", "after", "before", "first", "last", "presence", "count", "card", "when")
 QUESTIONS = 10
-BEFORE = ("self-study", "kvzip", "kvzip+", "random-context", "every-k")  # compress before a question is read
+# Name in the table: method and options. All compress before a question is read.
+BEFORE = {
+    "self-study": ("self-study", {}),
+    "kvzip": ("kvzip", {}),
+    "kvzip+": ("kvzip+", {}),
+    "self-study-stream": ("self-study-stream", {}),
+    "kvzip-stream": ("kvzip-stream", {}),
+    "infinipot-v": ("infinipot-v", {}),
+    "random-context": ("random-context", {}),
+    "random-context, clips": ("random-context", {"event": "clips"}),
+    "every-k": ("every-k", {}),
+}
+# The requests in {} are questions of the video.
+TOLD = {
+    "first-question": ("self-study", {"ask": "{first}", "words": "request"}),
+    "own-question": ("self-study", {"ask": "{own}", "words": "request"}),
+    "all-questions": ("self-study", {"ask": "{all}"}),
+}
 AFTER = ("snapkv",)  # judged by the first question: only what a conversation keeps tells how it fares
 FIRST_SEED = world.EVALUATION_SEEDS.start
 
@@ -50,6 +70,20 @@ def half_width(rights: np.ndarray) -> float:
     return 50 * float(np.quantile(means, 0.975) - np.quantile(means, 0.025))
 
 
+def requests_of(recipe: tuple[str, float, str], media: dict, asked: list[Qa]) -> list[dict]:
+    """Lines for `winnow-cli batch`: one, or one a question where each has a cache of its own."""
+    name, share, _ = recipe
+    texts = [qa.question for qa in asked]
+    line = media | {"retention": share}
+    if name not in TOLD:
+        method, options = BEFORE.get(name, (name, {}))
+        return [line | {"method": method, "options": options, "questions": texts}]
+    method, options = TOLD[name]
+    runs = [[text] for text in texts] if options["ask"] == "{own}" else [texts]
+    told = [{"first": texts[0], "own": run[0], "all": "|".join(texts)} for run in runs]
+    return [line | {"method": method, "options": {k: v.format(**t) for k, v in options.items()}, "questions": run} for run, t in zip(runs, told)]
+
+
 def begun(description: str, folder: str, most_videos: int) -> tuple[argparse.Namespace, Path, dict[tuple, dict]]:
     """The command line, and what earlier runs have answered: the log's file, and its entries by key."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -59,6 +93,7 @@ def begun(description: str, folder: str, most_videos: int) -> tuple[argparse.Nam
     parser.add_argument("--videos", type=int, default=most_videos)
     parser.add_argument("--frames", type=int, default=64)
     parser.add_argument("--retentions", type=float, nargs="*", default=[0.1, 0.05, 0.025])
+    parser.add_argument("--methods", nargs="*", help="of the table; all")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     log_path = options.out / f"{options.frames}-frames.jsonl"
@@ -73,6 +108,9 @@ def main() -> None:
     recipes = [("full", 1.0, mode) for mode in ("drop", "keep")]
     recipes += [(method, share, mode) for share in options.retentions for method in BEFORE for mode in ("drop", "keep")]
     recipes += [(method, share, "keep") for share in options.retentions for method in AFTER]
+    recipes += [(method, share, "drop") for share in options.retentions for method in TOLD]
+    if options.methods:
+        recipes = [recipe for recipe in recipes if recipe[0] in options.methods]
     for seed in range(FIRST_SEED + 1000 * options.frames, FIRST_SEED + 1000 * options.frames + options.videos):
         missing = [recipe for recipe in recipes if (seed, *recipe) not in log]
         if not missing:
@@ -86,19 +124,20 @@ def main() -> None:
             continue
         for mode, guard in (("drop", "alone"), ("keep", "keep")):
             of_mode = [recipe for recipe in missing if recipe[2] == mode]
-            lines = [
-                {"video": str(path), "frames": options.frames, "method": method, "retention": share, "questions": [qa.question for qa in asked]}
-                for method, share, _ in of_mode
-            ]
-            requests = options.out / "requests.jsonl"
-            requests.write_text("".join(json.dumps(line) + "\n" for line in lines))
+            media = {"video": str(path), "frames": options.frames}
+            lines = [requests_of(recipe, media, asked) for recipe in of_mode]
+            requests = options.out / f"requests-{options.frames}.jsonl"
+            requests.write_text("".join(json.dumps(line) + "\n" for of_recipe in lines for line in of_recipe))
             command = [str(options.cli), "batch", "--model", str(options.model), "--together", "--guard", guard, str(requests)]
             done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+            answered = map(json.loads, done.stdout.splitlines())
             with log_path.open("a") as file:
-                for recipe, line in zip(of_mode, map(json.loads, done.stdout.splitlines()), strict=True):
+                for recipe, of_recipe in zip(of_mode, lines, strict=True):
+                    found = [next(answered) for _ in of_recipe]
+                    answers = [answer for line in found for answer in line["answers"]]
                     interval = video.duration_s / options.frames
-                    right = [bool(score.is_right(qa.kind, qa.question, qa.answer, answer, interval)) for qa, answer in zip(asked, line["answers"], strict=True)]
-                    entry = {"key": [seed, *recipe], "right": right, "ttft_ms": line["ttft_ms"]}
+                    right = [bool(score.is_right(qa.kind, qa.question, qa.answer, answer, interval)) for qa, answer in zip(asked, answers, strict=True)]
+                    entry = {"key": [seed, *recipe], "right": right, "ttft_ms": [ms for line in found for ms in line["ttft_ms"]]}
                     log[tuple(entry["key"])] = entry
                     file.write(json.dumps(entry) + "\n")
 

@@ -26,6 +26,14 @@ TEST(BatchLine, ReadsWhatItSaysAndTakesTheRestFromTheCommand) {
   EXPECT_EQ(line.questions, (std::vector<std::string>{"b", "c"}));
 }
 
+TEST(BatchLine, OptionsOfALineTakeThePlaceOfTheCommands) {
+  TurnOptions defaults;
+  defaults.recipe.options = {{"window", "16"}};
+  EXPECT_EQ(read_batch_line(R"({"questions": ["a"]})", "f:1", defaults).turn.recipe.options, defaults.recipe.options);
+  const BatchLine line = read_batch_line(R"({"options": {"ask": "b?", "answer": 8, "norms": false}, "questions": ["a"]})", "f:1", defaults);
+  EXPECT_EQ(line.turn.recipe.options, (std::map<std::string, std::string>{{"ask", "b?"}, {"answer", "8"}, {"norms", "false"}}));
+}
+
 TEST(BatchLine, RefusesByFieldAndWithoutTheParsersWords) {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   const std::pair<std::string, std::string> cases[] = {
@@ -39,6 +47,8 @@ TEST(BatchLine, RefusesByFieldAndWithoutTheParsersWords) {
       {R"({"questions": ["a"], "budget": 9223372036854775808})", "budget: it is 9223372036854775808"},
       {R"({"questions": ["a"], "frames": 99999999999})", "frames: it is 99999999999"},
       {R"({"questions": ["a"], "retention": 0})", "retention: it must lie in (0, 1]"},
+      {R"({"questions": ["a"], "options": ["chunk"]})", "options: it must be an object"},
+      {R"({"questions": ["a"], "options": {"chunk": null}})", "options: each must be a text"},
       {R"({"questions": "a"})", "questions: it must be a list"},
       {R"({"questions": [1]})", "questions: it must be a string"},
       {R"({"video": 1, "questions": ["a"]})", "video: it must be a string"},
