@@ -10,7 +10,7 @@ namespace winnow {
 Composition random_context(OptionReader& options) {
   Composition composition = before_the_question("random-context");
   composition.allocator = std::make_unique<UniformAllocator>();
-  composition.phase = once_or_in_clips(options);
+  once_or_in_clips(options, composition);
   composition.scorer = std::make_unique<RandomScorer>(options.seed(), options.flag("same_all_layers", false));
   return composition;
 }

@@ -8,7 +8,7 @@ namespace winnow {
 Composition keydiff(OptionReader& options) {
   Composition composition = before_the_question("keydiff");
   composition.scorer = std::make_unique<KeyDifferenceScorer>();
-  composition.phase = once_or_in_clips(options);
+  once_or_in_clips(options, composition);
   let_heads_compete(options, composition, CompetingHeads::kNobody, 0.0);
   return composition;
 }

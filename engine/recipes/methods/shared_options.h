@@ -66,9 +66,16 @@ inline Composition before_the_question(const char* method) {
   return composition;
 }
 
-// In one event, or clip by clip.
-inline MethodPhase once_or_in_clips(OptionReader& options) {
-  return options.choice<MethodPhase>("event", {{"once", MethodPhase::kContext}, {"clips", MethodPhase::kStream}});
+// Phase stream: judged after every so many frames.
+inline void come_in_clips(OptionReader& options, Composition& composition) {
+  constexpr std::int64_t kLongestClip = 1024;  // frames
+  composition.phase = MethodPhase::kStream;
+  composition.streaming.clip_frames = options.whole("clip", 8, 1, kLongestClip);
+}
+
+// In one event, or clip by clip, which alone has the option clip.
+inline void once_or_in_clips(OptionReader& options, Composition& composition) {
+  if (options.choice<bool>("event", {{"once", false}, {"clips", true}})) come_in_clips(options, composition);
 }
 
 }  // namespace winnow

@@ -9,12 +9,9 @@ namespace {
 
 using Rows = ProbeNeed::Rows;
 
-constexpr std::int64_t kLongestClip = 1024;  // frames
-
 Composition in_clips(OptionReader& options, const char* method) {
   Composition composition = before_the_question(method);
-  composition.phase = MethodPhase::kStream;
-  composition.streaming.clip_frames = options.whole("clip", 8, 1, kLongestClip);
+  come_in_clips(options, composition);
   return composition;
 }
 

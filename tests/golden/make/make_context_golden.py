@@ -7,11 +7,13 @@ The folders and their video are those of tests/golden/llava_onevision. The media
 them (the video repeated, or described by the model itself), and every slot gets the largest attention that any of these rows and any query
 head of its group pays to it; KVzip+ weighs it by norm(W_O v) / norm(x). KeyDiff and Expected Attention run nothing: they judge keys and values
 by the keys' mean direction and by the queries that the media themselves made. Written from the papers (SOURCES); nothing is shared with the program.
-The share kept is chosen so that no decision is closer than MARGIN, relative to the score.
+Streams read the video clip by clip; what has left is masked per head, nothing is ever taken out of the cache, so that positions and sums are
+those of transformers. The share kept is chosen so that no decision is closer than MARGIN, relative to the score.
 
 Needs torch, transformers, safetensors (versions: manifest.json).
 """
 
+import copy
 import json
 import pathlib
 import warnings
@@ -38,9 +40,13 @@ SOURCES = {
     "keydiff": "arXiv 2504.15364; NVIDIA/kvpress keydiff_press.py; the media's keys alone, every head by itself",
     "expected-attention": "arXiv 2510.00636; NVIDIA/kvpress expected_attention_press.py; queries and slots of the media alone, population "
                           "covariance, every head by itself",
+    "kvzip-stream": "KVzip's rows for each clip behind what is left, softmax over the whole cache, the largest vote so far; proxy=text: the "
+                    "request to describe; proxy=template: the template's words, mean of the softmax over the media (arXiv 2508.15717)",
+    "self-study-stream": "the request and the model's greedy answer behind what is left, the largest vote so far",
+    "infinipot-v": "arXiv 2506.15745, Algorithms 1 and 2; the newest eighth of the frames, cells by what they showed, no pooling",
     "self-study": "rows of the request 'Describe the video.' and of the model's greedy answer, softmax over the whole cache",
 }
-COMPETE = {"kvzip": "layer", "kvzip+": "layer", "self-study": "all", "keydiff": "nobody", "expected-attention": "nobody"}
+COMPETE = {"kvzip-stream": "layer", "self-study-stream": "layer", "infinipot-v": "nobody", "kvzip": "layer", "kvzip+": "layer", "self-study": "all", "keydiff": "nobody", "expected-attention": "nobody"}
 CASES = [
     {"method": "kvzip", "options": {}},
     {"method": "kvzip", "options": {"compete": "all"}},
@@ -55,6 +61,18 @@ CASES = [
     {"method": "expected-attention", "options": {}},
     {"method": "expected-attention", "options": {"horizon": "7", "eps": "0"}},
     {"method": "expected-attention", "options": {"compete": "layer"}},
+    {"method": "self-study", "options": {"answer": "12", "ask": "Which color?|How many squares are there?"}},
+    {"method": "self-study", "options": {"ask": "Which color?|How many squares are there?", "words": "request"}},
+    {"method": "self-study-stream", "options": {"clip": "1", "answer": "12"}},
+    {"method": "self-study-stream", "options": {"clip": "2", "answer": "12", "norms": "true", "stored": "false"}},
+    {"method": "self-study-stream", "options": {"clip": "2", "answer": "12", "with": "kvzip", "compete": "all"}},
+    {"method": "kvzip-stream", "options": {"clip": "1"}},
+    {"method": "kvzip-stream", "options": {"clip": "2", "proxy": "text"}},
+    {"method": "kvzip-stream", "options": {"clip": "1", "proxy": "template"}},
+    {"method": "kvzip-stream", "options": {"clip": "2", "compete": "nobody"}},
+    {"method": "keydiff", "options": {"event": "clips", "clip": "1"}},
+    {"method": "infinipot-v", "options": {"clip": "1"}},
+    {"method": "infinipot-v", "options": {"clip": "1", "newest": "0.5", "target": "0.6"}},
 ]
 
 
@@ -141,10 +159,25 @@ class Probe:
             votes[:, :, begin : begin + count] = self.votes(torch.cat(rows), (begin, count), norms, restricted=not whole)
         return votes
 
-    def study(self, longest, norms):
-        prompt = self.words("\n\nDescribe the video.<|im_end|><|im_start|>assistant\n")
+    def request(self, text):
+        return self.words(f"\n\n{text}<|im_end|><|im_start|>assistant\n")
+
+    def study(self, longest, norms, asked):
+        """asked: requests of the user instead of a description."""
+        best, whole, closest, said = None, True, float("inf"), []
+        for text in asked or ["Describe the video."]:
+            prompt = self.request(text)
+            answer, useful, margin = self.answer(self.read_context(), prompt, longest)
+            votes = self.votes(self.embed(prompt + answer), (0, self.n), norms, restricted=False)
+            best = votes if best is None else torch.maximum(best, votes)
+            whole, closest = whole and useful is not False and (bool(asked) or len(answer) >= 8), min(closest, margin)
+            said += answer
+        return best, whole, closest, said
+
+    def answer(self, cache, prompt, longest):
+        """Greedy; None, or False where it goes round in circles; how close the closest choice of a word was."""
         answer, useful, margin = [], None, float("inf")
-        cache, ids = self.read_context(), prompt
+        ids = prompt
         said = {}
         while len(answer) < longest:
             logits = self.head(self.text(inputs_embeds=self.embed(ids)[None], past_key_values=cache, use_cache=True).last_hidden_state[0, -1])
@@ -161,10 +194,7 @@ class Probe:
                 if said[gram] == 3:
                     useful = False
                     break
-        if useful is None:
-            useful = len(answer) >= 8
-        rows = self.embed(prompt + answer)
-        return self.votes(rows, (0, self.n), norms, restricted=False), useful, margin, answer
+        return answer, useful, margin
 
     def slots(self):
         """Keys after rotary and values of the context, per layer [kv heads, context, d]."""
@@ -199,6 +229,184 @@ class Probe:
             share = torch.stack(share).view(self.kv_heads, -1, self.n).mean(1)
             scores.append((share + eps) * values.norm(dim=-1))
         return torch.stack(scores)
+
+
+class Stream:
+    """Media clip by clip. kept: per layer and kv head which of the tokens read are left; the others are masked."""
+
+    def __init__(self, probe):
+        self.probe, self.text, self.cache = probe, probe.text, DynamicCache()
+        self.kept = torch.ones(probe.layers, probe.kv_heads, 0, dtype=torch.bool)
+        self.hooks = [
+            block.self_attn.register_forward_pre_hook(lambda _, args, kwargs, layer=layer: (args, self.masked(layer, kwargs)), with_kwargs=True)
+            for layer, block in enumerate(self.text.layers)
+        ]
+        self.run(probe.embed(probe.lead), self.cache)
+        self.keep_all(probe.first)
+        self.margin = float("inf")
+
+    def close(self):
+        for hook in self.hooks:
+            hook.remove()
+
+    def keep_all(self, count):
+        self.kept = torch.cat([self.kept, torch.ones(*self.kept.shape[:2], count, dtype=torch.bool)], dim=-1)
+
+    def masked(self, layer, kwargs):
+        rows = kwargs["hidden_states"].shape[1]
+        past = self.reading.get_seq_length(layer)
+        allowed = torch.ones(self.probe.kv_heads, rows, past + rows, dtype=torch.bool).tril(past)
+        allowed[:, :, : self.kept.shape[-1]] &= self.kept[layer][:, None, :]
+        mask = torch.zeros(allowed.shape, dtype=torch.float64).masked_fill(~allowed, torch.finfo(torch.float64).min)
+        kwargs["attention_mask"] = mask.repeat_interleave(self.probe.heads // self.probe.kv_heads, dim=0)[None]
+        return kwargs
+
+    def run(self, rows, cache):
+        self.reading = cache
+        return self.text(inputs_embeds=rows[None], past_key_values=cache, use_cache=True, output_attentions=True)
+
+    def votes(self, rows, norms, template=False):
+        """[layers, kv heads, tokens read so far]"""
+        probe, cache = self.probe, copy.deepcopy(self.cache)
+        out = self.run(rows, cache)
+        group, first, end = probe.heads // probe.kv_heads, probe.first, self.kept.shape[-1]
+        result = []
+        for layer in range(probe.layers):
+            weights = out.attentions[layer][0][:, :, first:end]
+            if template:
+                weights = weights / weights.sum(-1, keepdim=True)
+                result.append(weights.mean(1).view(probe.kv_heads, group, -1).mean(1))
+                continue
+            if norms:
+                projection = self.text.layers[layer].self_attn.o_proj.weight
+                d = projection.shape[1] // probe.heads
+                values = cache.layers[layer].values[0][:, first:end]
+                gain = [(values[h // group] @ projection[:, h * d : (h + 1) * d].T).norm(dim=-1) for h in range(probe.heads)]
+                weights = weights / probe.inputs[layer].norm(dim=-1)[None, :, None] * torch.stack(gain)[:, None]
+            result.append(weights.amax(1).view(probe.kv_heads, group, -1).amax(1))
+        return torch.stack(result)
+
+    def judge(self, method, options, clip):
+        probe, norms = self.probe, options.get("norms") == "true"
+        if method == "keydiff":
+            scores = torch.zeros(probe.layers, probe.kv_heads, self.kept.shape[-1] - probe.first, dtype=torch.float64)
+            for layer in range(probe.layers):
+                keys = self.cache.layers[layer].keys[0][:, probe.first :]
+                for head in range(probe.kv_heads):
+                    left = self.kept[layer, head, probe.first :]
+                    anchor = torch.nn.functional.normalize(keys[head][left], dim=-1).mean(0)
+                    scores[layer, head] = -torch.nn.functional.cosine_similarity(keys[head], anchor[None], dim=-1)
+            return scores
+        repeated = torch.cat([probe.embed(probe.request("Repeat the previous video exactly.")), clip])
+        if method == "kvzip-stream":
+            if options.get("proxy") == "template":
+                return self.votes(probe.embed(probe.words("<|im_end|><|im_start|>assistant\n")), norms, template=True)
+            return self.votes(probe.embed(probe.request("Describe the video.")) if options.get("proxy") == "text" else repeated, norms)
+        prompt = probe.request("Describe the video.")
+        telling = copy.deepcopy(self.cache)
+        self.reading = telling
+        answer, useful, margin = probe.answer(telling, prompt, int(options["answer"]))
+        self.margin = min(self.margin, margin)
+        scores = self.votes(probe.embed(prompt + answer), norms)
+        if options.get("with") == "kvzip" or useful is False or len(answer) < 8:
+            scores = torch.maximum(scores, self.votes(repeated, norms))
+        return scores
+
+    def changed(self, layer, head, options, cells, target):
+        """Scores of InfiniPot-V: those that its first half keeps are infinite."""
+        probe = self.probe
+        left = self.kept[layer, head, probe.first :]
+        slots = left.nonzero().flatten()
+        keys, values = ([t[0][head, probe.first :] for t in (self.cache.layers[layer].keys, self.cache.layers[layer].values)])
+        frame, cell = slots // cells, slots % cells
+        newline = slots == probe.n - 1
+        frame, cell = torch.where(newline, frame - 1, frame), torch.where(newline, torch.tensor(cells), cell)
+        newest = max(1, int(float(options.get("newest", 0.125)) * (len(slots) // cells) + 0.5))
+        recent = frame > frame.max() - newest
+        change = torch.full((len(slots),), float("inf"), dtype=torch.float64)
+        for i in range(len(slots)):
+            if recent[i]:
+                continue
+            same = slots[recent & (cell == cell[i])]
+            alike = torch.nn.functional.cosine_similarity(keys[slots[i]][None], keys[same], dim=-1)
+            change[i] = -alike.mean() if len(same) else 0.0
+        by_change = target - int(0.5 * target + 0.5)
+        order = torch.argsort(change, descending=True, stable=True)
+        scores = torch.zeros(len(left), dtype=torch.float64)
+        scores[slots] = values[slots].norm(dim=-1)
+        if not recent.all() and 0 < by_change < len(slots):
+            self.margin = min(self.margin, float((change[order[by_change - 1]] - change[order[by_change]]).abs()))
+        scores[slots[order[:by_change]]] = float("inf")
+        return scores
+
+    def watch(self, method, options, share, compete):
+        """Which of the media's tokens are left when all clips have been read: [layers, kv heads, n]."""
+        probe, frames = self.probe, int(options["clip"])
+        cells = (probe.n - 1) // probe.frames
+        borders = [*range(0, probe.frames * cells, frames * cells), probe.n]
+        stored = torch.zeros(probe.layers, probe.kv_heads, 0, dtype=torch.float64)
+        best_of_all = method in ("kvzip-stream", "self-study-stream") and options.get("stored") != "false" and options.get("proxy") != "template"
+        for begin, end in zip(borders, borders[1:]):
+            clip = probe.context[begin:end]
+            self.run(clip, self.cache)
+            self.keep_all(end - begin)
+            left = self.kept[:, :, probe.first :]
+            if method == "infinipot-v":
+                cap = [total // probe.layers + (layer < total % probe.layers) for total in [int(share * probe.layers * probe.n + 0.5)] for layer in range(probe.layers)]
+                target = float(options.get("target", 0.75))
+                for layer in range(probe.layers):
+                    if cap[layer] >= probe.n or int(left[layer].sum()) < cap[layer] * probe.kv_heads:
+                        continue
+                    count = max(1, int(target * cap[layer] + 0.5))
+                    for head in range(probe.kv_heads):
+                        now = left[layer, head].clone()
+                        scores = self.changed(layer, head, options, cells, count)
+                        left[layer, head] = self.best(scores, now, count)
+                continue
+            scores = self.judge(method, options, clip)
+            if best_of_all:
+                scores[:, :, : stored.shape[-1]] = torch.maximum(scores[:, :, : stored.shape[-1]], stored)
+            stored = scores
+            self.hold(scores, left, share, compete)
+        return self.kept[:, :, probe.first :]
+
+    def best(self, scores, left, count):
+        into = torch.zeros_like(left)
+        free = scores.masked_fill(~left, -float("inf")).flatten()
+        order = torch.argsort(free, descending=True, stable=True)
+        into.view(-1)[order[:count]] = True
+        last, next_one = free[order[count - 1]], free[order[count]]
+        if torch.isfinite(last) and torch.isfinite(next_one):
+            self.margin = min(self.margin, float((last - next_one) / last.abs()))
+        return into
+
+    def hold(self, scores, left, share, compete):
+        """Cuts what is left down to the cap where there is more."""
+        layers, heads, n = self.probe.layers, self.probe.kv_heads, self.probe.n
+        sizes = [total // layers + (layer < total % layers) for total in [int(share * layers * n * (heads if compete != "nobody" else 1) + 0.5)]
+                 for layer in range(layers)]
+        if compete == "all":
+            # An event comes when any layer has more than its share; then all compete for the sum.
+            if any(int(left[layer].sum()) > sizes[layer] for layer in range(layers)) and int(left.sum()) > sum(sizes):
+                left.copy_(self.best(scores, left.clone(), sum(sizes)))
+            return
+        for layer in range(layers):
+            if compete == "layer" and int(left[layer].sum()) > sizes[layer]:
+                left[layer] = self.best(scores[layer], left[layer].clone(), sizes[layer])
+            if compete == "nobody" and int(left[layer].sum()) > heads * sizes[layer]:
+                for head in range(heads):
+                    left[layer, head] = self.best(scores[layer, head], left[layer, head].clone(), sizes[layer])
+
+
+def streamed(probe, case, options, compete):
+    """Which tokens are left, at a share where no decision was close; None where a word of the model's own was."""
+    for share in SHARES:
+        stream = Stream(probe)
+        kept = stream.watch(case["method"], options, share, compete)
+        stream.close()
+        if stream.margin >= (GREEDY_MARGIN if case["method"] == "self-study-stream" else MARGIN):
+            return kept, share, stream.margin
+    return None
 
 
 def chosen(scores, share, compete, floor=0.0):
@@ -248,8 +456,24 @@ def main():
             options = dict(case["options"])
             norms = case["method"] != "kvzip" and options.get("norms") != "false"
             about = {}
-            if case["method"] == "self-study":
-                scores, useful, margin, answer = probe.study(int(options["answer"]), norms)
+            compete = options.get("compete", COMPETE[case["method"]])
+            if "clip" in options:
+                found = streamed(probe, case, options, compete)
+                if found is None:
+                    print(name, case, "left out: always a close decision")
+                    continue
+                kept, share, margin = found
+                key = f"{name}.{number}"
+                tensors[f"{key}.kept"] = kept.to(torch.uint8).contiguous()
+                cases.append({"name": key, "folder": name, "method": case["method"], "options": options, "retention": share,
+                              "lead": probe.first, "margin": margin})
+                print(key, case["method"], options, share, f"margin {margin:.1e}")
+                continue
+            asked = options.get("ask", "").split("|") if "ask" in options else []
+            if options.get("words") == "request":
+                scores = torch.stack([probe.votes(probe.embed(probe.request(text)), (0, probe.n), norms, restricted=False) for text in asked]).amax(0)
+            elif case["method"] == "self-study":
+                scores, useful, margin, answer = probe.study(int(options["answer"]), norms, asked)
                 about = {"useful": useful, "answer": answer}
                 if margin < GREEDY_MARGIN:
                     print(name, case, "left out: greedy margin", margin)
@@ -266,7 +490,6 @@ def main():
                     chunk = 2 * frame
                     options["chunk"] = str(chunk)
                 scores = probe.repeat(chunk, norms)
-            compete = options.get("compete", COMPETE[case["method"]])
             for share in SHARES:
                 kept, margin = chosen(scores, share, compete, 0.2 if case["method"] == "expected-attention" else 0.0)
                 if margin >= MARGIN:

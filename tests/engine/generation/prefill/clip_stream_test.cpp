@@ -163,7 +163,7 @@ TEST_F(ClipStreams, OfALotteryTheSameSlotsStayAsWhenItIsDrawnOnce) {
   turn.recipe.budget_tokens = 24;
   const CacheReport once = run(turn).last<CacheReport>().value();
   run(ForgetConversation{7});
-  turn.recipe.options["event"] = "clips";
+  turn.recipe.options = {{"event", "clips"}, {"clip", "4"}};
   const CacheReport clips = run(turn).last<CacheReport>().value();
   EXPECT_EQ(clips.kept, once.kept);
   EXPECT_LT(clips.kv_bytes.peak, once.kv_bytes.peak);
