@@ -42,8 +42,8 @@ class LiveClips final : public ClipReader {
 
   Clip next(int most, const InterruptToken& interrupt) override {
     LiveClip clip = m_source.next(most, interrupt);
-    interrupt.throw_if_requested();
-    return {std::move(clip.frames), clip.ended(), wordsFor(clip.end), std::move(clip.notices)};
+    if (interrupt.state() == Interrupt::kCancel) throw Interrupted(Interrupt::kCancel);
+    return {std::move(clip.frames), clip.ended() && clip.end != LiveEnd::kInterrupted, wordsFor(clip.end), std::move(clip.notices)};
   }
 
  private:

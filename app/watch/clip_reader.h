@@ -33,7 +33,8 @@ class ClipReader {
   };
 
   virtual ~ClipReader() = default;
-  // At most `most` frames, in order. Waits until there is at least one of them, or something to say. Polls the token while it waits.
+  // `most` frames, in order; fewer at the end, with something to say, or when it is asked to stop waiting (Interrupt::kStop): then what has
+  // come, which may be nothing, and it can be asked again. Cancelled it throws Interrupted. Polls the token while it waits.
   virtual Clip next(int most, const InterruptToken& interrupt) = 0;
 };
 

@@ -9,6 +9,7 @@ struct LiveWatch::Source {
 
   const WatchRequest request;
   InterruptSource interrupt;
+  InterruptSource clip;                // the owner's thread only: of what is being read; a stop delivers what has come
   bool busy = false;                   // the owner's thread only: a clip of it is being read
   std::unique_ptr<ClipReader> reader;  // the reading thread only
 };
@@ -26,6 +27,7 @@ void LiveWatch::start(const WatchRequest& request) {
 
 void LiveWatch::stop() {
   m_clip.clear();
+  m_catchesUp = false;
   if (m_source == nullptr) return;
   m_source->interrupt.request_cancel();
   release(std::exchange(m_source, nullptr));
@@ -34,6 +36,15 @@ void LiveWatch::stop() {
 void LiveWatch::setPaused(bool paused) {
   m_paused = paused;
   readNext();
+}
+
+void LiveWatch::catchUp() {
+  if (m_source == nullptr || !m_source->busy) {
+    Q_EMIT caughtUp();
+    return;
+  }
+  m_catchesUp = true;
+  m_source->clip.request_stop();
 }
 
 std::vector<SampledFrame> LiveWatch::takeClip() {
@@ -45,11 +56,12 @@ std::vector<SampledFrame> LiveWatch::takeClip() {
 void LiveWatch::readNext() {
   if (m_source == nullptr || m_source->busy || m_paused || hasClip()) return;
   m_source->busy = true;
-  m_thread.post([this, source = m_source] {
+  m_source->clip = InterruptSource(m_source->interrupt.token());
+  m_thread.post([this, source = m_source, token = m_source->clip.token()] {
     try {
-      const InterruptToken token = source->interrupt.token();
-      token.throw_if_requested();
-      if (source->reader == nullptr) source->reader = m_open(source->request, token);
+      const InterruptToken gone = source->interrupt.token();
+      gone.throw_if_requested();
+      if (source->reader == nullptr) source->reader = m_open(source->request, gone);
       const auto clip = std::make_shared<ClipReader::Clip>(source->reader->next(kClipFrames, token));
       require(clip->frames.size() <= std::size_t{kClipFrames}, "a clip has more frames than were asked for");
       m_mailbox.post([this, source, clip] { onRead(source, *clip); });
@@ -69,8 +81,10 @@ void LiveWatch::onRead(const std::shared_ptr<Source>& source, ClipReader::Clip& 
   m_clip = std::move(clip.frames);
   if (clip.ended) release(std::exchange(m_source, nullptr));
   readNext();
+  const bool catchesUp = std::exchange(m_catchesUp, false);
   for (const std::string& notice : clip.notices) Q_EMIT noticed(QString::fromStdString(notice));
   if (hasClip()) Q_EMIT clipReady();
+  if (catchesUp) Q_EMIT caughtUp();
   if (clip.ended) Q_EMIT ended(QString::fromStdString(clip.endedBecause));
 }
 
@@ -78,6 +92,7 @@ void LiveWatch::onRead(const std::shared_ptr<Source>& source, ClipReader::Clip& 
 void LiveWatch::onFailed(const std::shared_ptr<Source>& source, const Error& error) {
   if (source != m_source) return;
   release(std::exchange(m_source, nullptr));
+  if (std::exchange(m_catchesUp, false)) Q_EMIT caughtUp();
   Q_EMIT failed(error);
 }
 

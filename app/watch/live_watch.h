@@ -30,6 +30,8 @@ class LiveWatch : public QObject {
   void start(const WatchRequest& request);  // instead of what is read now
   void stop();                              // what was read and not taken is gone; nothing more is told
   void setPaused(bool paused);              // no further clip is begun
+  // What has come of the clip that is being read is a clip now, however short; caughtUp() follows, after clipReady() if there is anything.
+  void catchUp();
   bool paused() const { return m_paused; }
   bool reading() const { return m_source != nullptr; }  // more may come
   bool hasClip() const { return !m_clip.empty(); }
@@ -37,6 +39,7 @@ class LiveWatch : public QObject {
 
  Q_SIGNALS:
   void clipReady();
+  void caughtUp();  // unless stopped before
   void noticed(const QString& notice);
   // Both are the last that is told; a clip may still wait.
   void ended(const QString& because);
@@ -54,6 +57,7 @@ class LiveWatch : public QObject {
   std::shared_ptr<Source> m_source;  // null: nothing is read
   std::vector<SampledFrame> m_clip;
   bool m_paused = false;
+  bool m_catchesUp = false;
   Mailbox m_mailbox;
   WorkerThread m_thread{"watch"};  // last: joined first
 };

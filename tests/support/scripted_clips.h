@@ -1,6 +1,6 @@
 // A source of clips that tests feed by hand: for tests of app/watch and of the window. No codecs.
 //
-// next() waits until a clip was given, a fault was set or it is interrupted, as a camera would. Threads: any.
+// next() waits until a clip was given, a fault was set, it is interrupted or it is asked to stop waiting, as a camera would. Threads: any.
 #pragma once
 
 #include <chrono>
@@ -26,13 +26,13 @@ class ScriptedClips {
   }
   // `count` frames that follow the ones before.
   void giveFrames(int count) {
-    app::ClipReader::Clip clip;
     const std::lock_guard lock(mutex_);
-    for (int i = 0; i < count; ++i, ++frames_) {
-      const double at = 0.5 * frames_;
-      clip.frames.push_back({at, at, {2, 2, std::vector<std::uint8_t>(12, static_cast<std::uint8_t>(frames_))}});
-    }
-    clips_.push_back(std::move(clip));
+    clips_.push_back(following(count));
+  }
+  // The same, as the beginning of a clip that is not full yet: there for a reader that is asked to stop waiting.
+  void beginClip(int count) {
+    const std::lock_guard lock(mutex_);
+    begun_ = following(count);
   }
   void end(const std::string& because) {
     app::ClipReader::Clip clip;
@@ -74,8 +74,9 @@ class ScriptedClips {
         clips_.most_.push_back(most);
       }
       for (;;) {
-        interrupt.throw_if_requested();
+        if (interrupt.state() == Interrupt::kCancel) throw Interrupted(Interrupt::kCancel);
         if (std::optional<Clip> clip = clips_.take()) return *std::move(clip);
+        if (interrupt.requested()) return clips_.begun();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     }
@@ -84,6 +85,18 @@ class ScriptedClips {
     ScriptedClips& clips_;
   };
 
+  app::ClipReader::Clip following(int count) {
+    app::ClipReader::Clip clip;
+    for (int i = 0; i < count; ++i, ++frames_) {
+      const double at = 0.5 * frames_;
+      clip.frames.push_back({at, at, {2, 2, std::vector<std::uint8_t>(12, static_cast<std::uint8_t>(frames_))}});
+    }
+    return clip;
+  }
+  app::ClipReader::Clip begun() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(begun_, {});
+  }
   std::optional<app::ClipReader::Clip> take() {
     const std::lock_guard lock(mutex_);
     if (!clips_.empty()) {
@@ -102,6 +115,7 @@ class ScriptedClips {
 
   mutable std::mutex mutex_;  // guards everything below
   std::deque<app::ClipReader::Clip> clips_;
+  app::ClipReader::Clip begun_;
   std::optional<Error> fault_;
   int frames_ = 0;
   int asked_ = 0;

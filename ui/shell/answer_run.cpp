@@ -259,7 +259,15 @@ void AnswerRun::onCommitted(app::RequestToken token, const app::TurnIds& ids) {
       m_chat.append(question, rewords(saved.asks) ? OpenChat::Shown::kWithTheRest : OpenChat::Shown::kAlone);
     m_store.saveDraft(ids.conversation, {});
   }
-  compares(saved.asks) ? compareAfter(saved, ids) : answerAfter(saved, ids);
+  if (compares(saved.asks)) {
+    compareAfter(saved, ids);
+    return;
+  }
+  const auto answer = [this, saved, ids] {
+    const auto* still = std::get_if<Saving>(&m_state);
+    if (still != nullptr && still->token == saved.token) answerAfter(saved, ids);
+  };
+  m_catchUp&& asksWatched(ids.conversation, saved.thread.last()) ? m_catchUp(answer) : answer();
 }
 
 void AnswerRun::compareAfter(const Saving& saved, const app::TurnIds& ids) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <QObject>
+#include <functional>
 #include <optional>
 #include <variant>
 
@@ -67,6 +68,8 @@ class AnswerRun : public QObject {
   bool canSend() const { return !busy() && blockedReason().isEmpty(); }
   // From now on every question of its chat is about the source, all that was seen of it and nothing else. nullopt: no more.
   void setWatched(const std::optional<WatchedSource>& source);
+  // Called before a question about it is asked: what has come of it goes to the engine, then the argument is to be called.
+  void setCatchUp(std::function<void(std::function<void()>)> catchUp) { m_catchUp = std::move(catchUp); }
   bool watchesHere() const;                              // in the chat on screen
   Turn turnAboutWatched(const QString& question) const;  // empty: none yet. Throws as buildTurn does
   void setOccupied(const QString& reason);               // the engine works on something else for the user; empty: no more
@@ -135,6 +138,7 @@ class AnswerRun : public QObject {
   app::MessageId m_editing = 0;    // the question that is written anew
   ConversationId m_editingIn = 0;  // its chat
   std::optional<WatchedSource> m_watched;
+  std::function<void(std::function<void()>)> m_catchUp;
 };
 
 }  // namespace winnow::ui

@@ -63,6 +63,11 @@ WatchController::WatchController(app::EngineHost& engine, ChatSession& session, 
     m_notice = text.cause + QLatin1Char(' ') + text.remedy;
     settle();
   });
+  connect(&m_live, &app::LiveWatch::caughtUp, this, [this] {
+    m_caughtUp = true;
+    goOn();
+  });
+  m_session.answers.setCatchUp([this](std::function<void()> then) { catchUp(std::move(then)); });
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &WatchController::feed);
   connect(&m_session.chat, &OpenChat::shown, this, &WatchController::show);
   connect(&m_session.chat, &OpenChat::created, this, [this](ConversationId id) {
@@ -144,6 +149,7 @@ void WatchController::settle() {
     m_stage = Stage::kEnded;
     if (!m_source.seen) m_session.answers.setWatched(std::nullopt);
   }
+  goOn();
   show();
 }
 
@@ -153,6 +159,7 @@ void WatchController::letGo() {
   if (m_clip != 0) m_engine.cancel(std::exchange(m_clip, 0));
   m_stage = Stage::kNone;
   m_session.answers.setWatched(std::nullopt);
+  goOn();
   show();
 }
 
@@ -165,13 +172,26 @@ void WatchController::lose(const QString& reason) {
   m_lost = true;
   m_notice = reason;
   m_session.answers.setWatched(std::nullopt);
+  goOn();
   show();
 }
 
 // ---- clips -------------------------------------------------------------------------------------------------------------------------
 
+void WatchController::catchUp(std::function<void()> then) {
+  m_then = std::move(then);
+  m_caughtUp = false;
+  m_live.catchUp();
+  goOn();
+}
+
+void WatchController::goOn() {
+  const bool more = m_stage == Stage::kRunning && (m_live.hasClip() || (m_live.reading() && !m_caughtUp));
+  if (m_then && !more) std::exchange(m_then, nullptr)();
+}
+
 void WatchController::feed() {
-  const bool ready = m_session.model.state() == ModelState::kReady && !m_session.answers.busy();
+  const bool ready = m_session.model.state() == ModelState::kReady && (!m_session.answers.busy() || m_then);
   if (m_stage != Stage::kRunning || m_source.conversation == 0 || m_clip != 0 || !m_live.hasClip() || !ready) return;
   WatchClip clip;
   clip.turn = m_session.answers.turnAboutWatched(QString());

@@ -1,11 +1,13 @@
 // Watches a source for the chat in which that was begun: what is read goes to the engine clip by clip, questions go in between.
 //
-// Used by chat_page.h. A clip is sent while no answer is being saved or written and no other clip is under way, so that a question waits
-// for one clip at most. The chat may be left: the watch goes on for it, and its bar is there again when it is opened. After the end the
-// chat's questions stay about what was seen until the bar is closed. One source is watched at a time. UI thread only.
+// Used by chat_page.h. A clip is sent while no answer is being saved or written and no other clip is under way. A question waits for the
+// clip that is under way and for what has come since, which may be less than a clip, so that it is about all that was seen. The chat may be
+// left: the watch goes on for it, and its bar is there again when it is opened. After the end the chat's questions stay about what was seen
+// until the bar is closed. One source is watched at a time. UI thread only.
 #pragma once
 
 #include <QObject>
+#include <functional>
 
 #include "app/engine_host/engine_host.h"
 #include "app/watch/live_watch.h"
@@ -35,6 +37,8 @@ class WatchController : public QObject {
 
   bool here() const;
   QString name() const;
+  void catchUp(std::function<void()> then);
+  void goOn();
   void feed();
   void settle();
   void letGo();
@@ -50,10 +54,12 @@ class WatchController : public QObject {
   app::LiveWatch m_live;
   Stage m_stage = Stage::kNone;
   WatchedSource m_source;
-  RequestId m_clip = 0;  // the engine reads it; 0: none
-  bool m_begun = false;  // a clip was sent
-  bool m_lost = false;   // the engine has forgotten what was seen
-  Watched m_watched;     // of the last clip; no frames: none yet
+  RequestId m_clip = 0;          // the engine reads it; 0: none
+  bool m_begun = false;          // a clip was sent
+  bool m_lost = false;           // the engine has forgotten what was seen
+  std::function<void()> m_then;  // a question that waits for what has come; null: none
+  bool m_caughtUp = false;       // all that had come is here
+  Watched m_watched;             // of the last clip; no frames: none yet
   QString m_notice;
 };
 

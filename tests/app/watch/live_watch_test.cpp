@@ -125,6 +125,42 @@ TEST_F(LiveWatchTest, PausedNothingIsReadUntilItGoesOn) {
   EXPECT_EQ(taken(), std::pair(4.0, 7.5));
 }
 
+TEST_F(LiveWatchTest, CatchingUpItGivesWhatHasCome) {
+  int caughtUp = 0;
+  QObject::connect(&watch, &LiveWatch::caughtUp, &watch, [&] { ++caughtUp; });
+  watch.start({});
+  clips.beginClip(3);
+  ASSERT_TRUE(waitUntil([this] { return clips.asked() == 1; }));
+  settle();
+  EXPECT_FALSE(watch.hasClip()) << "three frames are no clip yet";
+  watch.catchUp();
+  ASSERT_TRUE(waitUntil([&] { return caughtUp == 1; }));
+  EXPECT_EQ(taken(), std::pair(0.0, 1.0));
+  clips.giveFrames(8);
+  ASSERT_TRUE(clipWaits()) << "it goes on from there";
+  EXPECT_EQ(taken(), std::pair(1.5, 5.0));
+  EXPECT_EQ(clips.opened(), 1);
+}
+
+TEST_F(LiveWatchTest, NothingToCatchUpWithIsSaidAtOnce) {
+  int caughtUp = 0;
+  QObject::connect(&watch, &LiveWatch::caughtUp, &watch, [&] { ++caughtUp; });
+  watch.catchUp();
+  EXPECT_EQ(caughtUp, 1) << "nothing is read";
+  clips.giveFrames(8);
+  watch.start({});
+  ASSERT_TRUE(clipWaits());
+  watch.catchUp();
+  EXPECT_EQ(caughtUp, 2) << "the clip waits already";
+  taken();
+  ASSERT_TRUE(waitUntil([this] { return clips.asked() == 2; }));
+  watch.catchUp();
+  ASSERT_TRUE(waitUntil([&] { return caughtUp == 3; }));
+  EXPECT_FALSE(watch.hasClip()) << "nothing had come";
+  EXPECT_TRUE(watch.reading());
+  EXPECT_TRUE(waitUntil([this] { return clips.asked() == 3; }));
+}
+
 TEST_F(LiveWatchTest, TheEndComesWithTheLastFramesAndWhatWasSaid) {
   ClipReader::Clip last;
   last.frames.resize(3);

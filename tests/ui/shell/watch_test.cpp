@@ -110,12 +110,13 @@ TEST_F(WatchTest, AQuestionGoesBetweenTwoClipsAndIsAboutAllOfIt) {
   ASSERT_TRUE(waitUntil([this] { return order() == "cc"; }));
   type(QStringLiteral("What was there?"));
   pressEnter();
-  ASSERT_TRUE(waitUntil([this] { return m_engine->unfinished() == 2; })) << "the question waits for the clip that is being read";
+  QTest::qWait(60);
+  EXPECT_EQ(order(), "cc") << "the question waits for the clip that is being read, and for the one behind it";
   m_log->holdWatches(false);
   ASSERT_TRUE(seen(24));
+  ASSERT_TRUE(waitUntil([this] { return order() == "cccq"; }));
   ASSERT_TRUE(idle());
-  EXPECT_EQ(order(), "ccqc");
-  const Turn turn = std::get<Turn>(asked()[2].body);
+  const Turn turn = std::get<Turn>(asked()[3].body);
   EXPECT_EQ(turn.guard, Guard::kAlone);
   EXPECT_EQ(turn.conversation, clip(0).turn.conversation);
   EXPECT_EQ(turn.recipe, clip(0).turn.recipe);
@@ -125,6 +126,41 @@ TEST_F(WatchTest, AQuestionGoesBetweenTwoClipsAndIsAboutAllOfIt) {
   EXPECT_EQ(mediumOf(turn).media.path, mediumOf(clip(0).turn).media.path);
   EXPECT_EQ(mediumOf(turn).media.plan, mediumOf(clip(0).turn).media.plan);
   EXPECT_EQ(std::get<TextItem>(turn.messages.back().items[1]).text, "What was there?");
+}
+
+TEST_F(WatchTest, AQuestionIsAlsoAboutFramesThatAreNoWholeClipYet) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  ASSERT_TRUE(waitUntil([this] { return m_clips.asked() == 2; }));
+  m_clips.beginClip(3);
+  QTest::qWait(60);
+  EXPECT_EQ(order(), "c");
+  type(QStringLiteral("What was there?"));
+  pressEnter();
+  ASSERT_TRUE(waitUntil([this] { return order() == "ccq"; }));
+  EXPECT_EQ(clip(1).frames.size(), 3U);
+  ASSERT_TRUE(idle());
+  m_clips.giveFrames(8);
+  ASSERT_TRUE(seen(19));
+}
+
+TEST_F(WatchTest, AQuestionDoesNotWaitForASourceThatIsStopped) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  m_log->holdWatches(true);
+  m_clips.giveFrames(8);
+  ASSERT_TRUE(waitUntil([this] { return order() == "cc"; }));
+  m_clips.giveFrames(8);
+  type(QStringLiteral("What was there?"));
+  pressEnter();
+  QTest::qWait(60);
+  EXPECT_EQ(order(), "cc");
+  watch().stop();
+  m_log->holdWatches(false);
+  ASSERT_TRUE(waitUntil([this] { return order() == "ccq"; })) << "what waited is gone with the source";
+  ASSERT_TRUE(idle());
 }
 
 TEST_F(WatchTest, EveryQuestionIsAskedAsIfItWereTheFirst) {
