@@ -8,8 +8,11 @@
 namespace winnow::app {
 namespace {
 
-// What a protocol is built on. A server may send on from http to https and back.
-std::string neededProtocols(const std::string& scheme) { return scheme.starts_with("http") ? "http,https,tcp,tls" : scheme; }
+// What a protocol is built on. A server may send on from http to https, but not to where nobody vouches for it.
+std::string neededProtocols(const std::string& scheme) {
+  if (scheme == "https") return "https,tls,tcp";
+  return scheme == "http" ? "http,https,tls,tcp" : scheme;
+}
 
 // What every datagram has to wait in while a picture is decoded: packets of 188 bytes.
 constexpr const char* kDatagramBufferPackets = "43690";  // 8 MB
@@ -35,6 +38,7 @@ NetworkBytes::NetworkBytes(const std::string& address, LiveWatch& watch) : m_wat
   } else if (scheme != "tcp") {
     options.set("seekable", "0");
     options.set("icy", "0");
+    options.set("tls_verify", "1");  // FFmpeg's default takes any certificate
   }
   const AVIOInterruptCB interrupt{&LiveWatch::callback, &watch};
   m_watch.begin();
@@ -45,7 +49,9 @@ NetworkBytes::NetworkBytes(const std::string& address, LiveWatch& watch) : m_wat
     endBy(opened);
     return;
   }
-  throw Exception(ErrorCode::kFileUnreadable, address, "the address cannot be reached (" + ffmpegErrorText(opened) + ")");
+  const std::string certificate = scheme == "https" ? ", or its certificate is not one that this machine trusts" : "";
+  throw Exception(ErrorCode::kFileUnreadable, address,
+                  "the address cannot be reached" + certificate + " (" + ffmpegErrorText(opened) + ")");
 }
 
 NetworkBytes::~NetworkBytes() { avio_closep(&m_io); }
