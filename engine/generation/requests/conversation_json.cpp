@@ -238,6 +238,9 @@ void read_prepared_json(const JsonObject& from, PreparedContext& prepared) {
   prepared.tokens.pinned = prepared.state.pinned;
   prepared.ids_to_media = from.integers("ids_to_media", 0, kMostTokens, kMostEntries);
   prepared.outcome = outcome_of(from.object("outcome"));
+  const auto budgets = std::ssize(prepared.outcome.budgets);
+  if (budgets != 0 && budgets != prepared.state.cache.shape().layers)
+    from.refuse(ErrorCode::kDamagedFile, "outcome", "budgets of another number of layers than the model has");
   each(from, "media", [&](const JsonObject& medium) { prepared.media.push_back(medium_of(medium)); });
   each(from, "description", [&](const JsonObject& said) {
     prepared.description.words.push_back({bytes_of(said, "bytes"), static_cast<std::int32_t>(said.integer("media", -1, kMost)),

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/generation/requests/conversation_json.h"
 #include "tests/engine/generation/tiny_model.h"
 
 namespace winnow::testing {
@@ -150,6 +151,32 @@ TEST_F(ConversationFile, DamagedBytesAreRefused) {
   }
   write(whole);
   EXPECT_TRUE(restore().last<Restored>());
+}
+
+// A file with a hash that fits, made by somebody else.
+TEST(ConversationJson, BudgetsOfOtherLayersAreRefused) {
+  KvShape shape;
+  shape.layers = 3;
+  shape.kv_heads = 1;
+  shape.head_dim = 2;
+  PreparedContext prepared{Conversation(shape), {}, {}, {}, {}, false, {}, {}, {}, {}, {}};
+  const auto read = [&](std::vector<std::int64_t> budgets) {
+    prepared.outcome.budgets = std::move(budgets);
+    const Json json = prepared_json(prepared);
+    PreparedContext found{Conversation(shape), {}, {}, {}, {}, false, {}, {}, {}, {}, {}};
+    read_prepared_json(JsonObject(json, "7.safetensors"), found);
+    return found.outcome.budgets;
+  };
+  EXPECT_EQ(read({4, 5, 6}), (std::vector<std::int64_t>{4, 5, 6}));
+  EXPECT_TRUE(read({}).empty()) << "no event took place";
+  for (const std::vector<std::int64_t>& budgets : {std::vector<std::int64_t>{4}, std::vector<std::int64_t>{4, 5, 6, 7}}) {
+    try {
+      read(budgets);
+      ADD_FAILURE() << budgets.size() << " were accepted";
+    } catch (const Exception& problem) {
+      EXPECT_EQ(problem.error().code, ErrorCode::kDamagedFile);
+    }
+  }
 }
 
 }  // namespace
