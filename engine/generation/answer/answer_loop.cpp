@@ -22,11 +22,11 @@ double typical_speed(std::vector<double> step_ms) {
 
 }  // namespace
 
-AnswerLoop::AnswerLoop(const RequestContext& context, const Sampling& sampling, AnswerStart start, std::function<void()> on_first_text)
+AnswerLoop::AnswerLoop(const RequestContext& context, const Sampling& sampling, AnswerStart start, std::function<void()> on_first_token)
     : context_(context),
       sampling_(sampling),
       start_(std::move(start)),
-      on_first_text_(std::move(on_first_text)),
+      on_first_token_(std::move(on_first_token)),
       sampler_(sampling),
       detokenizer_(*context.model.tokenizer, SpecialTokens::kSkip),
       stops_(sampling.stop_strings),
@@ -36,7 +36,6 @@ AnswerLoop::AnswerLoop(const RequestContext& context, const Sampling& sampling, 
 
 void AnswerLoop::deliver(const std::string& text) {
   if (text.empty()) return;
-  if (answer_.text.empty()) on_first_text_();
   answer_.text += text;
   context_.emit(TextDelta{text});
 }
@@ -74,6 +73,7 @@ bool AnswerLoop::step() {
   const bool read_before = steps_ == 0 && start_.first_step;
   const std::span<const std::int64_t> ids = conversation().token_ids;
   const std::int64_t token = sampler_.sample(scores, read_before ? ids.first(ids.size() - 1) : ids);
+  if (answer_.token_ids.empty()) on_first_token_();
   answer_.token_ids.push_back(token);
   if (context_.model.stop_token_ids.contains(token)) return end(StopReason::kStopToken);
   deliver(stops_.push(detokenizer_.push(token)));

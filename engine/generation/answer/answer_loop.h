@@ -35,8 +35,9 @@ struct Answer {
 class AnswerLoop {
  public:
   // A first step must be of the token that the start's logits and sampling give. Generated tokens that the model has read are appended to
-  // the conversation's cache, origins and ids. on_first_text runs before the first delta.
-  AnswerLoop(const RequestContext& context, const Sampling& sampling, AnswerStart start, std::function<void()> on_first_text);
+  // the conversation's cache, origins and ids. on_first_token runs when the first is known, with
+  // text or without.
+  AnswerLoop(const RequestContext& context, const Sampling& sampling, AnswerStart start, std::function<void()> on_first_token);
 
   // The next token. False when the answer has come to its end.
   bool step();
@@ -54,7 +55,7 @@ class AnswerLoop {
   RequestContext context_;
   Sampling sampling_;
   AnswerStart start_;  // its logits move on: of the last position read
-  std::function<void()> on_first_text_;
+  std::function<void()> on_first_token_;
   Sampler sampler_;
   Detokenizer detokenizer_;
   StopMatcher stops_;

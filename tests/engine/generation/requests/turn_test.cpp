@@ -16,6 +16,17 @@ TEST_F(Turns, StreamedTextIsTheAnswer) {
   EXPECT_EQ(std::get_if<Finished>(&events.events.back().body) != nullptr, true) << "Finished comes last";
 }
 
+TEST_F(Turns, TheTimeToTheFirstTokenIsKnownWithoutAnyText) {
+  Turn turn = ask("text", "full", 1.0, 4);
+  const std::string answer = finished(run(turn)).answer;
+  ASSERT_FALSE(answer.empty());
+  run(ForgetConversation{turn.conversation});
+  turn.sampling.stop_strings = {answer.substr(0, 1)};
+  const Finished silent = finished(run(turn));
+  EXPECT_EQ(silent.answer, "");
+  EXPECT_GT(silent.figures.timings_ms.ttft, 0.0);
+}
+
 TEST_F(Turns, RetentionOneIsBitIdenticalToFullForEveryMethod) {
   const EventRecorder full = run(ask("image", "full", 1.0, 16));
   for (const MethodInfo& method : list_methods()) {
