@@ -52,6 +52,7 @@ class Mix:
     text_only: bool = False
     phrasings: dict[str, tuple[str, ...]] = None
     kinds: tuple[str, ...] | None = None  # one row per kind in this order, instead of a random choice
+    long_rows: int = 1  # lists and descriptions a video
 
 
 @dataclass
@@ -250,10 +251,10 @@ class Composer:
                 dice = rng.random()
                 if dice < 0.04 or mix.text_only:
                     long = [[questions.out_of_world(rng)]]
-                elif conversations:
-                    long = [self._conversation(facts, duration, rng, mix)]
                 else:
-                    long = [[self._long(facts, duration, rng, mix)]]
+                    long = [[self._long(facts, duration, rng, mix)] for _ in range(mix.long_rows - conversations)]
+                    if conversations:
+                        long.append(self._conversation(facts, duration, rng, mix))
             groups[0].append(short)
             groups[1].append(long)
         return self._assemble(mix, prefixes, all_slots, groups, slot_targets, intervals, first_frames)

@@ -355,13 +355,17 @@ def work(rank: int, options: argparse.Namespace, everything: nn.ModuleDict, team
         began = time.process_time()  # what others on the machine take is not counted
         dice = shared_rng.random()
         image, text_only = dice < 0.06, dice > 0.975
-        top = shared_rng.random() < 0.5
-        frames = LEVELS[level] if top else LEVELS[int(shared_rng.integers(level + 1))]
+        # Where frames grow no more, all the longer numbers have to be practised.
+        top = shared_rng.random() < (0.5 if level + 1 < len(LEVELS) else 0.2)
+        lowest = 0 if shared_rng.random() < 0.4 else level // 2
+        frames = LEVELS[level if top else int(shared_rng.integers(lowest, level + 1))]
         affordable = [tokens for tokens in TOKENS_PER_FRAME if frames * tokens <= LONGEST_PREFIX]
         per_frame = min(int(shared_rng.choice(TOKENS_PER_FRAME, p=options.token_shares)), affordable[-1])
         videos = max(1, min(options.videos, LONGEST_PREFIX // (frames * per_frame)))
         rows = min(2 * options.short_rows, options.short_rows * options.videos // videos)
-        batch, targets = composer.compose(own_rng, Mix(videos, rows, frames, per_frame, image, text_only, questions.PHRASINGS))
+        long_rows = 1 if image or text_only else min(3, options.videos // videos)
+        mix = Mix(videos, rows, frames, per_frame, image, text_only, questions.PHRASINGS, long_rows=long_rows)
+        batch, targets = composer.compose(own_rng, mix)
         result = losses(model, helpers, batch, targets, torch.float32, options.help_weight)
         result.loss.backward()
         rate = options.peak * min(1.0, (step - begun_at + 1) / 40) * min(1.0, remaining / (60 * options.final_minutes))
