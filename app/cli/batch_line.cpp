@@ -1,8 +1,9 @@
 #include "app/cli/batch_line.h"
 
-#include <map>
+#include <string>
 
 #include "app/cli/option_checks.h"
+#include "app/recipes/option_json.h"
 #include "engine/base/json_document.h"
 #include "engine/base/line_reader.h"
 
@@ -11,19 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxText = LineReader::kLongestLine;
 constexpr std::size_t kMaxQuestions = 100'000;
-
-// Of the method, by name; numbers and true/false need no quotes.
-std::map<std::string, std::string> method_options(const JsonObject& line) {
-  const Json& given = line.value("options");
-  if (!given.is_object()) line.refuse(ErrorCode::kDamagedFile, "options", "it must be an object of names and values");
-  std::map<std::string, std::string> options;
-  for (const auto& [name, value] : given.items()) {
-    if (!value.is_string() && !value.is_number() && !value.is_boolean())
-      line.refuse(ErrorCode::kDamagedFile, "options", "each must be a text, a number, true or false");
-    options[name] = value.is_string() ? value.get<std::string>() : value.dump();
-  }
-  return options;
-}
 
 TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
   TurnOptions options = defaults;
@@ -36,7 +24,11 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
   plan.to_s = line.real("to", 0.0, kLongestS, plan.to_s);
   RecipeSpec& recipe = options.recipe;
   recipe.method = line.string("method", kMaxText, recipe.method);
-  if (line.has("options")) recipe.options = method_options(line);
+  if (line.has("options")) {
+    recipe.options = app::optionsFromJson(line.value("options"), kMaxText, [&](const std::string& field, const std::string& reason) {
+      line.refuse(ErrorCode::kDamagedFile, "options", (field == "options" ? "it " : "each ") + reason);
+    });
+  }
   if (line.has("retention")) {
     recipe.retention = line.real("retention", 0.0, 1.0);
     if (!(recipe.retention > 0.0)) line.refuse(ErrorCode::kDamagedFile, "retention", "it must lie in (0, 1]");

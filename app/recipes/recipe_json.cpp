@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/recipes/option_json.h"
 #include "engine/base/error.h"
 #include "engine/base/file_bytes.h"
 
@@ -22,7 +23,6 @@ using Json = nlohmann::ordered_json;
 constexpr char kFormat[] = "winnow-recipe";
 constexpr int kVersion = 1;
 constexpr std::size_t kMaxText = 65536;  // shares of a deep model are long
-constexpr std::size_t kMaxOptions = 256;
 
 // How many members an aggregate has.
 struct AnyValue {
@@ -91,7 +91,7 @@ class Reader {
       } else if (key == "budget_tokens") {
         spec.budget_tokens = static_cast<int>(whole(key, value, 1, std::numeric_limits<int>::max()));
       } else if (key == "options") {
-        spec.options = options(value);
+        spec.options = optionsFromJson(value, kMaxText, [this](const auto& field, const auto& reason) { refuse(field, reason); });
       } else if (key == "parts") {
         parts(value, spec);
       } else if (key == "turn_policy") {
@@ -128,19 +128,6 @@ class Reader {
       refuse(field, "must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
     }
     return value.get<std::uint64_t>();
-  }
-
-  // Numbers and true/false are written without quotes by people; the method's own reader checks what they mean.
-  std::map<std::string, std::string> options(const Json& value) const {
-    if (!value.is_object()) refuse("options", "must be an object of names and values");
-    if (value.size() > kMaxOptions) refuse("options", "has more than " + std::to_string(kMaxOptions) + " entries");
-    std::map<std::string, std::string> options;
-    for (const auto& [name, option] : value.items()) {
-      const std::string field = "options." + name;
-      if (!option.is_string() && !option.is_number() && !option.is_boolean()) refuse(field, "must be a text, a number, true or false");
-      options[name] = option.is_string() ? text(field, option, kMaxText) : option.dump();
-    }
-    return options;
   }
 
   void parts(const Json& value, RecipeSpec& spec) const {

@@ -5,13 +5,14 @@
 #include <QLabel>
 #include <QStandardItemModel>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "ui/recipes/later_questions.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
 
-LaterChoice::LaterChoice(QWidget* parent) : QWidget(parent) {
+LaterChoice::LaterChoice(std::vector<MethodInfo> methods, QWidget* parent) : QWidget(parent), m_methods(std::move(methods)) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins({});
   setSpacing(layout, 8);
@@ -44,8 +45,7 @@ void LaterChoice::setGuard(Guard guard) {
   describe();
 }
 
-void LaterChoice::setRecipe(const std::vector<MethodInfo>& methods, const RecipeSpec& spec) {
-  m_methods = methods;
+void LaterChoice::setRecipe(const RecipeSpec& spec) {
   m_spec = spec;
   describe();
 }

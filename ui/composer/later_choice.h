@@ -17,12 +17,12 @@ namespace winnow::ui {
 class LaterChoice : public QWidget {
   Q_OBJECT
  public:
-  explicit LaterChoice(QWidget* parent = nullptr);
+  explicit LaterChoice(std::vector<MethodInfo> methods, QWidget* parent = nullptr);
 
   Guard guard() const { return m_guard; }
   void setGuard(Guard guard);
-  void setRecipe(const std::vector<MethodInfo>& methods, const RecipeSpec& spec);  // what the costs are told for
-  void setWatching(bool watching);                                                 // a source is watched here: nothing can be chosen
+  void setRecipe(const RecipeSpec& spec);  // what the costs are told for
+  void setWatching(bool watching);         // a source is watched here: nothing can be chosen
   QComboBox* box() const { return m_box; }
   QString cost() const;
 
@@ -32,7 +32,7 @@ class LaterChoice : public QWidget {
  private:
   void describe();
 
-  std::vector<MethodInfo> m_methods;
+  const std::vector<MethodInfo> m_methods;
   RecipeSpec m_spec;
   Guard m_guard = Guard::kKeep;
   bool m_watching = false;

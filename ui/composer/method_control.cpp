@@ -93,7 +93,7 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
 }
 
 LaterChoice* MethodControl::addLaterChoice() {
-  m_later = new LaterChoice;
+  m_later = new LaterChoice(m_methods);
   auto* layout = qobject_cast<QVBoxLayout*>(m_card->layout());
   layout->insertWidget(layout->indexOf(m_change), m_later);
   layout->insertSpacing(layout->indexOf(m_change), theme().px(4));
@@ -177,7 +177,7 @@ void MethodControl::describe() {
   }
   const QStringList changes = recipeChanges(spec);
   if (!changes.isEmpty()) about << tr("Changed: %1").arg(changes.join(QStringLiteral(", ")));
-  if (m_later != nullptr) m_later->setRecipe(m_methods, spec);
+  if (m_later != nullptr) m_later->setRecipe(spec);
   about.removeAll(QString());
   m_about->setText(about.join(QLatin1Char('\n')));
   describeMass();

@@ -267,7 +267,7 @@ void AnswerRun::onCommitted(app::RequestToken token, const app::TurnIds& ids) {
     const auto* still = std::get_if<Saving>(&m_state);
     if (still != nullptr && still->token == saved.token) answerAfter(saved, ids);
   };
-  m_catchUp&& asksWatched(ids.conversation, saved.thread.last()) ? m_catchUp(answer) : answer();
+  asksWatched(ids.conversation, saved.thread.last()) && m_catchUp ? m_catchUp(answer) : answer();
 }
 
 void AnswerRun::compareAfter(const Saving& saved, const app::TurnIds& ids) {

@@ -35,8 +35,7 @@ struct Answer {
 class AnswerLoop {
  public:
   // A first step must be of the token that the start's logits and sampling give. Generated tokens that the model has read are appended to
-  // the conversation's cache, origins and ids. on_first_token runs when the first is known, with
-  // text or without.
+  // the conversation's cache, origins and ids. on_first_token runs when the first is known.
   AnswerLoop(const RequestContext& context, const Sampling& sampling, AnswerStart start, std::function<void()> on_first_token);
 
   // The next token. False when the answer has come to its end.

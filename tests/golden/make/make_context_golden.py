@@ -231,6 +231,10 @@ class Probe:
         return torch.stack(scores)
 
 
+def in_layers(total, layers):
+    return [total // layers + (layer < total % layers) for layer in range(layers)]
+
+
 class Stream:
     """Media clip by clip. kept: per layer and kv head which of the tokens read are left; the others are masked."""
 
@@ -352,7 +356,7 @@ class Stream:
             self.keep_all(end - begin)
             left = self.kept[:, :, probe.first :]
             if method == "infinipot-v":
-                cap = [total // probe.layers + (layer < total % probe.layers) for total in [int(share * probe.layers * probe.n + 0.5)] for layer in range(probe.layers)]
+                cap = in_layers(int(share * probe.layers * probe.n + 0.5), probe.layers)
                 target = float(options.get("target", 0.75))
                 for layer in range(probe.layers):
                     if cap[layer] >= probe.n or int(left[layer].sum()) < cap[layer] * probe.kv_heads:
@@ -383,8 +387,7 @@ class Stream:
     def hold(self, scores, left, share, compete):
         """Cuts what is left down to the cap where there is more."""
         layers, heads, n = self.probe.layers, self.probe.kv_heads, self.probe.n
-        sizes = [total // layers + (layer < total % layers) for total in [int(share * layers * n * (heads if compete != "nobody" else 1) + 0.5)]
-                 for layer in range(layers)]
+        sizes = in_layers(int(share * layers * n * (heads if compete != "nobody" else 1) + 0.5), layers)
         if compete == "all":
             # An event comes when any layer has more than its share; then all compete for the sum.
             if any(int(left[layer].sum()) > sizes[layer] for layer in range(layers)) and int(left.sum()) > sum(sizes):
@@ -423,11 +426,8 @@ def chosen(scores, share, compete, floor=0.0):
         if count > 0 and free[order[count]] > -float("inf"):
             margin = min(margin, float((free[order[count - 1]] - free[order[count]]) / free[order[count - 1]].abs()))
 
-    def in_layers(total):
-        return [total // layers + (1 if layer < total % layers else 0) for layer in range(layers)]
-
     if compete == "nobody":
-        for layer, count in enumerate(in_layers(int(share * layers * n + 0.5))):
+        for layer, count in enumerate(in_layers(int(share * layers * n + 0.5), layers)):
             for head in range(heads):
                 pick(scores[layer, head], kept[layer, head], count)
         return kept, margin
@@ -439,7 +439,7 @@ def chosen(scores, share, compete, floor=0.0):
     if compete == "all":
         pick(scores, kept, total - first * layers * heads)
     else:
-        for layer, count in enumerate(in_layers(total)):
+        for layer, count in enumerate(in_layers(total, layers)):
             pick(scores[layer], kept[layer], count - first * heads)
     return kept, margin
 
