@@ -193,6 +193,8 @@ constexpr Text kOptions[] = {
     {"floor", SAY("Share of an equal share that every head keeps before heads compete.")},
     {"head_scores",
      SAY("How much each head looks at videos: 0.9:0.6/0.8:0.9, layers by / and heads by colons. Empty: as measured for the model.")},
+    {"stats", SAY("Whose questions the coming ones are taken to be like: the pictures' own, or those of words: the request to describe the "
+                  "video, or the model's answer to it.")},
     {"horizon", SAY("Positions after the video over which coming questions are expected.")},
     {"eps", SAY("Added to the expected attention, so that tokens with large values may stay though nothing is expected to look at them.")},
     {"chunk", SAY("Tokens of the video that are repeated at a time; whole frames.")},

@@ -22,36 +22,61 @@ at::Tensor mean_turn(std::int64_t first, std::int64_t count, double base, const 
 
 }  // namespace
 
+void QueryMoments::add(const LayerView& view, std::int64_t first, std::int64_t count) {
+  const std::int64_t heads = view.query.size(0);
+  const std::int64_t head_dim = view.query.size(2);
+  const at::TensorOptions options = view.query.options().dtype(head_dim <= kExactHead ? at::kDouble : at::kFloat);
+  if (!mean_.defined()) {
+    mean_ = at::zeros({heads, head_dim}, options);
+    spread_ = at::zeros({heads, head_dim, head_dim}, options);
+  }
+  scale_ = view.scale;
+  rope_theta_ = view.rope_theta;
+  const at::Tensor back = view.positions.narrow(0, first, count).to(at::kFloat).neg();
+  const auto added = static_cast<double>(count);
+  const double share = added / static_cast<double>(rows_ + count);
+  for (std::int64_t head = 0; head < heads; ++head) {
+    const at::Tensor queries =
+        turned_keys(view.query.select(0, head).narrow(0, first, count).to(at::kFloat), back, rope_theta_).to(options);
+    const at::Tensor mean = queries.mean(0);
+    const at::Tensor about = queries - mean;
+    const at::Tensor apart = mean - mean_[head];
+    // Chan, Golub and LeVeque 1983: no difference of large sums.
+    spread_[head].add_(at::mm(about.t(), about)).add_(at::outer(apart, apart), static_cast<double>(rows_) * share);
+    mean_[head].add_(apart, share);
+  }
+  rows_ += count;
+}
+
+at::Tensor QueryMoments::expected_attention(std::span<const at::Tensor> keys, std::int64_t next, const ExpectedNeed& need) const {
+  require(rows_ > 0 && !keys.empty(), "expected_attention: no queries were seen");
+  const at::TensorOptions options = mean_.options();
+  const std::int64_t group = mean_.size(0) / std::ssize(keys);
+  const at::Tensor turn = mean_turn(next, need.horizon, rope_theta_, options, mean_.size(1));
+  std::vector<at::Tensor> expected;
+  for (std::int64_t kv = 0; kv < std::ssize(keys); ++kv) {
+    const at::Tensor slots = keys[static_cast<std::size_t>(kv)].to(options);
+    at::Tensor sum = at::zeros({slots.size(0)}, options);
+    for (std::int64_t head = kv * group; head < (kv + 1) * group; ++head) {
+      const at::Tensor linear = at::mv(slots, at::mv(turn, mean_[head]));
+      const at::Tensor covariance = spread_[head] / static_cast<double>(rows_);
+      const at::Tensor quadratic = at::mm(slots, at::mm(at::mm(turn, covariance), turn.t())).mul_(slots).sum(1);
+      sum.add_(at::softmax(linear * scale_ + quadratic * (scale_ * scale_ / 2.0), 0));
+    }
+    expected.push_back(sum.div_(static_cast<double>(group)));
+  }
+  return at::stack(expected);
+}
+
 HeadScores expected_attention(const LayerView& view, const SegmentInfo& segment, const ExpectedNeed& need) {
   require(segment.first_row == 0 && view.query.size(1) == segment.tokens && view.positions.numel() == segment.tokens,
           "expected_attention: the view is not of this segment");
   const auto [first, count] = segment.context_rows();
-  const std::int64_t kv_heads = view.key.size(0);
-  const std::int64_t group = view.query.size(0) / kv_heads;
-  const std::int64_t head_dim = view.query.size(2);
-  const at::TensorOptions options = view.query.options().dtype(head_dim <= kExactHead ? at::kDouble : at::kFloat);
-  const at::Tensor back = view.positions.narrow(0, first, count).to(at::kFloat).neg();
-  const std::int64_t next = view.positions.max().item<std::int64_t>() + 1;
-  at::Tensor turn;  // made after turned_keys() has refused models with several axes
-
-  std::vector<at::Tensor> expected;
-  for (std::int64_t kv = 0; kv < kv_heads; ++kv) {
-    const at::Tensor keys = view.key.select(0, kv).narrow(0, first, count).to(options);
-    at::Tensor sum = at::zeros({count}, options);
-    for (std::int64_t head = kv * group; head < (kv + 1) * group; ++head) {
-      const at::Tensor queries =
-          turned_keys(view.query.select(0, head).narrow(0, first, count).to(at::kFloat), back, view.rope_theta).to(options);
-      if (!turn.defined()) turn = mean_turn(next, need.horizon, view.rope_theta, options, head_dim);
-      const at::Tensor mean = queries.mean(0);
-      const at::Tensor spread = queries - mean;
-      const at::Tensor covariance = at::mm(spread.t(), spread).div_(static_cast<double>(count));
-      const at::Tensor linear = at::mv(keys, at::mv(turn, mean));
-      const at::Tensor quadratic = at::mm(keys, at::mm(at::mm(turn, covariance), turn.t())).mul_(keys).sum(1);
-      sum.add_(at::softmax(linear * view.scale + quadratic * (view.scale * view.scale / 2.0), 0));
-    }
-    expected.push_back(sum.div_(static_cast<double>(group)));
-  }
-  return context_columns(at::stack(expected), segment);
+  QueryMoments moments;
+  moments.add(view, first, count);
+  std::vector<at::Tensor> keys;
+  for (std::int64_t kv = 0; kv < view.key.size(0); ++kv) keys.push_back(view.key.select(0, kv).narrow(0, first, count));
+  return context_columns(moments.expected_attention(keys, view.positions.max().item<std::int64_t>() + 1, need), segment);
 }
 
 }  // namespace winnow

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/base/error.h"
+#include "engine/compression/statistics/expected_attention.h"
 #include "engine/compression/statistics/probe_votes.h"
 #include "engine/compression/statistics/row_attention.h"
 #include "engine/generation/conversation/decode_step.h"
@@ -26,7 +27,7 @@ struct ProbeRows {
   std::vector<TokenOrigin> origins;
 };
 
-// Watches passes of a probe and keeps the best votes of all of them.
+// Watches passes of a probe and keeps what all of them together think of the slots.
 class Judge : public PrefillObserver {
  public:
   // From here on, views are of this pass.
@@ -42,10 +43,22 @@ class Judge : public PrefillObserver {
   bool wants_outputs() const override { return slots_.norms; }
 
  protected:
+  void follow(const LayerView& view) {
+    if (!follows_) return;
+    const at::Tensor here = row_attention(view, slots_.context);
+    looks_ = looks_.defined() ? looks_.add_(here) : here;
+  }
   ProbedSlots slots_;
+
+ private:
   bool follows_ = false;
   at::Tensor looks_;
 };
+
+HeadScores head_scores(const at::Tensor& values) {
+  const at::Tensor host = values.to(at::kCPU, at::kFloat).contiguous();
+  return {host.size(0), host.size(1), {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()}};
+}
 
 class ContextVotes : public Judge {
  public:
@@ -57,17 +70,42 @@ class ContextVotes : public Judge {
     if (!layer.defined()) layer = at::zeros({found.size(0), slots_.context}, found.options());
     at::Tensor judged = layer.narrow(1, slots_.first, slots_.count);
     judged.copy_(at::maximum(judged, found));
-    if (!follows_) return;
-    const at::Tensor here = row_attention(view, slots_.context);
-    looks_ = looks_.defined() ? looks_.add_(here) : here;
+    follow(view);
   }
-  HeadScores of_layer(LayerId layer) const {
-    const at::Tensor host = votes_[static_cast<std::size_t>(layer)].to(at::kCPU).contiguous();
-    return {host.size(0), host.size(1), {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()}};
-  }
+  HeadScores of_layer(LayerId layer) const { return head_scores(votes_[static_cast<std::size_t>(layer)]); }
 
  private:
   std::vector<at::Tensor> votes_;
+};
+
+// What the rows ask for in general, in place of what each of them looks at.
+class ExpectedVotes : public Judge {
+ public:
+  ExpectedVotes(std::int64_t layers, const ProbedContext& probed, const ProbeNeed& need)
+      : probed_(probed), need_(need), moments_(static_cast<std::size_t>(layers)) {}
+
+  void on_layer(const LayerView& view) override {
+    moments_[static_cast<std::size_t>(view.layer)].add(view, 0, view.query.size(1));
+    follow(view);
+  }
+  HeadScores of_layer(LayerId layer) const {
+    const KvCache& cache = probed_.state.cache;
+    std::vector<at::Tensor> keys;
+    std::vector<at::Tensor> norms;
+    for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
+      const std::int64_t before = cache.slots(layer, head) - std::ssize(probed_.origins);
+      keys.push_back(cache.gather_keys(layer, head).slice(0, before));
+      norms.push_back(cache.gather_values(layer, head).slice(0, before).to(at::kFloat).norm(2, 1));
+    }
+    const at::Tensor expected =
+        moments_[static_cast<std::size_t>(layer)].expected_attention(keys, probed_.state.next_position, *need_.expected);
+    return head_scores((expected + need_.epsilon).mul_(at::stack(norms)));
+  }
+
+ private:
+  const ProbedContext& probed_;
+  const ProbeNeed& need_;
+  std::vector<QueryMoments> moments_;
 };
 
 // Every head has its own number of slots, all of which are judged in every pass.
@@ -294,10 +332,14 @@ std::vector<std::pair<std::int64_t, std::int64_t>> context_chunks(std::span<cons
 
 Description probe_context(const RequestContext& context, const ProbedContext& probed, const ProbeNeed& need,
                           const std::function<void(LayerId layer, HeadScores votes)>& tell) {
-  ContextVotes votes(context.network().text().layers());
-  Description description = Probe(context, probed, votes).vote(need);
-  for (LayerId layer{0}; layer < context.network().text().layers(); ++layer) tell(layer, votes.of_layer(layer));
-  return description;
+  const std::int64_t layers = context.network().text().layers();
+  const auto told_by = [&](auto votes) {
+    Description description = Probe(context, probed, votes).vote(need);
+    for (LayerId layer{0}; layer < layers; ++layer) tell(layer, votes.of_layer(layer));
+    return description;
+  };
+  if (need.expected) return told_by(ExpectedVotes(layers, probed, need));
+  return told_by(ContextVotes(layers));
 }
 
 Description probe_clip(const RequestContext& context, const ProbedClip& clip, const ProbeNeed& need,

@@ -5,7 +5,9 @@
 // to take from it, (a + eps) norm(v) (statistics/expected_attention.h, scorers/expected_attention.h). Defaults of the paper: eps 0.02,
 // horizon 512. Every head keeps the same number; the paper's competition of a layer's heads is compete=layer with a floor of 0.2.
 // Deviations: only the media compete, once, before the question; what comes before them is the sink and always stays. On a VLM the queries
-// that are known are those of pictures, and later ones are words.
+// that are known are those of pictures, and later ones are words: stats=request takes those of the words that ask for a description (or of
+// ask), stats=answer those of the model's answer as well, read once behind the media and forgotten (methods-conversation 12, choice 11).
+// These two alone have the options ask and answer.
 #pragma once
 
 #include "engine/recipes/composition.h"

@@ -52,6 +52,13 @@ struct EliteNeed {
   friend bool operator==(const EliteNeed&, const EliteNeed&) = default;
 };
 
+// What the context's slots may expect of the queries that come next, if these are like those of the context, or of a probe's rows.
+struct ExpectedNeed {
+  std::int64_t horizon = 512;  // positions after the segment over which the rotary turn is averaged
+
+  friend bool operator==(const ExpectedNeed&, const ExpectedNeed&) = default;
+};
+
 // What rows that stand for every later question think of the context's slots: computed by a probe pass behind the cache, which leaves no
 // trace (engine/generation/prefill/context_probe.h). Of each slot the largest probability over rows and the group's query heads.
 struct ProbeNeed {
@@ -71,14 +78,11 @@ struct ProbeNeed {
 
   bool cosine = false;  // kQuestion: likeness by direction alone
 
+  // In place of attention: what the slots are expected to give to queries like the rows', (a + epsilon) norm(v) (Expected Attention).
+  std::optional<ExpectedNeed> expected{};
+  double epsilon = 0.0;
+
   friend bool operator==(const ProbeNeed&, const ProbeNeed&) = default;
-};
-
-// What the context's slots may expect of the queries that come next, if these are like the context's own.
-struct ExpectedNeed {
-  std::int64_t horizon = 512;  // positions after the segment over which the rotary turn is averaged
-
-  friend bool operator==(const ExpectedNeed&, const ExpectedNeed&) = default;
 };
 
 // How much a slot of a video differs from what its place shows in the newest frames (InfiniPot-V).

@@ -119,6 +119,24 @@ TEST(ExpectedAttention, IsTheMeanExponentialOfNormalQueries) {
   }
 }
 
+// Rows that come in three passes are the rows that come in one, far from 0 as they are.
+TEST(ExpectedAttention, MomentsOfSeveralPassesAddUp) {
+  LayerView view = testing::random_view(LayerId(0), 4, 2, 30, 8, {}, 0.7);
+  view.query.add_(40.0);
+  view.positions = at::arange(30, at::kLong);
+  view.rope_theta = 100.0;
+  QueryMoments once;
+  once.add(view, 0, 30);
+  QueryMoments thrice;
+  thrice.add(view, 0, 1);
+  thrice.add(view, 1, 20);
+  thrice.add(view, 21, 9);
+  const std::vector<at::Tensor> keys = {view.key[0], view.key[1]};
+  const at::Tensor expected = once.expected_attention(keys, 30, {5});
+  ASSERT_EQ(expected.sizes(), (std::vector<std::int64_t>{2, 30}));
+  EXPECT_TRUE(at::allclose(thrice.expected_attention(keys, 30, {5}), expected, 1e-9, 1e-12));
+}
+
 TEST(ExpectedAttention, RefusesPositionsOfSeveralAxes) {
   LayerView view = five_slots();
   view.rope_theta = 0.0;

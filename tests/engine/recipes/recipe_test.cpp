@@ -386,6 +386,12 @@ TEST(Recipe, WhatComesBeforeTheQuestionRefusesWhatNeedsIt) {
   EXPECT_EQ(subject("snapkv", [](RecipeSpec& spec) { spec.allocator = "global"; }), "granularity");
   EXPECT_EQ(subject("snapkv", [](RecipeSpec& spec) { spec.allocator = "whole-heads"; }), "granularity");
   EXPECT_EQ(subject("kvzip", [](RecipeSpec& spec) { spec.scorer = "measured-heads"; }), "head_scores");
+  EXPECT_EQ(subject("expected-attention",
+                    [](RecipeSpec& spec) {
+                      spec.options = {{"ask", "Which color?"}};
+                    }),
+            "expected-attention")
+      << "the media's own queries ask nothing";
 }
 
 TEST(Recipe, WhatComesBeforeTheQuestionTakesPartsThatDoNotNeedIt) {
@@ -407,6 +413,7 @@ TEST(Recipe, WhatComesBeforeTheQuestionTakesPartsThatDoNotNeedIt) {
   legal("kvzip", [](RecipeSpec& spec) { spec.scorer = "expected-attention"; });
   legal("kvzip", [](RecipeSpec& spec) { spec.allocator = "whole-heads"; });
   legal("expected-attention", [](RecipeSpec& spec) { spec.scope = "visual"; });
+  legal("expected-attention", [](RecipeSpec& spec) { spec.options = {{"ask", "Which color?"}, {"stats", "request"}}; });
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ SOURCES = {
     "kvzip+": "arXiv 2601.07891, section 3.1; NVIDIA/kvpress kvzap_press.py",
     "keydiff": "arXiv 2504.15364; NVIDIA/kvpress keydiff_press.py; the media's keys alone, every head by itself",
     "expected-attention": "arXiv 2510.00636; NVIDIA/kvpress expected_attention_press.py; queries and slots of the media alone, population "
-                          "covariance, every head by itself",
+                          "covariance, every head by itself; stats=request, answer: queries of all rows that say these words behind the media",
     "kvzip-stream": "KVzip's rows for each clip behind what is left, softmax over the whole cache, the largest vote so far; proxy=text: the "
                     "request to describe; proxy=template: the template's words, mean of the softmax over the media (arXiv 2508.15717)",
     "self-study-stream": "the request and the model's greedy answer behind what is left, the largest vote so far",
@@ -61,6 +61,9 @@ CASES = [
     {"method": "expected-attention", "options": {}},
     {"method": "expected-attention", "options": {"horizon": "7", "eps": "0"}},
     {"method": "expected-attention", "options": {"compete": "layer"}},
+    {"method": "expected-attention", "options": {"stats": "request"}},
+    {"method": "expected-attention", "options": {"stats": "answer", "answer": "12"}},
+    {"method": "expected-attention", "options": {"stats": "answer", "answer": "12", "eps": "0", "ask": "Which color?|How many squares are there?"}},
     {"method": "self-study", "options": {"answer": "12", "ask": "Which color?|How many squares are there?"}},
     {"method": "self-study", "options": {"ask": "Which color?|How many squares are there?", "words": "request"}},
     {"method": "self-study-stream", "options": {"clip": "1", "answer": "12"}},
@@ -138,6 +141,9 @@ class Probe:
             result.append(torch.stack(best).view(self.kv_heads, group, count).amax(1))
         return torch.stack(result)
 
+    def repetition(self):
+        return torch.cat([self.embed(self.words("\n\nRepeat the previous video exactly.<|im_end|><|im_start|>assistant\n")), self.context])
+
     def repeat(self, chunk, norms):
         end = "<|im_end|><|im_start|>assistant\n"
         votes = torch.zeros(self.layers, self.kv_heads, self.n, dtype=torch.float64)
@@ -151,7 +157,7 @@ class Probe:
             following = [b for b in borders if b > begin]
             count = (following[0] if following else self.n) - begin
             if begin == 0:
-                rows = [self.embed(self.words("\n\nRepeat the previous video exactly." + end))]
+                rows = [self.repetition()[: -self.n]]
             else:
                 rows = [self.embed(self.words("\n\nRepeat the part of the previous video exactly, starting with ")),
                         self.context[max(0, begin - 8) : begin], self.embed(self.words(end))]
@@ -208,7 +214,27 @@ class Probe:
             scores.append(-torch.nn.functional.cosine_similarity(keys, anchor, dim=-1))
         return torch.stack(scores)
 
-    def expected(self, horizon, eps):
+    def queries_of(self, rows):
+        """Of rows run behind the context, before rotary: per layer [rows, heads, d]."""
+        self.attention(rows)
+        return [queries.view(len(rows), self.heads, -1) for queries in self.queries]
+
+    def asking(self, options):
+        """Queries of the requests, and of the model's answers to them; what an answer was; how close a choice of a word was."""
+        asked = options.get("ask", "").split("|") if "ask" in options else []
+        closest, useful, parts = float("inf"), True, []
+        for text in asked or ["Describe the video."]:
+            prompt = self.request(text)
+            if options["stats"] == "answer":
+                answer, sound, margin = self.answer(self.read_context(), prompt, int(options["answer"]))
+                closest, useful = min(closest, margin), useful and sound is not False and (bool(asked) or len(answer) >= 8)
+                prompt = prompt + answer
+            parts.append(self.queries_of(self.embed(prompt)))
+        if not useful:
+            parts.append(self.queries_of(self.repetition()))
+        return [torch.cat(layer) for layer in zip(*parts)], useful, closest
+
+    def expected(self, horizon, eps, asking=None):
         scores = []
         for layer, (keys, values) in enumerate(self.slots()):
             d = keys.shape[-1]
@@ -217,7 +243,7 @@ class Probe:
             eye = torch.eye(d, dtype=torch.float64)
             # Rows of `turn` are turned unit vectors, so a turned row vector is q @ turn.
             turn = (eye[:, None] * cos + rotate_half(eye[:, None]) * sin).mean(1)
-            queries = self.queries[layer][self.first : self.first + self.n].view(self.n, self.heads, d)
+            queries = self.queries[layer][self.first : self.first + self.n].view(self.n, self.heads, d) if asking is None else asking[layer]
             share = []
             for head in range(self.heads):
                 rows = queries[:, head]
@@ -483,7 +509,14 @@ def main():
             elif case["method"] == "keydiff":
                 scores = probe.key_difference()
             elif case["method"] == "expected-attention":
-                scores = probe.expected(int(options.get("horizon", 512)), float(options.get("eps", 0.02)))
+                asking = None
+                if "stats" in options:
+                    asking, useful, closest = probe.asking(options)
+                    about = {"useful": useful}
+                    if closest < GREEDY_MARGIN:
+                        print(name, case, "left out: greedy margin", closest)
+                        continue
+                scores = probe.expected(int(options.get("horizon", 512)), float(options.get("eps", 0.02)), asking)
             else:
                 chunk = 2000
                 if options.get("chunk") == "two frames":
