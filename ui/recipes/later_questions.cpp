@@ -44,6 +44,13 @@ bool fetchesForQuestion(const std::vector<MethodInfo>& methods, const RecipeSpec
   return method != nullptr && method->phase == "retrieve";
 }
 
+bool readsInClips(const std::vector<MethodInfo>& methods, const RecipeSpec& spec) {
+  const MethodInfo* method = findMethod(methods, spec.method);
+  if (method != nullptr && method->phase == "stream") return true;
+  const auto event = spec.options.find("event");
+  return event != spec.options.end() && event->second == "clips";
+}
+
 bool choosesBeforeQuestion(const std::vector<MethodInfo>& methods, const RecipeSpec& spec) {
   const MethodInfo* method = findMethod(methods, spec.method);
   return fetchesForQuestion(methods, spec) || (method != nullptr && (method->phase == "context" || method->phase == "stream"));

@@ -22,7 +22,9 @@ bool canStayInMemory(const RecipeSpec& spec);
 Guard laterGuard(Guard chosen, const RecipeSpec& spec);
 // Everything is kept, and each question fetches its part of it.
 bool fetchesForQuestion(const std::vector<MethodInfo>& methods, const RecipeSpec& spec);
-// No question decides what of the media is kept; the above is one way to that.
+// The media are read in clips and held within a number of slots, as a source without an end has to be.
+bool readsInClips(const std::vector<MethodInfo>& methods, const RecipeSpec& spec);
+// No question decides what of the media is kept; the above are ways to that.
 bool choosesBeforeQuestion(const std::vector<MethodInfo>& methods, const RecipeSpec& spec);
 
 // What the choice costs under this recipe, and what a later question does not see.

@@ -1,12 +1,10 @@
 #include "ui/shell/watch_controller.h"
 
 #include <QFile>
-#include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include "ui/composer/description_dialog.h"
+#include "ui/recipes/later_questions.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/watch_dialog.h"
 #include "ui/words/display_text.h"
@@ -16,12 +14,9 @@
 namespace winnow::ui {
 namespace {
 
-// Methods that bring a stream back to a number of slots after every clip.
-constexpr std::array<std::string_view, 3> kStreamMethods = {"self-study-stream", "kvzip-stream", "infinipot-v"};
-
-app::NamedRecipe recipeFor(const RecipeSpec& chosen, std::int64_t capSlots) {
+app::NamedRecipe recipeFor(const RecipeSpec& chosen, const std::vector<MethodInfo>& methods, std::int64_t capSlots) {
   app::NamedRecipe recipe;
-  const bool streams = std::find(kStreamMethods.begin(), kStreamMethods.end(), chosen.method) != kStreamMethods.end();
+  const bool streams = readsInClips(methods, chosen);
   if (streams) recipe.spec = chosen;
   if (!streams) recipe.spec.method = "self-study-stream";
   recipe.spec.budget_tokens = static_cast<int>(capSlots);
@@ -47,8 +42,9 @@ QString sentence(const QString& clause) {
 
 }  // namespace
 
-WatchController::WatchController(app::EngineHost& engine, ChatSession& session, app::ClipReaderFactory open, WatchBar& bar, QObject* parent)
-    : QObject(parent), m_engine(engine), m_session(session), m_bar(bar), m_live(std::move(open)) {
+WatchController::WatchController(app::EngineHost& engine, ChatSession& session, std::vector<MethodInfo> methods,
+                                 app::ClipReaderFactory open, WatchBar& bar, QObject* parent)
+    : QObject(parent), m_engine(engine), m_session(session), m_methods(std::move(methods)), m_bar(bar), m_live(std::move(open)) {
   connect(&m_live, &app::LiveWatch::clipReady, this, &WatchController::feed);
   connect(&m_live, &app::LiveWatch::noticed, this, [this](const QString& notice) {
     m_notice = sentence(notice);
@@ -126,7 +122,8 @@ void WatchController::choose() {
 void WatchController::start(const app::WatchRequest& request) {
   letGo();
   m_stage = Stage::kRunning;
-  m_source = {m_session.chat.id(), attachmentOf(request), recipeFor(m_session.chat.options().recipe.spec, request.capSlots), false};
+  m_source = {m_session.chat.id(), attachmentOf(request), recipeFor(m_session.chat.options().recipe.spec, m_methods, request.capSlots),
+              false};
   m_begun = false;
   m_lost = false;
   m_watched = {};

@@ -8,9 +8,11 @@
 
 #include <QObject>
 #include <functional>
+#include <vector>
 
 #include "app/engine_host/engine_host.h"
 #include "app/watch/live_watch.h"
+#include "engine/recipes/method_info.h"
 #include "ui/composer/watch_bar.h"
 #include "ui/shell/watched_source.h"
 
@@ -21,7 +23,8 @@ struct ChatSession;
 class WatchController : public QObject {
   Q_OBJECT
  public:
-  WatchController(app::EngineHost& engine, ChatSession& session, app::ClipReaderFactory open, WatchBar& bar, QObject* parent = nullptr);
+  WatchController(app::EngineHost& engine, ChatSession& session, std::vector<MethodInfo> methods, app::ClipReaderFactory open,
+                  WatchBar& bar, QObject* parent = nullptr);
 
   void choose();  // opens the dialog, or says with `refused` why not
   void start(const app::WatchRequest& request);
@@ -50,6 +53,7 @@ class WatchController : public QObject {
 
   app::EngineHost& m_engine;
   ChatSession& m_session;
+  std::vector<MethodInfo> m_methods;
   WatchBar& m_bar;
   app::LiveWatch m_live;
   Stage m_stage = Stage::kNone;

@@ -100,6 +100,18 @@ TEST_F(WatchTest, AStreamMethodOfTheChatIsTakenWithItsOptions) {
   EXPECT_EQ(clip(0).turn.recipe.budget_tokens, 640);
 }
 
+TEST_F(WatchTest, AMethodThatReadsInClipsWhenToldToIsTakenToo) {
+  RecipeSpec spec;
+  spec.method = "keydiff";
+  spec.options = {{"event", "clips"}};
+  useMethod(spec);
+  m_clips.giveFrames(8);
+  start(640);
+  ASSERT_TRUE(seen(8));
+  EXPECT_EQ(clip(0).turn.recipe.method, "keydiff");
+  EXPECT_EQ(clip(0).turn.recipe.options, spec.options);
+}
+
 TEST_F(WatchTest, AQuestionGoesBetweenTwoClipsAndIsAboutAllOfIt) {
   m_clips.giveFrames(8);
   start();
