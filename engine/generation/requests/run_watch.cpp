@@ -58,28 +58,15 @@ class Watcher {
     const PromptSegment prompt = build_prompt(context_.model, turn_.messages, start.thread.size(), std::vector<VideoTimes>{{every_s, 1}});
     require(prompt.media_at.size() == 1, "run_watch: a prompt has one source");
     const std::size_t at = prompt.media_at.front();
-    SegmentTokens tokens;
-    tokens.first_original = start.next_original();
-    TurnSegment lead;
-    const std::vector<std::int64_t> ids(prompt.token_ids.begin(), prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(at));
-    for (std::size_t i = 0; i < at; ++i) {
-      TokenOrigin origin;
-      origin.modality = start.thread.empty() && i < prompt.system_tokens ? Modality::kSystem : Modality::kText;
-      tokens.modality.push_back(origin.modality);
-      start.origins.push_back(origin);
-      start.token_ids.push_back(ids[i]);
-    }
-    made_.emplace(PreparedContext{std::move(start), turn_.recipe, std::move(tokens), {}, ids, false, {}, {}, {}, {}, {}});
-    made_->ids_to_media.push_back(prompt.token_ids[at]);
+    TurnSegment lead = segment_before_media(context_, prompt, start);
+    const auto end = prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+    made_.emplace(
+        PreparedContext{std::move(start), turn_.recipe, lead.tokens, {}, {prompt.token_ids.begin(), end}, false, {}, {}, {}, {}, {}});
     Conversation& working = made_->state;
     working.media_count += 1;
     working.media_hashes.emplace_back();
     made_->media.push_back({source.path, source.kind, 0.0, {}, {}, source.plan});
-    if (at > 0) {
-      const auto origins = std::span(working.origins).last(at);
-      const TokenPositions placed = context_.network().positions_for(origins, working.next_position);
-      read(context_.network().text().embed(at::tensor(ids, at::kLong)), placed.positions, placed.next_position);
-    }
+    if (lead.tokens.size() > 0) read(std::move(lead));
     watched_.emplace(WatchedSource{ClipStream(recipe_, working.cache, working.next_original()), 0, 0, working.next_position, 1});
   }
 
@@ -118,7 +105,13 @@ class Watcher {
     made_->tokens.modality.insert(made_->tokens.modality.end(), static_cast<std::size_t>(tokens), Modality::kVisual);
     made_->tokens.visual += tokens;
     watched_->frames += count;
-    read(clip.features.clone(), positions_of(first_frame, count), position_of_frame(watched_->frames - 1) + watched_->cells);
+    TurnSegment segment;
+    segment.hidden = clip.features.clone();
+    segment.positions = positions_of(first_frame, count).to(segment.hidden.device());
+    segment.next_position = position_of_frame(watched_->frames - 1) + watched_->cells;
+    segment.originals.resize(static_cast<std::size_t>(tokens));
+    std::iota(segment.originals.begin(), segment.originals.end(), working.next_original() - static_cast<std::int32_t>(tokens));
+    read(std::move(segment));
 
     const std::vector<VideoTimes> times = video_times(made_->media);
     const std::optional<ProbeNeed>& need = recipe_.needs().probe;
@@ -164,17 +157,10 @@ class Watcher {
 
  private:
   // Through all layers behind the cache.
-  void read(at::Tensor hidden, const at::Tensor& positions, std::int64_t next_position) {
-    Conversation& working = made_->state;
-    TurnSegment segment;
-    segment.originals.resize(static_cast<std::size_t>(hidden.size(0)));
-    std::iota(segment.originals.begin(), segment.originals.end(), working.next_original() - static_cast<std::int32_t>(hidden.size(0)));
-    segment.positions = positions.to(hidden.device());
-    segment.next_position = next_position;
-    segment.hidden = std::move(hidden);
+  void read(TurnSegment segment) {
     PrefillHooks hooks;
     hooks.says_progress = false;
-    made_->timings.prefill += prefill_segment(context_, segment, working, hooks, LogitRows::kNone).elapsed_ms;
+    made_->timings.prefill += prefill_segment(context_, segment, made_->state, hooks, LogitRows::kNone).elapsed_ms;
   }
 
   // What the family writes after a video's last frame is read when a question comes.

@@ -49,8 +49,9 @@ class Assembly {
     segment_.tokens.visual += std::ssize(medium.features.origins);
   }
 
+  // Nothing was added: no rows.
   TurnSegment take() {
-    segment_.hidden = at::cat(parts_, 0);
+    if (!parts_.empty()) segment_.hidden = at::cat(parts_, 0);
     segment_.tokens.pinned = working_.pinned;
     segment_.originals.resize(static_cast<std::size_t>(segment_.tokens.size()));
     std::iota(segment_.originals.begin(), segment_.originals.end(), segment_.tokens.first_original);
@@ -86,6 +87,15 @@ TurnSegment assembled(const RequestContext& context, const PromptSegment& prompt
   return assembly.take();
 }
 
+// Behind what `working` has read.
+void place(const VisionLanguageModel& network, const Conversation& working, TurnSegment& segment) {
+  const auto origins = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
+  const TokenPositions placed = network.positions_for(origins, working.next_position);
+  segment.positions = placed.positions.to(segment.hidden.device());
+  segment.next_position = placed.next_position;
+  segment.work.prefill_tokens = segment.tokens.size();
+}
+
 }  // namespace
 
 void require_context(const RequestContext& context, const Turn& turn, std::int64_t next_position) {
@@ -110,11 +120,9 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
 
   const EncodedMedia encoded = encode_media(encoder, media, working.media_count, turn.pins, recipe);
   TurnSegment segment = assembled(context, prompt, encoded, working);
-  const auto origins = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
-  const TokenPositions placed = network.positions_for(origins, working.next_position);
-  require_context(context, turn, placed.next_position);
-  segment.positions = placed.positions.to(segment.hidden.device());
-  segment.next_position = placed.next_position;
+  segment.work = encoded.work;
+  place(network, working, segment);
+  require_context(context, turn, segment.next_position);
   segment.media = encoded.sampled;
   if (!prompt.media_at.empty()) {
     const auto end = prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(prompt.media_at.back()) + 1;
@@ -122,8 +130,6 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   }
   segment.pins_above_budget = encoded.pins_above_budget;
   segment.timings = encoded.timings;
-  segment.work = encoded.work;
-  segment.work.prefill_tokens = segment.tokens.size();
   if (recipe != nullptr && recipe->context_event() && !recipe->retrieves() && recipe->needs().probe && segment.tokens.visual > 0)
     segment.probe = probe_prompts(context.model, turn.messages, cached, video_times(media), recipe->needs().probe->ask);
   working.pruned_tokens += encoded.pruned_tokens;
@@ -144,6 +150,14 @@ BegunTurn begin_turn(const RequestContext& context, const Turn& turn, const Reci
   return begun;
 }
 
+TurnSegment segment_before_media(const RequestContext& context, const PromptSegment& prompt, Conversation& working) {
+  Assembly assembly(context.network().text(), prompt, working);
+  assembly.add_text(0, prompt.media_at.front());
+  TurnSegment segment = assembly.take();
+  if (segment.tokens.size() > 0) place(context.network(), working, segment);
+  return segment;
+}
+
 std::optional<TurnSegment> question_segment(const RequestContext& context, const Turn& turn, const MediaRead& read, Conversation& working) {
   const VisionLanguageModel& network = context.network();
   const PromptSegment prompt = build_prompt(context.model, turn.messages, working.thread.size(), video_times(read.media));
@@ -159,11 +173,7 @@ std::optional<TurnSegment> question_segment(const RequestContext& context, const
   }
   assembly.add_text(known, prompt.token_ids.size());
   TurnSegment segment = assembly.take();
-  const auto origins = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
-  const TokenPositions placed = network.positions_for(origins, working.next_position);
-  segment.positions = placed.positions.to(segment.hidden.device());
-  segment.next_position = placed.next_position;
-  segment.work.prefill_tokens = segment.tokens.size();
+  place(network, working, segment);
   return segment;
 }
 

@@ -14,6 +14,7 @@
 #include "engine/generation/conversation/conversation.h"
 #include "engine/generation/segment/media_encoder.h"
 #include "engine/generation/segment/probe_prompts.h"
+#include "engine/generation/segment/prompt.h"
 #include "engine/generation/segment/segment_tokens.h"
 #include "engine/metrics/figures.h"
 #include "engine/metrics/machine_speed.h"
@@ -53,6 +54,9 @@ BegunTurn begin_turn(const RequestContext& context, const Turn& turn, const Reci
 
 // Errors: kContextFull where a prompt that ends at this position leaves no room for the answer.
 void require_context(const RequestContext& context, const Turn& turn, std::int64_t next_position);
+
+// What the prompt has before its first medium; no tokens: nothing. Added to `working` as above.
+TurnSegment segment_before_media(const RequestContext& context, const PromptSegment& prompt, Conversation& working);
 
 // Media that a conversation has read, all that the prompt has up to and with the last of them (ids_to_media). Borrowed.
 struct MediaRead {
