@@ -277,6 +277,7 @@ void RecipeEditor::fillOptions(const RecipeSpec& spec) {
   }
   m_noOptions->setVisible(m_options.empty());
   m_optionRows->setVisible(!m_options.empty());
+  m_optionRows->updateGeometry();  // the form around it is not told of a new layout by itself
 }
 
 void RecipeEditor::fillParts(const RecipeSpec& spec) {

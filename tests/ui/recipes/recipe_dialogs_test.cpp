@@ -16,6 +16,7 @@
 #include "ui/composer/method_control.h"
 #include "ui/recipes/method_cards.h"
 #include "ui/recipes/method_picker.h"
+#include "ui/recipes/option_field.h"
 #include "ui/recipes/recipe_editor.h"
 
 namespace winnow::test {
@@ -258,6 +259,24 @@ TEST_F(RecipeDialogs, TheEditorShowsEveryMethodWithoutChangingIt) {
     EXPECT_EQ(editor.recipe(), plain) << method.name;
     EXPECT_TRUE(editor.legal()) << method.name << ": " << editor.verdict().toStdString();
   }
+}
+
+// What stands in the form when it opens and what comes with another method have the room that they ask for.
+TEST_F(RecipeDialogs, OptionsOfAnotherMethodAreShownInFull) {
+  ui::RecipeEditor* editor = edit();
+  for (const char* method : {"vl-cache", "expected-attention", "self-study", "d2o", "full", "meda"}) {
+    chooseData(editor->methodBox(), QLatin1String(method));
+    QTest::qWait(50);
+    for (const ui::OptionField* field : editor->findChildren<ui::OptionField*>()) {
+      SCOPED_TRACE(method + (" " + field->control()->objectName().toStdString()));
+      EXPECT_GE(field->control()->height(), field->control()->sizeHint().height());
+      for (const QLabel* label : field->findChildren<QLabel*>()) {
+        EXPECT_GE(label->height(), label->heightForWidth(label->width())) << label->text().toStdString();
+        EXPECT_GT(label->y(), field->control()->geometry().bottom());
+      }
+    }
+  }
+  editor->reject();
 }
 
 // A field under the pointer must not change while somebody scrolls the form: it leaves the wheel to the page unless it has the focus.
