@@ -168,17 +168,22 @@ class Probe:
     def request(self, text):
         return self.words(f"\n\n{text}<|im_end|><|im_start|>assistant\n")
 
-    def study(self, longest, norms, asked):
-        """asked: requests of the user instead of a description."""
-        best, whole, closest, said = None, True, float("inf"), []
+    def told(self, longest, asked):
+        """The ids of each request with its answer, all answers, whether they are of use, how close a choice of a word was.
+        asked: requests of the user instead of a description."""
+        rows, said, useful, closest = [], [], True, float("inf")
         for text in asked or ["Describe the video."]:
             prompt = self.request(text)
-            answer, useful, margin = self.answer(self.read_context(), prompt, longest)
-            votes = self.votes(self.embed(prompt + answer), (0, self.n), norms, restricted=False)
-            best = votes if best is None else torch.maximum(best, votes)
-            whole, closest = whole and useful is not False and (bool(asked) or len(answer) >= 8), min(closest, margin)
+            answer, sound, margin = self.answer(self.read_context(), prompt, longest)
+            useful, closest = useful and sound is not False and (bool(asked) or len(answer) >= 8), min(closest, margin)
+            rows.append(prompt + answer)
             said += answer
-        return best, whole, closest, said
+        return rows, said, useful, closest
+
+    def study(self, longest, norms, asked):
+        rows, said, useful, closest = self.told(longest, asked)
+        votes = [self.votes(self.embed(ids), (0, self.n), norms, restricted=False) for ids in rows]
+        return torch.stack(votes).amax(0), useful, closest, said
 
     def answer(self, cache, prompt, longest):
         """Greedy; None, or False where it goes round in circles; how close the closest choice of a word was."""
@@ -219,17 +224,13 @@ class Probe:
         self.attention(rows)
         return [queries.view(len(rows), self.heads, -1) for queries in self.queries]
 
-    def asking(self, options):
-        """Queries of the requests, and of the model's answers to them; what an answer was; how close a choice of a word was."""
-        asked = options.get("ask", "").split("|") if "ask" in options else []
-        closest, useful, parts = float("inf"), True, []
-        for text in asked or ["Describe the video."]:
-            prompt = self.request(text)
-            if options["stats"] == "answer":
-                answer, sound, margin = self.answer(self.read_context(), prompt, int(options["answer"]))
-                closest, useful = min(closest, margin), useful and sound is not False and (bool(asked) or len(answer) >= 8)
-                prompt = prompt + answer
-            parts.append(self.queries_of(self.embed(prompt)))
+    def asking(self, options, asked):
+        """Queries of the requests, and of the model's answers to them; whether these are of use; how close a choice of a word was."""
+        if options["stats"] == "answer":
+            rows, _, useful, closest = self.told(int(options["answer"]), asked)
+        else:
+            rows, useful, closest = [self.request(text) for text in asked or ["Describe the video."]], True, float("inf")
+        parts = [self.queries_of(self.embed(ids)) for ids in rows]
         if not useful:
             parts.append(self.queries_of(self.repetition()))
         return [torch.cat(layer) for layer in zip(*parts)], useful, closest
@@ -511,7 +512,7 @@ def main():
             elif case["method"] == "expected-attention":
                 asking = None
                 if "stats" in options:
-                    asking, useful, closest = probe.asking(options)
+                    asking, useful, closest = probe.asking(options, asked)
                     about = {"useful": useful}
                     if closest < GREEDY_MARGIN:
                         print(name, case, "left out: greedy margin", closest)

@@ -53,6 +53,14 @@ class WatchTest : public WindowTest {
     m_settings->setDefaultRecipe({"mine", spec});
     m_window->page().startNew();
   }
+  // What a watch under this cap is read by in a chat that uses `spec`.
+  RecipeSpec takenFor(const RecipeSpec& spec, std::int64_t cap) {
+    useMethod(spec);
+    m_clips.giveFrames(8);
+    start(cap);
+    EXPECT_TRUE(seen(8));
+    return clip(0).turn.recipe;
+  }
 };
 
 const MediaItem& mediumOf(const Turn& turn) { return std::get<MediaItem>(turn.messages.back().items.front()); }
@@ -91,25 +99,19 @@ TEST_F(WatchTest, AStreamMethodOfTheChatIsTakenWithItsOptions) {
   RecipeSpec spec;
   spec.method = "infinipot-v";
   spec.options = {{"recent", "4"}};
-  useMethod(spec);
-  m_clips.giveFrames(8);
-  start(640);
-  ASSERT_TRUE(seen(8));
-  EXPECT_EQ(clip(0).turn.recipe.method, "infinipot-v");
-  EXPECT_EQ(clip(0).turn.recipe.options, spec.options);
-  EXPECT_EQ(clip(0).turn.recipe.budget_tokens, 640);
+  const RecipeSpec taken = takenFor(spec, 640);
+  EXPECT_EQ(taken.method, "infinipot-v");
+  EXPECT_EQ(taken.options, spec.options);
+  EXPECT_EQ(taken.budget_tokens, 640);
 }
 
 TEST_F(WatchTest, AMethodThatReadsInClipsWhenToldToIsTakenToo) {
   RecipeSpec spec;
   spec.method = "keydiff";
   spec.options = {{"event", "clips"}};
-  useMethod(spec);
-  m_clips.giveFrames(8);
-  start(640);
-  ASSERT_TRUE(seen(8));
-  EXPECT_EQ(clip(0).turn.recipe.method, "keydiff");
-  EXPECT_EQ(clip(0).turn.recipe.options, spec.options);
+  const RecipeSpec taken = takenFor(spec, 640);
+  EXPECT_EQ(taken.method, "keydiff");
+  EXPECT_EQ(taken.options, spec.options);
 }
 
 TEST_F(WatchTest, AQuestionGoesBetweenTwoClipsAndIsAboutAllOfIt) {
