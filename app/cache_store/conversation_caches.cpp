@@ -62,9 +62,13 @@ std::vector<ConversationCaches::Entry> ConversationCaches::entries() const {
 }
 
 std::string ConversationCaches::pathOf(ConversationId conversation) const {
+  return m_folder + "/" + std::to_string(conversation) + std::string(kEnding);
+}
+
+std::string ConversationCaches::pathToWrite(ConversationId conversation) const {
   std::error_code ignored;  // writing will say it
   fs::create_directories(m_folder, ignored);
-  return m_folder + "/" + std::to_string(conversation) + std::string(kEnding);
+  return pathOf(conversation);
 }
 
 void ConversationCaches::lookAtFolder() {

@@ -40,8 +40,9 @@ class ConversationCaches {
   std::vector<Entry> entries() const;
 
   // These touch the disk.
-  void lookAtFolder();                                    // if nobody has yet
-  std::string pathOf(ConversationId conversation) const;  // makes the folder
+  void lookAtFolder();  // if nobody has yet
+  std::string pathOf(ConversationId conversation) const;
+  std::string pathToWrite(ConversationId conversation) const;  // the same, and makes the folder
   bool has(ConversationId conversation);
   void used(ConversationId conversation);     // now
   void written(ConversationId conversation);  // the file is there; others go where the quota asks for it

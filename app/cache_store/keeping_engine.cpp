@@ -99,7 +99,7 @@ void KeepingEngine::keep(ConversationId conversation, RequestId request) {
   if (m_model.empty() || !m_caches.enabled()) return;
   if (m_watched.contains(conversation)) return m_caches.remove(conversation);  // what is there is of before
   Outcome outcome;
-  SaveConversation save{conversation, m_caches.pathOf(conversation), m_model, m_caches.quota().perChatBytes};
+  SaveConversation save{conversation, m_caches.pathToWrite(conversation), m_model, m_caches.quota().perChatBytes};
   m_engine->handle({request, std::move(save)}, outcome, {});
   if (outcome.saved) {
     m_caches.written(conversation);
