@@ -26,7 +26,7 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
   recipe.method = line.string("method", kMaxText, recipe.method);
   if (line.has("options")) {
     recipe.options = app::optionsFromJson(line.value("options"), kMaxText, [&](const std::string& field, const std::string& reason) {
-      line.refuse(ErrorCode::kDamagedFile, "options", (field == "options" ? "it " : "each ") + reason);
+      line.refuse(ErrorCode::kDamagedFile, field, "it " + reason);
     });
   }
   if (line.has("retention")) {

@@ -48,7 +48,7 @@ TEST(BatchLine, RefusesByFieldAndWithoutTheParsersWords) {
       {R"({"questions": ["a"], "frames": 99999999999})", "frames: it is 99999999999"},
       {R"({"questions": ["a"], "retention": 0})", "retention: it must lie in (0, 1]"},
       {R"({"questions": ["a"], "options": ["chunk"]})", "options: it must be an object"},
-      {R"({"questions": ["a"], "options": {"chunk": null}})", "options: each must be a text"},
+      {R"({"questions": ["a"], "options": {"chunk": null}})", "options.chunk: it must be a text"},
       {R"({"questions": "a"})", "questions: it must be a list"},
       {R"({"questions": [1]})", "questions: it must be a string"},
       {R"({"video": 1, "questions": ["a"]})", "video: it must be a string"},
