@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/answer_json.h"
@@ -14,9 +15,18 @@ std::string joined(const std::vector<std::string>& words) {
   return text.empty() ? "nothing" : text;
 }
 
+// Options that exist only beside another's value follow that value: "with event=clips: clip=8".
 std::vector<std::string> option_texts(const MethodInfo& method) {
   std::vector<std::string> texts;
-  for (const OptionInfo& option : method.options) texts.push_back(option_text(option));
+  for (const OptionInfo& option : method.options) {
+    texts.push_back(option_text(option));
+    for (std::size_t word = 1; word < option.words.size(); ++word) {
+      for (const OptionInfo& other : method_options(method.name, {{option.name, option.words[word]}})) {
+        if (std::find(method.options.begin(), method.options.end(), other) != method.options.end()) continue;
+        texts.push_back("with " + option.name + "=" + option.words[word] + ": " + option_text(other));
+      }
+    }
+  }
   return texts;
 }
 

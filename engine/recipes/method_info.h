@@ -3,6 +3,7 @@
 // Used by the terminal program and, handed in by bootstrap, by the window. No torch. Threads: any.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct OptionInfo {
   std::vector<std::string> words;  // kChoice and kFlag, the default first
   double low = 0.0, high = 0.0;    // kWhole and kReal, both included
   bool odd = false;                // kWhole: odd numbers only
+  bool operator==(const OptionInfo&) const = default;
 };
 
 // "window=32", "merge=average|pivot|drop".
@@ -37,10 +39,14 @@ struct MethodInfo {
   bool query_aware = false;
   bool merges = false;
   std::vector<std::string> needs;   // statistics, in words of methods' taxonomy
-  std::vector<OptionInfo> options;  // in the order asked for
+  std::vector<OptionInfo> options;  // in the order asked for, where none of them is given
 };
 
 std::vector<MethodInfo> list_methods();
+
+// A preset's options where some are given: those that exist only beside another's value (clip beside event=clips) come and go with it.
+// What cannot be read counts as not given. Errors: kIllegalRecipe if there is no such preset.
+std::vector<OptionInfo> method_options(const std::string& method, const std::map<std::string, std::string>& given);
 
 // A part of a method that can be exchanged for another of its kind.
 struct PartInfo {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/recipes/method_info.h"
 #include "engine/recipes/methods/registry.h"
 #include "engine/recipes/recipe.h"
@@ -8,12 +10,26 @@ std::vector<MethodInfo> list_methods() {
   std::vector<MethodInfo> methods;
   for (const MethodEntry& entry : method_registry()) {
     MethodInfo info = entry.info();
-    OptionReader options(entry.name, {}, 0);
-    entry.compose(options);
-    info.options = options.described();
+    info.options = method_options(entry.name, {});
     methods.push_back(std::move(info));
   }
   return methods;
+}
+
+std::vector<OptionInfo> method_options(const std::string& method, const std::map<std::string, std::string>& given) {
+  const MethodEntry& entry = find_method(method);
+  OptionTexts readable = given;
+  for (;;) {
+    OptionReader options(entry.name, readable, 0);
+    try {
+      entry.compose(options);
+      return options.described();
+    } catch (const Exception&) {
+      if (readable.empty()) throw;
+      // The option that was asked for last cannot be read, or not beside the others.
+      if (options.described().empty() || readable.erase(options.described().back().name) == 0) readable.clear();
+    }
+  }
 }
 
 std::string option_text(const OptionInfo& option) {
@@ -33,13 +49,10 @@ std::optional<Error> recipe_problem(const RecipeSpec& spec) {
 }
 
 RecipeSpec with_measured_options(RecipeSpec spec, const MeasuredOptions& measured) {
-  for (const MethodEntry& entry : method_registry()) {
-    if (spec.method != entry.name) continue;
-    OptionReader defaults(entry.name, {}, spec.seed);
-    entry.compose(defaults);
-    for (const OptionInfo& option : defaults.described()) {
-      if (const auto found = measured.find(option.name); found != measured.end()) spec.options.insert(*found);
-    }
+  const auto known = [&](const MethodEntry& entry) { return spec.method == entry.name; };
+  if (std::ranges::none_of(method_registry(), known)) return spec;
+  for (const OptionInfo& option : method_options(spec.method, spec.options)) {
+    if (const auto found = measured.find(option.name); found != measured.end()) spec.options.insert(*found);
   }
   return spec;
 }

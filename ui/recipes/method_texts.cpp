@@ -134,6 +134,7 @@ struct Text {
 
 constexpr Text kOptions[] = {
     {"sim", SAY("How a frame is compared with the question: by dot product, as the authors' code does, or by direction alone.")},
+    {"local_window", SAY("Tokens of the video that a token looks back at while it is read; what stands before the video is always seen.")},
     {"clip", SAY("Frames that are read before slots are chosen again.")},
     {"stored", SAY("A slot is judged by the best it ever got after a clip. Off: by the last clip alone.")},
     {"proxy",

@@ -1,6 +1,7 @@
 #include "ui/recipes/recipe_editor.h"
 
 #include <QComboBox>
+#include <QCoreApplication>
 #include <QDoubleSpinBox>
 #include <QFile>
 #include <QFileDialog>
@@ -97,12 +98,12 @@ RecipeEditor::RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings
   setAttribute(Qt::WA_DeleteOnClose);
   auto* outer = new QVBoxLayout(this);
   auto* page = new QWidget;
-  auto* form = new QFormLayout(page);
-  form->setRowWrapPolicy(QFormLayout::WrapLongRows);
-  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-  form->setVerticalSpacing(theme().px(10));
-  form->setHorizontalSpacing(theme().px(16));
-  buildForm(form);
+  m_form = new QFormLayout(page);
+  m_form->setRowWrapPolicy(QFormLayout::WrapLongRows);
+  m_form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+  m_form->setVerticalSpacing(theme().px(10));
+  m_form->setHorizontalSpacing(theme().px(16));
+  buildForm();
   m_scroll = scrolling(page);
   m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   outer->addWidget(m_scroll, 1);
@@ -138,20 +139,20 @@ RecipeEditor::RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings
   m_method->setFocus();
 }
 
-void RecipeEditor::buildForm(QFormLayout* form) {
+void RecipeEditor::buildForm() {
   const auto judged = [this] { judge(); };
   m_name = new QLineEdit;
   m_name->setMaxLength(60);
   m_name->setPlaceholderText(tr("A name, to save it"));
   m_name->setAccessibleName(tr("Name of the recipe"));
   m_name->setObjectName(QStringLiteral("name"));
-  form->addRow(fieldName(tr("Name")), m_name);
+  m_form->addRow(fieldName(tr("Name")), m_name);
   connect(m_name, &QLineEdit::textChanged, this, judged);
 
   m_method = comboBox(tr("Method to start from"), "method");
   for (const MethodInfo& method : m_methods) m_method->addItem(methodTitle(m_methods, method.name), QString::fromStdString(method.name));
   m_methodHelp = caption();
-  form->addRow(fieldName(tr("Start from")), withHelp(m_method, m_methodHelp));
+  m_form->addRow(fieldName(tr("Start from")), withHelp(m_method, m_methodHelp));
   connect(m_method, &QComboBox::currentIndexChanged, this, &RecipeEditor::methodChanged);
 
   m_budgetKind = comboBox(tr("Kind of budget"), "budget kind");
@@ -174,7 +175,7 @@ void RecipeEditor::buildForm(QFormLayout* form) {
   row->addWidget(m_budgetKind, 1);
   row->addWidget(m_share);
   row->addWidget(m_slots);
-  form->addRow(fieldName(tr("Budget")), budget);
+  m_form->addRow(fieldName(tr("Budget")), budget);
   connect(m_budgetKind, &QComboBox::currentIndexChanged, this, judged);
   connect(m_share, &QDoubleSpinBox::valueChanged, this, [this](double percent) {
     if (!m_filling) m_exactRetention = percent / 100.0;
@@ -182,27 +183,25 @@ void RecipeEditor::buildForm(QFormLayout* form) {
   });
   connect(m_slots, &QSpinBox::valueChanged, this, judged);
 
-  form->addRow(section(tr("Options of the method")));
+  m_form->addRow(section(tr("Options of the method")));
   m_noOptions = caption();
   m_noOptions->setText(tr("This method has none."));
-  form->addRow(m_noOptions);
-  m_optionRows = new QWidget;
-  form->addRow(m_optionRows);
+  m_form->addRow(m_noOptions);
 
-  form->addRow(section(tr("Parts")));
+  m_form->addRow(section(tr("Parts")));
   for (const auto& [kind, field] : kPartSettings) {
     Part part{kind, field, comboBox(partTitle(kind), kind), caption()};
-    form->addRow(fieldName(partTitle(kind)), withHelp(part.box, part.help));
+    m_form->addRow(fieldName(partTitle(kind)), withHelp(part.box, part.help));
     connect(part.box, &QComboBox::currentIndexChanged, this, judged);
     m_parts.push_back(part);
   }
 
-  form->addRow(section(tr("When")));
+  m_form->addRow(section(tr("When")));
   m_turns = comboBox(tr("Compressed turns"), "turns");
   m_turns->addItem(tr("What each question adds"), int(TurnPolicy::kSegment));
   m_turns->addItem(tr("Everything, at each question"), int(TurnPolicy::kWhole));
   m_turns->addItem(tr("Only the first question with pictures"), int(TurnPolicy::kFirstOnly));
-  form->addRow(fieldName(tr("Compressed turns")), m_turns);
+  m_form->addRow(fieldName(tr("Compressed turns")), m_turns);
   connect(m_turns, &QComboBox::currentIndexChanged, this, judged);
   for (const WholeSetting& setting : kWholeSettings) {
     const app::SettingText& text = *app::settingText(setting.name);
@@ -213,7 +212,7 @@ void RecipeEditor::buildForm(QFormLayout* form) {
     number->setObjectName(QLatin1String(setting.name));
     auto* help = caption();
     help->setText(settingHelp(text));
-    form->addRow(fieldName(settingTitle(text)), withHelp(number, help));
+    m_form->addRow(fieldName(settingTitle(text)), withHelp(number, help));
     connect(number, &QSpinBox::valueChanged, this, judged);
     m_numbers.push_back({setting.value, number});
   }
@@ -223,7 +222,7 @@ void RecipeEditor::buildForm(QFormLayout* form) {
   m_seed->setObjectName(QStringLiteral("seed"));
   auto* seedHelp = caption();
   seedHelp->setText(tr("Only for methods that draw random numbers."));
-  form->addRow(fieldName(tr("Seed")), withHelp(m_seed, seedHelp));
+  m_form->addRow(fieldName(tr("Seed")), withHelp(m_seed, seedHelp));
   connect(m_seed, &QLineEdit::textChanged, this, judged);
 }
 
@@ -257,27 +256,55 @@ void RecipeEditor::methodChanged() {
 }
 
 void RecipeEditor::fillOptions(const RecipeSpec& spec) {
-  m_options.clear();
-  const QList<QWidget*> before = m_optionRows->findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly);
-  for (QWidget* widget : before) delete widget;
-  delete m_optionRows->layout();
-  auto* form = new QFormLayout(m_optionRows);
-  form->setContentsMargins(0, 0, 0, 0);
-  form->setRowWrapPolicy(QFormLayout::WrapLongRows);
-  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-  form->setVerticalSpacing(theme().px(10));
-  form->setHorizontalSpacing(theme().px(16));
-  const MethodInfo* method = findMethod(m_methods, m_method->currentData().toString().toStdString());
-  for (const OptionInfo& option : method != nullptr ? method->options : std::vector<OptionInfo>{}) {
+  while (!m_options.empty()) removeOption(m_options.size() - 1);
+  showOptions(spec);
+}
+
+void RecipeEditor::removeOption(std::size_t at) {
+  m_form->removeRow(m_options[at]);
+  m_options.erase(m_options.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+// Fields that stay keep their place, their text and the focus.
+void RecipeEditor::showOptions(const RecipeSpec& spec) {
+  const std::vector<OptionInfo> wanted = method_options(m_method->currentData().toString().toStdString(), spec.options);
+  for (std::size_t at = m_options.size(); at-- > 0;) {
+    if (std::find(wanted.begin(), wanted.end(), m_options[at]->option()) == wanted.end()) removeOption(at);
+  }
+  int above = -1;
+  m_form->getWidgetPosition(m_noOptions, &above, nullptr);
+  for (std::size_t at = 0; at < wanted.size(); ++at) {
+    const OptionInfo& option = wanted[at];
+    if (at < m_options.size() && m_options[at]->option() == option) continue;
     auto* field = new OptionField(option);
     if (const auto set = spec.options.find(option.name); set != spec.options.end()) field->setValue(set->second);
-    connect(field, &OptionField::changed, this, &RecipeEditor::judge);
-    form->addRow(fieldName(QString::fromStdString(option.name)), field);
-    m_options.push_back(field);
+    connect(field, &OptionField::changed, this, &RecipeEditor::optionChanged);
+    m_form->insertRow(above + 1 + static_cast<int>(at), fieldName(QString::fromStdString(option.name)), field);
+    m_options.insert(m_options.begin() + static_cast<std::ptrdiff_t>(at), field);
+  }
+  QWidget* before = m_slots;
+  for (const OptionField* field : m_options) {
+    setTabOrder(before, field->control());
+    before = field->control();
   }
   m_noOptions->setVisible(m_options.empty());
-  m_optionRows->setVisible(!m_options.empty());
-  m_optionRows->updateGeometry();  // the form around it is not told of a new layout by itself
+  settleForm();
+}
+
+// New rows know their heights once they are shown. A form asked for its height in between takes its old places for settled (Qt 6.4), so
+// that rows stay squeezed: the page gets its height first, and then its rows their places.
+void RecipeEditor::settleForm() {
+  if (!isVisible()) return;
+  for (OptionField* field : m_options) field->show();
+  QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+  m_form->invalidate();
+  m_form->activate();
+}
+
+void RecipeEditor::optionChanged() {
+  if (m_filling) return;
+  showOptions(recipe().spec);
+  judge();
 }
 
 void RecipeEditor::fillParts(const RecipeSpec& spec) {

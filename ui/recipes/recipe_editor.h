@@ -57,10 +57,14 @@ class RecipeEditor : public QDialog {
     QSpinBox* box = nullptr;
   };
 
-  void buildForm(QFormLayout* form);
+  void buildForm();
   void fill(const app::NamedRecipe& recipe);
   void methodChanged();
   void fillOptions(const RecipeSpec& spec);
+  void showOptions(const RecipeSpec& spec);
+  void removeOption(std::size_t at);
+  void settleForm();
+  void optionChanged();
   void fillParts(const RecipeSpec& spec);
   void judge();
   void save();
@@ -76,15 +80,15 @@ class RecipeEditor : public QDialog {
   bool m_legal = false;
   bool m_filling = false;
   QScrollArea* m_scroll = nullptr;
+  QFormLayout* m_form = nullptr;
   QLineEdit* m_name = nullptr;
   QComboBox* m_method = nullptr;
   QLabel* m_methodHelp = nullptr;
   QComboBox* m_budgetKind = nullptr;
   QDoubleSpinBox* m_share = nullptr;
   QSpinBox* m_slots = nullptr;
-  QWidget* m_optionRows = nullptr;
   QLabel* m_noOptions = nullptr;
-  std::vector<OptionField*> m_options;
+  std::vector<OptionField*> m_options;  // the rows below m_noOptions
   std::vector<Part> m_parts;
   QComboBox* m_turns = nullptr;
   std::vector<Number> m_numbers;

@@ -284,6 +284,24 @@ TEST(MethodList, DescribesEveryRegisteredMethod) {
   }
 }
 
+TEST(MethodList, OptionsThatNeedAnothersValueComeWithIt) {
+  const auto names = [](const std::string& method, const std::map<std::string, std::string>& given) {
+    std::string all;
+    for (const OptionInfo& option : method_options(method, given)) all += option.name + " ";
+    return all;
+  };
+  EXPECT_EQ(names("keydiff", {}), "event compete floor ");
+  EXPECT_EQ(names("keydiff", {{"event", "clips"}}), "event clip compete floor ");
+  EXPECT_EQ(names("expected-attention", {}), "stats horizon eps compete floor ");
+  EXPECT_EQ(names("expected-attention", {{"stats", "answer"}, {"ask", "How many?"}}), "stats horizon eps ask answer compete floor ");
+  // What cannot be read counts as not given, the rest still does.
+  EXPECT_EQ(names("expected-attention", {{"stats", "answer"}, {"answer", "many"}}), "stats horizon eps ask answer compete floor ");
+  EXPECT_EQ(names("keydiff", {{"event", "sometimes"}, {"clip", "8"}}), "event compete floor ");
+  // Each can be read, both together cannot.
+  EXPECT_EQ(names("self-study", {{"words", "request"}, {"with", "kvzip"}}), names("self-study", {}));
+  EXPECT_THROW(names("nobody's", {}), Exception);
+}
+
 TEST(Recipes, AProblemIsToldWithoutThrowing) {
   RecipeSpec spec;
   EXPECT_FALSE(recipe_problem(spec));

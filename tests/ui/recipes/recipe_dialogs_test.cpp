@@ -266,16 +266,49 @@ TEST_F(RecipeDialogs, OptionsOfAnotherMethodAreShownInFull) {
   ui::RecipeEditor* editor = edit();
   for (const char* method : {"vl-cache", "expected-attention", "self-study", "d2o", "full", "meda"}) {
     chooseData(editor->methodBox(), QLatin1String(method));
-    QTest::qWait(50);
-    for (const ui::OptionField* field : editor->findChildren<ui::OptionField*>()) {
-      SCOPED_TRACE(method + (" " + field->control()->objectName().toStdString()));
-      EXPECT_GE(field->control()->height(), field->control()->sizeHint().height());
-      for (const QLabel* label : field->findChildren<QLabel*>()) {
-        EXPECT_GE(label->height(), label->heightForWidth(label->width())) << label->text().toStdString();
-        EXPECT_GT(label->y(), field->control()->geometry().bottom());
+    const auto squeezed = [&] {
+      for (const ui::OptionField* field : editor->findChildren<ui::OptionField*>()) {
+        if (field->control()->height() < field->control()->sizeHint().height()) return field->control()->objectName();
+        for (const QLabel* label : field->findChildren<QLabel*>()) {
+          if (label->height() < label->heightForWidth(label->width())) return label->text();
+          if (label->y() <= field->control()->geometry().bottom()) return label->text();
+        }
       }
-    }
+      return QString();
+    };
+    EXPECT_TRUE(waitUntil([&] { return squeezed().isEmpty(); })) << method << ": " << squeezed().toStdString();
   }
+  editor->reject();
+}
+
+// What exists only beside another option's value comes and goes with it; the other fields stay as they are, with the focus.
+TEST_F(RecipeDialogs, OptionsThatNeedAnothersValueComeWithIt) {
+  ui::RecipeEditor* editor = edit();
+  chooseData(editor->methodBox(), QStringLiteral("expected-attention"));
+  const auto field = [&](const char* name) { return editor->findChild<QWidget*>(QStringLiteral("option:") + QLatin1String(name)); };
+  auto* stats = qobject_cast<QComboBox*>(field("stats"));
+  ASSERT_NE(stats, nullptr);
+  EXPECT_EQ(field("ask"), nullptr);
+  ASSERT_TRUE(waitUntil([&] { return stats->isVisible(); }));
+  stats->setFocus();
+  ASSERT_TRUE(stats->hasFocus());
+  stats->setCurrentText(QStringLiteral("answer"));
+  auto* ask = qobject_cast<QLineEdit*>(field("ask"));
+  ASSERT_NE(ask, nullptr);
+  EXPECT_EQ(field("stats"), stats) << "made anew";
+  EXPECT_TRUE(stats->hasFocus());
+  EXPECT_TRUE(waitUntil([&] { return ask->isVisible(); }));
+  QTest::keyClicks(ask, QStringLiteral("Which colors?"));
+  EXPECT_TRUE(editor->legal()) << editor->verdict().toStdString();
+  EXPECT_EQ(editor->recipe().spec.options, (std::map<std::string, std::string>{{"stats", "answer"}, {"ask", "Which colors?"}}));
+  stats->setCurrentText(QStringLiteral("media"));
+  EXPECT_EQ(field("ask"), nullptr);
+  EXPECT_TRUE(editor->legal()) << editor->verdict().toStdString();
+  EXPECT_EQ(editor->recipe().spec.options, (std::map<std::string, std::string>{}));
+  chooseData(editor->methodBox(), QStringLiteral("keydiff"));
+  EXPECT_EQ(field("clip"), nullptr);
+  qobject_cast<QComboBox*>(field("event"))->setCurrentText(QStringLiteral("clips"));
+  EXPECT_NE(field("clip"), nullptr);
   editor->reject();
 }
 
