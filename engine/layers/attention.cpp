@@ -35,6 +35,18 @@ void merge_past(AttentionResult& result, const at::Tensor& query, const PastKeyV
   }
 }
 
+// Rows that see some of the keys, or none: then 0, with a log-sum-exp of minus infinity. query [Hkv, G, t, d]; key, value [Hkv, m, d];
+// hidden: bool [t, m].
+AttentionResult partly_hidden(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const at::Tensor& hidden,
+                              double scale) {
+  constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  const auto wide = [](const at::Tensor& heads) { return heads.to(at::kFloat).unsqueeze(1); };
+  at::Tensor logits = at::matmul(query.to(at::kFloat) * scale, wide(key).transpose(2, 3)).masked_fill_(hidden, kNothing);
+  const at::Tensor log_sum_exp = at::logsumexp(logits, {-1}, /*keepdim=*/true);
+  logits.sub_(log_sum_exp.masked_fill(log_sum_exp == kNothing, 0.0)).exp_();
+  return {at::matmul(logits, wide(value)).to(query.scalar_type()), log_sum_exp.squeeze(-1)};
+}
+
 // libtorch's flash attention on a GPU.
 bool flash_attention_takes(const at::Tensor& query) {
   const bool narrow = query.scalar_type() == at::kHalf || query.scalar_type() == at::kBFloat16;
@@ -103,7 +115,7 @@ void merge_attention(AttentionResult& into, const AttentionResult& other) {
 }
 
 AttentionResult prefill_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, std::int64_t first,
-                                  const PastKeyValues& past, double scale) {
+                                  const PastKeyValues& past, double scale, const AttentionWindow& window) {
   const std::int64_t rows = query.size(0);
   const std::int64_t heads = query.size(1);
   const std::int64_t head_dim = query.size(2);
@@ -111,16 +123,51 @@ AttentionResult prefill_attention(const at::Tensor& query, const at::Tensor& key
   require(heads % kv_heads == 0 && first + rows <= key.size(1), "attention: segment rows or heads do not fit the keys");
   require(past.empty() || (past.keys.size() == static_cast<std::size_t>(kv_heads) && past.values.size() == past.keys.size()),
           "attention: cached keys for every kv head are needed");
+  require(window.tokens >= 0 && window.lead >= 0, "attention: a window of a negative size");
   const std::int64_t group = heads / kv_heads;
+  const std::int64_t reach = window.tokens == 0 ? first + rows : window.tokens;
 
   const at::Tensor grouped = query.view({rows, kv_heads, group, head_dim}).permute({1, 2, 0, 3});
   const auto segment = [&](const at::Tensor& all, std::int64_t begin, std::int64_t count) {
     return shared_by_group(all.narrow(1, begin, count), group);
   };
+  const auto attended = [&](std::int64_t begin, std::int64_t count) {
+    // Rows [first + begin, first + begin + count), at most as many as a row sees: within them, causal is all there is to it.
+    const at::Tensor asking = grouped.narrow(2, begin, count);
+    const std::int64_t own = first + begin;
+    AttentionResult result = attention_with_lse(asking, segment(key, own, count), segment(value, own, count), Mask::kCausal, scale);
+    const auto add = [&](std::int64_t from, std::int64_t to) {  // seen by all of these rows
+      if (from >= to) return;
+      merge_attention(result,
+                      attention_with_lse(asking, segment(key, from, to - from), segment(value, from, to - from), Mask::kNone, scale));
+    };
+    const std::int64_t lead = std::min(window.lead, own);
+    const std::int64_t all_see = std::max(lead, own + count - reach);  // the last row's first key
+    const std::int64_t some_see = std::max(lead, own + 1 - reach);     // the first row's
+    add(0, all_see == lead ? own : lead);
+    if (all_see > lead) add(all_see, own);
+    if (some_see < all_see) {
+      const auto index = at::TensorOptions().dtype(at::kLong).device(key.device());
+      const at::Tensor first_seen = at::arange(own + 1 - reach, own + 1 - reach + count, index).unsqueeze(1);
+      const at::Tensor hidden = at::arange(some_see, all_see, index).unsqueeze(0).lt(first_seen);
+      const std::int64_t width = all_see - some_see;
+      merge_attention(result, partly_hidden(asking, key.narrow(1, some_see, width), value.narrow(1, some_see, width), hidden, scale));
+    }
+    return result;
+  };
 
-  AttentionResult result = attention_with_lse(grouped, segment(key, first, rows), segment(value, first, rows), Mask::kCausal, scale);
-  if (first > 0) {
-    merge_attention(result, attention_with_lse(grouped, segment(key, 0, first), segment(value, 0, first), Mask::kNone, scale));
+  AttentionResult result;
+  if (rows <= reach) {
+    result = attended(0, rows);
+  } else {
+    std::vector<at::Tensor> outputs;
+    std::vector<at::Tensor> sums;
+    for (std::int64_t begin = 0; begin < rows; begin += reach) {
+      AttentionResult part = attended(begin, std::min(reach, rows - begin));
+      outputs.push_back(std::move(part.output));
+      sums.push_back(std::move(part.log_sum_exp));
+    }
+    result = {at::cat(outputs, 2), at::cat(sums, 2)};
   }
   if (!past.empty()) merge_past(result, grouped, past, scale);
   return {result.output.permute({2, 0, 1, 3}).reshape({rows, heads, head_dim}).contiguous(), result.log_sum_exp.reshape({heads, rows})};

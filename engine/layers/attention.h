@@ -15,6 +15,7 @@
 
 #include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
+#include "engine/layers/attention_window.h"
 
 namespace winnow {
 
@@ -52,8 +53,9 @@ struct PastKeyValues {
 };
 
 // Rows [first, first + t) of a segment. query: [t, H, d]. key, value: [Hkv, n, d], of which rows 0 .. first + t - 1 are read.
-// Returns output [t, H, d], contiguous, and log_sum_exp [H, t] over the past and the causal part of the segment.
+// Returns output [t, H, d], contiguous, and log_sum_exp [H, t] over the past and what each row sees of the segment: the causal part, or
+// what the window leaves of it. Keys that no row sees cost nothing.
 AttentionResult prefill_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, std::int64_t first,
-                                  const PastKeyValues& past, double scale);
+                                  const PastKeyValues& past, double scale, const AttentionWindow& window = {});
 
 }  // namespace winnow

@@ -86,7 +86,8 @@ KvShape Qwen2Decoder::kv_shape() const {
 at::Tensor Qwen2Decoder::embed(const at::Tensor& ids) const { return at::embedding(embedding_, ids.to(embedding_.device())); }
 
 void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
-                                 KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const {
+                                 KvCache& cache, PrefillObserver* observer, const AttentionWindow& window,
+                                 const InterruptToken& interrupt) const {
   require(layer >= 0 && layer < layers(), "prefill: no such layer");
   require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size, "prefill: hidden states do not fit the model");
   require(positions.dim() == 2 && positions.size(0) == 1 && positions.size(1) == hidden.size(0),
@@ -99,6 +100,7 @@ void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Te
   const std::int64_t head_dim = config_.head_dim;
   const bool viewed = observer != nullptr && observer->wants_views();
   const bool outputs = viewed && observer->wants_outputs();
+  require(window.tokens == 0 || !viewed, "prefill: statistics are rebuilt from causal attention");
 
   const PastKeyValues past = gather_past(cache, layer, viewed);
   at::Tensor key = at::empty({kv_heads, rows, head_dim}, hidden.options());
@@ -125,7 +127,7 @@ void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Te
     apply_rotary(qkv.narrow(1, heads, kv_heads), angles, tile_key);
     value.narrow(1, first, count).copy_(qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
 
-    const AttentionResult attention = prefill_attention(query, key, value, first, past, scale_);
+    const AttentionResult attention = prefill_attention(query, key, value, first, past, scale_, window);
     if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);
     tile.add_(weights.output(attention.output.view({count, heads * head_dim})));
     interrupt.throw_if_requested();

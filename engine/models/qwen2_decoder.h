@@ -36,7 +36,7 @@ class Qwen2Decoder final : public TextDecoder {
   std::int64_t vocabulary() const override { return config_.vocabulary; }
   at::Tensor embed(const at::Tensor& ids) const override;
   void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original, KvCache& cache,
-                     PrefillObserver* observer, const InterruptToken& interrupt) const override;
+                     PrefillObserver* observer, const AttentionWindow& window, const InterruptToken& interrupt) const override;
   at::Tensor logits(const at::Tensor& hidden) const override;
   at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const override;
 

@@ -19,6 +19,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/base/token_origin.h"
 #include "engine/kv_cache/kv_cache.h"
+#include "engine/layers/attention_window.h"
 #include "engine/layers/layer_view.h"
 #include "engine/media/frame_source.h"
 #include "engine/models/model_info.h"
@@ -59,9 +60,11 @@ class TextDecoder {
 
   // One layer over a whole segment, in row tiles: hidden [n, hidden] is replaced in place; K and V of the segment are appended to the
   // cache's layer with the n original indices, ascending. positions: int64 [axes, n], best on the model's device.
-  // The observer (may be null) sees the layer once, after its attention. Polls the token per tile and throws Interrupted.
+  // The observer (may be null; it views nothing where there is a window) sees the layer once, after its attention. Polls the token per tile
+  // and throws Interrupted.
   virtual void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
-                             KvCache& cache, PrefillObserver* observer, const InterruptToken& interrupt) const = 0;
+                             KvCache& cache, PrefillObserver* observer, const AttentionWindow& window,
+                             const InterruptToken& interrupt) const = 0;
 
   // hidden: [rows, hidden] after the last layer. Returns fp32 [rows, vocabulary].
   virtual at::Tensor logits(const at::Tensor& hidden) const = 0;

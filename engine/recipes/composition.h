@@ -94,6 +94,7 @@ struct Composition {
   MethodPhase phase = MethodPhase::kOnce;
   DecodeRule decode;
   Streaming streaming;
+  std::int64_t media_window = 0;   // retrieve: the last tokens that a token of the media attends to beside what stands before them; 0: all
   double min_fraction = 0.0;       // of the segment, per layer
   double head_floor = 0.0;         // ragged: share of an equal share that every head keeps before heads compete
   bool evenly_spaced = false;      // of b slots, the i-th is candidate floor(i * n / b), whatever the scores (every-k)

@@ -179,7 +179,7 @@ void measure_context(const Qwen2Decoder& decoder, const Qwen2Config& config, con
     const Stopwatch watch;
     at::Tensor hidden = decoder.embed(ids);
     for (LayerId layer{0}; layer < decoder.layers(); ++layer) {
-      decoder.prefill_layer(layer, hidden, positions, original, cache, &audience, InterruptToken());
+      decoder.prefill_layer(layer, hidden, positions, original, cache, &audience, {}, InterruptToken());
     }
     prefill_ms.push_back(watch.elapsed_ms() - audience.elapsed_ms);
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -260,7 +260,7 @@ void measure_statistics(const Settings& settings) {
   KvCache cache(decoder.kv_shape());
   at::Tensor hidden = decoder.embed(at::arange(settings.long_tokens, at::kLong).remainder(config.vocabulary));
   const at::Tensor positions = at::arange(settings.long_tokens, at::kLong).unsqueeze(0);
-  decoder.prefill_layer(LayerId(0), hidden, positions, originals(settings.long_tokens), cache, &keeper, InterruptToken());
+  decoder.prefill_layer(LayerId(0), hidden, positions, originals(settings.long_tokens), cache, &keeper, {}, InterruptToken());
 
   Settings one = settings;
   one.layers = 1;

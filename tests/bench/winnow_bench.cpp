@@ -36,7 +36,7 @@ class Bench {
     const Stopwatch watch;
     at::Tensor hidden = decoder_.embed(ids);
     for (LayerId layer{0}; layer < decoder_.layers(); ++layer) {
-      decoder_.prefill_layer(layer, hidden, positions, original, cache, nullptr, InterruptToken());
+      decoder_.prefill_layer(layer, hidden, positions, original, cache, nullptr, {}, InterruptToken());
     }
     const at::Tensor logits = decoder_.logits(hidden.narrow(0, tokens - 1, 1));
     return watch.elapsed_ms();

@@ -232,7 +232,7 @@ class Probe {
     std::vector<std::int32_t> originals(rows.origins.size());
     std::iota(originals.begin(), originals.end(), probed_.state.next_original());
     for (LayerId layer{0}; layer < text_.layers(); ++layer)
-      text_.prefill_layer(layer, hidden, positions, originals, cache, observer, context_.interrupt);
+      text_.prefill_layer(layer, hidden, positions, originals, cache, observer, {}, context_.interrupt);
     return hidden;
   }
   void run(const ProbeRows& rows) {

@@ -111,11 +111,14 @@ TurnSegment part_of(const TurnSegment& segment, std::int64_t first, std::int64_t
 }
 
 // All of the media, from which questions fetch.
-PreparedContext prepare_store(const RequestContext& context, const Turn& turn, BegunTurn& begun, const SegmentTokens& judged) {
+PreparedContext prepare_store(const RequestContext& context, const Turn& turn, const Recipe& recipe, BegunTurn& begun,
+                              const SegmentTokens& judged) {
   Conversation& working = begun.conversation;
   TurnSegment& segment = begun.segment;
   working.cache.reset_peak();
-  const SegmentPrefill prefill = prefill_segment(context, segment, working, PrefillHooks(), rows_of(context.trace, LogitRows::kNone));
+  PrefillHooks hooks;
+  hooks.window = {recipe.composition().media_window, judged.context_begin()};
+  const SegmentPrefill prefill = prefill_segment(context, segment, working, hooks, rows_of(context.trace, LogitRows::kNone));
   if (context.trace != nullptr) trace_rows(*context.trace, segment.positions, prefill.logits);
   TimingsMs timings = segment.timings;
   timings.prefill = prefill.elapsed_ms;
@@ -184,7 +187,7 @@ std::optional<PreparedContext> prepare_context(const RequestContext& context, co
   require(end < begun.segment.tokens.size(), "prepare_context: a template that writes nothing after the media");
   cut_after(begun, end);
   if (recipe.streams()) return prepare_stream(context, turn, recipe, begun, judged);
-  if (recipe.retrieves()) return prepare_store(context, turn, begun, judged);
+  if (recipe.retrieves()) return prepare_store(context, turn, recipe, begun, judged);
 
   const std::int64_t first = judged.context_begin();
   const ProbeNeed* const need = recipe.needs().probe ? &*recipe.needs().probe : nullptr;

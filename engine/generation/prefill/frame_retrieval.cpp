@@ -55,7 +55,7 @@ std::vector<float> FrameRetrieval::scores(LayerId layer, const TurnSegment& ques
   KvCache scratch = working_.cache.fork();
   Queries queries;
   at::Tensor hidden = question.hidden.clone();
-  text.prefill_layer(layer, hidden, question.positions, question.originals, scratch, &queries, context_.interrupt);
+  text.prefill_layer(layer, hidden, question.positions, question.originals, scratch, &queries, {}, context_.interrupt);
 
   const std::int64_t first = tokens_.context_begin();
   const std::int64_t count = tokens_.size() - first;

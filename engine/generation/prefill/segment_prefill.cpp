@@ -32,7 +32,8 @@ SegmentPrefill prefill_segment(const RequestContext& context, TurnSegment& segme
     if (pruner != nullptr && layer == pruner->layer()) drop_rows(segment, pruner->kept_rows());
     if (hooks.before_layer) hooks.before_layer(layer, segment);
     PrefillObserver* const judging = pruner != nullptr && layer < pruner->layer() ? pruner : watching;
-    text.prefill_layer(layer, segment.hidden, segment.positions, segment.originals, working.cache, judging, context.interrupt);
+    text.prefill_layer(layer, segment.hidden, segment.positions, segment.originals, working.cache, judging, hooks.window,
+                       context.interrupt);
     if (hooks.after_layer) hooks.after_layer(layer + 1);
   }
   context.interrupt.throw_if_requested();

@@ -11,6 +11,7 @@
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/conversation.h"
 #include "engine/generation/segment/turn_segment.h"
+#include "engine/layers/attention_window.h"
 
 namespace winnow {
 
@@ -30,6 +31,7 @@ struct PrefillHooks {
   std::function<void(std::int64_t layers_done)> after_layer{};  // compaction of a finished layer is safe there
   std::function<void(LayerId layer, const TurnSegment& segment)> before_layer{};
   bool says_progress = true;  // false: the segment is one of many
+  AttentionWindow window{};
 };
 
 // Appends the segment's K and V to working's cache and moves its position on. segment.hidden is empty afterwards. Emits Progress.

@@ -10,6 +10,7 @@ Composition rekv(OptionReader& options) {
   composition.phase = MethodPhase::kRetrieve;
   composition.granularity = Granularity::kLayer;
   composition.allocator = std::make_unique<UniformAllocator>();
+  composition.media_window = options.whole("local_window", 15'000, 1, 1 << 24);
   composition.scorer = std::make_unique<FrameLikenessScorer>(options.choice<bool>("sim", {{"dot", false}, {"cosine", true}}));
   return composition;
 }

@@ -2,8 +2,9 @@
 //
 // Di et al., ICLR 2025, arXiv 2503.00540; code Becomebright/ReKV. Frames are compared by the mean of their keys before rotary and the mean
 // of the question's queries before rotary (the code's dot product; option sim=cosine: the paper's cosine). Differences: one pass (a layer's
-// frames are chosen in the prompt's own prefill, not in one before it), all media are read without a window (15,000 tokens there), keys
-// keep their positions, the share or number of slots says how much is fetched (64 frames there), its last frame perhaps in part.
+// frames are chosen in the prompt's own prefill, not in one before it), keys keep their positions, so that the window (option local_window)
+// sees true distances to what stands before the media, too, the share or number of slots says how much is fetched (64 frames there), its
+// last frame perhaps in part.
 #pragma once
 
 #include "engine/recipes/composition.h"

@@ -34,12 +34,13 @@ Segment random_segment(std::int64_t n, std::int64_t kv_heads, std::int64_t group
   return segment;
 }
 
-void expect_equals_dense(const Segment& segment, std::int64_t first, std::int64_t rows, double tolerance) {
+void expect_equals_dense(const Segment& segment, std::int64_t first, std::int64_t rows, double tolerance,
+                         const AttentionWindow& window = {}) {
   const std::int64_t heads = segment.query.size(1);
   const std::int64_t kv_heads = segment.key.size(0);
   const double scale = 0.37;
   const at::Tensor query = segment.query.narrow(0, first, rows);
-  const AttentionResult result = prefill_attention(query, segment.key, segment.value, first, segment.past, scale);
+  const AttentionResult result = prefill_attention(query, segment.key, segment.value, first, segment.past, scale, window);
   ASSERT_EQ(result.output.sizes(), query.sizes());
   ASSERT_TRUE(result.output.is_contiguous());
   ASSERT_EQ(result.log_sum_exp.sizes(), at::IntArrayRef({heads, rows}));
@@ -50,7 +51,7 @@ void expect_equals_dense(const Segment& segment, std::int64_t first, std::int64_
     const auto index = static_cast<std::size_t>(kv);
     const auto dense = dense_attention(query.select(1, head), segment.past.empty() ? none : segment.past.keys[index],
                                        segment.past.empty() ? none : segment.past.values[index], segment.key[kv].narrow(0, 0, first + rows),
-                                       segment.value[kv].narrow(0, 0, first + rows), first, scale);
+                                       segment.value[kv].narrow(0, 0, first + rows), first, scale, window);
     EXPECT_LE(relative_distance(result.output.select(1, head), dense.output), tolerance) << "head " << head;
     EXPECT_LE(relative_distance(result.log_sum_exp[head], dense.log_sum_exp), tolerance) << "head " << head;
   }
@@ -93,6 +94,29 @@ TEST_F(PrefillAttention, EveryHeadSeesItsOwnCachedSlots) {
   const Segment segment = random_segment(21, 3, 2, 16, {5, 0, 70});
   expect_equals_dense(segment, 0, 21, 1e-5);
   expect_equals_dense(segment, 9, 12, 1e-5);
+}
+
+TEST_F(PrefillAttention, AWindowLeavesTheLastTokensAndTheLead) {
+  const Segment segment = random_segment(50, 2, 2, 16, {5, 0});
+  for (const std::int64_t tokens : {1, 3, 16, 17, 40, 49, 50, 100}) {
+    for (const std::int64_t lead : {0, 2, 9, 50}) {
+      for (const auto& [first, rows] : {std::pair{0, 50}, std::pair{0, 17}, std::pair{17, 17}, std::pair{34, 16}, std::pair{49, 1}}) {
+        SCOPED_TRACE(testing::Message() << "window " << tokens << " lead " << lead << " rows " << rows << " from " << first);
+        expect_equals_dense(segment, first, rows, 1e-5, {tokens, lead});
+      }
+    }
+  }
+}
+
+TEST_F(PrefillAttention, AWindowThatHidesNothingChangesNoBit) {
+  const Segment segment = random_segment(40, 2, 3, 16, {});
+  for (const AttentionWindow& window : {AttentionWindow{40, 0}, AttentionWindow{1 << 20, 3}}) {
+    const at::Tensor query = segment.query.narrow(0, 20, 20);
+    const AttentionResult all = prefill_attention(query, segment.key, segment.value, 20, {}, 0.3);
+    const AttentionResult windowed = prefill_attention(query, segment.key, segment.value, 20, {}, 0.3, window);
+    EXPECT_TRUE(at::equal(all.output, windowed.output));
+    EXPECT_TRUE(at::equal(all.log_sum_exp, windowed.log_sum_exp));
+  }
 }
 
 TEST_F(PrefillAttention, BrainFloatStaysWithinItsRounding) {

@@ -70,7 +70,7 @@ inline at::Tensor prefill(const TextDecoder& text, at::Tensor hidden, std::int64
   std::vector<std::int32_t> original(static_cast<std::size_t>(hidden.size(0)));
   std::iota(original.begin(), original.end(), static_cast<std::int32_t>(first));
   for (LayerId layer{0}; layer < text.layers(); ++layer) {
-    text.prefill_layer(layer, hidden, positions, original, cache, observer, interrupt);
+    text.prefill_layer(layer, hidden, positions, original, cache, observer, {}, interrupt);
   }
   return hidden;
 }

@@ -197,7 +197,7 @@ TEST_F(Qwen2DecoderTest, AnInterruptEndsALayerWithinATile) {
     asked = std::chrono::steady_clock::now();
     cancel.request_cancel();
   });
-  EXPECT_THROW(text.prefill_layer(LayerId(0), hidden, positions, original, cache, nullptr, cancel.token()), Interrupted);
+  EXPECT_THROW(text.prefill_layer(LayerId(0), hidden, positions, original, cache, nullptr, {}, cancel.token()), Interrupted);
   const auto late = std::chrono::steady_clock::now() - asked;
   other.join();
   EXPECT_LT(std::chrono::duration_cast<std::chrono::milliseconds>(late).count(), 200);
@@ -211,8 +211,8 @@ TEST_F(Qwen2DecoderTest, RefusesWhatDoesNotFit) {
   EXPECT_THROW(text.decode({text.vocabulary(), 0, 0}, cache, nullptr), Exception);
   at::Tensor hidden = at::zeros({4, 48});
   const std::vector<std::int32_t> original = {0, 1, 2, 3};
-  EXPECT_THROW(text.prefill_layer(LayerId(0), hidden, at::zeros({3, 4}, at::kLong), original, cache, nullptr, {}), Exception);
-  EXPECT_THROW(text.prefill_layer(LayerId(2), hidden, at::zeros({1, 4}, at::kLong), original, cache, nullptr, {}), Exception);
+  EXPECT_THROW(text.prefill_layer(LayerId(0), hidden, at::zeros({3, 4}, at::kLong), original, cache, nullptr, {}, {}), Exception);
+  EXPECT_THROW(text.prefill_layer(LayerId(2), hidden, at::zeros({1, 4}, at::kLong), original, cache, nullptr, {}, {}), Exception);
 }
 
 }  // namespace

@@ -44,9 +44,11 @@ SOURCES = {
                     "request to describe; proxy=template: the template's words, mean of the softmax over the media (arXiv 2508.15717)",
     "self-study-stream": "the request and the model's greedy answer behind what is left, the largest vote so far",
     "infinipot-v": "arXiv 2506.15745, Algorithms 1 and 2; the newest eighth of the frames, cells by what they showed, no pooling",
+    "rekv": "arXiv 2503.00540; Becomebright/ReKV; one pass, keys keep their positions, media read through local_window, frames by the mean of "
+            "their keys and of the question's queries, both before rotary, layer by layer, over what was fetched below",
     "self-study": "rows of the request 'Describe the video.' and of the model's greedy answer, softmax over the whole cache",
 }
-COMPETE = {"kvzip-stream": "layer", "self-study-stream": "layer", "infinipot-v": "nobody", "kvzip": "layer", "kvzip+": "layer", "self-study": "all", "keydiff": "nobody", "expected-attention": "nobody"}
+COMPETE = {"kvzip-stream": "layer", "self-study-stream": "layer", "infinipot-v": "nobody", "kvzip": "layer", "kvzip+": "layer", "self-study": "all", "keydiff": "nobody", "expected-attention": "nobody", "rekv": "nobody"}
 CASES = [
     {"method": "kvzip", "options": {}},
     {"method": "kvzip", "options": {"compete": "all"}},
@@ -74,6 +76,10 @@ CASES = [
     {"method": "kvzip-stream", "options": {"clip": "1", "proxy": "template"}},
     {"method": "kvzip-stream", "options": {"clip": "2", "compete": "nobody"}},
     {"method": "keydiff", "options": {"event": "clips", "clip": "1"}},
+    {"method": "rekv", "options": {}},
+    {"method": "rekv", "options": {"sim": "cosine"}},
+    {"method": "rekv", "options": {"local_window": "5"}},
+    {"method": "rekv", "options": {"local_window": "2", "sim": "cosine"}},
     {"method": "infinipot-v", "options": {"clip": "1"}},
     {"method": "infinipot-v", "options": {"clip": "1", "newest": "0.5", "target": "0.6"}},
 ]
@@ -92,6 +98,7 @@ class Probe:
         assert len(visual) == len(self.context)
         self.first, self.n = int(visual[0]), len(visual)
         self.lead = ids[: self.first]
+        self.question = ids[self.first + self.n :]
         self.stop = {self.tokenizer.convert_tokens_to_ids("<|im_end|>")}
         self.inputs, self.queries = [None] * self.layers, [None] * self.layers
         for layer, block in enumerate(self.text.layers):
@@ -428,6 +435,66 @@ class Stream:
                     left[layer, head] = self.best(scores[layer, head], left[layer, head].clone(), sizes[layer])
 
 
+class Store:
+    """All media, read through a window; a question's rows see the lead, themselves and, in every layer, the frames that fit them there."""
+
+    def __init__(self, probe, options):
+        self.probe, self.cosine, self.cache, self.kept = probe, options.get("sim") == "cosine", DynamicCache(), []
+        self.keys, self.margin = [None] * probe.layers, float("inf")
+        window, total = int(options.get("local_window", 15000)), probe.first + probe.n
+        row, column = torch.arange(total)[:, None], torch.arange(total)[None]
+        seen = (column <= row) & ((column > row - window) | (column < probe.first))
+        self.run(torch.cat([probe.embed(probe.lead), probe.context]), lambda layer, hidden: seen)
+
+    def run(self, rows, seen):
+        probe, hooks = self.probe, []
+
+        def before(layer, block, kwargs):
+            hidden = kwargs["hidden_states"]
+            if self.keys[layer] is None:
+                self.keys[layer] = block.k_proj(hidden)[0, probe.first :].view(probe.n, probe.kv_heads, -1)
+            allowed = seen(layer, hidden)
+            kwargs["attention_mask"] = torch.zeros(allowed.shape, dtype=torch.float64).masked_fill(~allowed, torch.finfo(torch.float64).min)[None, None]
+            return (), kwargs
+
+        for layer, block in enumerate(probe.text.layers):
+            hook = lambda module, args, kwargs, layer=layer: before(layer, module, kwargs)
+            hooks.append(block.self_attn.register_forward_pre_hook(hook, with_kwargs=True))
+        probe.text(inputs_embeds=rows[None], past_key_values=self.cache, use_cache=True)
+        for hook in hooks:
+            hook.remove()
+
+    def likeness(self, layer, hidden):
+        """Of every token's frame; the newline embedding goes with the last."""
+        probe = self.probe
+        query = probe.text.layers[layer].self_attn.q_proj(hidden)[0].view(hidden.shape[1], probe.heads, -1).mean(0)
+        frame = ((probe.n - 1) // probe.frames * torch.arange(1, probe.frames)).tolist()
+        parts = self.keys[layer].tensor_split(frame)
+        means = torch.stack([part.mean(0).repeat_interleave(probe.heads // probe.kv_heads, dim=0) for part in parts])
+        alike = (means * query).sum((1, 2))
+        if self.cosine:
+            alike = alike / (means.flatten(1).norm(dim=1) * query.norm())
+        return torch.cat([a.repeat(len(part)) for a, part in zip(alike, parts)]), alike
+
+    def ask(self, share):
+        probe, total = self.probe, self.probe.first + self.probe.n
+        rows = probe.embed(probe.question)
+        counts = in_layers(int(share * probe.layers * probe.n + 0.5), probe.layers)
+
+        def seen(layer, hidden):
+            likeness, alike = self.likeness(layer, hidden)
+            fetched = torch.zeros(probe.n, dtype=torch.bool)
+            fetched[torch.argsort(likeness, descending=True, stable=True)[: counts[layer]]] = True
+            ordered = alike.sort(descending=True).values
+            self.margin = min(self.margin, float(((ordered[:-1] - ordered[1:]) / alike.abs().max()).min()))
+            self.kept.append(fetched)
+            past = torch.cat([torch.ones(probe.first, dtype=torch.bool), fetched]).expand(len(rows), total)
+            return torch.cat([past, torch.ones(len(rows), len(rows), dtype=torch.bool).tril()], dim=1)
+
+        self.run(rows, seen)
+        return torch.stack(self.kept)[:, None].expand(-1, probe.kv_heads, -1)
+
+
 def streamed(probe, case, options, compete):
     """Which tokens are left, at a share where no decision was close; None where a word of the model's own was."""
     for share in SHARES:
@@ -436,6 +503,16 @@ def streamed(probe, case, options, compete):
         stream.close()
         if stream.margin >= (GREEDY_MARGIN if case["method"] == "self-study-stream" else MARGIN):
             return kept, share, stream.margin
+    return None
+
+
+def fetched(probe, options):
+    """Which tokens a question fetches, at a share where no two frames were close."""
+    for share in SHARES:
+        store = Store(probe, options)
+        kept = store.ask(share)
+        if store.margin >= MARGIN:
+            return kept, share, store.margin
     return None
 
 
@@ -484,8 +561,8 @@ def main():
             norms = case["method"] != "kvzip" and options.get("norms") != "false"
             about = {}
             compete = options.get("compete", COMPETE[case["method"]])
-            if "clip" in options:
-                found = streamed(probe, case, options, compete)
+            if "clip" in options or case["method"] == "rekv":
+                found = streamed(probe, case, options, compete) if "clip" in options else fetched(probe, options)
                 if found is None:
                     print(name, case, "left out: always a close decision")
                     continue

@@ -38,7 +38,7 @@ class ThreeAxisText final : public TextDecoder {
   std::int64_t vocabulary() const override { return inner_.vocabulary(); }
   at::Tensor embed(const at::Tensor& ids) const override { return inner_.embed(ids); }
   void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original, KvCache& cache,
-                     PrefillObserver* observer, const InterruptToken& interrupt) const override {
+                     PrefillObserver* observer, const AttentionWindow& window, const InterruptToken& interrupt) const override {
     ASSERT_EQ(positions.size(0), 3);
     ASSERT_EQ(positions.size(1), hidden.size(0));
     if (layer == 0) seen_ = {};
@@ -48,7 +48,7 @@ class ThreeAxisText final : public TextDecoder {
         for (std::size_t axis = 0; axis < 3; ++axis)
           seen_.prompt[i][axis] = positions[static_cast<std::int64_t>(axis)][static_cast<std::int64_t>(i)].item<std::int64_t>();
     }
-    inner_.prefill_layer(layer, hidden, positions.narrow(0, 0, 1), original, cache, observer, interrupt);
+    inner_.prefill_layer(layer, hidden, positions.narrow(0, 0, 1), original, cache, observer, window, interrupt);
   }
   at::Tensor logits(const at::Tensor& hidden) const override { return inner_.logits(hidden); }
   at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const override {
