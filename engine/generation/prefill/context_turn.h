@@ -35,7 +35,7 @@ struct PreparedContext {
   TimingsMs timings;  // that it took; nothing for one that was read from a file
   TurnWork work;
 
-  MediaRead read() const { return {media, ids_to_media, &closing}; }
+  MediaRead read() const { return {media, ids_to_media, &closing, store}; }
 };
 
 // Reads and compresses what `begun` holds of media; what is asked about them is left out. begun is used up unless this returns nothing: the

@@ -66,7 +66,9 @@ std::vector<float> FrameRetrieval::scores(LayerId layer, const TurnSegment& ques
     keys.push_back(
         turned_keys(working_.cache.gather_keys(layer, head).narrow(0, end - count, count).to(at::kFloat), turns, shape.rope_theta));
   }
-  const std::vector<float> likeness = frame_likeness(queries.unturned, at::stack(keys), frames_, recipe_.needs().probe->cosine);
+  const bool all = question.words.begin == question.words.end;
+  const at::Tensor asked = all ? queries.unturned : queries.unturned.slice(1, question.words.begin, question.words.end);
+  const std::vector<float> likeness = frame_likeness(asked, at::stack(keys), frames_, recipe_.needs().probe->cosine);
   std::vector<float> scores(static_cast<std::size_t>(first), 0.0F);
   for (const std::int64_t frame : frames_) scores.push_back(likeness[static_cast<std::size_t>(frame)]);
   return scores;

@@ -179,4 +179,17 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
   return segment;
 }
 
+TokenRange words_asked(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, std::span<const VideoTimes> videos,
+                       const PromptSegment& prompt) {
+  std::vector<Message> silent(thread.begin(), thread.end());
+  std::vector<Item>& items = silent.back().items;
+  std::erase_if(items, [](const Item& item) { return std::holds_alternative<TextItem>(item); });
+  items.emplace_back(TextItem{});
+  const std::vector<std::int64_t> without = build_prompt(model, silent, cached, videos).token_ids;
+  const std::vector<std::int64_t>& with = prompt.token_ids;
+  const auto [word, after] = std::mismatch(with.begin(), with.end(), without.begin(), without.end());
+  const auto [last, before] = std::mismatch(with.rbegin(), std::make_reverse_iterator(word), without.rbegin(), std::make_reverse_iterator(after));
+  return {static_cast<std::size_t>(word - with.begin()), static_cast<std::size_t>(last.base() - with.begin())};
+}
+
 }  // namespace winnow

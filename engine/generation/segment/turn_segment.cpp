@@ -160,7 +160,9 @@ TurnSegment segment_before_media(const RequestContext& context, const PromptSegm
 
 std::optional<TurnSegment> question_segment(const RequestContext& context, const Turn& turn, const MediaRead& read, Conversation& working) {
   const VisionLanguageModel& network = context.network();
-  const PromptSegment prompt = build_prompt(context.model, turn.messages, working.thread.size(), video_times(read.media));
+  const std::size_t begun = working.thread.size();
+  const std::vector<VideoTimes> times = video_times(read.media);
+  const PromptSegment prompt = build_prompt(context.model, turn.messages, begun, times);
   const std::size_t known = read.ids_to_media.size();
   if (prompt.media_at.size() != read.media.size() || prompt.token_ids.size() <= known ||
       !std::equal(read.ids_to_media.begin(), read.ids_to_media.end(), prompt.token_ids.begin())) {
@@ -173,6 +175,11 @@ std::optional<TurnSegment> question_segment(const RequestContext& context, const
   }
   assembly.add_text(known, prompt.token_ids.size());
   TurnSegment segment = assembly.take();
+  if (read.wants_words) {
+    const TokenRange asked = words_asked(context.model, turn.messages, begun, times, prompt);
+    const auto row_of = [&](std::size_t token) { return segment.originals.size() - (prompt.token_ids.size() - std::max(token, known)); };
+    segment.words = {row_of(asked.begin), row_of(asked.end)};
+  }
   place(network, working, segment);
   return segment;
 }

@@ -31,6 +31,7 @@ struct TurnSegment {
   std::vector<MediaSampled> media;         // in thread order
   std::vector<std::int64_t> ids_to_media;  // of the prompt, up to and with its last placeholder; one for each medium
   ProbePrompts probe;                      // for recipes that need one
+  TokenRange words;                        // rows of what was asked, where that is wanted; empty: not known
   bool pins_above_budget = false;          // where tokens were pruned before the decoder
   TimingsMs timings;                       // of the media
   TurnWork work;                           // what this segment takes, for predictions
@@ -63,6 +64,7 @@ struct MediaRead {
   std::span<const MediaSampled> media;
   std::span<const std::int64_t> ids_to_media;
   const MediaFeatures* closing = nullptr;  // of the last medium, and not read yet; null or empty: nothing
+  bool wants_words = false;                // of questions about them: TurnSegment::words
 };
 
 // What is asked about media that `working` holds. None: this turn's prompt begins otherwise. Errors: Exception.

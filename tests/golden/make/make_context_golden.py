@@ -45,7 +45,7 @@ SOURCES = {
     "self-study-stream": "the request and the model's greedy answer behind what is left, the largest vote so far",
     "infinipot-v": "arXiv 2506.15745, Algorithms 1 and 2; the newest eighth of the frames, cells by what they showed, no pooling",
     "rekv": "arXiv 2503.00540; Becomebright/ReKV; one pass, keys keep their positions, media read through local_window, frames by the mean of "
-            "their keys and of the question's queries, both before rotary, layer by layer, over what was fetched below",
+            "their keys and of the queries of the question's words, both before rotary, layer by layer, over what was fetched below",
     "self-study": "rows of the request 'Describe the video.' and of the model's greedy answer, softmax over the whole cache",
 }
 COMPETE = {"kvzip-stream": "layer", "self-study-stream": "layer", "infinipot-v": "nobody", "kvzip": "layer", "kvzip+": "layer", "self-study": "all", "keydiff": "nobody", "expected-attention": "nobody", "rekv": "nobody"}
@@ -55,8 +55,8 @@ CASES = [
     {"method": "kvzip", "options": {"chunk": "two frames"}},
     {"method": "kvzip+", "options": {}},
     {"method": "kvzip+", "options": {"compete": "all"}},
-    {"method": "self-study", "options": {"answer": "24"}},
-    {"method": "self-study", "options": {"answer": "24", "compete": "layer", "norms": "false"}},
+    {"method": "self-study", "options": {"answer": "24", "with": "nothing"}},
+    {"method": "self-study", "options": {"answer": "24", "with": "nothing", "compete": "layer", "norms": "false"}},
     {"method": "self-study", "options": {"answer": "24", "with": "kvzip"}},
     {"method": "keydiff", "options": {}},
     {"method": "keydiff", "options": {"compete": "all"}},
@@ -66,7 +66,7 @@ CASES = [
     {"method": "expected-attention", "options": {"stats": "request"}},
     {"method": "expected-attention", "options": {"stats": "answer", "answer": "12"}},
     {"method": "expected-attention", "options": {"stats": "answer", "answer": "12", "eps": "0", "ask": "Which color?|How many squares are there?"}},
-    {"method": "self-study", "options": {"answer": "12", "ask": "Which color?|How many squares are there?"}},
+    {"method": "self-study", "options": {"answer": "12", "with": "nothing", "ask": "Which color?|How many squares are there?"}},
     {"method": "self-study", "options": {"ask": "Which color?|How many squares are there?", "words": "request"}},
     {"method": "self-study-stream", "options": {"clip": "1", "answer": "12"}},
     {"method": "self-study-stream", "options": {"clip": "2", "answer": "12", "norms": "true", "stored": "false"}},
@@ -99,11 +99,20 @@ class Probe:
         self.first, self.n = int(visual[0]), len(visual)
         self.lead = ids[: self.first]
         self.question = ids[self.first + self.n :]
+        self.asked = self.rows_of(json.loads((folder / "cases.json").read_text())["video"]["messages"][0]["content"][1]["text"])
         self.stop = {self.tokenizer.convert_tokens_to_ids("<|im_end|>")}
         self.inputs, self.queries = [None] * self.layers, [None] * self.layers
         for layer, block in enumerate(self.text.layers):
             block.self_attn.q_proj.register_forward_pre_hook(lambda _, args, layer=layer: self.inputs.__setitem__(layer, args[0][0]))
             block.self_attn.q_proj.register_forward_hook(lambda _, args, out, layer=layer: self.queries.__setitem__(layer, out[0]))
+
+    def rows_of(self, words):
+        """Rows behind the video that spell these words: template and line feeds left out."""
+        whole = self.tokenizer.decode(self.question)
+        spelled = self.tokenizer(whole, add_special_tokens=False, return_offsets_mapping=True)
+        assert spelled.input_ids == self.question.tolist()
+        begin = whole.index(words)
+        return [row for row, (a, b) in enumerate(spelled.offset_mapping) if a < begin + len(words) and b > begin]
 
     def embed(self, ids):
         return self.text.embed_tokens(torch.as_tensor(ids).long())
@@ -467,7 +476,7 @@ class Store:
     def likeness(self, layer, hidden):
         """Of every token's frame; the newline embedding goes with the last."""
         probe = self.probe
-        query = probe.text.layers[layer].self_attn.q_proj(hidden)[0].view(hidden.shape[1], probe.heads, -1).mean(0)
+        query = probe.text.layers[layer].self_attn.q_proj(hidden)[0].view(hidden.shape[1], probe.heads, -1)[probe.asked].mean(0)
         frame = ((probe.n - 1) // probe.frames * torch.arange(1, probe.frames)).tolist()
         parts = self.keys[layer].tensor_split(frame)
         means = torch.stack([part.mean(0).repeat_interleave(probe.heads // probe.kv_heads, dim=0) for part in parts])
@@ -582,7 +591,7 @@ def main():
                 if margin < GREEDY_MARGIN:
                     print(name, case, "left out: greedy margin", margin)
                     continue
-                if options.get("with") == "kvzip" or not useful:
+                if options.get("with", "kvzip") == "kvzip" or not useful:
                     scores = torch.maximum(scores, probe.repeat(None, norms))
             elif case["method"] == "keydiff":
                 scores = probe.key_difference()
