@@ -1,7 +1,9 @@
 // KVzip: what the model looks at when it repeats the media is kept for every later question.
 //
 // Kim et al., NeurIPS 2025, arXiv 2505.23416, sections 3.1 to 3.3 and Algorithm 1; code snu-mllab/KVzip. On a VLM, which is not trained to
-// emit visual embeddings, heads compete within a layer by default ("pool") and not over the whole cache as the paper has it ("global").
+// emit visual embeddings, heads compete within a layer by default (compete=layer) and not over the whole cache as the paper has it
+// (compete=all). Further: the request says "video" or "image", the template's own line feeds stand before it (the code: two always), the
+// whole lead is in the restricted softmax, the best slots are taken exactly (the code: those above the threshold), chunks end with a frame.
 // KVzip+ weighs the probabilities by norms: arXiv 2601.07891, section 3.1 (kvpress, kvzap_press.py).
 // kvzip-head runs nothing: each head's largest score over calibration media, measured beforehand (option head_scores, or
 // "kvzip_head_scores" in the model's winnow.json; the paper takes an English book), says which heads keep the media whole; the others keep
