@@ -1,12 +1,11 @@
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/cli/output_target.h"
 #include "app/cli/session.h"
-#include "engine/base/replaced_file.h"
 
 namespace winnow::cli {
 namespace {
@@ -17,16 +16,6 @@ std::optional<Agreement> checked(Session& session, const Turn& turn, const Finis
   ConsoleSink sink(AnswerOutput::kSilent);
   session.run(Score{turn, finished.answer}, sink);
   return sink.agreement;
-}
-
-// What an export reads: media, recipe, the model's files.
-std::vector<std::string> inputs_of(const ExportOptions& options, const std::string& model) {
-  std::vector<std::string> inputs = options.turn.images;
-  inputs.insert(inputs.end(), options.turn.videos.begin(), options.turn.videos.end());
-  if (!options.turn.recipe_file.empty()) inputs.push_back(options.turn.recipe_file);
-  std::error_code ignored;  // a folder that cannot be listed is refused when the model is loaded
-  for (const auto& entry : std::filesystem::directory_iterator(model, ignored)) inputs.push_back(entry.path().string());
-  return inputs;
 }
 
 // The question, asked about the media that the file has prepared, or else after what was said last.
@@ -47,9 +36,10 @@ Turn turn_after(const Restored& restored, const AskOptions& options) {
 ExitStatus run_ask(const AskOptions& given) {
   AskOptions options = given;
   if (options.sample) take_sample(options.turn, options.question);
-  if (!options.turn.save_cache.empty()) require_replaceable(options.turn.save_cache);
+  const LoadModel load = load_request(options.model);
+  if (!options.turn.save_cache.empty()) require_cache_target(options.turn.save_cache, inputs_of(options.turn, load.folder));
   Session session;
-  const ModelInfo model = session.load(load_request(options.model));
+  const ModelInfo model = session.load(load);
   if (!model.device_note.empty()) print_err("%s\n", model.device_note.c_str());
 
   const Turn turn = options.turn.load_cache.empty() ? turn_of(options.turn, first_thread(options.turn, options.question))
@@ -75,10 +65,7 @@ ExitStatus run_ask(const AskOptions& given) {
 
 ExitStatus run_export(const ExportOptions& options) {
   const LoadModel load = load_request(options.model);
-  require_replaceable(options.out);
-  for (const std::string& input : inputs_of(options, load.folder)) {
-    if (same_file(options.out, input)) throw Exception(ErrorCode::kInvalidArgument, options.out, "is read for the export itself");
-  }
+  require_export_target(options.out, inputs_of(options.turn, load.folder));
   Session session;
   session.load(load);
   ExportTurn request;

@@ -4,8 +4,8 @@
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/cli/output_target.h"
 #include "app/cli/session.h"
-#include "engine/base/replaced_file.h"
 
 namespace winnow::cli {
 namespace {
@@ -40,9 +40,10 @@ nlohmann::ordered_json prepared_json(const ConsoleSink& sink) {
 }  // namespace
 
 ExitStatus run_prepare(const PrepareOptions& options) {
-  if (!options.turn.save_cache.empty()) require_replaceable(options.turn.save_cache);
+  const LoadModel load = load_request(options.model);
+  if (!options.turn.save_cache.empty()) require_cache_target(options.turn.save_cache, inputs_of(options.turn, load.folder));
   Session session;
-  session.load(load_request(options.model));
+  session.load(load);
   ConsoleSink sink(AnswerOutput::kSilent);
   session.run(Prepare{turn_of(options.turn, first_thread(options.turn, ""))}, sink);
   if (!sink.prepared) return ExitStatus::kInterrupted;

@@ -67,14 +67,16 @@ TEST(OutputFiles, ExportWritesOverNothingThatItReads) {
   const std::string picture = file_text(scratch.file("picture.png"));
   const std::string weights = file_text(scratch.file("model/model.safetensors"));
   fs::create_symlink("picture.png", scratch.file("link"));
-  for (const char* out : {"picture.png", "link", "model/model.safetensors", "model/config.json"}) {
+  write_file(scratch.file("notes.txt"), "somebody's notes");
+  for (const char* out : {"picture.png", "link", "model/model.safetensors", "model/config.json", "notes.txt"}) {
     const ProgramRun run =
         run_cli(scratch, "export --model " + shell_quoted(scratch.file("model")) + " --image " + shell_quoted(scratch.file("picture.png")) +
                              " --max-tokens 2 --out " + shell_quoted(scratch.file(out)) + " hello");
     EXPECT_EQ(run.exit_code, 1) << out;
-    EXPECT_NE(run.err.find("is read for the export itself"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("choose another name"), std::string::npos) << run.err;
   }
   EXPECT_EQ(file_text(scratch.file("picture.png")), picture);
+  EXPECT_EQ(file_text(scratch.file("notes.txt")), "somebody's notes");
   EXPECT_EQ(file_text(scratch.file("model/model.safetensors")), weights);
 }
 
@@ -99,7 +101,7 @@ TEST(OutputFiles, ExportReplacesNoDeviceAndLeavesNothingBehind) {
 
 TEST(OutputFiles, ExportFollowsALink) {
   const ScratchFolder scratch;
-  write_file(scratch.file("run.safetensors"), "old");
+  write_file(scratch.file("run.safetensors"), "");
   fs::create_symlink("run.safetensors", scratch.file("link"));
   ASSERT_EQ(run_cli(scratch, "export --max-tokens 2 --out " + shell_quoted(scratch.file("link")) + " hello").exit_code, 0);
   EXPECT_TRUE(fs::is_symlink(scratch.file("link")));

@@ -69,12 +69,45 @@ TEST(CliPrepare, WhatDoesNotFitIsRefusedInOneSentence) {
   EXPECT_EQ(run.exit_code, 1) << run.err;
   run = run_command(scratch, "ask --load-cache " + cache + film + " 'What is the first shape?'");
   EXPECT_EQ(run.exit_code, 1) << "two videos for one question";
-  run = run_command(scratch, "prepare --method snapkv --save-cache " + cache + film);
+  const std::string another = shell_quoted(scratch.file("another.cache"));
+  run = run_command(scratch, "prepare --method snapkv --save-cache " + another + film);
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_NE(run.err.find("compresses when it has read a question"), std::string::npos) << run.err;
-  run = run_command(scratch, "ask --method h2o --frames 8 --save-cache " + cache + film + " 'What is the first shape?'");
+  run = run_command(scratch, "ask --method h2o --frames 8 --save-cache " + another + film + " 'What is the first shape?'");
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_NE(run.err.find("cannot be kept"), std::string::npos) << run.err;
+}
+
+TEST(CliPrepare, SaveCacheWritesOverNothingButASavedCache) {
+  const ScratchFolder scratch;
+  const std::string film = sample(scratch);
+  fs::copy(demo("model"), scratch.file("model"), fs::copy_options::recursive);
+  write_file(scratch.file("notes.txt"), "somebody's notes");
+  write_file(scratch.file("recipe.json"), R"({"format": "winnow-recipe", "version": 1, "name": "mine", "method": "snapkv"})");
+  fs::create_symlink("notes.txt", scratch.file("link"));
+  fs::create_hard_link(scratch.file("film.mp4"), scratch.file("hard"));
+  const std::string model = " --model " + shell_quoted(scratch.file("model"));
+  for (const std::string command : {"prepare", "ask"}) {
+    for (const char* out : {"film.mp4", "hard", "notes.txt", "link", "recipe.json", "model/model.safetensors", "model/config.json"}) {
+      SCOPED_TRACE(command + " " + out);
+      const std::string before = file_text(scratch.file(out));
+      const std::string recipe = command == "ask" ? " --recipe " + shell_quoted(scratch.file("recipe.json")) : "";
+      const ProgramRun run = run_command(scratch, command + model + recipe + " --frames 2 --save-cache " + shell_quoted(scratch.file(out)) +
+                                                      film + (command == "ask" ? " hello" : ""));
+      EXPECT_EQ(run.exit_code, 1);
+      EXPECT_NE(run.err.find("choose another name"), std::string::npos) << run.err;
+      EXPECT_EQ(run.err.find("loading"), std::string::npos) << "refused before the model is loaded: " << run.err;
+      EXPECT_EQ(file_text(scratch.file(out)), before);
+    }
+  }
+  // Its own file, and one that holds nothing, are written over.
+  write_file(scratch.file("cache"), "");
+  for (int run = 0; run < 2; ++run) {
+    const ProgramRun done = run_command(
+        scratch, "prepare --frames 2 --retention 0.5 --method every-k --save-cache " + shell_quoted(scratch.file("cache")) + film);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+  }
+  EXPECT_GT(fs::file_size(scratch.file("cache")), 0U);
 }
 
 TEST(CliPrepare, TogetherAndAloneEveryQuestionReadsTheSameCache) {

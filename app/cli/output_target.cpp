@@ -1,0 +1,57 @@
+#include "app/cli/output_target.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <initializer_list>
+
+#include "engine/base/error.h"
+#include "engine/base/replaced_file.h"
+#include "engine/weights/safetensors.h"
+
+namespace winnow::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool holds_tensors(const std::string& path, std::initializer_list<const char*> names) {
+  try {
+    const SafetensorsFile file(path);
+    return std::ranges::all_of(names, [&](const char* name) { return file.tensors().contains(name); });
+  } catch (const Exception&) {
+    return false;
+  }
+}
+
+// What: "saved cache". names: tensors that every file of the kind has.
+void require_target(const std::string& path, std::span<const std::string> inputs, const std::string& what,
+                    std::initializer_list<const char*> names) {
+  require_replaceable(path);
+  for (const std::string& input : inputs) {
+    if (same_file(path, input)) throw Exception(ErrorCode::kInvalidArgument, path, "is read by this command itself; choose another name");
+  }
+  std::error_code nothing_there;
+  const std::uintmax_t bytes = fs::file_size(path, nothing_there);
+  if (nothing_there || bytes == 0 || holds_tensors(path, names)) return;
+  throw Exception(ErrorCode::kInvalidArgument, path, "is no " + what + " and is left as it is; choose another name");
+}
+
+}  // namespace
+
+std::vector<std::string> inputs_of(const TurnOptions& options, const std::string& model_folder) {
+  std::vector<std::string> inputs = options.images;
+  inputs.insert(inputs.end(), options.videos.begin(), options.videos.end());
+  if (!options.recipe_file.empty()) inputs.push_back(options.recipe_file);
+  std::error_code ignored;  // a folder that cannot be listed is refused when the model is loaded
+  for (const auto& entry : fs::directory_iterator(model_folder, ignored)) inputs.push_back(entry.path().string());
+  return inputs;
+}
+
+void require_cache_target(const std::string& path, std::span<const std::string> inputs) {
+  require_target(path, inputs, "saved cache", {"conversation", "hash"});
+}
+
+void require_export_target(const std::string& path, std::span<const std::string> inputs) {
+  require_target(path, inputs, "export", {"input_ids", "generated"});
+}
+
+}  // namespace winnow::cli
