@@ -17,7 +17,7 @@ class Outcome final : public EventSink {
     if (event.column == Event::kNoColumn) {
       if (const auto* finished = std::get_if<Finished>(&event.body)) answered = !finished->restored;
       if (const auto* ready = std::get_if<Prepared>(&event.body)) prepared = ready->compressed;
-      if (const auto* loaded = std::get_if<ModelLoaded>(&event.body)) folder = loaded->info.folder;
+      if (const auto* loaded = std::get_if<ModelLoaded>(&event.body)) model = loaded->info;
       if (const auto* done = std::get_if<Saved>(&event.body)) saved = done->kv_bytes > 0;
       if (const auto* failed = std::get_if<Failed>(&event.body)) error = failed->error;
     }
@@ -27,7 +27,7 @@ class Outcome final : public EventSink {
   bool answered = false;
   bool prepared = false;
   bool saved = false;
-  std::optional<std::string> folder;
+  std::optional<ModelInfo> model;
   std::optional<Error> error;
 
  private:
@@ -44,9 +44,9 @@ ConversationId conversationOf(const RequestBody& body) {
   return 0;
 }
 
-std::string fingerprintOf(const std::string& folder) {
+std::string fingerprintOf(const ModelInfo& model) {
   try {
-    return modelFingerprint(folder);
+    return modelFingerprint(model.folder, model.dtype);
   } catch (const std::exception&) {
     return {};  // what cannot be told from another model is not kept
   }
@@ -69,8 +69,8 @@ void KeepingEngine::handle(const Request& request, EventSink& sink, const Interr
   if (conversation != 0) recall(conversation, request.id, sink, interrupt);
   Outcome outcome(&sink);
   m_engine->handle(request, outcome, interrupt);
-  if (outcome.folder) {
-    m_model = fingerprintOf(*outcome.folder);
+  if (outcome.model) {
+    m_model = fingerprintOf(*outcome.model);
     m_recalled.clear();
     m_watched.clear();
     m_caches.lookAtFolder();

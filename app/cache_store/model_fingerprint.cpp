@@ -3,43 +3,54 @@
 #include <QCryptographicHash>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
+#include <span>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/file_bytes.h"
+#include "engine/weights/shard_index.h"
 
 namespace winnow::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kTailBytes = 8U << 20;
+constexpr std::uint64_t kWholeBytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t kHeaderBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t kBlocks = 128;  // the last of them is the end of the file
 
-void addTail(QCryptographicHash& hash, const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Exception(ErrorCode::kFileUnreadable, file.string(), "cannot be opened");
-  const std::uintmax_t size = fs::file_size(file);
-  const std::uintmax_t tail = std::min(size, kTailBytes);
-  std::vector<char> bytes(tail);
-  stream.seekg(static_cast<std::streamoff>(size - tail));
-  stream.read(bytes.data(), static_cast<std::streamsize>(tail));
-  if (!stream) throw Exception(ErrorCode::kFileUnreadable, file.string(), "cannot be read");
-  hash.addData(QByteArray::fromStdString(file.filename().string() + ":" + std::to_string(size) + ":"));
-  hash.addData(QByteArrayView(bytes.data(), static_cast<qsizetype>(bytes.size())));
+void addBytes(QCryptographicHash& hash, const RegularFile& file, std::uint64_t first, std::uint64_t count) {
+  std::vector<std::byte> bytes(count);
+  file.read_at(first, bytes);
+  hash.addData(QByteArrayView(reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size())));
+}
+
+void addFile(QCryptographicHash& hash, const std::string& name, const RegularFile& file) {
+  const std::uint64_t size = file.size_bytes();
+  hash.addData(QByteArray::fromStdString(name + ":" + std::to_string(size) + ":"));
+  if (size <= kWholeBytes) return addBytes(hash, file, 0, size);
+  addBytes(hash, file, 0, kHeaderBytes);
+  const std::uint64_t room = size - kHeaderBytes - kBlockBytes;
+  for (std::uint64_t block = 1; block <= kBlocks; ++block)
+    addBytes(hash, file, kHeaderBytes + room / kBlocks * block + room % kBlocks * block / kBlocks, kBlockBytes);
 }
 
 }  // namespace
 
-std::string modelFingerprint(const std::string& folder) {
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+std::string modelFingerprint(const std::string& folder, const std::string& weights) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
     const std::string name = entry.path().filename().string();
-    if (name.ends_with(".safetensors") || name == "config.json" || name == "generation_config.json" || name == "winnow.json")
-      files.push_back(entry.path());
+    if ((name.ends_with(".json") || name.ends_with(".jinja")) && entry.is_regular_file(failed)) names.push_back(name);
   }
-  std::sort(files.begin(), files.end());
+  if (failed) throw Exception(ErrorCode::kFileUnreadable, folder, "the model folder cannot be listed (" + failed.message() + ")");
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : weight_file_names(folder)) names.push_back(name);
   QCryptographicHash hash(QCryptographicHash::Sha256);
-  for (const fs::path& file : files) addTail(hash, file);
+  hash.addData(QByteArray::fromStdString("weights " + weights + ";"));
+  for (const std::string& name : names) addFile(hash, name, open_inside(folder, name));
   return hash.result().toHex().toStdString();
 }
 

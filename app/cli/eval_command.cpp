@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 
-#include "app/cache_store/model_fingerprint.h"
 #include "app/cli/console_output.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/session.h"
@@ -204,7 +203,7 @@ ExitStatus run_eval(const EvalOptions& options) {
   const LoadModel load = load_request(options.model);
   const ModelInfo model = session.load(load, ProgressOutput::kTerminalOnly);
   app::EngineAnswerer answerer(session.engine(), options.max_new_tokens, options.agreement ? ColumnScores::kAll : ColumnScores::kNone);
-  const std::string settings = "model " + app::modelFingerprint(load.folder) + ", " + model.device + ", " + model.dtype + ", at most " +
+  const std::string settings = "model " + session.fingerprint() + ", " + model.device + ", " + model.dtype + ", at most " +
                                std::to_string(options.max_new_tokens) + " tokens" + (options.agreement ? ", agreement" : "");
   InterruptSource interrupt;
   const InterruptOnSignal on_signal(interrupt);

@@ -36,8 +36,8 @@ ModelInfo Session::load(const LoadModel& request, ProgressOutput progress) {
   ConsoleSink sink(AnswerOutput::kSilent, progress);
   run(request, sink);
   require(sink.model.has_value(), "a loaded model must be described");
-  folder_ = request.folder;
-  return *sink.model;
+  model_ = *sink.model;
+  return model_;
 }
 
 void Session::run(RequestBody body, EventSink& sink) {
@@ -48,16 +48,18 @@ void Session::run(RequestBody body, EventSink& sink) {
   if (watch.error) throw Exception(*watch.error);
 }
 
+std::string Session::fingerprint() const { return app::modelFingerprint(model_.folder, model_.dtype); }
+
 void Session::save_cache(const std::string& path) {
   ConsoleSink sink(AnswerOutput::kSilent);
-  run(SaveConversation{1, path, app::modelFingerprint(folder_)}, sink);
+  run(SaveConversation{1, path, fingerprint()}, sink);
   if (sink.saved && sink.saved->kv_bytes > 0) return;
   throw Exception(ErrorCode::kInvalidArgument, path, "this method goes on removing slots while it answers, and its cache cannot be kept");
 }
 
 Restored Session::load_cache(const std::string& path) {
   ConsoleSink sink(AnswerOutput::kSilent);
-  run(LoadConversation{1, path, app::modelFingerprint(folder_)}, sink);
+  run(LoadConversation{1, path, fingerprint()}, sink);
   require(sink.restored.has_value(), "a restored conversation must be described");
   return *std::move(sink.restored);
 }

@@ -25,6 +25,8 @@ class Session {
   // The caches of conversation 1 to a file and back. Errors: Exception; kInvalidArgument where there is nothing that can be kept.
   void save_cache(const std::string& path);
   Restored load_cache(const std::string& path);
+  // Of the loaded model (app/cache_store/model_fingerprint.h).
+  std::string fingerprint() const;
   // For commands that drive it themselves.
   Engine& engine() { return *engine_; }
 
@@ -33,7 +35,7 @@ class Session {
   app::SpeedFile speeds_;
   std::unique_ptr<Engine> engine_;
   RequestId last_id_ = 0;
-  std::string folder_;  // of the loaded model
+  ModelInfo model_;  // the loaded one
 };
 
 }  // namespace winnow::cli

@@ -52,6 +52,17 @@ ShardIndex load_shard_index(const std::string& path) {
   return index;
 }
 
+bool has_single_weight_file(const std::string& folder) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(folder + "/model.safetensors", error));
+}
+
+std::vector<std::string> weight_file_names(const std::string& folder) {
+  if (has_single_weight_file(folder)) return {"model.safetensors"};
+  const ShardIndex index = load_shard_index(folder + "/model.safetensors.index.json");
+  return {index.shards.begin(), index.shards.end()};
+}
+
 RegularFile open_inside(const std::string& folder, const std::string& name) {
   const std::string path = folder + "/" + name;
   std::error_code error;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "engine/base/file_bytes.h"
 
@@ -18,6 +19,11 @@ struct ShardIndex {
 };
 
 ShardIndex load_shard_index(const std::string& path);
+
+// Whether weights are read from model.safetensors alone, which goes before an index as in transformers.
+bool has_single_weight_file(const std::string& folder);
+// The names of the files that weights are read from; nothing else in the folder is. Errors: those of the index.
+std::vector<std::string> weight_file_names(const std::string& folder);
 
 // folder/name with links followed; kFileUnreadable if that leads out of the folder, except into <entry>/blobs for a folder
 // <entry>/snapshots/<revision>, which is how Hugging Face's cache stores files.

@@ -60,8 +60,7 @@ WeightFolder::WeightFolder(const std::string& folder, std::span<const WeightName
 
 void WeightFolder::open_shards(std::span<const WeightNameRule> rules) {
   std::error_code error;
-  // The order of transformers: a single file goes before an index.
-  if (fs::exists(fs::symlink_status(folder_ + "/model.safetensors", error))) {
+  if (has_single_weight_file(folder_)) {
     add_shard(SafetensorsFile(open_inside(folder_, "model.safetensors")), rules);
     return;
   }

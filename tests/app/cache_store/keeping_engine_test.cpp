@@ -65,6 +65,7 @@ class Keeping : public ::testing::Test {
     folder_ = fs::temp_directory_path() / ("winnow-keeping-" + std::to_string(::getpid()));
     fs::create_directories(folder_ / "model");
     std::ofstream(folder_ / "model" / "config.json") << "{}";
+    std::ofstream(folder_ / "model" / "model.safetensors") << "weights";
     start();
   }
   void TearDown() override { fs::remove_all(folder_); }
