@@ -20,6 +20,12 @@ namespace {
 
 constexpr int kClipFrames = 8;  // that are read together; fewer where a question comes
 
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g %s", seconds, seconds == 1.0 ? "second" : "seconds");
+  return text;
+}
+
 // "1:02:03", "2:03"
 std::string clock_text(double seconds) {
   const auto whole = static_cast<long long>(seconds);
@@ -48,6 +54,11 @@ class Watch {
     while (!ended_) {
       if (!ask_due()) return ExitStatus::kInterrupted;
       if (!read_clip()) return ExitStatus::kInterrupted;
+    }
+    if (frames_ == 0) {
+      throw Exception(
+          ErrorCode::kFileUnreadable, options_.source,
+          stalled_ ? "nothing to be seen came for " + seconds_text(options_.stall_s) : "it ended before anything could be seen");
     }
     return ask_rest() ? ExitStatus::kAnswered : ExitStatus::kInterrupted;
   }
@@ -142,6 +153,7 @@ class Watch {
     for (const std::string& notice : clip.notices) say(notice);
     if (clip.ended() && clip.end != app::LiveEnd::kInterrupted) {
       ended_ = true;
+      stalled_ = clip.end == app::LiveEnd::kStalled;
       say("the source has ended");
     }
     if (clip.frames.empty()) return true;
@@ -185,6 +197,7 @@ class Watch {
   std::int64_t frames_ = 0;
   double seen_s_ = 0.0;
   bool ended_ = false;
+  bool stalled_ = false;  // it ended because nothing more came
 };
 
 }  // namespace

@@ -129,6 +129,10 @@ ContentType detectContent(Bytes head, const std::string& subject) {
   refuse(subject, "this is neither an image (PNG, JPEG, WebP, BMP, GIF) nor a video (MP4, MOV, WebM, MKV, AVI, TS)");
 }
 
+bool mayBecomeVideo(Bytes head) {
+  return !looksLikeText(head) && ((!head.empty() && head[0] == 0x47) || (head.size() > 4 && head[4] == 0x47));
+}
+
 ContentType detectContent(const MediaFile& file) { return detectContent(file.readRange(0, kHeadBytes), file.path()); }
 
 MediaKind kindOf(ContentType type) {

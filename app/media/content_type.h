@@ -20,6 +20,10 @@ ContentType detectContent(const MediaFile& file);
 // The same on bytes: head is the start of the file, subject names it in the error.
 ContentType detectContent(std::span<const std::uint8_t> head, const std::string& subject);
 
+// Whether more of a head that is not recognised could make a video of it: MPEG-TS is known by several packets, all else by its first 32
+// bytes.
+bool mayBecomeVideo(std::span<const std::uint8_t> head);
+
 MediaKind kindOf(ContentType type);
 // "png", "mp4", "webm", ...; for display and for error sentences.
 std::string nameOf(ContentType type);

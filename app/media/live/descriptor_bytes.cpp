@@ -17,7 +17,7 @@ constexpr int kPollMs = 20;
 
 }  // namespace
 
-DescriptorBytes::DescriptorBytes(const std::string& address, AtEnd atEnd, LiveWatch& watch) : m_watch(watch), m_atEnd(atEnd) {
+DescriptorBytes::DescriptorBytes(const std::string& address, AtEnd atEnd, StallGuard& watch) : m_watch(watch), m_atEnd(atEnd) {
   if (address == "-") {
     m_descriptor = STDIN_FILENO;
     m_owned = false;

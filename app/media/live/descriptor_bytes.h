@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/media/live/live_bytes.h"
-#include "app/media/live/live_watch.h"
+#include "app/media/live/stall_guard.h"
 
 namespace winnow::app {
 
@@ -16,7 +16,7 @@ class DescriptorBytes final : public LiveBytes {
   enum class AtEnd : int { kWait = 1, kEnd };
 
   // address: a path, or "-" for standard input. `watch` is borrowed.
-  DescriptorBytes(const std::string& address, AtEnd atEnd, LiveWatch& watch);
+  DescriptorBytes(const std::string& address, AtEnd atEnd, StallGuard& watch);
   ~DescriptorBytes() override;
   DescriptorBytes(const DescriptorBytes&) = delete;
   DescriptorBytes& operator=(const DescriptorBytes&) = delete;
@@ -27,7 +27,7 @@ class DescriptorBytes final : public LiveBytes {
  private:
   void waitForMore() const noexcept;
 
-  LiveWatch& m_watch;
+  StallGuard& m_watch;
   const AtEnd m_atEnd;
   int m_descriptor = -1;
   bool m_owned = true;

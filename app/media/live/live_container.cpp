@@ -25,7 +25,7 @@ constexpr std::int64_t kProbeMs = 2'000;
 constexpr unsigned kIndexBytes = 64 * 1024;  // nobody goes back to a place that was passed
 constexpr auto kDeviceStep = std::chrono::milliseconds(5);
 
-std::unique_ptr<LiveBytes> openBytes(const LiveRequest& request, LiveWatch& watch) {
+std::unique_ptr<LiveBytes> openBytes(const LiveRequest& request, StallGuard& watch) {
   switch (request.kind) {
     case LiveKind::kGrowingFile:
       return std::make_unique<DescriptorBytes>(request.address, DescriptorBytes::AtEnd::kWait, watch);
@@ -40,13 +40,13 @@ std::unique_ptr<LiveBytes> openBytes(const LiveRequest& request, LiveWatch& watc
   throw Exception(ErrorCode::kInternal, "", "unknown kind of source");
 }
 
-// Whether what has come is enough; a sender may be slow, and a refusal is certain only when more does not change it.
-bool isRecognised(std::span<const std::uint8_t> head, const std::string& address) {
+// Whether what has come is enough to tell what it is; a sender may be slow.
+bool isSettled(std::span<const std::uint8_t> head, const std::string& address) {
   if (head.size() < kLeastHeadBytes) return false;
   try {
     return requireStreamable(head, detectContent(head, address), address);
   } catch (const Exception&) {
-    return false;
+    return !mayBecomeVideo(head);
   }
 }
 
@@ -54,7 +54,7 @@ bool isDevice(LiveKind kind) { return kind == LiveKind::kCamera || kind == LiveK
 
 }  // namespace
 
-LiveContainer::LiveContainer(const LiveRequest& request, const MediaLimits& limits, LiveWatch& watch)
+LiveContainer::LiveContainer(const LiveRequest& request, const MediaLimits& limits, StallGuard& watch)
     : m_request(request), m_limits(limits), m_watch(watch), m_raw(isDevice(request.kind) ? RawPictures::kAllowed : RawPictures::kRefused) {
   prepareFfmpeg();
   openOrEnd(&LiveContainer::openFirst);
@@ -163,7 +163,7 @@ std::vector<std::uint8_t> LiveContainer::readHead() {
     const int got = m_bytes->read(std::span(head).subspan(have));
     if (got <= 0) break;
     have += static_cast<std::size_t>(got);
-    if (isRecognised({head.data(), have}, address())) break;
+    if (isSettled({head.data(), have}, address())) break;
   }
   head.resize(have);
   if (have == 0) throw Exception(ErrorCode::kDamagedFile, address(), "it ended before anything came");

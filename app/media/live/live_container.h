@@ -16,7 +16,7 @@
 #include "app/media/limits.h"
 #include "app/media/live/live_bytes.h"
 #include "app/media/live/live_request.h"
-#include "app/media/live/live_watch.h"
+#include "app/media/live/stall_guard.h"
 #include "app/media/live/stream_units.h"
 
 namespace winnow::app {
@@ -31,7 +31,7 @@ class LiveContainer {
 
   // Waits for the beginning. A source that stalls or is closed before that has video().stream == nullptr and is at its end. `watch` is
   // borrowed.
-  LiveContainer(const LiveRequest& request, const MediaLimits& limits, LiveWatch& watch);
+  LiveContainer(const LiveRequest& request, const MediaLimits& limits, StallGuard& watch);
   ~LiveContainer();
   LiveContainer(const LiveContainer&) = delete;
   LiveContainer& operator=(const LiveContainer&) = delete;
@@ -70,7 +70,7 @@ class LiveContainer {
 
   const LiveRequest m_request;
   const MediaLimits m_limits;
-  LiveWatch& m_watch;
+  StallGuard& m_watch;
   const RawPictures m_raw;
   std::unique_ptr<LiveBytes> m_bytes;    // none for devices
   std::unique_ptr<StreamUnits> m_units;  // between the bytes and the demuxer

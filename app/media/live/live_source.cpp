@@ -6,8 +6,8 @@
 
 #include "app/media/live/live_container.h"
 #include "app/media/live/live_decoder.h"
-#include "app/media/live/live_watch.h"
 #include "app/media/live/sampling_grid.h"
+#include "app/media/live/stall_guard.h"
 #include "app/media/picture_geometry.h"
 #include "app/media/pixel_conversion.h"
 #include "app/threads/worker_thread.h"
@@ -103,7 +103,7 @@ class LiveSource::Reader {
 
   const LiveRequest m_request;
   const MediaLimits m_limits;
-  LiveWatch m_watch;
+  StallGuard m_watch;
   FrameQueue m_queue;
   SamplingGrid m_grid;
   FrameConverter m_converter;

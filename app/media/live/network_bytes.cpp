@@ -27,7 +27,7 @@ bool NetworkBytes::canRead(const std::string& scheme) {
   return false;
 }
 
-NetworkBytes::NetworkBytes(const std::string& address, LiveWatch& watch) : m_watch(watch) {
+NetworkBytes::NetworkBytes(const std::string& address, StallGuard& watch) : m_watch(watch) {
   prepareFfmpeg();
   const std::string scheme = address.substr(0, address.find(':'));
   AvOptions options;
@@ -40,7 +40,7 @@ NetworkBytes::NetworkBytes(const std::string& address, LiveWatch& watch) : m_wat
     options.set("icy", "0");
     options.set("tls_verify", "1");  // FFmpeg's default takes any certificate
   }
-  const AVIOInterruptCB interrupt{&LiveWatch::callback, &watch};
+  const AVIOInterruptCB interrupt{&StallGuard::callback, &watch};
   m_watch.begin();
   const int opened = avio_open2(&m_io, address.c_str(), AVIO_FLAG_READ, &interrupt, options.get());
   if (opened >= 0) return;
@@ -48,6 +48,9 @@ NetworkBytes::NetworkBytes(const std::string& address, LiveWatch& watch) : m_wat
   if (m_watch.shouldStop()) {
     endBy(opened);
     return;
+  }
+  if (opened == AVERROR(EINVAL) && scheme.starts_with("http")) {
+    throw Exception(ErrorCode::kFileUnreadable, address, "it leads to an address that is not read; only http and https are");
   }
   const std::string certificate = scheme == "https" ? ", or its certificate is not one that this machine trusts" : "";
   throw Exception(ErrorCode::kFileUnreadable, address,

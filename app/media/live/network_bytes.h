@@ -9,7 +9,7 @@
 
 #include "app/media/av_handles.h"
 #include "app/media/live/live_bytes.h"
-#include "app/media/live/live_watch.h"
+#include "app/media/live/stall_guard.h"
 
 namespace winnow::app {
 
@@ -19,7 +19,7 @@ class NetworkBytes final : public LiveBytes {
   static bool canRead(const std::string& scheme);
 
   // `watch` is borrowed.
-  NetworkBytes(const std::string& address, LiveWatch& watch);
+  NetworkBytes(const std::string& address, StallGuard& watch);
   ~NetworkBytes() override;
   NetworkBytes(const NetworkBytes&) = delete;
   NetworkBytes& operator=(const NetworkBytes&) = delete;
@@ -31,7 +31,7 @@ class NetworkBytes final : public LiveBytes {
  private:
   void endBy(int code) noexcept;
 
-  LiveWatch& m_watch;
+  StallGuard& m_watch;
   AVIOContext* m_io = nullptr;
   LiveEnd m_end = LiveEnd::kNotYet;
   bool m_broke = false;

@@ -111,8 +111,8 @@ class Reader {
       std::int64_t all = 0;
       for (const std::int64_t count : counts) all += count;
       const auto originals = whole_numbers<std::int32_t>(of_layer + ".original", tensor(of_layer + ".original", at::kInt, {all}), tokens);
-      const at::Tensor keys = tensor(of_layer + ".keys", shape.dtype, {all, shape.head_dim}).to(shape.device);
-      const at::Tensor values = tensor(of_layer + ".values", shape.dtype, {all, shape.head_dim}).to(shape.device);
+      const at::Tensor keys = finite(of_layer + ".keys", {all, shape.head_dim}, shape);
+      const at::Tensor values = finite(of_layer + ".values", {all, shape.head_dim}, shape);
       std::int64_t first = 0;
       for (KvHead head{0}; head < shape.kv_heads; ++head) {
         const std::int64_t count = counts[static_cast<std::size_t>(head)];
@@ -144,6 +144,13 @@ class Reader {
     file_.read(stored, 0, {static_cast<std::byte*>(read.data_ptr()), read.nbytes()});
     hash_ = hash_of(read, hash_);
     return read;
+  }
+
+  // A hash is no signature: what would make every answer nonsense is told of the file, not later of the model.
+  at::Tensor finite(const std::string& name, const std::vector<std::int64_t>& wanted, const KvShape& shape) {
+    const at::Tensor read = tensor(name, shape.dtype, wanted);
+    if (!at::isfinite(read).all().item<bool>()) refuse(name, "a value that is not a finite number");
+    return read.to(shape.device);
   }
 
   template <class Number>

@@ -1,5 +1,6 @@
 // watch on the demo model: frames through a pipe, questions between them.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -110,6 +111,19 @@ TEST(CliWatch, WhatCannotBeWatchedIsRefusedInOneSentence) {
   EXPECT_NE(refused("--questions " + shell_quoted(scratch.file("none.jsonl")) + " " + quoted).find("none.jsonl"), std::string::npos);
   EXPECT_NE(refused(questions_of(scratch, "{\"at\": -1, \"question\": \"?\"}\n") + quoted).find("questions.jsonl:1"), std::string::npos);
   EXPECT_NE(refused("--cap 0 " + quoted).find("--cap"), std::string::npos);
+}
+
+TEST(CliWatch, ASourceOfWhichNothingWasSeenIsAnError) {
+  const ScratchFolder scratch;
+  const std::string pipe = scratch.file("nobody.ts");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  write_file(scratch.file("empty.ts"), "");
+  for (const std::string& source : {pipe, scratch.file("empty.ts")}) {
+    const ProgramRun run = run_cli(scratch, "watch --json --stall 0.5 " + shell_quoted(source));
+    EXPECT_EQ(run.exit_code, 1) << source << run.err;
+    EXPECT_NE(run.err.find("nothing to be seen came for 0.5 seconds"), std::string::npos) << run.err;
+    EXPECT_EQ(run.out, "") << source;
+  }
 }
 
 }  // namespace

@@ -85,6 +85,7 @@ TEST_F(LiveNetwork, AServerMaySendOnToNothingElse) {
     const Server server({true, httpAnswer("302 Found\r\nLocation: " + target)});
     const Error error = samples::liveError(live(address("http", server.port()), 0.5));
     EXPECT_EQ(error.code, ErrorCode::kFileUnreadable) << target;
+    EXPECT_EQ(error.reason, "it leads to an address that is not read; only http and https are") << target;
   }
   EXPECT_EQ(tcp.callers(), 0);
 }

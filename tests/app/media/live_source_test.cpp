@@ -336,7 +336,7 @@ TEST(LiveContainer, IsReplacedWhereItRemembersEveryFrame) {
   for (const char* ending : {".mp4", ".avi", ".ts", ".mkv"}) {
     const bool replaced = ending == std::string(".mp4") || ending == std::string(".avi");
     const Piped piped(recorded(ending, 200, std::string(ending) == ".mp4" ? "-movflags frag_keyframe+empty_moov " : ""));
-    LiveWatch watch(kPatienceS);
+    StallGuard watch(kPatienceS);
     LiveContainer container(live(piped.file, 0.5), limits, watch);
     int packets = 0;
     int most = 0;
@@ -381,6 +381,20 @@ TEST(LiveSource, OtherContentIsRefusedByItsFirstBytes) {
     EXPECT_EQ(error.code, refused.code) << refused.reason;
     EXPECT_EQ(error.reason, refused.reason);
     EXPECT_EQ(error.subject, piped.file);
+  }
+}
+
+// The sender stays: waiting for more would last as long as the patience of a stalled source, an hour here.
+TEST(LiveSource, WhatIsNoVideoIsRefusedBeforeItStalls) {
+  const char* const page = "Good morning, this is a text of more than thirty-two bytes.\n";
+  const char* const list = "#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1/a.ts\n#EXTINF:1,\n";
+  for (const char* text : {page, list, "%PDF-1.7 and what else stands in a document"}) {
+    const Piped piped(samples::textBytes(text), Afterwards::kStayOpen);
+    const Error error = samples::liveError(live(piped.file, 1.0, 3600.0));
+    EXPECT_EQ(error.code, ErrorCode::kUnsupportedFormat) << text;
+    const std::string file = samples::path("grows.txt");
+    samples::writeBytes(file, samples::textBytes(text));
+    EXPECT_EQ(samples::liveError(live(file, 1.0, 3600.0)).code, ErrorCode::kUnsupportedFormat) << text;
   }
 }
 

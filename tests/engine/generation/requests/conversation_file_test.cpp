@@ -1,10 +1,13 @@
 // Conversations that outlive the engine, on a tiny random model: what is asked afterwards is answered as if nothing had happened between.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "engine/generation/requests/conversation_json.h"
+#include "engine/weights/safetensors.h"
 #include "tests/engine/generation/tiny_model.h"
 
 namespace winnow::testing {
@@ -151,6 +154,27 @@ TEST_F(ConversationFile, DamagedBytesAreRefused) {
   }
   write(whole);
   EXPECT_TRUE(restore().last<Restored>());
+}
+
+TEST_F(ConversationFile, KeysAndValuesThatAreNoNumbersAreToldOfTheFile) {
+  finished(run(ask("video", "every-k", 0.1, 2)));
+  save();
+  const std::string whole = bytes();
+  run(ForgetConversation{7});
+  const SafetensorsFile file(path_);
+  for (const char* name : {"current.layer.0.keys", "current.layer.1.values"}) {
+    for (const float value : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      std::string forged = whole;
+      std::memcpy(forged.data() + file.tensor(name).begin, &value, sizeof value);
+      write(forged);
+      const EventRecorder events = restore();
+      ASSERT_TRUE(events.last<Failed>());
+      const Error error = events.last<Failed>()->error;
+      EXPECT_EQ(error.code, ErrorCode::kDamagedFile);
+      EXPECT_EQ(error.subject, path_ + ": " + name);
+      EXPECT_EQ(error.reason, "a value that is not a finite number");
+    }
+  }
 }
 
 // A file with a hash that fits, made by somebody else.

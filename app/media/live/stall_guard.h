@@ -10,11 +10,11 @@
 
 namespace winnow::app {
 
-class LiveWatch {
+class StallGuard {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit LiveWatch(double stallS) : m_stall(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(stallS))) {}
+  explicit StallGuard(double stallS) : m_stall(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(stallS))) {}
 
   // Nothing is wanted any more.
   void close() noexcept { m_closed.store(true, std::memory_order_release); }
@@ -30,7 +30,7 @@ class LiveWatch {
   bool shouldStop() const noexcept { return closed() || finished() || stalled(); }
 
   // The shape that FFmpeg wants for AVIOInterruptCB.
-  static int callback(void* watch) { return static_cast<const LiveWatch*>(watch)->shouldStop() ? 1 : 0; }
+  static int callback(void* watch) { return static_cast<const StallGuard*>(watch)->shouldStop() ? 1 : 0; }
 
  private:
   const Clock::duration m_stall;
