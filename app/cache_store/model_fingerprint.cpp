@@ -3,12 +3,11 @@
 #include <QCryptographicHash>
 #include <algorithm>
 #include <filesystem>
-#include <span>
 #include <vector>
 
+#include "engine/api/stored_files.h"
 #include "engine/base/error.h"
 #include "engine/base/file_bytes.h"
-#include "engine/weights/shard_index.h"
 
 namespace winnow::app {
 namespace {
@@ -47,10 +46,10 @@ std::string modelFingerprint(const std::string& folder, const std::string& weigh
   }
   if (failed) throw Exception(ErrorCode::kFileUnreadable, folder, "the model folder cannot be listed (" + failed.message() + ")");
   std::sort(names.begin(), names.end());
-  for (const std::string& name : weight_file_names(folder)) names.push_back(name);
+  for (const std::string& name : weight_files_of(folder)) names.push_back(name);
   QCryptographicHash hash(QCryptographicHash::Sha256);
   hash.addData(QByteArray::fromStdString("weights " + weights + ";"));
-  for (const std::string& name : names) addFile(hash, name, open_inside(folder, name));
+  for (const std::string& name : names) addFile(hash, name, open_model_file(folder, name));
   return hash.result().toHex().toStdString();
 }
 

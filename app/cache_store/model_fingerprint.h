@@ -3,7 +3,7 @@
 // Used for the subject of an evaluation's log, and of what is kept of a chat. SHA-256 of the format that weights are held in, of the
 // folder's documents (*.json, *.jinja), and of the files that the weights are read from: name, size, and the whole of a small one; of a
 // large one its header and blocks spread over all of it, because two fine-tunes of one model share its header and whatever was frozen.
-// Errors: Exception, kFileUnreadable and those of engine/weights/shard_index.h. Any thread; reads some 10 MB a file from the disk.
+// Errors: Exception, kFileUnreadable and those of engine/api/stored_files.h. Any thread; reads some 10 MB a file from the disk.
 #pragma once
 
 #include <string>

@@ -1,37 +1,26 @@
 #include "app/cli/output_target.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <initializer_list>
 
+#include "engine/api/stored_files.h"
 #include "engine/base/error.h"
 #include "engine/base/replaced_file.h"
-#include "engine/weights/safetensors.h"
 
 namespace winnow::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool holds_tensors(const std::string& path, std::initializer_list<const char*> names) {
-  try {
-    const SafetensorsFile file(path);
-    return std::ranges::all_of(names, [&](const char* name) { return file.tensors().contains(name); });
-  } catch (const Exception&) {
-    return false;
-  }
-}
-
-// What: "saved cache". names: tensors that every file of the kind has.
+// what: "saved cache", which is_one tells.
 void require_target(const std::string& path, std::span<const std::string> inputs, const std::string& what,
-                    std::initializer_list<const char*> names) {
+                    bool (*is_one)(const std::string& path)) {
   require_replaceable(path);
   for (const std::string& input : inputs) {
     if (same_file(path, input)) throw Exception(ErrorCode::kInvalidArgument, path, "is read by this command itself; choose another name");
   }
   std::error_code nothing_there;
   const std::uintmax_t bytes = fs::file_size(path, nothing_there);
-  if (nothing_there || bytes == 0 || holds_tensors(path, names)) return;
+  if (nothing_there || bytes == 0 || is_one(path)) return;
   throw Exception(ErrorCode::kInvalidArgument, path, "is no " + what + " and is left as it is; choose another name");
 }
 
@@ -47,11 +36,11 @@ std::vector<std::string> inputs_of(const TurnOptions& options, const std::string
 }
 
 void require_cache_target(const std::string& path, std::span<const std::string> inputs) {
-  require_target(path, inputs, "saved cache", {"conversation", "hash"});
+  require_target(path, inputs, "saved cache", is_saved_cache);
 }
 
 void require_export_target(const std::string& path, std::span<const std::string> inputs) {
-  require_target(path, inputs, "export", {"input_ids", "generated"});
+  require_target(path, inputs, "export", is_export);
 }
 
 }  // namespace winnow::cli

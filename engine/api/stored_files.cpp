@@ -1,0 +1,32 @@
+#include "engine/api/stored_files.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "engine/base/error.h"
+#include "engine/weights/safetensors.h"
+#include "engine/weights/shard_index.h"
+
+namespace winnow {
+namespace {
+
+bool holds_tensors(const std::string& path, std::initializer_list<const char*> names) {
+  try {
+    const SafetensorsFile file(path);
+    return std::ranges::all_of(names, [&](const char* name) { return file.tensors().contains(name); });
+  } catch (const Exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> weight_files_of(const std::string& folder) { return weight_file_names(folder); }
+
+RegularFile open_model_file(const std::string& folder, const std::string& name) { return open_inside(folder, name); }
+
+bool is_saved_cache(const std::string& path) { return holds_tensors(path, {"conversation", "hash"}); }
+
+bool is_export(const std::string& path) { return holds_tensors(path, {"input_ids", "generated"}); }
+
+}  // namespace winnow
