@@ -1,9 +1,9 @@
 // Fetches, layer by layer, the frames that fit a question, just before the layer reads it (phase retrieve).
 //
 // Used by context_turn.cpp around the question's prefill: before_layer() for every layer in order. The cache is a fork: what is not fetched
-// stays in the state that the next question forks. A layer's queries come from running it once, with all rows that are new, on another fork;
-// those of what was asked are compared (TurnSegment::words). Engine thread only. Errors: Exception (kIllegalRecipe: the model's positions
-// have several axes), Interrupted.
+// stays in the state that the next question forks. A layer's queries come from running it once, with all rows that are new, on another
+// fork; those of what was asked are compared (TurnSegment::words). Engine thread only. Errors: Exception (kIllegalRecipe: the model's
+// positions have several axes), Interrupted.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -188,7 +188,8 @@ TokenRange words_asked(const LoadedModel& model, std::span<const Message> thread
   const std::vector<std::int64_t> without = build_prompt(model, silent, cached, videos).token_ids;
   const std::vector<std::int64_t>& with = prompt.token_ids;
   const auto [word, after] = std::mismatch(with.begin(), with.end(), without.begin(), without.end());
-  const auto [last, before] = std::mismatch(with.rbegin(), std::make_reverse_iterator(word), without.rbegin(), std::make_reverse_iterator(after));
+  const auto [last, before] =
+      std::mismatch(with.rbegin(), std::make_reverse_iterator(word), without.rbegin(), std::make_reverse_iterator(after));
   return {static_cast<std::size_t>(word - with.begin()), static_cast<std::size_t>(last.base() - with.begin())};
 }
 

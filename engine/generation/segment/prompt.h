@@ -45,8 +45,8 @@ struct TokenRange {
   std::size_t end = 0;  // one after the last
 };
 
-// What the last message's own text became of prompt.token_ids, that is without time line and template: the tokens that are not there when it
-// has none. prompt: of these arguments. Empty: it has none.
+// What the last message's own text became of prompt.token_ids, that is without time line and template: the tokens that are not there when
+// it has none. prompt: of these arguments. Empty: it has none.
 TokenRange words_asked(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, std::span<const VideoTimes> videos,
                        const PromptSegment& prompt);
 
