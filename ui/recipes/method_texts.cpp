@@ -84,9 +84,9 @@ constexpr MethodText kMethods[] = {
      SAY("Comparing with the paper's numbers.")},
     {"random", SAY("Keeps a seeded random choice. What every method must beat."), SAY("Except to compare with.")},
     {"self-study",
-     SAY("Before your question is read, the model describes the video to itself once; what its own words look at stays for every later "
-         "question."),
-     SAY("What the description leaves out gets no vote. The first answer comes later: the description is written first.")},
+     SAY("Before your question is read, the model describes the video to itself once and repeats it; what its own words look at stays for "
+         "every later question."),
+     SAY("When the first answer is urgent: the description is written first, and the video is read twice.")},
     {"kvzip",
      SAY("Before your question is read, the model repeats the video to itself; what it looks at while repeating stays for every later "
          "question."),
@@ -113,7 +113,8 @@ constexpr MethodText kMethods[] = {
      SAY("Keeps all of the video in memory and fetches, for each question and in each layer, the frames that are most like it. Nothing is "
          "lost for "
          "later questions."),
-     SAY("When memory is what is short: only what an answer reads is less. Small models, whose mean query says little of a question.")},
+     SAY("When memory is what is short: only what an answer reads is less. Conversations: what was said before stays, read with other "
+         "frames. Small models, whose mean query says little of a question.")},
     {"keydiff",
      SAY("Before your question is read, keeps the picture tokens whose keys are least like all others, for every later question. Costs "
          "nothing to compute."),

@@ -16,7 +16,11 @@ Composition repeated(OptionReader& options, const char* name, bool norms) {
   probe.norms = norms;
   probe.chunk = options.whole("chunk", 2000, 1, 1 << 20);
   composition.scorer = std::make_unique<ProbeVotesScorer>(norms ? "repetition-norms" : "repetition", probe);
-  let_heads_compete(options, composition, CompetingHeads::kInALayer, 0.0);
+  if (norms) {
+    let_heads_compete(options, composition, CompetingHeads::kOfAllLayers, 0.2);
+  } else {
+    let_heads_compete(options, composition, CompetingHeads::kInALayer, 0.0);
+  }
   return composition;
 }
 

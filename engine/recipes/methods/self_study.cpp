@@ -7,8 +7,8 @@ namespace winnow {
 
 Composition self_study(OptionReader& options) {
   Composition composition = before_the_question("self-study");
-  composition.scorer = std::make_unique<ProbeVotesScorer>("description", studied(options, "self-study", true));
-  let_heads_compete(options, composition, CompetingHeads::kOfAllLayers, 0.0);
+  composition.scorer = std::make_unique<ProbeVotesScorer>("description", studied(options, "self-study", true, true));
+  let_heads_compete(options, composition, CompetingHeads::kOfAllLayers, 0.2);
   return composition;
 }
 

@@ -42,13 +42,15 @@ inline void let_heads_compete(OptionReader& options, Composition& composition, C
   composition.head_floor = options.real("floor", floor, 0.0, 0.99);
 }
 
-// The rows of self-study by the options ask, words and with. norms: of the method.
-inline ProbeNeed studied(OptionReader& options, const char* method, bool norms) {
+// The rows of self-study by the options ask, words and with. repeats: whether the words of the repetition count by default, too.
+inline ProbeNeed studied(OptionReader& options, const char* method, bool norms, bool repeats) {
   using Rows = ProbeNeed::Rows;
   ProbeNeed probe;
   probe.ask = options.sentences("ask");
   const bool request_alone = options.choice<bool>("words", {{"answer", false}, {"request", true}});
-  probe.rows = options.choice<Rows>("with", {{"nothing", request_alone ? Rows::kRequest : Rows::kStudy}, {"kvzip", Rows::kBoth}});
+  const std::pair<const char*, Rows> alone{"nothing", request_alone ? Rows::kRequest : Rows::kStudy};
+  const std::pair<const char*, Rows> both{"kvzip", Rows::kBoth};
+  probe.rows = repeats && !request_alone ? options.choice<Rows>("with", {both, alone}) : options.choice<Rows>("with", {alone, both});
   if (request_alone && probe.rows == Rows::kBoth) {
     throw Exception(ErrorCode::kIllegalRecipe, method, "words=request leaves no answer that with=kvzip could stand beside");
   }

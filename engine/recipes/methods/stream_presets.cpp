@@ -26,7 +26,7 @@ Composition probed(OptionReader& options, Composition composition, const char* s
 
 Composition self_study_stream(OptionReader& options) {
   Composition composition = in_clips(options, "self-study-stream");
-  const ProbeNeed probe = studied(options, "self-study-stream", false);
+  const ProbeNeed probe = studied(options, "self-study-stream", false, false);
   return probed(options, std::move(composition), "description", probe);
 }
 

@@ -1,8 +1,8 @@
-"""The README's tables by method and share kept: draws the held-out videos, asks every question under every method, prints the tables.
+"""The tables by method and share kept: draws the held-out videos, asks every question under every method, prints the tables.
 
     python method_tables.py --cli ../../../build/release/bin/winnow-cli
 
-Hours on a small machine (60,000 answers, 10 a second on one core). Killed, it goes on where it was: the program's logs lie in --out.
+Half an hour on one core (about 10 answers a second). Killed, it goes on where it was: the program's logs lie in --out.
 """
 
 from __future__ import annotations
@@ -16,15 +16,20 @@ from pathlib import Path
 import evaluate
 from export import MODEL_DIR
 
-MAIN = ("full", "meda", "aircache", "vl-cache", "d2o", "ems", "streaming-llm", "snapkv", "h2o", "random")
-OTHERS = (
-    "full", "ems-no-position", "local-window", "pyramidkv", "look-m", "look-m-average", "look-m-weighted", "elastic-cache", "prefixkv",
-    "prefixkv-profile", "cam", "cam-expected", "roco", "fastv", "fastervlm", "ivtp",
+AFTER = (
+    "full", "meda", "aircache", "vl-cache", "d2o", "ems", "ems-no-position", "streaming-llm", "local-window", "h2o", "snapkv", "pyramidkv", "look-m",
+    "look-m-average", "look-m-weighted", "elastic-cache", "prefixkv", "prefixkv-profile", "cam", "cam-expected", "roco", "fastv", "fastervlm", "ivtp",
+    "random",
 )  # fmt: skip
-RETENTIONS = (0.5, 0.2, 0.1, 0.05, 0.01)
-VIDEOS = {64: 42, 128: 46}
-# Name, frames, methods, questions: whole videos (12 questions each).
-RUNS = (("papers and controls", 64, MAIN, 504), ("others", 64, OTHERS, 120), ("papers and controls", 128, MAIN, 504), ("others", 128, OTHERS, 108))
+BEFORE = (
+    "full", "self-study", "kvzip", "kvzip+", "kvzip-head", "self-study-stream", "kvzip-stream", "infinipot-v", "rekv", "keydiff", "expected-attention",
+    "random-context", "every-k",
+)  # fmt: skip
+RETENTIONS = (0.2, 0.1)
+FRAMES = 64
+QUESTIONS = 120  # of ten videos
+# Name and methods. The second's share is of the video alone.
+RUNS = (("judged by the question", AFTER), ("before the question", BEFORE))
 
 # Recipes that tell what a method's result is due to, on whole videos at 64 frames.
 VARIANTS = {
@@ -37,24 +42,22 @@ VARIANTS = {
     "d2o late": {"method": "d2o", "options": {"event_at_first_decode": True}},
 }
 VARIANT_BASES = ("full", "aircache", "meda", "d2o", "snapkv")
-VARIANT_RETENTIONS = (0.2, 0.1)
-VARIANT_QUESTIONS = 126
 
 
 def percent(share: float) -> str:
     return f"{100 * share:g}"
 
 
-def table(rows: list[dict], retentions: tuple[float, ...]) -> str:
+def table(rows: list[dict]) -> str:
     """Rows of `winnow-cli eval`: score, and the share that was kept where it is not what was asked."""
-    lines = ["| method | " + " | ".join(f"{percent(r)} %" for r in retentions) + " |", "|---" * (1 + len(retentions)) + "|"]
+    lines = ["| method | " + " | ".join(f"{percent(r)} %" for r in RETENTIONS) + " |", "|---" * (1 + len(RETENTIONS)) + "|"]
     for method in dict.fromkeys(row["method"] for row in rows):
         own = {row["requested_retention"]: row for row in rows if row["method"] == method}
         if method == "full":
-            lines.append(f"| full | {100 * own[1.0]['score']:.1f} |" + " |" * (len(retentions) - 1))
+            lines.append(f"| full | {100 * own[1.0]['score']:.1f} |" + " |" * (len(RETENTIONS) - 1))
             continue
         cells = []
-        for asked in retentions:
+        for asked in RETENTIONS:
             kept = own[asked]["achieved_retention"]
             other = abs(kept - asked) > 0.06 * asked + 0.0005
             cells.append(f"{100 * own[asked]['score']:.1f}" + (f" ({100 * kept:.1f} kept)" if other else ""))
@@ -62,13 +65,13 @@ def table(rows: list[dict], retentions: tuple[float, ...]) -> str:
     return "\n".join(lines)
 
 
-def dataset_of(frames: int, out: Path) -> Path:
-    """The questions about videos sampled with so many frames; drawn at the first call."""
-    folder = out / f"{frames}"
-    path = folder / f"{frames}-frames.jsonl"
+def questions_file(out: Path) -> Path:
+    """Drawn at the first call."""
+    folder = out / f"{FRAMES}"
+    path = folder / f"{FRAMES}-frames.jsonl"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        cases = evaluate.video_cases(folder, VIDEOS[frames], evaluate.FRAMES, frames, evaluate.questions.PHRASINGS)
+        cases = evaluate.video_cases(folder, QUESTIONS // 12, evaluate.FRAMES, FRAMES, evaluate.questions.PHRASINGS)
         evaluate.dataset.write(path, evaluate.dataset_lines(cases))
     return path
 
@@ -79,15 +82,15 @@ class Evaluation:
     def __init__(self, cli: Path, model: Path, out: Path, limit: int | None) -> None:
         self.command, self.out, self.limit = [str(cli), "eval", "--model", str(model)], out, limit
 
-    def print_table(self, name: str, frames: int, questions: int, retentions: tuple[float, ...], recipes: list[str]) -> None:
-        limit = min(questions, self.limit or questions)
-        results = self.out / f"{frames}-{name}-{limit}".replace(" ", "-")
-        data = dataset_of(frames, self.out)
-        arguments = ["--data", str(data), "--limit", str(limit), "--retentions", ",".join(map(str, retentions)), "--out", str(results), *recipes]
+    def print_table(self, name: str, recipes: list[str]) -> None:
+        limit = min(QUESTIONS, self.limit or QUESTIONS)
+        results = self.out / f"{name}-{limit}".replace(" ", "-")
+        shares = ",".join(map(str, RETENTIONS))
+        arguments = ["--data", str(questions_file(self.out)), "--limit", str(limit), "--retentions", shares, "--out", str(results), *recipes]
         # One thread serves so small a model best; more only wait for each other.
         subprocess.run([*self.command, *arguments], check=True, stdout=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"})
-        rows = json.loads((results / f"{frames}-frames.json").read_text())["rows"]
-        print(f"\n{name}, {frames} frames, {rows[0]['items']} questions:\n\n{table(rows, retentions)}", flush=True)
+        rows = json.loads((results / f"{FRAMES}-frames.json").read_text())["rows"]
+        print(f"\n{name}, {FRAMES} frames, {rows[0]['items']} questions:\n\n{table(rows)}", flush=True)
 
 
 def variant_files(out: Path) -> list[str]:
@@ -109,10 +112,10 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="only so many questions a table, to try it out")
     options = parser.parse_args()
     evaluation = Evaluation(options.cli, options.model, options.out, options.limit)
-    for name, frames, methods, questions in RUNS:
-        evaluation.print_table(name, frames, questions, RETENTIONS, ["--methods", ",".join(methods)])
+    for name, methods in RUNS:
+        evaluation.print_table(name, ["--methods", ",".join(methods)])
     recipes = ["--methods", ",".join(VARIANT_BASES), *variant_files(options.out)]
-    evaluation.print_table("variants", 64, VARIANT_QUESTIONS, VARIANT_RETENTIONS, recipes)
+    evaluation.print_table("variants", recipes)
 
 
 if __name__ == "__main__":

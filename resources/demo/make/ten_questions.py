@@ -33,6 +33,7 @@ QUESTIONS = 10
 # Name in the table: method and options. All compress before a question is read.
 BEFORE = {
     "self-study": ("self-study", {}),
+    "self-study, own words alone": ("self-study", {"with": "nothing"}),
     "kvzip": ("kvzip", {}),
     "kvzip+": ("kvzip+", {}),
     "expected-attention": ("expected-attention", {}),
@@ -45,13 +46,20 @@ BEFORE = {
     "random-context, clips": ("random-context", {"event": "clips"}),
     "every-k": ("every-k", {}),
 }
+# Whom heads compete with, and the share that every head keeps before they do.
+COMPETING = {
+    f"{name}, {compete}, floor {floor}": (method, options | {"compete": compete, "floor": floor})
+    for name, method, options in (("kvzip+", "kvzip+", {}), ("union", "self-study", {"with": "kvzip"}))
+    for compete in ("layer", "all")
+    for floor in ("0", "0.2")
+}
 # The requests in {} are questions of the video.
 TOLD = {
     "first-question": ("self-study", {"ask": "{first}", "words": "request"}),
     "own-question": ("self-study", {"ask": "{own}", "words": "request"}),
-    "all-questions": ("self-study", {"ask": "{all}"}),
+    "all-questions": ("self-study", {"ask": "{all}", "with": "nothing"}),
 }
-AFTER = ("snapkv",)  # judged by the first question: only what a conversation keeps tells how it fares
+AFTER = ("snapkv", "vl-cache")  # judged by the first question: only what a conversation keeps tells how it fares
 FIRST_SEED = world.EVALUATION_SEEDS.start
 
 
@@ -79,7 +87,7 @@ def requests_of(recipe: tuple[str, float, str], media: dict, asked: list[Qa]) ->
     texts = [qa.question for qa in asked]
     line = media | {"retention": share}
     if name not in TOLD:
-        method, options = BEFORE.get(name, (name, {}))
+        method, options = (BEFORE | COMPETING).get(name, (name, {}))
         return [line | {"method": method, "options": options, "questions": texts}]
     method, options = TOLD[name]
     runs = [[text] for text in texts] if options["ask"] == "{own}" else [texts]
@@ -110,6 +118,7 @@ def main() -> None:
     options, log_path, log = begun(__doc__, "ten", 80)
     recipes = [("full", 1.0, mode) for mode in ("drop", "keep")]
     recipes += [(method, share, mode) for share in options.retentions for method in BEFORE for mode in ("drop", "keep")]
+    recipes += [(method, share, "drop") for share in options.retentions for method in COMPETING]
     recipes += [(method, share, "keep") for share in options.retentions for method in AFTER]
     recipes += [(method, share, "drop") for share in options.retentions for method in TOLD]
     if options.methods:

@@ -48,16 +48,17 @@ SOURCES = {
             "their keys and of the queries of the question's words, both before rotary, layer by layer, over what was fetched below",
     "self-study": "rows of the request 'Describe the video.' and of the model's greedy answer, softmax over the whole cache",
 }
-COMPETE = {"kvzip-stream": "layer", "self-study-stream": "layer", "infinipot-v": "nobody", "kvzip": "layer", "kvzip+": "layer", "self-study": "all", "keydiff": "nobody", "expected-attention": "nobody", "rekv": "nobody"}
+COMPETE = {"kvzip-stream": "layer", "self-study-stream": "layer", "infinipot-v": "nobody", "kvzip": "layer", "kvzip+": "all", "self-study": "all", "keydiff": "nobody", "expected-attention": "nobody", "rekv": "nobody"}
+FLOORS = {"kvzip+": 0.2, "self-study": 0.2, "expected-attention": 0.2}
 CASES = [
     {"method": "kvzip", "options": {}},
     {"method": "kvzip", "options": {"compete": "all"}},
     {"method": "kvzip", "options": {"chunk": "two frames"}},
     {"method": "kvzip+", "options": {}},
-    {"method": "kvzip+", "options": {"compete": "all"}},
+    {"method": "kvzip+", "options": {"compete": "layer", "floor": "0"}},
     {"method": "self-study", "options": {"answer": "24", "with": "nothing"}},
     {"method": "self-study", "options": {"answer": "24", "with": "nothing", "compete": "layer", "norms": "false"}},
-    {"method": "self-study", "options": {"answer": "24", "with": "kvzip"}},
+    {"method": "self-study", "options": {"answer": "24"}},
     {"method": "keydiff", "options": {}},
     {"method": "keydiff", "options": {"compete": "all"}},
     {"method": "expected-attention", "options": {}},
@@ -611,7 +612,7 @@ def main():
                     options["chunk"] = str(chunk)
                 scores = probe.repeat(chunk, norms)
             for share in SHARES:
-                kept, margin = chosen(scores, share, compete, 0.2 if case["method"] == "expected-attention" else 0.0)
+                kept, margin = chosen(scores, share, compete, float(options.get("floor", FLOORS.get(case["method"], 0.0))))
                 if margin >= MARGIN:
                     break
             else:
