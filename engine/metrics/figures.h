@@ -75,6 +75,14 @@ void visit_fields(F& f, auto&& visit) {
   visit("full_end", f.full_end);
 }
 
+// What stands in the cache now (of a finished answer: at its end), what the same tokens take uncompressed, and the share: the figures that
+// every view shows of an answer.
+inline std::int64_t bytes_now(const KvBytes& kv) { return kv.end > 0 ? kv.end : kv.after_event; }
+inline std::int64_t full_bytes_now(const KvBytes& kv) { return kv.full_end > 0 ? kv.full_end : kv.full; }
+inline double kept_share(const KvBytes& kv) {
+  return full_bytes_now(kv) > 0 ? static_cast<double>(bytes_now(kv)) / static_cast<double>(full_bytes_now(kv)) : 1.0;
+}
+
 struct TokenCounts {
   std::int64_t prompt = 0;  // of this turn's segment
   std::int64_t visual = 0;

@@ -29,7 +29,8 @@ struct MessageMetrics {
   double ttftMs = 0.0;
   double tokensPerS = 0.0;
   double keptShare = 1.0;
-  int shortTextTokens = 0;  // nothing was compressed, because it was text of fewer tokens; 0: not so
+  int shortTextTokens = 0;      // nothing was compressed, because it was text of fewer tokens; 0: not so
+  bool nothingToJudge = false;  // the method compresses pictures alone, and there are none
   qint64 kvBytes = 0;
   qint64 kvFullBytes = 0;
 };

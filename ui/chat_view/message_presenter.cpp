@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "ui/chat_view/agreement_marks.h"
+#include "ui/recipes/later_questions.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/words/display_text.h"
 #include "ui/words/error_text.h"
@@ -75,11 +76,12 @@ MessageMetrics metricsOf(const app::Run& run, const std::vector<MethodInfo>& met
   metrics.method = recipeLabel(methods, run.recipe);
   metrics.ttftMs = figures.timings_ms.ttft;
   metrics.tokensPerS = figures.tokens_per_s;
-  metrics.keptShare = figures.achieved_retention;
-  metrics.kvBytes = figures.kv_bytes.end;
-  metrics.kvFullBytes = figures.kv_bytes.full_end;
+  metrics.keptShare = kept_share(figures.kv_bytes);
+  metrics.kvBytes = bytes_now(figures.kv_bytes);
+  metrics.kvFullBytes = full_bytes_now(figures.kv_bytes);
   const bool shortText = std::find(figures.notes.begin(), figures.notes.end(), CompressionNote::kShortText) != figures.notes.end();
   if (shortText) metrics.shortTextTokens = run.recipe.spec.min_event_tokens;
+  metrics.nothingToJudge = figures.tokens.thread_visual == 0 && choosesBeforeQuestion(methods, run.recipe.spec);
   return metrics;
 }
 

@@ -12,9 +12,20 @@
 namespace winnow::ui {
 namespace {
 
+constexpr double kEverything = 0.9995;
+
 class ChipWords {
   Q_DECLARE_TR_FUNCTIONS(winnow::ui::ChipWords)
 };
+
+// And why it is more than was asked for, where nothing was compressed in this turn.
+QString keptText(const MessageMetrics& m) {
+  const bool all = m.keptShare >= kEverything;
+  if (all && m.nothingToJudge) return ChipWords::tr("All kept: there is no picture or video");
+  if (all && m.shortTextTokens > 0) return ChipWords::tr("All kept: short texts are not compressed");
+  const QString kept = ChipWords::tr("%1 kept").arg(formatShare(m.keptShare));
+  return m.shortTextTokens > 0 && !all ? ChipWords::tr("%1; the question is short and stays whole").arg(kept) : kept;
+}
 
 }  // namespace
 
@@ -26,9 +37,7 @@ std::vector<QString> metricTexts(const MessageContent& content) {
   texts.push_back(m.method);
   texts.push_back(ChipWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
   if (m.tokensPerS > 0) texts.push_back(ChipWords::tr("%1 tok/s").arg(QLocale().toString(m.tokensPerS, 'f', m.tokensPerS < 10 ? 1 : 0)));
-  texts.push_back(m.shortTextTokens > 0
-                      ? ChipWords::tr("%1 kept: under %n token(s)", nullptr, m.shortTextTokens).arg(formatShare(m.keptShare))
-                      : ChipWords::tr("%1 kept").arg(formatShare(m.keptShare)));
+  texts.push_back(keptText(m));
   texts.push_back(ChipWords::tr("KV %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
   return texts;
 }

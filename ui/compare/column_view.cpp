@@ -122,13 +122,8 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
   }
   m_stage->setText(stage);
 
-  // The event's own figures: what the method keeps, as the terminal program's table has it.
-  const qint64 kept = progress.kv.after_event;
   QString memory;
-  if (progress.hasReport) {
-    const double share = answer.hasFigures ? figures.achieved_retention : progress.keptShare;
-    memory = tr("KV %1 · %2 kept").arg(formatBytes(kept), formatShare(share));
-  }
+  if (progress.hasReport) memory = tr("KV %1 · %2 kept").arg(formatBytes(bytes_now(progress.kv)), formatShare(kept_share(progress.kv)));
   m_memory->setText(memory);
 
   QStringList speed;
@@ -149,7 +144,7 @@ void ColumnHeader::describe(const ComparisonModel& model, int column) {
   QStringList remarks;
   if (answer.run.stopReason == StopReason::kLength)
     remarks << tr("Stopped at the limit of %n token(s).", nullptr, static_cast<int>(figures.tokens.generated));
-  if (!answer.sharesPrefill) remarks << tr("Ran alone, with a prefill of its own: this method drops tokens while reading.");
+  if (!answer.sharesPrefill) remarks << tr("Ran alone, with a prefill of its own. It compresses: %1.").arg(model.whenItCompresses(column));
   if (const QString notes = notesText(figures.notes, answer.run.recipe.spec.min_event_tokens); !notes.isEmpty()) remarks << notes;
   if (model.reference() == column && model.columns() > 1) remarks << tr("The other answers are compared with this one.");
   if (answer.usedAs != 0) remarks << tr("The chat has this answer.");

@@ -33,7 +33,6 @@ void ComparisonModel::show(const app::Comparison& saved) {
     m_progress[i].stage = ColumnStage::kDone;
     m_progress[i].hasReport = saved.columns[i].hasFigures;
     m_progress[i].kv = saved.columns[i].run.figures.kv_bytes;
-    m_progress[i].keptShare = saved.columns[i].run.figures.achieved_retention;
     m_progress[i].tokensPerS = saved.columns[i].run.figures.tokens_per_s;
   }
   m_running = false;
@@ -53,6 +52,11 @@ void ComparisonModel::setUsed(int column, app::MessageId answer) {
 }
 
 QString ComparisonModel::label(int column) const { return recipeLabel(m_methods, answer(column).run.recipe); }
+
+QString ComparisonModel::whenItCompresses(int column) const {
+  const MethodInfo* method = findMethod(m_methods, answer(column).run.recipe.spec.method);
+  return method != nullptr ? phaseWords(*method).toLower() : QString();
+}
 
 int ComparisonModel::reference() const {
   const auto full = std::find_if(m_comparison.columns.begin(), m_comparison.columns.end(),
@@ -140,8 +144,6 @@ void ComparisonModel::takeColumn(int column, const EventBody& body) {
   } else if (const auto* report = std::get_if<CacheReport>(&body)) {
     progress.hasReport = true;
     progress.kv = report->kv_bytes;
-    if (report->kv_bytes.full > 0)
-      progress.keptShare = static_cast<double>(report->kv_bytes.after_event) / static_cast<double>(report->kv_bytes.full);
     answer.keptMap = std::make_shared<const app::KeptMap>(app::KeptMap::fromReport(*report));
   } else if (const auto* delta = std::get_if<TextDelta>(&body)) {
     const QString text = QString::fromUtf8(delta->text.data(), static_cast<qsizetype>(delta->text.size()));

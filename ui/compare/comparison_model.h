@@ -21,7 +21,6 @@ struct ColumnProgress {
   ColumnStage stage = ColumnStage::kWaiting;
   KvBytes kv;  // of the report, then of the samples
   bool hasReport = false;
-  double keptShare = 1.0;  // of the report
   double tokensPerS = 0.0;
   std::vector<TextMark> marks;
 };
@@ -45,8 +44,9 @@ class ComparisonModel : public QObject {
   int columns() const { return static_cast<int>(m_comparison.columns.size()); }
   const app::ComparedAnswer& answer(int column) const { return m_comparison.columns[static_cast<std::size_t>(column)]; }
   const ColumnProgress& progress(int column) const { return m_progress[static_cast<std::size_t>(column)]; }
-  QString label(int column) const;  // "VL-Cache · 10 %"
-  int reference() const;            // the column that the others are compared with
+  QString label(int column) const;             // "VL-Cache · 10 %"
+  QString whenItCompresses(int column) const;  // "once, before the question"
+  int reference() const;                       // the column that the others are compared with
   bool canBeUsed(int column) const;
   std::optional<Error> failure() const;
   // Of what all columns share, while it is done: "Prefill 40 %"; share in 0..1 or negative.

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "ui/composer/later_choice.h"
 #include "ui/recipes/method_texts.h"
@@ -30,6 +31,7 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
   m_card = new QFrame(this, Qt::Popup);
   m_card->setFrameShape(QFrame::StyledPanel);
   m_card->setAccessibleName(tr("Cache method"));
+  m_card->installEventFilter(this);
   auto* layout = new QVBoxLayout(m_card);
   setMargins(layout, 16, 16, 16, 16);
   setSpacing(layout, 8);
@@ -190,9 +192,16 @@ QSize MethodControl::sizeHint() const {
 }
 
 void MethodControl::openCard() {
+  m_before = window()->focusWidget();
   placeCard();
   m_card->show();
   m_pick->setFocus();
+}
+
+bool MethodControl::eventFilter(QObject* watched, QEvent* event) {
+  // A popup that had the focus leaves it to nobody.
+  if (watched == m_card && event->type() == QEvent::Hide && m_before) std::exchange(m_before, nullptr)->setFocus(Qt::PopupFocusReason);
+  return QToolButton::eventFilter(watched, event);
 }
 
 void MethodControl::placeCard() {

@@ -5,6 +5,7 @@
 // here; the value is a share in (0, 1]. UI thread only.
 #pragma once
 
+#include <QPointer>
 #include <QToolButton>
 #include <vector>
 
@@ -46,6 +47,7 @@ class MethodControl : public QToolButton {
   QString about() const;
 
   QSize sizeHint() const override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  Q_SIGNALS:
   void recipeChanged(const winnow::app::NamedRecipe& recipe);
@@ -61,6 +63,7 @@ class MethodControl : public QToolButton {
   std::vector<MethodInfo> m_methods;
   app::NamedRecipe m_recipe;
   QFrame* m_card = nullptr;
+  QPointer<QWidget> m_before;  // had the focus when the card was opened
   QPushButton* m_pick = nullptr;
   QPushButton* m_change = nullptr;
   QLabel* m_about = nullptr;

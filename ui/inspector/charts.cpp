@@ -106,6 +106,8 @@ void KeptBar::paintEvent(QPaintEvent*) {
   bar(painter, filled, color, track.height() / 2);
 }
 
+double LayerBars::allowed(const LayerFigures& layer) { return std::max(double(layer.budget), layer.kept); }
+
 LayerBars::LayerBars(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Budget and kept tokens per layer"));
   setMouseTracking(true);
@@ -167,7 +169,7 @@ void LayerBars::paintEvent(QPaintEvent* event) {
   const QFontMetricsF metrics(font);
   painter.setFont(font);
   double largest = 1;
-  for (std::size_t i = 0; i < m_layers.size(); ++i) largest = std::max({largest, double(m_layers[i].budget), m_slots[i].total()});
+  for (std::size_t i = 0; i < m_layers.size(); ++i) largest = std::max({largest, allowed(m_layers[i]), m_slots[i].total()});
   const qreal label = metrics.horizontalAdvance(QString::number(std::max<std::size_t>(10, m_layers.size()))) + theme().px(8);
   qreal value = 0;
   for (const SlotCounts& slots : m_slots) value = std::max(value, metrics.horizontalAdvance(formatCount(slots.total())));
@@ -183,7 +185,7 @@ void LayerBars::paintEvent(QPaintEvent* event) {
     painter.setPen(c.mutedText);
     painter.drawText(QRectF(0, y, label - theme().px(8), row), Qt::AlignRight | Qt::AlignVCenter, QString::number(i));
     painter.drawText(QRectF(width() - value, y, value, row), Qt::AlignRight | Qt::AlignVCenter, formatCount(now.total()));
-    const QRectF budget(label, y + (row - bar) / 2, std::max<qreal>(2, room * double(layer.budget) / largest), bar);
+    const QRectF budget(label, y + (row - bar) / 2, std::max<qreal>(2, room * allowed(layer) / largest), bar);
     QPainterPath clip;
     const QRectF fill(label, budget.top(), room * now.total() / largest, bar);
     clip.addRoundedRect(fill.united(QRectF(fill.topLeft(), QSizeF(2, bar))), theme().px(3), theme().px(3));

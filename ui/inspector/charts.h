@@ -56,6 +56,8 @@ class LayerBars : public QWidget {
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
   QString describe(int layer) const;
+  // Slots per kv head that a layer may hold: a budget is granted to what a turn adds, beside what stood there before.
+  static double allowed(const LayerFigures& layer);
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -12,6 +12,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "ui/inspector/chart_export.h"
 #include "ui/inspector/charts.h"
@@ -20,6 +21,7 @@
 #include "ui/models/layer_table_model.h"
 #include "ui/models/timeline_table_model.h"
 #include "ui/recipes/method_texts.h"
+#include "ui/recipes/recipe_words.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
@@ -46,7 +48,8 @@ QLabel* section(const QString& text) {
 
 }  // namespace
 
-InspectorPanel::InspectorPanel(const CacheMonitor& monitor, QWidget* parent) : QWidget(parent), m_monitor(monitor) {
+InspectorPanel::InspectorPanel(const CacheMonitor& monitor, std::vector<MethodInfo> methods, QWidget* parent)
+    : QWidget(parent), m_monitor(monitor), m_methods(std::move(methods)) {
   setAccessibleName(tr("Live cache"));
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -158,7 +161,7 @@ QWidget* InspectorPanel::buildNow() {
   addGap(layout, 10);
 
   layout->addWidget(section(tr("Layers")));
-  layout->addWidget(caption(tr("Outline: budget. Fill: in use now, per key-value head; blue pictures, orange text, green the answer.")));
+  layout->addWidget(caption(tr("Outline: what a layer may hold. Fill: what it holds now; blue pictures, orange text, green the answer.")));
   m_layers = new LayerBars;
   layout->addWidget(m_layers);
   m_why = caption(QString());
@@ -213,6 +216,10 @@ void InspectorPanel::hideEvent(QHideEvent* event) {
   m_timer.stop();
 }
 
+QString InspectorPanel::lastAnswerText(const CacheFigures& f) const {
+  return f.method.isEmpty() ? tr("Last answer") : tr("Last answer · %1").arg(methodTitle(m_methods, f.method.toStdString()));
+}
+
 void InspectorPanel::refresh() {
   m_dirty = false;
   ++m_refreshes;
@@ -221,7 +228,7 @@ void InspectorPanel::refresh() {
   m_stack->setCurrentIndex(anything ? 1 : 0);
   if (!anything) return;
   const QString dash = QStringLiteral("–");
-  m_phase->setText(f.active ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : tr("Last answer"));
+  m_phase->setText(f.active ? phaseText(f.phase, f.phaseDone, f.phaseTotal) : lastAnswerText(f));
   m_progress->setVisible(f.active);
   const bool known = f.phaseTotal > 0 && f.phase != Phase::kDecode;
   m_progress->setRange(0, known ? 1000 : 0);

@@ -6,6 +6,9 @@
 
 #include <QTimer>
 #include <QWidget>
+#include <vector>
+
+#include "engine/recipes/method_info.h"
 
 class QLabel;
 class QProgressBar;
@@ -17,6 +20,7 @@ class QStackedWidget;
 namespace winnow::ui {
 
 class CacheMonitor;
+struct CacheFigures;
 class KeptBar;
 class LayerBars;
 class LayerTableModel;
@@ -28,7 +32,7 @@ class TimelineTableModel;
 class InspectorPanel : public QWidget {
   Q_OBJECT
  public:
-  explicit InspectorPanel(const CacheMonitor& monitor, QWidget* parent = nullptr);
+  explicit InspectorPanel(const CacheMonitor& monitor, std::vector<MethodInfo> methods = {}, QWidget* parent = nullptr);
 
   int refreshCount() const { return m_refreshes; }
   QTableView* table() const { return m_table; }
@@ -56,8 +60,10 @@ class InspectorPanel : public QWidget {
   QWidget* buildEmpty();
   void schedule();
   void refresh();
+  QString lastAnswerText(const CacheFigures& figures) const;
 
   const CacheMonitor& m_monitor;
+  const std::vector<MethodInfo> m_methods;
   QTimer m_timer;
   bool m_dirty = true;
   int m_refreshes = 0;

@@ -341,6 +341,8 @@ void ChatPage::begin(const QByteArray& file, const QString& question) {
 
 void ChatPage::startNew() {
   saveDraftNow();
+  // Files that were refused are no draft, and what the program offered is nobody's.
+  if (m_composer->draft().isEmpty() || isOffered(m_composer->draft())) m_composer->clear();
   m_session.chat.startNew();
   m_composer->setFocus();
 }
@@ -399,6 +401,8 @@ void ChatPage::compareNow() {
   m_comparison->compare(draft.text, draft.attachments, m_comparisonSetup->recipes(), m_comparisonSetup->order());
   m_comparisonSetup->hide();
   updateComparison();
+  // What was hidden had the focus, which the next in line would take: "New chat".
+  m_composer->isHidden() ? m_comparisonView->setFocus() : m_composer->setFocus();
 }
 
 void ChatPage::send(const QString& text, const QList<app::Attachment>& attachments) {
@@ -458,9 +462,11 @@ void ChatPage::saveDraftNow() {
   m_draftTimer.stop();
   if (!m_services.store.isOpen() || m_restoring) return;
   const app::Draft draft = m_composer->draft();
-  const bool offered =
-      m_session.chat.id() == 0 && !m_offered.text.isEmpty() && draft.text == m_offered.text && draft.attachments.size() <= 1;
-  if (!offered) m_session.chat.saveDraft(draft);
+  if (!isOffered(draft)) m_session.chat.saveDraft(draft);
+}
+
+bool ChatPage::isOffered(const app::Draft& draft) const {
+  return m_session.chat.id() == 0 && !m_offered.text.isEmpty() && draft.text == m_offered.text && draft.attachments.size() <= 1;
 }
 
 void ChatPage::saveViewNow() {

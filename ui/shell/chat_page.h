@@ -116,6 +116,7 @@ class ChatPage : public QWidget {
   void editQuestion(app::MessageId question);
   void openAttachment(qint64 message, int index);
   void saveDraftNow();
+  bool isOffered(const app::Draft& draft) const;  // by the program, and not changed since
   void saveViewNow();
   MessageContent contentOf(const app::StoredMessage& message) const;
 

@@ -203,7 +203,9 @@ void ConversationSidebar::step(int rows) {
 bool ConversationSidebar::eventFilter(QObject* watched, QEvent* event) {
   if (watched == m_list && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
-    if (key->key() == Qt::Key_Delete && selected() != 0) {
+    // A click beside the rows leaves the current one current.
+    const bool chosen = m_list->selectionModel()->isSelected(m_list->currentIndex());
+    if (key->key() == Qt::Key_Delete && chosen && selected() != 0) {
       Q_EMIT deleteRequested(selected());
       return true;
     }

@@ -115,7 +115,7 @@ void MainWindow::buildPanel() {
   m_dock->setObjectName(QStringLiteral("cachePanel"));
   m_dock->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
   m_dock->setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea | Qt::BottomDockWidgetArea);
-  m_inspector = new InspectorPanel(m_session->answers.monitor());
+  m_inspector = new InspectorPanel(m_session->answers.monitor(), m_services.methods);
   m_dock->setWidget(m_inspector);
   auto* bar = new QWidget;
   auto* row = new QHBoxLayout(bar);

@@ -77,8 +77,11 @@ void OpenChat::showAsNew() {
 }
 
 void OpenChat::startNew() {
+  // What is being created has what was written so far, and its number is not known yet.
+  m_newWhenCreated = m_creating != 0;
+  if (m_newWhenCreated) return;
   // An empty chat is new already.
-  const bool empty = id() != 0 && m_current.messages.isEmpty() && m_current.conversation.title.isEmpty();
+  const bool empty = id() != 0 && m_current.messages.isEmpty() && m_current.conversation.title.isEmpty() && m_current.draft.isEmpty();
   empty ? showAgain() : showAsNew();
 }
 
@@ -129,11 +132,13 @@ void OpenChat::onCreated(app::RequestToken token, const app::Conversation& conve
   if (m_draftBeforeCreation) m_store.saveDraft(conversation.id, *std::exchange(m_draftBeforeCreation, std::nullopt));
   Q_EMIT created(conversation.id);
   Q_EMIT titleChanged();
+  if (m_newWhenCreated) startNew();
 }
 
 void OpenChat::onFailed(app::RequestToken token, const Error& error) {
   if (token == m_creating) {
     m_creating = 0;
+    m_newWhenCreated = false;  // it would take what could not be saved away
     Q_EMIT creationFailed();
   }
   if (token == m_loading) m_loading = 0;
@@ -155,8 +160,8 @@ void OpenChat::setRecipe(const app::NamedRecipe& recipe) {
 
 void OpenChat::saveDraft(const app::Draft& draft) {
   if (!m_store.isOpen()) return;
+  m_current.draft = draft;
   if (id() != 0) {
-    m_current.draft = draft;
     m_store.saveDraft(id(), draft);
     return;
   }

@@ -77,6 +77,7 @@ class OpenChat : public QObject {
   app::RequestToken m_loading = 0;
   app::RequestToken m_creating = 0;
   std::optional<app::Draft> m_draftBeforeCreation;
+  bool m_newWhenCreated = false;
 };
 
 }  // namespace winnow::ui

@@ -95,10 +95,10 @@ bool WatchController::here() const { return m_stage != Stage::kNone && m_source.
 QString WatchController::name() const { return displayText(QFile::decodeName(m_source.attachment.path)); }
 
 QString WatchController::blockedReason() const {
-  if (m_stage != Stage::kNone && !here()) {
+  if (m_stage == Stage::kRunning && !here()) {
     const app::Conversation* chat = m_session.list.find(m_source.conversation);
     const QString title = chat != nullptr ? ConversationListModel::shownTitle(*chat) : tr("another chat");
-    return tr("“%1” belongs to the chat “%2”. Stop it there and close its bar, then watch something here.").arg(name(), title);
+    return tr("“%1” belongs to the chat “%2”. Stop it there, then watch something here.").arg(name(), title);
   }
   if (m_stage == Stage::kRunning) return tr("“%1” is being watched. Stop it first.").arg(name());
   return m_session.answers.blockedReason();

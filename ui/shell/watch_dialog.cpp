@@ -55,6 +55,7 @@ WatchDialog::WatchDialog(QWidget* parent)
   m_address = new QLineEdit(m_addresses[m_shown]);
   m_browse = new QPushButton(tr("Choose…"));
   m_browse->setAccessibleName(tr("Choose the file"));
+  m_browse->setAutoDefault(false);  // Enter watches
   auto* row = new QHBoxLayout;
   setSpacing(row, 6);
   row->addWidget(m_address, 1);
@@ -86,9 +87,9 @@ WatchDialog::WatchDialog(QWidget* parent)
   outer->addWidget(scrolling(page), 1);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
   m_watch = buttons->addButton(tr("Watch"), QDialogButtonBox::AcceptRole);
-  m_watch->setDefault(true);
   setPrimary(m_watch);
   outer->addWidget(buttons);
+  m_watch->setDefault(true);  // the dialog hears of it only now
   connect(buttons, &QDialogButtonBox::accepted, this, &WatchDialog::accept);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
   connect(m_kind, &QComboBox::currentIndexChanged, this, &WatchDialog::changeKind);

@@ -115,6 +115,7 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty()) << "what was sent stays in the box";
   EXPECT_EQ(composer()->tray()->count(), 0);
   EXPECT_TRUE(setup()->isHidden());
+  EXPECT_EQ(m_window->focusWidget(), composer()->prompt()) << "what was hidden had it";
 
   ASSERT_EQ(view()->columns().size(), 3u);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(answerText(i), QString::fromStdString(m_answers[static_cast<std::size_t>(i)]));
@@ -123,8 +124,8 @@ TEST_F(ComparisonWindowTest, ThreeMethodsFromOnePrefillSideBySideAndBackAfterARe
   EXPECT_EQ(markedWords(2).substr(0, 3), "*A|");
   // Every figure of the header is the engine's.
   const TurnFigures& figures = model().answer(1).run.figures;
-  EXPECT_TRUE(header(1).contains(ui::formatBytes(figures.kv_bytes.after_event))) << header(1).toStdString();
-  EXPECT_TRUE(header(1).contains(ui::formatShare(figures.achieved_retention)));
+  EXPECT_TRUE(header(1).contains(ui::formatBytes(bytes_now(figures.kv_bytes)))) << header(1).toStdString();
+  EXPECT_TRUE(header(1).contains(ui::formatShare(kept_share(figures.kv_bytes)))) << header(1).toStdString();
   EXPECT_TRUE(header(1).contains(ui::formatMilliseconds(figures.timings_ms.ttft)));
   EXPECT_TRUE(header(1).contains(QStringLiteral("50 tok/s")));
   EXPECT_TRUE(header(1).contains(QStringLiteral("first other word: 11")));
@@ -414,7 +415,8 @@ TEST_F(ComparisonWindowTest, AMethodThatPrunesSaysThatItRanAlone) {
   m_settings->setComparedRecipes({full, pruning});
   compare(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(ended());
-  EXPECT_TRUE(header(1).contains(QStringLiteral("prefill of its own"))) << header(1).toStdString();
+  EXPECT_TRUE(header(1).contains(QStringLiteral("prefill of its own. It compresses: prunes tokens while reading")))
+      << header(1).toStdString();
   EXPECT_FALSE(header(0).contains(QStringLiteral("prefill of its own")));
   EXPECT_TRUE(view()->sharedText().contains(QStringLiteral("2 prefills ")));
 }

@@ -170,5 +170,14 @@ TEST(InspectorPanel, TableTwinSortsAndCopies) {
   EXPECT_EQ(QString::fromUtf8(csv), QApplication::clipboard()->text().replace(QLatin1Char('\t'), QLatin1Char(',')));
 }
 
+TEST(Inspector, AnOutlineHoldsWhatStoodThereBefore) {
+  LayerFigures layer;
+  layer.budget = 100;
+  layer.kept = 60.0;
+  EXPECT_EQ(LayerBars::allowed(layer), 100.0);
+  layer.kept = 190.0;  // a second video was granted 100 slots beside the 90 of the first
+  EXPECT_EQ(LayerBars::allowed(layer), 190.0);
+}
+
 }  // namespace
 }  // namespace winnow::ui

@@ -61,6 +61,12 @@ TEST_F(ReopenedFigures, AreThoseFromBeforeInEveryTurn) {
   composer()->addFile("/clips/a.mp4");
   ASSERT_TRUE(attached());
   ask(QStringLiteral("What color is the star?"));
+  {
+    const ui::CacheFigures& panel = session().answers.monitor().figures();
+    EXPECT_EQ(last().metrics.kvBytes, bytes_now(panel.kv)) << "under the answer as in the panel";
+    EXPECT_EQ(last().metrics.kvFullBytes, panel.fullBytes);
+    EXPECT_DOUBLE_EQ(last().metrics.keptShare, ui::CacheMonitor::keptShare(panel));
+  }
   expectSameAfterReopening("first turn");
   ask(QStringLiteral("And then?"));
   const ui::CacheFigures& figures = session().answers.monitor().figures();

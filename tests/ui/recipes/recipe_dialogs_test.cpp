@@ -291,12 +291,12 @@ TEST_F(RecipeDialogs, OptionsThatNeedAnothersValueComeWithIt) {
   EXPECT_EQ(field("ask"), nullptr);
   ASSERT_TRUE(waitUntil([&] { return stats->isVisible(); }));
   stats->setFocus();
-  ASSERT_TRUE(stats->hasFocus());
+  ASSERT_EQ(editor->focusWidget(), stats);
   stats->setCurrentText(QStringLiteral("answer"));
   auto* ask = qobject_cast<QLineEdit*>(field("ask"));
   ASSERT_NE(ask, nullptr);
   EXPECT_EQ(field("stats"), stats) << "made anew";
-  EXPECT_TRUE(stats->hasFocus());
+  EXPECT_EQ(editor->focusWidget(), stats);
   EXPECT_TRUE(waitUntil([&] { return ask->isVisible(); }));
   QTest::keyClicks(ask, QStringLiteral("Which colors?"));
   EXPECT_TRUE(editor->legal()) << editor->verdict().toStdString();

@@ -15,6 +15,7 @@
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/frame_strip.h"
 #include "ui/composer/frame_viewer.h"
+#include "ui/composer/method_control.h"
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/shell/welcome_page.h"
@@ -191,6 +192,56 @@ TEST_F(MainWindowTest, ADraftStaysInTheChatInWhichItWasWritten) {
   session().chat.open(first);
   ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
   EXPECT_EQ(composer()->prompt()->toPlainText(), QStringLiteral("a second thought"));
+}
+
+// What was written and not sent stays in its chat, whether that has a number yet or not; the new box is empty.
+TEST_F(MainWindowTest, ANewChatBeginsWithAnEmptyBoxAndLeavesTheDraftBehind) {
+  for (const bool saved : {false, true}) {
+    SCOPED_TRACE(saved);
+    const QString text = saved ? QStringLiteral("saved before") : QStringLiteral("just typed");
+    composer()->prompt()->setPlainText(text);
+    if (saved) {
+      m_window->page().saveNow();
+      ASSERT_TRUE(waitUntil([this] { return session().chat.id() != 0; }));
+    }
+    const int chats = session().list.model().rowCount();
+    m_window->activateWindow();
+    QTest::keyClick(composer()->prompt(), Qt::Key_N, Qt::ControlModifier);
+    ASSERT_TRUE(waitUntil([this] { return composer()->prompt()->toPlainText().isEmpty() && session().chat.id() == 0; }));
+    ASSERT_TRUE(waitUntil([&] { return session().list.model().rowCount() == chats + (saved ? 0 : 1); }));
+    const ConversationId left = session().list.model().idAt(0);
+    session().chat.open(left);
+    ASSERT_TRUE(waitUntil([&] { return session().chat.id() == left; }));
+    EXPECT_EQ(composer()->prompt()->toPlainText(), text);
+    QTest::keyClick(composer()->prompt(), Qt::Key_N, Qt::ControlModifier);
+    ASSERT_TRUE(waitUntil([this] { return composer()->prompt()->toPlainText().isEmpty() && session().chat.id() == 0; }));
+  }
+}
+
+TEST_F(MainWindowTest, DeleteOnEmptySpaceDeletesNothing) {
+  ask(QStringLiteral("first chat"));
+  QListView* list = m_window->sidebar()->list();
+  ASSERT_TRUE(waitUntil([this] { return session().list.model().rowCount() == 1; }));
+  const QPoint below(list->viewport()->width() / 2, list->viewport()->height() - 4);
+  ASSERT_FALSE(list->indexAt(below).isValid());
+  QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, below);
+  QTest::keyClick(list, Qt::Key_Delete);
+  QTest::qWait(50);
+  EXPECT_EQ(session().list.model().rowCount(), 1);
+  list->setCurrentIndex(session().list.model().index(0));
+  QTest::keyClick(list, Qt::Key_Delete);
+  EXPECT_TRUE(waitUntil([this] { return session().list.model().rowCount() == 0; }));
+}
+
+TEST_F(MainWindowTest, TheMethodCardGivesTheFocusBack) {
+  m_window->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(m_window.get()));
+  composer()->prompt()->setFocus();
+  QTest::keyClick(composer()->prompt(), Qt::Key_M, Qt::ControlModifier);
+  ASSERT_TRUE(waitUntil([this] { return composer()->method()->card()->isVisible(); }));
+  QTest::keyClick(composer()->method()->card(), Qt::Key_Escape);
+  ASSERT_TRUE(waitUntil([this] { return !composer()->method()->card()->isVisible(); }));
+  EXPECT_EQ(QApplication::focusWidget(), composer()->prompt());
 }
 
 // The open chat is in view in the list, also at the start and with many chats.

@@ -5,11 +5,13 @@
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPointer>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QtTest>
 #include <optional>
 
 namespace winnow::ui {
@@ -86,6 +88,22 @@ TEST_F(WatchDialogTest, AFileIsChosenOrNamed) {
   EXPECT_EQ(asked->address, "/videos/growing.mkv");
   EXPECT_EQ(asked->everyS, 2.0);
   EXPECT_EQ(asked->capSlots, 640);
+}
+
+TEST_F(WatchDialogTest, EnterWatchesAndOpensNoChooser) {
+  choose(Kind::kFile);
+  dialog->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(dialog.get()));
+  // The chooser's button had the focus on the way to the address.
+  dialog->browseButton()->setFocus();
+  dialog->address()->setFocus();
+  QTest::keyClicks(dialog->address(), QStringLiteral("/videos/growing.mkv"));
+  QTest::keyClick(dialog->address(), Qt::Key_Return);
+  EXPECT_TRUE(dialog->findChildren<QFileDialog*>().isEmpty());
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->address, "/videos/growing.mkv");
+  // Beside it the button only chooses when it is pressed itself.
+  EXPECT_FALSE(dialog->browseButton()->autoDefault());
 }
 
 TEST_F(WatchDialogTest, SaysWhatBecomesOfTheFrames) {

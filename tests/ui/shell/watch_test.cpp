@@ -396,6 +396,20 @@ TEST_F(WatchTest, AnotherChatLeavesItRunningForItsOwn) {
   EXPECT_TRUE(text().contains(QStringLiteral("16 frames")));
 }
 
+TEST_F(WatchTest, WhatHasEndedInOneChatLeavesAnotherItsOwn) {
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  ask(QStringLiteral("What was there?"));
+  m_clips.end("the source has ended");
+  ASSERT_TRUE(stage(Stage::kEnded));
+  m_window->page().startNew();
+  EXPECT_TRUE(watch().blockedReason().isEmpty()) << watch().blockedReason().toStdString();
+  start();
+  EXPECT_TRUE(stage(Stage::kRunning));
+  EXPECT_TRUE(bar()->isVisible());
+}
+
 TEST_F(WatchTest, ADeletedChatEndsIt) {
   m_clips.giveFrames(8);
   start();
