@@ -151,8 +151,8 @@ Conversation ChatDatabase::createConversation(const QString& title, const Conver
     const qint64 now = nowMs();
     const qint64 tick = nextTick(db);
     db.prepare(
-          "INSERT INTO conversation(title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt, recipe_json) "
-          "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          "INSERT INTO conversation(title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt, recipe_json, "
+          "later_questions) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .bind(title.left(kMaxTitleLength))
         .bind(now)
         .bind(now)
@@ -162,6 +162,7 @@ Conversation ChatDatabase::createConversation(const QString& title, const Conver
         .bind(options.frameCount)
         .bind(options.systemPrompt)
         .bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
+        .bind(storedNumber(options.laterQuestions))
         .run();
     return m_impl->require(db, static_cast<ConversationId>(db.lastInsertId()));
   });
@@ -188,12 +189,15 @@ Conversation ChatDatabase::setPinned(ConversationId id, bool pinned) {
 Conversation ChatDatabase::setOptions(ConversationId id, const ConversationOptions& options) {
   checkText(options.systemPrompt, "system prompt");
   return m_impl->write([&](SqliteConnection& db) {
-    db.prepare("UPDATE conversation SET method = ?, retention = ?, frame_count = ?, system_prompt = ?, recipe_json = ? WHERE id = ?")
+    db.prepare(
+          "UPDATE conversation SET method = ?, retention = ?, frame_count = ?, system_prompt = ?, recipe_json = ?, later_questions = ? "
+          "WHERE id = ?")
         .bind(QString::fromStdString(options.recipe.spec.method))
         .bind(options.recipe.spec.retention)
         .bind(options.frameCount)
         .bind(options.systemPrompt)
         .bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
+        .bind(storedNumber(options.laterQuestions))
         .bind(id)
         .run();
     return m_impl->require(db, id);

@@ -9,10 +9,6 @@ namespace winnow::app {
 
 namespace {
 
-constexpr char kFindConversation[] =
-    "SELECT id, title, created_ms, updated_ms, activity, deleted_ms, pinned, message_count, preview, active_leaf, method, retention, "
-    "frame_count, system_prompt, recipe_json FROM conversation WHERE id = ?";
-
 constexpr char kMessageAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
     "plan_to_s, plan_max_frames, sampled_json, pins_json FROM attachment WHERE conversation_id = ? AND message_id IS NOT NULL ORDER BY "
@@ -119,6 +115,19 @@ void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qs
 
 }  // namespace
 
+namespace {
+
+std::optional<Guard> storedGuard(qint64 number) {
+  for (const Guard guard : {Guard::kKeep, Guard::kPrefill, Guard::kRam, Guard::kAlone}) {
+    if (number == static_cast<qint64>(guard)) return guard;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+qint64 storedNumber(const std::optional<Guard>& guard) { return guard ? static_cast<qint64>(*guard) : 0; }
+
 Conversation readConversation(const SqliteStatement& row) {
   Conversation c;
   c.id = static_cast<ConversationId>(row.integer(0));
@@ -134,11 +143,13 @@ Conversation readConversation(const SqliteStatement& row) {
   c.options.recipe = storedRecipe(row.bytes(14), row.text(10), row.real(11));
   c.options.frameCount = static_cast<int>(row.integer(12));
   c.options.systemPrompt = row.text(13);
+  c.options.laterQuestions = storedGuard(row.integer(15));
   return c;
 }
 
 std::optional<Conversation> findConversation(SqliteConnection& db, ConversationId id) {
-  SqliteStatement row = db.prepare(kFindConversation);
+  static const std::string sql = std::string("SELECT ") + kConversationColumns + " FROM conversation WHERE id = ?";
+  SqliteStatement row = db.prepare(sql.c_str());
   row.bind(id);
   if (!row.step()) return std::nullopt;
   return readConversation(row);

@@ -12,10 +12,11 @@ namespace winnow::app {
 
 inline constexpr char kConversationColumns[] =
     "id, title, created_ms, updated_ms, activity, deleted_ms, pinned, message_count, preview, active_leaf, method, retention, "
-    "frame_count, system_prompt";
+    "frame_count, system_prompt, recipe_json, later_questions";
 
 // `row` stands on a row of kConversationColumns.
 Conversation readConversation(const SqliteStatement& row);
+qint64 storedNumber(const std::optional<Guard>& laterQuestions);
 std::optional<Conversation> findConversation(SqliteConnection& db, ConversationId id);
 QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id);  // with attachments and runs, without thumbnails
 QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id);

@@ -134,6 +134,7 @@ struct ConversationOptions {
   NamedRecipe recipe;
   int frameCount = 64;
   QString systemPrompt;
+  std::optional<Guard> laterQuestions;  // what a later question goes on from; none: as new chats do
 };
 
 struct Conversation {

@@ -168,8 +168,14 @@ constexpr char kPins[] = R"sql(
 ALTER TABLE attachment ADD COLUMN pins_json TEXT NOT NULL DEFAULT '';
 )sql";
 
+// What a chat's later questions go on from; 0: as new chats do.
+constexpr char kLaterQuestions[] = R"sql(
+ALTER TABLE conversation ADD COLUMN later_questions INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 }  // namespace
 
-const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch, kSampledTimes, kRecipes, kComparisons, kKeptMaps, kPins};
+const std::array<const char*, kSchemaVersion> kMigrations = {kChats,       kSearch,   kSampledTimes, kRecipes,
+                                                             kComparisons, kKeptMaps, kPins,         kLaterQuestions};
 
 }  // namespace winnow::app

@@ -220,6 +220,7 @@ ConversationOptions Settings::conversationDefaults() const {
   ConversationOptions options;
   options.recipe = defaultRecipe();
   options.frameCount = defaultFrameCount();
+  options.laterQuestions = laterQuestions();
   return options;
 }
 

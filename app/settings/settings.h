@@ -53,7 +53,7 @@ class Settings : public QObject {
   static constexpr int kMostNewTokens = 8192;
   int maxNewTokens() const;  // 1 ... kMostNewTokens
   void setMaxNewTokens(int tokens);
-  Guard laterQuestions() const;  // of every chat
+  Guard laterQuestions() const;  // of new chats: the last that was chosen
   void setLaterQuestions(Guard guard);
   // Of a new chat: method and retention as above, with the options and parts of the last choice if they belong to this method.
   NamedRecipe defaultRecipe() const;

@@ -63,9 +63,6 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   connectCheck();
   connectWatch();
   connect(&m_services.settings, &app::Settings::changed, this, &ChatPage::applySettings);
-  connect(&m_services.settings, &app::Settings::changed, this, [this](const QString& key) {
-    if (key == QLatin1String(app::setting_keys::kLaterQuestions)) updateState();
-  });
   connect(&m_session.model, &ModelSession::changed, this, &ChatPage::updateWelcome);
   connect(&theme(), &Theme::changed, this, &ChatPage::updateComparison);
   updateWelcome();
@@ -188,7 +185,7 @@ void ChatPage::connectComposer() {
   connect(m_composer, &Composer::editLastRequested, this, [this] { editQuestion(0); });
   connect(m_composer, &Composer::editCancelled, &m_session.answers, &AnswerRun::cancelEdit);
   connect(m_composer, &Composer::recipeChanged, &m_session.chat, &OpenChat::setRecipe);
-  connect(m_composer->method()->later(), &LaterChoice::chosen, &m_services.settings, &app::Settings::setLaterQuestions);
+  connect(m_composer->method()->later(), &LaterChoice::chosen, &m_session.chat, &OpenChat::setLaterQuestions);
   connect(m_composer, &Composer::browseFolderChanged, &m_services.settings, &app::Settings::setLastMediaFolder);
   connect(m_composer, &Composer::draftChanged, this, [this] {
     if (!m_restoring) m_draftTimer.start();
@@ -239,7 +236,6 @@ void ChatPage::applySettings() {
   const app::Settings& settings = m_services.settings;
   m_composer->prompt()->setEnterKey(settings.sendKey() == app::SendKey::kEnter ? EnterKey::kSends : EnterKey::kControlSends);
   m_composer->setDefaultFrames(settings.defaultFrameCount());
-  m_composer->method()->later()->setGuard(settings.laterQuestions());
 }
 
 // ---- what is on screen -------------------------------------------------------------------------------------------------------------
@@ -277,6 +273,7 @@ void ChatPage::showConversation() {
     if (m_writtenEarly) m_draftTimer.start();
   }
   m_composer->method()->setRecipe(chat.options().recipe);
+  m_composer->method()->later()->setGuard(chat.laterQuestions());
   m_restoring = false;
   m_writtenEarly = !m_services.store.isOpen();
 }
@@ -299,7 +296,7 @@ void ChatPage::updateState() {
   m_composer->setBlocked(writing ? QString() : m_session.answers.blockedReason());
   const bool told = writing || m_session.answers.watchesHere();  // of what is watched its bar says what is left
   const RecipeSpec& recipe = m_session.chat.options().recipe.spec;
-  const LaterQuestion later{recipe, laterGuard(m_services.settings.laterQuestions(), recipe)};
+  const LaterQuestion later{recipe, laterGuard(m_session.chat.laterQuestions(), recipe)};
   m_preparationLine->setIdleText(told ? QString() : laterQuestionText(m_session.chat.branch(), later, m_services.methods));
   m_composer->method()->later()->setWatching(m_session.answers.watchesHere());
   updateComparison();

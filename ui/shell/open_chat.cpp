@@ -158,6 +158,15 @@ void OpenChat::setRecipe(const app::NamedRecipe& recipe) {
   Q_EMIT stateChanged();
 }
 
+Guard OpenChat::laterQuestions() const { return options().laterQuestions.value_or(m_settings.laterQuestions()); }
+
+void OpenChat::setLaterQuestions(Guard guard) {
+  m_current.conversation.options.laterQuestions = guard;
+  if (id() != 0) m_store.setOptions(id(), m_current.conversation.options);
+  m_settings.setLaterQuestions(guard);
+  Q_EMIT stateChanged();
+}
+
 void OpenChat::saveDraft(const app::Draft& draft) {
   if (!m_store.isOpen()) return;
   m_current.draft = draft;

@@ -34,6 +34,9 @@ class OpenChat : public QObject {
   app::RequestToken reload();  // what the store knows of it
   void switchBranch(app::MessageId message, int step);
   void setRecipe(const app::NamedRecipe& recipe);
+  // What a later question goes on from here; chosen, it is what new chats begin with, too.
+  Guard laterQuestions() const;
+  void setLaterQuestions(Guard guard);
   void saveDraft(const app::Draft& draft);
   void saveView(app::MessageId anchor, double offset);
   // What is pinned of a sent question's attachment from now on; the next answer reads the thread again for it.

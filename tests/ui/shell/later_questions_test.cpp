@@ -87,6 +87,26 @@ TEST_F(LaterQuestionsTest, AnsweringAgainAndRewordingGoByTheChoiceToo) {
   EXPECT_EQ(lastAsked<Turn>().guard, Guard::kAlone);
 }
 
+TEST_F(LaterQuestionsTest, AChatKeepsItsOwnWhateverIsChosenInAnother) {
+  useMethod("snapkv");
+  ask(QStringLiteral("What is it?"));
+  const ConversationId first = session().chat.id();
+  choose(Guard::kPrefill);
+  m_window->page().startNew();
+  EXPECT_EQ(later()->guard(), Guard::kPrefill) << "a new chat begins with the last choice";
+  ask(QStringLiteral("What else?"));
+  choose(Guard::kAlone);
+  m_window->page().openChat(first);
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
+  EXPECT_EQ(later()->guard(), Guard::kPrefill);
+  ask(QStringLiteral("And then?"));
+  EXPECT_EQ(lastAsked<Turn>().guard, Guard::kPrefill);
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
+  EXPECT_EQ(later()->guard(), Guard::kPrefill) << "after a restart";
+}
+
 TEST_F(LaterQuestionsTest, AnAnswerIsCheckedAsItWasAsked) {
   useMethod("snapkv");
   ask(QStringLiteral("What is it?"));
