@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tower-minutes", type=float, default=12.0)
-    parser.add_argument("--minutes", type=float, default=180.0, help="of decoder training, all runs together")
+    parser.add_argument("--minutes", type=float, default=508.0, help="of decoder training, all runs together")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     out = HERE / "out"

@@ -42,6 +42,7 @@ BEFORE = {
     "self-study-stream": ("self-study-stream", {}),
     "kvzip-stream": ("kvzip-stream", {}),
     "infinipot-v": ("infinipot-v", {}),
+    "rekv": ("rekv", {}),
     "random-context": ("random-context", {}),
     "random-context, clips": ("random-context", {"event": "clips"}),
     "every-k": ("every-k", {}),
