@@ -126,7 +126,7 @@ std::optional<Guard> storedGuard(qint64 number) {
 
 }  // namespace
 
-qint64 storedNumber(const std::optional<Guard>& guard) { return guard ? static_cast<qint64>(*guard) : 0; }
+qint64 storedNumber(const std::optional<Guard>& guard) { return static_cast<qint64>(guard.value_or(Guard::kKeep)); }
 
 Conversation readConversation(const SqliteStatement& row) {
   Conversation c;

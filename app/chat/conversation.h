@@ -134,7 +134,7 @@ struct ConversationOptions {
   NamedRecipe recipe;
   int frameCount = 64;
   QString systemPrompt;
-  std::optional<Guard> laterQuestions;  // what a later question goes on from; none: as new chats do
+  std::optional<Guard> laterQuestions;  // what a later question goes on from; none: what was kept
 };
 
 struct Conversation {

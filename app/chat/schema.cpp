@@ -168,9 +168,11 @@ constexpr char kPins[] = R"sql(
 ALTER TABLE attachment ADD COLUMN pins_json TEXT NOT NULL DEFAULT '';
 )sql";
 
-// What a chat's later questions go on from; 0: as new chats do.
+// What a chat's later questions go on from (engine's Guard). Until now one choice held for all chats: each goes on under it.
 constexpr char kLaterQuestions[] = R"sql(
-ALTER TABLE conversation ADD COLUMN later_questions INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE conversation ADD COLUMN later_questions INTEGER NOT NULL DEFAULT 1;
+UPDATE conversation SET later_questions = CASE (SELECT value FROM setting WHERE key = 'chat/later_questions')
+  WHEN 'prefill' THEN 2 WHEN 'ram' THEN 3 WHEN 'alone' THEN 4 ELSE 1 END;
 )sql";
 
 }  // namespace

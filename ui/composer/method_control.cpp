@@ -1,5 +1,6 @@
 #include "ui/composer/method_control.h"
 
+#include <QComboBox>
 #include <QFrame>
 #include <QGuiApplication>
 #include <QHBoxLayout>
@@ -202,6 +203,11 @@ bool MethodControl::eventFilter(QObject* watched, QEvent* event) {
   // A popup that had the focus leaves it to nobody.
   if (watched == m_card && event->type() == QEvent::Hide && m_before) std::exchange(m_before, nullptr)->setFocus(Qt::PopupFocusReason);
   return QToolButton::eventFilter(watched, event);
+}
+
+void MethodControl::openLaterChoice() {
+  openCard();
+  if (m_later != nullptr) m_later->box()->setFocus();
 }
 
 void MethodControl::placeCard() {

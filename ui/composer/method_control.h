@@ -44,6 +44,7 @@ class MethodControl : public QToolButton {
   QSpinBox* spin() const { return m_spin; }
   LaterChoice* addLaterChoice();                  // into the card, where a chat is asked on
   LaterChoice* later() const { return m_later; }  // null: not added
+  void openLaterChoice();                         // the card, at that choice
   QString about() const;
 
   QSize sizeHint() const override;

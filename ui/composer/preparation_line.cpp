@@ -23,7 +23,8 @@ PreparationLine::PreparationLine(QWidget* parent) : QWidget(parent) {
   layout->addWidget(m_text, 1);
   layout->addWidget(m_bar);
   layout->addWidget(m_button);
-  connect(m_button, &QPushButton::clicked, this, &PreparationLine::actionTriggered);
+  connect(m_button, &QPushButton::clicked, this,
+          [this] { m_view.text.isEmpty() ? Q_EMIT idleActionTriggered() : Q_EMIT actionTriggered(); });
   connect(&theme(), &Theme::changed, this, &PreparationLine::arrange);
   arrange();
 }
@@ -34,14 +35,17 @@ void PreparationLine::setView(const PreparationView& view) {
   arrange();
 }
 
-void PreparationLine::setIdleText(const QString& text) {
-  if (text == m_idleText) return;
+void PreparationLine::setIdleText(const QString& text, const QString& action) {
+  if (text == m_idleText && action == m_idleAction) return;
   m_idleText = text;
+  m_idleAction = action;
   arrange();
 }
 
 void PreparationLine::arrange() {
-  const QString& text = m_view.text.isEmpty() ? m_idleText : m_view.text;
+  const bool idle = m_view.text.isEmpty();
+  const QString& text = idle ? m_idleText : m_view.text;
+  const QString action = !idle ? m_view.action : text.isEmpty() ? QString() : m_idleAction;
   m_text->setText(text);
   m_text->setToolTip(text);
   m_text->setAccessibleName(text);
@@ -52,10 +56,10 @@ void PreparationLine::arrange() {
   m_bar->setValue(qRound(1000 * std::max(0.0, m_view.share)));
   m_bar->setFixedSize(theme().px(120), theme().px(6));
   m_bar->setAccessibleName(tr("Preparing"));
-  m_button->setText(m_view.action);
-  m_button->setAccessibleName(m_view.action.isEmpty() ? tr("Preparation") : m_view.action);
+  m_button->setText(action);
+  m_button->setAccessibleName(action.isEmpty() ? tr("Preparation") : action);
   m_button->setMaximumHeight(theme().px(26));
-  m_button->setVisible(!m_view.action.isEmpty());
+  m_button->setVisible(!action.isEmpty());
   setVisible(!text.isEmpty());
 }
 

@@ -28,18 +28,20 @@ class PreparationLine : public QWidget {
 
   void setView(const PreparationView& view);
   const PreparationView& view() const { return m_view; }
-  void setIdleText(const QString& text);
+  void setIdleText(const QString& text, const QString& action);
   const QString& idleText() const { return m_idleText; }
   QPushButton* button() const { return m_button; }
 
  Q_SIGNALS:
   void actionTriggered();
+  void idleActionTriggered();
 
  private:
   void arrange();
 
   PreparationView m_view;
   QString m_idleText;
+  QString m_idleAction;
   ElidedLabel* m_text = nullptr;
   QProgressBar* m_bar = nullptr;
   QPushButton* m_button = nullptr;

@@ -157,7 +157,7 @@ Turn AnswerRun::turnOf(ConversationId conversation, const QList<app::StoredMessa
   turnOptions.sampling.max_new_tokens = m_settings.maxNewTokens();
   turnOptions.systemPrompt = options.systemPrompt;
   Turn turn = app::buildTurn(conversation, thread, turnOptions);
-  turn.guard = laterGuard(options.laterQuestions.value_or(m_settings.laterQuestions()), recipe);
+  turn.guard = laterGuard(options.laterQuestions.value_or(Guard::kKeep), recipe);
   return turn;
 }
 

@@ -130,6 +130,7 @@ void ChatPage::connectChat() {
     m_composer->setBrowseFolder(m_services.settings.lastMediaFolder());
   });
   connect(chat, &OpenChat::shown, this, &ChatPage::showConversation);
+  connect(chat, &OpenChat::created, this, &ChatPage::updateState);
   connect(chat, &OpenChat::titleChanged, this, [this] { m_shown = m_session.chat.id(); });  // a new one gets its number when first saved
   connect(chat, &OpenChat::messageAdded, this, [this](const app::StoredMessage& message) {
     m_stack->setCurrentWidget(m_transcript);
@@ -186,6 +187,7 @@ void ChatPage::connectComposer() {
   connect(m_composer, &Composer::editCancelled, &m_session.answers, &AnswerRun::cancelEdit);
   connect(m_composer, &Composer::recipeChanged, &m_session.chat, &OpenChat::setRecipe);
   connect(m_composer->method()->later(), &LaterChoice::chosen, &m_session.chat, &OpenChat::setLaterQuestions);
+  connect(m_preparationLine, &PreparationLine::idleActionTriggered, m_composer->method(), &MethodControl::openLaterChoice);
   connect(m_composer, &Composer::browseFolderChanged, &m_services.settings, &app::Settings::setLastMediaFolder);
   connect(m_composer, &Composer::draftChanged, this, [this] {
     if (!m_restoring) m_draftTimer.start();
@@ -273,7 +275,6 @@ void ChatPage::showConversation() {
     if (m_writtenEarly) m_draftTimer.start();
   }
   m_composer->method()->setRecipe(chat.options().recipe);
-  m_composer->method()->later()->setGuard(chat.laterQuestions());
   m_restoring = false;
   m_writtenEarly = !m_services.store.isOpen();
 }
@@ -296,8 +297,11 @@ void ChatPage::updateState() {
   m_composer->setBlocked(writing ? QString() : m_session.answers.blockedReason());
   const bool told = writing || m_session.answers.watchesHere();  // of what is watched its bar says what is left
   const RecipeSpec& recipe = m_session.chat.options().recipe.spec;
-  const LaterQuestion later{recipe, laterGuard(m_session.chat.laterQuestions(), recipe)};
-  m_preparationLine->setIdleText(told ? QString() : laterQuestionText(m_session.chat.branch(), later, m_services.methods));
+  const Guard chosen = m_session.chat.options().laterQuestions.value_or(Guard::kKeep);
+  const LaterQuestion later{recipe, laterGuard(chosen, recipe)};
+  m_preparationLine->setIdleText(told ? QString() : laterQuestionText(m_session.chat.branch(), later, m_services.methods),
+                                 tr("Later questions…"));
+  m_composer->method()->later()->setGuard(chosen, m_session.chat.id() == 0 ? ForChats::kNewOnesToo : ForChats::kThisOne);
   m_composer->method()->later()->setWatching(m_session.answers.watchesHere());
   updateComparison();
 }

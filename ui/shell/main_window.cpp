@@ -155,7 +155,7 @@ void MainWindow::connectSession() {
   connect(chat, &OpenChat::storeOpened, this, &MainWindow::onStoreOpened);
   connect(chat, &OpenChat::shown, this, [this] { m_sidebar->select(m_session->chat.id()); });
   connect(chat, &OpenChat::titleChanged, this, [this] {
-    const QString title = m_session->chat.title();
+    const QString title = ConversationListModel::shownTitle(m_session->chat.loaded().conversation);
     m_title->setText(title);
     setWindowTitle(tr("%1 – Winnow").arg(title));
     m_sidebar->select(m_session->chat.id());

@@ -50,8 +50,6 @@ void OpenChat::onOpened(const app::StoreOpened& report) {
   Q_EMIT stateChanged();
 }
 
-QString OpenChat::title() const { return ConversationListModel::shownTitle(m_current.conversation); }
-
 app::ConversationOptions OpenChat::optionsOf(ConversationId chat) const {
   if (chat == id()) return options();
   const app::Conversation* listed = m_list.find(chat);
@@ -158,12 +156,13 @@ void OpenChat::setRecipe(const app::NamedRecipe& recipe) {
   Q_EMIT stateChanged();
 }
 
-Guard OpenChat::laterQuestions() const { return options().laterQuestions.value_or(m_settings.laterQuestions()); }
-
 void OpenChat::setLaterQuestions(Guard guard) {
   m_current.conversation.options.laterQuestions = guard;
-  if (id() != 0) m_store.setOptions(id(), m_current.conversation.options);
-  m_settings.setLaterQuestions(guard);
+  if (id() != 0) {
+    m_store.setOptions(id(), m_current.conversation.options);
+  } else {
+    m_settings.setLaterQuestions(guard);
+  }
   Q_EMIT stateChanged();
 }
 

@@ -20,7 +20,6 @@ class OpenChat : public QObject {
   OpenChat(app::ChatStore& store, app::Settings& settings, ChatList& list, QObject* parent = nullptr);
 
   ConversationId id() const { return m_current.conversation.id; }  // 0: new
-  QString title() const;
   const app::ConversationOptions& options() const { return m_current.conversation.options; }
   app::ConversationOptions optionsOf(ConversationId id) const;  // of any chat
   const app::LoadedConversation& loaded() const { return m_current; }
@@ -33,9 +32,8 @@ class OpenChat : public QObject {
   void open(ConversationId id);
   app::RequestToken reload();  // what the store knows of it
   void switchBranch(app::MessageId message, int step);
+  // Both of this chat; as long as nothing of it is saved, what new ones begin with too.
   void setRecipe(const app::NamedRecipe& recipe);
-  // What a later question goes on from here; chosen, it is what new chats begin with, too.
-  Guard laterQuestions() const;
   void setLaterQuestions(Guard guard);
   void saveDraft(const app::Draft& draft);
   void saveView(app::MessageId anchor, double offset);

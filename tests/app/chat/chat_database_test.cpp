@@ -225,6 +225,8 @@ TEST_F(ChatDatabaseTest, ARecipeComesBackWithItsChatAndOldRowsHaveOneToo) {
   options.recipe.spec.scorer = "h2o";
   options.recipe.name.clear();
   EXPECT_EQ(m_db->setOptions(id, options).options.recipe, options.recipe);
+  ASSERT_EQ(m_db->listConversations().size(), 1);
+  EXPECT_EQ(m_db->listConversations().first().options.recipe, options.recipe) << "the list's has parts and options, too";
   m_db.reset();
   // As rows of version 3 look after the migration.
   sqlite3* raw = nullptr;
@@ -237,6 +239,22 @@ TEST_F(ChatDatabaseTest, ARecipeComesBackWithItsChatAndOldRowsHaveOneToo) {
   plain.spec.method = "snapkv";
   plain.spec.retention = 0.5;
   EXPECT_EQ(m_db->loadConversation(id).conversation.options.recipe, plain);
+}
+
+TEST_F(ChatDatabaseTest, WhatLaterQuestionsGoOnFromComesBackWithItsChat) {
+  open();
+  ConversationOptions options;
+  const ConversationId other = m_db->createConversation(QStringLiteral("other"), options).id;
+  options.laterQuestions = Guard::kRam;
+  const ConversationId id = m_db->createConversation(QStringLiteral("chat"), options).id;
+  options.laterQuestions = Guard::kAlone;
+  EXPECT_EQ(m_db->loadConversation(id).conversation.options.laterQuestions, Guard::kRam);
+  EXPECT_EQ(m_db->setOptions(id, options).options.laterQuestions, Guard::kAlone);
+  open();
+  EXPECT_EQ(m_db->loadConversation(id).conversation.options.laterQuestions, Guard::kAlone);
+  EXPECT_EQ(m_db->loadConversation(other).conversation.options.laterQuestions, Guard::kKeep);
+  for (const Conversation& listed : m_db->listConversations())
+    EXPECT_EQ(listed.options.laterQuestions, listed.id == id ? Guard::kAlone : Guard::kKeep);
 }
 
 TEST_F(ChatDatabaseTest, SampledTimesComeBackWithTheirAttachment) {

@@ -227,7 +227,8 @@ TEST_F(DatabaseFileTest, UpgradesTheSixthVersionWhoseAttachmentsHadNoPins) {
   EXPECT_EQ(pins(), (PinnedRanges{{1.0, 1.5}}));
 }
 
-TEST_F(DatabaseFileTest, UpgradesTheSeventhVersionWhoseChatsHadNoLaterQuestionsOfTheirOwn) {
+// One choice about later questions held for all chats: each keeps it.
+TEST_F(DatabaseFileTest, UpgradesTheSeventhVersionWhoseChatsHadOneChoiceForAll) {
   {
     SqliteConnection db(file(), {});
     db.configureForWriting();
@@ -235,13 +236,14 @@ TEST_F(DatabaseFileTest, UpgradesTheSeventhVersionWhoseChatsHadNoLaterQuestionsO
     db.execute(
         "INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
         "VALUES(5, 'old', 1, 1, 1, 'snapkv', 0.2, 8, '')");
+    db.execute("INSERT INTO setting VALUES('chat/later_questions', 'alone')");
     db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
     db.execute("PRAGMA user_version=7");
   }
   ChatDatabase db(folders());
   EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v8")));
   ConversationOptions options = db.listConversations().at(0).options;
-  EXPECT_EQ(options.laterQuestions, std::nullopt);
+  EXPECT_EQ(options.laterQuestions, Guard::kAlone);
   EXPECT_EQ(options.recipe.spec.method, "snapkv");
   options.laterQuestions = Guard::kRam;
   EXPECT_EQ(db.setOptions(5, options).options.laterQuestions, Guard::kRam);

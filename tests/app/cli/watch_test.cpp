@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -67,9 +68,15 @@ TEST(CliWatch, AQuestionIsAboutWhatWasSeenSoFar) {
 TEST(CliWatch, WhatIsHeldStaysWithinTheCap) {
   const ScratchFolder scratch;
   const std::string film = stream_of(scratch, "two-minutes.mp4");
+  // The demo model, as if it had been trained to half as many frames.
+  std::filesystem::copy(demo("model"), scratch.file("model"), std::filesystem::copy_options::recursive);
+  json sidecar = json::parse(file_text(scratch.file("model/winnow.json")));
+  sidecar["video_frames"] = 64;
+  write_file(scratch.file("model/winnow.json"), sidecar.dump());
   for (const std::string method : {"self-study-stream", "kvzip-stream", "infinipot-v", "keydiff --method-option event=clips"}) {
     SCOPED_TRACE(method);
-    const std::string arguments = "watch - --every 1 --cap 40 --json --method " + method + questions_of(scratch, "");
+    const std::string arguments = "watch - --every 1 --cap 40 --json --model " + shell_quoted(scratch.file("model")) + " --method " +
+                                  method + questions_of(scratch, "");
     const ProgramRun run = run_cli(scratch, arguments, film);
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const std::vector<json> lines = lines_of(run.out);

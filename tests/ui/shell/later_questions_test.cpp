@@ -1,5 +1,6 @@
 // What later questions go on from: the choice in the method card, what it sends, and what is said about it.
 #include <QComboBox>
+#include <QPushButton>
 #include <QStandardItemModel>
 
 #include "tests/ui/support/window_fixture.h"
@@ -87,26 +88,6 @@ TEST_F(LaterQuestionsTest, AnsweringAgainAndRewordingGoByTheChoiceToo) {
   EXPECT_EQ(lastAsked<Turn>().guard, Guard::kAlone);
 }
 
-TEST_F(LaterQuestionsTest, AChatKeepsItsOwnWhateverIsChosenInAnother) {
-  useMethod("snapkv");
-  ask(QStringLiteral("What is it?"));
-  const ConversationId first = session().chat.id();
-  choose(Guard::kPrefill);
-  m_window->page().startNew();
-  EXPECT_EQ(later()->guard(), Guard::kPrefill) << "a new chat begins with the last choice";
-  ask(QStringLiteral("What else?"));
-  choose(Guard::kAlone);
-  m_window->page().openChat(first);
-  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
-  EXPECT_EQ(later()->guard(), Guard::kPrefill);
-  ask(QStringLiteral("And then?"));
-  EXPECT_EQ(lastAsked<Turn>().guard, Guard::kPrefill);
-  close();
-  open();
-  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
-  EXPECT_EQ(later()->guard(), Guard::kPrefill) << "after a restart";
-}
-
 TEST_F(LaterQuestionsTest, AnAnswerIsCheckedAsItWasAsked) {
   useMethod("snapkv");
   ask(QStringLiteral("What is it?"));
@@ -127,6 +108,42 @@ TEST_F(LaterQuestionsTest, IsRememberedOverARestart) {
   EXPECT_EQ(later()->box()->currentText(), ui::laterTitle(Guard::kPrefill));
   ask(QStringLiteral("What is it?"));
   EXPECT_EQ(lastAsked<Turn>().guard, Guard::kPrefill);
+}
+
+// It was one setting for all, and the card did not say so.
+TEST_F(LaterQuestionsTest, EveryChatHasItsOwn) {
+  useMethod("snapkv");
+  ask(QStringLiteral("What is it?"));
+  const ConversationId first = session().chat.id();
+  useMethod("self-study");
+  ask(QStringLiteral("What else?"));
+  choose(Guard::kPrefill);
+  EXPECT_TRUE(later()->holdsFor().contains(QStringLiteral("this chat only"))) << later()->holdsFor().toStdString();
+  session().chat.open(first);
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
+  EXPECT_EQ(later()->guard(), Guard::kKeep);
+  ask(QStringLiteral("And then?"));
+  EXPECT_EQ(lastAsked<Turn>().guard, Guard::kKeep);
+  choose(Guard::kAlone);
+  close();
+  open();
+  ASSERT_TRUE(waitUntil([&] { return session().chat.id() == first; }));
+  EXPECT_EQ(later()->guard(), Guard::kAlone);
+  m_window->page().startNew();
+  EXPECT_EQ(later()->guard(), Guard::kKeep);
+  EXPECT_TRUE(later()->holdsFor().contains(QStringLiteral("new ones"))) << later()->holdsFor().toStdString();
+}
+
+TEST_F(LaterQuestionsTest, TheLineThatWarnsOffersTheChoice) {
+  useMethod("snapkv");
+  EXPECT_TRUE(m_window->page().preparationLine()->button()->isHidden());
+  ask(QStringLiteral("What is it?"));
+  choose(Guard::kAlone);
+  ASSERT_FALSE(line().isEmpty());
+  ASSERT_FALSE(m_window->page().preparationLine()->button()->isHidden());
+  QTest::mouseClick(m_window->page().preparationLine()->button(), Qt::LeftButton);
+  EXPECT_TRUE(composer()->method()->card()->isVisible());
+  EXPECT_TRUE(later()->box()->hasFocus());
 }
 
 TEST_F(LaterQuestionsTest, ASettingThatNobodyKnowsCountsAsTheDefault) {
