@@ -40,16 +40,18 @@ void addFile(QCryptographicHash& hash, const std::string& name, const RegularFil
 std::string modelFingerprint(const std::string& folder, const std::string& weights) {
   std::vector<std::string> names;
   std::error_code failed;
+  std::error_code nothingThere;  // a link to nothing
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
     const std::string name = entry.path().filename().string();
-    if ((name.ends_with(".json") || name.ends_with(".jinja")) && entry.is_regular_file(failed)) names.push_back(name);
+    if ((name.ends_with(".json") || name.ends_with(".jinja")) && entry.is_regular_file(nothingThere)) names.push_back(name);
   }
   if (failed) throw Exception(ErrorCode::kFileUnreadable, folder, "the model folder cannot be listed (" + failed.message() + ")");
   std::sort(names.begin(), names.end());
-  for (const std::string& name : weight_files_of(folder)) names.push_back(name);
   QCryptographicHash hash(QCryptographicHash::Sha256);
   hash.addData(QByteArray::fromStdString("weights " + weights + ";"));
-  for (const std::string& name : names) addFile(hash, name, open_model_file(folder, name));
+  // As the engine opens them: of documents every link is followed, a weight file must not lead out of the folder.
+  for (const std::string& name : names) addFile(hash, name, RegularFile(folder + "/" + name));
+  for (const std::string& name : weight_files_of(folder)) addFile(hash, name, open_model_file(folder, name));
   return hash.result().toHex().toStdString();
 }
 

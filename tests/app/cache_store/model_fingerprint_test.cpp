@@ -73,6 +73,25 @@ TEST_F(Fingerprint, OnlyFilesThatWeightsAreReadFromAreOpened) {
   EXPECT_EQ(found(), before);
 }
 
+// The engine reads documents through any link, so that such a model loads.
+TEST_F(Fingerprint, ADocumentBehindALinkOutOfTheFolderCounts) {
+  const fs::path shared = folder_.string() + "-shared.json";
+  std::ofstream(shared) << "{}";
+  fs::remove(folder_ / "config.json");
+  fs::create_symlink(shared, folder_ / "config.json");
+  const std::string before = found();
+  std::ofstream(shared) << "[]";
+  EXPECT_NE(found(), before);
+  fs::remove(shared);
+}
+
+TEST_F(Fingerprint, ALinkToNothingIsNoDocument) {
+  fs::remove(folder_ / "config.json");  // what is listed last decides: there is nothing else
+  const std::string before = found();
+  fs::create_symlink("nothing", folder_ / "extra.json");
+  EXPECT_EQ(found(), before);
+}
+
 TEST_F(Fingerprint, OfShardsAllCount) {
   fs::remove(folder_ / "model.safetensors");
   write("a.safetensors", "a");
