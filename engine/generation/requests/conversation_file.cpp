@@ -149,7 +149,8 @@ class Reader {
   // A hash is no signature: what would make every answer nonsense is told of the file, not later of the model.
   at::Tensor finite(const std::string& name, const std::vector<std::int64_t>& wanted, const KvShape& shape) {
     const at::Tensor read = tensor(name, shape.dtype, wanted);
-    if (!at::isfinite(read).all().item<bool>()) refuse(name, "a value that is not a finite number");
+    const at::Tensor squares = read.to(at::kFloat).square();  // what a product of two such values would be
+    if (!at::isfinite(squares).all().item<bool>()) refuse(name, "a value that is not finite, or too large to compute with");
     return read.to(shape.device);
   }
 
