@@ -1,6 +1,9 @@
 #include "app/cache_store/conversation_caches.h"
 
+#include <signal.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -25,6 +28,14 @@ std::optional<ConversationId> idOf(std::string_view name) {
   name.remove_prefix(static_cast<std::size_t>(end - name.data()));
   if (name.starts_with(kEnding) && (name == kEnding || name.ends_with(kPart))) return id;
   return std::nullopt;
+}
+
+// Of the name of a file that is being written: its process. Another Winnow on the same folder may be at it still.
+bool writerLives(std::string_view part) {
+  part.remove_prefix(part.find(kEnding) + kEnding.size() + 1);
+  pid_t process = 0;
+  const std::errc problem = std::from_chars(part.data(), part.data() + part.size(), process).ec;
+  return problem == std::errc() && process > 0 && (::kill(process, 0) == 0 || errno == EPERM);
 }
 
 std::int64_t msOf(Clock::time_point time) {
@@ -118,7 +129,7 @@ void ConversationCaches::look() {
     const std::optional<ConversationId> id = idOf(name);
     if (!id || !file.is_regular_file(failed) || file.is_symlink(failed)) continue;
     if (name.ends_with(kPart)) {
-      fs::remove(file.path(), failed);
+      if (!writerLives(name)) fs::remove(file.path(), failed);
       continue;
     }
     const std::uintmax_t bytes = file.file_size(failed);

@@ -1,8 +1,9 @@
 // The folder of kept conversations: one file a chat, under a quota, least recently used leaves first.
 //
 // Written and read by KeepingEngine on the engine's thread; the window reads entries() to list them. Only files that bear this folder's own
-// names are ever removed. What a killed program left half written goes at the first look. Errors: none thrown; a folder that cannot be used
-// keeps nothing. Threads: every function may be called from any thread; those that touch the disk say so.
+// names are ever removed. What a killed program left half written goes at the first look; what another that runs is writing does not.
+// Errors: none thrown; a folder that cannot be used keeps nothing. Threads: every function may be called from any thread; those that touch
+// the disk say so.
 #pragma once
 
 #include <cstdint>

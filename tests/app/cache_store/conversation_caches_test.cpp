@@ -2,6 +2,7 @@
 #include "app/cache_store/conversation_caches.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -28,6 +29,13 @@ class Caches : public ::testing::Test {
     Ids all;
     for (const auto& entry : caches.entries()) all.push_back(entry.conversation);
     return all;
+  }
+
+  static pid_t endedProcess() {
+    const pid_t process = ::fork();
+    if (process == 0) ::_exit(0);
+    ::waitpid(process, nullptr, 0);
+    return process;
   }
 
   fs::path folder_;
@@ -64,9 +72,40 @@ TEST_F(Caches, LeastRecentlyUsedLeavesWhereTheQuotaIsPassed) {
   EXPECT_EQ(ids(caches), (Ids{4})) << "what was just written is the last to leave";
 }
 
+// Each has looked at the folder once; what the other does since is seen when a file is opened.
+TEST_F(Caches, TwoProgramsOnOneFolderTakeNothingElseAway) {
+  file("1.safetensors", 400, 30);
+  ConversationCaches one(folder_.string());
+  ConversationCaches two(folder_.string());
+  one.setQuota({1000, 1000});
+  two.setQuota({1000, 1000});
+  ASSERT_TRUE(one.has(1));
+  ASSERT_TRUE(two.has(1));
+  two.remove(1);
+  EXPECT_TRUE(one.has(1)) << "whoever opens it is told that it is gone";
+  one.used(1);
+  one.remove(1);
+  EXPECT_FALSE(one.has(1));
+  file("2.safetensors", 900, 0);
+  one.written(2);
+  file("3.safetensors", 900, 0);
+  two.written(3);
+  EXPECT_EQ(ids(one), (Ids{2}));
+  EXPECT_EQ(ids(two), (Ids{3}));
+  // One of them gone without a word: its entry goes with the next that is written.
+  fs::remove(folder_ / "2.safetensors");
+  file("4.safetensors", 900, 0);
+  one.written(4);
+  EXPECT_EQ(ids(one), (Ids{4}));
+  EXPECT_TRUE(fs::exists(folder_ / "3.safetensors"));
+}
+
 TEST_F(Caches, OnlyFilesOfItsOwnAreRemoved) {
   file("1.safetensors", 10, 5);
-  file("1.safetensors.4711-0.part", 10, 5);
+  const std::string killed = "1.safetensors." + std::to_string(endedProcess()) + "-0.part";
+  const std::string written = "2.safetensors." + std::to_string(::getppid()) + "-0.part";
+  file(killed, 10, 5);
+  file(written, 10, 5);
   file("holiday.safetensors", 5000, 50);
   file("12.safetensors.bak", 5000, 50);
   file("7.txt", 5000, 50);
@@ -75,7 +114,8 @@ TEST_F(Caches, OnlyFilesOfItsOwnAreRemoved) {
   caches.setQuota({100, 100});
   caches.lookAtFolder();
   EXPECT_EQ(ids(caches), (Ids{1}));
-  EXPECT_FALSE(fs::exists(folder_ / "1.safetensors.4711-0.part")) << "of a program that was killed";
+  EXPECT_FALSE(fs::exists(folder_ / killed)) << "of a program that was killed";
+  EXPECT_TRUE(fs::exists(folder_ / written)) << "of a program that runs";
   for (const char* name : {"holiday.safetensors", "12.safetensors.bak", "7.txt", "8.safetensors"})
     EXPECT_TRUE(fs::exists(folder_ / name)) << name;
   caches.remove(1);
