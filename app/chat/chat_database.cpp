@@ -162,7 +162,7 @@ Conversation ChatDatabase::createConversation(const QString& title, const Conver
         .bind(options.frameCount)
         .bind(options.systemPrompt)
         .bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
-        .bind(storedNumber(options.laterQuestions))
+        .bind(static_cast<qint64>(options.laterQuestions))
         .run();
     return m_impl->require(db, static_cast<ConversationId>(db.lastInsertId()));
   });
@@ -197,7 +197,7 @@ Conversation ChatDatabase::setOptions(ConversationId id, const ConversationOptio
         .bind(options.frameCount)
         .bind(options.systemPrompt)
         .bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
-        .bind(storedNumber(options.laterQuestions))
+        .bind(static_cast<qint64>(options.laterQuestions))
         .bind(id)
         .run();
     return m_impl->require(db, id);

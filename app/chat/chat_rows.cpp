@@ -33,6 +33,13 @@ Attachment readAttachment(const SqliteStatement& row) {
   return attachment;
 }
 
+Guard guardFrom(qint64 stored) {
+  for (const Guard guard : {Guard::kPrefill, Guard::kRam, Guard::kAlone}) {
+    if (stored == static_cast<qint64>(guard)) return guard;
+  }
+  return Guard::kKeep;
+}
+
 MessageState stateFrom(qint64 stored) {
   switch (stored) {
     case 1:
@@ -115,19 +122,6 @@ void readRuns(SqliteConnection& db, ConversationId id, const QHash<MessageId, qs
 
 }  // namespace
 
-namespace {
-
-std::optional<Guard> storedGuard(qint64 number) {
-  for (const Guard guard : {Guard::kKeep, Guard::kPrefill, Guard::kRam, Guard::kAlone}) {
-    if (number == static_cast<qint64>(guard)) return guard;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-qint64 storedNumber(const std::optional<Guard>& guard) { return static_cast<qint64>(guard.value_or(Guard::kKeep)); }
-
 Conversation readConversation(const SqliteStatement& row) {
   Conversation c;
   c.id = static_cast<ConversationId>(row.integer(0));
@@ -143,7 +137,7 @@ Conversation readConversation(const SqliteStatement& row) {
   c.options.recipe = storedRecipe(row.bytes(14), row.text(10), row.real(11));
   c.options.frameCount = static_cast<int>(row.integer(12));
   c.options.systemPrompt = row.text(13);
-  c.options.laterQuestions = storedGuard(row.integer(15));
+  c.options.laterQuestions = guardFrom(row.integer(15));
   return c;
 }
 

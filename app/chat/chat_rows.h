@@ -16,7 +16,6 @@ inline constexpr char kConversationColumns[] =
 
 // `row` stands on a row of kConversationColumns.
 Conversation readConversation(const SqliteStatement& row);
-qint64 storedNumber(const std::optional<Guard>& laterQuestions);
 std::optional<Conversation> findConversation(SqliteConnection& db, ConversationId id);
 QList<StoredMessage> readMessages(SqliteConnection& db, ConversationId id);  // with attachments and runs, without thumbnails
 QList<Attachment> readDraftAttachments(SqliteConnection& db, ConversationId id);

@@ -134,7 +134,7 @@ struct ConversationOptions {
   NamedRecipe recipe;
   int frameCount = 64;
   QString systemPrompt;
-  std::optional<Guard> laterQuestions;  // what a later question goes on from; none: what was kept
+  Guard laterQuestions = Guard::kKeep;  // what a later question goes on from
 };
 
 struct Conversation {

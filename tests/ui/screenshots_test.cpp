@@ -304,7 +304,7 @@ TEST_F(Screenshots, WatchedCamera) {
     m_window->page().watch().stop();
     saveScreenshot(dark ? QStringLiteral("watch-ended-dark") : QStringLiteral("watch-ended-light"), m_window.get());
   }
-  ui::WatchDialog dialog(m_window.get());
+  ui::WatchDialog dialog({8192, 9}, {{"/dev/video0", "Integrated Camera"}}, m_window.get());
   dialog.setAttribute(Qt::WA_DeleteOnClose, false);
   dialog.show();
   saveScreenshot(QStringLiteral("watch-dialog"), &dialog);

@@ -30,7 +30,7 @@ void addBesideBubble(const MessageRows& message, std::vector<ActionArea>& areas)
   const std::pair<Action, QString> buttons[] = {{Action::kCopy, ActionWords::tr("Copy")}, {Action::kEdit, ActionWords::tr("Edit")}};
   for (const auto& [action, label] : buttons) {
     x -= size;
-    if (x >= 0) areas.push_back({action, QRectF(x, box.bottom() - size, size, size), label, 0});
+    if (x >= 0) areas.push_back({action, QRectF(x, box.bottom() - size, size, size), label, 0, true, {}});
   }
 }
 
@@ -38,7 +38,7 @@ void addAttachments(const MessageRows& message, const QRectF& rect, std::vector<
   const AttachmentGrid grid(message.innerWidth());
   const std::vector<AttachmentSummary>& attachments = message.content().attachments;
   for (int i = 0; i < static_cast<int>(attachments.size()); ++i)
-    areas.push_back({Action::kAttachment, grid.cardRect(i, rect.topLeft()), attachments[static_cast<std::size_t>(i)].title, i});
+    areas.push_back({Action::kAttachment, grid.cardRect(i, rect.topLeft()), attachments[static_cast<std::size_t>(i)].title, i, false, {}});
 }
 
 void addCopyCode(const MessageRows& message, const Row& row, const QRectF& rect, std::vector<ActionArea>& areas) {
@@ -47,13 +47,13 @@ void addCopyCode(const MessageRows& message, const Row& row, const QRectF& rect,
   const qreal width = glyphAndLabelWidth(label);
   areas.push_back({Action::kCopyCode,
                    QRectF(rect.right() - width - theme().px(4), rect.top() + theme().px(3), width, codeHeaderHeight() - theme().px(4)),
-                   label, static_cast<int>(row.block)});
+                   label, static_cast<int>(row.block), true, label});
 }
 
 void addStop(const QRectF& rect, std::vector<ActionArea>& areas) {
   const QString label = ActionWords::tr("Stop");
   const qreal width = glyphAndLabelWidth(label);
-  areas.push_back({Action::kStop, QRectF(rect.right() - width, rect.top(), width, phaseLineHeight()), label, 0});
+  areas.push_back({Action::kStop, QRectF(rect.right() - width, rect.top(), width, phaseLineHeight()), label, 0, true, label});
 }
 
 void addOfError(bool detailsShown, const QRectF& rect, std::vector<ActionArea>& areas) {
@@ -64,7 +64,7 @@ void addOfError(bool detailsShown, const QRectF& rect, std::vector<ActionArea>& 
       {Action::kErrorDetails, detailsShown ? ActionWords::tr("Hide details") : ActionWords::tr("Details")},
       {Action::kErrorCopy, ActionWords::tr("Copy")}};
   for (const auto& [action, label] : buttons) {
-    areas.push_back({action, QRectF(x, y, labelWidth(label), buttonHeight()), label, 0});
+    areas.push_back({action, QRectF(x, y, labelWidth(label), buttonHeight()), label, 0, false, {}});
     x += labelWidth(label) + theme().px(6);
   }
 }
@@ -73,7 +73,24 @@ void addWayOn(const MessageContent& content, const QRectF& rect, std::vector<Act
   const QString label = wayOn(content);
   if (label.isEmpty()) return;
   const QRectF at(rect.left(), rect.bottom() - buttonHeight(), std::min(rect.width(), labelWidth(label)), buttonHeight());
-  areas.push_back({content.cutAtTokens > 0 ? Action::kLonger : Action::kRetry, at, label, 0});
+  areas.push_back({content.cutAtTokens > 0 ? Action::kLonger : Action::kRetry, at, label, 0, false, {}});
+}
+
+struct AnswerButton {
+  Action action;
+  QString word;
+  QString label;
+};
+
+std::vector<AnswerButton> buttonsOf(const MessageContent& answer) {
+  std::vector<AnswerButton> buttons;
+  if (!answer.text.isEmpty()) buttons.push_back({Action::kCopy, ActionWords::tr("Copy"), ActionWords::tr("Copy answer")});
+  buttons.push_back({Action::kRegenerate, ActionWords::tr("Again"), ActionWords::tr("Regenerate")});
+  if (answer.checkable)
+    buttons.push_back({Action::kCheck, ActionWords::tr("What changed?"), ActionWords::tr("What changed? Check against the full cache")});
+  if (answer.hasKeptMap)
+    buttons.push_back({Action::kKeptMap, ActionWords::tr("Kept tokens"), ActionWords::tr("What each layer kept of the prompt")});
+  return buttons;
 }
 
 // Under an answer its actions and its branches; under a question with several wordings these alone, at the right.
@@ -81,23 +98,35 @@ void addFooter(const MessageContent& content, const QRectF& rect, std::vector<Ac
   const qreal size = buttonHeight();
   const bool user = content.speaker == Speaker::kUser;
   const qreal y = rect.bottom() - size;
-  qreal x = user ? rect.right() - 2 * size - branchNumberWidth() : rect.left() - theme().px(6);
+  const qreal branches = content.branchCount < 2 ? 0 : 2 * size + branchNumberWidth();
+  qreal x = user ? rect.right() - branches : rect.left() - theme().px(6);
   const auto add = [&](Action action, const QString& label) {
-    areas.push_back({action, QRectF(x, y, size, size), label, 0});
-    x += size + theme().px(2);
+    areas.push_back({action, QRectF(x, y, size, size), label, 0, true, {}});
+    x += size;
   };
   if (!user) {
-    if (!content.text.isEmpty()) add(Action::kCopy, ActionWords::tr("Copy answer"));
-    add(Action::kRegenerate, ActionWords::tr("Regenerate"));
-    if (content.checkable) add(Action::kCheck, ActionWords::tr("What changed? Check against the full cache"));
-    if (content.hasKeptMap) add(Action::kKeptMap, ActionWords::tr("Kept tokens"));
+    const std::vector<AnswerButton> buttons = buttonsOf(content);
+    const qreal gap = theme().px(2);
+    qreal wide = branches;
+    for (const AnswerButton& button : buttons) wide += glyphAndLabelWidth(button.word) + gap;
+    const bool words = wide <= rect.width();
+    for (const AnswerButton& button : buttons) {
+      if (words) {
+        const qreal width = glyphAndLabelWidth(button.word);
+        areas.push_back({button.action, QRectF(x, y, width, size), button.label, 0, true, button.word});
+        x += width + gap;
+      } else {
+        add(button.action, button.label);
+        x += gap;
+      }
+    }
   }
   if (content.branchCount < 2) return;
   const QString previous = user ? ActionWords::tr("Previous wording") : ActionWords::tr("Previous answer");
   const QString next = user ? ActionWords::tr("Next wording") : ActionWords::tr("Next answer");
-  if (content.branch > 0) areas.push_back({Action::kPreviousBranch, QRectF(x, y, size, size), previous, 0});
+  if (content.branch > 0) areas.push_back({Action::kPreviousBranch, QRectF(x, y, size, size), previous, 0, true, {}});
   x += size + branchNumberWidth();
-  if (content.branch + 1 < content.branchCount) areas.push_back({Action::kNextBranch, QRectF(x, y, size, size), next, 0});
+  if (content.branch + 1 < content.branchCount) areas.push_back({Action::kNextBranch, QRectF(x, y, size, size), next, 0, true, {}});
 }
 
 void addComparisons(const MessageContent& content, const QRectF& rect, std::vector<ActionArea>& areas) {
@@ -105,17 +134,12 @@ void addComparisons(const MessageContent& content, const QRectF& rect, std::vect
   for (std::size_t i = 0; i < content.comparisons.size(); ++i) {
     const QString& label = content.comparisons[i].label;
     const qreal width = std::min(rect.width(), labelWidth(label) + theme().px(24));
-    areas.push_back({Action::kComparison, QRectF(rect.right() - width, y, width, buttonHeight()), label, static_cast<int>(i)});
+    areas.push_back({Action::kComparison, QRectF(rect.right() - width, y, width, buttonHeight()), label, static_cast<int>(i), true, label});
     y += comparisonStep();
   }
 }
 
 }  // namespace
-
-bool isIconOnly(Action action) {
-  return action == Action::kCopy || action == Action::kEdit || action == Action::kRegenerate || action == Action::kPreviousBranch ||
-         action == Action::kNextBranch || action == Action::kCheck || action == Action::kKeptMap;
-}
 
 std::vector<ActionArea> actionsOf(const MessageRows& message, bool showAll) {
   std::vector<ActionArea> areas;

@@ -31,13 +31,13 @@ enum class Action : int {
   kLonger,
 };
 
-bool isIconOnly(Action action);  // drawn as a glyph; its label is the tooltip
-
 struct ActionArea {
   Action action = Action::kNone;
   QRectF rect;
   QString label;
-  int index = 0;  // attachment, comparison, block of code
+  int index = 0;          // attachment, comparison, block of code
+  bool hasGlyph = false;  // drawn as one
+  QString word;           // beside the glyph, where there is room; the label is its tooltip
 };
 
 // showAll: those too that are drawn only while the pointer or the focus is there.

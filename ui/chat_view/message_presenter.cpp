@@ -12,6 +12,7 @@
 #include "ui/words/display_text.h"
 #include "ui/words/error_text.h"
 #include "ui/words/format_text.h"
+#include "ui/words/watched_name.h"
 
 namespace winnow::ui {
 namespace {
@@ -47,7 +48,12 @@ AttachmentSummary summaryOf(const app::Attachment& attachment) {
   AttachmentSummary summary;
   summary.video = attachment.kind == MediaKind::kVideo;
   summary.path = QFile::decodeName(attachment.path);
-  summary.title = displayText(app::wasWatched(attachment) ? summary.path : QFileInfo(summary.path).fileName());
+  if (app::wasWatched(attachment)) {
+    summary.title = watchedName(summary.path);
+    summary.title.front() = summary.title.front().toUpper();
+  } else {
+    summary.title = displayText(QFileInfo(summary.path).fileName());
+  }
   summary.detail = planDetail(attachment) + pinDetail(attachment);
   if (!attachment.thumbnailPng.isEmpty()) summary.thumbnail.loadFromData(attachment.thumbnailPng, "PNG");
   return summary;

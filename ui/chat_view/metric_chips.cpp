@@ -38,7 +38,7 @@ std::vector<QString> metricTexts(const MessageContent& content) {
   texts.push_back(ChipWords::tr("%1 to first word").arg(formatMilliseconds(m.ttftMs)));
   if (m.tokensPerS > 0) texts.push_back(ChipWords::tr("%1 tok/s").arg(QLocale().toString(m.tokensPerS, 'f', m.tokensPerS < 10 ? 1 : 0)));
   texts.push_back(keptText(m));
-  texts.push_back(ChipWords::tr("KV %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
+  texts.push_back(ChipWords::tr("Cache %1 of %2").arg(formatBytes(m.kvBytes), formatBytes(m.kvFullBytes)));
   return texts;
 }
 

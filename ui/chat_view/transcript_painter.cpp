@@ -302,18 +302,20 @@ void TranscriptPainter::paintAction(const ActionArea& area, bool hovered) {
   }
   const QColor color = hovered || isOutlined(area.action) ? c.text : c.mutedText;
   const qreal glyph = theme().px(16);
-  if (isIconOnly(area.action)) {
+  if (area.hasGlyph && area.word.isEmpty()) {
     paintGlyph(m_painter, glyphOf(area.action), QRectF(area.rect.center() - QPointF(glyph / 2, glyph / 2), QSizeF(glyph, glyph)), color);
     return;
   }
   m_painter.setFont(theme().font(TextRole::kCaption));
   QRectF room = area.rect;
-  if (area.action == Action::kCopyCode || area.action == Action::kStop || area.action == Action::kComparison) {
+  if (area.hasGlyph) {
     paintGlyph(m_painter, glyphOf(area.action), QRectF(room.left() + theme().px(8), room.center().y() - glyph / 2, glyph, glyph), color);
     room.adjust(theme().px(8) + glyph, 0, 0, 0);
   }
   m_painter.setPen(color);
-  m_painter.drawText(room, Qt::AlignCenter, QFontMetricsF(m_painter.font()).elidedText(area.label, Qt::ElideRight, room.width()));
+  m_painter.drawText(
+      room, Qt::AlignCenter,
+      QFontMetricsF(m_painter.font()).elidedText(area.word.isEmpty() ? area.label : area.word, Qt::ElideRight, room.width()));
 }
 
 }  // namespace winnow::ui

@@ -334,7 +334,7 @@ bool TranscriptView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
     const Target target = targetAt(m_layout, QPointF(help->pos()) - origin());
-    if (isIconOnly(target.area.action) || target.area.action == Action::kAttachment) {
+    if ((target.area.hasGlyph && target.area.word != target.area.label) || target.area.action == Action::kAttachment) {
       QToolTip::showText(help->globalPos(), target.area.label.toHtmlEscaped(), viewport());
     } else if (target.link.isValid()) {
       QToolTip::showText(help->globalPos(), target.link.toString(QUrl::FullyEncoded).toHtmlEscaped(), viewport());

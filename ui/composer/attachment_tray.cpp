@@ -1,5 +1,6 @@
 #include "ui/composer/attachment_tray.h"
 
+#include <QPushButton>
 #include <QResizeEvent>
 #include <QScrollBar>
 #include <QSpinBox>
@@ -10,6 +11,11 @@
 #include "ui/theme/theme.h"
 
 namespace winnow::ui {
+namespace {
+
+constexpr std::size_t kSeveral = 3;  // files from which they can be removed in one go
+
+}  // namespace
 
 AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScrollArea(parent), m_preview(preview) {
   setFrameShape(QFrame::NoFrame);
@@ -24,6 +30,10 @@ AttachmentTray::AttachmentTray(MediaPreview& preview, QWidget* parent) : QScroll
   m_layout = new QVBoxLayout(m_content);
   m_layout->setContentsMargins(0, 0, 0, 0);
   setSpacing(m_layout, 6);
+  m_removeAll = new QPushButton(tr("Remove all"));
+  setTextRole(m_removeAll, TextRole::kCaption);
+  connect(m_removeAll, &QPushButton::clicked, this, &AttachmentTray::clear);
+  m_layout->addWidget(m_removeAll, 0, Qt::AlignRight);
   m_layout->addStretch(1);
   setWidget(m_content);
   m_content->setAutoFillBackground(false);
@@ -39,7 +49,7 @@ QString AttachmentTray::add(app::Attachment attachment) {
   }
   auto* card = new AttachmentCard(m_preview, std::move(attachment));
   m_cards.push_back(card);
-  m_layout->insertWidget(m_layout->count() - 1, card);
+  m_layout->insertWidget(m_layout->indexOf(m_removeAll), card);
   connect(card, &AttachmentCard::removeRequested, this, [this, card] { remove(card); });
   m_newest = card;
   connect(card, &AttachmentCard::changed, this, [this, card] {
@@ -130,6 +140,7 @@ void AttachmentTray::resizeEvent(QResizeEvent* event) {
 }
 
 void AttachmentTray::adjust() {
+  m_removeAll->setVisible(m_cards.size() >= kSeveral);
   updateGeometry();
   QTimer::singleShot(0, this, [this] {
     updateGeometry();

@@ -11,6 +11,7 @@
 
 #include "ui/composer/attachment_card.h"
 
+class QPushButton;
 class QVBoxLayout;
 
 namespace winnow::ui {
@@ -30,6 +31,7 @@ class AttachmentTray : public QScrollArea {
   bool opening() const;
   int refusedCount() const;
   void showFirstRefused();
+  QPushButton* removeAllButton() const { return m_removeAll; }  // shown for several
   void setMaximumShare(int heightPx);
   // Of every video; at least one frame each.
   void scaleFrames(double factor);
@@ -52,6 +54,7 @@ class AttachmentTray : public QScrollArea {
   MediaPreview& m_preview;
   QWidget* m_content = nullptr;
   QVBoxLayout* m_layout = nullptr;
+  QPushButton* m_removeAll = nullptr;
   std::vector<AttachmentCard*> m_cards;
   QPointer<AttachmentCard> m_newest;  // kept in view until somebody scrolls or works on another card
   int m_maximumHeight = 260;

@@ -106,6 +106,12 @@ LaterChoice* MethodControl::addLaterChoice() {
   return m_later;
 }
 
+void MethodControl::setWatching(const std::optional<app::NamedRecipe>& recipe) {
+  m_watching = recipe;
+  m_later->setWatching(recipe.has_value());
+  describe();
+}
+
 void MethodControl::setRecipe(const app::NamedRecipe& recipe) {
   m_recipe = recipe;
   describe();
@@ -155,7 +161,7 @@ QString MethodControl::about() const { return m_about->text(); }
 
 void MethodControl::describe() {
   const RecipeSpec& spec = m_recipe.spec;
-  setText(recipeLabel(m_methods, m_recipe));
+  setText(m_watching ? tr("Watching: %1").arg(recipeLabel(m_methods, *m_watching)) : recipeLabel(m_methods, m_recipe));
   setAccessibleName(tr("Cache method: %1").arg(text()));
   m_pick->setText(recipeTitle(m_methods, m_recipe));
   m_pick->setAccessibleName(tr("Cache method: %1. Choose another").arg(recipeTitle(m_methods, m_recipe)));
@@ -172,7 +178,10 @@ void MethodControl::describe() {
   m_spin->setValue(percent);
   m_slider->blockSignals(false);
   m_spin->blockSignals(false);
-  QStringList about{methodPurpose(spec.method)};
+  QStringList about;
+  if (m_watching)
+    about << tr("What is watched goes on being read by %1. This is for other questions.").arg(recipeLabel(m_methods, *m_watching));
+  about << methodPurpose(spec.method);
   if (const MethodInfo* method = findMethod(m_methods, spec.method)) {
     if (!full && method->query_aware)
       about << tr("Chooses by the present question; a later, different question may miss what was dropped.");

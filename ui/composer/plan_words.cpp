@@ -29,20 +29,18 @@ int framesOf(const QList<app::Attachment>& attachments) {
   return frames;
 }
 
-QString tokensText(const TokenCounts& tokens, int frames) {
+QString tokensText(const TokenCounts& tokens) {
   const QLocale locale;
   const QString all = PlanWords::tr("%Ln token(s)", nullptr, static_cast<int>(tokens.prompt));
-  if (tokens.visual == 0) return all;
-  const QString visual = locale.toString(qlonglong(tokens.visual));
-  const QString text = locale.toString(qlonglong(tokens.text));
-  if (frames == 0) return PlanWords::tr("%1 visual + %2 text = %3").arg(visual, text, all);
-  return PlanWords::tr("%1: %2 visual + %3 text = %4").arg(PlanWords::tr("%Ln frame(s)", nullptr, frames), visual, text, all);
+  if (tokens.visual == 0) return PlanWords::tr("The question: %1.").arg(all);
+  return PlanWords::tr("The question: %1 of pictures and %2 of text, %3.")
+      .arg(locale.toString(qlonglong(tokens.visual)), locale.toString(qlonglong(tokens.text)), all);
 }
 
 QString cacheText(const Planned& planned) {
   const QString full = formatBytes(planned.kv_bytes_full);
-  if (planned.kv_bytes_after_event == planned.kv_bytes_full) return PlanWords::tr("KV %1").arg(full);
-  return PlanWords::tr("KV %1 → %2").arg(full, formatBytes(planned.kv_bytes_after_event));
+  if (planned.kv_bytes_after_event == planned.kv_bytes_full) return PlanWords::tr("cache %1").arg(full);
+  return PlanWords::tr("cache %1 → %2").arg(full, formatBytes(planned.kv_bytes_after_event));
 }
 
 QString fitText(const Planned& planned, PlanFit fit, qint64 context) {
@@ -68,12 +66,15 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   const bool tight = double(context) > kTightContext * double(planned.context_tokens) || memoryShare > kTightMemory;
   view.fit = !fits ? PlanFit::kDoesNotFit : tight ? PlanFit::kTight : PlanFit::kFits;
 
-  QStringList parts{tokensText(planned.tokens, frames), cacheText(planned), fitText(planned, view.fit, context)};
+  QStringList parts;
+  if (frames > 0) parts << PlanWords::tr("%Ln frame(s)", nullptr, frames);
+  parts << cacheText(planned) << fitText(planned, view.fit, context);
   if (planned.expected_ms > 0.0) parts << PlanWords::tr("about %1").arg(formatMilliseconds(planned.expected_ms));
   view.text = parts.join(QStringLiteral(" · "));
 
   const QLocale locale;
-  QStringList detail{PlanWords::tr("Highest memory of the cache on the way: %1; free now: %2.")
+  QStringList detail{tokensText(planned.tokens),
+                     PlanWords::tr("Highest memory of the cache on the way: %1; free now: %2.")
                          .arg(formatBytes(planned.peak_bytes), formatBytes(planned.free_bytes)),
                      PlanWords::tr("Conversation and the longest answer: %1 of %2 tokens.")
                          .arg(locale.toString(context), locale.toString(qlonglong(planned.context_tokens)))};

@@ -6,6 +6,7 @@
 #include <QString>
 #include <QWidget>
 
+class QLabel;
 class QProgressBar;
 class QPushButton;
 
@@ -29,6 +30,7 @@ class PreparationLine : public QWidget {
   void setView(const PreparationView& view);
   const PreparationView& view() const { return m_view; }
   void setIdleText(const QString& text, const QString& action);
+  void setCompact(bool compact);  // a low window: one shortened line
   const QString& idleText() const { return m_idleText; }
   QPushButton* button() const { return m_button; }
 
@@ -40,9 +42,11 @@ class PreparationLine : public QWidget {
   void arrange();
 
   PreparationView m_view;
+  bool m_compact = false;
   QString m_idleText;
   QString m_idleAction;
-  ElidedLabel* m_text = nullptr;
+  QLabel* m_text = nullptr;
+  ElidedLabel* m_short = nullptr;  // in a low window
   QProgressBar* m_bar = nullptr;
   QPushButton* m_button = nullptr;
 };

@@ -14,7 +14,8 @@
 namespace winnow::ui {
 namespace {
 
-constexpr int kGapUnits = 6;  // to the box below, which is there only while the bar is
+constexpr int kNarrowUnits = 560;  // below this the words stand above the buttons
+constexpr int kGapUnits = 6;       // to the box below, which is there only while the bar is
 
 QLabel* line(TextRole role) {
   auto* label = new QLabel;
@@ -31,8 +32,10 @@ WatchBar::WatchBar(QWidget* parent) : QFrame(parent) {
   auto* column = new QVBoxLayout(this);
   setMargins(column, 12, 8, 8, 8 + kGapUnits);
   setSpacing(column, 4);
-  auto* row = new QHBoxLayout;
-  setSpacing(row, 6);
+  m_row = new QBoxLayout(QBoxLayout::LeftToRight);
+  setSpacing(m_row, 6);
+  auto* buttons = new QHBoxLayout;
+  setSpacing(buttons, 6);
   m_text = line(TextRole::kBody);
   m_notice = line(TextRole::kCaption);
   m_strip = new WatchStrip;
@@ -45,12 +48,13 @@ WatchBar::WatchBar(QWidget* parent) : QFrame(parent) {
   m_close->setIcon(icon(Glyph::kClose, IconColor::kMuted));
   m_close->setToolTip(tr("Let it go: questions are not about it any more"));
   m_close->setAccessibleName(tr("Let the watched source go"));
-  row->addWidget(m_text, 1);
-  row->addWidget(m_description);
-  row->addWidget(m_pause);
-  row->addWidget(m_stop);
-  row->addWidget(m_close, 0, Qt::AlignTop);
-  column->addLayout(row);
+  buttons->addWidget(m_description);
+  buttons->addWidget(m_pause);
+  buttons->addWidget(m_stop);
+  buttons->addWidget(m_close, 0, Qt::AlignTop);
+  m_row->addWidget(m_text, 1);
+  m_row->addLayout(buttons);
+  column->addLayout(m_row);
   column->addWidget(m_strip);
   column->addWidget(m_notice);
   connect(m_description, &QPushButton::clicked, this, &WatchBar::descriptionRequested);
@@ -86,6 +90,11 @@ void WatchBar::arrange() {
   m_close->setVisible(m_view.stage == WatchView::Stage::kEnded);
   setVisible(m_view.stage != WatchView::Stage::kNone);
   update();
+}
+
+void WatchBar::resizeEvent(QResizeEvent* event) {
+  QFrame::resizeEvent(event);
+  m_row->setDirection(width() < theme().px(kNarrowUnits) ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 void WatchBar::paintEvent(QPaintEvent*) {

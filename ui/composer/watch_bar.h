@@ -7,6 +7,7 @@
 #include <QString>
 #include <vector>
 
+class QBoxLayout;
 class QLabel;
 class QPushButton;
 class QToolButton;
@@ -47,11 +48,13 @@ class WatchBar : public QFrame {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void arrange();
 
   WatchView m_view;
+  QBoxLayout* m_row = nullptr;
   QLabel* m_text = nullptr;
   QLabel* m_notice = nullptr;
   WatchStrip* m_strip = nullptr;

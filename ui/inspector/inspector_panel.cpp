@@ -119,7 +119,7 @@ QWidget* InspectorPanel::buildNow() {
   layout->addWidget(m_progress);
   addGap(layout, 10);
 
-  layout->addWidget(section(tr("KV cache")));
+  layout->addWidget(section(tr("Cache")));
   m_bytes = new QLabel;
   setTextRole(m_bytes, TextRole::kDisplay);
   m_bytesDetail = caption(QString());
@@ -161,7 +161,9 @@ QWidget* InspectorPanel::buildNow() {
   addGap(layout, 10);
 
   layout->addWidget(section(tr("Layers")));
-  layout->addWidget(caption(tr("Outline: what a layer may hold. Fill: what it holds now; blue pictures, orange text, green the answer.")));
+  layout->addWidget(caption(
+      tr("A bar for each layer of the model, from the first, 0. Outline: the tokens that it may hold. Fill: those that it holds now; "
+         "blue pictures, orange text, green the answer.")));
   m_layers = new LayerBars;
   layout->addWidget(m_layers);
   m_why = caption(QString());
@@ -234,16 +236,15 @@ void InspectorPanel::refresh() {
   m_progress->setRange(0, known ? 1000 : 0);
   if (known) m_progress->setValue(static_cast<int>(1000.0 * phaseShare(f.phaseDone, f.phaseTotal)));
 
-  const qint64 used = f.kv.end > 0 ? f.kv.end : f.kv.after_event;
+  const qint64 used = bytes_now(f.kv);
   m_bytes->setText(f.hasReport ? formatBytes(used) : dash);
   m_bytesDetail->setText(f.hasReport
                              ? tr("of %1 without compression · %2").arg(formatBytes(f.fullBytes), formatShare(CacheMonitor::keptShare(f)))
                              : tr("known after compression"));
   m_memory->setBytes(used, f.fullBytes);
-  m_memoryDetail->setText(
-      f.hasReport
-          ? tr("Allocated %1 · peak %2 · index %3").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.peak), formatBytes(f.kv.metadata))
-          : QString());
+  m_memoryDetail->setText(f.hasReport ? tr("At most %1 on the way").arg(formatBytes(f.kv.peak)) : QString());
+  m_memoryDetail->setToolTip(
+      tr("Reserved: %1. Which token stands where: %2.").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.metadata)));
   m_memoryDetail->setVisible(f.hasReport);
   m_pinned->setText(f.pinnedTokens > 0 ? tr("Pinned: %n token(s) of every layer", nullptr, static_cast<int>(f.pinnedTokens)) : QString());
   m_pinned->setVisible(f.pinnedTokens > 0);

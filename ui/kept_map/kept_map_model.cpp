@@ -2,6 +2,8 @@
 
 #include <QStringList>
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "ui/words/format_text.h"
 
@@ -72,23 +74,36 @@ bool KeptMapModel::setDifference(const app::SharedKeptMap& first, const app::Sha
 }
 
 void KeptMapModel::install(std::vector<MapMedia> media) {
+  const std::size_t before = m_parts.size();
   m_media = std::move(media);
   std::vector<MediaKind> kinds;
   for (const MapMedia& item : m_media) kinds.push_back(item.kind);
   m_parts = m_first ? promptParts(m_first->origins(), kinds) : std::vector<PromptPart>();
   m_headsDiffer = m_first && (m_first->headsDiffer() || (m_second && m_second->headsDiffer()));
   m_head = kAllHeads;
-  m_layer = std::clamp(m_layer, 0, std::max(0, layers() - 1));
-  // What was asked about is the newest picture or video: its first part.
-  m_part = 0;
-  int newest = -1;
-  for (std::size_t i = 0; i < m_parts.size(); ++i) {
-    if (!m_parts[i].visual() || m_parts[i].media <= newest) continue;
-    newest = m_parts[i].media;
-    m_part = static_cast<int>(i);
-  }
   count();
+  // From one method to another of the same prompt one goes on looking at the same place.
+  if (before != m_parts.size() || m_layer >= layers()) selectWhatSaysMost();
   Q_EMIT mapChanged();
+}
+
+// What was asked about is the newest picture or video: of it the part of which most is kept, or on which two maps differ most, in the layer
+// where that is so.
+void KeptMapModel::selectWhatSaysMost() {
+  m_layer = 0;
+  m_part = 0;
+  std::pair<int, double> best{-1, -1.0};
+  for (int part = 0; part < static_cast<int>(m_parts.size()); ++part) {
+    const PromptPart& p = m_parts[static_cast<std::size_t>(part)];
+    const std::pair<int, double> here{p.media, std::abs(meanShare(part))};
+    if (!p.visual() || here <= best) continue;
+    best = here;
+    m_part = part;
+  }
+  if (m_parts.empty()) return;
+  for (int layer = 1; layer < layers(); ++layer) {
+    if (std::abs(share(layer, m_part)) > std::abs(share(m_layer, m_part))) m_layer = layer;
+  }
 }
 
 void KeptMapModel::count() {
@@ -158,6 +173,12 @@ int KeptMapModel::merged(int token) const {
 QString KeptMapModel::partName(int part) const {
   const PromptPart& p = m_parts[static_cast<std::size_t>(part)];
   const MapMedia* media = mediaOf(p);
+  // Of several pictures or videos which one it is.
+  return media != nullptr && m_media.size() > 1 ? tr("%1: %2").arg(media->title, placeOf(p)) : placeOf(p);
+}
+
+QString KeptMapModel::placeOf(const PromptPart& p) const {
+  const MapMedia* media = mediaOf(p);
   switch (p.kind) {
     case PartKind::kSystem:
       return tr("System text");
@@ -181,7 +202,7 @@ QString KeptMapModel::describe(int layer, int part) const {
   const auto tokens = static_cast<double>(p.tokens.size());
   const QString place = tr("Layer %1 · %2").arg(layer).arg(partName(part));
   if (isDifference()) {
-    return tr("%1 · %2 %3, %4 %5")
+    return tr("%1 · “%2” keeps %3 of it, “%4” keeps %5")
         .arg(place, m_firstName, formatShare(firstShare(layer, part)), m_secondName, formatShare(secondShare(layer, part)));
   }
   const double share = firstShare(layer, part);

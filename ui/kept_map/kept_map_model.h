@@ -71,7 +71,7 @@ class KeptMapModel : public QObject {
   KeptBy keptBy(int token) const;
   int merged(int token) const;  // the most of the heads shown
 
-  // "Frame 12 of 64 · 0:23", "Text 2", "Picture, tiles".
+  // "Frame 12 of 64 · 0:23", "Text 2", "Picture, tiles"; of several media with the title before it.
   QString partName(int part) const;
   // One line about a cell, with its numbers.
   QString describe(int layer, int part) const;
@@ -86,6 +86,8 @@ class KeptMapModel : public QObject {
  private:
   void install(std::vector<MapMedia> media);
   void count();
+  void selectWhatSaysMost();
+  QString placeOf(const PromptPart& part) const;  // within its picture or video
   double shareOfHeads(const app::KeptMap& map, int token) const;
 
   app::SharedKeptMap m_first;

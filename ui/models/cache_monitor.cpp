@@ -199,7 +199,7 @@ void CacheMonitor::showStored(const app::Run& run) {
 double CacheMonitor::keptVisual(const CacheFigures& figures) { return meanOver(figures.layers, &LayerFigures::kept_visual); }
 double CacheMonitor::keptText(const CacheFigures& figures) { return meanOver(figures.layers, &LayerFigures::kept_text); }
 double CacheMonitor::keptShare(const CacheFigures& figures) {
-  return figures.fullBytes > 0 ? double(figures.kv.end > 0 ? figures.kv.end : figures.kv.after_event) / double(figures.fullBytes) : 1.0;
+  return figures.fullBytes > 0 ? double(bytes_now(figures.kv)) / double(figures.fullBytes) : 1.0;
 }
 
 }  // namespace winnow::ui

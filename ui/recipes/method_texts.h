@@ -13,6 +13,7 @@ namespace winnow::ui {
 
 QString methodPurpose(const std::string& method);  // what it does
 QString methodCaution(const std::string& method);  // when it is a bad idea
+QString optionTitle(const std::string& option);    // "Floor of each head"; an unknown one is its own title
 QString optionHelp(const std::string& option);
 QString partTitle(const std::string& kind);                          // "Share among layers"
 QString partHelp(const std::string& kind, const std::string& part);  // what this part does

@@ -279,7 +279,7 @@ void RecipeEditor::showOptions(const RecipeSpec& spec) {
     auto* field = new OptionField(option);
     if (const auto set = spec.options.find(option.name); set != spec.options.end()) field->setValue(set->second);
     connect(field, &OptionField::changed, this, &RecipeEditor::optionChanged);
-    m_form->insertRow(above + 1 + static_cast<int>(at), fieldName(QString::fromStdString(option.name)), field);
+    m_form->insertRow(above + 1 + static_cast<int>(at), fieldName(optionTitle(option.name)), field);
     m_options.insert(m_options.begin() + static_cast<std::ptrdiff_t>(at), field);
   }
   QWidget* before = m_slots;

@@ -69,7 +69,7 @@ QStringList recipeChanges(const RecipeSpec& spec) {
     changes << QStringLiteral("%1: %2").arg(settingTitle(*app::settingText(setting.name)), formatCount(spec.*setting.value));
   }
   for (const auto& [name, value] : spec.options) {
-    changes << displayText(QStringLiteral("%1 %2").arg(QString::fromStdString(name), QString::fromStdString(value)));
+    changes << displayText(QStringLiteral("%1: %2").arg(optionTitle(name), QString::fromStdString(value)));
   }
   return changes;
 }

@@ -90,6 +90,8 @@ void AnswerRun::setWatched(const std::optional<WatchedSource>& source) {
 bool AnswerRun::watchesHere() const { return m_watched && m_watched->conversation == m_chat.id(); }
 
 // Alone in its thread: what was asked before is not part of what was seen, and the engine's cache of it begins with the source.
+std::optional<app::NamedRecipe> AnswerRun::watchedRecipe() const { return watchesHere() ? std::optional(m_watched->recipe) : std::nullopt; }
+
 Turn AnswerRun::turnAboutWatched(const QString& question) const {
   app::StoredMessage message;
   message.role = Role::kUser;
@@ -157,7 +159,7 @@ Turn AnswerRun::turnOf(ConversationId conversation, const QList<app::StoredMessa
   turnOptions.sampling.max_new_tokens = m_settings.maxNewTokens();
   turnOptions.systemPrompt = options.systemPrompt;
   Turn turn = app::buildTurn(conversation, thread, turnOptions);
-  turn.guard = laterGuard(options.laterQuestions.value_or(Guard::kKeep), recipe);
+  turn.guard = laterGuard(options.laterQuestions, recipe);
   return turn;
 }
 

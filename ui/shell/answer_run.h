@@ -70,9 +70,10 @@ class AnswerRun : public QObject {
   void setWatched(const std::optional<WatchedSource>& source);
   // Called before a question about it is asked: what has come of it goes to the engine, then the argument is to be called.
   void setCatchUp(std::function<void(std::function<void()>)> catchUp) { m_catchUp = std::move(catchUp); }
-  bool watchesHere() const;                              // in the chat on screen
-  Turn turnAboutWatched(const QString& question) const;  // empty: none yet. Throws as buildTurn does
-  void setOccupied(const QString& reason);               // the engine works on something else for the user; empty: no more
+  bool watchesHere() const;                               // in the chat on screen
+  std::optional<app::NamedRecipe> watchedRecipe() const;  // of the open chat's source
+  Turn turnAboutWatched(const QString& question) const;   // empty: none yet. Throws as buildTurn does
+  void setOccupied(const QString& reason);                // the engine works on something else for the user; empty: no more
 
  Q_SIGNALS:
   void textAdded(qint64 message, const QString& delta);

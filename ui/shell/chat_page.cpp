@@ -297,12 +297,12 @@ void ChatPage::updateState() {
   m_composer->setBlocked(writing ? QString() : m_session.answers.blockedReason());
   const bool told = writing || m_session.answers.watchesHere();  // of what is watched its bar says what is left
   const RecipeSpec& recipe = m_session.chat.options().recipe.spec;
-  const Guard chosen = m_session.chat.options().laterQuestions.value_or(Guard::kKeep);
+  const Guard chosen = m_session.chat.options().laterQuestions;
   const LaterQuestion later{recipe, laterGuard(chosen, recipe)};
   m_preparationLine->setIdleText(told ? QString() : laterQuestionText(m_session.chat.branch(), later, m_services.methods),
                                  tr("Later questions…"));
   m_composer->method()->later()->setGuard(chosen, m_session.chat.id() == 0 ? ForChats::kNewOnesToo : ForChats::kThisOne);
-  m_composer->method()->later()->setWatching(m_session.answers.watchesHere());
+  m_composer->method()->setWatching(m_session.answers.watchedRecipe());
   updateComparison();
 }
 
@@ -322,7 +322,9 @@ void ChatPage::updateComparison() {
 }
 
 void ChatPage::arrange() {
-  m_planLine->setCompact(window()->height() < theme().px(480));
+  const bool low = window()->height() < theme().px(480);
+  m_planLine->setCompact(low);
+  m_preparationLine->setCompact(low);
   updateComparison();
 }
 

@@ -9,6 +9,7 @@
 #include <QListView>
 #include <QLocale>
 #include <QMimeData>
+#include <QScreen>
 #include <QSplitter>
 #include <QStatusBar>
 #include <QTabWidget>
@@ -61,7 +62,9 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   setWindowIcon(applicationIcon());
   setAcceptDrops(true);
   setMinimumSize(480, 400);
-  resize(1280, 800);
+  // With its title bar and borders it fits on the screen.
+  const QSize room = screen()->availableGeometry().size() - QSize(16, 48);
+  resize(QSize(1280, 800).boundedTo(room).expandedTo(minimumSize()));
   setContextMenuPolicy(Qt::NoContextMenu);
   m_splitter = new QSplitter(Qt::Horizontal);
   m_splitter->setChildrenCollapsible(false);
@@ -157,7 +160,7 @@ void MainWindow::connectSession() {
   connect(chat, &OpenChat::titleChanged, this, [this] {
     const QString title = ConversationListModel::shownTitle(m_session->chat.loaded().conversation);
     m_title->setText(title);
-    setWindowTitle(tr("%1 – Winnow").arg(title));
+    setWindowTitle(tr("%1 — Winnow").arg(title));  // the dash that the platform puts into the titles of dialogs
     m_sidebar->select(m_session->chat.id());
   });
   connect(m_page, &ChatPage::stateChanged, this, &MainWindow::updateStatus);

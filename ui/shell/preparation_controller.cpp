@@ -67,7 +67,7 @@ PreparationController::Subject PreparationController::subjectNow() const {
   if (!branch.isEmpty()) subject.after = branch.last().id;
   subject.attachments = m_composer.draft().attachments;
   subject.recipe = m_session.chat.options().recipe.spec;
-  subject.guard = laterGuard(m_session.chat.options().laterQuestions.value_or(Guard::kKeep), subject.recipe);
+  subject.guard = laterGuard(m_session.chat.options().laterQuestions, subject.recipe);
   return subject;
 }
 

@@ -10,6 +10,7 @@
 #include "ui/words/display_text.h"
 #include "ui/words/format_text.h"
 #include "ui/words/watch_fault_text.h"
+#include "ui/words/watched_name.h"
 
 namespace winnow::ui {
 namespace {
@@ -92,7 +93,7 @@ WatchController::WatchController(app::EngineHost& engine, ChatSession& session, 
 
 bool WatchController::here() const { return m_stage != Stage::kNone && m_source.conversation == m_session.chat.id(); }
 
-QString WatchController::name() const { return displayText(QFile::decodeName(m_source.attachment.path)); }
+QString WatchController::name() const { return watchedName(QFile::decodeName(m_source.attachment.path)); }
 
 QString WatchController::blockedReason() const {
   if (m_stage == Stage::kRunning && !here()) {
@@ -111,7 +112,8 @@ void WatchController::choose() {
     Q_EMIT refused(reason);
     return;
   }
-  auto* dialog = new WatchDialog(m_bar.window());
+  const ModelInfo& model = m_session.model.info();
+  auto* dialog = new WatchDialog({model.kv_bytes_per_token, model.visual_tokens_per_frame}, app::cameras(), m_bar.window());
   connect(dialog, &WatchDialog::watchRequested, this, [this](const app::WatchRequest& request) {
     const QString reason = blockedReason();
     reason.isEmpty() ? start(request) : Q_EMIT refused(reason);

@@ -17,6 +17,8 @@
 
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
+#include "ui/words/format_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -32,8 +34,9 @@ QLabel* paragraph(const QString& text) {
 
 }  // namespace
 
-WatchDialog::WatchDialog(QWidget* parent)
+WatchDialog::WatchDialog(const WatchCosts& costs, std::vector<app::Camera> cameras, QWidget* parent)
     : QDialog(parent),
+      m_costs(costs),
       m_addresses{{Kind::kCamera, QStringLiteral("/dev/video0")},
                   {Kind::kScreen, QStringLiteral("screen:")},
                   {Kind::kNetwork, QStringLiteral("tcp://127.0.0.1:9000")},
@@ -56,8 +59,14 @@ WatchDialog::WatchDialog(QWidget* parent)
   m_browse = new QPushButton(tr("Choose…"));
   m_browse->setAccessibleName(tr("Choose the file"));
   m_browse->setAutoDefault(false);  // Enter watches
+  m_camera = new QComboBox;
+  m_camera->setAccessibleName(tr("Camera"));
+  for (const app::Camera& camera : cameras)
+    m_camera->addItem(displayText(QString::fromStdString(camera.name)).simplified(), QString::fromStdString(camera.device));
+  if (!cameras.empty()) m_camera->addItem(tr("Another device…"), QString());
   auto* row = new QHBoxLayout;
   setSpacing(row, 6);
+  row->addWidget(m_camera, 1);
   row->addWidget(m_address, 1);
   row->addWidget(m_browse);
   form->addRow(tr("&Address"), row);
@@ -79,8 +88,11 @@ WatchDialog::WatchDialog(QWidget* parent)
   m_cap->setCorrectionMode(QAbstractSpinBox::CorrectToNearestValue);
   m_cap->setSingleStep(100);
   m_cap->setValue(static_cast<int>(app::WatchRequest().capSlots));
-  m_cap->setSuffix(tr(" slots a head"));
+  m_cap->setSuffix(tr(" tokens"));
   form->addRow(tr("&Keep at most"), m_cap);
+  m_cost = paragraph(QString());
+  setTextRole(m_cost, TextRole::kCaption);
+  form->addRow(m_cost);
   form->addRow(
       paragraph(tr("Nothing of it leaves this computer, and its frames are not saved. What you ask, the answers and the address "
                    "stay in the chat.")));
@@ -95,7 +107,15 @@ WatchDialog::WatchDialog(QWidget* parent)
   connect(m_kind, &QComboBox::currentIndexChanged, this, &WatchDialog::changeKind);
   connect(m_address, &QLineEdit::textChanged, this, &WatchDialog::showHint);
   connect(m_browse, &QPushButton::clicked, this, &WatchDialog::browse);
+  connect(m_camera, &QComboBox::currentIndexChanged, this, [this] {
+    if (const QString device = m_camera->currentData().toString(); !device.isEmpty()) m_address->setText(device);
+    showHint();
+  });
+  connect(m_cap, &QSpinBox::valueChanged, this, &WatchDialog::showCost);
+  connect(m_every, &QDoubleSpinBox::valueChanged, this, &WatchDialog::showCost);
+  if (!cameras.empty()) m_address->setText(QString::fromStdString(cameras.front().device));
   showHint();
+  showCost();
   if (parent != nullptr)
     resize(std::min(theme().px(520), parent->window()->width() - theme().px(24)),
            std::min(theme().px(420), parent->window()->height() - theme().px(24)));
@@ -125,7 +145,9 @@ void WatchDialog::showHint() {
   QString hint;
   switch (kindNow()) {
     case Kind::kCamera:
-      hint = tr("The name of the camera’s device: /dev/video0 is the first one.");
+      hint = m_camera->count() == 0                         ? tr("No camera was found. A device is named like this: /dev/video0.")
+             : m_camera->currentData().toString().isEmpty() ? tr("The name of the camera’s device, such as /dev/video0.")
+                                                            : QString();
       break;
     case Kind::kScreen:
       hint = tr("screen: is the screen that you see; screen::1.0 is another.");
@@ -140,8 +162,27 @@ void WatchDialog::showHint() {
   const QString wrong = problem();
   m_hint->setText(wrong.isEmpty() ? hint : wrong);
   m_address->setAccessibleDescription(m_hint->text());
+  m_hint->setVisible(!m_hint->text().isEmpty());
+  const bool listed = kindNow() == Kind::kCamera && m_camera->count() > 0;
+  m_camera->setVisible(listed);
+  m_address->setVisible(!listed || m_camera->currentData().toString().isEmpty());
   m_browse->setVisible(kindNow() == Kind::kFile);
   m_watch->setEnabled(wrong.isEmpty());
+}
+
+QString WatchDialog::cost() const { return m_cost->text(); }
+
+// A cap is a number of tokens that every layer keeps; what people know is memory and time.
+void WatchDialog::showCost() {
+  QStringList words;
+  if (m_costs.bytesPerToken > 0) words << tr("About %1 of memory.").arg(formatBytes(m_cap->value() * m_costs.bytesPerToken));
+  if (m_costs.tokensPerFrame > 0) {
+    const double seconds = static_cast<double>(m_cap->value() / m_costs.tokensPerFrame) * m_every->value();
+    words << tr("The first %1 are kept whole, and later the best of everything.").arg(formatClock(seconds));
+  }
+  m_cost->setText(words.join(QLatin1Char(' ')));
+  m_cost->setVisible(!words.isEmpty());
+  m_cap->setAccessibleDescription(m_cost->text());
 }
 
 void WatchDialog::browse() {

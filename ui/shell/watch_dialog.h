@@ -6,6 +6,7 @@
 #include <QDialog>
 #include <map>
 
+#include "app/watch/cameras.h"
 #include "app/watch/clip_reader.h"
 
 class QComboBox;
@@ -17,13 +18,21 @@ class QSpinBox;
 
 namespace winnow::ui {
 
+// What the loaded model holds of a source; 0: not known.
+struct WatchCosts {
+  qint64 bytesPerToken = 0;  // all layers, K and V
+  qint64 tokensPerFrame = 0;
+};
+
 class WatchDialog : public QDialog {
   Q_OBJECT
  public:
-  explicit WatchDialog(QWidget* parent = nullptr);
+  explicit WatchDialog(const WatchCosts& costs, std::vector<app::Camera> cameras, QWidget* parent = nullptr);
 
   QComboBox* kind() const { return m_kind; }
   QLineEdit* address() const { return m_address; }
+  QComboBox* camera() const { return m_camera; }
+  QString cost() const;  // of what is kept at most
   QPushButton* browseButton() const { return m_browse; }
   QDoubleSpinBox* every() const { return m_every; }
   QSpinBox* cap() const { return m_cap; }
@@ -41,13 +50,17 @@ class WatchDialog : public QDialog {
   void changeKind();
   void browse();
   void showHint();
+  void showCost();
 
+  const WatchCosts m_costs;
   QComboBox* m_kind = nullptr;
   QLineEdit* m_address = nullptr;
+  QComboBox* m_camera = nullptr;  // those that were found, and "another"
   QPushButton* m_browse = nullptr;
   QLabel* m_hint = nullptr;
   QDoubleSpinBox* m_every = nullptr;
   QSpinBox* m_cap = nullptr;
+  QLabel* m_cost = nullptr;
   QPushButton* m_watch = nullptr;
   app::WatchRequest::Kind m_shown = app::WatchRequest::Kind::kCamera;
   std::map<app::WatchRequest::Kind, QString> m_addresses;  // as they stand, of each kind

@@ -127,6 +127,14 @@ void WinnowStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* op
       return;
     }
     case PE_Frame:
+      if (widget != nullptr && widget->inherits("QComboBoxPrivateContainer")) {  // the list that drops down
+        painter->save();
+        painter->setPen(c.strongBorder);
+        painter->setBrush(Qt::NoBrush);
+        painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+        painter->restore();
+        return;
+      }
       if (hasFocusFrame(widget)) {
         if (option->state & State_HasFocus)
           fillRounded(painter, option->rect, theme().smallRadius(), QColor(), c.accent, pixelMetric(PM_DefaultFrameWidth, option, widget));

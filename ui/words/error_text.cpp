@@ -4,6 +4,7 @@
 #include <QFileInfo>
 
 #include "ui/words/display_text.h"
+#include "ui/words/watched_name.h"
 
 namespace winnow::ui {
 namespace {
@@ -36,8 +37,8 @@ constexpr CodeText kTexts[] = {
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is in a format that Winnow does not open."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This format is not supported."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Images: PNG, JPEG, WebP, BMP. Videos: MP4, WebM, MKV, MOV, AVI.")},
-    {ErrorCode::kDamagedFile, "damaged file", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is damaged or incomplete."),
-     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is damaged or incomplete."),
+    {ErrorCode::kDamagedFile, "damaged file", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is empty, damaged or incomplete."),
+     QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "A file is empty, damaged or incomplete."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "Copy or download it again. If it plays elsewhere, re-encoding it usually helps.")},
     {ErrorCode::kLimitExceeded, "limit exceeded", QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "“%1” is larger than Winnow accepts."),
      QT_TRANSLATE_NOOP("winnow::ui::ErrorText", "This is larger than Winnow accepts."),
@@ -122,7 +123,7 @@ bool isAddress(const std::string& subject) {
 
 ErrorText describeLostSource(const Error& error) {
   ErrorText text;
-  text.cause = tr("What was seen of “%1” is not there any more.").arg(displayText(QString::fromStdString(error.subject)).simplified());
+  text.cause = tr("What was seen of “%1” is not there any more.").arg(watchedName(QString::fromStdString(error.subject)));
   text.remedy = tr("A source that was watched cannot be read again. Watch it anew with File > Watch, or begin a new chat.");
   text.details = QStringLiteral("code %1 · %2 · %3")
                      .arg(static_cast<int>(error.code))

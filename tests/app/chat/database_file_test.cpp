@@ -68,6 +68,18 @@ class DatabaseFileTest : public testing::Test {
     ChatDatabase db(folders());
     db.createConversation(title, {});
   }
+  // A database as version `version` left it, with one chat, number 5, and what the statements add.
+  void ofVersion(int version, const std::vector<const char*>& statements) {
+    SqliteConnection db(file(), {});
+    db.configureForWriting();
+    for (int i = 0; i < version; ++i) db.execute(kMigrations[i]);
+    db.execute(
+        "INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
+        "VALUES(5, 'old', 1, 1, 1, 'snapkv', 0.2, 8, '')");
+    for (const char* statement : statements) db.execute(statement);
+    db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
+    db.execute(("PRAGMA user_version=" + std::to_string(version)).c_str());
+  }
   QStringList filesInData() const { return QDir(folders().data).entryList(QDir::Files | QDir::Hidden); }
   ErrorCode m_code = ErrorCode::kInternal;
   QTemporaryDir m_home;
@@ -142,17 +154,7 @@ TEST_F(DatabaseFileTest, SettingAsideKeepsTheFileUnderAnotherName) {
 }
 
 TEST_F(DatabaseFileTest, UpgradesTheFirstVersionAndKeepsACopy) {
-  {
-    SqliteConnection db(file(), {});
-    db.configureForWriting();
-    db.execute(kMigrations[0]);
-    db.execute(
-        "INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
-        "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
-    db.execute("INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'findable', 1)");
-    db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
-    db.execute("PRAGMA user_version=1");
-  }
+  ofVersion(1, {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'findable', 1)"});
   ChatDatabase db(folders());
   EXPECT_EQ(db.conversation(5).title, QStringLiteral("old"));
   const QList<SearchHit> hits = db.search(QStringLiteral("findable"));
@@ -163,19 +165,8 @@ TEST_F(DatabaseFileTest, UpgradesTheFirstVersionAndKeepsACopy) {
 }
 
 TEST_F(DatabaseFileTest, UpgradesTheSecondVersionWhoseAttachmentsWereNotSampled) {
-  {
-    SqliteConnection db(file(), {});
-    db.configureForWriting();
-    db.execute(kMigrations[0]);
-    db.execute(kMigrations[1]);
-    db.execute(
-        "INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
-        "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
-    db.execute("INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'what?', 1)");
-    db.execute("INSERT INTO attachment VALUES(1, 5, 9, 0, 2, CAST('/a.mp4' AS BLOB), '', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024)");
-    db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
-    db.execute("PRAGMA user_version=2");
-  }
+  ofVersion(2, {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'what?', 1)",
+                "INSERT INTO attachment VALUES(1, 5, 9, 0, 2, CAST('/a.mp4' AS BLOB), '', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024)"});
   ChatDatabase db(folders());
   EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v3")));
   const auto attachment = [&db] { return db.loadConversation(5).messages.at(0).attachments.at(0); };
@@ -187,17 +178,7 @@ TEST_F(DatabaseFileTest, UpgradesTheSecondVersionWhoseAttachmentsWereNotSampled)
 }
 
 TEST_F(DatabaseFileTest, UpgradesTheFifthVersionWhoseAnswersHadNoKeptMaps) {
-  {
-    SqliteConnection db(file(), {});
-    db.configureForWriting();
-    for (int version = 0; version < 5; ++version) db.execute(kMigrations[version]);
-    db.execute(
-        "INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
-        "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
-    db.execute("INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 3, 1, 'red', 1)");
-    db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
-    db.execute("PRAGMA user_version=5");
-  }
+  ofVersion(5, {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 3, 1, 'red', 1)"});
   ChatDatabase db(folders());
   EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v6")));
   const StoredMessage answer = db.loadConversation(5).messages.at(0);
@@ -207,18 +188,8 @@ TEST_F(DatabaseFileTest, UpgradesTheFifthVersionWhoseAnswersHadNoKeptMaps) {
 }
 
 TEST_F(DatabaseFileTest, UpgradesTheSixthVersionWhoseAttachmentsHadNoPins) {
-  {
-    SqliteConnection db(file(), {});
-    db.configureForWriting();
-    for (int version = 0; version < 6; ++version) db.execute(kMigrations[version]);
-    db.execute(
-        "INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
-        "VALUES(5, 'old', 1, 1, 1, 'full', 1.0, 8, '')");
-    db.execute("INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'what?', 1)");
-    db.execute("INSERT INTO attachment VALUES(1, 5, 9, 0, 2, CAST('/a.mp4' AS BLOB), '', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024, '')");
-    db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
-    db.execute("PRAGMA user_version=6");
-  }
+  ofVersion(6, {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'what?', 1)",
+                "INSERT INTO attachment VALUES(1, 5, 9, 0, 2, CAST('/a.mp4' AS BLOB), '', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024, '')"});
   ChatDatabase db(folders());
   EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v7")));
   const auto pins = [&db] { return db.loadConversation(5).messages.at(0).attachments.at(0).pins; };
@@ -229,17 +200,7 @@ TEST_F(DatabaseFileTest, UpgradesTheSixthVersionWhoseAttachmentsHadNoPins) {
 
 // One choice about later questions held for all chats: each keeps it.
 TEST_F(DatabaseFileTest, UpgradesTheSeventhVersionWhoseChatsHadOneChoiceForAll) {
-  {
-    SqliteConnection db(file(), {});
-    db.configureForWriting();
-    for (int version = 0; version < 7; ++version) db.execute(kMigrations[version]);
-    db.execute(
-        "INSERT INTO conversation(id, title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt) "
-        "VALUES(5, 'old', 1, 1, 1, 'snapkv', 0.2, 8, '')");
-    db.execute("INSERT INTO setting VALUES('chat/later_questions', 'alone')");
-    db.execute(("PRAGMA application_id=" + std::to_string(kApplicationId)).c_str());
-    db.execute("PRAGMA user_version=7");
-  }
+  ofVersion(7, {"INSERT INTO setting VALUES('chat/later_questions', 'alone')"});
   ChatDatabase db(folders());
   EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v8")));
   ConversationOptions options = db.listConversations().at(0).options;
@@ -328,6 +289,62 @@ TEST_F(DatabaseFileTest, LoadExtensionAndSchemaWritesAreOff) {
   db.execute("CREATE TABLE t(x)");
   db.execute("PRAGMA writable_schema=ON");
   EXPECT_THROW(db.execute("UPDATE sqlite_schema SET sql = 'x'"), Exception);
+}
+
+// A machine that went off, or a copy of the file alone: what was last written may stand in the log beside it only.
+TEST_F(DatabaseFileTest, WithoutItsLogTheFileIsAnEarlierStateAndNoDamage) {
+  ChatDatabase db(folders());
+  const ConversationId first = db.createConversation(QStringLiteral("first"), {}).id;
+  { SqliteConnection(file(), {}).execute("PRAGMA wal_checkpoint(TRUNCATE)"); }
+  for (int i = 0; i < 50; ++i) db.createConversation(QStringLiteral("later %1").arg(i), {});
+  const QString log = file() + QStringLiteral("-wal");
+  ASSERT_GT(QFileInfo(log).size(), 0);
+  QTemporaryDir other;
+  const ChatFolders copied{other.filePath(QStringLiteral("data")), other.filePath(QStringLiteral("cache"))};
+  ASSERT_TRUE(QDir().mkpath(copied.data));
+  ASSERT_TRUE(QFile::copy(file(), ChatDatabase::databaseFile(copied)));
+  {
+    ChatDatabase lost(copied);
+    const QList<Conversation> left = lost.listConversations();
+    ASSERT_EQ(left.size(), 1);
+    EXPECT_EQ(left[0].id, first);
+    lost.createConversation(QStringLiteral("goes on"), {});
+  }
+  EXPECT_EQ(ChatDatabase(copied).listConversations().size(), 2);
+  // With its log, as a crash leaves both, nothing is lost.
+  ASSERT_TRUE(QFile::remove(ChatDatabase::databaseFile(copied)));
+  ASSERT_TRUE(QFile::copy(file(), ChatDatabase::databaseFile(copied)));
+  ASSERT_TRUE(QFile::copy(log, ChatDatabase::databaseFile(copied) + QStringLiteral("-wal")));
+  EXPECT_EQ(ChatDatabase(copied).listConversations().size(), 51);
+}
+
+// Someone puts an older file back by hand and leaves the log of the newer one beside it. What the two make together is no state that ever
+// was: it is either refused as damaged, and left as it is, or it is a whole database.
+TEST_F(DatabaseFileTest, AnOlderFileBesideANewerLogIsRefusedOrWhole) {
+  const QString old = m_home.filePath(QStringLiteral("old.db"));
+  withChat(QStringLiteral("old"));
+  ASSERT_TRUE(QFile::copy(file(), old));
+  QTemporaryDir crashed;
+  const ChatFolders mixed{crashed.filePath(QStringLiteral("data")), crashed.filePath(QStringLiteral("cache"))};
+  ASSERT_TRUE(QDir().mkpath(mixed.data));
+  ASSERT_TRUE(QFile::copy(old, ChatDatabase::databaseFile(mixed)));
+  {
+    ChatDatabase db(folders());
+    for (int i = 0; i < 300; ++i) db.createConversation(QString(500, QLatin1Char('x')), {});
+    { SqliteConnection(file(), {}).execute("PRAGMA wal_checkpoint(TRUNCATE)"); }
+    for (int i = 0; i < 3; ++i) db.createConversation(QStringLiteral("newest"), {});
+    ASSERT_TRUE(QFile::copy(file() + QStringLiteral("-wal"), ChatDatabase::databaseFile(mixed) + QStringLiteral("-wal")));
+  }
+  const QByteArray before = bytes(ChatDatabase::databaseFile(mixed));
+  try {
+    ChatDatabase db(mixed);
+    const auto count = static_cast<qsizetype>(db.listConversations().size());
+    EXPECT_EQ(db.createConversation(QStringLiteral("one more"), {}).title, QStringLiteral("one more"));
+    EXPECT_EQ(db.listConversations().size(), count + 1);
+  } catch (const Exception& error) {
+    EXPECT_EQ(error.error().code, ErrorCode::kStorageDamaged) << error.what();
+    EXPECT_EQ(bytes(ChatDatabase::databaseFile(mixed)), before);
+  }
 }
 
 TEST_F(DatabaseFileTest, WritesAreDurableAtCommit) {

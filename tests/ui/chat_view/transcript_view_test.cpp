@@ -54,6 +54,27 @@ TEST_F(TranscriptViewTest, KeepsOnlyDocumentsNearTheViewport) {
   }
 }
 
+TEST_F(TranscriptViewTest, ButtonsUnderAnAnswerHaveWordsWhereThereIsRoom) {
+  MessageContent answer = message(1, Speaker::kAssistant, QStringLiteral("Red."));
+  answer.checkable = true;
+  answer.hasKeptMap = true;
+  answer.branchCount = 2;
+  m_view.setMessages({answer});
+  const auto wide = [this](Action action) {
+    const QRect rect = m_view.actionRect(1, action);
+    return rect.width() > rect.height() + theme().px(8);
+  };
+  const Action all[] = {Action::kCopy, Action::kRegenerate, Action::kCheck, Action::kKeptMap};
+  for (const Action action : all) EXPECT_TRUE(wide(action)) << static_cast<int>(action);
+  for (std::size_t i = 1; i < std::size(all); ++i)
+    EXPECT_GE(m_view.actionRect(1, all[i]).left(), m_view.actionRect(1, all[i - 1]).right()) << "they stand beside one another";
+  EXPECT_FALSE(wide(Action::kNextBranch));
+  m_view.resize(260, 600);
+  QApplication::processEvents();
+  for (const Action action : all) EXPECT_FALSE(wide(action)) << static_cast<int>(action);
+  EXPECT_FALSE(m_view.actionRect(1, Action::kKeptMap).isEmpty());
+}
+
 TEST_F(TranscriptViewTest, ReparsesTheTailOnly) {
   QString text;
   for (int i = 0; i < 300; ++i) text += QStringLiteral("Paragraph number %1 with some words.\n\n").arg(i);

@@ -4,6 +4,7 @@
 #include <QContextMenuEvent>
 #include <QMenu>
 #include <QMimeData>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QToolButton>
@@ -114,6 +115,18 @@ TEST_F(ComposerTest, RefusedFilesStayWithTheReasonAndDoNotGoAlong) {
 }
 
 // Several refused files: how many, which, until they are gone.
+TEST_F(ComposerTest, SeveralFilesCanBeRemovedAtOnce) {
+  const QPushButton* all = m_composer.tray()->removeAllButton();
+  for (const char* file : {"/clips/a.mp4", "/clips/b.mp4", "/clips/c.mp4"}) {
+    EXPECT_TRUE(all->isHidden());
+    m_composer.addFile(file);
+  }
+  EXPECT_FALSE(all->isHidden());
+  m_composer.tray()->removeAllButton()->click();
+  EXPECT_EQ(m_composer.tray()->count(), 0);
+  EXPECT_TRUE(m_composer.draft().attachments.isEmpty());
+}
+
 TEST_F(ComposerTest, RefusedFilesAreCountedAndBroughtIntoView) {
   m_composer.resize(760, 320);
   for (const char* file : {"/clips/broken one.mp4", "/clips/a.mp4", "/clips/b.mp4", "/clips/broken two.mp4"}) m_composer.addFile(file);

@@ -31,7 +31,7 @@ TEST(KeptMapModel, CountsSharesPerLayerPartAndHead) {
   model.setMap(mapOf(report({{{0, 1, 2, 3, 10, 11}, {0, 1, 2, 6, 10, 11}}, {{0, 11}, {0, 11}}})), video());
   ASSERT_EQ(model.parts().size(), 4U);
   EXPECT_TRUE(model.headsDiffer());
-  EXPECT_EQ(model.part(), 1) << "the first frame of the newest video";
+  EXPECT_EQ(model.part(), 1) << "the frame of which most is kept";
   EXPECT_DOUBLE_EQ(model.share(0, 0), 1.0);
   EXPECT_DOUBLE_EQ(model.share(0, 1), 3.0 / 8.0);
   EXPECT_DOUBLE_EQ(model.share(0, 2), 1.0 / 8.0);
@@ -66,6 +66,30 @@ TEST(KeptMapModel, SelectionStaysInsideAndIsTold) {
   EXPECT_EQ(model.layer(), 0);
 }
 
+TEST(KeptMapModel, OpensWhereMostIsKeptAndStaysThere) {
+  KeptMapModel model;
+  // Of the first frame a token in layer 0; of the second one in layer 0 and three in layer 1.
+  model.setMap(mapOf(report({{{2, 6}, {2, 6}}, {{6, 7, 8}, {6, 7, 8}}, {{0}, {0}}})), video());
+  EXPECT_EQ(model.part(), 2);
+  EXPECT_EQ(model.layer(), 1);
+  model.setPart(1);
+  model.setLayer(2);
+  model.setMap(mapOf(report({{{6}, {6}}, {{6}, {6}}, {{6}, {6}}})), video());
+  EXPECT_EQ(model.part(), 1) << "another method of the same prompt";
+  EXPECT_EQ(model.layer(), 2);
+}
+
+TEST(KeptMapModel, OfTwoVideosAFrameSaysWhose) {
+  KeptMapModel model;
+  std::vector<MapMedia> both = video();
+  model.setMap(mapOf(report({{{6}, {6}}})), both);
+  EXPECT_EQ(model.partName(2), QStringLiteral("Frame 2 of 2 · 1:05"));
+  both.push_back({MediaKind::kVideo, "/w.mp4", QStringLiteral("w.mp4"), {1.0}});
+  model.setMap(mapOf(report({{{6}, {6}}})), both);
+  EXPECT_EQ(model.partName(2), QStringLiteral("v.mp4: Frame 2 of 2 · 1:05"));
+  EXPECT_EQ(model.partName(0), QStringLiteral("System text"));
+}
+
 TEST(KeptMapModel, ShowsWhatWasMergedAndPinned) {
   CacheReport merged = report({{{2, 3}, {2, 3}}});
   merged.merged = {{{5, 0}, {1, 2}}};
@@ -94,7 +118,8 @@ TEST(KeptMapModel, TheDifferenceOfTwoMaps) {
   EXPECT_EQ(model.keptBy(8), KeptBy::kNone);
   EXPECT_DOUBLE_EQ(model.share(0, 1), 0.25);
   EXPECT_DOUBLE_EQ(model.share(0, 2), 0.0) << "one each";
-  EXPECT_TRUE(model.describe(0, 1).endsWith(QStringLiteral("snapkv %1, meda %2").arg(formatShare(0.5), formatShare(0.75))))
+  EXPECT_TRUE(
+      model.describe(0, 1).endsWith(QStringLiteral("“snapkv” keeps %1 of it, “meda” keeps %2").arg(formatShare(0.5), formatShare(0.75))))
       << model.describe(0, 1).toStdString();
   EXPECT_TRUE(model.describeToken(4).endsWith(QStringLiteral("kept by meda only")));
   EXPECT_EQ(keptBy(0.0, 0.0), KeptBy::kNone);

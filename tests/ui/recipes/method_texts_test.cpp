@@ -25,7 +25,10 @@ TEST(MethodTexts, EveryMethodSaysWhatItDoesAndWhenNotToUseIt) {
 
 TEST(MethodTexts, EveryOptionAndPartIsExplained) {
   for (const MethodInfo& method : list_methods()) {
-    for (const OptionInfo& option : method.options) EXPECT_FALSE(optionHelp(option.name).isEmpty()) << method.name << ": " << option.name;
+    for (const OptionInfo& option : method.options) {
+      EXPECT_FALSE(optionHelp(option.name).isEmpty()) << method.name << ": " << option.name;
+      EXPECT_NE(optionTitle(option.name), QString::fromStdString(option.name)) << method.name << ": no words";
+    }
   }
   for (const PartInfo& part : list_parts()) {
     EXPECT_FALSE(partTitle(part.kind).isEmpty()) << part.kind;
@@ -63,6 +66,7 @@ TEST(RecipeWords, SayWhatIsUsedAndWhatDiffers) {
   EXPECT_EQ(recipeChanges(recipe.spec).size(), 2);
   recipe.spec.min_event_tokens = 10;
   EXPECT_EQ(recipeChanges(recipe.spec).at(1), QStringLiteral("Short texts: 10"));
+  EXPECT_EQ(recipeChanges(recipe.spec).at(2), QStringLiteral("Share for recent tokens: 0.2"));
   EXPECT_EQ(recipeTitle(methods,
                         [] {
                           app::NamedRecipe patient;

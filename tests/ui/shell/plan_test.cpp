@@ -38,15 +38,14 @@ Planned plan() {
 
 TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
   const ui::PlanView view = ui::describePlan(plan(), {{video(64)}, {}, 2048});
-  EXPECT_EQ(view.text, QStringLiteral("64 frames: 577 visual + 40 text = 617 tokens · KV 1.2 MiB → 247 KiB · fits · about 640 ms"))
-      << view.text.toStdString();
+  EXPECT_EQ(view.text, QStringLiteral("64 frames · cache 1.2 MiB → 247 KiB · fits · about 640 ms")) << view.text.toStdString();
   EXPECT_EQ(view.fit, PlanFit::kFits);
   EXPECT_TRUE(view.remedies.isEmpty());
   Planned first = plan();
   first.expected_ms = 0.0;
   first.kv_bytes_after_event = first.kv_bytes_full;
   first.tokens = {41, 0, 41, 256};
-  EXPECT_EQ(ui::describePlan(first, {{}, {}, 2048}).text, QStringLiteral("41 tokens · KV 1.2 MiB · fits"));
+  EXPECT_EQ(ui::describePlan(first, {{}, {}, 2048}).text, QStringLiteral("cache 1.2 MiB · fits"));
 }
 
 TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
@@ -83,7 +82,7 @@ class PlanInWindow : public WindowTest {
  protected:
   ui::PlanLine* line() { return m_window->page().planLine(); }
   bool planned(const QString& part) {
-    return waitUntil([&] { return line()->plan().text.contains(part); });
+    return waitUntil([&] { return (line()->plan().text + line()->plan().detail).contains(part); });
   }
   void attach(int frames) {
     m_settings->setDefaultFrameCount(frames);
@@ -97,7 +96,7 @@ TEST_F(PlanInWindow, FollowsWhatIsWrittenAndChosen) {
   attach(20);
   ASSERT_TRUE(planned(QStringLiteral("20 frames"))) << "known before a word is written";
   type(QStringLiteral("What is it?"));
-  ASSERT_TRUE(planned(QStringLiteral("180 visual + 12 text = 192 tokens"))) << line()->plan().text.toStdString();
+  ASSERT_TRUE(planned(QStringLiteral("180 of pictures and 12 of text, 192 tokens"))) << line()->plan().detail.toStdString();
   const std::size_t asked = m_log->plans().size();
   EXPECT_LE(asked, 4U) << "not one for every key";
   composer()->tray()->card(0)->frameCount()->setValue(10);

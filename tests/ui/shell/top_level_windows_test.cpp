@@ -1,4 +1,7 @@
 // One window is one window: no change of colours, size or language opens another, whatever was opened before.
+#include <QAbstractItemView>
+#include <QComboBox>
+#include <QScreen>
 #include <QTranslator>
 
 #include "tests/ui/support/window_fixture.h"
@@ -46,6 +49,24 @@ class TopLevelWindows : public WindowTest {
     expectSame("language back");
   }
 };
+
+TEST_F(TopLevelWindows, TheFirstFitsOnTheScreenWithItsTitleBar) {
+  const QSize room = m_window->screen()->availableGeometry().size();
+  EXPECT_LE(m_firstSize.height() + 40, room.height());
+  EXPECT_LE(m_firstSize.width() + 8, room.width());
+}
+
+TEST_F(TopLevelWindows, ListsThatDropDownHaveAFrame) {
+  QComboBox box;
+  box.addItems({QStringLiteral("one"), QStringLiteral("two")});
+  box.show();
+  box.showPopup();
+  const QImage list = box.view()->window()->grab().toImage();
+  const QRgb frame = ui::theme().colors().strongBorder.rgb();
+  EXPECT_EQ(list.pixel(list.width() / 2, 0), frame);
+  EXPECT_EQ(list.pixel(0, list.height() / 2), frame);
+  box.hidePopup();
+}
 
 TEST_F(TopLevelWindows, AFreshWindowStaysAlone) { expectNoMoreAfterEveryChange("fresh"); }
 

@@ -29,7 +29,7 @@ class WatchDialogTest : public testing::Test {
   void choose(Kind kind) { dialog->kind()->setCurrentIndex(dialog->kind()->findData(int(kind))); }
 
   std::optional<app::WatchRequest> asked;
-  std::unique_ptr<WatchDialog> dialog = std::make_unique<WatchDialog>();
+  std::unique_ptr<WatchDialog> dialog = std::make_unique<WatchDialog>(WatchCosts{8192, 9}, std::vector<app::Camera>{});
 };
 
 TEST_F(WatchDialogTest, BeginsWithTheFirstCamera) {
@@ -104,6 +104,37 @@ TEST_F(WatchDialogTest, EnterWatchesAndOpensNoChooser) {
   EXPECT_EQ(asked->address, "/videos/growing.mkv");
   // Beside it the button only chooses when it is pressed itself.
   EXPECT_FALSE(dialog->browseButton()->autoDefault());
+}
+
+TEST_F(WatchDialogTest, TheCapIsToldAsMemoryAndAsTime) {
+  // 2,000 tokens of 8 KiB; 222 frames of 9 tokens, one every half second.
+  EXPECT_EQ(dialog->cost(), QStringLiteral("About 15.6 MiB of memory. The first 1:51 are kept whole, and later the best of everything."));
+  dialog->every()->setValue(1.0);
+  dialog->cap()->setValue(900);
+  EXPECT_EQ(dialog->cost(), QStringLiteral("About 7.0 MiB of memory. The first 1:40 are kept whole, and later the best of everything."));
+  const WatchDialog unknown({}, {});
+  EXPECT_EQ(unknown.cost(), QString());
+}
+
+TEST_F(WatchDialogTest, CamerasAreChosenByTheirNames) {
+  dialog =
+      std::make_unique<WatchDialog>(WatchCosts{}, std::vector<app::Camera>{{"/dev/video0", "Integrated Camera"}, {"/dev/video2", "Desk"}});
+  dialog->setAttribute(Qt::WA_DeleteOnClose, false);
+  QObject::connect(dialog.get(), &WatchDialog::watchRequested, [this](const app::WatchRequest& request) { asked = request; });
+  dialog->show();
+  EXPECT_EQ(dialog->camera()->currentText(), QStringLiteral("Integrated Camera"));
+  EXPECT_FALSE(dialog->address()->isVisible());
+  dialog->camera()->setCurrentIndex(1);
+  dialog->camera()->setCurrentIndex(2);
+  EXPECT_TRUE(dialog->address()->isVisible()) << "another device is typed in";
+  choose(Kind::kNetwork);
+  EXPECT_FALSE(dialog->camera()->isVisible());
+  EXPECT_TRUE(dialog->address()->isVisible());
+  choose(Kind::kCamera);
+  dialog->camera()->setCurrentIndex(1);
+  dialog->watchButton()->click();
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->address, "/dev/video2");
 }
 
 TEST_F(WatchDialogTest, SaysWhatBecomesOfTheFrames) {

@@ -7,6 +7,7 @@
 #include "ui/composer/attachment_card.h"
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/description_dialog.h"
+#include "ui/composer/method_control.h"
 #include "ui/composer/plan_line.h"
 #include "ui/composer/preparation_line.h"
 #include "ui/composer/watch_bar.h"
@@ -15,6 +16,7 @@
 #include "ui/shell/watch_dialog.h"
 #include "ui/words/error_text.h"
 #include "ui/words/watch_fault_text.h"
+#include "ui/words/watched_name.h"
 
 namespace winnow::test {
 namespace {
@@ -204,7 +206,7 @@ TEST_F(WatchTest, AQuestionIsStoredWithItsSourceAndShownAgain) {
     ASSERT_EQ(transcript()->messageCount(), 2);
     const ui::MessageContent question = transcript()->messageAt(0);
     ASSERT_EQ(question.attachments.size(), 1U);
-    EXPECT_EQ(question.attachments[0].title, QStringLiteral("/dev/video0"));
+    EXPECT_EQ(question.attachments[0].title, QStringLiteral("The camera /dev/video0"));
     EXPECT_TRUE(question.attachments[0].detail.contains(QStringLiteral("Watched"))) << question.attachments[0].detail.toStdString();
   };
   shows();
@@ -243,7 +245,7 @@ TEST_F(WatchTest, AskedAboutLaterTheEnginesErrorIsSaidInWords) {
   EXPECT_EQ(last().status, ui::MessageStatus::kFailed);
   for (const char* address : {"/dev/video0", "tcp://127.0.0.1:9000", "screen::0.0"}) {
     const ui::ErrorText words = ui::describeError({ErrorCode::kFileNotFound, address, "does not exist"});
-    EXPECT_TRUE(words.cause.contains(QString::fromLatin1(address))) << words.cause.toStdString();
+    EXPECT_TRUE(words.cause.contains(ui::watchedName(QString::fromLatin1(address)))) << words.cause.toStdString();
     EXPECT_TRUE(words.remedy.startsWith(QStringLiteral("A source that was watched cannot be read again"))) << words.remedy.toStdString();
   }
   EXPECT_FALSE(ui::describeError({ErrorCode::kFileNotFound, "/home/a/film.mp4", ""}).remedy.contains(QStringLiteral("watched")));
@@ -277,6 +279,27 @@ TEST_F(WatchTest, OtherMediaAreNotMixedIn) {
   EXPECT_EQ(order(), "c");
 }
 
+TEST_F(WatchTest, SourcesAreNamedInWords) {
+  EXPECT_EQ(ui::watchedName(QStringLiteral("screen:")), QStringLiteral("the screen"));
+  EXPECT_EQ(ui::watchedName(QStringLiteral("screen::1.0")), QStringLiteral("the screen :1.0"));
+  EXPECT_EQ(ui::watchedName(QStringLiteral("/dev/video2")), QStringLiteral("the camera /dev/video2"));
+  EXPECT_EQ(ui::watchedName(QStringLiteral("tcp://127.0.0.1:9000")), QStringLiteral("tcp://127.0.0.1:9000"));
+}
+
+// What is chosen for the chat is not what reads the source.
+TEST_F(WatchTest, TheMethodButtonSaysWhatReadsTheSource) {
+  const QString chosen = composer()->method()->text();
+  m_clips.giveFrames(8);
+  start();
+  ASSERT_TRUE(seen(8));
+  EXPECT_TRUE(composer()->method()->text().startsWith(QStringLiteral("Watching: "))) << composer()->method()->text().toStdString();
+  EXPECT_NE(composer()->method()->text(), QStringLiteral("Watching: ") + chosen);
+  EXPECT_TRUE(composer()->method()->about().contains(QStringLiteral("This is for other questions")));
+  bar()->stopButton()->click();
+  bar()->closeButton()->click();
+  EXPECT_EQ(composer()->method()->text(), chosen);
+}
+
 TEST_F(WatchTest, TheBarSaysHowItStands) {
   start(100);
   EXPECT_TRUE(bar()->isVisible());
@@ -284,7 +307,7 @@ TEST_F(WatchTest, TheBarSaysHowItStands) {
   for (int i = 0; i < 5; ++i) m_clips.giveFrames(8);
   ASSERT_TRUE(seen(40));
   // 40 frames of 9 tokens under a cap of 100: 100/360.
-  const QString expected = QStringLiteral("Watching /dev/video0: 0:20, 40 frames, 28\u202f% of what was seen is kept, 200 KiB");
+  const QString expected = QStringLiteral("Watching the camera /dev/video0: 0:20, 40 frames, 28\u202f% of what was seen is kept, 200 KiB");
   EXPECT_EQ(text(), expected) << text().toStdString();
   EXPECT_EQ(bar()->view().shares.size(), 40U);
   EXPECT_TRUE(bar()->strip()->isVisible());
@@ -371,7 +394,7 @@ TEST_F(WatchTest, ASourceThatIsNotThereSaysSo) {
   m_clips.fail({ErrorCode::kFileNotFound, "/dev/video0", "no such device"});
   start();
   ASSERT_TRUE(stage(Stage::kEnded));
-  EXPECT_TRUE(notice().startsWith(QStringLiteral("“/dev/video0” is not there."))) << notice().toStdString();
+  EXPECT_TRUE(notice().startsWith(QStringLiteral("“the camera /dev/video0” is not there."))) << notice().toStdString();
   EXPECT_TRUE(order().empty());
 }
 

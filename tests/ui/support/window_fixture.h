@@ -51,6 +51,7 @@ class WindowTest : public testing::Test {
         ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"),
                            [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }},
         initial);
+    m_firstSize = m_window->size();
     m_window->resize(1280, 800);
     m_window->show();
   }
@@ -108,6 +109,7 @@ class WindowTest : public testing::Test {
   std::unique_ptr<app::Settings> m_settings;
   std::unique_ptr<FakeMediaPreview> m_preview;
   std::unique_ptr<app::EngineHost> m_engine;
+  QSize m_firstSize;  // as the program made it
   std::unique_ptr<ui::MainWindow> m_window;
 };
 

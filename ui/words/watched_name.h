@@ -1,0 +1,12 @@
+// What a watched source is called: "the screen", "the camera /dev/video0", otherwise its address.
+//
+// Used by the watch bar and the chat. UI thread only (translations).
+#pragma once
+
+#include <QString>
+
+namespace winnow::ui {
+
+QString watchedName(const QString& address);
+
+}  // namespace winnow::ui
