@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/weights/safetensors.h"
-#include "engine/weights/shard_index.h"
+#include "engine/weights/weight_files.h"
 
 namespace winnow {
 namespace {

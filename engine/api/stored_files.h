@@ -1,6 +1,6 @@
 // What the engine reads and writes as files, for programs that tell such files apart or would write over one.
 //
-// Errors: Exception; those of engine/weights/shard_index.h. Reads headers only. Threads: plain functions.
+// Errors: Exception; those of engine/weights/weight_files.h. Reads headers only. Threads: plain functions.
 #pragma once
 
 #include <string>

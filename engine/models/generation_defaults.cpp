@@ -1,8 +1,5 @@
 #include "engine/models/generation_defaults.h"
 
-#include <filesystem>
-#include <system_error>
-
 #include "engine/base/error.h"
 
 namespace winnow {
@@ -24,12 +21,10 @@ std::vector<std::int64_t> read_token_ids(const JsonObject& object, const char* k
   return {object.integer(key, 0, vocabulary - 1)};
 }
 
-GenerationDefaults load_generation_defaults(const std::string& folder, std::int64_t vocabulary) {
-  const std::string path = folder + "/generation_config.json";
-  std::error_code error;
-  if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) return {};
-  const Json document = load_json(path);
-  const JsonObject root(document, path);
+GenerationDefaults read_generation_defaults(const ModelPackage& package, std::int64_t vocabulary) {
+  const ModelDocument* document = package.document(ModelPart::kGeneration);
+  if (document == nullptr) return {};
+  const JsonObject root = document->root();
   GenerationDefaults defaults;
   defaults.eos_token_ids = read_token_ids(root, "eos_token_id", vocabulary);
   defaults.pad_token_id = read_token_id(root, "pad_token_id", vocabulary);

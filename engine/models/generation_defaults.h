@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
+#include "engine/model_files/model_package.h"
 
 namespace winnow {
 
@@ -23,6 +24,6 @@ struct GenerationDefaults {
 std::vector<std::int64_t> read_token_ids(const JsonObject& object, const char* key, std::int64_t vocabulary);
 
 // vocabulary: ids must be below it.
-GenerationDefaults load_generation_defaults(const std::string& folder, std::int64_t vocabulary);
+GenerationDefaults read_generation_defaults(const ModelPackage& package, std::int64_t vocabulary);
 
 }  // namespace winnow

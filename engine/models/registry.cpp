@@ -39,11 +39,9 @@ std::string architecture_of(const JsonObject& config) {
 std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
   const bool half = source.dtype == at::kHalf;
   if (source.dtype && *source.dtype != at::kFloat && *source.dtype != at::kBFloat16 && !(half && !source.device.is_cpu())) {
-    throw Exception(ErrorCode::kInvalidArgument, source.folder, "models run in fp32 or bf16, on a GPU also in fp16");
+    throw Exception(ErrorCode::kInvalidArgument, source.package->path(), "models run in fp32 or bf16, on a GPU also in fp16");
   }
-  const std::string file = source.folder + "/config.json";
-  const Json document = load_json(file);
-  const JsonObject config(document, file);
+  const JsonObject config = source.package->required(ModelPart::kConfig).root();
   const std::string architecture = architecture_of(config);
   const std::string model_type = config.string("model_type", kNameBytes, "");
   // The architecture names the class that saved the folder; model_type is only asked where that is missing.
@@ -54,7 +52,7 @@ std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
     const std::string found = !architecture.empty() ? architecture : !model_type.empty() ? model_type : "no model type";
     std::string known;
     for (const Family& each : kFamilies) known.append(known.empty() ? "" : ", ").append(each.architecture);
-    throw Exception(ErrorCode::kUnsupportedModel, source.folder, "the engine does not run " + found + "; it runs " + known);
+    throw Exception(ErrorCode::kUnsupportedModel, source.package->path(), "the engine does not run " + found + "; it runs " + known);
   }
   return family->load(source);
 }

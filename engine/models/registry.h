@@ -1,4 +1,4 @@
-// Which families the engine runs, and the way from a model folder to a model.
+// Which families the engine runs, and the way from a model's package to a model.
 //
 // Used by engine/generation. A family is one line in registry.cpp and one folder beside it. Errors: Exception; kUnsupportedModel naming
 // what config.json says, and everything that the family's loader throws; Interrupted. Threads: engine thread.
@@ -12,13 +12,14 @@
 #include <string>
 
 #include "engine/base/interrupt.h"
+#include "engine/model_files/model_package.h"
 #include "engine/models/vision_language_model.h"
-#include "engine/weights/weight_folder.h"
+#include "engine/weights/model_weights.h"
 
 namespace winnow {
 
 struct ModelSource {
-  std::string folder;  // a Hugging Face folder, bytes of a path
+  std::shared_ptr<const ModelPackage> package;
   at::Device device = at::kCPU;
   // fp32, bf16 or (not on the CPU) fp16; stored weights of another type are converted. Nothing: as stored.
   std::optional<at::ScalarType> dtype = at::kFloat;

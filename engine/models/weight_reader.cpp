@@ -7,7 +7,7 @@
 namespace winnow {
 
 at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) {
-  at::Tensor values = folder_.load(name, shape, dtype_, device_);
+  at::Tensor values = weights_.load(name, shape, dtype_, device_);
   // Smallest and largest carry NaN along: one pass, no mask of the tensor's size.
   const auto [smallest, largest] = at::aminmax(values);
   if (!std::isfinite(smallest.item<float>()) || !std::isfinite(largest.item<float>())) {

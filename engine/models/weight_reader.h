@@ -1,6 +1,6 @@
 // The weights of one model as layers: every tensor with its shape and values checked, and counted.
 //
-// Used by the files of this folder while a model loads. Wraps WeightFolder with the model's dtype and device. A tensor that holds NaN or
+// Used by the files of this folder while a model loads. Wraps ModelWeights with the model's dtype and device. A tensor that holds NaN or
 // infinity is refused (kDamagedFile, subject: the tensor's name): it would turn every answer into noise. Threads: engine thread.
 #pragma once
 
@@ -11,17 +11,17 @@
 
 #include "engine/layers/linear.h"
 #include "engine/layers/norm.h"
-#include "engine/weights/weight_folder.h"
+#include "engine/weights/model_weights.h"
 
 namespace winnow {
 
 class WeightReader {
  public:
-  WeightReader(WeightFolder& folder, at::ScalarType dtype, at::Device device) : folder_(folder), dtype_(dtype), device_(device) {}
+  WeightReader(ModelWeights& weights, at::ScalarType dtype, at::Device device) : weights_(weights), dtype_(dtype), device_(device) {}
 
   at::ScalarType dtype() const { return dtype_; }
   at::Device device() const { return device_; }
-  bool has(const std::string& name) const { return folder_.has(name); }
+  bool has(const std::string& name) const { return weights_.has(name); }
 
   at::Tensor tensor(const std::string& name, at::IntArrayRef shape);
   // <prefix>.weight [out, in] and, if asked for, <prefix>.bias [out].
@@ -34,7 +34,7 @@ class WeightReader {
   std::int64_t weight_bytes() const { return parameter_count_ * static_cast<std::int64_t>(at::elementSize(dtype_)); }
 
  private:
-  WeightFolder& folder_;
+  ModelWeights& weights_;
   at::ScalarType dtype_;
   at::Device device_;
   std::int64_t parameter_count_ = 0;

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 
 #include "engine/base/error.h"
 
@@ -83,11 +81,9 @@ WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file
   return sidecar;
 }
 
-WinnowSidecar load_winnow_sidecar(const std::string& folder) {
-  const std::string path = folder + "/winnow.json";
-  std::error_code error;
-  if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) return {};
-  return parse_winnow_sidecar(load_json(path), path);
+WinnowSidecar read_winnow_sidecar(const ModelPackage& package) {
+  const ModelDocument* document = package.document(ModelPart::kWinnow);
+  return document != nullptr ? parse_winnow_sidecar(document->content, document->subject) : WinnowSidecar{};
 }
 
 }  // namespace winnow

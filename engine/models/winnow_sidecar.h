@@ -14,6 +14,7 @@
 #include <string>
 
 #include "engine/base/json_document.h"
+#include "engine/model_files/model_package.h"
 #include "engine/recipes/head_table.h"
 #include "engine/recipes/measured_options.h"
 #include "engine/recipes/share_profile.h"
@@ -30,6 +31,6 @@ struct WinnowSidecar {
 };
 
 WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file);
-WinnowSidecar load_winnow_sidecar(const std::string& folder);
+WinnowSidecar read_winnow_sidecar(const ModelPackage& package);
 
 }  // namespace winnow

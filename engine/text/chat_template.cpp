@@ -1,11 +1,8 @@
 #include "engine/text/chat_template.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <optional>
 
-#include "engine/base/file_bytes.h"
-#include "engine/base/json_document.h"
+#include "engine/base/error.h"
 #include "engine/text/template_interpreter.h"
 #include "engine/text/template_parser.h"
 #include "engine/text/utf8.h"
@@ -16,51 +13,7 @@ namespace {
 using chat::Text;
 using chat::Value;
 
-constexpr char kSubject[] = "chat template";                                 // of what lexer, parser and interpreter throw
-constexpr JsonLimits kConfigLimits{std::uint64_t{16} << 20, 64, 1'000'000};  // tokenizer_config.json lists every added token
-
-bool exists(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
-std::optional<std::string> template_of(const std::string& path) {
-  if (!exists(path)) return std::nullopt;
-  const Json document = load_json(path, kConfigLimits);
-  const JsonObject fields(document, path);
-  if (!fields.has("chat_template")) return std::nullopt;
-  const Json& value = fields.value("chat_template");
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_array()) {
-    for (const Json& entry : value) {
-      if (entry.is_object() && entry.value("name", Json()) == "default" && entry.contains("template") && entry["template"].is_string()) {
-        return entry["template"].get<std::string>();
-      }
-    }
-  }
-  throw Exception(ErrorCode::kDamagedFile, path, "chat_template is neither text nor a list with a default");
-}
-
-// A token of tokenizer_config.json: text, or an object with its content.
-std::string special_token(const std::string& path, const char* key) {
-  if (!exists(path)) return "";
-  const Json document = load_json(path, kConfigLimits);
-  const auto found = document.is_object() ? document.find(key) : document.end();
-  if (found == document.end()) return "";
-  if (found->is_string()) return found->get<std::string>();
-  if (found->is_object() && found->contains("content") && (*found)["content"].is_string()) return (*found)["content"].get<std::string>();
-  return "";
-}
-
-std::string find_template(const std::string& folder, std::string_view fallback) {
-  if (const std::string path = folder + "/chat_template.jinja"; exists(path)) return read_file_bytes(path, chat::kMaxTemplateBytes);
-  for (const char* name : {"chat_template.json", "processor_config.json", "tokenizer_config.json"}) {
-    if (auto found = template_of(folder + "/" + name)) return *std::move(found);
-  }
-  if (!fallback.empty()) return std::string(fallback);
-  throw Exception(ErrorCode::kUnsupportedModel, folder, "has no chat template, and none is known for this model family");
-}
-
+constexpr char kSubject[] = "chat template";  // of what lexer, parser and interpreter throw
 Value from_message(const std::string& text) { return Value::text(Text(utf8::is_valid(text) ? text : utf8::repair(text), true)); }
 
 Value message_value(const TemplateMessage& message, bool content_as_text) {
@@ -103,15 +56,15 @@ std::vector<TemplatePiece> pieces_of(const Text& text) {
   return pieces;
 }
 
-// An error of the template is the model folder's.
+// An error of the template is its model's.
 template <class Work>
-auto in_folder(const std::string& folder, Work work) {
+auto of_owner(const std::string& owner, Work work) {
   try {
     return work();
   } catch (const Exception& exception) {
     const Error& error = exception.error();
-    if (folder.empty() || error.subject != kSubject) throw;
-    throw Exception(error.code, folder, std::string(kSubject) + ": " + error.reason);
+    if (owner.empty() || error.subject != kSubject) throw;
+    throw Exception(error.code, owner, std::string(kSubject) + ": " + error.reason);
   }
 }
 
@@ -124,10 +77,12 @@ struct ChatTemplate::Program {
   bool content_parts = true;
 };
 
-ChatTemplate::ChatTemplate(std::string_view source, std::string bos, std::string eos) {
-  if (!utf8::is_valid(source)) throw Exception(ErrorCode::kDamagedFile, "chat template", "is not UTF-8");
+ChatTemplate::ChatTemplate(std::string_view source, std::string bos, std::string eos, std::string owner) : owner_(std::move(owner)) {
   auto program = std::make_unique<Program>();
-  program->block = chat::parse_template(source);
+  program->block = of_owner(owner_, [&] {
+    if (!utf8::is_valid(source)) throw Exception(ErrorCode::kDamagedFile, kSubject, "is not UTF-8");
+    return chat::parse_template(source);
+  });
   program->bos = std::move(bos);
   program->eos = std::move(eos);
   program->content_parts = reads_content_parts(source);
@@ -135,16 +90,6 @@ ChatTemplate::ChatTemplate(std::string_view source, std::string bos, std::string
 }
 
 ChatTemplate::~ChatTemplate() = default;
-
-std::unique_ptr<ChatTemplate> ChatTemplate::load(const std::string& folder, std::string_view fallback) {
-  const std::string tokenizer_config = folder + "/tokenizer_config.json";
-  return in_folder(folder, [&] {
-    auto loaded = std::make_unique<ChatTemplate>(find_template(folder, fallback), special_token(tokenizer_config, "bos_token"),
-                                                 special_token(tokenizer_config, "eos_token"));
-    loaded->folder_ = folder;
-    return loaded;
-  });
-}
 
 std::vector<TemplatePiece> ChatTemplate::render(const std::vector<TemplateMessage>& messages, AddGenerationPrompt prompt) const {
   std::vector<Value> list;
@@ -160,7 +105,7 @@ std::vector<TemplatePiece> ChatTemplate::render(const std::vector<TemplateMessag
   variables.emplace_back("eos_token", Value::literal(program_->eos));
   variables.emplace_back("tools", Value::none());
   variables.emplace_back("documents", Value::none());
-  return in_folder(folder_, [&] {
+  return of_owner(owner_, [&] {
     chat::Interpreter interpreter(std::move(variables), {});
     return pieces_of(interpreter.run(program_->block));
   });

@@ -1,8 +1,6 @@
-// A model folder's chat template: a conversation to the text that the model was trained on.
+// A model's chat template: a conversation to the text that the model was trained on.
 //
-// Used by engine/generation. Reads, in this order: chat_template.jinja, chat_template.json, processor_config.json, tokenizer_config.json
-// (key chat_template: text, or a list of named ones of which "default" is taken), and after that the fallback. The names of bos and eos
-// tokens come from tokenizer_config.json.
+// Used by engine/generation, which has the text from the model's package (model_files/model_package.h).
 //
 // The result keeps apart what the template wrote and what came out of a message, byte by byte, through joining, cutting and replacing:
 // special tokens count only in the first (Tokenizer::encode with kParse), so that <|im_end|> typed by a user stays text.
@@ -41,12 +39,9 @@ enum class AddGenerationPrompt : int { kYes = 1, kNo = 2 };
 
 class ChatTemplate {
  public:
-  // fallback: for a folder without one; empty: there is none.
-  static std::unique_ptr<ChatTemplate> load(const std::string& folder, std::string_view fallback = {});
-
-  // source: the template; bos, eos: texts of the tokens, may be empty. Errors have the subject "chat template", those of load() and of what
-  // it made the folder.
-  explicit ChatTemplate(std::string_view source, std::string bos = "", std::string eos = "");
+  // source: the template; bos, eos: texts of the tokens, may be empty. owner: the model, which errors of the template name, those of
+  // render(), too; empty: they have the subject "chat template".
+  explicit ChatTemplate(std::string_view source, std::string bos = "", std::string eos = "", std::string owner = "");
   ~ChatTemplate();
   ChatTemplate(const ChatTemplate&) = delete;
   ChatTemplate& operator=(const ChatTemplate&) = delete;
@@ -58,7 +53,7 @@ class ChatTemplate {
  private:
   struct Program;
   std::unique_ptr<const Program> program_;
-  std::string folder_;  // empty: of none
+  std::string owner_;
 };
 
 }  // namespace winnow

@@ -77,8 +77,8 @@ struct Tokenizer::Parts {
 Tokenizer::Tokenizer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Tokenizer::~Tokenizer() = default;
 
-std::unique_ptr<Tokenizer> Tokenizer::load(const std::string& folder) {
-  return std::unique_ptr<Tokenizer>(new Tokenizer(std::make_unique<Parts>(read_tokenizer_file(folder + "/tokenizer.json"))));
+std::unique_ptr<Tokenizer> Tokenizer::from(TokenizerFile file) {
+  return std::unique_ptr<Tokenizer>(new Tokenizer(std::make_unique<Parts>(std::move(file))));
 }
 
 std::vector<std::int64_t> Tokenizer::encode(std::string_view input, SpecialText policy) const {

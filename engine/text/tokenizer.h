@@ -8,7 +8,7 @@
 // a stretch on which the pattern hits its step limit becomes one token per byte; a pattern that asks for properties other than letters,
 // numbers and white space sees PCRE2's Unicode version.
 //
-// Errors: Exception. load(): kFileNotFound, kDamagedFile, kLimitExceeded, kUnsupportedModel. encode(): kLimitExceeded, for text over
+// Errors: Exception. from(): kDamagedFile, kLimitExceeded, kUnsupportedModel. encode(): kLimitExceeded, for text over
 // 16 MiB or that takes more than 1.8 s of work. Broken UTF-8 is no error: it becomes U+FFFD.
 // Threads: confined to one (the engine's).
 #pragma once
@@ -23,6 +23,8 @@
 
 namespace winnow {
 
+struct TokenizerFile;  // tokenizer_file.h
+
 // What becomes of special tokens that stand in the text.
 enum class SpecialText : int {
   kAsText = 1,  // they are ordinary characters: for everything that a user or a model wrote
@@ -33,8 +35,7 @@ enum class SpecialTokens : int { kKeep = 1, kSkip = 2 };
 
 class Tokenizer {
  public:
-  // Reads <folder>/tokenizer.json.
-  static std::unique_ptr<Tokenizer> load(const std::string& folder);
+  static std::unique_ptr<Tokenizer> from(TokenizerFile file);
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;

@@ -32,7 +32,7 @@ class Handler : public nlohmann::json_sax<Json> {
   }
   bool number_unsigned(number_unsigned_t v) override {
     if (in_vocabulary()) {
-      return vocabulary_id(v > static_cast<number_unsigned_t>(kMaxVocabulary) ? kMaxVocabulary : static_cast<std::int64_t>(v));
+      return vocabulary_id(v > static_cast<number_unsigned_t>(kMaxTokenIds) ? kMaxTokenIds : static_cast<std::int64_t>(v));
     }
     return value(v);
   }
@@ -154,7 +154,7 @@ class Handler : public nlohmann::json_sax<Json> {
   }
   bool vocabulary_id(std::int64_t id) {
     if (id < 0) fail("model.vocab", "has a negative id");
-    if (id >= kMaxVocabulary) throw Exception(ErrorCode::kLimitExceeded, file_.path, "an id is over 1,048,575");
+    if (id >= kMaxTokenIds) throw Exception(ErrorCode::kLimitExceeded, file_.path, "an id is over 1,048,575");
     file_.vocabulary.emplace_back(std::move(key_), id);
     key_.clear();
     return true;
@@ -213,7 +213,7 @@ void read_added_tokens(const Json& document, TokenizerFile& file) {
     if (!entry.is_object()) throw Exception(ErrorCode::kDamagedFile, file.path, "an added token is not an object");
     const JsonObject fields(entry, file.path, "added_tokens");
     AddedToken token;
-    token.id = fields.integer("id", 0, kMaxVocabulary - 1);
+    token.id = fields.integer("id", 0, kMaxTokenIds - 1);
     token.content = fields.string("content", kMaxTokenBytes);
     token.special = flag(entry, "special", file.path);
     token.single_word = flag(entry, "single_word", file.path);

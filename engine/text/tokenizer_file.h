@@ -1,8 +1,9 @@
 // tokenizer.json as plain data, read by events and checked before anything is built from it.
 //
-// Used by the tokenizer alone. Vocabulary and merges, the two large parts, never become a JSON document. Caps: 64 MiB, depth 64, ids below
-// 1,048,576, tokens of 1..4,096 bytes, 1 M merges, 65,536 added tokens of 4 MiB together.
-// Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel (a valid file with parts that this reader does not know).
+// Used by the tokenizer, and by model_files, whose packages of other formats fill it themselves. Vocabulary and merges, the two large
+// parts, never become a JSON document. Caps: 64 MiB, depth 64, ids below 1,048,576, tokens of 1..4,096 bytes, 1 M merges, 65,536 added
+// tokens of 4 MiB together. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel (a valid file with parts that this reader
+// does not know).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace winnow {
 
-inline constexpr std::int64_t kMaxVocabulary = std::int64_t{1} << 20;
+inline constexpr std::int64_t kMaxTokenIds = std::int64_t{1} << 20;
 inline constexpr std::size_t kMaxTokenBytes = 4096;
 
 struct AddedToken {

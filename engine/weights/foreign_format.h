@@ -1,6 +1,6 @@
 // Recognises weight files of other formats, to refuse them with advice. Nothing of them is ever parsed.
 //
-// Used by safetensors.cpp (content under a wrong name), weight_folder.cpp (folders without safetensors) and engine/models (what was chosen
+// Used by safetensors.cpp (content under a wrong name), weight_files.cpp (folders without safetensors) and engine/models (what was chosen
 // in place of a model folder). Errors: Exception kUnsupportedFormat. Threads: plain functions.
 #pragma once
 

@@ -13,34 +13,10 @@
 namespace winnow {
 namespace {
 
-struct TypeEntry {
-  std::string_view name;
-  StoredType type;
-  std::uint64_t bytes;
-};
-
-constexpr std::array<TypeEntry, 15> kTypes = {{
-    {"F32", StoredType::kF32, 4},
-    {"F16", StoredType::kF16, 2},
-    {"BF16", StoredType::kBF16, 2},
-    {"F64", StoredType::kF64, 8},
-    {"I64", StoredType::kI64, 8},
-    {"I32", StoredType::kI32, 4},
-    {"I16", StoredType::kI16, 2},
-    {"I8", StoredType::kI8, 1},
-    {"U64", StoredType::kU64, 8},
-    {"U32", StoredType::kU32, 4},
-    {"U16", StoredType::kU16, 2},
-    {"U8", StoredType::kU8, 1},
-    {"BOOL", StoredType::kBool, 1},
-    {"F8_E4M3", StoredType::kF8E4M3, 1},
-    {"F8_E5M2", StoredType::kF8E5M2, 1},
-}};
-
 constexpr std::uint64_t kLengthBytes = 8;  // little-endian header length before the header
 constexpr std::size_t kMaxMetadataEntries = 10'000;
 
-using TensorTable = std::map<std::string, StoredTensor, std::less<>>;
+using TensorTable = TensorFile::Tensors;
 
 // {"__metadata__": {string: string}, name: {"dtype": string, "shape": [n...], "data_offsets": [begin, end]}, ...} and nothing else.
 class HeaderReader : public nlohmann::json_sax<Json> {
@@ -71,11 +47,9 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   bool string(string_t& value) override {
     if (state_ == State::kMetadata) return true;
     if (state_ != State::kTensor || field_ != "dtype") unexpected();
-    const auto* found = std::ranges::find(kTypes, value, &TypeEntry::name);
-    if (found == kTypes.end()) {
-      throw Exception(ErrorCode::kUnsupportedFormat, subject(), "an element type that this program does not know");
-    }
-    tensor_.type = found->type;
+    const std::optional<StoredType> type = stored_type_named(value);
+    if (!type) throw Exception(ErrorCode::kUnsupportedFormat, subject(), "an element type that this program does not know");
+    tensor_.type = *type;
     has_type_ = true;
     return true;
   }
@@ -169,7 +143,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   void finish_tensor() {
     if (!has_type_ || !has_shape_ || !has_offsets_) refuse("dtype, shape or data_offsets is missing");
     if (tensor_.begin > tensor_.end) refuse("data_offsets end before they begin");
-    std::uint64_t bytes = stored_type_bytes(tensor_.type);
+    std::uint64_t bytes = stored_block(tensor_.type).bytes;  // every block of this format is one element
     for (const std::int64_t dimension : tensor_.shape) {
       if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(dimension), &bytes))
         refuse("the shape has more elements than fit 64 bits");
@@ -241,10 +215,6 @@ std::string read_header(const RegularFile& file) {
 
 }  // namespace
 
-std::string_view stored_type_name(StoredType type) { return std::ranges::find(kTypes, type, &TypeEntry::type)->name; }
-
-std::uint64_t stored_type_bytes(StoredType type) { return std::ranges::find(kTypes, type, &TypeEntry::type)->bytes; }
-
 TensorTable parse_safetensors_header(std::string_view header, std::uint64_t file_bytes, const std::string& path) {
   if (!header.starts_with('{')) throw Exception(ErrorCode::kDamagedFile, path, "the header does not begin with {");
   if (header.size() > kMaxHeaderBytes) throw Exception(ErrorCode::kLimitExceeded, path, "the header is larger than the limit");
@@ -267,12 +237,6 @@ SafetensorsFile::SafetensorsFile(RegularFile file) : file_(std::move(file)) {
   const std::string header = read_header(file_);
   tensors_ = parse_safetensors_header(header, file_.size_bytes(), file_.path());
   data_bytes_ = file_.size_bytes() - kLengthBytes - header.size();
-}
-
-const StoredTensor& SafetensorsFile::tensor(std::string_view name) const {
-  const auto found = tensors_.find(name);
-  if (found == tensors_.end()) throw Exception(ErrorCode::kDamagedFile, path() + ": " + std::string(name), "the file has no such tensor");
-  return found->second;
 }
 
 void SafetensorsFile::read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const {

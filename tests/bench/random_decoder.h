@@ -14,6 +14,7 @@
 #include "engine/base/index.h"
 #include "engine/models/qwen2_decoder.h"
 #include "engine/weights/safetensors_writer.h"
+#include "engine/weights/weight_files.h"
 
 namespace winnow::bench {
 
@@ -74,7 +75,7 @@ class RandomFolder {
 
 inline Qwen2Decoder random_decoder(const Qwen2Config& config, at::ScalarType dtype) {
   const RandomFolder random(config, dtype);
-  WeightFolder folder(random.path());
+  ModelWeights folder(open_weight_files(random.path()), llava_weight_name_rules());
   WeightReader reader(folder, dtype, at::kCPU);
   return Qwen2Decoder(config, reader, "language_model.");
 }

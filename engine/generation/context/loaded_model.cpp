@@ -4,8 +4,8 @@
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
+#include "engine/model_files/open_package.h"
 #include "engine/models/generation_defaults.h"
-#include "engine/models/model_folder.h"
 #include "engine/models/registry.h"
 
 namespace winnow {
@@ -28,7 +28,7 @@ struct ChosenDevice {
   std::string note;  // why not the faster choice
 };
 
-ChosenDevice device_of(const LoadModel& request) {
+ChosenDevice device_of(const LoadModel& request, const ModelPackage& package) {
   if (request.device == Device::kCpu) return {};
   const at::Device gpu(at::kCUDA, 0);
   if (request.device == Device::kCuda) {
@@ -41,7 +41,7 @@ ChosenDevice device_of(const LoadModel& request) {
   } catch (const Exception&) {
     return {};  // no GPU is the ordinary case and no news
   }
-  const std::uint64_t needed = WeightFolder(request.folder).total_bytes() + kWorkingBytes;
+  const std::uint64_t needed = package.tensors().total_bytes() + kWorkingBytes;
   if (needed <= found->free_bytes) return {gpu, ""};
   return {at::kCPU, "the model needs " + std::to_string(needed >> 20) + " MiB and the " + found->name + " has " +
                         std::to_string(found->free_bytes >> 20) + " MiB free: it runs on the CPU"};
@@ -62,12 +62,13 @@ ErrorCode model_code(ErrorCode code) {
   return code;
 }
 
-std::unique_ptr<LoadedModel> read_folder(const LoadModel& request, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
-                                         const InterruptToken& interrupt) {
+std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::shared_ptr<const ModelPackage>& package,
+                                          const std::function<void(std::uint64_t, std::uint64_t)>& progress,
+                                          const InterruptToken& interrupt) {
   auto loaded = std::make_unique<LoadedModel>();
   ModelSource source;
-  source.folder = request.folder;
-  const ChosenDevice chosen = device_of(request);
+  source.package = package;
+  const ChosenDevice chosen = device_of(request, *package);
   source.device = chosen.device;
   source.device_note = chosen.note;
   source.dtype = dtype_of(request.format, chosen.device);
@@ -76,10 +77,11 @@ std::unique_ptr<LoadedModel> read_folder(const LoadModel& request, const std::fu
   };
   source.interrupt = interrupt;
   loaded->network = load_model(source);
-  loaded->tokenizer = Tokenizer::load(request.folder);
-  loaded->chat_template = ChatTemplate::load(request.folder, loaded->network->chat_template());
+  loaded->tokenizer = Tokenizer::from(package->tokenizer());
+  TemplateText text = package->chat_template(loaded->network->chat_template());
+  loaded->chat_template = std::make_unique<ChatTemplate>(text.source, std::move(text.bos), std::move(text.eos), package->path());
   const std::int64_t vocabulary = loaded->network->text().vocabulary();
-  const GenerationDefaults defaults = load_generation_defaults(request.folder, vocabulary);
+  const GenerationDefaults defaults = read_generation_defaults(*package, vocabulary);
   loaded->stop_token_ids.insert(defaults.eos_token_ids.begin(), defaults.eos_token_ids.end());
   // Folders without generation_config.json: the end-of-turn tokens of the families' templates.
   for (const char* token : {"<|im_end|>", "<|endoftext|>", "</s>"}) {
@@ -104,8 +106,7 @@ std::string speed_key(const ModelInfo& model) {
 std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
                                          const InterruptToken& interrupt) {
   try {
-    check_model_folder(request.folder);
-    return read_folder(request, progress, interrupt);
+    return read_package(request, open_package(request.folder), progress, interrupt);
   } catch (const Exception& exception) {
     const Error& error = exception.error();
     // A tensor is named by its name alone: it is in this folder.

@@ -17,13 +17,6 @@ PlainMlp read_projector(const LlavaOnevisionConfig& config, WeightReader& weight
   return projector;
 }
 
-std::string last_component(const std::string& folder) {
-  const std::size_t end = folder.find_last_not_of('/');
-  if (end == std::string::npos) return folder;
-  const std::size_t slash = folder.find_last_of('/', end);
-  return folder.substr(slash == std::string::npos ? 0 : slash + 1, slash == std::string::npos ? end + 1 : end - slash);
-}
-
 // maps: [count, rows, columns, hidden]. As torch.nn.functional.interpolate(mode="bilinear") on channels first.
 at::Tensor bilinear(const at::Tensor& maps, std::int64_t rows, std::int64_t columns) {
   return at::upsample_bilinear2d(maps.permute({0, 3, 1, 2}).contiguous(), {rows, columns}, /*align_corners=*/false).permute({0, 2, 3, 1});
@@ -140,15 +133,15 @@ MediaFeatures LlavaOnevision::join_frames(const FrameFeatures& frames) const {
 }
 
 std::unique_ptr<VisionLanguageModel> load_llava_onevision(const ModelSource& source) {
-  const LlavaOnevisionFolder folder = load_llava_onevision_folder(source.folder);
-  WeightFolder weights(source.folder, llava_weight_name_rules());
+  const LlavaOnevisionFolder folder = read_llava_onevision(*source.package);
+  ModelWeights weights(source.package->tensors(), llava_weight_name_rules());
   weights.set_interrupt(source.interrupt);
   weights.set_progress(source.progress);
   WeightReader reader(weights, source.dtype.value_or(weights.prevailing_type()), source.device);
   auto model = std::make_unique<LlavaOnevision>(folder, reader);
-  model->info_.folder = source.folder;
+  model->info_.folder = source.package->path();
   model->info_.device_note = source.device_note;
-  model->info_.name = last_component(source.folder);
+  model->info_.name = source.package->name();
   return model;
 }
 

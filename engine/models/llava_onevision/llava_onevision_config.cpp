@@ -65,14 +65,15 @@ void require_agreement(bool agree, const std::string& file, const char* key, con
 }
 
 // transformers reads some facts twice, from the model's and from the processor's files, and fails in the middle of a run when they differ.
-void check_agreement(const LlavaOnevisionFolder& folder, const std::string& path) {
+void check_agreement(const LlavaOnevisionFolder& folder, const ModelPackage& package) {
   const LlavaOnevisionConfig& model = folder.model;
   const ProcessorConfig& processor = folder.processor;
-  const std::string preparation = path + "/preprocessor_config.json";
-  const std::string combined = path + "/processor_config.json";
+  const std::string preparation = package.subject(ModelPart::kImageProcessor);
+  const std::string combined = package.subject(ModelPart::kProcessor);
+  const std::string measured = package.subject(ModelPart::kWinnow);
   const PixelSize side{model.vision.image_size_px, model.vision.image_size_px};
   require_agreement(processor.image.size == side, preparation, "size", "it differs from the vision tower's image_size");
-  require_agreement(processor.video.size == side, path + "/video_preprocessor_config.json", "size",
+  require_agreement(processor.video.size == side, package.subject(ModelPart::kVideoProcessor), "size",
                     "it differs from the vision tower's image_size");
   require_agreement(processor.image.grid_pinpoints == model.grid.pinpoints, preparation, "image_grid_pinpoints",
                     "it differs from config.json");
@@ -83,11 +84,11 @@ void check_agreement(const LlavaOnevisionFolder& folder, const std::string& path
   require_agreement(processor.feature_select_strategy.value_or(strategy) == strategy, combined, "vision_feature_select_strategy",
                     "it differs from config.json");
   const ShareProfile& profile = folder.sidecar.prefixkv_profile;
-  require_agreement(profile.empty() || std::ssize(profile.front().shares) == model.text.layers, path + "/winnow.json", "prefixkv_profile",
+  require_agreement(profile.empty() || std::ssize(profile.front().shares) == model.text.layers, measured, "prefixkv_profile",
                     "its rows have another number of layers than the model");
   const HeadTable& heads = folder.sidecar.kvzip_head_scores;
-  require_agreement(heads.empty() || (std::ssize(heads) == model.text.layers && std::ssize(heads.front()) == model.text.kv_heads),
-                    path + "/winnow.json", "kvzip_head_scores", "it has other layers or heads than the model");
+  require_agreement(heads.empty() || (std::ssize(heads) == model.text.layers && std::ssize(heads.front()) == model.text.kv_heads), measured,
+                    "kvzip_head_scores", "it has other layers or heads than the model");
   const std::string ratio = "anyres_max_" + std::to_string(model.grid.max_tiles);
   require_agreement(processor.aspect_ratio.value_or(ratio) == ratio, combined, "vision_aspect_ratio", "it differs from config.json");
 }
@@ -118,15 +119,15 @@ LlavaOnevisionConfig parse_llava_onevision_config(const Json& document, const st
   return config;
 }
 
-LlavaOnevisionFolder load_llava_onevision_folder(const std::string& folder) {
-  const std::string path = folder + "/config.json";
-  LlavaOnevisionFolder loaded;
-  loaded.model = parse_llava_onevision_config(load_json(path), path);
-  loaded.processor = load_processor_config(folder);
-  loaded.generation = load_generation_defaults(folder, loaded.model.text.vocabulary);
-  loaded.sidecar = load_winnow_sidecar(folder);
-  check_agreement(loaded, folder);
-  return loaded;
+LlavaOnevisionFolder read_llava_onevision(const ModelPackage& package) {
+  const ModelDocument& config = package.required(ModelPart::kConfig);
+  LlavaOnevisionFolder read;
+  read.model = parse_llava_onevision_config(config.content, config.subject);
+  read.processor = read_processor_config(package);
+  read.generation = read_generation_defaults(package, read.model.text.vocabulary);
+  read.sidecar = read_winnow_sidecar(package);
+  check_agreement(read, package);
+  return read;
 }
 
 }  // namespace winnow

@@ -52,6 +52,6 @@ struct LlavaOnevisionFolder {
 // file: where `config` came from, for errors.
 LlavaOnevisionConfig parse_llava_onevision_config(const Json& config, const std::string& file);
 
-LlavaOnevisionFolder load_llava_onevision_folder(const std::string& folder);
+LlavaOnevisionFolder read_llava_onevision(const ModelPackage& package);
 
 }  // namespace winnow

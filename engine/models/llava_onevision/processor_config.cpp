@@ -1,8 +1,5 @@
 #include "engine/models/llava_onevision/processor_config.h"
 
-#include <filesystem>
-#include <system_error>
-
 #include "engine/base/error.h"
 
 namespace winnow {
@@ -69,12 +66,6 @@ FrameProcessorConfig read_common(const JsonObject& object) {
   return config;
 }
 
-std::optional<Json> load_if_there(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) return std::nullopt;
-  return load_json(path);
-}
-
 }  // namespace
 
 std::vector<PixelSize> default_grid_pinpoints() {
@@ -119,34 +110,32 @@ FrameProcessorConfig parse_video_processor(const JsonObject& object) {
   return read_common(object);
 }
 
-ProcessorConfig load_processor_config(const std::string& folder) {
-  const std::string processor_path = folder + "/processor_config.json";
-  const std::string image_path = folder + "/preprocessor_config.json";
-  const std::string video_path = folder + "/video_preprocessor_config.json";
-  const std::optional<Json> processor = load_if_there(processor_path);
-  const std::optional<Json> image = load_if_there(image_path);
-  const std::optional<Json> video = load_if_there(video_path);
+ProcessorConfig read_processor_config(const ModelPackage& package) {
+  const ModelDocument* processor = package.document(ModelPart::kProcessor);
+  const ModelDocument* image = package.document(ModelPart::kImageProcessor);
+  const ModelDocument* video = package.document(ModelPart::kVideoProcessor);
   ProcessorConfig config;
   std::optional<JsonObject> nested_image;
   std::optional<JsonObject> nested_video;
-  if (processor) {
-    const JsonObject root(*processor, processor_path);
+  if (processor != nullptr) {
+    const JsonObject root = processor->root();
     nested_image = root.optional_object("image_processor");
     nested_video = root.optional_object("video_processor");
     if (root.has("num_image_tokens")) config.image_tokens = root.integer("num_image_tokens", 1, 65'536);
     if (root.has("vision_feature_select_strategy")) config.feature_select_strategy = root.string("vision_feature_select_strategy", 64);
     if (root.has("vision_aspect_ratio")) config.aspect_ratio = root.string("vision_aspect_ratio", 64);
   }
-  if (!nested_image && !image) {
-    throw Exception(ErrorCode::kFileNotFound, image_path, "the folder does not say how images are prepared");
+  if (!nested_image && image == nullptr) {
+    throw Exception(ErrorCode::kFileNotFound, package.subject(ModelPart::kImageProcessor),
+                    "the folder does not say how images are prepared");
   }
-  config.image = parse_image_processor(nested_image ? *nested_image : JsonObject(*image, image_path));
+  config.image = parse_image_processor(nested_image ? *nested_image : image->root());
   if (nested_video) {
     config.video = parse_video_processor(*nested_video);
-  } else if (video) {
-    config.video = parse_video_processor(JsonObject(*video, video_path));
-  } else if (image) {
-    config.video = parse_video_processor(JsonObject(*image, image_path));
+  } else if (video != nullptr) {
+    config.video = parse_video_processor(video->root());
+  } else if (image != nullptr) {
+    config.video = parse_video_processor(image->root());
   } else {
     config.video = config.image;
   }

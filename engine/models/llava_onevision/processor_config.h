@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
+#include "engine/model_files/model_package.h"
 #include "engine/vision/pixel_scaling.h"
 #include "engine/vision/pixel_size.h"
 
@@ -45,7 +46,7 @@ std::vector<PixelSize> read_grid_pinpoints(const JsonObject& object, const char*
 ImageProcessorConfig parse_image_processor(const JsonObject& object);
 FrameProcessorConfig parse_video_processor(const JsonObject& object);
 
-// folder: of the model. Missing files are an error only if none of them describes images.
-ProcessorConfig load_processor_config(const std::string& folder);
+// Missing documents are an error only if none of them describes images.
+ProcessorConfig read_processor_config(const ModelPackage& package);
 
 }  // namespace winnow

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/model_files/hugging_face_folder.h"
 #include "engine/models/registry.h"
 #include "engine/models/vision_language_model.h"
 #include "tests/support/golden_tensors.h"
@@ -21,7 +22,7 @@ inline std::string golden_folder(const std::string& name) { return source_folder
 
 inline std::unique_ptr<VisionLanguageModel> load_golden_model(const std::string& name, at::ScalarType dtype = at::kFloat) {
   ModelSource source;
-  source.folder = golden_folder(name) + "/model";
+  source.package = std::make_shared<HuggingFaceFolder>(golden_folder(name) + "/model");
   source.dtype = dtype;
   return load_model(source);
 }

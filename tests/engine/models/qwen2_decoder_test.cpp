@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "engine/base/error.h"
+#include "engine/model_files/hugging_face_folder.h"
 #include "engine/models/llava_onevision/llava_onevision_config.h"
+#include "engine/weights/weight_files.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/tensor_distance.h"
 
@@ -21,9 +23,9 @@ using test_support::relative_distance;
 // The decoder of a golden folder, with tiles of any size.
 Qwen2Decoder decoder(const std::string& name, std::int64_t tile_rows) {
   const std::string folder = golden_folder(name) + "/model";
-  WeightFolder weights(folder);
+  ModelWeights weights(open_weight_files(folder), llava_weight_name_rules());
   WeightReader reader(weights, at::kFloat, at::kCPU);
-  return Qwen2Decoder(load_llava_onevision_folder(folder).model.text, reader, "language_model.", tile_rows);
+  return Qwen2Decoder(read_llava_onevision(HuggingFaceFolder(folder)).model.text, reader, "language_model.", tile_rows);
 }
 
 at::Tensor random_hidden(const TextDecoder& text, std::int64_t rows) {

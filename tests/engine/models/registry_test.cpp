@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "engine/base/error.h"
+#include "engine/model_files/hugging_face_folder.h"
 #include "engine/weights/safetensors_writer.h"
 #include "tests/engine/models/golden_model.h"
 
@@ -43,7 +44,7 @@ class FolderCopy {
 
   ModelSource source() const {
     ModelSource source;
-    source.folder = path_.string();
+    source.package = std::make_shared<HuggingFaceFolder>(path_.string());
     return source;
   }
 
@@ -80,7 +81,7 @@ TEST(Registry, AFolderWithoutTypeIsRefused) {
 
 TEST(Registry, AMissingFolderIsNotFound) {
   ModelSource source;
-  source.folder = "/nonexistent/model";
+  source.package = std::make_shared<HuggingFaceFolder>("/nonexistent/model");
   EXPECT_EQ(error_of(source).code, ErrorCode::kFileNotFound);
 }
 
@@ -142,6 +143,80 @@ TEST(Registry, ProgressCountsToTheEndAndAnInterruptStopsIt) {
   cancel.request_cancel();
   source.interrupt = cancel.token();
   EXPECT_THROW(load_model(source), Interrupted);
+}
+
+// A format of its own: documents and tensors that lie in memory, as another kind of file would translate them.
+class PackageInMemory : public ModelPackage {
+ public:
+  explicit PackageInMemory(const HuggingFaceFolder& folder) : tensors_{path(), {}} {
+    for (const ModelPart part : {ModelPart::kConfig, ModelPart::kGeneration, ModelPart::kProcessor, ModelPart::kImageProcessor,
+                                 ModelPart::kVideoProcessor, ModelPart::kWinnow}) {
+      if (const ModelDocument* found = folder.document(part)) documents_[part] = {found->content, subject(part)};
+    }
+    for (const auto& file : folder.tensors().files) tensors_.files.push_back(std::make_shared<InMemory>(*file));
+  }
+  const std::string& path() const override { return path_; }
+  std::string name() const override { return "in memory"; }
+  const ModelDocument* document(ModelPart part) const override {
+    const auto found = documents_.find(part);
+    return found != documents_.end() ? &found->second : nullptr;
+  }
+  std::string subject(ModelPart part) const override { return path_ + ": part " + std::to_string(static_cast<int>(part)); }
+  TokenizerFile tokenizer() const override { return {}; }
+  TemplateText chat_template(std::string_view fallback) const override { return {std::string(fallback), "", ""}; }
+  const TensorFiles& tensors() const override { return tensors_; }
+
+  void forget(ModelPart part) { documents_.erase(part); }
+
+ private:
+  class InMemory : public TensorFile {
+   public:
+    explicit InMemory(const TensorFile& file) {
+      for (const auto& [name, stored] : file.tensors()) {
+        StoredTensor tensor = stored;
+        tensor.begin = bytes_.size();
+        bytes_.resize(bytes_.size() + stored.bytes());
+        tensor.end = bytes_.size();
+        file.read(stored, 0, std::span(bytes_).subspan(tensor.begin));
+        tensors_.emplace(name, tensor);
+      }
+    }
+    const std::string& path() const noexcept override { return path_; }
+    void read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const override {
+      std::ranges::copy(std::span(bytes_).subspan(tensor.begin + offset, target.size()), target.begin());
+    }
+
+   private:
+    std::string path_ = "memory";
+    std::vector<std::byte> bytes_;
+  };
+
+  std::string path_ = "a file of another format";
+  std::map<ModelPart, ModelDocument> documents_;
+  TensorFiles tensors_;
+};
+
+TEST(Registry, AModelNeedsAPackageAndNoFolder) {
+  const FolderCopy folder("gqa_tied");
+  const ModelSource from_folder = folder.source();
+  auto package = std::make_shared<PackageInMemory>(dynamic_cast<const HuggingFaceFolder&>(*from_folder.package));
+  ModelSource source;
+  source.package = package;
+  const c10::InferenceMode inference;
+  const auto model = load_model(source);
+  EXPECT_EQ(model->info().name, "in memory");
+  EXPECT_EQ(model->info().folder, package->path());
+  const auto expected = load_model(from_folder);
+  EXPECT_EQ(model->info().parameter_count, expected->info().parameter_count);
+  const at::Tensor ids = at::arange(12);
+  EXPECT_TRUE(at::equal(model->text().embed(ids), expected->text().embed(ids)));
+  const at::Tensor picture = at::linspace(-1, 1, 3 * 16 * 16).view({1, 3, 16, 16});
+  EXPECT_TRUE(at::equal(model->encode_frames({picture, 0, 0}, {}, {}).features, expected->encode_frames({picture, 0, 0}, {}, {}).features));
+  // An error names what the package calls its parts.
+  package->forget(ModelPart::kConfig);
+  const Error error = error_of(source);
+  EXPECT_EQ(error.code, ErrorCode::kFileNotFound);
+  EXPECT_EQ(error.subject, package->subject(ModelPart::kConfig));
 }
 
 }  // namespace

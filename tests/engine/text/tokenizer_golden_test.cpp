@@ -6,6 +6,7 @@
 
 #include "engine/text/detokenizer.h"
 #include "engine/text/tokenizer.h"
+#include "engine/text/tokenizer_file.h"
 #include "tests/support/source_folder.h"
 
 namespace winnow {
@@ -40,7 +41,7 @@ std::vector<Case> read_cases(const std::string& tokenizer) {
 class TokenizerGolden : public testing::TestWithParam<const char*> {};
 
 TEST_P(TokenizerGolden, EncodesAndDecodesAsTheLibrary) {
-  const auto tokenizer = Tokenizer::load(kFolder + "/" + GetParam());
+  const auto tokenizer = Tokenizer::from(read_tokenizer_file(kFolder + "/" + GetParam() + "/tokenizer.json"));
   const std::vector<Case> cases = read_cases(GetParam());
   ASSERT_GE(cases.size(), std::string(GetParam()) == "qwen2_like" ? 2000u : 400u);
   int wrong = 0;
@@ -58,7 +59,7 @@ TEST_P(TokenizerGolden, EncodesAndDecodesAsTheLibrary) {
 }
 
 TEST_P(TokenizerGolden, StreamsTheSameTextAsDecodingAtOnce) {
-  const auto tokenizer = Tokenizer::load(kFolder + "/" + GetParam());
+  const auto tokenizer = Tokenizer::from(read_tokenizer_file(kFolder + "/" + GetParam() + "/tokenizer.json"));
   for (const Case& c : read_cases(GetParam())) {
     Detokenizer stream(*tokenizer, SpecialTokens::kSkip);
     std::string text;

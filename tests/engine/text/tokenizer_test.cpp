@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/text/byte_alphabet.h"
 #include "engine/text/detokenizer.h"
+#include "engine/text/tokenizer_file.h"
 #include "engine/text/work_time.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/source_folder.h"
@@ -29,7 +30,7 @@ constexpr bool kSlowBuild = false;
 
 const std::string kQwenFolder = source_folder() + "/tests/golden/tokenizer/qwen2_like";
 
-std::unique_ptr<Tokenizer> qwen() { return Tokenizer::load(kQwenFolder); }
+std::unique_ptr<Tokenizer> qwen() { return Tokenizer::from(read_tokenizer_file(kQwenFolder + "/tokenizer.json")); }
 
 // All 256 bytes, then "ab" (256), "abc" (257), special "<s>" (258).
 json small_file(const std::string& pattern = "") {
@@ -52,8 +53,7 @@ json small_file(const std::string& pattern = "") {
 
 std::unique_ptr<Tokenizer> load_text(const std::string& text) {
   const test::ScratchFolder folder;
-  folder.write("tokenizer.json", text);
-  return Tokenizer::load(folder.path());
+  return Tokenizer::from(read_tokenizer_file(folder.write("tokenizer.json", text)));
 }
 std::unique_ptr<Tokenizer> load(const json& file) { return load_text(file.dump()); }
 
@@ -276,7 +276,7 @@ TEST(TokenizerFile, RefusesWhatIsNotJson) {
   EXPECT_EQ(refusal(std::string(R"({"model":{"type":"BPE","vocab":{"a":{"b":1}}}})")), ErrorCode::kDamagedFile);
   EXPECT_EQ(refusal(std::string(R"({"model":{"type":"BPE","vocab":{"a":0},"merges":[["a",["b"]]]}})")), ErrorCode::kDamagedFile);
   EXPECT_EQ(refusal(std::string((64u << 20) + 1, ' ')), ErrorCode::kLimitExceeded);
-  EXPECT_THROW(Tokenizer::load("/nonexistent"), Exception);
+  EXPECT_THROW(read_tokenizer_file("/nonexistent/tokenizer.json"), Exception);
 }
 
 TEST(TokenizerFile, TakesByteNamesAsOrdinaryTokens) {

@@ -7,6 +7,7 @@
 
 #include "engine/base/file_bytes.h"
 #include "tests/engine/generation/tiny_model.h"
+#include "tests/support/opened_files.h"
 #include "tests/support/scratch_folder.h"
 
 namespace winnow::testing {
@@ -40,6 +41,16 @@ TEST_F(WrongFolder, IsToldFromAMissingAttachment) {
   EXPECT_EQ(refusal(scratch_.path()).subject, model_);
   EXPECT_EQ(refusal(model_ + "/config.json").code, ErrorCode::kNoModel);
   EXPECT_EQ(refusal(scratch_.write("model.gguf", "GGUF")).code, ErrorCode::kModelFormat);
+}
+
+TEST_F(WrongFolder, ARightOneIsReadOnce) {
+  const test::OpenedFiles opened(model_);
+  LoadModel load;
+  load.folder = model_;
+  ASSERT_TRUE(run(load).last<ModelLoaded>());
+  const std::map<std::string, int> counts = opened.counts();
+  EXPECT_TRUE(counts.contains("model.safetensors") && counts.contains("config.json"));
+  for (const auto& [file, count] : counts) EXPECT_EQ(count, 1) << file;
 }
 
 TEST_F(WrongFolder, NamesTheFileThatAModelFolderLacks) {

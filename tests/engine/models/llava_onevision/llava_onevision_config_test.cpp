@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/model_files/hugging_face_folder.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
@@ -195,7 +196,7 @@ class FolderTest : public ::testing::Test {
           Json::parse(R"({"size": {"height": 28, "width": 28}, "image_grid_pinpoints": [[28, 28], [56, 28]]})"));
   }
   void write(const char* name, const Json& document) { folder_.write(name, document.dump()); }
-  LlavaOnevisionFolder load() { return load_llava_onevision_folder(folder_.path()); }
+  LlavaOnevisionFolder load() { return read_llava_onevision(HuggingFaceFolder(folder_.path())); }
   const test::ScratchFolder folder_;
 };
 
@@ -314,7 +315,7 @@ TEST_F(FolderTest, NamesMissingAndBrokenFiles) {
   folder_.write("config.json", "{\"model_type\": \"llava_onevision\",");
   expect_error(ErrorCode::kDamagedFile, "config.json: not valid JSON", [&] { load(); });
   const test::ScratchFolder empty;
-  expect_error(ErrorCode::kFileNotFound, "config.json", [&] { load_llava_onevision_folder(empty.path()); });
+  expect_error(ErrorCode::kFileNotFound, "config.json", [&] { read_llava_onevision(HuggingFaceFolder(empty.path())); });
 }
 
 }  // namespace

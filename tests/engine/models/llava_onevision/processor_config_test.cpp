@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/model_files/hugging_face_folder.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
@@ -102,11 +103,11 @@ TEST(ProcessorConfig, NestedConfigurationsGoFirst) {
   const test::ScratchFolder folder;
   folder.write("preprocessor_config.json", R"({"size": 28})");
   folder.write("video_preprocessor_config.json", R"({"size": {"height": 42, "width": 42}})");
-  EXPECT_EQ(load_processor_config(folder.path()).image.size.width_px, 28);
-  EXPECT_EQ(load_processor_config(folder.path()).video.size.width_px, 42);
+  EXPECT_EQ(read_processor_config(HuggingFaceFolder(folder.path())).image.size.width_px, 28);
+  EXPECT_EQ(read_processor_config(HuggingFaceFolder(folder.path())).video.size.width_px, 42);
   folder.write("processor_config.json", R"({"num_image_tokens": 9, "vision_aspect_ratio": "anyres_max_4", "image_processor": {"size": 56},
     "video_processor": {"size": {"height": 70, "width": 70}}})");
-  const ProcessorConfig config = load_processor_config(folder.path());
+  const ProcessorConfig config = read_processor_config(HuggingFaceFolder(folder.path()));
   EXPECT_EQ(config.image.size.width_px, 56);
   EXPECT_EQ(config.video.size.width_px, 70);
   EXPECT_EQ(config.image_tokens, 9);
@@ -116,10 +117,10 @@ TEST(ProcessorConfig, NestedConfigurationsGoFirst) {
 
 TEST(ProcessorConfig, VideosFallBackToTheImagesFile) {
   const test::ScratchFolder folder;
-  expect_error(ErrorCode::kFileNotFound, "how images are prepared", [&] { load_processor_config(folder.path()); });
+  expect_error(ErrorCode::kFileNotFound, "how images are prepared", [&] { read_processor_config(HuggingFaceFolder(folder.path())); });
   folder.write("preprocessor_config.json", kImage);
-  EXPECT_EQ(load_processor_config(folder.path()).video.size.width_px, 84);
-  EXPECT_EQ(load_processor_config(folder.path()).video.filter, ResampleFilter::kBilinear);
+  EXPECT_EQ(read_processor_config(HuggingFaceFolder(folder.path())).video.size.width_px, 84);
+  EXPECT_EQ(read_processor_config(HuggingFaceFolder(folder.path())).video.filter, ResampleFilter::kBilinear);
 }
 
 }  // namespace

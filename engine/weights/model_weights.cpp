@@ -1,21 +1,14 @@
-#include "engine/weights/weight_folder.h"
+#include "engine/weights/model_weights.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <limits>
 #include <new>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/weights/foreign_format.h"
-#include "engine/weights/shard_index.h"
 
 namespace winnow {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t kChunkBytes = std::uint64_t{16} << 20;  // read and converted at a time; also the longest wait for an interrupt
 
@@ -49,78 +42,41 @@ std::string shape_text(at::IntArrayRef shape) {
 
 }  // namespace
 
-WeightFolder::WeightFolder(const std::string& folder, std::span<const WeightNameRule> rules) : folder_(folder) {
-  std::error_code error;
-  const fs::file_status status = fs::status(folder_, error);
-  if (!fs::exists(status)) throw Exception(ErrorCode::kFileNotFound, folder_, "the model folder does not exist");
-  if (!fs::is_directory(status)) throw Exception(ErrorCode::kFileUnreadable, folder_, "a model is a folder, this is not one");
-  open_shards(rules);
-  shard_started_.assign(shards_.size(), false);
+ModelWeights::ModelWeights(TensorFiles files, std::span<const WeightNameRule> rules) : files_(std::move(files)) {
+  for (std::size_t file = 0; file < files_.files.size(); ++file) add_file(file, rules);
+  file_started_.assign(files_.files.size(), false);
 }
 
-void WeightFolder::open_shards(std::span<const WeightNameRule> rules) {
-  std::error_code error;
-  if (has_single_weight_file(folder_)) {
-    add_shard(SafetensorsFile(open_inside(folder_, "model.safetensors")), rules);
-    return;
-  }
-  const std::string index_path = folder_ + "/model.safetensors.index.json";
-  if (!fs::exists(fs::symlink_status(index_path, error))) {
-    refuse_foreign_folder(folder_);
-    throw Exception(ErrorCode::kFileNotFound, folder_ + "/model.safetensors",
-                    "the folder has neither model.safetensors nor model.safetensors.index.json");
-  }
-  const ShardIndex index = load_shard_index(index_path);
-  std::map<std::string, std::size_t, std::less<>> mapped_in_shard;
-  for (const auto& [tensor, shard] : index.shard_of_tensor) ++mapped_in_shard[shard];
-  for (const std::string& name : index.shards) {
-    SafetensorsFile shard(open_inside(folder_, name));
-    for (const auto& [tensor, stored] : shard.tensors()) {
-      const auto mapped = index.shard_of_tensor.find(tensor);
-      if (mapped == index.shard_of_tensor.end()) {
-        throw Exception(ErrorCode::kDamagedFile, shard.path() + ": " + tensor, "the index does not list this tensor");
-      }
-      if (mapped->second != name) {
-        throw Exception(ErrorCode::kDamagedFile, shard.path() + ": " + tensor, "the index places this tensor in another shard");
-      }
-    }
-    if (shard.tensors().size() != mapped_in_shard[name]) {
-      throw Exception(ErrorCode::kDamagedFile, shard.path(), "the index lists tensors that the shard does not have");
-    }
-    add_shard(std::move(shard), rules);
-  }
-}
-
-void WeightFolder::add_shard(SafetensorsFile shard, std::span<const WeightNameRule> rules) {
-  for (const auto& [stored_name, tensor] : shard.tensors()) {
-    const std::string where = shard.path() + ": " + stored_name;
+void ModelWeights::add_file(std::size_t index, std::span<const WeightNameRule> rules) {
+  const TensorFile& file = *files_.files[index];
+  for (const auto& [stored_name, tensor] : file.tensors()) {
+    const std::string where = file.path() + ": " + stored_name;
     if (places_.size() == kMaxTensors) {
-      throw Exception(ErrorCode::kLimitExceeded, folder_, "more than " + std::to_string(kMaxTensors) + " tensors");
+      throw Exception(ErrorCode::kLimitExceeded, files_.path, "more than " + std::to_string(kMaxTensors) + " tensors");
     }
     if (tensor.bytes() == 0) throw Exception(ErrorCode::kDamagedFile, where, "a weight without elements");
-    if (!places_.emplace(canonical_weight_name(stored_name, rules), Place{shards_.size(), tensor}).second) {
+    if (!places_.emplace(canonical_weight_name(stored_name, rules), Place{index, tensor}).second) {
       throw Exception(ErrorCode::kDamagedFile, where, "the folder has this weight twice, under the names of two layouts");
     }
     total_bytes_ += tensor.bytes();  // bounded by the sizes of real files
-    parameter_count_ += static_cast<std::int64_t>(tensor.bytes() / stored_type_bytes(tensor.type));
+    parameter_count_ += static_cast<std::int64_t>(tensor.elements());
   }
-  shards_.push_back(std::move(shard));
 }
 
-std::vector<std::string> WeightFolder::names() const {
+std::vector<std::string> ModelWeights::names() const {
   std::vector<std::string> all;
   all.reserve(places_.size());
   for (const auto& [name, place] : places_) all.push_back(name);
   return all;
 }
 
-bool WeightFolder::has(std::string_view name) const { return places_.find(name) != places_.end(); }
+bool ModelWeights::has(std::string_view name) const { return places_.find(name) != places_.end(); }
 
-std::vector<std::int64_t> WeightFolder::shape(std::string_view name) const { return place(name).tensor.shape; }
+std::vector<std::int64_t> ModelWeights::shape(std::string_view name) const { return place(name).tensor.shape; }
 
-StoredType WeightFolder::stored_type(std::string_view name) const { return place(name).tensor.type; }
+StoredType ModelWeights::stored_type(std::string_view name) const { return place(name).tensor.type; }
 
-at::ScalarType WeightFolder::prevailing_type() const {
+at::ScalarType ModelWeights::prevailing_type() const {
   std::map<at::ScalarType, std::uint64_t> bytes;
   for (const auto& [name, place] : places_) {
     if (const std::optional<at::ScalarType> type = weight_type(place.tensor.type)) bytes[*type] += place.tensor.bytes();
@@ -129,21 +85,22 @@ at::ScalarType WeightFolder::prevailing_type() const {
   return most == bytes.end() ? at::kFloat : most->first;
 }
 
-const WeightFolder::Place& WeightFolder::place(std::string_view name) const {
+const ModelWeights::Place& ModelWeights::place(std::string_view name) const {
   const auto found = places_.find(name);
-  if (found == places_.end()) throw Exception(ErrorCode::kDamagedFile, folder_ + ": " + std::string(name), "the folder lacks this weight");
+  if (found == places_.end())
+    throw Exception(ErrorCode::kDamagedFile, files_.path + ": " + std::string(name), "the folder lacks this weight");
   return found->second;
 }
 
-std::string WeightFolder::subject(const Place& place, std::string_view name) const {
-  return shards_[place.shard].path() + ": " + std::string(name);
+std::string ModelWeights::subject(const Place& place, std::string_view name) const {
+  return files_.files[place.file]->path() + ": " + std::string(name);
 }
 
-at::Tensor WeightFolder::load(std::string_view name, at::ScalarType type, at::Device device) {
+at::Tensor ModelWeights::load(std::string_view name, at::ScalarType type, at::Device device) {
   return load(name, at::IntArrayRef(place(name).tensor.shape), type, device);
 }
 
-at::Tensor WeightFolder::load(std::string_view name, at::IntArrayRef expected, at::ScalarType type, at::Device device) {
+at::Tensor ModelWeights::load(std::string_view name, at::IntArrayRef expected, at::ScalarType type, at::Device device) {
   interrupt_.throw_if_requested();
   require(at::isFloatingType(type), "weights are loaded as a floating-point type");
   const Place& where = place(name);
@@ -161,7 +118,7 @@ at::Tensor WeightFolder::load(std::string_view name, at::IntArrayRef expected, a
   try {
     result = at::empty(stored.shape, at::TensorOptions().dtype(type));
     const std::int64_t elements = result.numel();
-    const auto element_bytes = static_cast<std::int64_t>(stored_type_bytes(stored.type));
+    const auto element_bytes = static_cast<std::int64_t>(stored_block(stored.type).bytes);
     const std::int64_t chunk = static_cast<std::int64_t>(kChunkBytes) / element_bytes;
     at::Tensor flat = result.view({elements});
     at::Tensor staging;
@@ -171,8 +128,8 @@ at::Tensor WeightFolder::load(std::string_view name, at::IntArrayRef expected, a
       const std::int64_t count = std::min(chunk, elements - first);
       at::Tensor target = flat.narrow(0, first, count);
       at::Tensor bytes = staging.defined() ? staging.narrow(0, 0, count) : target;
-      shards_[where.shard].read(stored, static_cast<std::uint64_t>(first * element_bytes),
-                                {static_cast<std::byte*>(bytes.data_ptr()), static_cast<std::size_t>(count * element_bytes)});
+      files_.files[where.file]->read(stored, static_cast<std::uint64_t>(first * element_bytes),
+                                     {static_cast<std::byte*>(bytes.data_ptr()), static_cast<std::size_t>(count * element_bytes)});
       if (staging.defined()) target.copy_(bytes);
     }
     if (device != at::Device(at::kCPU)) result = result.to(device);
@@ -181,10 +138,10 @@ at::Tensor WeightFolder::load(std::string_view name, at::IntArrayRef expected, a
   } catch (const std::bad_alloc&) {
     throw Exception(ErrorCode::kOutOfMemory, subject(where, name), "no memory for " + std::to_string(stored.bytes()) + " bytes of weights");
   }
-  shard_started_[where.shard] = true;
+  file_started_[where.file] = true;
   read_bytes_ += stored.bytes();
   if (progress_) {
-    progress_({std::ranges::count(shard_started_, true), shard_count(), read_bytes_, total_bytes_});
+    progress_({std::ranges::count(file_started_, true), shard_count(), read_bytes_, total_bytes_});
   }
   return result;
 }

@@ -1,4 +1,4 @@
-#include "engine/models/model_folder.h"
+#include "engine/model_files/open_package.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/model_files/hugging_face_folder.h"
 #include "engine/weights/foreign_format.h"
 
 namespace winnow {
@@ -43,8 +44,6 @@ std::vector<fs::path> models_below(const fs::path& folder) {
   return models;
 }
 
-}  // namespace
-
 void check_model_folder(const std::string& folder) {
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
@@ -63,6 +62,13 @@ void check_model_folder(const std::string& folder) {
   }
   refuse_foreign_folder(folder);
   throw Exception(ErrorCode::kNoModel, folder, "a model folder has a config.json, this has none");
+}
+
+}  // namespace
+
+std::unique_ptr<ModelPackage> open_package(const std::string& path) {
+  check_model_folder(path);
+  return std::make_unique<HuggingFaceFolder>(path);
 }
 
 }  // namespace winnow

@@ -1,4 +1,4 @@
-#include "engine/weights/shard_index.h"
+#include "engine/weights/weight_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
+#include "engine/weights/foreign_format.h"
 #include "engine/weights/safetensors.h"
 
 namespace winnow {
@@ -24,6 +25,28 @@ bool plain_file_name(const std::string& name) {
 
 bool beneath(const fs::path& path, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+bool has_single_weight_file(const std::string& folder) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(folder + "/model.safetensors", error));
+}
+
+// The index and the shards say the same of every tensor.
+void check_shard(const TensorFile& shard, const std::string& name, const ShardIndex& index) {
+  for (const auto& [tensor, stored] : shard.tensors()) {
+    const auto mapped = index.shard_of_tensor.find(tensor);
+    if (mapped == index.shard_of_tensor.end()) {
+      throw Exception(ErrorCode::kDamagedFile, shard.path() + ": " + tensor, "the index does not list this tensor");
+    }
+    if (mapped->second != name) {
+      throw Exception(ErrorCode::kDamagedFile, shard.path() + ": " + tensor, "the index places this tensor in another shard");
+    }
+  }
+  const auto here = std::ranges::count_if(index.shard_of_tensor, [&](const auto& entry) { return entry.second == name; });
+  if (std::ssize(shard.tensors()) != here) {
+    throw Exception(ErrorCode::kDamagedFile, shard.path(), "the index lists tensors that the shard does not have");
+  }
 }
 
 }  // namespace
@@ -52,15 +75,35 @@ ShardIndex load_shard_index(const std::string& path) {
   return index;
 }
 
-bool has_single_weight_file(const std::string& folder) {
-  std::error_code error;
-  return fs::exists(fs::symlink_status(folder + "/model.safetensors", error));
-}
-
 std::vector<std::string> weight_file_names(const std::string& folder) {
   if (has_single_weight_file(folder)) return {"model.safetensors"};
   const ShardIndex index = load_shard_index(folder + "/model.safetensors.index.json");
   return {index.shards.begin(), index.shards.end()};
+}
+
+TensorFiles open_weight_files(const std::string& folder) {
+  std::error_code error;
+  const fs::file_status status = fs::status(folder, error);
+  if (!fs::exists(status)) throw Exception(ErrorCode::kFileNotFound, folder, "the model folder does not exist");
+  if (!fs::is_directory(status)) throw Exception(ErrorCode::kFileUnreadable, folder, "a model is a folder, this is not one");
+  TensorFiles opened{folder, {}};
+  if (has_single_weight_file(folder)) {
+    opened.files.push_back(std::make_shared<SafetensorsFile>(open_inside(folder, "model.safetensors")));
+    return opened;
+  }
+  const std::string index_path = folder + "/model.safetensors.index.json";
+  if (!fs::exists(fs::symlink_status(index_path, error))) {
+    refuse_foreign_folder(folder);
+    throw Exception(ErrorCode::kFileNotFound, folder + "/model.safetensors",
+                    "the folder has neither model.safetensors nor model.safetensors.index.json");
+  }
+  const ShardIndex index = load_shard_index(index_path);
+  for (const std::string& name : index.shards) {
+    auto shard = std::make_shared<SafetensorsFile>(open_inside(folder, name));
+    check_shard(*shard, name, index);
+    opened.files.push_back(std::move(shard));
+  }
+  return opened;
 }
 
 RegularFile open_inside(const std::string& folder, const std::string& name) {

@@ -1,4 +1,4 @@
-#include "engine/weights/weight_folder.h"
+#include "engine/weights/model_weights.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "engine/weights/weight_files.h"
 #include "tests/engine/weights/safetensors_bytes.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
@@ -31,12 +32,14 @@ void write_index(const test::ScratchFolder& folder, const std::string& map) {
   folder.write("model.safetensors.index.json", R"({"metadata":{"total_size":8},"weight_map":)" + map + "}");
 }
 
-TEST(WeightFolder, LoadsAndConvertsEveryStoredType) {
+ModelWeights weights_of(const std::string& folder) { return {open_weight_files(folder), llava_weight_name_rules()}; }
+
+TEST(ModelWeights, LoadsAndConvertsEveryStoredType) {
   const at::Tensor values = at::tensor(std::vector<float>{1.5F, -2.0F, 0.25F, 1024.0F});  // exact in all three
   for (const auto& [name, type] : {std::pair{"F32", at::kFloat}, std::pair{"F16", at::kHalf}, std::pair{"BF16", at::kBFloat16}}) {
     const test::ScratchFolder folder;
     folder.write("model.safetensors", shard("w", name, "[2,2]", bytes_of(values.to(type))));
-    WeightFolder weights(folder.path());
+    ModelWeights weights = weights_of(folder.path());
     EXPECT_EQ(weights.total_bytes(), 4 * at::elementSize(type));
     EXPECT_EQ(weights.parameter_count(), 4);
     for (const at::ScalarType wanted : {at::kFloat, at::kHalf, at::kBFloat16}) {
@@ -48,20 +51,20 @@ TEST(WeightFolder, LoadsAndConvertsEveryStoredType) {
   }
 }
 
-TEST(WeightFolder, LoadsTensorsLargerThanOneChunk) {
+TEST(ModelWeights, LoadsTensorsLargerThanOneChunk) {
   const std::int64_t elements = (std::int64_t{16} << 20) / 2 + 12'345;  // 16 MiB of bf16 and some
   const at::Tensor values = at::arange(elements, at::kInt).remainder(251).to(at::kBFloat16);
   const test::ScratchFolder folder;
   folder.write("model.safetensors", shard("w", "BF16", "[" + std::to_string(elements) + "]", bytes_of(values)));
-  WeightFolder weights(folder.path());
+  ModelWeights weights = weights_of(folder.path());
   EXPECT_TRUE(at::equal(weights.load("w", at::kFloat), values.to(at::kFloat)));
   EXPECT_TRUE(at::equal(weights.load("w", at::kBFloat16), values));
 }
 
-TEST(WeightFolder, ChecksTheShapeBeforeReading) {
+TEST(ModelWeights, ChecksTheShapeBeforeReading) {
   const test::ScratchFolder folder;
   folder.write("model.safetensors", shard("w", "F32", "[1,2]", floats({1, 2})));
-  WeightFolder weights(folder.path());
+  ModelWeights weights = weights_of(folder.path());
   EXPECT_NO_THROW(weights.load("w", {1, 2}, at::kFloat));
   expect_error(ErrorCode::kDamagedFile, "w: the weight has shape [1, 2] where the configuration says [2, 1]", [&] {
     weights.load("w", {2, 1}, at::kFloat);
@@ -69,31 +72,31 @@ TEST(WeightFolder, ChecksTheShapeBeforeReading) {
   expect_error(ErrorCode::kDamagedFile, "v: the folder lacks this weight", [&] { weights.load("v", at::kFloat); });
 }
 
-TEST(WeightFolder, NamesTypesThatItDoesNotRead) {
+TEST(ModelWeights, NamesTypesThatItDoesNotRead) {
   const test::ScratchFolder folder;
   folder.write("model.safetensors", shard("w", "I64", "[1]", std::string(8, '\0')));
-  WeightFolder weights(folder.path());
+  ModelWeights weights = weights_of(folder.path());
   expect_error(ErrorCode::kUnsupportedFormat, "w: weights of type I64", [&] { weights.load("w", at::kFloat); });
 }
 
-TEST(WeightFolder, ResolvesNamesAndRefusesAWeightUnderTwo) {
+TEST(ModelWeights, ResolvesNamesAndRefusesAWeightUnderTwo) {
   const test::ScratchFolder folder;
   folder.write("model.safetensors", shard("model.image_newline", "F32", "[1]", floats({3})));
-  WeightFolder weights(folder.path());
+  ModelWeights weights = weights_of(folder.path());
   EXPECT_EQ(weights.names(), std::vector<std::string>{"image_newline"});
   EXPECT_EQ(weights.load("image_newline", at::kFloat).item<float>(), 3.0F);
   folder.write("model.safetensors", safetensors(R"({"image_newline":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
                                                 R"("model.image_newline":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
                                                 floats({1, 2})));
-  expect_error(ErrorCode::kDamagedFile, "twice, under the names of two layouts", [&] { WeightFolder(folder.path()); });
+  expect_error(ErrorCode::kDamagedFile, "twice, under the names of two layouts", [&] { weights_of(folder.path()); });
 }
 
-TEST(WeightFolder, ReadsShardsAndReportsThem) {
+TEST(ModelWeights, ReadsShardsAndReportsThem) {
   const test::ScratchFolder folder;
   folder.write("one.safetensors", shard("a", "F32", "[1]", floats({1})));
   folder.write("two.safetensors", shard("b", "F32", "[1]", floats({2})));
   write_index(folder, R"({"a":"one.safetensors","b":"two.safetensors"})");
-  WeightFolder weights(folder.path());
+  ModelWeights weights = weights_of(folder.path());
   std::vector<WeightProgress> seen;
   weights.set_progress([&](const WeightProgress& progress) { seen.push_back(progress); });
   EXPECT_EQ(weights.load("b", at::kFloat).item<float>(), 2.0F);
@@ -105,10 +108,10 @@ TEST(WeightFolder, ReadsShardsAndReportsThem) {
   EXPECT_EQ(seen[1].read_bytes, seen[1].total_bytes);
 }
 
-TEST(WeightFolder, StopsWhenInterrupted) {
+TEST(ModelWeights, StopsWhenInterrupted) {
   const test::ScratchFolder folder;
   folder.write("model.safetensors", shard("w", "F32", "[1]", floats({1})));
-  WeightFolder weights(folder.path());
+  ModelWeights weights = weights_of(folder.path());
   InterruptSource source;
   weights.set_interrupt(source.token());
   EXPECT_NO_THROW(weights.load("w", at::kFloat));
@@ -116,13 +119,13 @@ TEST(WeightFolder, StopsWhenInterrupted) {
   EXPECT_THROW(weights.load("w", at::kFloat), Interrupted);
 }
 
-TEST(WeightFolder, RefusesIndexesThatDoNotMatchTheirShards) {
+TEST(ModelWeights, RefusesIndexesThatDoNotMatchTheirShards) {
   const test::ScratchFolder folder;
   folder.write("one.safetensors", shard("a", "F32", "[1]", floats({1})));
   folder.write("two.safetensors", shard("a", "F32", "[1]", floats({2})));
   const auto open = [&](const std::string& map) {
     write_index(folder, map);
-    WeightFolder(folder.path());
+    weights_of(folder.path());
   };
   expect_error(ErrorCode::kFileNotFound, "three.safetensors", [&] { open(R"({"a":"three.safetensors"})"); });
   expect_error(ErrorCode::kDamagedFile, "does not list this tensor", [&] { open(R"({"b":"one.safetensors"})"); });
@@ -138,7 +141,7 @@ TEST(WeightFolder, RefusesIndexesThatDoNotMatchTheirShards) {
   expect_error(ErrorCode::kDamagedFile, "not a string", [&] { open(R"({"a":1})"); });
 }
 
-TEST(WeightFolder, RefusesLinksOutOfTheFolderButNotIntoItsCache) {
+TEST(ModelWeights, RefusesLinksOutOfTheFolderButNotIntoItsCache) {
   const test::ScratchFolder entry;
   const std::string bytes = shard("a", "F32", "[1]", floats({1}));
   std::filesystem::create_directories(entry.file("snapshots/rev"));
@@ -147,30 +150,30 @@ TEST(WeightFolder, RefusesLinksOutOfTheFolderButNotIntoItsCache) {
   entry.write("outside", bytes);
   const std::string folder = entry.file("snapshots/rev");
   std::filesystem::create_symlink("../../blobs/hash", folder + "/model.safetensors");
-  EXPECT_NO_THROW(WeightFolder{folder});
+  EXPECT_NO_THROW(weights_of(folder));
   std::filesystem::remove(folder + "/model.safetensors");
   std::filesystem::create_symlink("../../outside", folder + "/model.safetensors");
-  expect_error(ErrorCode::kFileUnreadable, "leads out of the model folder", [&] { WeightFolder{folder}; });
+  expect_error(ErrorCode::kFileUnreadable, "leads out of the model folder", [&] { weights_of(folder); });
   std::filesystem::remove(folder + "/model.safetensors");
   std::filesystem::create_symlink("model.safetensors", folder + "/model.safetensors");
-  expect_error(ErrorCode::kFileUnreadable, "cannot be opened", [&] { WeightFolder{folder}; });
+  expect_error(ErrorCode::kFileUnreadable, "cannot be opened", [&] { weights_of(folder); });
 }
 
-TEST(WeightFolder, RefusesFoldersWithoutSafetensors) {
+TEST(ModelWeights, RefusesFoldersWithoutSafetensors) {
   const test::ScratchFolder folder;
-  expect_error(ErrorCode::kFileNotFound, "does not exist", [&] { WeightFolder(folder.file("none")); });
-  expect_error(ErrorCode::kFileUnreadable, "this is not one", [&] { WeightFolder(folder.write("file", "x")); });
-  expect_error(ErrorCode::kFileNotFound, "neither model.safetensors nor", [&] { WeightFolder(folder.path()); });
+  expect_error(ErrorCode::kFileNotFound, "does not exist", [&] { weights_of(folder.file("none")); });
+  expect_error(ErrorCode::kFileUnreadable, "this is not one", [&] { weights_of(folder.write("file", "x")); });
+  expect_error(ErrorCode::kFileNotFound, "neither model.safetensors nor", [&] { weights_of(folder.path()); });
   folder.write("pytorch_model.bin", "x");
-  expect_error(ErrorCode::kUnsupportedFormat, "convert the model to safetensors", [&] { WeightFolder(folder.path()); });
+  expect_error(ErrorCode::kUnsupportedFormat, "convert the model to safetensors", [&] { weights_of(folder.path()); });
 }
 
-TEST(WeightFolder, RefusesWeightsWithoutElementsAndTruncationWhileLoaded) {
+TEST(ModelWeights, RefusesWeightsWithoutElementsAndTruncationWhileLoaded) {
   const test::ScratchFolder folder;
   folder.write("model.safetensors", shard("w", "F32", "[0,3]", ""));
-  expect_error(ErrorCode::kDamagedFile, "w: a weight without elements", [&] { WeightFolder(folder.path()); });
+  expect_error(ErrorCode::kDamagedFile, "w: a weight without elements", [&] { weights_of(folder.path()); });
   folder.write("model.safetensors", shard("w", "F32", "[2]", floats({1, 2})));
-  WeightFolder weights(folder.path());
+  ModelWeights weights = weights_of(folder.path());
   std::filesystem::resize_file(folder.file("model.safetensors"), std::filesystem::file_size(folder.file("model.safetensors")) - 1);
   expect_error(ErrorCode::kDamagedFile, "became shorter", [&] { weights.load("w", at::kFloat); });
 }

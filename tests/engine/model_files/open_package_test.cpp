@@ -1,4 +1,4 @@
-#include "engine/models/model_folder.h"
+#include "engine/model_files/open_package.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 Error problem_of(const std::string& folder) {
   try {
-    check_model_folder(folder);
+    open_package(folder);
   } catch (const Exception& exception) {
     return exception.error();
   }
@@ -27,21 +27,21 @@ void make_model(const test::ScratchFolder& scratch, const std::string& folder) {
   scratch.write(folder + "/model.safetensors", "");
 }
 
-TEST(ModelFolder, AFolderWithAConfigurationIsLeftToTheLoaders) {
+TEST(OpenPackage, AFolderWithAConfigurationIsLeftToTheLoaders) {
   const test::ScratchFolder scratch;
   scratch.write("config.json", "not even JSON");
-  EXPECT_NO_THROW(check_model_folder(scratch.path()));
-  EXPECT_NO_THROW(check_model_folder(scratch.path() + "/"));
+  EXPECT_NO_THROW(open_package(scratch.path()));
+  EXPECT_NO_THROW(open_package(scratch.path() + "/"));
 }
 
-TEST(ModelFolder, NothingAtThePath) {
+TEST(OpenPackage, NothingAtThePath) {
   const Error error = problem_of("/nonexistent/model");
   EXPECT_EQ(error.code, ErrorCode::kModelFolderMissing);
   EXPECT_EQ(error.subject, "/nonexistent/model");
   EXPECT_EQ(problem_of("").code, ErrorCode::kModelFolderMissing);
 }
 
-TEST(ModelFolder, AFolderOfSomethingElse) {
+TEST(OpenPackage, AFolderOfSomethingElse) {
   const test::ScratchFolder scratch;
   EXPECT_EQ(problem_of(scratch.path()).code, ErrorCode::kNoModel);
   scratch.write("clip.mp4", "x");
@@ -53,14 +53,14 @@ TEST(ModelFolder, AFolderOfSomethingElse) {
   EXPECT_NE(error.reason.find("config.json"), std::string::npos);
 }
 
-TEST(ModelFolder, AFileInPlaceOfItsFolder) {
+TEST(OpenPackage, AFileInPlaceOfItsFolder) {
   const test::ScratchFolder scratch;
   const std::string file = scratch.write("model.safetensors", "x");
   EXPECT_EQ(problem_of(file).code, ErrorCode::kNoModel);
   EXPECT_EQ(problem_of(file).subject, file);
 }
 
-TEST(ModelFolder, WeightsOfAnotherFormat) {
+TEST(OpenPackage, WeightsOfAnotherFormat) {
   const test::ScratchFolder scratch;
   const std::string file = scratch.write("llava-q4.gguf", "GGUF");
   for (const std::string& chosen : {file, scratch.path()}) {
@@ -71,7 +71,7 @@ TEST(ModelFolder, WeightsOfAnotherFormat) {
   }
 }
 
-TEST(ModelFolder, TheFolderAboveNamesTheModelInIt) {
+TEST(OpenPackage, TheFolderAboveNamesTheModelInIt) {
   const test::ScratchFolder scratch;
   make_model(scratch, "models/demo");
   for (const char* chosen : {"models", ""}) {
@@ -85,7 +85,7 @@ TEST(ModelFolder, TheFolderAboveNamesTheModelInIt) {
   EXPECT_NE(two.reason.find("2 model folders"), std::string::npos) << two.reason;
 }
 
-TEST(ModelFolder, AHuggingFaceCacheIsSearchedDownToItsRevisions) {
+TEST(OpenPackage, AHuggingFaceCacheIsSearchedDownToItsRevisions) {
   const test::ScratchFolder scratch;
   make_model(scratch, "hub/models--a--b/snapshots/0123");
   EXPECT_EQ(problem_of(scratch.file("hub")).subject, scratch.file("hub/models--a--b/snapshots/0123"));
@@ -93,7 +93,7 @@ TEST(ModelFolder, AHuggingFaceCacheIsSearchedDownToItsRevisions) {
   EXPECT_EQ(problem_of(scratch.file("deep")).code, ErrorCode::kNoModel);
 }
 
-TEST(ModelFolder, LinksLeadNowhere) {
+TEST(OpenPackage, LinksLeadNowhere) {
   const test::ScratchFolder scratch;
   fs::create_directory(scratch.file("loop"));
   fs::create_directory_symlink(scratch.file("loop"), scratch.file("loop/again"));

@@ -1,11 +1,8 @@
-// The weights of a model folder under one set of names, whatever layout the folder was saved in.
+// The weights of a model under one set of names, whatever layout and files they were saved in.
 //
-// Opened by engine/models. Finds model.safetensors, or the shards that model.safetensors.index.json names, checks all headers before
-// anything is loaded, and reads tensors one by one with pread, converted to the wanted type and moved to the wanted device. Folders that
-// hold only pickles, GGUF or ONNX are refused with advice; no unpickler exists in this program. A shard must lie in the folder; a link
-// may lead out of it only into the blobs/ folder of the same Hugging Face cache entry (<entry>/snapshots/<revision>).
-// Names: canonical (weight_names.h). Errors: Exception kFileNotFound, kFileUnreadable, kUnsupportedFormat, kDamagedFile, kLimitExceeded,
-// kOutOfMemory; Interrupted. Threads: one at a time.
+// Opened by engine/models. Reads tensors one by one, converted to the wanted type and moved to the wanted device. Names: canonical
+// (weight_names.h). Errors: Exception kFileUnreadable, kUnsupportedFormat, kDamagedFile, kLimitExceeded, kOutOfMemory; Interrupted.
+// Threads: one at a time.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -19,24 +16,22 @@
 #include <vector>
 
 #include "engine/base/interrupt.h"
-#include "engine/weights/safetensors.h"
+#include "engine/weights/tensor_file.h"
 #include "engine/weights/weight_names.h"
 
 namespace winnow {
 
 struct WeightProgress {
-  std::int64_t shards_started = 0;  // shards of which a tensor was read
+  std::int64_t shards_started = 0;  // files of which a tensor was read
   std::int64_t shard_count = 0;
   std::uint64_t read_bytes = 0;  // as stored
   std::uint64_t total_bytes = 0;
 };
 
-class WeightFolder {
+class ModelWeights {
  public:
-  // folder: bytes of a path. Reads headers only.
-  explicit WeightFolder(const std::string& folder, std::span<const WeightNameRule> rules = llava_weight_name_rules());
+  ModelWeights(TensorFiles files, std::span<const WeightNameRule> rules);
 
-  const std::string& folder() const noexcept { return folder_; }
   std::vector<std::string> names() const;  // canonical, sorted
   bool has(std::string_view name) const;
   std::vector<std::int64_t> shape(std::string_view name) const;
@@ -44,7 +39,7 @@ class WeightFolder {
   at::ScalarType prevailing_type() const;  // that most bytes are stored in, of fp32, fp16 and bf16; fp32 if none is
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }  // of tensor data as stored
   std::int64_t parameter_count() const noexcept { return parameter_count_; }
-  std::int64_t shard_count() const noexcept { return static_cast<std::int64_t>(shards_.size()); }
+  std::int64_t shard_count() const noexcept { return static_cast<std::int64_t>(files_.files.size()); }
 
   // The tensor as `type` (floating point) on `device`, contiguous. Polls the interrupt before each tensor and every 16 MiB of it.
   at::Tensor load(std::string_view name, at::ScalarType type, at::Device device = at::kCPU);
@@ -57,20 +52,18 @@ class WeightFolder {
 
  private:
   struct Place {
-    std::size_t shard = 0;
+    std::size_t file = 0;
     StoredTensor tensor;
   };
-  void open_shards(std::span<const WeightNameRule> rules);
-  void add_shard(SafetensorsFile shard, std::span<const WeightNameRule> rules);
+  void add_file(std::size_t index, std::span<const WeightNameRule> rules);
   const Place& place(std::string_view name) const;
   std::string subject(const Place& place, std::string_view name) const;
 
-  std::string folder_;
-  std::vector<SafetensorsFile> shards_;
+  TensorFiles files_;
   std::map<std::string, Place, std::less<>> places_;
   std::uint64_t total_bytes_ = 0;
   std::int64_t parameter_count_ = 0;
-  std::vector<bool> shard_started_;
+  std::vector<bool> file_started_;
   std::uint64_t read_bytes_ = 0;
   InterruptToken interrupt_;
   std::function<void(const WeightProgress&)> progress_;

@@ -1,0 +1,112 @@
+#include "engine/model_files/hugging_face_folder.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "engine/base/error.h"
+#include "engine/base/file_bytes.h"
+#include "engine/text/template_parser.h"
+#include "engine/weights/weight_files.h"
+
+namespace winnow {
+namespace {
+
+constexpr JsonLimits kTextLimits{std::uint64_t{16} << 20, 64, 1'000'000};  // tokenizer_config.json lists every added token
+constexpr char kTokenizerConfig[] = "tokenizer_config.json";
+
+const char* file_of(ModelPart part) {
+  switch (part) {
+    case ModelPart::kConfig:
+      return "config.json";
+    case ModelPart::kGeneration:
+      return "generation_config.json";
+    case ModelPart::kProcessor:
+      return "processor_config.json";
+    case ModelPart::kImageProcessor:
+      return "preprocessor_config.json";
+    case ModelPart::kVideoProcessor:
+      return "video_preprocessor_config.json";
+    case ModelPart::kWinnow:
+      return "winnow.json";
+  }
+  return "";
+}
+
+// A link to nothing counts: reading it says what is wrong.
+bool exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+}
+
+std::optional<std::string> template_of(const ModelDocument* document) {
+  if (document == nullptr) return std::nullopt;
+  const JsonObject fields = document->root();
+  if (!fields.has("chat_template")) return std::nullopt;
+  const Json& value = fields.value("chat_template");
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_array()) {
+    for (const Json& entry : value) {
+      if (entry.is_object() && entry.value("name", Json()) == "default" && entry.contains("template") && entry["template"].is_string()) {
+        return entry["template"].get<std::string>();
+      }
+    }
+  }
+  throw Exception(ErrorCode::kDamagedFile, document->subject, "chat_template is neither text nor a list with a default");
+}
+
+// A token of tokenizer_config.json: text, or an object with its content.
+std::string special_token(const ModelDocument* document, const char* key) {
+  if (document == nullptr || !document->content.is_object()) return "";
+  const auto found = document->content.find(key);
+  if (found == document->content.end()) return "";
+  if (found->is_string()) return found->get<std::string>();
+  if (found->is_object() && found->contains("content") && (*found)["content"].is_string()) return (*found)["content"].get<std::string>();
+  return "";
+}
+
+}  // namespace
+
+std::string HuggingFaceFolder::name() const {
+  const std::size_t end = folder_.find_last_not_of('/');
+  if (end == std::string::npos) return folder_;
+  const std::size_t slash = folder_.find_last_of('/', end);
+  return folder_.substr(slash == std::string::npos ? 0 : slash + 1, slash == std::string::npos ? end + 1 : end - slash);
+}
+
+std::string HuggingFaceFolder::subject(ModelPart part) const { return folder_ + "/" + file_of(part); }
+
+const ModelDocument* HuggingFaceFolder::document(ModelPart part) const { return read(file_of(part), {}); }
+
+const ModelDocument* HuggingFaceFolder::read(const std::string& file, const JsonLimits& limits) const {
+  auto found = documents_.find(file);
+  if (found == documents_.end()) {
+    const std::string path = folder_ + "/" + file;
+    std::optional<ModelDocument> document;
+    if (exists(path)) document = ModelDocument{load_json(path, limits), path};
+    found = documents_.emplace(file, std::move(document)).first;
+  }
+  return found->second ? &*found->second : nullptr;
+}
+
+TokenizerFile HuggingFaceFolder::tokenizer() const { return read_tokenizer_file(folder_ + "/tokenizer.json"); }
+
+TemplateText HuggingFaceFolder::chat_template(std::string_view fallback) const {
+  const ModelDocument* tokens = read(kTokenizerConfig, kTextLimits);
+  return {find_template(tokens, fallback), special_token(tokens, "bos_token"), special_token(tokens, "eos_token")};
+}
+
+std::string HuggingFaceFolder::find_template(const ModelDocument* tokenizer_config, std::string_view fallback) const {
+  if (const std::string path = folder_ + "/chat_template.jinja"; exists(path)) return read_file_bytes(path, chat::kMaxTemplateBytes);
+  if (auto found = template_of(read("chat_template.json", kTextLimits))) return *std::move(found);
+  if (auto found = template_of(document(ModelPart::kProcessor))) return *std::move(found);
+  if (auto found = template_of(tokenizer_config)) return *std::move(found);
+  if (!fallback.empty()) return std::string(fallback);
+  throw Exception(ErrorCode::kUnsupportedModel, folder_, "has no chat template, and none is known for this model family");
+}
+
+const TensorFiles& HuggingFaceFolder::tensors() const {
+  if (!tensors_) tensors_ = open_weight_files(folder_);
+  return *tensors_;
+}
+
+}  // namespace winnow

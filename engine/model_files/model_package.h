@@ -1,0 +1,65 @@
+// A model as it lies on a disk: its documents, its tokenizer, its chat template and its tensors, whatever files they come from.
+//
+// Opened by open_package.h, read by engine/models and engine/generation while a model loads. Documents have the keys of Hugging Face's
+// files; a package of another format translates into them, so that every check of the families holds for it, too. Each file is opened once,
+// when it is first asked for, and kept: asking again costs nothing. Errors: Exception; kFileNotFound, kFileUnreadable, kDamagedFile,
+// kLimitExceeded, kUnsupportedFormat, kUnsupportedModel. No torch. Threads: one at a time.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/base/json_document.h"
+#include "engine/text/tokenizer_file.h"
+#include "engine/weights/tensor_file.h"
+
+namespace winnow {
+
+enum class ModelPart : int {
+  kConfig = 1,      // config.json
+  kGeneration,      // generation_config.json
+  kProcessor,       // processor_config.json
+  kImageProcessor,  // preprocessor_config.json
+  kVideoProcessor,  // video_preprocessor_config.json
+  kWinnow,          // winnow.json
+};
+
+struct ModelDocument {
+  Json content;
+  std::string subject;  // what errors call it: a file
+
+  JsonObject root() const { return JsonObject(content, subject); }
+};
+
+struct TemplateText {
+  std::string source;
+  std::string bos;  // texts of the tokens; may be empty
+  std::string eos;
+};
+
+class ModelPackage {
+ public:
+  virtual ~ModelPackage() = default;
+  ModelPackage(const ModelPackage&) = delete;
+  ModelPackage& operator=(const ModelPackage&) = delete;
+
+  virtual const std::string& path() const = 0;  // what was chosen, as bytes
+  virtual std::string name() const = 0;         // for people
+  // Null: the package has none. Stays where it is as long as the package.
+  virtual const ModelDocument* document(ModelPart part) const = 0;
+  // What errors call a document, also one that is not there.
+  virtual std::string subject(ModelPart part) const = 0;
+  virtual TokenizerFile tokenizer() const = 0;
+  // fallback: of the model family, for a package without one; empty: there is none, and kUnsupportedModel.
+  virtual TemplateText chat_template(std::string_view fallback) const = 0;
+  // Headers are read and checked at the first call.
+  virtual const TensorFiles& tensors() const = 0;
+
+  // kFileNotFound where there is none.
+  const ModelDocument& required(ModelPart part) const;
+
+ protected:
+  ModelPackage() = default;
+};
+
+}  // namespace winnow

@@ -1,0 +1,90 @@
+// A file of named tensors, whatever its format: what is in it, and bytes of it.
+//
+// The base of safetensors.h; what model_weights.h reads from. A stored type is told in blocks of elements and bytes, so that formats that
+// share a scale among elements fit (one element a block otherwise). Errors: Exception; kDamagedFile. Threads: reading is const and may run
+// on several threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow {
+
+inline constexpr std::size_t kMaxTensors = 20'000;
+
+// The weight loader takes the first three, golden files some integers.
+enum class StoredType : int {
+  kF32 = 1,
+  kF16 = 2,
+  kBF16 = 3,
+  kF64 = 4,
+  kI64 = 5,
+  kI32 = 6,
+  kI16 = 7,
+  kI8 = 8,
+  kU64 = 9,
+  kU32 = 10,
+  kU16 = 11,
+  kU8 = 12,
+  kBool = 13,
+  kF8E4M3 = 14,
+  kF8E5M2 = 15,
+};
+
+struct StoredBlock {
+  std::uint64_t elements = 1;
+  std::uint64_t bytes = 0;
+};
+
+std::string_view stored_type_name(StoredType type);  // as in safetensors: "BF16"
+std::optional<StoredType> stored_type_named(std::string_view name);
+StoredBlock stored_block(StoredType type);
+
+struct StoredTensor {
+  StoredType type = StoredType::kF32;
+  std::vector<std::int64_t> shape;  // outermost first; empty for a scalar
+  std::uint64_t begin = 0;          // byte offsets in the file
+  std::uint64_t end = 0;
+  std::uint64_t bytes() const { return end - begin; }
+  std::uint64_t elements() const { return bytes() / stored_block(type).bytes * stored_block(type).elements; }
+};
+
+class TensorFile {
+ public:
+  using Tensors = std::map<std::string, StoredTensor, std::less<>>;
+
+  virtual ~TensorFile() = default;
+  TensorFile(const TensorFile&) = delete;
+  TensorFile& operator=(const TensorFile&) = delete;
+
+  virtual const std::string& path() const noexcept = 0;
+  const Tensors& tensors() const noexcept { return tensors_; }
+  // Throws kDamagedFile if there is no such tensor.
+  const StoredTensor& tensor(std::string_view name) const;
+  // Fills target with the tensor's bytes from `offset` on; kDamagedFile if the file became shorter.
+  virtual void read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const = 0;
+
+ protected:
+  TensorFile() = default;
+  TensorFile(TensorFile&&) = default;
+
+  Tensors tensors_;
+};
+
+// The files that one model's weights are read from, all headers checked.
+struct TensorFiles {
+  std::string path;  // of the model, for errors
+  std::vector<std::shared_ptr<const TensorFile>> files;
+
+  std::uint64_t total_bytes() const;  // of tensor data as stored
+};
+
+}  // namespace winnow

@@ -1,0 +1,86 @@
+// What a folder gives, in which order its files are asked, and that none is opened twice.
+#include "engine/model_files/hugging_face_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "engine/base/error.h"
+#include "engine/model_files/open_package.h"
+#include "tests/support/opened_files.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/support/source_folder.h"
+
+namespace winnow {
+namespace {
+
+TEST(HuggingFaceFolder, OpensEachFileOnceHoweverOftenItIsAsked) {
+  const std::string folder = source_folder() + "/resources/demo/model";
+  const test::OpenedFiles opened(folder);
+  const std::unique_ptr<ModelPackage> package = open_package(folder);
+  EXPECT_TRUE(opened.counts().empty()) << "nothing is read before it is asked for";
+  for (int time = 0; time < 3; ++time) {
+    for (const ModelPart part : {ModelPart::kConfig, ModelPart::kGeneration, ModelPart::kProcessor, ModelPart::kImageProcessor,
+                                 ModelPart::kVideoProcessor, ModelPart::kWinnow}) {
+      ASSERT_NE(package->document(part), nullptr) << package->subject(part);
+      EXPECT_EQ(package->document(part)->subject, package->subject(part));
+    }
+    EXPECT_GT(package->tensors().total_bytes(), 1'000'000U);
+  }
+  EXPECT_GT(package->tokenizer().vocabulary.size(), 100U);
+  EXPECT_FALSE(package->chat_template({}).source.empty());
+  const std::map<std::string, int> counts = opened.counts();
+  EXPECT_EQ(counts.size(), 10U);
+  for (const auto& [file, count] : counts) EXPECT_EQ(count, 1) << file;
+}
+
+TEST(HuggingFaceFolder, WhatIsNotThereIsNothingOrAnError) {
+  const test::ScratchFolder scratch;
+  scratch.write("winnow.json", "{not json");
+  const HuggingFaceFolder folder(scratch.path());
+  EXPECT_EQ(folder.document(ModelPart::kGeneration), nullptr);
+  EXPECT_THROW(folder.document(ModelPart::kWinnow), Exception);
+  try {
+    folder.required(ModelPart::kConfig);
+    ADD_FAILURE() << "it was read";
+  } catch (const Exception& exception) {
+    EXPECT_EQ(exception.error().code, ErrorCode::kFileNotFound);
+    EXPECT_EQ(exception.error().subject, scratch.path() + "/config.json");
+  }
+}
+
+TEST(HuggingFaceFolder, IsNamedByItsLastPart) {
+  EXPECT_EQ(HuggingFaceFolder("/models/llava-0.5b").name(), "llava-0.5b");
+  EXPECT_EQ(HuggingFaceFolder("/models/llava-0.5b//").name(), "llava-0.5b");
+  EXPECT_EQ(HuggingFaceFolder("here").name(), "here");
+}
+
+TEST(HuggingFaceFolder, ATemplateIsFoundInTheOrderOfItsFiles) {
+  const test::ScratchFolder scratch;
+  std::string fallback;
+  const auto text = [&] {
+    const TemplateText found = HuggingFaceFolder(scratch.path()).chat_template(fallback);
+    return found.source + found.bos + found.eos;
+  };
+  EXPECT_THROW(text(), Exception);
+  fallback = "0";  // the model family's
+  EXPECT_EQ(text(), "0");
+  scratch.write("tokenizer_config.json", R"({"chat_template": [{"name": "other", "template": "x"}, {"name": "default", "template": "1"}],
+                "bos_token": "<b>", "eos_token": {"content": "<e>"}})");
+  EXPECT_EQ(text(), "1<b><e>");
+  scratch.write("processor_config.json", R"({"chat_template": "2"})");
+  EXPECT_EQ(text(), "2<b><e>");
+  scratch.write("chat_template.json", R"({"chat_template": "3"})");
+  EXPECT_EQ(text(), "3<b><e>");
+  scratch.write("chat_template.jinja", "4");
+  EXPECT_EQ(text(), "4<b><e>");
+  scratch.write("chat_template.jinja", std::string(65'537, ' '));
+  EXPECT_THROW(text(), Exception);
+  scratch.write("chat_template.jinja", "4");
+  scratch.write("tokenizer_config.json", R"({"bos_token": 7})");
+  EXPECT_EQ(text(), "4");
+}
+
+}  // namespace
+}  // namespace winnow
