@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/layers/linear_weight.h"
 
 namespace winnow {
 
@@ -24,9 +25,9 @@ struct LayerView {
   at::Tensor positions{};             // int64 [n], what query and key were turned by
   double rope_theta = 0.0;            // as KvShape's
   // What the attention's output becomes in the layer; defined where the layer was asked for by PrefillObserver::wants_outputs().
-  std::vector<at::Tensor> past_values{};  // as past_keys
-  at::Tensor input_norms{};               // fp32 [n], Euclidean, of what the query projection reads
-  at::Tensor output_weight{};             // [hidden, H * d], model dtype
+  std::vector<at::Tensor> past_values{};        // as past_keys
+  at::Tensor input_norms{};                     // fp32 [n], Euclidean, of what the query projection reads
+  const LinearWeight* output_weight = nullptr;  // [hidden, H * d]
 };
 
 class PrefillObserver {

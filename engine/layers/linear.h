@@ -6,19 +6,16 @@
 
 #include <ATen/ATen.h>
 
-#include <span>
+#include "engine/layers/linear_weight.h"
 
 namespace winnow {
 
 struct Linear {
-  at::Tensor weight;  // [out, in]
-  at::Tensor bias;    // [out], or undefined
+  LinearWeight weight;  // [out, in]
+  at::Tensor bias;      // [out], or undefined
 
   // input: [..., in]. Returns [..., out].
   at::Tensor operator()(const at::Tensor& input) const;
 };
-
-// One matrix product instead of several: the outputs of `parts` side by side, in order. All parts have a bias or none has.
-Linear fuse(std::span<const Linear> parts);
 
 }  // namespace winnow

@@ -50,7 +50,7 @@ Qwen2Decoder::Qwen2Decoder(const Qwen2Config& config, WeightReader& weights, con
   if (config.tie_word_embeddings && !weights.has(prefix + "lm_head.weight")) {
     head_.weight = embedding_;
   } else {
-    head_ = weights.linear(prefix + "lm_head", config.vocabulary, config.hidden_size, WeightReader::Bias::kNone);
+    head_ = weights.packable_linear({{prefix + "lm_head", config.vocabulary}}, config.hidden_size, WeightReader::Bias::kNone);
   }
 }
 
@@ -67,14 +67,13 @@ Qwen2Decoder::Layer Qwen2Decoder::read_layer(WeightReader& weights, const std::s
 
   Layer layer;
   layer.input_norm = weights.rms_norm(prefix + "input_layernorm", hidden, config_.rms_norm_eps);
-  layer.qkv = fuse(std::array{weights.linear(attention + "q_proj", query_size, hidden, bias),
-                              weights.linear(attention + "k_proj", kv_size, hidden, bias),
-                              weights.linear(attention + "v_proj", kv_size, hidden, bias)});
-  layer.output = weights.linear(attention + "o_proj", hidden, query_size, none);
+  layer.qkv = weights.packable_linear(
+      {{attention + "q_proj", query_size}, {attention + "k_proj", kv_size}, {attention + "v_proj", kv_size}}, hidden, bias);
+  layer.output = weights.packable_linear({{attention + "o_proj", hidden}}, query_size, none);
   layer.mlp_norm = weights.rms_norm(prefix + "post_attention_layernorm", hidden, config_.rms_norm_eps);
-  layer.mlp.gate_up = fuse(std::array{weights.linear(mlp + "gate_proj", config_.intermediate_size, hidden, none),
-                                      weights.linear(mlp + "up_proj", config_.intermediate_size, hidden, none)});
-  layer.mlp.down = weights.linear(mlp + "down_proj", hidden, config_.intermediate_size, none);
+  layer.mlp.gate_up =
+      weights.packable_linear({{mlp + "gate_proj", config_.intermediate_size}, {mlp + "up_proj", config_.intermediate_size}}, hidden, none);
+  layer.mlp.down = weights.packable_linear({{mlp + "down_proj", hidden}}, config_.intermediate_size, none);
   layer.mlp.activation = config_.activation;
   return layer;
 }
@@ -141,7 +140,7 @@ void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Te
   if (outputs) {
     view.past_values = past.values;
     view.input_norms = input_norms;
-    view.output_weight = weights.output.weight;
+    view.output_weight = &weights.output.weight;
   }
   observer->on_layer(view);
 }

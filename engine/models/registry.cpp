@@ -37,8 +37,9 @@ std::string architecture_of(const JsonObject& config) {
 }  // namespace
 
 std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
-  const bool half = source.dtype == at::kHalf;
-  if (source.dtype && *source.dtype != at::kFloat && *source.dtype != at::kBFloat16 && !(half && !source.device.is_cpu())) {
+  const std::optional<at::ScalarType>& type = source.plan.arithmetic;
+  const bool half = type == at::kHalf;
+  if (type && *type != at::kFloat && *type != at::kBFloat16 && !(half && !source.device.is_cpu())) {
     throw Exception(ErrorCode::kInvalidArgument, source.package->path(), "models run in fp32 or bf16, on a GPU also in fp16");
   }
   const JsonObject config = source.package->required(ModelPart::kConfig).root();

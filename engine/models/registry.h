@@ -14,6 +14,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/model_files/model_package.h"
 #include "engine/models/vision_language_model.h"
+#include "engine/models/weight_plan.h"
 #include "engine/weights/model_weights.h"
 
 namespace winnow {
@@ -21,8 +22,7 @@ namespace winnow {
 struct ModelSource {
   std::shared_ptr<const ModelPackage> package;
   at::Device device = at::kCPU;
-  // fp32, bf16 or (not on the CPU) fp16; stored weights of another type are converted. Nothing: as stored.
-  std::optional<at::ScalarType> dtype = at::kFloat;
+  WeightPlan plan;
   std::string device_note;                              // goes into ModelInfo
   std::function<void(const WeightProgress&)> progress;  // after every tensor; may be empty
   InterruptToken interrupt;

@@ -36,9 +36,8 @@ SiglipTower::Layer SiglipTower::read_layer(WeightReader& weights, const std::str
   const std::string attention = prefix + "self_attn.";
   Layer layer;
   layer.attention_norm = weights.layer_norm(prefix + "layer_norm1", hidden, config_.layer_norm_eps);
-  layer.qkv = fuse(std::array{weights.linear(attention + "q_proj", hidden, hidden, bias),
-                              weights.linear(attention + "k_proj", hidden, hidden, bias),
-                              weights.linear(attention + "v_proj", hidden, hidden, bias)});
+  layer.qkv =
+      weights.linear({{attention + "q_proj", hidden}, {attention + "k_proj", hidden}, {attention + "v_proj", hidden}}, hidden, bias);
   layer.output = weights.linear(attention + "out_proj", hidden, hidden, bias);
   layer.mlp_norm = weights.layer_norm(prefix + "layer_norm2", hidden, config_.layer_norm_eps);
   layer.mlp.first = weights.linear(prefix + "mlp.fc1", config_.intermediate_size, hidden, bias);

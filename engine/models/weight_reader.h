@@ -1,43 +1,59 @@
 // The weights of one model as layers: every tensor with its shape and values checked, and counted.
 //
-// Used by the files of this folder while a model loads. Wraps ModelWeights with the model's dtype and device. A tensor that holds NaN or
-// infinity is refused (kDamagedFile, subject: the tensor's name): it would turn every answer into noise. Threads: engine thread.
+// Used by the files of this folder while a model loads. Wraps ModelWeights with the model's plan and device: here, and only here, matrices
+// are joined and packed. A tensor that holds NaN or infinity is refused (kDamagedFile, subject: the tensor's name): it would turn every
+// answer into noise. Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/layers/linear.h"
 #include "engine/layers/norm.h"
+#include "engine/models/weight_plan.h"
 #include "engine/weights/model_weights.h"
 
 namespace winnow {
 
 class WeightReader {
  public:
-  WeightReader(ModelWeights& weights, at::ScalarType dtype, at::Device device) : weights_(weights), dtype_(dtype), device_(device) {}
+  WeightReader(ModelWeights& weights, const WeightPlan& plan, at::Device device)
+      : weights_(weights), dtype_(plan.arithmetic.value_or(weights.prevailing_type())), packing_(plan.packing), device_(device) {}
 
-  at::ScalarType dtype() const { return dtype_; }
+  at::ScalarType dtype() const { return dtype_; }  // of the arithmetic
+  std::string plan_name() const { return winnow::plan_name(dtype_, packing_.get()); }
   at::Device device() const { return device_; }
   bool has(const std::string& name) const { return weights_.has(name); }
 
   at::Tensor tensor(const std::string& name, at::IntArrayRef shape);
   // <prefix>.weight [out, in] and, if asked for, <prefix>.bias [out].
   enum class Bias : int { kNone = 1, kRequired = 2 };
-  Linear linear(const std::string& prefix, std::int64_t out, std::int64_t in, Bias bias);
+  Linear linear(const std::string& prefix, std::int64_t out, std::int64_t in, Bias bias) { return linear({{prefix, out}}, in, bias); }
+  // One matrix product instead of several: the outputs of the parts side by side, in order.
+  struct Part {
+    std::string prefix;
+    std::int64_t out = 0;
+  };
+  Linear linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
+  // As linear(), in the form that the plan says: for the products that a decode step is made of.
+  Linear packable_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
   RmsNorm rms_norm(const std::string& prefix, std::int64_t features, double epsilon);
   LayerNorm layer_norm(const std::string& prefix, std::int64_t features, double epsilon);
 
   std::int64_t parameter_count() const { return parameter_count_; }  // of what was read so far
-  std::int64_t weight_bytes() const { return parameter_count_ * static_cast<std::int64_t>(at::elementSize(dtype_)); }
+  std::int64_t weight_bytes() const { return weight_bytes_; }        // as held
 
  private:
   ModelWeights& weights_;
   at::ScalarType dtype_;
+  std::shared_ptr<const MatrixPacking> packing_;
   at::Device device_;
   std::int64_t parameter_count_ = 0;
+  std::int64_t weight_bytes_ = 0;
 };
 
 }  // namespace winnow

@@ -76,7 +76,7 @@ class RandomFolder {
 inline Qwen2Decoder random_decoder(const Qwen2Config& config, at::ScalarType dtype) {
   const RandomFolder random(config, dtype);
   ModelWeights folder(open_weight_files(random.path()), llava_weight_name_rules());
-  WeightReader reader(folder, dtype, at::kCPU);
+  WeightReader reader(folder, {dtype, nullptr}, at::kCPU);
   return Qwen2Decoder(config, reader, "language_model.");
 }
 

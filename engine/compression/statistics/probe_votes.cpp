@@ -36,11 +36,11 @@ at::Tensor shared_lse(const ProbedHead& head, const at::Tensor& queries, const a
 }
 
 // norm(W_O,q v_j) for the query heads of a group: fp32 [G, count]. first_head: of the group.
-at::Tensor value_norms(const at::Tensor& values, const at::Tensor& output_weight, std::int64_t first_head, std::int64_t group) {
+at::Tensor value_norms(const at::Tensor& values, const LinearWeight& output_weight, std::int64_t first_head, std::int64_t group) {
   const std::int64_t d = values.size(1);
   std::vector<at::Tensor> norms;
   for (std::int64_t q = 0; q < group; ++q) {
-    const at::Tensor weight = output_weight.narrow(1, (first_head + q) * d, d).to(at::kFloat);
+    const at::Tensor weight = output_weight.columns((first_head + q) * d, d).to(at::kFloat);
     const at::Tensor gram = at::mm(weight.t(), weight);
     norms.push_back(at::mm(values, gram).mul_(values).sum(1).clamp_min_(0.0).sqrt_());
   }
@@ -55,7 +55,8 @@ at::Tensor head_votes(const LayerView& view, KvHead h, const ProbedSlots& slots)
   const std::int64_t rows = view.query.size(1);
   require(std::ssize(view.past_keys) == kv_heads && slots.first >= 0 && slots.count > 0 && slots.first + slots.count <= slots.context,
           "probe_votes: the judged slots must lie in the cache");
-  require(!slots.norms || (view.input_norms.defined() && std::ssize(view.past_values) == kv_heads), "probe_votes: a view without outputs");
+  require(!slots.norms || (view.input_norms.defined() && view.output_weight != nullptr && std::ssize(view.past_values) == kv_heads),
+          "probe_votes: a view without outputs");
   const auto index = static_cast<std::size_t>(h);
   const at::Tensor& past = view.past_keys[index];
   const std::int64_t before = past.size(0) - slots.context;
@@ -85,7 +86,7 @@ at::Tensor head_votes(const LayerView& view, KvHead h, const ProbedSlots& slots)
   }
   if (slots.norms) {
     const at::Tensor values = view.past_values[index].narrow(0, before + slots.first, slots.count).to(at::kFloat);
-    best.mul_(value_norms(values, view.output_weight, h * group, group));
+    best.mul_(value_norms(values, *view.output_weight, h * group, group));
   }
   return slots.mean ? best.mean(0) : best.amax(0);
 }

@@ -23,6 +23,14 @@ bool cpu_multiplies_bf16() {
 // Beside the weights: activations, features and a cache to work with.
 constexpr std::uint64_t kWorkingBytes = std::uint64_t{1} << 30;
 
+// Nothing: as stored.
+std::optional<at::ScalarType> dtype_of(WeightFormat wanted, at::Device device) {
+  if (wanted == WeightFormat::kFp32) return at::kFloat;
+  if (wanted == WeightFormat::kBf16) return at::kBFloat16;
+  if (!device.is_cpu()) return std::nullopt;
+  return cpu_multiplies_bf16() ? at::kBFloat16 : at::kFloat;
+}
+
 struct ChosenDevice {
   at::Device device = at::kCPU;
   std::string note;  // why not the faster choice
@@ -41,18 +49,10 @@ ChosenDevice device_of(const LoadModel& request, const ModelPackage& package) {
   } catch (const Exception&) {
     return {};  // no GPU is the ordinary case and no news
   }
-  const std::uint64_t needed = package.tensors().total_bytes() + kWorkingBytes;
+  const std::uint64_t needed = most_bytes_under({dtype_of(request.format, gpu), nullptr}, package.tensors()) + kWorkingBytes;
   if (needed <= found->free_bytes) return {gpu, ""};
   return {at::kCPU, "the model needs " + std::to_string(needed >> 20) + " MiB and the " + found->name + " has " +
                         std::to_string(found->free_bytes >> 20) + " MiB free: it runs on the CPU"};
-}
-
-// Nothing: as stored.
-std::optional<at::ScalarType> dtype_of(WeightFormat wanted, at::Device device) {
-  if (wanted == WeightFormat::kFp32) return at::kFloat;
-  if (wanted == WeightFormat::kBf16) return at::kBFloat16;
-  if (!device.is_cpu()) return std::nullopt;
-  return cpu_multiplies_bf16() ? at::kBFloat16 : at::kFloat;
 }
 
 // What reads weights and tokenizers knows files, not what they are for.
@@ -71,7 +71,7 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   const ChosenDevice chosen = device_of(request, *package);
   source.device = chosen.device;
   source.device_note = chosen.note;
-  source.dtype = dtype_of(request.format, chosen.device);
+  source.plan.arithmetic = dtype_of(request.format, chosen.device);
   source.progress = [&](const WeightProgress& state) {
     progress(static_cast<std::uint64_t>(state.shards_started), static_cast<std::uint64_t>(state.shard_count));
   };

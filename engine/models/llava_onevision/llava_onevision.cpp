@@ -33,7 +33,7 @@ LlavaOnevision::LlavaOnevision(const LlavaOnevisionFolder& folder, WeightReader&
       newline_(weights.tensor("image_newline", {config_.text.hidden_size})) {
   info_.family = kFamily;
   info_.device = weights.device().is_cuda() ? "cuda" : "cpu";
-  info_.dtype = weights.dtype() == at::kBFloat16 ? "bf16" : weights.dtype() == at::kHalf ? "fp16" : "fp32";
+  info_.dtype = weights.plan_name();
   info_.layers = config_.text.layers;
   info_.heads = config_.text.heads;
   info_.kv_heads = config_.text.kv_heads;
@@ -137,7 +137,7 @@ std::unique_ptr<VisionLanguageModel> load_llava_onevision(const ModelSource& sou
   ModelWeights weights(source.package->tensors(), llava_weight_name_rules());
   weights.set_interrupt(source.interrupt);
   weights.set_progress(source.progress);
-  WeightReader reader(weights, source.dtype.value_or(weights.prevailing_type()), source.device);
+  WeightReader reader(weights, source.plan, source.device);
   auto model = std::make_unique<LlavaOnevision>(folder, reader);
   model->info_.folder = source.package->path();
   model->info_.device_note = source.device_note;

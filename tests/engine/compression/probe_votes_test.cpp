@@ -58,7 +58,8 @@ TEST(ProbeVotes, AChunkOfEverythingIsTheWholeSoftmax) {
 // Output projection of head 0 the identity, of head 1 rows (0, 1), (2, 0); inputs of the rows have norms 1, 2 and 1/2.
 TEST(ProbeVotes, NormsWeighWhatASlotAddsToTheRow) {
   LayerView view = probe_view();
-  view.output_weight = at::tensor({1., 0., 0., 1., 0., 1., 2., 0.}).to(at::kFloat).view({2, 4});
+  const LinearWeight output = at::tensor({1., 0., 0., 1., 0., 1., 2., 0.}).to(at::kFloat).view({2, 4});
+  view.output_weight = &output;
   view.input_norms = at::tensor({1., 2., 0.5}).to(at::kFloat);
   expect_votes(view, {.context = 5, .count = 5, .norms = true}, {0.640666, 0.699017, 1.141255, 0.649672, 1.725199});
 }

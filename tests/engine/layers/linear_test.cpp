@@ -2,29 +2,46 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <memory>
 
-#include "engine/base/error.h"
 #include "engine/layers/mlp.h"
-#include "tests/support/tensor_distance.h"
 
 namespace winnow {
 namespace {
 
-using test_support::relative_distance;
+// Three rows and two columns as eighths, in a byte each.
+class Eighths : public PackedMatrix {
+ public:
+  explicit Eighths(const at::Tensor& dense) : codes_((dense * 8).round().to(at::kChar)) {}
+  std::int64_t out() const override { return codes_.size(0); }
+  std::int64_t in() const override { return codes_.size(1); }
+  std::int64_t bytes() const override { return codes_.numel(); }
+  at::Tensor times(const at::Tensor& input) const override { return at::linear(input, numbers(input.scalar_type())); }
+  at::Tensor columns(std::int64_t first, std::int64_t count) const override { return numbers(at::kFloat).narrow(1, first, count); }
 
-TEST(Linear, FusedOutputsLieSideBySide) {
-  at::manual_seed(1);
-  const std::array parts = {Linear{at::randn({3, 5}), at::randn({3})}, Linear{at::randn({2, 5}), at::randn({2})}};
-  const at::Tensor input = at::randn({4, 5});
-  const at::Tensor fused = fuse(parts)(input);
-  EXPECT_LE(relative_distance(fused.narrow(1, 0, 3), parts[0](input)), 1e-6);
-  EXPECT_LE(relative_distance(fused.narrow(1, 3, 2), parts[1](input)), 1e-6);
-}
+ private:
+  at::Tensor numbers(at::ScalarType type) const { return codes_.to(type) / 8; }
+  at::Tensor codes_;
+};
 
-TEST(Linear, PartsMustAgreeOnABias) {
-  const std::array parts = {Linear{at::randn({3, 5}), at::randn({3})}, Linear{at::randn({2, 5}), {}}};
-  EXPECT_THROW(fuse(parts), Exception);
+TEST(LinearWeight, PackedGivesWhatItsNumbersGive) {
+  const at::Tensor numbers = at::tensor({0.5F, -1.0F, 0.25F, 2.0F, 0.0F, 0.125F}).view({3, 2});
+  const Linear dense{numbers, at::tensor({1.0F, 2.0F, 3.0F})};
+  const Linear packed{LinearWeight(std::make_shared<Eighths>(numbers)), dense.bias};
+  const at::Tensor input = at::tensor({1.0F, 2.0F, -3.0F, 4.0F}).view({2, 2});
+  // 0.5 - 2 + 1, 0.25 + 4 + 2, 0.25 + 3; -1.5 - 4 + 1, -0.75 + 8 + 2, 0.5 + 3
+  const at::Tensor expected = at::tensor({-0.5F, 6.25F, 3.25F, -4.5F, 9.25F, 3.5F}).view({2, 3});
+  EXPECT_TRUE(at::equal(dense(input), expected));
+  EXPECT_TRUE(at::equal(packed(input), expected));
+  EXPECT_TRUE(at::equal(packed.weight.columns(1, 1), dense.weight.columns(1, 1)));
+  EXPECT_EQ(dense.weight.bytes(), 24);
+  EXPECT_EQ(packed.weight.bytes(), 6);
+  for (const Linear& layer : {dense, packed}) {
+    EXPECT_TRUE(layer.weight.defined());
+    EXPECT_EQ(layer.weight.out(), 3);
+    EXPECT_EQ(layer.weight.in(), 2);
+  }
+  EXPECT_FALSE(LinearWeight().defined());
 }
 
 TEST(GatedMlp, MultipliesTheActivatedGateWithUp) {

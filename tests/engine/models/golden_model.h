@@ -23,7 +23,7 @@ inline std::string golden_folder(const std::string& name) { return source_folder
 inline std::unique_ptr<VisionLanguageModel> load_golden_model(const std::string& name, at::ScalarType dtype = at::kFloat) {
   ModelSource source;
   source.package = std::make_shared<HuggingFaceFolder>(golden_folder(name) + "/model");
-  source.dtype = dtype;
+  source.plan.arithmetic = dtype;
   return load_model(source);
 }
 

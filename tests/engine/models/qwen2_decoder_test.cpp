@@ -24,7 +24,7 @@ using test_support::relative_distance;
 Qwen2Decoder decoder(const std::string& name, std::int64_t tile_rows) {
   const std::string folder = golden_folder(name) + "/model";
   ModelWeights weights(open_weight_files(folder), llava_weight_name_rules());
-  WeightReader reader(weights, at::kFloat, at::kCPU);
+  WeightReader reader(weights, {}, at::kCPU);
   return Qwen2Decoder(read_llava_onevision(HuggingFaceFolder(folder)).model.text, reader, "language_model.", tile_rows);
 }
 

@@ -88,7 +88,7 @@ TEST(Registry, AMissingFolderIsNotFound) {
 TEST(Registry, RefusesTypesThatNoModelRunsIn) {
   const FolderCopy folder("gqa_tied");
   ModelSource source = folder.source();
-  source.dtype = at::kHalf;
+  source.plan.arithmetic = at::kHalf;
   EXPECT_EQ(error_of(source).code, ErrorCode::kInvalidArgument);
 }
 
@@ -217,6 +217,64 @@ TEST(Registry, AModelNeedsAPackageAndNoFolder) {
   const Error error = error_of(source);
   EXPECT_EQ(error.code, ErrorCode::kFileNotFound);
   EXPECT_EQ(error.subject, package->subject(ModelPart::kConfig));
+}
+
+// Matrices of bf16, a format of its own over fp32 arithmetic: half the bytes, and counted.
+class InHalves : public MatrixPacking {
+ public:
+  std::string name() const override { return "halves"; }
+  std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const override {
+    rows.push_back(dense.size(0));
+    return std::make_shared<Matrix>(dense);
+  }
+  mutable std::vector<std::int64_t> rows;  // of each that was packed
+
+ private:
+  class Matrix : public PackedMatrix {
+   public:
+    explicit Matrix(const at::Tensor& dense) : half_(dense.to(at::kBFloat16)) {}
+    std::int64_t out() const override { return half_.size(0); }
+    std::int64_t in() const override { return half_.size(1); }
+    std::int64_t bytes() const override { return 2 * half_.numel(); }
+    at::Tensor times(const at::Tensor& input) const override { return at::linear(input, half_.to(input.scalar_type())); }
+    at::Tensor columns(std::int64_t first, std::int64_t count) const override { return half_.narrow(1, first, count).to(at::kFloat); }
+
+   private:
+    at::Tensor half_;
+  };
+};
+
+TEST(Registry, APlanPacksTheDecodersMatricesAndNothingElse) {
+  const FolderCopy folder("gqa_tied");
+  const auto packing = std::make_shared<InHalves>();
+  const c10::InferenceMode inference;
+  // Numbers that bf16 holds exactly, so that packing changes no value.
+  folder.rewrite_weights([](auto& tensors) {
+    for (auto& [name, tensor] : tensors) tensor = tensor.to(at::kBFloat16).to(at::kFloat);
+  });
+  ModelSource source = folder.source();
+  const auto plain = load_model(source);
+  source.plan.packing = packing;
+  const auto packed = load_model(source);
+  const std::int64_t layers = plain->info().layers;
+  EXPECT_EQ(std::ssize(packing->rows), 4 * layers) << "q, k and v together, output, gate and up together, down; the head is the embedding";
+  EXPECT_EQ(packed->info().dtype, "fp32, halves");
+  EXPECT_EQ(plain->info().dtype, "fp32");
+  EXPECT_EQ(packed->info().parameter_count, plain->info().parameter_count);
+  EXPECT_EQ(plain->info().weight_bytes, 4 * plain->info().parameter_count);
+  EXPECT_LT(packed->info().weight_bytes, plain->info().weight_bytes);
+  EXPECT_GT(packed->info().weight_bytes, plain->info().weight_bytes / 2);
+  EXPECT_EQ(packed->info().kv_bytes_per_token, plain->info().kv_bytes_per_token) << "the cache holds the arithmetic type";
+  const at::Tensor hidden = plain->text().embed(at::arange(12));
+  KvCache one(plain->text().kv_shape());
+  KvCache two(packed->text().kv_shape());
+  EXPECT_TRUE(at::equal(test_support::prefill(plain->text(), hidden.clone(), 0, one),
+                        test_support::prefill(packed->text(), hidden.clone(), 0, two)));
+  // What the folder stores and no model reads counts, too: it is a bound.
+  const auto held = static_cast<std::uint64_t>(plain->info().weight_bytes);
+  EXPECT_GE(most_bytes_under(source.plan, source.package->tensors()), held);
+  EXPECT_LT(most_bytes_under(source.plan, source.package->tensors()), held + held / 100);
+  EXPECT_EQ(most_bytes_under({std::nullopt, nullptr}, source.package->tensors()), source.package->tensors().total_bytes());
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+#include "engine/layers/linear_weight.h"
+
+namespace winnow {
+
+std::int64_t LinearWeight::bytes() const {
+  return packed_ != nullptr ? packed_->bytes() : dense_.numel() * static_cast<std::int64_t>(dense_.element_size());
+}
+
+at::Tensor LinearWeight::times(const at::Tensor& input, const at::Tensor& bias) const {
+  if (packed_ == nullptr) return at::linear(input, dense_, bias);
+  at::Tensor output = packed_->times(input);
+  return bias.defined() ? output.add_(bias) : output;
+}
+
+at::Tensor LinearWeight::columns(std::int64_t first, std::int64_t count) const {
+  return packed_ != nullptr ? packed_->columns(first, count) : dense_.narrow(1, first, count);
+}
+
+}  // namespace winnow

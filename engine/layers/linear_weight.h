@@ -1,0 +1,47 @@
+// The matrix of a linear layer: numbers of the arithmetic type, or packed into fewer bits.
+//
+// Held by Linear (linear.h). What an input and an output are made of is the arithmetic type in both cases; how a packed matrix is stored is
+// its own affair. Plain values that share their numbers when copied; inference only. Errors: libtorch's own when shapes disagree; packed
+// forms say theirs. Threads: engine thread.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace winnow {
+
+class PackedMatrix {
+ public:
+  virtual ~PackedMatrix() = default;
+  virtual std::int64_t out() const = 0;
+  virtual std::int64_t in() const = 0;
+  virtual std::int64_t bytes() const = 0;  // held, scales and all
+  // input: [..., in] in the arithmetic type. Returns [..., out] in the same.
+  virtual at::Tensor times(const at::Tensor& input) const = 0;
+  // Columns [first, first + count) as numbers of the arithmetic type: [out, count].
+  virtual at::Tensor columns(std::int64_t first, std::int64_t count) const = 0;
+};
+
+class LinearWeight {
+ public:
+  LinearWeight() = default;
+  LinearWeight(at::Tensor dense) : dense_(std::move(dense)) {}  // [out, in]; a tensor is a weight
+  LinearWeight(std::shared_ptr<const PackedMatrix> packed) : packed_(std::move(packed)) {}
+
+  bool defined() const { return packed_ != nullptr || dense_.defined(); }
+  std::int64_t out() const { return packed_ != nullptr ? packed_->out() : dense_.size(0); }
+  std::int64_t in() const { return packed_ != nullptr ? packed_->in() : dense_.size(1); }
+  std::int64_t bytes() const;
+  // input: [..., in]; bias: [out] or undefined. Returns [..., out].
+  at::Tensor times(const at::Tensor& input, const at::Tensor& bias) const;
+  at::Tensor columns(std::int64_t first, std::int64_t count) const;  // [out, count]
+
+ private:
+  at::Tensor dense_;
+  std::shared_ptr<const PackedMatrix> packed_;
+};
+
+}  // namespace winnow

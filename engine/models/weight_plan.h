@@ -1,0 +1,39 @@
+// In which form a model's weights are held: the type that it computes in, and how matrices are packed, each apart from how they are stored.
+//
+// Part of ModelSource; followed by weight_reader.h. Plain values. Threads: engine thread.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/layers/linear_weight.h"
+#include "engine/weights/tensor_file.h"
+
+namespace winnow {
+
+// A way to hold matrices in fewer bits.
+class MatrixPacking {
+ public:
+  virtual ~MatrixPacking() = default;
+  virtual std::string name() const = 0;  // as in ModelInfo::dtype: "int8"
+  // dense: [out, in] in the arithmetic type, on the model's device.
+  virtual std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const = 0;
+};
+
+struct WeightPlan {
+  // fp32, bf16 or (not on the CPU) fp16: of products, norms, embeddings and of what the cache holds. Nothing: as stored.
+  std::optional<at::ScalarType> arithmetic = at::kFloat;
+  std::shared_ptr<const MatrixPacking> packing;  // null: matrices are numbers of the arithmetic type
+};
+
+// "bf16", "bf16, int8".
+std::string plan_name(at::ScalarType arithmetic, const MatrixPacking* packing);
+
+// What the weights take at most under a plan, before any is read: packed matrices are counted as numbers.
+std::uint64_t most_bytes_under(const WeightPlan& plan, const TensorFiles& files);
+
+}  // namespace winnow
