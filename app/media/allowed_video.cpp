@@ -19,21 +19,6 @@ constexpr AllowedCodec kAllowedCodecs[] = {
 };
 constexpr const char* kCodecWhitelist = "h264,hevc,vp8,vp9,libdav1d,mpeg4,mjpeg,prores";
 
-const char* demuxerOf(ContentType type) {
-  switch (type) {
-    case ContentType::kMov:
-      return "mov";
-    case ContentType::kMatroska:
-      return "matroska";
-    case ContentType::kAvi:
-      return "avi";
-    case ContentType::kMpegTs:
-      return "mpegts";
-    default:
-      throw Exception(ErrorCode::kInternal, "", "a still image has no demuxer");
-  }
-}
-
 // HLS, DASH, concat and external references in MP4 all end here.
 int refuseToOpen(AVFormatContext*, AVIOContext** io, const char*, int, AVDictionary**) {
   *io = nullptr;
@@ -66,7 +51,7 @@ void requireSize(const AVCodecParameters& parameters, const MediaLimits& limits,
 }  // namespace
 
 const AVInputFormat& videoDemuxer(ContentType type) {
-  const AVInputFormat* demuxer = av_find_input_format(demuxerOf(type));
+  const AVInputFormat* demuxer = av_find_input_format(readerOf(type));
   require(demuxer != nullptr, "this build of FFmpeg lacks a demuxer that Winnow needs");
   return *demuxer;
 }

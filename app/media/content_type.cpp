@@ -10,6 +10,31 @@
 namespace winnow::app {
 namespace {
 
+struct TypeRow {
+  ContentType type;
+  MediaKind kind;
+  const char* name;
+  const char* reader;
+};
+
+constexpr TypeRow kTypes[] = {
+    {ContentType::kPng, MediaKind::kImage, "png", "png"},
+    {ContentType::kJpeg, MediaKind::kImage, "jpeg", "mjpeg"},
+    {ContentType::kGif, MediaKind::kImage, "gif", "gif"},
+    {ContentType::kBmp, MediaKind::kImage, "bmp", "bmp"},
+    {ContentType::kWebp, MediaKind::kImage, "webp", "webp"},
+    {ContentType::kMov, MediaKind::kVideo, "mp4", "mov"},
+    {ContentType::kMatroska, MediaKind::kVideo, "matroska", "matroska"},
+    {ContentType::kAvi, MediaKind::kVideo, "avi", "avi"},
+    {ContentType::kMpegTs, MediaKind::kVideo, "mpegts", "mpegts"},
+};
+
+const TypeRow& rowOf(ContentType type) {
+  const auto* found = std::ranges::find(kTypes, type, &TypeRow::type);
+  if (found == std::end(kTypes)) throw Exception(ErrorCode::kInternal, "", "unknown content type");
+  return *found;
+}
+
 constexpr std::int64_t kHeadBytes = 4096;
 
 using Bytes = std::span<const std::uint8_t>;
@@ -135,45 +160,8 @@ bool mayBecomeVideo(Bytes head) {
 
 ContentType detectContent(const MediaFile& file) { return detectContent(file.readRange(0, kHeadBytes), file.path()); }
 
-MediaKind kindOf(ContentType type) {
-  switch (type) {
-    case ContentType::kPng:
-    case ContentType::kJpeg:
-    case ContentType::kGif:
-    case ContentType::kBmp:
-    case ContentType::kWebp:
-      return MediaKind::kImage;
-    case ContentType::kMov:
-    case ContentType::kMatroska:
-    case ContentType::kAvi:
-    case ContentType::kMpegTs:
-      return MediaKind::kVideo;
-  }
-  throw Exception(ErrorCode::kInternal, "", "unknown content type");
-}
-
-std::string nameOf(ContentType type) {
-  switch (type) {
-    case ContentType::kPng:
-      return "png";
-    case ContentType::kJpeg:
-      return "jpeg";
-    case ContentType::kGif:
-      return "gif";
-    case ContentType::kBmp:
-      return "bmp";
-    case ContentType::kWebp:
-      return "webp";
-    case ContentType::kMov:
-      return "mp4";
-    case ContentType::kMatroska:
-      return "matroska";
-    case ContentType::kAvi:
-      return "avi";
-    case ContentType::kMpegTs:
-      return "mpegts";
-  }
-  throw Exception(ErrorCode::kInternal, "", "unknown content type");
-}
+MediaKind kindOf(ContentType type) { return rowOf(type).kind; }
+std::string nameOf(ContentType type) { return rowOf(type).name; }
+const char* readerOf(ContentType type) { return rowOf(type).reader; }
 
 }  // namespace winnow::app

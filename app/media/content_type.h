@@ -27,5 +27,7 @@ bool mayBecomeVideo(std::span<const std::uint8_t> head);
 MediaKind kindOf(ContentType type);
 // "png", "mp4", "webm", ...; for display and for error sentences.
 std::string nameOf(ContentType type);
+// FFmpeg's name of the one decoder that reads a picture of this type, or of the one demuxer of a video.
+const char* readerOf(ContentType type);
 
 }  // namespace winnow::app

@@ -11,26 +11,9 @@
 namespace winnow::app {
 namespace {
 
-const char* decoderOf(ContentType type) {
-  switch (type) {
-    case ContentType::kPng:
-      return "png";
-    case ContentType::kJpeg:
-      return "mjpeg";
-    case ContentType::kGif:
-      return "gif";
-    case ContentType::kBmp:
-      return "bmp";
-    case ContentType::kWebp:
-      return "webp";
-    default:
-      throw Exception(ErrorCode::kInternal, "", "a video is not a still picture");
-  }
-}
-
 AvFrame decode(const StillHeader& header, const std::string& subject, const MediaLimits& limits) {
   prepareFfmpeg();
-  const AVCodec* codec = avcodec_find_decoder_by_name(decoderOf(header.type));
+  const AVCodec* codec = avcodec_find_decoder_by_name(readerOf(header.type));
   if (codec == nullptr) {
     throw Exception(ErrorCode::kUnsupportedFormat, subject,
                     "pictures of the type " + nameOf(header.type) + " are not part of this FFmpeg build");

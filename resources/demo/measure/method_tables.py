@@ -13,6 +13,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import demo_world  # noqa: F401 (first: where the others are found)
 import evaluate
 from export import MODEL_DIR
 

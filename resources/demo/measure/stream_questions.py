@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+import demo_world  # noqa: F401 (first: where the others are found)
 import questions
 import score
 import videos
