@@ -36,7 +36,7 @@ enum class ErrorCode : int {
   kStorageInUse = 18,     // locked by another process
   kStorageReadOnly = 19,  // the file or its folder may not be written
   kStorageFull = 20,      // no room on the disk
-  // What was chosen as a model (engine/models/model_folder.h); the model of before goes on running:
+  // What was chosen as a model (engine/model_files/open_package.h); the model of before goes on running:
   kModelFolderMissing = 21,  // does not exist
   kNoModel = 22,             // a folder without config.json, or a file
   kModelInside = 23,         // not the chosen folder is a model, but one below it: the subject
