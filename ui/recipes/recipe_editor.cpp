@@ -279,7 +279,9 @@ void RecipeEditor::showOptions(const RecipeSpec& spec) {
     auto* field = new OptionField(option);
     if (const auto set = spec.options.find(option.name); set != spec.options.end()) field->setValue(set->second);
     connect(field, &OptionField::changed, this, &RecipeEditor::optionChanged);
-    m_form->insertRow(above + 1 + static_cast<int>(at), fieldName(optionTitle(option.name)), field);
+    QLabel* name = fieldName(optionTitle(option.name));
+    name->setToolTip(QString::fromStdString(option.name));  // as in recipe files and the terminal
+    m_form->insertRow(above + 1 + static_cast<int>(at), name, field);
     m_options.insert(m_options.begin() + static_cast<std::ptrdiff_t>(at), field);
   }
   QWidget* before = m_slots;
