@@ -51,6 +51,7 @@ void requireSize(const AVCodecParameters& parameters, const MediaLimits& limits,
 }  // namespace
 
 const AVInputFormat& videoDemuxer(ContentType type) {
+  require(kindOf(type) == MediaKind::kVideo, "a still image has no demuxer");
   const AVInputFormat* demuxer = av_find_input_format(readerOf(type));
   require(demuxer != nullptr, "this build of FFmpeg lacks a demuxer that Winnow needs");
   return *demuxer;

@@ -13,6 +13,7 @@ namespace {
 
 AvFrame decode(const StillHeader& header, const std::string& subject, const MediaLimits& limits) {
   prepareFfmpeg();
+  require(kindOf(header.type) == MediaKind::kImage, "a video is not a still picture");
   const AVCodec* codec = avcodec_find_decoder_by_name(readerOf(header.type));
   if (codec == nullptr) {
     throw Exception(ErrorCode::kUnsupportedFormat, subject,

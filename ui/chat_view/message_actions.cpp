@@ -100,10 +100,6 @@ void addFooter(const MessageContent& content, const QRectF& rect, std::vector<Ac
   const qreal y = rect.bottom() - size;
   const qreal branches = content.branchCount < 2 ? 0 : 2 * size + branchNumberWidth();
   qreal x = user ? rect.right() - branches : rect.left() - theme().px(6);
-  const auto add = [&](Action action, const QString& label) {
-    areas.push_back({action, QRectF(x, y, size, size), label, 0, true, {}});
-    x += size;
-  };
   if (!user) {
     const std::vector<AnswerButton> buttons = buttonsOf(content);
     const qreal gap = theme().px(2);
@@ -111,14 +107,9 @@ void addFooter(const MessageContent& content, const QRectF& rect, std::vector<Ac
     for (const AnswerButton& button : buttons) wide += glyphAndLabelWidth(button.word) + gap;
     const bool words = wide <= rect.width();
     for (const AnswerButton& button : buttons) {
-      if (words) {
-        const qreal width = glyphAndLabelWidth(button.word);
-        areas.push_back({button.action, QRectF(x, y, width, size), button.label, 0, true, button.word});
-        x += width + gap;
-      } else {
-        add(button.action, button.label);
-        x += gap;
-      }
+      const qreal width = words ? glyphAndLabelWidth(button.word) : size;
+      areas.push_back({button.action, QRectF(x, y, width, size), button.label, 0, true, words ? button.word : QString()});
+      x += width + gap;
     }
   }
   if (content.branchCount < 2) return;

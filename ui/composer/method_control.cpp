@@ -108,7 +108,7 @@ LaterChoice* MethodControl::addLaterChoice() {
 
 void MethodControl::setWatching(const std::optional<app::NamedRecipe>& recipe) {
   m_watching = recipe;
-  m_later->setWatching(recipe.has_value());
+  if (m_later != nullptr) m_later->setWatching(recipe.has_value());
   describe();
 }
 

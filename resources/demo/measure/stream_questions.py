@@ -21,10 +21,9 @@ import numpy as np
 import demo_world  # noqa: F401 (first: where the others are found)
 import questions
 import score
-import videos
 import world
 from questions import Facts, Qa
-from ten_questions import KINDS, begun, half_width
+from ten_questions import KINDS, begun, half_width, videos_to_ask
 from world import Timeline
 
 # Name in the table: method and options.
@@ -78,14 +77,7 @@ def main() -> None:
     recipes = [("all kept", 1.0)] + [(method, share) for share in options.retentions for method in METHODS]
     if options.methods:
         recipes = [recipe for recipe in recipes if recipe[0] in options.methods]
-    for seed in range(FIRST_SEED + 1000 * options.frames, FIRST_SEED + 1000 * options.frames + options.videos):
-        missing = [recipe for recipe in recipes if (seed, *recipe) not in log]
-        if not missing:
-            continue
-        video = videos.random_video(seed, options.frames)
-        path = options.out / f"{seed}{video.suffix}"
-        if not path.exists():
-            videos.write(video, path)
+    for seed, video, path, missing in videos_to_ask(options, FIRST_SEED, recipes, log):
         every_s = video.duration_s / options.frames
         # A watched source's first frame is its first: half an interval is left out, so that frames are those that a file's plan would take.
         command = ["ffmpeg", "-v", "error", "-i", str(path), "-ss", str(every_s / 2), "-c:v", "libx264", "-preset", "veryfast", "-crf", "12", "-f", "mpegts", "-"]  # fmt: skip

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -116,6 +117,19 @@ def begun(description: str, folder: str, most_videos: int) -> tuple[argparse.Nam
     return options, log_path, log
 
 
+def videos_to_ask(options: argparse.Namespace, first_seed: int, recipes: list[tuple], log: dict[tuple, dict]) -> Iterator[tuple]:
+    """Held-out videos of which something is missing in the log: seed, video, its encoded file, the recipes that are missing."""
+    for seed in range(first_seed + 1000 * options.frames, first_seed + 1000 * options.frames + options.videos):
+        missing = [recipe for recipe in recipes if (seed, *recipe) not in log]
+        if not missing:
+            continue
+        video = videos.random_video(seed, options.frames)
+        path = options.out / f"{seed}{video.suffix}"
+        if not path.exists():
+            videos.write(video, path)
+        yield seed, video, path, missing
+
+
 def main() -> None:
     options, log_path, log = begun(__doc__, "ten", 80)
     recipes = [("full", 1.0, mode) for mode in ("drop", "keep")]
@@ -125,14 +139,7 @@ def main() -> None:
     recipes += [(method, share, "drop") for share in options.retentions for method in TOLD]
     if options.methods:
         recipes = [recipe for recipe in recipes if recipe[0] in options.methods]
-    for seed in range(FIRST_SEED + 1000 * options.frames, FIRST_SEED + 1000 * options.frames + options.videos):
-        missing = [recipe for recipe in recipes if (seed, *recipe) not in log]
-        if not missing:
-            continue
-        video = videos.random_video(seed, options.frames)
-        path = options.out / f"{seed}{video.suffix}"
-        if not path.exists():
-            videos.write(video, path)
+    for seed, video, path, missing in videos_to_ask(options, FIRST_SEED, recipes, log):
         asked = ten(Facts(video.timeline_at(options.frames)), video.duration_s, np.random.default_rng((seed, QUESTIONS)))
         if len(asked) < QUESTIONS:
             continue
