@@ -2,27 +2,17 @@
 
 #include <algorithm>
 
-#include "engine/base/error.h"
 #include "engine/layers/rotary.h"
 
 namespace winnow {
 
-namespace {
-
-at::Tensor moved(const at::Tensor& keys, std::span<const std::int64_t> positions, double rope_theta) {
-  const at::Tensor turns = at::tensor(positions, at::kLong).to(keys.options());
-  return turned_keys(keys, turns, rope_theta);
-}
-
-}  // namespace
-
-void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, std::span<const std::int64_t> positions) {
+void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, const at::Tensor& turns) {
   // Usually the newest slots, behind the last gap, stay as they are.
-  const auto last = std::find_if(positions.rbegin(), positions.rend(), [](std::int64_t p) { return p != 0; });
-  const auto count = static_cast<std::int64_t>(positions.rend() - last);
-  if (count == 0) return;
+  const at::Tensor moving = turns.ne(0).any(0).nonzero();
+  if (moving.numel() == 0) return;
+  const std::int64_t count = moving.max().item<std::int64_t>() + 1;
   const at::Tensor keys = cache.gather_keys(layer, kv_head, count).to(at::kFloat);
-  cache.write(layer, kv_head, 0, moved(keys, positions.first(static_cast<std::size_t>(count)), cache.shape().rope_theta),
+  cache.write(layer, kv_head, 0, turned_keys(keys, turns.narrow(1, 0, count).to(keys.options()), cache.shape().rotary),
               cache.gather_values(layer, kv_head, count));
 }
 
@@ -45,7 +35,8 @@ void MovingKeys::after_leaving(KvCache& cache, LayerId layer, KvHead kv_head, st
     any = any || newer > 0;
   }
   if (!any) return;
-  const at::Tensor keys = moved(first_, moved_, cache.shape().rope_theta);
+  const at::Tensor turns = at::tensor(moved_, at::kLong).to(first_.options()).unsqueeze(0);
+  const at::Tensor keys = turned_keys(first_, turns, cache.shape().rotary);
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const at::Tensor value = cache.row_views(layer, kv_head, slots_[i]).second;
     cache.write(layer, kv_head, slots_[i], keys.narrow(0, static_cast<std::int64_t>(i), 1), value.unsqueeze(0).clone());

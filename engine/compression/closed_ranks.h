@@ -2,8 +2,8 @@
 //
 // Attention sees differences of positions only, so nothing but older keys has to move: a key is turned forward by one position for every
 // newer token that is dropped, and the newest token and the query keep their places. Used by compression_event.h after an event and by
-// RecencyEviction while decoding. One-axis rotary embeddings only (KvShape::rope_theta); errors: kIllegalRecipe elsewhere. Engine thread
-// only. Xiao et al., "Efficient Streaming Language Models with Attention Sinks", ICLR 2024, section 3.2 ("positions within the cache").
+// RecencyEviction while decoding. One axis only (Recipe::require_fits). Engine thread only.
+// Xiao et al., "Efficient Streaming Language Models with Attention Sinks", ICLR 2024, section 3.2 ("positions within the cache").
 #pragma once
 
 #include <ATen/ATen.h>
@@ -17,8 +17,8 @@
 
 namespace winnow {
 
-// Turns the key of every slot of a head forward by `positions` (per slot, in slot order; negative: backward).
-void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, std::span<const std::int64_t> positions);
+// Turns the key of every slot of a head forward by `turns`: int64 [axes, slots], in slot order, on the host; negative: backward.
+void move_keys(KvCache& cache, LayerId layer, KvHead kv_head, const at::Tensor& turns);
 
 // Keys of slots that stay while others leave one by one, turned anew from where they were first: roundings do not add up.
 class MovingKeys {

@@ -46,7 +46,7 @@ void compact(KvCache& cache, const SegmentCompressor& compressor, LayerId layer,
     std::vector<std::int64_t> positions(static_cast<std::size_t>(cache.slots(layer, head)), dropped);
     const std::size_t first = positions.size() - kept.size();
     for (std::size_t j = 0; j < kept.size(); ++j) positions[first + j] = dropped - (kept[j] - static_cast<std::int64_t>(j));
-    move_keys(cache, layer, head, positions);
+    move_keys(cache, layer, head, at::tensor(positions, at::kLong).unsqueeze(0));
   }
 }
 

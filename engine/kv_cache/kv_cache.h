@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/kv_cache/rotary_scheme.h"
 #include "engine/kv_cache/shared_entries.h"
 
 namespace winnow {
@@ -27,7 +28,7 @@ struct KvShape {
   std::int64_t head_dim = 0;
   at::ScalarType dtype = at::kFloat;
   at::Device device = at::kCPU;
-  double rope_theta = 0.0;  // base of the one-axis rotary embedding that cached keys carry (rotate-half); 0: they carry none or another
+  RotaryScheme rotary{};  // of the cached keys
   // K and V of one slot of one head.
   std::int64_t slot_bytes() const { return 2 * head_dim * static_cast<std::int64_t>(at::elementSize(dtype)); }
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/kv_cache/rotary_scheme.h"
 #include "engine/layers/linear_weight.h"
 
 namespace winnow {
@@ -22,8 +23,8 @@ struct LayerView {
   std::vector<at::Tensor> past_keys;  // per kv head [m, d]; empty vector on an empty cache
   at::Tensor log_sum_exp;             // [H, n] fp32, natural log, over retained slots and the causal segment
   double scale = 1.0;                 // of the logits
-  at::Tensor positions{};             // int64 [n], what query and key were turned by
-  double rope_theta = 0.0;            // as KvShape's
+  at::Tensor positions{};             // int64 [axes, n], what query and key were turned by
+  RotaryScheme rotary{};              // as KvShape's
   // What the attention's output becomes in the layer; defined where the layer was asked for by PrefillObserver::wants_outputs().
   std::vector<at::Tensor> past_values{};        // as past_keys
   at::Tensor input_norms{};                     // fp32 [n], Euclidean, of what the query projection reads

@@ -4,15 +4,22 @@
 
 namespace winnow {
 
-RotaryEmbedding::RotaryEmbedding(std::int64_t head_dim, double base, at::ScalarType dtype, at::Device device) : dtype_(dtype) {
+RotaryEmbedding::RotaryEmbedding(std::int64_t head_dim, const RotaryScheme& scheme, at::ScalarType dtype, at::Device device)
+    : dtype_(dtype) {
   require(head_dim > 0 && head_dim % 2 == 0, "rotary embedding needs an even head size");
   // Same order of operations and types as transformers: 1 / base^(2i / d), the power in fp32.
   const at::Tensor exponent = at::arange(0, head_dim, 2, at::TensorOptions().dtype(at::kLong)).to(at::kFloat).div(head_dim);
-  inverse_frequency_ = at::pow(at::Scalar(base), exponent).reciprocal().to(device);
+  inverse_frequency_ = at::pow(at::Scalar(scheme.theta), exponent).reciprocal().to(device);
+  if (scheme.frequency_axis.empty()) return;
+  require(std::ssize(scheme.frequency_axis) == head_dim / 2, "rotary embedding: one axis for each frequency");
+  axis_ = at::tensor(scheme.frequency_axis, at::kLong).to(device);
 }
 
 RotaryAngles RotaryEmbedding::angles(const at::Tensor& positions) const {
-  const at::Tensor turns = positions.to(inverse_frequency_.device(), at::kFloat).unsqueeze(1) * inverse_frequency_;  // [rows, head_dim / 2]
+  at::Tensor by_axis = positions.to(inverse_frequency_.device(), at::kFloat);
+  if (axis_.defined()) by_axis = by_axis.index_select(0, axis_);
+  require(axis_.defined() || by_axis.size(0) == 1, "rotary embedding: positions have one axis");
+  const at::Tensor turns = by_axis.t() * inverse_frequency_;  // [rows, head_dim / 2]
   return {turns.cos().to(dtype_).unsqueeze(1), turns.sin().to(dtype_).unsqueeze(1)};
 }
 
@@ -28,16 +35,16 @@ void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tenso
   out_second.addcmul_(first, angles.sine);
 }
 
-at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& positions, double base) {
-  require(keys.dim() == 2 && keys.scalar_type() == at::kFloat && positions.numel() == keys.size(0),
-          "turned_keys: one position per fp32 key");
-  if (!(base > 0.0)) {
+at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& turns, const RotaryScheme& scheme) {
+  require(keys.dim() == 2 && keys.scalar_type() == at::kFloat && turns.dim() == 2 && turns.size(1) == keys.size(0),
+          "turned_keys: one turn per fp32 key");
+  if (!(scheme.theta > 0.0)) {
     throw Exception(ErrorCode::kIllegalRecipe, "rope",
-                    "this method turns keys to other positions, and this model's are not those of a one-axis rotary embedding");
+                    "this method turns keys to other positions, and this model's carry no rotary position");
   }
-  const RotaryEmbedding rotary(keys.size(1), base, at::kFloat, keys.device());
+  const RotaryEmbedding rotary(keys.size(1), scheme, at::kFloat, keys.device());
   at::Tensor turned = at::empty_like(keys).unsqueeze(1);
-  apply_rotary(keys.unsqueeze(1), rotary.angles(positions), turned);
+  apply_rotary(keys.unsqueeze(1), rotary.angles(turns), turned);
   return turned.squeeze(1);
 }
 

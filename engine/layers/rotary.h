@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "engine/kv_cache/rotary_scheme.h"
+
 namespace winnow {
 
 // Cosine and sine per row; [rows, 1, head_dim / 2] in the model's dtype.
@@ -18,14 +20,15 @@ struct RotaryAngles {
 
 class RotaryEmbedding {
  public:
-  // head_dim is even.
-  RotaryEmbedding(std::int64_t head_dim, double base, at::ScalarType dtype, at::Device device);
+  // head_dim is even; of a scheme with several axes, every frequency names one.
+  RotaryEmbedding(std::int64_t head_dim, const RotaryScheme& scheme, at::ScalarType dtype, at::Device device);
 
-  // positions: int64 [rows], any values >= 0, on any device.
+  // positions: [axes, rows], any values, on any device.
   RotaryAngles angles(const at::Tensor& positions) const;
 
  private:
   at::Tensor inverse_frequency_;  // fp32 [head_dim / 2]
+  at::Tensor axis_;               // int64 [head_dim / 2]; undefined: one axis
   at::ScalarType dtype_;
 };
 
@@ -33,8 +36,8 @@ class RotaryEmbedding {
 // not overlap the input.
 void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out);
 
-// keys [k, d] fp32, each turned by positions[k] (fp32, of any sign: the negative of a key's position takes its turn away).
-// base: KvShape::rope_theta. Errors: kIllegalRecipe where the cache's keys have none, which are those of models with several axes.
-at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& positions, double base);
+// keys [k, d] fp32, each turned by turns[:, k] (fp32 [axes, k], of any sign: the negative of a key's position takes its turn away).
+// Errors: kIllegalRecipe where the keys carry no turn.
+at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& turns, const RotaryScheme& scheme);
 
 }  // namespace winnow

@@ -71,7 +71,7 @@ at::Tensor expanded_keys(const KvCache& cache, LayerId layer, KvHead kv_head, co
   const at::Tensor factor = at::tensor(tokens.factor).to(shape.device).unsqueeze(1);
   const at::Tensor keys = cache.gather_keys(layer, kv_head).to(at::kFloat).index_select(0, slot).mul_(factor);
   if (!tokens.turned) return keys;
-  return turned_keys(keys, at::tensor(tokens.position).to(shape.device), shape.rope_theta);
+  return turned_keys(keys, at::tensor(tokens.position).to(shape.device).unsqueeze(0), shape.rotary);
 }
 
 // Softmax over runtime tokens and its sums per slot, for so few elements that a library call costs more than the work. logits: [R, slots],

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/recipes/measured_options.h"
+#include "engine/recipes/model_traits.h"
 
 namespace winnow {
 
@@ -20,13 +20,13 @@ struct ModelInfo {
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
   std::int64_t context_tokens = 0;
-  std::int64_t visual_tokens_per_frame = 0;
+  std::int64_t visual_tokens_per_frame = 0;  // 0: it depends on the picture
   std::int64_t parameter_count = 0;
   std::int64_t weight_bytes = 0;
   std::int64_t kv_bytes_per_token = 0;  // all layers, K and V, uncompressed
   std::string time_instruction;         // of winnow.json; empty: none
   std::int64_t video_frames = 0;        // of winnow.json: of the longest videos that it was trained on; 0: not known
-  MeasuredOptions measured;             // of winnow.json
+  ModelTraits traits;
 };
 
 }  // namespace winnow

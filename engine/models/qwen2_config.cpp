@@ -66,7 +66,7 @@ Qwen2Config parse_qwen2_config(const JsonObject& text) {
   config.head_dim = read_head_dim(text, config.hidden_size, config.heads);
   if (config.head_dim % 2 != 0) text.refuse(ErrorCode::kDamagedFile, "head_dim", "rotary positions need an even head size");
   config.rms_norm_eps = text.real("rms_norm_eps", kMinEpsilon, 1.0, config.rms_norm_eps);
-  config.rope_theta = read_rope_theta(text);
+  config.rotary.theta = read_rope_theta(text);
   config.max_positions = text.integer("max_position_embeddings", 1, kMaxPositions, config.max_positions);
   config.vocabulary = text.integer("vocab_size", 1, kMaxVocabulary);
   config.tie_word_embeddings = text.boolean("tie_word_embeddings", false);

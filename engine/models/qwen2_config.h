@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
+#include "engine/kv_cache/rotary_scheme.h"
 #include "engine/layers/activation.h"
 
 namespace winnow {
@@ -21,7 +22,7 @@ struct Qwen2Config {
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;  // even; hidden_size / heads unless the file says otherwise
   double rms_norm_eps = 1e-6;
-  double rope_theta = 10000.0;
+  RotaryScheme rotary{10000.0, {}};
   std::int64_t max_positions = 32768;
   std::int64_t vocabulary = 0;
   bool tie_word_embeddings = false;

@@ -38,7 +38,7 @@ Qwen2Decoder::Qwen2Decoder(const Qwen2Config& config, WeightReader& weights, con
     : config_(config),
       tile_rows_(tile_rows),
       scale_(1.0 / std::sqrt(static_cast<double>(config.head_dim))),
-      rotary_(config.head_dim, config.rope_theta, weights.dtype(), weights.device()) {
+      rotary_(config.head_dim, config.rotary, weights.dtype(), weights.device()) {
   require(tile_rows > 0, "a prefill tile has at least one row");
   embedding_ = weights.tensor(prefix + "model.embed_tokens.weight", {config.vocabulary, config.hidden_size});
   layers_.reserve(static_cast<std::size_t>(config.layers));
@@ -79,7 +79,7 @@ Qwen2Decoder::Layer Qwen2Decoder::read_layer(WeightReader& weights, const std::s
 }
 
 KvShape Qwen2Decoder::kv_shape() const {
-  return {layers(), config_.kv_heads, config_.head_dim, embedding_.scalar_type(), embedding_.device(), config_.rope_theta};
+  return {layers(), config_.kv_heads, config_.head_dim, embedding_.scalar_type(), embedding_.device(), config_.rotary};
 }
 
 at::Tensor Qwen2Decoder::embed(const at::Tensor& ids) const { return at::embedding(embedding_, ids.to(embedding_.device())); }
@@ -89,8 +89,8 @@ void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Te
                                  const InterruptToken& interrupt) const {
   require(layer >= 0 && layer < layers(), "prefill: no such layer");
   require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size, "prefill: hidden states do not fit the model");
-  require(positions.dim() == 2 && positions.size(0) == 1 && positions.size(1) == hidden.size(0),
-          "prefill: one position per token, on one axis");
+  require(positions.dim() == 2 && positions.size(0) == config_.rotary.axes() && positions.size(1) == hidden.size(0),
+          "prefill: one position per token and axis");
   require(std::ssize(original) == hidden.size(0), "prefill: one original index per token");
   const Layer& weights = layers_[static_cast<std::size_t>(layer)];
   const std::int64_t rows = hidden.size(0);
@@ -119,7 +119,7 @@ void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Te
     const at::Tensor input = weights.input_norm(tile);
     if (outputs) input_norms.narrow(0, first, count).copy_(at::linalg_vector_norm(input.to(at::kFloat), 2, at::IntArrayRef{1}));
     const at::Tensor qkv = weights.qkv(input).view({count, heads + 2 * kv_heads, head_dim});
-    const RotaryAngles angles = rotary_.angles(positions.select(0, 0).narrow(0, first, count));
+    const RotaryAngles angles = rotary_.angles(positions.narrow(1, first, count));
     at::Tensor query = viewed ? all_queries.narrow(1, first, count).transpose(0, 1) : at::empty({count, heads, head_dim}, hidden.options());
     at::Tensor tile_key = key.narrow(1, first, count).transpose(0, 1);
     apply_rotary(qkv.narrow(1, 0, heads), angles, query);
@@ -136,7 +136,7 @@ void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Te
   cache.append(layer, key, value, original);
   if (!viewed) return;
   synchronize_device();  // observers take their own time; what is still running is not theirs
-  LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions.select(0, 0), config_.rope_theta};
+  LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, config_.rotary};
   if (outputs) {
     view.past_values = past.values;
     view.input_norms = input_norms;
@@ -152,7 +152,7 @@ at::Tensor Qwen2Decoder::decode(const NextToken& token, KvCache& cache, DecodeOb
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
   const std::int64_t head_dim = config_.head_dim;
-  const RotaryAngles angles = rotary_.angles(at::full({1}, token.position, embedding_.options().dtype(at::kLong)));
+  const RotaryAngles angles = rotary_.angles(at::full({config_.rotary.axes(), 1}, token.position, embedding_.options().dtype(at::kLong)));
   const std::array<std::int32_t, 1> originals = {token.original};
 
   const bool watched = observer != nullptr && observer->wants_probabilities();

@@ -1,4 +1,4 @@
-// Qwen2 as a TextDecoder: RMS norm, attention with one-axis rotary positions and grouped kv heads, gated MLP.
+// Qwen2 as a TextDecoder: RMS norm, attention with rotary positions of one or more axes and grouped kv heads, gated MLP.
 //
 // Used by the families whose language model is Qwen2 (llava_onevision.h). Biases of q/k/v exist where the weights have them (all three or
 // none); the output projection is the embedding table where the folder ties them. Prefill runs a layer tile by tile, each tile through
@@ -32,6 +32,8 @@ class Qwen2Decoder final : public TextDecoder {
   Qwen2Decoder(const Qwen2Config& config, WeightReader& weights, const std::string& prefix, std::int64_t tile_rows = kTileRows);
 
   std::int64_t layers() const override { return static_cast<std::int64_t>(layers_.size()); }
+  std::int64_t heads() const override { return config_.heads; }
+  std::int64_t context_tokens() const override { return config_.max_positions; }
   KvShape kv_shape() const override;
   std::int64_t vocabulary() const override { return config_.vocabulary; }
   at::Tensor embed(const at::Tensor& ids) const override;

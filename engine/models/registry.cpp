@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
 #include "engine/models/llava_onevision/llava_onevision.h"
+#include "engine/models/model_load.h"
 
 namespace winnow {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::size_t kNameBytes = 256;
 struct Family {
   const char* model_type;    // config.json: model_type
   const char* architecture;  // config.json: architectures[0]
-  std::unique_ptr<VisionLanguageModel> (*load)(const ModelSource&);
+  std::unique_ptr<VisionLanguageModel> (*load)(ModelLoad&);
 };
 
 constexpr std::array<Family, 1> kFamilies = {{
@@ -55,7 +56,11 @@ std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
     for (const Family& each : kFamilies) known.append(known.empty() ? "" : ", ").append(each.architecture);
     throw Exception(ErrorCode::kUnsupportedModel, source.package->path(), "the engine does not run " + found + "; it runs " + known);
   }
-  return family->load(source);
+  ModelLoad load(source);
+  load.info.family = family->model_type;
+  std::unique_ptr<VisionLanguageModel> model = family->load(load);
+  model->set_info(load.described(model->text()));
+  return model;
 }
 
 }  // namespace winnow

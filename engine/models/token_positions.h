@@ -11,6 +11,12 @@
 
 namespace winnow {
 
+// Where the frames of a source without an end stand.
+struct StreamPlaces {
+  std::int64_t base_position = 0;   // of the first frame
+  std::int64_t frames_a_place = 1;  // so many frames in a row share their positions
+};
+
 struct TokenPositions {
   at::Tensor positions;            // int64 [axes, n]
   std::int64_t next_position = 0;  // of the token after them, on every axis

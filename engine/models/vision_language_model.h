@@ -1,7 +1,8 @@
 // A vision-language model as engine/generation sees it: media in, embeddings out, and a text decoder over a KvCache.
 //
-// One folder per family implements it (llava_onevision/); registry.h picks the family by config.json. A VLM is a language model plus two
-// steps: encode the media, merge it into the input embeddings. Threads: engine thread only. Errors: Exception.
+// One folder per family implements it (llava_onevision/); registry.h picks the family by config.json and fills in what is said of the
+// model. A VLM is a language model plus two steps: encode the media, merge it into the input embeddings. Threads: engine thread only.
+// Errors: Exception.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/index.h"
@@ -22,6 +24,7 @@
 #include "engine/layers/attention_window.h"
 #include "engine/layers/layer_view.h"
 #include "engine/media/frame_source.h"
+#include "engine/models/media_facts.h"
 #include "engine/models/model_info.h"
 #include "engine/models/token_positions.h"
 #include "engine/models/vision_judge.h"
@@ -36,9 +39,10 @@ struct MediaFeatures {
   std::vector<TokenOrigin> origins;  // one per token; `media` is left at -1
 };
 
-struct FrameFeatures {
-  at::Tensor features;    // [frames, tokens per frame, hidden]
-  at::Tensor importance;  // fp32 [frames, tokens per frame]; undefined unless a judge was asked for
+// What the tower makes of an image, or of some frames in a row. What a part is the family knows: a tile, a frame, frames that it joins.
+struct EncodedParts {
+  at::Tensor features;    // [parts, tokens of a part, hidden]
+  at::Tensor importance;  // fp32 [parts, tokens of a part]; undefined unless a judge was asked for
 };
 
 // A token to decode. It is text, whose position is the same on every axis.
@@ -52,6 +56,8 @@ class TextDecoder {
  public:
   virtual ~TextDecoder() = default;
   virtual std::int64_t layers() const = 0;
+  virtual std::int64_t heads() const = 0;           // of queries
+  virtual std::int64_t context_tokens() const = 0;  // positions that it was made for
   virtual KvShape kv_shape() const = 0;
   virtual std::int64_t vocabulary() const = 0;
 
@@ -77,27 +83,29 @@ class TextDecoder {
 class VisionLanguageModel {
  public:
   virtual ~VisionLanguageModel() = default;
-  virtual const ModelInfo& info() const = 0;
+  const ModelInfo& info() const { return info_; }
+  void set_info(ModelInfo info) { info_ = std::move(info); }  // by whoever makes the model (registry.h)
   virtual const TextDecoder& text() const = 0;
   virtual std::string_view chat_template() const = 0;  // of folders that have none; empty: there is none
   virtual std::int64_t image_token_id() const = 0;
   virtual std::int64_t video_token_id() const = 0;
   // Of consecutive tokens, `media` set; a text token in the first's place would have next_position.
   virtual TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position) const = 0;
+  // Of consecutive tokens of a source that is watched, `frame` counted from its first one.
+  virtual TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const = 0;
 
-  virtual PixelValues preprocess_image(const RgbImage& image, ImageTiling tiling) const = 0;
-  virtual PixelValues preprocess_frames(std::span<const RgbImage> frames) const = 0;
+  // Tokens that the medium will take, as join() will name them; without running the tower. A token's `frame` is the first of those that
+  // it stands for (ModelTraits::joined_frames).
+  virtual std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const = 0;
+  // pictures: the image, or frames of the video in a row: a multiple of joined_frames, but for its last.
+  virtual PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const = 0;
+  virtual EncodedParts encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
+                              const InterruptToken& interrupt) const = 0;
+  // All parts of the medium, and what the family puts around them (newline embeddings).
+  virtual MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts) const = 0;
 
-  // Tokens that the media will take, as encode_image() and join_frames() will name them; without running the tower.
-  virtual std::vector<TokenOrigin> image_origins(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const = 0;
-  virtual std::vector<TokenOrigin> video_origins(std::int64_t frames) const = 0;
-
-  virtual MediaFeatures encode_image(const PixelValues& image, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const = 0;
-  // A few frames at a time.
-  virtual FrameFeatures encode_frames(const PixelValues& frames, std::optional<VisionJudge> judge,
-                                      const InterruptToken& interrupt) const = 0;
-  // Joins the frames of one video and adds what the family puts around them (newline embeddings).
-  virtual MediaFeatures join_frames(const FrameFeatures& frames) const = 0;
+ private:
+  ModelInfo info_;
 };
 
 }  // namespace winnow

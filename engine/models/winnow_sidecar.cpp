@@ -81,6 +81,18 @@ WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file
   return sidecar;
 }
 
+void require_fit(const WinnowSidecar& sidecar, std::int64_t layers, std::int64_t kv_heads, const std::string& file) {
+  const auto require_agreement = [&](bool fits, const char* key, const char* reason) {
+    if (!fits) throw Exception(ErrorCode::kDamagedFile, file + ": " + key, reason);
+  };
+  const ShareProfile& profile = sidecar.prefixkv_profile;
+  require_agreement(profile.empty() || std::ssize(profile.front().shares) == layers, "prefixkv_profile",
+                    "its rows have another number of layers than the model");
+  const HeadTable& heads = sidecar.kvzip_head_scores;
+  require_agreement(heads.empty() || (std::ssize(heads) == layers && std::ssize(heads.front()) == kv_heads), "kvzip_head_scores",
+                    "it has other layers or heads than the model");
+}
+
 WinnowSidecar read_winnow_sidecar(const ModelPackage& package) {
   const ModelDocument* document = package.document(ModelPart::kWinnow);
   return document != nullptr ? parse_winnow_sidecar(document->content, document->subject) : WinnowSidecar{};

@@ -30,6 +30,9 @@ struct WinnowSidecar {
   MeasuredOptions measured_options() const;
 };
 
+// Errors: kDamagedFile where what was measured is of a model with other layers or heads. file: for the error.
+void require_fit(const WinnowSidecar& sidecar, std::int64_t layers, std::int64_t kv_heads, const std::string& file);
+
 WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file);
 WinnowSidecar read_winnow_sidecar(const ModelPackage& package);
 

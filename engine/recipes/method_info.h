@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/recipes/measured_options.h"
+#include "engine/recipes/model_traits.h"
 #include "engine/recipes/recipe_spec.h"
 
 namespace winnow {
@@ -60,6 +61,8 @@ std::vector<PartInfo> list_parts();
 // Why this recipe cannot be built; nothing: it is legal. The error's subject names the setting (a field of RecipeSpec) or the method whose
 // option it is; the reason is a sentence.
 std::optional<Error> recipe_problem(const RecipeSpec& spec);
+// The same with what was measured for a model, and of what that model cannot do.
+std::optional<Error> recipe_problem(const RecipeSpec& spec, const ModelTraits& model);
 
 // What was measured for a model, for the preset that has such options, unless the recipe brings its own.
 RecipeSpec with_measured_options(RecipeSpec spec, const MeasuredOptions& measured);

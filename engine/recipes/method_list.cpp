@@ -48,6 +48,12 @@ std::optional<Error> recipe_problem(const RecipeSpec& spec) {
   return std::nullopt;
 }
 
+std::optional<Error> recipe_problem(const RecipeSpec& spec, const ModelTraits& model) {
+  const RecipeSpec measured = with_measured_options(spec, model.measured);
+  if (std::optional<Error> problem = recipe_problem(measured)) return problem;
+  return Recipe::from_spec(measured).misfit(model);
+}
+
 RecipeSpec with_measured_options(RecipeSpec spec, const MeasuredOptions& measured) {
   const auto known = [&](const MethodEntry& entry) { return spec.method == entry.name; };
   if (std::ranges::none_of(method_registry(), known)) return spec;

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/recipes/composition_parts.h"
+#include "engine/recipes/reducers/shared_entries.h"
 
 namespace winnow {
 
@@ -147,6 +148,20 @@ StatisticsNeeds Recipe::with_allocator(StatisticsNeeds allocator) const {
     }
   }
   return merge_needs(needs);
+}
+
+std::optional<Error> Recipe::misfit(const ModelTraits& model) const {
+  const auto error = [&](const char* reason) { return Error{ErrorCode::kIllegalRecipe, composition_.method, reason}; };
+  const SharingRule* sharing = composition_.reducer->sharing();
+  if (model.position_axes > 1) {
+    if (composition_.closed_ranks) return error("counts positions inside the cache, and this model's have time, height and width");
+    if (sharing != nullptr && sharing->rotation != SharedEntries::Rotation::kStored)
+      return error("keeps keys without their positions, and this model's have time, height and width");
+  }
+  const bool judged = composition_.pruning &&
+                      (composition_.pruning->judge == Pruning::Judge::kVision || composition_.pruning->judge == Pruning::Judge::kRollout);
+  if (judged && !model.judges_patches) return error("goes by the attention of the vision tower, and this model's does not tell it");
+  return std::nullopt;
 }
 
 Recipe Recipe::from_spec(const RecipeSpec& spec) { return from_parts(spec, compose(spec)); }

@@ -5,11 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/base/index.h"
 #include "engine/recipes/budget.h"
 #include "engine/recipes/composition.h"
+#include "engine/recipes/model_traits.h"
 #include "engine/recipes/recipe_spec.h"
 #include "engine/recipes/segment_info.h"
 #include "engine/recipes/statistics/layer_statistics.h"
@@ -20,6 +23,8 @@ class Recipe {
  public:
   // The preset that spec.method names, with spec's options and parts.
   static Recipe from_spec(const RecipeSpec& spec);
+  // What of it this model cannot do; nothing: it can be used.
+  std::optional<Error> misfit(const ModelTraits& model) const;
   // Parts made by the caller; spec.method is only a label.
   static Recipe from_parts(const RecipeSpec& spec, Composition composition);
 

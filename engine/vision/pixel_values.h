@@ -1,6 +1,6 @@
-// Pixels as the vision tower takes them, and whether an image is cut into tiles.
+// Pixels as the vision tower takes them.
 //
-// Made by image_processor.h, consumed by engine/models. Threads: engine thread.
+// Made and consumed by the families (engine/models). Threads: engine thread.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,11 +10,9 @@
 namespace winnow {
 
 struct PixelValues {
-  at::Tensor pixels;  // image: [tiles, 3, side, side] (tile 0 = base, then the grid row by row); video: [frames, 3, side, side]; fp32
-  std::int64_t source_height_px = 0;  // before resizing; decides the anyres grid
+  at::Tensor pixels;                  // fp32; LLaVA: [tiles or frames, 3, side, side] (tile 0 = base, then the grid row by row)
+  std::int64_t source_height_px = 0;  // before resizing
   std::int64_t source_width_px = 0;
 };
-
-enum class ImageTiling : int { kAnyRes = 1, kSingle = 2 };  // kSingle: a turn brings more than one image
 
 }  // namespace winnow

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/models/llava_onevision/llava_weight_names.h"
 #include "engine/models/qwen2_decoder.h"
 #include "engine/weights/safetensors_writer.h"
 #include "engine/weights/weight_files.h"
@@ -26,7 +27,7 @@ inline Qwen2Config half_billion_shape() {
   config.heads = 14;
   config.kv_heads = 2;
   config.head_dim = 64;
-  config.rope_theta = 1e6;
+  config.rotary.theta = 1e6;
   config.max_positions = 32768;
   config.vocabulary = 151936;
   config.tie_word_embeddings = true;

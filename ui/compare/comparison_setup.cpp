@@ -210,7 +210,7 @@ void ComparisonSetup::setRecipe(MethodControl* control, const app::NamedRecipe& 
 }
 
 void ComparisonSetup::pick(MethodControl* control) {
-  auto* picker = new MethodPicker(m_methods, m_settings, control->recipe(), window());
+  auto* picker = new MethodPicker(m_methods, m_settings, control->recipe(), m_model, window());
   // The row may be gone when the dialog ends: connections end with it.
   connect(picker, &MethodPicker::chosen, control, [this, control](const app::NamedRecipe& recipe) { setRecipe(control, recipe); });
   connect(picker, &MethodPicker::changeRequested, control, [this, control](const app::NamedRecipe& recipe) { change(control, recipe); });
@@ -218,7 +218,7 @@ void ComparisonSetup::pick(MethodControl* control) {
 }
 
 void ComparisonSetup::change(MethodControl* control, const app::NamedRecipe& start) {
-  auto* editor = new RecipeEditor(m_methods, m_settings, start, m_measured, window());
+  auto* editor = new RecipeEditor(m_methods, m_settings, start, m_model.value_or(ModelTraits()), window());
   connect(editor, &RecipeEditor::applied, control, [this, control](const app::NamedRecipe& recipe) { setRecipe(control, recipe); });
   editor->open();
 }
@@ -233,7 +233,7 @@ void ComparisonSetup::changed() {
     });
     if (twice) {
       m_problemText = tr("%1 is there twice.").arg(recipeLabel(m_methods, all[i]));
-    } else if (const std::optional<Error> problem = recipe_problem(with_measured_options(spec, m_measured))) {
+    } else if (const std::optional<Error> problem = recipe_problem(spec, m_model.value_or(ModelTraits()))) {
       m_problemText =
           tr("%1 cannot be used: %2.").arg(recipeLabel(m_methods, all[i]), displayText(QString::fromStdString(problem->reason)));
     }

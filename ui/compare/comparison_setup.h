@@ -34,8 +34,8 @@ class ComparisonSetup : public QFrame {
   void open(const app::NamedRecipe& current);
   std::vector<app::NamedRecipe> recipes() const;
   ColumnOrder order() const;
-  QString problem() const { return m_problemText; }                                 // why this set cannot be compared; empty: it can
-  void setMeasured(MeasuredOptions measured) { m_measured = std::move(measured); }  // for the loaded model
+  QString problem() const { return m_problemText; }                                // why this set cannot be compared; empty: it can
+  void setModel(std::optional<ModelTraits> model) { m_model = std::move(model); }  // none is loaded: empty
   // What "Compare" will ask: the question in the composer, or the last one again.
   void setAsksAgain(bool again);
   void setBlocked(const QString& reason);
@@ -74,7 +74,7 @@ class ComparisonSetup : public QFrame {
 
   std::vector<MethodInfo> m_methods;
   app::Settings& m_settings;
-  MeasuredOptions m_measured;
+  std::optional<ModelTraits> m_model;
   std::vector<Row> m_rows;
   QString m_problemText;
   QString m_blocked;

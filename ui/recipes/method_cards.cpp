@@ -16,7 +16,7 @@ namespace {
 
 QString cardText(const MethodCard& card) {
   QStringList parts{card.title, card.name};
-  parts << card.tags << card.purpose << card.caution << card.source;
+  parts << card.tags << card.problem << card.purpose << card.caution << card.source;
   parts.removeAll(QString());
   return parts.join(QStringLiteral(". "));
 }
@@ -30,13 +30,17 @@ class CardLayout {
   qreal run() {
     heading();
     tags();
-    paragraph(m_card.purpose, TextRole::kBody, theme().colors().text);
+    paragraph(m_card.problem, TextRole::kBody, theme().colors().text);
+    paragraph(m_card.purpose, TextRole::kBody, ink());
     paragraph(m_card.caution, TextRole::kCaption, theme().colors().mutedText);
     paragraph(m_card.source, TextRole::kCaption, theme().colors().mutedText);
     return m_y;
   }
 
  private:
+  // What cannot be used is grey, but for the reason.
+  QColor ink() const { return m_card.problem.isEmpty() ? theme().colors().text : theme().colors().mutedText; }
+
   void heading() {
     const QFont strong = theme().font(TextRole::kStrong);
     const QFont small = theme().font(TextRole::kCaption);
@@ -46,7 +50,7 @@ class CardLayout {
     if (m_painter != nullptr) {
       if (m_inUse) paintGlyph(*m_painter, Glyph::kCheck, QRectF(m_left, m_y, theme().px(16), metrics.height()), theme().colors().accent);
       m_painter->setFont(strong);
-      m_painter->setPen(theme().colors().text);
+      m_painter->setPen(ink());
       const qreal title = m_width - mark - name - theme().px(12);
       m_painter->drawText(QRectF(m_left + mark, m_y, title, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter,
                           metrics.elidedText(m_card.title, Qt::ElideRight, title));
@@ -76,7 +80,7 @@ class CardLayout {
         m_painter->setBrush(theme().colors().raised);
         m_painter->drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), high / 2, high / 2);
         m_painter->setFont(font);
-        m_painter->setPen(theme().colors().text);
+        m_painter->setPen(ink());
         m_painter->drawText(rect, Qt::AlignCenter, metrics.elidedText(tag, Qt::ElideRight, wide - theme().px(10)));
       }
       x += wide + gap;
@@ -109,8 +113,16 @@ int innerMargin() { return theme().px(12); }
 
 }  // namespace
 
-MethodCardModel::MethodCardModel(const std::vector<MethodInfo>& methods, QObject* parent)
-    : QAbstractListModel(parent), m_methods(methods) {}
+MethodCardModel::MethodCardModel(const std::vector<MethodInfo>& methods, std::optional<ModelTraits> model, QObject* parent)
+    : QAbstractListModel(parent), m_methods(methods), m_model(std::move(model)) {}
+
+void MethodCardModel::add(MethodCard card) {
+  const bool known = findMethod(m_methods, card.recipe.spec.method) != nullptr;
+  if (const std::optional<Error> problem = known && m_model ? recipe_problem(card.recipe.spec, *m_model) : std::nullopt) {
+    card.problem = tr("Not with this model: %1.").arg(displayText(QString::fromStdString(problem->reason)).simplified());
+  }
+  m_cards.push_back(std::move(card));
+}
 
 void MethodCardModel::setRecipes(const std::vector<app::NamedRecipe>& saved, double retention) {
   beginResetModel();
@@ -129,7 +141,7 @@ void MethodCardModel::setRecipes(const std::vector<app::NamedRecipe>& saved, dou
     } else {
       card.caution = tr("This version of Winnow has no method of this name.");
     }
-    m_cards.push_back(std::move(card));
+    add(std::move(card));
   }
   for (const MethodInfo& method : m_methods) {
     MethodCard card;
@@ -142,7 +154,7 @@ void MethodCardModel::setRecipes(const std::vector<app::NamedRecipe>& saved, dou
     const QString caution = methodCaution(method.name);
     if (!caution.isEmpty()) card.caution = tr("Not for: %1").arg(caution);
     card.source = displayText(QString::fromStdString(method.source));
-    m_cards.push_back(std::move(card));
+    add(std::move(card));
   }
   rebuild();
   endResetModel();

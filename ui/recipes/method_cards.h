@@ -5,6 +5,7 @@
 
 #include <QAbstractListModel>
 #include <QStyledItemDelegate>
+#include <optional>
 #include <vector>
 
 #include "app/recipes/recipe_json.h"
@@ -21,12 +22,13 @@ struct MethodCard {
   QString purpose;  // for a saved recipe: what differs from its method
   QString caution;
   QString source;
+  QString problem;  // why the loaded model cannot do it; empty: it can
 };
 
 class MethodCardModel : public QAbstractListModel {
   Q_OBJECT
  public:
-  explicit MethodCardModel(const std::vector<MethodInfo>& methods, QObject* parent = nullptr);
+  MethodCardModel(const std::vector<MethodInfo>& methods, std::optional<ModelTraits> model, QObject* parent = nullptr);
 
   // Saved recipes first. Plain methods are offered with `retention`.
   void setRecipes(const std::vector<app::NamedRecipe>& saved, double retention);
@@ -42,10 +44,12 @@ class MethodCardModel : public QAbstractListModel {
   QVariant data(const QModelIndex& index, int role) const override;
 
  private:
+  void add(MethodCard card);
   bool same(const MethodCard& card, const app::NamedRecipe& recipe) const;
   void rebuild();
 
   const std::vector<MethodInfo> m_methods;
+  const std::optional<ModelTraits> m_model;
   std::vector<MethodCard> m_cards;
   std::vector<std::size_t> m_shown;
   app::NamedRecipe m_inUse;

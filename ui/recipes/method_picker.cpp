@@ -21,7 +21,7 @@
 namespace winnow::ui {
 
 MethodPicker::MethodPicker(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& current,
-                           QWidget* parent)
+                           const std::optional<ModelTraits>& model, QWidget* parent)
     : QDialog(parent), m_settings(settings), m_current(current) {
   setWindowTitle(tr("Cache method"));
   setAttribute(Qt::WA_DeleteOnClose);
@@ -33,7 +33,7 @@ MethodPicker::MethodPicker(const std::vector<MethodInfo>& methods, app::Settings
   m_search->installEventFilter(this);
   layout->addWidget(m_search);
 
-  m_model = new MethodCardModel(methods, this);
+  m_model = new MethodCardModel(methods, model, this);
   m_list = new QListView;
   m_list->setModel(m_model);
   m_list->setItemDelegate(new MethodCardDelegate(*m_model, m_list));
@@ -146,7 +146,7 @@ std::optional<app::NamedRecipe> MethodPicker::selected() const {
 void MethodPicker::updateButtons() {
   const QModelIndex index = m_list->currentIndex();
   const bool any = index.isValid() && index.row() < m_model->rowCount();
-  m_use->setEnabled(any);
+  m_use->setEnabled(any && m_model->card(index.row()).problem.isEmpty());
   m_change->setEnabled(any);
   m_delete->setEnabled(any && m_model->card(index.row()).saved);
   const bool nothing = m_model->rowCount() == 0;
@@ -160,7 +160,7 @@ void MethodPicker::updateButtons() {
 
 void MethodPicker::use() {
   const std::optional<app::NamedRecipe> recipe = selected();
-  if (!recipe) return;
+  if (!recipe || !m_use->isEnabled()) return;
   Q_EMIT chosen(*recipe);
   accept();
 }

@@ -24,7 +24,9 @@ class MethodCardModel;
 class MethodPicker : public QDialog {
   Q_OBJECT
  public:
-  MethodPicker(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& current, QWidget* parent = nullptr);
+  // model: the loaded one; what it cannot do is greyed.
+  MethodPicker(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& current,
+               const std::optional<ModelTraits>& model, QWidget* parent = nullptr);
 
   QLineEdit* search() const { return m_search; }
   QListView* list() const { return m_list; }

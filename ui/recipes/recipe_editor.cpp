@@ -92,8 +92,8 @@ QString settingName(const std::string& subject) {
 }  // namespace
 
 RecipeEditor::RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& start,
-                           MeasuredOptions measured, QWidget* parent)
-    : QDialog(parent), m_methods(methods), m_partList(list_parts()), m_settings(settings), m_measured(std::move(measured)) {
+                           ModelTraits model, QWidget* parent)
+    : QDialog(parent), m_methods(methods), m_partList(list_parts()), m_settings(settings), m_model(std::move(model)) {
   setWindowTitle(tr("Recipe"));
   setAttribute(Qt::WA_DeleteOnClose);
   auto* outer = new QVBoxLayout(this);
@@ -384,7 +384,7 @@ void RecipeEditor::judge() {
     part.help->setText(partHelp(part.kind, name));
     part.help->setVisible(!part.help->text().isEmpty());
   }
-  const std::optional<Error> problem = recipe_problem(with_measured_options(now.spec, m_measured));
+  const std::optional<Error> problem = recipe_problem(now.spec, m_model);
   m_legal = !problem;
   if (problem) {
     QString reason = displayText(QString::fromStdString(problem->reason)).simplified();

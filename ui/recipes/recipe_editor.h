@@ -27,8 +27,8 @@ class OptionField;
 class RecipeEditor : public QDialog {
   Q_OBJECT
  public:
-  // measured: for the loaded model (ModelInfo::measured).
-  RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& start, MeasuredOptions measured,
+  // model: the loaded one.
+  RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings& settings, const app::NamedRecipe& start, ModelTraits model,
                QWidget* parent = nullptr);
 
   app::NamedRecipe recipe() const;
@@ -75,7 +75,7 @@ class RecipeEditor : public QDialog {
   const std::vector<MethodInfo> m_methods;
   const std::vector<PartInfo> m_partList;
   app::Settings& m_settings;
-  const MeasuredOptions m_measured;
+  const ModelTraits m_model;
   double m_exactRetention = 0.2;  // the control shows a tenth of a per cent
   bool m_legal = false;
   bool m_filling = false;

@@ -377,7 +377,7 @@ void ChatPage::compareOrLeave() { showComparisonSetup(m_comparisonSetup->isHidde
 
 void ChatPage::showComparisonSetup(bool visible) {
   if (visible) {
-    m_comparisonSetup->setMeasured(m_session.model.info().measured);
+    m_comparisonSetup->setModel(m_session.model.traits());
     m_comparisonSetup->open(m_session.chat.options().recipe);
   } else {
     m_comparisonSetup->hide();

@@ -16,7 +16,7 @@ MethodDialogs::MethodDialogs(std::vector<MethodInfo> methods, app::Settings& set
 }
 
 void MethodDialogs::pick() {
-  auto* picker = new MethodPicker(m_methods, m_settings, m_session.chat.options().recipe, m_composer.window());
+  auto* picker = new MethodPicker(m_methods, m_settings, m_session.chat.options().recipe, m_session.model.traits(), m_composer.window());
   connect(picker, &MethodPicker::chosen, this, &MethodDialogs::use);
   connect(picker, &MethodPicker::changeRequested, this, &MethodDialogs::edit);
   picker->open();
@@ -25,7 +25,7 @@ void MethodDialogs::pick() {
 void MethodDialogs::change() { edit(m_session.chat.options().recipe); }
 
 void MethodDialogs::edit(const app::NamedRecipe& start) {
-  auto* editor = new RecipeEditor(m_methods, m_settings, start, m_session.model.info().measured, m_composer.window());
+  auto* editor = new RecipeEditor(m_methods, m_settings, start, m_session.model.info().traits, m_composer.window());
   connect(editor, &RecipeEditor::applied, this, &MethodDialogs::use);
   editor->open();
 }

@@ -9,6 +9,8 @@ namespace winnow::ui {
 ModelSession::ModelSession(app::EngineHost& engine, app::Settings& settings, QObject* parent)
     : QObject(parent), m_engine(engine), m_settings(settings) {}
 
+std::optional<ModelTraits> ModelSession::traits() const { return m_info.layers > 0 ? std::optional(m_info.traits) : std::nullopt; }
+
 void ModelSession::load(const QString& folder) {
   if (folder.isEmpty()) return;
   if (m_state == ModelState::kLoading) m_engine.cancel(m_request);

@@ -27,6 +27,8 @@ class ModelSession : public QObject {
   void load(const QString& folder);
   ModelState state() const { return m_state; }
   const ModelInfo& info() const { return m_info; }
+  // Of the loaded model; none: there is none.
+  std::optional<ModelTraits> traits() const;
   QString folder() const { return m_folder; }
   const std::optional<Error>& error() const { return m_error; }
   QString progress() const { return m_progress; }

@@ -97,7 +97,7 @@ void SharedEntryMerging::close_oldest(KvCache& cache, LayerId layer, KvHead kv_h
   at::Tensor key = key_row.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true).unsqueeze(0);
   const at::Tensor value = value_row.clone().unsqueeze(0);
   if (rule.rotation != SharedEntries::Rotation::kStored) {
-    key = turned_keys(key, at::full({1}, -static_cast<double>(oldest.original), key.options()), cache.shape().rope_theta);
+    key = turned_keys(key, at::full({1, 1}, -static_cast<double>(oldest.original), key.options()), cache.shape().rotary);
   }
   const float norm = at::linalg_vector_norm(key).item<float>();
   cache.write(layer, kv_head, slot, key / std::max(norm, 1e-12F), value);

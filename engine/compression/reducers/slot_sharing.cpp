@@ -50,7 +50,7 @@ SharedLayer share_layer(const KvCache& cache, const SegmentCompressor& compresso
     at::Tensor keys = cache.gather_keys(layer, head).narrow(0, start, n).to(at::kFloat);
     const at::Tensor values = cache.gather_values(layer, head).narrow(0, start, n).to(at::kFloat);
     if (rule.rotation != SharedEntries::Rotation::kStored) {
-      keys = turned_keys(keys, at::tensor(originals_of(set)).to(keys.options()).neg(), shape.rope_theta);
+      keys = turned_keys(keys, at::tensor(originals_of(set)).to(keys.options()).neg().unsqueeze(0), shape.rotary);
     }
     const std::vector<float> weight =
         global_local(compressor.accumulated(layer, head).sums, compressor.accumulated_locally(layer, head).sums);

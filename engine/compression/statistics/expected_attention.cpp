@@ -12,9 +12,11 @@ namespace {
 constexpr std::int64_t kExactHead = 64;  // sums of products of smaller heads are cheap enough in fp64
 
 // Mean over positions [first, first + count) of the matrix that turns a head: [d, d].
-at::Tensor mean_turn(std::int64_t first, std::int64_t count, double base, const at::TensorOptions& options, std::int64_t head_dim) {
-  const at::Tensor positions = at::arange(first, first + count, options.dtype(at::kLong));
-  const RotaryAngles angles = RotaryEmbedding(head_dim, base, at::kFloat, positions.device()).angles(positions);
+at::Tensor mean_turn(std::int64_t first, std::int64_t count, const RotaryScheme& scheme, const at::TensorOptions& options,
+                     std::int64_t head_dim) {
+  // What comes is text, whose position is the same on every axis.
+  const at::Tensor positions = at::arange(first, first + count, options.dtype(at::kLong)).expand({scheme.axes(), count});
+  const RotaryAngles angles = RotaryEmbedding(head_dim, scheme, at::kFloat, positions.device()).angles(positions);
   const at::Tensor cosine = at::diag(angles.cosine.to(options).mean(0).flatten());
   const at::Tensor sine = at::diag(angles.sine.to(options).mean(0).flatten());
   return at::cat({at::cat({cosine, -sine}, 1), at::cat({sine, cosine}, 1)}, 0);
@@ -31,13 +33,12 @@ void QueryMoments::add(const LayerView& view, std::int64_t first, std::int64_t c
     spread_ = at::zeros({heads, head_dim, head_dim}, options);
   }
   scale_ = view.scale;
-  rope_theta_ = view.rope_theta;
-  const at::Tensor back = view.positions.narrow(0, first, count).to(at::kFloat).neg();
+  rotary_ = view.rotary;
+  const at::Tensor back = view.positions.narrow(1, first, count).to(at::kFloat).neg();
   const auto added = static_cast<double>(count);
   const double share = added / static_cast<double>(rows_ + count);
   for (std::int64_t head = 0; head < heads; ++head) {
-    const at::Tensor queries =
-        turned_keys(view.query.select(0, head).narrow(0, first, count).to(at::kFloat), back, rope_theta_).to(options);
+    const at::Tensor queries = turned_keys(view.query.select(0, head).narrow(0, first, count).to(at::kFloat), back, rotary_).to(options);
     const at::Tensor mean = queries.mean(0);
     const at::Tensor about = queries - mean;
     const at::Tensor apart = mean - mean_[head];
@@ -52,7 +53,7 @@ at::Tensor QueryMoments::expected_attention(std::span<const at::Tensor> keys, st
   require(rows_ > 0 && !keys.empty(), "expected_attention: no queries were seen");
   const at::TensorOptions options = mean_.options();
   const std::int64_t group = mean_.size(0) / std::ssize(keys);
-  const at::Tensor turn = mean_turn(next, need.horizon, rope_theta_, options, mean_.size(1));
+  const at::Tensor turn = mean_turn(next, need.horizon, rotary_, options, mean_.size(1));
   std::vector<at::Tensor> expected;
   for (std::int64_t kv = 0; kv < std::ssize(keys); ++kv) {
     const at::Tensor slots = keys[static_cast<std::size_t>(kv)].to(options);
@@ -69,7 +70,7 @@ at::Tensor QueryMoments::expected_attention(std::span<const at::Tensor> keys, st
 }
 
 HeadScores expected_attention(const LayerView& view, const SegmentInfo& segment, const ExpectedNeed& need) {
-  require(segment.first_row == 0 && view.query.size(1) == segment.tokens && view.positions.numel() == segment.tokens,
+  require(segment.first_row == 0 && view.query.size(1) == segment.tokens && view.positions.size(1) == segment.tokens,
           "expected_attention: the view is not of this segment");
   const auto [first, count] = segment.context_rows();
   QueryMoments moments;

@@ -35,7 +35,7 @@ class QueryMoments {
   at::Tensor mean_;    // [H, d]
   at::Tensor spread_;  // [H, d, d]: sum over rows of the outer products of what they differ from the mean by
   double scale_ = 1.0;
-  double rope_theta_ = 0.0;
+  RotaryScheme rotary_;
 };
 
 HeadScores expected_attention(const LayerView& view, const SegmentInfo& segment, const ExpectedNeed& need);

@@ -9,6 +9,7 @@
 
 #include "engine/base/clone_ptr.h"
 #include "engine/compression/decode_policy.h"
+#include "engine/generation/conversation/position_list.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/messages/events.h"
 #include "engine/messages/requests.h"
@@ -16,13 +17,14 @@
 namespace winnow {
 
 struct Conversation {
-  explicit Conversation(const KvShape& shape) : cache(shape) {}
+  explicit Conversation(const KvShape& shape) : cache(shape), positions(shape.rotary.axes()) {}
   Conversation(Conversation&&) = default;
   Conversation& operator=(Conversation&&) = default;
 
   KvCache cache;
   std::vector<TokenOrigin> origins;       // by original token index
   std::vector<std::int64_t> token_ids;    // by original token index; media tokens hold their placeholder's id
+  PositionList positions;                 // by original token index; those of a segment from its placing on
   std::int64_t pruned_tokens = 0;         // of the prompts, that never reached the decoder: no token indices, no positions
   std::int64_t next_position = 0;         // rotary position of the next token; never derived from the cache's size
   std::int32_t media_count = 0;           // running number of images and videos

@@ -27,6 +27,7 @@ at::Tensor append_step(const VisionLanguageModel& model, Conversation& conversat
   // Origins first: a decode-phase method may look the new token up while its layer runs.
   conversation.origins.push_back(TokenOrigin{Modality::kText, -1, -1, -1, -1});
   conversation.token_ids.push_back(token);
+  conversation.positions.append_text(next.position);
   at::Tensor logits = model.text().decode(next, conversation.cache, observer);
   conversation.next_position += 1;
   return logits;

@@ -39,6 +39,7 @@ void cut_after(BegunTurn& begun, std::int64_t rows) {
   segment.originals.resize(static_cast<std::size_t>(rows));
   conversation.origins.resize(end);
   conversation.token_ids.resize(end);
+  conversation.positions.cut(static_cast<std::int64_t>(end));
 }
 
 LogitRows rows_of(const TurnTrace* trace, LogitRows untraced) {

@@ -17,9 +17,9 @@ class Queries : public PrefillObserver {
   bool wants_views() const override { return true; }
   void on_layer(const LayerView& view) override {
     const std::int64_t heads = view.query.size(0);
-    const at::Tensor turns = view.positions.to(view.query.device(), at::kFloat).neg().repeat({heads});
+    const at::Tensor turns = view.positions.to(view.query.device(), at::kFloat).neg().repeat({1, heads});
     const at::Tensor flat = view.query.to(at::kFloat).reshape({-1, view.query.size(2)});
-    unturned = turned_keys(flat, turns, view.rope_theta).view({heads, view.query.size(1), -1});
+    unturned = turned_keys(flat, turns, view.rotary).view({heads, view.query.size(1), -1});
   }
   at::Tensor unturned;  // fp32 [H, r, d]
 };
@@ -31,7 +31,6 @@ FrameRetrieval::FrameRetrieval(const RequestContext& context, const Recipe& reci
       recipe_(recipe),
       tokens_(tokens),
       working_(working),
-      first_position_(working.next_position - tokens.size()),
       compression_(recipe, tokens, context.network().info(), working) {
   // Text and newline embeddings go with the picture before them.
   const auto origins = std::span(working.origins)
@@ -59,12 +58,11 @@ std::vector<float> FrameRetrieval::scores(LayerId layer, const TurnSegment& ques
 
   const std::int64_t first = tokens_.context_begin();
   const std::int64_t count = tokens_.size() - first;
-  const at::Tensor turns = at::arange(first_position_ + first, first_position_ + tokens_.size(), at::kFloat).neg_().to(shape.device);
+  const at::Tensor turns = working_.positions.slice(tokens_.first_original + first, count).to(shape.device, at::kFloat).neg_();
   std::vector<at::Tensor> keys;
   for (KvHead head{0}; head < shape.kv_heads; ++head) {
     const std::int64_t end = working_.cache.slots(layer, head);
-    keys.push_back(
-        turned_keys(working_.cache.gather_keys(layer, head).narrow(0, end - count, count).to(at::kFloat), turns, shape.rope_theta));
+    keys.push_back(turned_keys(working_.cache.gather_keys(layer, head).narrow(0, end - count, count).to(at::kFloat), turns, shape.rotary));
   }
   const bool all = question.words.begin == question.words.end;
   const at::Tensor asked = all ? queries.unturned : queries.unturned.slice(1, question.words.begin, question.words.end);

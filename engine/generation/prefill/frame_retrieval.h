@@ -2,8 +2,7 @@
 //
 // Used by context_turn.cpp around the question's prefill: before_layer() for every layer in order. The cache is a fork: what is not fetched
 // stays in the state that the next question forks. A layer's queries come from running it once, with all rows that are new, on another
-// fork; those of what was asked are compared (TurnSegment::words). Engine thread only. Errors: Exception (kIllegalRecipe: the model's
-// positions have several axes), Interrupted.
+// fork; those of what was asked are compared (TurnSegment::words). Engine thread only. Errors: Exception, Interrupted.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -39,7 +38,6 @@ class FrameRetrieval {
   const Recipe& recipe_;
   const SegmentTokens& tokens_;
   Conversation& working_;
-  std::int64_t first_position_ = 0;  // of the segment's first token
   SegmentCompression compression_;
   std::vector<std::int64_t> frames_;  // of the media's tokens: which picture each belongs to
   double ms_ = 0.0;

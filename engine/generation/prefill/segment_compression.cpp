@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/compression/compression_event.h"
 #include "engine/compression/next_decode_policy.h"
@@ -148,7 +149,9 @@ std::int64_t metadata_bytes(const Conversation& conversation) {
 }
 
 Recipe recipe_for(RecipeSpec spec, const ModelInfo& model) {
-  return Recipe::from_spec(with_measured_options(std::move(spec), model.measured));
+  Recipe recipe = Recipe::from_spec(with_measured_options(std::move(spec), model.traits.measured));
+  if (const std::optional<Error> misfit = recipe.misfit(model.traits)) throw Exception(*misfit);
+  return recipe;
 }
 
 }  // namespace winnow

@@ -17,7 +17,7 @@
 namespace winnow {
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;  // 1: without positions
 constexpr std::uint64_t kMostJson = std::uint64_t{64} << 20;
 constexpr std::int64_t kOriginFields = 5;  // modality, media, frame, row, column
 
@@ -54,6 +54,7 @@ void add_state(NamedTensors& tensors, const std::string& name, const Conversatio
   }
   tensors.emplace_back(name + ".origins", numbers_tensor(origins, at::kInt).view({-1, kOriginFields}));
   tensors.emplace_back(name + ".token_ids", numbers_tensor(conversation.token_ids, at::kLong));
+  tensors.emplace_back(name + ".positions", conversation.positions.slice(0, conversation.positions.size()).to(at::kInt));
   tensors.emplace_back(name + ".pinned", numbers_tensor(conversation.pinned, at::kInt));
   const KvCache& cache = conversation.cache;
   for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
@@ -92,6 +93,7 @@ class Reader {
   void read_state(const std::string& name, Conversation& conversation) {
     const at::Tensor origins = tensor(name + ".origins", at::kInt, {-1, kOriginFields});
     const at::Tensor ids = tensor(name + ".token_ids", at::kLong, {origins.size(0)});
+    const at::Tensor positions = tensor(name + ".positions", at::kInt, {conversation.positions.axes(), origins.size(0)});
     const at::Tensor pinned = tensor(name + ".pinned", at::kInt, {-1});
     const std::int64_t tokens = origins.size(0);
     for (std::int64_t i = 0; i < tokens; ++i) {
@@ -101,6 +103,8 @@ class Reader {
           {static_cast<Modality>(row[0]), row[1], row[2], static_cast<std::int16_t>(row[3]), static_cast<std::int16_t>(row[4])});
     }
     conversation.token_ids = whole_numbers<std::int64_t>(name + ".token_ids", ids, network_.text().vocabulary());
+    if (positions.numel() > 0 && positions.min().item<int>() < 0) refuse(name + ".positions", "a number out of its range");
+    conversation.positions.append(positions);
     conversation.pinned = whole_numbers<std::int32_t>(name + ".pinned", pinned, tokens);
     KvCache& cache = conversation.cache;
     const KvShape& shape = cache.shape();

@@ -25,10 +25,8 @@ struct ComparedColumn {
 // A source that is still running. What was seen of it is ConversationStates::prepared.
 struct WatchedSource {
   ClipStream clips;
-  std::int64_t frames = 0;          // seen so far
-  std::int64_t cells = 0;           // tokens of a frame
-  std::int64_t base_position = 0;   // of the first frame
-  std::int64_t frames_a_place = 1;  // so many frames in a row have the same positions
+  std::int64_t frames = 0;  // seen so far
+  StreamPlaces places;
 };
 
 struct ConversationStates {

@@ -117,7 +117,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
                                                    known != nullptr ? std::span<const double>(known->actual_s) : std::span<const double>());
     std::optional<double> share;
     if (judge) share = recipe.composition().pruning->before_decoder(recipe.budget().retention);
-    foreseen.push_back(foresee_medium(origins, pinned_tokens(frames, item.request.kind, origins), share));
+    foreseen.push_back(foresee_medium(origins, pinned_tokens(frames, {item.request.kind, origins, encoder.joined_frames()}), share));
     segment.pruned += std::ssize(origins) - std::ssize(foreseen.back().origins);
     if (known != nullptr) continue;
     if (item.request.kind == MediaKind::kVideo) {

@@ -67,7 +67,7 @@ class Watcher {
     working.media_hashes.emplace_back();
     made_->media.push_back({source.path, source.kind, 0.0, {}, {}, source.plan});
     if (lead.tokens.size() > 0) read(std::move(lead));
-    watched_.emplace(WatchedSource{ClipStream(recipe_, working.cache, working.next_original()), 0, 0, working.next_position, 1});
+    watched_.emplace(WatchedSource{ClipStream(recipe_, working.cache, working.next_original()), 0, {working.next_position, 1}});
   }
 
   // A copy of what is there: blocks are shared.
@@ -90,25 +90,23 @@ class Watcher {
     MediaFeatures clip = MediaEncoder(context_).encode_clip(std::move(frames), made_->timings);
     take_closing(clip);
     const std::int64_t tokens = std::ssize(clip.origins);
-    require(tokens % count == 0, "run_watch: frames of one model have as many tokens");
-    watched_->cells = tokens / count;
-    make_room(count);
-
-    const std::int64_t first_frame = watched_->frames;
     for (TokenOrigin& origin : clip.origins) {
       origin.modality = Modality::kVisual;
       origin.media = working.media_count - 1;
-      origin.frame += static_cast<std::int32_t>(first_frame);
-      working.origins.push_back(origin);
-      working.token_ids.push_back(made_->ids_to_media.back());
+      origin.frame += static_cast<std::int32_t>(watched_->frames);
     }
+    make_room(count, clip.origins);
+    working.origins.insert(working.origins.end(), clip.origins.begin(), clip.origins.end());
+    working.token_ids.insert(working.token_ids.end(), clip.origins.size(), made_->ids_to_media.back());
     made_->tokens.modality.insert(made_->tokens.modality.end(), static_cast<std::size_t>(tokens), Modality::kVisual);
     made_->tokens.visual += tokens;
     watched_->frames += count;
     TurnSegment segment;
     segment.hidden = clip.features.clone();
-    segment.positions = positions_of(first_frame, count).to(segment.hidden.device());
-    segment.next_position = position_of_frame(watched_->frames - 1) + watched_->cells;
+    const TokenPositions placed = context_.network().positions_of_stream(clip.origins, watched_->places);
+    working.positions.append(placed.positions);
+    segment.positions = placed.positions.to(segment.hidden.device());
+    segment.next_position = placed.next_position;
     segment.originals.resize(static_cast<std::size_t>(tokens));
     std::iota(segment.originals.begin(), segment.originals.end(), working.next_original() - static_cast<std::int32_t>(tokens));
     read(std::move(segment));
@@ -133,19 +131,26 @@ class Watcher {
     watched.tokens = made_->tokens.visual;
     watched.most_slots = *recipe_.budget().tokens;
     watched.shares.assign(static_cast<std::size_t>(watched.frames), 0.0);
-    const double part = 1.0 / static_cast<double>(watched_->cells * shape.layers * shape.kv_heads);
+    // Of each frame that a token may show its tokens, and those of them that are left.
+    std::vector<double> all(watched.shares.size(), 0.0);
+    const auto add = [&](std::vector<double>& sums, const TokenOrigin& origin) {
+      if (origin.media != state.media_count - 1 || origin.frame < 0) return;
+      const auto end = std::min(watched.frames, origin.frame + context_.network().info().traits.joined_frames);
+      for (std::int64_t frame = origin.frame; frame < end; ++frame) sums[static_cast<std::size_t>(frame)] += 1.0;
+    };
+    for (const TokenOrigin& origin : state.origins) add(all, origin);
     for (LayerId layer{0}; layer < shape.layers; ++layer) {
       watched.slots.push_back(watched_->clips.slots(state.cache, layer));
       for (KvHead head{0}; head < shape.kv_heads; ++head) {
-        for (const std::int32_t token : state.cache.original(layer, head)) {
-          const TokenOrigin& origin = state.origins[static_cast<std::size_t>(token)];
-          if (origin.media == state.media_count - 1 && origin.frame >= 0) watched.shares[static_cast<std::size_t>(origin.frame)] += part;
-        }
+        for (const std::int32_t token : state.cache.original(layer, head))
+          add(watched.shares, state.origins[static_cast<std::size_t>(token)]);
       }
     }
+    for (std::size_t frame = 0; frame < all.size(); ++frame)
+      watched.shares[frame] /= std::max(1.0, all[frame] * static_cast<double>(shape.layers * shape.kv_heads));
     watched.kv_bytes = state.cache.bytes_in_use();
     watched.kv_bytes_full = context_.network().info().kv_bytes_per_token * state.full_tokens();
-    watched.frames_a_position = watched_->frames_a_place;
+    watched.frames_a_position = watched_->places.frames_a_place;
     watched.description = made_->description;
     return watched;
   }
@@ -175,51 +180,43 @@ class Watcher {
     clip.origins.resize(frames);
   }
 
-  std::int64_t position_of_frame(std::int64_t frame) const {
-    return watched_->base_position + frame / watched_->frames_a_place * watched_->cells;
-  }
-  at::Tensor positions_of(std::int64_t first_frame, std::int64_t frames) const {
-    std::vector<std::int64_t> positions;
-    for (std::int64_t frame = first_frame; frame < first_frame + frames; ++frame) {
-      for (std::int64_t cell = 0; cell < watched_->cells; ++cell) positions.push_back(position_of_frame(frame) + cell);
-    }
-    return at::tensor(positions, at::kLong).unsqueeze(0);
-  }
-
-  // So that `more` frames, a question and its answer end within what the model can tell apart.
-  void make_room(std::int64_t more) {
+  // So that `more` frames, a question and its answer end within what the model can tell apart. coming: their tokens.
+  void make_room(std::int64_t more, std::span<const TokenOrigin> coming) {
     const ModelInfo& info = context_.network().info();
-    std::int64_t limit = info.context_tokens - kQuestionTokens - turn_.sampling.max_new_tokens;
-    if (info.video_frames > 0) limit = std::min(limit, watched_->base_position + info.video_frames * watched_->cells);
-    const auto end = [&] { return position_of_frame(watched_->frames + more - 1) + watched_->cells; };
-    while (end() > limit) {
-      if (position_of_frame(watched_->frames) <= watched_->base_position)
+    const StreamPlaces& places = watched_->places;
+    const std::int64_t limit = info.context_tokens - kQuestionTokens - turn_.sampling.max_new_tokens;
+    const auto place_of = [&](std::int64_t frame) { return frame / places.frames_a_place; };
+    const auto fits = [&] {
+      const bool as_trained = info.video_frames == 0 || place_of(watched_->frames + more - 1) < info.video_frames;
+      return as_trained && context_.network().positions_of_stream(coming, places).next_position <= limit;
+    };
+    while (!fits()) {
+      if (place_of(watched_->frames) == 0)
         refuse(ErrorCode::kContextFull, "", "the model's " + std::to_string(info.context_tokens) + " positions leave no room for a source");
       halve_positions();
     }
-    made_->media.front().frames_a_place = static_cast<int>(watched_->frames_a_place);
+    made_->media.front().frames_a_place = static_cast<int>(places.frames_a_place);
   }
 
+  // Keys go where the model has their tokens when twice as many frames share a place.
   void halve_positions() {
     Conversation& working = made_->state;
     const KvShape& shape = working.cache.shape();
-    if (shape.rope_theta <= 0.0)
-      refuse(ErrorCode::kContextFull, "",
-             "this model's positions have several axes, which a stream cannot share; it has come to their end");
-    WatchedSource& watched = *watched_;
-    const std::int64_t next = 2 * watched.frames_a_place;
+    watched_->places.frames_a_place *= 2;
+    const std::int64_t first = watched_->clips.first_original();
+    const auto origins = std::span<const TokenOrigin>(working.origins).subspan(static_cast<std::size_t>(first));
+    const at::Tensor placed = context_.network().positions_of_stream(origins, watched_->places).positions;
+    const at::Tensor still = at::zeros({placed.size(0), first}, at::kLong);
+    const at::Tensor turns = at::cat({still, placed - working.positions.slice(first, std::ssize(origins))}, 1);
     for (LayerId layer{0}; layer < shape.layers; ++layer) {
       for (KvHead head{0}; head < shape.kv_heads; ++head) {
-        std::vector<std::int64_t> turns;
-        for (const std::int32_t token : working.cache.original(layer, head)) {
-          const std::int64_t frame = (token - watched.clips.first_original()) / watched.cells;
-          const bool of_source = token >= watched.clips.first_original();
-          turns.push_back(of_source ? (frame / next - frame / watched.frames_a_place) * watched.cells : 0);
-        }
-        move_keys(working.cache, layer, head, turns);
+        const std::span<const std::int32_t> slots = working.cache.original(layer, head);
+        const std::vector<std::int64_t> tokens(slots.begin(), slots.end());
+        move_keys(working.cache, layer, head, turns.index_select(1, at::tensor(tokens, at::kLong)));
       }
     }
-    watched.frames_a_place = next;
+    working.positions.cut(first);
+    working.positions.append(placed);
   }
 
   const RequestContext& context_;

@@ -11,6 +11,7 @@ namespace winnow {
 EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> media, std::int32_t first, std::span<const Pin> pins,
                           const Recipe* recipe) {
   const std::optional<VisionJudge> judge = recipe != nullptr ? vision_judge(*recipe) : std::nullopt;
+  const std::int64_t joined = encoder.joined_frames();
   EncodedMedia encoded;
   for (std::size_t i = 0; i < media.size(); ++i) {
     const MediaRequest& request = media[i].request;
@@ -24,14 +25,14 @@ EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> me
     }
     const std::int32_t number = first + static_cast<std::int32_t>(i);
     const std::vector<bool> frames = pinned_frames(pins, {number, request.kind, request.path, source.sampled.actual_s});
-    medium.pinned = pinned_tokens(frames, request.kind, medium.features.origins);
+    medium.pinned = pinned_tokens(frames, {request.kind, medium.features.origins, joined});
     if (judge) {
       const std::int64_t before = medium.features.features.size(0);
       const double share = recipe->composition().pruning->before_decoder(recipe->budget().retention);
       PrunedMedia pruned = pruned_media(medium.features, share, medium.pinned);
       encoded.pins_above_budget = encoded.pins_above_budget || pruned.pins_above_budget;
       medium.features = std::move(pruned.media);
-      medium.pinned = pinned_tokens(frames, request.kind, medium.features.origins);
+      medium.pinned = pinned_tokens(frames, {request.kind, medium.features.origins, joined});
       encoded.pruned_tokens += before - medium.features.features.size(0);
     }
     encoded.items.push_back(std::move(medium));

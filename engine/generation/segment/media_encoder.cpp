@@ -17,7 +17,7 @@ std::string cache_key(const OpenedMedia& media, const std::string& content, std:
   key.precision(17);
   key << content << '|' << static_cast<int>(media.request.kind);
   if (media.request.kind == MediaKind::kImage) {
-    key << '|' << static_cast<int>(media.tiling);
+    key << '|' << media.only_image;
   } else {
     key << '|' << plan.frame_count << '|' << plan.every_s << '|' << plan.from_s << '|' << plan.to_s << '|' << plan.max_frames;
   }
@@ -26,6 +26,10 @@ std::string cache_key(const OpenedMedia& media, const std::string& content, std:
 }
 
 }  // namespace
+
+MediaFacts OpenedMedia::facts() const {
+  return {request.kind, source->picture_size(), source->frame_count(), source->duration_s(), only_image};
+}
 
 std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media) {
   std::vector<VideoTimes> times;
@@ -55,28 +59,23 @@ std::vector<OpenedMedia> MediaEncoder::open_all(std::span<const Message> message
     for (const Item& item : message.items) {
       const auto* media = std::get_if<MediaItem>(&item);
       if (media == nullptr) continue;
-      // As transformers does for nested image lists: several images in one message are not tiled.
-      opened.push_back(open(media->media, images > 1 ? ImageTiling::kSingle : ImageTiling::kAnyRes));
+      opened.push_back(open(media->media, images <= 1));
     }
   }
   return opened;
 }
 
-std::vector<TokenOrigin> MediaEncoder::foreseen_origins(const OpenedMedia& media) const {
-  if (media.request.kind == MediaKind::kVideo) return model_.video_origins(media.source->frame_count());
-  const PictureSize size = media.source->picture_size();
-  return model_.image_origins(size.height_px, size.width_px, media.tiling);
-}
+std::vector<TokenOrigin> MediaEncoder::foreseen_origins(const OpenedMedia& media) const { return model_.origins_of(media.facts()); }
 
 const CachedFeatures* MediaEncoder::remembered(const OpenedMedia& media, std::optional<VisionJudge> judge) const {
   return cache_.find_request(cache_key(media, media.request.path, judge));
 }
 
-OpenedMedia MediaEncoder::open(const MediaRequest& request, ImageTiling tiling) const {
+OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) const {
   if (context_.opener == nullptr) throw Exception(ErrorCode::kUnsupportedFormat, request.path, "this build cannot read media files");
   OpenedMedia media;
   media.request = request;
-  media.tiling = tiling;
+  media.only_image = only_image;
   media.source = context_.opener->open(request, context_.interrupt);
   return media;
 }
@@ -89,7 +88,7 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge
   std::optional<CachedFeatures> known;
   if (context_.trace == nullptr) known = cache_.find(key, asked);
   if (!known) {
-    known = request.kind == MediaKind::kImage ? encode_image(media, judge, timings) : encode_video(media, judge, timings);
+    known = encode_pictures(media, judge, timings);
     cache_.insert(key, asked, *known);
   }
   MediaSampled sampled{request.path, request.kind, media.source->duration_s(), known->asked_s, known->actual_s, request.plan};
@@ -97,75 +96,66 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge
   return {std::move(known->features), std::move(sampled), std::move(hash)};
 }
 
-CachedFeatures MediaEncoder::encode_image(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
-  say(Phase::kDecodeMedia, 0, 1);
-  const std::vector<SampledFrame> frames = read(media, 0, 1, timings);
-  require(frames.size() == 1, "an image source must deliver one picture");
-  say(Phase::kEncodeFrames, 0, 1);
-  Stopwatch watch;
-  const PixelValues pixels = model_.preprocess_image(frames[0].image, media.tiling);
-  timings.preprocess += watch.restart_ms();
-  if (context_.trace != nullptr) context_.trace->image_pixels.push_back(pixels.pixels.clone());
-  CachedFeatures result;
-  result.features = model_.encode_image(pixels, judge, context_.interrupt);
-  synchronize_device();
-  timings.vision += watch.elapsed_ms();
-  say(Phase::kEncodeFrames, 1, 1);
-  return result;
+int MediaEncoder::batch_frames() const {
+  const auto joined = static_cast<int>(joined_frames());
+  return std::max(kFramesPerBatch - kFramesPerBatch % joined, joined);
 }
 
-CachedFeatures MediaEncoder::encode_video(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
+CachedFeatures MediaEncoder::encode_pictures(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
   CachedFeatures result;
-  const int frames = media.source->frame_count();
+  const MediaFacts facts = media.facts();
+  const bool video = facts.kind == MediaKind::kVideo;
+  const int all = media.source->frame_count();
   std::vector<at::Tensor> batches, importance;
-  for (int first = 0; first < frames; first += kFramesPerBatch) {
-    const int count = std::min(kFramesPerBatch, frames - first);
-    say(Phase::kDecodeMedia, first, frames);
+  for (int first = 0; first < all; first += batch_frames()) {
+    const int count = std::min(batch_frames(), all - first);
+    say(Phase::kDecodeMedia, first, all);
     std::vector<SampledFrame> sampled = read(media, first, count, timings);
-    require(static_cast<int>(sampled.size()) == count, "a video source must deliver the frames of its plan");
-    std::vector<RgbImage> images;
-    images.reserve(sampled.size());
+    require(static_cast<int>(sampled.size()) == count, "a source must deliver the pictures of its plan");
+    std::vector<RgbImage> pictures;
+    pictures.reserve(sampled.size());
     for (SampledFrame& frame : sampled) {
-      result.asked_s.push_back(frame.asked_s);
-      result.actual_s.push_back(frame.actual_s);
-      images.push_back(std::move(frame.image));
+      if (video) {
+        result.asked_s.push_back(frame.asked_s);
+        result.actual_s.push_back(frame.actual_s);
+      }
+      pictures.push_back(std::move(frame.image));
     }
+    say(Phase::kEncodeFrames, first, all);
     Stopwatch watch;
-    const PixelValues pixels = model_.preprocess_frames(images);
+    const PixelValues pixels = model_.preprocess(facts, pictures);
     timings.preprocess += watch.restart_ms();
-    if (context_.trace != nullptr) context_.trace->video_pixels.push_back(pixels.pixels.clone());
-    const FrameFeatures encoded = model_.encode_frames(pixels, judge, context_.interrupt);
+    if (context_.trace != nullptr) (video ? context_.trace->video_pixels : context_.trace->image_pixels).push_back(pixels.pixels.clone());
+    const EncodedParts encoded = model_.encode(facts, pixels, judge, context_.interrupt);
     batches.push_back(encoded.features);
     if (judge) importance.push_back(encoded.importance);
     synchronize_device();
     timings.vision += watch.elapsed_ms();
-    say(Phase::kEncodeFrames, first + count, frames);
+    say(Phase::kEncodeFrames, first + count, all);
   }
-  result.features = model_.join_frames({at::cat(batches, 0), judge ? at::cat(importance, 0) : at::Tensor()});
+  result.features = model_.join(facts, {at::cat(batches, 0), judge ? at::cat(importance, 0) : at::Tensor()});
   return result;
 }
 
 MediaFeatures MediaEncoder::encode_clip(std::vector<SampledFrame> frames, TimingsMs& timings) const {
-  const int total = static_cast<int>(frames.size());
+  const int all = static_cast<int>(frames.size());
+  const RgbImage& picture = frames.front().image;
+  const MediaFacts facts{MediaKind::kVideo, {picture.width_px, picture.height_px}, all, 0.0, true};
   std::vector<at::Tensor> features;
-  for (std::size_t first = 0; first < frames.size();) {
-    // The processor takes frames of one size at a time.
-    std::vector<RgbImage> images;
-    for (; first < frames.size() && images.size() < kFramesPerBatch; ++first) {
-      RgbImage& image = frames[first].image;
-      if (!images.empty() && (image.width_px != images.front().width_px || image.height_px != images.front().height_px)) break;
-      images.push_back(std::move(image));
-    }
-    say(Phase::kEncodeFrames, static_cast<int>(first - images.size()), total);
+  for (int first = 0; first < all; first += batch_frames()) {
+    std::vector<RgbImage> pictures;
+    for (int i = first; i < std::min(all, first + batch_frames()); ++i)
+      pictures.push_back(std::move(frames[static_cast<std::size_t>(i)].image));
+    say(Phase::kEncodeFrames, first, all);
     Stopwatch watch;
-    const PixelValues pixels = model_.preprocess_frames(images);
+    const PixelValues pixels = model_.preprocess(facts, pictures);
     timings.preprocess += watch.restart_ms();
-    features.push_back(model_.encode_frames(pixels, std::nullopt, context_.interrupt).features);
+    features.push_back(model_.encode(facts, pixels, std::nullopt, context_.interrupt).features);
     synchronize_device();
     timings.vision += watch.elapsed_ms();
   }
-  say(Phase::kEncodeFrames, total, total);
-  return model_.join_frames({at::cat(features, 0), at::Tensor()});
+  say(Phase::kEncodeFrames, all, all);
+  return model_.join(facts, {at::cat(features, 0), at::Tensor()});
 }
 
 std::vector<SampledFrame> MediaEncoder::read(OpenedMedia& media, int first, int count, TimingsMs& timings) const {

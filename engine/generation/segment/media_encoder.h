@@ -22,7 +22,9 @@ namespace winnow {
 struct OpenedMedia {
   MediaRequest request;
   std::unique_ptr<FrameSource> source;
-  ImageTiling tiling = ImageTiling::kAnyRes;
+  bool only_image = true;  // of its message
+
+  MediaFacts facts() const;
 };
 
 struct EncodedSource {
@@ -41,6 +43,7 @@ class MediaEncoder {
 
   explicit MediaEncoder(const RequestContext& context) : context_(context), model_(context.network()), cache_(context.model.features) {}
 
+  std::int64_t joined_frames() const { return model_.info().traits.joined_frames; }
   // The media of all messages, in thread order.
   std::vector<OpenedMedia> open_all(std::span<const Message> messages) const;
   // One token each as encode() will deliver them, with `media` at -1; nothing is decoded.
@@ -55,9 +58,10 @@ class MediaEncoder {
   EncodedSource encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
 
  private:
-  OpenedMedia open(const MediaRequest& request, ImageTiling tiling) const;
-  CachedFeatures encode_image(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
-  CachedFeatures encode_video(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
+  OpenedMedia open(const MediaRequest& request, bool only_image) const;
+  CachedFeatures encode_pictures(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
+  // Frames that go through the tower together.
+  int batch_frames() const;
   std::vector<SampledFrame> read(OpenedMedia& media, int first, int count, TimingsMs& timings) const;
   void say(Phase phase, int done, int total) const;
 

@@ -56,12 +56,17 @@ std::vector<bool> pinned_frames(std::span<const Pin> pins, const PinnableMedium&
   return frames;
 }
 
-std::vector<bool> pinned_tokens(const std::vector<bool>& frames, MediaKind kind, std::span<const TokenOrigin> origins) {
+std::vector<bool> pinned_tokens(const std::vector<bool>& frames, const PinnableTokens& tokens) {
   std::vector<bool> pinned;
-  for (const TokenOrigin& origin : origins) {
-    const bool whole = kind == MediaKind::kImage;
-    const bool known = whole || (origin.frame >= 0 && static_cast<std::size_t>(origin.frame) < frames.size());
-    pinned.push_back(known && frames[whole ? 0 : static_cast<std::size_t>(origin.frame)]);
+  for (const TokenOrigin& origin : tokens.origins) {
+    bool named = false;
+    if (tokens.kind == MediaKind::kImage) {
+      named = frames.front();
+    } else if (origin.frame >= 0) {
+      const auto end = std::min<std::int64_t>(std::ssize(frames), origin.frame + tokens.joined_frames);
+      for (std::int64_t frame = origin.frame; frame < end; ++frame) named = named || frames[static_cast<std::size_t>(frame)];
+    }
+    pinned.push_back(named);
   }
   return pinned;
 }

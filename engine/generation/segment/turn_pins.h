@@ -24,9 +24,17 @@ struct PinnableMedium {
   std::span<const double> actual_s;  // per frame; empty for an image
 };
 
+// Its tokens.
+struct PinnableTokens {
+  MediaKind kind = MediaKind::kImage;
+  std::span<const TokenOrigin> origins;
+  std::int64_t joined_frames = 1;
+};
+
 // Per frame of a video whether a pin names it; of an image, one entry for all its tiles. Refuses a pin that names none of the frames.
 std::vector<bool> pinned_frames(std::span<const Pin> pins, const PinnableMedium& medium);
-// Per token. A video's newline embedding belongs to no frame.
-std::vector<bool> pinned_tokens(const std::vector<bool>& frames, MediaKind kind, std::span<const TokenOrigin> origins);
+// Per token: whether one of the frames that it stands for is among them (ModelTraits::joined_frames). A video's newline embedding belongs
+// to no frame.
+std::vector<bool> pinned_tokens(const std::vector<bool>& frames, const PinnableTokens& tokens);
 
 }  // namespace winnow

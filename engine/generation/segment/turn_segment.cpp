@@ -88,9 +88,10 @@ TurnSegment assembled(const RequestContext& context, const PromptSegment& prompt
 }
 
 // Behind what `working` has read.
-void place(const VisionLanguageModel& network, const Conversation& working, TurnSegment& segment) {
+void place(const VisionLanguageModel& network, Conversation& working, TurnSegment& segment) {
   const auto origins = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
   const TokenPositions placed = network.positions_for(origins, working.next_position);
+  working.positions.append(placed.positions);
   segment.positions = placed.positions.to(segment.hidden.device());
   segment.next_position = placed.next_position;
   segment.work.prefill_tokens = segment.tokens.size();

@@ -16,6 +16,8 @@
 
 namespace winnow {
 
+enum class ImageTiling : int { kAnyRes = 1, kSingle = 2 };  // kSingle: a message brings more than one image
+
 class ImageProcessor {
  public:
   // Both sizes are squares of the same side (the family's configuration has checked it).

@@ -14,8 +14,8 @@
 #include "engine/models/llava_onevision/chat_template.h"
 #include "engine/models/llava_onevision/image_processor.h"
 #include "engine/models/llava_onevision/llava_onevision_config.h"
+#include "engine/models/model_load.h"
 #include "engine/models/qwen2_decoder.h"
-#include "engine/models/registry.h"
 #include "engine/models/siglip_tower.h"
 #include "engine/models/vision_language_model.h"
 
@@ -25,7 +25,6 @@ class LlavaOnevision final : public VisionLanguageModel {
  public:
   LlavaOnevision(const LlavaOnevisionFolder& folder, WeightReader& weights);
 
-  const ModelInfo& info() const override { return info_; }
   const TextDecoder& text() const override { return text_; }
   std::string_view chat_template() const override { return kLlavaOnevisionTemplate; }
   std::int64_t image_token_id() const override { return config_.image_token_id; }
@@ -33,32 +32,30 @@ class LlavaOnevision final : public VisionLanguageModel {
   TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position) const override {
     return one_axis_positions(std::ssize(origins), next_position);
   }
-  PixelValues preprocess_image(const RgbImage& image, ImageTiling tiling) const override;
-  PixelValues preprocess_frames(std::span<const RgbImage> frames) const override;
-  std::vector<TokenOrigin> image_origins(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const override;
-  std::vector<TokenOrigin> video_origins(std::int64_t frames) const override;
-  MediaFeatures encode_image(const PixelValues& image, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const override;
-  FrameFeatures encode_frames(const PixelValues& frames, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const override;
-  MediaFeatures join_frames(const FrameFeatures& frames) const override;
+  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const override;
+  std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const override;
+  PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const override;
+  EncodedParts encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
+                      const InterruptToken& interrupt) const override;
+  MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts) const override;
 
  private:
-  friend std::unique_ptr<VisionLanguageModel> load_llava_onevision(const ModelSource& source);
-
-  // Projected patches, and what the judge thinks of each as one more channel: [tiles, patches, hidden] and [tiles, patches, 1].
-  FrameFeatures project(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
+  // Projected patches, and what the judge thinks of each.
+  EncodedParts project(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
+  MediaFeatures join_tiles(const MediaFacts& facts, const EncodedParts& tiles) const;
+  MediaFeatures join_frames(const EncodedParts& frames) const;
   // tiles: [tiles, patches, channels]; newline: [channels].
   at::Tensor pack_tiles(const at::Tensor& tiles, const at::Tensor& newline, const PackedGrid& grid) const;
   at::Tensor pool_frames(const at::Tensor& patches) const;
 
   LlavaOnevisionConfig config_;
   ImageProcessor processor_;
-  ModelInfo info_;
   Qwen2Decoder text_;
   SiglipTower tower_;
   PlainMlp projector_;
   at::Tensor newline_;  // [hidden]
 };
 
-std::unique_ptr<VisionLanguageModel> load_llava_onevision(const ModelSource& source);
+std::unique_ptr<VisionLanguageModel> load_llava_onevision(ModelLoad& load);
 
 }  // namespace winnow

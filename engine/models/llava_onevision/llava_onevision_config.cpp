@@ -70,7 +70,6 @@ void check_agreement(const LlavaOnevisionFolder& folder, const ModelPackage& pac
   const ProcessorConfig& processor = folder.processor;
   const std::string preparation = package.subject(ModelPart::kImageProcessor);
   const std::string combined = package.subject(ModelPart::kProcessor);
-  const std::string measured = package.subject(ModelPart::kWinnow);
   const PixelSize side{model.vision.image_size_px, model.vision.image_size_px};
   require_agreement(processor.image.size == side, preparation, "size", "it differs from the vision tower's image_size");
   require_agreement(processor.video.size == side, package.subject(ModelPart::kVideoProcessor), "size",
@@ -83,12 +82,6 @@ void check_agreement(const LlavaOnevisionFolder& folder, const ModelPackage& pac
   const char* strategy = model.select_strategy == FeatureSelectStrategy::kFull ? "full" : "default";
   require_agreement(processor.feature_select_strategy.value_or(strategy) == strategy, combined, "vision_feature_select_strategy",
                     "it differs from config.json");
-  const ShareProfile& profile = folder.sidecar.prefixkv_profile;
-  require_agreement(profile.empty() || std::ssize(profile.front().shares) == model.text.layers, measured, "prefixkv_profile",
-                    "its rows have another number of layers than the model");
-  const HeadTable& heads = folder.sidecar.kvzip_head_scores;
-  require_agreement(heads.empty() || (std::ssize(heads) == model.text.layers && std::ssize(heads.front()) == model.text.kv_heads), measured,
-                    "kvzip_head_scores", "it has other layers or heads than the model");
   const std::string ratio = "anyres_max_" + std::to_string(model.grid.max_tiles);
   require_agreement(processor.aspect_ratio.value_or(ratio) == ratio, combined, "vision_aspect_ratio", "it differs from config.json");
 }
@@ -124,8 +117,6 @@ LlavaOnevisionFolder read_llava_onevision(const ModelPackage& package) {
   LlavaOnevisionFolder read;
   read.model = parse_llava_onevision_config(config.content, config.subject);
   read.processor = read_processor_config(package);
-  read.generation = read_generation_defaults(package, read.model.text.vocabulary);
-  read.sidecar = read_winnow_sidecar(package);
   check_agreement(read, package);
   return read;
 }

@@ -12,12 +12,10 @@
 
 #include "engine/base/json_document.h"
 #include "engine/layers/activation.h"
-#include "engine/models/generation_defaults.h"
 #include "engine/models/llava_onevision/processor_config.h"
 #include "engine/models/llava_onevision/visual_grid.h"
 #include "engine/models/qwen2_config.h"
 #include "engine/models/siglip_config.h"
-#include "engine/models/winnow_sidecar.h"
 
 namespace winnow {
 
@@ -45,8 +43,6 @@ struct LlavaOnevisionConfig {
 struct LlavaOnevisionFolder {
   LlavaOnevisionConfig model;
   ProcessorConfig processor;
-  GenerationDefaults generation;
-  WinnowSidecar sidecar;
 };
 
 // file: where `config` came from, for errors.

@@ -26,7 +26,7 @@ class ClosedRanks : public ::testing::Test {
     shape.layers = 2;
     shape.kv_heads = 2;
     shape.head_dim = kDim;
-    shape.rope_theta = kBase;
+    shape.rotary.theta = kBase;
     return shape;
   }
 
@@ -50,7 +50,8 @@ class ClosedRanks : public ::testing::Test {
   }
 
   static at::Tensor turned(const at::Tensor& keys, const at::Tensor& positions) {
-    return at::stack({turned_keys(keys[0], positions, kBase), turned_keys(keys[1], positions, kBase)});
+    return at::stack(
+        {turned_keys(keys[0], positions.unsqueeze(0), {kBase, {}}), turned_keys(keys[1], positions.unsqueeze(0), {kBase, {}})});
   }
 
   void append(LayerId layer, std::int64_t t) {
@@ -99,7 +100,7 @@ class ClosedRanks : public ::testing::Test {
         for (std::size_t slot = 0; slot < original.size(); ++slot) {
           const auto newer = std::count_if(original.begin(), original.end(), [&](std::int32_t other) { return other > original[slot]; });
           const at::Tensor position = at::full({1}, static_cast<double>(newest - newer), at::kFloat);
-          const at::Tensor expected = turned_keys(raw(original[slot], 1).select(0, head), position, kBase);
+          const at::Tensor expected = turned_keys(raw(original[slot], 1).select(0, head), position.unsqueeze(0), {kBase, {}});
           ASSERT_LT((keys[static_cast<std::int64_t>(slot)] - expected[0]).abs().max().item<double>(), tolerance)
               << "layer " << layer << " head " << head << " token " << original[slot];
         }
@@ -147,7 +148,7 @@ TEST_F(ClosedRanks, OverSeveralTurnsOfEitherPolicy) {
 
 TEST_F(ClosedRanks, OtherPositionsAreRefused) {
   KvShape unturned = shape();
-  unturned.rope_theta = 0.0;
+  unturned.rotary.theta = 0.0;
   cache_ = KvCache(unturned);
   EXPECT_THROW(turn(Recipe::from_spec(spec()), 50), Exception);
 }

@@ -28,8 +28,8 @@ LayerView five_slots() {
   view.key = at::tensor({2., 0., 1., 1., 0., 1., 1., -1., 0., 2.}).to(at::kFloat).view({1, 5, 2});
   view.value = at::tensor({1., 0., 0., 2., 3., 0., 0., 1., 2., 2.}).to(at::kFloat).view({1, 5, 2});
   view.query = at::zeros({2, 5, 2});
-  view.positions = at::arange(5, at::kLong);
-  view.rope_theta = 10000.0;
+  view.positions = at::arange(5, at::kLong).unsqueeze(0);
+  view.rotary.theta = 10000.0;
   return view;
 }
 
@@ -40,7 +40,7 @@ void set_moments(LayerView& view, std::int64_t head, std::int64_t first, std::in
   const at::Tensor root = at::tensor({0.697134623, 0.118335613, 0.118335613, 0.992973657}).view({2, 2});  // its square is the covariance
   const at::Tensor white = at::tensor({1., 1., 1., -1., -1., 1., -1., -1.}).view({4, 2});
   const at::Tensor rows = (at::mm(white, root.to(white.scalar_type())) + at::tensor({0.5, 1.})).to(at::kFloat);
-  view.query[head].narrow(0, first, count).copy_(turned_keys(rows, view.positions.narrow(0, first, count).to(at::kFloat), view.rope_theta));
+  view.query[head].narrow(0, first, count).copy_(turned_keys(rows, view.positions.narrow(1, first, count).to(at::kFloat), view.rotary));
 }
 
 TEST(KeyLikeness, OfFiveKeys) {
@@ -101,16 +101,16 @@ TEST(ExpectedAttention, AHeadHasTheMeanOfItsGroup) {
 TEST(ExpectedAttention, IsTheMeanExponentialOfNormalQueries) {
   constexpr std::int64_t kRows = 400;
   LayerView view = testing::random_view(LayerId(0), 1, 1, kRows, 4, {}, 0.7);
-  view.positions = at::arange(kRows, at::kLong);
-  view.rope_theta = 100.0;
+  view.positions = at::arange(kRows, at::kLong).unsqueeze(0);
+  view.rotary.theta = 100.0;
   const std::vector<Modality> visual(kRows, kVisual);
   const HeadScores found = expected_attention(view, testing::segment_of(visual, 1, 1, 1), {1});
 
-  const at::Tensor queries = turned_keys(view.query[0], view.positions.to(at::kFloat).neg(), view.rope_theta).to(at::kDouble);
+  const at::Tensor queries = turned_keys(view.query[0], view.positions.to(at::kFloat).neg(), view.rotary).to(at::kDouble);
   const at::Tensor mean = queries.mean(0);
   const at::Tensor covariance = at::mm((queries - mean).t(), queries - mean) / kRows;
   const at::Tensor drawn = mean + at::mm(at::randn({200000, 4}, at::kDouble), at::linalg_cholesky(covariance).t());
-  const at::Tensor turned = turned_keys(drawn.to(at::kFloat), at::full({200000}, static_cast<float>(kRows)), view.rope_theta);
+  const at::Tensor turned = turned_keys(drawn.to(at::kFloat), at::full({1, 200000}, static_cast<float>(kRows)), view.rotary);
   const at::Tensor seen = at::exp(at::mm(turned, view.key[0].t()) * view.scale).mean(0);
   const at::Tensor share = seen / seen.sum();
   for (std::int64_t j = 0; j < kRows; ++j) {
@@ -123,8 +123,8 @@ TEST(ExpectedAttention, IsTheMeanExponentialOfNormalQueries) {
 TEST(ExpectedAttention, MomentsOfSeveralPassesAddUp) {
   LayerView view = testing::random_view(LayerId(0), 4, 2, 30, 8, {}, 0.7);
   view.query.add_(40.0);
-  view.positions = at::arange(30, at::kLong);
-  view.rope_theta = 100.0;
+  view.positions = at::arange(30, at::kLong).unsqueeze(0);
+  view.rotary.theta = 100.0;
   QueryMoments once;
   once.add(view, 0, 30);
   QueryMoments thrice;
@@ -137,9 +137,22 @@ TEST(ExpectedAttention, MomentsOfSeveralPassesAddUp) {
   EXPECT_TRUE(at::allclose(thrice.expected_attention(keys, 30, {5}), expected, 1e-9, 1e-12));
 }
 
-TEST(ExpectedAttention, RefusesPositionsOfSeveralAxes) {
+// Text stands at the same place on every axis: which axis turns which pair of a head then makes no difference.
+TEST(ExpectedAttention, SeveralAxesThatAgreeAreOne) {
+  LayerView view = testing::random_view(LayerId(0), 4, 2, 12, 8, {}, 0.7);
+  const std::vector<Modality> visual(12, kVisual);
+  const HeadScores one = expected_attention(view, testing::segment_of(visual, 1, 4, 2), {3});
+  view.positions = view.positions.expand({3, 12});
+  view.rotary.frequency_axis = {0, 0, 1, 2};
+  EXPECT_EQ(expected_attention(view, testing::segment_of(visual, 1, 4, 2), {3}).values, one.values);
+  view.positions = view.positions.clone();
+  view.positions[1].mul_(2);
+  EXPECT_NE(expected_attention(view, testing::segment_of(visual, 1, 4, 2), {3}).values, one.values);
+}
+
+TEST(ExpectedAttention, RefusesKeysWithoutATurn) {
   LayerView view = five_slots();
-  view.rope_theta = 0.0;
+  view.rotary.theta = 0.0;
   const std::vector<Modality> visual(5, kVisual);
   EXPECT_THROW(expected_attention(view, testing::segment_of(visual, 1, 2, 1), {2}), Exception);
 }

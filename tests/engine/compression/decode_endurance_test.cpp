@@ -38,7 +38,7 @@ KvCache empty_cache() {
   shape.layers = kLayers;
   shape.kv_heads = kKvHeads;
   shape.head_dim = kHeadDim;
-  shape.rope_theta = 10000.0;
+  shape.rotary.theta = 10000.0;
   return KvCache(shape);
 }
 

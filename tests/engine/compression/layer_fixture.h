@@ -51,8 +51,8 @@ inline LayerView random_view(LayerId layer, std::int64_t heads, std::int64_t kv_
   view.value = at::randn({kv_heads, n, head_dim});
   for (const std::int64_t slots : past) view.past_keys.push_back(at::randn({slots, head_dim}));
   view.scale = 1.0 / std::sqrt(static_cast<double>(head_dim));
-  view.positions = at::arange(n, at::kLong) + (past.empty() ? 0 : *std::max_element(past.begin(), past.end()));
-  view.rope_theta = 10000.0;
+  view.positions = (at::arange(n, at::kLong) + (past.empty() ? 0 : *std::max_element(past.begin(), past.end()))).unsqueeze(0);
+  view.rotary.theta = 10000.0;
   return view;
 }
 

@@ -38,7 +38,7 @@ KvShape shape_of(std::int64_t kv_heads, std::int64_t head_dim, double rope_theta
   shape.layers = 1;
   shape.kv_heads = kv_heads;
   shape.head_dim = head_dim;
-  shape.rope_theta = rope_theta;
+  shape.rotary.theta = rope_theta;
   return shape;
 }
 
@@ -328,10 +328,10 @@ TEST(SharedEntryMerging, AForkLivesItsOwnLife) {
 TEST(TurnedKeys, AreThoseOfTheOtherPosition) {
   // d = 4, base 10000: the raw key (1, 0.5, -0.5, 2).
   const at::Tensor raw = at::tensor({1., .5, -.5, 2.}).to(at::kFloat).view({1, 4});
-  const at::Tensor at_five = turned_keys(raw, at::full({1}, 5.0), 10000.0);
+  const at::Tensor at_five = turned_keys(raw, at::full({1, 1}, 5.0), {10000.0, {}});
   expect_near(at_five, {-0.195800, 0.399417, -1.100755, 2.022490});
-  expect_near(turned_keys(at_five, at::full({1}, -3.0), 10000.0), {0.038502, 0.459903, 1.117371, 2.009599});
-  expect_near(turned_keys(at_five, at::full({1}, -5.0), 10000.0), {1., .5, -.5, 2.});
+  expect_near(turned_keys(at_five, at::full({1, 1}, -3.0), {10000.0, {}}), {0.038502, 0.459903, 1.117371, 2.009599});
+  expect_near(turned_keys(at_five, at::full({1, 1}, -5.0), {10000.0, {}}), {1., .5, -.5, 2.});
 }
 
 }  // namespace

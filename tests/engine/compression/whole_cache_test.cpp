@@ -39,7 +39,7 @@ class Conversation {
     shape.layers = layers;
     shape.kv_heads = kv_heads;
     shape.head_dim = kDim;
-    shape.rope_theta = 10000.0;
+    shape.rotary.theta = 10000.0;
     return shape;
   }
 

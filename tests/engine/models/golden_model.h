@@ -27,6 +27,11 @@ inline std::unique_ptr<VisionLanguageModel> load_golden_model(const std::string&
   return load_model(source);
 }
 
+inline MediaFacts video_facts(std::int64_t frames) { return {MediaKind::kVideo, {}, frames, 0.0, true}; }
+inline MediaFacts image_facts(int height_px, int width_px, bool only_image = true) {
+  return {MediaKind::kImage, {width_px, height_px}, 1, 0.0, only_image};
+}
+
 // The pixels that the processor made of the recorded bytes.
 inline at::Tensor pixels_of(const at::Tensor& levels) { return (levels.to(at::kFloat) / 255.0 - 0.5) / 0.5; }
 
@@ -37,13 +42,15 @@ inline at::Tensor encode_case(const VisionLanguageModel& model, const GoldenTens
   const at::Tensor pixels = pixels_of(golden.load(name + ".pixel_levels"));
   std::vector<MediaFeatures> media;
   if (name == "video") {
-    media.push_back(model.join_frames(model.encode_frames({pixels, 0, 0}, {}, {})));
+    const MediaFacts facts = video_facts(pixels.size(0));
+    media.push_back(model.join(facts, model.encode(facts, {pixels, 0, 0}, {}, {})));
   } else {
     const at::Tensor sizes = golden.load(name + ".image_sizes");
     for (std::int64_t image = 0; image < pixels.size(0); ++image) {
       // Several images in one array are padded to the same number of tiles; each is a single tile.
       const at::Tensor tiles = pixels.size(0) > 1 ? pixels[image].narrow(0, 0, 1) : pixels[image];
-      media.push_back(model.encode_image({tiles, sizes[image][0].item<std::int64_t>(), sizes[image][1].item<std::int64_t>()}, {}, {}));
+      const MediaFacts facts = image_facts(sizes[image][0].item<int>(), sizes[image][1].item<int>(), pixels.size(0) == 1);
+      media.push_back(model.join(facts, model.encode(facts, {tiles, 0, 0}, {}, {})));
     }
   }
   std::vector<at::Tensor> features;

@@ -1,4 +1,5 @@
 #include "engine/models/qwen2_decoder.h"
+#include "engine/models/llava_onevision/llava_weight_names.h"
 
 #include <gtest/gtest.h>
 

@@ -210,8 +210,9 @@ TEST(Registry, AModelNeedsAPackageAndNoFolder) {
   EXPECT_EQ(model->info().parameter_count, expected->info().parameter_count);
   const at::Tensor ids = at::arange(12);
   EXPECT_TRUE(at::equal(model->text().embed(ids), expected->text().embed(ids)));
+  const MediaFacts frame{MediaKind::kVideo, {16, 16}, 1, 0.0, true};
   const at::Tensor picture = at::linspace(-1, 1, 3 * 16 * 16).view({1, 3, 16, 16});
-  EXPECT_TRUE(at::equal(model->encode_frames({picture, 0, 0}, {}, {}).features, expected->encode_frames({picture, 0, 0}, {}, {}).features));
+  EXPECT_TRUE(at::equal(model->encode(frame, {picture, 0, 0}, {}, {}).features, expected->encode(frame, {picture, 0, 0}, {}, {}).features));
   // An error names what the package calls its parts.
   package->forget(ModelPart::kConfig);
   const Error error = error_of(source);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -32,7 +34,9 @@ void write_index(const test::ScratchFolder& folder, const std::string& map) {
   folder.write("model.safetensors.index.json", R"({"metadata":{"total_size":8},"weight_map":)" + map + "}");
 }
 
-ModelWeights weights_of(const std::string& folder) { return {open_weight_files(folder), llava_weight_name_rules()}; }
+constexpr std::array<WeightNameRule, 1> kRules = {{{"model.image_newline", "image_newline"}}};
+
+ModelWeights weights_of(const std::string& folder) { return {open_weight_files(folder), kRules}; }
 
 TEST(ModelWeights, LoadsAndConvertsEveryStoredType) {
   const at::Tensor values = at::tensor(std::vector<float>{1.5F, -2.0F, 0.25F, 1024.0F});  // exact in all three

@@ -122,6 +122,25 @@ TEST_F(RecipeDialogs, AClickOnACardSelectsAndTheButtonUses) {
   EXPECT_EQ(spec().method, "aircache");
 }
 
+TEST_F(RecipeDialogs, WhatTheModelCannotDoIsGreyAndSaysWhy) {
+  const ModelTraits threeAxes{.position_axes = 3, .joined_frames = 2, .judges_patches = false};
+  ui::MethodPicker picker(list_methods(), *m_settings, session().chat.options().recipe, threeAxes);
+  const auto* model = qobject_cast<const ui::MethodCardModel*>(picker.list()->model());
+  for (const auto& [method, why] : {std::pair{"ems-no-position", "height and width"}, std::pair{"fastervlm", "vision tower"},
+                                    std::pair{"prefixkv-profile", "profile"}, std::pair{"snapkv", ""}}) {
+    app::NamedRecipe wanted;
+    wanted.spec.method = method;
+    const QModelIndex index = model->index(model->rowOf(wanted));
+    picker.list()->setCurrentIndex(index);
+    const bool possible = *why == '\0';
+    EXPECT_EQ(picker.useButton()->isEnabled(), possible) << method;
+    EXPECT_TRUE(picker.changeButton()->isEnabled()) << "its options may help";
+    const QString said = index.data(Qt::AccessibleTextRole).toString();
+    EXPECT_EQ(said.contains(QStringLiteral("Not with this model")), !possible) << said.toStdString();
+    EXPECT_TRUE(said.contains(QLatin1String(why))) << said.toStdString();
+  }
+}
+
 TEST_F(RecipeDialogs, AnIllegalMixtureIsRefusedWithASentence) {
   ui::RecipeEditor* editor = edit();
   EXPECT_TRUE(editor->legal());
@@ -255,7 +274,8 @@ TEST_F(RecipeDialogs, TheEditorShowsEveryMethodWithoutChangingIt) {
     app::NamedRecipe plain;
     plain.spec.method = method.name;
     plain.spec.retention = 0.0725;
-    const ui::RecipeEditor editor(list_methods(), *m_settings, plain, {{"profile", "0.5=0.5:0.5"}, {"head_scores", "0.5:0.5"}});
+    const ui::RecipeEditor editor(list_methods(), *m_settings, plain,
+                                  {.measured = {{"profile", "0.5=0.5:0.5"}, {"head_scores", "0.5:0.5"}}});
     EXPECT_EQ(editor.recipe(), plain) << method.name;
     EXPECT_TRUE(editor.legal()) << method.name << ": " << editor.verdict().toStdString();
   }

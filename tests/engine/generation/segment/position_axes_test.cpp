@@ -1,112 +1,32 @@
-// A model whose positions have three axes, as Qwen2-VL's (M-RoPE): time, height and width inside a medium, the same on all of them in text,
-// and after a medium the largest so far plus one. Nothing between prompt and decoder may count tokens where it means positions.
+// A family with other eyes and other positions than LLaVA's (three_axis_family.h) through every request. Nothing between prompt and decoder
+// may count tokens where it means positions, frames where it means sets of tokens, or take a picture's size for the tower's.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/generation/requests/conversation_file.h"
 #include "engine/generation/requests/plan_turn.h"
 #include "engine/generation/requests/run_comparison.h"
+#include "engine/generation/requests/run_prepare.h"
+#include "engine/generation/requests/run_score.h"
 #include "engine/generation/requests/run_turn.h"
+#include "engine/generation/requests/run_watch.h"
+#include "engine/recipes/method_info.h"
 #include "tests/engine/generation/golden_folder.h"
+#include "tests/engine/generation/three_axis_family.h"
 #include "tests/support/event_recorder.h"
+#include "tests/support/measured_options.h"
+#include "tests/support/scratch_folder.h"
 
 namespace winnow::testing {
 namespace {
 
-using Axes = std::array<std::int64_t, 3>;
-
-// What the decoder was given, token by token of the cache.
-struct Seen {
-  std::vector<Axes> prompt;           // of the last prefill
-  std::vector<std::int64_t> decoded;  // since then
-};
-
-// The wrapped decoder turns by the first axis only; what its answers say means nothing.
-class ThreeAxisText final : public TextDecoder {
- public:
-  ThreeAxisText(const TextDecoder& inner, Seen& seen) : inner_(inner), seen_(seen) {}
-  std::int64_t layers() const override { return inner_.layers(); }
-  KvShape kv_shape() const override {
-    KvShape shape = inner_.kv_shape();
-    shape.rope_theta = 0.0;
-    return shape;
-  }
-  std::int64_t vocabulary() const override { return inner_.vocabulary(); }
-  at::Tensor embed(const at::Tensor& ids) const override { return inner_.embed(ids); }
-  void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original, KvCache& cache,
-                     PrefillObserver* observer, const AttentionWindow& window, const InterruptToken& interrupt) const override {
-    ASSERT_EQ(positions.size(0), 3);
-    ASSERT_EQ(positions.size(1), hidden.size(0));
-    if (layer == 0) seen_ = {};
-    if (layer == layers() - 1) {  // after pruning between layers
-      seen_.prompt.resize(static_cast<std::size_t>(positions.size(1)));
-      for (std::size_t i = 0; i < seen_.prompt.size(); ++i)
-        for (std::size_t axis = 0; axis < 3; ++axis)
-          seen_.prompt[i][axis] = positions[static_cast<std::int64_t>(axis)][static_cast<std::int64_t>(i)].item<std::int64_t>();
-    }
-    inner_.prefill_layer(layer, hidden, positions.narrow(0, 0, 1), original, cache, observer, window, interrupt);
-  }
-  at::Tensor logits(const at::Tensor& hidden) const override { return inner_.logits(hidden); }
-  at::Tensor decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const override {
-    seen_.decoded.push_back(token.position);
-    return inner_.decode(token, cache, observer);
-  }
-
- private:
-  const TextDecoder& inner_;
-  Seen& seen_;
-};
-
-class ThreeAxisModel final : public VisionLanguageModel {
- public:
-  ThreeAxisModel(std::unique_ptr<VisionLanguageModel> inner, Seen& seen)
-      : inner_(std::move(inner)), info_(inner_->info()), text_(inner_->text(), seen) {}
-  ModelInfo& changed_info() { return info_; }
-
-  const ModelInfo& info() const override { return info_; }
-  const TextDecoder& text() const override { return text_; }
-  std::string_view chat_template() const override { return inner_->chat_template(); }
-  std::int64_t image_token_id() const override { return inner_->image_token_id(); }
-  std::int64_t video_token_id() const override { return inner_->video_token_id(); }
-  TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position) const override {
-    std::vector<std::int64_t> axes[3];
-    std::int32_t medium = -1;
-    std::int64_t first = next_position;
-    for (const TokenOrigin& origin : origins) {
-      if (origin.media != medium) first = next_position;
-      medium = origin.media;
-      const bool visual = origin.modality == Modality::kVisual;
-      const Axes at = {first + (visual ? std::max(origin.frame, 0) : 0), first + (visual ? std::max<std::int64_t>(origin.row, 0) : 0),
-                       first + (visual ? std::max<std::int64_t>(origin.column, 0) : 0)};
-      for (std::size_t axis = 0; axis < 3; ++axis) axes[axis].push_back(at[axis]);
-      next_position = std::max(next_position, *std::max_element(at.begin(), at.end()) + 1);
-      if (!visual) first = next_position;
-    }
-    return {at::stack({at::tensor(axes[0]), at::tensor(axes[1]), at::tensor(axes[2])}).to(at::kLong), next_position};
-  }
-  PixelValues preprocess_image(const RgbImage& image, ImageTiling tiling) const override { return inner_->preprocess_image(image, tiling); }
-  PixelValues preprocess_frames(std::span<const RgbImage> frames) const override { return inner_->preprocess_frames(frames); }
-  std::vector<TokenOrigin> image_origins(std::int64_t height_px, std::int64_t width_px, ImageTiling tiling) const override {
-    return inner_->image_origins(height_px, width_px, tiling);
-  }
-  std::vector<TokenOrigin> video_origins(std::int64_t frames) const override { return inner_->video_origins(frames); }
-  MediaFeatures encode_image(const PixelValues& image, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const override {
-    return inner_->encode_image(image, judge, interrupt);
-  }
-  FrameFeatures encode_frames(const PixelValues& frames, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const override {
-    return inner_->encode_frames(frames, judge, interrupt);
-  }
-  MediaFeatures join_frames(const FrameFeatures& frames) const override { return inner_->join_frames(frames); }
-
- private:
-  std::unique_ptr<VisionLanguageModel> inner_;
-  ModelInfo info_;
-  ThreeAxisText text_;
-};
+constexpr double kEveryS = 0.5;
 
 class PositionAxes : public ::testing::Test {
  protected:
@@ -123,12 +43,32 @@ class PositionAxes : public ::testing::Test {
 
   RequestContext context() { return {*model_, &opener_, emit_, InterruptToken()}; }
 
+  static RgbImage picture(int width_px, int height_px, int number) {
+    RgbImage image{width_px, height_px, {}};
+    for (int at = 0; at < width_px * height_px * 3; ++at)
+      image.rgb.push_back(static_cast<std::uint8_t>((at * (number + 3) * 7 + at / 5) % 251));
+    return image;
+  }
+  static std::vector<SampledFrame> clip(int first, int count) {
+    std::vector<SampledFrame> frames;
+    for (int i = first; i < first + count; ++i) frames.push_back({kEveryS * i, kEveryS * i, picture(40, 40, i)});
+    return frames;
+  }
+  Turn source(const std::string& method, std::int64_t cap) {
+    Turn turn = question(method, 1.0);
+    turn.recipe.budget_tokens = cap;
+    turn.guard = Guard::kAlone;
+    FramePlan plan;
+    plan.frame_count = 0;
+    plan.every_s = kEveryS;
+    turn.messages = {{Role::kUser, {MediaItem{{"camera", MediaKind::kVideo, plan}}}}};
+    return turn;
+  }
+
   // A video of `frames` frames between words.
   Turn question(const std::string& method, double retention, int frames = 6) {
     std::vector<RgbImage> pictures;
-    for (int frame = 0; frame < frames; ++frame) {
-      pictures.push_back({40, 40, std::vector<std::uint8_t>(40 * 40 * 3, static_cast<std::uint8_t>(20 * frame))});
-    }
+    for (int frame = 0; frame < frames; ++frame) pictures.push_back(picture(40, 40, frame));
     const std::string name = "clip of " + std::to_string(frames);
     opener_.add(name, pictures);
     Turn turn;
@@ -141,7 +81,7 @@ class PositionAxes : public ::testing::Test {
     return turn;
   }
 
-  // Of a prompt: text counts on, a video of F frames of 2 x 2 tokens takes max(F, 2) positions.
+  // Of a prompt: text counts on, a video of F frames in pairs of 2 x 2 tokens takes max(F / 2, 2) positions.
   static std::int64_t expect_prompt(const std::vector<TokenOrigin>& origins, const std::vector<Axes>& found, std::int64_t next) {
     EXPECT_EQ(origins.size(), found.size());
     std::int64_t start = next;
@@ -153,7 +93,7 @@ class PositionAxes : public ::testing::Test {
         continue;
       }
       if (origin.row >= 0) {
-        EXPECT_EQ(found[i], (Axes{start + origin.frame, start + origin.row, start + origin.column})) << i;
+        EXPECT_EQ(found[i], (Axes{start + origin.frame / 2, start + origin.row, start + origin.column})) << i;
       }
       next = std::max({next, found[i][0] + 1, found[i][1] + 1, found[i][2] + 1});
     }
@@ -248,11 +188,11 @@ TEST_F(PositionAxes, TheContextIsFullWhenPositionsAre) {
   const std::int64_t tokens = run_turn(context(), turn, probe).figures.tokens.prompt;
   const std::int64_t needed = seen_.decoded.front() + turn.sampling.max_new_tokens;
   ASSERT_LT(needed, tokens);
-  network_->changed_info().context_tokens = needed;
+  network_->set_context(needed);
   EXPECT_TRUE(plan_turn(context(), turn, {}).fits_context);
   ConversationStates enough;
   EXPECT_NO_THROW(run_turn(context(), turn, enough));
-  network_->changed_info().context_tokens = needed - 1;
+  network_->set_context(needed - 1);
   EXPECT_FALSE(plan_turn(context(), turn, {}).fits_context);
   ConversationStates none;
   try {
@@ -263,20 +203,168 @@ TEST_F(PositionAxes, TheContextIsFullWhenPositionsAre) {
   }
 }
 
-// Methods that turn keys themselves know one axis; they say so.
-TEST_F(PositionAxes, MethodsOfOneAxisRefuse) {
-  Turn in_cache = question("streaming-llm", 0.3);
-  in_cache.recipe.options["rope"] = "in-cache";
-  for (const Turn& turn : {in_cache, question("ems-no-position", 0.3)}) {
+// Every preset either answers, holding what its recipe says, or is refused when it is chosen, with the reason that the window greys it by;
+// nothing has been decoded then.
+TEST_F(PositionAxes, EveryPresetAnswersOrIsRefusedWhenItIsChosen) {
+  const ModelInfo& info = network_->info();
+  std::set<std::string> refused;
+  for (const MethodInfo& method : list_methods()) {
+    SCOPED_TRACE(method.name);
+    Turn turn = question(method.name, 0.5, 12);
+    turn.recipe = test_support::as_measured(turn.recipe, info.layers, info.kv_heads);
+    const std::optional<Error> problem = recipe_problem(turn.recipe, info.traits);
     ConversationStates states;
+    const int read = opener_.pictures_read;
     try {
-      run_turn(context(), turn, states);
-      ADD_FAILURE() << turn.recipe.method << " ran";
+      const Planned planned = plan_turn(context(), turn, states);
+      const Finished finished = run_turn(context(), turn, states);
+      EXPECT_FALSE(problem) << problem->reason;
+      EXPECT_EQ(planned.tokens.prompt, finished.figures.tokens.prompt);
+      EXPECT_EQ(planned.kv_bytes_after_event, finished.figures.kv_bytes.after_event);
+      EXPECT_GT(finished.figures.tokens.generated, 0);
+      EXPECT_EQ(states.current->positions.size(), std::ssize(states.current->origins));
     } catch (const Exception& exception) {
-      EXPECT_EQ(exception.error().code, ErrorCode::kIllegalRecipe) << turn.recipe.method;
-      EXPECT_NE(exception.error().reason.find("one-axis"), std::string::npos) << exception.error().reason;
+      ASSERT_TRUE(problem) << exception.error().reason;
+      EXPECT_EQ(exception.error().reason, problem->reason);
+      EXPECT_EQ(opener_.pictures_read, read);
+      refused.insert(method.name);
     }
   }
+  EXPECT_EQ(refused, (std::set<std::string>{"ems-no-position", "fastervlm", "ivtp"}));
+}
+
+TEST_F(PositionAxes, PositionsInsideTheCacheAreRefusedToo) {
+  Turn turn = question("streaming-llm", 0.3);
+  turn.recipe.options["rope"] = "in-cache";
+  EXPECT_TRUE(recipe_problem(turn.recipe, network_->info().traits));
+  EXPECT_FALSE(recipe_problem(turn.recipe, ModelTraits()));
+  ConversationStates states;
+  EXPECT_THROW(run_turn(context(), turn, states), Exception);
+}
+
+// A picture of 48 x 112 px is 7 x 3 tokens, of 16 x 16 px one; 5 frames are three pairs.
+TEST_F(PositionAxes, PicturesKeepTheirSizeAndFramesComeInPairs) {
+  opener_.add("tall", {picture(48, 112, 1)});
+  opener_.add("small", {picture(16, 16, 2)});
+  Turn turn = question("full", 1.0, 5);
+  turn.messages.front().items.insert(turn.messages.front().items.begin(),
+                                     {MediaItem{{"tall", MediaKind::kImage, {}}}, MediaItem{{"small", MediaKind::kImage, {}}}});
+  ConversationStates states;
+  const Finished finished = run_turn(context(), turn, states);
+  EXPECT_EQ(finished.figures.tokens.visual, 7 * 3 + 1 + 3 * 2 * 2);
+  std::set<std::int32_t> frames;
+  for (const TokenOrigin& origin : states.current->origins) {
+    if (origin.media == 2) frames.insert(origin.frame);
+  }
+  EXPECT_EQ(frames, (std::set<std::int32_t>{0, 2, 4}));
+  EXPECT_EQ(recorder_.last<MediaSampled>()->actual_s.size(), 5U);
+}
+
+// The second frame of a pair is pinned by its own time, and with it the pair.
+TEST_F(PositionAxes, APinOfEitherFramePinsThePair) {
+  for (const double at_s : {4.0, 5.0}) {
+    Turn turn = question("snapkv", 0.3, 12);
+    turn.pins = {{0, at_s - 0.1, at_s + 0.4}};
+    ConversationStates states;
+    const Planned planned = plan_turn(context(), turn, states);
+    const Finished finished = run_turn(context(), turn, states);
+    EXPECT_EQ(planned.kv_bytes_after_event, finished.figures.kv_bytes.after_event);
+    const Conversation& after = *states.current;
+    ASSERT_EQ(after.pinned.size(), 4U) << at_s;
+    for (const std::int32_t token : after.pinned) EXPECT_EQ(after.origins[static_cast<std::size_t>(token)].frame, 4);
+    for (LayerId layer{0}; layer < after.cache.shape().layers; ++layer) {
+      for (KvHead head{0}; head < after.cache.shape().kv_heads; ++head) {
+        const std::span<const std::int32_t> kept = after.cache.original(layer, head);
+        for (const std::int32_t token : after.pinned) EXPECT_NE(std::find(kept.begin(), kept.end(), token), kept.end());
+      }
+    }
+  }
+}
+
+TEST_F(PositionAxes, PreparedMediaGuardsAndScores) {
+  Turn turn = question("self-study", 0.5, 12);
+  ConversationStates at_once;
+  const Finished expected = run_turn(context(), turn, at_once);
+  ConversationStates states;
+  Turn media = turn;
+  media.messages.back().items.pop_back();
+  run_prepare(context(), media, states);
+  EXPECT_EQ(run_turn(context(), turn, states).answer, expected.answer);
+  for (const Guard guard : {Guard::kKeep, Guard::kPrefill, Guard::kRam, Guard::kAlone}) {
+    Turn first = question("snapkv", 0.5, 12);
+    first.guard = guard;
+    ConversationStates thread;
+    const Finished answered = run_turn(context(), first, thread);
+    first.messages.push_back({Role::kAssistant, {TextItem{answered.answer}}});
+    first.messages.push_back({Role::kUser, {TextItem{"And then?"}}});
+    EXPECT_GT(run_turn(context(), first, thread).figures.tokens.generated, 0) << static_cast<int>(guard);
+  }
+  Score score;
+  score.turn = question("full", 1.0, 12);
+  ConversationStates whole;
+  score.answer = run_turn(context(), score.turn, whole).answer;
+  EXPECT_DOUBLE_EQ(run_score(context(), score, whole).agreement.top1, 1.0) << "an uncompressed cache agrees with itself";
+}
+
+// What is kept on disk has the positions that it was read with.
+TEST_F(PositionAxes, AThreadGoesOnFromDisk) {
+  Turn turn = question("self-study", 0.5, 12);
+  ConversationStates states;
+  const Finished first = run_turn(context(), turn, states);
+  const test::ScratchFolder folder;
+  const std::string path = folder.path() + "/7.safetensors";
+  EXPECT_GT(write_conversation(path, "this model", states, 1 << 30), 0);
+  ConversationStates restored = read_conversation(context(), path, "this model");
+  const PositionList& positions = restored.current->positions;
+  EXPECT_TRUE(at::equal(positions.slice(0, positions.size()), states.current->positions.slice(0, positions.size())));
+  turn.messages.push_back({Role::kAssistant, {TextItem{first.answer}}});
+  turn.messages.push_back({Role::kUser, {TextItem{"And then?"}}});
+  EXPECT_EQ(run_turn(context(), turn, restored).answer, run_turn(context(), turn, states).answer);
+}
+
+// A source without an end: the model says where frames stand, and when places have to be shared its keys move to where it has them then.
+TEST_F(PositionAxes, AWatchedSourceStaysWithinTheModelsPositions) {
+  network_->set_context(512 + 8 + 20);  // beside a question and its answer
+  Turn turn = source("kvzip-stream", 24);
+  turn.sampling.max_new_tokens = 8;
+  ConversationStates states;
+  Watched watched;
+  for (int i = 0; i < 12; ++i) watched = run_watch(context(), {turn, i == 0, clip(8 * i, 8)}, states);
+  EXPECT_EQ(watched.frames, 96);
+  EXPECT_GT(watched.frames_a_position, 1);
+  ASSERT_EQ(watched.shares.size(), 96U);
+  for (std::size_t frame = 0; frame < 96; frame += 2) EXPECT_EQ(watched.shares[frame], watched.shares[frame + 1]) << "of one pair";
+  const Conversation& state = states.prepared->state;
+  const std::int64_t first = states.watched->clips.first_original();
+  const auto origins = std::span(state.origins).subspan(static_cast<std::size_t>(first));
+  const at::Tensor placed = network_->positions_of_stream(origins, states.watched->places).positions;
+  EXPECT_TRUE(at::equal(state.positions.slice(first, std::ssize(origins)), placed));
+  EXPECT_LE(placed.max().item<std::int64_t>(), 20);
+
+  // Turned back by the positions that the state says they have, keys of the first layer are those of the tokens themselves.
+  const KvShape& shape = state.cache.shape();
+  ConversationStates wide;
+  network_->set_context(4096);
+  Watched apart;
+  Turn all = turn;
+  all.recipe.budget_tokens = 100'000;
+  for (int i = 0; i < 12; ++i) apart = run_watch(context(), {all, i == 0, clip(8 * i, 8)}, wide);
+  EXPECT_EQ(apart.frames_a_position, 1);
+  const Conversation& whole = wide.prepared->state;
+  const auto unturned = [&](const Conversation& of) {
+    std::vector<std::int64_t> slots(of.cache.original(LayerId(0), KvHead(0)).begin(), of.cache.original(LayerId(0), KvHead(0)).end());
+    const at::Tensor turns = of.positions.slice(0, of.positions.size()).index_select(1, at::tensor(slots, at::kLong)).to(at::kFloat);
+    return turned_keys(of.cache.gather_keys(LayerId(0), KvHead(0)).to(at::kFloat), -turns, shape.rotary);
+  };
+  const at::Tensor left = unturned(state);
+  const at::Tensor every = unturned(whole);
+  const std::span<const std::int32_t> kept = state.cache.original(LayerId(0), KvHead(0));
+  for (std::size_t slot = 0; slot < kept.size(); ++slot)
+    EXPECT_LE((left[static_cast<std::int64_t>(slot)] - every[kept[slot]]).abs().max().item<double>(), 1e-4) << slot;
+
+  Turn asked = turn;
+  asked.messages.back().items.emplace_back(TextItem{"What moves?"});
+  EXPECT_GT(run_turn(context(), asked, states).figures.tokens.generated, 0);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/model_files/hugging_face_folder.h"
+#include "engine/models/generation_defaults.h"
+#include "engine/models/winnow_sidecar.h"
 #include "tests/support/expect_error.h"
 #include "tests/support/scratch_folder.h"
 
@@ -47,7 +49,7 @@ TEST(LlavaOnevisionConfig, ReadsEveryField) {
   EXPECT_EQ(config.text.heads, 4);
   EXPECT_EQ(config.text.kv_heads, 2);
   EXPECT_EQ(config.text.head_dim, 8);
-  EXPECT_EQ(config.text.rope_theta, 1e6);
+  EXPECT_EQ(config.text.rotary.theta, 1e6);
   EXPECT_EQ(config.text.max_positions, 512);
   EXPECT_TRUE(config.text.tie_word_embeddings);
   EXPECT_EQ(config.text.activation, Activation::kSilu);
@@ -73,7 +75,7 @@ TEST(LlavaOnevisionConfig, ReadsTheKeysOfBothTransformersVersions) {
   document.erase("image_token_index");
   document["image_token_id"] = 9;
   const LlavaOnevisionConfig config = parse(document);
-  EXPECT_EQ(config.text.rope_theta, 5000.0);
+  EXPECT_EQ(config.text.rotary.theta, 5000.0);
   EXPECT_EQ(config.image_token_id, 9);
 }
 
@@ -196,7 +198,18 @@ class FolderTest : public ::testing::Test {
           Json::parse(R"({"size": {"height": 28, "width": 28}, "image_grid_pinpoints": [[28, 28], [56, 28]]})"));
   }
   void write(const char* name, const Json& document) { folder_.write(name, document.dump()); }
-  LlavaOnevisionFolder load() { return read_llava_onevision(HuggingFaceFolder(folder_.path())); }
+  // What a load reads beside the weights.
+  struct Loaded : LlavaOnevisionFolder {
+    GenerationDefaults generation;
+    WinnowSidecar sidecar;
+  };
+  Loaded load() {
+    const HuggingFaceFolder package(folder_.path());
+    Loaded loaded{read_llava_onevision(package), {}, read_winnow_sidecar(package)};
+    loaded.generation = read_generation_defaults(package, loaded.model.text.vocabulary);
+    require_fit(loaded.sidecar, loaded.model.text.layers, loaded.model.text.kv_heads, package.subject(ModelPart::kWinnow));
+    return loaded;
+  }
   const test::ScratchFolder folder_;
 };
 
@@ -207,7 +220,7 @@ TEST_F(FolderTest, LoadsAllFiles) {
         Json::parse(R"({"num_image_tokens": 4, "vision_feature_select_strategy": "full", "vision_aspect_ratio": "anyres_max_9"})"));
   write("winnow.json",
         Json::parse(R"({"time_instruction": "{frames} frames over {duration_s} s, one every {interval_s} s.", "video_frames": 64})"));
-  const LlavaOnevisionFolder loaded = load();
+  const Loaded loaded = load();
   EXPECT_EQ(loaded.generation.eos_token_ids, (std::vector<std::int64_t>{7, 8}));
   EXPECT_EQ(loaded.generation.pad_token_id, 3);
   EXPECT_FALSE(loaded.generation.bos_token_id.has_value());

@@ -86,21 +86,22 @@ TEST_P(LlavaOnevisionGolden, PreprocessingGivesTheRecordedGrid) {
   }
   const double one_level = 2.0 / 255.0 * 1.001;  // of pixels between -1 and 1
   if (std::string(GetParam().name) == "video") {
-    const PixelValues pixels = model_->preprocess_frames(pictures);
+    const PixelValues pixels = model_->preprocess(test_support::video_facts(std::ssize(pictures)), pictures);
     ASSERT_EQ(pixels.pixels.sizes(), levels.sizes());
     EXPECT_LE((pixels.pixels - test_support::pixels_of(levels)).abs().max().item<double>(), one_level);
-    EXPECT_EQ(std::ssize(model_->video_origins(levels.size(0))), load("features").size(0));
+    EXPECT_EQ(std::ssize(model_->origins_of(test_support::video_facts(levels.size(0)))), load("features").size(0));
     return;
   }
-  const ImageTiling tiling = pictures.size() > 1 ? ImageTiling::kSingle : ImageTiling::kAnyRes;
+  const bool only = pictures.size() == 1;
   std::int64_t tokens = 0;
   for (std::size_t index = 0; index < pictures.size(); ++index) {
-    const PixelValues pixels = model_->preprocess_image(pictures[index], tiling);
+    const MediaFacts facts = test_support::image_facts(pictures[index].height_px, pictures[index].width_px, only);
+    const PixelValues pixels = model_->preprocess(facts, std::span(pictures).subspan(index, 1));
     const at::Tensor expected = levels[static_cast<std::int64_t>(index)];
-    ASSERT_EQ(pixels.pixels.size(0), tiling == ImageTiling::kSingle ? 1 : expected.size(0));
+    ASSERT_EQ(pixels.pixels.size(0), only ? expected.size(0) : 1);
     const at::Tensor difference = pixels.pixels - test_support::pixels_of(expected.narrow(0, 0, pixels.pixels.size(0)));
     EXPECT_LE(difference.abs().max().item<double>(), one_level);
-    tokens += std::ssize(model_->image_origins(pictures[index].height_px, pictures[index].width_px, tiling));
+    tokens += std::ssize(model_->origins_of(facts));
   }
   EXPECT_EQ(tokens, load("features").size(0));
 }

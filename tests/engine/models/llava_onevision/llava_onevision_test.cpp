@@ -47,16 +47,17 @@ TEST_F(LlavaOnevisionModel, FramesCanBeEncodedInAnyGrouping) {
   const GoldenTensors golden(test_support::golden_folder("gqa_tied") + "/golden.safetensors");
   // 20 frames: more than one block of the tower.
   const at::Tensor pixels = test_support::pixels_of(golden.load("video.pixel_levels")).repeat({4, 1, 1, 1});
-  const FrameFeatures all = model->encode_frames({pixels, 0, 0}, VisionJudge::kAttention, {});
+  const MediaFacts facts = test_support::video_facts(20);
+  const EncodedParts all = model->encode(facts, {pixels, 0, 0}, VisionJudge::kAttention, {});
   ASSERT_EQ(all.features.sizes(), at::IntArrayRef({20, 4, 48}));
   ASSERT_EQ(all.importance.sizes(), at::IntArrayRef({20, 4}));
   for (const std::int64_t frame : {0, 7, 8, 19}) {
-    EXPECT_LE(relative_distance(model->encode_frames({pixels.narrow(0, frame, 1), 0, 0}, {}, {}).features[0], all.features[frame]), 1e-5);
+    EXPECT_LE(relative_distance(model->encode(facts, {pixels.narrow(0, frame, 1), 0, 0}, {}, {}).features[0], all.features[frame]), 1e-5);
   }
   // Every patch hands out attention that sums to one over 16 patches; pooling averages fours of them.
   EXPECT_LE((all.importance.sum(1) - 1.0 / 4.0).abs().max().item<double>(), 1e-5);
-  const MediaFeatures video = model->join_frames(all);
-  EXPECT_EQ(video.features.size(0), std::ssize(model->video_origins(20)));
+  const MediaFeatures video = model->join(facts, all);
+  EXPECT_EQ(video.features.size(0), std::ssize(model->origins_of(facts)));
   EXPECT_EQ(video.origins[5].frame, 1);
   EXPECT_EQ(video.origins[5].row, 0);
   EXPECT_EQ(video.origins[5].column, 1);
@@ -67,19 +68,19 @@ TEST_F(LlavaOnevisionModel, AStopIsSeenBeforeTheTowerRuns) {
   const auto model = load_golden_model("gqa_tied");
   InterruptSource stop;
   stop.request_stop();
-  EXPECT_THROW(model->encode_frames({at::zeros({1, 3, 16, 16}), 0, 0}, {}, stop.token()), Interrupted);
+  EXPECT_THROW(model->encode(test_support::video_facts(1), {at::zeros({1, 3, 16, 16}), 0, 0}, {}, stop.token()), Interrupted);
 }
 
 TEST_F(LlavaOnevisionModel, AStrategyWithoutASquareGridRefusesTilesAndVideos) {
   const auto model = load_golden_model("select_default");
   try {
-    model->encode_frames({at::zeros({1, 3, 12, 12}), 0, 0}, {}, {});
+    model->encode(test_support::video_facts(1), {at::zeros({1, 3, 12, 12}), 0, 0}, {}, {});
     FAIL() << "pooled 8 patches";
   } catch (const Exception& exception) {
     EXPECT_EQ(exception.error().code, ErrorCode::kUnsupportedModel);
   }
-  EXPECT_THROW(model->image_origins(30, 30, ImageTiling::kAnyRes), Exception);
-  EXPECT_EQ(model->image_origins(30, 30, ImageTiling::kSingle).size(), 9U);  // 9 patches, the first dropped, a newline added
+  EXPECT_THROW(model->origins_of(test_support::image_facts(30, 30)), Exception);
+  EXPECT_EQ(model->origins_of(test_support::image_facts(30, 30, false)).size(), 9U);  // 9 patches, the first dropped, a newline added
 }
 
 TEST_F(LlavaOnevisionModel, BrainFloatIsCloseToFp32) {

@@ -1,4 +1,4 @@
-#include "engine/weights/weight_names.h"
+#include "engine/models/llava_onevision/llava_weight_names.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@ namespace {
 
 std::string canonical(std::string_view stored) { return canonical_weight_name(stored, llava_weight_name_rules()); }
 
-TEST(WeightNames, BothLayoutsMeetInOne) {
+TEST(LlavaWeightNames, BothLayoutsMeetInOne) {
   EXPECT_EQ(canonical("model.language_model.layers.0.mlp.up_proj.weight"), "language_model.model.layers.0.mlp.up_proj.weight");
   EXPECT_EQ(canonical("model.vision_tower.vision_model.post_layernorm.bias"), "vision_tower.vision_model.post_layernorm.bias");
   EXPECT_EQ(canonical("model.multi_modal_projector.linear_1.weight"), "multi_modal_projector.linear_1.weight");
@@ -15,7 +15,7 @@ TEST(WeightNames, BothLayoutsMeetInOne) {
   EXPECT_EQ(canonical("lm_head.weight"), "language_model.lm_head.weight");
 }
 
-TEST(WeightNames, CanonicalAndUnknownNamesStay) {
+TEST(LlavaWeightNames, CanonicalAndUnknownNamesStay) {
   for (const char* name :
        {"language_model.model.norm.weight", "image_newline", "model.image_newline_x", "lm_headx", "model.language_modelx.a", ""}) {
     EXPECT_EQ(canonical(name), name);

@@ -1,0 +1,42 @@
+#include "engine/models/model_load.h"
+
+#include "engine/base/error.h"
+
+namespace winnow {
+
+ModelLoad::ModelLoad(const ModelSource& source) : source_(source), sidecar_(read_winnow_sidecar(*source.package)) {}
+
+WeightReader& ModelLoad::weights(std::span<const WeightNameRule> rules) {
+  require(!reader_, "ModelLoad: weights are opened once");
+  files_.emplace(source_.package->tensors(), rules);
+  files_->set_interrupt(source_.interrupt);
+  files_->set_progress(source_.progress);
+  return reader_.emplace(*files_, source_.plan, source_.device);
+}
+
+ModelInfo ModelLoad::described(const TextDecoder& text) const {
+  require(reader_.has_value(), "ModelLoad: a model has weights");
+  ModelInfo model = info;
+  model.folder = source_.package->path();
+  model.name = source_.package->name();
+  model.device = source_.device.is_cuda() ? "cuda" : "cpu";
+  model.dtype = reader_->plan_name();
+  model.device_note = source_.device_note;
+  const KvShape shape = text.kv_shape();
+  model.layers = shape.layers;
+  model.heads = text.heads();
+  model.kv_heads = shape.kv_heads;
+  model.head_dim = shape.head_dim;
+  model.context_tokens = text.context_tokens();
+  model.parameter_count = reader_->parameter_count();
+  model.weight_bytes = reader_->weight_bytes();
+  model.kv_bytes_per_token = shape.layers * shape.kv_heads * shape.slot_bytes();
+  model.traits.position_axes = shape.rotary.axes();
+  model.time_instruction = sidecar_.time_instruction;
+  model.video_frames = sidecar_.video_frames;
+  model.traits.measured = sidecar_.measured_options();
+  require_fit(sidecar_, model.layers, model.kv_heads, package().subject(ModelPart::kWinnow));
+  return model;
+}
+
+}  // namespace winnow

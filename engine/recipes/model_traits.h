@@ -1,0 +1,19 @@
+// What a recipe has to know of a model.
+//
+// Part of ModelInfo, filled by engine/models; asked by recipe_problem() when a recipe is chosen, and before it runs. Plain data, no torch.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/recipes/measured_options.h"
+
+namespace winnow {
+
+struct ModelTraits {
+  std::int64_t position_axes = 1;  // of the rotary positions: 1, or time, height and width
+  std::int64_t joined_frames = 1;  // so many frames of a video become one set of tokens
+  bool judges_patches = true;      // the vision tower can say how much attention a patch gets
+  MeasuredOptions measured;        // of winnow.json
+};
+
+}  // namespace winnow
