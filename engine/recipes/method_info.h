@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/recipes/measured_options.h"
+#include "engine/recipes/method_phase.h"
 #include "engine/recipes/model_traits.h"
 #include "engine/recipes/recipe_spec.h"
 
@@ -35,8 +36,8 @@ std::string option_text(const OptionInfo& option);
 struct MethodInfo {
   std::string name;
   std::string title;
-  std::string source;  // paper or code
-  std::string phase;   // once, decode, ratio-decode
+  std::string source;                      // paper or code
+  MethodPhase phase = MethodPhase::kOnce;  // where no option is given
   bool query_aware = false;
   bool merges = false;
   std::vector<std::string> needs;   // statistics, in words of methods' taxonomy
@@ -48,6 +49,16 @@ std::vector<MethodInfo> list_methods();
 // A preset's options where some are given: those that exist only beside another's value (clip beside event=clips) come and go with it.
 // What cannot be read counts as not given. Errors: kIllegalRecipe if there is no such preset.
 std::vector<OptionInfo> method_options(const std::string& method, const std::map<std::string, std::string>& given);
+
+// What a recipe is, told by the parts that its method and options come to.
+struct RecipeTraits {
+  MethodPhase phase = MethodPhase::kOnce;
+  bool before_question = false;  // no question decides what of the media is kept
+  bool in_clips = false;         // media are read in clips and held within a number of slots
+  bool fetches = false;          // everything is kept, and each question fetches its part of it
+};
+// Nothing: there is no such method, or its options cannot be read.
+std::optional<RecipeTraits> describe(const RecipeSpec& spec);
 
 // A part of a method that can be exchanged for another of its kind.
 struct PartInfo {

@@ -11,9 +11,24 @@ std::vector<MethodInfo> list_methods() {
   for (const MethodEntry& entry : method_registry()) {
     MethodInfo info = entry.info();
     info.options = method_options(entry.name, {});
+    info.phase = describe({.method = entry.name})->phase;
     methods.push_back(std::move(info));
   }
   return methods;
+}
+
+std::optional<RecipeTraits> describe(const RecipeSpec& spec) {
+  RecipeTraits traits;
+  try {
+    OptionReader options(spec.method, spec.options, spec.seed);
+    traits.phase = find_method(spec.method).compose(options).phase;
+  } catch (const Exception&) {
+    return std::nullopt;
+  }
+  traits.in_clips = traits.phase == MethodPhase::kStream;
+  traits.fetches = traits.phase == MethodPhase::kRetrieve;
+  traits.before_question = traits.in_clips || traits.fetches || traits.phase == MethodPhase::kContext;
+  return traits;
 }
 
 std::vector<OptionInfo> method_options(const std::string& method, const std::map<std::string, std::string>& given) {

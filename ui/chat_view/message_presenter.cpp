@@ -87,7 +87,7 @@ MessageMetrics metricsOf(const app::Run& run, const std::vector<MethodInfo>& met
   metrics.kvFullBytes = full_bytes_now(figures.kv_bytes);
   const bool shortText = std::find(figures.notes.begin(), figures.notes.end(), CompressionNote::kShortText) != figures.notes.end();
   if (shortText) metrics.shortTextTokens = run.recipe.spec.min_event_tokens;
-  metrics.nothingToJudge = figures.tokens.thread_visual == 0 && choosesBeforeQuestion(methods, run.recipe.spec);
+  metrics.nothingToJudge = figures.tokens.thread_visual == 0 && describe(run.recipe.spec).value_or(RecipeTraits()).before_question;
   return metrics;
 }
 

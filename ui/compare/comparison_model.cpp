@@ -54,8 +54,8 @@ void ComparisonModel::setUsed(int column, app::MessageId answer) {
 QString ComparisonModel::label(int column) const { return recipeLabel(m_methods, answer(column).run.recipe); }
 
 QString ComparisonModel::whenItCompresses(int column) const {
-  const MethodInfo* method = findMethod(m_methods, answer(column).run.recipe.spec.method);
-  return method != nullptr ? phaseWords(*method).toLower() : QString();
+  const std::optional<RecipeTraits> traits = describe(answer(column).run.recipe.spec);
+  return traits ? phaseWords(traits->phase).toLower() : QString();
 }
 
 int ComparisonModel::reference() const {

@@ -12,7 +12,7 @@
 
 namespace winnow::ui {
 
-LaterChoice::LaterChoice(std::vector<MethodInfo> methods, QWidget* parent) : QWidget(parent), m_methods(std::move(methods)) {
+LaterChoice::LaterChoice(QWidget* parent) : QWidget(parent) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins({});
   setSpacing(layout, 8);
@@ -67,12 +67,12 @@ void LaterChoice::describe() {
   auto* items = qobject_cast<QStandardItemModel*>(m_box->model());
   for (int row = 0; row < m_box->count(); ++row) {
     const auto guard = static_cast<Guard>(m_box->itemData(row).toInt());
-    m_box->setItemData(row, laterCost(guard, m_methods, m_spec), Qt::ToolTipRole);
+    m_box->setItemData(row, laterCost(guard, m_spec), Qt::ToolTipRole);
     items->item(row)->setEnabled(laterGuard(guard, m_spec) == guard);
   }
   m_box->setCurrentIndex(m_box->findData(static_cast<int>(m_watching ? Guard::kAlone : m_guard)));
   m_cost->setText(m_watching ? tr("Each question about a watched source is asked by itself, about what was seen of it.")
-                             : laterCost(m_guard, m_methods, m_spec));
+                             : laterCost(m_guard, m_spec));
   m_box->setToolTip(m_cost->text());
   m_box->setAccessibleDescription(m_cost->text());
 }

@@ -20,7 +20,7 @@ enum class ForChats : int { kThisOne = 1, kNewOnesToo = 2 };
 class LaterChoice : public QWidget {
   Q_OBJECT
  public:
-  explicit LaterChoice(std::vector<MethodInfo> methods, QWidget* parent = nullptr);
+  explicit LaterChoice(QWidget* parent = nullptr);
 
   Guard guard() const { return m_guard; }
   void setGuard(Guard guard, ForChats chats);
@@ -36,7 +36,6 @@ class LaterChoice : public QWidget {
  private:
   void describe();
 
-  const std::vector<MethodInfo> m_methods;
   RecipeSpec m_spec;
   Guard m_guard = Guard::kKeep;
   bool m_watching = false;

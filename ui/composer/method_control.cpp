@@ -96,7 +96,7 @@ MethodControl::MethodControl(std::vector<MethodInfo> methods, QWidget* parent) :
 }
 
 LaterChoice* MethodControl::addLaterChoice() {
-  m_later = new LaterChoice(m_methods);
+  m_later = new LaterChoice;
   auto* layout = qobject_cast<QVBoxLayout*>(m_card->layout());
   layout->insertWidget(layout->indexOf(m_change), m_later);
   layout->insertSpacing(layout->indexOf(m_change), theme().px(4));

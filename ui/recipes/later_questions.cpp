@@ -39,25 +39,8 @@ bool canStayInMemory(const RecipeSpec& spec) {
 
 Guard laterGuard(Guard chosen, const RecipeSpec& spec) { return chosen == Guard::kRam && !canStayInMemory(spec) ? Guard::kKeep : chosen; }
 
-bool fetchesForQuestion(const std::vector<MethodInfo>& methods, const RecipeSpec& spec) {
-  const MethodInfo* method = findMethod(methods, spec.method);
-  return method != nullptr && method->phase == "retrieve";
-}
-
-bool readsInClips(const std::vector<MethodInfo>& methods, const RecipeSpec& spec) {
-  const MethodInfo* method = findMethod(methods, spec.method);
-  if (method != nullptr && method->phase == "stream") return true;
-  const auto event = spec.options.find("event");
-  return event != spec.options.end() && event->second == "clips";
-}
-
-bool choosesBeforeQuestion(const std::vector<MethodInfo>& methods, const RecipeSpec& spec) {
-  const MethodInfo* method = findMethod(methods, spec.method);
-  return fetchesForQuestion(methods, spec) || (method != nullptr && (method->phase == "context" || method->phase == "stream"));
-}
-
-QString laterCost(Guard chosen, const std::vector<MethodInfo>& methods, const RecipeSpec& spec) {
-  const bool before = choosesBeforeQuestion(methods, spec);
+QString laterCost(Guard chosen, const RecipeSpec& spec) {
+  const bool before = describe(spec).value_or(RecipeTraits()).before_question;
   switch (chosen) {
     case Guard::kPrefill:
       return before ? LaterChoices::tr(

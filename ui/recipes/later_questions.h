@@ -5,7 +5,6 @@
 
 #include <QString>
 #include <span>
-#include <vector>
 
 #include "engine/messages/requests.h"
 #include "engine/recipes/method_info.h"
@@ -20,14 +19,7 @@ QString laterTitle(Guard guard);
 bool canStayInMemory(const RecipeSpec& spec);
 // What really happens: where the full cache cannot stay in memory, the conversation goes on with what is left.
 Guard laterGuard(Guard chosen, const RecipeSpec& spec);
-// Everything is kept, and each question fetches its part of it.
-bool fetchesForQuestion(const std::vector<MethodInfo>& methods, const RecipeSpec& spec);
-// The media are read in clips and held within a number of slots, as a source without an end has to be.
-bool readsInClips(const std::vector<MethodInfo>& methods, const RecipeSpec& spec);
-// No question decides what of the media is kept; the above are ways to that.
-bool choosesBeforeQuestion(const std::vector<MethodInfo>& methods, const RecipeSpec& spec);
-
 // What the choice costs under this recipe, and what a later question does not see.
-QString laterCost(Guard chosen, const std::vector<MethodInfo>& methods, const RecipeSpec& spec);
+QString laterCost(Guard chosen, const RecipeSpec& spec);
 
 }  // namespace winnow::ui

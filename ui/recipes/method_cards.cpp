@@ -136,9 +136,9 @@ void MethodCardModel::setRecipes(const std::vector<app::NamedRecipe>& saved, dou
     const QString method = methodTitle(m_methods, recipe.spec.method);
     const QStringList changes = recipeChanges(recipe.spec);
     card.purpose = changes.isEmpty() ? method : tr("%1 with %2").arg(method, changes.join(QStringLiteral(", ")));
-    if (const MethodInfo* info = findMethod(m_methods, recipe.spec.method)) {
-      card.tags << phaseWords(*info);
-    } else {
+    if (const std::optional<RecipeTraits> traits = describe(recipe.spec)) {
+      card.tags << phaseWords(traits->phase);
+    } else if (findMethod(m_methods, recipe.spec.method) == nullptr) {
       card.caution = tr("This version of Winnow has no method of this name.");
     }
     add(std::move(card));

@@ -74,20 +74,30 @@ QStringList recipeChanges(const RecipeSpec& spec) {
   return changes;
 }
 
-QString phaseWords(const MethodInfo& method) {
-  if (method.phase == "once") return RecipeWords::tr("Once, after the question");
-  if (method.phase == "context") return RecipeWords::tr("Once, before the question");
-  if (method.phase == "retrieve") return RecipeWords::tr("Fetched for every question");
-  if (method.phase == "stream") return RecipeWords::tr("Clip by clip, before the question");
-  if (method.phase == "decode") return RecipeWords::tr("Also while writing");
-  if (method.phase == "ratio-decode") return RecipeWords::tr("Also while writing, by share");
-  if (method.phase == "prefill" || method.phase == "prune") return RecipeWords::tr("Prunes tokens while reading");
-  return displayText(QString::fromStdString(method.phase));
+QString phaseWords(MethodPhase phase) {
+  switch (phase) {
+    case MethodPhase::kContext:
+      return RecipeWords::tr("Once, before the question");
+    case MethodPhase::kRetrieve:
+      return RecipeWords::tr("Fetched for every question");
+    case MethodPhase::kStream:
+      return RecipeWords::tr("Clip by clip, before the question");
+    case MethodPhase::kDecode:
+      return RecipeWords::tr("Also while writing");
+    case MethodPhase::kRatioDecode:
+      return RecipeWords::tr("Also while writing, by share");
+    case MethodPhase::kPrefill:
+      return RecipeWords::tr("Prunes tokens while reading");
+    case MethodPhase::kOnce:
+      break;
+  }
+  return RecipeWords::tr("Once, after the question");
 }
 
 QStringList methodTags(const MethodInfo& method) {
   if (method.name == "full") return {RecipeWords::tr("No compression")};
-  return {phaseWords(method), method.query_aware ? RecipeWords::tr("Judged by the question") : RecipeWords::tr("Not led by the question"),
+  return {phaseWords(method.phase),
+          method.query_aware ? RecipeWords::tr("Judged by the question") : RecipeWords::tr("Not led by the question"),
           method.merges ? RecipeWords::tr("Merges") : RecipeWords::tr("Drops")};
 }
 

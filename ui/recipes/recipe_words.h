@@ -30,7 +30,7 @@ QString settingTitle(const app::SettingText& setting);
 QString settingHelp(const app::SettingText& setting);
 
 // "Once, after the question", "Also while writing" ...
-QString phaseWords(const MethodInfo& method);
+QString phaseWords(MethodPhase phase);
 // Phase, judged by the question or not, merges or drops: the tags of a card.
 QStringList methodTags(const MethodInfo& method);
 

@@ -45,7 +45,7 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   m_comparison = new ComparisonController(m_services.engine, m_services.store, m_session, m_services.methods, this);
   m_check = new AnswerCheck(m_services.engine, m_services.store, m_session, this);
   build(samples, top);
-  m_watch = new WatchController(m_services.engine, m_session, m_services.methods, m_services.openClips, *m_watchBar, this);
+  m_watch = new WatchController(m_services.engine, m_session, m_services.openClips, *m_watchBar, this);
   m_methodDialogs = new MethodDialogs(m_services.methods, m_services.settings, m_session, *m_composer, this);
   m_keptMaps = new KeptMapPages(m_session, m_services.store, m_services.preview, m_services.methods, this);
   auto* preparation = new PreparationController(m_services.engine, m_session, m_services.settings, *m_composer, *m_preparationLine, this);

@@ -29,9 +29,9 @@ QString seenOfWhatIsLeft(const app::Run& last, const std::vector<MethodInfo>& me
   const double share = keptShare(last.figures);
   if (share >= kEverything) return {};
   const RecipeSpec& spec = last.recipe.spec;
-  if (fetchesForQuestion(methods, spec))
-    return LaterWords::tr("A next question fetches its own part of the pictures; nothing was dropped.");
-  if (choosesBeforeQuestion(methods, spec))
+  const RecipeTraits traits = describe(spec).value_or(RecipeTraits());
+  if (traits.fetches) return LaterWords::tr("A next question fetches its own part of the pictures; nothing was dropped.");
+  if (traits.before_question)
     return LaterWords::tr("A next question sees the %1 of the pictures that were kept before the first one was read.")
         .arg(formatShare(share));
   const MethodInfo* method = findMethod(methods, spec.method);
@@ -41,10 +41,11 @@ QString seenOfWhatIsLeft(const app::Run& last, const std::vector<MethodInfo>& me
 }
 
 // Where no earlier question decides it. Empty: there are no pictures.
-QString seenAnew(const app::Run& last, const RecipeSpec& recipe, const std::vector<MethodInfo>& methods) {
+QString seenAnew(const app::Run& last, const RecipeSpec& recipe) {
   if (last.figures.tokens.thread_visual == 0) return {};
   const double share = keptShare(last.figures);
-  const bool known = last.recipe.spec == recipe && choosesBeforeQuestion(methods, recipe) && !fetchesForQuestion(methods, recipe);
+  const RecipeTraits traits = describe(recipe).value_or(RecipeTraits());
+  const bool known = last.recipe.spec == recipe && traits.before_question && !traits.fetches;
   if (share >= kEverything || !known) return LaterWords::tr("A next question sees the pictures as a first one does.");
   return LaterWords::tr("A next question sees the %1 of the pictures that are kept before it is read.").arg(formatShare(share));
 }
@@ -70,9 +71,7 @@ QString laterQuestionText(const QList<app::StoredMessage>& branch, const LaterQu
   const auto last = std::find_if(branch.rbegin(), branch.rend(), answered);
   if (last == branch.rend()) return {};
   if (later.guard != Guard::kKeep)
-    return QStringList{seenAnew(last->run, later.recipe, methods), howItComesToThat(later.guard, last->run)}
-        .join(QLatin1Char(' '))
-        .trimmed();
+    return QStringList{seenAnew(last->run, later.recipe), howItComesToThat(later.guard, last->run)}.join(QLatin1Char(' ')).trimmed();
   // The cache of a question that was asked by itself knows nothing of what was said before it.
   const bool others = std::count_if(branch.begin(), branch.end(), answered) > 1;
   if (last->run.guard == Guard::kAlone && others)

@@ -15,9 +15,9 @@
 namespace winnow::ui {
 namespace {
 
-app::NamedRecipe recipeFor(const RecipeSpec& chosen, const std::vector<MethodInfo>& methods, std::int64_t capSlots) {
+app::NamedRecipe recipeFor(const RecipeSpec& chosen, std::int64_t capSlots) {
   app::NamedRecipe recipe;
-  const bool streams = readsInClips(methods, chosen);
+  const bool streams = describe(chosen).value_or(RecipeTraits()).in_clips;
   if (streams) recipe.spec = chosen;
   if (!streams) recipe.spec.method = "self-study-stream";
   recipe.spec.budget_tokens = static_cast<int>(capSlots);
@@ -43,9 +43,8 @@ QString sentence(const QString& clause) {
 
 }  // namespace
 
-WatchController::WatchController(app::EngineHost& engine, ChatSession& session, std::vector<MethodInfo> methods,
-                                 app::ClipReaderFactory open, WatchBar& bar, QObject* parent)
-    : QObject(parent), m_engine(engine), m_session(session), m_methods(std::move(methods)), m_bar(bar), m_live(std::move(open)) {
+WatchController::WatchController(app::EngineHost& engine, ChatSession& session, app::ClipReaderFactory open, WatchBar& bar, QObject* parent)
+    : QObject(parent), m_engine(engine), m_session(session), m_bar(bar), m_live(std::move(open)) {
   connect(&m_live, &app::LiveWatch::clipReady, this, &WatchController::feed);
   connect(&m_live, &app::LiveWatch::noticed, this, [this](const QString& notice) {
     m_notice = sentence(notice);
@@ -124,8 +123,7 @@ void WatchController::choose() {
 void WatchController::start(const app::WatchRequest& request) {
   letGo();
   m_stage = Stage::kRunning;
-  m_source = {m_session.chat.id(), attachmentOf(request), recipeFor(m_session.chat.options().recipe.spec, m_methods, request.capSlots),
-              false};
+  m_source = {m_session.chat.id(), attachmentOf(request), recipeFor(m_session.chat.options().recipe.spec, request.capSlots), false};
   m_begun = false;
   m_lost = false;
   m_watched = {};

@@ -23,8 +23,7 @@ struct ChatSession;
 class WatchController : public QObject {
   Q_OBJECT
  public:
-  WatchController(app::EngineHost& engine, ChatSession& session, std::vector<MethodInfo> methods, app::ClipReaderFactory open,
-                  WatchBar& bar, QObject* parent = nullptr);
+  WatchController(app::EngineHost& engine, ChatSession& session, app::ClipReaderFactory open, WatchBar& bar, QObject* parent = nullptr);
 
   void choose();  // opens the dialog, or says with `refused` why not
   void start(const app::WatchRequest& request);
@@ -53,7 +52,6 @@ class WatchController : public QObject {
 
   app::EngineHost& m_engine;
   ChatSession& m_session;
-  std::vector<MethodInfo> m_methods;
   WatchBar& m_bar;
   app::LiveWatch m_live;
   Stage m_stage = Stage::kNone;

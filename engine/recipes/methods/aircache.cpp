@@ -59,7 +59,6 @@ MethodInfo aircache_info() {
   info.name = "aircache";
   info.title = "AirCache";
   info.source = "Huang et al., ICCV 2025, arXiv 2503.23956";
-  info.phase = "once";
   info.query_aware = true;
   info.needs = {"attention of elite instruction tokens"};
   return info;

@@ -40,7 +40,6 @@ MethodInfo described(const char* name, const char* title) {
   info.name = name;
   info.title = title;
   info.source = "Zhang et al., ICML 2024";
-  info.phase = "decode";
   info.merges = true;
   info.needs = {"column sums of all rows", "decode rows"};
   return info;

@@ -20,7 +20,6 @@ MethodInfo random_context_info() {
   info.name = "random-context";
   info.title = "Random, before the question";
   info.source = "control";
-  info.phase = "context";
   return info;
 }
 
@@ -37,7 +36,6 @@ MethodInfo every_k_info() {
   info.name = "every-k";
   info.title = "Every k-th token";
   info.source = "control";
-  info.phase = "context";
   return info;
 }
 

@@ -36,7 +36,6 @@ MethodInfo d2o_info() {
   info.name = "d2o";
   info.title = "D2O";
   info.source = "Wan et al., ICLR 2025, arXiv 2406.13035";
-  info.phase = "decode";
   info.merges = true;
   info.needs = {"column sums of all rows", "variance of column sums", "decode rows"};
   return info;

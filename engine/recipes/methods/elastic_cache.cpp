@@ -26,7 +26,6 @@ MethodInfo elastic_cache_info() {
   info.name = "elastic-cache";
   info.title = "Elastic Cache";
   info.source = "Liu et al., ECCV 2024, arXiv 2407.18121";
-  info.phase = "ratio-decode";
   info.merges = true;
   info.needs = {"column sums of all rows"};
   return info;

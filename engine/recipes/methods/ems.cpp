@@ -38,7 +38,6 @@ MethodInfo ems_info() {
   info.name = "ems";
   info.title = "EMS";
   info.source = "Li et al., arXiv 2412.08521";
-  info.phase = "decode";
   info.query_aware = true;
   info.merges = true;
   info.needs = {"column sums of all rows", "column sums of the last rows", "decode rows"};

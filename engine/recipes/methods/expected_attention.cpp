@@ -36,7 +36,6 @@ MethodInfo expected_attention_info() {
   info.name = "expected-attention";
   info.title = "Expected Attention";
   info.source = "Devoto et al., arXiv 2510.00636";
-  info.phase = "context";
   info.needs = {"mean and covariance of queries, the media's or words'", "norms of values", "one-axis rotary positions"};
   return info;
 }

@@ -20,7 +20,6 @@ MethodInfo fastervlm_info() {
   info.name = "fastervlm";
   info.title = "FasterVLM";
   info.source = "Zhang et al., arXiv 2412.01818";
-  info.phase = "prefill";
   info.needs = {"attention of the vision encoder"};
   return info;
 }

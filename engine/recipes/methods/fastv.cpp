@@ -20,7 +20,6 @@ MethodInfo fastv_info() {
   info.name = "fastv";
   info.title = "FastV";
   info.source = "Chen et al., ECCV 2024, arXiv 2403.06764";
-  info.phase = "prefill";
   info.query_aware = true;
   info.needs = {"last row of one layer"};
   return info;

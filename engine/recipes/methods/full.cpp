@@ -13,7 +13,6 @@ MethodInfo full_info() {
   info.name = "full";
   info.title = "Full cache";
   info.source = "no compression";
-  info.phase = "once";
   return info;
 }
 

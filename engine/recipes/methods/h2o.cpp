@@ -25,7 +25,6 @@ MethodInfo h2o_info() {
   info.name = "h2o";
   info.title = "H2O";
   info.source = "Zhang et al., NeurIPS 2023, arXiv 2306.14048";
-  info.phase = "decode";
   info.needs = {"column sums of all rows", "decode rows"};
   return info;
 }

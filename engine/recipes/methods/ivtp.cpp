@@ -20,7 +20,6 @@ MethodInfo ivtp_info() {
   info.name = "ivtp";
   info.title = "IVTP (approximation)";
   info.source = "Huang et al., ECCV 2024; approximated by attention rollout";
-  info.phase = "prefill";
   info.query_aware = true;
   info.needs = {"attention rollout of the vision encoder", "attention rollout of the first layers"};
   return info;

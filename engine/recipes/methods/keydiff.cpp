@@ -18,7 +18,6 @@ MethodInfo keydiff_info() {
   info.name = "keydiff";
   info.title = "KeyDiff";
   info.source = "Park et al., NeurIPS 2025, arXiv 2504.15364";
-  info.phase = "context";
   info.needs = {"directions of the media's keys"};
   return info;
 }

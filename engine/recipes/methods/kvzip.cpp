@@ -33,7 +33,6 @@ MethodInfo kvzip_info() {
   info.name = "kvzip";
   info.title = "KVzip";
   info.source = "Kim et al., NeurIPS 2025, arXiv 2505.23416";
-  info.phase = "context";
   info.needs = {"attention of the repeated media"};
   return info;
 }

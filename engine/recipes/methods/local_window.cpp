@@ -20,7 +20,6 @@ MethodInfo local_window_info() {
   info.name = "local-window";
   info.title = "Local window";
   info.source = "baseline of Xiao et al., arXiv 2309.17453";
-  info.phase = "decode";
   return info;
 }
 

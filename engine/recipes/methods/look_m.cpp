@@ -26,7 +26,6 @@ MethodInfo described(const char* name, const char* title) {
   info.name = name;
   info.title = title;
   info.source = "Wan et al., Findings of EMNLP 2024, arXiv 2406.18139";
-  info.phase = "once";
   info.merges = true;
   info.needs = {"column sums of all rows"};
   return info;

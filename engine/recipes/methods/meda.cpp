@@ -35,7 +35,6 @@ MethodInfo meda_info() {
   info.name = "meda";
   info.title = "MEDA";
   info.source = "Wan et al., NAACL 2025, arXiv 2502.17599";
-  info.phase = "once";
   info.merges = true;
   info.needs = {"column sums of all rows", "cross-modal entropies"};
   return info;

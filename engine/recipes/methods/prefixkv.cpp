@@ -27,7 +27,6 @@ MethodInfo described(const char* name, const char* title) {
   info.name = name;
   info.title = title;
   info.source = "Wang et al., arXiv 2412.03409";
-  info.phase = "ratio-decode";
   info.needs = {"column sums of all rows"};
   return info;
 }

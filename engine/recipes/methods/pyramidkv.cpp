@@ -23,7 +23,6 @@ MethodInfo pyramidkv_info() {
   info.name = "pyramidkv";
   info.title = "PyramidKV";
   info.source = "Cai et al., arXiv 2406.02069";
-  info.phase = "once";
   info.query_aware = true;
   info.needs = {"column sums of the last 8 rows"};
   return info;

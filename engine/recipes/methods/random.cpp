@@ -18,7 +18,6 @@ MethodInfo random_info() {
   info.name = "random";
   info.title = "Random";
   info.source = "control";
-  info.phase = "once";
   return info;
 }
 

@@ -20,7 +20,6 @@ MethodInfo rekv_info() {
   info.name = "rekv";
   info.title = "ReKV";
   info.source = "Di et al., ICLR 2025, arXiv 2503.00540";
-  info.phase = "retrieve";
   info.query_aware = true;
   info.needs = {"likeness of the question's queries and each frame's keys, before rotary"};
   return info;

@@ -24,7 +24,6 @@ MethodInfo roco_info() {
   info.name = "roco";
   info.title = "RoCo";
   info.source = "Ren and Zhu, arXiv 2402.06262";
-  info.phase = "decode";
   info.needs = {"column sums and squares of all rows", "decode rows"};
   return info;
 }

@@ -17,7 +17,6 @@ MethodInfo self_study_info() {
   info.name = "self-study";
   info.title = "Self-study";
   info.source = "Winnow; after KVzip+ and Attention Matching, arXiv 2602.16284";
-  info.phase = "context";
   info.needs = {"attention of the model's own description of the media", "norms of values behind the output projection"};
   return info;
 }

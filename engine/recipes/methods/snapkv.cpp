@@ -23,7 +23,6 @@ MethodInfo snapkv_info() {
   info.name = "snapkv";
   info.title = "SnapKV";
   info.source = "Li et al., NeurIPS 2024, arXiv 2404.14469";
-  info.phase = "once";
   info.query_aware = true;
   info.needs = {"column sums of the last 32 rows"};
   return info;

@@ -35,7 +35,6 @@ MethodInfo self_study_stream_info() {
   info.name = "self-study-stream";
   info.title = "Self-study, clip by clip";
   info.source = "Winnow; after KVzip and Attention Matching, arXiv 2602.16284";
-  info.phase = "stream";
   info.needs = {"attention of the model's own description of what is left of the media, after every clip"};
   return info;
 }
@@ -54,7 +53,6 @@ MethodInfo kvzip_stream_info() {
   info.name = "kvzip-stream";
   info.title = "KVzip, clip by clip";
   info.source = "Winnow; after KVzip, arXiv 2505.23416, and StreamMem, arXiv 2508.15717";
-  info.phase = "stream";
   info.needs = {"attention of every clip's repetition to what is left of the media"};
   return info;
 }
@@ -76,7 +74,6 @@ MethodInfo infinipot_v_info() {
   info.name = "infinipot-v";
   info.title = "InfiniPot-V";
   info.source = "Kim et al., arXiv 2506.15745v2";
-  info.phase = "stream";
   info.needs = {"directions of the media's keys in the newest frames", "norms of the media's values"};
   return info;
 }

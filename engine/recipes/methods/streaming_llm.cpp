@@ -22,7 +22,6 @@ MethodInfo streaming_llm_info() {
   info.name = "streaming-llm";
   info.title = "StreamingLLM";
   info.source = "Xiao et al., ICLR 2024, arXiv 2309.17453";
-  info.phase = "decode";
   return info;
 }
 

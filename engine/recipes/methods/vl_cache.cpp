@@ -25,7 +25,6 @@ MethodInfo vl_cache_info() {
   info.name = "vl-cache";
   info.title = "VL-Cache";
   info.source = "Tu et al., ICLR 2025, arXiv 2410.23317";
-  info.phase = "once";
   info.query_aware = true;
   info.needs = {"column sums of the post-vision rows", "sparsity of the post-vision rows"};
   return info;

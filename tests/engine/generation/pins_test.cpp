@@ -116,7 +116,8 @@ TEST_F(Pins, HoldWhereEverythingCompetesAgain) {
       const EventRecorder first = run(turn);
       if (first.last<Failed>()) {
         // Token pruning has no event that could take place again.
-        EXPECT_TRUE(method.phase == "prefill" || method.phase == "context" || method.phase == "stream" || method.phase == "retrieve")
+        EXPECT_TRUE(method.phase == MethodPhase::kPrefill || method.phase == MethodPhase::kContext ||
+                    method.phase == MethodPhase::kStream || method.phase == MethodPhase::kRetrieve)
             << first.last<Failed>()->error.reason;
         continue;
       }

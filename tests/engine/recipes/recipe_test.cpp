@@ -271,8 +271,8 @@ TEST(MethodList, DescribesEveryRegisteredMethod) {
     EXPECT_EQ(composition.method, entry.name);
     EXPECT_FALSE(methods[i].title.empty());
     EXPECT_FALSE(methods[i].source.empty());
-    const char* const phases[] = {"", "once", "decode", "ratio-decode", "prefill", "context", "stream", "retrieve"};
-    EXPECT_EQ(methods[i].phase, phases[static_cast<int>(composition.phase)]) << entry.name;
+    EXPECT_EQ(methods[i].phase, composition.phase) << entry.name;
+    EXPECT_EQ(describe({.method = entry.name})->phase, composition.phase);
     // A card that says "knows the question" must be backed by a statistic, and one that names none must need none.
     RecipeSpec spec;
     spec.method = entry.name;
@@ -432,6 +432,25 @@ TEST(Recipe, WhatComesBeforeTheQuestionTakesPartsThatDoNotNeedIt) {
   legal("kvzip", [](RecipeSpec& spec) { spec.allocator = "whole-heads"; });
   legal("expected-attention", [](RecipeSpec& spec) { spec.scope = "visual"; });
   legal("expected-attention", [](RecipeSpec& spec) { spec.options = {{"ask", "Which color?"}, {"stats", "request"}}; });
+}
+
+// By the parts that a method and its options come to, not by the method's name.
+TEST(Describe, AnOptionMayChangeThePhase) {
+  RecipeSpec spec;
+  spec.method = "keydiff";
+  EXPECT_EQ(describe(spec)->phase, MethodPhase::kContext);
+  EXPECT_TRUE(describe(spec)->before_question);
+  EXPECT_FALSE(describe(spec)->in_clips);
+  spec.options["event"] = "clips";
+  EXPECT_EQ(describe(spec)->phase, MethodPhase::kStream);
+  EXPECT_TRUE(describe(spec)->before_question);
+  EXPECT_TRUE(describe(spec)->in_clips);
+  spec.options["event"] = "never";
+  EXPECT_FALSE(describe(spec));
+  spec = {.method = "rekv"};
+  EXPECT_TRUE(describe(spec)->fetches);
+  EXPECT_FALSE(describe({.method = "snapkv"})->before_question);
+  EXPECT_FALSE(describe({.method = "nobody"}));
 }
 
 }  // namespace

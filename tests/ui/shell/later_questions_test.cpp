@@ -185,7 +185,7 @@ TEST_F(LaterQuestionsTest, EveryChoiceNamesItsCost) {
           << method.name << " " << row;
     }
   }
-  const auto cost = [&](Guard guard, const char* method) { return ui::laterCost(guard, methods, recipe(method)); };
+  const auto cost = [&](Guard guard, const char* method) { return ui::laterCost(guard, recipe(method)); };
   EXPECT_TRUE(cost(Guard::kAlone, "self-study").startsWith(QStringLiteral("Costs next to nothing")));
   EXPECT_TRUE(cost(Guard::kAlone, "snapkv").startsWith(QStringLiteral("Costs a full reading")));
   EXPECT_TRUE(cost(Guard::kKeep, "snapkv").contains(QStringLiteral("is gone")));

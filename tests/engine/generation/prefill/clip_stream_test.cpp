@@ -46,7 +46,7 @@ Turn long_video(Turn turn, MemoryMediaOpener& opener, const std::string& clip) {
 std::vector<std::string> stream_methods() {
   std::vector<std::string> names;
   for (const MethodInfo& method : list_methods()) {
-    if (method.phase == "stream") names.push_back(method.name);
+    if (method.phase == MethodPhase::kStream) names.push_back(method.name);
   }
   return names;
 }

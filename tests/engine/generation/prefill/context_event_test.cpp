@@ -20,7 +20,7 @@ using Kept = std::vector<std::vector<std::vector<std::int32_t>>>;
 std::vector<std::string> context_methods() {
   std::vector<std::string> names;
   for (const MethodInfo& method : list_methods()) {
-    if (method.phase == "context") names.push_back(method.name);
+    if (method.phase == MethodPhase::kContext) names.push_back(method.name);
   }
   return names;
 }

@@ -42,7 +42,7 @@ TEST_F(Turns, CompressionFreesWhatTheReportSays) {
   const Finished full = finished(run(ask("image", "full", 1.0)));
   for (const MethodInfo& info : list_methods()) {
     const std::string& method = info.name;
-    if (method == "full" || info.phase == "prefill") continue;
+    if (method == "full" || info.phase == MethodPhase::kPrefill) continue;
     run(ForgetConversation{7});
     const EventRecorder events = run(ask("image", method, 0.5));
     const Finished half = finished(events);
@@ -53,7 +53,8 @@ TEST_F(Turns, CompressionFreesWhatTheReportSays) {
     for (const LayerFigures& layer : half.figures.layers) sum += layer.bytes;
     EXPECT_EQ(sum, bytes.after_event) << method;
     const TokenCounts& tokens = half.figures.tokens;
-    const bool of_media = method == "aircache" || info.phase == "context" || info.phase == "stream" || info.phase == "retrieve";
+    const bool of_media = method == "aircache" || info.phase == MethodPhase::kContext || info.phase == MethodPhase::kStream ||
+                          info.phase == MethodPhase::kRetrieve;
     // An event of infinipot-v leaves three quarters of the slots, more than which come again.
     const double room =
         method == "infinipot-v" ? 0.125 * (1.0 - static_cast<double>(tokens.text) / static_cast<double>(tokens.prompt)) : 0.0;
@@ -281,8 +282,8 @@ TEST_F(Turns, TheGuardInMemoryReadsOnlyWhatIsNew) {
 // Turn policy whole: the total stays the share of all tokens seen, whatever the turns were.
 TEST_F(Turns, WholeHoldsTheShareOverAllTurns) {
   for (const MethodInfo& method : list_methods()) {
-    if (method.phase == "prefill" || method.phase == "context" || method.phase == "stream" || method.phase == "retrieve" ||
-        method.name == "full" || method.name == "aircache")
+    if (method.phase == MethodPhase::kPrefill || method.phase == MethodPhase::kContext || method.phase == MethodPhase::kStream ||
+        method.phase == MethodPhase::kRetrieve || method.name == "full" || method.name == "aircache")
       continue;
     run(ForgetConversation{7});
     Turn turn = ask("image", method.name, 0.6, 20);
@@ -294,7 +295,7 @@ TEST_F(Turns, WholeHoldsTheShareOverAllTurns) {
       if (done.figures.notes.empty()) {
         // Decode-phase methods have less than the share of all tokens seen when they evicted from the answers.
         EXPECT_LE(done.figures.achieved_retention, 0.61) << method.name << " " << round;
-        EXPECT_GE(done.figures.achieved_retention, method.phase == "once" ? 0.59 : 0.5) << method.name << " " << round;
+        EXPECT_GE(done.figures.achieved_retention, method.phase == MethodPhase::kOnce ? 0.59 : 0.5) << method.name << " " << round;
       }
       turn = follow_up(turn, done.answer, "And now?");
     }
@@ -317,8 +318,8 @@ TEST_F(Turns, SlotsByOriginAddUpWhileDecodingAndAtTheEnd) {
       EXPECT_EQ(f.end, sample.layers[layer]) << method.name;
       slots += f.end.total();
       EXPECT_GT(f.end.generated, 0.0) << method.name;
-      if (method.phase == "once" || method.phase == "prefill" || method.phase == "context" || method.phase == "stream" ||
-          method.phase == "retrieve") {
+      if (method.phase == MethodPhase::kOnce || method.phase == MethodPhase::kPrefill || method.phase == MethodPhase::kContext ||
+          method.phase == MethodPhase::kStream || method.phase == MethodPhase::kRetrieve) {
         EXPECT_EQ(f.end.visual, f.kept_visual) << method.name;
         EXPECT_EQ(f.end.text, f.kept_text) << method.name;
         EXPECT_EQ(f.end.generated, static_cast<double>(figures.tokens.generated - 1)) << method.name << ": the last token is not read";
@@ -344,10 +345,10 @@ TEST_F(Turns, EveryMethodHoldsItsPhaseOverSeveralTurns) {
       const KvBytes& bytes = done.figures.kv_bytes;
       const std::int64_t read = done.figures.tokens.generated - 1;  // the last token is never read
       const std::int64_t appended = read * info_.kv_bytes_per_token;
-      if (method.phase == "once" || method.phase == "prefill" || method.phase == "context" || method.phase == "stream" ||
-          method.phase == "retrieve") {
+      if (method.phase == MethodPhase::kOnce || method.phase == MethodPhase::kPrefill || method.phase == MethodPhase::kContext ||
+          method.phase == MethodPhase::kStream || method.phase == MethodPhase::kRetrieve) {
         EXPECT_EQ(bytes.end, bytes.after_event + appended) << method.name << " appends";
-      } else if (method.phase == "decode") {
+      } else if (method.phase == MethodPhase::kDecode) {
         EXPECT_EQ(bytes.end, bytes.after_event) << method.name << " holds its cap";
       } else {
         EXPECT_LT(bytes.end, bytes.after_event + appended) << method.name << " holds its share";

@@ -49,7 +49,7 @@ TEST_F(WholeLayers, FullLayersHoldAllTokensOfEveryTurn) {
     }
     const double before = end_of(done, 0);
     done = finished(run(testing::follow_up(turn, done.answer, "And now?")));
-    if (method.phase == "retrieve") {
+    if (method.phase == MethodPhase::kRetrieve) {
       EXPECT_NEAR(end_of(done, 0), all(), 1.0) << "frames are fetched anew, and the text since then is part of the prompt again";
       continue;
     }
