@@ -1,5 +1,5 @@
-// A class does one job: at most 25 public methods, constructors and overridden ones included, signals not. Held for ui and app; the failure
-// names the class.
+// A class does one job: at most 25 public methods, constructors and overridden ones included, signals not. Held for engine, app and ui; the
+// failure names the class.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 constexpr int kMostMethods = 25;
 
 // Larger ones that wait for their turn, with what they have: they may shrink, not grow.
-const std::map<std::string, int> kLarger = {{"KeptMapModel", 32}, {"ChatStore", 36}, {"ChatDatabase", 39}, {"Settings", 52}};
+const std::map<std::string, int> kLarger = {{"SegmentCompressor", 29}, {"KeptMapModel", 32}, {"KvCache", 35},
+                                            {"ChatStore", 36},         {"ChatDatabase", 39}, {"Settings", 52}};
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -97,7 +98,7 @@ TEST(ClassSize, TheScanCountsWhatIsPublic) {
 TEST(ClassSize, IsAtMostTwentyFivePublicMethods) {
   const fs::path root = source_folder();
   int seen = 0;
-  for (const char* folder : {"ui", "app"}) {
+  for (const char* folder : {"engine", "app", "ui"}) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
       if (entry.path().extension() != ".h") continue;
       for (const auto& [name, count] : public_methods(code_of_file(entry.path()))) {
@@ -111,7 +112,7 @@ TEST(ClassSize, IsAtMostTwentyFivePublicMethods) {
       }
     }
   }
-  EXPECT_GT(seen, 150) << "the scan did not see the classes";
+  EXPECT_GT(seen, 500) << "the scan did not see the classes";
 }
 
 }  // namespace

@@ -122,8 +122,8 @@ void expect_order(const std::string& layer, const std::map<std::string, int>& ra
 
 TEST(IncludeScan, StagesOfGenerationFollowTheirOrder) {
   const std::string generation = "engine/generation/";
-  const std::map<std::string, int> rank = {{"context", 0}, {"conversation", 1}, {"segment", 2},
-                                           {"prefill", 3}, {"answer", 4},       {"requests", 5}};
+  const std::map<std::string, int> rank = {{"context", 0}, {"conversation", 1}, {"segment", 2}, {"prefill", 3},
+                                           {"reading", 4}, {"answer", 5},       {"requests", 6}};
   for (const Include& include : product_includes()) {
     if (!include.file.starts_with(generation) || !include.target.starts_with(generation)) continue;
     const std::string from = folder_of(include.file.substr(generation.size() - 1)).substr(1);

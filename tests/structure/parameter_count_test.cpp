@@ -1,10 +1,11 @@
-// Functions take at most five parameters: what always travels together is a type of its own (CONTRIBUTING.md, style). Held for the folders
-// named here; the failure names file, line and function.
+// Functions take at most five parameters: what always travels together is a type of its own (CONTRIBUTING.md, style). Held for engine, app
+// and ui; the failure names file, line and function.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -18,6 +19,32 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostParameters = 5;
+
+// Longer ones that wait for their turn, with what they have: they may shrink, not grow.
+const std::map<std::string, std::size_t> kLonger = {
+    {"copy_in", 6},
+    {"merge_parts", 6},
+    {"plain_attention_with_lse", 6},
+    {"prefill_attention", 7},
+    {"shared_entry_attention", 6},
+    {"for_past_tiles", 6},
+    {"add_parts", 6},
+    {"share_rows", 7},
+    {"write_centers", 6},
+    {"prefill_layer", 8},
+    {"write_tile", 8},
+    {"tile_of", 6},
+    {"vertical_pass", 6},
+    {"runEvaluation", 6},
+    {"cell", 6},
+    {"drawMap", 6},
+    {"prepareScaler", 6},
+    {"insertMessage", 6},
+    {"FrameViewer", 6},
+    {"PreparationController", 6},
+    {"PlanController", 6},
+    {"fillRounded", 6},
+};
 
 struct Function {
   std::string name;
@@ -78,18 +105,19 @@ TEST(ParameterCount, TheScanSeesDeclarationsAndDefinitions) {
 TEST(ParameterCount, IsAtMostFive) {
   const fs::path root = source_folder();
   int seen = 0;
-  for (const char* folder : {"engine/generation", "engine/messages", "engine/api"}) {
+  for (const char* folder : {"engine", "app", "ui"}) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
       const bool header = entry.path().extension() == ".h";
       if (!header && entry.path().extension() != ".cpp") continue;
       for (const Function& function : functions_in(code_of_file(entry.path()), header)) {
         ++seen;
-        EXPECT_LE(function.parameters, kMostParameters)
+        const auto longer = kLonger.find(function.name);
+        EXPECT_LE(function.parameters, longer != kLonger.end() ? longer->second : kMostParameters)
             << fs::relative(entry.path(), root).generic_string() << ":" << function.line << " " << function.name;
       }
     }
   }
-  EXPECT_GT(seen, 150) << "the scan did not see the functions";
+  EXPECT_GT(seen, 3000) << "the scan did not see the functions";
 }
 
 }  // namespace
