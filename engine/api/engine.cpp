@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/device/cpu_threads.h"
 #include "engine/generation/context/loaded_model.h"
+#include "engine/generation/reading/prepared_turn.h"
 #include "engine/generation/requests/conversation_file.h"
 #include "engine/generation/requests/export_turn.h"
 #include "engine/generation/requests/plan_turn.h"

@@ -11,7 +11,9 @@ std::vector<MethodInfo> list_methods() {
   for (const MethodEntry& entry : method_registry()) {
     MethodInfo info = entry.info();
     info.options = method_options(entry.name, {});
-    info.phase = describe({.method = entry.name})->phase;
+    RecipeSpec plain;
+    plain.method = entry.name;
+    info.phase = describe(plain)->phase;
     methods.push_back(std::move(info));
   }
   return methods;

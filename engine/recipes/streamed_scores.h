@@ -1,6 +1,6 @@
 // The scores of one layer's slots while media come clip by clip: judged anew after every clip, gathered when slots leave.
 //
-// Used by engine/generation/prefill/clip_stream.h. One list per kv head, in slot order. No torch.
+// Used by engine/generation/reading/clip_stream.h. One list per kv head, in slot order. No torch.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // ST-probe-chunk, ST-probe+).
 //
 // KVzip, arXiv 2505.23416, Algorithm 1; with norms KVzip+, arXiv 2601.07891, section 3.1. Used by
-// engine/generation/prefill/context_probe.h. fp32; extra memory: group * kStatisticsRowTile * judged slots floats. Deterministic.
+// engine/generation/reading/context_probe.h. fp32; extra memory: group * kStatisticsRowTile * judged slots floats. Deterministic.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,6 +1,6 @@
 // Where every row of a pass looks among the last slots of the cache before it, all heads of a layer together.
 //
-// Used by engine/generation/prefill/context_probe.h to say which frames the words of a description are about. fp32; extra memory:
+// Used by engine/generation/reading/context_probe.h to say which frames the words of a description are about. fp32; extra memory:
 // rows * slots floats. Deterministic.
 #pragma once
 

@@ -3,7 +3,7 @@
 //   key_likeness, value_norms: as context_keys.h, over the head's slots.
 //   change: -(mean cosine between a key and the keys of its place in the newest r frames), r = max(1, round(recent_share * f)), f = whole
 //   frames that are left; 0 for a place that these do not show. InfiniPot-V, arXiv 2506.15745v2, Algorithm 1. Keys after rotary.
-// Used by engine/generation/prefill/clip_stream.h. fp32; memory: slots * slots of the newest frames floats.
+// Used by engine/generation/reading/clip_stream.h. fp32; memory: slots * slots of the newest frames floats.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -7,7 +7,6 @@
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
-#include "engine/generation/prefill/context_turn.h"
 #include "engine/generation/prefill/segment_prefill.h"
 
 namespace winnow {
@@ -106,13 +105,6 @@ ReadyTurn TurnPrefill::finish(SegmentCompression& compression, Conversation work
   }
   if (context_.trace != nullptr) context_.trace->kept = ready.report.kept;
   return ready;
-}
-
-ReadyTurn ready_single_turn(const RequestContext& context, const Turn& turn, const Recipe& recipe, Conversation start,
-                            const ChooseFirst& first) {
-  BegunTurn begun = begin_turn(context, turn, &recipe, std::move(start));
-  if (std::optional<PreparedContext> made = prepare_context(context, turn, recipe, begun)) return ready_context_turn(context, turn, *made);
-  return TurnPrefill(context, std::move(begun), {&recipe}, Compaction::kLayerByLayer).ready(first);
 }
 
 }  // namespace winnow

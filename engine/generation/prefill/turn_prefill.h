@@ -65,9 +65,4 @@ class TurnPrefill {
   double shared_ms_ = 0.0;  // from media to the last layer, without any recipe's statistics
 };
 
-// A turn that has one recipe to itself, whichever way it goes, from `start` in whatever memory. Emits Progress and MediaSampled. Errors:
-// Exception, Interrupted.
-ReadyTurn ready_single_turn(const RequestContext& context, const Turn& turn, const Recipe& recipe, Conversation start,
-                            const ChooseFirst& first);
-
 }  // namespace winnow

@@ -1,4 +1,4 @@
-#include "engine/generation/prefill/clip_stream.h"
+#include "engine/generation/reading/clip_stream.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "engine/base/stopwatch.h"
 #include "engine/compression/pinned_tokens.h"
 #include "engine/device/cuda_plugin.h"
-#include "engine/generation/prefill/context_probe.h"
+#include "engine/generation/reading/context_probe.h"
 #include "engine/recipes/budget.h"
 #include "engine/recipes/event_budgets.h"
 #include "engine/recipes/pair_choice.h"

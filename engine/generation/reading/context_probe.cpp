@@ -1,4 +1,4 @@
-#include "engine/generation/prefill/context_probe.h"
+#include "engine/generation/reading/context_probe.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "engine/generation/prefill/frame_retrieval.h"
+#include "engine/generation/reading/frame_retrieval.h"
 
 #include <algorithm>
 #include <utility>

@@ -13,30 +13,14 @@
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/conversation.h"
 #include "engine/generation/prefill/ready_turn.h"
-#include "engine/generation/prefill/segment_compression.h"
+#include "engine/generation/prefill/turn_prefill.h"
+#include "engine/generation/reading/prepared_context.h"
 #include "engine/generation/segment/turn_segment.h"
 #include "engine/messages/events.h"
 #include "engine/messages/requests.h"
 #include "engine/recipes/recipe.h"
 
 namespace winnow {
-
-// A conversation that has read, and compressed, the media of a message that is still to come.
-struct PreparedContext {
-  Conversation state;    // its thread: the messages before
-  RecipeSpec recipe;     // as it was asked for
-  SegmentTokens tokens;  // of the new segment, up to and with the last visual one
-  std::vector<MediaSampled> media;
-  std::vector<std::int64_t> ids_to_media;  // as in TurnSegment
-  bool store = false;                      // nothing has left: every question fetches from it, and reads the text since then again
-  MediaFeatures closing;                   // of a source that is still running: what a question's prompt has after the last frame so far
-  EventOutcome outcome;
-  Description description;
-  TimingsMs timings;  // that it took; nothing for one that was read from a file
-  TurnWork work;
-
-  MediaRead read() const { return {media, ids_to_media, &closing, store}; }
-};
 
 // Reads and compresses what `begun` holds of media; what is asked about them is left out. begun is used up unless this returns nothing: the
 // recipe, of turn.recipe, has no event between media and question, or would leave everything. A trace gets its rows so far. Emits Progress.
@@ -58,5 +42,10 @@ ReadyTurn ready_context_turn(const RequestContext& context, const Turn& turn, Pr
 // Reads a question about media that were prepared before, behind a fork of them. None: the turn's prompt goes on otherwise than they were
 // prepared for. Emits Progress and MediaSampled. Errors: Exception, Interrupted.
 std::optional<ReadyTurn> ready_prepared_turn(const RequestContext& context, const Turn& turn, const PreparedContext& prepared);
+
+// A turn that has one recipe to itself, whichever way it goes, from `start` in whatever memory. Emits Progress and MediaSampled. Errors:
+// Exception, Interrupted.
+ReadyTurn ready_single_turn(const RequestContext& context, const Turn& turn, const Recipe& recipe, Conversation start,
+                            const ChooseFirst& first);
 
 }  // namespace winnow

@@ -1,4 +1,5 @@
 #include "engine/generation/requests/compared_answer.h"
+#include "engine/generation/reading/prepared_turn.h"
 
 #include <optional>
 #include <utility>

@@ -261,7 +261,7 @@ ConversationStates read_conversation(const RequestContext& context, const std::s
     reader.read_state("current", state);
   }
   if (const auto prepared = about.optional_object("prepared")) {
-    PreparedContext& context_read = states.prepared.emplace(PreparedContext{Conversation(shape), {}, {}, {}, {}});
+    PreparedContext& context_read = states.prepared.emplace(Conversation(shape));
     read_conversation_json(prepared->object("conversation"), context_read.state);
     reader.read_state("prepared", context_read.state);
     read_prepared_json(*prepared, context_read);

@@ -207,15 +207,10 @@ void read_conversation_json(const JsonObject& from, Conversation& conversation) 
 }
 
 Json prepared_json(const PreparedContext& prepared) {
-  Json json = {{"recipe", json_of(prepared.recipe)},
-               {"first_original", prepared.tokens.first_original},
-               {"tokens", prepared.tokens.size()},
-               {"ids_to_media", prepared.ids_to_media},
-               {"outcome", json_of(prepared.outcome)},
-               {"media", Json::array()},
-               {"description", Json::array()},
-               {"description_useful", prepared.description.useful},
-               {"store", prepared.store}};
+  Json json = {{"recipe", json_of(prepared.recipe)},   {"first_original", prepared.tokens.first_original},
+               {"tokens", prepared.tokens.size()},     {"ids_to_media", prepared.ids_to_media},
+               {"outcome", json_of(prepared.outcome)}, {"media", Json::array()},
+               {"description", Json::array()},         {"description_useful", prepared.description.useful}};
   for (const MediaSampled& medium : prepared.media) json["media"].push_back(json_of(medium));
   for (const DescribedWord& said : prepared.description.words)
     json["description"].push_back({{"bytes", hex(said.bytes)}, {"media", said.media}, {"frame", said.frame}});
@@ -225,7 +220,6 @@ Json prepared_json(const PreparedContext& prepared) {
 void read_prepared_json(const JsonObject& from, PreparedContext& prepared) {
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
   prepared.recipe = recipe_of(from.object("recipe"));
-  prepared.store = from.boolean("store", false);
   const auto tokens = std::ssize(prepared.state.origins);
   prepared.tokens.first_original = static_cast<std::int32_t>(from.integer("first_original", 0, tokens));
   if (from.integer("tokens", 0, kMost) != tokens - prepared.tokens.first_original)

@@ -8,7 +8,7 @@
 
 #include "engine/base/json_document.h"
 #include "engine/generation/conversation/conversation.h"
-#include "engine/generation/prefill/context_turn.h"
+#include "engine/generation/reading/prepared_context.h"
 
 namespace winnow {
 

@@ -1,4 +1,5 @@
 #include "engine/generation/requests/conversation_states.h"
+#include "engine/generation/reading/prepared_turn.h"
 
 #include <algorithm>
 #include <utility>
@@ -45,7 +46,7 @@ bool leads_to_the_first_media(const PreparedContext& prepared, const Turn& turn)
 // Questions that fetch their frames go on from all of the media, and read the text since then again.
 bool is_stored_for(const PreparedContext& prepared, const Turn& turn) {
   const std::size_t at = prepared.state.thread.size();
-  if (!prepared.store || at >= turn.messages.size() || prepared.recipe != turn.recipe) return false;
+  if (!prepared.is_fetched_from() || at >= turn.messages.size() || prepared.recipe != turn.recipe) return false;
   const auto later = std::span(turn.messages).subspan(at + 1);
   return same_thread(prepared.state.thread, std::span(turn.messages).first(at)) && made_with(prepared.state, turn.pins) &&
          same_media(prepared.media, turn.messages[at]) &&

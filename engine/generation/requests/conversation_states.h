@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "engine/generation/conversation/conversation.h"
-#include "engine/generation/prefill/clip_stream.h"
-#include "engine/generation/prefill/context_turn.h"
+#include "engine/generation/reading/clip_stream.h"
+#include "engine/generation/reading/prepared_context.h"
 #include "engine/messages/requests.h"
 
 namespace winnow {

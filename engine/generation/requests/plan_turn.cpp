@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "engine/device/free_memory.h"
-#include "engine/generation/prefill/clip_stream.h"
+#include "engine/generation/prefill/foreseen_cache.h"
 #include "engine/generation/prefill/segment_compression.h"
+#include "engine/generation/reading/media_reading.h"
 #include "engine/generation/requests/run_turn.h"
 #include "engine/generation/segment/foreseen_positions.h"
 #include "engine/generation/segment/media_encoder.h"
@@ -165,143 +166,6 @@ std::optional<ForeseenSegment> foresee_question(const RequestContext& context, c
   return segment;
 }
 
-// Of a stream's tokens.
-struct StreamedSizes {
-  std::int64_t lead = 0;  // before the media
-  std::vector<std::pair<std::int64_t, std::int64_t>> clips;
-};
-
-struct ForeseenCache {
-  std::int64_t slots = 0;        // of all layers and heads, after the event
-  std::int64_t peak_blocks = 0;  // the most at a time
-};
-
-std::int64_t blocks_held(const KvCache& cache) {
-  std::int64_t held = 0;
-  for (LayerId layer{0}; layer < cache.shape().layers; ++layer) {
-    for (KvHead head{0}; head < cache.shape().kv_heads; ++head) held += KvCache::blocks_for(cache.slots(layer, head));
-  }
-  return held;
-}
-
-// Counts blocks as KvCache does: a compacted head's new blocks are there before its old ones go.
-ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, Compaction compaction) {
-  const bool on_the_way = slots.layer_by_layer && compaction == Compaction::kLayerByLayer;
-  const KvShape& shape = before.shape();
-  std::int64_t held = blocks_held(before);
-  ForeseenCache cache;
-  cache.peak_blocks = held;
-  const auto compact = [&](LayerId layer) {
-    for (KvHead head{0}; head < shape.kv_heads; ++head) {
-      const std::int64_t all = before.slots(layer, head) + slots.appended[static_cast<std::size_t>(layer)];
-      const std::int64_t beside = slots.whole_cache ? 0 : before.slots(layer, head);  // no candidates
-      const std::int64_t stay = beside + slots.kept[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
-      cache.slots += stay;
-      if (stay == all) continue;
-      const std::int64_t untouched = beside / KvCache::kBlockSlots;
-      const std::int64_t fresh = KvCache::blocks_for(stay) - untouched;
-      cache.peak_blocks = std::max(cache.peak_blocks, held + fresh);
-      held += fresh - (KvCache::blocks_for(all) - untouched);
-    }
-  };
-  for (LayerId layer{0}; layer < shape.layers; ++layer) {
-    for (KvHead head{0}; head < shape.kv_heads; ++head) {
-      const std::int64_t earlier = before.slots(layer, head);
-      held += KvCache::blocks_for(earlier + slots.appended[static_cast<std::size_t>(layer)]) - KvCache::blocks_for(earlier);
-    }
-    cache.peak_blocks = std::max(cache.peak_blocks, held);
-    if (on_the_way) compact(layer);
-  }
-  for (LayerId layer{0}; layer < shape.layers && !on_the_way; ++layer) compact(layer);
-  if (slots.after_event == 0) return cache;
-  for (LayerId layer{0}; layer < shape.layers; ++layer) {
-    for (KvHead head{0}; head < shape.kv_heads; ++head) {
-      const std::int64_t beside = slots.whole_cache ? 0 : before.slots(layer, head);
-      const std::int64_t stay = beside + slots.kept[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
-      held += KvCache::blocks_for(stay + slots.after_event) - KvCache::blocks_for(stay);
-      cache.slots += slots.after_event;
-    }
-  }
-  cache.peak_blocks = std::max(cache.peak_blocks, held);
-  return cache;
-}
-
-// Of prepared media that stay as they are: each layer of a fork is cut down to what a question fetches, then reads the question.
-ForeseenCache foresee_fetch(const KvCache& store, std::int64_t tokens, const LayerSlots& slots) {
-  const KvShape& shape = store.shape();
-  std::int64_t held = blocks_held(store);
-  ForeseenCache cache;
-  cache.peak_blocks = held;
-  for (LayerId layer{0}; layer < shape.layers; ++layer) {
-    std::int64_t question = 0;
-    for (KvHead head{0}; head < shape.kv_heads; ++head) {
-      const std::int64_t all = store.slots(layer, head);
-      const std::int64_t stay = all - tokens + slots.kept[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
-      const std::int64_t untouched = stay == all ? KvCache::blocks_for(all) : (all - tokens) / KvCache::kBlockSlots;
-      const std::int64_t fresh = stay == all ? 0 : KvCache::blocks_for(stay) - untouched;
-      cache.peak_blocks = std::max(cache.peak_blocks, held + fresh);
-      held += fresh - (KvCache::blocks_for(all) - untouched);
-      question += KvCache::blocks_for(stay + slots.after_event) - KvCache::blocks_for(stay);
-      cache.slots += stay + slots.after_event;
-    }
-    held += question;
-    cache.peak_blocks = std::max(cache.peak_blocks, held);
-  }
-  return cache;
-}
-
-// Media that come clip by clip, as ClipStream holds them. What is asked about them is left to the caller.
-ForeseenCache foresee_stream(const KvCache& before, const ClipStream& stream, const LayerSlots& slots, const StreamedSizes& sizes) {
-  const KvShape& shape = before.shape();
-  ForeseenCache cache;
-  std::int64_t held = blocks_held(before);
-  std::vector<std::vector<std::int64_t>> all;  // per layer and head
-  const auto add = [&](std::int64_t tokens) {
-    for (std::vector<std::int64_t>& heads : all) {
-      for (std::int64_t& head : heads) {
-        held += KvCache::blocks_for(head + tokens) - KvCache::blocks_for(head);
-        head += tokens;
-      }
-    }
-    cache.peak_blocks = std::max(cache.peak_blocks, held);
-  };
-  for (LayerId layer{0}; layer < shape.layers; ++layer) {
-    std::vector<std::int64_t>& heads = all.emplace_back();
-    for (KvHead head{0}; head < shape.kv_heads; ++head) heads.push_back(before.slots(layer, head));
-  }
-  add(sizes.lead);
-  for (const auto& [first, count] : sizes.clips) {
-    add(count);
-    for (LayerId layer{0}; layer < shape.layers; ++layer) {
-      std::vector<std::int64_t>& heads = all[static_cast<std::size_t>(layer)];
-      std::int64_t media = -sizes.lead * shape.kv_heads;
-      for (KvHead head{0}; head < shape.kv_heads; ++head) media += heads[static_cast<std::size_t>(head)] - before.slots(layer, head);
-      const std::int64_t stay = stream.slots_after_clip(layer, media);
-      if (stay == media) continue;
-      for (KvHead head{0}; head < shape.kv_heads; ++head) {
-        std::int64_t& of_head = heads[static_cast<std::size_t>(head)];
-        const std::int64_t share = stay / shape.kv_heads + (head < stay % shape.kv_heads ? 1 : 0);
-        const std::int64_t left = before.slots(layer, head) + sizes.lead + share;
-        cache.peak_blocks = std::max(cache.peak_blocks, held + KvCache::blocks_for(left));
-        held += KvCache::blocks_for(left) - KvCache::blocks_for(of_head);
-        of_head = left;
-      }
-    }
-  }
-  add(slots.after_event);
-  for (const std::vector<std::int64_t>& heads : all) cache.slots = std::accumulate(heads.begin(), heads.end(), cache.slots);
-  return cache;
-}
-
-ForeseenCache foresee_clips(const Conversation& working, const Recipe& recipe, const SegmentTokens& judged, const LayerSlots& slots) {
-  const std::int64_t first = judged.context_begin();
-  const auto origins =
-      std::span(working.origins)
-          .subspan(static_cast<std::size_t>(judged.first_original + first), static_cast<std::size_t>(judged.size() - first));
-  const ClipStream stream(recipe, working.cache, judged);
-  return foresee_stream(working.cache, stream, slots, {first, clips_of(origins, recipe.composition().streaming.clip_frames)});
-}
-
 // Beside the cache while a layer runs: hidden states, queries, and the layer's keys and values before they are in blocks.
 std::int64_t work_bytes(const ModelInfo& model, const KvShape& shape, std::int64_t tokens) {
   const std::int64_t row = (2 * model.heads + 2 * model.kv_heads) * model.head_dim;
@@ -329,10 +193,10 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   SegmentCompression compression(recipe, judged, info, working);
   LayerSlots slots = compression.foreseen_slots(turn.sampling.max_new_tokens > 1);
   slots.after_event = segment.tokens.size() - (fetches ? 0 : judged.size());
-  const bool streams = recipe.streams() && compression.compressor().will_compress();
-  const ForeseenCache cache = fetches   ? foresee_fetch(working.cache, judged.size(), slots)
-                              : streams ? foresee_clips(working, recipe, judged, slots)
-                                        : foresee_cache(working.cache, slots, compaction_of(turn));
+  const auto reading = compression.compressor().will_compress() || fetches ? media_reading(recipe) : nullptr;
+  const ForeseenCache cache = reading == nullptr ? foresee_cache(working.cache, slots, compaction_of(turn) == Compaction::kLayerByLayer)
+                              : question         ? reading->foresee_question(working, judged, slots)
+                                                 : reading->foresee(working, judged, slots);
 
   Planned planned;
   planned.tokens = segment.tokens.counts();

@@ -1,4 +1,5 @@
 #include "engine/generation/requests/run_prepare.h"
+#include "engine/generation/reading/prepared_turn.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,5 @@
 #include "engine/generation/requests/run_score.h"
+#include "engine/generation/reading/prepared_turn.h"
 
 #include <optional>
 #include <utility>

@@ -9,7 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/compression/closed_ranks.h"
-#include "engine/generation/prefill/segment_prefill.h"
+#include "engine/generation/reading/read_in_clips.h"
 #include "engine/generation/requests/run_turn.h"
 #include "engine/generation/segment/prompt.h"
 
@@ -60,21 +60,21 @@ class Watcher {
     const std::size_t at = prompt.media_at.front();
     TurnSegment lead = segment_before_media(context_, prompt, start);
     const auto end = prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(at) + 1;
-    made_.emplace(
-        PreparedContext{std::move(start), turn_.recipe, lead.tokens, {}, {prompt.token_ids.begin(), end}, false, {}, {}, {}, {}, {}});
+    made_.emplace(std::move(start));
+    made_->recipe = turn_.recipe;
+    made_->tokens = lead.tokens;
+    made_->ids_to_media.assign(prompt.token_ids.begin(), end);
     Conversation& working = made_->state;
     working.media_count += 1;
     working.media_hashes.emplace_back();
     made_->media.push_back({source.path, source.kind, 0.0, {}, {}, source.plan});
-    if (lead.tokens.size() > 0) read(std::move(lead));
+    if (lead.tokens.size() > 0) ClipReading(context_, recipe_, *made_).read(std::move(lead));
     watched_.emplace(WatchedSource{ClipStream(recipe_, working.cache, working.next_original()), 0, {working.next_position, 1}});
   }
 
   // A copy of what is there: blocks are shared.
   void go_on(const PreparedContext& prepared, const WatchedSource& watched) {
-    made_.emplace(PreparedContext{prepared.state.fork(), prepared.recipe, prepared.tokens, prepared.media, prepared.ids_to_media,
-                                  prepared.store, prepared.closing, prepared.outcome, prepared.description, prepared.timings,
-                                  prepared.work});
+    made_.emplace(prepared.fork());
     watched_ = watched;
   }
 
@@ -109,17 +109,15 @@ class Watcher {
     segment.next_position = placed.next_position;
     segment.originals.resize(static_cast<std::size_t>(tokens));
     std::iota(segment.originals.begin(), segment.originals.end(), working.next_original() - static_cast<std::int32_t>(tokens));
-    read(std::move(segment));
+    ClipReading reading(context_, recipe_, *made_);
+    reading.read(std::move(segment));
 
     const std::vector<VideoTimes> times = video_times(made_->media);
     const std::optional<ProbeNeed>& need = recipe_.needs().probe;
     const ProbePrompts prompts =
         need ? probe_prompts(context_.model, turn_.messages, working.thread.size(), times, need->ask) : ProbePrompts();
     const auto origins = std::span<const TokenOrigin>(working.origins).last(static_cast<std::size_t>(tokens));
-    Description said = watched_->clips.after_clip(context_, recipe_, working, {clip.features, origins, prompts});
-    if (!said.words.empty()) made_->description = std::move(said);
-    working.compressed = true;
-    made_->outcome = streamed_outcome(watched_->clips, working.cache.shape());
+    reading.compress(watched_->clips, {clip.features, origins, prompts});
   }
 
   Watched report() const {
@@ -161,13 +159,6 @@ class Watcher {
   }
 
  private:
-  // Through all layers behind the cache.
-  void read(TurnSegment segment) {
-    PrefillHooks hooks;
-    hooks.says_progress = false;
-    made_->timings.prefill += prefill_segment(context_, segment, made_->state, hooks, LogitRows::kNone).elapsed_ms;
-  }
-
   // What the family writes after a video's last frame is read when a question comes.
   void take_closing(MediaFeatures& clip) {
     std::size_t frames = clip.origins.size();

@@ -60,7 +60,7 @@ struct ExpectedNeed {
 };
 
 // What rows that stand for every later question think of the context's slots: computed by a probe pass behind the cache, which leaves no
-// trace (engine/generation/prefill/context_probe.h). Of each slot the largest probability over rows and the group's query heads.
+// trace (engine/generation/reading/context_probe.h). Of each slot the largest probability over rows and the group's query heads.
 struct ProbeNeed {
   enum class Rows : int {
     kRepeat = 1,    // the context once more, as if the model repeated it (KVzip)

@@ -123,7 +123,7 @@ TEST_F(RecipeDialogs, AClickOnACardSelectsAndTheButtonUses) {
 }
 
 TEST_F(RecipeDialogs, WhatTheModelCannotDoIsGreyAndSaysWhy) {
-  const ModelTraits threeAxes{.position_axes = 3, .joined_frames = 2, .judges_patches = false};
+  const ModelTraits threeAxes{3, 2, false, {}};
   ui::MethodPicker picker(list_methods(), *m_settings, session().chat.options().recipe, threeAxes);
   const auto* model = qobject_cast<const ui::MethodCardModel*>(picker.list()->model());
   for (const auto& [method, why] : {std::pair{"ems-no-position", "height and width"}, std::pair{"fastervlm", "vision tower"},
@@ -275,7 +275,7 @@ TEST_F(RecipeDialogs, TheEditorShowsEveryMethodWithoutChangingIt) {
     plain.spec.method = method.name;
     plain.spec.retention = 0.0725;
     const ui::RecipeEditor editor(list_methods(), *m_settings, plain,
-                                  {.measured = {{"profile", "0.5=0.5:0.5"}, {"head_scores", "0.5:0.5"}}});
+                                  {1, 1, true, {{"profile", "0.5=0.5:0.5"}, {"head_scores", "0.5:0.5"}}});
     EXPECT_EQ(editor.recipe(), plain) << method.name;
     EXPECT_TRUE(editor.legal()) << method.name << ": " << editor.verdict().toStdString();
   }

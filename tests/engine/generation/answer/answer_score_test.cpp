@@ -1,5 +1,6 @@
 // The teacher-forced pass against a dense recomputation: prompt and answer through the model in one piece, and libtorch's own divergence.
 #include "engine/generation/answer/answer_score.h"
+#include "engine/generation/reading/prepared_turn.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Media that come clip by clip, on a tiny random model: what is held never exceeds the cap and a clip.
-#include "engine/generation/prefill/clip_stream.h"
+#include "engine/generation/reading/clip_stream.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "engine/generation/context/loaded_model.h"
-#include "engine/generation/prefill/context_probe.h"
 #include "engine/generation/prefill/segment_prefill.h"
+#include "engine/generation/reading/context_probe.h"
 #include "engine/recipes/method_info.h"
 #include "tests/engine/generation/tiny_model.h"
 

@@ -183,11 +183,11 @@ TEST(ConversationJson, BudgetsOfOtherLayersAreRefused) {
   shape.layers = 3;
   shape.kv_heads = 1;
   shape.head_dim = 2;
-  PreparedContext prepared{Conversation(shape), {}, {}, {}, {}, false, {}, {}, {}, {}, {}};
+  PreparedContext prepared{Conversation(shape)};
   const auto read = [&](std::vector<std::int64_t> budgets) {
     prepared.outcome.budgets = std::move(budgets);
     const Json json = prepared_json(prepared);
-    PreparedContext found{Conversation(shape), {}, {}, {}, {}, false, {}, {}, {}, {}, {}};
+    PreparedContext found{Conversation(shape)};
     read_prepared_json(JsonObject(json, "7.safetensors"), found);
     return found.outcome.budgets;
   };

@@ -1,0 +1,24 @@
+// How many slots and blocks an event and what is read after it will take, without running any of it.
+//
+// Used by plan_turn() and by the ways to read media (engine/generation/reading). Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/generation/prefill/segment_compression.h"
+#include "engine/kv_cache/kv_cache.h"
+
+namespace winnow {
+
+struct ForeseenCache {
+  std::int64_t slots = 0;        // of all layers and heads, after the event
+  std::int64_t peak_blocks = 0;  // the most at a time
+};
+
+std::int64_t blocks_held(const KvCache& cache);
+
+// Counts blocks as KvCache does: a compacted head's new blocks are there before its old ones go. layer_by_layer: a layer whose budget is
+// known is compacted before the next begins.
+ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool layer_by_layer);
+
+}  // namespace winnow
