@@ -165,6 +165,7 @@ TEST(IncludeScan, UiFoldersFollowTheirOrder) {
                        {"ui/recipes", 2},
                        {"ui/chat_view", 3},
                        {"ui/composer", 3},
+                       {"ui/watch", 3},
                        {"ui/models", 4},
                        {"ui/inspector", 5},
                        {"ui/compare", 6},

@@ -23,7 +23,7 @@
 #include "ui/recipes/method_picker.h"
 #include "ui/recipes/recipe_editor.h"
 #include "ui/shell/watch_controller.h"
-#include "ui/shell/watch_dialog.h"
+#include "ui/watch/watch_dialog.h"
 
 namespace winnow::test {
 namespace {

@@ -14,7 +14,6 @@
 #include "ui/composer/later_choice.h"
 #include "ui/composer/method_control.h"
 #include "ui/composer/plan_line.h"
-#include "ui/composer/watch_bar.h"
 #include "ui/recipes/later_questions.h"
 #include "ui/shell/answer_check.h"
 #include "ui/shell/chat_session.h"
@@ -29,6 +28,7 @@
 #include "ui/shell/watch_controller.h"
 #include "ui/shell/welcome_page.h"
 #include "ui/theme/theme.h"
+#include "ui/watch/watch_bar.h"
 
 namespace winnow::ui {
 namespace {

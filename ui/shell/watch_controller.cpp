@@ -6,7 +6,7 @@
 #include "ui/composer/description_dialog.h"
 #include "ui/recipes/later_questions.h"
 #include "ui/shell/chat_session.h"
-#include "ui/shell/watch_dialog.h"
+#include "ui/watch/watch_dialog.h"
 #include "ui/words/display_text.h"
 #include "ui/words/format_text.h"
 #include "ui/words/watch_fault_text.h"

@@ -13,8 +13,8 @@
 #include "app/engine_host/engine_host.h"
 #include "app/watch/live_watch.h"
 #include "engine/recipes/method_info.h"
-#include "ui/composer/watch_bar.h"
 #include "ui/shell/watched_source.h"
+#include "ui/watch/watch_bar.h"
 
 namespace winnow::ui {
 

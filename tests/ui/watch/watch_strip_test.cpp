@@ -1,5 +1,5 @@
 // Hundreds of frames in the width of a bar.
-#include "ui/composer/watch_strip.h"
+#include "ui/watch/watch_strip.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ui/composer/watch_strip.h"
+#include "ui/watch/watch_strip.h"
 
 #include <QPainter>
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "ui/shell/watch_dialog.h"
+#include "ui/watch/watch_dialog.h"
 
 #include <QComboBox>
 #include <QDialogButtonBox>

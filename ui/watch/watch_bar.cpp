@@ -1,4 +1,4 @@
-#include "ui/composer/watch_bar.h"
+#include "ui/watch/watch_bar.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -7,9 +7,9 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "ui/composer/watch_strip.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/watch/watch_strip.h"
 
 namespace winnow::ui {
 namespace {

@@ -1,5 +1,5 @@
 // What can be typed in to be watched, and what comes of it.
-#include "ui/shell/watch_dialog.h"
+#include "ui/watch/watch_dialog.h"
 
 #include <gtest/gtest.h>
 
