@@ -154,13 +154,13 @@ std::optional<Error> Recipe::misfit(const ModelTraits& model) const {
   const auto error = [&](const char* reason) { return Error{ErrorCode::kIllegalRecipe, composition_.method, reason}; };
   const SharingRule* sharing = composition_.reducer->sharing();
   if (model.position_axes > 1) {
-    if (composition_.closed_ranks) return error("counts positions inside the cache, and this model's have time, height and width");
+    if (composition_.closed_ranks) return error("it counts positions inside the cache, and this model's have time, height and width");
     if (sharing != nullptr && sharing->rotation != SharedEntries::Rotation::kStored)
-      return error("keeps keys without their positions, and this model's have time, height and width");
+      return error("it keeps keys without their positions, and this model's have time, height and width");
   }
   const bool judged = composition_.pruning &&
                       (composition_.pruning->judge == Pruning::Judge::kVision || composition_.pruning->judge == Pruning::Judge::kRollout);
-  if (judged && !model.judges_patches) return error("goes by the attention of the vision tower, and this model's does not tell it");
+  if (judged && !model.judges_patches) return error("it goes by the attention of the vision tower, and this model's does not tell it");
   return std::nullopt;
 }
 
