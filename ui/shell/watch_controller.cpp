@@ -60,14 +60,14 @@ WatchController::WatchController(app::EngineHost& engine, ChatSession& session, 
     settle();
   });
   connect(&m_live, &app::LiveWatch::caughtUp, this, [this] {
-    m_caughtUp = true;
+    if (m_waiting) m_waiting->caughtUp = true;
     goOn();
   });
   m_session.answers.setCatchUp([this](std::function<void()> then) { catchUp(std::move(then)); });
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &WatchController::feed);
   connect(&m_session.chat, &OpenChat::shown, this, &WatchController::show);
   connect(&m_session.chat, &OpenChat::created, this, [this](ConversationId id) {
-    if (m_stage == Stage::kNone || m_source.conversation != 0) return;
+    if (idle() || m_source.conversation != 0) return;
     m_source.conversation = id;
     m_session.answers.setWatched(m_source);
     show();
@@ -90,17 +90,23 @@ WatchController::WatchController(app::EngineHost& engine, ChatSession& session, 
   connect(&m_bar, &WatchBar::descriptionRequested, this, &WatchController::showDescription);
 }
 
-bool WatchController::here() const { return m_stage != Stage::kNone && m_source.conversation == m_session.chat.id(); }
+bool WatchController::lost() const {
+  const auto* ended = std::get_if<Ended>(&m_state);
+  return ended != nullptr && ended->lost;
+}
+
+bool WatchController::here() const { return !idle() && m_source.conversation == m_session.chat.id(); }
 
 QString WatchController::name() const { return watchedName(QFile::decodeName(m_source.attachment.path)); }
 
 QString WatchController::blockedReason() const {
-  if (m_stage == Stage::kRunning && !here()) {
+  const bool running = std::holds_alternative<Running>(m_state);
+  if (running && !here()) {
     const app::Conversation* chat = m_session.list.find(m_source.conversation);
     const QString title = chat != nullptr ? ConversationListModel::shownTitle(*chat) : tr("another chat");
     return tr("“%1” belongs to the chat “%2”. Stop it there, then watch something here.").arg(name(), title);
   }
-  if (m_stage == Stage::kRunning) return tr("“%1” is being watched. Stop it first.").arg(name());
+  if (running) return tr("“%1” is being watched. Stop it first.").arg(name());
   return m_session.answers.blockedReason();
 }
 
@@ -122,10 +128,8 @@ void WatchController::choose() {
 
 void WatchController::start(const app::WatchRequest& request) {
   letGo();
-  m_stage = Stage::kRunning;
+  m_state = Running{};
   m_source = {m_session.chat.id(), attachmentOf(request), recipeFor(m_session.chat.options().recipe.spec, request.capSlots), false};
-  m_begun = false;
-  m_lost = false;
   m_watched = {};
   m_notice.clear();
   m_session.answers.setWatched(m_source);
@@ -142,31 +146,34 @@ void WatchController::stop() {
 
 // All that was read has gone to the engine, and nothing more comes.
 void WatchController::settle() {
-  if (m_stage == Stage::kRunning && !m_live.reading() && !m_live.hasClip() && m_clip == 0) {
-    m_stage = Stage::kEnded;
+  const auto* running = std::get_if<Running>(&m_state);
+  if (running != nullptr && !m_live.reading() && !m_live.hasClip() && running->clip == 0) {
+    m_state = Ended{};
     if (!m_source.seen) m_session.answers.setWatched(std::nullopt);
   }
   goOn();
   show();
 }
 
-void WatchController::letGo() {
-  if (m_stage == Stage::kNone) return;
+void WatchController::stopClips() {
   m_live.stop();
-  if (m_clip != 0) m_engine.cancel(std::exchange(m_clip, 0));
-  m_stage = Stage::kNone;
+  if (const auto* running = std::get_if<Running>(&m_state); running != nullptr && running->clip != 0) m_engine.cancel(running->clip);
+}
+
+void WatchController::letGo() {
+  if (idle()) return;
+  stopClips();
+  m_state = Idle{};
   m_session.answers.setWatched(std::nullopt);
   goOn();
   show();
 }
 
 void WatchController::lose(const QString& reason) {
-  const bool nothing = m_stage == Stage::kEnded && (m_lost || !m_source.seen);
-  if (m_stage == Stage::kNone || nothing) return;
-  m_live.stop();
-  if (m_clip != 0) m_engine.cancel(std::exchange(m_clip, 0));
-  m_stage = Stage::kEnded;
-  m_lost = true;
+  const bool nothing = std::holds_alternative<Ended>(m_state) && (lost() || !m_source.seen);
+  if (idle() || nothing) return;
+  stopClips();
+  m_state = Ended{/*lost=*/true};
   m_notice = reason;
   m_session.answers.setWatched(std::nullopt);
   goOn();
@@ -176,30 +183,32 @@ void WatchController::lose(const QString& reason) {
 // ---- clips -------------------------------------------------------------------------------------------------------------------------
 
 void WatchController::catchUp(std::function<void()> then) {
-  m_then = std::move(then);
-  m_caughtUp = false;
+  m_waiting = Waiting{std::move(then)};
   m_live.catchUp();
   goOn();
 }
 
 void WatchController::goOn() {
-  const bool more = m_stage == Stage::kRunning && (m_live.hasClip() || (m_live.reading() && !m_caughtUp));
-  if (m_then && !more) std::exchange(m_then, nullptr)();
+  if (!m_waiting) return;
+  const bool more = std::holds_alternative<Running>(m_state) && (m_live.hasClip() || (m_live.reading() && !m_waiting->caughtUp));
+  if (!more) std::exchange(m_waiting, std::nullopt)->then();
 }
 
 void WatchController::feed() {
-  const bool ready = m_session.model.state() == ModelState::kReady && (!m_session.answers.busy() || m_then);
-  if (m_stage != Stage::kRunning || m_source.conversation == 0 || m_clip != 0 || !m_live.hasClip() || !ready) return;
+  const bool ready = m_session.model.state() == ModelState::kReady && (!m_session.answers.busy() || m_waiting);
+  auto* running = std::get_if<Running>(&m_state);
+  if (running == nullptr || m_source.conversation == 0 || running->clip != 0 || !m_live.hasClip() || !ready) return;
   WatchClip clip;
   clip.turn = m_session.answers.turnAboutWatched(QString());
-  clip.begins = !std::exchange(m_begun, true);
+  clip.begins = !std::exchange(running->begun, true);
   clip.frames = m_live.takeClip();
-  m_clip = m_engine.post(std::move(clip), this, [this](const Event& event) { onEngineEvent(event); });
+  running->clip = m_engine.post(std::move(clip), this, [this](const Event& event) { onEngineEvent(event); });
 }
 
 void WatchController::onEngineEvent(const Event& event) {
-  if (event.id != m_clip || !app::endsRequest(event)) return;  // of what was let go
-  m_clip = 0;
+  auto* running = std::get_if<Running>(&m_state);
+  if (running == nullptr || event.id != running->clip || !app::endsRequest(event)) return;  // of what was let go
+  running->clip = 0;
   if (const auto* watched = std::get_if<Watched>(&event.body)) {
     m_watched = *watched;
     if (!std::exchange(m_source.seen, true)) m_session.answers.setWatched(m_source);
@@ -223,8 +232,8 @@ void WatchController::showDescription() {
 }
 
 QString WatchController::textNow() const {
-  if (m_stage == Stage::kEnded) {
-    if (m_lost) return tr("Ended: what was seen of %1 is not there any more.").arg(name());
+  if (std::holds_alternative<Ended>(m_state)) {
+    if (lost()) return tr("Ended: what was seen of %1 is not there any more.").arg(name());
     if (!m_source.seen) return tr("Ended: nothing was seen of %1.").arg(name());
     return tr("Ended: %1 were seen. Questions are about all of it.").arg(formatClock(m_watched.seen_s));
   }
@@ -240,14 +249,14 @@ QString WatchController::textNow() const {
 void WatchController::show() {
   WatchView view;
   if (here()) {
-    view.stage = m_stage == Stage::kEnded ? WatchView::Stage::kEnded
-                 : !m_live.reading()      ? WatchView::Stage::kEnding
-                 : m_live.paused()        ? WatchView::Stage::kPaused
-                                          : WatchView::Stage::kRunning;
+    view.stage = std::holds_alternative<Ended>(m_state) ? WatchView::Stage::kEnded
+                 : !m_live.reading()                    ? WatchView::Stage::kEnding
+                 : m_live.paused()                      ? WatchView::Stage::kPaused
+                                                        : WatchView::Stage::kRunning;
     view.text = textNow();
     view.notice = m_notice;
-    if (!m_lost) view.shares = m_watched.shares;
-    view.described = !m_lost && !m_watched.description.words.empty();
+    if (!lost()) view.shares = m_watched.shares;
+    view.described = !lost() && !m_watched.description.words.empty();
   }
   m_bar.setView(view);
 }

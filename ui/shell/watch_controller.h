@@ -8,7 +8,8 @@
 
 #include <QObject>
 #include <functional>
-#include <vector>
+#include <optional>
+#include <variant>
 
 #include "app/engine_host/engine_host.h"
 #include "app/watch/live_watch.h"
@@ -35,7 +36,22 @@ class WatchController : public QObject {
   void refused(const QString& reason);
 
  private:
-  enum class Stage : int { kNone = 1, kRunning = 2, kEnded = 3 };
+  struct Idle {};
+  struct Running {
+    RequestId clip = 0;  // the engine reads it; 0: none
+    bool begun = false;  // a clip was sent
+  };
+  struct Ended {
+    bool lost = false;  // the engine has forgotten what was seen
+  };
+  // A question that waits for what has come.
+  struct Waiting {
+    std::function<void()> then;
+    bool caughtUp = false;  // all that had come is here
+  };
+
+  bool idle() const { return std::holds_alternative<Idle>(m_state); }
+  bool lost() const;
 
   bool here() const;
   QString name() const;
@@ -43,6 +59,7 @@ class WatchController : public QObject {
   void goOn();
   void feed();
   void settle();
+  void stopClips();
   void letGo();
   void lose(const QString& reason);
   void onEngineEvent(const Event& event);
@@ -54,14 +71,10 @@ class WatchController : public QObject {
   ChatSession& m_session;
   WatchBar& m_bar;
   app::LiveWatch m_live;
-  Stage m_stage = Stage::kNone;
-  WatchedSource m_source;
-  RequestId m_clip = 0;          // the engine reads it; 0: none
-  bool m_begun = false;          // a clip was sent
-  bool m_lost = false;           // the engine has forgotten what was seen
-  std::function<void()> m_then;  // a question that waits for what has come; null: none
-  bool m_caughtUp = false;       // all that had come is here
-  Watched m_watched;             // of the last clip; no frames: none yet
+  std::variant<Idle, Running, Ended> m_state;
+  std::optional<Waiting> m_waiting;
+  WatchedSource m_source;  // unless idle
+  Watched m_watched;       // of the last clip; no frames: none yet
   QString m_notice;
 };
 
