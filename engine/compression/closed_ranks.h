@@ -2,7 +2,7 @@
 //
 // Attention sees differences of positions only, so nothing but older keys has to move: a key is turned forward by one position for every
 // newer token that is dropped, and the newest token and the query keep their places. Used by compression_event.h after an event and by
-// RecencyEviction while decoding. One axis only (Recipe::require_fits). Engine thread only.
+// RecencyEviction while decoding. One axis only (Recipe::misfit). Engine thread only.
 // Xiao et al., "Efficient Streaming Language Models with Attention Sinks", ICLR 2024, section 3.2 ("positions within the cache").
 #pragma once
 

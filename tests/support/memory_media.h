@@ -12,6 +12,14 @@
 
 namespace winnow::testing {
 
+// A picture that differs from cell to cell and from number to number.
+inline RgbImage patterned_picture(int width_px, int height_px, int number) {
+  RgbImage picture{width_px, height_px, {}};
+  for (int at = 0; at < width_px * height_px * 3; ++at)
+    picture.rgb.push_back(static_cast<std::uint8_t>((at * (number + 3) * 7 + at / 5) % 251));
+  return picture;
+}
+
 class MemoryMediaOpener : public MediaOpener {
  public:
   // One picture: an image. Several: a video of that many seconds whose plan takes every picture.

@@ -6,8 +6,8 @@
 #include <QLocale>
 #include <algorithm>
 
+#include "engine/recipes/method_info.h"
 #include "ui/chat_view/agreement_marks.h"
-#include "ui/recipes/later_questions.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/words/display_text.h"
 #include "ui/words/error_text.h"

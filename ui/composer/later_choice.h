@@ -4,10 +4,8 @@
 #pragma once
 
 #include <QWidget>
-#include <vector>
 
 #include "engine/messages/requests.h"
-#include "engine/recipes/method_info.h"
 
 class QComboBox;
 class QLabel;

@@ -22,6 +22,7 @@
 #include "ui/recipes/method_texts.h"
 #include "ui/recipes/option_field.h"
 #include "ui/recipes/recipe_words.h"
+#include "ui/theme/form.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
@@ -98,10 +99,7 @@ RecipeEditor::RecipeEditor(const std::vector<MethodInfo>& methods, app::Settings
   setAttribute(Qt::WA_DeleteOnClose);
   auto* outer = new QVBoxLayout(this);
   auto* page = new QWidget;
-  m_form = new QFormLayout(page);
-  m_form->setRowWrapPolicy(QFormLayout::WrapLongRows);
-  m_form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-  m_form->setVerticalSpacing(theme().px(10));
+  m_form = formOn(page);
   m_form->setHorizontalSpacing(theme().px(16));
   buildForm();
   m_scroll = scrolling(page);

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/theme/form.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 
@@ -30,10 +31,7 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   setAttribute(Qt::WA_DeleteOnClose);
   auto* outer = new QVBoxLayout(this);
   auto* page = new QWidget;
-  auto* form = new QFormLayout(page);
-  form->setRowWrapPolicy(QFormLayout::WrapLongRows);
-  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-  form->setVerticalSpacing(theme().px(10));
+  QFormLayout* form = formOn(page);
 
   form->addRow(section(tr("Appearance")));
   auto* mode = new QComboBox;

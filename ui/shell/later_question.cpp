@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
-#include "ui/recipes/later_questions.h"
+#include "engine/recipes/method_info.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/words/format_text.h"
 

@@ -3,8 +3,8 @@
 #include <QFile>
 #include <utility>
 
+#include "engine/recipes/method_info.h"
 #include "ui/composer/description_dialog.h"
-#include "ui/recipes/later_questions.h"
 #include "ui/shell/chat_session.h"
 #include "ui/watch/watch_dialog.h"
 #include "ui/words/display_text.h"

@@ -13,7 +13,6 @@
 
 #include "app/engine_host/engine_host.h"
 #include "app/watch/live_watch.h"
-#include "engine/recipes/method_info.h"
 #include "ui/shell/watched_source.h"
 #include "ui/watch/watch_bar.h"
 

@@ -15,6 +15,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/theme/form.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
@@ -45,10 +46,7 @@ WatchDialog::WatchDialog(const WatchCosts& costs, std::vector<app::Camera> camer
   setAttribute(Qt::WA_DeleteOnClose);
   auto* outer = new QVBoxLayout(this);
   auto* page = new QWidget;
-  auto* form = new QFormLayout(page);
-  form->setRowWrapPolicy(QFormLayout::WrapLongRows);
-  form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-  form->setVerticalSpacing(theme().px(10));
+  QFormLayout* form = formOn(page);
   m_kind = new QComboBox;
   m_kind->addItem(tr("Camera"), int(Kind::kCamera));
   m_kind->addItem(tr("Screen"), int(Kind::kScreen));

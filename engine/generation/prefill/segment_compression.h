@@ -91,8 +91,8 @@ SegmentTokens judged_tokens(const Recipe& recipe, const SegmentTokens& segment);
 // Indices and accumulators beside the slots.
 std::int64_t metadata_bytes(const Conversation& conversation);
 
-// The request's recipe with what was measured for this model, unless the request brings its own. Errors: also what the model cannot do,
-// kIllegalRecipe.
+// The request's recipe with what was measured for this model, unless the request brings its own. Errors:
+// kIllegalRecipe, also for what this model cannot do.
 Recipe recipe_for(RecipeSpec spec, const ModelInfo& model);
 
 }  // namespace winnow

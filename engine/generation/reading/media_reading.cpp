@@ -17,6 +17,19 @@ bool PreparedContext::is_fetched_from() const {
   return traits && traits->fetches;
 }
 
+PreparedMedia MediaReading::prepared_media(const UnreadMedia& media) {
+  TurnSegment& segment = media.begun.segment;
+  PreparedMedia made;
+  made.recipe = media.turn.recipe;
+  made.tokens = media.judged;
+  made.media = std::move(segment.media);
+  made.ids_to_media = std::move(segment.ids_to_media);
+  made.timings = segment.timings;
+  made.work = segment.work;
+  made.work.prefill_tokens = media.judged.size();
+  return made;
+}
+
 ReadyTurn MediaReading::read_question(const RequestContext& context, const PreparedContext& prepared, TurnSegment& question,
                                       Conversation working) const {
   SegmentPrefill prefill = prefill_segment(context, question, working, {}, rows_of(context.trace, LogitRows::kLast));

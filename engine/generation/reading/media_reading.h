@@ -21,8 +21,9 @@ namespace winnow {
 // The media of a turn and what stands before them, still to be read.
 struct UnreadMedia {
   const Turn& turn;
-  BegunTurn& begun;             // is used up
-  const SegmentTokens& judged;  // all of its segment
+  BegunTurn& begun;                 // is used up
+  const SegmentTokens& judged;      // all of its segment
+  SegmentCompression& compression;  // of the recipe over it, for who compresses it in one event
 };
 
 class MediaReading {
@@ -44,6 +45,9 @@ class MediaReading {
   virtual ForeseenCache foresee_question(const Conversation& prepared, const SegmentTokens& judged, const LayerSlots& slots) const;
 
  protected:
+  // What is known of the media before they are read; takes what the segment has of it.
+  static PreparedMedia prepared_media(const UnreadMedia& media);
+
   struct QuestionRead {
     TurnSegment& question;
     Conversation working;

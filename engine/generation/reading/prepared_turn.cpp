@@ -45,10 +45,11 @@ std::optional<PreparedContext> prepare_context(const RequestContext& context, co
   const auto reading = media_reading(recipe);
   if (reading == nullptr) return std::nullopt;
   const SegmentTokens judged = judged_tokens(recipe, begun.segment.tokens);
-  if (!SegmentCompression(recipe, judged, context.network().info(), begun.conversation).compressor().will_compress()) return std::nullopt;
+  SegmentCompression compression(recipe, judged, context.network().info(), begun.conversation);
+  if (!compression.compressor().will_compress()) return std::nullopt;
   require(judged.size() < begun.segment.tokens.size(), "prepare_context: a template that writes nothing after the media");
   cut_after(begun, judged.size());
-  return reading->prepare(context, {turn, begun, judged});
+  return reading->prepare(context, {turn, begun, judged, compression});
 }
 
 bool same_media(const std::vector<MediaSampled>& media, const Message& message) {

@@ -92,14 +92,7 @@ void ClipReading::compress(ClipStream& stream, const ClipTokens& clip) {
 
 PreparedContext ReadInClips::prepare(const RequestContext& context, const UnreadMedia& media) const {
   TurnSegment& segment = media.begun.segment;
-  PreparedContext made(std::move(media.begun.conversation));
-  made.recipe = media.turn.recipe;
-  made.tokens = media.judged;
-  made.media = std::move(segment.media);
-  made.ids_to_media = std::move(segment.ids_to_media);
-  made.timings = segment.timings;
-  made.work = segment.work;
-  made.work.prefill_tokens = media.judged.size();
+  PreparedContext made(std::move(media.begun.conversation), prepared_media(media));
   Conversation& working = made.state;
   const std::int64_t first = media.judged.context_begin();
   const auto origins = std::span<const TokenOrigin>(working.origins).last(static_cast<std::size_t>(media.judged.size() - first));

@@ -28,7 +28,7 @@ HeadScores with_rows_before(const HeadScores& votes, std::int64_t rows) {
 PreparedContext ReadOnce::prepare(const RequestContext& context, const UnreadMedia& media) const {
   TurnSegment& segment = media.begun.segment;
   Conversation& working = media.begun.conversation;
-  SegmentCompression compression(recipe_, media.judged, context.network().info(), working);
+  SegmentCompression& compression = media.compression;
   SegmentCompressor& compressor = compression.compressor();
   const std::int64_t first = media.judged.context_begin();
   const std::int64_t count = media.judged.size() - first;
@@ -42,7 +42,7 @@ PreparedContext ReadOnce::prepare(const RequestContext& context, const UnreadMed
   trace_rows(context.trace, segment.positions, prefill.logits);
   const double seen_ms = compression.statistics_ms();
 
-  PreparedMedia made;
+  PreparedMedia made = prepared_media(media);
   if (need != nullptr) {
     const Stopwatch probing;
     const auto origins = std::span(working.origins).last(static_cast<std::size_t>(count));
@@ -53,17 +53,10 @@ PreparedContext ReadOnce::prepare(const RequestContext& context, const UnreadMed
     compression.add_probe_ms(probing.elapsed_ms());
   }
   compression.finish(working, context.emit);
-  made.recipe = media.turn.recipe;
-  made.tokens = media.judged;
-  made.media = std::move(segment.media);
-  made.ids_to_media = std::move(segment.ids_to_media);
   made.outcome = compression.outcome();
-  made.timings = segment.timings;
   made.timings.prefill = prefill.elapsed_ms - seen_ms;
   made.timings.statistics = compression.statistics_ms();
   made.timings.compress = compression.compress_ms();
-  made.work = segment.work;
-  made.work.prefill_tokens = media.judged.size();
   return PreparedContext(std::move(working), std::move(made));
 }
 

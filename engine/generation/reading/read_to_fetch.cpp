@@ -16,15 +16,8 @@ PreparedContext ReadToFetch::prepare(const RequestContext& context, const Unread
   hooks.window = {recipe_.composition().media_window, media.judged.context_begin()};
   const SegmentPrefill prefill = prefill_segment(context, segment, working, hooks, rows_of(context.trace, LogitRows::kNone));
   trace_rows(context.trace, segment.positions, prefill.logits);
-  PreparedMedia made;
-  made.recipe = media.turn.recipe;
-  made.tokens = media.judged;
-  made.media = std::move(segment.media);
-  made.ids_to_media = std::move(segment.ids_to_media);
-  made.timings = segment.timings;
+  PreparedMedia made = prepared_media(media);
   made.timings.prefill = prefill.elapsed_ms;
-  made.work = segment.work;
-  made.work.prefill_tokens = media.judged.size();
   return PreparedContext(std::move(working), std::move(made));
 }
 

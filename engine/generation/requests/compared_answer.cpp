@@ -1,8 +1,9 @@
 #include "engine/generation/requests/compared_answer.h"
-#include "engine/generation/reading/prepared_turn.h"
 
 #include <optional>
 #include <utility>
+
+#include "engine/generation/reading/prepared_turn.h"
 
 namespace winnow {
 namespace {

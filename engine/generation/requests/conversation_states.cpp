@@ -1,10 +1,10 @@
 #include "engine/generation/requests/conversation_states.h"
-#include "engine/generation/reading/prepared_turn.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "engine/generation/conversation/message_equality.h"
+#include "engine/generation/reading/prepared_turn.h"
 
 namespace winnow {
 namespace {

@@ -1,5 +1,4 @@
 #include "engine/generation/requests/run_prepare.h"
-#include "engine/generation/reading/prepared_turn.h"
 
 #include <algorithm>
 #include <optional>
@@ -7,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
+#include "engine/generation/reading/prepared_turn.h"
 #include "engine/generation/requests/run_turn.h"
 
 namespace winnow {

@@ -1,5 +1,4 @@
 #include "engine/generation/requests/run_score.h"
-#include "engine/generation/reading/prepared_turn.h"
 
 #include <optional>
 #include <utility>
@@ -7,6 +6,7 @@
 
 #include "engine/generation/answer/answer_score.h"
 #include "engine/generation/prefill/turn_prefill.h"
+#include "engine/generation/reading/prepared_turn.h"
 #include "engine/generation/requests/run_turn.h"
 
 namespace winnow {

@@ -1,5 +1,4 @@
 #include "engine/generation/requests/run_turn.h"
-#include "engine/generation/reading/prepared_turn.h"
 
 #include <optional>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "engine/base/stopwatch.h"
 #include "engine/generation/answer/turn_answer.h"
 #include "engine/generation/prefill/turn_prefill.h"
+#include "engine/generation/reading/prepared_turn.h"
 
 namespace winnow {
 

@@ -101,6 +101,19 @@ int MediaEncoder::batch_frames() const {
   return std::max(kFramesPerBatch - kFramesPerBatch % joined, joined);
 }
 
+EncodedParts MediaEncoder::encode_batch(const MediaFacts& facts, std::span<const RgbImage> pictures, std::optional<VisionJudge> judge,
+                                        TimingsMs& timings) const {
+  Stopwatch watch;
+  const PixelValues pixels = model_.preprocess(facts, pictures);
+  timings.preprocess += watch.restart_ms();
+  if (TurnTrace* const trace = context_.trace; trace != nullptr)
+    (facts.kind == MediaKind::kVideo ? trace->video_pixels : trace->image_pixels).push_back(pixels.pixels.clone());
+  EncodedParts encoded = model_.encode(facts, pixels, judge, context_.interrupt);
+  synchronize_device();
+  timings.vision += watch.elapsed_ms();
+  return encoded;
+}
+
 CachedFeatures MediaEncoder::encode_pictures(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
   CachedFeatures result;
   const MediaFacts facts = media.facts();
@@ -122,15 +135,9 @@ CachedFeatures MediaEncoder::encode_pictures(OpenedMedia& media, std::optional<V
       pictures.push_back(std::move(frame.image));
     }
     say(Phase::kEncodeFrames, first, all);
-    Stopwatch watch;
-    const PixelValues pixels = model_.preprocess(facts, pictures);
-    timings.preprocess += watch.restart_ms();
-    if (context_.trace != nullptr) (video ? context_.trace->video_pixels : context_.trace->image_pixels).push_back(pixels.pixels.clone());
-    const EncodedParts encoded = model_.encode(facts, pixels, judge, context_.interrupt);
+    const EncodedParts encoded = encode_batch(facts, pictures, judge, timings);
     batches.push_back(encoded.features);
     if (judge) importance.push_back(encoded.importance);
-    synchronize_device();
-    timings.vision += watch.elapsed_ms();
     say(Phase::kEncodeFrames, first + count, all);
   }
   result.features = model_.join(facts, {at::cat(batches, 0), judge ? at::cat(importance, 0) : at::Tensor()});
@@ -147,12 +154,7 @@ MediaFeatures MediaEncoder::encode_clip(std::vector<SampledFrame> frames, Timing
     for (int i = first; i < std::min(all, first + batch_frames()); ++i)
       pictures.push_back(std::move(frames[static_cast<std::size_t>(i)].image));
     say(Phase::kEncodeFrames, first, all);
-    Stopwatch watch;
-    const PixelValues pixels = model_.preprocess(facts, pictures);
-    timings.preprocess += watch.restart_ms();
-    features.push_back(model_.encode(facts, pixels, std::nullopt, context_.interrupt).features);
-    synchronize_device();
-    timings.vision += watch.elapsed_ms();
+    features.push_back(encode_batch(facts, pictures, std::nullopt, timings).features);
   }
   say(Phase::kEncodeFrames, all, all);
   return model_.join(facts, {at::cat(features, 0), at::Tensor()});

@@ -60,6 +60,9 @@ class MediaEncoder {
  private:
   OpenedMedia open(const MediaRequest& request, bool only_image) const;
   CachedFeatures encode_pictures(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
+  // Pictures of one medium through processor and tower.
+  EncodedParts encode_batch(const MediaFacts& facts, std::span<const RgbImage> pictures, std::optional<VisionJudge> judge,
+                            TimingsMs& timings) const;
   // Frames that go through the tower together.
   int batch_frames() const;
   std::vector<SampledFrame> read(OpenedMedia& media, int first, int count, TimingsMs& timings) const;

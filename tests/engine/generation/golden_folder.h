@@ -13,6 +13,14 @@
 
 namespace winnow::testing {
 
+// A source that is still running, a frame every so often.
+inline Message watched_camera(double every_s) {
+  FramePlan plan;
+  plan.frame_count = 0;
+  plan.every_s = every_s;
+  return {Role::kUser, {MediaItem{{"camera", MediaKind::kVideo, plan}}}};
+}
+
 class GoldenFolder {
  public:
   explicit GoldenFolder(const std::string& name)

@@ -1,6 +1,5 @@
 // The teacher-forced pass against a dense recomputation: prompt and answer through the model in one piece, and libtorch's own divergence.
 #include "engine/generation/answer/answer_score.h"
-#include "engine/generation/reading/prepared_turn.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +12,7 @@
 #include "engine/generation/conversation/decode_step.h"
 #include "engine/generation/prefill/segment_prefill.h"
 #include "engine/generation/prefill/turn_prefill.h"
+#include "engine/generation/reading/prepared_turn.h"
 #include "tests/engine/generation/golden_folder.h"
 #include "tests/support/event_recorder.h"
 #include "tests/support/source_folder.h"

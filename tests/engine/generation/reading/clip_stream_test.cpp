@@ -32,11 +32,7 @@ using ClipStreams = TinyModel;
 // Forty small frames.
 Turn long_video(Turn turn, MemoryMediaOpener& opener, const std::string& clip) {
   std::vector<RgbImage> frames;
-  for (int i = 0; i < 40; ++i) {
-    RgbImage frame{20, 20, {}};
-    for (int at = 0; at < 20 * 20 * 3; ++at) frame.rgb.push_back(static_cast<std::uint8_t>((at * (i + 3) * 7 + at / 5) % 251));
-    frames.push_back(std::move(frame));
-  }
+  for (int i = 0; i < 40; ++i) frames.push_back(patterned_picture(20, 20, i));
   opener.add("long", frames);
   std::get<MediaItem>(turn.messages.back().items.front()).media.path = "long";
   turn.recipe.options["clip"] = clip;

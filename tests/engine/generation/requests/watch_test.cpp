@@ -11,8 +11,7 @@ constexpr double kEveryS = 0.5;
 SampledFrame frame_at(int number, int size = 20) {
   SampledFrame frame;
   frame.asked_s = frame.actual_s = kEveryS * number;
-  frame.image = {size, size, {}};
-  for (int at = 0; at < size * size * 3; ++at) frame.image.rgb.push_back(static_cast<std::uint8_t>((at * (number + 3) * 7 + at / 5) % 251));
+  frame.image = patterned_picture(size, size, number);
   return frame;
 }
 
@@ -28,10 +27,7 @@ class Watching : public TinyModel {
     Turn turn = ask("video", method, 1.0, 8);
     turn.recipe.budget_tokens = cap;
     turn.guard = Guard::kAlone;
-    FramePlan plan;
-    plan.frame_count = 0;
-    plan.every_s = kEveryS;
-    turn.messages = {{Role::kUser, {MediaItem{{"camera", MediaKind::kVideo, plan}}}}};
+    turn.messages = {watched_camera(kEveryS)};
     if (!question.empty()) turn.messages.back().items.emplace_back(TextItem{question});
     return turn;
   }
@@ -103,7 +99,9 @@ TEST_F(Watching, FiguresSayWhatIsLeft) {
     last = watch(turn, false, frames(2 + 4 * clip, 4));
     EXPECT_EQ(last.most_slots, 20);
     for (const std::int64_t slots : last.slots) EXPECT_LE(slots, 20 * info_.kv_heads);
-    if (clip > 4) EXPECT_EQ(last.kv_bytes, bytes) << "flat";
+    if (clip > 4) {
+      EXPECT_EQ(last.kv_bytes, bytes) << "flat";
+    }
     bytes = last.kv_bytes;
   }
   ASSERT_EQ(last.shares.size(), 50U);

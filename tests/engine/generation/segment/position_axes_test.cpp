@@ -43,32 +43,23 @@ class PositionAxes : public ::testing::Test {
 
   RequestContext context() { return {*model_, &opener_, emit_, InterruptToken()}; }
 
-  static RgbImage picture(int width_px, int height_px, int number) {
-    RgbImage image{width_px, height_px, {}};
-    for (int at = 0; at < width_px * height_px * 3; ++at)
-      image.rgb.push_back(static_cast<std::uint8_t>((at * (number + 3) * 7 + at / 5) % 251));
-    return image;
-  }
   static std::vector<SampledFrame> clip(int first, int count) {
     std::vector<SampledFrame> frames;
-    for (int i = first; i < first + count; ++i) frames.push_back({kEveryS * i, kEveryS * i, picture(40, 40, i)});
+    for (int i = first; i < first + count; ++i) frames.push_back({kEveryS * i, kEveryS * i, patterned_picture(40, 40, i)});
     return frames;
   }
   Turn source(const std::string& method, std::int64_t cap) {
     Turn turn = question(method, 1.0);
     turn.recipe.budget_tokens = cap;
     turn.guard = Guard::kAlone;
-    FramePlan plan;
-    plan.frame_count = 0;
-    plan.every_s = kEveryS;
-    turn.messages = {{Role::kUser, {MediaItem{{"camera", MediaKind::kVideo, plan}}}}};
+    turn.messages = {watched_camera(kEveryS)};
     return turn;
   }
 
   // A video of `frames` frames between words.
   Turn question(const std::string& method, double retention, int frames = 6) {
     std::vector<RgbImage> pictures;
-    for (int frame = 0; frame < frames; ++frame) pictures.push_back(picture(40, 40, frame));
+    for (int frame = 0; frame < frames; ++frame) pictures.push_back(patterned_picture(40, 40, frame));
     const std::string name = "clip of " + std::to_string(frames);
     opener_.add(name, pictures);
     Turn turn;
@@ -244,8 +235,8 @@ TEST_F(PositionAxes, PositionsInsideTheCacheAreRefusedToo) {
 
 // A picture of 48 x 112 px is 7 x 3 tokens, of 16 x 16 px one; 5 frames are three pairs.
 TEST_F(PositionAxes, PicturesKeepTheirSizeAndFramesComeInPairs) {
-  opener_.add("tall", {picture(48, 112, 1)});
-  opener_.add("small", {picture(16, 16, 2)});
+  opener_.add("tall", {patterned_picture(48, 112, 1)});
+  opener_.add("small", {patterned_picture(16, 16, 2)});
   Turn turn = question("full", 1.0, 5);
   turn.messages.front().items.insert(turn.messages.front().items.begin(),
                                      {MediaItem{{"tall", MediaKind::kImage, {}}}, MediaItem{{"small", MediaKind::kImage, {}}}});
