@@ -2,24 +2,21 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
 
 namespace winnow::kernels {
 
 inline float bf16_to_float(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
-// IEEE binary16: 1 sign, 5 exponent (bias 15), 10 fraction bits; subnormals, infinities and NaN included.
+// IEEE binary16: 1 sign, 5 exponent (bias 15), 10 fraction bits; subnormals, infinities and NaN included. Both forms of the magnitude are
+// computed and one is taken, so that loops over it become vector code. A subnormal number is the fraction of 2^-14, less 2^-14.
 inline float fp16_to_float(std::uint16_t bits) {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
-  const std::uint32_t exponent = (bits >> 10) & 0x1FU;
-  const std::uint32_t fraction = bits & 0x3FFU;
-  if (exponent == 0) {
-    const float magnitude = std::ldexp(static_cast<float>(fraction), -24);
-    return sign != 0 ? -magnitude : magnitude;
-  }
-  const std::uint32_t wide_exponent = exponent == 31 ? 255U : exponent + 112U;
-  return std::bit_cast<float>(sign | (wide_exponent << 23) | (fraction << 13));
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7FFFU) << 13;
+  const std::uint32_t normal = magnitude + (magnitude >= (31U << 23) ? 224U << 23 : 112U << 23);
+  const float least_normal = std::bit_cast<float>(113U << 23);
+  const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude + (113U << 23)) - least_normal);
+  return std::bit_cast<float>(sign | (magnitude < (1U << 23) ? subnormal : normal));
 }
 
 }  // namespace winnow::kernels
