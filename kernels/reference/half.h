@@ -9,14 +9,15 @@ namespace winnow::kernels {
 inline float bf16_to_float(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
 
 // IEEE binary16: 1 sign, 5 exponent (bias 15), 10 fraction bits; subnormals, infinities and NaN included. Both forms of the magnitude are
-// computed and one is taken, so that loops over it become vector code. A subnormal number is the fraction of 2^-14, less 2^-14.
+// computed and a mask takes one, so that loops over it become vector code. A subnormal number is the fraction of 2^-14, less 2^-14.
 inline float fp16_to_float(std::uint16_t bits) {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16;
   const std::uint32_t magnitude = static_cast<std::uint32_t>(bits & 0x7FFFU) << 13;
   const std::uint32_t normal = magnitude + (magnitude >= (31U << 23) ? 224U << 23 : 112U << 23);
   const float least_normal = std::bit_cast<float>(113U << 23);
   const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude + (113U << 23)) - least_normal);
-  return std::bit_cast<float>(sign | (magnitude < (1U << 23) ? subnormal : normal));
+  const std::uint32_t small = 0U - static_cast<std::uint32_t>(magnitude < (1U << 23));
+  return std::bit_cast<float>(sign | (normal & ~small) | (subnormal & small));
 }
 
 }  // namespace winnow::kernels
