@@ -55,6 +55,14 @@ RegularFile::~RegularFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
+std::uint64_t RegularFile::size_now_bytes() const {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0 || status.st_size < 0) {
+    throw Exception(ErrorCode::kFileUnreadable, path_, "the file's size cannot be read (" + system_reason(errno) + ")");
+  }
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
 void RegularFile::read_at(std::uint64_t offset, std::span<std::byte> target) const {
   if (offset > size_bytes_ || target.size() > size_bytes_ - offset) {
     throw Exception(ErrorCode::kDamagedFile, path_, "a part of the file was asked for that lies beyond its end");

@@ -2,7 +2,8 @@
 //
 // Used by engine/base/json_document, engine/text and engine/weights. Only regular files are read: a FIFO, device, socket or directory is
 // refused before a byte is asked for, and opening never blocks. Sizes are checked against the caller's cap before memory is taken.
-// Offsets and sizes in bytes. Nothing is mapped: a file that another program truncates gives an error, not a SIGBUS.
+// Offsets and sizes in bytes. Nothing is mapped here (file_mapping.h does): a file that another program truncates gives an error, not a
+// SIGBUS.
 // Errors: Exception with kFileNotFound, kFileUnreadable, kLimitExceeded or kDamagedFile (shorter than it was); subject = path.
 // Threads: a RegularFile may be read by several threads at a time.
 #pragma once
@@ -24,6 +25,8 @@ class RegularFile {
 
   const std::string& path() const noexcept { return path_; }
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }  // when it was opened
+  std::uint64_t size_now_bytes() const;
+  int descriptor() const noexcept { return descriptor_; }
 
   // Fills the whole of `target` from `offset`, or throws.
   void read_at(std::uint64_t offset, std::span<std::byte> target) const;

@@ -10,7 +10,8 @@
 namespace winnow {
 namespace {
 
-constexpr std::uint64_t kChunkBytes = std::uint64_t{16} << 20;  // read and converted at a time; also the longest wait for an interrupt
+// Read and converted at a time, of what is larger, the stored or the read; also the longest wait for an interrupt.
+constexpr std::int64_t kChunkBytes = std::int64_t{16} << 20;
 
 std::optional<at::ScalarType> weight_type(StoredType type) {
   switch (type) {
@@ -96,6 +97,45 @@ std::string ModelWeights::subject(const Place& place, std::string_view name) con
   return files_.files[place.file]->path() + ": " + std::string(name);
 }
 
+void ModelWeights::load_elements(const Place& from, at::ScalarType stored_type, const at::Tensor& flat) const {
+  const std::int64_t elements = flat.numel();
+  const std::int64_t element_bytes = static_cast<std::int64_t>(stored_block(from.tensor.type).bytes);
+  const std::int64_t chunk = kChunkBytes / element_bytes;
+  at::Tensor staging;
+  if (stored_type != flat.scalar_type()) staging = at::empty({std::min(chunk, elements)}, at::TensorOptions().dtype(stored_type));
+  for (std::int64_t first = 0; first < elements; first += chunk) {
+    interrupt_.throw_if_requested();
+    const std::int64_t count = std::min(chunk, elements - first);
+    at::Tensor target = flat.narrow(0, first, count);
+    at::Tensor bytes = staging.defined() ? staging.narrow(0, 0, count) : target;
+    files_.files[from.file]->read(from.tensor, static_cast<std::uint64_t>(first * element_bytes),
+                                  {static_cast<std::byte*>(bytes.data_ptr()), static_cast<std::size_t>(count * element_bytes)});
+    if (staging.defined()) target.copy_(bytes);
+  }
+}
+
+void ModelWeights::load_blocks(const Place& from, const at::Tensor& flat) const {
+  const kernels::BlockType type = *block_type(from.tensor.type);
+  const std::int64_t block_elements = kernels::block_elements(type);
+  const std::int64_t block_bytes = kernels::block_bytes(type);
+  const std::int64_t blocks = flat.numel() / block_elements;
+  const std::int64_t chunk = kChunkBytes / (block_elements * static_cast<std::int64_t>(sizeof(float)));
+  at::Tensor staging = at::empty({std::min(chunk, blocks) * block_bytes}, at::kByte);
+  at::Tensor values;
+  if (flat.scalar_type() != at::kFloat) values = at::empty({std::min(chunk, blocks) * block_elements}, at::kFloat);
+  for (std::int64_t first = 0; first < blocks; first += chunk) {
+    interrupt_.throw_if_requested();
+    const std::int64_t count = std::min(chunk, blocks - first);
+    auto* bytes = static_cast<std::byte*>(staging.data_ptr());
+    files_.files[from.file]->read(from.tensor, static_cast<std::uint64_t>(first * block_bytes),
+                                  {bytes, static_cast<std::size_t>(count * block_bytes)});
+    at::Tensor target = flat.narrow(0, first * block_elements, count * block_elements);
+    at::Tensor read = values.defined() ? values.narrow(0, 0, count * block_elements) : target;
+    kernels::dequantize(type, bytes, read.numel(), read.data_ptr<float>());
+    if (values.defined()) target.copy_(read);
+  }
+}
+
 at::Tensor ModelWeights::load(std::string_view name, at::ScalarType type, at::Device device) {
   return load(name, at::IntArrayRef(place(name).tensor.shape), type, device);
 }
@@ -109,28 +149,18 @@ at::Tensor ModelWeights::load(std::string_view name, at::IntArrayRef expected, a
     throw Exception(ErrorCode::kDamagedFile, subject(where, name),
                     "the weight has shape " + shape_text(stored.shape) + " where the configuration says " + shape_text(expected));
   }
-  const std::optional<at::ScalarType> stored_type = weight_type(stored.type);
-  if (!stored_type) {
-    throw Exception(ErrorCode::kUnsupportedFormat, subject(where, name),
-                    "weights of type " + std::string(stored_type_name(stored.type)) + " are not read; F32, F16 and BF16 are");
+  if (!block_type(stored.type)) {
+    throw Exception(
+        ErrorCode::kUnsupportedFormat, subject(where, name),
+        "weights of type " + std::string(stored_type_name(stored.type)) + " are not read; F32, F16, BF16 and GGUF's blocks are");
   }
   at::Tensor result;
   try {
     result = at::empty(stored.shape, at::TensorOptions().dtype(type));
-    const std::int64_t elements = result.numel();
-    const auto element_bytes = static_cast<std::int64_t>(stored_block(stored.type).bytes);
-    const std::int64_t chunk = static_cast<std::int64_t>(kChunkBytes) / element_bytes;
-    at::Tensor flat = result.view({elements});
-    at::Tensor staging;
-    if (*stored_type != type) staging = at::empty({std::min(chunk, elements)}, at::TensorOptions().dtype(*stored_type));
-    for (std::int64_t first = 0; first < elements; first += chunk) {
-      interrupt_.throw_if_requested();
-      const std::int64_t count = std::min(chunk, elements - first);
-      at::Tensor target = flat.narrow(0, first, count);
-      at::Tensor bytes = staging.defined() ? staging.narrow(0, 0, count) : target;
-      files_.files[where.file]->read(stored, static_cast<std::uint64_t>(first * element_bytes),
-                                     {static_cast<std::byte*>(bytes.data_ptr()), static_cast<std::size_t>(count * element_bytes)});
-      if (staging.defined()) target.copy_(bytes);
+    if (const std::optional<at::ScalarType> stored_type = weight_type(stored.type)) {
+      load_elements(where, *stored_type, result.view({result.numel()}));
+    } else {
+      load_blocks(where, result.view({result.numel()}));
     }
     if (device != at::Device(at::kCPU)) result = result.to(device);
   } catch (const c10::Error& error) {

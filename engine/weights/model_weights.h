@@ -1,8 +1,8 @@
 // The weights of a model under one set of names, whatever layout and files they were saved in.
 //
-// Opened by engine/models. Reads tensors one by one, converted to the wanted type and moved to the wanted device. Names: canonical
-// (weight_names.h). Errors: Exception kFileUnreadable, kUnsupportedFormat, kDamagedFile, kLimitExceeded, kOutOfMemory; Interrupted.
-// Threads: one at a time.
+// Opened by engine/models. Reads tensors one by one, converted to the wanted type (by way of fp32, if their elements share scales) and
+// moved to the wanted device. Names: canonical (weight_names.h). Errors: Exception kFileUnreadable, kUnsupportedFormat, kDamagedFile,
+// kLimitExceeded, kOutOfMemory; Interrupted. Threads: one at a time.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -58,6 +58,9 @@ class ModelWeights {
   void add_file(std::size_t index, std::span<const WeightNameRule> rules);
   const Place& place(std::string_view name) const;
   std::string subject(const Place& place, std::string_view name) const;
+  // Fill a one-dimensional tensor on the CPU; of elements that torch has a type for, and of blocks, which become fp32 first.
+  void load_elements(const Place& from, at::ScalarType stored_type, const at::Tensor& flat) const;
+  void load_blocks(const Place& from, const at::Tensor& flat) const;
 
   TensorFiles files_;
   std::map<std::string, Place, std::less<>> places_;

@@ -48,7 +48,8 @@ class HeaderReader : public nlohmann::json_sax<Json> {
     if (state_ == State::kMetadata) return true;
     if (state_ != State::kTensor || field_ != "dtype") unexpected();
     const std::optional<StoredType> type = stored_type_named(value);
-    if (!type) throw Exception(ErrorCode::kUnsupportedFormat, subject(), "an element type that this program does not know");
+    if (!type || stored_block(*type).elements != 1)
+      throw Exception(ErrorCode::kUnsupportedFormat, subject(), "an element type that this program does not know");
     tensor_.type = *type;
     has_type_ = true;
     return true;

@@ -8,28 +8,43 @@
 namespace winnow {
 namespace {
 
+using kernels::BlockType;
+
 struct TypeEntry {
   std::string_view name;
   StoredType type;
-  StoredBlock block;
+  std::uint64_t element_bytes;  // 0: elements share scales
+  std::optional<BlockType> block;
 };
 
-constexpr std::array<TypeEntry, 15> kTypes = {{
-    {"F32", StoredType::kF32, {1, 4}},
-    {"F16", StoredType::kF16, {1, 2}},
-    {"BF16", StoredType::kBF16, {1, 2}},
-    {"F64", StoredType::kF64, {1, 8}},
-    {"I64", StoredType::kI64, {1, 8}},
-    {"I32", StoredType::kI32, {1, 4}},
-    {"I16", StoredType::kI16, {1, 2}},
-    {"I8", StoredType::kI8, {1, 1}},
-    {"U64", StoredType::kU64, {1, 8}},
-    {"U32", StoredType::kU32, {1, 4}},
-    {"U16", StoredType::kU16, {1, 2}},
-    {"U8", StoredType::kU8, {1, 1}},
-    {"BOOL", StoredType::kBool, {1, 1}},
-    {"F8_E4M3", StoredType::kF8E4M3, {1, 1}},
-    {"F8_E5M2", StoredType::kF8E5M2, {1, 1}},
+constexpr std::array<TypeEntry, 27> kTypes = {{
+    {"F32", StoredType::kF32, 4, BlockType::kF32},
+    {"F16", StoredType::kF16, 2, BlockType::kF16},
+    {"BF16", StoredType::kBF16, 2, BlockType::kBF16},
+    {"F64", StoredType::kF64, 8, {}},
+    {"I64", StoredType::kI64, 8, {}},
+    {"I32", StoredType::kI32, 4, {}},
+    {"I16", StoredType::kI16, 2, {}},
+    {"I8", StoredType::kI8, 1, {}},
+    {"U64", StoredType::kU64, 8, {}},
+    {"U32", StoredType::kU32, 4, {}},
+    {"U16", StoredType::kU16, 2, {}},
+    {"U8", StoredType::kU8, 1, {}},
+    {"BOOL", StoredType::kBool, 1, {}},
+    {"F8_E4M3", StoredType::kF8E4M3, 1, {}},
+    {"F8_E5M2", StoredType::kF8E5M2, 1, {}},
+    {"Q8_0", StoredType::kQ8_0, 0, BlockType::kQ8_0},
+    {"Q4_0", StoredType::kQ4_0, 0, BlockType::kQ4_0},
+    {"Q4_1", StoredType::kQ4_1, 0, BlockType::kQ4_1},
+    {"Q5_0", StoredType::kQ5_0, 0, BlockType::kQ5_0},
+    {"Q5_1", StoredType::kQ5_1, 0, BlockType::kQ5_1},
+    {"Q2_K", StoredType::kQ2_K, 0, BlockType::kQ2_K},
+    {"Q3_K", StoredType::kQ3_K, 0, BlockType::kQ3_K},
+    {"Q4_K", StoredType::kQ4_K, 0, BlockType::kQ4_K},
+    {"Q5_K", StoredType::kQ5_K, 0, BlockType::kQ5_K},
+    {"Q6_K", StoredType::kQ6_K, 0, BlockType::kQ6_K},
+    {"IQ4_NL", StoredType::kIQ4_NL, 0, BlockType::kIQ4_NL},
+    {"IQ4_XS", StoredType::kIQ4_XS, 0, BlockType::kIQ4_XS},
 }};
 
 const TypeEntry& entry_of(StoredType type) { return *std::ranges::find(kTypes, type, &TypeEntry::type); }
@@ -43,7 +58,14 @@ std::optional<StoredType> stored_type_named(std::string_view name) {
   return found == kTypes.end() ? std::nullopt : std::optional(found->type);
 }
 
-StoredBlock stored_block(StoredType type) { return entry_of(type).block; }
+StoredBlock stored_block(StoredType type) {
+  const TypeEntry& entry = entry_of(type);
+  if (entry.element_bytes != 0) return {1, entry.element_bytes};
+  return {static_cast<std::uint64_t>(kernels::block_elements(*entry.block)),
+          static_cast<std::uint64_t>(kernels::block_bytes(*entry.block))};
+}
+
+std::optional<BlockType> block_type(StoredType type) { return entry_of(type).block; }
 
 const StoredTensor& TensorFile::tensor(std::string_view name) const {
   const auto found = tensors_.find(name);

@@ -1,8 +1,8 @@
 // A file of named tensors, whatever its format: what is in it, and bytes of it.
 //
-// The base of safetensors.h; what model_weights.h reads from. A stored type is told in blocks of elements and bytes, so that formats that
-// share a scale among elements fit (one element a block otherwise). Errors: Exception; kDamagedFile. Threads: reading is const and may run
-// on several threads.
+// The base of safetensors.h and gguf_file.h; what model_weights.h reads from. A stored type is told in blocks of elements and bytes, so
+// that formats that share a scale among elements fit (one element a block otherwise). Errors: Exception; kDamagedFile. Threads: reading is
+// const and may run on several threads.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,14 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/api/block_types.h"
+
 namespace winnow {
 
 inline constexpr std::size_t kMaxTensors = 20'000;
 
-// The weight loader takes the first three, golden files some integers.
+// The weight loader takes the first three and those whose elements share scales (GGUF's, kernels/api/block_types.h); golden files have some
+// integers.
 enum class StoredType : int {
   kF32 = 1,
   kF16 = 2,
@@ -37,6 +40,18 @@ enum class StoredType : int {
   kBool = 13,
   kF8E4M3 = 14,
   kF8E5M2 = 15,
+  kQ8_0 = 16,
+  kQ4_0 = 17,
+  kQ4_1 = 18,
+  kQ5_0 = 19,
+  kQ5_1 = 20,
+  kQ2_K = 21,
+  kQ3_K = 22,
+  kQ4_K = 23,
+  kQ5_K = 24,
+  kQ6_K = 25,
+  kIQ4_NL = 26,
+  kIQ4_XS = 27,
 };
 
 struct StoredBlock {
@@ -44,9 +59,11 @@ struct StoredBlock {
   std::uint64_t bytes = 0;
 };
 
-std::string_view stored_type_name(StoredType type);  // as in safetensors: "BF16"
+std::string_view stored_type_name(StoredType type);  // as in safetensors and GGUF: "BF16", "Q4_1"
 std::optional<StoredType> stored_type_named(std::string_view name);
 StoredBlock stored_block(StoredType type);
+// As what kernels read it: the floating-point types of at most 32 bits and those with shared scales.
+std::optional<kernels::BlockType> block_type(StoredType type);
 
 struct StoredTensor {
   StoredType type = StoredType::kF32;
