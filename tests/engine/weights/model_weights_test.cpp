@@ -6,12 +6,18 @@
 
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <vector>
 
+#include "engine/weights/gguf_file.h"
 #include "engine/weights/weight_files.h"
+#include "kernels/api/block_types.h"
 #include "tests/engine/weights/safetensors_bytes.h"
 #include "tests/support/expect_error.h"
+#include "tests/support/gguf_writer.h"
+#include "tests/support/golden_tensors.h"
 #include "tests/support/scratch_folder.h"
+#include "tests/support/source_folder.h"
 
 namespace winnow {
 namespace {
@@ -63,6 +69,42 @@ TEST(ModelWeights, LoadsTensorsLargerThanOneChunk) {
   ModelWeights weights = weights_of(folder.path());
   EXPECT_TRUE(at::equal(weights.load("w", at::kFloat), values.to(at::kFloat)));
   EXPECT_TRUE(at::equal(weights.load("w", at::kBFloat16), values));
+}
+
+TEST(ModelWeights, UnpacksTheBlocksOfGgufByWayOfFp32) {
+  const std::string folder = source_folder() + "/tests/golden/gguf/";
+  const test_support::GoldenTensors golden(folder + "blocks.safetensors");
+  ModelWeights weights({folder, {std::make_shared<GgufFile>(folder + "every_type.gguf")}}, {});
+  int blocks = 0;
+  for (const std::string& name : weights.names()) {
+    const StoredType stored = weights.stored_type(name);
+    if (!block_type(stored)) continue;
+    ++blocks;
+    const std::vector<std::int64_t> shape = weights.shape(name);
+    const at::Tensor expected =
+        golden.load(std::string(stored_type_name(stored)) + ".values").narrow(0, 0, shape[0] * shape[1]).view(shape);
+    EXPECT_TRUE(at::equal(weights.load(name, at::kFloat).nan_to_num(7, 8, 9), expected.nan_to_num(7, 8, 9))) << name;
+    EXPECT_TRUE(at::equal(weights.load(name, at::kBFloat16).nan_to_num(7, 8, 9), expected.to(at::kBFloat16).nan_to_num(7, 8, 9))) << name;
+  }
+  EXPECT_EQ(blocks, 15);
+  EXPECT_EQ(weights.parameter_count(), 6 * 2 * 512 + 6 * 2 * 64 + 3 * 4 + 1);
+}
+
+TEST(ModelWeights, UnpacksBlocksLargerThanOneChunk) {
+  const std::int64_t blocks = (std::int64_t{16} << 20) / 128 + 3;  // 16 MiB of fp32 and three blocks
+  std::string bytes;
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    const std::uint16_t scale = static_cast<std::uint16_t>(0x3000 + i % 1024);
+    bytes.append(reinterpret_cast<const char*>(&scale), sizeof scale).append(16, static_cast<char>(i % 251));
+  }
+  at::Tensor expected = at::empty({blocks, 32}, at::kFloat);
+  kernels::dequantize(kernels::BlockType::kQ4_0, bytes.data(), blocks * 32, expected.data_ptr<float>());
+  const test::ScratchFolder folder;
+  const std::string path =
+      folder.write("m.gguf", test::GgufWriter().tensor("w", {32, static_cast<std::uint64_t>(blocks)}, 2, bytes).bytes());
+  ModelWeights weights(open_gguf_files(path).tensors, {});
+  EXPECT_TRUE(at::equal(weights.load("w", at::kFloat), expected));
+  EXPECT_TRUE(at::equal(weights.load("w", at::kHalf), expected.to(at::kHalf)));
 }
 
 TEST(ModelWeights, ChecksTheShapeBeforeReading) {

@@ -1,0 +1,26 @@
+#include "tests/support/new_probe.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::size_t largest_bytes = 0;
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  largest_bytes = std::max(largest_bytes, size);
+  if (void* memory = std::malloc(std::max<std::size_t>(size, 1))) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace winnow::test {
+
+std::size_t largest_new_bytes() { return largest_bytes; }
+void reset_largest_new() { largest_bytes = 0; }
+
+}  // namespace winnow::test
