@@ -20,7 +20,7 @@ constexpr std::uint32_t kDefaultAlignment = 32;
 constexpr std::int64_t kLeastAlignment = 8;
 constexpr std::int64_t kMostAlignment = std::int64_t{1} << 20;
 
-// By number; the empty ones have never been given away.
+// By number, with those that are not written any more.
 constexpr std::array<std::string_view, 42> kTensorTypes = {
     "F32",      "F16",    "Q4_0",  "Q4_1",       "Q4_2",       "Q4_3",       "Q5_0",   "Q5_1",    "Q8_0",  "Q8_1",     "Q2_K",
     "Q3_K",     "Q4_K",   "Q5_K",  "Q6_K",       "Q8_K",       "IQ2_XXS",    "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ4_NL",   "IQ3_S",

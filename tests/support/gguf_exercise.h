@@ -65,13 +65,17 @@ void value_or_sentence(const Action& action) {
 
 inline void use_metadata(const GgufMetadata& metadata) {
   for (const std::string_view key : kGgufKeys) {
-    value_or_sentence([&] { metadata.string(key); });
-    value_or_sentence([&] { metadata.integer(key, -1000, 1000, 0); });
-    value_or_sentence([&] { metadata.real(key, -1, 1, 0); });
-    value_or_sentence([&] { metadata.boolean(key, false); });
-    value_or_sentence([&] { owed(metadata.strings(key).size() == metadata.length(key), "a list of another length"); });
-    value_or_sentence([&] { owed(metadata.integers(key).size() == metadata.length(key), "a list of another length"); });
-    value_or_sentence([&] { owed(metadata.reals(key).size() == metadata.length(key), "a list of another length"); });
+    if (!metadata.has(key)) continue;
+    if (metadata.is_list(key)) {
+      value_or_sentence([&] { owed(metadata.strings(key).size() == metadata.length(key), "a list of another length"); });
+      value_or_sentence([&] { owed(metadata.integers(key).size() == metadata.length(key), "a list of another length"); });
+      value_or_sentence([&] { owed(metadata.reals(key).size() == metadata.length(key), "a list of another length"); });
+    } else {
+      value_or_sentence([&] { metadata.string(key); });
+      value_or_sentence([&] { metadata.integer(key, -1000, 1000); });
+      value_or_sentence([&] { metadata.real(key, -1, 1); });
+      value_or_sentence([&] { metadata.boolean(key, false); });
+    }
   }
 }
 
