@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 
 #include "engine/text/byte_alphabet.h"
+#include "engine/text/byte_token.h"
+#include "engine/text/utf8.h"
 
 namespace winnow {
 
-BpeModel::BpeModel(const TokenizerFile& file) : fuse_unknown_(file.fuse_unknown), ignore_merges_(file.ignore_merges) {
+BpeModel::BpeModel(const TokenizerFile& file, TokenAlphabet alphabet)
+    : alphabet_(alphabet), fuse_unknown_(file.fuse_unknown), ignore_merges_(file.ignore_merges) {
   vocabulary_.reserve(file.vocabulary.size());
   for (const auto& [text, id] : file.vocabulary) largest_id_ = std::max(largest_id_, id);
   std::vector<bool> taken(static_cast<std::size_t>(largest_id_ + 1));
@@ -17,7 +19,20 @@ BpeModel::BpeModel(const TokenizerFile& file) : fuse_unknown_(file.fuse_unknown)
     taken[static_cast<std::size_t>(id)] = true;
     if (!vocabulary_.emplace(text, id).second) throw Exception(ErrorCode::kDamagedFile, file.path, "a token occurs twice");
   }
+  if (!file.unknown_token.empty()) {
+    const auto unknown = find(file.unknown_token);
+    if (!unknown) throw Exception(ErrorCode::kDamagedFile, file.path, "unk_token is not in the vocabulary");
+    unknown_ = static_cast<std::int32_t>(*unknown);
+  }
+  build_merges(file);
+  if (alphabet_ == TokenAlphabet::kBytes) {
+    build_byte_units(file);
+  } else {
+    build_character_units(file);
+  }
+}
 
+void BpeModel::build_merges(const TokenizerFile& file) {
   const std::size_t slots = std::bit_ceil(std::max<std::size_t>(16, file.merges.size() * 2));
   merges_.resize(slots);
   merge_shift_ = 64 - std::countr_zero(slots);
@@ -34,16 +49,10 @@ BpeModel::BpeModel(const TokenizerFile& file) : fuse_unknown_(file.fuse_unknown)
     add_merge(pair_of(static_cast<std::int32_t>(a->second), static_cast<std::int32_t>(b->second)), rank++,
               static_cast<std::int32_t>(c->second));
   }
-  build_units(file);
 }
 
-void BpeModel::build_units(const TokenizerFile& file) {
-  std::optional<std::int64_t> unknown;
-  if (!file.unknown_token.empty()) {
-    unknown = find(file.unknown_token);
-    if (!unknown) throw Exception(ErrorCode::kDamagedFile, file.path, "unk_token is not in the vocabulary");
-  }
-  for (int b = 0; b < 256; ++b) {
+void BpeModel::build_byte_units(const TokenizerFile& file) {
+  for (std::size_t b = 0; b < units_.size(); ++b) {
     const std::string& text = ByteAlphabet::instance().text_of(static_cast<unsigned char>(b));
     auto& unit = units_[b];
     if (const auto id = find(text)) {
@@ -53,9 +62,7 @@ void BpeModel::build_units(const TokenizerFile& file) {
     if (file.byte_fallback) {
       // As the reference: the bytes of the alphabet's character, not the byte itself; all of them or none.
       for (const char c : text) {
-        char name[8];
-        std::snprintf(name, sizeof name, "<0x%02X>", static_cast<unsigned>(static_cast<unsigned char>(c)));
-        const auto id = find(name);
+        const auto id = find(byte_token_name(static_cast<unsigned char>(c)));
         if (!id) {
           unit.clear();
           break;
@@ -63,10 +70,17 @@ void BpeModel::build_units(const TokenizerFile& file) {
         unit.push_back(static_cast<std::int32_t>(*id));
       }
     }
-    if (unit.empty() && unknown) {
-      unit.push_back(static_cast<std::int32_t>(*unknown));
+    if (unit.empty() && unknown_) {
+      unit.push_back(*unknown_);
       unit_is_unknown_[b] = true;
     }
+  }
+}
+
+void BpeModel::build_character_units(const TokenizerFile& file) {
+  if (!file.byte_fallback) return;
+  for (std::size_t b = 0; b < units_.size(); ++b) {
+    if (const auto id = find(byte_token_name(static_cast<unsigned char>(b)))) units_[b].push_back(static_cast<std::int32_t>(*id));
   }
 }
 
@@ -93,42 +107,63 @@ std::optional<std::int64_t> BpeModel::find(std::string_view token_text) const {
   return found->second;
 }
 
-void BpeModel::encode_bytes(std::string_view bytes, std::vector<std::int64_t>& ids) const {
+void BpeModel::take_apart(std::string_view word) {
+  symbols_.clear();
+  if (alphabet_ == TokenAlphabet::kCharacters) {
+    take_apart_into_characters(word);
+    return;
+  }
   bool unknown_before = false;
-  for (const char byte : bytes) {
+  for (const char byte : word) {
     const auto b = static_cast<unsigned char>(byte);
     const bool unknown = unit_is_unknown_[b];
-    if (!(unknown && unknown_before && fuse_unknown_)) ids.insert(ids.end(), units_[b].begin(), units_[b].end());
+    if (!(unknown && unknown_before && fuse_unknown_)) {
+      for (const std::int32_t id : units_[b]) symbols_.push_back({id, -1, -1});
+    }
     unknown_before = unknown;
   }
 }
 
-void BpeModel::encode_word(std::string_view bytes, Scratch& scratch, std::vector<std::int64_t>& ids) const {
+void BpeModel::take_apart_into_characters(std::string_view word) {
+  bool unknown_before = false;
+  for (std::size_t at = 0; at < word.size();) {
+    const std::string_view character = word.substr(at, utf8::length_of_lead(static_cast<unsigned char>(word[at])));
+    at += character.size();
+    const auto byte_units = [&](char byte) -> const std::vector<std::int32_t>& { return units_[static_cast<unsigned char>(byte)]; };
+    const auto id = find(character);
+    const bool bytes = !id && std::none_of(character.begin(), character.end(), [&](char byte) { return byte_units(byte).empty(); });
+    if (id) {
+      symbols_.push_back({static_cast<std::int32_t>(*id), -1, -1});
+    } else if (bytes) {
+      for (const char byte : character) symbols_.push_back({byte_units(byte).front(), -1, -1});
+    } else if (unknown_ && !(unknown_before && fuse_unknown_)) {
+      symbols_.push_back({*unknown_, -1, -1});
+    }
+    unknown_before = !id && !bytes;
+  }
+}
+
+void BpeModel::encode_units(std::string_view word, std::vector<std::int64_t>& ids) {
+  take_apart(word);
+  for (const Symbol& symbol : symbols_) ids.push_back(symbol.id);
+}
+
+void BpeModel::encode_word(std::string_view word, std::vector<std::int64_t>& ids) {
   if (ignore_merges_) {
-    if (const auto whole = find(ByteAlphabet::instance().text_of(bytes))) {
+    const auto whole = alphabet_ == TokenAlphabet::kBytes ? find(ByteAlphabet::instance().text_of(word)) : find(word);
+    if (whole) {
       ids.push_back(*whole);
       return;
     }
   }
-  auto& symbols = scratch.symbols;
-  auto& queue = scratch.queue;
-  symbols.clear();
+  take_apart(word);
+  auto& symbols = symbols_;
+  auto& queue = queue_;
   queue.clear();
-  bool unknown_before = false;
-  for (const char byte : bytes) {
-    const auto b = static_cast<unsigned char>(byte);
-    const bool unknown = unit_is_unknown_[b];
-    if (!(unknown && unknown_before && fuse_unknown_)) {
-      for (const std::int32_t id : units_[b]) symbols.push_back({id, -1, -1});
-    }
-    unknown_before = unknown;
-  }
   const auto count = static_cast<std::int32_t>(symbols.size());
-  const auto at = [&](std::int32_t i) -> Scratch::Symbol& { return symbols[static_cast<std::size_t>(i)]; };
+  const auto at = [&](std::int32_t i) -> Symbol& { return symbols[static_cast<std::size_t>(i)]; };
   // The smallest rank first; of equal ranks the leftmost.
-  const auto later = [](const Scratch::Candidate& a, const Scratch::Candidate& b) {
-    return a.rank != b.rank ? a.rank > b.rank : a.position > b.position;
-  };
+  const auto later = [](const Candidate& a, const Candidate& b) { return a.rank != b.rank ? a.rank > b.rank : a.position > b.position; };
   for (std::int32_t i = 0; i < count; ++i) {
     at(i).previous = i - 1;
     at(i).next = i + 1 < count ? i + 1 : -1;
@@ -145,11 +180,11 @@ void BpeModel::encode_word(std::string_view bytes, Scratch& scratch, std::vector
   };
   while (!queue.empty()) {
     std::pop_heap(queue.begin(), queue.end(), later);
-    const Scratch::Candidate top = queue.back();
+    const Candidate top = queue.back();
     queue.pop_back();
-    Scratch::Symbol& left = at(top.position);
+    Symbol& left = at(top.position);
     if (left.id < 0 || left.next < 0) continue;
-    Scratch::Symbol& right = at(left.next);
+    Symbol& right = at(left.next);
     // The entry is stale if one of its two symbols has been merged since.
     const Merge* merge = find_merge(left.id, right.id);
     if (merge == nullptr || merge->merged != top.merged) continue;
@@ -160,7 +195,7 @@ void BpeModel::encode_word(std::string_view bytes, Scratch& scratch, std::vector
     if (left.previous >= 0) offer(left.previous, top.position);
     if (left.next >= 0) offer(top.position, left.next);
   }
-  for (const Scratch::Symbol& symbol : symbols) {
+  for (const Symbol& symbol : symbols) {
     if (symbol.id >= 0) ids.push_back(symbol.id);
   }
 }

@@ -1,11 +1,13 @@
 // Token ids to text, one at a time, without ever showing half a character.
 //
 // Used by the decode loop for streaming. push() returns what became complete; flush() gives the rest, with U+FFFD for a character that
-// never came to its end. All that was returned, joined, equals Tokenizer::decode() of all ids. Threads: confined to one.
+// never came to its end. All that was returned, joined, equals Tokenizer::decode() of all ids: where that takes away a text's first space,
+// the first ids given here are a text's first, so one that goes on with an answer is given all of it. Threads: confined to one.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "engine/text/tokenizer.h"
 #include "engine/text/utf8.h"
@@ -20,7 +22,12 @@ class Detokenizer {
 
   std::string push(std::int64_t id) {
     if (specials_ == SpecialTokens::kSkip && tokenizer_->is_special(id)) return {};
-    pending_ += tokenizer_->token_bytes(id);
+    std::string_view bytes = tokenizer_->token_bytes(id);
+    if (at_start_ && !bytes.empty()) {
+      if (tokenizer_->strips_first_space() && bytes.front() == ' ') bytes.remove_prefix(1);
+      at_start_ = false;
+    }
+    pending_ += bytes;
     std::string out;
     std::size_t at = 0;
     while (at < pending_.size()) {
@@ -42,6 +49,7 @@ class Detokenizer {
  private:
   const Tokenizer* tokenizer_;
   SpecialTokens specials_;
+  bool at_start_ = true;
   std::string pending_;  // at most the first three bytes of a character
 };
 

@@ -1,12 +1,16 @@
 #include "engine/text/pre_tokenizer.h"
 
 #include "engine/text/nfc.h"
+#include "engine/text/tokenizer.h"
+#include "engine/text/utf8.h"
 
 namespace winnow {
 namespace {
 
 constexpr std::size_t kMaxSteps = 16;
 constexpr int kMaxDepth = 8;
+constexpr std::size_t kMaxPrefixBytes = 64;
+constexpr std::size_t kMaxPatternBytes = 64 * 1024;
 constexpr std::string_view kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 std::string type_of(const Json& step, const std::string& path, const char* what) {
@@ -31,14 +35,24 @@ std::string escape_literal(std::string_view text) {
   return out;
 }
 
+bool is_character(std::string_view text) { return !text.empty() && utf8::decode(text, 0).bytes == text.size(); }
+
 }  // namespace
 
 Normalizer::Normalizer(const Json& description, const std::string& path) {
   if (description.is_null()) return;
   const auto add = [&](const Json& step) {
     const std::string type = type_of(step, path, "normalizer");
-    if (type != "NFC") throw Exception(ErrorCode::kUnsupportedModel, path, "the normalizer " + type + " is not supported");
-    nfc_ = true;
+    const JsonObject fields(step, path, "normalizer");
+    if (type == "NFC") {
+      steps_.emplace_back(Nfc{});
+    } else if (type == "Prepend") {
+      steps_.emplace_back(Prepend{fields.string("prepend", kMaxPrefixBytes)});
+    } else if (type == "Replace") {
+      steps_.emplace_back(LiteralReplacement::read(fields));
+    } else {
+      throw Exception(ErrorCode::kUnsupportedModel, path, "the normalizer " + type + " is not supported");
+    }
   };
   if (type_of(description, path, "normalizer") == "Sequence") {
     for (const Json& step : sequence_of(description, "normalizers", path)) add(step);
@@ -47,11 +61,26 @@ Normalizer::Normalizer(const Json& description, const std::string& path) {
   }
 }
 
-std::string Normalizer::apply(std::string_view text) const { return nfc_ ? normalize_nfc(text) : std::string(text); }
+std::string Normalizer::apply(std::string_view text, TextStart start) const {
+  std::string out(text);
+  for (const auto& step : steps_) {
+    if (const auto* replacement = std::get_if<LiteralReplacement>(&step)) {
+      out = replacement->apply(out);
+    } else if (const auto* prefix = std::get_if<Prepend>(&step)) {
+      if (start == TextStart::kNew && !out.empty()) out.insert(0, prefix->text);
+    } else {
+      out = normalize_nfc(out);
+    }
+  }
+  return out;
+}
 
-PreTokenizer::PreTokenizer(const Json& description, const std::string& path) {
-  if (description.is_null()) throw Exception(ErrorCode::kUnsupportedModel, path, "a tokenizer without byte-level steps is not supported");
-  add(description, path, 0);
+PreTokenizer::PreTokenizer(const Json& description, TokenAlphabet alphabet, const std::string& path) : alphabet_(alphabet) {
+  if (!description.is_null()) {
+    add(description, path, 0);
+  } else if (alphabet == TokenAlphabet::kBytes) {
+    throw Exception(ErrorCode::kUnsupportedModel, path, "a byte-level tokenizer without byte-level steps is not supported");
+  }
 }
 
 void PreTokenizer::add(const Json& step, const std::string& path, int depth) {
@@ -68,37 +97,64 @@ void PreTokenizer::add(const Json& step, const std::string& path, int depth) {
       }
       add(steps[i], path, depth + 1);
     }
-    if (steps.empty() || type_of(steps.back(), path, "pre_tokenizer") != "ByteLevel") {
-      throw Exception(ErrorCode::kUnsupportedModel, path, "a tokenizer without byte-level steps is not supported");
+    const bool byte_level = !steps.empty() && type_of(steps.back(), path, "pre_tokenizer") == "ByteLevel";
+    if (alphabet_ == TokenAlphabet::kBytes && !byte_level) {
+      throw Exception(ErrorCode::kUnsupportedModel, path, "a byte-level tokenizer without byte-level steps is not supported");
     }
-  } else if (type == "ByteLevel") {
-    prefix_space_ = fields.boolean("add_prefix_space", true);
-    if (prefix_space_ && !patterns_.empty()) {
+  } else if (type == "ByteLevel" && alphabet_ == TokenAlphabet::kBytes) {
+    if (fields.boolean("add_prefix_space", true)) prefix_ = Prefix::kEveryText;
+    if (prefix_ != Prefix::kNone && !patterns_.empty()) {
       throw Exception(ErrorCode::kUnsupportedModel, path, "a prefix space after other pre-tokenizers is not supported");
     }
     if (fields.boolean("use_regex", true)) patterns_.emplace_back(kGpt2Pattern, path);
-  } else if (type == "Split" && depth > 0) {
-    if (fields.string("behavior", 64) != "Isolated" || fields.boolean("invert", false)) {
-      throw Exception(ErrorCode::kUnsupportedModel, path, "only isolated splits are supported");
-    }
-    const JsonObject pattern = fields.object("pattern");
-    if (pattern.has("Regex")) {
-      patterns_.emplace_back(pattern.string("Regex", 64 * 1024), path);
-    } else {
-      patterns_.emplace_back(escape_literal(pattern.string("String", kMaxSteps * 1024)), path);
-    }
-  } else if (type == "Digits" && depth > 0) {
+  } else if (type == "Split" && (depth > 0 || alphabet_ == TokenAlphabet::kCharacters)) {
+    add_split(fields);
+  } else if (type == "Digits" && (depth > 0 || alphabet_ == TokenAlphabet::kCharacters)) {
     patterns_.emplace_back(fields.boolean("individual_digits", false) ? R"(\p{N})" : R"(\p{N}+)", path);
+  } else if (type == "Metaspace" && alphabet_ == TokenAlphabet::kCharacters) {
+    add_metaspace(fields);
   } else {
     throw Exception(ErrorCode::kUnsupportedModel, path, "the pre-tokenizer " + type + " is not supported");
   }
 }
 
-std::string PreTokenizer::prepare(std::string_view text) const {
-  std::string out;
-  out.reserve(text.size() + 1);
-  if (prefix_space_ && !text.starts_with(' ')) out.push_back(' ');
-  return out.append(text);
+void PreTokenizer::add_split(const JsonObject& fields) {
+  const std::string behavior = fields.string("behavior", 64);
+  const JsonObject pattern = fields.object("pattern");
+  const bool literal = !pattern.has("Regex");
+  const std::string text = pattern.string(literal ? "String" : "Regex", kMaxPatternBytes);
+  // Gemma merges a space with what is before it (and finds none, for its normalizer has replaced them all).
+  const bool merged = behavior == "MergedWithPrevious" && literal && is_character(text);
+  if (fields.boolean("invert", false) || (behavior != "Isolated" && !merged)) {
+    throw Exception(ErrorCode::kUnsupportedModel, fields.file(), "only isolated splits are supported");
+  }
+  const std::string escaped = literal ? escape_literal(text) : text;
+  patterns_.emplace_back(merged ? "[^" + escaped + "]*+" + escaped : escaped, fields.file());
+}
+
+void PreTokenizer::add_metaspace(const JsonObject& fields) {
+  if (!space_.from.empty() || !patterns_.empty()) {
+    throw Exception(ErrorCode::kUnsupportedModel, fields.file(), "Metaspace after other pre-tokenizers is not supported");
+  }
+  space_ = {" ", fields.string("replacement", 4)};
+  if (!is_character(space_.to)) throw Exception(ErrorCode::kDamagedFile, fields.file(), "Metaspace replaces a space by no character");
+  const std::string scheme = fields.string("prepend_scheme", 16, fields.boolean("add_prefix_space", true) ? "always" : "never");
+  if (scheme != "always" && scheme != "first" && scheme != "never") {
+    throw Exception(ErrorCode::kUnsupportedModel, fields.file(), "Metaspace has a prepend_scheme that is not known");
+  }
+  prefix_ = scheme == "always" ? Prefix::kEveryText : scheme == "first" ? Prefix::kFirstText : Prefix::kNone;
+  if (fields.boolean("split", true)) {
+    const std::string space = escape_literal(space_.to);
+    patterns_.emplace_back(space + "[^" + space + "]*+", fields.file());
+  }
+}
+
+std::string PreTokenizer::prepare(std::string_view text, TextStart start, bool first) const {
+  std::string replaced = space_.from.empty() ? std::string(text) : space_.apply(text);
+  const std::string_view space = space_.from.empty() ? " " : std::string_view(space_.to);
+  const bool wanted = prefix_ == Prefix::kEveryText || (prefix_ == Prefix::kFirstText && first);
+  if (wanted && start == TextStart::kNew && !replaced.starts_with(space)) replaced.insert(0, space);
+  return replaced;
 }
 
 std::vector<TextPiece> PreTokenizer::split(std::string_view text, Deadline& deadline) const {

@@ -1,28 +1,37 @@
 // The steps of tokenizer.json that prepare text for BPE: normalizer and pre-tokenizer.
 //
 // Used by the tokenizer. Built from the JSON of both; a step that is not known is refused by name, never skipped.
-// Errors: Exception kUnsupportedModel, kDamagedFile, kLimitExceeded (more than 16 steps).
+// Errors: Exception kUnsupportedModel, kDamagedFile, kLimitExceeded (more than 16 steps, or a text over 64 MiB between them).
 #pragma once
 
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "engine/base/json_document.h"
+#include "engine/text/literal_replacement.h"
 #include "engine/text/split_pattern.h"
+#include "engine/text/token_decoder.h"
 #include "engine/text/work_time.h"
 
 namespace winnow {
 
+enum class TextStart : int;  // tokenizer.h
+
 class Normalizer {
  public:
   Normalizer(const Json& description, const std::string& path);
-  // text: valid UTF-8.
-  std::string apply(std::string_view text) const;
+  // text: valid UTF-8. start: one that is continued gets no prefix.
+  std::string apply(std::string_view text, TextStart start) const;
 
  private:
-  bool nfc_ = false;
+  struct Nfc {};
+  struct Prepend {
+    std::string text;
+  };
+  std::vector<std::variant<Nfc, Prepend, LiteralReplacement>> steps_;
 };
 
 // Time of work after which one text ends with an error.
@@ -43,18 +52,26 @@ class Deadline {
 
 class PreTokenizer {
  public:
-  PreTokenizer(const Json& description, const std::string& path);
+  // alphabet: of the vocabulary. One of bytes needs a ByteLevel step; text for one of characters need not be split at all.
+  PreTokenizer(const Json& description, TokenAlphabet alphabet, const std::string& path);
 
-  // Text between added tokens, prefix space included if the description asks for one.
-  std::string prepare(std::string_view text) const;
+  // What stands for a space before the text.
+  enum class Prefix : int { kNone = 1, kFirstText, kEveryText };
+
+  // Text between added tokens, prefix space included if the description asks for one. first: no text or token is before it.
+  std::string prepare(std::string_view text, TextStart start, bool first) const;
   // Cuts prepared text into words. Throws kLimitExceeded past the deadline.
   std::vector<TextPiece> split(std::string_view text, Deadline& deadline) const;
 
  private:
   void add(const Json& step, const std::string& path, int depth);
+  void add_split(const JsonObject& fields);
+  void add_metaspace(const JsonObject& fields);
 
+  TokenAlphabet alphabet_;
   std::vector<SplitPattern> patterns_;  // applied one after the other, each to the pieces of the last
-  bool prefix_space_ = false;
+  Prefix prefix_ = Prefix::kNone;
+  LiteralReplacement space_;  // from: empty without a Metaspace step
 };
 
 }  // namespace winnow

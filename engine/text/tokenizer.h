@@ -1,12 +1,21 @@
-// Text to token ids and back, as the Hugging Face `tokenizers` library does it with the same tokenizer.json.
+// Text to token ids and back, as the Hugging Face `tokenizers` library does it with the same tokenizer.json, and as llama.cpp does it with
+// the vocabulary of a GGUF file (model_files/gguf_tokenizer.h).
 //
-// Used by engine/generation (prompts, streaming) and by the model families (ids of placeholders). Knows byte-level BPE: normalizers NFC
-// and Sequence; pre-tokenizers Split (isolated), Digits, ByteLevel and Sequence; decoder ByteLevel; added tokens with all their flags.
+// Used by engine/generation (prompts, streaming) and by the model families (ids of placeholders). Knows BPE over bytes and over characters
+// with byte fallback, merging by rank or by score; normalizers NFC, Prepend, Replace and Sequence; pre-tokenizers Split (isolated), Digits,
+// ByteLevel, Metaspace and Sequence; the decoders of token_decoder.h; added tokens with all their flags.
 // A post-processor is not applied: the chat template writes what the model wants to see, as add_special_tokens=False does.
 //
-// Differences from the library, all outside real prompts: a stretch of more than 64 KiB that the pattern takes as one word is cut there;
-// a stretch on which the pattern hits its step limit becomes one token per byte; a pattern that asks for properties other than letters,
-// numbers and white space sees PCRE2's Unicode version.
+// SentencePiece's vocabularies put a space before a text, so that "Hello" is the same token at its beginning as in its middle. As in
+// `tokenizers` and llama.cpp every stretch of text gets it that begins the text or follows an added token, and decode() takes the first
+// space away again. In a chat that is what goes together: an answer follows the template's last token, so the model writes its first word
+// with the space, people see it without, and read again it gets it back. Text that goes on behind tokens of a cache that end in text
+// must not get one (TextStart::kContinued). Spaces inside an answer are never touched.
+//
+// Differences from the library, all outside real prompts: a stretch of more than 64 KiB that the pattern (or the vocabulary, of characters)
+// takes as one word is cut there; a stretch on which the pattern hits its step limit becomes one token per byte; a pattern that asks for
+// properties other than letters, numbers and white space sees PCRE2's Unicode version; broken characters of byte tokens become U+FFFD as
+// UTF-8 decoders do it, not one for each byte of the run.
 //
 // Errors: Exception. from(): kDamagedFile, kLimitExceeded, kUnsupportedModel. encode(): kLimitExceeded, for text over
 // 16 MiB or that takes more than 1.8 s of work. Broken UTF-8 is no error: it becomes U+FFFD.
@@ -33,6 +42,9 @@ enum class SpecialText : int {
 
 enum class SpecialTokens : int { kKeep = 1, kSkip = 2 };
 
+// Whether a text begins something, or goes on behind tokens that are there and end in text.
+enum class TextStart : int { kNew = 1, kContinued = 2 };
+
 class Tokenizer {
  public:
   static std::unique_ptr<Tokenizer> from(TokenizerFile file);
@@ -40,14 +52,17 @@ class Tokenizer {
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  std::vector<std::int64_t> encode(std::string_view text, SpecialText policy) const;
+  std::vector<std::int64_t> encode(std::string_view text, SpecialText policy, TextStart start = TextStart::kNew) const;
 
   // Ids without a token (padding of the model's vocabulary) give no text. Bytes that are not UTF-8 become U+FFFD.
   std::string decode(std::span<const std::int64_t> ids, SpecialTokens specials) const;
   // What one id contributes; often less than a character.
   std::string_view token_bytes(std::int64_t id) const;
 
-  // The id of a token by its text: an added token, or a vocabulary entry in the byte alphabet ("\u0120the").
+  // decode() takes away the first space of a text.
+  bool strips_first_space() const;
+
+  // The id of a token by its text: an added token, or an entry of the vocabulary as it stands there ("\u0120the", "\u2581the").
   std::optional<std::int64_t> token_id(std::string_view text) const;
   // One more than the largest id.
   std::int64_t vocabulary_size() const;

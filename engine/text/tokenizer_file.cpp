@@ -11,9 +11,6 @@ namespace {
 
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 20;
 constexpr std::size_t kMaxDepth = 64;
-constexpr std::size_t kMaxMerges = 1'000'000;
-constexpr std::size_t kMaxAddedTokens = 65'536;
-constexpr std::size_t kMaxAddedBytes = std::size_t{4} << 20;
 // Everything but vocabulary and merges: added tokens (9 values each) and the description of the steps.
 constexpr std::size_t kMaxDocumentValues = 1'000'000;
 

@@ -1,9 +1,9 @@
 // tokenizer.json as plain data, read by events and checked before anything is built from it.
 //
-// Used by the tokenizer, and by model_files, whose packages of other formats fill it themselves. Vocabulary and merges, the two large
-// parts, never become a JSON document. Caps: 64 MiB, depth 64, ids below 1,048,576, tokens of 1..4,096 bytes, 1 M merges, 65,536 added
-// tokens of 4 MiB together. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel (a valid file with parts that this reader
-// does not know).
+// Used by the tokenizer, and by model_files, whose packages of other formats fill it themselves (gguf_tokenizer.h). Vocabulary and merges,
+// the two large parts, never become a JSON document. Caps: 64 MiB, depth 64, ids below 1,048,576, tokens of 1..4,096 bytes, 1 M merges,
+// 65,536 added tokens of 4 MiB together. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel (a valid file with parts that
+// this reader does not know).
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,9 @@ namespace winnow {
 
 inline constexpr std::int64_t kMaxTokenIds = std::int64_t{1} << 20;
 inline constexpr std::size_t kMaxTokenBytes = 4096;
+inline constexpr std::size_t kMaxMerges = 1'000'000;
+inline constexpr std::size_t kMaxAddedTokens = 65'536;
+inline constexpr std::size_t kMaxAddedBytes = std::size_t{4} << 20;
 
 struct AddedToken {
   std::int64_t id = 0;
@@ -28,10 +31,21 @@ struct AddedToken {
   bool normalized = false;   // is looked for in normalised text
 };
 
+// Which of two merges comes first.
+enum class MergeOrder : int {
+  kRank = 1,   // the one that stands earlier in `merges`
+  kScore = 2,  // the one whose result has the higher score, as SentencePiece does; there are no `merges`
+};
+
 struct TokenizerFile {
   std::string path;
-  std::vector<std::pair<std::string, std::int64_t>> vocabulary;  // text in the byte alphabet, id; unique both ways
-  std::vector<std::pair<std::string, std::string>> merges;       // in order of rank
+  // Text, id; unique both ways. The text is in the byte alphabet where the decoder is ByteLevel, else plain UTF-8.
+  std::vector<std::pair<std::string, std::int64_t>> vocabulary;
+  std::vector<std::pair<std::string, std::string>> merges;  // in order of rank
+  MergeOrder merge_order = MergeOrder::kRank;
+  std::vector<float> scores;  // kScore: of every entry of the vocabulary; finite
+  // Tokens that no merge makes: bytes ("<0x0A>") and unused ones.
+  std::vector<std::pair<std::string, std::int64_t>> unmerged;
   std::vector<AddedToken> added_tokens;
   Json normalizer;  // null if absent
   Json pre_tokenizer;

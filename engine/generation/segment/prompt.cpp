@@ -60,12 +60,12 @@ std::string joined(const std::vector<TemplatePiece>& pieces) {
 }
 
 // Special tokens count in the template's own text only; everything between two of them is encoded in one go, because merges cross the
-// border between template and message ("\n" + "\nWhat").
-std::vector<std::int64_t> encode_pieces(const Tokenizer& tokenizer, const std::vector<TemplatePiece>& pieces) {
+// border between template and message ("\n" + "\nWhat"). start: of the first piece.
+std::vector<std::int64_t> encode_pieces(const Tokenizer& tokenizer, const std::vector<TemplatePiece>& pieces, TextStart start) {
   std::vector<std::int64_t> ids;
   std::string plain;
   const auto flush = [&] {
-    const std::vector<std::int64_t> part = tokenizer.encode(plain, SpecialText::kAsText);
+    const std::vector<std::int64_t> part = tokenizer.encode(plain, SpecialText::kAsText, ids.empty() ? start : TextStart::kNew);
     ids.insert(ids.end(), part.begin(), part.end());
     plain.clear();
   };
@@ -137,7 +137,9 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
     throw Exception(ErrorCode::kUnsupportedModel, "chat template", "renders a conversation's beginning differently once it goes on");
   }
   PromptSegment segment;
-  segment.token_ids = encode_pieces(*model.tokenizer, pieces);
+  // Behind a cached answer its end-of-turn text goes on; an answer that comes first begins behind the template's text.
+  const bool goes_on = cached > 0 && !answer_begun;
+  segment.token_ids = encode_pieces(*model.tokenizer, pieces, goes_on ? TextStart::kContinued : TextStart::kNew);
 
   // Placeholders come in the template's order: per message usually images first, then videos.
   std::vector<std::size_t> images;
@@ -172,7 +174,8 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
     std::vector<TemplateMessage> system;
     for (std::size_t m = 0; m < thread.size() && thread[m].role == Role::kSystem; ++m) system.push_back(messages[m]);
     if (!system.empty()) {
-      segment.system_tokens = encode_pieces(*model.tokenizer, model.chat_template->render(system, AddGenerationPrompt::kNo)).size();
+      segment.system_tokens =
+          encode_pieces(*model.tokenizer, model.chat_template->render(system, AddGenerationPrompt::kNo), TextStart::kNew).size();
       segment.system_tokens = std::min(segment.system_tokens, segment.token_ids.size());
     }
   }

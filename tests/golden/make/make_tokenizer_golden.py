@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/tokenizer: small byte-level BPE tokenizers and what the `tokenizers` library says about hostile strings.
+"""Writes tests/golden/tokenizer: small BPE tokenizers and what the `tokenizers` library says about hostile strings.
 
 qwen2_like  Qwen2's normalizer (NFC), split pattern and ByteLevel step, trained here on the strings below; merges as pairs;
             special tokens as in Qwen2 and LLaVA-OneVision, and added tokens with every flag
+llama_like  characters with byte fallback as Llama 2 has them: Prepend and Replace before, no words, special tokens in normalised text
+metaspace_like  the same with Metaspace and a prefix at the very beginning only, as Mistral has it; bytes are missing, an unknown token is not
 gpt2_like   ByteLevel alone with its own pattern and a prefix space, merges as "a b" text, ignore_merges, an unknown token
 
 One JSON line a case: text, tokenizer (left out for qwen2_like), parse (ids), as_text (ids with encode_special_tokens=True, left out if the
@@ -99,6 +101,35 @@ def gpt2_like(corpus):
     return data
 
 
+def llama_like(corpus):
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+    data_bytes = [f"<0x{b:02X}>" for b in range(256)]
+    trainer = trainers.BpeTrainer(vocab_size=700, limit_alphabet=120, max_token_length=12, special_tokens=["<unk>", "<s>", "</s>", *data_bytes],
+                                  show_progress=False)
+    # Words of SentencePiece's training: no token reaches over a space.
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never", split=True)
+    tokenizer.train_from_iterator(corpus, trainer)
+    data = json.loads(tokenizer.to_str())
+    data["pre_tokenizer"] = None
+    data["added_tokens"] = data["added_tokens"][:3]
+    data["added_tokens"][1]["normalized"] = True
+    data["added_tokens"].append({"id": 700, "content": "[INST]", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": False})
+    return data
+
+
+def metaspace_like(corpus):
+    data = llama_like(corpus)
+    data["normalizer"] = None
+    data["pre_tokenizer"] = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": False}
+    vocabulary = data["model"]["vocab"]
+    vocabulary["\u2581\u2581"] = vocabulary.pop("<0xF0>")
+    data["model"]["merges"].append(["\u2581", "\u2581"])
+    data["added_tokens"][1]["normalized"] = False
+    return data
+
+
 def cases(name, data, strings):
     tokenizer = Tokenizer.from_str(json.dumps(data))
     for text in strings:
@@ -122,14 +153,15 @@ def main():
     corpus = SENTENCES * 4 + strings[:400]
     FOLDER.mkdir(exist_ok=True)
     lines = []
-    for name, data, chosen in (("qwen2_like", qwen2_like(corpus), strings), ("gpt2_like", gpt2_like(corpus), strings[:450])):
+    for name, data, chosen in (("qwen2_like", qwen2_like(corpus), strings), ("gpt2_like", gpt2_like(corpus), strings[:450]),
+                                ("llama_like", llama_like(corpus), strings[:330]), ("metaspace_like", metaspace_like(corpus), strings[:330])):
         folder = FOLDER / name
         folder.mkdir(exist_ok=True)
         (folder / "tokenizer.json").write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
         lines += cases(name, data, chosen)
     (FOLDER / "cases.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     manifest = {
-        "what": "token ids and decoded text of small byte-level BPE tokenizers on hostile strings",
+        "what": "token ids and decoded text of small BPE tokenizers on hostile strings",
         "reference": f"tokenizers {tokenizers.__version__} (github.com/huggingface/tokenizers)",
         "script": "tests/golden/make/make_tokenizer_golden.py", "seed": SEED, "cases": len(lines),
         "dtype": "integer ids, exact", "tolerance": "none: ids and text are equal or wrong", "licence": "Apache-2.0, own text",
