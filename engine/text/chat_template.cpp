@@ -37,8 +37,8 @@ Value message_value(const TemplateMessage& message, bool content_as_text) {
   return chat::make_dict(std::move(fields));
 }
 
-// Whether the template looks into a message's content at all; one that was written for text only concatenates it.
-bool reads_content_parts(std::string_view source) {
+// Whether the template may look into a message's content; one that was written for text only concatenates it.
+bool may_read_content_parts(std::string_view source) {
   for (const char* sign : {"type", "'text'", "\"text\"", ".text"}) {
     if (source.find(sign) != std::string_view::npos) return true;
   }
@@ -75,6 +75,33 @@ struct ChatTemplate::Program {
   std::string bos;
   std::string eos;
   bool content_parts = true;
+
+  Text run(std::vector<Value> messages, AddGenerationPrompt prompt) const {
+    std::vector<std::pair<std::string, Value>> variables;
+    variables.emplace_back("messages", chat::make_list(std::move(messages)));
+    variables.emplace_back("add_generation_prompt", Value::boolean(prompt == AddGenerationPrompt::kYes));
+    variables.emplace_back("bos_token", Value::literal(bos));
+    variables.emplace_back("eos_token", Value::literal(eos));
+    variables.emplace_back("tools", Value::none());
+    variables.emplace_back("documents", Value::none());
+    chat::Interpreter interpreter(std::move(variables), {});
+    return interpreter.run(block);
+  }
+
+  // Many templates name "type" for their tools only, and join texts; a list of parts would be an error to them, or worse, its Python text.
+  bool needs_content_parts() const { return !writes(true) && writes(false); }
+
+ private:
+  // Whether a question comes out of it that it is given as one text, or as a list of parts.
+  bool writes(bool content_as_text) const {
+    constexpr std::string_view kProbe = "Hello, probe";
+    try {
+      const TemplateMessage message{"user", {{TemplateContent::Kind::kText, std::string(kProbe)}}};
+      return run({message_value(message, content_as_text)}, AddGenerationPrompt::kNo).bytes().find(kProbe) != std::string::npos;
+    } catch (const Exception&) {
+      return false;  // what is wrong shows when a conversation is rendered
+    }
+  }
 };
 
 ChatTemplate::ChatTemplate(std::string_view source, std::string bos, std::string eos, std::string owner) : owner_(std::move(owner)) {
@@ -85,7 +112,7 @@ ChatTemplate::ChatTemplate(std::string_view source, std::string bos, std::string
   });
   program->bos = std::move(bos);
   program->eos = std::move(eos);
-  program->content_parts = reads_content_parts(source);
+  program->content_parts = may_read_content_parts(source) && program->needs_content_parts();
   program_ = std::move(program);
 }
 
@@ -98,17 +125,7 @@ std::vector<TemplatePiece> ChatTemplate::render(const std::vector<TemplateMessag
                                        [](const TemplateContent& c) { return c.kind == TemplateContent::Kind::kText; });
     list.push_back(message_value(message, text_only && !program_->content_parts));
   }
-  std::vector<std::pair<std::string, Value>> variables;
-  variables.emplace_back("messages", chat::make_list(std::move(list)));
-  variables.emplace_back("add_generation_prompt", Value::boolean(prompt == AddGenerationPrompt::kYes));
-  variables.emplace_back("bos_token", Value::literal(program_->bos));
-  variables.emplace_back("eos_token", Value::literal(program_->eos));
-  variables.emplace_back("tools", Value::none());
-  variables.emplace_back("documents", Value::none());
-  return of_owner(owner_, [&] {
-    chat::Interpreter interpreter(std::move(variables), {});
-    return pieces_of(interpreter.run(program_->block));
-  });
+  return of_owner(owner_, [&] { return pieces_of(program_->run(std::move(list), prompt)); });
 }
 
 }  // namespace winnow

@@ -6,7 +6,8 @@
 // special tokens count only in the first (Tokenizer::encode with kParse), so that <|im_end|> typed by a user stays text.
 //
 // The language is a subset of Jinja as transformers sets it up (trim_blocks, lstrip_blocks); what is not in it is refused by name, never
-// skipped. Case mapping knows ASCII letters. strftime_now is refused: an answer would depend on the day.
+// skipped. Case mapping knows ASCII letters. strftime_now is not defined, for an answer would depend on the day: a template that asks
+// whether it is there goes on without (Llama 3.2 then writes the date it was trained with), one that calls it all the same is refused.
 // Limits: 64 KiB of template, 64 levels, 10^5 steps, 8 MiB of text, 200 ms.
 // Errors: Exception; kUnsupportedModel (no template, a template that is wrong or outside the subset), kLimitExceeded, kDamagedFile,
 // kInvalidArgument (the template refused this conversation by raise_exception). Threads: confined to one.
@@ -46,8 +47,8 @@ class ChatTemplate {
   ChatTemplate(const ChatTemplate&) = delete;
   ChatTemplate& operator=(const ChatTemplate&) = delete;
 
-  // Neighbours of one origin are joined, empty pieces left out. Templates written for text only get a message's content as one text if it
-  // holds nothing else.
+  // Neighbours of one origin are joined, empty pieces left out. A message that holds nothing but text is one text, and a list of parts for
+  // templates that write only those (tried once).
   std::vector<TemplatePiece> render(const std::vector<TemplateMessage>& messages, AddGenerationPrompt prompt) const;
 
  private:

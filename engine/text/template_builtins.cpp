@@ -244,12 +244,10 @@ Value Interpreter::call_function(const std::string& name, const Arguments& argum
     for (const auto& [key, value] : arguments.named) items.emplace_back(Value::literal(key), value);
     return make_dict(std::move(items));
   }
-  if (name == "raise_exception") {
-    const Value* message = arguments.find(0, "message");
-    throw Exception(ErrorCode::kInvalidArgument, "chat template",
-                    message ? to_text(*message).bytes().substr(0, 500) : "the template refuses the conversation");
-  }
-  fail(name + "() is not available: an answer must not depend on the clock");
+  require(name == "raise_exception", "every function of the language is here");
+  const Value* message = arguments.find(0, "message");
+  throw Exception(ErrorCode::kInvalidArgument, "chat template",
+                  message ? to_text(*message).bytes().substr(0, 500) : "the template refuses the conversation");
 }
 
 // Methods.
@@ -348,6 +346,7 @@ Value Interpreter::call_text_method(const Text& self, const std::string& name, c
     if (items == nullptr) fail("join() needs a list");
     return apply_filter("join", *items, joined);
   }
+  if (name == "format") return make_text(format(self, arguments));
   if (name == "upper") return make_text(upper(self));
   if (name == "lower") return make_text(lower(self));
   if (name == "title") return make_text(title(self));
@@ -355,6 +354,39 @@ Value Interpreter::call_text_method(const Text& self, const std::string& name, c
 }
 
 // Filters.
+
+// str.format() with plain fields: {}, {0}, {name}.
+Text Interpreter::format(const Text& self, const Arguments& arguments) {
+  const std::string& bytes = self.bytes();
+  Text out;
+  std::size_t next = 0;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t brace = std::min(bytes.find_first_of("{}", at), bytes.size());
+    out.append_part(self, at, brace - at);
+    at = brace;
+    if (at == bytes.size()) break;
+    if (at + 1 < bytes.size() && bytes[at + 1] == bytes[at]) {  // a brace that is written twice is one
+      out.append_part(self, at, 1);
+      at += 2;
+      continue;
+    }
+    const std::size_t end = bytes.find('}', at);
+    if (bytes[at] == '}' || end == std::string::npos) fail("format() with a brace alone");
+    step();
+    const std::string field = bytes.substr(at + 1, end - at - 1);
+    if (field.find_first_of("{:!.[") != std::string::npos) fail("format() with more than a field's name is not supported");
+    const bool index = field.size() == 1 && field[0] >= '0' && field[0] <= '9';
+    const std::size_t position = field.empty() ? next++ : index ? static_cast<std::size_t>(field[0] - '0') : arguments.positional.size();
+    const Value* value = arguments.find(position, field.empty() ? std::string_view("") : std::string_view(field));
+    if (value == nullptr) fail("format() has no value for a field");
+    const Text text = to_text(*value);
+    charge(text.size());
+    out.append(text);
+    if (out.size() > limits_.output_bytes) throw Exception(ErrorCode::kLimitExceeded, "chat template", "writes more than 8 MiB");
+    at = end + 1;
+  }
+  return out;
+}
 
 Value Interpreter::select(const std::string& filter, const Value& value, const Arguments& arguments) {
   const bool by_attribute = filter == "selectattr" || filter == "rejectattr";
@@ -365,6 +397,7 @@ Value Interpreter::select(const std::string& filter, const Value& value, const A
   Arguments rest;
   for (std::size_t i = test_at + 1; i < arguments.positional.size(); ++i) rest.positional.push_back(arguments.positional[i]);
   std::vector<Value> kept;
+  if (!value.truthy()) return make_list({});  // none, too: there are no tools
   for (const Value& item : items_of(value)) {
     step();
     const Value subject = by_attribute ? attribute_path(item, path) : item;
@@ -380,12 +413,28 @@ Value Interpreter::map(const Value& value, const Arguments& arguments) {
   const Value* fallback = arguments.find(arguments.positional.size(), "default");
   Arguments rest;
   for (std::size_t i = 1; i < arguments.positional.size(); ++i) rest.positional.push_back(arguments.positional[i]);
+  if (!value.truthy()) return make_list({});
   for (const Value& item : items_of(value)) {
     step();
     Value result = by_attribute ? attribute_path(item, name) : apply_filter(name, item, rest);
     if (result.is_undefined() && fallback) result = *fallback;
     items.push_back(std::move(result));
   }
+  return make_list(std::move(items));
+}
+
+// Entries of a mapping by their keys, letters of either case alike.
+Value Interpreter::sorted_items(const Value& value, const Arguments& arguments) {
+  if (!value.dict()) fail("dictsort needs a mapping");
+  if (!arguments.positional.empty() || !arguments.named.empty()) fail("dictsort with arguments is not supported");
+  std::vector<std::pair<Value, Value>> entries;
+  for (const auto& [key, entry] : value.dict()->items) {
+    if (!key.text() && !key.get<std::int64_t>()) fail("dictsort needs keys of text or whole numbers");
+    entries.emplace_back(key.text() ? make_text(lower(*key.text())) : key, make_list({key, entry}));
+  }
+  std::stable_sort(entries.begin(), entries.end(), [this](const auto& a, const auto& b) { return compare(a.first, b.first) < 0; });
+  std::vector<Value> items;
+  for (auto& [key, entry] : entries) items.push_back(std::move(entry));
   return make_list(std::move(items));
 }
 
@@ -440,6 +489,7 @@ Value Interpreter::apply_filter(const std::string& name, const Value& value, con
     if (!value.dict()) fail("items needs a mapping");
     return call_method(value, "items", {});
   }
+  if (name == "dictsort") return sorted_items(value, arguments);
   if (name == "reverse") {
     std::vector<Value> items = items_of(value);
     std::reverse(items.begin(), items.end());

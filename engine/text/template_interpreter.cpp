@@ -216,7 +216,7 @@ Value Interpreter::lookup(const std::string& name) {
       if (known == name) return value;
     }
   }
-  for (const char* function : {"range", "namespace", "raise_exception", "strftime_now", "dict"}) {
+  for (const char* function : {"range", "namespace", "raise_exception", "dict"}) {
     if (name == function) return Value::Data(Callable{name, nullptr});
   }
   return Value::undefined(name);
@@ -426,7 +426,7 @@ Value Interpreter::attribute(const Value& object, const std::string& name) {
   static constexpr std::string_view kDictMethods[] = {"items", "keys", "values", "get"};
   static constexpr std::string_view kTextMethods[] = {"strip",      "lstrip",   "rstrip",  "split", "rsplit", "splitlines",
                                                       "startswith", "endswith", "replace", "upper", "lower",  "title",
-                                                      "capitalize", "join",     "find",    "count"};
+                                                      "capitalize", "join",     "find",    "count", "format"};
   const auto method = [&](std::span<const std::string_view> names) { return std::find(names.begin(), names.end(), name) != names.end(); };
   if ((object.dict() && method(kDictMethods)) || (object.text() && method(kTextMethods))) {
     return Value::Data(Callable{name, std::make_shared<const Value>(object)});
@@ -512,7 +512,10 @@ Value Interpreter::call(const Value& callee, const Arguments& arguments) {
   if (const auto* function = callee.get<Callable>()) {
     return function->self ? call_method(*function->self, function->name, arguments) : call_function(function->name, arguments);
   }
-  if (callee.is_undefined()) fail("\"" + callee.get<Undefined>()->name + "\" is undefined");
+  if (const auto* missing = callee.get<Undefined>()) {
+    if (missing->name == "strftime_now") fail("strftime_now() is not available: an answer must not depend on the clock");
+    fail("\"" + missing->name + "\" is undefined");
+  }
   fail(std::string(callee.type_name()) + " cannot be called");
 }
 

@@ -78,10 +78,12 @@ class Interpreter {
   Value call_function(const std::string& name, const Arguments& arguments);
   Value call_method(const Value& self, const std::string& name, const Arguments& arguments);
   Value call_text_method(const Text& self, const std::string& name, const Arguments& arguments);
+  Text format(const Text& self, const Arguments& arguments);
   Value apply_filter(const std::string& name, const Value& value, const Arguments& arguments);
   bool apply_test(const std::string& name, const Value& value, const Arguments& arguments);
   Value select(const std::string& filter, const Value& value, const Arguments& arguments);
   Value map(const Value& value, const Arguments& arguments);
+  Value sorted_items(const Value& value, const Arguments& arguments);
   Value attribute_path(const Value& object, const std::string& path);
   std::vector<Value> items_of(const Value& value);
   bool contains(const Value& container, const Value& value);

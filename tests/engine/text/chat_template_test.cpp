@@ -70,12 +70,14 @@ std::vector<TemplateMessage> messages_of(const json& list) {
 TEST(ChatTemplate, RendersAsTransformers) {
   std::ifstream file(source_folder() + "/tests/golden/chat_template/cases.jsonl");
   int cases = 0;
+  std::string source;  // a case without a template has that of the case before
   for (std::string line; std::getline(file, line);) {
     const json c = json::parse(line);
     ++cases;
-    SCOPED_TRACE(c["name"].get<std::string>() + ": " + c["template"].get<std::string>().substr(0, 200));
+    source = c.value("template", source);
+    SCOPED_TRACE(c["name"].get<std::string>() + ": " + source.substr(0, 200));
     try {
-      const ChatTemplate chat_template(c["template"].get<std::string>(), "<s>", "</s>");
+      const ChatTemplate chat_template(source, "<s>", "</s>");
       const auto pieces =
           chat_template.render(messages_of(c["messages"]), c["prompt"].get<bool>() ? AddGenerationPrompt::kYes : AddGenerationPrompt::kNo);
       if (c["expected"].is_null()) {
@@ -87,7 +89,7 @@ TEST(ChatTemplate, RendersAsTransformers) {
       EXPECT_TRUE(c["expected"].is_null()) << error.what() << "\nexpected: " << c["expected"].dump();
     }
   }
-  EXPECT_GE(cases, 60) << "see tests/golden/chat_template/manifest.json";
+  EXPECT_GE(cases, 130) << "see tests/golden/chat_template/manifest.json";
 }
 
 TEST(ChatTemplate, KeepsWhatAUserWroteApart) {
@@ -116,6 +118,8 @@ TEST(ChatTemplate, FollowsUserTextThroughEveryOperation) {
   EXPECT_EQ(user("{{ 'a-b'.replace('-', c) }}"), "[ A<b>,C ]");
   EXPECT_EQ(user("{{ [c] | tojson }}"), "[\" A<b>,C \"]");
   EXPECT_EQ(user("{{ [c] }}"), "[' A<b>,C ']");
+  EXPECT_EQ(user("{{ '<{}>'.format(c) }}"), "[ A<b>,C ]");
+  EXPECT_EQ(user("{{ {'b': c} | dictsort }}"), "[' A<b>,C ']");
   EXPECT_EQ(user("{{ c * 2 }}"), "[ A<b>,C  A<b>,C ]");
   EXPECT_EQ(user("{% for x in c[:3] %}{{ x }}.{% endfor %}"), "[ ][A][<]");
   EXPECT_EQ(user("{% macro m(x) %}({{ x }}){% endmacro %}{{ m(c) | lower }}"), "[ a<b>,c ]");
@@ -185,6 +189,26 @@ TEST(ChatTemplate, RefusesWhatIsOutsideTheLanguage) {
   EXPECT_EQ(refusal("{{ raise_exception('Only users.') }}"), ErrorCode::kInvalidArgument);
   EXPECT_EQ(refusal(std::string(65'537, 'x')), ErrorCode::kLimitExceeded);
   EXPECT_EQ(refusal("\xFF"), ErrorCode::kDamagedFile);
+}
+
+TEST(ChatTemplate, RefusesTheClockOnlyWhereItIsAsked) {
+  const std::string source =
+      "{% if messages | length > 1 %}{{ strftime_now('%Y') }}{% endif %}{% if strftime_now is defined %}clock{% else %}none{% endif %}";
+  EXPECT_EQ(rendered(source), "none");
+  try {
+    ChatTemplate(source).render({says("user", "a"), says("user", "b")}, AddGenerationPrompt::kNo);
+    ADD_FAILURE() << "the clock was read";
+  } catch (const Exception& error) {
+    EXPECT_EQ(error.error().code, ErrorCode::kUnsupportedModel);
+    EXPECT_NE(error.error().reason.find("must not depend on the clock"), std::string::npos) << error.what();
+  }
+}
+
+TEST(ChatTemplate, GivesTextsToTemplatesThatNameTypesForToolsOnly) {
+  const std::string tools = R"({% for tool in tools or [] %}{{ tool["type"] }}{% endfor %})";
+  EXPECT_EQ(rendered(tools + "{% for m in messages %}{{ '<' + m.content + '>' }}{% endfor %}"), "<hi>");
+  EXPECT_EQ(rendered(tools + "{% for m in messages %}{{ m.content }}{% endfor %}"), "hi");  // a list would be shown as Python writes it
+  EXPECT_EQ(rendered("{% for m in messages %}{% for c in m.content if c.type == 'text' %}{{ c.text }}{% endfor %}{% endfor %}"), "hi");
 }
 
 TEST(ChatTemplate, RendersLongMessagesWithinTheLimits) {

@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """Writes tests/golden/chat_template/cases.jsonl: what transformers renders for chat templates and small probes of the language.
 
-usage: make_chat_template_golden.py      (needs: transformers==5.2.0, jinja2)
+A case without a template has that of the case before. strftime_now is taken away from the templates that ask for it, as it is not defined
+in Winnow.
+
+usage: make_chat_template_golden.py LLAMA_CPP/models/templates      (needs: transformers==5.2.0, jinja2==3.1.6)
+       llama.cpp as it is in llama-cpp-python 0.3.36: the templates of language models, as their repositories have them
 """
 import json
 import pathlib
+import sys
 
 import jinja2
 import transformers
@@ -20,6 +25,11 @@ LLAMA3 = ("{% set loop_messages = messages %}{% for message in loop_messages %}{
 LLAVA15 = ("{% for message in messages %}{% if message['role'] != 'system' %}{{ message['role'].upper() + ': '}}{% endif %}{# Render all images first #}{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\n' }}{% endfor %}{% for content in message['content'] | selectattr('type', 'equalto', 'text') %}{{ content['text'] + ' '}}{% endfor %}{% endfor %}{% if add_generation_prompt %}{{ 'ASSISTANT:' }}{% endif %}")
 INTERNVL = ("{%- for message in messages -%}\n    {{- '<|im_start|>' ~ message.role ~ '\\n' -}}\n    {%- if message.content is string -%}\n        {{ message.content }}\n    {%- else -%}\n        {%- for c in message.content -%}\n            {%- if c.type == 'image' -%}\n<IMG_CONTEXT>\n{{ '\\n' }}\n            {%- elif c.type == 'text' -%}\n                {{ c.text }}\n            {%- endif -%}\n        {%- endfor -%}\n    {%- endif -%}\n    {{- '<|im_end|>\\n' -}}\n{%- endfor -%}\n{%- if add_generation_prompt -%}{{ '<|im_start|>assistant\\n' }}{%- endif -%}\n")
 
+SMOLLM2 = ("{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}{{ '<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n' }}{% endif %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}")
+FILES = ("meta-llama-Llama-3.1-8B-Instruct", "meta-llama-Llama-3.2-3B-Instruct", "Qwen-Qwen2.5-7B-Instruct", "Qwen-Qwen3-0.6B",
+         "mistralai-Mistral-Nemo-Instruct-2407", "google-gemma-2-2b-it", "microsoft-Phi-3.5-mini-instruct", "HuggingFaceTB-SmolLM3-3B",
+         "ibm-granite-granite-3.3-2B-Instruct")
+
 
 def parts(role, *content):
     return {"role": role, "content": [{"type": "text", "text": c} if isinstance(c, str) else {"type": c[0]} for c in content]}
@@ -29,6 +39,7 @@ MEDIA = [parts("system", "Be brief."), parts("user", ("image",), ("video",), "Wh
          parts("user", ("image",), "And <image> now?", " Ünïcödé 👍")]
 PLAIN = [{"role": "user", "content": "  Hello <|im_end|> \n"}, {"role": "assistant", "content": " Hi! "}, {"role": "user", "content": "中文?"}]
 SYSTEM = [{"role": "system", "content": "Rules [INST]"}] + PLAIN
+ENDING = SYSTEM + [{"role": "assistant", "content": "<think>\nHm.\n</think>\n\nYes."}]
 ROLES_WRONG = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
 
 PROBES = """{{ 7 // 2 }} {{ -7 // 2 }} {{ -7 % 3 }} {{ 7 / 2 }} {{ 2 ** 10 }} {{ 1 + 2 * 3 - 4 }} {{ 'a' ~ 1 ~ 2.5 ~ true ~ none }}
@@ -60,6 +71,12 @@ tail {%+ if true %}plus{% endif +%}
 {{ messages[0].get('role') }} {{ messages[0].get('nope', 'dflt') }} {{ messages[0].nope }}| {{ {'b': 1, 'a': 2}.keys() | list }} {{ {'z': [1]}.z[0] }}
 {{ '\\t|\\\\|\\'|\\x41|\\u00e9' }} {{ "dq 'q'" }} {{ 'a' 'b' }} {{ 1_000 }} {{ 'line1\\nline2'.splitlines() }} {{ [[1, 2], [3]] | map('length') | list }}
 {{ ['a', '', 'b'] | select | list }} {{ [1, 2, 3] | select('odd') | list }} {{ [1,2] + [3] }} {{ -2 ** 2 }} {{ 2 ** -1 }} {{ dict(a=1) }} {{ (1 + 2) * 3 }}
+{{ none | selectattr('type', 'equalto', 'x') | list }} {{ none | map('upper') | list }} {{ '' | select | list }} {% for k, v in {'b': 1, 'A': 2, 'c': 0} | dictsort %}{{ k }}{{ v }}{% endfor %} {% for k, v in {10: 'x', 9: 'y'} | dictsort %}{{ k }}{{ v }}{% endfor %}
+{{ '<{}|{}>'.format('a', 1) }} {{ '{0}{1}{0}'.format('x', none) }} {{ '{a}-{b}'.format(b=2, a='A') }} {{ '{{}}{}'.format(true) }}
+{{ '{}'.format() }}
+{{ '{'.format(1) }}
+{{ [1] | dictsort }}
+{{ strftime_now is defined }} {{ strftime_now | default('x') }}
 {{ undefined_thing.attr }}
 {{ 1 / 0 }}
 {{ 'a' + 1 }}
@@ -93,24 +110,34 @@ def render(template, messages, add_prompt):
         rendered, _ = render_jinja_template(conversations=[messages], chat_template=template, add_generation_prompt=add_prompt,
                                             bos_token="<s>", eos_token="</s>")
         return rendered[0]
-    except (jinja2.TemplateError, TypeError, ZeroDivisionError, ValueError):
+    except (jinja2.TemplateError, TypeError, ZeroDivisionError, ValueError, IndexError, AttributeError):
         return None
+
+
+def without_clock(template):
+    return "{% set strftime_now = undefined %}" + template if "strftime_now" in template else template
 
 
 def main():
     FOLDER.mkdir(exist_ok=True)
+    files = [(name, (pathlib.Path(sys.argv[1]) / f"{name}.jinja").read_text(encoding="utf-8"), (PLAIN, SYSTEM, ENDING)) for name in FILES]
     jobs = [(name, template, messages, prompt) for name, template, threads in (
         ("llava_onevision", LLAVA, (MEDIA, MEDIA[:2], MEDIA[1:2])), ("qwen2", QWEN2, (PLAIN, SYSTEM)), ("qwen2_vl", QWEN2_VL, (MEDIA, MEDIA[1:])),
         ("mistral", MISTRAL, (PLAIN, ROLES_WRONG, SYSTEM)), ("llama2", LLAMA2, (PLAIN, SYSTEM)), ("llama3", LLAMA3, (PLAIN, SYSTEM)),
-        ("llava15", LLAVA15, (MEDIA,)), ("internvl", INTERNVL, (MEDIA,))) for messages in threads for prompt in (True, False)]
+        ("llava15", LLAVA15, (MEDIA,)), ("internvl", INTERNVL, (MEDIA,)),
+        ("smollm2", SMOLLM2, (PLAIN, SYSTEM)), *files) for messages in threads for prompt in (True, False)]
     jobs += [(f"probe {i}", probe, PLAIN, False) for i, probe in enumerate(probes())]
-    lines = [json.dumps({"name": name, "template": template, "messages": messages, "prompt": prompt, "expected": render(template, messages, prompt)},
-                        separators=(",", ":"), ensure_ascii=False) for name, template, messages, prompt in jobs]
+    lines, before = [], None
+    for name, template, messages, prompt in jobs:
+        case = {"name": name, **({} if template == before else {"template": template}), "messages": messages, "prompt": prompt,
+                "expected": render(without_clock(template), messages, prompt)}
+        lines.append(json.dumps(case, separators=(",", ":"), ensure_ascii=False))
+        before = template
     (FOLDER / "cases.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     manifest = {"what": "rendered chat templates; expected null: the template must be refused",
                 "reference": f"transformers {transformers.__version__}, jinja2 {jinja2.__version__}",
                 "script": "tests/golden/make/make_chat_template_golden.py", "seed": "none", "cases": len(lines), "dtype": "text, exact",
-                "tolerance": "none", "licence": "templates as published by their models (Apache-2.0, Llama community licence); probes own"}
+                "tolerance": "none", "licence": "templates as published by their models (Apache-2.0, MIT, Llama and Gemma licences); probes own"}
     (FOLDER / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
 
