@@ -138,21 +138,33 @@ TokenizerFile byte_level_file(const GgufVocabulary& vocabulary) {
   return file;
 }
 
-TokenizerFile sentence_piece_file(const GgufVocabulary& vocabulary) {
+// Characters with U+2581 for a space and bytes for those that are not there.
+TokenizerFile character_file(bool space_prefix) {
   const char* const space = "\u2581";
   TokenizerFile file;
-  file.merge_order = MergeOrder::kScore;
   file.byte_fallback = true;
-  file.fuse_unknown = true;
-  if (vocabulary.unknown) file.unknown_token = vocabulary.tokens[static_cast<std::size_t>(*vocabulary.unknown)];
   Json steps = Json::array();
-  if (vocabulary.add_space_prefix) steps.push_back({{"type", "Prepend"}, {"prepend", space}});
+  if (space_prefix) steps.push_back({{"type", "Prepend"}, {"prepend", space}});
   steps.push_back({{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", space}});
   file.normalizer = {{"type", "Sequence"}, {"normalizers", std::move(steps)}};
   Json decoders = Json::array(
       {{{"type", "Replace"}, {"pattern", {{"String", space}}}, {"content", " "}}, {{"type", "ByteFallback"}}, {{"type", "Fuse"}}});
-  if (vocabulary.add_space_prefix) decoders.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
+  if (space_prefix) decoders.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
   file.decoder = {{"type", "Sequence"}, {"decoders", std::move(decoders)}};
+  return file;
+}
+
+TokenizerFile sentence_piece_file(const GgufVocabulary& vocabulary) {
+  TokenizerFile file = character_file(vocabulary.add_space_prefix);
+  file.merge_order = MergeOrder::kScore;
+  file.fuse_unknown = true;
+  if (vocabulary.unknown) file.unknown_token = vocabulary.tokens[static_cast<std::size_t>(*vocabulary.unknown)];
+  return file;
+}
+
+TokenizerFile gemma_file(const GgufVocabulary& vocabulary) {
+  TokenizerFile file = character_file(false);
+  add_merges(vocabulary, file);
   return file;
 }
 
@@ -160,13 +172,14 @@ TokenizerFile sentence_piece_file(const GgufVocabulary& vocabulary) {
 
 TokenizerFile tokenizer_of(const GgufVocabulary& vocabulary) {
   const bool scored = vocabulary.model == "llama";
-  if (!scored && vocabulary.model != "gpt2") {
+  const bool gemma = vocabulary.model == "gemma4";
+  if (!scored && !gemma && vocabulary.model != "gpt2") {
     throw Exception(ErrorCode::kUnsupportedModel, vocabulary.path, "the tokenizer model " + quoted(vocabulary.model) + " is not supported");
   }
   check_sizes(vocabulary, scored);
   check_tokens(vocabulary);
   check_special_ids(vocabulary);
-  TokenizerFile file = scored ? sentence_piece_file(vocabulary) : byte_level_file(vocabulary);
+  TokenizerFile file = scored ? sentence_piece_file(vocabulary) : gemma ? gemma_file(vocabulary) : byte_level_file(vocabulary);
   file.path = vocabulary.path;
   add_tokens(vocabulary, scored, file);
   if (file.vocabulary.empty()) damaged(vocabulary, "has an empty vocabulary");

@@ -2,6 +2,7 @@
 //
 // Used by the package of GGUF files, which fills a GgufVocabulary from the metadata "tokenizer.ggml.*" as they stand there.
 // "gpt2": byte-level BPE; `pre` names its pre-tokenizer (gguf_pre_tokenizers.h). "llama": SentencePiece BPE by scores, with byte tokens.
+// "gemma4": BPE over characters by merges, with byte tokens.
 // Control and unknown tokens become special added tokens, user defined ones added tokens that are found in any text, unused ones are never
 // written by the tokenizer and still have their text. add_bos says what other programs put before a text by themselves: it is for whoever
 // builds a prompt whose template writes no bos_token, the tokenizer adds nothing.
@@ -22,12 +23,13 @@ namespace winnow {
 
 struct GgufVocabulary {
   std::string path;   // of the file, for errors
-  std::string model;  // tokenizer.ggml.model: "gpt2", "llama"
+  std::string model;  // tokenizer.ggml.model: "gpt2", "llama", "gemma4"
   std::string pre;    // tokenizer.ggml.pre; may be empty
   std::vector<std::string> tokens;
-  std::vector<float> scores;        // "llama": one for each token; else may be empty, and is not looked at
-  std::vector<std::int32_t> types;  // 1 normal, 2 unknown, 3 control, 4 user defined, 5 unused, 6 byte; "gpt2": may be empty (all normal)
-  std::vector<std::string> merges;  // "gpt2"
+  std::vector<float> scores;  // "llama": one for each token; else may be empty, and is not looked at
+  std::vector<std::int32_t>
+      types;  // 1 normal, 2 unknown, 3 control, 4 user defined, 5 unused, 6 byte; but of "llama" may be empty (all normal)
+  std::vector<std::string> merges;  // but of "llama"
   std::optional<std::int64_t> bos, eos, unknown;
   bool add_bos = false;
   bool add_space_prefix = true;  // "llama" only

@@ -152,6 +152,16 @@ TEST(GgufTokenizer, TakesSentencePieceVocabularies) {
   EXPECT_EQ(tokenizer->decode(Ids{1, 262, 262}, SpecialTokens::kSkip), "a a");
 }
 
+TEST(GgufTokenizer, TakesMergesOverCharacters) {
+  GgufVocabulary vocabulary = sentence_piece();
+  vocabulary.model = "gemma4";
+  vocabulary.merges = {"\u2581 a"};
+  const auto tokenizer = Tokenizer::from(tokenizer_of(vocabulary));
+  EXPECT_EQ(tokenizer->encode("a a\u00e9", SpecialText::kAsText), (Ids{260, 262, 3 + 0xC3, 3 + 0xA9}));
+  EXPECT_EQ(tokenizer->decode(Ids{262, 3 + 0xC3, 3 + 0xA9}, SpecialTokens::kSkip), " a\u00e9");
+  EXPECT_EQ(refused(vocabulary, [](GgufVocabulary& v) { v.merges.push_back("a b"); }).code, ErrorCode::kDamagedFile);
+}
+
 TEST(GgufTokenizer, LeavesTheSpacePrefixOutWhereTheFileSaysSo) {
   GgufVocabulary vocabulary = sentence_piece();
   vocabulary.add_space_prefix = false;

@@ -30,9 +30,9 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "gguf_tokenizer"
 SEED = 20261124
-WHOLE = ("command-r", "deepseek-coder", "deepseek-llm", "falcon", "gpt-2", "llama-bpe", "llama-spm", "mpt", "phi-3", "qwen2", "qwen35", "refact",
+WHOLE = ("command-r", "deepseek-coder", "deepseek-llm", "falcon", "gemma-4", "gpt-2", "llama-bpe", "llama-spm", "mpt", "phi-3", "qwen2", "qwen35", "refact",
          "starcoder")
-CUT = ("deepseek-coder", "deepseek-llm", "falcon", "llama-bpe", "llama-spm", "qwen2", "starcoder")
+CUT = ("deepseek-coder", "deepseek-llm", "falcon", "gemma-4", "llama-bpe", "llama-spm", "qwen2", "starcoder")
 SPACE = "\u2581"
 ATOMS = [
     "The quick brown fox jumps over the lazy dog", "I'm sure they've left; it's 12:45, isn't it?", "WE'LL SEE, HE'D SAY", "def main():\n    for i in range(10):\n",

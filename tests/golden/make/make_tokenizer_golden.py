@@ -5,6 +5,8 @@ qwen2_like  Qwen2's normalizer (NFC), split pattern and ByteLevel step, trained 
             special tokens as in Qwen2 and LLaVA-OneVision, and added tokens with every flag
 llama_like  characters with byte fallback as Llama 2 has them: Prepend and Replace before, no words, special tokens in normalised text
 metaspace_like  the same with Metaspace and a prefix at the very beginning only, as Mistral has it; bytes are missing, an unknown token is not
+split_metaspace_like  the same with a prefix before every text and Metaspace's words, as older files have it
+gemma_like  characters without a prefix: only Replace before, and a split at spaces that finds none
 gpt2_like   ByteLevel alone with its own pattern and a prefix space, merges as "a b" text, ignore_merges, an unknown token
 
 One JSON line a case: text, tokenizer (left out for qwen2_like), parse (ids), as_text (ids with encode_special_tokens=True, left out if the
@@ -12,6 +14,7 @@ same), decoded (of parse, special tokens kept; left out if the text itself).
 
 usage: make_tokenizer_golden.py      (needs: tokenizers==0.22.2)
 """
+import collections
 import json
 import pathlib
 import random
@@ -106,7 +109,9 @@ def llama_like(corpus):
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
     tokenizer.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
     data_bytes = [f"<0x{b:02X}>" for b in range(256)]
-    trainer = trainers.BpeTrainer(vocab_size=700, limit_alphabet=120, max_token_length=12, special_tokens=["<unk>", "<s>", "</s>", *data_bytes],
+    counts = collections.Counter("".join(corpus).replace(" ", "\u2581"))
+    alphabet = sorted(counts, key=lambda c: (-counts[c], c))[:120]  # the trainer's own choice among equals changes from run to run
+    trainer = trainers.BpeTrainer(vocab_size=700, initial_alphabet=alphabet, limit_alphabet=len(alphabet), max_token_length=12, special_tokens=["<unk>", "<s>", "</s>", *data_bytes],
                                   show_progress=False)
     # Words of SentencePiece's training: no token reaches over a space.
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never", split=True)
@@ -126,6 +131,23 @@ def metaspace_like(corpus):
     vocabulary = data["model"]["vocab"]
     vocabulary["\u2581\u2581"] = vocabulary.pop("<0xF0>")
     data["model"]["merges"].append(["\u2581", "\u2581"])
+    data["added_tokens"][1]["normalized"] = False
+    return data
+
+
+def split_metaspace_like(corpus):
+    data = llama_like(corpus)
+    data["normalizer"] = None
+    data["pre_tokenizer"] = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    data["added_tokens"][1]["normalized"] = False
+    return data
+
+
+def gemma_like(corpus):
+    data = llama_like(corpus)
+    data["normalizer"] = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+    data["pre_tokenizer"] = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+    data["decoder"]["decoders"].pop()
     data["added_tokens"][1]["normalized"] = False
     return data
 
@@ -154,7 +176,8 @@ def main():
     FOLDER.mkdir(exist_ok=True)
     lines = []
     for name, data, chosen in (("qwen2_like", qwen2_like(corpus), strings), ("gpt2_like", gpt2_like(corpus), strings[:450]),
-                                ("llama_like", llama_like(corpus), strings[:330]), ("metaspace_like", metaspace_like(corpus), strings[:330])):
+                                ("llama_like", llama_like(corpus), strings[:330]), ("metaspace_like", metaspace_like(corpus), strings[:330]),
+                                ("split_metaspace_like", split_metaspace_like(corpus), strings[:160]), ("gemma_like", gemma_like(corpus), strings[:160])):
         folder = FOLDER / name
         folder.mkdir(exist_ok=True)
         (folder / "tokenizer.json").write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
