@@ -226,8 +226,7 @@ void AttachmentCard::buildVideoControls() {
     Q_EMIT changed();
   });
   connect(m_strip, &FrameStrip::picturesWanted, this, &AttachmentCard::requestPictures);
-  connect(m_strip, &FrameStrip::frameActivated, this,
-          [this](double, int index) { Q_EMIT frameActivated(m_attachment.path, m_attachment.kind, m_strip->pictureTimes(), index); });
+  connect(m_strip, &FrameStrip::frameActivated, this, &AttachmentCard::openFrameAt);
   updatePlan();
 }
 
@@ -277,10 +276,18 @@ void AttachmentCard::updatePlan() {
 void AttachmentCard::open() {
   if (m_state != CardState::kReady) return;
   if (m_attachment.kind == MediaKind::kVideo && m_strip != nullptr) {
-    Q_EMIT frameActivated(m_attachment.path, m_attachment.kind, m_strip->pictureTimes(), 0);
+    openFrameAt(m_strip->fromS());
   } else {
     Q_EMIT frameActivated(m_attachment.path, m_attachment.kind, {}, 0);
   }
+}
+
+// Of the frames that the model will see, not of the strip's few pictures: pinning one there pins no stretch of the video.
+void AttachmentCard::openFrameAt(double seconds) {
+  const std::vector<double> times = app::plannedTimes(m_attachment);
+  const auto nearest =
+      std::min_element(times.begin(), times.end(), [seconds](double a, double b) { return std::abs(a - seconds) < std::abs(b - seconds); });
+  Q_EMIT frameActivated(m_attachment.path, m_attachment.kind, times, static_cast<int>(nearest - times.begin()));
 }
 
 void AttachmentCard::mouseReleaseEvent(QMouseEvent* event) {

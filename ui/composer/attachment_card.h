@@ -59,6 +59,7 @@ class AttachmentCard : public QFrame {
   qint64 framesThere() const;
   void showPins();
   void open();
+  void openFrameAt(double seconds);
 
   MediaPreview& m_preview;
   app::Attachment m_attachment;

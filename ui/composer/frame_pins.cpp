@@ -1,7 +1,7 @@
 #include "ui/composer/frame_pins.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 namespace winnow::ui {
 
@@ -33,15 +33,21 @@ app::PinnedRange FramePins::rangeOf(int index) const {
   return {std::min(range.fromS, actual), std::max(range.toS, actual)};
 }
 
-int FramePins::nearest(double timeS) const {
-  const auto found =
-      std::min_element(m_times.begin(), m_times.end(), [timeS](double a, double b) { return std::abs(a - timeS) < std::abs(b - timeS); });
-  return m_times.empty() ? 0 : static_cast<int>(found - m_times.begin());
+app::PinnedRange FramePins::rangeAmong(const std::vector<double>& timesS, int index) const {
+  if (timesS.empty()) return {};
+  if (timesS.size() == 1) return {0.0, std::max(m_durationS, timesS.front())};
+  const int last = static_cast<int>(timesS.size()) - 1;
+  const auto at = static_cast<std::size_t>(std::clamp(index, 0, last));
+  const double time = timesS[at];
+  const auto middle = [&timesS](std::size_t i) { return (timesS[i] + timesS[i + 1]) / 2.0; };
+  // The outer ones reach as far out as they reach in.
+  const double from = at > 0 ? middle(at - 1) : time - (middle(0) - time);
+  const double to = static_cast<int>(at) < last ? middle(at) : time + (time - from);
+  return {std::max(0.0, from), std::max(time, std::min(m_durationS, to))};
 }
 
-void FramePins::toggle(int index) {
-  const app::PinnedRange range = rangeOf(index);
-  if (isPinned(index)) {
+void FramePins::toggle(app::PinnedRange range) {
+  if (isPinned(range)) {
     m_anchor.reset();
     set(app::withoutRange(m_ranges, range));
   } else {
@@ -50,11 +56,9 @@ void FramePins::toggle(int index) {
   }
 }
 
-void FramePins::pinThrough(int index) {
-  app::PinnedRange range = rangeOf(index);
-  if (m_anchor) range = {std::min(range.fromS, m_anchor->fromS), std::max(range.toS, m_anchor->toS)};
-  m_anchor = rangeOf(index);
-  set(app::withRange(m_ranges, range));
+void FramePins::pinThrough(app::PinnedRange range) {
+  const app::PinnedRange from = std::exchange(m_anchor, range).value_or(range);
+  set(app::withRange(m_ranges, {std::min(range.fromS, from.fromS), std::max(range.toS, from.toS)}));
 }
 
 void FramePins::clear() {

@@ -25,14 +25,18 @@ class FramePins : public QObject {
   const app::PinnedRanges& ranges() const { return m_ranges; }
 
   app::PinnedRange rangeOf(int index) const;
-  bool isPinned(int index) const { return app::covered(m_ranges, rangeOf(index)); }
+  // What one of other frames of the same file stands for, at most the whole video; no times: an image.
+  app::PinnedRange rangeAmong(const std::vector<double>& timesS, int index) const;
+  bool isPinned(int index) const { return isPinned(rangeOf(index)); }
+  bool isPinned(app::PinnedRange range) const { return app::covered(m_ranges, range); }
   bool any() const { return !m_ranges.empty(); }
-  int nearest(double timeS) const;  // frame; 0 for an image
   // A frame was pinned here, from which a range can go on.
   bool hasAnchor() const { return m_anchor.has_value(); }
 
-  void toggle(int index);
-  void pinThrough(int index);  // everything from the anchor to here; without one, this frame
+  void toggle(int index) { toggle(rangeOf(index)); }
+  void toggle(app::PinnedRange range);
+  void pinThrough(int index) { pinThrough(rangeOf(index)); }
+  void pinThrough(app::PinnedRange range);  // everything from the anchor to its end; without an anchor, it alone
   void clear();
 
  Q_SIGNALS:

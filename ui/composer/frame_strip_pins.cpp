@@ -15,7 +15,7 @@ namespace winnow::ui {
 void FrameStrip::setPins(FramePins* pins) {
   m_pins = pins;
   m_pins->setFrames(pictureTimes(), m_durationS);
-  setToolTip(tr("Click a picture to see it large. P, or the menu, pins it: no method drops it then."));
+  setToolTip(tr("Click a picture to see the frames around it large. P, or the menu, pins it: no method drops it then."));
   connect(m_pins, &FramePins::shown, this, [this] {
     describe();
     update();

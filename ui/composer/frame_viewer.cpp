@@ -68,6 +68,8 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
   connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int, double actualS, const QImage& image) {
     if (token != m_token) return;
     m_image = image;
+    m_actualS = actualS;
+    showPin();
     if (m_kind == MediaKind::kVideo) {
       m_caption->setText(tr("%1 · frame %2 of %3").arg(formatClock(actualS)).arg(m_index + 1).arg(m_times.size()));
     } else {
@@ -98,17 +100,22 @@ void FrameViewer::setPins(FramePins* pins, const QString& consequence) {
 
 void FrameViewer::showPin() {
   if (m_pins.isNull()) return;
-  const bool pinned = m_pins->isPinned(pinnedFrame());
+  const bool pinned = m_pins->isPinned(shownRange());
   m_pin->setChecked(pinned);
   m_pin->setText(pinned ? tr("Pinned") : tr("Pin"));
   m_pin->setAccessibleName(pinned ? tr("Unpin this frame") : tr("Pin this frame"));
 }
 
-int FrameViewer::pinnedFrame() const { return m_times.empty() ? 0 : m_pins->nearest(m_times[static_cast<std::size_t>(m_index)]); }
+app::PinnedRange FrameViewer::shownRange() const {
+  const app::PinnedRange range = m_pins->rangeAmong(m_times, m_index);
+  if (m_times.empty() || !m_actualS) return range;
+  // Where pictures stand still for long, the one shown may be older than its place in the plan.
+  return {std::min(range.fromS, *m_actualS), std::max(range.toS, *m_actualS)};
+}
 
 void FrameViewer::pin(bool fromAnchor) {
   if (m_pins.isNull()) return;
-  fromAnchor ? m_pins->pinThrough(pinnedFrame()) : m_pins->toggle(pinnedFrame());
+  fromAnchor ? m_pins->pinThrough(shownRange()) : m_pins->toggle(shownRange());
   showPin();
 }
 
@@ -116,6 +123,7 @@ void FrameViewer::show(int index) {
   m_index = m_times.empty() ? 0 : std::clamp(index, 0, static_cast<int>(m_times.size()) - 1);
   m_previous->setEnabled(m_index > 0);
   m_next->setEnabled(m_index + 1 < static_cast<int>(m_times.size()));
+  m_actualS.reset();
   showPin();
   if (m_token != 0) m_preview.cancel(m_token);
   const std::vector<double> wanted{m_times.empty() ? 0.0 : m_times[static_cast<std::size_t>(m_index)]};

@@ -7,8 +7,10 @@
 #include <QDialog>
 #include <QImage>
 #include <QPointer>
+#include <optional>
 #include <vector>
 
+#include "app/chat/pinned_ranges.h"
 #include "ui/composer/media_preview.h"
 
 class QLabel;
@@ -24,7 +26,8 @@ class FrameViewer : public QDialog {
   // `times`: of the frames that the arrows step through; empty for an image.
   FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKind kind, std::vector<double> times, int index, QWidget* parent);
 
-  // pins: of this file; its frames need not be the viewer's. consequence: what pinning here entails, for the button's tip; may be empty.
+  // pins: of this file; what is pinned here is one of the viewer's frames, whatever frames others pin. consequence: what pinning here
+  // entails, for the button's tip; may be empty.
   void setPins(FramePins* pins, const QString& consequence = {});
 
   int index() const { return m_index; }
@@ -40,13 +43,14 @@ class FrameViewer : public QDialog {
   void present();
   void showPin();
   void pin(bool fromAnchor);
-  int pinnedFrame() const;  // of m_pins, the one shown
+  app::PinnedRange shownRange() const;  // what is pinned with the frame that is shown
 
   MediaPreview& m_preview;
   QByteArray m_path;
   MediaKind m_kind;
   std::vector<double> m_times;
   int m_index = 0;
+  std::optional<double> m_actualS;  // of the picture that is shown
   PreviewToken m_token = 0;
   QImage m_image;
   QLabel* m_picture = nullptr;
