@@ -2,33 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tests/structure/command_output.h"
 #include "tests/support/source_folder.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Output {
-  int status = -1;
-  std::string text;
-};
-
-Output output_of(const std::string& command) {
-  Output output;
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return output;
-  std::array<char, 4096> piece{};
-  while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe)) output.text.append(piece.data(), count);
-  output.status = pclose(pipe);
-  return output;
-}
 
 std::vector<std::string> sources() {
   std::vector<std::string> files;
@@ -52,7 +36,7 @@ TEST(Format, EverySourceIsAsClangFormatLaysItOut) {
   for (std::size_t first = 0; first < files.size(); first += kFilesPerCall) {
     std::string command = "clang-format --dry-run -Werror";
     for (std::size_t i = first; i < std::min(files.size(), first + kFilesPerCall); ++i) command += " '" + files[i] + "'";
-    const Output output = output_of(command);
+    const CommandOutput output = output_of(command);
     EXPECT_EQ(output.status, 0) << "not laid out as .clang-format says (clang-format -i FILE mends it):\n"
                                 << std::string_view(output.text).substr(0, 4000);
   }
