@@ -8,6 +8,7 @@
 #include "ui/shell/chat_list.h"
 #include "ui/shell/model_session.h"
 #include "ui/shell/open_chat.h"
+#include "ui/shell/question_subject.h"
 #include "ui/words/error_text.h"
 
 namespace winnow::ui {
@@ -19,10 +20,6 @@ std::vector<app::TurnTimeline> timelinesOf(const QList<app::StoredMessage>& bran
     if (message.hasRun) turns.push_back(message.run.timeline);
   }
   return turns;
-}
-
-bool isSource(const app::Attachment& attachment, const app::Attachment& source) {
-  return attachment.path == source.path && attachment.kind == source.kind && attachment.plan == source.plan;
 }
 
 app::StoredMessage newMessage(Role role, app::MessageId id, app::MessageId parent, ConversationId conversation) {
@@ -44,7 +41,8 @@ AnswerRun::AnswerRun(Services services, Chats chats, QObject* parent)
       m_settings(services.settings),
       m_model(chats.model),
       m_list(chats.list),
-      m_chat(chats.open) {
+      m_chat(chats.open),
+      m_subject(chats.subject) {
   connect(&m_store, &app::ChatStore::turnCommitted, this, &AnswerRun::onCommitted);
   connect(&m_store, &app::ChatStore::failed, this, [this](app::RequestToken token) {
     const auto* saving = std::get_if<Saving>(&m_state);
@@ -58,6 +56,7 @@ AnswerRun::AnswerRun(Services services, Chats chats, QObject* parent)
   connect(&m_chat, &OpenChat::replaced, this, &AnswerRun::onReplaced);
   connect(&m_chat, &OpenChat::aboutToShow, this, &AnswerRun::onAboutToShow);
   connect(&m_chat, &OpenChat::stateChanged, this, &AnswerRun::stateChanged);
+  connect(&m_subject, &QuestionSubject::changed, this, &AnswerRun::stateChanged);
   connect(&m_model, &ModelSession::aboutToLoad, this, &AnswerRun::stop);
   connect(&m_model, &ModelSession::changed, this, &AnswerRun::stateChanged);
   connect(&m_list, &ChatList::aboutToRemove, this, [this](ConversationId id) {
@@ -76,36 +75,8 @@ QString AnswerRun::blockedReason() const {
   if (std::holds_alternative<Saving>(m_state)) return tr("Saving your question…");
   if (writing() != nullptr && !writingHere()) return tr("An answer is being written in another chat.");
   if (const auto* occupied = std::get_if<Occupied>(&m_state)) return occupied->reason;
-  if (watchesHere() && !m_watched->seen) return tr("Nothing has been seen of the source yet.");
+  if (const QString reason = m_subject.blockedReason(); !reason.isEmpty()) return reason;
   return m_model.blockedReason();
-}
-
-// ---- what is watched ---------------------------------------------------------------------------------------------------------------
-
-void AnswerRun::setWatched(const std::optional<WatchedSource>& source) {
-  m_watched = source;
-  Q_EMIT stateChanged();
-}
-
-bool AnswerRun::watchesHere() const { return m_watched && m_watched->conversation == m_chat.id(); }
-
-// Alone in its thread: what was asked before is not part of what was seen, and the engine's cache of it begins with the source.
-std::optional<app::NamedRecipe> AnswerRun::watchedRecipe() const { return watchesHere() ? std::optional(m_watched->recipe) : std::nullopt; }
-
-Turn AnswerRun::turnAboutWatched(const QString& question) const {
-  app::StoredMessage message;
-  message.role = Role::kUser;
-  message.text = question;
-  message.attachments = {m_watched->attachment};
-  Turn turn = turnOf(m_watched->conversation, {message}, m_chat.optionsOf(m_watched->conversation), m_watched->recipe.spec);
-  turn.guard = Guard::kAlone;
-  return turn;
-}
-
-bool AnswerRun::asksWatched(ConversationId conversation, const app::StoredMessage& question) const {
-  if (!m_watched || !m_watched->seen || m_watched->conversation != conversation) return false;
-  return std::any_of(question.attachments.begin(), question.attachments.end(),
-                     [this](const app::Attachment& a) { return isSource(a, m_watched->attachment); });
 }
 
 void AnswerRun::setOccupied(const QString& reason) {
@@ -163,20 +134,25 @@ Turn AnswerRun::turnOf(ConversationId conversation, const QList<app::StoredMessa
   return turn;
 }
 
+Turn AnswerRun::turnOf(const AskedQuestion& question) const {
+  Turn turn = turnOf(question.conversation, question.thread, m_chat.optionsOf(question.conversation), question.recipe.spec);
+  if (question.alone) turn.guard = Guard::kAlone;
+  return turn;
+}
+
 QList<app::StoredMessage> AnswerRun::threadBefore() const {
   const app::StoredMessage* edited = m_chat.message(m_editing);
   return edited != nullptr ? m_chat.threadTo(edited->parent) : m_chat.branch();
 }
 
 Turn AnswerRun::turnIfSent(const app::Draft& draft) const {
-  if (watchesHere()) return turnAboutWatched(draft.text);
   app::StoredMessage question;
   question.role = Role::kUser;
   question.text = draft.text;
-  question.attachments = draft.attachments;
+  question.attachments = m_subject.savedWith(draft.attachments);
   QList<app::StoredMessage> thread = threadBefore();
   thread.append(question);
-  return turnOf(m_chat.id(), thread, m_chat.options(), m_chat.options().recipe.spec);
+  return turnOf(m_subject.asked(m_chat.id(), thread, m_chat.options().recipe));
 }
 
 // ---- sending -----------------------------------------------------------------------------------------------------------------------
@@ -194,7 +170,7 @@ void AnswerRun::begin(Asks asks, const QString& text, const QList<app::Attachmen
   Saving saving;
   saving.asks = asks;
   saving.text = text;
-  saving.attachments = watchesHere() ? QList{m_watched->attachment} : attachments;
+  saving.attachments = m_subject.savedWith(attachments);
   saving.thread = threadBefore();
   m_state = std::move(saving);
   m_chat.id() != 0 ? beginTurn(m_chat.id()) : m_chat.create();
@@ -239,8 +215,7 @@ std::optional<app::Draft> AnswerRun::beginEdit(app::MessageId question) {
   if (found == branch.rend()) return std::nullopt;
   m_editing = found->id;
   m_editingIn = m_chat.id();
-  app::Draft draft{found->text, found->attachments};
-  if (watchesHere()) draft.attachments.removeIf([this](const app::Attachment& a) { return isSource(a, m_watched->attachment); });
+  app::Draft draft{found->text, m_subject.attachedOf(found->attachments)};
   for (app::Attachment& attachment : draft.attachments) attachment.sampled = {};
   return draft;
 }
@@ -265,11 +240,10 @@ void AnswerRun::onCommitted(app::RequestToken token, const app::TurnIds& ids) {
     compareAfter(saved, ids);
     return;
   }
-  const auto answer = [this, saved, ids] {
+  m_subject.gather(ids.conversation, saved.thread.last(), [this, saved, ids] {
     const auto* still = std::get_if<Saving>(&m_state);
     if (still != nullptr && still->token == saved.token) answerAfter(saved, ids);
-  };
-  asksWatched(ids.conversation, saved.thread.last()) && m_catchUp ? m_catchUp(answer) : answer();
+  });
 }
 
 void AnswerRun::compareAfter(const Saving& saved, const app::TurnIds& ids) {
@@ -291,8 +265,8 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   run.options = m_chat.optionsOf(ids.conversation);
   run.phase = {ids.answer, tr("Starting"), -1.0};
   run.thread = saved.thread;
-  const bool watched = asksWatched(ids.conversation, run.thread.last());
-  if (watched) run.options.recipe = m_watched->recipe;
+  const AskedQuestion asked = m_subject.asked(ids.conversation, run.thread, run.options.recipe);
+  run.options.recipe = asked.recipe;
   m_state = run;
   m_list.model().setRunning(ids.conversation);
   m_monitor.setEarlierTurns(timelinesOf(run.thread));
@@ -306,8 +280,7 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
     if (!alone) m_chat.showAgain();
   }
   try {
-    Turn turn =
-        watched ? turnAboutWatched(run.thread.last().text) : turnOf(ids.conversation, run.thread, run.options, run.options.recipe.spec);
+    Turn turn = turnOf(asked);
     std::get<Writing>(m_state).guard = turn.guard;
     if (saved.maxNewTokens > 0) turn.sampling.max_new_tokens = saved.maxNewTokens;
     std::get<Writing>(m_state).request = m_engine.post(std::move(turn), this, [this](const Event& event) { onEvent(event); });

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <QObject>
-#include <functional>
 #include <optional>
 #include <variant>
 
@@ -15,13 +14,14 @@
 #include "app/settings/settings.h"
 #include "ui/chat_view/message_presenter.h"
 #include "ui/models/cache_monitor.h"
-#include "ui/shell/watched_source.h"
 
 namespace winnow::ui {
 
 class ChatList;
 class ModelSession;
 class OpenChat;
+class QuestionSubject;
+struct AskedQuestion;
 
 class AnswerRun : public QObject {
   Q_OBJECT
@@ -35,6 +35,7 @@ class AnswerRun : public QObject {
     ModelSession& model;
     ChatList& list;
     OpenChat& open;
+    const QuestionSubject& subject;
   };
   AnswerRun(Services services, Chats chats, QObject* parent = nullptr);
 
@@ -42,7 +43,8 @@ class AnswerRun : public QObject {
 
   // The turn that sending this now would ask for. Throws Exception as buildTurn does.
   Turn turnIfSent(const app::Draft& draft) const;
-  // Throws Exception as buildTurn does.
+  // Both throw Exception as buildTurn does.
+  Turn turnOf(const AskedQuestion& question) const;
   Turn turnOf(ConversationId conversation, const QList<app::StoredMessage>& thread, const app::ConversationOptions& options,
               const RecipeSpec& recipe) const;
 
@@ -66,14 +68,7 @@ class AnswerRun : public QObject {
   // Why a question cannot be sent now; empty: it can, once what is being written here has ended.
   QString blockedReason() const;
   bool canSend() const { return !busy() && blockedReason().isEmpty(); }
-  // From now on every question of its chat is about the source, all that was seen of it and nothing else. nullopt: no more.
-  void setWatched(const std::optional<WatchedSource>& source);
-  // Called before a question about it is asked: what has come of it goes to the engine, then the argument is to be called.
-  void setCatchUp(std::function<void(std::function<void()>)> catchUp) { m_catchUp = std::move(catchUp); }
-  bool watchesHere() const;                               // in the chat on screen
-  std::optional<app::NamedRecipe> watchedRecipe() const;  // of the open chat's source
-  Turn turnAboutWatched(const QString& question) const;   // empty: none yet. Throws as buildTurn does
-  void setOccupied(const QString& reason);                // the engine works on something else for the user; empty: no more
+  void setOccupied(const QString& reason);  // the engine works on something else for the user; empty: no more
 
  Q_SIGNALS:
   void textAdded(qint64 message, const QString& delta);
@@ -110,7 +105,6 @@ class AnswerRun : public QObject {
     QList<app::StoredMessage> thread;  // what the engine was given; knows what was sampled of it
   };
 
-  bool asksWatched(ConversationId conversation, const app::StoredMessage& question) const;
   static bool compares(Asks asks) { return asks == Asks::kComparison || asks == Asks::kComparisonOfWording; }
   static bool rewords(Asks asks) { return asks == Asks::kWording || asks == Asks::kComparisonOfWording; }
   const Writing* writing() const { return std::get_if<Writing>(&m_state); }
@@ -134,12 +128,11 @@ class AnswerRun : public QObject {
   ModelSession& m_model;
   ChatList& m_list;
   OpenChat& m_chat;
+  const QuestionSubject& m_subject;
   CacheMonitor m_monitor;
   std::variant<Idle, Occupied, Saving, Writing> m_state;
   app::MessageId m_editing = 0;    // the question that is written anew
   ConversationId m_editingIn = 0;  // its chat
-  std::optional<WatchedSource> m_watched;
-  std::function<void(std::function<void()>)> m_catchUp;
 };
 
 }  // namespace winnow::ui

@@ -295,14 +295,14 @@ void ChatPage::updateState() {
   const bool writing = m_session.answers.writingHere() || m_comparison->runningHere();
   m_composer->setBusy(writing);
   m_composer->setBlocked(writing ? QString() : m_session.answers.blockedReason());
-  const bool told = writing || m_session.answers.watchesHere();  // of what is watched its bar says what is left
+  const bool told = writing || m_session.subject.watchesHere();  // of what is watched its bar says what is left
   const RecipeSpec& recipe = m_session.chat.options().recipe.spec;
   const Guard chosen = m_session.chat.options().laterQuestions;
   const LaterQuestion later{recipe, laterGuard(chosen, recipe)};
   m_preparationLine->setIdleText(told ? QString() : laterQuestionText(m_session.chat.branch(), later, m_services.methods),
                                  tr("Later questions…"));
   m_composer->method()->later()->setGuard(chosen, m_session.chat.id() == 0 ? ForChats::kNewOnesToo : ForChats::kThisOne);
-  m_composer->method()->setWatching(m_session.answers.watchedRecipe());
+  m_composer->method()->setWatching(m_session.subject.watchedRecipe());
   updateComparison();
 }
 
@@ -397,7 +397,7 @@ void ChatPage::compareNow() {
     return;
   }
   if (!m_composer->readyToSend()) return;
-  if (m_session.answers.watchesHere()) {
+  if (m_session.subject.watchesHere()) {
     m_composer->showNotice(tr("A source is seen only once: methods cannot be compared while a chat is about one that was watched."));
     return;
   }
@@ -410,7 +410,7 @@ void ChatPage::compareNow() {
 
 void ChatPage::send(const QString& text, const QList<app::Attachment>& attachments) {
   if (!m_comparisonSetup->isHidden()) return compareNow();
-  if (m_session.answers.watchesHere() && !attachments.isEmpty()) {
+  if (m_session.subject.watchesHere() && !attachments.isEmpty()) {
     m_composer->showNotice(
         tr("Questions here are about what is watched, alone. Remove what is attached, or stop watching and close the bar."));
     return;

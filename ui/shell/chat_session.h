@@ -1,4 +1,4 @@
-// What the window works with between the store and the engine: four parts with one job each, in the order in which they need each other.
+// What the window works with between the store and the engine: five parts with one job each, in the order in which they need each other.
 //
 // Made by main_window.h. UI thread only.
 #pragma once
@@ -7,6 +7,7 @@
 #include "ui/shell/chat_list.h"
 #include "ui/shell/model_session.h"
 #include "ui/shell/open_chat.h"
+#include "ui/shell/question_subject.h"
 
 namespace winnow::ui {
 
@@ -15,11 +16,13 @@ struct ChatSession {
       : model(services.engine, services.settings),
         list(services.store),
         chat(services.store, services.settings, list),
-        answers(services, {model, list, chat}) {}
+        subject(chat),
+        answers(services, {model, list, chat, subject}) {}
 
   ModelSession model;
   ChatList list;
   OpenChat chat;
+  QuestionSubject subject;
   AnswerRun answers;
 };
 

@@ -39,7 +39,7 @@ void PlanController::schedule() {
   showMass();
   if (m_request != 0) m_engine.cancel(std::exchange(m_request, 0));
   const app::Draft draft = m_composer.draft();
-  const bool watched = m_session.answers.watchesHere();  // its bar says what is there
+  const bool watched = m_session.subject.watchesHere();  // its bar says what is there
   const bool nothing = watched || (draft.text.trimmed().isEmpty() && draft.attachments.isEmpty());
   if (nothing || m_session.model.state() != ModelState::kReady) m_line.clear();
   if (nothing || !m_session.answers.canSend()) {

@@ -77,7 +77,8 @@ void PreparationController::consider() {
   if (m_stage == Stage::kRunning && answers.busy() && answers.blockedReason().isEmpty()) return;
   const bool ready = m_session.model.state() == ModelState::kReady && answers.canSend() && !m_composer.tray()->opening();
   const Subject now = subjectNow();
-  if (now.attachments.isEmpty() || now.readAgain() || answers.watchesHere() || m_settings.prepareMode() == app::PrepareMode::kNever)
+  if (now.attachments.isEmpty() || now.readAgain() || m_session.subject.watchesHere() ||
+      m_settings.prepareMode() == app::PrepareMode::kNever)
     return drop();
   if (m_stage != Stage::kNone && now.sameAs(m_subject)) {
     m_subject.conversation = now.conversation;

@@ -63,13 +63,13 @@ WatchController::WatchController(app::EngineHost& engine, ChatSession& session, 
     if (m_waiting) m_waiting->caughtUp = true;
     goOn();
   });
-  m_session.answers.setCatchUp([this](std::function<void()> then) { catchUp(std::move(then)); });
+  m_session.subject.setCatchUp([this](std::function<void()> then) { catchUp(std::move(then)); });
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &WatchController::feed);
   connect(&m_session.chat, &OpenChat::shown, this, &WatchController::show);
   connect(&m_session.chat, &OpenChat::created, this, [this](ConversationId id) {
     if (idle() || m_source.conversation != 0) return;
     m_source.conversation = id;
-    m_session.answers.setWatched(m_source);
+    m_session.subject.setWatched(m_source);
     show();
   });
   connect(&m_session.chat, &OpenChat::creationFailed, this, [this] {
@@ -132,7 +132,7 @@ void WatchController::start(const app::WatchRequest& request) {
   m_source = {m_session.chat.id(), attachmentOf(request), recipeFor(m_session.chat.options().recipe.spec, request.capSlots), false};
   m_watched = {};
   m_notice.clear();
-  m_session.answers.setWatched(m_source);
+  m_session.subject.setWatched(m_source);
   // A chat without a number could not be found again once another is opened.
   if (m_source.conversation == 0) m_session.chat.create();
   m_live.start(request);
@@ -149,7 +149,7 @@ void WatchController::settle() {
   const auto* running = std::get_if<Running>(&m_state);
   if (running != nullptr && !m_live.reading() && !m_live.hasClip() && running->clip == 0) {
     m_state = Ended{};
-    if (!m_source.seen) m_session.answers.setWatched(std::nullopt);
+    if (!m_source.seen) m_session.subject.setWatched(std::nullopt);
   }
   goOn();
   show();
@@ -164,7 +164,7 @@ void WatchController::letGo() {
   if (idle()) return;
   stopClips();
   m_state = Idle{};
-  m_session.answers.setWatched(std::nullopt);
+  m_session.subject.setWatched(std::nullopt);
   goOn();
   show();
 }
@@ -175,7 +175,7 @@ void WatchController::lose(const QString& reason) {
   stopClips();
   m_state = Ended{/*lost=*/true};
   m_notice = reason;
-  m_session.answers.setWatched(std::nullopt);
+  m_session.subject.setWatched(std::nullopt);
   goOn();
   show();
 }
@@ -199,7 +199,7 @@ void WatchController::feed() {
   auto* running = std::get_if<Running>(&m_state);
   if (running == nullptr || m_source.conversation == 0 || running->clip != 0 || !m_live.hasClip() || !ready) return;
   WatchClip clip;
-  clip.turn = m_session.answers.turnAboutWatched(QString());
+  clip.turn = m_session.answers.turnOf(m_session.subject.aboutWatched(QString()));
   clip.begins = !std::exchange(running->begun, true);
   clip.frames = m_live.takeClip();
   running->clip = m_engine.post(std::move(clip), this, [this](const Event& event) { onEngineEvent(event); });
@@ -211,7 +211,7 @@ void WatchController::onEngineEvent(const Event& event) {
   running->clip = 0;
   if (const auto* watched = std::get_if<Watched>(&event.body)) {
     m_watched = *watched;
-    if (!std::exchange(m_source.seen, true)) m_session.answers.setWatched(m_source);
+    if (!std::exchange(m_source.seen, true)) m_session.subject.setWatched(m_source);
   } else {
     m_live.stop();
     m_notice = tr("It was interrupted.");

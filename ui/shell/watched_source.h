@@ -1,6 +1,6 @@
 // A source that is watched in a chat: what questions about it are asked of. Plain values.
 //
-// Made by watch_controller.h, read by answer_run.h.
+// Made by watch_controller.h, read by question_subject.h.
 #pragma once
 
 #include "app/chat/conversation.h"

@@ -452,7 +452,7 @@ TEST_F(WatchTest, AnotherModelEndsItAndSaysWhatIsGone) {
   EXPECT_TRUE(text().contains(QStringLiteral("not there any more"))) << text().toStdString();
   EXPECT_TRUE(bar()->view().shares.empty());
   EXPECT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; })) << "the clip is given up";
-  EXPECT_FALSE(session().answers.watchesHere());
+  EXPECT_FALSE(session().subject.watchesHere());
 }
 
 TEST_F(WatchTest, ClosingTheWindowEndsItWhileTheSourceIsSilent) {
