@@ -41,8 +41,6 @@ const std::map<std::string, std::size_t> kLonger = {
     {"prepareScaler", 6},
     {"insertMessage", 6},
     {"FrameViewer", 6},
-    {"PreparationController", 6},
-    {"PlanController", 6},
     {"fillRounded", 6},
 };
 

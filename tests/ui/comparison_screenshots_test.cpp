@@ -52,7 +52,7 @@ class ComparisonScreenshots : public WindowTest {
     ASSERT_TRUE(waitUntil([this] { return m_window->page().showsComparison(); }));
   }
   bool ended() {
-    return waitUntil([this] { return !session().answers.busy() && m_window->page().comparison()->model()->comparison().id != 0; });
+    return waitUntil([this] { return !session().answers.busy() && inWindow<ui::ComparisonView>()->model()->comparison().id != 0; });
   }
   void shoot(const QString& name) { saveScreenshot(name, m_window.get()); }
 
@@ -70,7 +70,7 @@ class ComparisonScreenshots : public WindowTest {
 TEST_F(ComparisonScreenshots, Setup) {
   attachAndType();
   openSetup();
-  EXPECT_FALSE(m_window->page().comparisonSetup()->isHidden());
+  EXPECT_FALSE(inWindow<ui::ComparisonSetup>()->isHidden());
   shoot(QStringLiteral("compare_setup"));
   m_settings->setTheme(app::Theme::kDark);
   m_settings->setZoom(2.0);
@@ -83,7 +83,7 @@ TEST_F(ComparisonScreenshots, Setup) {
 TEST_F(ComparisonScreenshots, RunningAndEnded) {
   m_delay = 25ms;
   compare();
-  ASSERT_TRUE(waitUntil([this] { return m_window->page().comparison()->model()->answer(1).text.size() > 60; }));
+  ASSERT_TRUE(waitUntil([this] { return inWindow<ui::ComparisonView>()->model()->answer(1).text.size() > 60; }));
   shoot(QStringLiteral("compare_running"));
   ASSERT_TRUE(ended());
   shoot(QStringLiteral("compare"));
@@ -92,9 +92,9 @@ TEST_F(ComparisonScreenshots, RunningAndEnded) {
   m_window->resize(1280, 800);
   m_settings->setTheme(app::Theme::kDark);
   shoot(QStringLiteral("compare_dark"));
-  QTest::mouseClick(m_window->page().comparison()->columns()[1]->header()->aloneButton(), Qt::LeftButton);
+  QTest::mouseClick(inWindow<ui::ComparisonView>()->columns()[1]->header()->aloneButton(), Qt::LeftButton);
   shoot(QStringLiteral("compare_alone_dark"));
-  QTest::mouseClick(m_window->page().comparison()->columns()[1]->header()->aloneButton(), Qt::LeftButton);
+  QTest::mouseClick(inWindow<ui::ComparisonView>()->columns()[1]->header()->aloneButton(), Qt::LeftButton);
   m_settings->setTheme(app::Theme::kLight);
   m_window->resize(800, 560);
   shoot(QStringLiteral("compare_800x560"));
@@ -112,7 +112,7 @@ TEST_F(ComparisonScreenshots, FourMethodsAndTheEntryInTheChat) {
   ASSERT_TRUE(ended());
   m_window->setPanelVisible(false);
   shoot(QStringLiteral("compare_four"));
-  QTest::mouseClick(m_window->page().comparison()->columns()[1]->useButton(), Qt::LeftButton);
+  QTest::mouseClick(inWindow<ui::ComparisonView>()->columns()[1]->useButton(), Qt::LeftButton);
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2; }));
   shoot(QStringLiteral("compare_used"));
 }

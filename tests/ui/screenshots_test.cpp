@@ -173,8 +173,7 @@ TEST_F(Screenshots, Planner) {
     composer()->clear();
     m_settings->setDefaultFrameCount(frames);
     attachAndType(QStringLiteral("What comes after the red star?"));
-    ASSERT_TRUE(
-        waitUntil([&] { return !m_window->page().planLine()->plan().text.isEmpty() && m_window->page().planLine()->plan().fit == fit; }));
+    ASSERT_TRUE(waitUntil([&] { return !inWindow<ui::PlanLine>()->plan().text.isEmpty() && inWindow<ui::PlanLine>()->plan().fit == fit; }));
     shoot(name);
   };
   planned(64, ui::PlanFit::kFits, QStringLiteral("planner"));
@@ -293,15 +292,15 @@ TEST_F(Screenshots, Zoom200Empty) {
 TEST_F(Screenshots, WatchedCamera) {
   for (const bool dark : {false, true}) {
     ui::theme().setMode(dark ? ui::ThemeMode::kDark : ui::ThemeMode::kLight);
-    m_window->page().watch().start({app::WatchRequest::Kind::kCamera, "/dev/video0", 0.5, 400});
+    inWindow<ui::WatchController>()->start({app::WatchRequest::Kind::kCamera, "/dev/video0", 0.5, 400});
     for (int i = 0; i < 30; ++i) m_clips.giveFrames(8);
-    ASSERT_TRUE(waitUntil([this] { return m_window->page().watch().watched().frames == 240; }));
+    ASSERT_TRUE(waitUntil([this] { return inWindow<ui::WatchController>()->watched().frames == 240; }));
     if (!dark) ask(QStringLiteral("What came by?"));
     app::ClipReader::Clip missed;
     missed.notices = {"3 frames were missed"};
     m_clips.give(missed);
     saveScreenshot(dark ? QStringLiteral("watch-dark") : QStringLiteral("watch-light"), m_window.get());
-    m_window->page().watch().stop();
+    inWindow<ui::WatchController>()->stop();
     saveScreenshot(dark ? QStringLiteral("watch-ended-dark") : QStringLiteral("watch-ended-light"), m_window.get());
   }
   ui::WatchDialog dialog({8192, 9}, {{"/dev/video0", "Integrated Camera"}}, m_window.get());

@@ -52,7 +52,7 @@ class Walkthrough : public WindowTest {
     m_window->grab();
     QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, transcript()->actionRect(message, action).center());
   }
-  ui::KeptMapDialog* page() { return m_window->page().keptMaps()->page(); }
+  ui::KeptMapDialog* page() { return inWindow<ui::KeptMapPages>()->page(); }
   void openMap(qint64 answer) {
     click(answer, ui::Action::kKeptMap);
     ASSERT_NE(page(), nullptr);
@@ -60,7 +60,7 @@ class Walkthrough : public WindowTest {
   }
   std::vector<QString> headers() {
     std::vector<QString> headers;
-    for (ui::ColumnView* column : m_window->page().comparison()->columns()) headers.push_back(column->header()->text());
+    for (ui::ColumnView* column : inWindow<ui::ComparisonView>()->columns()) headers.push_back(column->header()->text());
     return headers;
   }
   Turn lastTurn() {
@@ -84,16 +84,16 @@ TEST_F(Walkthrough, FromTheFirstDropToTheRestart) {
   // Compare three methods on the same question.
   composer()->prompt()->setFocus();
   QTest::keyClick(composer()->prompt(), Qt::Key_K, Qt::ControlModifier);
-  QTest::mouseClick(m_window->page().comparisonSetup()->compareButton(), Qt::LeftButton);
+  QTest::mouseClick(inWindow<ui::ComparisonSetup>()->compareButton(), Qt::LeftButton);
   const auto compared = [this] {
-    const ui::ComparisonModel* model = m_window->page().comparison()->model();
+    const ui::ComparisonModel* model = inWindow<ui::ComparisonView>()->model();
     return m_window->page().showsComparison() && model != nullptr && !model->running() && model->comparison().id != 0;
   };
   ASSERT_TRUE(waitUntil(compared));
-  ASSERT_EQ(m_window->page().comparison()->columns().size(), 3U);
+  ASSERT_EQ(inWindow<ui::ComparisonView>()->columns().size(), 3U);
   const std::vector<QString> figures = headers();
-  const QString shared = m_window->page().comparison()->sharedText();
-  QTest::keyClick(m_window->page().comparison(), Qt::Key_Escape);
+  const QString shared = inWindow<ui::ComparisonView>()->sharedText();
+  QTest::keyClick(inWindow<ui::ComparisonView>(), Qt::Key_Escape);
   ASSERT_TRUE(waitUntil([this] { return !m_window->page().showsComparison(); }));
 
   // The map of the answer, layer by layer.
@@ -142,8 +142,8 @@ TEST_F(Walkthrough, FromTheFirstDropToTheRestart) {
   click(question, ui::Action::kComparison);
   ASSERT_TRUE(waitUntil([this] { return m_window->page().showsComparison(); }));
   EXPECT_EQ(headers(), figures);
-  EXPECT_EQ(m_window->page().comparison()->sharedText(), shared);
-  QTest::keyClick(m_window->page().comparison(), Qt::Key_Escape);
+  EXPECT_EQ(inWindow<ui::ComparisonView>()->sharedText(), shared);
+  QTest::keyClick(inWindow<ui::ComparisonView>(), Qt::Key_Escape);
 
   openMap(answer);
   EXPECT_EQ(page()->model().map(), map);

@@ -2,12 +2,22 @@
 
 #include <algorithm>
 
+#include "ui/chat_view/transcript_view.h"
+#include "ui/composer/composer.h"
+#include "ui/shell/window_services.h"
 #include "ui/words/display_text.h"
 
 namespace winnow::ui {
 
-AnswerCheck::AnswerCheck(app::EngineHost& engine, app::ChatStore& store, ChatSession& session, QObject* parent)
-    : QObject(parent), m_engine(engine), m_store(store), m_session(session) {
+AnswerCheck::AnswerCheck(const WindowServices& services, ChatSession& session, TranscriptView& transcript, Composer& composer,
+                         QObject* parent)
+    : QObject(parent),
+      m_engine(services.engine),
+      m_store(services.store),
+      m_session(session),
+      m_transcript(transcript),
+      m_composer(composer) {
+  connect(&m_transcript, &TranscriptView::checkRequested, this, &AnswerCheck::check);
   connect(&m_session.model, &ModelSession::aboutToLoad, this, &AnswerCheck::stop);
 }
 
@@ -25,7 +35,8 @@ void AnswerCheck::check(app::MessageId answer) {
   const app::StoredMessage* message = find(answer);
   if (message == nullptr || !m_session.answers.canSend()) return;
   if (message->run.modelFolder != QString::fromStdString(m_session.model.info().folder)) {
-    Q_EMIT refused(tr("Another model wrote this answer (%1). Load it to check the answer.").arg(displayText(message->run.modelName)));
+    m_composer.showNotice(
+        tr("Another model wrote this answer (%1). Load it to check the answer.").arg(displayText(message->run.modelName)));
     return;
   }
   Score score;
@@ -42,7 +53,7 @@ void AnswerCheck::check(app::MessageId answer) {
   m_answer = message->id;
   m_request = m_engine.post(std::move(score), this, [this](const Event& event) { onEvent(event); });
   m_session.answers.setOccupied(tr("An answer is being checked against the full cache."));
-  Q_EMIT progressed(m_answer, tr("Checking against the full cache"), -1.0);
+  m_transcript.setPhase(m_answer, tr("Checking against the full cache"), -1.0);
   Q_EMIT stateChanged();
 }
 
@@ -52,8 +63,8 @@ void AnswerCheck::stop() {
 
 void AnswerCheck::onEvent(const Event& event) {
   if (const auto* progress = std::get_if<Progress>(&event.body)) {
-    Q_EMIT progressed(m_answer, tr("Checking: %1").arg(phaseText(progress->phase, progress->done, progress->total)),
-                      phaseShare(progress->done, progress->total));
+    m_transcript.setPhase(m_answer, tr("Checking: %1").arg(phaseText(progress->phase, progress->done, progress->total)),
+                          phaseShare(progress->done, progress->total));
   } else if (const auto* scored = std::get_if<Scored>(&event.body)) {
     end();
     m_store.saveAgreement(m_answer, scored->agreement);
@@ -69,7 +80,7 @@ void AnswerCheck::onEvent(const Event& event) {
 
 void AnswerCheck::end() {
   m_request = 0;
-  Q_EMIT progressed(m_answer, QString(), -1.0);
+  m_transcript.setPhase(m_answer, QString(), -1.0);
   m_session.answers.setOccupied(QString());
   Q_EMIT stateChanged();
 }

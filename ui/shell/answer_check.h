@@ -11,10 +11,16 @@
 
 namespace winnow::ui {
 
+class Composer;
+class TranscriptView;
+struct WindowServices;
+
 class AnswerCheck : public QObject {
   Q_OBJECT
  public:
-  AnswerCheck(app::EngineHost& engine, app::ChatStore& store, ChatSession& session, QObject* parent = nullptr);
+  // Asked for in the transcript, which shows how far it is; why there can be none is told in the composer. All of them outlive it.
+  AnswerCheck(const WindowServices& services, ChatSession& session, TranscriptView& transcript, Composer& composer,
+              QObject* parent = nullptr);
 
   void check(app::MessageId answer);  // 0: the last one on screen
   bool canCheck() const;              // there is an answer on screen that can be checked
@@ -22,10 +28,8 @@ class AnswerCheck : public QObject {
   bool running() const { return m_request != 0; }
 
  Q_SIGNALS:
-  void progressed(qint64 answer, const QString& phase, double share);  // an empty phase: it has ended
   void stateChanged();
   void problem(const winnow::Error& error);
-  void refused(const QString& reason);  // a sentence
 
  private:
   void onEvent(const Event& event);
@@ -35,6 +39,8 @@ class AnswerCheck : public QObject {
   app::EngineHost& m_engine;
   app::ChatStore& m_store;
   ChatSession& m_session;
+  TranscriptView& m_transcript;
+  Composer& m_composer;
   RequestId m_request = 0;
   ConversationId m_conversation = 0;
   app::MessageId m_answer = 0;

@@ -11,19 +11,14 @@
 #include <QPushButton>
 #include <algorithm>
 
-#include "ui/chat_view/transcript_view.h"
-#include "ui/composer/composer.h"
-#include "ui/composer/method_control.h"
 #include "ui/settings_view/settings_dialog.h"
-#include "ui/shell/answer_check.h"
 #include "ui/shell/chat_page.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/kept_chats_dialog.h"
 #include "ui/shell/main_window.h"
-#include "ui/shell/method_dialogs.h"
 #include "ui/shell/shortcuts_dialog.h"
-#include "ui/shell/watch_controller.h"
+#include "ui/shell/window_services.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 
@@ -52,11 +47,11 @@ Commands::Commands(const Subjects& subjects, QMenu* models, const WindowServices
   m_window.menuBar()->addMenu(models);
   buildHelp();
   // The model menu is rebuilt often: what has a key only lives on the window.
-  MethodControl* method = m_page.composer()->method();
-  addKey(QKeySequence(Qt::CTRL | Qt::Key_M), [method] { method->openCard(); });
-  addKey(QKeySequence(Qt::CTRL | Qt::Key_BracketLeft), [method] { method->stepRetention(-5); });
-  addKey(QKeySequence(Qt::CTRL | Qt::Key_BracketRight), [method] { method->stepRetention(5); });
+  addKey(QKeySequence(Qt::CTRL | Qt::Key_M), [this] { m_page.openMethodCard(); });
+  addKey(QKeySequence(Qt::CTRL | Qt::Key_BracketLeft), [this] { m_page.stepRetention(-5); });
+  addKey(QKeySequence(Qt::CTRL | Qt::Key_BracketRight), [this] { m_page.stepRetention(5); });
   connect(&m_page, &ChatPage::stateChanged, this, &Commands::update);
+  connect(&m_session.list, &ChatList::removed, this, &Commands::update);
   connect(&m_session.list.model(), &QAbstractItemModel::dataChanged, this, &Commands::update);  // pinned
   update();
 }
@@ -79,8 +74,8 @@ void Commands::addKey(const QKeySequence& key, std::function<void()> run) {
 void Commands::buildFile() {
   QMenu* file = m_window.menuBar()->addMenu(tr("&File"));
   add(file, tr("&New chat"), QKeySequence::New, [this] { m_page.startNew(); });
-  add(file, tr("&Attach files…"), QKeySequence::Open, [this] { m_page.composer()->browse(); });
-  add(file, tr("&Watch…"), {}, [this] { m_page.watch().choose(); });
+  add(file, tr("&Attach files…"), QKeySequence::Open, [this] { m_page.attachFiles(); });
+  add(file, tr("&Watch…"), {}, [this] { m_page.watchSource(); });
   if (m_caches != nullptr) {
     const auto showKept = [this] { (new KeptChatsDialog(*m_caches, m_session.list.model(), m_engine, &m_window))->open(); };
     add(file, tr("&Kept videos and images…"), {}, showKept);
@@ -100,7 +95,7 @@ void Commands::buildEdit() {
   connect(&m_session.list, &ChatList::removedListed, this, &Commands::showRemoved);
   showRemoved({});
   edit->addSeparator();
-  add(edit, tr("&Copy selected text"), {}, [this] { m_page.transcript()->copySelection(); });
+  add(edit, tr("&Copy selected text"), {}, [this] { m_page.copySelection(); });
   add(edit, tr("&Search chats…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F), [this] {
     if (m_sidebar.isHidden()) m_window.toggleSidebar();
     m_sidebar.search()->setFocus(Qt::ShortcutFocusReason);
@@ -154,10 +149,10 @@ void Commands::buildChat() {
   m_regenerate = add(chat, tr("&Regenerate"), QKeySequence(Qt::CTRL | Qt::Key_R), [this] { answerAgain(); });
   chat->addSeparator();
   add(chat, tr("&Compare methods…"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { m_page.compareOrLeave(); });
-  m_check = add(chat, tr("&What changed?"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_K), [this] { m_page.check().check(0); });
+  m_check = add(chat, tr("&What changed?"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_K), [this] { m_page.checkLastAnswer(); });
   chat->addSeparator();
-  add(chat, tr("Choose a &method…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M), [this] { m_page.methods().pick(); });
-  add(chat, tr("Chan&ge the recipe…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), [this] { m_page.methods().change(); });
+  add(chat, tr("Choose a &method…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M), [this] { m_page.pickMethod(); });
+  add(chat, tr("Chan&ge the recipe…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), [this] { m_page.changeRecipe(); });
   chat->addSeparator();
   add(chat, tr("Re&name"), QKeySequence(Qt::Key_F2), [this] {
     m_window.setSidebarVisible(true);
@@ -182,12 +177,12 @@ void Commands::buildHelp() {
 }
 
 void Commands::update() {
-  const bool messages = m_page.transcript()->messageCount() > 0;
+  const bool messages = !m_session.chat.branch().isEmpty();
   const bool busy = m_session.answers.busy();
   m_stop->setEnabled(m_page.canStop());
   m_regenerate->setEnabled(!busy && messages);
   m_copyAnswer->setEnabled(messages);
-  m_check->setEnabled(!busy && m_page.check().canCheck());
+  m_check->setEnabled(!busy && m_page.canCheck());
   m_undo->setEnabled(m_session.list.canUndoRemove());
   m_pin->setEnabled(m_session.chat.id() != 0);
   m_pin->setChecked(m_session.list.isPinned(m_session.chat.id()));
@@ -199,18 +194,15 @@ void Commands::showPanels(bool sidebar, bool panel) {
 }
 
 void Commands::copyLastAnswer() {
-  const TranscriptView& transcript = *m_page.transcript();
-  for (int i = transcript.messageCount() - 1; i >= 0; --i) {
-    const MessageContent& message = transcript.messageAt(i);
-    if (message.speaker != Speaker::kAssistant) continue;
-    QApplication::clipboard()->setText(message.text);
-    return;
-  }
+  const QList<app::StoredMessage> messages = m_session.chat.branch();
+  const auto answer =
+      std::find_if(messages.rbegin(), messages.rend(), [](const app::StoredMessage& message) { return message.role == Role::kAssistant; });
+  if (answer != messages.rend()) QApplication::clipboard()->setText(answer->text);
 }
 
 void Commands::answerAgain() {
-  const int count = m_page.transcript()->messageCount();
-  if (count > 0) m_session.answers.regenerate(m_page.transcript()->messageAt(count - 1).id);
+  const QList<app::StoredMessage> messages = m_session.chat.branch();
+  if (!messages.isEmpty()) m_session.answers.regenerate(messages.last().id);
 }
 
 void Commands::showAbout() {

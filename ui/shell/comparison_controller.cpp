@@ -4,13 +4,16 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "ui/chat_view/transcript_view.h"
+#include "ui/compare/comparison_view.h"
+#include "ui/shell/window_services.h"
 #include "ui/words/display_text.h"
 
 namespace winnow::ui {
 
-ComparisonController::ComparisonController(app::EngineHost& engine, app::ChatStore& store, ChatSession& session,
-                                           std::vector<MethodInfo> methods, QObject* parent)
-    : QObject(parent), m_engine(engine), m_store(store), m_session(session), m_methods(std::move(methods)) {
+ComparisonController::ComparisonController(const WindowServices& services, ChatSession& session, ComparisonView& view,
+                                           TranscriptView& transcript, QObject* parent)
+    : QObject(parent), m_engine(services.engine), m_store(services.store), m_session(session), m_view(view), m_methods(services.methods) {
   using app::ChatStore;
   connect(&m_session.answers, &AnswerRun::comparisonReady, this, &ComparisonController::begin);
   connect(&m_store, &ChatStore::comparisonSaved, this, [this](app::RequestToken token, const app::Comparison& saved) {
@@ -37,6 +40,11 @@ ComparisonController::ComparisonController(app::EngineHost& engine, app::ChatSto
     if (running() && id == m_conversation) cancel();
   });
   connect(&m_session.model, &ModelSession::aboutToLoad, this, &ComparisonController::stop);
+  connect(&transcript, &TranscriptView::comparisonActivated, this, &ComparisonController::open);
+  connect(&m_view, &ComparisonView::stopRequested, this, &ComparisonController::stop);
+  connect(&m_view, &ComparisonView::cancelRequested, this, &ComparisonController::cancel);
+  connect(&m_view, &ComparisonView::useRequested, this, &ComparisonController::useAnswer);
+  connect(&m_view, &ComparisonView::columnFocused, this, &ComparisonController::showFigures);
 }
 
 std::shared_ptr<ComparisonModel> ComparisonController::makeModel() const { return std::make_shared<ComparisonModel>(m_methods); }
@@ -163,7 +171,8 @@ void ComparisonController::show(const std::shared_ptr<ComparisonModel>& model) {
       media << (attachment.kind == MediaKind::kVideo ? tr("%1, %n frame(s)", nullptr, frames).arg(name) : name);
     }
   }
-  Q_EMIT shown(model, question, media.join(QStringLiteral(" · ")));
+  m_view.setModel(model, question, media.join(QStringLiteral(" · ")));
+  Q_EMIT shown();
 }
 
 void ComparisonController::showFigures(int column) {

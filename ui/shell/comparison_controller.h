@@ -1,6 +1,6 @@
 // Comparisons between the window, the store and the engine: ask, stream, stop, save, open again, use an answer.
 //
-// Used by main_window.h, beside chat_session.h, which sends the question (saved before the engine starts, as always) and is told what
+// Used by chat_page.h, beside chat_session.h, which sends the question (saved before the engine starts, as always) and is told what
 // the comparison adds to the chat. A comparison is saved when it has ended, unless it was cancelled. One runs at a time; the user may look
 // at other chats meanwhile. Every call returns at once. UI thread only.
 #pragma once
@@ -16,10 +16,15 @@
 
 namespace winnow::ui {
 
+class ComparisonView;
+class TranscriptView;
+struct WindowServices;
+
 class ComparisonController : public QObject {
   Q_OBJECT
  public:
-  ComparisonController(app::EngineHost& engine, app::ChatStore& store, ChatSession& session, std::vector<MethodInfo> methods,
+  // Comparisons are shown in `view` and opened from the transcript. All of them outlive it.
+  ComparisonController(const WindowServices& services, ChatSession& session, ComparisonView& view, TranscriptView& transcript,
                        QObject* parent = nullptr);
 
   // The question in the composer, or, without text, the last one on screen again.
@@ -41,8 +46,7 @@ class ComparisonController : public QObject {
   bool runningHere() const { return running() && m_conversation == m_session.chat.id(); }
 
  Q_SIGNALS:
-  // This comparison is to be shown, with its question and a line about its media.
-  void shown(const std::shared_ptr<winnow::ui::ComparisonModel>& model, const QString& question, const QString& media);
+  void shown();                             // another one is in the view, which is to be seen
   void answerChosen(const QString& label);  // the chat on screen goes on from it
   void stateChanged();
   void problem(const winnow::Error& error);
@@ -59,6 +63,7 @@ class ComparisonController : public QObject {
   app::EngineHost& m_engine;
   app::ChatStore& m_store;
   ChatSession& m_session;
+  ComparisonView& m_view;
   std::vector<MethodInfo> m_methods;
   std::vector<app::NamedRecipe> m_recipes;  // of the next comparison
   ColumnOrder m_order = ColumnOrder::kOneAfterAnother;

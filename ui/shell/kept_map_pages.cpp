@@ -6,9 +6,12 @@
 #include <algorithm>
 
 #include "app/chat/chat_store.h"
+#include "ui/chat_view/transcript_view.h"
 #include "ui/compare/comparison_model.h"
+#include "ui/compare/comparison_view.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/chat_session.h"
+#include "ui/shell/window_services.h"
 #include "ui/words/display_text.h"
 
 namespace winnow::ui {
@@ -29,9 +32,16 @@ std::vector<MapMedia> mediaOfThread(const OpenChat& chat, app::MessageId last) {
   return media;
 }
 
-KeptMapPages::KeptMapPages(ChatSession& session, app::ChatStore& store, MediaPreview& preview, std::vector<MethodInfo> methods,
+KeptMapPages::KeptMapPages(const WindowServices& services, ChatSession& session, TranscriptView& transcript, ComparisonView& comparison,
                            QWidget* owner)
-    : QObject(owner), m_session(session), m_store(store), m_preview(preview), m_methods(std::move(methods)), m_owner(owner) {
+    : QObject(owner),
+      m_session(session),
+      m_store(services.store),
+      m_preview(services.preview),
+      m_methods(services.methods),
+      m_owner(owner) {
+  connect(&transcript, &TranscriptView::keptMapRequested, this, &KeptMapPages::open);
+  connect(&comparison, &ComparisonView::mapsRequested, this, [this, &comparison] { openComparison(comparison.model()); });
   connect(&m_session.answers, &AnswerRun::keptMapKnown, this, [this](qint64 answer, const app::SharedKeptMap& map) {
     if (m_page && !m_comparison && answer == m_answer) fill(map);
   });

@@ -20,14 +20,18 @@ class ChatStore;
 namespace winnow::ui {
 
 class ComparisonModel;
+class ComparisonView;
 class OpenChat;
+class TranscriptView;
 struct ChatSession;
+struct WindowServices;
 
 class KeptMapPages : public QObject {
   Q_OBJECT
  public:
-  // All of them outlive it; the page's parent is the owner's window, where the keyboard returns to.
-  KeptMapPages(ChatSession& session, app::ChatStore& store, MediaPreview& preview, std::vector<MethodInfo> methods, QWidget* owner);
+  // Asked for in the two views. All of them outlive it; the page's parent is the owner's window, where the keyboard returns to.
+  KeptMapPages(const WindowServices& services, ChatSession& session, TranscriptView& transcript, ComparisonView& comparison,
+               QWidget* owner);
 
   void open(app::MessageId answer);
   void openNewest();  // of the last answer on screen; nothing without one

@@ -16,19 +16,13 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "ui/chat_view/transcript_view.h"
-#include "ui/compare/column_view.h"
-#include "ui/compare/comparison_view.h"
 #include "ui/composer/composer.h"
-#include "ui/composer/method_control.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/commands.h"
 #include "ui/shell/conversation_sidebar.h"
+#include "ui/shell/fault_notice.h"
 #include "ui/shell/model_menu.h"
-#include "ui/shell/notice_bar.h"
-#include "ui/shell/watch_controller.h"
-#include "ui/shell/welcome_page.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -70,10 +64,9 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   m_splitter->setChildrenCollapsible(false);
   m_splitter->setHandleWidth(1);
   m_sidebar = new ConversationSidebar(m_session->list.model());
-  QWidget* top = buildTop();
-  m_page = new ChatPage(m_services, *m_session, m_initial.samples, top);
-  m_models = new ModelMenu(m_session->model, m_services.settings, m_initial.demoModelFolder, *m_page->notice(), this);
-  static_cast<QHBoxLayout*>(top->layout())->insertWidget(2, m_models->button());
+  auto* faults = new FaultNotice(m_services.engine, m_session->chat);
+  m_models = new ModelMenu(m_session->model, m_services.settings, m_initial.demoModelFolder, *faults, this);
+  m_page = new ChatPage(m_services, *m_session, m_initial.samples, {buildTop(), faults});
   m_splitter->addWidget(m_sidebar);
   m_splitter->addWidget(m_page);
   m_splitter->setStretchFactor(0, 0);
@@ -85,7 +78,8 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   connectSession();
   applyTheme();
   updateStatus();
-  m_page->composer()->setFocus();
+  buildRegions();
+  m_page->writeQuestion();
   m_services.store.isOpen() ? onStoreOpened() : static_cast<void>(m_services.store.open());
   // The model loads after the window is up; the store does not have to be open for it.
   m_session->model.load(m_initial.modelFolder);
@@ -107,6 +101,7 @@ QWidget* MainWindow::buildTop() {
   setTextRole(m_title, TextRole::kHeading);
   row->addWidget(chats);
   row->addWidget(m_title, 1);
+  row->addWidget(m_models->button());
   row->addWidget(cache);
   connect(chats, &QToolButton::clicked, this, &MainWindow::toggleSidebar);
   connect(cache, &QToolButton::clicked, this, &MainWindow::togglePanel);
@@ -153,6 +148,12 @@ void MainWindow::buildStatus() {
   statusBar()->addWidget(m_status, 1);
 }
 
+void MainWindow::buildRegions() {
+  m_regions.add(m_sidebar->list());
+  m_page->addRegions(m_regions);
+  m_regions.add(m_inspector, [this] { return m_inspector->tabs(); });  // the panel takes no focus itself
+}
+
 void MainWindow::connectSession() {
   OpenChat* chat = &m_session->chat;
   connect(chat, &OpenChat::storeOpened, this, &MainWindow::onStoreOpened);
@@ -171,7 +172,7 @@ void MainWindow::connectSession() {
   connect(m_sidebar, &ConversationSidebar::openRequested, m_page, &ChatPage::openChat);
   connect(m_sidebar, &ConversationSidebar::deleteRequested, &m_session->list, &ChatList::remove);
   connect(m_sidebar, &ConversationSidebar::pinRequested, &m_session->list, &ChatList::setPinned);
-  connect(m_page->welcome(), &WelcomePage::chooseModelRequested, m_models, &ModelMenu::chooseFolder);
+  connect(m_page, &ChatPage::chooseModelRequested, m_models, &ModelMenu::chooseFolder);
   connect(&m_services.settings, &app::Settings::changed, this, [this](const QString& key) {
     if (key == QLatin1String(app::setting_keys::kTheme) || key == QLatin1String(app::setting_keys::kZoom)) applyTheme();
   });
@@ -228,7 +229,7 @@ void MainWindow::updateStatus() {
   } else {
     parts << tr("No model");
   }
-  parts << m_page->composer()->method()->text();
+  parts << m_page->methodText();
   if (f.active) parts << phaseText(f.phase, f.phaseDone, f.phaseTotal);
   if (f.tokensPerS > 0) parts << tr("%1 tok/s").arg(QLocale().toString(f.tokensPerS, 'f', f.tokensPerS < 10 ? 1 : 0));
   if (model.state() == ModelState::kReady && !model.info().device_note.empty())
@@ -282,25 +283,7 @@ void MainWindow::arrange() {
   m_splitter->setSizes({theme().px(230), std::max(200, width() - theme().px(230))});
 }
 
-void MainWindow::focusNextRegion() {
-  ComparisonView* comparison = m_page->comparison();
-  QWidget* reading = m_page->showsComparison() ? static_cast<QWidget*>(comparison) : m_page->transcript();
-  QWidget* regions[] = {m_sidebar->list(), reading, m_page->composer()->prompt(), m_inspector};
-  const QWidget* focus = QApplication::focusWidget();
-  int at = 2;
-  for (int i = 0; i < 4; ++i) {
-    if (focus != nullptr && (regions[i] == focus || regions[i]->isAncestorOf(focus))) at = i;
-  }
-  for (int step = 1; step <= 4; ++step) {
-    QWidget* next = regions[(at + step) % 4];
-    if (!next->isVisible()) continue;
-    // The panel and the comparison take no focus themselves; their first controls do.
-    if (next == m_inspector) next = m_inspector->tabs();
-    if (next == comparison && !comparison->columns().empty()) next = comparison->columns().front()->header();
-    next->setFocus(Qt::TabFocusReason);
-    return;
-  }
-}
+void MainWindow::focusNextRegion() { m_regions.focusNext(); }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
@@ -308,8 +291,7 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  m_page->watch().stop();
-  m_page->saveNow();
+  m_page->endNow();
   m_services.settings.setWindowGeometry(saveGeometry());
   m_services.settings.setWindowLayout(saveState());
   QMainWindow::closeEvent(event);
@@ -320,7 +302,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-  m_page->composer()->addMime(*event->mimeData());
+  m_page->attach(*event->mimeData());
   event->setDropAction(Qt::CopyAction);
   event->accept();
 }

@@ -11,6 +11,8 @@
 #include "app/process/instance_door.h"
 #include "engine/messages/requests.h"
 #include "ui/shell/chat_page.h"
+#include "ui/shell/focus_regions.h"
+#include "ui/shell/window_services.h"
 
 class QDockWidget;
 class QLabel;
@@ -62,7 +64,8 @@ class MainWindow : public QMainWindow {
   void dropEvent(QDropEvent* event) override;
 
  private:
-  QWidget* buildTop();  // without the models' button, which needs the page
+  QWidget* buildTop();
+  void buildRegions();
   void buildPanel();
   void buildStatus();
   void connectSession();
@@ -84,6 +87,7 @@ class MainWindow : public QMainWindow {
   QDockWidget* m_dock = nullptr;
   InspectorPanel* m_inspector = nullptr;
   QLabel* m_status = nullptr;
+  FocusRegions m_regions;
   int m_arrangement = -1;
   bool m_narrow = false;
   bool m_sidebarWanted = true;

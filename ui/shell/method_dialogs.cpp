@@ -1,18 +1,21 @@
 #include "ui/shell/method_dialogs.h"
 
 #include "ui/composer/composer.h"
+#include "ui/composer/later_choice.h"
 #include "ui/composer/method_control.h"
 #include "ui/recipes/method_picker.h"
 #include "ui/recipes/recipe_editor.h"
 #include "ui/shell/chat_session.h"
+#include "ui/shell/window_services.h"
 
 namespace winnow::ui {
 
-MethodDialogs::MethodDialogs(std::vector<MethodInfo> methods, app::Settings& settings, ChatSession& session, Composer& composer,
-                             QObject* parent)
-    : QObject(parent), m_methods(std::move(methods)), m_settings(settings), m_session(session), m_composer(composer) {
+MethodDialogs::MethodDialogs(const WindowServices& services, ChatSession& session, Composer& composer, QObject* parent)
+    : QObject(parent), m_methods(services.methods), m_settings(services.settings), m_session(session), m_composer(composer) {
   connect(m_composer.method(), &MethodControl::pickRequested, this, &MethodDialogs::pick);
   connect(m_composer.method(), &MethodControl::changeRequested, this, &MethodDialogs::change);
+  connect(m_composer.method()->later(), &LaterChoice::chosen, &m_session.chat, &OpenChat::setLaterQuestions);
+  connect(&m_composer, &Composer::recipeChanged, &m_session.chat, &OpenChat::setRecipe);
 }
 
 void MethodDialogs::pick() {

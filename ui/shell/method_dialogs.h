@@ -1,6 +1,7 @@
-// The dialogs in which the recipe of the chat on screen is chosen or changed, and what follows from a choice.
+// The recipe of the chat on screen and what its later questions go on from: the dialogs in which they are chosen or changed, and what
+// follows from a choice, there or in the composer's card.
 //
-// Used by chat_page.h and commands.h. UI thread only.
+// Used by chat_page.h. UI thread only.
 #pragma once
 
 #include <QObject>
@@ -13,11 +14,12 @@ namespace winnow::ui {
 
 class Composer;
 struct ChatSession;
+struct WindowServices;
 
 class MethodDialogs : public QObject {
   Q_OBJECT
  public:
-  MethodDialogs(std::vector<MethodInfo> methods, app::Settings& settings, ChatSession& session, Composer& composer, QObject* parent);
+  MethodDialogs(const WindowServices& services, ChatSession& session, Composer& composer, QObject* parent);
 
   void pick();    // another method
   void change();  // the parts and options of the present one

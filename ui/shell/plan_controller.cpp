@@ -7,6 +7,7 @@
 #include "ui/composer/plan_line.h"
 #include "ui/recipes/recipe_words.h"
 #include "ui/shell/chat_session.h"
+#include "ui/shell/window_services.h"
 
 namespace winnow::ui {
 namespace {
@@ -21,9 +22,8 @@ bool sameMedia(const QList<app::Attachment>& a, const QList<app::Attachment>& b)
 
 }  // namespace
 
-PlanController::PlanController(app::EngineHost& engine, ChatSession& session, const app::Settings& settings, Composer& composer,
-                               PlanLine& line, QObject* parent)
-    : QObject(parent), m_engine(engine), m_session(session), m_settings(settings), m_composer(composer), m_line(line) {
+PlanController::PlanController(const WindowServices& services, ChatSession& session, Composer& composer, PlanLine& line, QObject* parent)
+    : QObject(parent), m_engine(services.engine), m_session(session), m_settings(services.settings), m_composer(composer), m_line(line) {
   m_timer.setSingleShot(true);
   m_timer.setInterval(kQuietMs);
   connect(&m_timer, &QTimer::timeout, this, &PlanController::ask);

@@ -17,12 +17,12 @@ namespace winnow::ui {
 class Composer;
 class PlanLine;
 struct ChatSession;
+struct WindowServices;
 
 class PlanController : public QObject {
   Q_OBJECT
  public:
-  PlanController(app::EngineHost& engine, ChatSession& session, const app::Settings& settings, Composer& composer, PlanLine& line,
-                 QObject* parent = nullptr);
+  PlanController(const WindowServices& services, ChatSession& session, Composer& composer, PlanLine& line, QObject* parent = nullptr);
 
   // Asks anew a moment later.
   void schedule();

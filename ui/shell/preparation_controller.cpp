@@ -8,9 +8,11 @@
 #include "app/process/power_supply.h"
 #include "ui/composer/attachment_tray.h"
 #include "ui/composer/composer.h"
+#include "ui/composer/method_control.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/recipes/later_questions.h"
 #include "ui/shell/chat_session.h"
+#include "ui/shell/window_services.h"
 #include "ui/words/format_text.h"
 
 namespace winnow::ui {
@@ -43,9 +45,9 @@ bool PreparationController::Subject::sameAs(const Subject& other) const {
          std::equal(attachments.begin(), attachments.end(), other.attachments.begin(), other.attachments.end(), sameAttachment);
 }
 
-PreparationController::PreparationController(app::EngineHost& engine, ChatSession& session, const app::Settings& settings,
-                                             Composer& composer, PreparationLine& line, QObject* parent)
-    : QObject(parent), m_engine(engine), m_session(session), m_settings(settings), m_composer(composer), m_line(line) {
+PreparationController::PreparationController(const WindowServices& services, ChatSession& session, Composer& composer,
+                                             PreparationLine& line, QObject* parent)
+    : QObject(parent), m_engine(services.engine), m_session(session), m_settings(services.settings), m_composer(composer), m_line(line) {
   m_timer.setSingleShot(true);
   m_timer.setInterval(kQuietMs);
   connect(&m_timer, &QTimer::timeout, this, &PreparationController::begin);
@@ -58,6 +60,7 @@ PreparationController::PreparationController(app::EngineHost& engine, ChatSessio
     show();
   });
   connect(&m_line, &PreparationLine::actionTriggered, this, &PreparationController::act);
+  connect(&m_line, &PreparationLine::idleActionTriggered, m_composer.method(), &MethodControl::openLaterChoice);
 }
 
 PreparationController::Subject PreparationController::subjectNow() const {

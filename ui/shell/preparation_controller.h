@@ -18,12 +18,13 @@ namespace winnow::ui {
 
 class Composer;
 struct ChatSession;
+struct WindowServices;
 
 class PreparationController : public QObject {
   Q_OBJECT
  public:
-  PreparationController(app::EngineHost& engine, ChatSession& session, const app::Settings& settings, Composer& composer,
-                        PreparationLine& line, QObject* parent = nullptr);
+  PreparationController(const WindowServices& services, ChatSession& session, Composer& composer, PreparationLine& line,
+                        QObject* parent = nullptr);
 
  Q_SIGNALS:
   void ready();  // what a question would take has changed

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "engine/recipes/method_info.h"
+#include "ui/composer/composer.h"
 #include "ui/composer/description_dialog.h"
 #include "ui/shell/chat_session.h"
+#include "ui/shell/window_services.h"
 #include "ui/watch/watch_dialog.h"
 #include "ui/words/display_text.h"
 #include "ui/words/format_text.h"
@@ -43,8 +45,8 @@ QString sentence(const QString& clause) {
 
 }  // namespace
 
-WatchController::WatchController(app::EngineHost& engine, ChatSession& session, app::ClipReaderFactory open, WatchBar& bar, QObject* parent)
-    : QObject(parent), m_engine(engine), m_session(session), m_bar(bar), m_live(std::move(open)) {
+WatchController::WatchController(const WindowServices& services, ChatSession& session, WatchBar& bar, Composer& composer, QObject* parent)
+    : QObject(parent), m_engine(services.engine), m_session(session), m_bar(bar), m_composer(composer), m_live(services.openClips) {
   connect(&m_live, &app::LiveWatch::clipReady, this, &WatchController::feed);
   connect(&m_live, &app::LiveWatch::noticed, this, [this](const QString& notice) {
     m_notice = sentence(notice);
@@ -114,14 +116,14 @@ QString WatchController::blockedReason() const {
 
 void WatchController::choose() {
   if (const QString reason = blockedReason(); !reason.isEmpty()) {
-    Q_EMIT refused(reason);
+    m_composer.showNotice(reason);
     return;
   }
   const ModelInfo& model = m_session.model.info();
   auto* dialog = new WatchDialog({model.kv_bytes_per_token, model.visual_tokens_per_frame}, app::cameras(), m_bar.window());
   connect(dialog, &WatchDialog::watchRequested, this, [this](const app::WatchRequest& request) {
     const QString reason = blockedReason();
-    reason.isEmpty() ? start(request) : Q_EMIT refused(reason);
+    reason.isEmpty() ? start(request) : m_composer.showNotice(reason);
   });
   dialog->open();
 }

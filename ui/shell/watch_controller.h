@@ -18,21 +18,21 @@
 
 namespace winnow::ui {
 
+class Composer;
 struct ChatSession;
+struct WindowServices;
 
 class WatchController : public QObject {
   Q_OBJECT
  public:
-  WatchController(app::EngineHost& engine, ChatSession& session, app::ClipReaderFactory open, WatchBar& bar, QObject* parent = nullptr);
+  // Why nothing can be watched is told in the composer. All of them outlive it.
+  WatchController(const WindowServices& services, ChatSession& session, WatchBar& bar, Composer& composer, QObject* parent = nullptr);
 
-  void choose();  // opens the dialog, or says with `refused` why not
+  void choose();  // opens the dialog, or says why not
   void start(const app::WatchRequest& request);
   void stop();                    // reads no more; questions stay about what was seen
   QString blockedReason() const;  // why nothing can be watched now; empty: it can
   const Watched& watched() const { return m_watched; }
-
- Q_SIGNALS:
-  void refused(const QString& reason);
 
  private:
   struct Idle {};
@@ -69,6 +69,7 @@ class WatchController : public QObject {
   app::EngineHost& m_engine;
   ChatSession& m_session;
   WatchBar& m_bar;
+  Composer& m_composer;
   app::LiveWatch m_live;
   std::variant<Idle, Running, Ended> m_state;
   std::optional<Waiting> m_waiting;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/shell/model_session.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
@@ -69,7 +70,8 @@ class SampleCard : public QAbstractButton {
 
 }  // namespace
 
-WelcomePage::WelcomePage(QList<app::Sample> samples, QWidget* parent) : QScrollArea(parent), m_samples(std::move(samples)) {
+WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, QWidget* parent)
+    : QScrollArea(parent), m_model(model), m_samples(std::move(samples)) {
   setFrameShape(QFrame::NoFrame);
   setWidgetResizable(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -129,20 +131,24 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, QWidget* parent) : QScrollA
   m_try->setVisible(!m_cards.isEmpty());
   setWidget(m_content);
   connect(m_choose, &QPushButton::clicked, this, &WelcomePage::chooseModelRequested);
+  connect(&m_model, &ModelSession::changed, this, &WelcomePage::describeModel);
   arrange();
-  setModel(QString(), false, false);
+  describeModel();
 }
 
-void WelcomePage::setModel(const QString& name, bool ready, bool isDemo) {
+// The demo model knows only its own small world, and the page says so.
+void WelcomePage::describeModel() {
+  const bool ready = m_model.state() == ModelState::kReady || m_model.state() == ModelState::kLoading;
   m_choose->setVisible(!ready);
   if (!ready) {
     m_modelLine->setText(tr("To begin, choose a model: a Hugging Face folder with safetensors weights."));
-  } else if (isDemo) {
+  } else if (m_model.isDemo()) {
     m_modelLine->setText(
         tr("The demo model is loaded. It is tiny and knows only coloured shapes and letters on cards; for real videos choose a "
            "LLaVA-OneVision folder under Model."));
   } else {
-    m_modelLine->setText(tr("%1 is loaded. Drop a file anywhere in this window.").arg(displayText(name)));
+    m_modelLine->setText(
+        tr("%1 is loaded. Drop a file anywhere in this window.").arg(displayText(QString::fromStdString(m_model.info().name))));
   }
 }
 

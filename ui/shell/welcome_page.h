@@ -1,6 +1,6 @@
 // What a new chat shows before the first question: what Winnow does, samples to try, and how to add a model or a file.
 //
-// Used by main_window.h. UI thread only.
+// Used by chat_page.h. UI thread only.
 #pragma once
 
 #include <QList>
@@ -14,12 +14,12 @@ class QPushButton;
 
 namespace winnow::ui {
 
+class ModelSession;
+
 class WelcomePage : public QScrollArea {
   Q_OBJECT
  public:
-  explicit WelcomePage(QList<app::Sample> samples, QWidget* parent = nullptr);
-  // A model is there (its name), or not; the demo model knows only its own small world, and the page says so.
-  void setModel(const QString& name, bool ready, bool isDemo);
+  WelcomePage(QList<app::Sample> samples, const ModelSession& model, QWidget* parent = nullptr);
 
  Q_SIGNALS:
   void sampleChosen(const QString& file, const QString& question);
@@ -30,6 +30,9 @@ class WelcomePage : public QScrollArea {
 
  private:
   void arrange();
+  void describeModel();
+
+  const ModelSession& m_model;
   QList<app::Sample> m_samples;
   QWidget* m_content = nullptr;
   QGridLayout* m_grid = nullptr;

@@ -46,8 +46,8 @@ class ComparisonWindowTest : public WindowTest {
     script.push_back({{}, Stall{}});
     return script;
   }
-  ui::ComparisonView* view() { return m_window->page().comparison(); }
-  ui::ComparisonSetup* setup() { return m_window->page().comparisonSetup(); }
+  ui::ComparisonView* view() { return inWindow<ui::ComparisonView>(); }
+  ui::ComparisonSetup* setup() { return inWindow<ui::ComparisonSetup>(); }
   ui::ComparisonModel& model() { return *view()->model(); }
   ui::ColumnView* column(int index) { return view()->columns().at(static_cast<std::size_t>(index)); }
   QString header(int index) { return column(index)->header()->text(); }
@@ -499,10 +499,10 @@ TEST_F(ComparisonWindowTest, EnterStartsWhatWasOpenedByKeys) {
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   m_window->activateWindow();
   QTest::keyClick(composer()->prompt(), Qt::Key_K, Qt::ControlModifier);
-  ASSERT_TRUE(m_window->page().comparisonSetup()->isVisible());
+  ASSERT_TRUE(inWindow<ui::ComparisonSetup>()->isVisible());
   QWidget* focus = m_window->focusWidget();
   ASSERT_NE(focus, nullptr);
-  EXPECT_TRUE(m_window->page().comparisonSetup()->isAncestorOf(focus)) << focus->metaObject()->className();
+  EXPECT_TRUE(inWindow<ui::ComparisonSetup>()->isAncestorOf(focus)) << focus->metaObject()->className();
   QTest::keyClick(focus, Qt::Key_Return);
   EXPECT_TRUE(waitUntil([this] { return m_window->page().showsComparison() && !session().answers.busy(); }));
 }

@@ -29,7 +29,7 @@ class KeptMapPage : public WindowTest {
     QTest::qWait(50);
     ask(QStringLiteral("What color is the star?"));
   }
-  ui::KeptMapDialog* page() { return m_window->page().keptMaps()->page(); }
+  ui::KeptMapDialog* page() { return inWindow<ui::KeptMapPages>()->page(); }
   void openByKey() {
     QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier);
     ASSERT_NE(page(), nullptr);
@@ -120,7 +120,7 @@ TEST_F(KeptMapPage, TheKeyTakesTheNewestAnswerThatHasAMap) {
   EXPECT_FALSE(page()->showsSentence());
   page()->close();
   // Asked for by hand, the sentence is true.
-  m_window->page().keptMaps()->open(last().id);
+  inWindow<ui::KeptMapPages>()->open(last().id);
   EXPECT_TRUE(waitUntil([this] { return page()->sentence().contains(QStringLiteral("before its prompt had been read")); }))
       << page()->sentence().toStdString();
   EXPECT_TRUE(page()->showsSentence());
@@ -193,11 +193,11 @@ TEST_F(KeptMapPage, OfAComparisonShowsColumnsAndDifferencesAlsoAfterARestart) {
   QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
   pressEnter();
   const auto ended = [this] {
-    const ui::ComparisonModel* model = m_window->page().comparison()->model();
+    const ui::ComparisonModel* model = inWindow<ui::ComparisonView>()->model();
     return model != nullptr && !model->running() && model->comparison().id != 0;
   };
   ASSERT_TRUE(waitUntil(ended));
-  QTest::mouseClick(m_window->page().comparison()->mapsButton(), Qt::LeftButton);
+  QTest::mouseClick(inWindow<ui::ComparisonView>()->mapsButton(), Qt::LeftButton);
   ASSERT_NE(page(), nullptr);
   ASSERT_TRUE(waitUntil([this] { return !page()->showsSentence(); }));
   EXPECT_EQ(page()->choiceBox()->count(), 6) << "three columns and their three pairs";

@@ -5,6 +5,7 @@
 
 #include "tests/support/scripted_comparison.h"
 #include "tests/ui/support/window_fixture.h"
+#include "ui/shell/fault_notice.h"
 #include "ui/shell/notice_bar.h"
 
 namespace winnow::test {
@@ -116,7 +117,7 @@ TEST_F(AnswerCheckTest, AFailureIsToldAndTheAnswerStays) {
   m_failure = true;
   ask(QStringLiteral("What color is the star?"));
   check();
-  ASSERT_TRUE(waitUntil([this] { return !m_window->page().notice()->text().isEmpty() && !session().answers.busy(); }));
+  ASSERT_TRUE(waitUntil([this] { return !inWindow<ui::FaultNotice>()->text().isEmpty() && !session().answers.busy(); }));
   EXPECT_TRUE(last().checked.isEmpty());
   EXPECT_EQ(last().text, QStringLiteral("The star is **blue** and small."));
 }

@@ -130,7 +130,7 @@ TEST_F(FocusRing, EveryStopWhileMethodsAreChosenAndComparedIsSeen) {
   composer()->prompt()->setPlainText(QStringLiteral("What color is the star?"));
   ASSERT_TRUE(waitUntil([this] { return composer()->sendButton()->isEnabled(); }));
   QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
-  ASSERT_TRUE(m_window->page().comparisonSetup()->isVisible());
+  ASSERT_TRUE(inWindow<ui::ComparisonSetup>()->isVisible());
   expectInEveryTheme("choosing methods", [this] { return m_window.get(); });
   composer()->prompt()->setFocus();
   pressEnter();

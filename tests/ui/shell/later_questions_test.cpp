@@ -53,7 +53,7 @@ class LaterQuestionsTest : public WindowTest {
     ADD_FAILURE() << "nothing of this kind was asked";
     return {};
   }
-  QString line() { return m_window->page().preparationLine()->idleText(); }
+  QString line() { return inWindow<ui::PreparationLine>()->idleText(); }
 };
 
 TEST_F(LaterQuestionsTest, TheChoiceGoesWithTheNextQuestionAndItsPlan) {
@@ -94,7 +94,7 @@ TEST_F(LaterQuestionsTest, AnAnswerIsCheckedAsItWasAsked) {
   choose(Guard::kAlone);
   ask(QStringLiteral("And then?"));
   choose(Guard::kKeep);
-  m_window->page().check().check(0);
+  inWindow<ui::AnswerCheck>()->check(0);
   ASSERT_TRUE(idle());
   EXPECT_EQ(lastAsked<Score>().turn.guard, Guard::kAlone);
 }
@@ -136,12 +136,12 @@ TEST_F(LaterQuestionsTest, EveryChatHasItsOwn) {
 
 TEST_F(LaterQuestionsTest, TheLineThatWarnsOffersTheChoice) {
   useMethod("snapkv");
-  EXPECT_TRUE(m_window->page().preparationLine()->button()->isHidden());
+  EXPECT_TRUE(inWindow<ui::PreparationLine>()->button()->isHidden());
   ask(QStringLiteral("What is it?"));
   choose(Guard::kAlone);
   ASSERT_FALSE(line().isEmpty());
-  ASSERT_FALSE(m_window->page().preparationLine()->button()->isHidden());
-  QTest::mouseClick(m_window->page().preparationLine()->button(), Qt::LeftButton);
+  ASSERT_FALSE(inWindow<ui::PreparationLine>()->button()->isHidden());
+  QTest::mouseClick(inWindow<ui::PreparationLine>()->button(), Qt::LeftButton);
   EXPECT_TRUE(composer()->method()->card()->isVisible());
   EXPECT_TRUE(later()->box()->hasFocus());
 }
@@ -207,8 +207,8 @@ TEST_F(LaterQuestionsTest, CannotBeChosenWhileASourceIsWatched) {
   m_clips.giveFrames(8);
   app::WatchRequest request;
   request.address = "/dev/video0";
-  m_window->page().watch().start(request);
-  ASSERT_TRUE(waitUntil([this] { return m_window->page().watch().watched().frames == 8 && session().answers.canSend(); }));
+  inWindow<ui::WatchController>()->start(request);
+  ASSERT_TRUE(waitUntil([this] { return inWindow<ui::WatchController>()->watched().frames == 8 && session().answers.canSend(); }));
   EXPECT_FALSE(later()->box()->isEnabled());
   EXPECT_EQ(later()->box()->currentText(), ui::laterTitle(Guard::kAlone));
   EXPECT_TRUE(later()->cost().contains(QStringLiteral("watched source"))) << later()->cost().toStdString();
@@ -229,7 +229,7 @@ TEST_F(LaterQuestionsTest, NothingIsPreparedThatIsReadAgainAnyway) {
     ASSERT_TRUE(attached());
   };
   attach();
-  ASSERT_TRUE(waitUntil([this] { return m_window->page().preparationLine()->view().text.contains(QStringLiteral("for this question")); }));
+  ASSERT_TRUE(waitUntil([this] { return inWindow<ui::PreparationLine>()->view().text.contains(QStringLiteral("for this question")); }));
   EXPECT_EQ(m_log->prepares().back().turn.guard, Guard::kPrefill);
   ask(QStringLiteral("What is it?"));
   attach();

@@ -17,6 +17,7 @@
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/shell/conversation_sidebar.h"
+#include "ui/shell/fault_notice.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/shell/welcome_page.h"
 
@@ -34,11 +35,11 @@ int turnsSeen(const ScriptedEngineLog& log) {
 }
 
 TEST_F(MainWindowTest, EnterSendsAndTheAnswerStreamsAndIsSaved) {
-  EXPECT_TRUE(m_window->page().welcome()->isVisible());
+  EXPECT_TRUE(inWindow<ui::WelcomePage>()->isVisible());
   type(QStringLiteral("What color is the star?"));
   pressEnter();
   ASSERT_TRUE(waitUntil([this] { return transcript()->messageCount() == 2 && last().metrics.valid; }));
-  EXPECT_FALSE(m_window->page().welcome()->isVisible());
+  EXPECT_FALSE(inWindow<ui::WelcomePage>()->isVisible());
   EXPECT_TRUE(composer()->prompt()->toPlainText().isEmpty());
   EXPECT_EQ(transcript()->messageAt(0).text, QStringLiteral("What color is the star?"));
   EXPECT_EQ(last().text, QStringLiteral("The star is **red**. It is a star in the middle of the frame."));
@@ -439,7 +440,7 @@ TEST_F(MainWindowTest, AFailedModelSaysWhyAndBlocksSending) {
   };
   session().model.load(QStringLiteral("/models/x"));
   ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kFailed; }));
-  EXPECT_TRUE(m_window->page().notice()->text().contains(QStringLiteral("model.safetensors")));
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("model.safetensors")));
   type(QStringLiteral("hello"));
   pressEnter();
   EXPECT_FALSE(composer()->notice().isEmpty());

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tests/ui/support/window_fixture.h"
+#include "ui/shell/fault_notice.h"
 #include "ui/shell/notice_bar.h"
 #include "ui/shell/welcome_page.h"
 #include "ui/words/model_fault_text.h"
@@ -61,7 +62,7 @@ class ModelFaultTest : public WindowTest {
     initial.demoModelFolder = demo;
     open(initial);
   }
-  QPushButton* button(const char* label) { return m_window->page().notice()->button(QString::fromUtf8(label)); }
+  QPushButton* button(const char* label) { return inWindow<ui::FaultNotice>()->button(QString::fromUtf8(label)); }
 };
 
 TEST_F(ModelFaultTest, AModelBelowTheChosenFolderIsOneClickAway) {
@@ -73,7 +74,7 @@ TEST_F(ModelFaultTest, AModelBelowTheChosenFolderIsOneClickAway) {
   };
   openWith(kVideos, {});
   ASSERT_EQ(session().model.state(), ui::ModelState::kFailed);
-  EXPECT_TRUE(m_window->page().notice()->text().startsWith(QStringLiteral("“media” is not a model folder, but “llava” in it is.")));
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("“media” is not a model folder, but “llava” in it is.")));
   ASSERT_NE(button("Use that folder"), nullptr);
   QTest::mouseClick(button("Use that folder"), Qt::LeftButton);
   ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
@@ -83,15 +84,15 @@ TEST_F(ModelFaultTest, AModelBelowTheChosenFolderIsOneClickAway) {
 TEST_F(ModelFaultTest, AFolderOfVideosIsNoModelFolderAndTheDemoModelIsOneClickAway) {
   openWith(kVideos, kDemo);
   ASSERT_EQ(session().model.state(), ui::ModelState::kFailed);
-  EXPECT_TRUE(m_window->page().notice()->text().startsWith(QStringLiteral("“media” is not a model folder: it has no config.json.")))
-      << m_window->page().notice()->text().toStdString();
-  EXPECT_FALSE(m_window->page().notice()->text().contains(QStringLiteral("attach")));
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("“media” is not a model folder: it has no config.json.")))
+      << inWindow<ui::FaultNotice>()->text().toStdString();
+  EXPECT_FALSE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("attach")));
   ASSERT_NE(button("Try again"), nullptr);
   ASSERT_NE(button("Use the demo model"), nullptr);
   QTest::mouseClick(button("Use the demo model"), Qt::LeftButton);
   ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
   EXPECT_EQ(session().model.folder(), kDemo);
-  EXPECT_FALSE(m_window->page().notice()->isVisible());
+  EXPECT_FALSE(inWindow<ui::FaultNotice>()->isVisible());
 }
 
 TEST_F(ModelFaultTest, AnotherFolderCanBeChosenFromTheNotice) {
@@ -111,8 +112,8 @@ TEST_F(ModelFaultTest, ADemoModelWhoseFilesAreGoneIsNamedAsTheDemoModel) {
     return failure_script(ErrorCode::kNoModel, load->folder, "a model folder has a config.json, this has none");
   };
   openWith(kDemo, kDemo);
-  EXPECT_TRUE(m_window->page().notice()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))
-      << m_window->page().notice()->text().toStdString();
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))
+      << inWindow<ui::FaultNotice>()->text().toStdString();
   EXPECT_EQ(button("Use the demo model"), nullptr);
   EXPECT_NE(button("Try again"), nullptr);
 }
@@ -122,8 +123,8 @@ TEST_F(ModelFaultTest, AWantedDemoModelThatWasNeverInstalledIsSaid) {
   ui::InitialState initial;
   initial.demoWanted = true;
   start(initial);
-  EXPECT_TRUE(m_window->page().notice()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))
-      << m_window->page().notice()->text().toStdString();
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("The bundled demo model is not there.")))
+      << inWindow<ui::FaultNotice>()->text().toStdString();
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
 
 class PlanInWindow : public WindowTest {
  protected:
-  ui::PlanLine* line() { return m_window->page().planLine(); }
+  ui::PlanLine* line() { return inWindow<ui::PlanLine>(); }
   bool planned(const QString& part) {
     return waitUntil([&] { return (line()->plan().text + line()->plan().detail).contains(part); });
   }

@@ -16,7 +16,7 @@ class PreparationTest : public WindowTest {
     WindowTest::SetUp();
     m_settings->setPrepareMode(app::PrepareMode::kAlways);
   }
-  ui::PreparationLine* line() { return m_window->page().preparationLine(); }
+  ui::PreparationLine* line() { return inWindow<ui::PreparationLine>(); }
   std::size_t prepares() { return m_log->prepares().size(); }
   bool says(const QString& words) {
     return waitUntil([&] { return line()->view().text.contains(words); });

@@ -88,7 +88,7 @@ TEST_F(ReadabilityTest, AComparisonIsReadableAndNamedAtAnyPromisedSize) {
     m_window->resize(800, 560);
     QTest::qWait(60);
     ASSERT_TRUE(composer()->prompt()->isVisible());
-    expectTextFits(*m_window->page().comparisonSetup(), qPrintable(QStringLiteral("choosing at %1 %").arg(zoom)));
+    expectTextFits(*inWindow<ui::ComparisonSetup>(), qPrintable(QStringLiteral("choosing at %1 %").arg(zoom)));
     EXPECT_LE(m_window->width(), 800) << zoom;
     EXPECT_LE(m_window->height(), 560) << zoom;
   }
@@ -99,12 +99,13 @@ TEST_F(ReadabilityTest, AComparisonIsReadableAndNamedAtAnyPromisedSize) {
     for (const QSize& size : {QSize(800, 560), QSize(1280, 800)}) {
       m_window->resize(size);
       QTest::qWait(60);
-      expectTextFits(*m_window->page().comparison(), qPrintable(QStringLiteral("comparison at %1 %, %2 wide").arg(zoom).arg(size.width())));
+      expectTextFits(*inWindow<ui::ComparisonView>(),
+                     qPrintable(QStringLiteral("comparison at %1 %, %2 wide").arg(zoom).arg(size.width())));
       EXPECT_LE(m_window->width(), size.width()) << zoom;
       EXPECT_LE(m_window->height(), size.height()) << zoom;
     }
   }
-  for (const QWidget* widget : m_window->page().comparison()->findChildren<QWidget*>()) {
+  for (const QWidget* widget : inWindow<ui::ComparisonView>()->findChildren<QWidget*>()) {
     if (widget->focusPolicy() == Qt::NoFocus || widget->objectName().startsWith(QLatin1String("qt_")) || widget->focusProxy() != nullptr)
       continue;
     const QAccessibleInterface* accessible = QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));

@@ -13,6 +13,7 @@
 #include "tests/support/faulty_vfs.h"
 #include "tests/support/read_only_folder.h"
 #include "tests/ui/support/window_fixture.h"
+#include "ui/shell/fault_notice.h"
 #include "ui/shell/notice_bar.h"
 
 namespace winnow::test {
@@ -45,9 +46,9 @@ class StorageNoticeTest : public WindowTest {
     ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
     EXPECT_FALSE(m_store->isOpen());
     EXPECT_TRUE(notice()->isVisible());
-    EXPECT_FALSE(m_window->page().notice()->isVisible()) << "a second notice: " << m_window->page().notice()->text().toStdString();
+    EXPECT_FALSE(inWindow<ui::FaultNotice>()->isVisible()) << "a second notice: " << inWindow<ui::FaultNotice>()->text().toStdString();
   }
-  ui::StorageNotice* notice() { return m_window->page().storageNotice(); }
+  ui::StorageNotice* notice() { return inWindow<ui::StorageNotice>(); }
   bool offers(const QString& label) { return notice()->button(label) != nullptr; }
   void choose(const QString& label) {
     QPushButton* button = notice()->button(label);
@@ -119,7 +120,7 @@ TEST_F(StorageNoticeTest, TheDetailsNameTheCauseAndNotWhatFollowsFromIt) {
   EXPECT_TRUE(copied.contains(file())) << copied.toStdString();
   EXPECT_TRUE(copied.contains(QStringLiteral("damaged or not a database"))) << copied.toStdString();
   EXPECT_FALSE(copied.contains(QStringLiteral("they are not open")));
-  EXPECT_FALSE(m_window->page().notice()->isVisible());
+  EXPECT_FALSE(inWindow<ui::FaultNotice>()->isVisible());
 }
 
 TEST_F(StorageNoticeTest, ANewerFileIsLeftAlone) {

@@ -25,7 +25,7 @@ using Stage = ui::WatchView::Stage;
 
 class WatchTest : public WindowTest {
  protected:
-  ui::WatchController& watch() { return m_window->page().watch(); }
+  ui::WatchController& watch() { return *inWindow<ui::WatchController>(); }
   ui::WatchBar* bar() { return m_window->findChild<ui::WatchBar*>(); }
   QString text() { return bar()->view().text; }
   QString notice() { return bar()->view().notice; }
@@ -336,9 +336,9 @@ TEST_F(WatchTest, StoppedItStaysUntilItIsLetGo) {
   EXPECT_TRUE(waitUntil([this] { return m_clips.closed() == 1; })) << "the source is free again";
   ask(QStringLiteral("What was there?"));
   EXPECT_EQ(std::get<Turn>(asked().back().body).guard, Guard::kAlone);
-  EXPECT_TRUE(m_window->page().preparationLine()->idleText().isEmpty()) << "a next question sees what the bar shows";
+  EXPECT_TRUE(inWindow<ui::PreparationLine>()->idleText().isEmpty()) << "a next question sees what the bar shows";
   bar()->closeButton()->click();
-  EXPECT_FALSE(m_window->page().preparationLine()->idleText().isEmpty());
+  EXPECT_FALSE(inWindow<ui::PreparationLine>()->idleText().isEmpty());
   EXPECT_FALSE(bar()->isVisible());
   ask(QStringLiteral("Anything else?"));
   const Turn later = std::get<Turn>(asked().back().body);

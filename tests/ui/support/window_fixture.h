@@ -74,8 +74,13 @@ class WindowTest : public testing::Test {
   }
 
   ui::ChatSession& session() { return m_window->session(); }
-  ui::TranscriptView* transcript() { return m_window->page().transcript(); }
-  ui::Composer* composer() { return m_window->page().composer(); }
+  // A part of the window, by its class and, where there are several, its name.
+  template <typename Part>
+  Part* inWindow(const QString& name = {}) const {
+    return m_window->findChild<Part*>(name);
+  }
+  ui::TranscriptView* transcript() { return inWindow<ui::TranscriptView>(QStringLiteral("transcript")); }
+  ui::Composer* composer() { return inWindow<ui::Composer>(); }
   void type(const QString& text) { QTest::keyClicks(composer()->prompt(), text); }
   void pressEnter() { QTest::keyClick(composer()->prompt(), Qt::Key_Return); }
   bool idle() {

@@ -1,0 +1,123 @@
+#include "ui/shell/draft_controller.h"
+
+#include "ui/chat_view/transcript_view.h"
+#include "ui/composer/composer.h"
+#include "ui/composer/method_control.h"
+#include "ui/shell/chat_session.h"
+#include "ui/shell/window_services.h"
+
+namespace winnow::ui {
+namespace {
+constexpr int kQuietMs = 400;
+}
+
+DraftController::DraftController(const WindowServices& services, ChatSession& session, Composer& composer, TranscriptView& transcript,
+                                 QObject* parent)
+    : QObject(parent),
+      m_store(services.store),
+      m_settings(services.settings),
+      m_session(session),
+      m_composer(composer),
+      m_writtenEarly(!services.store.isOpen()) {
+  m_timer.setSingleShot(true);
+  m_timer.setInterval(kQuietMs);
+  OpenChat* chat = &m_session.chat;
+  AnswerRun* answers = &m_session.answers;
+  connect(chat, &OpenChat::storeOpened, this, [this] {
+    applySettings();
+    m_composer.setBrowseFolder(m_settings.lastMediaFolder());
+  });
+  connect(chat, &OpenChat::shown, this, &DraftController::showChat);
+  connect(chat, &OpenChat::titleChanged, this, [this] { m_shown = m_session.chat.id(); });  // a new one gets its number when first saved
+  connect(answers, &AnswerRun::stateChanged, this, [this] {
+    if (!m_store.isOpen()) m_writtenEarly = true;
+  });
+  connect(answers, &AnswerRun::sent, this, [this] {
+    m_timer.stop();
+    m_composer.clear();
+    m_composer.setFocus();
+  });
+  connect(&m_composer, &Composer::draftChanged, this, [this] {
+    if (!m_restoring) m_timer.start();
+  });
+  connect(&m_timer, &QTimer::timeout, this, &DraftController::saveNow);
+  connect(&m_composer, &Composer::browseFolderChanged, &m_settings, &app::Settings::setLastMediaFolder);
+  connect(&m_composer, &Composer::editLastRequested, this, [this] { edit(0); });
+  connect(&m_composer, &Composer::editCancelled, answers, &AnswerRun::cancelEdit);
+  connect(&transcript, &TranscriptView::editRequested, this, &DraftController::edit);
+  connect(&m_settings, &app::Settings::changed, this, &DraftController::applySettings);
+  if (!m_store.isOpen()) return;
+  applySettings();
+  showChat();
+}
+
+void DraftController::applySettings() {
+  m_composer.prompt()->setEnterKey(m_settings.sendKey() == app::SendKey::kEnter ? EnterKey::kSends : EnterKey::kControlSends);
+  m_composer.setDefaultFrames(m_settings.defaultFrameCount());
+}
+
+void DraftController::showChat() {
+  m_restoring = true;
+  m_timer.stop();
+  const OpenChat& chat = m_session.chat;
+  if (m_shown != chat.id()) {
+    // What was written while the chats were not open joins what was written in this one before.
+    app::Draft draft = chat.loaded().draft;
+    if (m_writtenEarly) {
+      const app::Draft early = m_composer.draft();
+      draft.text += (draft.text.isEmpty() || early.text.isEmpty() ? QString() : QStringLiteral("\n")) + early.text;
+      draft.attachments += early.attachments;
+    }
+    m_composer.setDraft(draft);
+    if (m_writtenEarly) m_timer.start();
+  }
+  m_shown = chat.id();
+  m_composer.method()->setRecipe(chat.options().recipe);
+  m_restoring = false;
+  m_writtenEarly = !m_store.isOpen();
+}
+
+void DraftController::begin(const QByteArray& file, const QString& question) {
+  if (file.isEmpty() && question.isEmpty()) return;
+  const app::Draft draft = m_composer.draft();
+  if (draft.text.trimmed().isEmpty() && draft.attachments.isEmpty()) {
+    m_session.chat.startNew();
+    m_offered = {question, {}};
+    m_composer.setDraft(m_offered);
+  }
+  if (!file.isEmpty()) m_composer.addFile(file);
+}
+
+void DraftController::startNew() {
+  saveNow();
+  // Files that were refused are no draft, and what the program offered is nobody's.
+  if (m_composer.draft().isEmpty() || isOffered(m_composer.draft())) m_composer.clear();
+  m_session.chat.startNew();
+  m_composer.setFocus();
+}
+
+void DraftController::edit(app::MessageId question) {
+  const app::Draft unsent = m_composer.draft();
+  if (!m_composer.editing() && (!unsent.text.trimmed().isEmpty() || !unsent.attachments.isEmpty())) {
+    m_composer.showNotice(tr("Send or clear what you have written, then edit the question."));
+    return;
+  }
+  if (const std::optional<app::Draft> draft = m_session.answers.beginEdit(question)) {
+    m_composer.editQuestion(*draft);
+  } else if (const QString reason = m_session.answers.blockedReason(); !reason.isEmpty()) {
+    m_composer.showNotice(reason);
+  }
+}
+
+void DraftController::saveNow() {
+  m_timer.stop();
+  if (!m_store.isOpen() || m_restoring) return;
+  const app::Draft draft = m_composer.draft();
+  if (!isOffered(draft)) m_session.chat.saveDraft(draft);
+}
+
+bool DraftController::isOffered(const app::Draft& draft) const {
+  return m_session.chat.id() == 0 && !m_offered.text.isEmpty() && draft.text == m_offered.text && draft.attachments.size() <= 1;
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,32 @@
+// The places of the window that F6 goes round, as far as they are on screen.
+//
+// Filled by main_window.h and chat_page.h. UI thread only.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+class QWidget;
+
+namespace winnow::ui {
+
+class FocusRegions {
+ public:
+  // Which widget takes the keyboard for a region that takes none itself; null: the region does after all.
+  using Taker = std::function<QWidget*()>;
+
+  // In the order in which they are gone round; they outlive this.
+  void add(QWidget* region, Taker taker = nullptr);
+  void addHome(QWidget* region);  // from here it goes on where the keyboard is in none of them
+  void focusNext() const;
+
+ private:
+  struct Region {
+    QWidget* widget = nullptr;
+    Taker taker;
+  };
+  std::vector<Region> m_regions;
+  std::size_t m_home = 0;
+};
+
+}  // namespace winnow::ui

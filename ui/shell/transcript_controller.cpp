@@ -1,0 +1,95 @@
+#include "ui/shell/transcript_controller.h"
+
+#include "ui/chat_view/transcript_view.h"
+#include "ui/composer/frame_pins.h"
+#include "ui/composer/frame_viewer.h"
+#include "ui/shell/chat_session.h"
+#include "ui/shell/comparison_controller.h"
+#include "ui/shell/link_question.h"
+#include "ui/shell/window_services.h"
+
+namespace winnow::ui {
+namespace {
+constexpr int kQuietMs = 400;
+}
+
+TranscriptController::TranscriptController(const WindowServices& services, ChatSession& session, const ComparisonController& comparison,
+                                           TranscriptView& view, QObject* parent)
+    : QObject(parent),
+      m_settings(services.settings),
+      m_preview(services.preview),
+      m_session(session),
+      m_comparison(comparison),
+      m_view(view),
+      m_presenter(services.methods) {
+  m_timer.setSingleShot(true);
+  m_timer.setInterval(kQuietMs);
+  OpenChat* chat = &m_session.chat;
+  AnswerRun* answers = &m_session.answers;
+  connect(chat, &OpenChat::shown, this, &TranscriptController::showChat);
+  connect(chat, &OpenChat::titleChanged, this, [this] { m_shown = m_session.chat.id(); });  // a new one gets its number when first saved
+  connect(chat, &OpenChat::messageAdded, this, [this](const app::StoredMessage& message) {
+    m_view.appendMessage(contentOf(message));
+    if (message.role == Role::kUser) m_view.scrollToEnd();
+  });
+  connect(chat, &OpenChat::messageChanged, this, [this](const app::StoredMessage& message) { m_view.updateMessage(contentOf(message)); });
+  connect(answers, &AnswerRun::textAdded, &m_view, &TranscriptView::appendText);
+  connect(answers, &AnswerRun::phaseChanged, &m_view, &TranscriptView::setPhase);
+  connect(&m_view, &TranscriptView::scrolled, this, [this] {
+    if (!m_restoring) m_timer.start();
+  });
+  connect(&m_timer, &QTimer::timeout, this, &TranscriptController::saveView);
+  connect(&m_view, &TranscriptView::regenerateRequested, answers, &AnswerRun::regenerate);
+  connect(&m_view, &TranscriptView::branchRequested, this, [this](qint64 message, int step) {
+    if (!m_session.answers.busy()) m_session.chat.switchBranch(message, step);
+  });
+  connect(&m_view, &TranscriptView::attachmentActivated, this, &TranscriptController::openAttachment);
+  connect(&m_view, &TranscriptView::linkActivated, this, [this](const QUrl& url) { askToOpenLink(m_view.window(), url); });
+  if (services.store.isOpen()) showChat();
+}
+
+MessageContent TranscriptController::contentOf(const app::StoredMessage& message) const {
+  return m_presenter.contentOf(message,
+                               {m_session.chat.loaded(), QString::fromStdString(m_session.model.info().name), m_session.answers.phase(),
+                                m_comparison.question(), m_settings.maxNewTokens(), app::Settings::kMostNewTokens});
+}
+
+void TranscriptController::showChat() {
+  m_restoring = true;
+  m_timer.stop();
+  const OpenChat& chat = m_session.chat;
+  std::vector<MessageContent> messages;
+  for (const app::StoredMessage& message : chat.branch()) messages.push_back(contentOf(message));
+  m_view.setMessages(std::move(messages));
+  if (m_shown != chat.id()) m_view.restoreAnchor({chat.loaded().view.anchorMessage, chat.loaded().view.anchorOffset});
+  m_shown = chat.id();
+  m_restoring = false;
+}
+
+void TranscriptController::saveView() {
+  m_timer.stop();
+  if (m_view.messageCount() == 0) return;
+  const TranscriptView::Anchor anchor = m_view.anchor();
+  m_session.chat.saveView(anchor.message, anchor.offset);
+}
+
+void TranscriptController::openAttachment(qint64 message, int index) {
+  const app::StoredMessage* stored = m_session.chat.message(message);
+  if (stored == nullptr || index < 0 || index >= stored->attachments.size()) return;
+  const app::Attachment& attachment = stored->attachments[index];
+  if (app::wasWatched(attachment)) {
+    Q_EMIT refused(tr("What was watched cannot be looked at again: its frames were not saved."));
+    return;
+  }
+  std::vector<double> times = attachment.sampled.actualS;
+  if (attachment.kind == MediaKind::kVideo && times.empty()) times = app::plannedTimes(attachment);
+  auto* viewer = new FrameViewer(m_preview, attachment.path, attachment.kind, times, 0, m_view.window());
+  auto* pins = new FramePins(viewer);
+  if (attachment.kind == MediaKind::kVideo) pins->setFrames(std::move(times), attachment.durationS);
+  pins->setRanges(attachment.pins);
+  connect(pins, &FramePins::changed, this, [this, pins, message, index] { m_session.chat.setPins(message, index, pins->ranges()); });
+  viewer->setPins(pins, tr("The next answer reads the whole conversation again for it."));
+  viewer->open();
+}
+
+}  // namespace winnow::ui

@@ -1,0 +1,49 @@
+// The chat on screen in the transcript: its messages and answers as they come, and what is done with one of them.
+//
+// Used by chat_page.h. The place that was scrolled to is saved with the chat a moment after the last scrolling. UI thread only.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <optional>
+
+#include "app/settings/settings.h"
+#include "ui/chat_view/message_presenter.h"
+#include "ui/composer/media_preview.h"
+
+namespace winnow::ui {
+
+class ComparisonController;
+class TranscriptView;
+struct ChatSession;
+struct WindowServices;
+
+class TranscriptController : public QObject {
+  Q_OBJECT
+ public:
+  // All of them outlive it.
+  TranscriptController(const WindowServices& services, ChatSession& session, const ComparisonController& comparison, TranscriptView& view,
+                       QObject* parent = nullptr);
+
+  void saveView();
+
+ Q_SIGNALS:
+  void refused(const QString& reason);  // a sentence
+
+ private:
+  void showChat();
+  void openAttachment(qint64 message, int index);
+  MessageContent contentOf(const app::StoredMessage& message) const;
+
+  app::Settings& m_settings;
+  MediaPreview& m_preview;
+  ChatSession& m_session;
+  const ComparisonController& m_comparison;
+  TranscriptView& m_view;
+  MessagePresenter m_presenter;
+  QTimer m_timer;
+  std::optional<ConversationId> m_shown;  // whose place is scrolled to
+  bool m_restoring = false;
+};
+
+}  // namespace winnow::ui

@@ -1,0 +1,35 @@
+// Everything that the window uses and does not own: made by bootstrap, handed down to the parts of the window that need some of it.
+//
+// UI thread only.
+#pragma once
+
+#include <QString>
+#include <functional>
+#include <vector>
+
+#include "app/settings/settings.h"
+#include "app/watch/clip_reader.h"
+#include "engine/recipes/method_info.h"
+#include "ui/composer/media_preview.h"
+
+namespace winnow::app {
+class ChatStore;
+class ConversationCaches;
+class EngineHost;
+}  // namespace winnow::app
+
+namespace winnow::ui {
+
+struct WindowServices {
+  app::EngineHost& engine;
+  app::ChatStore& store;
+  app::Settings& settings;
+  MediaPreview& preview;
+  app::ClipReaderFactory openClips;  // what is watched
+  std::vector<MethodInfo> methods;   // list_methods()
+  QString version;
+  std::function<QString()> systemReport = nullptr;  // for the clipboard of somebody who reports a fault
+  const app::ConversationCaches* caches = nullptr;  // what the engine keeps of chats; null: nothing
+};
+
+}  // namespace winnow::ui
