@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QMimeData>
 #include <QPushButton>
+#include <QTabWidget>
 #include <QToolButton>
 
 #include "tests/ui/support/window_fixture.h"
@@ -16,6 +17,7 @@
 #include "ui/composer/frame_strip.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
+#include "ui/inspector/inspector_panel.h"
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/fault_notice.h"
 #include "ui/shell/notice_bar.h"
@@ -522,6 +524,26 @@ TEST_F(MainWindowTest, PinsAreSentKeptAndChanged) {
   EXPECT_NE(changed, sent);
   ask(QStringLiteral("And once more?"));
   EXPECT_EQ(lastTurn().pins, changed);
+}
+
+TEST_F(MainWindowTest, F6GoesRoundWhatIsOnScreen) {
+  m_window->activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(m_window.get()));
+  ask(QStringLiteral("What color is the star?"));
+  composer()->prompt()->setFocus();
+  const auto after = [this] {
+    m_window->focusNextRegion();
+    return QApplication::focusWidget();
+  };
+  EXPECT_TRUE(m_window->inspector()->tabs()->isAncestorOf(after())) << "the panel takes no focus itself";
+  EXPECT_EQ(after(), m_window->sidebar()->list());
+  EXPECT_EQ(after(), transcript());
+  EXPECT_EQ(after(), composer()->prompt());
+  m_window->setPanelVisible(false);
+  EXPECT_EQ(after(), m_window->sidebar()->list()) << "what is hidden is left out";
+  m_window->sidebar()->list()->clearFocus();
+  m_window->setPanelVisible(true);
+  EXPECT_TRUE(m_window->inspector()->tabs()->isAncestorOf(after())) << "from nowhere it goes on from the box";
 }
 
 TEST_F(MainWindowTest, InitialStateIsOneEnterAway) {
