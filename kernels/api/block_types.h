@@ -36,4 +36,7 @@ int block_bytes(BlockType type);
 // out: [elements]. elements: a multiple of block_elements(type); blocks: elements / block_elements(type) * block_bytes(type) bytes.
 void dequantize(BlockType type, const void* blocks, std::int64_t elements, float* out);
 
+// Whether all values of `count` blocks are finite numbers; reads the scales alone where there are some.
+bool finite_blocks(BlockType type, const void* blocks, std::int64_t count);
+
 }  // namespace winnow::kernels

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 
@@ -243,15 +244,18 @@ void expand_all(const Byte* blocks, std::int64_t count, float* out) {
   for (std::int64_t block = 0; block < count; ++block) Type::expand(blocks + block * Type::kBytes, out + block * Type::kElements);
 }
 
+constexpr int kNone = -1;
+
 struct Entry {
   int elements = 0;
   int bytes = 0;
   void (*expand)(const Byte*, std::int64_t, float*) = nullptr;
+  std::array<int, 2> scales = {kNone, kNone};  // where a block has numbers of 16 bits, which alone may be no numbers at all
 };
 
 template <typename Type>
-constexpr Entry entry() {
-  return {Type::kElements, Type::kBytes, &expand_all<Type>};
+constexpr Entry entry(int scale = kNone, int second = kNone) {
+  return {Type::kElements, Type::kBytes, &expand_all<Type>, {scale, second}};
 }
 
 Entry entry_of(BlockType type) {
@@ -263,29 +267,29 @@ Entry entry_of(BlockType type) {
     case BlockType::kBF16:
       return entry<BF16>();
     case BlockType::kQ8_0:
-      return entry<Q8_0>();
+      return entry<Q8_0>(0);
     case BlockType::kQ4_0:
-      return entry<Q4_0>();
+      return entry<Q4_0>(0);
     case BlockType::kQ4_1:
-      return entry<Q4_1>();
+      return entry<Q4_1>(0, 2);
     case BlockType::kQ5_0:
-      return entry<Q5_0>();
+      return entry<Q5_0>(0);
     case BlockType::kQ5_1:
-      return entry<Q5_1>();
+      return entry<Q5_1>(0, 2);
     case BlockType::kQ2_K:
-      return entry<Q2_K>();
+      return entry<Q2_K>(80, 82);
     case BlockType::kQ3_K:
-      return entry<Q3_K>();
+      return entry<Q3_K>(108);
     case BlockType::kQ4_K:
-      return entry<Q4_K>();
+      return entry<Q4_K>(0, 2);
     case BlockType::kQ5_K:
-      return entry<Q5_K>();
+      return entry<Q5_K>(0, 2);
     case BlockType::kQ6_K:
-      return entry<Q6_K>();
+      return entry<Q6_K>(208);
     case BlockType::kIQ4_NL:
-      return entry<IQ4_NL>();
+      return entry<IQ4_NL>(0);
     case BlockType::kIQ4_XS:
-      return entry<IQ4_XS>();
+      return entry<IQ4_XS>(0);
   }
   return {};
 }
@@ -299,6 +303,27 @@ int block_bytes(BlockType type) { return entry_of(type).bytes; }
 void dequantize(BlockType type, const void* blocks, std::int64_t elements, float* out) {
   const Entry entry = entry_of(type);
   if (entry.expand != nullptr) entry.expand(static_cast<const Byte*>(blocks), elements / entry.elements, out);
+}
+
+bool finite_blocks(BlockType type, const void* blocks, std::int64_t count) {
+  constexpr std::uint16_t kExponent = 0x7C00;  // all ones: infinity or no number
+  const Entry entry = entry_of(type);
+  const auto* bytes = static_cast<const Byte*>(blocks);
+  if (entry.scales[0] == kNone) {
+    float value = 0.0F;
+    bool finite = true;
+    for (std::int64_t block = 0; finite && block < count; ++block) {
+      entry.expand(bytes + block * entry.bytes, 1, &value);
+      finite = std::isfinite(value);
+    }
+    return finite;
+  }
+  bool finite = true;
+  for (const int scale : entry.scales) {
+    for (std::int64_t block = 0; scale != kNone && block < count; ++block)
+      finite &= (bits16(bytes + block * entry.bytes + scale) & kExponent) != kExponent;
+  }
+  return finite;
 }
 
 }  // namespace winnow::kernels

@@ -1,0 +1,21 @@
+// The argument rules of block products, the same for every implementation.
+#pragma once
+
+#include "kernels/api/block_product.h"
+
+namespace winnow::kernels {
+
+inline constexpr std::int64_t kMaxBlockElements = 256;
+
+inline LaunchStatus check_arguments(const BlockProductArgs& args) {
+  if (args.matrix == nullptr || args.input == nullptr || args.output == nullptr || args.columns < 0 || args.begin < 0 ||
+      args.end < args.begin || block_elements(args.type) == 0 || args.columns % block_elements(args.type) != 0) {
+    return LaunchStatus::kBadArgument;
+  }
+  return LaunchStatus::kOk;
+}
+
+// Bytes of a row.
+inline std::int64_t row_bytes(const BlockProductArgs& args) { return args.columns / block_elements(args.type) * block_bytes(args.type); }
+
+}  // namespace winnow::kernels
