@@ -1,18 +1,13 @@
 #include "app/cache_store/model_fingerprint.h"
 
 #include <QCryptographicHash>
-#include <algorithm>
-#include <filesystem>
 #include <vector>
 
 #include "engine/api/stored_files.h"
-#include "engine/base/error.h"
 #include "engine/base/file_bytes.h"
 
 namespace winnow::app {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint64_t kWholeBytes = std::uint64_t{32} << 20;
 constexpr std::uint64_t kHeaderBytes = std::uint64_t{1} << 20;
@@ -37,21 +32,10 @@ void addFile(QCryptographicHash& hash, const std::string& name, const RegularFil
 
 }  // namespace
 
-std::string modelFingerprint(const std::string& folder, const std::string& weights) {
-  std::vector<std::string> names;
-  std::error_code failed;
-  std::error_code nothingThere;  // a link to nothing
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
-    const std::string name = entry.path().filename().string();
-    if ((name.ends_with(".json") || name.ends_with(".jinja")) && entry.is_regular_file(nothingThere)) names.push_back(name);
-  }
-  if (failed) throw Exception(ErrorCode::kFileUnreadable, folder, "the model folder cannot be listed (" + failed.message() + ")");
-  std::sort(names.begin(), names.end());
+std::string modelFingerprint(const std::string& model, const std::string& weights) {
   QCryptographicHash hash(QCryptographicHash::Sha256);
   hash.addData(QByteArray::fromStdString("weights " + weights + ";"));
-  // As the engine opens them: of documents every link is followed, a weight file must not lead out of the folder.
-  for (const std::string& name : names) addFile(hash, name, RegularFile(folder + "/" + name));
-  for (const std::string& name : weight_files_of(folder)) addFile(hash, name, open_model_file(folder, name));
+  for (const auto& [name, file] : files_of_model(model)) addFile(hash, name, file);
   return hash.result().toHex().toStdString();
 }
 

@@ -4,8 +4,8 @@
 #include <initializer_list>
 
 #include "engine/base/error.h"
+#include "engine/model_files/open_package.h"
 #include "engine/weights/safetensors.h"
-#include "engine/weights/weight_files.h"
 
 namespace winnow {
 namespace {
@@ -21,9 +21,7 @@ bool holds_tensors(const std::string& path, std::initializer_list<const char*> n
 
 }  // namespace
 
-std::vector<std::string> weight_files_of(const std::string& folder) { return weight_file_names(folder); }
-
-RegularFile open_model_file(const std::string& folder, const std::string& name) { return open_inside(folder, name); }
+std::vector<std::pair<std::string, RegularFile>> files_of_model(const std::string& path) { return open_package(path)->files(); }
 
 bool is_saved_cache(const std::string& path) { return holds_tensors(path, {"conversation", "hash"}); }
 

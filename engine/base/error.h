@@ -40,7 +40,8 @@ enum class ErrorCode : int {
   kModelFolderMissing = 21,  // does not exist
   kNoModel = 22,             // a folder without config.json, or a file
   kModelInside = 23,         // not the chosen folder is a model, but one below it: the subject
-  kModelFormat = 24,         // weights in a format that is not read: GGUF, pickle, ONNX
+  kModelFormat = 24,         // weights in a format that is not read: pickle, ONNX
+  kModelReadsText = 28,      // an image or a video for a model without eyes
   kModelFileMissing = 25,    // a model folder, but this file of it is not there: weights, a shard, the tokenizer
 };
 

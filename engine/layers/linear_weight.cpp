@@ -16,4 +16,8 @@ at::Tensor LinearWeight::columns(std::int64_t first, std::int64_t count) const {
   return packed_ != nullptr ? packed_->columns(first, count) : dense_.narrow(1, first, count);
 }
 
+at::Tensor LinearWeight::rows(const at::Tensor& ids) const {
+  return packed_ != nullptr ? packed_->rows(ids.to(at::kCPU)) : at::embedding(dense_, ids.to(dense_.device()));
+}
+
 }  // namespace winnow

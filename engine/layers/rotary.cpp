@@ -5,11 +5,16 @@
 namespace winnow {
 
 RotaryEmbedding::RotaryEmbedding(std::int64_t head_dim, const RotaryScheme& scheme, at::ScalarType dtype, at::Device device)
-    : dtype_(dtype) {
+    : dtype_(dtype), magnitude_(scheme.magnitude) {
   require(head_dim > 0 && head_dim % 2 == 0, "rotary embedding needs an even head size");
   // Same order of operations and types as transformers: 1 / base^(2i / d), the power in fp32.
   const at::Tensor exponent = at::arange(0, head_dim, 2, at::TensorOptions().dtype(at::kLong)).to(at::kFloat).div(head_dim);
-  inverse_frequency_ = at::pow(at::Scalar(scheme.theta), exponent).reciprocal().to(device);
+  inverse_frequency_ = at::pow(at::Scalar(scheme.theta), exponent).reciprocal();
+  if (!scheme.divisors.empty()) {
+    require(std::ssize(scheme.divisors) == head_dim / 2, "rotary embedding: one divisor for each frequency");
+    inverse_frequency_.div_(at::tensor(scheme.divisors, at::kFloat));
+  }
+  inverse_frequency_ = inverse_frequency_.to(device);
   if (scheme.frequency_axis.empty()) return;
   require(std::ssize(scheme.frequency_axis) == head_dim / 2, "rotary embedding: one axis for each frequency");
   axis_ = at::tensor(scheme.frequency_axis, at::kLong).to(device);
@@ -20,7 +25,13 @@ RotaryAngles RotaryEmbedding::angles(const at::Tensor& positions) const {
   if (axis_.defined()) by_axis = by_axis.index_select(0, axis_);
   require(axis_.defined() || by_axis.size(0) == 1, "rotary embedding: positions have one axis");
   const at::Tensor turns = by_axis.t() * inverse_frequency_;  // [rows, head_dim / 2]
-  return {turns.cos().to(dtype_).unsqueeze(1), turns.sin().to(dtype_).unsqueeze(1)};
+  at::Tensor cosine = turns.cos();
+  at::Tensor sine = turns.sin();
+  if (magnitude_ != 1.0) {
+    cosine.mul_(magnitude_);
+    sine.mul_(magnitude_);
+  }
+  return {cosine.to(dtype_).unsqueeze(1), sine.to(dtype_).unsqueeze(1)};
 }
 
 void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out) {
@@ -42,7 +53,7 @@ at::Tensor turned_keys(const at::Tensor& keys, const at::Tensor& turns, const Ro
     throw Exception(ErrorCode::kIllegalRecipe, "rope",
                     "this method turns keys to other positions, and this model's carry no rotary position");
   }
-  const RotaryEmbedding rotary(keys.size(1), scheme, at::kFloat, keys.device());
+  const RotaryEmbedding rotary(keys.size(1), scheme.turn_alone(), at::kFloat, keys.device());
   at::Tensor turned = at::empty_like(keys).unsqueeze(1);
   apply_rotary(keys.unsqueeze(1), rotary.angles(turns), turned);
   return turned.squeeze(1);

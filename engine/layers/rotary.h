@@ -20,7 +20,7 @@ struct RotaryAngles {
 
 class RotaryEmbedding {
  public:
-  // head_dim is even; of a scheme with several axes, every frequency names one.
+  // head_dim is even; of a scheme with several axes or divisors, every frequency has one.
   RotaryEmbedding(std::int64_t head_dim, const RotaryScheme& scheme, at::ScalarType dtype, at::Device device);
 
   // positions: [axes, rows], any values, on any device.
@@ -30,6 +30,7 @@ class RotaryEmbedding {
   at::Tensor inverse_frequency_;  // fp32 [head_dim / 2]
   at::Tensor axis_;               // int64 [head_dim / 2]; undefined: one axis
   at::ScalarType dtype_;
+  double magnitude_;
 };
 
 // heads: [rows, heads, head_dim], any strides with a contiguous last dimension. Writes the turned heads to `out`, same shape, which must

@@ -1,5 +1,6 @@
 #include "engine/model_files/hugging_face_folder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -107,6 +108,22 @@ std::string HuggingFaceFolder::find_template(const ModelDocument* tokenizer_conf
 const TensorFiles& HuggingFaceFolder::tensors() const {
   if (!tensors_) tensors_ = open_weight_files(folder_);
   return *tensors_;
+}
+
+std::vector<std::pair<std::string, RegularFile>> HuggingFaceFolder::files() const {
+  std::vector<std::string> names;
+  std::error_code failed;
+  std::error_code nothing_there;  // a link to nothing
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(folder_, failed)) {
+    const std::string name = entry.path().filename().string();
+    if ((name.ends_with(".json") || name.ends_with(".jinja")) && entry.is_regular_file(nothing_there)) names.push_back(name);
+  }
+  if (failed) throw Exception(ErrorCode::kFileUnreadable, folder_, "the model folder cannot be listed (" + failed.message() + ")");
+  std::sort(names.begin(), names.end());
+  std::vector<std::pair<std::string, RegularFile>> files;
+  for (const std::string& name : names) files.emplace_back(name, RegularFile(folder_ + "/" + name));
+  for (const std::string& name : weight_file_names(folder_)) files.emplace_back(name, open_inside(folder_, name));
+  return files;
 }
 
 }  // namespace winnow

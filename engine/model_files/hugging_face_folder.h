@@ -25,6 +25,8 @@ class HuggingFaceFolder : public ModelPackage {
   TokenizerFile tokenizer() const override;
   TemplateText chat_template(std::string_view fallback) const override;
   const TensorFiles& tensors() const override;
+  // Documents and weights. Of documents every link is followed, a weight file must not lead out of the folder.
+  std::vector<std::pair<std::string, RegularFile>> files() const override;
 
  private:
   const ModelDocument* read(const std::string& file, const JsonLimits& limits) const;

@@ -8,7 +8,10 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "engine/base/file_bytes.h"
 #include "engine/base/json_document.h"
 #include "engine/text/tokenizer_file.h"
 #include "engine/weights/tensor_file.h"
@@ -54,6 +57,8 @@ class ModelPackage {
   virtual TemplateText chat_template(std::string_view fallback) const = 0;
   // Headers are read and checked at the first call.
   virtual const TensorFiles& tensors() const = 0;
+  // All that it is read from, by name, opened anew: two models are the same if these are.
+  virtual std::vector<std::pair<std::string, RegularFile>> files() const = 0;
 
   // kFileNotFound where there is none.
   const ModelDocument& required(ModelPart part) const;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/model_files/gguf_model.h"
 #include "engine/model_files/hugging_face_folder.h"
 #include "engine/weights/foreign_format.h"
 
@@ -24,19 +26,29 @@ bool has_file(const fs::path& folder, const char* name) {
   return fs::is_regular_file(folder / name, error);
 }
 
-bool looks_like_a_model(const fs::path& folder) {
+bool looks_like_a_folder(const fs::path& folder) {
   return has_file(folder, "config.json") && (has_file(folder, "model.safetensors") || has_file(folder, "model.safetensors.index.json"));
 }
 
-// Sorted. Links to folders are not followed.
+// A model by its name: not a projector of pictures, which belongs to one, nor a part but the first.
+bool names_a_gguf(const fs::path& file) {
+  const std::string name = file.filename().string();
+  if (file.extension() != ".gguf" || name.starts_with("mmproj")) return false;
+  const std::size_t of = name.rfind("-of-");
+  constexpr std::string_view kFirst = "-00001";
+  return of == std::string::npos || of < kFirst.size() || name.compare(of - kFirst.size(), kFirst.size(), kFirst) == 0;
+}
+
+// Folders and GGUF files, sorted. Links to folders are not followed.
 std::vector<fs::path> models_below(const fs::path& folder) {
   std::vector<fs::path> models;
   std::error_code error;
   fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
   for (int seen = 0; !error && entry != fs::recursive_directory_iterator() && seen < kMaxEntries; entry.increment(error), ++seen) {
     std::error_code unknown;
+    if (names_a_gguf(entry->path()) && entry->is_regular_file(unknown)) models.push_back(entry->path());
     if (!entry->is_directory(unknown) || entry->is_symlink(unknown)) continue;
-    const bool model = looks_like_a_model(entry->path());
+    const bool model = looks_like_a_folder(entry->path());
     if (model) models.push_back(entry->path());
     if (model || entry.depth() + 1 >= kDepth) entry.disable_recursion_pending();
   }
@@ -44,31 +56,33 @@ std::vector<fs::path> models_below(const fs::path& folder) {
   return models;
 }
 
-void check_model_folder(const std::string& folder) {
-  std::error_code error;
-  const fs::file_status status = fs::status(folder, error);
-  if (!fs::exists(status)) throw Exception(ErrorCode::kModelFolderMissing, folder, "the model folder does not exist");
-  if (!fs::is_directory(status)) {
-    refuse_foreign_name(folder);
-    throw Exception(ErrorCode::kNoModel, folder, "a model is a folder, this is a file");
-  }
-  if (fs::exists(fs::status(fs::path(folder) / "config.json", error))) return;
+// A folder without config.json: the only GGUF file that it holds, or an error that says what is there.
+std::string model_inside(const std::string& folder) {
   const std::vector<fs::path> models = models_below(folder);
+  if (models.size() == 1 && models.front().parent_path() == fs::path(folder + "/").parent_path()) return models.front().string();
   if (models.size() == 1)
-    throw Exception(ErrorCode::kModelInside, models.front().string(), "the model is in this folder, below the chosen one");
+    throw Exception(ErrorCode::kModelInside, models.front().string(), "the model is this one, below the chosen folder");
   if (!models.empty()) {
     throw Exception(ErrorCode::kModelInside, models.front().string(),
-                    "this is the first of " + std::to_string(models.size()) + " model folders below the chosen one");
+                    "this is the first of " + std::to_string(models.size()) + " models below the chosen folder");
   }
   refuse_foreign_folder(folder);
-  throw Exception(ErrorCode::kNoModel, folder, "a model folder has a config.json, this has none");
+  throw Exception(ErrorCode::kNoModel, folder, "a model folder has a config.json or a GGUF file, this has neither");
 }
 
 }  // namespace
 
 std::unique_ptr<ModelPackage> open_package(const std::string& path) {
-  check_model_folder(path);
-  return std::make_unique<HuggingFaceFolder>(path);
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) throw Exception(ErrorCode::kModelFolderMissing, path, "there is no such model folder or file");
+  if (!fs::is_directory(status)) {
+    if (is_gguf(path)) return std::make_unique<GgufModel>(path);
+    refuse_foreign_name(path);
+    throw Exception(ErrorCode::kNoModel, path, "a model is a folder or a GGUF file, this is neither");
+  }
+  if (fs::exists(fs::status(fs::path(path) / "config.json", error))) return std::make_unique<HuggingFaceFolder>(path);
+  return std::make_unique<GgufModel>(model_inside(path));
 }
 
 }  // namespace winnow

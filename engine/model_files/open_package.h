@@ -1,11 +1,14 @@
 // The model package behind a path that somebody chose; or what the path is instead: people choose the folder above, a file, or one of
 // another format.
 //
-// Used before a model is loaded (engine/generation). Looks at names only; the package checks what is in the files. Errors: Exception
-//   kModelFolderMissing  subject: the folder
-//   kNoModel             subject: the folder, which has no config.json, or the file that was chosen in place of a folder
-//   kModelInside         subject: the first model folder below the chosen one, which is none itself
-//   kUnsupportedFormat   subject: the GGUF, pickle, ONNX ... file that was chosen, or that lies in the folder without config.json
+// A model is a Hugging Face folder or a GGUF file (whatever its name: Ollama's have none); a folder that holds a single GGUF file stands
+// for it. Used before a model is loaded (engine/generation). Of folders it looks at names only; the package checks what is in the files.
+// Errors: Exception
+//   kModelFolderMissing  subject: the path
+//   kNoModel             subject: the folder, which has neither config.json nor a GGUF file, or the file, which is no GGUF
+//   kModelInside         subject: the first model (folder or GGUF file) below the chosen folder, which is none itself
+//   kUnsupportedFormat   subject: the pickle, ONNX ... file that was chosen, or that lies in the folder without config.json
+//   those of gguf_model.h
 // Threads: plain function.
 #pragma once
 

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
+#include "engine/models/causal_lm/causal_lm.h"
 #include "engine/models/llava_onevision/llava_onevision.h"
 #include "engine/models/model_load.h"
 
@@ -19,8 +20,12 @@ struct Family {
   std::unique_ptr<VisionLanguageModel> (*load)(ModelLoad&);
 };
 
-constexpr std::array<Family, 1> kFamilies = {{
+constexpr std::array<Family, 5> kFamilies = {{
     {"llava_onevision", "LlavaOnevisionForConditionalGeneration", &load_llava_onevision},
+    {"llama", "LlamaForCausalLM", &load_causal_lm},
+    {"mistral", "MistralForCausalLM", &load_causal_lm},
+    {"qwen2", "Qwen2ForCausalLM", &load_causal_lm},
+    {"qwen3", "Qwen3ForCausalLM", &load_causal_lm},
 }};
 
 // architectures[0], or nothing where the file has no such list.

@@ -37,6 +37,7 @@ struct MediaFeatures {
   at::Tensor features;               // [tokens, hidden], decoder dtype
   at::Tensor importance;             // fp32 [tokens], 0 for newline embeddings; undefined unless a judge was asked for
   std::vector<TokenOrigin> origins;  // one per token; `media` is left at -1
+  std::vector<std::int64_t> ids{};   // of a document's tokens; empty: a placeholder stands for each
 };
 
 // What the tower makes of an image, or of some frames in a row. What a part is the family knows: a tile, a frame, frames that it joins.

@@ -27,11 +27,13 @@ class MatrixPacking {
 struct WeightPlan {
   // fp32, bf16 or (not on the CPU) fp16: of products, norms, embeddings and of what the cache holds. Nothing: as stored.
   std::optional<at::ScalarType> arithmetic = at::kFloat;
-  std::shared_ptr<const MatrixPacking> packing;  // null: matrices are numbers of the arithmetic type
+  std::shared_ptr<const MatrixPacking> packing{};  // null: matrices are numbers of the arithmetic type
+  // Matrices that a mapped file stores in blocks of few bits stay there and are multiplied as they are (GGUF); on the CPU.
+  bool blocks_as_stored = false;
 };
 
 // "bf16", "bf16, int8".
-std::string plan_name(at::ScalarType arithmetic, const MatrixPacking* packing);
+std::string plan_name(at::ScalarType arithmetic, const std::string& packing);
 
 // What the weights take at most under a plan, before any is read: packed matrices are counted as numbers.
 std::uint64_t most_bytes_under(const WeightPlan& plan, const TensorFiles& files);

@@ -1,9 +1,13 @@
 #include "engine/models/weight_reader.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/layers/block_matrix.h"
 
 namespace winnow {
 
@@ -19,27 +23,74 @@ at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) 
   return values;
 }
 
+std::string WeightReader::plan_name() const {
+  if (plan_.packing != nullptr) return winnow::plan_name(dtype_, plan_.packing->name());
+  const auto most = std::ranges::max_element(stored_bytes_, {}, [](const auto& entry) { return entry.second; });
+  return winnow::plan_name(dtype_, most != stored_bytes_.end() ? std::string(stored_type_name(most->first)) : "");
+}
+
+at::Tensor WeightReader::joined_bias(const std::vector<Part>& parts) {
+  std::vector<at::Tensor> biases;
+  for (const Part& part : parts) biases.push_back(tensor(part.prefix + ".bias", {part.out}));
+  return biases.size() == 1 ? biases.front() : at::cat(biases, 0);
+}
+
 Linear WeightReader::linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) {
   require(!parts.empty(), "a linear layer has a part");
   std::vector<at::Tensor> weights;
-  std::vector<at::Tensor> biases;
-  for (const Part& part : parts) {
-    weights.push_back(tensor(part.prefix + ".weight", {part.out, in}));
-    if (bias == Bias::kRequired) biases.push_back(tensor(part.prefix + ".bias", {part.out}));
-  }
+  for (const Part& part : parts) weights.push_back(tensor(part.prefix + ".weight", {part.out, in}));
   Linear layer;
   layer.weight = weights.size() == 1 ? weights.front() : at::cat(weights, 0);
-  if (!biases.empty()) layer.bias = biases.size() == 1 ? biases.front() : at::cat(biases, 0);
+  if (bias == Bias::kRequired) layer.bias = joined_bias(parts);
   return layer;
 }
 
+std::shared_ptr<const PackedMatrix> WeightReader::as_stored(const std::vector<Part>& parts, std::int64_t in) {
+  const auto in_blocks = [&](const Part& part) {
+    return weights_.has(part.prefix + ".weight") && in_few_bits(weights_.stored_type(part.prefix + ".weight"));
+  };
+  if (!plan_.blocks_as_stored || !device_.is_cpu() || !std::ranges::any_of(parts, in_blocks)) return nullptr;
+  std::vector<BlockRows> rows;
+  std::vector<std::shared_ptr<const void>> owners;
+  std::map<StoredType, std::int64_t> bytes;
+  for (const Part& part : parts) {
+    const std::string name = part.prefix + ".weight";
+    std::optional<StoredMatrix> stored = weights_.view(name, {part.out, in});
+    if (!stored) return nullptr;
+    const std::optional<kernels::BlockType> type = block_type(stored->type);
+    if (!type) return nullptr;
+    if (!kernels::finite_blocks(*type, stored->bytes.data(), std::ssize(stored->bytes) / kernels::block_bytes(*type)))
+      throw Exception(ErrorCode::kDamagedFile, name, "the tensor holds values that are not finite numbers");
+    bytes[stored->type] += std::ssize(stored->bytes);
+    rows.push_back({*type, stored->bytes, part.out, std::move(stored->row_of)});
+    owners.push_back(std::move(stored->file));
+    parameter_count_ += part.out * in;
+  }
+  for (const auto& [type, count] : bytes) {
+    stored_bytes_[type] += count;
+    weight_bytes_ += count;
+  }
+  return std::make_shared<BlockMatrix>(std::move(rows), in, dtype_, std::move(owners));
+}
+
 Linear WeightReader::packable_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) {
+  if (auto stored = as_stored(parts, in)) {
+    Linear layer;
+    layer.weight = LinearWeight(std::move(stored));
+    if (bias == Bias::kRequired) layer.bias = joined_bias(parts);
+    return layer;
+  }
   Linear layer = linear(parts, in, bias);
-  if (packing_ == nullptr) return layer;
+  if (plan_.packing == nullptr) return layer;
   const std::int64_t as_numbers = layer.weight.bytes();
-  layer.weight = packing_->pack(layer.weight.columns(0, in));
+  layer.weight = plan_.packing->pack(layer.weight.columns(0, in));
   weight_bytes_ += layer.weight.bytes() - as_numbers;
   return layer;
+}
+
+LinearWeight WeightReader::table(const std::string& prefix, std::int64_t rows, std::int64_t columns) {
+  if (auto stored = as_stored({{prefix, rows}}, columns)) return LinearWeight(std::move(stored));
+  return tensor(prefix + ".weight", {rows, columns});
 }
 
 RmsNorm WeightReader::rms_norm(const std::string& prefix, std::int64_t features, double epsilon) {

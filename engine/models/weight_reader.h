@@ -8,6 +8,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,10 +23,10 @@ namespace winnow {
 class WeightReader {
  public:
   WeightReader(ModelWeights& weights, const WeightPlan& plan, at::Device device)
-      : weights_(weights), dtype_(plan.arithmetic.value_or(weights.prevailing_type())), packing_(plan.packing), device_(device) {}
+      : weights_(weights), dtype_(plan.arithmetic.value_or(weights.prevailing_type())), plan_(plan), device_(device) {}
 
   at::ScalarType dtype() const { return dtype_; }  // of the arithmetic
-  std::string plan_name() const { return winnow::plan_name(dtype_, packing_.get()); }
+  std::string plan_name() const;
   at::Device device() const { return device_; }
   bool has(const std::string& name) const { return weights_.has(name); }
 
@@ -39,8 +40,11 @@ class WeightReader {
     std::int64_t out = 0;
   };
   Linear linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
-  // As linear(), in the form that the plan says: for the products that a decode step is made of.
+  // As linear(), in the form that the plan says: for the products that a decode step is made of. Blocks that stay as they are stored are
+  // finite numbers (kDamagedFile otherwise).
   Linear packable_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
+  // <prefix>.weight [rows, columns], which rows are looked up in, and which may be a matrix of products, too.
+  LinearWeight table(const std::string& prefix, std::int64_t rows, std::int64_t columns);
   RmsNorm rms_norm(const std::string& prefix, std::int64_t features, double epsilon);
   LayerNorm layer_norm(const std::string& prefix, std::int64_t features, double epsilon);
 
@@ -49,8 +53,13 @@ class WeightReader {
 
  private:
   ModelWeights& weights_;
+  // The parts where they lie, one below the other, if the plan leaves them there; null otherwise.
+  std::shared_ptr<const PackedMatrix> as_stored(const std::vector<Part>& parts, std::int64_t in);
+  at::Tensor joined_bias(const std::vector<Part>& parts);
+
   at::ScalarType dtype_;
-  std::shared_ptr<const MatrixPacking> packing_;
+  WeightPlan plan_;
+  std::map<StoredType, std::int64_t> stored_bytes_;  // of matrices that stayed where they lie
   at::Device device_;
   std::int64_t parameter_count_ = 0;
   std::int64_t weight_bytes_ = 0;

@@ -23,7 +23,7 @@ constexpr std::array<Extension, 9> kExtensions = {{
     {".pth", kPickleAdvice},
     {".ckpt", kPickleAdvice},
     {".pkl", kPickleAdvice},
-    {".gguf", "GGUF weights are not read; take the model's safetensors folder or convert to safetensors"},
+    {".gguf", "a GGUF file is a model by itself: choose the file, not a folder with a config.json"},
     {".onnx", "ONNX weights are not read; take the model's safetensors folder or convert to safetensors"},
     {".h5", "TensorFlow weights are not read; convert the model to safetensors"},
     {".msgpack", "Flax weights are not read; convert the model to safetensors"},

@@ -73,7 +73,7 @@ void check_part(const GgufFile& file, const PartName& name, std::int64_t part) {
   }
 }
 
-void check_tensors(const GgufModel& model) {
+void check_tensors(const GgufFiles& model) {
   std::set<std::string_view> names;
   for (const auto& file : model.tensors.files) {
     for (const auto& [name, tensor] : file->tensors()) {
@@ -107,14 +107,14 @@ void GgufFile::read(const StoredTensor& tensor, std::uint64_t offset, std::span<
 
 std::span<const std::byte> GgufFile::view(const StoredTensor& tensor) const { return mapping_.bytes(file_, tensor.begin, tensor.bytes()); }
 
-GgufModel open_gguf_files(const std::string& path) {
+GgufFiles open_gguf_files(const std::string& path) {
   auto chosen = std::make_shared<const GgufFile>(path);
   const std::int64_t count = chosen->metadata().integer("split.count", 0, kMostParts, 1);
   const std::optional<PartName> name = part_name(path);
   if (count <= 1) return {chosen, {path, {chosen}}};
   if (!name) throw Exception(ErrorCode::kDamagedFile, path, "a part of a split model under a name that does not say which part it is");
   check_part(*chosen, *name, name->number);
-  GgufModel model{nullptr, {path, {}}};
+  GgufFiles model{nullptr, {path, {}}};
   for (std::int64_t part = 1; part <= name->count; ++part) {
     auto file = part == name->number ? chosen : open_part(*name, part);
     check_part(*file, *name, part);

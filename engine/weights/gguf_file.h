@@ -30,7 +30,7 @@ class GgufFile : public TensorFile {
 
   // All bytes of a tensor, aligned to 8 bytes at least, as long as this object lives. kDamagedFile if the file is shorter by now; whoever
   // shortens it while a span is in use ends this program with SIGBUS (engine/base/file_mapping.h), so keep views for the time of packing.
-  std::span<const std::byte> view(const StoredTensor& tensor) const;
+  std::span<const std::byte> view(const StoredTensor& tensor) const override;
 
  private:
   RegularFile file_;
@@ -38,12 +38,12 @@ class GgufFile : public TensorFile {
   FileMapping mapping_;
 };
 
-struct GgufModel {
+struct GgufFiles {
   std::shared_ptr<const GgufFile> first;  // whose metadata are the model's
   TensorFiles tensors;                    // of all parts, in order; names are unique among them
 };
 
 // path: the file, or any part of a split model (<name>-00001-of-00003.gguf), whose other parts lie beside it.
-GgufModel open_gguf_files(const std::string& path);
+GgufFiles open_gguf_files(const std::string& path);
 
 }  // namespace winnow

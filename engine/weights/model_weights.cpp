@@ -141,14 +141,9 @@ at::Tensor ModelWeights::load(std::string_view name, at::ScalarType type, at::De
 }
 
 at::Tensor ModelWeights::load(std::string_view name, at::IntArrayRef expected, at::ScalarType type, at::Device device) {
-  interrupt_.throw_if_requested();
   require(at::isFloatingType(type), "weights are loaded as a floating-point type");
-  const Place& where = place(name);
+  const Place& where = checked_place(name, expected);
   const StoredTensor& stored = where.tensor;
-  if (expected != at::IntArrayRef(stored.shape)) {
-    throw Exception(ErrorCode::kDamagedFile, subject(where, name),
-                    "the weight has shape " + shape_text(stored.shape) + " where the configuration says " + shape_text(expected));
-  }
   if (!block_type(stored.type)) {
     throw Exception(
         ErrorCode::kUnsupportedFormat, subject(where, name),
@@ -162,18 +157,43 @@ at::Tensor ModelWeights::load(std::string_view name, at::IntArrayRef expected, a
     } else {
       load_blocks(where, result.view({result.numel()}));
     }
+    if (const std::vector<std::int32_t> order = row_order(stored); !order.empty())
+      result = result.index_select(0, at::tensor(order, at::kLong));
     if (device != at::Device(at::kCPU)) result = result.to(device);
   } catch (const c10::Error& error) {
     rethrow_allocation(error, subject(where, name), stored.bytes());
   } catch (const std::bad_alloc&) {
     throw Exception(ErrorCode::kOutOfMemory, subject(where, name), "no memory for " + std::to_string(stored.bytes()) + " bytes of weights");
   }
-  file_started_[where.file] = true;
-  read_bytes_ += stored.bytes();
+  count_as_read(where);
+  return result;
+}
+
+std::optional<StoredMatrix> ModelWeights::view(std::string_view name, at::IntArrayRef expected) {
+  const Place& where = checked_place(name, expected);
+  const std::shared_ptr<const TensorFile>& file = files_.files[where.file];
+  const std::span<const std::byte> bytes = file->view(where.tensor);
+  if (bytes.empty()) return std::nullopt;
+  count_as_read(where);
+  return StoredMatrix{where.tensor.type, bytes, row_order(where.tensor), file};
+}
+
+const ModelWeights::Place& ModelWeights::checked_place(std::string_view name, at::IntArrayRef expected) const {
+  interrupt_.throw_if_requested();
+  const Place& where = place(name);
+  if (expected != at::IntArrayRef(where.tensor.shape)) {
+    throw Exception(ErrorCode::kDamagedFile, subject(where, name),
+                    "the weight has shape " + shape_text(where.tensor.shape) + " where the configuration says " + shape_text(expected));
+  }
+  return where;
+}
+
+void ModelWeights::count_as_read(const Place& place) {
+  file_started_[place.file] = true;
+  read_bytes_ += place.tensor.bytes();
   if (progress_) {
     progress_({std::ranges::count(file_started_, true), shard_count(), read_bytes_, total_bytes_});
   }
-  return result;
 }
 
 }  // namespace winnow

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +22,14 @@
 #include "engine/weights/weight_names.h"
 
 namespace winnow {
+
+// A matrix where it lies in its file.
+struct StoredMatrix {
+  StoredType type = StoredType::kF32;
+  std::span<const std::byte> bytes;
+  std::vector<std::int32_t> row_of;        // as row_order()
+  std::shared_ptr<const TensorFile> file;  // keeps the bytes
+};
 
 struct WeightProgress {
   std::int64_t shards_started = 0;  // files of which a tensor was read
@@ -41,10 +51,14 @@ class ModelWeights {
   std::int64_t parameter_count() const noexcept { return parameter_count_; }
   std::int64_t shard_count() const noexcept { return static_cast<std::int64_t>(files_.files.size()); }
 
-  // The tensor as `type` (floating point) on `device`, contiguous. Polls the interrupt before each tensor and every 16 MiB of it.
+  // The tensor as `type` (floating point) on `device`, contiguous, its rows in order. Polls the interrupt before each tensor and every 16
+  // MiB of it.
   at::Tensor load(std::string_view name, at::ScalarType type, at::Device device = at::kCPU);
   // As load(), after the shape was found equal to `expected`; kDamagedFile naming tensor and both shapes otherwise.
   at::Tensor load(std::string_view name, at::IntArrayRef expected, at::ScalarType type, at::Device device = at::kCPU);
+
+  // The matrix without reading it, after the shape was found equal to `expected`; nothing: its file is not mapped. Counts as a load.
+  std::optional<StoredMatrix> view(std::string_view name, at::IntArrayRef expected);
 
   // For all later loads. progress is called after every tensor.
   void set_interrupt(InterruptToken interrupt) { interrupt_ = std::move(interrupt); }
@@ -57,6 +71,8 @@ class ModelWeights {
   };
   void add_file(std::size_t index, std::span<const WeightNameRule> rules);
   const Place& place(std::string_view name) const;
+  const Place& checked_place(std::string_view name, at::IntArrayRef expected) const;
+  void count_as_read(const Place& place);
   std::string subject(const Place& place, std::string_view name) const;
   // Fill a one-dimensional tensor on the CPU; of elements that torch has a type for, and of blocks, which become fp32 first.
   void load_elements(const Place& from, at::ScalarType stored_type, const at::Tensor& flat) const;

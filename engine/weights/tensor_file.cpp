@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "engine/base/error.h"
 
@@ -66,6 +67,24 @@ StoredBlock stored_block(StoredType type) {
 }
 
 std::optional<BlockType> block_type(StoredType type) { return entry_of(type).block; }
+
+bool in_few_bits(StoredType type) { return block_type(type) && stored_block(type).elements > 1; }
+
+std::vector<std::int32_t> row_order(const StoredTensor& tensor) {
+  if (tensor.interleaved == 0) return {};
+  const std::int64_t rows = tensor.shape.empty() ? 1 : tensor.shape.front();
+  const std::int64_t group = tensor.interleaved;
+  if (group % 2 != 0 || rows % group != 0 || rows > std::numeric_limits<std::int32_t>::max())
+    throw Exception(ErrorCode::kDamagedFile, "", "heads of " + std::to_string(group) + " rows do not divide " + std::to_string(rows));
+  std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const std::int64_t in_head = row % group;
+    const std::int64_t half = group / 2;
+    const std::int64_t stored = row - in_head + (in_head < half ? 2 * in_head : 2 * (in_head - half) + 1);
+    order[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(stored);
+  }
+  return order;
+}
 
 const StoredTensor& TensorFile::tensor(std::string_view name) const {
   const auto found = tensors_.find(name);

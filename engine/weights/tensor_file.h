@@ -70,9 +70,18 @@ struct StoredTensor {
   std::vector<std::int64_t> shape;  // outermost first; empty for a scalar
   std::uint64_t begin = 0;          // byte offsets in the file
   std::uint64_t end = 0;
+  // Rows (of a vector, elements) are stored so many at a time with their two halves interleaved: first half's first, second half's first,
+  // first half's second ... 0: in order. An even number that divides the rows. What is read is as it is stored; row_order() undoes it.
+  std::int64_t interleaved = 0;
   std::uint64_t bytes() const { return end - begin; }
   std::uint64_t elements() const { return bytes() / stored_block(type).bytes * stored_block(type).elements; }
 };
+
+// A type whose elements share scales: matrices of it may stay as they are.
+bool in_few_bits(StoredType type);
+
+// Which stored row (of a vector, element) is row i; empty: the i-th. Errors: kDamagedFile where the number does not divide the rows.
+std::vector<std::int32_t> row_order(const StoredTensor& tensor);
 
 class TensorFile {
  public:
@@ -88,6 +97,8 @@ class TensorFile {
   const StoredTensor& tensor(std::string_view name) const;
   // Fills target with the tensor's bytes from `offset` on; kDamagedFile if the file became shorter.
   virtual void read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const = 0;
+  // The tensor's bytes where they lie, as long as this object lives; empty: this file is not mapped.
+  virtual std::span<const std::byte> view(const StoredTensor& tensor) const { return {}; }
 
  protected:
   TensorFile() = default;

@@ -55,7 +55,7 @@ std::vector<Modality> prompt_of(std::int64_t tokens) {
   return modality;
 }
 
-SegmentInfo segment_of(const std::vector<Modality>& modality, const Qwen2Config& config) {
+SegmentInfo segment_of(const std::vector<Modality>& modality, const DecoderConfig& config) {
   SegmentInfo segment;
   segment.tokens = static_cast<std::int64_t>(modality.size());
   segment.modality = modality;
@@ -160,8 +160,8 @@ std::vector<Method> methods_of(const Settings& settings) {
 
 double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
-void measure_context(const Qwen2Decoder& decoder, const Qwen2Config& config, const std::vector<Method>& methods, std::int64_t tokens,
-                     int rounds) {
+void measure_context(const TransformerDecoder& decoder, const DecoderConfig& config, const std::vector<Method>& methods,
+                     std::int64_t tokens, int rounds) {
   const std::vector<Modality> modality = prompt_of(tokens);
   const SegmentInfo segment = segment_of(modality, config);
   const at::Tensor ids = at::arange(tokens, at::kLong).remainder(config.vocabulary);
@@ -220,8 +220,8 @@ class Keeper : public PrefillObserver {
 double attention_ms(const LayerView& view) {
   const std::int64_t tokens = view.query.size(1);
   const Stopwatch watch;
-  for (std::int64_t first = 0; first < tokens; first += Qwen2Decoder::kTileRows) {
-    const std::int64_t count = std::min(Qwen2Decoder::kTileRows, tokens - first);
+  for (std::int64_t first = 0; first < tokens; first += TransformerDecoder::kTileRows) {
+    const std::int64_t count = std::min(TransformerDecoder::kTileRows, tokens - first);
     prefill_attention(view.query.narrow(1, first, count).transpose(0, 1), view.key, view.value, first, {}, view.scale);
   }
   return watch.elapsed_ms();
@@ -250,12 +250,12 @@ std::string words_of(const StatisticsNeeds& needs) {
 }
 
 void measure_statistics(const Settings& settings) {
-  Qwen2Config config = bench::half_billion_shape();
+  DecoderConfig config = bench::half_billion_shape();
   config.layers = 1;
   config.heads = 2;
   config.kv_heads = 1;
   config.vocabulary = 1024;
-  const Qwen2Decoder decoder = bench::random_decoder(config, settings.dtype);
+  const TransformerDecoder decoder = bench::random_decoder(config, settings.dtype);
   Keeper keeper;
   KvCache cache(decoder.kv_shape());
   at::Tensor hidden = decoder.embed(at::arange(settings.long_tokens, at::kLong).remainder(config.vocabulary));
@@ -349,10 +349,10 @@ int main(int argc, char** argv) {
     std::printf("%s\nQwen2-0.5B shape, random weights, %s, %d threads, retention %g\n", command.c_str(),
                 settings.dtype == at::kFloat ? "fp32" : "bf16", at::get_num_threads(), settings.retention);
     if (!settings.contexts.empty()) {
-      Qwen2Config config = bench::half_billion_shape();
+      DecoderConfig config = bench::half_billion_shape();
       config.layers = settings.layers;
       config.vocabulary = 1024;  // embedding and logits are no part of this
-      const Qwen2Decoder decoder = bench::random_decoder(config, settings.dtype);
+      const TransformerDecoder decoder = bench::random_decoder(config, settings.dtype);
       const std::vector<Method> methods = methods_of(settings);
       for (const std::int64_t tokens : settings.contexts) measure_context(decoder, config, methods, tokens, settings.rounds);
     }

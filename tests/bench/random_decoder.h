@@ -13,14 +13,14 @@
 
 #include "engine/base/index.h"
 #include "engine/models/llava_onevision/llava_weight_names.h"
-#include "engine/models/qwen2_decoder.h"
+#include "engine/models/transformer_decoder.h"
 #include "engine/weights/safetensors_writer.h"
 #include "engine/weights/weight_files.h"
 
 namespace winnow::bench {
 
-inline Qwen2Config half_billion_shape() {
-  Qwen2Config config;
+inline DecoderConfig half_billion_shape() {
+  DecoderConfig config;
   config.hidden_size = 896;
   config.intermediate_size = 4864;
   config.layers = 24;
@@ -37,7 +37,7 @@ inline Qwen2Config half_billion_shape() {
 // Random weights as a real folder, so that the ordinary loader is used.
 class RandomFolder {
  public:
-  RandomFolder(const Qwen2Config& config, at::ScalarType dtype)
+  RandomFolder(const DecoderConfig& config, at::ScalarType dtype)
       : path_(std::filesystem::temp_directory_path() / ("winnow-bench-weights-" + std::to_string(getpid()))) {
     std::filesystem::create_directories(path_);
     std::vector<std::pair<std::string, at::Tensor>> tensors;
@@ -74,11 +74,11 @@ class RandomFolder {
   std::filesystem::path path_;
 };
 
-inline Qwen2Decoder random_decoder(const Qwen2Config& config, at::ScalarType dtype) {
+inline TransformerDecoder random_decoder(const DecoderConfig& config, at::ScalarType dtype) {
   const RandomFolder random(config, dtype);
   ModelWeights folder(open_weight_files(random.path()), llava_weight_name_rules());
   WeightReader reader(folder, {dtype, nullptr}, at::kCPU);
-  return Qwen2Decoder(config, reader, "language_model.");
+  return TransformerDecoder(config, reader, "language_model.");
 }
 
 }  // namespace winnow::bench

@@ -75,8 +75,8 @@ class Bench {
   KvCache empty_cache() const { return KvCache(decoder_.kv_shape()); }
 
  private:
-  Qwen2Config config_;
-  Qwen2Decoder decoder_;
+  DecoderConfig config_;
+  TransformerDecoder decoder_;
   std::optional<KvCache> filled_;
   std::int64_t filled_tokens_ = 0;
 };

@@ -16,7 +16,7 @@ at::Tensor mean_turn(std::int64_t first, std::int64_t count, const RotaryScheme&
                      std::int64_t head_dim) {
   // What comes is text, whose position is the same on every axis.
   const at::Tensor positions = at::arange(first, first + count, options.dtype(at::kLong)).expand({scheme.axes(), count});
-  const RotaryAngles angles = RotaryEmbedding(head_dim, scheme, at::kFloat, positions.device()).angles(positions);
+  const RotaryAngles angles = RotaryEmbedding(head_dim, scheme.turn_alone(), at::kFloat, positions.device()).angles(positions);
   const at::Tensor cosine = at::diag(angles.cosine.to(options).mean(0).flatten());
   const at::Tensor sine = at::diag(angles.sine.to(options).mean(0).flatten());
   return at::cat({at::cat({cosine, -sine}, 1), at::cat({sine, cosine}, 1)}, 0);

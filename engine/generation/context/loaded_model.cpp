@@ -49,7 +49,7 @@ ChosenDevice device_of(const LoadModel& request, const ModelPackage& package) {
   } catch (const Exception&) {
     return {};  // no GPU is the ordinary case and no news
   }
-  const std::uint64_t needed = most_bytes_under({dtype_of(request.format, gpu), nullptr}, package.tensors()) + kWorkingBytes;
+  const std::uint64_t needed = most_bytes_under({dtype_of(request.format, gpu)}, package.tensors()) + kWorkingBytes;
   if (needed <= found->free_bytes) return {gpu, ""};
   return {at::kCPU, "the model needs " + std::to_string(needed >> 20) + " MiB and the " + found->name + " has " +
                         std::to_string(found->free_bytes >> 20) + " MiB free: it runs on the CPU"};
@@ -72,6 +72,7 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   source.device = chosen.device;
   source.device_note = chosen.note;
   source.plan.arithmetic = dtype_of(request.format, chosen.device);
+  source.plan.blocks_as_stored = request.format == WeightFormat::kAuto && chosen.device.is_cpu();
   source.progress = [&](const WeightProgress& state) {
     progress(static_cast<std::uint64_t>(state.shards_started), static_cast<std::uint64_t>(state.shard_count));
   };
@@ -83,8 +84,8 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   const std::int64_t vocabulary = loaded->network->text().vocabulary();
   const GenerationDefaults defaults = read_generation_defaults(*package, vocabulary);
   loaded->stop_token_ids.insert(defaults.eos_token_ids.begin(), defaults.eos_token_ids.end());
-  // Folders without generation_config.json: the end-of-turn tokens of the families' templates.
-  for (const char* token : {"<|im_end|>", "<|endoftext|>", "</s>"}) {
+  // Models that do not say: the end-of-turn tokens of the families' templates.
+  for (const char* token : {"<|im_end|>", "<|endoftext|>", "<|eot_id|>", "</s>"}) {
     if (!defaults.eos_token_ids.empty()) break;
     if (const auto id = loaded->tokenizer->token_id(token)) loaded->stop_token_ids.insert(*id);
   }

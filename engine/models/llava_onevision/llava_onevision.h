@@ -15,8 +15,8 @@
 #include "engine/models/llava_onevision/image_processor.h"
 #include "engine/models/llava_onevision/llava_onevision_config.h"
 #include "engine/models/model_load.h"
-#include "engine/models/qwen2_decoder.h"
 #include "engine/models/siglip_tower.h"
+#include "engine/models/transformer_decoder.h"
 #include "engine/models/vision_language_model.h"
 
 namespace winnow {
@@ -50,7 +50,7 @@ class LlavaOnevision final : public VisionLanguageModel {
 
   LlavaOnevisionConfig config_;
   ImageProcessor processor_;
-  Qwen2Decoder text_;
+  TransformerDecoder text_;
   SiglipTower tower_;
   PlainMlp projector_;
   at::Tensor newline_;  // [hidden]

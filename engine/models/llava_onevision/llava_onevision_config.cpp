@@ -92,7 +92,7 @@ LlavaOnevisionConfig parse_llava_onevision_config(const Json& document, const st
   const JsonObject root(document, file);
   require_model_type(root, "llava_onevision", false);
   LlavaOnevisionConfig config;
-  config.text = parse_qwen2_config(root.object("text_config"));
+  config.text = parse_decoder_config(root.object("text_config"), "qwen2");
   config.vision = parse_siglip_config(root.object("vision_config"));
   config.text.tie_word_embeddings = config.text.tie_word_embeddings || root.boolean("tie_word_embeddings", false);
   config.projector_activation = read_activation(root, "projector_hidden_act", "gelu");

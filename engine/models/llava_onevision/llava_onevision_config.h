@@ -12,9 +12,9 @@
 
 #include "engine/base/json_document.h"
 #include "engine/layers/activation.h"
+#include "engine/models/decoder_config.h"
 #include "engine/models/llava_onevision/processor_config.h"
 #include "engine/models/llava_onevision/visual_grid.h"
-#include "engine/models/qwen2_config.h"
 #include "engine/models/siglip_config.h"
 
 namespace winnow {
@@ -25,7 +25,7 @@ enum class FeatureSelectStrategy : int {
 };
 
 struct LlavaOnevisionConfig {
-  Qwen2Config text;
+  DecoderConfig text;
   SiglipVisionConfig vision;
   Activation projector_activation = Activation::kGelu;
   bool projector_bias = true;

@@ -16,7 +16,7 @@
 #include "engine/model_files/hugging_face_folder.h"
 #include "engine/models/llava_onevision/llava_onevision_config.h"
 #include "engine/models/llava_onevision/llava_weight_names.h"
-#include "engine/models/qwen2_decoder.h"
+#include "engine/models/transformer_decoder.h"
 #include "engine/models/vision_language_model.h"
 
 namespace winnow::testing {
@@ -33,11 +33,11 @@ class ThreeAxisText final : public TextDecoder {
  public:
   ThreeAxisText(const std::string& folder, Seen& seen) : seen_(seen) {
     const HuggingFaceFolder package(folder);
-    Qwen2Config config = read_llava_onevision(package).model.text;
+    DecoderConfig config = read_llava_onevision(package).model.text;
     for (std::int64_t i = 0; i < config.head_dim / 2; ++i) config.rotary.frequency_axis.push_back(i * 3 / (config.head_dim / 2));
     ModelWeights files(package.tensors(), llava_weight_name_rules());
     WeightReader weights(files, {at::kFloat, nullptr}, at::kCPU);
-    inner_ = std::make_unique<Qwen2Decoder>(config, weights, "language_model.");
+    inner_ = std::make_unique<TransformerDecoder>(config, weights, "language_model.");
   }
   std::int64_t layers() const override { return inner_->layers(); }
   std::int64_t heads() const override { return inner_->heads(); }
@@ -63,7 +63,7 @@ class ThreeAxisText final : public TextDecoder {
   }
 
  private:
-  std::unique_ptr<Qwen2Decoder> inner_;
+  std::unique_ptr<TransformerDecoder> inner_;
   Seen& seen_;
 };
 

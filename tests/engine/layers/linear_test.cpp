@@ -18,6 +18,7 @@ class Eighths : public PackedMatrix {
   std::int64_t bytes() const override { return codes_.numel(); }
   at::Tensor times(const at::Tensor& input) const override { return at::linear(input, numbers(input.scalar_type())); }
   at::Tensor columns(std::int64_t first, std::int64_t count) const override { return numbers(at::kFloat).narrow(1, first, count); }
+  at::Tensor rows(const at::Tensor& ids) const override { return numbers(at::kFloat).index_select(0, ids); }
 
  private:
   at::Tensor numbers(at::ScalarType type) const { return codes_.to(type) / 8; }
@@ -34,6 +35,9 @@ TEST(LinearWeight, PackedGivesWhatItsNumbersGive) {
   EXPECT_TRUE(at::equal(dense(input), expected));
   EXPECT_TRUE(at::equal(packed(input), expected));
   EXPECT_TRUE(at::equal(packed.weight.columns(1, 1), dense.weight.columns(1, 1)));
+  const at::Tensor ids = at::tensor({2, 0}, at::kLong);
+  EXPECT_TRUE(at::equal(packed.weight.rows(ids), dense.weight.rows(ids)));
+  EXPECT_EQ(dense.weight.rows(ids)[0][1].item<float>(), 0.125F);
   EXPECT_EQ(dense.weight.bytes(), 24);
   EXPECT_EQ(packed.weight.bytes(), 6);
   for (const Linear& layer : {dense, packed}) {

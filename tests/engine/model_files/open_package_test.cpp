@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "engine/base/error.h"
+#include "tests/support/gguf_writer.h"
 #include "tests/support/scratch_folder.h"
 
 namespace winnow {
@@ -62,13 +63,49 @@ TEST(OpenPackage, AFileInPlaceOfItsFolder) {
 
 TEST(OpenPackage, WeightsOfAnotherFormat) {
   const test::ScratchFolder scratch;
-  const std::string file = scratch.write("llava-q4.gguf", "GGUF");
+  const std::string file = scratch.write("llava-q4.onnx", "ONNX");
   for (const std::string& chosen : {file, scratch.path()}) {
     const Error error = problem_of(chosen);
     EXPECT_EQ(error.code, ErrorCode::kUnsupportedFormat);
     EXPECT_EQ(error.subject, file);
-    EXPECT_NE(error.reason.find("GGUF"), std::string::npos) << error.reason;
+    EXPECT_NE(error.reason.find("ONNX"), std::string::npos) << error.reason;
   }
+}
+
+// The smallest file that is a model: its tensors are looked for when it is loaded.
+std::string small_gguf() {
+  return test::GgufWriter()
+      .text("general.architecture", "llama")
+      .uint32("llama.block_count", 1)
+      .uint32("llama.context_length", 64)
+      .uint32("llama.embedding_length", 8)
+      .uint32("llama.feed_forward_length", 8)
+      .uint32("llama.attention.head_count", 2)
+      .texts("tokenizer.ggml.tokens", {"a", "b"})
+      .bytes();
+}
+
+TEST(OpenPackage, AGgufFileIsAModelWhateverItsName) {
+  const test::ScratchFolder scratch;
+  EXPECT_EQ(open_package(scratch.write("model-Q4_K_M.gguf", small_gguf()))->name(), "model-Q4_K_M");
+  EXPECT_EQ(open_package(scratch.write("sha256-0123", small_gguf()))->name(), "sha256-0123");
+  const Error damaged = problem_of(scratch.write("damaged.gguf", "GGUF"));
+  EXPECT_EQ(damaged.code, ErrorCode::kDamagedFile);
+}
+
+TEST(OpenPackage, AFolderOfOneGgufFileStandsForIt) {
+  const test::ScratchFolder scratch;
+  fs::create_directories(scratch.file("publisher/repository"));
+  const std::string file = scratch.write("publisher/repository/model.gguf", small_gguf());
+  scratch.write("publisher/repository/mmproj-model.gguf", "GGUF");
+  EXPECT_EQ(open_package(scratch.file("publisher/repository"))->path(), file);
+  EXPECT_EQ(problem_of(scratch.path()).code, ErrorCode::kModelInside);
+  EXPECT_EQ(problem_of(scratch.path()).subject, file);
+  scratch.write("publisher/repository/other-00001-of-00002.gguf", "GGUF");
+  scratch.write("publisher/repository/other-00002-of-00002.gguf", "GGUF");
+  const Error two = problem_of(scratch.file("publisher/repository"));
+  EXPECT_EQ(two.code, ErrorCode::kModelInside);
+  EXPECT_NE(two.reason.find("2 models"), std::string::npos) << two.reason;
 }
 
 TEST(OpenPackage, TheFolderAboveNamesTheModelInIt) {
@@ -82,7 +119,7 @@ TEST(OpenPackage, TheFolderAboveNamesTheModelInIt) {
   make_model(scratch, "models/another");
   const Error two = problem_of(scratch.file("models"));
   EXPECT_EQ(two.subject, scratch.file("models/another"));
-  EXPECT_NE(two.reason.find("2 model folders"), std::string::npos) << two.reason;
+  EXPECT_NE(two.reason.find("2 models"), std::string::npos) << two.reason;
 }
 
 TEST(OpenPackage, AHuggingFaceCacheIsSearchedDownToItsRevisions) {

@@ -165,6 +165,7 @@ class PackageInMemory : public ModelPackage {
   TokenizerFile tokenizer() const override { return {}; }
   TemplateText chat_template(std::string_view fallback) const override { return {std::string(fallback), "", ""}; }
   const TensorFiles& tensors() const override { return tensors_; }
+  std::vector<std::pair<std::string, RegularFile>> files() const override { return {}; }
 
   void forget(ModelPart part) { documents_.erase(part); }
 
@@ -239,6 +240,7 @@ class InHalves : public MatrixPacking {
     std::int64_t bytes() const override { return 2 * half_.numel(); }
     at::Tensor times(const at::Tensor& input) const override { return at::linear(input, half_.to(input.scalar_type())); }
     at::Tensor columns(std::int64_t first, std::int64_t count) const override { return half_.narrow(1, first, count).to(at::kFloat); }
+    at::Tensor rows(const at::Tensor& ids) const override { return half_.index_select(0, ids).to(at::kFloat); }
 
    private:
     at::Tensor half_;

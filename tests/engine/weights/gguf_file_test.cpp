@@ -253,7 +253,7 @@ TEST(GgufFiles, OpensAllPartsOfASplitModelFromAnyOfThem) {
   const std::string first = folder.write("m-00001-of-00002.gguf", part(0, 2, 2, "a"));
   const std::string second = folder.write("m-00002-of-00002.gguf", part(1, 2, 2, "b"));
   for (const std::string& path : {first, second}) {
-    const GgufModel model = open_gguf_files(path);
+    const GgufFiles model = open_gguf_files(path);
     EXPECT_EQ(model.first->metadata().string("general.name"), "whole");
     EXPECT_EQ(model.first->path(), first);
     ASSERT_EQ(model.tensors.files.size(), 2U);
@@ -265,7 +265,7 @@ TEST(GgufFiles, OpensAllPartsOfASplitModelFromAnyOfThem) {
 
 TEST(GgufFiles, OpensAFileThatIsNotSplit) {
   const test::ScratchFolder folder;
-  const GgufModel model = open_gguf_files(folder.write("m.gguf", GgufWriter().tensor("t", {2}, kF32, kTwoFloats).bytes()));
+  const GgufFiles model = open_gguf_files(folder.write("m.gguf", GgufWriter().tensor("t", {2}, kF32, kTwoFloats).bytes()));
   ASSERT_EQ(model.tensors.files.size(), 1U);
   EXPECT_EQ(model.tensors.files[0], model.first);
 }

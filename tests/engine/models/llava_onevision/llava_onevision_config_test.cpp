@@ -92,7 +92,8 @@ TEST(LlavaOnevisionConfig, AcceptsAWindowThatNoLayerUses) {
   document["text_config"]["max_window_layers"] = 2;
   EXPECT_NO_THROW(parse(document));
   document["text_config"]["max_window_layers"] = 1;
-  expect_error(ErrorCode::kUnsupportedModel, "text_config.use_sliding_window", [&] { parse(document); });
+  document["text_config"]["sliding_window"] = 100;
+  EXPECT_EQ(parse(document).text.max_positions, 100) << "within its window a layer sees everything";
 }
 
 TEST(LlavaOnevisionConfig, TakesAnExplicitHeadSize) {
@@ -145,9 +146,8 @@ TEST(LlavaOnevisionConfig, NamesTheKeyOfEveryBadValue) {
       {"/text_config/max_position_embeddings", "0", ErrorCode::kDamagedFile, "text_config.max_position_embeddings"},
       {"/text_config/hidden_act", "\"mish\"", ErrorCode::kUnsupportedModel, "text_config.hidden_act"},
       {"/text_config/rope_parameters/rope_theta", "0", ErrorCode::kDamagedFile, "text_config.rope_parameters.rope_theta"},
-      {"/text_config/rope_parameters/rope_type", "\"yarn\"", ErrorCode::kUnsupportedModel, "text_config.rope_parameters.rope_type"},
-      {"/text_config/rope_scaling", R"({"type": "linear", "factor": 2})", ErrorCode::kUnsupportedModel, "text_config.rope_scaling.type"},
-      {"/text_config/layer_types", R"(["full_attention", "sliding_attention"])", ErrorCode::kUnsupportedModel, "text_config.layer_types"},
+      {"/text_config/rope_parameters/rope_type", "\"spiral\"", ErrorCode::kUnsupportedModel, "text_config.rope_parameters.rope_type"},
+      {"/text_config/layer_types", R"(["full_attention", "chunked_attention"])", ErrorCode::kUnsupportedModel, "text_config.layer_types"},
       {"/text_config/layer_types", R"(["full_attention"])", ErrorCode::kDamagedFile, "text_config.layer_types"},
       {"/text_config/eos_token_id", "300", ErrorCode::kLimitExceeded, "text_config.eos_token_id"},
       {"/vision_config/patch_size", "29", ErrorCode::kDamagedFile, "vision_config.patch_size"},

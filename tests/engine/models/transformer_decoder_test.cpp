@@ -1,4 +1,4 @@
-#include "engine/models/qwen2_decoder.h"
+#include "engine/models/transformer_decoder.h"
 #include "engine/models/llava_onevision/llava_weight_names.h"
 
 #include <gtest/gtest.h>
@@ -22,11 +22,11 @@ using test_support::prefill;
 using test_support::relative_distance;
 
 // The decoder of a golden folder, with tiles of any size.
-Qwen2Decoder decoder(const std::string& name, std::int64_t tile_rows) {
+TransformerDecoder decoder(const std::string& name, std::int64_t tile_rows) {
   const std::string folder = golden_folder(name) + "/model";
   ModelWeights weights(open_weight_files(folder), llava_weight_name_rules());
   WeightReader reader(weights, {}, at::kCPU);
-  return Qwen2Decoder(read_llava_onevision(HuggingFaceFolder(folder)).model.text, reader, "language_model.", tile_rows);
+  return TransformerDecoder(read_llava_onevision(HuggingFaceFolder(folder)).model.text, reader, "language_model.", tile_rows);
 }
 
 at::Tensor random_hidden(const TextDecoder& text, std::int64_t rows) {
@@ -45,20 +45,20 @@ struct Collected : PrefillObserver {
   std::vector<LayerView> views;
 };
 
-class Qwen2DecoderTest : public testing::Test {
+class TransformerDecoderTest : public testing::Test {
  protected:
   c10::InferenceMode inference_;
 };
 
-TEST_F(Qwen2DecoderTest, TilesOfAnySizeEqualOne) {
+TEST_F(TransformerDecoderTest, TilesOfAnySizeEqualOne) {
   for (const char* const name : {"gqa_tied", "mha_untied", "head_dim"}) {
-    const Qwen2Decoder whole = decoder(name, 1024);
+    const TransformerDecoder whole = decoder(name, 1024);
     KvCache whole_cache(whole.kv_shape());
     const at::Tensor input = random_hidden(whole, 50);
     const at::Tensor expected = prefill(whole, input.clone(), 0, whole_cache);
     for (const std::int64_t rows : {1, 7, 25, 49}) {
       SCOPED_TRACE(testing::Message() << name << " tile " << rows);
-      const Qwen2Decoder tiled = decoder(name, rows);
+      const TransformerDecoder tiled = decoder(name, rows);
       KvCache cache(tiled.kv_shape());
       EXPECT_LE(relative_distance(prefill(tiled, input.clone(), 0, cache), expected), 1e-5);
       EXPECT_LE(relative_distance(cache.gather_keys(LayerId(1), KvHead(0)), whole_cache.gather_keys(LayerId(1), KvHead(0))), 1e-5);
@@ -66,10 +66,10 @@ TEST_F(Qwen2DecoderTest, TilesOfAnySizeEqualOne) {
   }
 }
 
-TEST_F(Qwen2DecoderTest, ASegmentOnTopOfACacheEqualsOnePass) {
+TEST_F(TransformerDecoderTest, ASegmentOnTopOfACacheEqualsOnePass) {
   for (const char* const name : {"gqa_tied", "mha_untied", "head_dim"}) {
     SCOPED_TRACE(name);
-    const Qwen2Decoder text = decoder(name, 16);
+    const TransformerDecoder text = decoder(name, 16);
     const at::Tensor input = random_hidden(text, 60);
     KvCache whole_cache(text.kv_shape());
     const at::Tensor expected = prefill(text, input.clone(), 0, whole_cache);
@@ -82,10 +82,10 @@ TEST_F(Qwen2DecoderTest, ASegmentOnTopOfACacheEqualsOnePass) {
   }
 }
 
-TEST_F(Qwen2DecoderTest, DecodingEqualsPrefilling) {
+TEST_F(TransformerDecoderTest, DecodingEqualsPrefilling) {
   for (const char* const name : {"gqa_tied", "mha_untied", "no_bias_scaled", "head_dim"}) {
     SCOPED_TRACE(name);
-    const Qwen2Decoder text = decoder(name, 1024);
+    const TransformerDecoder text = decoder(name, 1024);
     at::manual_seed(10);
     const at::Tensor ids = at::randint(0, text.vocabulary(), {70}, at::kLong);
     KvCache whole_cache(text.kv_shape());
@@ -118,8 +118,8 @@ class EvictingObserver final : public DecodeObserver {
   KvCache& cache_;
 };
 
-TEST_F(Qwen2DecoderTest, DecodingMayEvictAfterEachLayer) {
-  const Qwen2Decoder text = decoder("mha_untied", 1024);
+TEST_F(TransformerDecoderTest, DecodingMayEvictAfterEachLayer) {
+  const TransformerDecoder text = decoder("mha_untied", 1024);
   KvCache cache(text.kv_shape());
   prefill(text, random_hidden(text, 20), 0, cache);
   EvictingObserver observer(cache);
@@ -135,9 +135,9 @@ TEST_F(Qwen2DecoderTest, DecodingMayEvictAfterEachLayer) {
   EXPECT_TRUE(at::isfinite(text.decode({6, 21, 21}, cache, nullptr)).all().item<bool>());
 }
 
-TEST_F(Qwen2DecoderTest, ASegmentSeesOnlyTheSlotsThatStayed) {
+TEST_F(TransformerDecoderTest, ASegmentSeesOnlyTheSlotsThatStayed) {
   // Compacting to a prefix must equal never having had the rest.
-  const Qwen2Decoder text = decoder("head_dim", 8);
+  const TransformerDecoder text = decoder("head_dim", 8);
   const at::Tensor input = random_hidden(text, 40);
   KvCache cut(text.kv_shape());
   prefill(text, input.narrow(0, 0, 30).clone(), 0, cut);
@@ -152,8 +152,8 @@ TEST_F(Qwen2DecoderTest, ASegmentSeesOnlyTheSlotsThatStayed) {
             1e-5);
 }
 
-TEST_F(Qwen2DecoderTest, TheObserverSeesWhatTheAttentionUsed) {
-  const Qwen2Decoder text = decoder("gqa_tied", 9);
+TEST_F(TransformerDecoderTest, TheObserverSeesWhatTheAttentionUsed) {
+  const TransformerDecoder text = decoder("gqa_tied", 9);
   const at::Tensor input = random_hidden(text, 31);
   KvCache cache(text.kv_shape());
   prefill(text, input.narrow(0, 0, 11).clone(), 0, cache);
@@ -175,18 +175,18 @@ TEST_F(Qwen2DecoderTest, TheObserverSeesWhatTheAttentionUsed) {
   EXPECT_LE((sums - 1.0).abs().max().item<double>(), 1e-5);
 }
 
-TEST_F(Qwen2DecoderTest, AnObserverThatWantsNothingIsNotCalled) {
+TEST_F(TransformerDecoderTest, AnObserverThatWantsNothingIsNotCalled) {
   struct Silent : PrefillObserver {
     bool wants_views() const override { return false; }
     void on_layer(const LayerView&) override { FAIL() << "called"; }
   } silent;
-  const Qwen2Decoder text = decoder("gqa_tied", 9);
+  const TransformerDecoder text = decoder("gqa_tied", 9);
   KvCache cache(text.kv_shape());
   prefill(text, random_hidden(text, 20), 0, cache, &silent);
 }
 
-TEST_F(Qwen2DecoderTest, AnInterruptEndsALayerWithinATile) {
-  const Qwen2Decoder text = decoder("gqa_tied", 1);
+TEST_F(TransformerDecoderTest, AnInterruptEndsALayerWithinATile) {
+  const TransformerDecoder text = decoder("gqa_tied", 1);
   const std::int64_t rows = 30000;  // minutes in tiles of one row
   KvCache cache(text.kv_shape());
   at::Tensor hidden = at::randn({rows, 48});
@@ -207,8 +207,8 @@ TEST_F(Qwen2DecoderTest, AnInterruptEndsALayerWithinATile) {
   EXPECT_EQ(cache.slots(LayerId(0), KvHead(0)), 0);  // a layer is appended whole or not at all
 }
 
-TEST_F(Qwen2DecoderTest, RefusesWhatDoesNotFit) {
-  const Qwen2Decoder text = decoder("gqa_tied", 16);
+TEST_F(TransformerDecoderTest, RefusesWhatDoesNotFit) {
+  const TransformerDecoder text = decoder("gqa_tied", 16);
   KvCache cache(text.kv_shape());
   EXPECT_THROW(text.decode({-1, 0, 0}, cache, nullptr), Exception);
   EXPECT_THROW(text.decode({text.vocabulary(), 0, 0}, cache, nullptr), Exception);

@@ -1,4 +1,4 @@
-#include "engine/models/qwen2_decoder.h"
+#include "engine/models/transformer_decoder.h"
 
 #include <algorithm>
 #include <array>
@@ -34,13 +34,16 @@ PastKeyValues gather_past(const KvCache& cache, LayerId layer, bool viewed) {
 
 }  // namespace
 
-Qwen2Decoder::Qwen2Decoder(const Qwen2Config& config, WeightReader& weights, const std::string& prefix, std::int64_t tile_rows)
+TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader& weights, const std::string& prefix,
+                                       std::int64_t tile_rows)
     : config_(config),
       tile_rows_(tile_rows),
       scale_(1.0 / std::sqrt(static_cast<double>(config.head_dim))),
-      rotary_(config.head_dim, config.rotary, weights.dtype(), weights.device()) {
+      rotary_(config.head_dim, config.rotary, weights.dtype(), weights.device()),
+      dtype_(weights.dtype()),
+      device_(weights.device()) {
   require(tile_rows > 0, "a prefill tile has at least one row");
-  embedding_ = weights.tensor(prefix + "model.embed_tokens.weight", {config.vocabulary, config.hidden_size});
+  embedding_ = weights.table(prefix + "model.embed_tokens", config.vocabulary, config.hidden_size);
   layers_.reserve(static_cast<std::size_t>(config.layers));
   for (LayerId layer{0}; layer < config.layers; ++layer) {
     layers_.push_back(read_layer(weights, prefix + "model.layers." + std::to_string(layer) + "."));
@@ -54,7 +57,7 @@ Qwen2Decoder::Qwen2Decoder(const Qwen2Config& config, WeightReader& weights, con
   }
 }
 
-Qwen2Decoder::Layer Qwen2Decoder::read_layer(WeightReader& weights, const std::string& prefix) const {
+TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, const std::string& prefix) const {
   const std::int64_t hidden = config_.hidden_size;
   const std::int64_t query_size = config_.heads * config_.head_dim;
   const std::int64_t kv_size = config_.kv_heads * config_.head_dim;
@@ -62,31 +65,42 @@ Qwen2Decoder::Layer Qwen2Decoder::read_layer(WeightReader& weights, const std::s
   const std::string mlp = prefix + "mlp.";
   const bool biased =
       weights.has(attention + "q_proj.bias") || weights.has(attention + "k_proj.bias") || weights.has(attention + "v_proj.bias");
-  const auto bias = biased ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone;
-  const auto none = WeightReader::Bias::kNone;
+  const auto bias_of = [&](bool has) { return has ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone; };
 
   Layer layer;
   layer.input_norm = weights.rms_norm(prefix + "input_layernorm", hidden, config_.rms_norm_eps);
   layer.qkv = weights.packable_linear(
-      {{attention + "q_proj", query_size}, {attention + "k_proj", kv_size}, {attention + "v_proj", kv_size}}, hidden, bias);
-  layer.output = weights.packable_linear({{attention + "o_proj", hidden}}, query_size, none);
+      {{attention + "q_proj", query_size}, {attention + "k_proj", kv_size}, {attention + "v_proj", kv_size}}, hidden, bias_of(biased));
+  if (config_.query_key_norm) {
+    layer.query_norm = weights.rms_norm(attention + "q_norm", config_.head_dim, config_.rms_norm_eps);
+    layer.key_norm = weights.rms_norm(attention + "k_norm", config_.head_dim, config_.rms_norm_eps);
+  }
+  layer.output = weights.packable_linear({{attention + "o_proj", hidden}}, query_size, bias_of(weights.has(attention + "o_proj.bias")));
   layer.mlp_norm = weights.rms_norm(prefix + "post_attention_layernorm", hidden, config_.rms_norm_eps);
   layer.mlp.gate_up =
-      weights.packable_linear({{mlp + "gate_proj", config_.intermediate_size}, {mlp + "up_proj", config_.intermediate_size}}, hidden, none);
-  layer.mlp.down = weights.packable_linear({{mlp + "down_proj", hidden}}, config_.intermediate_size, none);
+      weights.packable_linear({{mlp + "gate_proj", config_.intermediate_size}, {mlp + "up_proj", config_.intermediate_size}}, hidden,
+                              bias_of(weights.has(mlp + "gate_proj.bias")));
+  layer.mlp.down =
+      weights.packable_linear({{mlp + "down_proj", hidden}}, config_.intermediate_size, bias_of(weights.has(mlp + "down_proj.bias")));
   layer.mlp.activation = config_.activation;
   return layer;
 }
 
-KvShape Qwen2Decoder::kv_shape() const {
-  return {layers(), config_.kv_heads, config_.head_dim, embedding_.scalar_type(), embedding_.device(), config_.rotary};
+KvShape TransformerDecoder::kv_shape() const { return {layers(), config_.kv_heads, config_.head_dim, dtype_, device_, config_.rotary}; }
+
+at::Tensor TransformerDecoder::embed(const at::Tensor& ids) const { return embedding_.rows(ids); }
+
+void TransformerDecoder::normalise_heads(const Layer& layer, at::Tensor& qkv) const {
+  if (!config_.query_key_norm) return;
+  at::Tensor query = qkv.narrow(1, 0, config_.heads);
+  at::Tensor key = qkv.narrow(1, config_.heads, config_.kv_heads);
+  query.copy_(layer.query_norm(query));
+  key.copy_(layer.key_norm(key));
 }
 
-at::Tensor Qwen2Decoder::embed(const at::Tensor& ids) const { return at::embedding(embedding_, ids.to(embedding_.device())); }
-
-void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
-                                 KvCache& cache, PrefillObserver* observer, const AttentionWindow& window,
-                                 const InterruptToken& interrupt) const {
+void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions,
+                                       std::span<const std::int32_t> original, KvCache& cache, PrefillObserver* observer,
+                                       const AttentionWindow& window, const InterruptToken& interrupt) const {
   require(layer >= 0 && layer < layers(), "prefill: no such layer");
   require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size, "prefill: hidden states do not fit the model");
   require(positions.dim() == 2 && positions.size(0) == config_.rotary.axes() && positions.size(1) == hidden.size(0),
@@ -118,7 +132,8 @@ void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Te
 
     const at::Tensor input = weights.input_norm(tile);
     if (outputs) input_norms.narrow(0, first, count).copy_(at::linalg_vector_norm(input.to(at::kFloat), 2, at::IntArrayRef{1}));
-    const at::Tensor qkv = weights.qkv(input).view({count, heads + 2 * kv_heads, head_dim});
+    at::Tensor qkv = weights.qkv(input).view({count, heads + 2 * kv_heads, head_dim});
+    normalise_heads(weights, qkv);
     const RotaryAngles angles = rotary_.angles(positions.narrow(1, first, count));
     at::Tensor query = viewed ? all_queries.narrow(1, first, count).transpose(0, 1) : at::empty({count, heads, head_dim}, hidden.options());
     at::Tensor tile_key = key.narrow(1, first, count).transpose(0, 1);
@@ -145,25 +160,27 @@ void Qwen2Decoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Te
   observer->on_layer(view);
 }
 
-at::Tensor Qwen2Decoder::logits(const at::Tensor& hidden) const { return head_(final_norm_(hidden)).to(at::kFloat); }
+at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const { return head_(final_norm_(hidden)).to(at::kFloat); }
 
-at::Tensor Qwen2Decoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
+at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
   require(token.id >= 0 && token.id < config_.vocabulary, "decode: the token is outside the vocabulary");
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
   const std::int64_t head_dim = config_.head_dim;
-  const RotaryAngles angles = rotary_.angles(at::full({config_.rotary.axes(), 1}, token.position, embedding_.options().dtype(at::kLong)));
+  const RotaryAngles angles =
+      rotary_.angles(at::full({config_.rotary.axes(), 1}, token.position, at::TensorOptions(device_).dtype(at::kLong)));
   const std::array<std::int32_t, 1> originals = {token.original};
 
   const bool watched = observer != nullptr && observer->wants_probabilities();
   DecodeRow row;
-  at::Tensor hidden = embedding_.narrow(0, token.id, 1).clone();
-  at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, embedding_.options());
+  at::Tensor hidden = embedding_.rows(at::full({1}, token.id, at::kLong));
+  at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, hidden.options());
   const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
   const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
   for (LayerId layer{0}; layer < layers(); ++layer) {
     const Layer& weights = layers_[static_cast<std::size_t>(layer)];
-    const at::Tensor qkv = weights.qkv(weights.input_norm(hidden)).view({1, heads + 2 * kv_heads, head_dim});
+    at::Tensor qkv = weights.qkv(weights.input_norm(hidden)).view({1, heads + 2 * kv_heads, head_dim});
+    normalise_heads(weights, qkv);
     apply_rotary(qkv.narrow(1, 0, heads + kv_heads), angles, turned);
     cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals);
     const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);

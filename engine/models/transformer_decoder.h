@@ -1,9 +1,10 @@
-// Qwen2 as a TextDecoder: RMS norm, attention with rotary positions of one or more axes and grouped kv heads, gated MLP.
+// The decoder of Llama, Mistral, Qwen2 and Qwen3 as a TextDecoder, told by its configuration: RMS norm, attention with rotary positions of
+// one or more axes and grouped kv heads, norms of q and k where the configuration has them, gated MLP.
 //
-// Used by the families whose language model is Qwen2 (llava_onevision.h). Biases of q/k/v exist where the weights have them (all three or
-// none); the output projection is the embedding table where the folder ties them. Prefill runs a layer tile by tile, each tile through
-// attention and MLP before the next, so that activations stay O(tile) next to the segment's hidden states, keys and values.
-// Dtype fp32, bf16 or (on a GPU) fp16; rounding follows transformers' order of operations. Threads: engine thread; methods need
+// Used by the families whose language model it is (causal_lm/, llava_onevision/). Biases exist where the weights have them (of q, k and v
+// all three or none); the output projection is the embedding table where the folder ties them. Prefill runs a layer tile by tile, each tile
+// through attention and MLP before the next, so that activations stay O(tile) next to the segment's hidden states, keys and values. Dtype
+// fp32, bf16 or (on a GPU) fp16; rounding follows transformers' order of operations. Threads: engine thread; methods need
 // c10::InferenceMode. Errors: kDamagedFile naming the tensor (missing, wrong shape, not finite); Interrupted.
 #pragma once
 
@@ -17,19 +18,19 @@
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
 #include "engine/layers/rotary.h"
-#include "engine/models/qwen2_config.h"
+#include "engine/models/decoder_config.h"
 #include "engine/models/vision_language_model.h"
 #include "engine/models/weight_reader.h"
 
 namespace winnow {
 
-class Qwen2Decoder final : public TextDecoder {
+class TransformerDecoder final : public TextDecoder {
  public:
   // Rows that go through a layer at a time; also the longest stretch between two polls of an interrupt.
   static constexpr std::int64_t kTileRows = 1024;
 
   // prefix: of the decoder's tensors, "language_model." for LLaVA. config has been checked.
-  Qwen2Decoder(const Qwen2Config& config, WeightReader& weights, const std::string& prefix, std::int64_t tile_rows = kTileRows);
+  TransformerDecoder(const DecoderConfig& config, WeightReader& weights, const std::string& prefix, std::int64_t tile_rows = kTileRows);
 
   std::int64_t layers() const override { return static_cast<std::int64_t>(layers_.size()); }
   std::int64_t heads() const override { return config_.heads; }
@@ -45,18 +46,24 @@ class Qwen2Decoder final : public TextDecoder {
  private:
   struct Layer {
     RmsNorm input_norm;
-    Linear qkv;  // [(H + 2 Hkv) * d, hidden]
+    Linear qkv;          // [(H + 2 Hkv) * d, hidden]
+    RmsNorm query_norm;  // of each head; these two where the configuration has them
+    RmsNorm key_norm;
     Linear output;
     RmsNorm mlp_norm;
     GatedMlp mlp;
   };
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
+  // Queries and keys of rows as they are turned: qkv [rows, H + 2 Hkv, d] with the norms of their heads taken, in place.
+  void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
 
-  Qwen2Config config_;
+  DecoderConfig config_;
   std::int64_t tile_rows_;
   double scale_;
   RotaryEmbedding rotary_;
-  at::Tensor embedding_;  // [vocabulary, hidden]
+  at::ScalarType dtype_;  // of the arithmetic, and of what the cache holds
+  at::Device device_;
+  LinearWeight embedding_;  // [vocabulary, hidden]
   std::vector<Layer> layers_;
   RmsNorm final_norm_;
   Linear head_;  // shares embedding_ where tied

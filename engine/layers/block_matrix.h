@@ -1,0 +1,62 @@
+// A matrix whose numbers stay in the blocks that a file stores them in (kernels/api/block_types.h), read where they lie.
+//
+// Made by engine/models/weight_reader.h for weights that are used as they are stored; held by LinearWeight. Its rows may come from several
+// stored matrices of different types (q, k and v as one product). A few rows at a time are multiplied block by block, values and sums in
+// fp32; many rows by widening some of the matrix at a time to the arithmetic type and multiplying that. Activations are not rounded to
+// fewer bits in either. On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for parts that do not fit.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/layers/linear_weight.h"
+#include "kernels/api/block_types.h"
+
+namespace winnow {
+
+// One stored matrix, [rows, in].
+struct BlockRows {
+  kernels::BlockType type = kernels::BlockType::kF32;
+  std::span<const std::byte> bytes;
+  std::int64_t rows = 0;
+  std::vector<std::int32_t> row_of{};  // which stored row is row i; empty: the i-th
+};
+
+class BlockMatrix final : public PackedMatrix {
+ public:
+  // parts: one below the other. dtype: of the arithmetic. owner: keeps the bytes.
+  BlockMatrix(std::vector<BlockRows> parts, std::int64_t in, at::ScalarType dtype, std::vector<std::shared_ptr<const void>> owners);
+
+  std::int64_t out() const override { return first_row_.back(); }
+  std::int64_t in() const override { return in_; }
+  std::int64_t bytes() const override;
+  at::Tensor times(const at::Tensor& input) const override;
+  at::Tensor columns(std::int64_t first, std::int64_t count) const override;
+  at::Tensor rows(const at::Tensor& ids) const override;
+
+ private:
+  struct Place {
+    const BlockRows* part;
+    std::int64_t row;  // in it
+  };
+  Place place(std::int64_t row) const;
+  // fp32 [in]
+  void widen(std::int64_t row, float* values) const;
+  // Rows [first, first + count) as numbers of the arithmetic type.
+  at::Tensor widened(std::int64_t first, std::int64_t count) const;
+  at::Tensor times_few(const at::Tensor& input) const;
+  at::Tensor times_many(const at::Tensor& input) const;
+
+  std::vector<BlockRows> parts_;
+  std::vector<std::int64_t> first_row_;  // of each part, and the number of all rows
+  std::int64_t in_;
+  at::ScalarType dtype_;
+  std::vector<std::shared_ptr<const void>> owners_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,198 @@
+#include "engine/model_files/gguf_config.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include "engine/base/error.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kMany = std::int64_t{1} << 40;  // the families have the real limits
+constexpr double kLarge = 1e18;
+
+struct Architecture {
+  const char* name;        // general.architecture
+  const char* class_name;  // config.json: architectures[0]
+  const char* model_type;
+  // Its q and k are turned in neighbouring pairs, and their rows stored in that order.
+  bool interleaved;
+};
+
+constexpr std::array<Architecture, 4> kArchitectures = {{
+    {"llama", "LlamaForCausalLM", "llama", true},
+    {"mistral3", "MistralForCausalLM", "mistral", true},
+    {"qwen2", "Qwen2ForCausalLM", "qwen2", false},
+    {"qwen3", "Qwen3ForCausalLM", "qwen3", false},
+}};
+
+// Metadata of one architecture: keys without its name in front.
+class Keys {
+ public:
+  explicit Keys(const GgufMetadata& metadata) : metadata_(metadata) {
+    const std::string name = metadata.string("general.architecture");
+    const auto* found = std::ranges::find_if(kArchitectures, [&](const Architecture& each) { return name == each.name; });
+    if (found == kArchitectures.end()) {
+      std::string known;
+      for (const Architecture& each : kArchitectures) known.append(known.empty() ? "" : ", ").append(each.name);
+      const std::string shown = name.size() <= 64 ? "\"" + name + "\"" : "of this file";
+      refuse("the engine does not run the architecture " + shown + "; of GGUF files it runs " + known);
+    }
+    architecture_ = found;
+  }
+
+  const Architecture& architecture() const { return *architecture_; }
+  std::string key(const char* name) const { return std::string(architecture_->name) + "." + name; }
+  bool has(const char* name) const { return metadata_.has(key(name)); }
+  std::int64_t integer(const char* name) const { return metadata_.integer(key(name), 0, kMany); }
+  std::int64_t integer(const char* name, std::int64_t fallback) const { return metadata_.integer(key(name), 0, kMany, fallback); }
+  double real(const char* name, double fallback) const { return metadata_.real(key(name), 0.0, kLarge, fallback); }
+  std::string string(const char* name, const char* fallback) const { return metadata_.string(key(name), fallback); }
+  [[noreturn]] void refuse(const std::string& reason) const {
+    metadata_.refuse(ErrorCode::kUnsupportedModel, "general.architecture", reason);
+  }
+
+ private:
+  const GgufMetadata& metadata_;
+  const Architecture* architecture_ = nullptr;
+};
+
+void refuse_what_a_decoder_lacks(const Keys& keys, std::int64_t head_dim) {
+  if (keys.integer("expert_count", 0) > 0) keys.refuse("models with experts (mixture of experts) are not read");
+  if (keys.real("attention.temperature_scale", 0.0) != 0.0) keys.refuse("attention whose temperature changes with the length is not read");
+  if (keys.integer("attention.value_length", head_dim) != head_dim) keys.refuse("keys and values of different sizes are not read");
+  if (keys.integer("rope.dimension_count", head_dim) != head_dim) keys.refuse("partial rotary positions are not read");
+}
+
+Json rope_scaling(const Keys& keys, const GgufTensorFacts& tensors, std::int64_t positions) {
+  if (!tensors.frequency_factors.empty()) {
+    // Divisors of each frequency, as llama3's kind has them: the same numbers as longrope's factors, without its magnitude.
+    return {{"rope_type", "longrope"},
+            {"short_factor", tensors.frequency_factors},
+            {"attention_factor", 1.0},
+            {"original_max_position_embeddings", positions}};
+  }
+  const std::string kind = keys.string("rope.scaling.type", "none");
+  if (kind == "none" || kind.empty()) return nullptr;
+  Json scaling = {{"rope_type", kind}};
+  if (keys.has("rope.scaling.factor")) scaling["factor"] = keys.real("rope.scaling.factor", 1.0);
+  if (keys.has("rope.scaling.original_context_length"))
+    scaling["original_max_position_embeddings"] = keys.integer("rope.scaling.original_context_length");
+  if (keys.has("rope.scaling.yarn_beta_fast")) scaling["beta_fast"] = keys.real("rope.scaling.yarn_beta_fast", 32.0);
+  if (keys.has("rope.scaling.yarn_beta_slow")) scaling["beta_slow"] = keys.real("rope.scaling.yarn_beta_slow", 1.0);
+  return scaling;
+}
+
+struct NameRule {
+  std::string_view stored;
+  std::string_view canonical;
+};
+
+constexpr std::array<NameRule, 3> kWholeNames = {{
+    {"token_embd", "model.embed_tokens"},
+    {"output_norm", "model.norm"},
+    {"output", "lm_head"},
+}};
+
+constexpr std::array<NameRule, 11> kLayerNames = {{
+    {"attn_norm", "input_layernorm"},
+    {"attn_q", "self_attn.q_proj"},
+    {"attn_k", "self_attn.k_proj"},
+    {"attn_v", "self_attn.v_proj"},
+    {"attn_output", "self_attn.o_proj"},
+    {"attn_q_norm", "self_attn.q_norm"},
+    {"attn_k_norm", "self_attn.k_norm"},
+    {"ffn_norm", "post_attention_layernorm"},
+    {"ffn_gate", "mlp.gate_proj"},
+    {"ffn_up", "mlp.up_proj"},
+    {"ffn_down", "mlp.down_proj"},
+}};
+
+template <std::size_t n>
+std::optional<std::string> renamed(std::string_view stored, const std::array<NameRule, n>& rules) {
+  const auto* found = std::ranges::find(rules, stored, &NameRule::stored);
+  if (found == rules.end()) return std::nullopt;
+  return std::string(found->canonical);
+}
+
+}  // namespace
+
+Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, std::int64_t vocabulary) {
+  const Keys keys(metadata);
+  const std::int64_t hidden = keys.integer("embedding_length");
+  const std::int64_t heads = keys.integer("attention.head_count");
+  const std::int64_t head_dim = keys.integer("attention.key_length", heads > 0 ? hidden / heads : 0);
+  refuse_what_a_decoder_lacks(keys, head_dim);
+  const std::int64_t positions = keys.integer("context_length");
+  Json config = {
+      {"architectures", {keys.architecture().class_name}},
+      {"model_type", keys.architecture().model_type},
+      {"hidden_size", hidden},
+      {"intermediate_size", keys.integer("feed_forward_length")},
+      {"num_hidden_layers", keys.integer("block_count")},
+      {"num_attention_heads", heads},
+      {"num_key_value_heads", keys.integer("attention.head_count_kv", heads)},
+      {"head_dim", head_dim},
+      {"rms_norm_eps", keys.real("attention.layer_norm_rms_epsilon", 1e-5)},
+      {"rope_theta", keys.real("rope.freq_base", 10000.0)},
+      {"rope_scaling", rope_scaling(keys, tensors, positions)},
+      {"max_position_embeddings", positions},
+      {"vocab_size", vocabulary},
+      {"tie_word_embeddings", !tensors.has_output},
+      {"hidden_act", "silu"},
+  };
+  if (const std::int64_t window = keys.integer("attention.sliding_window", 0); window > 0) {
+    config["sliding_window"] = window;
+    config["use_sliding_window"] = true;
+    config["max_window_layers"] = 0;
+  }
+  return config;
+}
+
+Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string>& tokens) {
+  // Converters name one end; what ends a turn is often another, which llama.cpp finds by its text, too.
+  static const std::set<std::string_view> kTurnEnds = {"<|im_end|>",    "<|eot_id|>", "<|eom_id|>",    "<|end|>",
+                                                       "<end_of_turn>", "</s>",       "<|endoftext|>", "<|end_of_text|>"};
+  const auto last = static_cast<std::int64_t>(tokens.size()) - 1;
+  std::set<std::int64_t> ends;
+  for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
+    if (metadata.has(key)) ends.insert(metadata.integer(key, 0, last));
+  }
+  const std::vector<std::int64_t> types =
+      metadata.has("tokenizer.ggml.token_type") ? metadata.integers("tokenizer.ggml.token_type") : std::vector<std::int64_t>();
+  constexpr std::int64_t kControl = 3;
+  for (std::size_t id = 0; id < std::min(tokens.size(), types.size()); ++id) {
+    if (types[id] == kControl && kTurnEnds.contains(tokens[id])) ends.insert(static_cast<std::int64_t>(id));
+  }
+  Json generation = Json::object();
+  if (!ends.empty()) generation["eos_token_id"] = std::vector<std::int64_t>(ends.begin(), ends.end());
+  return generation;
+}
+
+std::optional<std::string> hugging_face_name(const std::string& stored) {
+  const std::size_t dot = stored.rfind('.');
+  if (dot == std::string::npos) return std::nullopt;
+  const std::string_view part = std::string_view(stored).substr(0, dot);
+  const std::string ending = stored.substr(dot);  // ".weight", ".bias"
+  if (auto whole = renamed(part, kWholeNames)) return *whole + ending;
+  constexpr std::string_view kBlock = "blk.";
+  if (!part.starts_with(kBlock)) return std::nullopt;
+  const std::string_view rest = part.substr(kBlock.size());
+  const std::size_t end = rest.find('.');
+  if (end == std::string_view::npos) return std::nullopt;
+  if (auto name = renamed(rest.substr(end + 1), kLayerNames))
+    return "model.layers." + std::string(rest.substr(0, end)) + "." + *name + ending;
+  return std::nullopt;
+}
+
+std::int64_t interleaved_rows(const GgufMetadata& metadata, const std::string& canonical) {
+  const Keys keys(metadata);
+  if (!keys.architecture().interleaved) return 0;
+  if (canonical.find(".self_attn.q_proj.") == std::string::npos && canonical.find(".self_attn.k_proj.") == std::string::npos) return 0;
+  const std::int64_t heads = keys.integer("attention.head_count");
+  return keys.integer("attention.key_length", heads > 0 ? keys.integer("embedding_length") / heads : 0);
+}
+
+}  // namespace winnow

@@ -1,0 +1,35 @@
+// GGUF's metadata as the documents of a Hugging Face folder, so that every check of the families holds for it, too.
+//
+// Used by gguf_model.h. Architectures and their keys: one table, in the .cpp. Errors: Exception; kUnsupportedModel naming what is not read
+// (another architecture, experts, scaled attention), kDamagedFile, kLimitExceeded. No torch. Threads: plain functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/json_document.h"
+#include "engine/weights/gguf_metadata.h"
+
+namespace winnow {
+
+// What the tensors, not the metadata, say.
+struct GgufTensorFacts {
+  bool has_output = false;               // an output matrix of its own
+  std::vector<float> frequency_factors;  // of rope_freqs.weight; empty: there is none
+};
+
+// config.json. vocabulary: entries of the token list.
+Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, std::int64_t vocabulary);
+
+// generation_config.json: the ids that end an answer.
+Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string>& tokens);
+
+// The name in a Hugging Face folder of the architecture; nothing: it has none there.
+std::optional<std::string> hugging_face_name(const std::string& stored);
+
+// Rows of a head's q and k that are stored interleaved: the head size; 0: in order. canonical: the Hugging Face name.
+std::int64_t interleaved_rows(const GgufMetadata& metadata, const std::string& canonical);
+
+}  // namespace winnow

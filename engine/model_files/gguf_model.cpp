@@ -1,0 +1,168 @@
+#include "engine/model_files/gguf_model.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/file_bytes.h"
+#include "engine/model_files/gguf_config.h"
+#include "engine/model_files/gguf_tokenizer.h"
+#include "engine/text/template_parser.h"
+
+namespace winnow {
+namespace {
+
+constexpr char kTokens[] = "tokenizer.ggml.tokens";
+constexpr char kFrequencyFactors[] = "rope_freqs.weight";
+constexpr std::int64_t kMaxFactors = 4096;
+
+// For files that were converted without one but for a model that speaks it: its markers are in the vocabulary.
+constexpr char kChatMl[] =
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+constexpr char kChatMlMarker[] = "<|im_start|>";
+
+// A file's tensors under the names of a Hugging Face folder; those that have none there are left out.
+class CanonicalTensors final : public TensorFile {
+ public:
+  explicit CanonicalTensors(std::shared_ptr<const GgufFile> file, const GgufMetadata& metadata) : file_(std::move(file)) {
+    for (const auto& [stored, tensor] : file_->tensors()) {
+      const std::optional<std::string> name = hugging_face_name(stored);
+      if (!name) continue;
+      StoredTensor canonical = tensor;
+      canonical.interleaved = interleaved_rows(metadata, *name);
+      tensors_.emplace(*name, std::move(canonical));
+    }
+  }
+
+  const std::string& path() const noexcept override { return file_->path(); }
+  void read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const override {
+    file_->read(tensor, offset, target);
+  }
+  std::span<const std::byte> view(const StoredTensor& tensor) const override { return file_->view(tensor); }
+
+ private:
+  std::shared_ptr<const GgufFile> file_;
+};
+
+const StoredTensor* find_tensor(const TensorFiles& parts, std::string_view name, const TensorFile** in) {
+  for (const auto& part : parts.files) {
+    const auto found = part->tensors().find(name);
+    if (found == part->tensors().end()) continue;
+    *in = part.get();
+    return &found->second;
+  }
+  return nullptr;
+}
+
+GgufTensorFacts facts_of(const TensorFiles& parts) {
+  GgufTensorFacts facts;
+  const TensorFile* file = nullptr;
+  facts.has_output = find_tensor(parts, "output.weight", &file) != nullptr;
+  const StoredTensor* factors = find_tensor(parts, kFrequencyFactors, &file);
+  if (factors == nullptr) return facts;
+  if (factors->type != StoredType::kF32 || factors->shape.size() != 1 || factors->shape[0] > kMaxFactors)
+    throw Exception(ErrorCode::kDamagedFile, file->path() + ": " + kFrequencyFactors, "it must be a short list of F32 numbers");
+  facts.frequency_factors.resize(static_cast<std::size_t>(factors->shape[0]));
+  file->read(*factors, 0, std::as_writable_bytes(std::span(facts.frequency_factors)));
+  return facts;
+}
+
+std::string token_text(const GgufMetadata& metadata, const char* key, const std::vector<std::string>& tokens) {
+  if (!metadata.has(key)) return {};
+  return tokens.at(static_cast<std::size_t>(metadata.integer(key, 0, static_cast<std::int64_t>(tokens.size()) - 1)));
+}
+
+std::optional<std::int64_t> token_of(const GgufMetadata& metadata, const char* key, std::int64_t tokens) {
+  if (!metadata.has(key)) return std::nullopt;
+  return metadata.integer(key, 0, tokens - 1);
+}
+
+}  // namespace
+
+GgufModel::GgufModel(std::string path) : path_(std::move(path)) {
+  GgufFiles opened = open_gguf_files(path_);
+  file_ = opened.first;
+  const std::vector<std::string> tokens = metadata().strings(kTokens);
+  if (tokens.empty()) throw Exception(ErrorCode::kDamagedFile, path_ + ": " + kTokens, "the vocabulary is empty");
+  config_ = {gguf_config(metadata(), facts_of(opened.tensors), std::ssize(tokens)), subject(ModelPart::kConfig)};
+  generation_ = {gguf_generation(metadata(), tokens), subject(ModelPart::kGeneration)};
+  tensors_.path = path_;
+  for (const auto& part : opened.tensors.files) {
+    tensors_.files.push_back(std::make_shared<CanonicalTensors>(std::static_pointer_cast<const GgufFile>(part), metadata()));
+  }
+}
+
+std::string GgufModel::name() const {
+  const std::filesystem::path file(path_);
+  if (file.extension() == ".gguf") return file.stem().string();
+  return metadata().string("general.name", file.filename().string());
+}
+
+const ModelDocument* GgufModel::document(ModelPart part) const {
+  if (part == ModelPart::kConfig) return &config_;
+  return part == ModelPart::kGeneration ? &generation_ : nullptr;
+}
+
+std::string GgufModel::subject(ModelPart) const { return path_; }
+
+TokenizerFile GgufModel::tokenizer() const {
+  const GgufMetadata& from = metadata();
+  GgufVocabulary vocabulary;
+  vocabulary.path = path_;
+  vocabulary.model = from.string("tokenizer.ggml.model");
+  vocabulary.pre = from.string("tokenizer.ggml.pre", "");
+  vocabulary.tokens = from.strings(kTokens);
+  const std::int64_t tokens = std::ssize(vocabulary.tokens);
+  if (from.has("tokenizer.ggml.scores")) vocabulary.scores = from.reals("tokenizer.ggml.scores");
+  if (from.has("tokenizer.ggml.token_type")) {
+    for (const std::int64_t type : from.integers("tokenizer.ggml.token_type")) vocabulary.types.push_back(static_cast<std::int32_t>(type));
+  }
+  if (from.has("tokenizer.ggml.merges")) vocabulary.merges = from.strings("tokenizer.ggml.merges");
+  vocabulary.bos = token_of(from, "tokenizer.ggml.bos_token_id", tokens);
+  vocabulary.eos = token_of(from, "tokenizer.ggml.eos_token_id", tokens);
+  vocabulary.unknown = token_of(from, "tokenizer.ggml.unknown_token_id", tokens);
+  vocabulary.add_bos = from.boolean("tokenizer.ggml.add_bos_token", false);
+  vocabulary.add_space_prefix = from.boolean("tokenizer.ggml.add_space_prefix", true);
+  return tokenizer_of(vocabulary);
+}
+
+TemplateText GgufModel::chat_template(std::string_view fallback) const {
+  const std::vector<std::string> tokens = metadata().strings(kTokens);
+  TemplateText text{metadata().string("tokenizer.chat_template", ""), token_text(metadata(), "tokenizer.ggml.bos_token_id", tokens),
+                    token_text(metadata(), "tokenizer.ggml.eos_token_id", tokens)};
+  if (text.source.empty()) text.source = fallback;
+  if (text.source.empty() && std::ranges::find(tokens, kChatMlMarker) != tokens.end()) text.source = kChatMl;
+  if (text.source.empty()) {
+    throw Exception(ErrorCode::kUnsupportedModel, path_,
+                    "has no chat template (tokenizer.chat_template) and no ChatML markers; take a file that was made of an instruct or "
+                    "chat model");
+  }
+  if (text.source.size() > chat::kMaxTemplateBytes) throw Exception(ErrorCode::kLimitExceeded, path_, "the chat template is over 64 KiB");
+  return text;
+}
+
+std::vector<std::pair<std::string, RegularFile>> GgufModel::files() const {
+  std::vector<std::pair<std::string, RegularFile>> files;
+  for (const auto& part : tensors_.files)
+    files.emplace_back(std::filesystem::path(part->path()).filename().string(), RegularFile(part->path()));
+  return files;
+}
+
+bool is_gguf(const std::string& path) {
+  try {
+    const RegularFile file(path);
+    std::array<char, 4> magic{};
+    if (file.size_bytes() < magic.size()) return false;
+    file.read_at(0, std::as_writable_bytes(std::span(magic)));
+    return std::string_view(magic.data(), magic.size()) == "GGUF";
+  } catch (const Exception&) {
+    return false;
+  }
+}
+
+}  // namespace winnow

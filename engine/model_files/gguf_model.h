@@ -1,0 +1,47 @@
+// A model in a GGUF file, or in a file's parts: documents, tokenizer, chat template and tensors under Hugging Face's names and keys.
+//
+// Made by open_package.h. Architectures `llama`, `qwen2`, `qwen3`, and `mistral3` where it is plain Mistral; others, experts and whatever
+// else a configuration cannot say are refused by name before a tensor is read. Metadata become config.json and generation_config.json
+// (gguf_config.h); tensors get their names of there, and q and k, which llama.cpp stores with the two halves of a head interleaved where it
+// turns neighbours, are told as such (StoredTensor::interleaved). A file without a chat template is taken to speak ChatML if its vocabulary
+// has <|im_start|>, otherwise refused. Source of keys and names: github.com/ggml-org/ggml, docs/gguf.md, and the Python package gguf
+// (constants.py). Errors: model_package.h; gguf_file.h, gguf_tokenizer.h.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/model_files/model_package.h"
+#include "engine/weights/gguf_file.h"
+
+namespace winnow {
+
+class GgufModel : public ModelPackage {
+ public:
+  explicit GgufModel(std::string path);
+
+  const std::string& path() const override { return path_; }
+  std::string name() const override;  // general.name, or of the file
+  const ModelDocument* document(ModelPart part) const override;
+  std::string subject(ModelPart part) const override;
+  TokenizerFile tokenizer() const override;
+  TemplateText chat_template(std::string_view fallback) const override;
+  const TensorFiles& tensors() const override { return tensors_; }
+  std::vector<std::pair<std::string, RegularFile>> files() const override;
+
+ private:
+  const GgufMetadata& metadata() const { return file_->metadata(); }
+
+  std::string path_;
+  std::shared_ptr<const GgufFile> file_;  // the first part
+  TensorFiles tensors_;
+  ModelDocument config_;
+  ModelDocument generation_;
+};
+
+// Whether a file begins as GGUF does; false for what cannot be read.
+bool is_gguf(const std::string& path);
+
+}  // namespace winnow

@@ -1,0 +1,31 @@
+#include "engine/models/causal_lm/causal_lm.h"
+
+#include "engine/base/error.h"
+
+namespace winnow {
+namespace {
+
+[[noreturn]] void refuse_media() { throw Exception(ErrorCode::kInternal, "", "a model that reads text only was given media"); }
+
+}  // namespace
+
+TokenPositions CausalLm::positions_of_stream(std::span<const TokenOrigin>, const StreamPlaces&) const { refuse_media(); }
+
+std::vector<TokenOrigin> CausalLm::origins_of(const MediaFacts&) const { refuse_media(); }
+
+PixelValues CausalLm::preprocess(const MediaFacts&, std::span<const RgbImage>) const { refuse_media(); }
+
+EncodedParts CausalLm::encode(const MediaFacts&, const PixelValues&, std::optional<VisionJudge>, const InterruptToken&) const {
+  refuse_media();
+}
+
+MediaFeatures CausalLm::join(const MediaFacts&, const EncodedParts&) const { refuse_media(); }
+
+std::unique_ptr<VisionLanguageModel> load_causal_lm(ModelLoad& load) {
+  const DecoderConfig config = parse_decoder_config(load.package().required(ModelPart::kConfig).root(), "llama");
+  load.info.traits.sees = false;
+  load.info.traits.judges_patches = false;
+  return std::make_unique<CausalLm>(config, load.weights({}));
+}
+
+}  // namespace winnow

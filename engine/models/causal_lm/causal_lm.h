@@ -1,0 +1,43 @@
+// A language model without eyes: text in, text out. Llama, Mistral, Qwen2 and Qwen3.
+//
+// Made by registry.h, used as VisionLanguageModel, of whose media it has none: ModelTraits::sees is false, engine/generation refuses images
+// and videos before it opens them, and what would prepare them is a broken precondition here. Threads: engine thread; methods need
+// c10::InferenceMode. Errors: those of transformer_decoder.h.
+#pragma once
+
+#include <memory>
+
+#include "engine/models/decoder_config.h"
+#include "engine/models/model_load.h"
+#include "engine/models/transformer_decoder.h"
+#include "engine/models/vision_language_model.h"
+
+namespace winnow {
+
+class CausalLm final : public VisionLanguageModel {
+ public:
+  CausalLm(const DecoderConfig& config, WeightReader& weights) : text_(config, weights, "") {}
+
+  const TextDecoder& text() const override { return text_; }
+  std::string_view chat_template() const override { return {}; }
+  std::int64_t image_token_id() const override { return kNoToken; }
+  std::int64_t video_token_id() const override { return kNoToken; }
+  TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position) const override {
+    return one_axis_positions(std::ssize(origins), next_position);
+  }
+  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const override;
+  std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const override;
+  PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const override;
+  EncodedParts encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
+                      const InterruptToken& interrupt) const override;
+  MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts) const override;
+
+ private:
+  static constexpr std::int64_t kNoToken = -1;
+
+  TransformerDecoder text_;
+};
+
+std::unique_ptr<VisionLanguageModel> load_causal_lm(ModelLoad& load);
+
+}  // namespace winnow

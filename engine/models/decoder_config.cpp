@@ -1,0 +1,86 @@
+#include "engine/models/decoder_config.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "engine/base/error.h"
+#include "engine/models/config_fields.h"
+#include "engine/models/generation_defaults.h"
+#include "engine/models/rotary_config.h"
+
+namespace winnow {
+namespace {
+
+// What config.json need not say, because the class that reads it knows (transformers' configuration classes).
+struct DecoderType {
+  const char* model_type;
+  bool query_key_norm;
+  // Whether a `sliding_window` counts only where use_sliding_window says so.
+  bool window_is_switched;
+};
+
+constexpr std::array<DecoderType, 4> kTypes = {{
+    {"llama", false, true},
+    {"mistral", false, false},
+    {"qwen2", false, true},
+    {"qwen3", true, true},
+}};
+
+const DecoderType& type_of(const JsonObject& text, std::string_view assumed) {
+  const std::string name = text.string("model_type", kMaxNameBytes, std::string(assumed));
+  const auto* found = std::ranges::find_if(kTypes, [&](const DecoderType& type) { return name == type.model_type; });
+  if (found == kTypes.end()) unsupported(text, "model_type", quoted_name(name) + " is not a model that this program runs");
+  return *found;
+}
+
+bool has_sliding_layers(const JsonObject& text, const DecoderType& type, std::int64_t layers) {
+  if (text.has("layer_types")) {
+    const Json& types = text.value("layer_types");
+    if (!types.is_array() || types.size() != static_cast<std::size_t>(layers)) {
+      text.refuse(ErrorCode::kDamagedFile, "layer_types", "it must have one entry per layer");
+    }
+    const auto known = [](const Json& each) { return each == "full_attention" || each == "sliding_attention"; };
+    if (!std::ranges::all_of(types, known)) {
+      unsupported(text, "layer_types", "only full_attention and sliding_attention are implemented");
+    }
+    return std::ranges::any_of(types, [](const Json& each) { return each == "sliding_attention"; });
+  }
+  if (!type.window_is_switched) return true;
+  // A window that no layer uses (max_window_layers at the end) is harmless and common.
+  return text.boolean("use_sliding_window", false) && text.integer("max_window_layers", 0, 1'000'000, 28) < layers;
+}
+
+}  // namespace
+
+DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assumed_type) {
+  const DecoderType& type = type_of(text, assumed_type);
+  DecoderConfig config;
+  config.hidden_size = text.integer("hidden_size", 1, kMaxHidden);
+  config.intermediate_size = text.integer("intermediate_size", 1, kMaxIntermediate);
+  config.layers = text.integer("num_hidden_layers", 1, kMaxLayers);
+  config.heads = text.integer("num_attention_heads", 1, kMaxHeads);
+  config.kv_heads = text.integer("num_key_value_heads", 1, kMaxHeads, config.heads);
+  if (config.heads % config.kv_heads != 0) {
+    text.refuse(ErrorCode::kDamagedFile, "num_key_value_heads",
+                std::to_string(config.heads) + " heads are no multiple of " + std::to_string(config.kv_heads) + " key-value heads");
+  }
+  config.head_dim = read_head_dim(text, config.hidden_size, config.heads);
+  if (config.head_dim % 2 != 0) text.refuse(ErrorCode::kDamagedFile, "head_dim", "rotary positions need an even head size");
+  config.rms_norm_eps = text.real("rms_norm_eps", kMinEpsilon, 1.0, config.rms_norm_eps);
+  config.max_positions = text.integer("max_position_embeddings", 1, kMaxPositions, config.max_positions);
+  const RotaryConfig rotary = read_rotary(text, config.head_dim, config.max_positions);
+  config.rotary = rotary.scheme;
+  config.max_positions = rotary.max_positions;
+  if (text.has("sliding_window") && has_sliding_layers(text, type, config.layers)) {
+    config.max_positions = std::min(config.max_positions, text.integer("sliding_window", 1, kMaxPositions));
+  }
+  config.vocabulary = text.integer("vocab_size", 1, kMaxVocabulary);
+  config.tie_word_embeddings = text.boolean("tie_word_embeddings", false);
+  config.query_key_norm = type.query_key_norm;
+  config.activation = read_activation(text, "hidden_act", "silu");
+  config.eos_token_ids = read_token_ids(text, "eos_token_id", config.vocabulary);
+  return config;
+}
+
+}  // namespace winnow

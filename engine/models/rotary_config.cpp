@@ -1,0 +1,136 @@
+#include "engine/models/rotary_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/models/config_fields.h"
+
+namespace winnow {
+namespace {
+
+constexpr double kMaxTheta = 1e12;
+constexpr double kMaxFactor = 1e6;
+constexpr double kMinFactor = 1e-6;
+
+// The rotary part of a configuration, from whichever object says it.
+struct RopeFields {
+  JsonObject object;
+  std::int64_t head_dim;
+  double theta;
+  std::int64_t max_positions;
+
+  std::size_t pairs() const { return static_cast<std::size_t>(head_dim) / 2; }
+  // Before scaling, 1 / theta^(2i / d).
+  double frequency(std::size_t pair) const { return std::pow(theta, -2.0 * static_cast<double>(pair) / static_cast<double>(head_dim)); }
+  double factor() const { return object.real("factor", kMinFactor, kMaxFactor); }
+  std::int64_t original_positions() const { return object.integer("original_max_position_embeddings", 1, kMaxPositions, max_positions); }
+};
+
+// Slow turns are divided by the factor, fast ones stay, those between go over from one to the other (transformers'
+// _compute_llama3_parameters).
+std::vector<double> llama3_divisors(const RopeFields& rope) {
+  const double factor = rope.factor();
+  const double low = rope.object.real("low_freq_factor", kMinFactor, kMaxFactor);
+  const double high = rope.object.real("high_freq_factor", kMinFactor, kMaxFactor);
+  if (high <= low) rope.object.refuse(ErrorCode::kDamagedFile, "high_freq_factor", "it must be over low_freq_factor");
+  const auto original = static_cast<double>(rope.object.integer("original_max_position_embeddings", 1, kMaxPositions));
+  std::vector<double> divisors;
+  for (std::size_t pair = 0; pair < rope.pairs(); ++pair) {
+    const double wave = 2.0 * std::numbers::pi / rope.frequency(pair);
+    const double smooth = std::clamp((original / wave - low) / (high - low), 0.0, 1.0);
+    divisors.push_back(1.0 / ((1.0 - smooth) / factor + smooth));
+  }
+  return divisors;
+}
+
+// Peng et al., "YaRN", arXiv 2309.00071; transformers' _compute_yarn_parameters.
+RotaryScheme yarn(const RopeFields& rope) {
+  const auto original = static_cast<double>(rope.original_positions());
+  const double factor = rope.object.has("factor") ? rope.factor() : static_cast<double>(rope.max_positions) / original;
+  const double fast = rope.object.real("beta_fast", kMinFactor, kMaxFactor, 32.0);
+  const double slow = rope.object.real("beta_slow", kMinFactor, kMaxFactor, 1.0);
+  const double head_dim = static_cast<double>(rope.head_dim);
+  const auto pair_of = [&](double rotations) {
+    return head_dim * std::log(original / (rotations * 2.0 * std::numbers::pi)) / (2.0 * std::log(rope.theta));
+  };
+  double low = pair_of(fast);
+  double high = pair_of(slow);
+  if (rope.object.boolean("truncate", true)) {
+    low = std::floor(low);
+    high = std::ceil(high);
+  }
+  low = std::max(low, 0.0);
+  high = std::min(high, head_dim - 1.0);
+  if (low == high) high += 0.001;
+  RotaryScheme scheme{rope.theta};
+  for (std::size_t pair = 0; pair < rope.pairs(); ++pair) {
+    const double interpolated = std::clamp((static_cast<double>(pair) - low) / (high - low), 0.0, 1.0);
+    scheme.divisors.push_back(1.0 / (interpolated / factor + (1.0 - interpolated)));
+  }
+  const auto magnitude = [&](double weight) { return factor <= 1.0 ? 1.0 : 0.1 * weight * std::log(factor) + 1.0; };
+  if (rope.object.has("attention_factor")) {
+    scheme.magnitude = rope.object.real("attention_factor", kMinFactor, kMaxFactor);
+  } else if (rope.object.real("mscale", 0.0, kMaxFactor, 0.0) > 0.0 && rope.object.real("mscale_all_dim", 0.0, kMaxFactor, 0.0) > 0.0) {
+    scheme.magnitude =
+        magnitude(rope.object.real("mscale", 0.0, kMaxFactor)) / magnitude(rope.object.real("mscale_all_dim", 0.0, kMaxFactor));
+  } else {
+    scheme.magnitude = magnitude(1.0);
+  }
+  return scheme;
+}
+
+// Ding et al., "LongRoPE", arXiv 2402.13753; transformers' _compute_longrope_parameters, up to the original length.
+RotaryScheme longrope(const RopeFields& rope, std::int64_t original) {
+  RotaryScheme scheme{rope.theta};
+  scheme.divisors = rope.object.reals("short_factor", kMinFactor, kMaxFactor, rope.pairs());
+  if (scheme.divisors.size() != rope.pairs()) {
+    rope.object.refuse(ErrorCode::kDamagedFile, "short_factor", "it must have one factor for each pair of a head");
+  }
+  const double factor =
+      rope.object.real("factor", kMinFactor, kMaxFactor, static_cast<double>(rope.max_positions) / static_cast<double>(original));
+  const double stretched = factor <= 1.0 ? 1.0 : std::sqrt(1.0 + std::log(factor) / std::log(static_cast<double>(original)));
+  scheme.magnitude = rope.object.real("attention_factor", kMinFactor, kMaxFactor, stretched);
+  return scheme;
+}
+
+RotaryConfig scaled(const RopeFields& rope, const std::string& kind, const JsonObject& text) {
+  RotaryConfig config{{rope.theta}, rope.max_positions};
+  if (kind == "default" || kind == "dynamic") return config;
+  if (kind == "linear") {
+    config.scheme.divisors.assign(rope.pairs(), rope.factor());
+  } else if (kind == "llama3") {
+    config.scheme.divisors = llama3_divisors(rope);
+  } else if (kind == "yarn") {
+    config.scheme = yarn(rope);
+  } else if (kind == "longrope" || kind == "su") {
+    const std::int64_t original = text.integer("original_max_position_embeddings", 1, kMaxPositions, rope.original_positions());
+    config.scheme = longrope(rope, original);
+    config.max_positions = std::min(config.max_positions, original);
+  } else {
+    unsupported(rope.object, "rope_type", quoted_name(kind) + " is not a way of scaling positions that this program knows");
+  }
+  return config;
+}
+
+}  // namespace
+
+RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int64_t max_positions) {
+  double theta = text.real("rope_theta", 1.0, kMaxTheta, 10'000.0);
+  std::optional<JsonObject> rope = text.optional_object("rope_parameters");
+  if (!rope) rope = text.optional_object("rope_scaling");
+  const JsonObject& object = rope ? *rope : text;
+  if (rope) theta = rope->real("rope_theta", 1.0, kMaxTheta, theta);
+  if (object.has("partial_rotary_factor") && object.real("partial_rotary_factor", 0.0, 1.0) != 1.0) {
+    unsupported(object, "partial_rotary_factor", "partial rotary positions are not implemented");
+  }
+  std::string kind = "default";
+  if (rope) kind = rope->string("rope_type", kMaxNameBytes, rope->string("type", kMaxNameBytes, "default"));
+  return scaled({object, head_dim, theta, max_positions}, kind, text);
+}
+
+}  // namespace winnow

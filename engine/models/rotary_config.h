@@ -1,0 +1,26 @@
+// How a configuration scales rotary positions: rope_parameters (transformers 5), or rope_theta and rope_scaling (transformers 4).
+//
+// Read by decoder_config.h. Kinds as transformers' modeling_rope_utils: default, linear, dynamic, yarn, llama3, longrope. Two of them
+// change with the length of what is read: `dynamic` turns as if it were not scaled up to max_position_embeddings, `longrope` by its short
+// factors up to original_max_position_embeddings. Keys that are cached cannot be turned anew with every token, so models of these two kinds
+// read as many tokens as that, where transformers agrees to the bit. Errors: as config_fields.h; kinds that are not in the list are refused
+// by name. No torch. Threads: plain values.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/base/json_document.h"
+#include "engine/kv_cache/rotary_scheme.h"
+
+namespace winnow {
+
+inline constexpr std::int64_t kMaxPositions = 16'777'216;
+
+struct RotaryConfig {
+  RotaryScheme scheme;
+  std::int64_t max_positions = 0;  // that the scheme holds for
+};
+
+RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int64_t max_positions);
+
+}  // namespace winnow

@@ -1,0 +1,127 @@
+// What a GGUF file becomes: documents with Hugging Face's keys, tensors under its names, a tokenizer, a template; and what is refused.
+#include "engine/model_files/gguf_model.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/gguf_writer.h"
+#include "tests/support/scratch_folder.h"
+
+namespace winnow {
+namespace {
+
+using test::GgufWriter;
+
+constexpr std::uint32_t kF32 = 0;
+
+// Without the architecture's own keys.
+GgufWriter beginning(const char* architecture) {
+  GgufWriter writer;
+  writer.text("general.architecture", architecture).text("tokenizer.ggml.model", "gpt2").text("tokenizer.ggml.pre", "smollm");
+  writer.texts("tokenizer.ggml.tokens", {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "a", "b", "ab"});
+  writer.int32s("tokenizer.ggml.token_type", {3, 3, 3, 1, 1, 1}).texts("tokenizer.ggml.merges", {"a b"});
+  return writer.uint32("tokenizer.ggml.bos_token_id", 1).uint32("tokenizer.ggml.eos_token_id", 0);
+}
+
+GgufWriter sized(GgufWriter writer, const std::string& architecture) {
+  return writer.uint32(architecture + ".block_count", 2)
+      .uint32(architecture + ".context_length", 512)
+      .uint32(architecture + ".embedding_length", 8)
+      .uint32(architecture + ".feed_forward_length", 12)
+      .uint32(architecture + ".attention.head_count", 2)
+      .uint32(architecture + ".attention.head_count_kv", 1)
+      .float32(architecture + ".attention.layer_norm_rms_epsilon", 1e-6F)
+      .float32(architecture + ".rope.freq_base", 100000.0F);
+}
+
+class GgufModels : public testing::Test {
+ protected:
+  GgufModel model(const GgufWriter& writer) { return GgufModel(folder_.write("model.gguf", writer.bytes())); }
+  void refuse(const GgufWriter& writer, ErrorCode code, const char* reason) {
+    test::expect_error(code, reason, [&] { model(writer); });
+  }
+  test::ScratchFolder folder_;
+};
+
+TEST_F(GgufModels, MetadataBecomeAConfiguration) {
+  const GgufModel found = model(sized(beginning("llama"), "llama"));
+  const Json& config = found.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "LlamaForCausalLM");
+  EXPECT_EQ(config["model_type"], "llama");
+  EXPECT_EQ(config["hidden_size"], 8);
+  EXPECT_EQ(config["num_key_value_heads"], 1);
+  EXPECT_EQ(config["head_dim"], 4);
+  EXPECT_EQ(config["vocab_size"], 6);
+  EXPECT_EQ(config["max_position_embeddings"], 512);
+  EXPECT_NEAR(config["rope_theta"].get<double>(), 1e5, 1e-3);
+  EXPECT_TRUE(config["rope_scaling"].is_null());
+  EXPECT_TRUE(config["tie_word_embeddings"]);
+  EXPECT_FALSE(config.contains("sliding_window"));
+  EXPECT_EQ(found.name(), "model");
+  EXPECT_EQ(found.document(ModelPart::kProcessor), nullptr);
+}
+
+TEST_F(GgufModels, WhatEndsATurnEndsAnAnswer) {
+  const GgufModel found = model(sized(beginning("llama"), "llama"));
+  EXPECT_EQ(found.required(ModelPart::kGeneration).content["eos_token_id"], (std::vector<int>{0, 2})) << "the end of text and of a turn";
+}
+
+TEST_F(GgufModels, ArchitecturesDifferInTheOrderOfRows) {
+  const std::string data(8 * 8 * 4, '\0');
+  const auto with_query = [&](const char* architecture) {
+    return sized(beginning(architecture), architecture)
+        .tensor("blk.1.attn_q.weight", {8, 8}, kF32, data)
+        .tensor("blk.1.attn_v.weight", {8, 4}, kF32, data.substr(0, 8 * 4 * 4))
+        .tensor("blk.1.attn_rot_embd.weight", {4}, kF32, data.substr(0, 16));
+  };
+  const GgufModel llama = model(with_query("llama"));
+  const TensorFile& tensors = *llama.tensors().files.front();
+  EXPECT_EQ(tensors.tensors().size(), 2U) << "what a Hugging Face folder has no name for is left out";
+  const StoredTensor& query = tensors.tensor("model.layers.1.self_attn.q_proj.weight");
+  EXPECT_EQ(query.interleaved, 4);
+  // Of a head of four, rows 0, 1, 2, 3 are stored as 0, 2, 1, 3.
+  EXPECT_EQ(row_order(query), (std::vector<std::int32_t>{0, 2, 1, 3, 4, 6, 5, 7}));
+  EXPECT_EQ(tensors.tensor("model.layers.1.self_attn.v_proj.weight").interleaved, 0);
+  const GgufModel qwen = model(with_query("qwen2"));
+  EXPECT_EQ(qwen.tensors().files.front()->tensor("model.layers.1.self_attn.q_proj.weight").interleaved, 0);
+}
+
+TEST_F(GgufModels, FrequencyFactorsAreAWayOfScaling) {
+  const std::string factors = GgufWriter::number(1.0F) + GgufWriter::number(4.0F);
+  const GgufModel found = model(sized(beginning("llama"), "llama").tensor("rope_freqs.weight", {2}, kF32, factors));
+  const Json& scaling = found.required(ModelPart::kConfig).content["rope_scaling"];
+  EXPECT_EQ(scaling["rope_type"], "longrope");
+  EXPECT_EQ(scaling["short_factor"], (std::vector<double>{1.0, 4.0}));
+  EXPECT_EQ(scaling["attention_factor"], 1.0);
+}
+
+TEST_F(GgufModels, TheTemplateIsTheFilesOrChatMl) {
+  GgufWriter with = sized(beginning("llama"), "llama");
+  const GgufModel own = model(with.text("tokenizer.chat_template", "{{ messages[0]['content'] }}"));
+  EXPECT_EQ(own.chat_template({}).source, "{{ messages[0]['content'] }}");
+  EXPECT_EQ(own.chat_template({}).bos, "<|im_start|>");
+  EXPECT_EQ(own.chat_template({}).eos, "<|endoftext|>");
+  const GgufModel chat_ml = model(sized(beginning("llama"), "llama"));
+  EXPECT_NE(chat_ml.chat_template({}).source.find("<|im_start|>"), std::string::npos);
+  GgufWriter none;
+  none.text("general.architecture", "llama").texts("tokenizer.ggml.tokens", {"a", "b"});
+  const GgufModel silent = model(sized(none, "llama"));
+  test::expect_error(ErrorCode::kUnsupportedModel, "instruct", [&] { silent.chat_template({}); });
+}
+
+TEST_F(GgufModels, NamesWhatItDoesNotRead) {
+  refuse(sized(beginning("mamba"), "mamba"), ErrorCode::kUnsupportedModel, "\"mamba\"");
+  refuse(sized(beginning("llama"), "llama").uint32("llama.expert_count", 8), ErrorCode::kUnsupportedModel, "experts");
+  refuse(sized(beginning("llama"), "llama").uint32("llama.rope.dimension_count", 2), ErrorCode::kUnsupportedModel, "partial rotary");
+  refuse(sized(beginning("llama"), "llama").uint32("llama.attention.value_length", 8), ErrorCode::kUnsupportedModel, "different sizes");
+  refuse(sized(beginning("mistral3"), "mistral3").float32("mistral3.attention.temperature_scale", 0.1F), ErrorCode::kUnsupportedModel,
+         "temperature");
+  refuse(beginning("llama"), ErrorCode::kDamagedFile, "llama.embedding_length");
+  GgufWriter empty;
+  empty.text("general.architecture", "llama").texts("tokenizer.ggml.tokens", {});
+  refuse(sized(empty, "llama"), ErrorCode::kDamagedFile, "empty");
+}
+
+}  // namespace
+}  // namespace winnow

@@ -1,0 +1,86 @@
+// Language models without eyes against transformers: logits of a prompt, and 64 greedy tokens, of every decoder and way of scaling
+// positions (tests/golden/make/make_text_model_golden.py).
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/model_files/hugging_face_folder.h"
+#include "engine/models/registry.h"
+#include "tests/engine/models/golden_model.h"
+#include "tests/support/golden_tensors.h"
+#include "tests/support/source_folder.h"
+#include "tests/support/tensor_distance.h"
+
+namespace winnow {
+namespace {
+
+constexpr double kLogitsTolerance = 1e-5;
+constexpr double kClose = 1e-3;  // two tokens whose logits are nearer than this may change places
+
+std::string folder_of(const std::string& name) { return source_folder() + "/tests/golden/text_models/" + name; }
+
+class TextModels : public testing::TestWithParam<const char*> {
+ protected:
+  TextModels() : golden_(folder_of(GetParam()) + "/golden.safetensors") {
+    ModelSource source;
+    source.package = std::make_shared<HuggingFaceFolder>(folder_of(GetParam()));
+    model_ = load_model(source);
+  }
+
+  c10::InferenceMode inference_;
+  test_support::GoldenTensors golden_;
+  std::unique_ptr<VisionLanguageModel> model_;
+};
+
+TEST_P(TextModels, LogitsAreThoseOfTransformers) {
+  const TextDecoder& text = model_->text();
+  const at::Tensor ids = golden_.load("ids");
+  KvCache cache(text.kv_shape());
+  const at::Tensor logits = text.logits(test_support::prefill(text, text.embed(ids), 0, cache));
+  EXPECT_LE(test_support::relative_distance(logits, golden_.load("logits")), kLogitsTolerance);
+}
+
+TEST_P(TextModels, GreedyTokensAreThoseOfTransformers) {
+  const TextDecoder& text = model_->text();
+  const at::Tensor ids = golden_.load("ids");
+  const at::Tensor expected = golden_.load("greedy");
+  KvCache cache(text.kv_shape());
+  at::Tensor logits = text.logits(test_support::prefill(text, text.embed(ids), 0, cache).narrow(0, ids.size(0) - 1, 1)).select(0, 0);
+  for (std::int64_t i = 0; i < expected.size(0); ++i) {
+    const auto [best, order] = logits.topk(2);
+    const auto wanted = expected[i].item<std::int64_t>();
+    if (order[0].item<std::int64_t>() != wanted) {
+      ASSERT_LT((best[0] - logits[wanted]).item<double>(), kClose) << "token " << i;
+      return;  // from here on the two write different texts
+    }
+    const std::int64_t position = ids.size(0) + i;
+    logits = text.decode({wanted, position, static_cast<std::int32_t>(position)}, cache, nullptr);
+  }
+}
+
+TEST_P(TextModels, SaysThatItReadsTextOnly) {
+  const ModelInfo& info = model_->info();
+  EXPECT_FALSE(info.traits.sees);
+  EXPECT_EQ(info.visual_tokens_per_frame, 0);
+  EXPECT_GT(info.parameter_count, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Folders, TextModels,
+                         testing::Values("llama_tied", "llama_biased", "llama_dynamic", "llama_longrope", "mistral", "qwen2", "qwen3"),
+                         [](const auto& folder) { return std::string(folder.param); });
+
+// Two kinds of scaling depend on the length, and a window hides what is far: what such a model reads ends where that begins.
+TEST(TextModelLimits, AModelReadsAsFarAsItsPositionsHold) {
+  const auto context_of = [](const char* name) {
+    ModelSource source;
+    source.package = std::make_shared<HuggingFaceFolder>(folder_of(name));
+    return load_model(source)->info().context_tokens;
+  };
+  EXPECT_EQ(context_of("llama_tied"), 256);
+  EXPECT_EQ(context_of("llama_dynamic"), 128);
+  EXPECT_EQ(context_of("llama_longrope"), 128);
+  EXPECT_EQ(context_of("mistral"), 128);
+}
+
+}  // namespace
+}  // namespace winnow

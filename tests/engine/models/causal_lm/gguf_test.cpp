@@ -1,0 +1,225 @@
+// A golden folder written as a GGUF file is the same model: to the bit where its numbers are stored as they were, and within the rounding
+// of sums where they stay in blocks.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "engine/base/error.h"
+#include "engine/layers/block_matrix.h"
+#include "engine/model_files/gguf_model.h"
+#include "engine/model_files/hugging_face_folder.h"
+#include "engine/models/registry.h"
+#include "tests/engine/models/golden_model.h"
+#include "tests/support/gguf_writer.h"
+#include "tests/support/golden_tensors.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/support/source_folder.h"
+#include "tests/support/tensor_distance.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::uint32_t kF32 = 0;
+constexpr std::uint32_t kQ8_0 = 8;
+
+std::string golden(const std::string& name) { return source_folder() + "/tests/golden/text_models/" + name; }
+
+std::string bytes_of(const at::Tensor& values) {
+  const at::Tensor flat = values.to(at::kFloat).contiguous();
+  return {static_cast<const char*>(flat.const_data_ptr()), static_cast<std::size_t>(flat.nbytes())};
+}
+
+// Blocks of 32 with a scale of 16 bits each, and the numbers that they hold.
+struct Quantised {
+  std::string bytes;
+  at::Tensor numbers;
+};
+
+Quantised quantised(const at::Tensor& values) {
+  const at::Tensor blocks = values.to(at::kFloat).reshape({-1, 32});
+  const at::Tensor scale = (std::get<0>(blocks.abs().max(1, true)) / 127).to(at::kHalf);
+  const at::Tensor codes = (blocks / scale.to(at::kFloat)).round().clamp(-127, 127).to(at::kChar);
+  Quantised result;
+  for (std::int64_t block = 0; block < blocks.size(0); ++block) {
+    result.bytes.append(static_cast<const char*>(scale[block].const_data_ptr()), 2);
+    result.bytes.append(static_cast<const char*>(codes[block].contiguous().const_data_ptr()), 32);
+  }
+  result.numbers = (codes.to(at::kFloat) * scale.to(at::kFloat)).view(values.sizes());
+  return result;
+}
+
+// The folder's names as the format has them, q and k in its order of rows.
+class AsGguf {
+ public:
+  AsGguf(const std::string& folder, const std::string& architecture) : folder_(folder), architecture_(architecture), config_(folder) {
+    const Json& config = config_.required(ModelPart::kConfig).content;
+    heads_ = config["num_attention_heads"];
+    kv_heads_ = config["num_key_value_heads"];
+    writer_.text("general.architecture", architecture);
+    writer_.texts("tokenizer.ggml.tokens", std::vector<std::string>(config["vocab_size"].get<std::size_t>(), "t"));
+    number("block_count", "num_hidden_layers");
+    number("context_length", "max_position_embeddings");
+    number("embedding_length", "hidden_size");
+    number("feed_forward_length", "intermediate_size");
+    number("attention.head_count", "num_attention_heads");
+    number("attention.head_count_kv", "num_key_value_heads");
+    number("attention.key_length", "head_dim");
+    number("attention.value_length", "head_dim");
+    writer_.float32(architecture + ".attention.layer_norm_rms_epsilon", config["rms_norm_eps"].get<float>());
+    writer_.float32(architecture + ".rope.freq_base", config["rope_parameters"]["rope_theta"].get<float>());
+  }
+
+  // in_blocks: matrices whose rows are whole blocks, as Q8_0; the numbers that they hold then go into `stored`.
+  std::string write(const test::ScratchFolder& to, bool in_blocks, std::map<std::string, at::Tensor>& stored) {
+    const test_support::GoldenTensors tensors(folder_ + "/model.safetensors");
+    for (const std::string& name : tensors.names()) {
+      at::Tensor values = tensors.load(name).to(at::kFloat);
+      stored[name] = values;
+      const bool blocks = in_blocks && values.dim() == 2 && values.size(1) % 32 == 0;
+      if (blocks) stored[name] = quantised(values).numbers;
+      at::Tensor rows = values;
+      if (architecture_ == "llama" && name.find("q_proj") != std::string::npos) rows = interleaved(values, heads_);
+      if (architecture_ == "llama" && name.find("k_proj") != std::string::npos) rows = interleaved(values, kv_heads_);
+      const std::string data = blocks ? quantised(rows).bytes : bytes_of(rows);
+      const auto dim = [&](std::int64_t from_last) { return static_cast<std::uint64_t>(rows.size(rows.dim() - 1 - from_last)); };
+      if (rows.dim() == 1) {
+        writer_.tensor(stored_name(name), {dim(0)}, kF32, data);
+      } else {
+        writer_.tensor(stored_name(name), {dim(0), dim(1)}, blocks ? kQ8_0 : kF32, data);
+      }
+    }
+    return to.write("model.gguf", writer_.bytes());
+  }
+
+ private:
+  void number(const char* key, const char* from) {
+    const Json& config = config_.required(ModelPart::kConfig).content;
+    writer_.uint32(architecture_ + "." + key, config[from].get<std::uint32_t>());
+  }
+
+  static at::Tensor interleaved(const at::Tensor& rows, std::int64_t heads) {
+    std::vector<std::int64_t> shape = rows.sizes().vec();
+    const std::int64_t half = rows.size(0) / heads / 2;
+    return rows.reshape({heads, 2, half, -1}).transpose(1, 2).reshape(shape);
+  }
+
+  static std::string stored_name(std::string name) {
+    static const std::map<std::string, std::string> kParts = {
+        {"model.embed_tokens", "token_embd"}, {"model.norm", "output_norm"},       {"lm_head", "output"},
+        {"input_layernorm", "attn_norm"},     {"self_attn.q_proj", "attn_q"},      {"self_attn.k_proj", "attn_k"},
+        {"self_attn.v_proj", "attn_v"},       {"self_attn.o_proj", "attn_output"}, {"post_attention_layernorm", "ffn_norm"},
+        {"mlp.gate_proj", "ffn_gate"},        {"mlp.up_proj", "ffn_up"},           {"mlp.down_proj", "ffn_down"}};
+    if (name.starts_with("model.layers.")) name.replace(0, std::strlen("model.layers."), "blk.");
+    for (const auto& [canonical, stored] : kParts) {
+      if (const std::size_t at = name.find(canonical + "."); at != std::string::npos) return name.replace(at, canonical.size(), stored);
+    }
+    return name;
+  }
+
+  std::string folder_;
+  std::string architecture_;
+  HuggingFaceFolder config_;
+  std::int64_t heads_ = 0;
+  std::int64_t kv_heads_ = 0;
+  test::GgufWriter writer_;
+};
+
+at::Tensor logits_of(const VisionLanguageModel& model, const at::Tensor& ids) {
+  KvCache cache(model.text().kv_shape());
+  return model.text().logits(test_support::prefill(model.text(), model.text().embed(ids), 0, cache));
+}
+
+std::unique_ptr<VisionLanguageModel> loaded(std::shared_ptr<const ModelPackage> package, bool blocks_as_stored) {
+  ModelSource source;
+  source.package = std::move(package);
+  source.plan.blocks_as_stored = blocks_as_stored;
+  return load_model(source);
+}
+
+class GgufFolders : public testing::Test {
+ protected:
+  c10::InferenceMode inference_;
+  test::ScratchFolder scratch_;
+};
+
+TEST_F(GgufFolders, NumbersAsTheyWereAreTheSameModel) {
+  for (const auto& [name, architecture] : {std::pair("llama_dynamic", "llama"), std::pair("qwen2", "qwen2")}) {
+    SCOPED_TRACE(name);
+    std::map<std::string, at::Tensor> stored;
+    const auto model = loaded(std::make_shared<GgufModel>(AsGguf(golden(name), architecture).write(scratch_, false, stored)), true);
+    const auto expected = loaded(std::make_shared<HuggingFaceFolder>(golden(name)), true);
+    const at::Tensor ids = at::arange(0, 40, at::kLong);
+    EXPECT_TRUE(at::equal(logits_of(*model, ids), logits_of(*expected, ids)));
+    EXPECT_EQ(model->info().parameter_count, expected->info().parameter_count);
+  }
+}
+
+// 32 inputs a row: every matrix but `down` is in blocks. Decoding reads blocks one row at a time, a prefill widens them first.
+TEST_F(GgufFolders, BlocksThatStayGiveWhatTheirNumbersGive) {
+  std::map<std::string, at::Tensor> stored;
+  const auto package = std::make_shared<GgufModel>(AsGguf(golden("llama_dynamic"), "llama").write(scratch_, true, stored));
+  const auto kept = loaded(package, true);
+  const auto widened = loaded(package, false);
+  EXPECT_EQ(kept->info().dtype, "fp32, Q8_0");
+  EXPECT_EQ(widened->info().dtype, "fp32");
+  EXPECT_EQ(kept->info().parameter_count, widened->info().parameter_count);
+  EXPECT_LT(kept->info().weight_bytes * 2, widened->info().weight_bytes);
+  const at::Tensor ids = at::arange(0, 40, at::kLong);
+  EXPECT_LE(test_support::relative_distance(logits_of(*kept, ids), logits_of(*widened, ids)), 1e-5);
+  KvCache one(kept->text().kv_shape());
+  KvCache two(widened->text().kv_shape());
+  for (std::int32_t position = 0; position < 20; ++position) {
+    const NextToken token{position * 3 % 90, position, position};
+    EXPECT_LE(test_support::relative_distance(kept->text().decode(token, one, nullptr), widened->text().decode(token, two, nullptr)), 1e-5);
+  }
+}
+
+TEST_F(GgufFolders, ScalesThatAreNoNumbersAreRefused) {
+  std::map<std::string, at::Tensor> stored;
+  const std::string path = AsGguf(golden("llama_dynamic"), "llama").write(scratch_, true, stored);
+  const GgufModel good(path);
+  const StoredTensor& matrix = good.tensors().files.front()->tensor("model.layers.1.mlp.up_proj.weight");
+  std::string bytes = read_file_bytes(path, 1 << 24);
+  bytes[matrix.end - 34] = '\0';
+  bytes[matrix.end - 33] = '\x7C';  // infinity
+  const std::string damaged = scratch_.write("damaged.gguf", bytes);
+  for (const bool as_stored : {true, false}) {
+    try {
+      loaded(std::make_shared<GgufModel>(damaged), as_stored);
+      ADD_FAILURE() << "it was loaded";
+    } catch (const Exception& exception) {
+      EXPECT_EQ(exception.error().code, ErrorCode::kDamagedFile);
+      EXPECT_NE(exception.error().reason.find("finite"), std::string::npos);
+    }
+  }
+}
+
+// Two parts of other types, the second in another order; 3 and 20 rows of input go the two ways.
+TEST(BlockMatrix, JoinsPartsOfOtherTypes) {
+  at::manual_seed(5);
+  const at::Tensor first = at::randn({6, 64});
+  const at::Tensor second = at::randn({4, 64});
+  const Quantised blocks = quantised(first);
+  const std::string numbers = bytes_of(second);
+  const std::vector<std::int32_t> order = {3, 1, 0, 2};
+  const auto view = [](const std::string& bytes) { return std::as_bytes(std::span(bytes)); };
+  const BlockMatrix matrix({{kernels::BlockType::kQ8_0, view(blocks.bytes), 6}, {kernels::BlockType::kF32, view(numbers), 4, order}}, 64,
+                           at::kFloat, {});
+  const at::Tensor expected = at::cat({blocks.numbers, second.index_select(0, at::tensor(order, at::kLong))}, 0);
+  for (const std::int64_t rows : {1, 3, 20}) {
+    const at::Tensor input = at::randn({rows, 64});
+    EXPECT_LE(test_support::relative_distance(matrix.times(input), at::linear(input, expected)), 1e-6) << rows;
+  }
+  EXPECT_TRUE(at::equal(matrix.columns(3, 5), expected.narrow(1, 3, 5)));
+  const at::Tensor ids = at::tensor({9, 0, 6}, at::kLong);
+  EXPECT_TRUE(at::equal(matrix.rows(ids), expected.index_select(0, ids)));
+  EXPECT_EQ(matrix.out(), 10);
+  EXPECT_EQ(matrix.bytes(), std::ssize(blocks.bytes) + std::ssize(numbers));
+  EXPECT_THROW(matrix.rows(at::tensor({10}, at::kLong)), Exception);
+  EXPECT_THROW(BlockMatrix({{kernels::BlockType::kQ8_0, view(blocks.bytes), 7}}, 64, at::kFloat, {}), Exception);
+}
+
+}  // namespace
+}  // namespace winnow

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/text_models: tiny random language models and what transformers computes with them in fp32.
+
+    python tests/golden/make/make_text_model_golden.py
+
+One folder per configuration: config.json and model.safetensors as save_pretrained writes them, loaded back with from_pretrained before
+anything is computed; golden.safetensors holds ids [n], logits [n, vocabulary] of the whole prompt and 64 greedy tokens. Needs torch,
+transformers, safetensors (versions: manifest.json).
+"""
+
+import json
+import pathlib
+import shutil
+
+import torch
+import transformers
+from safetensors.torch import save_file
+from transformers import (AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
+                          Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
+
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+OUT = pathlib.Path(__file__).resolve().parents[1] / "text_models"
+SEED = 11
+GREEDY_TOKENS = 64
+VOCABULARY = 96
+SMALL = dict(vocab_size=VOCABULARY, num_hidden_layers=2, bos_token_id=None, eos_token_id=None, pad_token_id=None)
+
+# rows: of the prompt. Where positions are scaled, original_max_position_embeddings is small, so that the prompt goes far beyond it.
+CONFIGURATIONS = {
+    "llama_tied": dict(
+        covers="Llama, 3 query heads on 1 kv head, tied embeddings, llama3 scaling, bf16 weights", rows=90, stored=torch.bfloat16,
+        make=(LlamaConfig, LlamaForCausalLM),
+        config=dict(hidden_size=48, intermediate_size=64, num_attention_heads=3, num_key_value_heads=1, tie_word_embeddings=True,
+                    max_position_embeddings=256,
+                    rope_parameters={"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
+                                     "high_freq_factor": 4.0, "original_max_position_embeddings": 32})),
+    "llama_biased": dict(
+        covers="Llama with biases everywhere, untied, linear scaling by a factor that is no power of two", rows=60, stored=torch.float32,
+        make=(LlamaConfig, LlamaForCausalLM),
+        config=dict(hidden_size=32, intermediate_size=40, num_attention_heads=4, num_key_value_heads=2, attention_bias=True, mlp_bias=True,
+                    max_position_embeddings=256, rope_parameters={"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.5})),
+    "llama_dynamic": dict(
+        covers="Llama, dynamic scaling below max_position_embeddings", rows=60, stored=torch.float16,
+        make=(LlamaConfig, LlamaForCausalLM),
+        config=dict(hidden_size=32, intermediate_size=40, num_attention_heads=4, num_key_value_heads=4,
+                    max_position_embeddings=128, rope_parameters={"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 2.0})),
+    "llama_longrope": dict(
+        covers="Llama, longrope's short factors and magnitude", rows=60, stored=torch.float32,
+        make=(LlamaConfig, LlamaForCausalLM),
+        config=dict(hidden_size=32, intermediate_size=40, num_attention_heads=4, num_key_value_heads=4, max_position_embeddings=512,
+                    rope_parameters={"rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1.0, 1.25, 1.5, 2.0],
+                                     "long_factor": [1.0, 2.0, 4.0, 8.0], "original_max_position_embeddings": 128, "factor": 4.0})),
+    "mistral": dict(
+        covers="Mistral, head_dim 16 where hidden / heads is 8, a window of 128 that the prompt stays within, untied", rows=50,
+        stored=torch.bfloat16, make=(MistralConfig, MistralForCausalLM),
+        config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, head_dim=16, sliding_window=128,
+                    max_position_embeddings=512)),
+    "qwen2": dict(
+        covers="Qwen2, biases of q, k and v, tied", rows=50, stored=torch.bfloat16, make=(Qwen2Config, Qwen2ForCausalLM),
+        config=dict(hidden_size=48, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True,
+                    max_position_embeddings=512)),
+    "qwen3": dict(
+        covers="Qwen3, norms of q and k, head_dim 16, YaRN with its magnitude", rows=90, stored=torch.float32,
+        make=(Qwen3Config, Qwen3ForCausalLM),
+        config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
+                    max_position_embeddings=256,
+                    rope_parameters={"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 64})),
+}
+
+
+def make(name: str, settings: dict, seed: int) -> None:
+    torch.manual_seed(seed)
+    config_class, model_class = settings["make"]
+    model = model_class(config_class(**SMALL, **settings["config"]))
+    for parameter in model.parameters():  # norms and biases, too, so that leaving one out is seen
+        parameter.data.add_(torch.randn_like(parameter) * 0.05)
+    folder = OUT / name
+    folder.mkdir(parents=True)
+    model.to(settings["stored"]).save_pretrained(folder)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    ids = torch.randint(0, VOCABULARY, (1, settings["rows"]))
+    with torch.inference_mode():
+        logits = model(ids).logits[0]
+        greedy = model.generate(ids, max_new_tokens=GREEDY_TOKENS, do_sample=False, use_cache=False)[0, ids.shape[1]:]
+    save_file({"ids": ids[0], "logits": logits.contiguous(), "greedy": greedy.contiguous()}, folder / "golden.safetensors")
+
+
+def main() -> None:
+    shutil.rmtree(OUT, ignore_errors=True)
+    for number, (name, settings) in enumerate(CONFIGURATIONS.items()):
+        make(name, settings, SEED + number)
+    manifest = {
+        "what": "logits of a prompt and 64 greedy tokens of tiny random language models",
+        "reference": f"transformers {transformers.__version__}, fp32, eager attention, greedy without a cache",
+        "script": "tests/golden/make/make_text_model_golden.py",
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+        "seed": f"{SEED} + number of the configuration",
+        "configurations": {name: settings["covers"] for name, settings in CONFIGURATIONS.items()},
+    }
+    (OUT / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
