@@ -82,7 +82,11 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
   ordered_json media = ordered_json::array();
   for (const MediaSampled& item : sink.media) {
     media.push_back({{"path", item.path},
-                     {"kind", item.kind == MediaKind::kVideo ? "video" : "image"},
+                     {"kind", item.kind == MediaKind::kVideo      ? "video"
+                              : item.kind == MediaKind::kDocument ? "document"
+                                                                  : "image"},
+                     {"tokens", item.tokens},
+                     {"all_tokens", item.all_tokens},
                      {"duration_s", item.duration_s},
                      {"asked_s", item.asked_s},
                      {"frames_s", item.actual_s}});

@@ -20,8 +20,9 @@ std::optional<Agreement> checked(Session& session, const Turn& turn, const Finis
 
 // The question, asked about the media that the file has prepared, or else after what was said last.
 Turn turn_after(const Restored& restored, const AskOptions& options) {
-  if (!options.turn.images.empty() || !options.turn.videos.empty())
-    throw Exception(ErrorCode::kInvalidArgument, options.turn.load_cache, "has its own media; --image and --video have no place beside it");
+  if (!options.turn.images.empty() || !options.turn.videos.empty() || !options.turn.documents.empty())
+    throw Exception(ErrorCode::kInvalidArgument, options.turn.load_cache,
+                    "has its own media; --image, --video and --document have no place beside it");
   Turn turn{1, restored.prepared, options.turn.sampling, restored.recipe, options.turn.guard, restored.pins};
   if (restored.prepared.empty()) {
     turn = {1, restored.thread, options.turn.sampling, recipe_of(options.turn), options.turn.guard, restored.pins};

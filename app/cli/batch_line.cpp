@@ -16,6 +16,7 @@ constexpr std::size_t kMaxQuestions = 100'000;
 TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
   TurnOptions options = defaults;
   if (line.has("video")) options.videos = {line.string("video", kMaxText)};
+  if (line.has("document")) options.documents = {line.string("document", kMaxText)};
   if (line.has("image")) options.images = {line.string("image", kMaxText)};
   FramePlan& plan = options.plan;
   plan.frame_count = static_cast<int>(line.integer("frames", 1, kMostFrames, plan.frame_count));

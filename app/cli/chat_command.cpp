@@ -61,6 +61,7 @@ class Chat {
     attached_.clear();
     for (const std::string& path : options_.turn.images) attached_.push_back(image_request(path));
     for (const std::string& path : options_.turn.videos) attached_.push_back(video_request(path, options_.turn.plan));
+    for (const std::string& path : options_.turn.documents) attached_.push_back(document_request(path, options_.turn.document_tokens));
   }
 
   void ask(const std::string& question) {
@@ -105,6 +106,7 @@ class Chat {
     } else if (name == "/reset") {
       options_.turn.images.clear();
       options_.turn.videos.clear();
+      options_.turn.documents.clear();
       options_.turn.pins.clear();
       reset();
     } else if (name == "/figures") {

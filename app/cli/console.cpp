@@ -160,6 +160,8 @@ InterruptOnSignal::~InterruptOnSignal() {
 std::string media_text(const std::vector<MediaSampled>& sampled) {
   std::ostringstream text;
   for (const MediaSampled& media : sampled) {
+    if (media.kind == MediaKind::kDocument && media.tokens < media.all_tokens)
+      text << "the first " << media.tokens << " of " << media.all_tokens << " tokens of " << media.path << '\n';
     if (media.kind != MediaKind::kVideo) continue;
     double largest_shift = 0.0;
     for (std::size_t i = 0; i < media.asked_s.size() && i < media.actual_s.size(); ++i) {
@@ -180,7 +182,7 @@ std::string figures_text(const ConsoleSink& sink) {
   text << media_text(sink.media);
   text << f.method;
   if (f.method != "full") text << " at " << fixed(100.0 * f.achieved_retention, 1) << " % kept";
-  text << " · " << f.tokens.prompt << " prompt tokens (" << f.tokens.visual << " visual) · KV " << bytes_text(f.kv_bytes.after_event)
+  text << " · " << f.tokens.prompt << " prompt tokens (" << f.tokens.visual << " attached) · KV " << bytes_text(f.kv_bytes.after_event)
        << " of " << bytes_text(f.kv_bytes.full) << " · first token " << fixed(f.timings_ms.ttft, 0) << " ms · " << f.tokens.generated
        << " tokens";
   if (f.tokens_per_s > 0.0) text << " at " << fixed(f.tokens_per_s, 1) << "/s";

@@ -29,6 +29,7 @@ void require_target(const std::string& path, std::span<const std::string> inputs
 std::vector<std::string> inputs_of(const TurnOptions& options, const std::string& model_folder) {
   std::vector<std::string> inputs = options.images;
   inputs.insert(inputs.end(), options.videos.begin(), options.videos.end());
+  inputs.insert(inputs.end(), options.documents.begin(), options.documents.end());
   if (!options.recipe_file.empty()) inputs.push_back(options.recipe_file);
   std::error_code ignored;  // a folder that cannot be listed is refused when the model is loaded
   for (const auto& entry : fs::directory_iterator(model_folder, ignored)) inputs.push_back(entry.path().string());

@@ -67,7 +67,7 @@ std::vector<Pin> pins_of(std::span<const std::string> texts, std::span<const Mes
     Pin pin;
     if (given->number) {
       pin.media = *given->number - 1;  // the engine says if there is no such medium
-      const bool image = pin.media < std::ssize(media) && media[static_cast<std::size_t>(pin.media)].kind == MediaKind::kImage;
+      const bool image = pin.media < std::ssize(media) && media[static_cast<std::size_t>(pin.media)].kind != MediaKind::kVideo;
       if (image && given->seconds) {
         throw Exception(ErrorCode::kInvalidArgument, "--pin " + text,
                         "an image has no seconds; --pin " + std::to_string(*given->number) + " pins it");

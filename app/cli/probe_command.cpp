@@ -8,7 +8,7 @@
 namespace winnow::cli {
 namespace {
 
-const char* kind_name(MediaKind kind) { return kind == MediaKind::kVideo ? "video" : "image"; }
+const char* kind_name(MediaKind kind) { return kind == MediaKind::kVideo ? "video" : kind == MediaKind::kDocument ? "document" : "image"; }
 
 }  // namespace
 
@@ -28,12 +28,17 @@ ExitStatus run_probe(const std::string& path, OutputFormat format) {
                                            {"colour_matrix", info.colourMatrix},
                                            {"bytes", info.fileBytes},
                                            {"frame_count", info.frameCount},
+                                           {"words", info.words},
                                            {"notices", info.notices}};
     print_out("%s\n", json_line(object, 2).c_str());
     return ExitStatus::kAnswered;
   }
-  print_out("%s: %s, %s in %s, %d x %d", path.c_str(), kind_name(info.kind), info.codec.c_str(), info.container.c_str(), info.widthPx,
-            info.heightPx);
+  print_out("%s: %s, %s in %s", path.c_str(), kind_name(info.kind), info.codec.c_str(), info.container.c_str());
+  if (info.kind == MediaKind::kDocument) {
+    print_out(", %lld words", static_cast<long long>(info.words));
+  } else {
+    print_out(", %d x %d", info.widthPx, info.heightPx);
+  }
   if (info.kind == MediaKind::kVideo) print_out(", %.2f s, %.2f frames/s", info.durationS, info.averageFps);
   if (info.rotationDegrees != 0) print_out(", turned by %d degrees", info.rotationDegrees);
   print_out(", %s\n", bytes_text(info.fileBytes).c_str());

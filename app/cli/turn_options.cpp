@@ -59,7 +59,7 @@ std::string dashed(std::string setting) {
 }  // namespace
 
 void add_model_options(CLI::App& command, LoadModel& options) {
-  command.add_option("--model", options.folder, "model folder (Hugging Face layout); without it the bundled demo model");
+  command.add_option("--model", options.folder, "a GGUF file, or a folder in Hugging Face's layout; without it the bundled demo model");
   add_words(command, "--device", options.device, kDeviceWords, "auto, cpu or cuda");
   add_words(command, "--dtype", options.format, kFormatWords, "auto, fp32 or bf16");
 }
@@ -67,6 +67,10 @@ void add_model_options(CLI::App& command, LoadModel& options) {
 void add_media_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--image", options.images, "an image; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
   command.add_option("--video", options.videos, "a video; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
+  command.add_option("--document", options.documents, "a text; may be repeated")->take_all()->expected(1)->allow_extra_args(false);
+  command.add_option("--document-tokens", options.document_tokens, "only so many tokens of each document, from its beginning; 0: all")
+      ->check(whole_number(0, kMostTokens))
+      ->capture_default_str();
   auto* frames = command.add_option("--frames", options.plan.frame_count, "frames taken, spread evenly")
                      ->check(whole_number(1, kMostFrames))
                      ->capture_default_str();
@@ -77,7 +81,7 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--to", options.plan.to_s, "end of the part that is looked at, in seconds")->check(number_above_zero(kLongestS));
   command
       .add_option("--pin", options.pins,
-                  "never drop these seconds of the video (12.0-15.5), of the second image or video (2:12.0-15.5), or all of it (2); may be "
+                  "never drop these seconds of the video (12.0-15.5), of the second thing attached (2:12.0-15.5), or all of it (2); may be "
                   "repeated")
       ->take_all()
       ->expected(1)
@@ -189,12 +193,18 @@ LoadModel load_request(const LoadModel& options) {
   LoadModel request = options;
   if (request.folder.empty()) request.folder = app::demoModelFolder().toStdString();
   if (request.folder.empty()) {
-    throw Exception(ErrorCode::kFileNotFound, "", "the bundled demo model was not found; name a model folder with --model");
+    throw Exception(ErrorCode::kFileNotFound, "", "the bundled demo model was not found; name a model with --model");
   }
   return request;
 }
 
 MediaRequest image_request(const std::string& path) { return {path, MediaKind::kImage, {}}; }
+
+MediaRequest document_request(const std::string& path, std::int64_t most_tokens) {
+  MediaRequest request{path, MediaKind::kDocument, {}};
+  request.most_tokens = most_tokens;
+  return request;
+}
 
 MediaRequest video_request(const std::string& path, const FramePlan& plan) {
   MediaRequest request{path, MediaKind::kVideo, plan};
@@ -227,6 +237,7 @@ std::vector<Message> first_thread(const TurnOptions& options, const std::string&
   Message user;
   for (const std::string& path : options.images) user.items.emplace_back(MediaItem{image_request(path)});
   for (const std::string& path : options.videos) user.items.emplace_back(MediaItem{video_request(path, options.plan)});
+  for (const std::string& path : options.documents) user.items.emplace_back(MediaItem{document_request(path, options.document_tokens)});
   user.items.emplace_back(TextItem{question});
   thread.push_back(std::move(user));
   return thread;

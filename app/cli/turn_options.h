@@ -17,9 +17,11 @@ namespace winnow::cli {
 struct TurnOptions {
   std::vector<std::string> images;
   std::vector<std::string> videos;
-  FramePlan plan;                 // of every video; every_s counts before frame_count
-  std::vector<std::string> pins;  // as pin_options.h reads them
-  std::string recipe_file;        // that the recipe was read from
+  std::vector<std::string> documents;
+  std::int64_t document_tokens = 0;  // of every document, from its beginning; 0: all
+  FramePlan plan;                    // of every video; every_s counts before frame_count
+  std::vector<std::string> pins;     // as pin_options.h reads them
+  std::string recipe_file;           // that the recipe was read from
   RecipeSpec recipe;
   Guard guard = Guard::kKeep;
   Sampling sampling;
@@ -41,6 +43,7 @@ void add_guard_option(CLI::App& command, TurnOptions& options);  // of commands 
 // With the demo model's folder if none is named.
 LoadModel load_request(const LoadModel& options);
 MediaRequest image_request(const std::string& path);
+MediaRequest document_request(const std::string& path, std::int64_t most_tokens);
 MediaRequest video_request(const std::string& path, const FramePlan& plan);
 // `full` keeps everything, whatever share the other options ask for.
 RecipeSpec recipe_of(const TurnOptions& options);
@@ -48,7 +51,7 @@ RecipeSpec recipe_of(const TurnOptions& options);
 // The first bundled sample video, and its first question unless there is one; says on stderr which.
 void take_sample(TurnOptions& options, std::string& question);
 
-// System prompt (if any) and one user message: media first, then the question.
+// System prompt (if any) and one user message: media first, then documents and the question.
 std::vector<Message> first_thread(const TurnOptions& options, const std::string& question);
 // The program has one conversation: 1.
 Turn turn_of(const TurnOptions& options, std::vector<Message> thread);

@@ -13,8 +13,8 @@ namespace winnow::app {
 
 struct MediaInfo {
   MediaKind kind = MediaKind::kImage;
-  std::string container;  // "mp4", "webm", "matroska", "avi", "mpegts", "png", "jpeg", "webp", "bmp", "gif"
-  std::string codec;      // "h264", "vp9", "png", ...
+  std::string container;  // "mp4", "webm", "matroska", "avi", "mpegts", "png", "jpeg", "webp", "bmp", "gif", "text"
+  std::string codec;      // "h264", "vp9", "png", "UTF-8", ...
   int widthPx = 0;        // upright and with square pixels: the size of the frames delivered
   int heightPx = 0;
   double durationS = 0.0;    // of what the file really holds, from the first frame; 0 for an image
@@ -24,6 +24,7 @@ struct MediaInfo {
   std::string colourMatrix;  // "rgb", "bt601", "bt709", "bt2020", ...; empty when the header does not say
   std::int64_t fileBytes = 0;
   std::int64_t frameCount = -1;      // -1: not known without reading the whole file
+  std::int64_t words = 0;            // of a document
   std::int64_t mostFrames = -1;      // that it can have: frameCount, or by its highest rate; -1: neither is known
   std::vector<std::string> notices;  // English clauses: "the file is cut off: 1234 bytes are missing at the end"
 };

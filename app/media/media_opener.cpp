@@ -5,12 +5,20 @@
 
 #include "app/media/av_handles.h"
 #include "app/media/content_type.h"
+#include "app/media/document_source.h"
+#include "app/media/document_text.h"
 #include "app/media/image_frame_source.h"
 #include "app/media/thumbnails.h"
 #include "app/media/video_frame_source.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
+
+namespace {
+
+constexpr std::int64_t kTextHeadBytes = 4096;
+
+}  // namespace
 
 std::string ffmpegVersion() { return av_version_info(); }
 
@@ -22,6 +30,7 @@ std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& r
   interrupt.throw_if_requested();
   try {
     auto file = std::make_unique<MediaFile>(request.path);
+    if (request.kind == MediaKind::kDocument) return std::make_unique<DocumentSource>(*file);
     const ContentType type = detectContent(*file);
     if (kindOf(type) != request.kind) {
       throw Exception(ErrorCode::kUnsupportedFormat, request.path,
@@ -35,7 +44,16 @@ std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& r
   }
 }
 
-MediaKind FfmpegMediaOpener::detectKind(const std::string& path) const { return kindOf(detectContent(MediaFile(path))); }
+MediaKind FfmpegMediaOpener::detectKind(const std::string& path) const {
+  const MediaFile file(path);
+  try {
+    return kindOf(detectContent(file));
+  } catch (const Exception& exception) {
+    // Whatever is no picture and no video may still be a text.
+    if (exception.error().code != ErrorCode::kUnsupportedFormat || !looksLikeText(file.readRange(0, kTextHeadBytes))) throw;
+    return MediaKind::kDocument;
+  }
+}
 
 MediaInfo FfmpegMediaOpener::probe(const std::string& path, const InterruptToken& interrupt) const {
   MediaRequest request;

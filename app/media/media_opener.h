@@ -1,4 +1,4 @@
-// The way into app/media: opens images and videos for the engine, probes them, and makes the pictures of the frame strip.
+// The way into app/media: opens images, videos and documents for the engine, probes them, and makes the pictures of the frame strip.
 //
 // Used by app/bootstrap and app/cli (injected into the engine as MediaOpener), by the attachments tray and the planner. Holds only its
 // limits: every call opens the file anew, so calls may run on several threads at a time. A call that takes a token ends with Interrupted
@@ -28,7 +28,7 @@ class FfmpegMediaOpener final : public MediaOpener {
   // The same with what is known about the file.
   std::unique_ptr<MediaSource> openSource(const MediaRequest& request, const InterruptToken& interrupt) const;
 
-  // Image or video, by content.
+  // Image, video or document, by content.
   MediaKind detectKind(const std::string& path) const;
   MediaInfo probe(const std::string& path, const InterruptToken& interrupt = {}) const;
 

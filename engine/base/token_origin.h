@@ -5,13 +5,16 @@
 
 namespace winnow {
 
-enum class Modality : std::int8_t { kSystem = 1, kText = 2, kVisual = 3 };
+enum class Modality : std::int8_t { kSystem = 1, kText = 2, kVisual = 3, kDocument = 4 };
+
+// Of something that was attached, which is what the methods compress; what is asked about it is text.
+constexpr bool is_attached(Modality modality) { return modality == Modality::kVisual || modality == Modality::kDocument; }
 
 // Where a prompt token came from; index = original token index in the conversation.
 struct TokenOrigin {
   Modality modality = Modality::kText;
-  std::int32_t media = -1;  // running number of the image or video in the conversation
-  std::int32_t frame = -1;  // video frame, or tile of an image (0 = base)
+  std::int32_t media = -1;  // running number of the image, video or document in the conversation
+  std::int32_t frame = -1;  // video frame, tile of an image (0 = base), or line of a document
   std::int16_t row = -1;    // patch row and column after pooling; -1 for newline embeddings
   std::int16_t column = -1;
 };

@@ -73,7 +73,7 @@ RetainedSlots take_retained(KvCache& cache, std::span<const TokenOrigin> origins
   retained.kv_heads = shape.kv_heads;
   retained.tokens_seen = std::ssize(origins);
   retained.visual_seen =
-      std::count_if(origins.begin(), origins.end(), [](const TokenOrigin& origin) { return origin.modality == Modality::kVisual; });
+      std::count_if(origins.begin(), origins.end(), [](const TokenOrigin& origin) { return is_attached(origin.modality); });
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     for (KvHead kv_head{0}; kv_head < shape.kv_heads; ++kv_head) {
       FollowedTokens followed;

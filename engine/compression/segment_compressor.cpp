@@ -20,9 +20,7 @@ const SegmentInfo& checked(const SegmentInfo& segment) {
   return segment;
 }
 
-bool has_visual(const SegmentInfo& segment) {
-  return std::find(segment.modality.begin(), segment.modality.end(), Modality::kVisual) != segment.modality.end();
-}
+bool has_visual(const SegmentInfo& segment) { return std::ranges::any_of(segment.modality, is_attached); }
 
 bool is_short_text(const Recipe& recipe, const SegmentInfo& segment) {
   return !has_visual(segment) && segment.tokens < recipe.min_event_tokens();

@@ -28,7 +28,7 @@ std::int64_t kept_visual_tokens(std::int64_t count, double share) {
 TokenPruner::TokenPruner(const Recipe& recipe, const SegmentInfo& segment) : pruning_(*recipe.composition().pruning), segment_(segment) {
   const std::vector<std::int32_t> pinned = segment.pinned_rows();
   for (std::int32_t row = 0; row < segment.tokens; ++row) {
-    if (segment.modality[static_cast<std::size_t>(row)] != Modality::kVisual) continue;
+    if (!is_attached(segment.modality[static_cast<std::size_t>(row)])) continue;
     if (std::binary_search(pinned.begin(), pinned.end(), row)) pinned_.push_back(static_cast<std::int32_t>(visual_.size()));
     visual_.push_back(row);
   }

@@ -1,4 +1,4 @@
-// Pictures for the engine: plain pixels and the interface that delivers them.
+// Media for the engine: plain pixels, or the text of a document, and the interface that delivers them.
 //
 // Codecs live above (app/media implements MediaOpener and is injected); the engine pulls at most a few frames at a time, so that a long
 // video never sits in memory as pixels. No torch here. Threads: a FrameSource is used by one thread at a time.
@@ -13,7 +13,7 @@
 
 namespace winnow {
 
-enum class MediaKind : int { kImage = 1, kVideo = 2 };
+enum class MediaKind : int { kImage = 1, kVideo = 2, kDocument = 3 };
 
 // 8-bit RGB, upright (rotation applied), rows top to bottom, tightly packed: rgb[(y * width_px + x) * 3 + channel].
 struct RgbImage {
@@ -39,6 +39,7 @@ struct MediaRequest {
   std::string path;  // file name as bytes, taken literally: never a URL or a pattern
   MediaKind kind = MediaKind::kImage;
   FramePlan plan;
+  std::int64_t most_tokens = 0;  // of a document, from its beginning; 0: all
 };
 
 struct SampledFrame {
@@ -56,14 +57,16 @@ class FrameSource {
  public:
   virtual ~FrameSource() = default;
   virtual MediaKind kind() const = 0;
-  // Of every picture that read() delivers; known before anything is decoded.
+  // Of every picture that read() delivers; known before anything is decoded. Nothing of a document.
   virtual PictureSize picture_size() const = 0;
   // Seconds covered by the plan (to - from); 0 for an image.
   virtual double duration_s() const = 0;
-  // Frames that the plan selects; 1 for an image.
+  // Frames that the plan selects; 1 for an image, 0 for a document.
   virtual int frame_count() const = 0;
   // Lower-case hex SHA-256 of the file's bytes, or of size + head + tail for files over 64 MiB; names cached features.
   virtual std::string content_hash() const = 0;
+  // Of a document: all of it, UTF-8, lines ending in "\n". Empty of pictures.
+  virtual std::string text() const { return {}; }
   // Frames [first, first + count) in order. Throws Exception (damaged file, limits) or Interrupted; polls the token between packets.
   virtual std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) = 0;
 };

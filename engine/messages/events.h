@@ -54,6 +54,10 @@ struct MediaSampled {
   std::vector<double> actual_s;
   FramePlan plan;          // as requested: with path and kind it names the media item
   int frames_a_place = 1;  // of a source without an end: see Watched::frames_a_position
+  // Of a document: tokens that were read of it, and that it has.
+  std::int64_t tokens = 0;
+  std::int64_t all_tokens = 0;
+  std::int64_t most_tokens = 0;  // as requested
 };
 
 struct TextDelta {

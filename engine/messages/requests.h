@@ -52,10 +52,10 @@ enum class Guard : int {
   kAlone = 4,  // the media alone, as if nothing had been asked before: free where the recipe compresses before the question, else a prefill
 };
 
-// What no method may drop: an image, or the frames of a video whose presentation times lie in [from_s, to_s].
+// What no method may drop: an image, a document, or the frames of a video whose presentation times lie in [from_s, to_s].
 struct Pin {
-  std::int32_t media = 0;  // of the thread's images and videos, from 0 in prompt order
-  double from_s = 0.0;     // of the frame delivered (SampledFrame::actual_s), both ends included; not read for an image
+  std::int32_t media = 0;  // of what is attached in the thread, from 0 in prompt order
+  double from_s = 0.0;     // of the frame delivered (SampledFrame::actual_s), both ends included; read for a video only
   double to_s = std::numeric_limits<double>::infinity();
 
   friend bool operator==(const Pin&, const Pin&) = default;

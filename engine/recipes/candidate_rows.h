@@ -18,7 +18,7 @@ struct CandidateRows {
   // Fills what follows from info.
   void find_rows() {
     for (std::int32_t row = 0; row < info.tokens; ++row) {
-      if (info.modality[static_cast<std::size_t>(row)] == Modality::kVisual) visual.push_back(row);
+      if (is_attached(info.modality[static_cast<std::size_t>(row)])) visual.push_back(row);
     }
     for (std::int32_t row = visual.empty() ? 0 : visual.front(); !visual.empty() && row <= visual.back(); ++row) context.push_back(row);
     pinned = info.pinned_rows();

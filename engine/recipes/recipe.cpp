@@ -150,8 +150,15 @@ StatisticsNeeds Recipe::with_allocator(StatisticsNeeds allocator) const {
   return merge_needs(needs);
 }
 
+const char* Recipe::needs_sight() const {
+  if (composition_.phase == MethodPhase::kRetrieve) return "it fetches frames";
+  if (composition_.phase == MethodPhase::kStream) return "it reads media clip by clip";
+  return nullptr;
+}
+
 std::optional<Error> Recipe::misfit(const ModelTraits& model) const {
-  const auto error = [&](const char* reason) { return Error{ErrorCode::kIllegalRecipe, composition_.method, reason}; };
+  const auto error = [&](const std::string& reason) { return Error{ErrorCode::kIllegalRecipe, composition_.method, reason}; };
+  if (const char* why = needs_sight(); why != nullptr && !model.sees) return error(why + std::string(", and this model reads text only"));
   const SharingRule* sharing = composition_.reducer->sharing();
   if (model.position_axes > 1) {
     if (composition_.closed_ranks) return error("it counts positions inside the cache, and this model's have time, height and width");

@@ -60,6 +60,8 @@ class Recipe {
 
  private:
   Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& spec);
+  // Why nothing of it makes sense without pictures; null: it does.
+  const char* needs_sight() const;
   StatisticsNeeds with_allocator(StatisticsNeeds allocator) const;  // and what scorer and decoding need
 
   Composition composition_;

@@ -49,16 +49,16 @@ struct SegmentInfo {
     return std::lower_bound(originals.begin(), originals.end(), limit) - originals.begin();
   }
 
-  // Row of the last visual token; -1 if there is none.
+  // Row of the last attached token; -1 if there is none.
   std::int64_t last_visual() const {
     for (std::int64_t row = tokens - 1; row >= 0; --row) {
-      if (modality[static_cast<std::size_t>(row)] == Modality::kVisual) return row;
+      if (is_attached(modality[static_cast<std::size_t>(row)])) return row;
     }
     return -1;
   }
-  // Rows from the first visual token to the last: the first, and how many; none without a visual token.
+  // Rows from the first attached token to the last: the first, and how many; none without an attached token.
   std::pair<std::int64_t, std::int64_t> context_rows() const {
-    const std::int64_t first = std::find(modality.begin(), modality.end(), Modality::kVisual) - modality.begin();
+    const std::int64_t first = std::find_if(modality.begin(), modality.end(), is_attached) - modality.begin();
     return {first, std::max<std::int64_t>(0, last_visual() + 1 - first)};
   }
   // Pinned rows, ascending.

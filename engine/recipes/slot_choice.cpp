@@ -12,9 +12,7 @@ namespace {
 
 bool is_pinned(const CandidateRows& rows, std::int32_t row) { return std::binary_search(rows.pinned.begin(), rows.pinned.end(), row); }
 
-bool is_visual(const CandidateRows& rows, std::int32_t row) {
-  return rows.info.modality[static_cast<std::size_t>(row)] == Modality::kVisual;
-}
+bool is_visual(const CandidateRows& rows, std::int32_t row) { return is_attached(rows.info.modality[static_cast<std::size_t>(row)]); }
 
 }  // namespace
 

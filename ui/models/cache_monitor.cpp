@@ -136,7 +136,7 @@ void CacheMonitor::take(const EventBody& event) {
     f.pinnedTokens = static_cast<qint64>(report->pinned.size());
     f.retainedMass = report->retained_mass;
     f.visualTokens = f.textTokens = 0;
-    for (const TokenOrigin& token : report->tokens) ++(token.modality == Modality::kVisual ? f.visualTokens : f.textTokens);
+    for (const TokenOrigin& token : report->tokens) ++(is_attached(token.modality) ? f.visualTokens : f.textTokens);
   } else if (const auto* sample = std::get_if<DecodeSample>(&event)) {
     f.phase = Phase::kDecode;
     f.generatedTokens = sample->generated_tokens;

@@ -68,7 +68,7 @@ void TimelineRecorder::addReport(const CacheReport& report) {
   const double time = now();
   if (after < full) {
     SlotCounts tokens;
-    for (const TokenOrigin& token : report.tokens) ++(token.modality == Modality::kVisual ? tokens.visual : tokens.text);
+    for (const TokenOrigin& token : report.tokens) ++(is_attached(token.modality) ? tokens.visual : tokens.text);
     const double peak = report.kv_bytes.peak > 0 ? std::min(static_cast<double>(report.kv_bytes.peak), full) : full;
     TimelinePoint before = pointOf(tokens, std::max(peak, after), full);
     before.ms = m_prefillEndMs >= 0.0 ? m_prefillEndMs : time;

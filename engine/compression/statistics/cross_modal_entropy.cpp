@@ -60,7 +60,7 @@ CrossModalEntropy cross_modal_entropy(const LayerView& view, const SegmentInfo& 
   require(view.query.size(1) + segment.first_row == segment.tokens, "cross_modal_entropy: the view is not of this segment");
   std::vector<std::int64_t> text, visual, asking_text, asking_visual;
   for (std::int64_t row = 0; row < segment.tokens; ++row) {
-    const bool is_visual = segment.modality[static_cast<std::size_t>(row)] == Modality::kVisual;
+    const bool is_visual = is_attached(segment.modality[static_cast<std::size_t>(row)]);
     (is_visual ? visual : text).push_back(row);
     if (row >= segment.first_row) (is_visual ? asking_visual : asking_text).push_back(row);
   }

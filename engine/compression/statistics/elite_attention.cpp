@@ -24,7 +24,7 @@ std::vector<std::int64_t> instruction_rows(const SegmentInfo& segment, const Eli
   std::vector<std::int64_t> text, instruction;
   for (std::int64_t row = segment.first_row; row < segment.tokens; ++row) {
     const Modality modality = segment.modality[static_cast<std::size_t>(row)];
-    if (modality == Modality::kVisual) continue;
+    if (is_attached(modality)) continue;
     text.push_back(row);
     if (modality == Modality::kText && (need.all_instruction || row > last_visual)) instruction.push_back(row);
   }
@@ -116,7 +116,7 @@ EliteAttention elite_attention(const LayerView& view, const SegmentInfo& segment
   EliteAttention result;
   result.importance = {kv_heads, segment.tokens, std::vector<float>(static_cast<std::size_t>(kv_heads * segment.tokens), 0.0F)};
   for (std::int64_t row = 0; row < segment.tokens; ++row) {
-    if (segment.modality[static_cast<std::size_t>(row)] == Modality::kVisual) result.visual.push_back(row);
+    if (is_attached(segment.modality[static_cast<std::size_t>(row)])) result.visual.push_back(row);
   }
   const std::vector<std::int64_t> instruction = instruction_rows(segment, need, result.fallback);
   const auto visual_count = static_cast<std::int64_t>(result.visual.size());

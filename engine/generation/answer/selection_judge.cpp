@@ -29,7 +29,7 @@ std::vector<int> live_columns(const KvCache& cache, LayerId layer, KvHead kv_hea
 }  // namespace
 
 SelectionJudge::SelectionJudge(const Conversation& own, bool own_first_step, const Conversation& full) : full_(*this) {
-  for (const TokenOrigin& origin : full.origins) visual_.push_back(origin.modality == Modality::kVisual);
+  for (const TokenOrigin& origin : full.origins) visual_.push_back(is_attached(origin.modality));
   own_.wanted = full_.wanted = !own_first_step;
   const std::int64_t prompt = std::ssize(visual_);
   if (own.next_original() - (own_first_step ? 1 : 0) != prompt) return;

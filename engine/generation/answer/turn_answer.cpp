@@ -16,7 +16,7 @@ void label(TurnFigures& figures, const Turn& turn) {
 std::vector<TokenText> texts_of(const Tokenizer& tokenizer, const Conversation& thread) {
   std::vector<TokenText> texts;
   for (std::size_t i = 0; i < thread.origins.size(); ++i) {
-    if (thread.origins[i].modality == Modality::kVisual) continue;
+    if (is_attached(thread.origins[i].modality)) continue;
     texts.push_back({static_cast<std::int32_t>(i), std::string(tokenizer.token_bytes(thread.token_ids[i]))});
   }
   return texts;
@@ -39,7 +39,7 @@ TurnAnswer::TurnAnswer(const RequestContext& context, const Turn& turn, ReadyTur
   figures.achieved_retention =
       static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(std::max<std::int64_t>(1, report.kv_bytes.full));
   for (const TokenOrigin& token : report.tokens)
-    ++(token.modality == Modality::kVisual ? figures.tokens.thread_visual : figures.tokens.thread_text);
+    ++(is_attached(token.modality) ? figures.tokens.thread_visual : figures.tokens.thread_text);
   figures.tokens.pinned = static_cast<std::int64_t>(report.pinned.size());
   report.texts = texts_of(*context.model.tokenizer, loop_.conversation());
   context.emit(std::move(report));

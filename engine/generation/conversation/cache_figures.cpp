@@ -20,7 +20,7 @@ std::vector<LayerFigures> layer_figures(const KvCache& cache, std::span<const To
       kept += static_cast<std::int64_t>(original.size());
       for (const std::int32_t token : original) {
         require(token >= 0 && static_cast<std::size_t>(token) < origins.size(), "a cache slot must belong to a known token");
-        if (origins[static_cast<std::size_t>(token)].modality == Modality::kVisual) ++visual;
+        if (is_attached(origins[static_cast<std::size_t>(token)].modality)) ++visual;
       }
     }
     const double heads = static_cast<double>(shape.kv_heads);
@@ -44,7 +44,7 @@ std::vector<SlotCounts> slot_counts(const Conversation& conversation, std::int64
         const auto index = static_cast<std::size_t>(token);
         if (token >= first_generated) {
           ++generated;
-        } else if (conversation.origins[index].modality != Modality::kVisual) {
+        } else if (!is_attached(conversation.origins[index].modality)) {
           ++text;
         } else {
           ++visual;

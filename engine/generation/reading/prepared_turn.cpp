@@ -62,6 +62,7 @@ bool same_media(const std::vector<MediaSampled>& media, const Message& message) 
     const MediaRequest& wanted = asked->media;
     if (wanted.path != read.path || wanted.kind != read.kind) return false;
     if (wanted.kind == MediaKind::kVideo && wanted.plan != read.plan) return false;
+    if (wanted.most_tokens != read.most_tokens) return false;
   }
   return at == media.size();
 }

@@ -98,7 +98,8 @@ class Reader {
     const std::int64_t tokens = origins.size(0);
     for (std::int64_t i = 0; i < tokens; ++i) {
       const auto* row = origins.const_data_ptr<std::int32_t>() + i * kOriginFields;
-      if (row[0] < static_cast<int>(Modality::kSystem) || row[0] > static_cast<int>(Modality::kVisual)) refuse(name, "an unknown modality");
+      if (row[0] < static_cast<int>(Modality::kSystem) || row[0] > static_cast<int>(Modality::kDocument))
+        refuse(name, "an unknown modality");
       conversation.origins.push_back(
           {static_cast<Modality>(row[0]), row[1], row[2], static_cast<std::int16_t>(row[3]), static_cast<std::int16_t>(row[4])});
     }

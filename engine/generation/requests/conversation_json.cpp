@@ -73,12 +73,14 @@ FramePlan plan_of(const JsonObject& from) {
 Json json_of(const Item& item) {
   if (const auto* text = std::get_if<TextItem>(&item)) return {{"text", text->text}};
   const MediaRequest& media = std::get<MediaItem>(item).media;
-  return {{"path", hex(media.path)}, {"kind", static_cast<int>(media.kind)}, {"plan", json_of(media.plan)}};
+  return {
+      {"path", hex(media.path)}, {"kind", static_cast<int>(media.kind)}, {"plan", json_of(media.plan)}, {"most_tokens", media.most_tokens}};
 }
 
 Item item_of(const JsonObject& from) {
   if (from.has("text")) return TextItem{from.string("text", kMostText)};
-  return MediaItem{{bytes_of(from, "path"), word(from, "kind", MediaKind::kImage, MediaKind::kVideo), plan_of(from.object("plan"))}};
+  return MediaItem{{bytes_of(from, "path"), word(from, "kind", MediaKind::kImage, MediaKind::kDocument), plan_of(from.object("plan")),
+                    from.integer("most_tokens", 0, kMostTokens, 0)}};
 }
 
 Json json_of(const Pin& pin) {
@@ -122,17 +124,21 @@ RecipeSpec recipe_of(const JsonObject& from) {
 
 Json json_of(const MediaSampled& sampled) {
   return {{"path", hex(sampled.path)},  {"kind", static_cast<int>(sampled.kind)}, {"duration_s", sampled.duration_s},
-          {"asked_s", sampled.asked_s}, {"actual_s", sampled.actual_s},           {"plan", json_of(sampled.plan)}};
+          {"asked_s", sampled.asked_s}, {"actual_s", sampled.actual_s},           {"plan", json_of(sampled.plan)},
+          {"tokens", sampled.tokens},   {"all_tokens", sampled.all_tokens},       {"most_tokens", sampled.most_tokens}};
 }
 
 MediaSampled medium_of(const JsonObject& from) {
   MediaSampled sampled;
   sampled.path = bytes_of(from, "path");
-  sampled.kind = word(from, "kind", MediaKind::kImage, MediaKind::kVideo);
+  sampled.kind = word(from, "kind", MediaKind::kImage, MediaKind::kDocument);
   sampled.duration_s = from.real("duration_s", 0.0, kMostS);
   sampled.asked_s = from.reals("asked_s", -kMostS, kMostS, kMostEntries);
   sampled.actual_s = from.reals("actual_s", -kMostS, kMostS, kMostEntries);
   sampled.plan = plan_of(from.object("plan"));
+  sampled.tokens = from.integer("tokens", 0, kMostTokens, 0);
+  sampled.all_tokens = from.integer("all_tokens", 0, kMostTokens, 0);
+  sampled.most_tokens = from.integer("most_tokens", 0, kMostTokens, 0);
   return sampled;
 }
 
@@ -227,10 +233,10 @@ void read_prepared_json(const JsonObject& from, PreparedContext& prepared) {
   for (auto i = static_cast<std::size_t>(prepared.tokens.first_original); i < prepared.state.origins.size(); ++i) {
     const Modality modality = prepared.state.origins[i].modality;
     prepared.tokens.modality.push_back(modality);
-    if (modality == Modality::kVisual) ++prepared.tokens.visual;
+    if (is_attached(modality)) ++prepared.tokens.visual;
   }
   prepared.tokens.pinned = prepared.state.pinned;
-  prepared.ids_to_media = from.integers("ids_to_media", 0, kMostTokens, kMostEntries);
+  prepared.ids_to_media = from.integers("ids_to_media", kDocumentPlaceholder, kMostTokens, kMostEntries);
   prepared.outcome = outcome_of(from.object("outcome"));
   const auto budgets = std::ssize(prepared.outcome.budgets);
   if (budgets != 0 && budgets != prepared.state.cache.shape().layers)

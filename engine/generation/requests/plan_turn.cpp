@@ -42,7 +42,8 @@ std::vector<bool> foreseen_pins(std::span<const Pin> pins, std::int32_t number, 
                                 std::span<const double> known_s) {
   constexpr double kFrameS = 0.1;  // hardly a video shows a frame longer
   const FramePlan& plan = medium.request.plan;
-  const int frames = medium.request.kind == MediaKind::kImage ? 1 : medium.source->frame_count();
+  const bool video = medium.request.kind == MediaKind::kVideo;
+  const int frames = video ? medium.source->frame_count() : 1;
   const double spacing = plan.every_s > 0.0 ? plan.every_s : medium.source->duration_s() / frames;
   const auto time_of = [&](int frame) {
     if (!known_s.empty()) return known_s[static_cast<std::size_t>(frame)];
@@ -51,7 +52,7 @@ std::vector<bool> foreseen_pins(std::span<const Pin> pins, std::int32_t number, 
   std::vector<bool> pinned(static_cast<std::size_t>(frames), false);
   for (const Pin& pin : pins) {
     if (pin.media != number) continue;
-    if (medium.request.kind == MediaKind::kImage) {
+    if (!video) {
       pinned.front() = true;
       continue;
     }
@@ -112,18 +113,18 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
   for (std::size_t i = 0; i < media.size(); ++i) {
     context.interrupt.throw_if_requested();
     const OpenedMedia& item = media[i];
-    const std::vector<TokenOrigin> origins = encoder.foreseen_origins(item);
+    const std::vector<TokenOrigin> origins = foreseen_origins(network, item);
     const CachedFeatures* known = encoder.remembered(item, judge);
     const std::vector<bool> frames = foreseen_pins(turn.pins, working.media_count + static_cast<std::int32_t>(i), item,
                                                    known != nullptr ? std::span<const double>(known->actual_s) : std::span<const double>());
     std::optional<double> share;
-    if (judge) share = recipe.composition().pruning->before_decoder(recipe.budget().retention);
+    if (judge && item.request.kind != MediaKind::kDocument) share = recipe.composition().pruning->before_decoder(recipe.budget().retention);
     foreseen.push_back(foresee_medium(origins, pinned_tokens(frames, {item.request.kind, origins, encoder.joined_frames()}), share));
     segment.pruned += std::ssize(origins) - std::ssize(foreseen.back().origins);
     if (known != nullptr) continue;
     if (item.request.kind == MediaKind::kVideo) {
       segment.work.video_frames += item.source->frame_count();
-    } else {
+    } else if (item.request.kind == MediaKind::kImage) {
       segment.work.image_tokens += std::ssize(origins);
     }
   }
@@ -140,10 +141,9 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     const ForeseenMedium& medium = foreseen[item];
     const auto first = segment.tokens.first_original + static_cast<std::int32_t>(segment.tokens.size());
     for (const std::int32_t token : medium.pinned) segment.tokens.pinned.push_back(first + token);
-    segment.tokens.modality.insert(segment.tokens.modality.end(), medium.origins.size(), Modality::kVisual);
     segment.tokens.visual += std::ssize(medium.origins);
     for (TokenOrigin origin : medium.origins) {
-      origin.modality = Modality::kVisual;
+      segment.tokens.modality.push_back(origin.modality);
       origin.media = working.media_count + static_cast<std::int32_t>(item);
       working.origins.push_back(origin);
     }

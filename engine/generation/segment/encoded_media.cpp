@@ -26,7 +26,7 @@ EncodedMedia encode_media(const MediaEncoder& encoder, std::span<OpenedMedia> me
     const std::int32_t number = first + static_cast<std::int32_t>(i);
     const std::vector<bool> frames = pinned_frames(pins, {number, request.kind, request.path, source.sampled.actual_s});
     medium.pinned = pinned_tokens(frames, {request.kind, medium.features.origins, joined});
-    if (judge) {
+    if (judge && request.kind != MediaKind::kDocument) {
       const std::int64_t before = medium.features.features.size(0);
       const double share = recipe->composition().pruning->before_decoder(recipe->budget().retention);
       PrunedMedia pruned = pruned_media(medium.features, share, medium.pinned);

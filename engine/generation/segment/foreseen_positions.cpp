@@ -15,7 +15,7 @@ std::int64_t foreseen_position(const VisionLanguageModel& network, const PromptS
     }
     const std::size_t item = prompt.media_item[next++];
     if (media[item].request.kind == MediaKind::kImage) continue;
-    for (TokenOrigin& origin : network.origins_of(media[item].facts())) {
+    for (TokenOrigin& origin : foreseen_origins(network, media[item])) {
       origin.media = static_cast<std::int32_t>(item);
       origins.push_back(origin);
     }

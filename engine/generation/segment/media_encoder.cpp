@@ -31,6 +31,10 @@ MediaFacts OpenedMedia::facts() const {
   return {request.kind, source->picture_size(), source->frame_count(), source->duration_s(), only_image};
 }
 
+std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, const OpenedMedia& media) {
+  return media.request.kind == MediaKind::kDocument ? media.document.origins : model.origins_of(media.facts());
+}
+
 std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media) {
   std::vector<VideoTimes> times;
   for (const OpenedMedia& item : media) {
@@ -65,24 +69,34 @@ std::vector<OpenedMedia> MediaEncoder::open_all(std::span<const Message> message
   return opened;
 }
 
-std::vector<TokenOrigin> MediaEncoder::foreseen_origins(const OpenedMedia& media) const { return model_.origins_of(media.facts()); }
-
 const CachedFeatures* MediaEncoder::remembered(const OpenedMedia& media, std::optional<VisionJudge> judge) const {
   return cache_.find_request(cache_key(media, media.request.path, judge));
 }
 
 OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) const {
+  const bool document = request.kind == MediaKind::kDocument;
+  if (!document && !model_.info().traits.sees) throw Exception(ErrorCode::kModelReadsText, request.path, "this model reads text only");
   if (context_.opener == nullptr) throw Exception(ErrorCode::kUnsupportedFormat, request.path, "this build cannot read media files");
   OpenedMedia media;
   media.request = request;
   media.only_image = only_image;
   media.source = context_.opener->open(request, context_.interrupt);
+  if (document) media.document = document_tokens(*context_.model.tokenizer, media.source->text(), request.most_tokens, request.path);
   return media;
 }
 
 EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
   const MediaRequest& request = media.request;
   std::string hash = media.source->content_hash();
+  if (request.kind == MediaKind::kDocument) {
+    const DocumentTokens& read = media.document;
+    MediaSampled sampled{request.path, request.kind, 0.0, {}, {}, request.plan};
+    sampled.tokens = std::ssize(read.ids);
+    sampled.all_tokens = read.all;
+    sampled.most_tokens = request.most_tokens;
+    context_.emit(sampled);
+    return {{model_.text().embed(at::tensor(read.ids, at::kLong)), {}, read.origins, read.ids}, std::move(sampled), std::move(hash)};
+  }
   const std::string key = cache_key(media, hash, judge);
   const std::string asked = cache_key(media, request.path, judge);
   std::optional<CachedFeatures> known;

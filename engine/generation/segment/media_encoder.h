@@ -1,4 +1,5 @@
-// Media items to features: opens the files, pulls a few frames at a time, runs processor and vision tower, reports progress.
+// Media items to features (of documents, the embeddings of their tokens): opens the files, pulls a few frames at a time, runs processor and
+// vision tower, reports progress.
 //
 // Used by encode_media() and plan_turn(). Never holds more than kFramesPerBatch decoded frames. Throws Exception or Interrupted. Engine
 // thread only.
@@ -12,6 +13,7 @@
 
 #include "engine/generation/context/feature_cache.h"
 #include "engine/generation/context/request_context.h"
+#include "engine/generation/segment/document_tokens.h"
 #include "engine/generation/segment/prompt.h"
 #include "engine/messages/events.h"
 #include "engine/models/vision_language_model.h"
@@ -22,7 +24,8 @@ namespace winnow {
 struct OpenedMedia {
   MediaRequest request;
   std::unique_ptr<FrameSource> source;
-  bool only_image = true;  // of its message
+  bool only_image = true;   // of its message
+  DocumentTokens document;  // of a document
 
   MediaFacts facts() const;
 };
@@ -32,6 +35,9 @@ struct EncodedSource {
   MediaSampled sampled;
   std::string content_hash;
 };
+
+// One token each as encode() will deliver them, with `media` at -1; nothing is decoded.
+std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, const OpenedMedia& media);
 
 // Of the videos among them.
 std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media);
@@ -46,8 +52,6 @@ class MediaEncoder {
   std::int64_t joined_frames() const { return model_.info().traits.joined_frames; }
   // The media of all messages, in thread order.
   std::vector<OpenedMedia> open_all(std::span<const Message> messages) const;
-  // One token each as encode() will deliver them, with `media` at -1; nothing is decoded.
-  std::vector<TokenOrigin> foreseen_origins(const OpenedMedia& media) const;
   // What encode() gave for the same request before, if it is still there; valid until the next encode(). Null otherwise.
   const CachedFeatures* remembered(const OpenedMedia& media, std::optional<VisionJudge> judge) const;
 

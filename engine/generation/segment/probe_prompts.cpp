@@ -26,16 +26,22 @@ std::vector<std::int64_t> asked(const Place& place, const std::string& text, Tim
   return {prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(after), prompt.token_ids.end()};
 }
 
+std::string attached(const Message& message) {
+  std::string what = "image";
+  for (const Item& item : message.items) {
+    const auto* media = std::get_if<MediaItem>(&item);
+    if (media == nullptr) continue;
+    if (media->media.kind == MediaKind::kVideo) return "video";
+    if (media->media.kind == MediaKind::kDocument) what = "document";
+  }
+  return what;
+}
+
 }  // namespace
 
 ProbePrompts probe_prompts(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
                            std::span<const VideoTimes> videos, std::span<const std::string> ask) {
-  bool video = false;
-  for (const Item& item : thread.back().items) {
-    const auto* media = std::get_if<MediaItem>(&item);
-    video = video || (media != nullptr && media->media.kind == MediaKind::kVideo);
-  }
-  const std::string what = video ? "video" : "image";
+  const std::string what = attached(thread.back());
   const Place place{model, thread, cached, videos};
   ProbePrompts prompts;
   prompts.repeat = asked(place, "Repeat the previous " + what + " exactly.", TimeInstruction::kNone);

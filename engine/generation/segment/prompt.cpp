@@ -1,6 +1,7 @@
 #include "engine/generation/segment/prompt.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -8,6 +9,17 @@
 
 namespace winnow {
 namespace {
+
+// Marks a document's place in a template's text: a code point that is no character. What a person wrote has none of it.
+constexpr std::string_view kDocumentMark = "\xEF\xB7\x90";  // U+FDD0
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+std::string without_marks(std::string text) {
+  for (std::size_t at = text.find(kDocumentMark); at != std::string::npos; at = text.find(kDocumentMark, at)) {
+    text.replace(at, kDocumentMark.size(), kReplacement);
+  }
+  return text;
+}
 
 // The thread as the template language sees it; videos get their time instruction as a text of its own before the message's texts.
 std::vector<TemplateMessage> template_messages(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
@@ -22,10 +34,14 @@ std::vector<TemplateMessage> template_messages(const LoadedModel& model, std::sp
     std::vector<TemplateContent> texts;
     for (const Item& item : message.items) {
       if (const auto* text = std::get_if<TextItem>(&item)) {
-        texts.push_back({TemplateContent::Kind::kText, text->text});
+        texts.push_back({TemplateContent::Kind::kText, without_marks(text->text)});
         continue;
       }
       const MediaRequest& media = std::get<MediaItem>(item).media;
+      if (media.kind == MediaKind::kDocument) {
+        texts.push_back({TemplateContent::Kind::kText, std::string(kDocumentMark) + "\n\n"});
+        continue;
+      }
       out.content.push_back({media.kind == MediaKind::kVideo ? TemplateContent::Kind::kVideo : TemplateContent::Kind::kImage, ""});
       if (media.kind == MediaKind::kVideo && m >= cached && !pattern.empty()) {
         require(next_video < videos.size(), "every new video needs its times");
@@ -64,9 +80,18 @@ std::string joined(const std::vector<TemplatePiece>& pieces) {
 std::vector<std::int64_t> encode_pieces(const Tokenizer& tokenizer, const std::vector<TemplatePiece>& pieces, TextStart start) {
   std::vector<std::int64_t> ids;
   std::string plain;
-  const auto flush = [&] {
-    const std::vector<std::int64_t> part = tokenizer.encode(plain, SpecialText::kAsText, ids.empty() ? start : TextStart::kNew);
+  const auto encode = [&](std::string_view text) {
+    const std::vector<std::int64_t> part = tokenizer.encode(text, SpecialText::kAsText, ids.empty() ? start : TextStart::kNew);
     ids.insert(ids.end(), part.begin(), part.end());
+  };
+  const auto flush = [&] {
+    std::string_view rest = plain;
+    for (std::size_t mark = rest.find(kDocumentMark); mark != std::string_view::npos; mark = rest.find(kDocumentMark)) {
+      encode(rest.substr(0, mark));
+      ids.push_back(kDocumentPlaceholder);
+      rest.remove_prefix(mark + kDocumentMark.size());
+    }
+    encode(rest);
     plain.clear();
   };
   for (const TemplatePiece& piece : pieces) {
@@ -141,32 +166,32 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
   const bool goes_on = cached > 0 && !answer_begun;
   segment.token_ids = encode_pieces(*model.tokenizer, pieces, goes_on ? TextStart::kContinued : TextStart::kNew);
 
-  // Placeholders come in the template's order: per message usually images first, then videos.
-  std::vector<std::size_t> images;
-  std::vector<std::size_t> video_items;
+  // Placeholders come in the template's order: per message usually images first, then videos, then documents with the text.
+  struct Waiting {
+    std::int64_t placeholder;
+    std::vector<std::size_t> items{};
+    std::size_t next = 0;
+  };
+  std::array<Waiting, 3> kinds = {{{model.network->image_token_id()}, {model.network->video_token_id()}, {kDocumentPlaceholder}}};
   std::size_t item_number = 0;
   for (std::size_t m = cached; m < thread.size(); ++m) {
     for (const Item& item : thread[m].items) {
       const auto* media = std::get_if<MediaItem>(&item);
       if (media == nullptr) continue;
-      (media->media.kind == MediaKind::kImage ? images : video_items).push_back(item_number++);
+      const std::size_t kind = media->media.kind == MediaKind::kImage ? 0 : media->media.kind == MediaKind::kVideo ? 1 : 2;
+      kinds[kind].items.push_back(item_number++);
     }
   }
-  std::size_t next_image = 0;
-  std::size_t next_video = 0;
   for (std::size_t i = 0; i < segment.token_ids.size(); ++i) {
-    const std::int64_t id = segment.token_ids[i];
-    const bool image = id == model.network->image_token_id();
-    if (!image && id != model.network->video_token_id()) continue;
-    std::size_t& next = image ? next_image : next_video;
-    const std::vector<std::size_t>& items = image ? images : video_items;
-    if (next == items.size())
+    auto* const kind = std::ranges::find(kinds, segment.token_ids[i], &Waiting::placeholder);
+    if (kind == kinds.end()) continue;
+    if (kind->next == kind->items.size())
       throw Exception(ErrorCode::kUnsupportedModel, "chat template", "writes more media placeholders than there are media");
     segment.media_at.push_back(i);
-    segment.media_item.push_back(items[next++]);
+    segment.media_item.push_back(kind->items[kind->next++]);
   }
-  if (next_image != images.size() || next_video != video_items.size()) {
-    throw Exception(ErrorCode::kUnsupportedModel, "chat template", "does not write a placeholder for every image and video");
+  if (!std::ranges::all_of(kinds, [](const Waiting& kind) { return kind.next == kind.items.size(); })) {
+    throw Exception(ErrorCode::kUnsupportedModel, "chat template", "does not write a placeholder for everything that is attached");
   }
 
   if (cached == 0) {

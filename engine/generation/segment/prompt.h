@@ -1,8 +1,9 @@
 // Messages to token ids: the segment of a thread that the cache does not hold yet.
 //
 // Used by prepare_segment() and plan_turn(). The chat template renders the thread; template text may contain special tokens, text typed by
-// a person never does (it is encoded as ordinary text, as encode_special_tokens=True). Every image and video is one placeholder id here;
-// expand() repeats it as often as the media has tokens. Errors: Exception (a template that fails, a placeholder count that does not fit).
+// a person never does (it is encoded as ordinary text, as encode_special_tokens=True). Every image, video and document is one placeholder
+// id here. A document stands where its message's text begins, with an empty line behind it. Errors: Exception (a template that fails, a
+// placeholder count that does not fit).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,9 @@
 #include "engine/messages/requests.h"
 
 namespace winnow {
+
+// Stands for a document; no vocabulary has it.
+inline constexpr std::int64_t kDocumentPlaceholder = -2;
 
 // Per video item of the new messages, in thread order: what its time instruction needs.
 struct VideoTimes {

@@ -19,23 +19,21 @@ struct SegmentTokens {
   std::int64_t visual = 0;
   std::vector<std::int32_t> pinned;  // original indices of all that the conversation has pinned, ascending
 
-  // The first visual token; size(): there is none.
+  // The first attached token; size(): there is none.
   std::int64_t context_begin() const {
-    return std::distance(modality.begin(), std::find(modality.begin(), modality.end(), Modality::kVisual));
+    return std::distance(modality.begin(), std::find_if(modality.begin(), modality.end(), is_attached));
   }
   // Pinned ones from there on.
   std::int64_t pinned_in_context() const {
     const std::int64_t first = first_original + context_begin();
     return std::count_if(pinned.begin(), pinned.end(), [first](std::int32_t token) { return token >= first; });
   }
-  // One after the last visual token; 0: there is none.
-  std::int64_t context_end() const {
-    return std::distance(std::find(modality.rbegin(), modality.rend(), Modality::kVisual), modality.rend());
-  }
+  // One after the last attached token; 0: there is none.
+  std::int64_t context_end() const { return std::distance(std::find_if(modality.rbegin(), modality.rend(), is_attached), modality.rend()); }
   // The first `rows` of them, as a segment of their own.
   SegmentTokens first(std::int64_t rows) const {
     SegmentTokens part{first_original, {modality.begin(), modality.begin() + static_cast<std::ptrdiff_t>(rows)}, 0, pinned};
-    part.visual = std::count(part.modality.begin(), part.modality.end(), Modality::kVisual);
+    part.visual = std::count_if(part.modality.begin(), part.modality.end(), is_attached);
     return part;
   }
 

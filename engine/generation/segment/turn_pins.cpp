@@ -20,9 +20,9 @@ std::string seconds(double value) {
 void require_pins(std::span<const Pin> pins, std::int32_t media_count) {
   for (const Pin& pin : pins) {
     if (pin.media < 0 || pin.media >= media_count) {
-      const std::string has = media_count == 0   ? "no image or video"
-                              : media_count == 1 ? "one image or video"
-                                                 : std::to_string(media_count) + " images and videos";
+      const std::string has = media_count == 0   ? "nothing attached"
+                              : media_count == 1 ? "one thing attached"
+                                                 : std::to_string(media_count) + " things attached";
       throw Exception(ErrorCode::kInvalidArgument, "pin",
                       "number " + std::to_string(pin.media + 1) + " is pinned, but the conversation has " + has);
     }
@@ -32,12 +32,12 @@ void require_pins(std::span<const Pin> pins, std::int32_t media_count) {
 }
 
 std::vector<bool> pinned_frames(std::span<const Pin> pins, const PinnableMedium& medium) {
-  const bool image = medium.kind == MediaKind::kImage;
-  std::vector<bool> frames(image ? 1 : medium.actual_s.size(), false);
+  const bool whole = medium.kind != MediaKind::kVideo;
+  std::vector<bool> frames(whole ? 1 : medium.actual_s.size(), false);
   for (const Pin& pin : pins) {
     if (pin.media != medium.number) continue;
-    bool found = image;
-    if (image) frames.front() = true;
+    bool found = whole;
+    if (whole) frames.front() = true;
     for (std::size_t frame = 0; frame < medium.actual_s.size(); ++frame) {
       if (medium.actual_s[frame] < pin.from_s || medium.actual_s[frame] > pin.to_s) continue;
       frames[frame] = true;
@@ -60,7 +60,7 @@ std::vector<bool> pinned_tokens(const std::vector<bool>& frames, const PinnableT
   std::vector<bool> pinned;
   for (const TokenOrigin& origin : tokens.origins) {
     bool named = false;
-    if (tokens.kind == MediaKind::kImage) {
+    if (tokens.kind != MediaKind::kVideo) {
       named = frames.front();
     } else if (origin.frame >= 0) {
       const auto end = std::min<std::int64_t>(std::ssize(frames), origin.frame + tokens.joined_frames);

@@ -41,10 +41,9 @@ class Assembly {
     parts_.push_back(medium.features.features);
     for (std::size_t token = 0; token < medium.features.origins.size(); ++token) {
       TokenOrigin origin = medium.features.origins[token];
-      origin.modality = Modality::kVisual;
       origin.media = number;
       if (medium.pinned[token]) working_.pinned.push_back(working_.next_original());
-      add_token(placeholder, origin);
+      add_token(medium.features.ids.empty() ? placeholder : medium.features.ids[token], origin);
     }
     segment_.tokens.visual += std::ssize(medium.features.origins);
   }
@@ -115,6 +114,9 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
 
   // Media are opened before the prompt is built, because time instructions and the context check need their plans.
   std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached));
+  const bool documents = std::ranges::any_of(media, [](const OpenedMedia& item) { return item.request.kind == MediaKind::kDocument; });
+  if (documents && recipe != nullptr && (recipe->streams() || recipe->retrieves()))
+    throw Exception(ErrorCode::kIllegalRecipe, turn.recipe.method, "it reads media frame by frame, and a document has no frames");
   require_pins(turn.pins, working.media_count + static_cast<std::int32_t>(media.size()));
   const PromptSegment prompt = build_prompt(context.model, turn.messages, cached, video_times(media));
   require_context(context, turn, foreseen_position(network, prompt, media, working.next_position));

@@ -23,7 +23,7 @@ StatisticsNeeds CrossModalAllocator::needs() const {
 
 // The entropy of all rows is there for segments that lack a modality.
 StatisticsNeeds CrossModalAllocator::needs_for(const SegmentInfo& segment) const {
-  const auto visual = std::count(segment.modality.begin(), segment.modality.end(), Modality::kVisual);
+  const auto visual = std::count_if(segment.modality.begin(), segment.modality.end(), is_attached);
   const bool both = visual > 0 && visual < std::ssize(segment.modality);
   if (entropy_ == Entropy::kCrossModal && both) return {{}, cross_modal_, {}};
   return needs();

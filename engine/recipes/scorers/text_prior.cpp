@@ -17,7 +17,7 @@ HeadScores TextPriorScorer::score(const LayerStatistics& statistics, const Segme
     const std::span<float> row = scores.row(head);
     const float largest = *std::max_element(row.begin(), row.end());
     for (std::size_t j = 0; j < row.size(); ++j) {
-      if (segment.modality[j] != Modality::kVisual) row[j] += largest;
+      if (!is_attached(segment.modality[j])) row[j] += largest;
     }
   }
   return scores;

@@ -69,10 +69,10 @@ TEST(CliPins, AChatReadsEarlierMediaAgainWhenTheirPinsChange) {
   const ProgramRun run = run_cli(scratch, "chat --max-tokens 4 --method h2o --retention 0.2", scratch.file("lines"));
   EXPECT_EQ(run.exit_code, 0);
   const std::string& said = run.err;
-  const std::size_t first = said.find("(0 visual)");
+  const std::size_t first = said.find("(0 attached)");
   ASSERT_NE(first, std::string::npos) << said;
   EXPECT_NE(said.find("pinned: ", first), std::string::npos) << said;
-  EXPECT_EQ(said.find("(0 visual)", first + 1), std::string::npos) << "the video went through the model again: " << said;
+  EXPECT_EQ(said.find("(0 attached)", first + 1), std::string::npos) << "the video went through the model again: " << said;
   EXPECT_NE(said.find("must be a range of seconds"), std::string::npos) << said;
 }
 

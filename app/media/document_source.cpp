@@ -1,0 +1,22 @@
+#include "app/media/document_source.h"
+
+#include "app/media/content_hash.h"
+#include "engine/base/error.h"
+
+namespace winnow::app {
+
+DocumentSource::DocumentSource(const MediaFile& file) : m_path(file.path()), m_hash(contentHash(file)), m_text(readDocument(file)) {
+  m_info.kind = MediaKind::kDocument;
+  m_info.container = "text";
+  m_info.codec = m_text.encoding;
+  m_info.fileBytes = file.sizeBytes();
+  m_info.frameCount = 0;
+  m_info.words = countWords(m_text.utf8);
+}
+
+std::vector<SampledFrame> DocumentSource::read(int, int count, const InterruptToken&) {
+  if (count == 0) return {};
+  throw Exception(ErrorCode::kInvalidArgument, m_path, "a document has no frames");
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,26 @@
+// A document as the decoder reads it: its text as ordinary token ids, and of each the line that it begins in.
+//
+// Made when a document is opened (media_encoder.h). What looks like a special token in it is text. Errors: those of Tokenizer::encode();
+// kDamagedFile for one without a word. Engine thread only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/token_origin.h"
+#include "engine/text/tokenizer.h"
+
+namespace winnow {
+
+struct DocumentTokens {
+  std::vector<std::int64_t> ids;
+  std::vector<TokenOrigin> origins;  // modality kDocument; frame: the line, from 0; `media` at -1
+  std::int64_t all = 0;              // tokens of the whole text; more than ids where it was cut
+};
+
+// most: only so many tokens from the beginning; 0: all. path: for errors.
+DocumentTokens document_tokens(const Tokenizer& tokenizer, std::string_view text, std::int64_t most, const std::string& path);
+
+}  // namespace winnow
