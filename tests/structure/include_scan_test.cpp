@@ -151,6 +151,7 @@ TEST(IncludeScan, AppFoldersFollowTheirOrder) {
                         {"app/media", 1},
                         {"app/watch", 1},
                         {"app/resources", 1},
+                        {"app/downloads", 1},
                         {"app/chat", 2},
                         {"app/settings", 3},
                         {"app/engine_host", 3},
@@ -189,6 +190,8 @@ TEST(IncludeScan, LibrariesStayInTheirFolders) {
       {"SQLite", {"sqlite3.h"}, {"app/chat/", "app/diagnostics/"}},
       {"md4c", {"md4c.h"}, {"ui/chat_view/"}},
       {"PCRE2", {"pcre2.h"}, {"engine/text/"}},
+      {"libzip", {"zip.h"}, {"app/downloads/"}},
+      {"Qt Network", {"QNetwork", "QSsl", "QTcp", "QHostAddress", "QtNetwork/"}, {"app/downloads/"}},
   };
   for (const Include& include : product_includes()) {
     for (const Rule& rule : rules) {

@@ -42,9 +42,9 @@ constexpr int kLowUnits = 430;
 
 }  // namespace
 
-ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const QList<app::Sample>& samples, const Above& above)
+ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const QList<app::Sample>& samples, const Parts& parts)
     : m_session(session), m_methods(services.methods) {
-  build(services, samples, above);
+  build(services, samples, parts);
   // Before the transcript's controller hears of it: a view is filled where it is seen.
   const auto showPage = [this] {
     m_stack->setCurrentWidget(m_session.chat.branch().isEmpty() ? static_cast<QWidget*>(m_welcome) : m_transcript);
@@ -62,7 +62,7 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   m_transcriptController = new TranscriptController(services, m_session, *m_comparison, *m_transcript, this);
   m_drafts = new DraftController(services, m_session, *m_composer, *m_transcript, this);
   m_chooser = new ComparisonChooser(m_session, *m_comparison, *m_comparisonSetup, *m_composer, this);
-  connectViews(above);
+  connectViews(parts);
   if (services.store.isOpen()) showPage();
   updateState();
 }
@@ -81,15 +81,15 @@ void ChatPage::addInset(QVBoxLayout* column, QWidget* widget) {
   limit();
 }
 
-void ChatPage::build(const WindowServices& services, const QList<app::Sample>& samples, const Above& above) {
+void ChatPage::build(const WindowServices& services, const QList<app::Sample>& samples, const Parts& parts) {
   auto* column = new QVBoxLayout(this);
   setMargins(column, 0, 0, 0, 6);
   column->setSpacing(0);
-  column->addWidget(above.top);
+  column->addWidget(parts.top);
   addInset(column, new StorageNotice(services.store));
-  addInset(column, above.faults);
+  addInset(column, parts.faults);
   m_stack = new QStackedWidget;
-  m_welcome = new WelcomePage(samples, m_session.model);
+  m_welcome = new WelcomePage(samples, m_session.model, parts.offer);
   m_transcript = new TranscriptView;
   m_transcript->setObjectName(QStringLiteral("transcript"));
   m_comparisonView = new ComparisonView;
@@ -112,7 +112,7 @@ void ChatPage::build(const WindowServices& services, const QList<app::Sample>& s
   addInset(column, m_planLine);
 }
 
-void ChatPage::connectViews(const Above& above) {
+void ChatPage::connectViews(const Parts& parts) {
   connect(&theme(), &Theme::changed, this, &ChatPage::arrangeViews);
   connect(m_stack, &QStackedWidget::currentChanged, this, &ChatPage::arrangeViews);
   connect(m_chooser, &ComparisonChooser::changed, this, &ChatPage::arrangeViews);
@@ -122,9 +122,9 @@ void ChatPage::connectViews(const Above& above) {
   connect(&m_session.answers, &AnswerRun::stateChanged, this, &ChatPage::updateState);
   connect(&m_session.chat, &OpenChat::created, this, &ChatPage::updateState);
   connect(m_check, &AnswerCheck::stateChanged, this, &ChatPage::updateState);
-  connect(m_check, &AnswerCheck::problem, above.faults, &NoticeBar::showError);
+  connect(m_check, &AnswerCheck::problem, parts.faults, &NoticeBar::showError);
   connect(m_comparison, &ComparisonController::stateChanged, this, &ChatPage::updateState);
-  connect(m_comparison, &ComparisonController::problem, above.faults, &NoticeBar::showError);
+  connect(m_comparison, &ComparisonController::problem, parts.faults, &NoticeBar::showError);
   connect(m_comparison, &ComparisonController::shown, this, [this] {
     m_stack->setCurrentWidget(m_comparisonView);
     arrangeViews();

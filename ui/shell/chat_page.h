@@ -28,6 +28,7 @@ class DraftController;
 class FocusRegions;
 class KeptMapPages;
 class MethodDialogs;
+class ModelOfferBox;
 class NoticeBar;
 class PlanLine;
 class PreparationLine;
@@ -43,12 +44,13 @@ struct WindowServices;
 class ChatPage : public QWidget {
   Q_OBJECT
  public:
-  // What stands above the chat. The page becomes their parent.
-  struct Above {
+  // Made by the window, which steers them: what stands above the chat, and on its first screen. The page becomes their parent.
+  struct Parts {
     QWidget* top = nullptr;
     NoticeBar* faults = nullptr;  // those of comparisons and checks are told here
+    ModelOfferBox* offer = nullptr;
   };
-  ChatPage(const WindowServices& services, ChatSession& session, const QList<app::Sample>& samples, const Above& above);
+  ChatPage(const WindowServices& services, ChatSession& session, const QList<app::Sample>& samples, const Parts& parts);
 
   bool showsComparison() const;
   bool canStop() const;  // or leave, what was opened
@@ -82,9 +84,9 @@ class ChatPage : public QWidget {
   void chooseModelRequested();
 
  private:
-  void build(const WindowServices& services, const QList<app::Sample>& samples, const Above& above);
+  void build(const WindowServices& services, const QList<app::Sample>& samples, const Parts& parts);
   void addInset(QVBoxLayout* column, QWidget* widget);  // in the middle, as wide as a line may be
-  void connectViews(const Above& above);
+  void connectViews(const Parts& parts);
   void updateState();
   void arrangeViews();
   void showChat();

@@ -213,7 +213,7 @@ void Commands::showAbout() {
   box->setText(tr("Winnow %1").arg(m_version));
   box->setInformativeText(
       tr("Chat about images and long videos with a model on your own computer, and see what its compressed memory keeps.\n\n"
-         "Qt %1. No telemetry. No network access but to a stream that you watch.")
+         "Qt %1. No telemetry. No network access but to a stream that you watch and for a model that you get.")
           .arg(QLatin1String(qVersion())));
   box->addButton(QMessageBox::Close);
   if (m_systemReport) {

@@ -16,13 +16,16 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "app/downloads/model_folder.h"
 #include "ui/composer/composer.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/commands.h"
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/fault_notice.h"
+#include "ui/shell/model_fetch.h"
 #include "ui/shell/model_menu.h"
+#include "ui/shell/model_offer_box.h"
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -65,8 +68,10 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   m_splitter->setHandleWidth(1);
   m_sidebar = new ConversationSidebar(m_session->list.model());
   auto* faults = new FaultNotice(m_services.engine, m_session->chat);
+  auto* offer = new ModelOfferBox;
   m_models = new ModelMenu(m_session->model, m_services.settings, m_initial.demoModelFolder, *faults, this);
-  m_page = new ChatPage(m_services, *m_session, m_initial.samples, {buildTop(), faults});
+  m_page = new ChatPage(m_services, *m_session, m_initial.samples, {buildTop(), faults, offer});
+  buildModels({*offer, *m_models, *faults});
   m_splitter->addWidget(m_sidebar);
   m_splitter->addWidget(m_page);
   m_splitter->setStretchFactor(0, 0);
@@ -106,6 +111,16 @@ QWidget* MainWindow::buildTop() {
   connect(chats, &QToolButton::clicked, this, &MainWindow::toggleSidebar);
   connect(cache, &QToolButton::clicked, this, &MainWindow::togglePanel);
   return top;
+}
+
+void MainWindow::buildModels(const ModelFetch::Views& views) {
+  m_models->setOwnModels(m_initial.ownModels);
+  const app::ModelDownloads* downloads = m_services.downloads;
+  if (downloads == nullptr || downloads->offers.empty()) return;
+  const bool isHere = m_initial.ownModels.contains(app::offeredFile(downloads->folder, downloads->offers.front()));
+  m_fetch = new ModelFetch(*downloads, isHere, views, *m_session, this);
+  connect(m_fetch, &ModelFetch::statusChanged, this, &MainWindow::updateStatus);
+  connect(m_fetch, &ModelFetch::opened, m_page, &ChatPage::writeQuestion);  // the button that had the focus is gone
 }
 
 void MainWindow::buildPanel() {
@@ -229,6 +244,7 @@ void MainWindow::updateStatus() {
   } else {
     parts << tr("No model");
   }
+  if (m_fetch != nullptr && m_fetch->isRunning()) parts << m_fetch->status();
   parts << m_page->methodText();
   if (f.active) parts << phaseText(f.phase, f.phaseDone, f.phaseTotal);
   if (f.tokensPerS > 0) parts << tr("%1 tok/s").arg(QLocale().toString(f.tokensPerS, 'f', f.tokensPerS < 10 ? 1 : 0));

@@ -12,6 +12,7 @@
 #include "engine/messages/requests.h"
 #include "ui/shell/chat_page.h"
 #include "ui/shell/focus_regions.h"
+#include "ui/shell/model_fetch.h"
 #include "ui/shell/window_services.h"
 
 class QDockWidget;
@@ -32,6 +33,7 @@ struct InitialState {
   Device device = Device::kAuto;  // of every model that is loaded
   QString demoModelFolder;        // offered in the model menu; empty: not there
   bool demoWanted = false;        // it was asked for, there or not
+  QStringList ownModels;          // paths of those in Winnow's own folder
   QList<app::Sample> samples;
   QByteArray attachedFile;  // attached to a new chat; empty: none
   QString question;         // typed in, not sent
@@ -66,6 +68,7 @@ class MainWindow : public QMainWindow {
  private:
   QWidget* buildTop();
   void buildRegions();
+  void buildModels(const ModelFetch::Views& views);
   void buildPanel();
   void buildStatus();
   void connectSession();
@@ -83,6 +86,7 @@ class MainWindow : public QMainWindow {
   ChatPage* m_page = nullptr;
   QLabel* m_title = nullptr;
   ModelMenu* m_models = nullptr;
+  ModelFetch* m_fetch = nullptr;  // null: nothing can be had
   Commands* m_commands = nullptr;
   QDockWidget* m_dock = nullptr;
   InspectorPanel* m_inspector = nullptr;

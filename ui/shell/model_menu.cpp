@@ -62,12 +62,31 @@ void ModelMenu::rebuild() {
     action->setChecked(m_model.state() == ModelState::kReady && m_model.folder() == folder);
     action->setToolTip(displayText(folder).toHtmlEscaped());
   };
+  const auto offerByName = [&offer](const QString& path) {
+    offer(displayText(QFileInfo(path).fileName()).replace(QLatin1Char('&'), QLatin1String("&&")), path);
+  };
+  if (!m_offer.isEmpty()) m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), m_offer, this, &ModelMenu::offerTaken);
   m_menu->addSeparator();
   if (!m_demoFolder.isEmpty()) offer(tr("Demo model (shapes and letters)"), m_demoFolder);
+  for (const QString& model : m_ownModels) offerByName(model);
   for (const QString& folder : m_settings.recentModelFolders()) {
-    if (folder == m_demoFolder) continue;
-    offer(displayText(QFileInfo(folder).fileName()).replace(QLatin1Char('&'), QLatin1String("&&")), folder);
+    if (folder != m_demoFolder && !m_ownModels.contains(folder)) offerByName(folder);
   }
+}
+
+void ModelMenu::setOwnModels(const QStringList& models) {
+  m_ownModels = models;
+  rebuild();
+}
+
+void ModelMenu::addOwnModel(const QString& model) {
+  if (!m_ownModels.contains(model)) m_ownModels.append(model);
+  rebuild();
+}
+
+void ModelMenu::setOffer(const QString& label) {
+  m_offer = label;
+  rebuild();
 }
 
 void ModelMenu::chooseFolder() {

@@ -24,6 +24,14 @@ class ModelMenu : public QObject {
   QToolButton* button() const { return m_button; }
   void chooseFolder();
   void showFault(const ErrorText& text);
+  // Paths of the models in Winnow's own folder, which are always offered.
+  void setOwnModels(const QStringList& models);
+  void addOwnModel(const QString& model);
+  // A line for a model that can be had; empty: none.
+  void setOffer(const QString& label);
+
+ Q_SIGNALS:
+  void offerTaken();
 
  private:
   void rebuild();
@@ -33,6 +41,8 @@ class ModelMenu : public QObject {
   ModelSession& m_model;
   app::Settings& m_settings;
   QString m_demoFolder;
+  QStringList m_ownModels;
+  QString m_offer;
   NoticeBar& m_notice;
   QWidget* m_window;
   QMenu* m_menu;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/shell/model_offer_box.h"
 #include "ui/shell/model_session.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
@@ -70,8 +71,8 @@ class SampleCard : public QAbstractButton {
 
 }  // namespace
 
-WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, QWidget* parent)
-    : QScrollArea(parent), m_model(model), m_samples(std::move(samples)) {
+WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, ModelOfferBox* offer, QWidget* parent)
+    : QScrollArea(parent), m_model(model), m_samples(std::move(samples)), m_offer(offer) {
   setFrameShape(QFrame::NoFrame);
   setWidgetResizable(true);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -113,6 +114,7 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, 
   m_choose = new QPushButton(tr("Choose a model folder…"));
   setPrimary(m_choose);
   layout->addWidget(m_choose, 0, Qt::AlignLeft);
+  layout->addWidget(m_offer);
   addGap(layout, 8);
   m_try = new QLabel(tr("Try a sample"));
   setTextRole(m_try, TextRole::kStrong);
@@ -140,6 +142,7 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, 
 void WelcomePage::describeModel() {
   const bool ready = m_model.state() == ModelState::kReady || m_model.state() == ModelState::kLoading;
   m_choose->setVisible(!ready);
+  m_offer->setWanted(!ready || m_model.isDemo());
   if (!ready) {
     m_modelLine->setText(tr("To begin, choose a model: a Hugging Face folder with safetensors weights."));
   } else if (m_model.isDemo()) {

@@ -15,11 +15,13 @@ class QPushButton;
 namespace winnow::ui {
 
 class ModelSession;
+class ModelOfferBox;
 
 class WelcomePage : public QScrollArea {
   Q_OBJECT
  public:
-  WelcomePage(QList<app::Sample> samples, const ModelSession& model, QWidget* parent = nullptr);
+  // offer: a real model that can be had; shows where none but the demo model is loaded. The page takes it.
+  WelcomePage(QList<app::Sample> samples, const ModelSession& model, ModelOfferBox* offer, QWidget* parent = nullptr);
 
  Q_SIGNALS:
   void sampleChosen(const QString& file, const QString& question);
@@ -40,6 +42,7 @@ class WelcomePage : public QScrollArea {
   QLabel* m_modelLine = nullptr;
   QLabel* m_try = nullptr;
   QPushButton* m_choose = nullptr;
+  ModelOfferBox* m_offer = nullptr;
   int m_columns = 0;
 };
 

@@ -16,6 +16,7 @@ namespace winnow::app {
 class ChatStore;
 class ConversationCaches;
 class EngineHost;
+struct ModelDownloads;
 }  // namespace winnow::app
 
 namespace winnow::ui {
@@ -30,6 +31,7 @@ struct WindowServices {
   QString version;
   std::function<QString()> systemReport = nullptr;  // for the clipboard of somebody who reports a fault
   const app::ConversationCaches* caches = nullptr;  // what the engine keeps of chats; null: nothing
+  const app::ModelDownloads* downloads = nullptr;   // models that can be had; null: none
 };
 
 }  // namespace winnow::ui

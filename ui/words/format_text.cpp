@@ -19,6 +19,8 @@ QString formatBytes(qint64 bytes) {
   return QLocale().formattedDataSize(bytes, scaled >= 100.0 || std::abs(bytes) < 1024 ? 0 : 1, QLocale::DataSizeIecFormat);
 }
 
+QString formatMegabytes(qint64 bytes) { return FormatWords::tr("%1 MB").arg(QLocale().toString(static_cast<double>(bytes) / 1e6, 'f', 0)); }
+
 QString formatShare(double share) {
   const double percent = share * 100.0;
   const bool whole = percent >= 9.95 || std::abs(percent - std::round(percent)) < 0.05;

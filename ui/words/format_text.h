@@ -9,6 +9,7 @@
 namespace winnow::ui {
 
 QString formatBytes(qint64 bytes);      // "1.2 MiB"
+QString formatMegabytes(qint64 bytes);  // as download pages count, in millions: "98 MB"
 QString formatShare(double share);      // 0.2 -> "20 %", below 1 % with one decimal
 QString formatMilliseconds(double ms);  // "85 ms", "1.4 s"
 QString formatClock(double seconds);    // "0:07", "2:08", "1:02:03"

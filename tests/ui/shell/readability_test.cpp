@@ -9,6 +9,8 @@
 #include "ui/compare/comparison_setup.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/composer/composer.h"
+#include "ui/shell/model_offer_box.h"
+#include "ui/shell/welcome_page.h"
 #include "ui/theme/theme.h"
 
 namespace winnow::test {
@@ -59,6 +61,33 @@ TEST_F(ReadabilityTest, NoLabelIsClippedAtAnyPromisedSize) {
     QTest::qWait(200);
     expectTextFits(*m_window, qPrintable(QStringLiteral("panel at %1 %").arg(zoom)));
   }
+}
+
+TEST_F(ReadabilityTest, TheOfferOfAModelIsReadableInEveryState) {
+  close();
+  ui::InitialState initial;
+  initial.modelFolder = initial.demoModelFolder = QStringLiteral("/usr/share/winnow/demo/model");
+  open(initial);
+  ui::WelcomePage* page = m_window->page().welcome();
+  const auto expectReadable = [&](const char* state) {
+    for (const int zoom : {75, 100, 150, 200}) {
+      ui::theme().setZoomPercent(zoom);
+      m_window->resize(800, 560);
+      QTest::qWait(60);
+      ASSERT_TRUE(page->offer()->isVisibleTo(page)) << state;
+      expectTextFits(*page, qPrintable(QStringLiteral("%1 at %2 %").arg(QLatin1String(state)).arg(zoom)));
+      EXPECT_LE(m_window->width(), 800) << state << " at " << zoom;
+      EXPECT_LE(m_window->height(), 560) << state << " at " << zoom;
+      EXPECT_LE(page->widget()->width(), page->viewport()->width()) << state << " at " << zoom << ": it is cut off on the right";
+    }
+  };
+  expectReadable("offered");
+  Q_EMIT page->offer()->accepted();
+  ASSERT_NE(m_downloads.current, nullptr);
+  Q_EMIT m_downloads.current->progressed({app::DownloadStage::kDownloading, 46'435'520, 92'871'040});
+  expectReadable("running");
+  Q_EMIT m_downloads.current->failed({app::DownloadProblem::kNoTrust, QStringLiteral("files.pythonhosted.org"), QStringLiteral("unknown")});
+  expectReadable("failed");
 }
 
 TEST_F(ReadabilityTest, EverythingThatTakesTheFocusHasAName) {

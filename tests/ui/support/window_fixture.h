@@ -13,6 +13,7 @@
 #include "app/chat/chat_store.h"
 #include "app/engine_host/engine_host.h"
 #include "tests/support/scripted_clips.h"
+#include "tests/support/scripted_download.h"
 #include "tests/support/scripted_engine.h"
 #include "tests/support/wait_until.h"
 #include "tests/ui/support/fake_media_preview.h"
@@ -49,7 +50,7 @@ class WindowTest : public testing::Test {
     if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
     m_window = std::make_unique<ui::MainWindow>(
         ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"),
-                           [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }},
+                           [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, nullptr, &m_downloads.services},
         initial);
     m_firstSize = m_window->size();
     m_window->resize(1280, 800);
@@ -109,6 +110,7 @@ class WindowTest : public testing::Test {
     return answer_script(request, "The star is **red**. It is a star in the middle of the frame.");
   };
   ScriptedClips m_clips;  // of what is watched
+  ScriptedDownloads m_downloads{m_folder.filePath(QStringLiteral("models"))};
   std::shared_ptr<ScriptedEngineLog> m_log;
   std::unique_ptr<app::ChatStore> m_store;
   std::unique_ptr<app::Settings> m_settings;

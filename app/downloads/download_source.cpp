@@ -1,0 +1,17 @@
+#include "app/downloads/download_source.h"
+
+#include <QStorageInfo>
+
+namespace winnow::app {
+
+DownloadSource DownloadSource::fromEnvironment() {
+  DownloadSource source;
+  source.index = qEnvironmentVariable("PIP_INDEX_URL").trimmed();
+  if (source.index.isEmpty()) source.index = QStringLiteral("https://pypi.org/simple");
+  source.certificates = qEnvironmentVariable("PIP_CERT");
+  if (source.certificates.isEmpty()) source.certificates = qEnvironmentVariable("SSL_CERT_FILE");
+  source.freeBytes = [](const QString& folder) { return QStorageInfo(folder).bytesAvailable(); };
+  return source;
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,46 @@
+// One model on its way: what the window and the terminal program see of a download, and the services that make one.
+//
+// PackageDownload is the real one; tests script their own. One object is one try: it is started once and tells `finished` or `failed` once,
+// unless it is destroyed first, which gives it up and keeps what has come. Errors: `failed`. Threads: its owner's, with an event loop.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "app/downloads/download_fault.h"
+#include "app/downloads/model_offers.h"
+
+namespace winnow::app {
+
+enum class DownloadStage : int { kConnecting = 1, kDownloading = 2, kChecking = 3, kUnpacking = 4 };
+
+struct DownloadProgress {
+  DownloadStage stage = DownloadStage::kConnecting;
+  qint64 done = 0;   // bytes of this stage
+  qint64 total = 0;  // 0: not known
+};
+
+class ModelDownload : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+  virtual void start() = 0;
+  virtual void cancel() = 0;  // answered by failed(kCancelled)
+
+ Q_SIGNALS:
+  void progressed(const winnow::app::DownloadProgress& progress);  // at most some ten a second
+  void finished(const QString& file);                              // the model, complete and checked
+  void failed(const winnow::app::DownloadFault& fault);
+};
+
+// What can be had, and how.
+struct ModelDownloads {
+  std::vector<ModelOffer> offers;
+  QString folder;  // where models come to lie
+  std::function<std::unique_ptr<ModelDownload>(const ModelOffer&)> make;
+};
+
+}  // namespace winnow::app

@@ -1,0 +1,22 @@
+// The folder of models in Winnow's data folder: which are there.
+//
+// Used by bootstrap, the terminal program and the window. Looking touches the disk. Errors: what cannot be read is not there. Threads: any.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include "app/downloads/model_offers.h"
+
+namespace winnow::app {
+
+// `data`: AppFolders::data.
+QString modelsFolder(const QString& data);
+// Where the offer's model lies when it has been fetched.
+QString offeredFile(const QString& folder, const ModelOffer& offer);
+// It does: a file under that name was complete and checked when it got it, so its size suffices.
+bool isFetched(const QString& folder, const ModelOffer& offer);
+// Absolute paths by name: GGUF files, and folders that hold a config.json.
+QStringList modelsIn(const QString& folder);
+
+}  // namespace winnow::app

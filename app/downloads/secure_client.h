@@ -1,0 +1,39 @@
+// HTTP for downloads: https only, also behind redirects, with the certificates and the proxy of this machine.
+//
+// Used by package_fetch.h. Replies come as they are on the wire (no compression), so that their bytes can be counted and taken up again.
+// Errors: faultOf() names what ended a reply. Threads: confined to one, with an event loop.
+#pragma once
+
+#include <QNetworkAccessManager>
+#include <QNetworkReply>
+#include <QSslConfiguration>
+#include <QUrl>
+#include <optional>
+
+#include "app/downloads/download_fault.h"
+#include "app/downloads/download_source.h"
+
+namespace winnow::app {
+
+class SecureClient {
+ public:
+  explicit SecureClient(const DownloadSource& source);
+
+  // Throws DownloadError(kInsecure) for an address that is not https, kNoTrust where this Qt has no TLS.
+  void requireAllowed(const QUrl& address) const;
+  // From that byte on. The caller owns the reply and waits for its `finished`; its address has been checked.
+  QNetworkReply* get(const QUrl& address, qint64 fromByte);
+  // Of a reply that has finished; nothing: it is complete, as far as HTTP knows.
+  std::optional<DownloadFault> faultOf(const QNetworkReply& reply) const;
+
+ private:
+  bool isAllowed(const QUrl& address) const;
+
+  const DownloadSource m_source;
+  QSslConfiguration m_tls;
+  QNetworkAccessManager m_manager;
+};
+
+int statusOf(const QNetworkReply& reply);  // 0: none came
+
+}  // namespace winnow::app

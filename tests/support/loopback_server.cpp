@@ -1,0 +1,77 @@
+#include "tests/support/loopback_server.h"
+
+#include <QHostAddress>
+#include <QSslSocket>
+#include <stdexcept>
+
+namespace winnow::test {
+
+LoopbackServer::LoopbackServer() {
+  if (!listen(QHostAddress::LocalHost)) throw std::runtime_error("no port to listen on");
+  connect(this, &QTcpServer::newConnection, this, &LoopbackServer::accept);
+}
+
+void LoopbackServer::encrypt(const QSslCertificate& certificate, const QSslKey& key) {
+  m_certificate = certificate;
+  m_key = key;
+}
+
+QString LoopbackServer::address(const QString& path) const {
+  return QStringLiteral("%1://127.0.0.1:%2%3").arg(m_certificate.isNull() ? "http" : "https").arg(serverPort()).arg(path);
+}
+
+void LoopbackServer::incomingConnection(qintptr descriptor) {
+  if (m_certificate.isNull()) return QTcpServer::incomingConnection(descriptor);
+  auto* socket = new QSslSocket(this);
+  socket->setSocketDescriptor(descriptor);
+  socket->setLocalCertificate(m_certificate);
+  socket->setPrivateKey(m_key);
+  socket->startServerEncryption();
+  addPendingConnection(socket);
+}
+
+void LoopbackServer::accept() {
+  while (QTcpSocket* socket = nextPendingConnection()) {
+    connect(socket, &QTcpSocket::disconnected, socket, &QObject::deleteLater);
+    connect(socket, &QTcpSocket::readyRead, this, [this, socket] {
+      const QByteArray head = socket->property("head").toByteArray() + socket->readAll();
+      socket->setProperty("head", head);
+      if (!head.contains("\r\n\r\n")) return;
+      disconnect(socket, &QTcpSocket::readyRead, this, nullptr);
+      answer(socket, head);
+    });
+  }
+}
+
+void LoopbackServer::answer(QTcpSocket* socket, const QByteArray& head) {
+  Request request;
+  request.path = QString::fromUtf8(head.mid(4, head.indexOf(' ', 4) - 4));
+  for (const QByteArray& line : head.split('\n')) {
+    if (line.toLower().startsWith("range:")) request.range = line.mid(6).trimmed();
+  }
+  requests.push_back(request);
+  ServedFile missing;
+  missing.status = 404;
+  missing.body = "<h1>nothing here</h1>";
+  ServedFile& file = files.contains(request.path) ? files[request.path] : missing;
+
+  qint64 from = 0;
+  int status = file.status;
+  QByteArray headers;
+  if (status == 200 && file.ranges && request.range.startsWith("bytes=")) {
+    from = request.range.mid(6, request.range.size() - 7).toLongLong();
+    status = from < file.body.size() ? 206 : 416;
+    headers += "Content-Range: bytes " + QByteArray::number(from) + '-' + QByteArray::number(file.body.size() - 1) + '/' +
+               QByteArray::number(file.body.size()) + "\r\n";
+  }
+  const QByteArray body = status == 416 ? QByteArray() : file.body.mid(from);
+  if (file.saysLength) headers += "Content-Length: " + QByteArray::number(body.size()) + "\r\n";
+  if (!file.location.isEmpty()) headers += "Location: " + file.location + "\r\n";
+  socket->write("HTTP/1.1 " + QByteArray::number(status) + " said\r\nConnection: close\r\n" + headers + "\r\n");
+  const bool cut = file.cutAfter >= 0 && file.cuts > 0;
+  if (cut) --file.cuts;
+  socket->write(cut ? body.left(file.cutAfter) : body);
+  if (!(cut && file.hangs)) socket->disconnectFromHost();
+}
+
+}  // namespace winnow::test

