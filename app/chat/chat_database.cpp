@@ -12,6 +12,7 @@
 #include "app/chat/database_file.h"
 #include "app/chat/message_rows.h"
 #include "app/chat/run_json.h"
+#include "app/chat/sampling_json.h"
 #include "app/chat/schema.h"
 #include "app/chat/storage_fault.h"
 #include "app/chat/thumbnail_store.h"
@@ -147,12 +148,13 @@ QString ChatDatabase::setAside(const ChatFolders& folders) {
 }
 
 Conversation ChatDatabase::createConversation(const QString& title, const ConversationOptions& options) {
+  checkText(options.systemPrompt, "system prompt");
   return m_impl->write([&](SqliteConnection& db) {
     const qint64 now = nowMs();
     const qint64 tick = nextTick(db);
     db.prepare(
           "INSERT INTO conversation(title, created_ms, updated_ms, activity, method, retention, frame_count, system_prompt, recipe_json, "
-          "later_questions) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          "later_questions, sampling_json) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .bind(title.left(kMaxTitleLength))
         .bind(now)
         .bind(now)
@@ -163,6 +165,7 @@ Conversation ChatDatabase::createConversation(const QString& title, const Conver
         .bind(options.systemPrompt)
         .bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
         .bind(static_cast<qint64>(options.laterQuestions))
+        .bindText(samplingToJson(options.sampling))
         .run();
     return m_impl->require(db, static_cast<ConversationId>(db.lastInsertId()));
   });
@@ -190,14 +193,15 @@ Conversation ChatDatabase::setOptions(ConversationId id, const ConversationOptio
   checkText(options.systemPrompt, "system prompt");
   return m_impl->write([&](SqliteConnection& db) {
     db.prepare(
-          "UPDATE conversation SET method = ?, retention = ?, frame_count = ?, system_prompt = ?, recipe_json = ?, later_questions = ? "
-          "WHERE id = ?")
+          "UPDATE conversation SET method = ?, retention = ?, frame_count = ?, system_prompt = ?, recipe_json = ?, later_questions = ?, "
+          "sampling_json = ? WHERE id = ?")
         .bind(QString::fromStdString(options.recipe.spec.method))
         .bind(options.recipe.spec.retention)
         .bind(options.frameCount)
         .bind(options.systemPrompt)
         .bindText(QByteArray::fromStdString(recipeToJson(options.recipe, -1)))
         .bind(static_cast<qint64>(options.laterQuestions))
+        .bindText(samplingToJson(options.sampling))
         .bind(id)
         .run();
     return m_impl->require(db, id);

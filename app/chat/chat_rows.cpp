@@ -4,6 +4,7 @@
 
 #include "app/chat/agreement_json.h"
 #include "app/chat/run_json.h"
+#include "app/chat/sampling_json.h"
 
 namespace winnow::app {
 
@@ -138,6 +139,7 @@ Conversation readConversation(const SqliteStatement& row) {
   c.options.frameCount = static_cast<int>(row.integer(12));
   c.options.systemPrompt = row.text(13);
   c.options.laterQuestions = guardFrom(row.integer(15));
+  c.options.sampling = samplingFromJson(row.bytes(16));
   return c;
 }
 

@@ -12,7 +12,7 @@ namespace winnow::app {
 
 inline constexpr char kConversationColumns[] =
     "id, title, created_ms, updated_ms, activity, deleted_ms, pinned, message_count, preview, active_leaf, method, retention, "
-    "frame_count, system_prompt, recipe_json, later_questions";
+    "frame_count, system_prompt, recipe_json, later_questions, sampling_json";
 
 // `row` stands on a row of kConversationColumns.
 Conversation readConversation(const SqliteStatement& row);

@@ -17,6 +17,8 @@ QHash<MessageId, qsizetype> placesOf(const QList<StoredMessage>& messages) {
 
 }  // namespace
 
+bool wasCut(const StoredMessage& message) { return message.hasRun && message.run.stopReason == StopReason::kLength; }
+
 bool wasWatched(const Attachment& attachment) { return attachment.kind == MediaKind::kVideo && attachment.plan.frame_count == 0; }
 
 std::vector<double> plannedTimes(const Attachment& video) {

@@ -73,6 +73,7 @@ struct Run {
   QString device;                                  // "cpu", "cuda"
   NamedRecipe recipe;                              // as it was sent
   Guard guard = Guard::kKeep;                      // likewise
+  SamplingChoice sampling;                         // likewise; empty: of an older version, which was greedy
   TurnFigures figures;                             // method, retention, seed, counts, bytes, timings, layers
   TurnTimeline timeline;                           // empty: not recorded
   std::optional<Agreement> agreement;              // with the full cache, if the answer was checked
@@ -96,6 +97,8 @@ struct StoredMessage {
   Run run;                  // valid when hasRun
   bool hasKeptMap = false;  // ChatStore::loadKeptMap() has it
 };
+// An answer that was as long as it was allowed to be, and can go on.
+bool wasCut(const StoredMessage& message);
 
 // How the answer of a comparison's column ended.
 enum class ColumnState : int {
@@ -133,7 +136,8 @@ struct Comparison {
 struct ConversationOptions {
   NamedRecipe recipe;
   int frameCount = 64;
-  QString systemPrompt;
+  QString systemPrompt;                 // empty: none, the model's template decides
+  SamplingChoice sampling;              // what is not as the settings say
   Guard laterQuestions = Guard::kKeep;  // what a later question goes on from
 };
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/chat/figure_json.h"
+#include "app/chat/sampling_json.h"
 
 namespace winnow::app {
 
@@ -84,6 +85,7 @@ QByteArray figuresToJson(const Run& run) {
   for (const TimelinePoint& point : run.timeline.points) json["timeline"].push_back(toJson(point));
   json["stop_reason"] = static_cast<int>(run.stopReason);
   if (run.guard != Guard::kKeep) json["guard"] = static_cast<int>(run.guard);
+  if (const QByteArray sampling = samplingToJson(run.sampling); !sampling.isEmpty()) json["sampling"] = parsedJson(sampling);
   return QByteArray::fromStdString(json.dump());
 }
 
@@ -111,6 +113,8 @@ void figuresFromJson(const QByteArray& text, Run& run) {
   for (const Guard guard : {Guard::kPrefill, Guard::kRam, Guard::kAlone}) {
     if (const auto stored = json.find("guard"); stored != json.end() && *stored == Json(static_cast<int>(guard))) run.guard = guard;
   }
+  if (const auto sampling = json.find("sampling"); sampling != json.end())
+    run.sampling = samplingFromJson(QByteArray::fromStdString(sampling->dump()));
   fillOlder(json, run);
 }
 

@@ -175,9 +175,14 @@ UPDATE conversation SET later_questions = CASE (SELECT value FROM setting WHERE 
   WHEN 'prefill' THEN 2 WHEN 'ram' THEN 3 WHEN 'alone' THEN 4 ELSE 1 END;
 )sql";
 
+// How a chat's answers are drawn, where that is not as the settings say (sampling_json.h); empty: it is.
+constexpr char kSampling[] = R"sql(
+ALTER TABLE conversation ADD COLUMN sampling_json TEXT NOT NULL DEFAULT '';
+)sql";
+
 }  // namespace
 
-const std::array<const char*, kSchemaVersion> kMigrations = {kChats,       kSearch,   kSampledTimes, kRecipes,
-                                                             kComparisons, kKeptMaps, kPins,         kLaterQuestions};
+const std::array<const char*, kSchemaVersion> kMigrations = {kChats,    kSearch, kSampledTimes,   kRecipes, kComparisons,
+                                                             kKeptMaps, kPins,   kLaterQuestions, kSampling};
 
 }  // namespace winnow::app

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <optional>
 #include <sstream>
 
 #include "app/cli/commands.h"
@@ -19,6 +20,7 @@ constexpr const char* kHelp =
     "/pin WHAT            never drop it: 12.0-15.5 (seconds of the only video), 2:12.0-15.5 (of the second\n"
     "                     image or video), 2 (all of it)\n"
     "/unpin               pin nothing\n"
+    "/continue            go on with the last answer where it was cut\n"
     "/figures             what the last answer cost\n"
     "/reset               start over\n"
     "/help, /quit\n";
@@ -56,6 +58,7 @@ class Chat {
     ConsoleSink sink(AnswerOutput::kSilent);
     session_.run(ForgetConversation{1}, sink);
     thread_.clear();
+    cut_.reset();
     noted_ = false;
     if (!options_.turn.system_prompt.empty()) thread_.push_back({Role::kSystem, {TextItem{options_.turn.system_prompt}}});
     attached_.clear();
@@ -80,9 +83,31 @@ class Chat {
       return;
     }
     note_what_was_dropped(turn);
-    thread_ = std::move(turn.messages);
+    thread_ = turn.messages;
     thread_.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}});
     attached_.clear();
+    keep_if_cut(std::move(turn), *sink.finished);
+  }
+
+  void go_on() {
+    if (!cut_) throw Exception(ErrorCode::kInvalidArgument, "/continue", "the last answer was not cut");
+    Turn turn = *cut_;
+    ConsoleSink sink(AnswerOutput::kStream);
+    session_.run(turn, sink);
+    print_out("\n");
+    figures_ = figures_text(sink);
+    if (sink.finished->restored) return;
+    thread_.back() = {Role::kAssistant, {TextItem{turn.answer_begun + sink.finished->answer}}};
+    keep_if_cut(std::move(turn), *sink.finished);
+  }
+
+  // What /continue asks for.
+  void keep_if_cut(Turn turn, const Finished& finished) {
+    cut_.reset();
+    if (finished.reason != StopReason::kLength) return;
+    turn.answer_begun += finished.answer;
+    print_err("(cut at %lld tokens; /continue goes on)\n", static_cast<long long>(finished.figures.tokens.generated));
+    cut_ = std::move(turn);
   }
 
   // Once a conversation: what a query-aware method dropped for this question, the next one will not find.
@@ -109,6 +134,8 @@ class Chat {
       options_.turn.documents.clear();
       options_.turn.pins.clear();
       reset();
+    } else if (name == "/continue") {
+      go_on();
     } else if (name == "/figures") {
       print_err("%s", figures_.empty() ? "no answer yet\n" : figures_.c_str());
     } else if (name == "/method") {
@@ -165,6 +192,7 @@ class Chat {
   Session session_;
   std::vector<Message> thread_;
   std::vector<MediaRequest> attached_;
+  std::optional<Turn> cut_;  // goes on with the last answer; none: it was not cut
   std::string figures_;
   bool noted_ = false;
 };

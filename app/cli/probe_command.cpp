@@ -1,18 +1,42 @@
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/answer_json.h"
 #include "app/cli/commands.h"
 #include "app/cli/console_output.h"
+#include "app/cli/sampling_json.h"
 #include "app/media/media_opener.h"
+#include "engine/api/model_summary.h"
 
 namespace winnow::cli {
 namespace {
 
 const char* kind_name(MediaKind kind) { return kind == MediaKind::kVideo ? "video" : kind == MediaKind::kDocument ? "document" : "image"; }
 
+ExitStatus probe_model(const std::string& path, OutputFormat format) {
+  const ModelSummary model = summary_of_model(path);
+  if (format == OutputFormat::kJson) {
+    const nlohmann::ordered_json object = {{"path", path},
+                                           {"kind", "model"},
+                                           {"name", model.name},
+                                           {"type", model.type},
+                                           {"weight_bytes", model.weight_bytes},
+                                           {"recommended", sampling_json(model.recommended)}};
+    print_out("%s\n", json_line(object, 2).c_str());
+    return ExitStatus::kAnswered;
+  }
+  const std::string recommended = sampling_words(model.recommended);
+  print_out("%s: model%s, %s of weights\n", path.c_str(), (model.type.empty() ? "" : " of type " + model.type).c_str(),
+            bytes_text(static_cast<std::int64_t>(model.weight_bytes)).c_str());
+  print_out("recommended sampling: %s\n", recommended.empty() ? "the model says nothing of it" : recommended.c_str());
+  return ExitStatus::kAnswered;
+}
+
 }  // namespace
 
 ExitStatus run_probe(const std::string& path, OutputFormat format) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return probe_model(path, format);
   const app::MediaInfo info = app::FfmpegMediaOpener().probe(path);
   if (format == OutputFormat::kJson) {
     const nlohmann::ordered_json object = {{"path", path},

@@ -158,8 +158,8 @@ ExitStatus run_program(int argc, const char* const* argv) {
   system_command->callback([&] { status = run_system(); });
 
   std::string probed;
-  CLI::App* probe_command = program.add_subcommand("probe", "what a media file is");
-  probe_command->add_option("file", probed, "image or video")->required();
+  CLI::App* probe_command = program.add_subcommand("probe", "what a media file is, or a model folder and how its makers would sample it");
+  probe_command->add_option("file", probed, "image, video or model folder")->required();
   probe_command->add_flag("--json", json, "a JSON object");
   probe_command->callback([&] { status = run_probe(probed, format()); });
 

@@ -177,11 +177,15 @@ void add_sampling_options(CLI::App& command, TurnOptions& options) {
   command.add_option("--max-tokens", sampling.max_new_tokens, "longest answer in tokens")
       ->check(whole_number(1, kMostTokens))
       ->capture_default_str();
-  command.add_option("--temperature", sampling.temperature, "0: greedy")->check(number(0.0, 100.0))->capture_default_str();
-  command.add_option("--top-k", sampling.top_k, "0: off")->check(whole_number(0, kMostTokens))->capture_default_str();
+  command.add_option("--temperature", sampling.temperature, "0: greedy")
+      ->check(number(0.0, Sampling::kMostTemperature))
+      ->capture_default_str();
+  command.add_option("--top-k", sampling.top_k, "0: off")->check(whole_number(0, Sampling::kMostTopK))->capture_default_str();
   command.add_option("--top-p", sampling.top_p, "1: off")->check(number(0.0, 1.0))->capture_default_str();
   command.add_option("--min-p", sampling.min_p, "0: off")->check(number(0.0, 1.0))->capture_default_str();
-  command.add_option("--repetition-penalty", sampling.repetition_penalty, "1: off")->check(number_above_zero(1e6))->capture_default_str();
+  command.add_option("--repetition-penalty", sampling.repetition_penalty, "1: off")
+      ->check(number_above_zero(Sampling::kMostRepetitionPenalty))
+      ->capture_default_str();
   command.add_option("--stop", sampling.stop_strings, "end the answer at this text; may be repeated")
       ->take_all()
       ->expected(1)

@@ -9,6 +9,8 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 
+#include "app/chat/sampling_json.h"
+
 namespace winnow::app {
 
 namespace {
@@ -27,6 +29,8 @@ constexpr std::array kAllKeys = {
     kComparisonOrder,
     kFrameCount,
     kMaxNewTokens,
+    kSampling,
+    kSystemPrompt,
     kLaterQuestions,
     kLastModelFolder,
     kRecentModelFolders,
@@ -158,8 +162,23 @@ void Settings::setDefaultRetention(double retention) {
 int Settings::defaultFrameCount() const { return integerFrom(value(kFrameCount), 1, kMaxFrames, ConversationOptions().frameCount); }
 void Settings::setDefaultFrameCount(int frames) { store(kFrameCount, QString::number(std::clamp(frames, 1, kMaxFrames))); }
 
-int Settings::maxNewTokens() const { return integerFrom(value(kMaxNewTokens), 1, kMostNewTokens, Sampling().max_new_tokens); }
-void Settings::setMaxNewTokens(int tokens) { store(kMaxNewTokens, QString::number(std::clamp(tokens, 1, kMostNewTokens))); }
+ChatDefaults Settings::chatDefaults() const {
+  const SamplingChoice stored = samplingFromJson(value(kSampling).toUtf8());
+  ChatDefaults defaults;
+  defaults.sampling = choice_of(with_choice(Sampling(), stored));
+  defaults.sampling.seed = stored.seed;
+  defaults.sampling.max_new_tokens = integerFrom(value(kMaxNewTokens), 1, kMostNewTokens, Sampling().max_new_tokens);
+  defaults.systemPrompt = value(kSystemPrompt);
+  return defaults;
+}
+void Settings::setChatDefaults(const ChatDefaults& defaults) {
+  SamplingChoice sampling = defaults.sampling;
+  const int tokens = sampling.max_new_tokens.value_or(Sampling().max_new_tokens);
+  sampling.max_new_tokens.reset();
+  store(kMaxNewTokens, QString::number(std::clamp(tokens, 1, kMostNewTokens)));
+  store(kSampling, QString::fromUtf8(samplingToJson(sampling)));
+  store(kSystemPrompt, defaults.systemPrompt);
+}
 
 Guard Settings::laterQuestions() const { return enumFrom(value(kLaterQuestions), kGuards, Guard::kKeep); }
 void Settings::setLaterQuestions(Guard guard) { store(kLaterQuestions, enumWord(guard, kGuards)); }
@@ -221,6 +240,7 @@ ConversationOptions Settings::conversationDefaults() const {
   options.recipe = defaultRecipe();
   options.frameCount = defaultFrameCount();
   options.laterQuestions = laterQuestions();
+  options.systemPrompt = value(kSystemPrompt);
   return options;
 }
 

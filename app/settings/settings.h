@@ -25,6 +25,14 @@ enum class Theme : int { kSystem = 1, kLight = 2, kDark = 3 };
 enum class PrepareMode : int { kNever = 1, kOnMains = 2, kAlways = 3 };
 enum class SendKey : int { kEnter = 1, kControlEnter = 2 };
 
+// How chats answer that say nothing else.
+struct ChatDefaults {
+  SamplingChoice sampling;  // every value but the seed, which may be absent: another one for each answer that is drawn
+  QString systemPrompt;     // of new chats
+
+  friend bool operator==(const ChatDefaults&, const ChatDefaults&) = default;
+};
+
 class Settings : public QObject {
   Q_OBJECT
 
@@ -51,9 +59,9 @@ class Settings : public QObject {
   int defaultFrameCount() const;                 // 1 ... 1024
   void setDefaultFrameCount(int frames);         // clamped
   static constexpr int kMostNewTokens = 8192;
-  int maxNewTokens() const;  // 1 ... kMostNewTokens
-  void setMaxNewTokens(int tokens);
-  Guard laterQuestions() const;  // of new chats: the last that was chosen
+  ChatDefaults chatDefaults() const;
+  void setChatDefaults(const ChatDefaults& defaults);  // max_new_tokens clamped to 1 ... kMostNewTokens
+  Guard laterQuestions() const;                        // of new chats: the last that was chosen
   void setLaterQuestions(Guard guard);
   // Of a new chat: method and retention as above, with the options and parts of the last choice if they belong to this method.
   NamedRecipe defaultRecipe() const;
@@ -124,6 +132,8 @@ inline constexpr char kComparedRecipes[] = "compare/recipes";
 inline constexpr char kComparisonOrder[] = "compare/order";
 inline constexpr char kFrameCount[] = "media/frame_count";
 inline constexpr char kMaxNewTokens[] = "chat/max_new_tokens";
+inline constexpr char kSampling[] = "chat/sampling";
+inline constexpr char kSystemPrompt[] = "chat/system_prompt";
 inline constexpr char kLaterQuestions[] = "chat/later_questions";
 inline constexpr char kLastModelFolder[] = "models/last_folder";
 inline constexpr char kRecentModelFolders[] = "models/recent_folders";

@@ -119,7 +119,7 @@ enum class StopReason : int { kStopToken = 1, kLength = 2, kStopString = 3, kInt
 struct Finished {
   StopReason reason = StopReason::kStopToken;
   bool restored = false;  // Cancel: the conversation is as it was before the request
-  std::string answer;     // whole text, equal to the deltas joined
+  std::string answer;     // whole text, equal to the deltas joined; without what it began with (Turn::answer_begun)
   TurnFigures figures;
 };
 

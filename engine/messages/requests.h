@@ -70,6 +70,9 @@ struct Turn {
   RecipeSpec recipe;
   Guard guard = Guard::kKeep;
   std::vector<Pin> pins;  // of the whole thread
+  // What the answer begins with: the text of an answer to this question that ended with StopReason::kLength. It goes on from there, from
+  // the cache that answer left where it is still there, else behind the question and that text, read again. Empty: it begins anew.
+  std::string answer_begun{};
 };
 
 // What a turn would take, without running it: answered by Planned. Media are opened and probed, nothing is decoded.

@@ -1,5 +1,8 @@
 #include "engine/models/generation_defaults.h"
 
+#include <string_view>
+#include <type_traits>
+
 #include "engine/base/error.h"
 
 namespace winnow {
@@ -30,6 +33,26 @@ GenerationDefaults read_generation_defaults(const ModelPackage& package, std::in
   defaults.pad_token_id = read_token_id(root, "pad_token_id", vocabulary);
   defaults.bos_token_id = read_token_id(root, "bos_token_id", vocabulary);
   return defaults;
+}
+
+SamplingChoice read_recommended_sampling(const ModelPackage& package) {
+  const ModelDocument* document = package.document(ModelPart::kGeneration);
+  if (document == nullptr) return {};
+  const JsonObject root = document->root();
+  SamplingChoice choice;
+  visit_choices(choice, [&root](const SamplingField& field, auto& value) {
+    using Value = typename std::remove_reference_t<decltype(value)>::value_type;
+    const std::string_view name = field.name;
+    if (name == "seed" || name == "max_new_tokens" || !root.has(field.name)) return;  // those are the conversation's own
+    if constexpr (std::is_same_v<Value, double>) {
+      value = root.real(field.name, field.least, field.most);
+    } else {
+      value = static_cast<Value>(root.integer(field.name, static_cast<std::int64_t>(field.least), static_cast<std::int64_t>(field.most)));
+    }
+  });
+  if (choice.empty() && !root.has("do_sample")) return {};
+  choice.temperature = root.boolean("do_sample", false) ? choice.temperature.value_or(1.0) : 0.0;
+  return choice;
 }
 
 }  // namespace winnow

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/recipes/model_traits.h"
+#include "engine/sampling/sampling.h"
 
 namespace winnow {
 
@@ -26,6 +27,7 @@ struct ModelInfo {
   std::int64_t kv_bytes_per_token = 0;  // all layers, K and V, uncompressed
   std::string time_instruction;         // of winnow.json; empty: none
   std::int64_t video_frames = 0;        // of winnow.json: of the longest videos that it was trained on; 0: not known
+  SamplingChoice recommended;           // of generation_config.json; empty: it says nothing of sampling
   ModelTraits traits;
 };
 

@@ -1,10 +1,12 @@
 #include "engine/models/model_load.h"
 
 #include "engine/base/error.h"
+#include "engine/models/generation_defaults.h"
 
 namespace winnow {
 
-ModelLoad::ModelLoad(const ModelSource& source) : source_(source), sidecar_(read_winnow_sidecar(*source.package)) {}
+ModelLoad::ModelLoad(const ModelSource& source)
+    : source_(source), sidecar_(read_winnow_sidecar(*source.package)), recommended_(read_recommended_sampling(*source.package)) {}
 
 WeightReader& ModelLoad::weights(std::span<const WeightNameRule> rules) {
   require(!reader_, "ModelLoad: weights are opened once");
@@ -34,6 +36,7 @@ ModelInfo ModelLoad::described(const TextDecoder& text) const {
   model.traits.position_axes = shape.rotary.axes();
   model.time_instruction = sidecar_.time_instruction;
   model.video_frames = sidecar_.video_frames;
+  model.recommended = recommended_;
   model.traits.measured = sidecar_.measured_options();
   require_fit(sidecar_, model.layers, model.kv_heads, package().subject(ModelPart::kWinnow));
   return model;

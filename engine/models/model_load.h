@@ -36,6 +36,7 @@ class ModelLoad {
  private:
   const ModelSource& source_;
   WinnowSidecar sidecar_;
+  SamplingChoice recommended_;
   std::optional<ModelWeights> files_;
   std::optional<WeightReader> reader_;
 };

@@ -17,7 +17,7 @@ double counter_uniform(std::uint64_t seed, std::uint64_t n) {
   return static_cast<double>(z >> 11) * 0x1.0p-53;
 }
 
-Sampler::Sampler(const Sampling& settings) : settings_(settings) {
+Sampler::Sampler(const Sampling& settings, std::uint64_t draws) : settings_(settings), draws_(draws) {
   const auto check = [](bool good, const char* name, const char* reason) {
     if (!good) throw Exception(ErrorCode::kInvalidArgument, name, reason);
   };

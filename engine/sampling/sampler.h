@@ -25,7 +25,8 @@ namespace winnow {
 
 class Sampler {
  public:
-  explicit Sampler(const Sampling& settings);
+  // draws: that the answer has behind it already.
+  explicit Sampler(const Sampling& settings, std::uint64_t draws = 0);
 
   // seen: ids of prompt and answer so far, in any order; ids outside the vocabulary are ignored. Counts as one draw even when greedy.
   std::int64_t sample(std::span<const float> logits, std::span<const std::int64_t> seen);

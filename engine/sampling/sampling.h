@@ -1,13 +1,21 @@
-// How the next token is drawn. Plain data; used by engine/sampling and sent with a Turn.
+// How the next token is drawn, and what somebody chose of that. Plain data; used by engine/sampling, sent with a Turn, kept with a chat.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace winnow {
 
 struct Sampling {
+  // What programs offer and files may ask for; the sampler itself takes more.
+  static constexpr double kMostTemperature = 100.0;
+  static constexpr int kMostTopK = 1 << 20;
+  static constexpr double kLeastRepetitionPenalty = 0.01;
+  static constexpr double kMostRepetitionPenalty = 1e6;
+  static constexpr int kMostNewTokens = 1 << 20;
+
   double temperature = 0.0;  // 0: greedy
   int top_k = 0;             // 0: off
   double top_p = 1.0;
@@ -16,6 +24,60 @@ struct Sampling {
   std::uint64_t seed = 0;
   int max_new_tokens = 256;
   std::vector<std::string> stop_strings;
+
+  friend bool operator==(const Sampling&, const Sampling&) = default;
 };
+
+// The part that somebody chose: a model's own defaults, a chat's settings. What is absent is for others to say.
+struct SamplingChoice {
+  std::optional<double> temperature;
+  std::optional<int> top_k;
+  std::optional<double> top_p;
+  std::optional<double> min_p;
+  std::optional<double> repetition_penalty;
+  std::optional<std::uint64_t> seed;
+  std::optional<int> max_new_tokens;
+
+  bool empty() const { return *this == SamplingChoice(); }
+  friend bool operator==(const SamplingChoice&, const SamplingChoice&) = default;
+};
+
+// What a field is called in JSON, and its range where files and forms give it.
+struct SamplingField {
+  const char* name;
+  double least;
+  double most;
+};
+
+// visit(SamplingField, std::optional<...>&) for every field, in the order in which they act.
+template <class Choice, class Visit>
+void visit_choices(Choice& choice, const Visit& visit) {
+  visit(SamplingField{"temperature", 0.0, Sampling::kMostTemperature}, choice.temperature);
+  visit(SamplingField{"top_k", 0.0, Sampling::kMostTopK}, choice.top_k);
+  visit(SamplingField{"top_p", 0.0, 1.0}, choice.top_p);
+  visit(SamplingField{"min_p", 0.0, 1.0}, choice.min_p);
+  visit(SamplingField{"repetition_penalty", Sampling::kLeastRepetitionPenalty, Sampling::kMostRepetitionPenalty},
+        choice.repetition_penalty);
+  visit(SamplingField{"seed", 0.0, 0x1.0p64}, choice.seed);
+  visit(SamplingField{"max_new_tokens", 1.0, Sampling::kMostNewTokens}, choice.max_new_tokens);
+}
+
+// Every field chosen.
+inline SamplingChoice choice_of(const Sampling& sampling) {
+  return {sampling.temperature,        sampling.top_k, sampling.top_p,         sampling.min_p,
+          sampling.repetition_penalty, sampling.seed,  sampling.max_new_tokens};
+}
+
+// `base` with what was chosen in its place.
+inline Sampling with_choice(Sampling base, const SamplingChoice& choice) {
+  base.temperature = choice.temperature.value_or(base.temperature);
+  base.top_k = choice.top_k.value_or(base.top_k);
+  base.top_p = choice.top_p.value_or(base.top_p);
+  base.min_p = choice.min_p.value_or(base.min_p);
+  base.repetition_penalty = choice.repetition_penalty.value_or(base.repetition_penalty);
+  base.seed = choice.seed.value_or(base.seed);
+  base.max_new_tokens = choice.max_new_tokens.value_or(base.max_new_tokens);
+  return base;
+}
 
 }  // namespace winnow

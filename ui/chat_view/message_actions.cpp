@@ -73,7 +73,7 @@ void addWayOn(const MessageContent& content, const QRectF& rect, std::vector<Act
   const QString label = wayOn(content);
   if (label.isEmpty()) return;
   const QRectF at(rect.left(), rect.bottom() - buttonHeight(), std::min(rect.width(), labelWidth(label)), buttonHeight());
-  areas.push_back({content.cutAtTokens > 0 ? Action::kLonger : Action::kRetry, at, label, 0, false, {}});
+  areas.push_back({content.cutAtTokens > 0 ? Action::kContinue : Action::kRetry, at, label, 0, false, {}});
 }
 
 struct AnswerButton {

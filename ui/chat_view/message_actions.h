@@ -28,7 +28,7 @@ enum class Action : int {
   kCheck,
   kComparison,
   kKeptMap,
-  kLonger,
+  kContinue,
 };
 
 struct ActionArea {

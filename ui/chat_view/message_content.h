@@ -61,8 +61,7 @@ struct MessageContent {
   MessageMetrics metrics;
   QString phase;             // "Decoding video 41/64", while waiting
   double phaseShare = -1.0;  // 0..1; negative: unknown
-  int cutAtTokens = 0;       // the answer was as long as it was allowed to be; 0: it came to its end
-  int longerTokens = 0;      // what it may be answered again with; 0: there is nothing longer
+  int cutAtTokens = 0;       // the answer was as long as it was allowed to be and can go on; 0: it came to its end
   std::optional<Error> error;
   bool hasKeptMap = false;  // of an answer: what its layers kept of the prompt can be shown
   int branch = 0;           // index among its siblings

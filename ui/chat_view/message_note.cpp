@@ -23,8 +23,7 @@ QString noteOf(const MessageContent& content) {
 
 QString wayOn(const MessageContent& content) {
   if (content.bare || noteOf(content).isEmpty()) return {};
-  if (content.cutAtTokens == 0) return NoteWords::tr("Answer again");
-  return content.longerTokens > 0 ? NoteWords::tr("Answer again with up to %n token(s)", nullptr, content.longerTokens) : QString();
+  return content.cutAtTokens > 0 ? NoteWords::tr("Continue") : NoteWords::tr("Answer again");
 }
 
 }  // namespace winnow::ui

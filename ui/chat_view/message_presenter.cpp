@@ -121,11 +121,7 @@ MessageContent MessagePresenter::contentOf(const app::StoredMessage& message, co
   }
   content.hasKeptMap = message.hasKeptMap;
   if (message.hasRun) content.metrics = metricsOf(message.run, m_methods);
-  if (message.hasRun && message.run.stopReason == StopReason::kLength) {
-    content.cutAtTokens = static_cast<int>(message.run.figures.tokens.generated);
-    const int longer = std::min(around.mostNewTokens, std::max(around.newTokens, 2 * content.cutAtTokens));
-    if (longer > content.cutAtTokens) content.longerTokens = longer;
-  }
+  if (app::wasCut(message)) content.cutAtTokens = static_cast<int>(message.run.figures.tokens.generated);
   if (message.hasRun && !message.text.isEmpty()) {
     content.checkable = true;
     if (const std::optional<Agreement>& agreement = message.run.agreement) {

@@ -24,8 +24,6 @@ struct MessageSurroundings {
   QString modelName;                   // of the model that is loaded
   std::optional<AnswerPhase> running;  // may be of another chat
   app::MessageId comparing = 0;        // the question that is being compared; 0: none
-  int newTokens = 0;                   // that an answer may have by default
-  int mostNewTokens = 0;               // that one may be given
 };
 
 class MessagePresenter {

@@ -4,6 +4,9 @@
 #include <QClipboard>
 #include <QCoreApplication>
 #include <QMenu>
+#include <algorithm>
+
+#include "ui/words/display_text.h"
 
 namespace winnow::ui {
 namespace {
@@ -12,13 +15,26 @@ class MenuWords {
   Q_DECLARE_TR_FUNCTIONS(winnow::ui::MenuWords)
 };
 
-void addOfMessage(QMenu& menu, const MessageContent& content, const std::function<void(Action, int)>& act) {
+constexpr std::size_t kMostListings = 9;  // that the menu offers
+
+// "Copy code: python", with its number where there are several.
+QString codeLabel(const TranscriptMenuChoices& choices, std::size_t listing) {
+  QString language = displayText(choices.code[listing].language.left(24));
+  language =
+      language.isEmpty() ? MenuWords::tr("Copy code") : MenuWords::tr("Copy code: %1").arg(language.replace(u'&', QStringLiteral("&&")));
+  return choices.code.size() < 2 ? language : MenuWords::tr("%1 (&%2)").arg(language).arg(listing + 1);
+}
+
+void addOfMessage(QMenu& menu, const MessageContent& content, const TranscriptMenuChoices& choices) {
   const auto add = [&](const QString& text, Action action, int index = 0) {
-    menu.addAction(text, &menu, [act, action, index] { act(action, index); });
+    menu.addAction(text, &menu, [act = choices.act, action, index] { act(action, index); });
   };
   add(MenuWords::tr("Copy &message"), Action::kCopy);
+  for (std::size_t i = 0; i < std::min(choices.code.size(), kMostListings); ++i)
+    add(codeLabel(choices, i), Action::kCopyCode, choices.code[i].block);
   const bool busy = content.status == MessageStatus::kWaiting || content.status == MessageStatus::kStreaming;
   if (content.speaker == Speaker::kAssistant && !busy && !content.bare) {
+    if (content.cutAtTokens > 0) add(MenuWords::tr("C&ontinue"), Action::kContinue);
     add(MenuWords::tr("&Regenerate"), Action::kRegenerate);
     if (content.checkable) add(MenuWords::tr("&What changed? Check against the full cache"), Action::kCheck);
     if (content.hasKeptMap) add(MenuWords::tr("&Kept tokens"), Action::kKeptMap);
@@ -38,7 +54,7 @@ QMenu* newTranscriptMenu(const MessageContent* content, const QUrl& link, const 
   if (link.isValid()) {
     menu->addAction(MenuWords::tr("Copy &link"), menu, [link] { QApplication::clipboard()->setText(link.toString(QUrl::FullyEncoded)); });
   }
-  if (content != nullptr) addOfMessage(*menu, *content, choices.act);
+  if (content != nullptr) addOfMessage(*menu, *content, choices);
   menu->addSeparator();
   menu->addAction(MenuWords::tr("Select &all"), menu, choices.selectAll);
   return menu;

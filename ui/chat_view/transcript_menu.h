@@ -5,6 +5,7 @@
 
 #include <QUrl>
 #include <functional>
+#include <vector>
 
 #include "ui/chat_view/message_actions.h"
 #include "ui/chat_view/message_content.h"
@@ -14,10 +15,17 @@ class QWidget;
 
 namespace winnow::ui {
 
+// A listing of the message that can be copied alone.
+struct CodeChoice {
+  int block = 0;     // index of Action::kCopyCode
+  QString language;  // as the message names it; may be empty
+};
+
 struct TranscriptMenuChoices {
   std::function<void()> copySelection;  // null: nothing is selected
   std::function<void()> selectAll;
   std::function<void(Action action, int index)> act;  // on the message
+  std::vector<CodeChoice> code;                       // in the message, in its order
 };
 
 // content: null: no message is there. link: invalid: none.

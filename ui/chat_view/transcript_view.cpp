@@ -362,6 +362,13 @@ void TranscriptView::contextMenuEvent(QContextMenuEvent* event) {
   if (!m_selection.isEmpty()) choices.copySelection = [this] { copySelection(); };
   choices.selectAll = [this] { selectAll(); };
   choices.act = [this, message](Action action, int index) { trigger(message, action, index); };
+  if (message >= 0 && messageAt(message).speaker == Speaker::kAssistant) {
+    const std::vector<SourceBlock>& blocks = m_layout.at(message).splitter().blocks();
+    for (int block = 0; block < static_cast<int>(blocks.size()); ++block) {
+      const SourceBlock& each = blocks[static_cast<std::size_t>(block)];
+      if (each.code && !each.continues) choices.code.push_back({block, each.language});
+    }
+  }
   const std::unique_ptr<QMenu> menu(newTranscriptMenu(message >= 0 ? &messageAt(message) : nullptr, target.link, choices, this));
   menu->exec(keyboard ? viewport()->mapToGlobal(viewport()->rect().center()) : event->globalPos());
 }
@@ -383,10 +390,10 @@ void TranscriptView::trigger(int index, Action action, int part) {
       break;
     case Action::kRegenerate:
     case Action::kRetry:
-      Q_EMIT regenerateRequested(id, 0);
+      Q_EMIT regenerateRequested(id);
       break;
-    case Action::kLonger:
-      Q_EMIT regenerateRequested(id, content.longerTokens);
+    case Action::kContinue:
+      Q_EMIT continueRequested(id);
       break;
     case Action::kKeptMap:
       Q_EMIT keptMapRequested(id);

@@ -59,7 +59,8 @@ class TranscriptView : public QAbstractScrollArea {
   QSize minimumSizeHint() const override;
 
  Q_SIGNALS:
-  void regenerateRequested(qint64 id, int longestTokens);  // 0: as long as the settings say
+  void regenerateRequested(qint64 id);
+  void continueRequested(qint64 id);  // of an answer that was cut
   void stopRequested(qint64 id);
   void editRequested(qint64 id);  // of a question
   void checkRequested(qint64 id);

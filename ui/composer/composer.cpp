@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/composer/chat_settings_button.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/theme/icons.h"
@@ -49,6 +50,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   m_attach->setAccessibleName(tr("Attach images or videos"));
   m_method = new MethodControl(std::move(methods));
   m_method->addLaterChoice();
+  m_chatSettings = new ChatSettingsButton;
   m_hint = new QLabel(tr("Shift+Enter: new line"));
   setTextRole(m_hint, TextRole::kCaption);
   setMuted(m_hint);
@@ -62,6 +64,7 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   setPrimary(m_send);
   row->addWidget(m_attach);
   row->addWidget(m_method);
+  row->addWidget(m_chatSettings);
   row->addStretch(1);
   row->addWidget(m_hint);
   addGap(row, 4);
@@ -314,7 +317,7 @@ bool Composer::eventFilter(QObject* watched, QEvent* event) {
 
 void Composer::resizeEvent(QResizeEvent* event) {
   QFrame::resizeEvent(event);
-  m_hint->setVisible(width() > m_method->sizeHint().width() + m_hint->sizeHint().width() + theme().px(120));
+  m_hint->setVisible(width() > m_method->sizeHint().width() + m_hint->sizeHint().width() + theme().px(156));
   arrangeTray();
   m_prompt->setMaximumLines(window()->height() < theme().px(480) ? 3 : 8);
 }

@@ -17,6 +17,7 @@ class QToolButton;
 
 namespace winnow::ui {
 
+class ChatSettingsButton;
 class MethodControl;
 
 class Composer : public QFrame {
@@ -27,6 +28,7 @@ class Composer : public QFrame {
   PromptEdit* prompt() const { return m_prompt; }
   AttachmentTray* tray() const { return m_tray; }
   MethodControl* method() const { return m_method; }
+  ChatSettingsButton* chatSettings() const { return m_chatSettings; }
   QToolButton* sendButton() const { return m_send; }
   QToolButton* compareButton() const { return m_compare; }
   QString notice() const;
@@ -80,6 +82,7 @@ class Composer : public QFrame {
   PromptEdit* m_prompt = nullptr;
   AttachmentTray* m_tray = nullptr;
   MethodControl* m_method = nullptr;
+  ChatSettingsButton* m_chatSettings = nullptr;
   QToolButton* m_attach = nullptr;
   QToolButton* m_send = nullptr;
   QToolButton* m_compare = nullptr;

@@ -26,24 +26,6 @@ class ExportWords {
 
 constexpr qreal kFineness = 2.0;
 
-void writeInBackground(QWidget* chart, const QString& path, const QByteArray& bytes) {
-  const QPointer<QWidget> owner(chart);
-  QThreadPool::globalInstance()->start([owner, path, bytes] {
-    QSaveFile file(path);
-    const bool written = file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit();
-    if (written) return;
-    const QString reason = file.errorString();
-    QMetaObject::invokeMethod(QCoreApplication::instance(), [owner, path, reason] {
-      if (!owner) return;
-      auto* box = new QMessageBox(QMessageBox::Warning, ExportWords::tr("Not saved"),
-                                  ExportWords::tr("“%1” could not be written: %2.").arg(path, reason), QMessageBox::Ok, owner->window());
-      box->setTextFormat(Qt::PlainText);
-      box->setAttribute(Qt::WA_DeleteOnClose);
-      box->open();
-    });
-  });
-}
-
 void saveAs(QWidget* chart, const QString& title, const QString& file, const QString& filter, const std::function<QByteArray()>& bytes) {
   auto* dialog = new QFileDialog(chart->window(), title, file, filter);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -63,6 +45,24 @@ QByteArray pngOf(QWidget& chart) {
 }
 
 }  // namespace
+
+void writeInBackground(QWidget* widget, const QString& path, const QByteArray& bytes) {
+  const QPointer<QWidget> owner(widget);
+  QThreadPool::globalInstance()->start([owner, path, bytes] {
+    QSaveFile file(path);
+    const bool written = file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit();
+    if (written) return;
+    const QString reason = file.errorString();
+    QMetaObject::invokeMethod(QCoreApplication::instance(), [owner, path, reason] {
+      if (!owner) return;
+      auto* box = new QMessageBox(QMessageBox::Warning, ExportWords::tr("Not saved"),
+                                  ExportWords::tr("“%1” could not be written: %2.").arg(path, reason), QMessageBox::Ok, owner->window());
+      box->setTextFormat(Qt::PlainText);
+      box->setAttribute(Qt::WA_DeleteOnClose);
+      box->open();
+    });
+  });
+}
 
 QImage pictureOf(QWidget& chart) {
   const int margin = theme().px(8);

@@ -1,8 +1,8 @@
 // What every chart offers: its numbers copied as text, saved as CSV, and itself as a picture, by menu and by keyboard.
 //
-// Used by the inspector and the kept-token page. Adds actions to the chart (shown on right click, Menu key or Shift+F10; Ctrl+C copies the
-// numbers) and lets it take the keyboard focus. Files are written on a worker thread; what went wrong is told in a message box over the
-// chart. UI thread only.
+// Used by the inspector and the kept-token page; writeInBackground() by whatever saves a file. Adds actions to the chart (shown on right
+// click, Menu key or Shift+F10; Ctrl+C copies the numbers) and lets it take the keyboard focus. Files are written on a worker thread; what
+// went wrong is told in a message box over the chart. UI thread only.
 #pragma once
 
 #include <QByteArray>
@@ -26,6 +26,8 @@ void copyNumbers(const QAbstractItemModel& table, const QModelIndexList& selecti
 // Asks where to, then saves. name: as above.
 void saveNumbers(QWidget* chart, const QAbstractItemModel& table, const QString& name);
 void savePicture(QWidget* chart, const QString& name);
+// Without waiting for it; what goes wrong is told over the owner's window.
+void writeInBackground(QWidget* owner, const QString& path, const QByteArray& bytes);
 // For the end of a chart's paintEvent.
 void paintFocusRing(const QWidget& chart, QPainter& painter);
 

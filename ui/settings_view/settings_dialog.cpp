@@ -5,12 +5,15 @@
 #include <QDialogButtonBox>
 #include <QFormLayout>
 #include <QLabel>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QSignalBlocker>
 #include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/settings_view/sampling_form.h"
 #include "ui/theme/form.h"
 #include "ui/theme/scrolling.h"
 #include "ui/theme/theme.h"
@@ -56,10 +59,16 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   send->setMinimumContentsLength(20);
   send->setCurrentIndex(send->findData(int(settings.sendKey())));
   form->addRow(tr("Send with"), send);
-  auto* tokens = new QSpinBox;
-  tokens->setRange(1, app::Settings::kMostNewTokens);
-  tokens->setValue(settings.maxNewTokens());
-  form->addRow(tr("Longest answer, in tokens"), tokens);
+
+  form->addRow(section(tr("Answers of chats that say nothing else")));
+  auto* prompt = new QPlainTextEdit(settings.chatDefaults().systemPrompt);
+  prompt->setPlaceholderText(tr("Empty: as the model's template has it"));
+  prompt->setTabChangesFocus(true);
+  prompt->setFixedHeight(theme().px(64));
+  prompt->setAccessibleName(tr("System prompt of new chats"));
+  form->addRow(tr("System prompt of new chats"), prompt);
+  auto* sampling = new SamplingForm(*form, app::Settings::kMostNewTokens, this);
+  sampling->setValues(settings.chatDefaults().sampling);
 
   form->addRow(section(tr("Videos")));
   auto* frames = new QSpinBox;
@@ -92,16 +101,21 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
     mode->setCurrentIndex(mode->findData(int(settings.theme())));
     zoom->setValue(qRound(settings.zoom() * 100));
     send->setCurrentIndex(send->findData(int(settings.sendKey())));
-    tokens->setValue(settings.maxNewTokens());
+    const QSignalBlocker heldPrompt(prompt);
+    const QSignalBlocker heldSampling(sampling);
+    const app::ChatDefaults answers = settings.chatDefaults();
+    prompt->setPlainText(answers.systemPrompt);
+    sampling->setValues(answers.sampling);
     frames->setValue(settings.defaultFrameCount());
     prepare->setCurrentIndex(prepare->findData(int(settings.prepareMode())));
     keep->setChecked(settings.keepConversations());
     load->setChecked(settings.autoLoadModel());
   };
   connect(reset, &QPushButton::clicked, this, [&settings, show] {
-    for (const char* key : {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey,
-                            app::setting_keys::kMaxNewTokens, app::setting_keys::kFrameCount, app::setting_keys::kPrepareMode,
-                            app::setting_keys::kKeepConversations, app::setting_keys::kAutoLoadModel}) {
+    for (const char* key :
+         {app::setting_keys::kTheme, app::setting_keys::kZoom, app::setting_keys::kSendKey, app::setting_keys::kMaxNewTokens,
+          app::setting_keys::kSampling, app::setting_keys::kSystemPrompt, app::setting_keys::kFrameCount, app::setting_keys::kPrepareMode,
+          app::setting_keys::kKeepConversations, app::setting_keys::kAutoLoadModel}) {
       settings.reset(QLatin1String(key));
     }
     show();
@@ -111,7 +125,9 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
   connect(zoom, &QSpinBox::valueChanged, this, [&settings](int percent) { settings.setZoom(percent / 100.0); });
   connect(send, &QComboBox::activated, this,
           [&settings, send] { settings.setSendKey(static_cast<app::SendKey>(send->currentData().toInt())); });
-  connect(tokens, &QSpinBox::valueChanged, this, [&settings](int value) { settings.setMaxNewTokens(value); });
+  const auto takeAnswers = [&settings, prompt, sampling] { settings.setChatDefaults({sampling->values(), prompt->toPlainText()}); };
+  connect(sampling, &SamplingForm::changed, this, takeAnswers);
+  connect(prompt, &QPlainTextEdit::textChanged, this, takeAnswers);
   connect(frames, &QSpinBox::valueChanged, this, [&settings](int value) { settings.setDefaultFrameCount(value); });
   connect(prepare, &QComboBox::activated, this,
           [&settings, prepare] { settings.setPrepareMode(static_cast<app::PrepareMode>(prepare->currentData().toInt())); });

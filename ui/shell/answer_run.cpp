@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "app/engine_host/turn_builder.h"
+#include "engine/metrics/continued_figures.h"
 #include "ui/recipes/later_questions.h"
 #include "ui/shell/chat_list.h"
+#include "ui/shell/chat_settings.h"
 #include "ui/shell/model_session.h"
 #include "ui/shell/open_chat.h"
 #include "ui/shell/question_subject.h"
@@ -20,6 +22,15 @@ std::vector<app::TurnTimeline> timelinesOf(const QList<app::StoredMessage>& bran
     if (message.hasRun) turns.push_back(message.run.timeline);
   }
   return turns;
+}
+
+// What the cut answer went by; how long the rest may be is as for any answer now.
+void goOnFrom(const app::StoredMessage& cut, Turn& turn) {
+  const int longest = turn.sampling.max_new_tokens;
+  turn.sampling = with_choice(turn.sampling, cut.run.sampling);
+  turn.sampling.max_new_tokens = longest;
+  turn.guard = cut.run.guard;
+  turn.answer_begun = cut.text.toStdString();
 }
 
 app::StoredMessage newMessage(Role role, app::MessageId id, app::MessageId parent, ConversationId conversation) {
@@ -127,7 +138,7 @@ Turn AnswerRun::turnOf(ConversationId conversation, const QList<app::StoredMessa
                        const RecipeSpec& recipe) const {
   app::TurnOptions turnOptions;
   turnOptions.recipe = recipe;
-  turnOptions.sampling.max_new_tokens = m_settings.maxNewTokens();
+  turnOptions.sampling = samplingFor(options, m_settings);
   turnOptions.systemPrompt = options.systemPrompt;
   Turn turn = app::buildTurn(conversation, thread, turnOptions);
   turn.guard = laterGuard(options.laterQuestions, recipe);
@@ -185,14 +196,22 @@ void AnswerRun::beginTurn(ConversationId conversation) {
   saving.token = compares(saving.asks) ? m_store.beginQuestion(question) : m_store.beginTurn(question);
 }
 
-void AnswerRun::regenerate(app::MessageId id, int maxNewTokens) {
+void AnswerRun::regenerate(app::MessageId id) {
   const app::StoredMessage* message = m_chat.message(id);
-  if (message == nullptr || !canSend()) return;
+  if (message != nullptr) answerAgain(message->role == Role::kUser ? message->id : message->parent, std::nullopt);
+}
+
+void AnswerRun::goOn(app::MessageId id) {
+  const app::StoredMessage* message = m_chat.message(id);
+  if (message != nullptr && app::wasCut(*message)) answerAgain(message->parent, *message);
+}
+
+void AnswerRun::answerAgain(app::MessageId question, const std::optional<app::StoredMessage>& cut) {
+  if (!canSend()) return;
   Saving saving;
   saving.asks = Asks::kAnswerAgain;
-  saving.maxNewTokens = maxNewTokens;
+  saving.cut = cut;
   saving.conversation = m_chat.id();
-  const app::MessageId question = message->role == Role::kUser ? message->id : message->parent;
   saving.thread = m_chat.threadTo(question);
   saving.token = m_store.beginAnswer(question);
   m_editing = 0;
@@ -265,6 +284,11 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   run.options = m_chat.optionsOf(ids.conversation);
   run.phase = {ids.answer, tr("Starting"), -1.0};
   run.thread = saved.thread;
+  if (saved.cut) {
+    run.cut = saved.cut;
+    run.text = saved.cut->text;
+    run.options.recipe = saved.cut->run.recipe;
+  }
   const AskedQuestion asked = m_subject.asked(ids.conversation, run.thread, run.options.recipe);
   run.options.recipe = asked.recipe;
   m_state = run;
@@ -274,6 +298,7 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   if (here) {
     app::StoredMessage answer = newMessage(Role::kAssistant, ids.answer, ids.question, ids.conversation);
     answer.state = app::MessageState::kStreaming;
+    answer.text = run.text;
     const bool alone = saved.asks == Asks::kQuestion;
     m_chat.append(answer, alone ? OpenChat::Shown::kAlone : OpenChat::Shown::kWithTheRest);
     // The other answers or wordings leave the screen, with everything that followed them.
@@ -281,8 +306,9 @@ void AnswerRun::answerAfter(const Saving& saved, const app::TurnIds& ids) {
   }
   try {
     Turn turn = turnOf(asked);
+    if (saved.cut) goOnFrom(*saved.cut, turn);
     std::get<Writing>(m_state).guard = turn.guard;
-    if (saved.maxNewTokens > 0) turn.sampling.max_new_tokens = saved.maxNewTokens;
+    std::get<Writing>(m_state).sampling = choice_of(turn.sampling);
     std::get<Writing>(m_state).request = m_engine.post(std::move(turn), this, [this](const Event& event) { onEvent(event); });
   } catch (const Exception& exception) {
     finish(app::MessageState::kFailed, nullptr, exception.error());
@@ -306,7 +332,7 @@ void AnswerRun::onEvent(const Event& event) {
   if (run == nullptr || run->request != event.id) return;  // of chats that were replaced meanwhile
   m_monitor.take(event.body);
   if (const auto* progress = std::get_if<Progress>(&event.body)) {
-    if (!run->text.isEmpty()) return;
+    if (run->text.size() > run->begun()) return;
     run->phase.phase = phaseText(progress->phase, progress->done, progress->total);
     run->phase.share = phaseShare(progress->done, progress->total);
     if (writingHere()) Q_EMIT phaseChanged(run->phase.answer, run->phase.phase, run->phase.share);
@@ -319,7 +345,8 @@ void AnswerRun::onEvent(const Event& event) {
     Q_EMIT keptMapKnown(run->phase.answer, run->keptMap);
   } else if (const auto* finished = std::get_if<Finished>(&event.body)) {
     const bool interrupted = finished->reason == StopReason::kInterrupted;
-    if (!finished->restored && !finished->answer.empty()) run->text = QString::fromStdString(finished->answer);
+    if (!finished->restored && !finished->answer.empty())
+      run->text = run->text.left(run->begun()) + QString::fromStdString(finished->answer);
     finish(interrupted ? app::MessageState::kInterrupted : app::MessageState::kComplete, finished->restored ? nullptr : finished,
            std::nullopt);
   } else if (const auto* failed = std::get_if<Failed>(&event.body)) {
@@ -331,7 +358,7 @@ void AnswerRun::onText(const TextDelta& delta) {
   auto& run = std::get<Writing>(m_state);
   const app::MessageId id = run.phase.answer;
   const QString text = QString::fromUtf8(delta.text.data(), static_cast<qsizetype>(delta.text.size()));
-  const bool first = run.text.isEmpty();
+  const bool first = run.text.size() == run.begun();
   run.text += text;
   run.phase.phase.clear();
   m_store.appendStreaming(id, run.text);
@@ -356,7 +383,8 @@ void AnswerRun::finish(app::MessageState state, const Finished* finished, const 
     turn.run = m_model.newRun();
     turn.run.recipe = run.options.recipe;
     turn.run.guard = run.guard;
-    turn.run.figures = finished->figures;
+    turn.run.sampling = run.sampling;
+    turn.run.figures = run.cut ? continued_figures(run.cut->run.figures, finished->figures) : finished->figures;
     turn.run.timeline = m_monitor.recorded();
     turn.run.stopReason = finished->reason;
     turn.keptMap = run.keptMap;

@@ -52,8 +52,10 @@ class AnswerRun : public QObject {
   // The question alone: comparisonReady follows when it is saved.
   void sendToCompare(const QString& text, const QList<app::Attachment>& attachments);
   void stop();
-  // A further answer to the question of this answer, or to this question. maxNewTokens: 0: as the settings say.
-  void regenerate(app::MessageId message, int maxNewTokens = 0);
+  // A further answer to the question of this answer, or to this question.
+  void regenerate(app::MessageId message);
+  // The same, beginning with all of this answer, which was cut: what it went by holds for the rest, too.
+  void goOn(app::MessageId answer);
   // What the composer shows to write a question anew (0: the last one on screen). What is sent next takes its place as a further wording,
   // until cancelEdit() or another chat. Nothing while an answer is being saved or written, or without such a question.
   std::optional<app::Draft> beginEdit(app::MessageId question);
@@ -91,18 +93,21 @@ class AnswerRun : public QObject {
     app::RequestToken token = 0;
     QString text;
     QList<app::Attachment> attachments;
-    QList<app::StoredMessage> thread;  // before the question; to answer again: up to and with it
-    int maxNewTokens = 0;              // 0: as the settings say
+    QList<app::StoredMessage> thread;         // before the question; to answer again: up to and with it
+    std::optional<app::StoredMessage> cut{};  // the answer that is to go on
   };
   struct Writing {
     RequestId request = 0;
     ConversationId conversation = 0;
     app::ConversationOptions options;
     Guard guard = Guard::kKeep;
+    SamplingChoice sampling;  // as sent
     QString text;
-    AnswerPhase phase;  // and which answer it is
+    std::optional<app::StoredMessage> cut;  // what it goes on from; `text` begins with its text
+    AnswerPhase phase;                      // and which answer it is
     app::SharedKeptMap keptMap;
-    QList<app::StoredMessage> thread;  // what the engine was given; knows what was sampled of it
+    qsizetype begun() const { return cut ? cut->text.size() : 0; }  // of `text`: what was written before
+    QList<app::StoredMessage> thread;                               // what the engine was given; knows what was sampled of it
   };
 
   static bool compares(Asks asks) { return asks == Asks::kComparison || asks == Asks::kComparisonOfWording; }
@@ -110,6 +115,7 @@ class AnswerRun : public QObject {
   const Writing* writing() const { return std::get_if<Writing>(&m_state); }
   QList<app::StoredMessage> threadBefore() const;  // what a question that is sent now would follow
   void begin(Asks asks, const QString& text, const QList<app::Attachment>& attachments);
+  void answerAgain(app::MessageId question, const std::optional<app::StoredMessage>& cut);
   void beginTurn(ConversationId conversation);
   void abandonSaving();
   void onCommitted(app::RequestToken token, const app::TurnIds& ids);

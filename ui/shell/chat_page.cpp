@@ -16,6 +16,7 @@
 #include "ui/recipes/later_questions.h"
 #include "ui/shell/answer_check.h"
 #include "ui/shell/chat_session.h"
+#include "ui/shell/chat_settings.h"
 #include "ui/shell/comparison_chooser.h"
 #include "ui/shell/comparison_controller.h"
 #include "ui/shell/draft_controller.h"
@@ -55,6 +56,7 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   m_check = new AnswerCheck(services, m_session, *m_transcript, *m_composer, this);
   m_watch = new WatchController(services, m_session, *m_watchBar, *m_composer, this);
   m_methodDialogs = new MethodDialogs(services, m_session, *m_composer, this);
+  m_chatSettings = new ChatSettings(m_session, services.settings, *m_composer->chatSettings(), this);
   m_keptMaps = new KeptMapPages(services, m_session, *m_transcript, *m_comparisonView, this);
   auto* preparation = new PreparationController(services, m_session, *m_composer, *m_preparationLine, this);
   auto* plan = new PlanController(services, m_session, *m_composer, *m_planLine, this);
@@ -231,6 +233,8 @@ void ChatPage::stepRetention(int percent) { m_composer->method()->stepRetention(
 void ChatPage::pickMethod() { m_methodDialogs->pick(); }
 
 void ChatPage::changeRecipe() { m_methodDialogs->change(); }
+
+void ChatPage::openChatSettings() { m_chatSettings->open(); }
 
 void ChatPage::compareOrLeave() { m_chooser->chooseOrLeave(); }
 

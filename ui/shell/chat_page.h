@@ -23,6 +23,7 @@ class ComparisonChooser;
 class ComparisonController;
 class ComparisonSetup;
 class ComparisonView;
+class ChatSettings;
 class Composer;
 class DraftController;
 class FocusRegions;
@@ -70,6 +71,7 @@ class ChatPage : public QWidget {
   void stepRetention(int percent);
   void pickMethod();
   void changeRecipe();
+  void openChatSettings();
   void compareOrLeave();   // methods are chosen, or no longer
   void checkLastAnswer();  // against the full cache
   void stopOrLeave();      // what runs is stopped, else what was opened is left
@@ -107,6 +109,7 @@ class ChatPage : public QWidget {
   AnswerCheck* m_check = nullptr;
   WatchController* m_watch = nullptr;
   MethodDialogs* m_methodDialogs = nullptr;
+  ChatSettings* m_chatSettings = nullptr;
   KeptMapPages* m_keptMaps = nullptr;
   TranscriptController* m_transcriptController = nullptr;
   DraftController* m_drafts = nullptr;

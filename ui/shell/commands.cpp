@@ -15,6 +15,7 @@
 #include "ui/shell/chat_page.h"
 #include "ui/shell/chat_session.h"
 #include "ui/shell/conversation_sidebar.h"
+#include "ui/shell/export_chat.h"
 #include "ui/shell/kept_chats_dialog.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/shortcuts_dialog.h"
@@ -80,6 +81,8 @@ void Commands::buildFile() {
     const auto showKept = [this] { (new KeptChatsDialog(*m_caches, m_session.list.model(), m_engine, &m_window))->open(); };
     add(file, tr("&Kept videos and images…"), {}, showKept);
   }
+  m_export = add(file, tr("&Export the chat…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
+                 [this] { exportChat(&m_window, m_session.chat.loaded()); });
   file->addSeparator();
   const auto showSettings = [this] { (new SettingsDialog(m_settings, &m_window))->open(); };
   add(file, tr("&Settings…"), QKeySequence(Qt::CTRL | Qt::Key_Comma), showSettings)->setMenuRole(QAction::PreferencesRole);
@@ -147,11 +150,14 @@ void Commands::buildChat() {
   QMenu* chat = m_window.menuBar()->addMenu(tr("&Chat"));
   m_stop = add(chat, tr("&Stop"), QKeySequence(Qt::Key_Escape), [this] { m_page.stopOrLeave(); });
   m_regenerate = add(chat, tr("&Regenerate"), QKeySequence(Qt::CTRL | Qt::Key_R), [this] { answerAgain(); });
+  m_continue = add(chat, tr("Continue the ans&wer"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Return),
+                   [this] { m_session.answers.goOn(m_session.chat.loaded().conversation.activeLeaf); });
   chat->addSeparator();
   add(chat, tr("&Compare methods…"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { m_page.compareOrLeave(); });
   m_check = add(chat, tr("&What changed?"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_K), [this] { m_page.checkLastAnswer(); });
   chat->addSeparator();
   add(chat, tr("Choose a &method…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M), [this] { m_page.pickMethod(); });
+  add(chat, tr("Chat s&ettings…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), [this] { m_page.openChatSettings(); });
   add(chat, tr("Chan&ge the recipe…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), [this] { m_page.changeRecipe(); });
   chat->addSeparator();
   add(chat, tr("Re&name"), QKeySequence(Qt::Key_F2), [this] {
@@ -181,6 +187,8 @@ void Commands::update() {
   const bool busy = m_session.answers.busy();
   m_stop->setEnabled(m_page.canStop());
   m_regenerate->setEnabled(!busy && messages);
+  m_continue->setEnabled(!busy && messages && app::wasCut(m_session.chat.branch().last()));
+  m_export->setEnabled(messages);
   m_copyAnswer->setEnabled(messages);
   m_check->setEnabled(!busy && m_page.canCheck());
   m_undo->setEnabled(m_session.list.canUndoRemove());

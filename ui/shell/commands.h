@@ -67,11 +67,13 @@ class Commands : public QObject {
   const app::ConversationCaches* m_caches;  // null: nothing is kept
   QAction* m_undo = nullptr;
   QMenu* m_removed = nullptr;
+  QAction* m_export = nullptr;
   QAction* m_copyAnswer = nullptr;
   QAction* m_sidebarAction = nullptr;
   QAction* m_panelAction = nullptr;
   QAction* m_stop = nullptr;
   QAction* m_regenerate = nullptr;
+  QAction* m_continue = nullptr;
   QAction* m_check = nullptr;
   QAction* m_pin = nullptr;
 };

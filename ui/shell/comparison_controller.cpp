@@ -75,7 +75,8 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
     Turn turn = m_session.answers.turnOf(ids.conversation, thread, options, m_recipes.front().spec);
     request.conversation = ids.conversation;
     request.messages = std::move(turn.messages);
-    request.sampling = turn.sampling;
+    // Greedy, whatever the chat is: what differs between columns is then the methods' doing.
+    request.sampling.max_new_tokens = turn.sampling.max_new_tokens;
     request.pins = std::move(turn.pins);
   } catch (const Exception& exception) {
     Q_EMIT problem(exception.error());
@@ -85,7 +86,9 @@ void ComparisonController::begin(const app::TurnIds& ids, const QList<app::Store
   request.order = m_order;
   m_runningModel = makeModel();
   m_last = m_runningModel;
-  m_runningModel->begin(m_recipes, m_order, ids.question, m_session.model.newRun());
+  app::Run run = m_session.model.newRun();
+  run.sampling = choice_of(request.sampling);
+  m_runningModel->begin(m_recipes, m_order, ids.question, run);
   m_thread = thread;
   m_conversation = ids.conversation;
   m_session.answers.monitor().begin(m_recipes.front().spec);

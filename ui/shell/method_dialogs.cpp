@@ -14,7 +14,11 @@ MethodDialogs::MethodDialogs(const WindowServices& services, ChatSession& sessio
     : QObject(parent), m_methods(services.methods), m_settings(services.settings), m_session(session), m_composer(composer) {
   connect(m_composer.method(), &MethodControl::pickRequested, this, &MethodDialogs::pick);
   connect(m_composer.method(), &MethodControl::changeRequested, this, &MethodDialogs::change);
-  connect(m_composer.method()->later(), &LaterChoice::chosen, &m_session.chat, &OpenChat::setLaterQuestions);
+  connect(m_composer.method()->later(), &LaterChoice::chosen, &m_session.chat, [this](Guard guard) {
+    app::ConversationOptions options = m_session.chat.options();
+    options.laterQuestions = guard;
+    m_session.chat.setOptions(options);
+  });
   connect(&m_composer, &Composer::recipeChanged, &m_session.chat, &OpenChat::setRecipe);
 }
 

@@ -20,6 +20,7 @@ auto* messageIn(Messages& messages, app::MessageId id) {
 OpenChat::OpenChat(app::ChatStore& store, app::Settings& settings, ChatList& list, QObject* parent)
     : QObject(parent), m_store(store), m_settings(settings), m_list(list) {
   m_current.conversation.options = m_settings.conversationDefaults();
+  m_standardPrompt = m_current.conversation.options.systemPrompt;
   using app::ChatStore;
   connect(&m_store, &ChatStore::opened, this, [this](app::RequestToken, const app::StoreOpened& report) { onOpened(report); });
   connect(&m_store, &ChatStore::opening, this, &OpenChat::stateChanged);
@@ -32,6 +33,12 @@ OpenChat::OpenChat(app::ChatStore& store, app::Settings& settings, ChatList& lis
     m_current.conversation.title = conversation.title;
     m_current.conversation.preview = conversation.preview;
     Q_EMIT titleChanged();
+  });
+  connect(&m_settings, &app::Settings::changed, this, [this](const QString& key) {
+    if (key != QLatin1String(app::setting_keys::kSystemPrompt)) return;
+    const QString before = std::exchange(m_standardPrompt, m_settings.chatDefaults().systemPrompt);
+    QString& prompt = m_current.conversation.options.systemPrompt;
+    if (id() == 0 && m_creating == 0 && prompt == before) prompt = m_standardPrompt;
   });
   connect(&m_list, &ChatList::removed, this, [this](ConversationId gone, ConversationId next) {
     if (gone != id()) return;
@@ -147,21 +154,18 @@ void OpenChat::onFailed(app::RequestToken token, const Error& error) {
 // ---- what it consists of -----------------------------------------------------------------------------------------------------------
 
 void OpenChat::setRecipe(const app::NamedRecipe& recipe) {
-  m_current.conversation.options.recipe = recipe;
-  if (id() != 0) {
-    m_store.setOptions(id(), m_current.conversation.options);
-  } else {
-    m_settings.setDefaultRecipe(recipe);
-  }
-  Q_EMIT stateChanged();
+  app::ConversationOptions changed = options();
+  changed.recipe = recipe;
+  setOptions(changed);
 }
 
-void OpenChat::setLaterQuestions(Guard guard) {
-  m_current.conversation.options.laterQuestions = guard;
+void OpenChat::setOptions(const app::ConversationOptions& options) {
+  const app::ConversationOptions before = std::exchange(m_current.conversation.options, options);
   if (id() != 0) {
-    m_store.setOptions(id(), m_current.conversation.options);
+    m_store.setOptions(id(), options);
   } else {
-    m_settings.setLaterQuestions(guard);
+    if (before.recipe != options.recipe) m_settings.setDefaultRecipe(options.recipe);
+    if (before.laterQuestions != options.laterQuestions) m_settings.setLaterQuestions(options.laterQuestions);
   }
   Q_EMIT stateChanged();
 }

@@ -32,9 +32,9 @@ class OpenChat : public QObject {
   void open(ConversationId id);
   app::RequestToken reload();  // what the store knows of it
   void switchBranch(app::MessageId message, int step);
-  // Both of this chat; as long as nothing of it is saved, what new ones begin with too.
+  // Of this chat. As long as nothing of it is saved, new ones begin with its recipe and what its later questions go on from, too.
   void setRecipe(const app::NamedRecipe& recipe);
-  void setLaterQuestions(Guard guard);
+  void setOptions(const app::ConversationOptions& options);
   void saveDraft(const app::Draft& draft);
   void saveView(app::MessageId anchor, double offset);
   // What is pinned of a sent question's attachment from now on; the next answer reads the thread again for it.
@@ -79,6 +79,7 @@ class OpenChat : public QObject {
   app::RequestToken m_creating = 0;
   std::optional<app::Draft> m_draftBeforeCreation;
   bool m_newWhenCreated = false;
+  QString m_standardPrompt;  // that a chat which is not saved yet began with
 };
 
 }  // namespace winnow::ui

@@ -41,7 +41,7 @@ int mediaBefore(const Turn& turn) {
 bool PreparationController::Subject::sameAs(const Subject& other) const {
   const bool sameChat =
       conversation == other.conversation || conversation == kDraftConversation || other.conversation == kDraftConversation;
-  return sameChat && after == other.after && recipe == other.recipe && guard == other.guard &&
+  return sameChat && after == other.after && systemPrompt == other.systemPrompt && recipe == other.recipe && guard == other.guard &&
          std::equal(attachments.begin(), attachments.end(), other.attachments.begin(), other.attachments.end(), sameAttachment);
 }
 
@@ -69,6 +69,7 @@ PreparationController::Subject PreparationController::subjectNow() const {
   const QList<app::StoredMessage> branch = m_session.chat.branch();
   if (!branch.isEmpty()) subject.after = branch.last().id;
   subject.attachments = m_composer.draft().attachments;
+  subject.systemPrompt = m_session.chat.options().systemPrompt;
   subject.recipe = m_session.chat.options().recipe.spec;
   subject.guard = laterGuard(m_session.chat.options().laterQuestions, subject.recipe);
   return subject;

@@ -36,6 +36,7 @@ class PreparationController : public QObject {
     ConversationId conversation = 0;  // 0: a draft that has no number yet and may get one any time
     app::MessageId after = 0;         // the last message before the question; 0: none
     QList<app::Attachment> attachments;
+    QString systemPrompt;
     RecipeSpec recipe;
     Guard guard = Guard::kKeep;
 

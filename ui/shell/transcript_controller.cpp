@@ -16,7 +16,6 @@ constexpr int kQuietMs = 400;
 TranscriptController::TranscriptController(const WindowServices& services, ChatSession& session, const ComparisonController& comparison,
                                            TranscriptView& view, QObject* parent)
     : QObject(parent),
-      m_settings(services.settings),
       m_preview(services.preview),
       m_session(session),
       m_comparison(comparison),
@@ -40,6 +39,7 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
   });
   connect(&m_timer, &QTimer::timeout, this, &TranscriptController::saveView);
   connect(&m_view, &TranscriptView::regenerateRequested, answers, &AnswerRun::regenerate);
+  connect(&m_view, &TranscriptView::continueRequested, answers, &AnswerRun::goOn);
   connect(&m_view, &TranscriptView::branchRequested, this, [this](qint64 message, int step) {
     if (!m_session.answers.busy()) m_session.chat.switchBranch(message, step);
   });
@@ -49,9 +49,8 @@ TranscriptController::TranscriptController(const WindowServices& services, ChatS
 }
 
 MessageContent TranscriptController::contentOf(const app::StoredMessage& message) const {
-  return m_presenter.contentOf(message,
-                               {m_session.chat.loaded(), QString::fromStdString(m_session.model.info().name), m_session.answers.phase(),
-                                m_comparison.question(), m_settings.maxNewTokens(), app::Settings::kMostNewTokens});
+  return m_presenter.contentOf(message, {m_session.chat.loaded(), QString::fromStdString(m_session.model.info().name),
+                                         m_session.answers.phase(), m_comparison.question()});
 }
 
 void TranscriptController::showChat() {

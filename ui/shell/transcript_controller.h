@@ -35,7 +35,6 @@ class TranscriptController : public QObject {
   void openAttachment(qint64 message, int index);
   MessageContent contentOf(const app::StoredMessage& message) const;
 
-  app::Settings& m_settings;
   MediaPreview& m_preview;
   ChatSession& m_session;
   const ComparisonController& m_comparison;

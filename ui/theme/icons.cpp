@@ -5,6 +5,7 @@
 #include <QPainterPath>
 #include <QPixmap>
 #include <algorithm>
+#include <utility>
 
 #include "ui/theme/theme.h"
 
@@ -220,6 +221,15 @@ QPainterPath strokes(Glyph glyph) {
     case Glyph::kGrid:
       for (const qreal x : {4.0, 10.0, 16.0}) {
         for (const qreal y : {4.0, 10.0, 16.0}) p.addRect(x, y, 4, 4);
+      }
+      break;
+    case Glyph::kSliders:
+      for (const auto& [y, knob] : {std::pair{7.0, 15.0}, std::pair{17.0, 9.0}}) {
+        p.moveTo(4, y);
+        p.lineTo(knob - 2.5, y);
+        p.addEllipse(QPointF(knob, y), 2.5, 2.5);
+        p.moveTo(knob + 2.5, y);
+        p.lineTo(20, y);
       }
       break;
     case Glyph::kPlay:

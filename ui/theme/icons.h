@@ -40,6 +40,7 @@ enum class Glyph : int {
   kGrid,
   kPlay,
   kPause,
+  kSliders,
 };
 
 // Paints the glyph into rect (its largest centred square) in one colour.

@@ -27,10 +27,18 @@ AnswerLoop::AnswerLoop(const RequestContext& context, const Sampling& sampling, 
       sampling_(sampling),
       start_(std::move(start)),
       on_first_token_(std::move(on_first_token)),
-      sampler_(sampling),
+      sampler_(sampling, start_.begun.ids.size()),
       detokenizer_(*context.model.tokenizer, SpecialTokens::kSkip),
       stops_(sampling.stop_strings),
-      first_generated_(start_.state.next_original() - (start_.first_step ? 1 : 0)) {
+      first_generated_(start_.state.next_original() - (start_.first_step ? 1 : static_cast<std::int32_t>(start_.begun.read))) {
+  if (!start_.begun.ids.empty() && start_.first_step) {
+    require(start_.first_step->token == start_.begun.ids.front(), "AnswerLoop: another first token than the answer begins with");
+    start_.begun.read = 1;
+    start_.logits = start_.first_step->logits;
+    start_.first_step.reset();
+  }
+  // Said already; what may be left is the beginning of a character.
+  for (const std::int64_t id : start_.begun.ids) detokenizer_.push(id);
   answer_.layers = slot_counts(start_.state, context.network().image_token_id(), first_generated_);
 }
 
@@ -63,8 +71,19 @@ bool AnswerLoop::end(StopReason reason) {
   return false;
 }
 
+void AnswerLoop::read_begun() {
+  BegunAnswer& begun = start_.begun;
+  while (begun.read < begun.ids.size()) {
+    context_.interrupt.throw_if_requested();
+    start_.logits = decode_step(context_.network(), conversation(), begun.ids[begun.read]);
+    ++begun.read;
+    context_.emit(Progress{Phase::kPrefill, begun.read, begun.ids.size()});
+  }
+}
+
 bool AnswerLoop::step() {
   if (over_ || steps_ >= sampling_.max_new_tokens) return false;
+  read_begun();
   const Interrupt state = context_.interrupt.state();
   if (state == Interrupt::kCancel) throw Interrupted(state);
   if (state == Interrupt::kStop) return end(StopReason::kInterrupted);
@@ -98,7 +117,9 @@ bool AnswerLoop::step() {
 }
 
 Answer AnswerLoop::finish() {
-  if (!stops_.matched()) deliver(stops_.push(detokenizer_.flush()) + stops_.flush());
+  // An answer that is cut within a character has it when it goes on.
+  const std::string rest = answer_.reason == StopReason::kLength ? std::string() : detokenizer_.flush();
+  if (!stops_.matched()) deliver(stops_.push(rest) + stops_.flush());
   answer_.tokens_per_s = typical_speed(step_ms_);
   sample_event();
   return std::move(answer_);

@@ -1,7 +1,8 @@
 // The decode loop, a token at a time: samples it, turns it into text, watches for the end.
 //
 // Used by TurnAnswer after the compression event. One token a step over the ragged cache; decode-phase methods evict in the same step.
-// Stop ends the loop and keeps what is there; Cancel throws Interrupted. Throws Exception(kNumericFailure) on NaN logits: the text so
+// Stop ends the loop and keeps what is there; Cancel throws Interrupted, and so does Stop while what the answer begins with is read.
+// Throws Exception(kNumericFailure) on NaN logits: the text so
 // far was already emitted. Engine thread only.
 #pragma once
 
@@ -38,15 +39,17 @@ class AnswerLoop {
   // the conversation's cache, origins and ids. on_first_token runs when the first is known.
   AnswerLoop(const RequestContext& context, const Sampling& sampling, AnswerStart start, std::function<void()> on_first_token);
 
-  // The next token. False when the answer has come to its end.
+  // The next token, behind those that the answer begins with. False when the answer has come to its end.
   bool step();
   // Says what is left to be said. Once, after the last step.
   Answer finish();
 
   Conversation& conversation() { return start_.state; }
   const Conversation& conversation() const { return start_.state; }
+  const BegunAnswer& begun() const { return start_.begun; }
 
  private:
+  void read_begun();
   void deliver(const std::string& text);
   void sample_event();
   bool end(StopReason reason);

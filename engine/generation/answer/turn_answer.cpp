@@ -1,6 +1,7 @@
 #include "engine/generation/answer/turn_answer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace winnow {
@@ -49,10 +50,12 @@ Finished TurnAnswer::finish() {
   Answer answer = loop_.finish();
   Conversation& working = loop_.conversation();
   working.thread = turn_.messages;
-  working.thread.push_back({Role::kAssistant, {TextItem{answer.text}}});
+  working.thread.push_back({Role::kAssistant, {TextItem{turn_.answer_begun + answer.text}}});
+  std::vector<std::int64_t> ids = loop_.begun().ids;
+  ids.insert(ids.end(), answer.token_ids.begin(), answer.token_ids.end());
 
   TurnFigures& figures = finished_.figures;
-  figures.tokens.generated = static_cast<std::int64_t>(answer.token_ids.size());
+  figures.tokens.generated = std::ssize(ids);
   figures.kv_bytes.end = working.cache.bytes_in_use();
   figures.kv_bytes.allocated = working.cache.bytes_allocated();
   figures.kv_bytes.peak = working.cache.bytes_peak();
@@ -63,7 +66,8 @@ Finished TurnAnswer::finish() {
   figures.tokens_per_s = answer.tokens_per_s;
   finished_.reason = answer.reason;
   finished_.answer = std::move(answer.text);
-  working.answer_ids = std::move(answer.token_ids);
+  working.answer_ids = std::move(ids);
+  working.answer_open = answer.reason == StopReason::kLength;
   return std::move(finished_);
 }
 

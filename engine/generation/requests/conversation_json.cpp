@@ -186,6 +186,7 @@ Json conversation_json(const Conversation& conversation) {
                {"media_hashes", conversation.media_hashes},
                {"compressed", conversation.compressed},
                {"answer_ids", conversation.answer_ids},
+               {"answer_open", conversation.answer_open},
                {"pins", Json::array()},
                {"thread", Json::array()}};
   for (const Pin& pin : conversation.pins) json["pins"].push_back(json_of(pin));
@@ -204,6 +205,7 @@ void read_conversation_json(const JsonObject& from, Conversation& conversation) 
   conversation.media_hashes = from.strings("media_hashes", 256, kMostEntries);
   conversation.compressed = from.boolean("compressed");
   conversation.answer_ids = from.integers("answer_ids", 0, kMostTokens, kMostEntries);
+  conversation.answer_open = from.boolean("answer_open", false);  // files of before it was written: what is cut is read again
   each(from, "pins", [&](const JsonObject& pin) { conversation.pins.push_back(pin_of(pin)); });
   each(from, "thread", [&](const JsonObject& object) {
     Message message{word(object, "role", Role::kSystem, Role::kAssistant), {}};

@@ -151,6 +151,17 @@ void keep_full(ConversationStates& states, Conversation full) {
   states.full = std::move(kept);
 }
 
+const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn) {
+  const auto fits = [&turn](const Conversation& state) {
+    return state.answer_open && !state.answer_ids.empty() && holds_answer(state, turn.messages, turn.answer_begun) &&
+           made_with(state, turn.pins);
+  };
+  if (turn.answer_begun.empty()) return nullptr;
+  if (states.current && fits(*states.current)) return &*states.current;
+  const auto column = std::find_if(states.columns.begin(), states.columns.end(), [&](const ComparedColumn& c) { return fits(c.state); });
+  return column == states.columns.end() ? nullptr : &column->state;
+}
+
 bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const std::string& answer) {
   const std::vector<Message>& held = conversation.thread;
   return held.size() == thread.size() + 1 && std::equal(thread.begin(), thread.end(), held.begin(), same_message) &&

@@ -60,6 +60,10 @@ void keep_turn(ConversationStates& states, const TurnStart& start, Conversation 
 // Moves `full` to host memory and keeps it and what came before it in the same thread.
 void keep_full(ConversationStates& states, Conversation full);
 
+// The state that holds the turn's thread and the cut answer that it goes on from (Turn::answer_begun), made with the same pins: its cache
+// wants that answer's last token only. Null: there is none.
+const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn);
+
 // The conversation holds exactly this thread and then this answer.
 bool holds_answer(const Conversation& conversation, std::span<const Message> thread, const std::string& answer);
 

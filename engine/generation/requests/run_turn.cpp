@@ -1,5 +1,6 @@
 #include "engine/generation/requests/run_turn.h"
 
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -58,14 +59,35 @@ Compaction compaction_of(const Turn& turn) { return turn.guard == Guard::kRam ? 
 
 namespace {
 
+std::vector<std::int64_t> begun_ids(const RequestContext& context, const Turn& turn) {
+  return context.model.tokenizer->encode(turn.answer_begun, SpecialText::kAsText);
+}
+
 struct StartedTurn {
   ReadyTurn ready;
   TurnStart start;
   std::optional<Conversation> full;  // guard ram: what the next question goes on from
 };
 
+// Nothing is read but what the cut answer's cache lacks, and nothing is compressed.
+ReadyTurn ready_where_cut(const RequestContext& context, const Turn& turn, const Conversation& cut) {
+  Conversation working = cut.fork();
+  require_context(context, turn, working.next_position + 1);
+  working.cache.reset_peak();
+  const auto layers = static_cast<std::size_t>(working.cache.shape().layers);
+  EventOutcome nothing;
+  nothing.why.resize(layers);
+  nothing.best_scores.resize(layers);
+  CacheReport report = cache_report(nothing, working, context.network().info());
+  BegunAnswer begun{working.answer_ids, working.answer_ids.size() - 1};
+  return {{std::move(working), {}, {}, std::move(begun)}, std::move(report), {}, {}, {}};
+}
+
 // What watched the prefill is gone afterwards. Media that are compressed before the question stay prepared for others.
 StartedTurn get_ready(const RequestContext& context, const Turn& turn, ConversationStates& states) {
+  // What the question itself can be asked again from stays where it is.
+  if (const Conversation* cut = cut_answer_of(states, turn))
+    return {ready_where_cut(context, turn, *cut), {TurnStart::From::kBeforeLast, 0}, {}};
   TurnStart start = start_of(states, turn);
   if (auto ready = ready_if_prepared(context, turn, states, start)) return {*std::move(ready), start, {}};
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
@@ -80,7 +102,15 @@ StartedTurn get_ready(const RequestContext& context, const Turn& turn, Conversat
     full = prefill.conversation().fork();
     full->thread = turn.messages;
   }
-  return {prefill.ready(sampled_first(context.model, turn.sampling)), start, std::move(full)};
+  const std::vector<std::int64_t> given = begun_ids(context, turn);
+  return {prefill.ready(given.empty() ? sampled_first(context.model, turn.sampling) : given_first(given)), start, std::move(full)};
+}
+
+// As the answer that is gone on from was written: behind the event, a token at a time.
+void begin_answer(const RequestContext& context, const Turn& turn, AnswerStart& start) {
+  if (turn.answer_begun.empty() || !start.begun.ids.empty()) return;
+  start.begun.ids = begun_ids(context, turn);
+  require_context(context, turn, start.state.next_position + std::ssize(start.begun.ids));
 }
 
 }  // namespace
@@ -91,6 +121,7 @@ Finished run_turn(const RequestContext& context, const Turn& asked, Conversation
   const Turn turn = as_run(asked);
   try {
     StartedTurn started = get_ready(context, turn, states);
+    begin_answer(context, turn, started.ready.start);
     const TurnWork work = started.ready.work;
     TurnAnswer answer(context, turn, std::move(started.ready), [&] { return since_accepted.elapsed_ms(); });
     while (answer.step()) {

@@ -257,6 +257,26 @@ TEST_F(ChatDatabaseTest, WhatLaterQuestionsGoOnFromComesBackWithItsChat) {
     EXPECT_EQ(listed.options.laterQuestions, listed.id == id ? Guard::kAlone : Guard::kKeep);
 }
 
+TEST_F(ChatDatabaseTest, SamplingAndSystemPromptComeBackWithTheirChat) {
+  open();
+  ConversationOptions options;
+  const ConversationId other = m_db->createConversation(QStringLiteral("other"), options).id;
+  options.systemPrompt = QStringLiteral("Answer in French.");
+  options.sampling.temperature = 0.7;
+  options.sampling.top_k = 0;  // chosen, and not the same as nothing
+  options.sampling.seed = std::numeric_limits<std::uint64_t>::max();
+  options.sampling.max_new_tokens = 1024;
+  const ConversationId id = m_db->createConversation(QStringLiteral("chat"), options).id;
+  open();
+  EXPECT_EQ(m_db->conversation(id).options.sampling, options.sampling);
+  EXPECT_EQ(m_db->conversation(id).options.systemPrompt, options.systemPrompt);
+  EXPECT_TRUE(m_db->conversation(other).options.sampling.empty());
+  options.sampling = {};
+  EXPECT_TRUE(m_db->setOptions(id, options).options.sampling.empty());
+  options.systemPrompt = QString(kMaxMessageBytes + 1, QLatin1Char('x'));
+  EXPECT_THROW(m_db->createConversation(QStringLiteral("long"), options), Exception);
+}
+
 TEST_F(ChatDatabaseTest, SampledTimesComeBackWithTheirAttachment) {
   open();
   const ConversationId id = conversation();

@@ -212,6 +212,18 @@ TEST_F(DatabaseFileTest, UpgradesTheSeventhVersionWhoseChatsHadOneChoiceForAll) 
   EXPECT_EQ(db.createConversation(QStringLiteral("new"), options).options.laterQuestions, Guard::kRam);
 }
 
+TEST_F(DatabaseFileTest, UpgradesTheEighthVersionWhoseChatsHadNoSampling) {
+  ofVersion(8, {"UPDATE conversation SET system_prompt = 'be brief', later_questions = 3"});
+  ChatDatabase db(folders());
+  EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v9")));
+  ConversationOptions options = db.conversation(5).options;
+  EXPECT_TRUE(options.sampling.empty()) << "as the settings say, as before";
+  EXPECT_EQ(options.systemPrompt, QStringLiteral("be brief"));
+  EXPECT_EQ(options.laterQuestions, Guard::kRam);
+  options.sampling.temperature = 0.7;
+  EXPECT_EQ(db.setOptions(5, options).options.sampling, options.sampling);
+}
+
 TEST_F(DatabaseFileTest, ASecondWinnowIsToldWhoHasTheFolder) {
   ChatDatabase first(folders());
   EXPECT_EQ(refusal(), "another Winnow is using it (process " + std::to_string(QCoreApplication::applicationPid()) + ")");

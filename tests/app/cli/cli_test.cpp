@@ -27,6 +27,20 @@ TEST(Cli, SystemSaysWhatAReportOfAFaultNeeds) {
     EXPECT_NE(run.out.find(name), std::string::npos) << name << "\n" << run.out;
 }
 
+TEST(Cli, ProbeSaysHowAModelsMakersWouldSampleIt) {
+  const ScratchFolder scratch;
+  const std::string folder = shell_quoted(demo("model"));
+  const json said = json::parse(run_command(scratch, "probe --json " + folder).out);
+  EXPECT_EQ(said.at("kind"), "model");
+  EXPECT_EQ(said.at("type"), "llava_onevision");
+  EXPECT_GT(said.at("weight_bytes").get<std::int64_t>(), 1'000'000);
+  EXPECT_EQ(said.at("recommended"), (json{{"temperature", 0.0}})) << "its generation_config.json says do_sample: false";
+  const ProgramRun text = run_command(scratch, "probe " + folder);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.out.find("recommended sampling: temperature 0.0\n"), std::string::npos) << text.out;
+  EXPECT_EQ(run_command(scratch, "probe " + shell_quoted(scratch.path())).exit_code, 1) << "a folder that is no model";
+}
+
 TEST(Cli, MethodsListsEveryPresetWithItsParts) {
   const ScratchFolder scratch;
   const ProgramRun run = run_command(scratch, "methods --json");

@@ -61,6 +61,25 @@ TEST(Cli, ChatGoesOnAfterAnError) {
   EXPECT_EQ(std::count(run.out.begin(), run.out.end(), '\n'), 2) << "two answers: " << run.out;
 }
 
+TEST(Cli, ChatContinuesAnAnswerWhereItWasCut) {
+  const ScratchFolder scratch;
+  const std::string asked = "/video " + demo("samples/ten-seconds.mp4").string() + " 8\nDescribe the video.\n";
+  write_file(scratch.file("whole"), asked + "/continue\n/quit\n");
+  write_file(scratch.file("pieces"), asked + "/continue\n/continue\n/figures\nIs there a red star?\n/quit\n");
+  const ProgramRun whole = run_cli(scratch, "chat --max-tokens 9", scratch.file("whole"));
+  const ProgramRun pieces = run_cli(scratch, "chat --max-tokens 3", scratch.file("pieces"));
+  ASSERT_NE(pieces.err.find("(cut at 3 tokens; /continue goes on)"), std::string::npos) << pieces.err;
+  EXPECT_NE(pieces.err.find("(cut at 6 tokens; /continue goes on)"), std::string::npos) << pieces.err;
+  const std::string answer = whole.out.substr(0, whole.out.find('\n'));
+  std::string joined;
+  for (const char byte : pieces.out) {
+    if (byte != '\n') joined += byte;
+  }
+  ASSERT_FALSE(answer.empty());
+  EXPECT_TRUE(joined.starts_with(answer)) << joined << "\n" << answer;
+  EXPECT_EQ(std::count(pieces.out.begin(), pieces.out.end(), '\n'), 4) << pieces.out;
+}
+
 TEST(CliPins, AChatReadsEarlierMediaAgainWhenTheirPinsChange) {
   const ScratchFolder scratch;
   const std::string sample = demo("samples/ten-seconds.mp4").string();

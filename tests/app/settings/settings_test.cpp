@@ -27,6 +27,11 @@ TEST(Settings, StartWithTheAgreedDefaults) {
   EXPECT_TRUE(settings.keepConversations());
   EXPECT_EQ(settings.laterQuestions(), Guard::kKeep);
   EXPECT_EQ(options.frameCount, 64);
+  EXPECT_TRUE(options.sampling.empty());
+  EXPECT_EQ(options.systemPrompt, QString());
+  const SamplingChoice sampling = settings.chatDefaults().sampling;
+  EXPECT_EQ(with_choice(Sampling(), sampling), Sampling()) << "greedy, 256 tokens";
+  EXPECT_FALSE(sampling.seed.has_value());
 }
 
 TEST(Settings, WhatWasSetComesBackFromTheStoredText) {
@@ -38,7 +43,12 @@ TEST(Settings, WhatWasSetComesBackFromTheStoredText) {
   first.setDefaultMethod(QStringLiteral("snapkv"));
   first.setDefaultRetention(0.05);
   first.setDefaultFrameCount(128);
-  first.setMaxNewTokens(512);
+  ChatDefaults answers = first.chatDefaults();
+  answers.sampling.max_new_tokens = 512;
+  answers.sampling.temperature = 0.7;
+  answers.sampling.seed = 11;
+  answers.systemPrompt = QStringLiteral("Be brief.");
+  first.setChatDefaults(answers);
   first.setLastModelFolder(QStringLiteral("/m/caf\u00e9"));
   first.setWindowGeometry(QByteArray("\0\xff\x01", 3));
   first.setSidebarVisible(false);
@@ -51,7 +61,9 @@ TEST(Settings, WhatWasSetComesBackFromTheStoredText) {
   EXPECT_EQ(second.defaultMethod(), QStringLiteral("snapkv"));
   EXPECT_EQ(second.defaultRetention(), 0.05);
   EXPECT_EQ(second.defaultFrameCount(), 128);
-  EXPECT_EQ(second.maxNewTokens(), 512);
+  EXPECT_EQ(second.chatDefaults(), answers);
+  EXPECT_EQ(second.conversationDefaults().systemPrompt, QStringLiteral("Be brief."));
+  EXPECT_TRUE(second.conversationDefaults().sampling.empty()) << "a new chat goes by the settings, also by what they become";
   EXPECT_EQ(second.lastModelFolder(), QStringLiteral("/m/caf\u00e9"));
   EXPECT_EQ(second.recentModelFolders(), QStringList{QStringLiteral("/m/caf\u00e9")});
   EXPECT_EQ(second.windowGeometry(), QByteArray("\0\xff\x01", 3));
@@ -84,7 +96,7 @@ TEST(Settings, ValuesThatCannotBeUnderstoodCountAsDefaults) {
   EXPECT_EQ(settings.defaultMethod(), QStringLiteral("self-study"));
   EXPECT_EQ(settings.defaultRetention(), 0.2);
   EXPECT_EQ(settings.defaultFrameCount(), 64);
-  EXPECT_EQ(settings.maxNewTokens(), 256);
+  EXPECT_EQ(settings.chatDefaults().sampling, Settings().chatDefaults().sampling);
   EXPECT_EQ(settings.laterQuestions(), Guard::kKeep);
   EXPECT_TRUE(settings.recentModelFolders().isEmpty());
   EXPECT_TRUE(settings.windowGeometry().isEmpty());
@@ -104,6 +116,10 @@ TEST(Settings, SettersClampOrIgnore) {
   EXPECT_EQ(settings.defaultRetention(), 0.01);
   settings.setDefaultRetention(4.0);
   EXPECT_EQ(settings.defaultRetention(), 1.0);
+  ChatDefaults answers;
+  answers.sampling.max_new_tokens = 1'000'000;
+  settings.setChatDefaults(answers);
+  EXPECT_EQ(settings.chatDefaults().sampling.max_new_tokens, Settings::kMostNewTokens);
   settings.setDefaultFrameCount(100'000);
   EXPECT_EQ(settings.defaultFrameCount(), 1024);
   settings.setDefaultMethod(QStringLiteral("kvzip+"));

@@ -119,6 +119,46 @@ TEST(Sampler, DropsWhatIsBelowMinPOfTheBest) {
   EXPECT_EQ(support(settings, {1, 2, 2, 0}), (std::set<std::int64_t>{1, 2}));
 }
 
+// The order of transformers' processors: repetition penalty, temperature, top-k, top-p, min-p. Each claim fails for the other order.
+TEST(Sampler, ProcessesInTheOrderOfTransformers) {
+  const auto logits = log_of({0.1, 0.2, 0.3, 0.4});
+  Sampling settings;
+  settings.temperature = 0.5;  // 1 : 4 : 9 : 16, of 30
+  settings.top_p = 0.5;
+  EXPECT_EQ(support(settings, logits), (std::set<std::int64_t>{3})) << "16/30 reach it; 0.4 would not";
+  settings.top_p = 1.0;
+  settings.min_p = 0.3;
+  EXPECT_EQ(support(settings, logits), (std::set<std::int64_t>{2, 3})) << "4/16 are below it; 0.2/0.4 would not be";
+  settings = {};
+  settings.temperature = 1;
+  settings.top_k = 2;
+  settings.top_p = 0.5;
+  EXPECT_EQ(support(settings, logits), (std::set<std::int64_t>{3})) << "of the two best it has 4/7";
+  settings.top_p = 1.0;
+  settings.top_k = 1;
+  settings.repetition_penalty = 2;
+  Sampler penalised(settings);
+  EXPECT_EQ(penalised.sample(std::vector<float>{4, 3}, std::vector<std::int64_t>{0}), 1) << "4 is halved before the best is chosen";
+}
+
+TEST(SamplingChoice, StandsInPlaceOfWhatItNamesOnly) {
+  SamplingChoice choice;
+  EXPECT_TRUE(choice.empty());
+  Sampling base;
+  base.stop_strings = {"END"};
+  EXPECT_EQ(with_choice(base, choice), base);
+  choice.temperature = 0.0;
+  EXPECT_FALSE(choice.empty()) << "greedy is a choice, too";
+  choice.top_p = 0.8;
+  choice.seed = 9;
+  Sampling expected = base;
+  expected.temperature = 0.0;
+  expected.top_p = 0.8;
+  expected.seed = 9;
+  base.temperature = 0.7;
+  EXPECT_EQ(with_choice(base, choice), expected);
+}
+
 TEST(Sampler, AlwaysHasACandidate) {
   const std::vector<std::vector<float>> cases = {{-kInf, -kInf, 5}, {3.4e38f, -3.4e38f}, {1e-45f, 0}, {0}, {-kInf, 0}};
   for (const double temperature : {1e-300, 1e-3, 1.0, 1e300}) {

@@ -4,8 +4,10 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QMenu>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QTimer>
 #include <QtTest/QTest>
 
 #include "ui/chat_view/block_document.h"
@@ -129,6 +131,43 @@ TEST_F(TranscriptViewTest, CopiesSelectionAndExactCode) {
   EXPECT_EQ(QApplication::clipboard()->text(), code);
   click(m_view.actionRect(2, Action::kCopy));
   EXPECT_TRUE(QApplication::clipboard()->text().startsWith(QStringLiteral("Because **so**.")));
+}
+
+// The keys reach a listing through the message's menu.
+TEST_F(TranscriptViewTest, TheMenuCopiesEachListing) {
+  m_view.setMessages({message(2, Speaker::kAssistant, QStringLiteral("One:\n\n```python\nprint(1)\n```\n\nTwo:\n\n```\nls\n```\n"))});
+  m_view.grab();
+  const auto choose = [this](const QString& text) {
+    bool offered = false;
+    QTimer::singleShot(0, &m_view, [&] {
+      auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+      ASSERT_NE(menu, nullptr);
+      for (QAction* action : menu->actions()) {
+        if (QString(action->text()).remove(u'&') != text) continue;
+        offered = true;
+        action->trigger();
+      }
+      menu->close();
+    });
+    m_view.setFocus();
+    QTest::keyClick(&m_view, Qt::Key_Up, Qt::ControlModifier);
+    QTest::keyClick(&m_view, Qt::Key_Menu);
+    EXPECT_TRUE(offered) << text.toStdString();
+    return QApplication::clipboard()->text();
+  };
+  EXPECT_EQ(choose(QStringLiteral("Copy code: python (1)")), QStringLiteral("print(1)\n"));
+  EXPECT_EQ(choose(QStringLiteral("Copy code (2)")), QStringLiteral("ls\n"));
+}
+
+TEST_F(TranscriptViewTest, AnAnswerThatWasCutOffersToGoOn) {
+  MessageContent cut = message(4, Speaker::kAssistant, QStringLiteral("One two"));
+  cut.cutAtTokens = 2;
+  m_view.setMessages({cut});
+  m_view.grab();
+  QSignalSpy goOn(&m_view, &TranscriptView::continueRequested);
+  click(m_view.actionRect(4, Action::kContinue));
+  ASSERT_EQ(goOn.size(), 1);
+  EXPECT_EQ(goOn[0][0].toLongLong(), 4);
 }
 
 TEST_F(TranscriptViewTest, ActionsSaySo) {

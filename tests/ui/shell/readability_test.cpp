@@ -68,7 +68,7 @@ TEST_F(ReadabilityTest, TheOfferOfAModelIsReadableInEveryState) {
   ui::InitialState initial;
   initial.modelFolder = initial.demoModelFolder = QStringLiteral("/usr/share/winnow/demo/model");
   open(initial);
-  ui::WelcomePage* page = m_window->page().welcome();
+  ui::WelcomePage* page = inWindow<ui::WelcomePage>();
   const auto expectReadable = [&](const char* state) {
     for (const int zoom : {75, 100, 150, 200}) {
       ui::theme().setZoomPercent(zoom);

@@ -35,29 +35,72 @@ class UnfinishedAnswer : public WindowTest {
   }
 };
 
-TEST_F(UnfinishedAnswer, CutAtTheLimitSaysSoAndIsAnsweredLonger) {
-  m_script = [](const Request& request) {
-    if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
-    const int most = std::get<Turn>(request.body).sampling.max_new_tokens;
-    Script script = answer_script(request, QStringLiteral("word ").repeated(std::min(most, 300)).toStdString());
-    if (most < 300) std::get<Finished>(std::get<Say>(script.back().action).body).reason = StopReason::kLength;
-    return script;
-  };
-  ask(QStringLiteral("tell me more"));
-  EXPECT_TRUE(told().contains(QStringLiteral("Stopped at the limit of 256 tokens."))) << told().right(200).toStdString();
+// Four words an answer, until "ten"; the figures count all of them.
+Script cut_script(const Request& request) {
+  if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
+  const auto& turn = std::get<Turn>(request.body);
+  const QStringList words = QStringLiteral("one two three four five six seven eight nine ten").split(u' ');
+  const auto begun = QString::fromStdString(turn.answer_begun).split(u' ', Qt::SkipEmptyParts).size();
+  const QStringList said = words.mid(begun, 4);
+  const QString text = (begun > 0 ? QStringLiteral(" ") : QString()) + said.join(u' ');
+  Script script = answer_script(request, text.toStdString());
+  auto& finished = std::get<Finished>(std::get<Say>(script.back().action).body);
+  finished.figures.tokens.generated = begun + said.size();
+  if (begun > 0) finished.figures.tokens.prompt = 0;
+  if (begun + said.size() < words.size()) finished.reason = StopReason::kLength;
+  return script;
+}
+
+TEST_F(UnfinishedAnswer, CutAtTheLimitSaysSoAndGoesOn) {
+  m_script = cut_script;
+  app::ChatDefaults defaults = m_settings->chatDefaults();
+  defaults.sampling.temperature = 0.7;  // each answer has a seed of its own: the rest has the answer's
+  m_settings->setChatDefaults(defaults);
+  ask(QStringLiteral("count"));
+  EXPECT_TRUE(told().contains(QStringLiteral("Stopped at the limit of 4 tokens."))) << told().right(200).toStdString();
+  const qint64 prompt = session().chat.branch().last().run.figures.tokens.prompt;
+  ASSERT_GT(prompt, 0);
   reopen();
-  EXPECT_TRUE(told().contains(QStringLiteral("Stopped at the limit of 256 tokens."))) << "forgotten: " << told().right(200).toStdString();
+  EXPECT_TRUE(told().contains(QStringLiteral("Stopped at the limit of 4 tokens."))) << "forgotten: " << told().right(200).toStdString();
+  app::NamedRecipe other;  // of what comes after
+  other.spec.method = "h2o";
+  session().chat.setRecipe(other);
   m_window->grab();
-  const QRect button = transcript()->actionRect(last().id, ui::Action::kLonger);
+  const QRect button = transcript()->actionRect(last().id, ui::Action::kContinue);
   ASSERT_FALSE(button.isEmpty());
-  const qint64 cut = last().id;
+  qint64 cut = last().id;
   QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, button.center());
   ASSERT_TRUE(waitUntil([&] { return last().id != cut && last().metrics.valid && !session().answers.busy(); }));
-  EXPECT_EQ(turns().back().sampling.max_new_tokens, 512);
-  EXPECT_EQ(m_settings->maxNewTokens(), 256) << "the answer was longer, the setting is the person's";
-  EXPECT_FALSE(told().contains(QStringLiteral("limit"))) << "this one came to its end";
-  EXPECT_TRUE(transcript()->actionRect(last().id, ui::Action::kLonger).isEmpty());
+  const Turn& more = turns().back();
+  EXPECT_EQ(more.answer_begun, "one two three four");
+  EXPECT_EQ(more.messages.size(), 1U) << "the question";
+  const app::Run run = session().chat.branch().last().run;
+  EXPECT_EQ(more.recipe, run.recipe.spec);
+  EXPECT_NE(more.recipe.method, "h2o") << "as it began";
+  EXPECT_EQ(choice_of(more.sampling), run.sampling);
+  EXPECT_EQ(last().text, QStringLiteral("one two three four five six seven eight"));
+  EXPECT_EQ(run.figures.tokens.generated, 8);
+  EXPECT_EQ(run.figures.tokens.prompt, prompt) << "of the whole answer, not of its end";
   EXPECT_EQ(last().branchCount, 2) << "the shorter one is still there";
+  cut = last().id;
+  QTest::keyClick(m_window.get(), Qt::Key_Return, Qt::ControlModifier | Qt::ShiftModifier);
+  ASSERT_TRUE(waitUntil([&] { return last().id != cut && last().metrics.valid && !session().answers.busy(); }));
+  EXPECT_EQ(last().text, QStringLiteral("one two three four five six seven eight nine ten"));
+  EXPECT_FALSE(told().contains(QStringLiteral("limit"))) << "it came to its end";
+  EXPECT_TRUE(transcript()->actionRect(last().id, ui::Action::kContinue).isEmpty());
+  reopen();
+  EXPECT_EQ(last().text, QStringLiteral("one two three four five six seven eight nine ten"));
+}
+
+TEST_F(UnfinishedAnswer, WhatCannotGoOnKeepsItsBeginning) {
+  m_script = cut_script;
+  ask(QStringLiteral("count"));
+  m_script = [](const Request&) { return Script{{{}, Say{Failed{{ErrorCode::kContextFull, "", "the model reads 8 tokens"}}}}}; };
+  const qint64 cut = last().id;
+  session().answers.goOn(cut);
+  ASSERT_TRUE(waitUntil([&] { return last().id != cut && !session().answers.busy(); }));
+  EXPECT_EQ(last().text, QStringLiteral("one two three four"));
+  EXPECT_TRUE(last().error.has_value());
 }
 
 TEST_F(UnfinishedAnswer, StoppedBeforeTheFirstWordAndStoppedHereAreNotTheSame) {

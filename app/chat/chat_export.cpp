@@ -1,0 +1,202 @@
+#include "app/chat/chat_export.h"
+
+#include <QDateTime>
+#include <QFile>
+#include <QFileInfo>
+#include <nlohmann/json.hpp>
+
+#include "app/chat/agreement_json.h"
+#include "app/chat/figure_json.h"
+#include "app/chat/run_json.h"
+#include "app/chat/sampling_json.h"
+
+namespace winnow::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+
+std::string time(qint64 ms) { return QDateTime::fromMSecsSinceEpoch(ms, Qt::UTC).toString(Qt::ISODate).toStdString(); }
+
+QString nameOf(const Attachment& attachment) { return QFileInfo(QFile::decodeName(attachment.path)).fileName(); }
+
+const char* wordOf(Role role) { return role == Role::kUser ? "user" : role == Role::kAssistant ? "assistant" : "system"; }
+
+const char* wordOf(MessageState state) {
+  switch (state) {
+    case MessageState::kComplete:
+      return "complete";
+    case MessageState::kStreaming:
+      return "streaming";
+    case MessageState::kInterrupted:
+      return "stopped";
+    case MessageState::kFailed:
+      return "failed";
+    case MessageState::kAbandoned:
+      return "abandoned";
+  }
+  return "failed";
+}
+
+const char* wordOf(Guard guard) {
+  switch (guard) {
+    case Guard::kKeep:
+      return "keep";
+    case Guard::kPrefill:
+      return "prefill";
+    case Guard::kRam:
+      return "ram";
+    case Guard::kAlone:
+      return "alone";
+  }
+  return "keep";
+}
+
+const char* wordOf(ColumnState state) {
+  switch (state) {
+    case ColumnState::kAnswered:
+      return "answered";
+    case ColumnState::kStopped:
+      return "stopped";
+    case ColumnState::kFailed:
+      return "failed";
+    case ColumnState::kLeftOut:
+      return "left_out";
+  }
+  return "left_out";
+}
+
+const char* wordOf(StopReason reason) {
+  switch (reason) {
+    case StopReason::kStopToken:
+      return "end";
+    case StopReason::kLength:
+      return "length";
+    case StopReason::kStopString:
+      return "stop_string";
+    case StopReason::kInterrupted:
+      return "stopped";
+  }
+  return "end";
+}
+
+Json recipeOf(const NamedRecipe& recipe) { return Json::parse(recipeToJson(recipe, -1)); }
+
+Json samplingOf(const SamplingChoice& choice) {
+  const QByteArray json = samplingToJson(choice);
+  return json.isEmpty() ? Json::object() : Json(parsedJson(json));
+}
+
+Json attachmentOf(const Attachment& attachment) {
+  Json json = {{"kind", attachment.kind == MediaKind::kVideo ? "video" : "image"},
+               {"name", nameOf(attachment).toStdString()},
+               {"sha256", attachment.sha256.toStdString()},
+               {"size_bytes", attachment.sizeBytes},
+               {"width_px", attachment.widthPx},
+               {"height_px", attachment.heightPx}};
+  if (!attachment.pins.empty()) json["pins_s"] = parsedJson(pinsToJson(attachment.pins));
+  if (attachment.kind == MediaKind::kImage) return json;
+  const FramePlan& plan = attachment.plan;
+  json["duration_s"] = attachment.durationS;
+  json["plan"] = {{"frames", plan.frame_count}, {"every_s", plan.every_s}, {"from_s", plan.from_s}, {"to_s", plan.to_s}};
+  if (!attachment.sampled.actualS.empty()) json["sampled"] = parsedJson(sampledToJson(attachment.sampled));
+  return json;
+}
+
+// figures: those of the answer are known; else only what it was asked with.
+Json runOf(const Run& run, bool figures) {
+  Json json = {{"model", run.modelName.toStdString()},
+               {"device", run.device.toStdString()},
+               {"recipe", recipeOf(run.recipe)},
+               {"later_questions", wordOf(run.guard)},
+               {"sampling", samplingOf(run.sampling)}};
+  if (!figures) return json;
+  nlohmann::json stored = parsedJson(runToJson(run));
+  for (const char* told : {"stop_reason", "guard", "sampling"}) stored["figures"].erase(told);
+  json["stop_reason"] = wordOf(run.stopReason);
+  json["seed"] = run.figures.seed;
+  json["figures"] = std::move(stored["figures"]);
+  json["layers"] = std::move(stored["layers"]);
+  for (const char* judged : {"agreement", "selection"}) {
+    if (stored.contains(judged)) json[judged] = std::move(stored[judged]);
+  }
+  return json;
+}
+
+Json messageOf(const StoredMessage& message) {
+  Json json = {{"id", message.id},
+               {"parent", message.parent != 0 ? Json(message.parent) : Json()},
+               {"role", wordOf(message.role)},
+               {"created", time(message.createdMs)},
+               {"state", wordOf(message.state)},
+               {"text", message.text.toStdString()}};
+  if (message.state == MessageState::kFailed) json["failure_code"] = static_cast<int>(message.failureCode);
+  for (const Attachment& attachment : message.attachments) json["attachments"].push_back(attachmentOf(attachment));
+  if (message.hasRun) json["run"] = runOf(message.run, true);
+  return json;
+}
+
+Json comparisonOf(const Comparison& comparison) {
+  Json json = {{"question", comparison.question}, {"created", time(comparison.createdMs)}, {"columns", Json::array()}};
+  for (const ComparedAnswer& answer : comparison.columns) {
+    Json column = {{"state", wordOf(answer.state)},
+                   {"text", answer.text.toStdString()},
+                   {"used_as", answer.usedAs != 0 ? Json(answer.usedAs) : Json()},
+                   {"run", runOf(answer.run, answer.hasFigures)}};
+    json["columns"].push_back(std::move(column));
+  }
+  return json;
+}
+
+QString titleOf(const Conversation& conversation) {
+  const QString title = conversation.title.isEmpty() ? conversation.preview : conversation.title;
+  return title.simplified();
+}
+
+// Stands in a line of its own and is no markup.
+QString inCode(QString text) { return QLatin1Char('`') + text.replace(u'`', u'\'').simplified() + QLatin1Char('`'); }
+
+}  // namespace
+
+QByteArray chatToMarkdown(const LoadedConversation& chat) {
+  const Conversation& conversation = chat.conversation;
+  QString text = QStringLiteral("# %1\n").arg(titleOf(conversation));
+  if (!conversation.options.systemPrompt.isEmpty()) text += QStringLiteral("\n## System\n\n%1\n").arg(conversation.options.systemPrompt);
+  for (const StoredMessage& message : branchTo(chat.messages, conversation.activeLeaf)) {
+    const bool question = message.role == Role::kUser;
+    const QString model = message.run.modelName.simplified();
+    text +=
+        QStringLiteral("\n## %1\n").arg(question || model.isEmpty() ? (question ? QStringLiteral("You") : QStringLiteral("Model")) : model);
+    if (!message.attachments.isEmpty()) text += QLatin1Char('\n');
+    for (const Attachment& attachment : message.attachments) {
+      const bool video = attachment.kind == MediaKind::kVideo;
+      text += QStringLiteral("- %1: %2\n").arg(video ? QStringLiteral("Video") : QStringLiteral("Image"), inCode(nameOf(attachment)));
+    }
+    if (!message.text.isEmpty()) text += QStringLiteral("\n%1\n").arg(message.text);
+    if (message.state == MessageState::kFailed) text += QStringLiteral("\n*This answer failed.*\n");
+  }
+  return text.toUtf8();
+}
+
+QByteArray chatToJson(const LoadedConversation& chat) {
+  const Conversation& conversation = chat.conversation;
+  Json json = {{"format", "winnow-chat"},
+               {"version", kVersion},
+               {"title", titleOf(conversation).toStdString()},
+               {"created", time(conversation.createdMs)},
+               {"updated", time(conversation.updatedMs)},
+               {"system_prompt", conversation.options.systemPrompt.toStdString()},
+               {"recipe", recipeOf(conversation.options.recipe)},
+               {"later_questions", wordOf(conversation.options.laterQuestions)},
+               {"sampling", samplingOf(conversation.options.sampling)},
+               {"shown", conversation.activeLeaf != 0 ? Json(conversation.activeLeaf) : Json()},
+               {"messages", Json::array()},
+               {"comparisons", Json::array()}};
+  for (const StoredMessage& message : chat.messages) json["messages"].push_back(messageOf(message));
+  for (const Comparison& comparison : chat.comparisons) json["comparisons"].push_back(comparisonOf(comparison));
+  return QByteArray::fromStdString(json.dump(2, ' ', false, Json::error_handler_t::replace)) + '\n';
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,36 @@
+// How the chat on screen answers: the sampling that its turns are asked with, and the dialog in which that is changed.
+//
+// Made by commands.h. UI thread only.
+#pragma once
+
+#include <QObject>
+
+#include "app/settings/settings.h"
+#include "engine/sampling/sampling.h"
+
+namespace winnow::ui {
+
+class ChatSettingsButton;
+struct ChatAnswering;
+struct ChatSession;
+
+// A chat's own values before the settings'. Where neither names a seed, each answer that is drawn gets another one.
+Sampling samplingFor(const app::ConversationOptions& options, const app::Settings& settings);
+
+class ChatSettings : public QObject {
+  Q_OBJECT
+ public:
+  ChatSettings(ChatSession& session, app::Settings& settings, ChatSettingsButton& button, QObject* parent);
+
+  void open();
+
+ private:
+  void apply(const ChatAnswering& chosen);
+  void describe();
+
+  ChatSession& m_session;
+  app::Settings& m_settings;
+  ChatSettingsButton& m_button;
+};
+
+}  // namespace winnow::ui

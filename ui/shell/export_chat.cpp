@@ -1,0 +1,53 @@
+#include "ui/shell/export_chat.h"
+
+#include <QCoreApplication>
+#include <QFileDialog>
+
+#include "app/chat/chat_export.h"
+#include "ui/inspector/chart_export.h"
+#include "ui/models/conversation_list_model.h"
+
+namespace winnow::ui {
+namespace {
+
+class ExportChatWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::ExportChatWords)
+};
+
+// A file name of the chat's title: letters, digits, and single dashes in place of everything else.
+QString fileNameOf(const QString& title) {
+  QString name;
+  for (const QChar c : title.left(60)) {
+    if (c.isLetterOrNumber()) {
+      name += c;
+    } else if (!name.isEmpty() && !name.endsWith(u'-')) {
+      name += u'-';
+    }
+  }
+  while (name.endsWith(u'-')) name.chop(1);
+  return name.isEmpty() ? QStringLiteral("chat") : name;
+}
+
+}  // namespace
+
+void exportChat(QWidget* window, const app::LoadedConversation& chat) {
+  auto* dialog = new QFileDialog(window, ExportChatWords::tr("Export the chat"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  const QString markdown = ExportChatWords::tr("Markdown: what is shown (*.md)");
+  const QString json = ExportChatWords::tr("JSON: everything, with figures (*.json)");
+  dialog->setNameFilters({markdown, json});
+  dialog->setDefaultSuffix(QStringLiteral("md"));
+  dialog->selectFile(fileNameOf(ConversationListModel::shownTitle(chat.conversation)) + QStringLiteral(".md"));
+  QObject::connect(dialog, &QFileDialog::filterSelected, dialog, [dialog, json](const QString& filter) {
+    dialog->setDefaultSuffix(filter == json ? QStringLiteral("json") : QStringLiteral("md"));
+  });
+  // As it is now: it may be another one, or another branch, by the time a name is chosen.
+  QObject::connect(dialog, &QFileDialog::fileSelected, window, [window, chat](const QString& path) {
+    const bool everything = path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive);
+    writeInBackground(window, path, everything ? app::chatToJson(chat) : app::chatToMarkdown(chat));
+  });
+  dialog->open();
+}
+
+}  // namespace winnow::ui
