@@ -59,7 +59,9 @@ std::vector<fs::path> models_below(const fs::path& folder) {
 // A folder without config.json: the only GGUF file that it holds, or an error that says what is there.
 std::string model_inside(const std::string& folder) {
   const std::vector<fs::path> models = models_below(folder);
-  if (models.size() == 1 && models.front().parent_path() == fs::path(folder + "/").parent_path()) return models.front().string();
+  const bool only_file =
+      models.size() == 1 && names_a_gguf(models.front()) && models.front().parent_path() == fs::path(folder + "/").parent_path();
+  if (only_file) return models.front().string();
   if (models.size() == 1)
     throw Exception(ErrorCode::kModelInside, models.front().string(), "the model is this one, below the chosen folder");
   if (!models.empty()) {

@@ -72,7 +72,7 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   const RotaryConfig rotary = read_rotary(text, config.head_dim, config.max_positions);
   config.rotary = rotary.scheme;
   config.max_positions = rotary.max_positions;
-  if (text.has("sliding_window") && has_sliding_layers(text, type, config.layers)) {
+  if (const bool slides = has_sliding_layers(text, type, config.layers); slides && text.has("sliding_window")) {
     config.max_positions = std::min(config.max_positions, text.integer("sliding_window", 1, kMaxPositions));
   }
   config.vocabulary = text.integer("vocab_size", 1, kMaxVocabulary);

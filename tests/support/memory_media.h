@@ -1,4 +1,4 @@
-// Media from memory: a MediaOpener whose files are pictures that a test put there. Counts what is read.
+// Media from memory: a MediaOpener whose files are pictures, or texts, that a test put there. Counts what is read.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,11 @@ class MemoryMediaOpener : public MediaOpener {
   // One picture: an image. Several: a video of that many seconds whose plan takes every picture.
   void add(const std::string& path, std::vector<RgbImage> pictures) { files_[path] = std::move(pictures); }
 
+  void add_text(const std::string& path, std::string text) { texts_[path] = std::move(text); }
+
   std::unique_ptr<FrameSource> open(const MediaRequest& request, const InterruptToken& interrupt) override {
     interrupt.throw_if_requested();
+    if (const auto text = texts_.find(request.path); text != texts_.end()) return std::make_unique<Text>(request.path, text->second);
     const auto found = files_.find(request.path);
     if (found == files_.end()) throw Exception(ErrorCode::kFileNotFound, request.path, "does not exist");
     return std::make_unique<Source>(*this, request, found->second);
@@ -62,7 +65,24 @@ class MemoryMediaOpener : public MediaOpener {
     std::vector<RgbImage> pictures_;
   };
 
+  class Text : public FrameSource {
+   public:
+    Text(const std::string& path, std::string text) : hash_("memory:" + path), text_(std::move(text)) {}
+    MediaKind kind() const override { return MediaKind::kDocument; }
+    PictureSize picture_size() const override { return {}; }
+    double duration_s() const override { return 0.0; }
+    int frame_count() const override { return 0; }
+    std::string content_hash() const override { return hash_; }
+    std::string text() const override { return text_; }
+    std::vector<SampledFrame> read(int, int, const InterruptToken&) override { return {}; }
+
+   private:
+    std::string hash_;
+    std::string text_;
+  };
+
   std::map<std::string, std::vector<RgbImage>> files_;
+  std::map<std::string, std::string> texts_;
 };
 
 }  // namespace winnow::testing

@@ -230,11 +230,16 @@ void ChatPage::openMethodCard() { m_composer->method()->openCard(); }
 
 void ChatPage::stepRetention(int percent) { m_composer->method()->stepRetention(percent); }
 
-void ChatPage::pickMethod() { m_methodDialogs->pick(); }
-
-void ChatPage::changeRecipe() { m_methodDialogs->change(); }
-
-void ChatPage::openChatSettings() { m_chatSettings->open(); }
+void ChatPage::openDialog(Dialog dialog) {
+  switch (dialog) {
+    case Dialog::kMethod:
+      return m_methodDialogs->pick();
+    case Dialog::kRecipe:
+      return m_methodDialogs->change();
+    case Dialog::kChatSettings:
+      return m_chatSettings->open();
+  }
+}
 
 void ChatPage::compareOrLeave() { m_chooser->chooseOrLeave(); }
 

@@ -69,9 +69,8 @@ class ChatPage : public QWidget {
   void watchSource();  // which the user is asked for
   void openMethodCard();
   void stepRetention(int percent);
-  void pickMethod();
-  void changeRecipe();
-  void openChatSettings();
+  enum class Dialog : int { kMethod = 1, kRecipe = 2, kChatSettings = 3 };
+  void openDialog(Dialog dialog);
   void compareOrLeave();   // methods are chosen, or no longer
   void checkLastAnswer();  // against the full cache
   void stopOrLeave();      // what runs is stopped, else what was opened is left

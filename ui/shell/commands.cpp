@@ -156,9 +156,12 @@ void Commands::buildChat() {
   add(chat, tr("&Compare methods…"), QKeySequence(Qt::CTRL | Qt::Key_K), [this] { m_page.compareOrLeave(); });
   m_check = add(chat, tr("&What changed?"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_K), [this] { m_page.checkLastAnswer(); });
   chat->addSeparator();
-  add(chat, tr("Choose a &method…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M), [this] { m_page.pickMethod(); });
-  add(chat, tr("Chat s&ettings…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), [this] { m_page.openChatSettings(); });
-  add(chat, tr("Chan&ge the recipe…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), [this] { m_page.changeRecipe(); });
+  add(chat, tr("Choose a &method…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M),
+      [this] { m_page.openDialog(ChatPage::Dialog::kMethod); });
+  add(chat, tr("Chat s&ettings…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
+      [this] { m_page.openDialog(ChatPage::Dialog::kChatSettings); });
+  add(chat, tr("Chan&ge the recipe…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R),
+      [this] { m_page.openDialog(ChatPage::Dialog::kRecipe); });
   chat->addSeparator();
   add(chat, tr("Re&name"), QKeySequence(Qt::Key_F2), [this] {
     m_window.setSidebarVisible(true);

@@ -133,7 +133,7 @@ TEST(CliPins, ThatMakeNoSenseAreRefused) {
     EXPECT_NE(run.err.find(sentence), std::string::npos) << run.err;
   };
   refused("--pin 200-300" + video(), "no frame was taken between 200.00 s and 300.00 s; the nearest one shows");
-  refused("--pin 2" + video(), "number 2 is pinned, but the conversation has one image or video");
+  refused("--pin 2" + video(), "number 2 is pinned, but the conversation has one thing attached");
   refused("--pin 1-2" + video() + video(), "there are several videos; say of which: --pin 1:1-2");
   refused("--pin 1-2 ", "there is no video that these seconds could be of");
 }

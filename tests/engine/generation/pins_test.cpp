@@ -276,8 +276,8 @@ TEST_F(Pins, ThatNameNothingAreRefused) {
     EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kInvalidArgument);
     return events.last<Failed>()->error.reason;
   };
-  EXPECT_EQ(reason_of({{1}}), "number 2 is pinned, but the conversation has one image or video");
-  EXPECT_EQ(reason_of({{-1}}), "number 0 is pinned, but the conversation has one image or video");
+  EXPECT_EQ(reason_of({{1}}), "number 2 is pinned, but the conversation has one thing attached");
+  EXPECT_EQ(reason_of({{-1}}), "number 0 is pinned, but the conversation has one thing attached");
   EXPECT_EQ(reason_of({{0, 3.2, 3.8}}), "no frame was taken between 3.20 s and 3.80 s; the nearest one shows 3.00 s");
   EXPECT_EQ(reason_of({{0, 5.0, 4.0}}), "a pinned range must not end before it begins");
   EXPECT_EQ(reason_of({{0, std::nan(""), 4.0}}), "a pinned range must not end before it begins");

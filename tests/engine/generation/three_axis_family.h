@@ -77,7 +77,9 @@ class ThreeAxisModel final : public VisionLanguageModel {
     ModelInfo info = llava_->info();
     info.family = "three_axes";
     info.visual_tokens_per_frame = 0;
-    info.traits = {3, kJoined, false, {}};
+    info.traits.position_axes = 3;
+    info.traits.joined_frames = kJoined;
+    info.traits.judges_patches = false;
     set_info(std::move(info));
     const auto weights = at::TensorOptions().dtype(at::kFloat);
     const std::int64_t hidden = text_.embed(at::zeros({1}, at::kLong)).size(1);

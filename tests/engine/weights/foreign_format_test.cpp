@@ -39,7 +39,9 @@ TEST(ForeignFormat, NamesWeightFilesOfAFolder) {
     EXPECT_NO_THROW(refuse_foreign_folder(folder.path()));
     folder.write(name, "x");
     expect_error(ErrorCode::kUnsupportedFormat, name, [&] { refuse_foreign_folder(folder.path()); });
-    expect_error(ErrorCode::kUnsupportedFormat, "safetensors", [&] { refuse_foreign_folder(folder.path()); });
+    // What to do instead: another folder, or the file itself.
+    const char* advice = std::string_view(name).ends_with(".gguf") ? "choose the file" : "safetensors";
+    expect_error(ErrorCode::kUnsupportedFormat, advice, [&] { refuse_foreign_folder(folder.path()); });
   }
 }
 

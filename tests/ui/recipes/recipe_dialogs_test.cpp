@@ -123,7 +123,10 @@ TEST_F(RecipeDialogs, AClickOnACardSelectsAndTheButtonUses) {
 }
 
 TEST_F(RecipeDialogs, WhatTheModelCannotDoIsGreyAndSaysWhy) {
-  const ModelTraits threeAxes{3, 2, false, {}};
+  ModelTraits threeAxes;
+  threeAxes.position_axes = 3;
+  threeAxes.joined_frames = 2;
+  threeAxes.judges_patches = false;
   ui::MethodPicker picker(list_methods(), *m_settings, session().chat.options().recipe, threeAxes);
   const auto* model = qobject_cast<const ui::MethodCardModel*>(picker.list()->model());
   for (const auto& [method, why] : {std::pair{"ems-no-position", "height and width"}, std::pair{"fastervlm", "vision tower"},
@@ -274,8 +277,9 @@ TEST_F(RecipeDialogs, TheEditorShowsEveryMethodWithoutChangingIt) {
     app::NamedRecipe plain;
     plain.spec.method = method.name;
     plain.spec.retention = 0.0725;
-    const ui::RecipeEditor editor(list_methods(), *m_settings, plain,
-                                  {1, 1, true, {{"profile", "0.5=0.5:0.5"}, {"head_scores", "0.5:0.5"}}});
+    ModelTraits traits;
+    traits.measured = {{"profile", "0.5=0.5:0.5"}, {"head_scores", "0.5:0.5"}};
+    const ui::RecipeEditor editor(list_methods(), *m_settings, plain, traits);
     EXPECT_EQ(editor.recipe(), plain) << method.name;
     EXPECT_TRUE(editor.legal()) << method.name << ": " << editor.verdict().toStdString();
   }

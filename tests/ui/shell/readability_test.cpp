@@ -69,12 +69,13 @@ TEST_F(ReadabilityTest, TheOfferOfAModelIsReadableInEveryState) {
   initial.modelFolder = initial.demoModelFolder = QStringLiteral("/usr/share/winnow/demo/model");
   open(initial);
   ui::WelcomePage* page = inWindow<ui::WelcomePage>();
+  ui::ModelOfferBox* offer = inWindow<ui::ModelOfferBox>();
   const auto expectReadable = [&](const char* state) {
     for (const int zoom : {75, 100, 150, 200}) {
       ui::theme().setZoomPercent(zoom);
       m_window->resize(800, 560);
       QTest::qWait(60);
-      ASSERT_TRUE(page->offer()->isVisibleTo(page)) << state;
+      ASSERT_TRUE(offer->isVisibleTo(page)) << state;
       expectTextFits(*page, qPrintable(QStringLiteral("%1 at %2 %").arg(QLatin1String(state)).arg(zoom)));
       EXPECT_LE(m_window->width(), 800) << state << " at " << zoom;
       EXPECT_LE(m_window->height(), 560) << state << " at " << zoom;
@@ -82,7 +83,7 @@ TEST_F(ReadabilityTest, TheOfferOfAModelIsReadableInEveryState) {
     }
   };
   expectReadable("offered");
-  Q_EMIT page->offer()->accepted();
+  Q_EMIT offer->accepted();
   ASSERT_NE(m_downloads.current, nullptr);
   Q_EMIT m_downloads.current->progressed({app::DownloadStage::kDownloading, 46'435'520, 92'871'040});
   expectReadable("running");

@@ -40,7 +40,8 @@ TEST_F(WrongFolder, IsToldFromAMissingAttachment) {
   EXPECT_EQ(refusal(scratch_.path()).code, ErrorCode::kModelInside);
   EXPECT_EQ(refusal(scratch_.path()).subject, model_);
   EXPECT_EQ(refusal(model_ + "/config.json").code, ErrorCode::kNoModel);
-  EXPECT_EQ(refusal(scratch_.write("model.gguf", "GGUF")).code, ErrorCode::kModelFormat);
+  EXPECT_EQ(refusal(scratch_.write("model.onnx", "ONNX")).code, ErrorCode::kModelFormat);
+  EXPECT_EQ(refusal(scratch_.write("model.gguf", "GGUF")).code, ErrorCode::kDamagedFile);
 }
 
 TEST_F(WrongFolder, ARightOneIsReadOnce) {

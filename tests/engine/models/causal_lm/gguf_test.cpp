@@ -65,8 +65,10 @@ class AsGguf {
     number("feed_forward_length", "intermediate_size");
     number("attention.head_count", "num_attention_heads");
     number("attention.head_count_kv", "num_key_value_heads");
-    number("attention.key_length", "head_dim");
-    number("attention.value_length", "head_dim");
+    const std::uint32_t head_dim = config.value("head_dim", Json()).is_number()
+                                       ? config["head_dim"].get<std::uint32_t>()
+                                       : config["hidden_size"].get<std::uint32_t>() / static_cast<std::uint32_t>(heads_);
+    writer_.uint32(architecture + ".attention.key_length", head_dim).uint32(architecture + ".attention.value_length", head_dim);
     writer_.float32(architecture + ".attention.layer_norm_rms_epsilon", config["rms_norm_eps"].get<float>());
     writer_.float32(architecture + ".rope.freq_base", config["rope_parameters"]["rope_theta"].get<float>());
   }

@@ -134,7 +134,7 @@ TEST(LlavaOnevisionConfig, NamesTheKeyOfEveryBadValue) {
       {"/model_type", "null", ErrorCode::kDamagedFile, "model_type"},
       {"/text_config", "null", ErrorCode::kDamagedFile, "text_config"},
       {"/text_config", "[]", ErrorCode::kDamagedFile, "text_config"},
-      {"/text_config/model_type", "\"llama\"", ErrorCode::kUnsupportedModel, "text_config.model_type"},
+      {"/text_config/model_type", "\"gpt2\"", ErrorCode::kUnsupportedModel, "text_config.model_type"},
       {"/vision_config/model_type", "\"clip_vision_model\"", ErrorCode::kUnsupportedModel, "vision_config.model_type"},
       {"/text_config/num_key_value_heads", "3", ErrorCode::kDamagedFile, "text_config.num_key_value_heads"},
       {"/text_config/num_key_value_heads", "0", ErrorCode::kDamagedFile, "text_config.num_key_value_heads"},
