@@ -17,6 +17,7 @@
 #include "app/downloads/package_download.h"
 #include "app/engine_host/engine_host.h"
 #include "app/media/media_opener.h"
+#include "app/models/model_finder.h"
 #include "app/process/instance_door.h"
 #include "app/process/process_start.h"
 #include "app/settings/app_folders.h"
@@ -84,9 +85,10 @@ int main(int argc, char** argv) {
   ui::MediaPreviewThread preview(QDir(folders.data).filePath("pasted"));
 
   const app::ModelDownloads downloads = app::packageDownloads(models);
+  app::ModelFinder finder(app::modelFolders(folders.data, QDir::homePath()));
 
-  ui::MainWindow window({engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, report, &caches, &downloads},
-                        initial);
+  ui::MainWindow window(
+      {engine, store, settings, preview, app::liveClips(), list_methods(), WINNOW_VERSION, report, &caches, &downloads, &finder}, initial);
   QObject::connect(&door, &app::InstanceDoor::knocked, &window, &ui::MainWindow::openFrom);
   window.show();
   return QApplication::exec();

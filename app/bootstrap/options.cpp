@@ -14,7 +14,8 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   parser.addVersionOption();
   const QCommandLineOption demo("demo",
                                 QCoreApplication::translate("options", "Start with the demo model, a sample video and its question."));
-  const QCommandLineOption model("model", QCoreApplication::translate("options", "Model folder (Hugging Face layout)."), "folder");
+  const QCommandLineOption model("model", QCoreApplication::translate("options", "A GGUF file, or a folder in Hugging Face's layout."),
+                                 "path");
   const QCommandLineOption device("device", QCoreApplication::translate("options", "auto, cpu or cuda."), "device", "auto");
   parser.addOptions({demo, model, device});
   parser.addPositionalArgument("file", QCoreApplication::translate("options", "An image or video to attach."), "[file]");

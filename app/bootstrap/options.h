@@ -12,7 +12,7 @@ namespace winnow::bootstrap {
 
 struct Options {
   bool demo = false;    // demo model, a sample video attached, its question typed in
-  QString modelFolder;  // empty: the one used last, or the demo model
+  QString modelFolder;  // or GGUF file; empty: the one used last, or the demo model
   Device device = Device::kAuto;
   QByteArray file;  // attached to a new chat; empty: none
 };

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
 #include "engine/models/causal_lm/causal_lm.h"
+#include "engine/models/known_family.h"
 #include "engine/models/llava_onevision/llava_onevision.h"
 #include "engine/models/model_load.h"
 
@@ -40,7 +41,23 @@ std::string architecture_of(const JsonObject& config) {
   return name;
 }
 
+// The architecture names the class that saved the folder; model_type is only asked where that is missing. Null: none.
+const Family* family_of(const JsonObject& config) {
+  const std::string architecture = architecture_of(config);
+  const std::string model_type = config.string("model_type", kNameBytes, "");
+  const auto family = std::find_if(kFamilies.begin(), kFamilies.end(), [&](const Family& candidate) {
+    return architecture.empty() ? model_type == candidate.model_type : architecture == candidate.architecture;
+  });
+  return family == kFamilies.end() ? nullptr : &*family;
+}
+
 }  // namespace
+
+std::optional<KnownFamily> known_family(const JsonObject& config) {
+  const Family* family = family_of(config);
+  if (family == nullptr) return std::nullopt;
+  return KnownFamily{family->model_type, config.has("vision_config")};
+}
 
 std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
   const std::optional<at::ScalarType>& type = source.plan.arithmetic;
@@ -49,13 +66,10 @@ std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
     throw Exception(ErrorCode::kInvalidArgument, source.package->path(), "models run in fp32 or bf16, on a GPU also in fp16");
   }
   const JsonObject config = source.package->required(ModelPart::kConfig).root();
-  const std::string architecture = architecture_of(config);
-  const std::string model_type = config.string("model_type", kNameBytes, "");
-  // The architecture names the class that saved the folder; model_type is only asked where that is missing.
-  const auto family = std::find_if(kFamilies.begin(), kFamilies.end(), [&](const Family& candidate) {
-    return architecture.empty() ? model_type == candidate.model_type : architecture == candidate.architecture;
-  });
-  if (family == kFamilies.end()) {
+  const Family* family = family_of(config);
+  if (family == nullptr) {
+    const std::string architecture = architecture_of(config);
+    const std::string model_type = config.string("model_type", kNameBytes, "");
     const std::string found = !architecture.empty() ? architecture : !model_type.empty() ? model_type : "no model type";
     std::string known;
     for (const Family& each : kFamilies) known.append(known.empty() ? "" : ", ").append(each.architecture);

@@ -153,6 +153,7 @@ StatisticsNeeds Recipe::with_allocator(StatisticsNeeds allocator) const {
 const char* Recipe::needs_sight() const {
   if (composition_.phase == MethodPhase::kRetrieve) return "it fetches frames";
   if (composition_.phase == MethodPhase::kStream) return "it reads media clip by clip";
+  if (composition_.pruning) return "it takes tokens of pictures out of the network";
   return nullptr;
 }
 

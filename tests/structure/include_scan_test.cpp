@@ -150,6 +150,7 @@ TEST(IncludeScan, AppFoldersFollowTheirOrder) {
                         {"app/kept_map", 1},
                         {"app/media", 1},
                         {"app/watch", 1},
+                        {"app/models", 1},
                         {"app/resources", 1},
                         {"app/downloads", 1},
                         {"app/chat", 2},

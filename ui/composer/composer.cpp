@@ -22,7 +22,11 @@
 namespace winnow::ui {
 namespace {
 constexpr int kNoticeMs = 12000;
-}
+
+// By its name and kind alone; whether it is one is seen when it is loaded.
+bool isModel(const QString& path) { return path.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive) || QFileInfo(path).isDir(); }
+
+}  // namespace
 
 Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidget* parent) : QFrame(parent), m_preview(preview) {
   setAccessibleName(tr("Composer"));
@@ -36,7 +40,6 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   m_notice->hide();
   m_tray = new AttachmentTray(preview);
   m_prompt = new PromptEdit;
-  m_prompt->setPlaceholderText(tr("Ask about an image or a video…"));
   layout->addWidget(m_notice);
   layout->addWidget(m_tray);
   layout->addWidget(m_prompt);
@@ -264,6 +267,10 @@ void Composer::addMime(const QMimeData& mime) {
 }
 
 void Composer::addFile(const QByteArray& path) {
+  if (const QString name = QFile::decodeName(path); isModel(name)) {
+    Q_EMIT modelDropped(name);
+    return;
+  }
   app::Attachment attachment;
   attachment.path = path;
   attachment.plan.frame_count = m_defaultFrames;

@@ -48,7 +48,7 @@ class Composer : public QFrame {
 
   static bool accepts(const QMimeData& mime);
   void addMime(const QMimeData& mime);
-  void addFile(const QByteArray& path);
+  void addFile(const QByteArray& path);  // attaches it, or tells that it is a model
   void browse();
   void setBrowseFolder(const QString& folder) { m_browseFolder = folder; }
 
@@ -66,6 +66,7 @@ class Composer : public QFrame {
   void browseFolderChanged(const QString& folder);
   void editLastRequested();  // Up in an empty box
   void editCancelled();
+  void modelDropped(const QString& path);  // a GGUF file or a folder: nothing that can be attached
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -112,6 +112,10 @@ void MethodControl::setWatching(const std::optional<app::NamedRecipe>& recipe) {
   describe();
 }
 
+void MethodControl::setTextAlone(bool textAlone) {
+  if (std::exchange(m_textAlone, textAlone) != textAlone) describe();
+}
+
 void MethodControl::setRecipe(const app::NamedRecipe& recipe) {
   m_recipe = recipe;
   describe();
@@ -182,6 +186,9 @@ void MethodControl::describe() {
   if (m_watching)
     about << tr("What is watched goes on being read by %1. This is for other questions.").arg(recipeLabel(m_methods, *m_watching));
   about << methodPurpose(spec.method);
+  const RecipeTraits traits = winnow::describe(spec).value_or(RecipeTraits());
+  if (!full && m_textAlone && (traits.before_question || traits.fetches))
+    about << tr("It compresses what is attached. Nothing is attached here, so this chat keeps everything.");
   if (const MethodInfo* method = findMethod(m_methods, spec.method)) {
     if (!full && method->query_aware)
       about << tr("Chooses by the present question; a later, different question may miss what was dropped.");

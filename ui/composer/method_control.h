@@ -46,6 +46,8 @@ class MethodControl : public QToolButton {
   LaterChoice* later() const { return m_later; }  // null: not added
   void openLaterChoice();                         // the card, at that choice
   QString about() const;
+  // This chat is text alone: methods that compress what is attached have nothing to do.
+  void setTextAlone(bool textAlone);
   // What reads the source that is watched here, whatever is chosen; none: nothing is watched.
   void setWatching(const std::optional<app::NamedRecipe>& recipe);
 
@@ -66,6 +68,7 @@ class MethodControl : public QToolButton {
   std::vector<MethodInfo> m_methods;
   app::NamedRecipe m_recipe;
   std::optional<app::NamedRecipe> m_watching;
+  bool m_textAlone = false;
   QFrame* m_card = nullptr;
   QPointer<QWidget> m_before;  // had the focus when the card was opened
   QPushButton* m_pick = nullptr;

@@ -43,6 +43,11 @@ QString cacheText(const Planned& planned) {
   return PlanWords::tr("cache %1 → %2").arg(full, formatBytes(planned.kv_bytes_after_event));
 }
 
+QString contextText(qint64 tokens, qint64 limit) {
+  const QLocale locale;
+  return PlanWords::tr("%1 of %2 tokens").arg(locale.toString(tokens), locale.toString(limit));
+}
+
 QString fitText(const Planned& planned, PlanFit fit, qint64 context) {
   const QLocale locale;
   if (!planned.fits_context) {
@@ -67,9 +72,13 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   view.fit = !fits ? PlanFit::kDoesNotFit : tight ? PlanFit::kTight : PlanFit::kFits;
 
   QStringList parts;
+  const bool textAlone = subject.attachments.isEmpty() && planned.tokens.visual == 0;
   if (frames > 0) parts << PlanWords::tr("%Ln frame(s)", nullptr, frames);
+  if (textAlone && planned.fits_context) parts << contextText(context - planned.tokens.generated, planned.context_tokens);
   parts << cacheText(planned) << fitText(planned, view.fit, context);
   if (planned.expected_ms > 0.0) parts << PlanWords::tr("about %1").arg(formatMilliseconds(planned.expected_ms));
+  if (textAlone && planned.expected_per_token_ms > 0.0)
+    parts << PlanWords::tr("%1 tokens/s").arg(formatCount(1000.0 / planned.expected_per_token_ms));
   view.text = parts.join(QStringLiteral(" · "));
 
   const QLocale locale;

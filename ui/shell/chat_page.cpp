@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QStackedWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/chat_view/transcript_view.h"
 #include "ui/compare/column_view.h"
@@ -26,6 +27,7 @@
 #include "ui/shell/method_dialogs.h"
 #include "ui/shell/plan_controller.h"
 #include "ui/shell/preparation_controller.h"
+#include "ui/shell/sight_notice.h"
 #include "ui/shell/storage_notice.h"
 #include "ui/shell/transcript_controller.h"
 #include "ui/shell/undo_notice.h"
@@ -57,6 +59,7 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   m_watch = new WatchController(services, m_session, *m_watchBar, *m_composer, this);
   m_methodDialogs = new MethodDialogs(services, m_session, *m_composer, this);
   m_chatSettings = new ChatSettings(m_session, services.settings, *m_composer->chatSettings(), this);
+  m_sight = new SightNotice(services, m_session, *m_composer, *parts.faults);
   m_keptMaps = new KeptMapPages(services, m_session, *m_transcript, *m_comparisonView, this);
   auto* preparation = new PreparationController(services, m_session, *m_composer, *m_preparationLine, this);
   auto* plan = new PlanController(services, m_session, *m_composer, *m_planLine, this);
@@ -143,8 +146,13 @@ void ChatPage::connectViews(const Parts& parts) {
   connect(m_welcome, &WelcomePage::chooseModelRequested, this, &ChatPage::chooseModelRequested);
   connect(m_welcome, &WelcomePage::sampleChosen, m_composer, [this](const QString& file, const QString& question) {
     m_composer->setDraft({question, {}});
-    m_composer->addFile(QFile::encodeName(file));
+    if (!file.isEmpty()) m_composer->addFile(QFile::encodeName(file));
+    m_composer->setFocus();
   });
+  connect(m_sight, &SightNotice::changed, this, &ChatPage::updateState);
+  connect(m_sight, &SightNotice::chooseModelRequested, this, &ChatPage::chooseModelRequested);
+  connect(m_composer, &Composer::modelDropped, &m_session.model, [this](const QString& path) { m_session.model.load(path); });
+  connect(m_composer, &Composer::draftChanged, this, &ChatPage::describeText);
 }
 
 void ChatPage::addRegions(FocusRegions& regions) const {
@@ -171,7 +179,8 @@ void ChatPage::showChat() {
 void ChatPage::updateState() {
   const bool writing = m_session.answers.writingHere() || m_comparison->runningHere();
   m_composer->setBusy(writing);
-  m_composer->setBlocked(writing ? QString() : m_session.answers.blockedReason());
+  const QString reason = m_session.answers.blockedReason();
+  m_composer->setBlocked(writing ? QString() : reason.isEmpty() ? m_sight->blockedReason() : reason);
   const bool told = writing || m_session.subject.watchesHere();  // of what is watched its bar says what is left
   const RecipeSpec& recipe = m_session.chat.options().recipe.spec;
   const Guard chosen = m_session.chat.options().laterQuestions;
@@ -179,7 +188,17 @@ void ChatPage::updateState() {
   m_preparationLine->setIdleText(told ? QString() : laterQuestionText(m_session.chat.branch(), later, m_methods), tr("Later questions…"));
   m_composer->method()->later()->setGuard(chosen, m_session.chat.id() == 0 ? ForChats::kNewOnesToo : ForChats::kThisOne);
   m_composer->method()->setWatching(m_session.subject.watchedRecipe());
+  describeText();
   arrangeViews();
+}
+
+void ChatPage::describeText() {
+  const QList<app::StoredMessage> thread = m_session.chat.branch();
+  const bool attached =
+      !m_composer->draft().attachments.isEmpty() || m_session.subject.watchesHere() ||
+      std::any_of(thread.begin(), thread.end(), [](const app::StoredMessage& message) { return !message.attachments.isEmpty(); });
+  m_composer->method()->setTextAlone(!attached);
+  m_composer->prompt()->setPlaceholderText(m_session.model.readsTextOnly() ? tr("Ask something…") : tr("Ask about an image or a video…"));
 }
 
 void ChatPage::arrangeViews() {

@@ -33,6 +33,7 @@ class ModelOfferBox;
 class NoticeBar;
 class PlanLine;
 class PreparationLine;
+class SightNotice;
 class TranscriptController;
 class TranscriptView;
 class UndoNotice;
@@ -89,6 +90,7 @@ class ChatPage : public QWidget {
   void addInset(QVBoxLayout* column, QWidget* widget);  // in the middle, as wide as a line may be
   void connectViews(const Parts& parts);
   void updateState();
+  void describeText();  // what the box says where nothing is looked at
   void arrangeViews();
   void showChat();
 
@@ -109,6 +111,7 @@ class ChatPage : public QWidget {
   WatchController* m_watch = nullptr;
   MethodDialogs* m_methodDialogs = nullptr;
   ChatSettings* m_chatSettings = nullptr;
+  SightNotice* m_sight = nullptr;
   KeptMapPages* m_keptMaps = nullptr;
   TranscriptController* m_transcriptController = nullptr;
   DraftController* m_drafts = nullptr;

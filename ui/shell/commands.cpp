@@ -76,7 +76,7 @@ void Commands::buildFile() {
   QMenu* file = m_window.menuBar()->addMenu(tr("&File"));
   add(file, tr("&New chat"), QKeySequence::New, [this] { m_page.startNew(); });
   add(file, tr("&Attach files…"), QKeySequence::Open, [this] { m_page.attachFiles(); });
-  add(file, tr("&Watch…"), {}, [this] { m_page.watchSource(); });
+  m_watch = add(file, tr("&Watch…"), {}, [this] { m_page.watchSource(); });
   if (m_caches != nullptr) {
     const auto showKept = [this] { (new KeptChatsDialog(*m_caches, m_session.list.model(), m_engine, &m_window))->open(); };
     add(file, tr("&Kept videos and images…"), {}, showKept);
@@ -188,6 +188,9 @@ void Commands::buildHelp() {
 void Commands::update() {
   const bool messages = !m_session.chat.branch().isEmpty();
   const bool busy = m_session.answers.busy();
+  const bool blind = m_session.model.readsTextOnly();
+  m_watch->setEnabled(!blind);
+  m_watch->setText(blind ? tr("&Watch… (this model reads text only)") : tr("&Watch…"));
   m_stop->setEnabled(m_page.canStop());
   m_regenerate->setEnabled(!busy && messages);
   m_continue->setEnabled(!busy && messages && app::wasCut(m_session.chat.branch().last()));

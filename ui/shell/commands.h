@@ -71,6 +71,7 @@ class Commands : public QObject {
   QAction* m_copyAnswer = nullptr;
   QAction* m_sidebarAction = nullptr;
   QAction* m_panelAction = nullptr;
+  QAction* m_watch = nullptr;
   QAction* m_stop = nullptr;
   QAction* m_regenerate = nullptr;
   QAction* m_continue = nullptr;

@@ -30,6 +30,7 @@
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
+#include "ui/words/format_text.h"
 #include "ui/words/model_fault_text.h"
 
 namespace winnow::ui {
@@ -69,7 +70,7 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
   m_sidebar = new ConversationSidebar(m_session->list.model());
   auto* faults = new FaultNotice(m_services.engine, m_session->chat);
   auto* offer = new ModelOfferBox;
-  m_models = new ModelMenu(m_session->model, m_services.settings, m_initial.demoModelFolder, *faults, this);
+  m_models = new ModelMenu(m_session->model, m_services, *faults, this);
   m_page = new ChatPage(m_services, *m_session, m_initial.samples, {buildTop(), faults, offer});
   buildModels({*offer, *m_models, *faults});
   m_splitter->addWidget(m_sidebar);
@@ -114,7 +115,6 @@ QWidget* MainWindow::buildTop() {
 }
 
 void MainWindow::buildModels(const ModelFetch::Views& views) {
-  m_models->setOwnModels(m_initial.ownModels);
   const app::ModelDownloads* downloads = m_services.downloads;
   if (downloads == nullptr || downloads->offers.empty()) return;
   const bool isHere = m_initial.ownModels.contains(app::offeredFile(downloads->folder, downloads->offers.front()));
@@ -187,7 +187,7 @@ void MainWindow::connectSession() {
   connect(m_sidebar, &ConversationSidebar::openRequested, m_page, &ChatPage::openChat);
   connect(m_sidebar, &ConversationSidebar::deleteRequested, &m_session->list, &ChatList::remove);
   connect(m_sidebar, &ConversationSidebar::pinRequested, &m_session->list, &ChatList::setPinned);
-  connect(m_page, &ChatPage::chooseModelRequested, m_models, &ModelMenu::chooseFolder);
+  connect(m_page, &ChatPage::chooseModelRequested, m_models, &ModelMenu::choose);
   connect(&m_services.settings, &app::Settings::changed, this, [this](const QString& key) {
     if (key == QLatin1String(app::setting_keys::kTheme) || key == QLatin1String(app::setting_keys::kZoom)) applyTheme();
   });
@@ -237,8 +237,10 @@ void MainWindow::updateStatus() {
   const CacheFigures& f = m_session->answers.monitor().figures();
   QStringList parts;
   if (model.state() == ModelState::kReady) {
-    parts << displayText(QString::fromStdString(model.info().name));
-    parts << QStringLiteral("%1 %2").arg(QString::fromStdString(model.info().device).toUpper(), QString::fromStdString(model.info().dtype));
+    const QString weights =
+        QString::fromStdString(model.info().dtype);  // "fp32, Q4_1": of what it computes in, and what they are stored in
+    parts << displayText(QString::fromStdString(model.info().name)) << formatParameters(model.info().parameter_count);
+    parts << weights.section(QStringLiteral(", "), -1) << QString::fromStdString(model.info().device).toUpper();
   } else if (model.state() == ModelState::kLoading) {
     parts << model.progress();
   } else {

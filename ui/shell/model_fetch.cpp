@@ -93,7 +93,6 @@ void ModelFetch::onFinished(const QString& file) {
   m_isHere = true;
   m_come = 0;
   showOffer();
-  m_views.menu.addOwnModel(file);
   if (!m_session.answers.busy()) return open(file);
   Notice notice;
   notice.text = tr("%1 is here.").arg(m_offer.name);

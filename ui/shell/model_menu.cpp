@@ -2,18 +2,46 @@
 
 #include <QFileDialog>
 #include <QFileInfo>
+#include <optional>
 
+#include "app/models/model_finder.h"
+#include "app/settings/settings.h"
 #include "ui/shell/model_session.h"
 #include "ui/shell/notice_bar.h"
+#include "ui/shell/window_services.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
+#include "ui/words/format_text.h"
 #include "ui/words/model_fault_text.h"
 
 namespace winnow::ui {
+namespace {
 
-ModelMenu::ModelMenu(ModelSession& model, app::Settings& settings, const QString& demoFolder, NoticeBar& notice, QWidget* window)
-    : QObject(window), m_model(model), m_settings(settings), m_demoFolder(demoFolder), m_notice(notice), m_window(window) {
+constexpr int kLabelUnits = 360;  // a longer name is shortened in its middle
+
+QString originText(app::ModelOrigin origin) {
+  switch (origin) {
+    case app::ModelOrigin::kWinnow:
+      return ModelMenu::tr("Downloaded by Winnow");
+    case app::ModelOrigin::kOllama:
+      return QStringLiteral("Ollama");
+    case app::ModelOrigin::kLmStudio:
+      return QStringLiteral("LM Studio");
+    case app::ModelOrigin::kHuggingFace:
+      return QStringLiteral("Hugging Face");
+    case app::ModelOrigin::kJan:
+      return QStringLiteral("Jan");
+    case app::ModelOrigin::kGpt4All:
+      return QStringLiteral("GPT4All");
+  }
+  return {};
+}
+
+}  // namespace
+
+ModelMenu::ModelMenu(ModelSession& model, const WindowServices& services, NoticeBar& notice, QWidget* window)
+    : QObject(window), m_model(model), m_settings(services.settings), m_finder(services.models), m_notice(notice), m_window(window) {
   m_menu = new QMenu(tr("&Model"), window);
   m_menu->setToolTipsVisible(true);
   m_button = new QToolButton(window);
@@ -26,6 +54,10 @@ ModelMenu::ModelMenu(ModelSession& model, app::Settings& settings, const QString
   connect(&m_settings, &app::Settings::changed, this, [this](const QString& key) {
     if (key == QLatin1String(app::setting_keys::kRecentModelFolders)) rebuild();
   });
+  if (m_finder != nullptr) {
+    connect(m_menu, &QMenu::aboutToShow, m_finder, &app::ModelFinder::look);
+    connect(m_finder, &app::ModelFinder::changed, this, &ModelMenu::rebuild);
+  }
   update();
 }
 
@@ -55,33 +87,39 @@ void ModelMenu::update() {
 
 void ModelMenu::rebuild() {
   m_menu->clear();
-  m_menu->addAction(icon(Glyph::kFolder, IconColor::kMuted), tr("&Choose a folder…"), this, &ModelMenu::chooseFolder);
-  const auto offer = [this](const QString& label, const QString& folder) {
-    QAction* action = m_menu->addAction(label, this, [this, folder] { m_model.load(folder); });
-    action->setCheckable(true);
-    action->setChecked(m_model.state() == ModelState::kReady && m_model.folder() == folder);
-    action->setToolTip(displayText(folder).toHtmlEscaped());
-  };
-  const auto offerByName = [&offer](const QString& path) {
-    offer(displayText(QFileInfo(path).fileName()).replace(QLatin1Char('&'), QLatin1String("&&")), path);
-  };
+  m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), tr("Open a &GGUF file…"), this, &ModelMenu::chooseFile);
+  m_menu->addAction(icon(Glyph::kFolder, IconColor::kMuted), tr("Open a &folder…"), this, &ModelMenu::chooseFolder);
   if (!m_offer.isEmpty()) m_menu->addAction(icon(Glyph::kChip, IconColor::kMuted), m_offer, this, &ModelMenu::offerTaken);
   m_menu->addSeparator();
-  if (!m_demoFolder.isEmpty()) offer(tr("Demo model (shapes and letters)"), m_demoFolder);
-  for (const QString& model : m_ownModels) offerByName(model);
-  for (const QString& folder : m_settings.recentModelFolders()) {
-    if (folder != m_demoFolder && !m_ownModels.contains(folder)) offerByName(folder);
+  const QString demo = m_model.demoFolder();
+  if (!demo.isEmpty()) offer(tr("Demo model (shapes and letters)"), demo);
+  for (const QString& path : m_settings.recentModelFolders()) {
+    // What is found stands below, by the name that its program has for it; Ollama's files have no other.
+    const bool nameless = QFileInfo(path).fileName().startsWith(QLatin1String("sha256-"));
+    const bool found = m_finder != nullptr && m_finder->find(path) != nullptr;
+    if (path != demo && !nameless && !found) offer(app::modelNameOf(path), path);
+  }
+  offerFound();
+}
+
+void ModelMenu::offerFound() {
+  if (m_finder == nullptr) return;
+  std::optional<app::ModelOrigin> under;
+  for (const app::FoundModel& model : m_finder->models()) {
+    if (under != model.origin) m_menu->addSection(originText(model.origin));
+    under = model.origin;
+    const QString shown = m_menu->fontMetrics().elidedText(displayText(model.name), Qt::ElideMiddle, theme().px(kLabelUnits));
+    offer(shown + QLatin1Char('\t') + formatBytes(model.bytes), model.path, model.name);
   }
 }
 
-void ModelMenu::setOwnModels(const QStringList& models) {
-  m_ownModels = models;
-  rebuild();
-}
-
-void ModelMenu::addOwnModel(const QString& model) {
-  if (!m_ownModels.contains(model)) m_ownModels.append(model);
-  rebuild();
+void ModelMenu::offer(const QString& label, const QString& path, const QString& name) {
+  QString shown = displayText(label);
+  QAction* action =
+      m_menu->addAction(shown.replace(QLatin1Char('&'), QLatin1String("&&")), this, [this, path, name] { m_model.load(path, name); });
+  action->setCheckable(true);
+  action->setChecked(m_model.state() == ModelState::kReady && m_model.folder() == path);
+  action->setToolTip(displayText(path).toHtmlEscaped());
 }
 
 void ModelMenu::setOffer(const QString& label) {
@@ -89,8 +127,20 @@ void ModelMenu::setOffer(const QString& label) {
   rebuild();
 }
 
+void ModelMenu::choose() { m_menu->popup(m_button->mapToGlobal(QPoint(0, m_button->height()))); }
+
+void ModelMenu::chooseFile() {
+  auto* dialog = new QFileDialog(m_window, tr("Open a GGUF file"), QFileInfo(m_settings.lastModelFolder()).absolutePath());
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setFileMode(QFileDialog::ExistingFile);
+  dialog->setNameFilters({tr("GGUF models (*.gguf)"), tr("All files (*)")});
+  dialog->setLabelText(QFileDialog::Accept, tr("Load"));
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) { m_model.load(file); });
+  dialog->open();
+}
+
 void ModelMenu::chooseFolder() {
-  auto* dialog = new QFileDialog(m_window, tr("Choose a model folder"), QFileInfo(m_settings.lastModelFolder()).absolutePath());
+  auto* dialog = new QFileDialog(m_window, tr("Open a model’s folder"), QFileInfo(m_settings.lastModelFolder()).absolutePath());
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setFileMode(QFileDialog::Directory);
   dialog->setOption(QFileDialog::ShowDirsOnly, true);
@@ -100,14 +150,14 @@ void ModelMenu::chooseFolder() {
 }
 
 void ModelMenu::showFault(const ErrorText& text) {
-  const auto load = [this](const QString& folder) { return [this, folder] { m_model.load(folder); }; };
-  const QString tried = m_model.folder();
+  const auto load = [this](const QString& path) { return [this, path] { m_model.load(path); }; };
+  const QString tried = m_model.folder(), demo = m_model.demoFolder();
   Notice notice = noticeOf(text);
   if (m_model.error() && m_model.error()->code == ErrorCode::kModelInside) {
-    notice.actions.push_back({tr("Use that folder"), load(QFile::decodeName(m_model.error()->subject.c_str()))});
+    notice.actions.push_back({tr("Use that one"), load(QFile::decodeName(m_model.error()->subject.c_str()))});
   }
-  notice.actions.push_back({tr("Choose another folder…"), [this] { chooseFolder(); }});
-  if (!m_demoFolder.isEmpty() && tried != m_demoFolder) notice.actions.push_back({tr("Use the demo model"), load(m_demoFolder)});
+  notice.actions.push_back({tr("Choose another…"), [this] { choose(); }});
+  if (!demo.isEmpty() && tried != demo) notice.actions.push_back({tr("Use the demo model"), load(demo)});
   if (!tried.isEmpty()) notice.actions.push_back({tr("Try again"), load(tried)});
   m_notice.present(notice);
 }

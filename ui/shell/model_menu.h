@@ -1,32 +1,35 @@
 // The models that can be chosen: the menu and its button, and what is said, with ways on, when one cannot be loaded.
 //
-// Used by main_window.h. UI thread only.
+// Used by main_window.h. Lists the demo model, those loaded last, and what lies on this machine by the program that keeps it, which is
+// looked for whenever the menu is about to be shown and joins it when it is found. UI thread only.
 #pragma once
 
 #include <QMenu>
 #include <QToolButton>
 
-#include "app/settings/settings.h"
 #include "ui/words/error_text.h"
+
+namespace winnow::app {
+class ModelFinder;
+class Settings;
+}  // namespace winnow::app
 
 namespace winnow::ui {
 
 class ModelSession;
 class NoticeBar;
+struct WindowServices;
 
 class ModelMenu : public QObject {
   Q_OBJECT
  public:
-  // demoFolder: offered; empty: it is not there. `notice` is where faults are told.
-  ModelMenu(ModelSession& model, app::Settings& settings, const QString& demoFolder, NoticeBar& notice, QWidget* window);
+  // `notice` is where faults are told.
+  ModelMenu(ModelSession& model, const WindowServices& services, NoticeBar& notice, QWidget* window);
 
   QMenu* menu() const { return m_menu; }
   QToolButton* button() const { return m_button; }
-  void chooseFolder();
+  void choose();  // the menu, at its button
   void showFault(const ErrorText& text);
-  // Paths of the models in Winnow's own folder, which are always offered.
-  void setOwnModels(const QStringList& models);
-  void addOwnModel(const QString& model);
   // A line for a model that can be had; empty: none.
   void setOffer(const QString& label);
 
@@ -35,14 +38,17 @@ class ModelMenu : public QObject {
 
  private:
   void rebuild();
+  void offerFound();
+  void offer(const QString& label, const QString& path, const QString& name = {});
+  void chooseFile();
+  void chooseFolder();
   void update();
   QString title() const;
 
   ModelSession& m_model;
   app::Settings& m_settings;
-  QString m_demoFolder;
-  QStringList m_ownModels;
   QString m_offer;
+  app::ModelFinder* m_finder;  // null: nobody looks
   NoticeBar& m_notice;
   QWidget* m_window;
   QMenu* m_menu;

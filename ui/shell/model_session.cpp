@@ -2,6 +2,7 @@
 
 #include <QFile>
 
+#include "app/models/model_folders.h"
 #include "ui/models/cache_monitor.h"
 
 namespace winnow::ui {
@@ -11,15 +12,16 @@ ModelSession::ModelSession(app::EngineHost& engine, app::Settings& settings, QOb
 
 std::optional<ModelTraits> ModelSession::traits() const { return m_info.layers > 0 ? std::optional(m_info.traits) : std::nullopt; }
 
-void ModelSession::load(const QString& folder) {
-  if (folder.isEmpty()) return;
+void ModelSession::load(const QString& path, const QString& name) {
+  if (path.isEmpty()) return;
   if (m_state == ModelState::kLoading) m_engine.cancel(m_request);
   Q_EMIT aboutToLoad();
-  m_folder = folder;
+  m_folder = path;
+  m_name = name;
   m_state = ModelState::kLoading;
   m_error.reset();
   m_progress = phaseText(Phase::kLoadWeights, 0, 0);
-  LoadModel request{QFile::encodeName(folder).toStdString(), m_device, WeightFormat::kAuto};
+  LoadModel request{QFile::encodeName(path).toStdString(), m_device, WeightFormat::kAuto};
   m_request = m_engine.post(std::move(request), this, [this](const Event& event) {
     if (event.id == m_request) onEvent(event.body);  // not that of a model given up for another
   });
@@ -31,7 +33,11 @@ void ModelSession::onEvent(const EventBody& body) {
     m_progress = phaseText(progress->phase, progress->done, progress->total);
   } else if (const auto* loaded = std::get_if<ModelLoaded>(&body)) {
     m_info = loaded->info;
-    if (isDemo()) m_info.name = tr("Demo model").toStdString();
+    if (isDemo()) {
+      m_info.name = tr("Demo model").toStdString();
+    } else if (const QString placed = app::modelNameOf(m_folder); !m_name.isEmpty() || placed.contains(QLatin1Char('/'))) {
+      m_info.name = (m_name.isEmpty() ? placed : m_name).toStdString();  // "owner/name": its folder is called by a revision
+    }
     m_state = ModelState::kReady;
     m_settings.setLastModelFolder(m_folder);
   } else if (const auto* failed = std::get_if<Failed>(&body)) {

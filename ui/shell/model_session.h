@@ -24,12 +24,17 @@ class ModelSession : public QObject {
   void setDemoFolder(const QString& folder) { m_demoFolder = folder; }
   bool isDemo() const { return !m_demoFolder.isEmpty() && m_folder == m_demoFolder; }  // the one asked for last
 
-  void load(const QString& folder);
+  QString demoFolder() const { return m_demoFolder; }  // empty: it is not there
+
+  // path: a folder or a GGUF file. name: what the program that keeps it calls it; empty: by its place.
+  void load(const QString& path, const QString& name = {});
   ModelState state() const { return m_state; }
   const ModelInfo& info() const { return m_info; }
   // Of the loaded model; none: there is none.
   std::optional<ModelTraits> traits() const;
-  QString folder() const { return m_folder; }
+  // It is loaded, and takes no images and videos.
+  bool readsTextOnly() const { return m_state == ModelState::kReady && !m_info.traits.sees; }
+  QString folder() const { return m_folder; }  // or file
   const std::optional<Error>& error() const { return m_error; }
   QString progress() const { return m_progress; }
   app::Run newRun() const;        // of an answer that this model writes: its names, nothing else yet
@@ -47,6 +52,7 @@ class ModelSession : public QObject {
   ModelState m_state = ModelState::kNone;
   ModelInfo m_info;
   QString m_folder;
+  QString m_name;
   QString m_progress;
   std::optional<Error> m_error;
   RequestId m_request = 0;

@@ -102,6 +102,7 @@ bool WatchController::here() const { return !idle() && m_source.conversation == 
 QString WatchController::name() const { return watchedName(QFile::decodeName(m_source.attachment.path)); }
 
 QString WatchController::blockedReason() const {
+  if (m_session.model.readsTextOnly()) return tr("This model reads text only. Choose one that sees under Model, then watch.");
   const bool running = std::holds_alternative<Running>(m_state);
   if (running && !here()) {
     const app::Conversation* chat = m_session.list.find(m_source.conversation);

@@ -20,10 +20,10 @@ namespace {
 
 constexpr int kMaxCards = 6;
 
-// One sample: its title and a ready question.
+// One sample, or something to begin with: its title and a ready question.
 class SampleCard : public QAbstractButton {
  public:
-  SampleCard(const QString& title, const QString& question) : m_title(title), m_question(question) {
+  SampleCard(Glyph glyph, const QString& title, const QString& question) : m_glyph(glyph), m_title(title), m_question(question) {
     setFocusPolicy(Qt::StrongFocus);
     setAttribute(Qt::WA_Hover);
     setCursor(Qt::PointingHandCursor);
@@ -51,7 +51,7 @@ class SampleCard : public QAbstractButton {
     painter.setPen(QPen(hasFocus() ? c.accent : c.border, hasFocus() ? 1.6 : 1));
     painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), theme().cornerRadius(), theme().cornerRadius());
     const qreal g = theme().px(24);
-    paintGlyph(painter, Glyph::kFilm, QRectF(theme().px(14), theme().px(14), g, g), c.accent);
+    paintGlyph(painter, m_glyph, QRectF(theme().px(14), theme().px(14), g, g), c.accent);
     const QRectF room(theme().px(52), theme().px(12), width() - theme().px(68), height() - theme().px(24));
     const QFont strong = theme().font(TextRole::kStrong);
     const qreal title = QFontMetricsF(strong).boundingRect(QRectF(0, 0, room.width(), 10000), Qt::TextWordWrap, m_title).height();
@@ -65,6 +65,7 @@ class SampleCard : public QAbstractButton {
   }
 
  private:
+  Glyph m_glyph;
   QString m_title;
   QString m_question;
 };
@@ -97,26 +98,25 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, 
   auto* mark = new QLabel;
   mark->setPixmap(applicationIcon().pixmap(48, 48));
   layout->addWidget(mark);
-  auto* title = new QLabel(tr("What would you like to see in your video?"));
-  title->setWordWrap(true);
-  setTextRole(title, TextRole::kTitle);
-  layout->addWidget(title);
-  auto* words =
-      new QLabel(tr("Attach an image or a video, ask, and watch what the model keeps in memory. Everything stays on this computer."));
-  words->setWordWrap(true);
-  setMuted(words);
-  layout->addWidget(words);
+  m_title = new QLabel;
+  m_title->setWordWrap(true);
+  setTextRole(m_title, TextRole::kTitle);
+  layout->addWidget(m_title);
+  m_words = new QLabel;
+  m_words->setWordWrap(true);
+  setMuted(m_words);
+  layout->addWidget(m_words);
   addGap(layout, 12);
   m_modelLine = new QLabel;
   m_modelLine->setWordWrap(true);
   m_modelLine->setTextFormat(Qt::PlainText);
   layout->addWidget(m_modelLine);
-  m_choose = new QPushButton(tr("Choose a model folder…"));
+  m_choose = new QPushButton(tr("Choose a model…"));
   setPrimary(m_choose);
   layout->addWidget(m_choose, 0, Qt::AlignLeft);
   layout->addWidget(m_offer);
   addGap(layout, 8);
-  m_try = new QLabel(tr("Try a sample"));
+  m_try = new QLabel;
   setTextRole(m_try, TextRole::kStrong);
   layout->addWidget(m_try);
   m_grid = new QGridLayout;
@@ -124,18 +124,24 @@ WelcomePage::WelcomePage(QList<app::Sample> samples, const ModelSession& model, 
   layout->addLayout(m_grid);
   layout->addStretch(3);
   for (const app::Sample& sample : m_samples) {
-    if (m_cards.size() >= kMaxCards || sample.questions.isEmpty()) continue;
-    auto* card = new SampleCard(displayText(sample.title), sample.questions.first().question);
-    const QString file = sample.file, question = sample.questions.first().question;
-    connect(card, &QAbstractButton::clicked, this, [this, file, question] { Q_EMIT sampleChosen(file, question); });
-    m_cards.append(card);
+    if (m_sampleCards.size() >= kMaxCards || sample.questions.isEmpty()) continue;
+    addCard(m_sampleCards, sample.file, displayText(sample.title), sample.questions.first().question);
   }
-  m_try->setVisible(!m_cards.isEmpty());
+  addCard(m_starterCards, {}, tr("Explain"), tr("Why is the sky blue? Explain it in three sentences."));
+  addCard(m_starterCards, {}, tr("Write"), tr("Write a short, friendly note that I will be ten minutes late."));
+  addCard(m_starterCards, {}, tr("List"), tr("Name five things to take along on a day’s walk in the hills."));
   setWidget(m_content);
   connect(m_choose, &QPushButton::clicked, this, &WelcomePage::chooseModelRequested);
   connect(&m_model, &ModelSession::changed, this, &WelcomePage::describeModel);
-  arrange();
   describeModel();
+}
+
+void WelcomePage::addCard(QList<QWidget*>& cards, const QString& file, const QString& title, const QString& question) {
+  auto* card = new SampleCard(file.isEmpty() ? Glyph::kChat : Glyph::kFilm, title, question);
+  connect(card, &QAbstractButton::clicked, this, [this, file, question] { Q_EMIT sampleChosen(file, question); });
+  card->setParent(m_content);
+  card->hide();
+  cards.append(card);
 }
 
 // The demo model knows only its own small world, and the page says so.
@@ -143,24 +149,42 @@ void WelcomePage::describeModel() {
   const bool ready = m_model.state() == ModelState::kReady || m_model.state() == ModelState::kLoading;
   m_choose->setVisible(!ready);
   m_offer->setWanted(!ready || m_model.isDemo());
+  const bool text = m_model.readsTextOnly();
+  m_title->setText(text ? tr("Ask something") : tr("What would you like to see in your video?"));
+  m_words->setText(
+      text ? tr("Ask, ask on, and watch what the model keeps in memory. Everything stays on this computer.")
+           : tr("Attach an image or a video, ask, and watch what the model keeps in memory. Everything stays on this computer."));
+  m_try->setText(text ? tr("To begin with") : tr("Try a sample"));
   if (!ready) {
-    m_modelLine->setText(tr("To begin, choose a model: a Hugging Face folder with safetensors weights."));
+    m_modelLine->setText(tr("To begin, choose a model: a GGUF file, or a folder from Hugging Face."));
   } else if (m_model.isDemo()) {
     m_modelLine->setText(
         tr("The demo model is loaded. It is tiny and knows only coloured shapes and letters on cards; for real videos choose a "
            "LLaVA-OneVision folder under Model."));
+  } else if (text) {
+    m_modelLine->setText(tr("%1 is loaded. It reads text only.").arg(displayText(QString::fromStdString(m_model.info().name))));
   } else {
     m_modelLine->setText(
         tr("%1 is loaded. Drop a file anywhere in this window.").arg(displayText(QString::fromStdString(m_model.info().name))));
   }
+  arrange();
 }
 
 void WelcomePage::arrange() {
+  const QList<QWidget*>& cards = m_model.readsTextOnly() ? m_starterCards : m_sampleCards;
   const int columns = viewport()->width() >= theme().px(560) ? 2 : 1;
-  if (columns == m_columns && m_grid->count() == m_cards.size()) return;
+  m_try->setVisible(!cards.isEmpty());
+  if (columns == m_columns && cards == m_shownCards) return;
+  for (QWidget* card : m_shownCards) {
+    m_grid->removeWidget(card);
+    card->setVisible(cards.contains(card));
+  }
   m_columns = columns;
-  for (QWidget* card : m_cards) m_grid->removeWidget(card);
-  for (int i = 0; i < m_cards.size(); ++i) m_grid->addWidget(m_cards[i], i / columns, i % columns);
+  m_shownCards = cards;
+  for (int i = 0; i < cards.size(); ++i) {
+    m_grid->addWidget(cards[i], i / columns, i % columns);
+    cards[i]->show();
+  }
 }
 
 void WelcomePage::resizeEvent(QResizeEvent* event) {

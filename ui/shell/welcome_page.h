@@ -1,4 +1,5 @@
-// What a new chat shows before the first question: what Winnow does, samples to try, and how to add a model or a file.
+// What a new chat shows before the first question: what Winnow does, samples to try (of a model without eyes, questions to begin with), and
+// how to add a model or a file.
 //
 // Used by chat_page.h. UI thread only.
 #pragma once
@@ -24,13 +25,14 @@ class WelcomePage : public QScrollArea {
   WelcomePage(QList<app::Sample> samples, const ModelSession& model, ModelOfferBox* offer, QWidget* parent = nullptr);
 
  Q_SIGNALS:
-  void sampleChosen(const QString& file, const QString& question);
+  void sampleChosen(const QString& file, const QString& question);  // file: empty: the question alone
   void chooseModelRequested();
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void addCard(QList<QWidget*>& cards, const QString& file, const QString& title, const QString& question);
   void arrange();
   void describeModel();
 
@@ -38,7 +40,11 @@ class WelcomePage : public QScrollArea {
   QList<app::Sample> m_samples;
   QWidget* m_content = nullptr;
   QGridLayout* m_grid = nullptr;
-  QList<QWidget*> m_cards;
+  QList<QWidget*> m_sampleCards;
+  QList<QWidget*> m_starterCards;
+  QList<QWidget*> m_shownCards;  // of these two
+  QLabel* m_title = nullptr;
+  QLabel* m_words = nullptr;
   QLabel* m_modelLine = nullptr;
   QLabel* m_try = nullptr;
   QPushButton* m_choose = nullptr;

@@ -17,6 +17,7 @@ class ChatStore;
 class ConversationCaches;
 class EngineHost;
 struct ModelDownloads;
+class ModelFinder;
 }  // namespace winnow::app
 
 namespace winnow::ui {
@@ -32,6 +33,7 @@ struct WindowServices {
   std::function<QString()> systemReport = nullptr;  // for the clipboard of somebody who reports a fault
   const app::ConversationCaches* caches = nullptr;  // what the engine keeps of chats; null: nothing
   const app::ModelDownloads* downloads = nullptr;   // models that can be had; null: none
+  app::ModelFinder* models = nullptr;               // what lies on this machine; null: nobody looks
 };
 
 }  // namespace winnow::ui

@@ -58,4 +58,11 @@ QString formatCount(double count) {
   return QLocale().toString(count, 'f', whole ? 0 : 1);
 }
 
+QString formatParameters(qint64 count) {
+  constexpr double kMillion = 1e6, kBillion = 1e9;
+  const QLocale locale;
+  if (count >= kBillion) return FormatWords::tr("%1 B").arg(locale.toString(double(count) / kBillion, 'f', count < 10 * kBillion ? 1 : 0));
+  return FormatWords::tr("%1 M").arg(locale.toString(double(count) / kMillion, 'f', count < 10 * kMillion ? 1 : 0));
+}
+
 }  // namespace winnow::ui

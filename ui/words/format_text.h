@@ -15,6 +15,7 @@ QString formatMilliseconds(double ms);  // "85 ms", "1.4 s"
 QString formatClock(double seconds);    // "0:07", "2:08", "1:02:03"
 // Of a day as seen from `now`: "14:05" today, then "Yesterday", the weekday within six days, "3 Mar" within the year, "3 Mar 2025".
 QString formatWhen(const QDateTime& when, const QDateTime& now);
-QString formatCount(double count);  // "612", "34.5"
+QString formatCount(double count);       // "612", "34.5"
+QString formatParameters(qint64 count);  // of a model: "135 M", "1.7 B"
 
 }  // namespace winnow::ui

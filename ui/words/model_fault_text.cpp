@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QFileInfo>
 
+#include "app/models/model_folders.h"
 #include "ui/words/display_text.h"
 
 namespace winnow::ui {
@@ -11,8 +12,9 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("winnow::ui::ModelFaultText", text); }
 
-// The last part of a path, with or without a slash at its end.
-QString nameOf(const QString& path) { return displayText(QFileInfo(QDir::cleanPath(path)).fileName()).simplified(); }
+// As people know it: a path's last part, with or without a slash at its end, or what the program that keeps it calls it.
+QString nameOf(const QString& path) { return displayText(app::modelNameOf(path)).simplified(); }
+QString fileNameOf(const QString& path) { return displayText(QFileInfo(QDir::cleanPath(path)).fileName()).simplified(); }
 
 void setWords(ErrorText& text, const QString& cause, const QString& remedy) {
   text.cause = cause;
@@ -23,47 +25,57 @@ void setWords(ErrorText& text, const QString& cause, const QString& remedy) {
 
 ErrorText describeMissingDemo() {
   ErrorText text;
-  setWords(text, tr("The bundled demo model is not there."), tr("Install Winnow again to get it back, or choose a model folder of yours."));
+  setWords(text, tr("The bundled demo model is not there."), tr("Install Winnow again to get it back, or choose a model of yours."));
   return text;
 }
 
-ErrorText describeModelFault(const Error& error, const QString& folder, bool bundled) {
-  ErrorText text = describeError(error);  // for the details, and for what has nothing to do with the folder
+ErrorText describeModelFault(const Error& error, const QString& path, bool bundled) {
+  ErrorText text = describeError(error);  // for the details, and for what has nothing to do with the model
   const QString subject = QString::fromStdString(error.subject);
-  const QString model = nameOf(folder), file = nameOf(subject);
-  const QString whole = tr("Copy or download the whole folder again.");
+  const QString model = nameOf(path), file = fileNameOf(subject);
+  const bool itself = subject.isEmpty() || QDir::cleanPath(subject) == QDir::cleanPath(path);  // a GGUF file is all there is of it
+  const QString whole = tr("Copy or download all of it again.");
   const bool missing =
       error.code == ErrorCode::kModelFolderMissing || error.code == ErrorCode::kNoModel || error.code == ErrorCode::kModelFileMissing;
   if (missing && bundled) {
     const ErrorText demo = describeMissingDemo();
     setWords(text, demo.cause, demo.remedy);
   } else if (error.code == ErrorCode::kModelFolderMissing) {
-    setWords(text, tr("The model folder “%1” is not there any more.").arg(model),
+    setWords(text, tr("The model “%1” is not there any more.").arg(model),
              tr("It may have been moved, or its disk is not connected. Choose where it is now."));
   } else if (error.code == ErrorCode::kNoModel) {
-    setWords(text, tr("“%1” is not a model folder: it has no config.json.").arg(model),
-             tr("Winnow reads LLaVA-OneVision folders from Hugging Face: config.json, tokenizer.json and *.safetensors."));
+    setWords(text, tr("“%1” is not a model: neither a GGUF file nor a folder with config.json.").arg(fileNameOf(path)),
+             tr("Winnow opens GGUF files, and folders from Hugging Face: config.json, tokenizer.json and *.safetensors."));
   } else if (error.code == ErrorCode::kModelInside) {
-    setWords(text, tr("“%1” is not a model folder, but “%2” in it is.").arg(model, file), tr("Choose that folder."));
+    setWords(text, tr("“%1” is not a model, but “%2” in it is.").arg(fileNameOf(path), file), tr("Choose that one."));
   } else if (error.code == ErrorCode::kModelFileMissing || error.code == ErrorCode::kFileNotFound) {
     setWords(text, tr("The model “%1” is not complete: “%2” is missing.").arg(model, file), whole);
   } else if (error.code == ErrorCode::kFileUnreadable) {
-    setWords(text, tr("“%2” of the model “%1” cannot be read.").arg(model, file), tr("Check that you may read its files."));
+    setWords(text, itself ? tr("The model “%1” cannot be read.").arg(model) : tr("“%2” of the model “%1” cannot be read.").arg(model, file),
+             tr("Check that you may read its files."));
   } else if (error.code == ErrorCode::kDamagedFile) {
-    setWords(text, tr("“%2” of the model “%1” is damaged or incomplete.").arg(model, file), whole);
+    setWords(text,
+             itself ? tr("The model “%1” is damaged or incomplete.").arg(model)
+                    : tr("“%2” of the model “%1” is damaged or incomplete.").arg(model, file),
+             whole);
   } else if (error.code == ErrorCode::kUnsupportedModel) {
     setWords(text, tr("The model “%1” is of a kind that Winnow cannot run yet.").arg(model),
-             tr("Choose a LLaVA-OneVision folder from Hugging Face."));
+             tr("LLaVA-OneVision runs, and of text models Llama, Mistral, Qwen2 and Qwen3."));
   } else if (error.code == ErrorCode::kModelFormat || error.code == ErrorCode::kUnsupportedFormat) {
-    setWords(text, tr("“%2” of the model “%1” is in a format that Winnow does not open.").arg(model, file),
-             tr("Weights have to be *.safetensors in bf16, fp16 or fp32."));
+    setWords(text,
+             itself ? tr("The model “%1” is in a format that Winnow does not open.").arg(model)
+                    : tr("“%2” of the model “%1” is in a format that Winnow does not open.").arg(model, file),
+             tr("Weights have to be a GGUF file, or *.safetensors in bf16, fp16 or fp32."));
   } else if (error.code == ErrorCode::kLimitExceeded) {
-    setWords(text, tr("“%2” of the model “%1” says more than any model that Winnow runs.").arg(model, file), whole);
+    setWords(text,
+             itself ? tr("The model “%1” says more than any model that Winnow runs.").arg(model)
+                    : tr("“%2” of the model “%1” says more than any model that Winnow runs.").arg(model, file),
+             whole);
   } else if (error.code == ErrorCode::kOutOfMemory) {
     setWords(text, tr("There is not enough memory to load the model “%1”.").arg(model),
              tr("Choose a smaller model, or close other programs and try again."));
   } else if (error.code == ErrorCode::kInvalidArgument) {
-    setWords(text, tr("The model “%1” cannot be loaded as it was asked for.").arg(model), tr("Choose another folder or another device."));
+    setWords(text, tr("The model “%1” cannot be loaded as it was asked for.").arg(model), tr("Choose another one or another device."));
   } else if (error.code == ErrorCode::kDeviceFailed) {
     text.remedy = tr("Restart Winnow, or load the model on the CPU.");  // no chat is concerned
   } else if (error.code == ErrorCode::kInternal) {

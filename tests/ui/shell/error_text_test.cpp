@@ -11,14 +11,14 @@ namespace {
 
 TEST(ErrorText, EveryCodeHasItsOwnSentenceAndRemedy) {
   std::set<QString> causes;
-  for (int code = 1; code <= 26; ++code) {
+  for (int code = 1; code <= 28; ++code) {
     const ErrorText text = describeError({static_cast<ErrorCode>(code), "", "because"});
     EXPECT_FALSE(text.remedy.isEmpty()) << code;
     EXPECT_FALSE(text.cause.contains(QLatin1Char('%'))) << code;
     EXPECT_TRUE(text.details.contains(QStringLiteral("code %1 ").arg(code)));
     causes.insert(text.cause);
   }
-  EXPECT_EQ(causes.size(), 26u);
+  EXPECT_EQ(causes.size(), 28u);
 }
 
 TEST(ErrorText, NamesTheFileAndNeutralisesItsName) {
@@ -30,6 +30,9 @@ TEST(ErrorText, NamesTheFileAndNeutralisesItsName) {
 }
 
 TEST(FormatText, ReadsWell) {
+  EXPECT_EQ(formatParameters(134'515'008), QStringLiteral("135 M"));
+  EXPECT_EQ(formatParameters(8'000'000), QStringLiteral("8.0 M"));
+  EXPECT_EQ(formatParameters(1'711'376'384), QStringLiteral("1.7 B"));
   EXPECT_EQ(formatClock(7.4), QStringLiteral("0:07"));
   EXPECT_EQ(formatClock(128), QStringLiteral("2:08"));
   EXPECT_EQ(formatClock(3723), QStringLiteral("1:02:03"));

@@ -1,5 +1,6 @@
 // A model that cannot be loaded, in the real window: what is said of it, and the ways on.
 #include <QFileDialog>
+#include <QMenu>
 #include <QPushButton>
 #include <set>
 
@@ -15,7 +16,7 @@ namespace {
 const QString kVideos = QStringLiteral("/home/me/media");
 const QString kDemo = QStringLiteral("/usr/share/winnow/demo/model");
 
-TEST(ModelFaultText, SpeaksOfTheFolderAndNeverOfAnAttachment) {
+TEST(ModelFaultText, SpeaksOfTheModelAndNeverOfAnAttachment) {
   std::set<QString> causes;
   for (int code = 1; code <= 25; ++code) {
     for (const char* subject : {"", "/home/me/media", "/home/me/media/config.json", "/home/me/media/model.safetensors"}) {
@@ -32,18 +33,29 @@ TEST(ModelFaultText, SpeaksOfTheFolderAndNeverOfAnAttachment) {
 
 TEST(ModelFaultText, SaysWhatAFolderLacks) {
   const auto cause = [](ErrorCode code, const char* subject) { return ui::describeModelFault({code, subject, ""}, kVideos, false).cause; };
-  EXPECT_EQ(cause(ErrorCode::kNoModel, "/home/me/media"), QStringLiteral("“media” is not a model folder: it has no config.json."));
-  EXPECT_EQ(cause(ErrorCode::kModelFolderMissing, "/home/me/media/"), QStringLiteral("The model folder “media” is not there any more."));
+  EXPECT_EQ(cause(ErrorCode::kNoModel, "/home/me/media"),
+            QStringLiteral("“media” is not a model: neither a GGUF file nor a folder with config.json."));
+  EXPECT_EQ(cause(ErrorCode::kModelFolderMissing, "/home/me/media/"), QStringLiteral("The model “media” is not there any more."));
   EXPECT_EQ(cause(ErrorCode::kModelFileMissing, "/home/me/media/tokenizer.json"),
             QStringLiteral("The model “media” is not complete: “tokenizer.json” is missing."));
-  EXPECT_EQ(cause(ErrorCode::kModelInside, "/home/me/media/demo/model"),
-            QStringLiteral("“media” is not a model folder, but “model” in it is."));
+  EXPECT_EQ(cause(ErrorCode::kModelInside, "/home/me/media/demo/model"), QStringLiteral("“media” is not a model, but “model” in it is."));
   EXPECT_EQ(cause(ErrorCode::kModelFormat, "/home/me/media/llava.gguf"),
             QStringLiteral("“llava.gguf” of the model “media” is in a format that Winnow does not open."));
   EXPECT_EQ(cause(ErrorCode::kUnsupportedModel, "/home/me/media"),
             QStringLiteral("The model “media” is of a kind that Winnow cannot run yet."));
   EXPECT_EQ(cause(ErrorCode::kDamagedFile, "/home/me/media/config.json"),
             QStringLiteral("“config.json” of the model “media” is damaged or incomplete."));
+}
+
+TEST(ModelFaultText, AFileIsNamedOnce) {
+  const QString file = QStringLiteral("/home/me/big-00001-of-00002.gguf");
+  const auto cause = [&](ErrorCode code, const char* subject) { return ui::describeModelFault({code, subject, ""}, file, false).cause; };
+  EXPECT_EQ(cause(ErrorCode::kDamagedFile, "/home/me/big-00001-of-00002.gguf"),
+            QStringLiteral("The model “big” is damaged or incomplete."));
+  EXPECT_EQ(cause(ErrorCode::kModelFileMissing, "/home/me/big-00002-of-00002.gguf"),
+            QStringLiteral("The model “big” is not complete: “big-00002-of-00002.gguf” is missing."));
+  EXPECT_EQ(cause(ErrorCode::kUnsupportedFormat, "/home/me/big-00001-of-00002.gguf"),
+            QStringLiteral("The model “big” is in a format that Winnow does not open."));
 }
 
 class ModelFaultTest : public WindowTest {
@@ -74,9 +86,9 @@ TEST_F(ModelFaultTest, AModelBelowTheChosenFolderIsOneClickAway) {
   };
   openWith(kVideos, {});
   ASSERT_EQ(session().model.state(), ui::ModelState::kFailed);
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("“media” is not a model folder, but “llava” in it is.")));
-  ASSERT_NE(button("Use that folder"), nullptr);
-  QTest::mouseClick(button("Use that folder"), Qt::LeftButton);
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("“media” is not a model, but “llava” in it is.")));
+  ASSERT_NE(button("Use that one"), nullptr);
+  QTest::mouseClick(button("Use that one"), Qt::LeftButton);
   ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady; }));
   EXPECT_EQ(session().model.folder(), inside);
 }
@@ -84,7 +96,8 @@ TEST_F(ModelFaultTest, AModelBelowTheChosenFolderIsOneClickAway) {
 TEST_F(ModelFaultTest, AFolderOfVideosIsNoModelFolderAndTheDemoModelIsOneClickAway) {
   openWith(kVideos, kDemo);
   ASSERT_EQ(session().model.state(), ui::ModelState::kFailed);
-  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(QStringLiteral("“media” is not a model folder: it has no config.json.")))
+  EXPECT_TRUE(inWindow<ui::FaultNotice>()->text().startsWith(
+      QStringLiteral("“media” is not a model: neither a GGUF file nor a folder with config.json.")))
       << inWindow<ui::FaultNotice>()->text().toStdString();
   EXPECT_FALSE(inWindow<ui::FaultNotice>()->text().contains(QStringLiteral("attach")));
   ASSERT_NE(button("Try again"), nullptr);
@@ -95,11 +108,19 @@ TEST_F(ModelFaultTest, AFolderOfVideosIsNoModelFolderAndTheDemoModelIsOneClickAw
   EXPECT_FALSE(inWindow<ui::FaultNotice>()->isVisible());
 }
 
-TEST_F(ModelFaultTest, AnotherFolderCanBeChosenFromTheNotice) {
+TEST_F(ModelFaultTest, AnotherModelCanBeChosenFromTheNotice) {
   openWith(kVideos, QString());
-  ASSERT_NE(button("Choose another folder…"), nullptr);
+  ASSERT_NE(button("Choose another…"), nullptr);
   EXPECT_EQ(button("Use the demo model"), nullptr) << "it is not there";
-  QTest::mouseClick(button("Choose another folder…"), Qt::LeftButton);
+  QTest::mouseClick(button("Choose another…"), Qt::LeftButton);
+  QMenu* menu = nullptr;
+  ASSERT_TRUE(waitUntil([&] { return (menu = qobject_cast<QMenu*>(QApplication::activePopupWidget())) != nullptr; }));
+  QStringList ways;
+  for (const QAction* action : menu->actions()) ways << action->text();
+  EXPECT_TRUE(ways.contains(QStringLiteral("Open a &GGUF file…"))) << "a file and a folder are two dialogs on most systems";
+  ASSERT_TRUE(ways.contains(QStringLiteral("Open a &folder…")));
+  menu->actions()[ways.indexOf(QStringLiteral("Open a &folder…"))]->trigger();
+  menu->close();
   auto* dialog = m_window->findChild<QFileDialog*>();
   ASSERT_NE(dialog, nullptr);
   dialog->reject();

@@ -45,7 +45,11 @@ TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
   first.expected_ms = 0.0;
   first.kv_bytes_after_event = first.kv_bytes_full;
   first.tokens = {41, 0, 41, 256};
-  EXPECT_EQ(ui::describePlan(first, {{}, {}, 2048}).text, QStringLiteral("cache 1.2 MiB · fits"));
+  EXPECT_EQ(ui::describePlan(first, {{}, {}, 2048}).text, QStringLiteral("617 of 4,096 tokens · cache 1.2 MiB · fits"));
+  first.expected_ms = 85.0;
+  EXPECT_EQ(ui::describePlan(first, {{}, {}, 2048}).text,
+            QStringLiteral("617 of 4,096 tokens · cache 1.2 MiB · fits · about 85 ms · 40 tokens/s"))
+      << "without anything attached, context and speed are what there is to say";
 }
 
 TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {

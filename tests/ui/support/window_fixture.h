@@ -12,6 +12,7 @@
 
 #include "app/chat/chat_store.h"
 #include "app/engine_host/engine_host.h"
+#include "app/models/model_finder.h"
 #include "tests/support/scripted_clips.h"
 #include "tests/support/scripted_download.h"
 #include "tests/support/scripted_engine.h"
@@ -45,12 +46,13 @@ class WindowTest : public testing::Test {
     m_store = std::make_unique<app::ChatStore>(folders());
     m_settings = std::make_unique<app::Settings>([this](const QString& key, const QString& value) { m_store->setSetting(key, value); });
     m_preview = std::make_unique<FakeMediaPreview>();
+    m_finder = std::make_unique<app::ModelFinder>(m_modelFolders);
     m_engine = std::make_unique<app::EngineHost>(
         [this] { return std::make_unique<ScriptedEngine>([this](const Request& request) { return m_script(request); }, m_log); });
     if (initial.modelFolder.isEmpty()) initial.modelFolder = QStringLiteral("/models/shapes-demo");
     m_window = std::make_unique<ui::MainWindow>(
         ui::WindowServices{*m_engine, *m_store, *m_settings, *m_preview, m_clips.factory(), list_methods(), QStringLiteral("0.1.0"),
-                           [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, nullptr, &m_downloads.services},
+                           [] { return QStringLiteral("Winnow: 0.1.0\nQt: six\n"); }, nullptr, &m_downloads.services, m_finder.get()},
         initial);
     m_firstSize = m_window->size();
     m_window->resize(1280, 800);
@@ -63,6 +65,7 @@ class WindowTest : public testing::Test {
     if (m_window) m_window->close();
     m_window.reset();
     m_engine.reset();
+    m_finder.reset();
     m_preview.reset();
     m_settings.reset();
     m_store.reset();
@@ -109,12 +112,14 @@ class WindowTest : public testing::Test {
     if (std::holds_alternative<LoadModel>(request.body)) return load_script(request);
     return answer_script(request, "The star is **red**. It is a star in the middle of the frame.");
   };
-  ScriptedClips m_clips;  // of what is watched
+  app::ModelFolders m_modelFolders;  // where models are looked for
+  ScriptedClips m_clips;             // of what is watched
   ScriptedDownloads m_downloads{m_folder.filePath(QStringLiteral("models"))};
   std::shared_ptr<ScriptedEngineLog> m_log;
   std::unique_ptr<app::ChatStore> m_store;
   std::unique_ptr<app::Settings> m_settings;
   std::unique_ptr<FakeMediaPreview> m_preview;
+  std::unique_ptr<app::ModelFinder> m_finder;
   std::unique_ptr<app::EngineHost> m_engine;
   QSize m_firstSize;  // as the program made it
   std::unique_ptr<ui::MainWindow> m_window;

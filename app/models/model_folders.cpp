@@ -1,0 +1,57 @@
+#include "app/models/model_folders.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QRegularExpression>
+#include <QStringList>
+
+namespace winnow::app {
+namespace {
+
+// Relative ones are to be ignored, by the specification of XDG; the others' programs would take them from a folder that is not ours.
+QString absoluteVariable(const char* name) {
+  const QString value = qEnvironmentVariable(name);
+  return QDir::isAbsolutePath(value) ? QDir::cleanPath(value) : QString();
+}
+
+QString orElse(const QString& value, const QString& otherwise) { return value.isEmpty() ? otherwise : value; }
+
+QString hubFolder(const QString& home) {
+  const QString cache = orElse(absoluteVariable("XDG_CACHE_HOME"), home + QStringLiteral("/.cache"));
+  const QString base = orElse(absoluteVariable("HF_HOME"), cache + QStringLiteral("/huggingface"));
+  return orElse(absoluteVariable("HF_HUB_CACHE"), base + QStringLiteral("/hub"));
+}
+
+}  // namespace
+
+ModelFolders modelFolders(const QString& winnowData, const QString& home) {
+  const QString data = orElse(absoluteVariable("XDG_DATA_HOME"), home + QStringLiteral("/.local/share"));
+  ModelFolders folders{{ModelOrigin::kWinnow, winnowData + QStringLiteral("/models")}};
+  if (const QString moved = absoluteVariable("OLLAMA_MODELS"); !moved.isEmpty()) folders.emplace_back(ModelOrigin::kOllama, moved);
+  folders.emplace_back(ModelOrigin::kOllama, home + QStringLiteral("/.ollama/models"));
+  folders.emplace_back(ModelOrigin::kOllama, QStringLiteral("/usr/share/ollama/.ollama/models"));
+  folders.emplace_back(ModelOrigin::kLmStudio, home + QStringLiteral("/.lmstudio/models"));
+  folders.emplace_back(ModelOrigin::kLmStudio, home + QStringLiteral("/.cache/lm-studio/models"));
+  folders.emplace_back(ModelOrigin::kHuggingFace, hubFolder(home));
+  folders.emplace_back(ModelOrigin::kJan, home + QStringLiteral("/jan/models"));
+  folders.emplace_back(ModelOrigin::kJan, data + QStringLiteral("/Jan/data/llamacpp/models"));
+  folders.emplace_back(ModelOrigin::kGpt4All, data + QStringLiteral("/nomic.ai/GPT4All"));
+  return folders;
+}
+
+QString modelNameOf(const QString& path) {
+  const QStringList parts = QDir::cleanPath(path).split(QLatin1Char('/'), Qt::SkipEmptyParts);
+  if (parts.isEmpty()) return {};
+  const QString last = parts.last();
+  if (last.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) {
+    static const QRegularExpression part(QStringLiteral("-\\d{5}-of-\\d{5}$"));
+    return QFileInfo(last).completeBaseName().remove(part);
+  }
+  constexpr qsizetype kRepository = 3;  // models--<owner>--<name>/snapshots/<revision>, from the end
+  if (parts.size() < kRepository || parts[parts.size() - 2] != QLatin1String("snapshots")) return last;
+  const QString repository = parts[parts.size() - kRepository];
+  if (!repository.startsWith(QLatin1String("models--"))) return last;
+  return repository.section(QStringLiteral("--"), 1).replace(QStringLiteral("--"), QStringLiteral("/"));
+}
+
+}  // namespace winnow::app

@@ -1,0 +1,99 @@
+// Models that lie on this machine in the window's menu, and models that are dropped on the window.
+#include <QAction>
+#include <QDir>
+#include <QFile>
+#include <QMenu>
+#include <QMimeData>
+#include <QToolButton>
+#include <QUrl>
+#include <algorithm>
+
+#include "tests/ui/support/window_fixture.h"
+
+namespace winnow::test {
+namespace {
+
+class ModelMenuTest : public WindowTest {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(m_folder.isValid());
+    m_modelFolders = {{app::ModelOrigin::kLmStudio, at(QStringLiteral("lm"))}, {app::ModelOrigin::kJan, at(QStringLiteral("jan"))}};
+  }
+  QString at(const QString& path) const { return m_folder.filePath(path); }
+  void gguf(const QString& path) {
+    ASSERT_TRUE(QDir().mkpath(QFileInfo(at(path)).absolutePath()));
+    QFile file(at(path));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("GGUF" + QByteArray(2044, 'x'));
+  }
+  QMenu* menu() {
+    for (const QToolButton* button : m_window->findChildren<QToolButton*>())
+      if (button->accessibleName().startsWith(QStringLiteral("Model: "))) return button->menu();
+    return nullptr;
+  }
+  QStringList labels() {
+    QStringList list;
+    for (const QAction* action : menu()->actions()) list << action->text();
+    return list;
+  }
+  QAction* action(const QString& beginning) {
+    for (QAction* each : menu()->actions())
+      if (each->text().startsWith(beginning)) return each;
+    return nullptr;
+  }
+  bool loaded(const QString& path) {
+    return waitUntil([&] { return session().model.state() == ui::ModelState::kReady && session().model.folder() == path; });
+  }
+};
+
+TEST_F(ModelMenuTest, ListsWhatOtherProgramsHaveByWhoseItIsAndLoadsItWhereItLies) {
+  gguf(QStringLiteral("lm/publisher/repository/Qwen2.Q8_0.gguf"));
+  gguf(QStringLiteral("jan/llama/model.gguf"));
+  open();
+  EXPECT_FALSE(labels().contains(QStringLiteral("LM Studio"))) << "nobody has looked yet";
+  menu()->popup({});
+  ASSERT_TRUE(waitUntil([&] { return labels().contains(QStringLiteral("LM Studio")); })) << "it joins the open menu";
+  const QStringList all = labels();
+  EXPECT_EQ(all[all.indexOf(QStringLiteral("LM Studio")) + 1], QStringLiteral("Qwen2.Q8_0\t2.0 KiB"));
+  EXPECT_EQ(all[all.indexOf(QStringLiteral("Jan")) + 1], QStringLiteral("llama\t2.0 KiB"));
+  menu()->close();
+  action(QStringLiteral("llama"))->trigger();
+  ASSERT_TRUE(loaded(at(QStringLiteral("jan/llama/model.gguf"))));
+  EXPECT_EQ(session().model.info().name, "llama") << "as its program calls it";
+  EXPECT_TRUE(action(QStringLiteral("llama"))->isChecked());
+  EXPECT_EQ(std::ranges::count_if(labels(), [](const QString& label) { return label.startsWith(QStringLiteral("llama")); }), 1)
+      << "not a second time among those loaded last";
+}
+
+TEST_F(ModelMenuTest, AModelThatIsDroppedIsLoadedAndNotAttached) {
+  open();
+  QMimeData file;
+  file.setUrls({QUrl::fromLocalFile(QStringLiteral("/models/SmolLM2.Q4_1.gguf"))});
+  ASSERT_TRUE(ui::Composer::accepts(file));
+  composer()->addMime(file);
+  EXPECT_TRUE(loaded(QStringLiteral("/models/SmolLM2.Q4_1.gguf")));
+  QMimeData folder;
+  ASSERT_TRUE(QDir().mkpath(at(QStringLiteral("a-folder"))));
+  folder.setUrls({QUrl::fromLocalFile(at(QStringLiteral("a-folder")))});
+  composer()->addMime(folder);
+  EXPECT_TRUE(loaded(at(QStringLiteral("a-folder"))));
+  EXPECT_EQ(composer()->tray()->count(), 0);
+}
+
+TEST_F(ModelMenuTest, TheStatusSaysNameParametersAndBits) {
+  m_script = [](const Request& request) {
+    if (!std::holds_alternative<LoadModel>(request.body)) return default_script(request);
+    Script script = load_script(request);
+    ModelInfo& info = std::get<ModelLoaded>(std::get<Say>(script.back().action).body).info;
+    info.name = "SmolLM2-135M-Instruct.Q4_1";
+    info.parameter_count = 134'515'008;
+    info.dtype = "fp32, Q4_1";
+    return script;
+  };
+  open();
+  EXPECT_TRUE(m_window->statusText().startsWith(QStringLiteral("SmolLM2-135M-Instruct.Q4_1  ·  135 M  ·  Q4_1  ·  CPU")))
+      << m_window->statusText().toStdString();
+}
+
+}  // namespace
+}  // namespace winnow::test

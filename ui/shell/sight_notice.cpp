@@ -1,0 +1,88 @@
+#include "ui/shell/sight_notice.h"
+
+#include <QFile>
+#include <QFileInfo>
+
+#include "app/models/model_finder.h"
+#include "ui/composer/attachment_tray.h"
+#include "ui/composer/composer.h"
+#include "ui/shell/chat_session.h"
+#include "ui/shell/notice_bar.h"
+#include "ui/shell/window_services.h"
+#include "ui/words/display_text.h"
+
+namespace winnow::ui {
+namespace {
+
+constexpr int kMostOffered = 2;  // of those that were found
+
+// The last image or video; empty: there is none.
+QString lookedAt(const QList<app::Attachment>& attachments) {
+  for (auto each = attachments.rbegin(); each != attachments.rend(); ++each) {
+    if (each->kind == MediaKind::kImage || each->kind == MediaKind::kVideo)
+      return displayText(QFileInfo(QFile::decodeName(each->path)).fileName()).simplified();
+  }
+  return {};
+}
+
+}  // namespace
+
+SightNotice::SightNotice(const WindowServices& services, ChatSession& session, Composer& composer, NoticeBar& notice)
+    : QObject(&composer), m_finder(services.models), m_session(session), m_composer(composer), m_notice(notice) {
+  connect(&m_composer, &Composer::draftChanged, this, &SightNotice::update);
+  connect(&m_session.chat, &OpenChat::shown, this, &SightNotice::update);
+  connect(&m_session.model, &ModelSession::changed, this, [this] {
+    m_unseen.clear();  // the notice is another one by now
+    update();
+  });
+  if (m_finder == nullptr) return;
+  connect(m_finder, &app::ModelFinder::changed, this, [this] {
+    if (!m_told.isEmpty() && m_notice.text() == m_told) tell();
+  });
+}
+
+QString SightNotice::unseen() const {
+  if (!m_session.model.readsTextOnly()) return {};
+  QString name;
+  for (const app::StoredMessage& message : m_session.chat.branch()) {
+    if (const QString seen = lookedAt(message.attachments); !seen.isEmpty()) name = seen;
+  }
+  // What a file is, is known when it is open.
+  const QString attached = m_composer.tray()->opening() ? QString() : lookedAt(m_composer.draft().attachments);
+  return attached.isEmpty() ? name : attached;
+}
+
+QString SightNotice::blockedReason() const {
+  return m_unseen.isEmpty() ? QString() : tr("This model reads text only: it cannot look at “%1”.").arg(m_unseen);
+}
+
+void SightNotice::update() {
+  const QString now = unseen();
+  if (now == m_unseen) return;
+  m_unseen = now;
+  if (!now.isEmpty()) {
+    if (m_finder != nullptr) m_finder->look();
+    tell();
+  } else if (m_notice.text() == m_told) {
+    m_notice.dismiss();
+  }
+  Q_EMIT changed();
+}
+
+void SightNotice::tell() {
+  const auto load = [this](const QString& path, const QString& name) { return [this, path, name] { m_session.model.load(path, name); }; };
+  Notice notice;
+  notice.text = blockedReason();
+  const QString demo = m_session.model.demoFolder();
+  if (!demo.isEmpty()) notice.actions.push_back({tr("Use the demo model"), load(demo, {})});
+  int offered = 0;
+  for (const app::FoundModel& model : m_finder != nullptr ? m_finder->models() : std::vector<app::FoundModel>()) {
+    if (!model.sees || model.path == demo || ++offered > kMostOffered) continue;
+    notice.actions.push_back({tr("Use %1").arg(displayText(model.name)), load(model.path, model.name)});
+  }
+  notice.actions.push_back({tr("Choose another model…"), [this] { Q_EMIT chooseModelRequested(); }});
+  m_notice.present(notice);
+  m_told = m_notice.text();
+}
+
+}  // namespace winnow::ui
