@@ -59,13 +59,13 @@ ChatPage::ChatPage(const WindowServices& services, ChatSession& session, const Q
   m_watch = new WatchController(services, m_session, *m_watchBar, *m_composer, this);
   m_methodDialogs = new MethodDialogs(services, m_session, *m_composer, this);
   m_chatSettings = new ChatSettings(m_session, services.settings, *m_composer->chatSettings(), this);
-  m_sight = new SightNotice(services, m_session, *m_composer, *parts.faults);
   m_keptMaps = new KeptMapPages(services, m_session, *m_transcript, *m_comparisonView, this);
   auto* preparation = new PreparationController(services, m_session, *m_composer, *m_preparationLine, this);
   auto* plan = new PlanController(services, m_session, *m_composer, *m_planLine, this);
   connect(preparation, &PreparationController::ready, plan, &PlanController::schedule);
   m_transcriptController = new TranscriptController(services, m_session, *m_comparison, *m_transcript, this);
   m_drafts = new DraftController(services, m_session, *m_composer, *m_transcript, this);
+  m_sight = new SightNotice(services, m_session, *m_composer, *parts.faults);  // hears of a chat after its draft is in the box
   m_chooser = new ComparisonChooser(m_session, *m_comparison, *m_comparisonSetup, *m_composer, this);
   connectViews(parts);
   if (services.store.isOpen()) showPage();
@@ -145,7 +145,9 @@ void ChatPage::connectViews(const Parts& parts) {
   connect(m_composer, &Composer::stopRequested, this, &ChatPage::stopOrLeave);
   connect(m_welcome, &WelcomePage::chooseModelRequested, this, &ChatPage::chooseModelRequested);
   connect(m_welcome, &WelcomePage::sampleChosen, m_composer, [this](const QString& file, const QString& question) {
-    m_composer->setDraft({question, {}});
+    m_composer->setDraft({});
+    m_composer->prompt()->setPlainText(question);
+    m_composer->prompt()->moveCursor(QTextCursor::End);
     if (!file.isEmpty()) m_composer->addFile(QFile::encodeName(file));
     m_composer->setFocus();
   });
@@ -153,6 +155,7 @@ void ChatPage::connectViews(const Parts& parts) {
   connect(m_sight, &SightNotice::chooseModelRequested, this, &ChatPage::chooseModelRequested);
   connect(m_composer, &Composer::modelDropped, &m_session.model, [this](const QString& path) { m_session.model.load(path); });
   connect(m_composer, &Composer::draftChanged, this, &ChatPage::describeText);
+  connect(&m_session.chat, &OpenChat::shown, this, &ChatPage::describeText);
 }
 
 void ChatPage::addRegions(FocusRegions& regions) const {

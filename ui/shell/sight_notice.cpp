@@ -34,6 +34,7 @@ SightNotice::SightNotice(const WindowServices& services, ChatSession& session, C
   connect(&m_session.model, &ModelSession::changed, this, [this] {
     m_unseen.clear();  // the notice is another one by now
     update();
+    Q_EMIT changed();
   });
   if (m_finder == nullptr) return;
   connect(m_finder, &app::ModelFinder::changed, this, [this] {
