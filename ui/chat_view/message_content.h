@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/media/frame_source.h"
 
 namespace winnow::ui {
 
@@ -17,7 +18,7 @@ enum class MessageStatus : int { kComplete = 1, kWaiting = 2, kStreaming = 3, kI
 
 struct AttachmentSummary {
   QImage thumbnail;  // may be null: a glyph is shown
-  bool video = false;
+  MediaKind kind = MediaKind::kImage;
   QString title;   // file name
   QString detail;  // "64 of 64 frames · 0:00–2:08"
   QString path;

@@ -9,6 +9,7 @@
 #include "engine/recipes/method_info.h"
 #include "ui/chat_view/agreement_marks.h"
 #include "ui/recipes/recipe_words.h"
+#include "ui/words/attached_words.h"
 #include "ui/words/display_text.h"
 #include "ui/words/error_text.h"
 #include "ui/words/format_text.h"
@@ -20,6 +21,10 @@ namespace {
 QString tr(const char* text, int n = -1) { return QCoreApplication::translate("winnow::ui::MessagePresenter", text, nullptr, n); }
 
 QString planDetail(const app::Attachment& attachment) {
+  if (attachment.kind == MediaKind::kDocument) {
+    const QString length = documentLength(attachment.words, attachment.sampled.tokens, attachment.mostTokens);
+    return length.isEmpty() ? tr("Document") : length;
+  }
   if (attachment.kind == MediaKind::kImage) {
     return attachment.widthPx > 0 ? tr("%1 × %2 pixels").arg(attachment.widthPx).arg(attachment.heightPx) : tr("Image");
   }
@@ -36,7 +41,7 @@ QString planDetail(const app::Attachment& attachment) {
 // " · 3 pinned", or nothing.
 QString pinDetail(const app::Attachment& attachment) {
   if (attachment.pins.empty()) return {};
-  if (attachment.kind == MediaKind::kImage) return QStringLiteral(" · ") + tr("pinned");
+  if (attachment.kind != MediaKind::kVideo) return QStringLiteral(" · ") + tr("pinned");
   const app::PinnedRanges pins = app::effectivePins(attachment);
   const std::vector<double> times = attachment.sampled.actualS.empty() ? app::plannedTimes(attachment) : attachment.sampled.actualS;
   int pinned = 0;
@@ -46,7 +51,7 @@ QString pinDetail(const app::Attachment& attachment) {
 
 AttachmentSummary summaryOf(const app::Attachment& attachment) {
   AttachmentSummary summary;
-  summary.video = attachment.kind == MediaKind::kVideo;
+  summary.kind = attachment.kind;
   summary.path = QFile::decodeName(attachment.path);
   if (app::wasWatched(attachment)) {
     summary.title = watchedName(summary.path);

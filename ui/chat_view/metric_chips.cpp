@@ -21,7 +21,7 @@ class ChipWords {
 // And why it is more than was asked for, where nothing was compressed in this turn.
 QString keptText(const MessageMetrics& m) {
   const bool all = m.keptShare >= kEverything;
-  if (all && m.nothingToJudge) return ChipWords::tr("All kept: there is no picture or video");
+  if (all && m.nothingToJudge) return ChipWords::tr("All kept: nothing is attached");
   if (all && m.shortTextTokens > 0) return ChipWords::tr("All kept: short texts are not compressed");
   const QString kept = ChipWords::tr("%1 kept").arg(formatShare(m.keptShare));
   return m.shortTextTokens > 0 && !all ? ChipWords::tr("%1; the question is short and stays whole").arg(kept) : kept;

@@ -162,8 +162,10 @@ void TranscriptPainter::paintAttachment(const AttachmentSummary& attachment, con
     m_painter.drawImage(QRectF(thumb.center() - QPointF(size.width() / 2, size.height() / 2), size), attachment.thumbnail);
   } else {
     const qreal g = theme().px(24);
-    paintGlyph(m_painter, attachment.video ? Glyph::kFilm : Glyph::kImage, QRectF(thumb.center() - QPointF(g / 2, g / 2), QSizeF(g, g)),
-               c.mutedText);
+    const Glyph glyph = attachment.kind == MediaKind::kVideo      ? Glyph::kFilm
+                        : attachment.kind == MediaKind::kDocument ? Glyph::kDocument
+                                                                  : Glyph::kImage;
+    paintGlyph(m_painter, glyph, QRectF(thumb.center() - QPointF(g / 2, g / 2), QSizeF(g, g)), c.mutedText);
   }
   m_painter.restore();
   const QRectF text = card.adjusted(thumb.width() + 2 * pad + theme().px(2), pad, -pad, -pad);

@@ -9,11 +9,13 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
+#include <QPushButton>
 #include <QSpinBox>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/media/frame_count.h"
 #include "ui/composer/frame_pins.h"
@@ -21,6 +23,7 @@
 #include "ui/theme/elided_label.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
+#include "ui/words/attached_words.h"
 #include "ui/words/display_text.h"
 #include "ui/words/error_text.h"
 #include "ui/words/format_text.h"
@@ -53,9 +56,11 @@ class PosterLabel : public QLabel {
       return;
     }
     const qreal g = theme().px(22);
-    const Glyph glyph = m_card->state() == CardState::kRefused           ? Glyph::kWarning
-                        : m_card->attachment().kind == MediaKind::kVideo ? Glyph::kFilm
-                                                                         : Glyph::kImage;
+    const MediaKind kind = m_card->attachment().kind;
+    const Glyph glyph = m_card->state() == CardState::kRefused ? Glyph::kWarning
+                        : kind == MediaKind::kVideo            ? Glyph::kFilm
+                        : kind == MediaKind::kDocument         ? Glyph::kDocument
+                                                               : Glyph::kImage;
     paintGlyph(painter, glyph, QRectF(QRectF(rect()).center() - QPointF(g / 2, g / 2), QSizeF(g, g)),
                m_card->state() == CardState::kRefused ? c.danger : c.mutedText);
   }
@@ -92,6 +97,11 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   setMuted(m_detail);
   words->addWidget(m_name);
   words->addWidget(m_detail);
+  m_offer = new QPushButton;
+  setTextRole(m_offer, TextRole::kCaption);
+  m_offer->hide();
+  words->addWidget(m_offer, 0, Qt::AlignLeft);
+  connect(m_offer, &QPushButton::clicked, this, &AttachmentCard::takeOffer);
   head->addLayout(words, 1);
   m_remove = new QToolButton;
   m_remove->setAutoRaise(true);
@@ -149,11 +159,14 @@ void AttachmentCard::onProbed(const MediaSummary& summary) {
   m_attachment.widthPx = summary.widthPx;
   m_attachment.heightPx = summary.heightPx;
   m_attachment.durationS = summary.durationS;
+  m_attachment.words = summary.words;
   if (!summary.poster.isNull()) m_poster = summary.poster;
   if (!summary.posterPng.isEmpty()) m_attachment.thumbnailPng = summary.posterPng;
   showFacts();
   if (summary.kind == MediaKind::kVideo && summary.durationS > 0) buildVideoControls();
-  m_pin->setVisible(summary.kind == MediaKind::kImage);
+  m_pin->setVisible(summary.kind != MediaKind::kVideo);
+  if (summary.kind == MediaKind::kDocument) m_pin->setToolTip(tr("Never drop this document, whatever the method (P)"));
+  showOffer();
   showPins();
   m_picture->update();
   updateGeometry();
@@ -177,6 +190,19 @@ void AttachmentCard::refuse(const QString& why, const QString& details) {
 
 void AttachmentCard::showFacts() {
   QStringList facts;
+  if (m_summary.kind == MediaKind::kDocument) {
+    const QLocale locale;
+    const QString length = documentLength(m_summary.words, m_room.tokens, m_attachment.mostTokens);
+    if (!length.isEmpty()) facts << length;
+    facts << formatBytes(m_summary.sizeBytes);
+    if (m_pins->any()) facts << tr("pinned");
+    QString text = facts.join(QStringLiteral(" · "));
+    if (tooLong() && m_room.most > 0)
+      text += QLatin1Char('\n') + tr("Longer than the model reads: there is room for %1 tokens of it.").arg(locale.toString(m_room.most));
+    if (tooLong() && m_room.most == 0) text += QLatin1Char('\n') + tr("Longer than the model reads: there is no room for it in this chat.");
+    m_detail->setText(text);
+    return;
+  }
   if (m_summary.kind == MediaKind::kVideo) {
     facts << formatClock(m_summary.durationS);
     if (m_summary.framesPerS > 0) facts << tr("%1 fps").arg(QLocale().toString(m_summary.framesPerS, 'g', 4));
@@ -185,6 +211,42 @@ void AttachmentCard::showFacts() {
   facts << tr("%1 × %2").arg(m_summary.widthPx).arg(m_summary.heightPx) << formatBytes(m_summary.sizeBytes);
   if (m_summary.kind == MediaKind::kImage && m_pins->any()) facts << tr("pinned");
   m_detail->setText(facts.join(QStringLiteral(" · ")));
+}
+
+QString AttachmentCard::detail() const { return m_detail->text(); }
+
+void AttachmentCard::judge(const DocumentRoom& room) {
+  m_room = room;
+  if (m_state != CardState::kReady) return;
+  showFacts();
+  showOffer();
+  update();
+  updateGeometry();
+}
+
+void AttachmentCard::showOffer() {
+  QString text;
+  if (m_attachment.kind == MediaKind::kDocument && tooLong() && m_room.most > 0) {
+    text = tr("Use the first %1 tokens").arg(QLocale().toString(m_room.most));
+  } else if (m_attachment.kind == MediaKind::kDocument && m_attachment.mostTokens > 0) {
+    text = tr("Use all of it");
+  } else if (m_attachment.kind == MediaKind::kVideo && !m_summary.subtitles.isEmpty()) {
+    text = tr("Attach its subtitles, %1").arg(displayText(QFileInfo(QFile::decodeName(m_summary.subtitles)).fileName()));
+  }
+  m_offer->setText(text);
+  m_offer->setVisible(!text.isEmpty());
+}
+
+void AttachmentCard::takeOffer() {
+  if (m_attachment.kind == MediaKind::kVideo) {
+    Q_EMIT fileOffered(std::exchange(m_summary.subtitles, {}));
+    return showOffer();
+  }
+  m_attachment.mostTokens = tooLong() ? m_room.most : 0;
+  m_room.fits = true;
+  showFacts();
+  showOffer();
+  Q_EMIT changed();
 }
 
 void AttachmentCard::buildVideoControls() {
@@ -297,7 +359,7 @@ void AttachmentCard::mouseReleaseEvent(QMouseEvent* event) {
 void AttachmentCard::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Delete || event->key() == Qt::Key_Backspace) {
     Q_EMIT removeRequested();
-  } else if (event->key() == Qt::Key_P && m_state == CardState::kReady && m_attachment.kind == MediaKind::kImage) {
+  } else if (event->key() == Qt::Key_P && m_state == CardState::kReady && m_attachment.kind != MediaKind::kVideo) {
     m_pins->toggle(0);
   } else if (event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
     open();
@@ -310,7 +372,7 @@ void AttachmentCard::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   const Colors& c = theme().colors();
-  painter.setBrush(m_state == CardState::kRefused ? c.dangerSoft : c.raised);
+  painter.setBrush(m_state == CardState::kRefused || tooLong() ? c.dangerSoft : c.raised);
   painter.setPen(QPen(hasFocus() ? c.accent : c.border, hasFocus() ? 1.6 : 1.0));
   painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), theme().cornerRadius(), theme().cornerRadius());
 }

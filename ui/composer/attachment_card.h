@@ -1,8 +1,9 @@
-// One attached file in the composer: what it is, a look at it, and for a video the frames that the question will see.
+// One attached file in the composer: what it is, a look at it, for a video the frames that the question will see, for a document how much
+// of it is read.
 //
 // Used by attachment_tray.h. Asks MediaPreview for facts and pictures and keeps the Attachment up to date, what is pinned of it included
-// (an image as a whole: button, or P on the card). A file that cannot be opened stays visible with the reason until it is removed. UI
-// thread only.
+// (an image or a document as a whole: button, or P on the card). A file that cannot be opened stays visible with the reason until it is
+// removed. UI thread only.
 #pragma once
 
 #include <QFrame>
@@ -11,6 +12,7 @@
 #include "ui/composer/media_preview.h"
 
 class QLabel;
+class QPushButton;
 class QSpinBox;
 class QToolButton;
 
@@ -21,6 +23,14 @@ class FramePins;
 class FrameStrip;
 
 enum class CardState : int { kOpening = 1, kReady = 2, kRefused = 3 };
+
+// Of an attached document: its length in tokens, and how many of them there is room for.
+struct DocumentRoom {
+  QByteArray path;
+  qint64 tokens = 0;  // of all of it
+  bool fits = true;   // what is to be read of it
+  qint64 most = 0;    // where it does not fit: so many tokens would; 0: none
+};
 
 class AttachmentCard : public QFrame {
   Q_OBJECT
@@ -35,12 +45,17 @@ class AttachmentCard : public QFrame {
   QString shownName() const;  // as it fits
   QSpinBox* frameCount() const { return m_frames; }
   FramePins* pins() const { return m_pins; }
-  QToolButton* pinButton() const { return m_pin; }  // images
-  QString planText() const;                         // "64 frames · one every 2 s · 0:00–2:08"
+  QToolButton* pinButton() const { return m_pin; }  // images and documents
+  QPushButton* offerButton() const { return m_offer; }
+  QString detail() const;
+  void judge(const DocumentRoom& room);
+  bool tooLong() const { return !m_room.fits; }
+  QString planText() const;  // "64 frames · one every 2 s · 0:00–2:08"
 
  Q_SIGNALS:
   void changed();
   void removeRequested();
+  void fileOffered(const QByteArray& path);  // subtitles
   void frameActivated(const QByteArray& path, winnow::MediaKind kind, const std::vector<double>& times, int index);
 
  protected:
@@ -53,6 +68,8 @@ class AttachmentCard : public QFrame {
   void onFailed(const Error& error);
   void refuse(const QString& why, const QString& details);
   void showFacts();
+  void showOffer();
+  void takeOffer();
   void buildVideoControls();
   void requestPictures();
   void updatePlan();
@@ -71,6 +88,8 @@ class AttachmentCard : public QFrame {
   QLabel* m_picture = nullptr;
   ElidedLabel* m_name = nullptr;
   QLabel* m_detail = nullptr;
+  QPushButton* m_offer = nullptr;  // one thing that can be done about it
+  DocumentRoom m_room;
   QToolButton* m_remove = nullptr;
   QToolButton* m_pin = nullptr;
   FramePins* m_pins = nullptr;

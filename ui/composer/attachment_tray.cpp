@@ -57,6 +57,7 @@ QString AttachmentTray::add(app::Attachment attachment) {
     adjust();
     Q_EMIT changed();
   });
+  connect(card, &AttachmentCard::fileOffered, this, &AttachmentTray::fileOffered);
   connect(card, &AttachmentCard::frameActivated, this, &AttachmentTray::frameActivated);
   show();
   adjust();
@@ -100,6 +101,20 @@ bool AttachmentTray::opening() const {
 int AttachmentTray::refusedCount() const {
   return static_cast<int>(
       std::count_if(m_cards.begin(), m_cards.end(), [](const AttachmentCard* card) { return card->state() == CardState::kRefused; }));
+}
+
+void AttachmentTray::judgeDocuments(const QList<DocumentRoom>& rooms) {
+  for (AttachmentCard* card : m_cards) {
+    for (const DocumentRoom& room : rooms) {
+      if (card->attachment().kind == MediaKind::kDocument && card->attachment().path == room.path) card->judge(room);
+    }
+  }
+  adjust();
+  Q_EMIT judged();
+}
+
+bool AttachmentTray::tooLong() const {
+  return std::any_of(m_cards.begin(), m_cards.end(), [](const AttachmentCard* card) { return card->tooLong(); });
 }
 
 void AttachmentTray::showFirstRefused() {

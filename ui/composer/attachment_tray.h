@@ -31,6 +31,9 @@ class AttachmentTray : public QScrollArea {
   bool opening() const;
   int refusedCount() const;
   void showFirstRefused();
+  // What a plan, or reading them, has said of the documents.
+  void judgeDocuments(const QList<DocumentRoom>& rooms);
+  bool tooLong() const;                                         // a document that cannot be sent as it is
   QPushButton* removeAllButton() const { return m_removeAll; }  // shown for several
   void setMaximumShare(int heightPx);
   // Of every video; at least one frame each.
@@ -41,6 +44,8 @@ class AttachmentTray : public QScrollArea {
 
  Q_SIGNALS:
   void changed();
+  void judged();                             // documents fit or do not
+  void fileOffered(const QByteArray& path);  // that belongs to one of the cards'
   void frameActivated(const QByteArray& path, winnow::MediaKind kind, const std::vector<double>& times, int index);
 
  protected:

@@ -13,8 +13,10 @@
 #include <algorithm>
 
 #include "ui/composer/chat_settings_button.h"
+#include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
+#include "ui/composer/paste_offer.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/error_text.h"
@@ -22,6 +24,11 @@
 namespace winnow::ui {
 namespace {
 constexpr int kNoticeMs = 12000;
+// What a file is says its content; these are what the dialog shows first.
+constexpr char kPictureFiles[] = "*.png *.jpg *.jpeg *.webp *.bmp *.gif *.mp4 *.m4v *.mov *.webm *.mkv *.avi";
+constexpr char kTextFiles[] =
+    "*.txt *.md *.rst *.tex *.srt *.vtt *.csv *.json *.xml *.html *.log *.c *.h *.cpp *.py *.js *.ts *.java *.go *.rs *.sh *.sql *.toml "
+    "*.yaml *.yml";
 
 // By its name and kind alone; whether it is one is seen when it is loaded.
 bool isModel(const QString& path) { return path.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive) || QFileInfo(path).isDir(); }
@@ -41,7 +48,9 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   m_tray = new AttachmentTray(preview);
   m_prompt = new PromptEdit;
   layout->addWidget(m_notice);
+  m_pasteOffer = new PasteOffer;
   layout->addWidget(m_tray);
+  layout->addWidget(m_pasteOffer);
   layout->addWidget(m_prompt);
 
   auto* row = new QHBoxLayout;
@@ -49,8 +58,8 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   m_attach = new QToolButton;
   m_attach->setAutoRaise(true);
   m_attach->setIcon(icon(Glyph::kAttach));
-  m_attach->setToolTip(tr("Attach images or videos (Ctrl+O)"));
-  m_attach->setAccessibleName(tr("Attach images or videos"));
+  m_attach->setToolTip(tr("Attach images, videos or documents (Ctrl+O)"));
+  m_attach->setAccessibleName(tr("Attach images, videos or documents"));
   m_method = new MethodControl(std::move(methods));
   m_method->addLaterChoice();
   m_chatSettings = new ChatSettingsButton;
@@ -98,7 +107,13 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
     updateGeometry();
     Q_EMIT draftChanged();
   });
-  connect(m_tray, &AttachmentTray::frameActivated, this, &Composer::openFrame);
+  connect(m_prompt, &PromptEdit::textPasted, this, [this](const QTextCursor& pasted) {
+    if (pasted.selectionEnd() - pasted.selectionStart() > kLongPaste) m_pasteOffer->offer(pasted);
+  });
+  connect(m_pasteOffer, &PasteOffer::attachChosen, this, [this](const QString& text) { m_storing.push_back(m_preview.storeText(text)); });
+  connect(m_tray, &AttachmentTray::judged, this, &Composer::updateSend);
+  connect(m_tray, &AttachmentTray::fileOffered, this, &Composer::addFile);
+  connect(m_tray, &AttachmentTray::frameActivated, this, &Composer::openMedium);
   connect(m_attach, &QToolButton::clicked, this, &Composer::browse);
   connect(m_method, &MethodControl::recipeChanged, this, &Composer::recipeChanged);
   connect(m_compare, &QToolButton::clicked, this, [this] {
@@ -155,6 +170,7 @@ app::Draft Composer::draft() const { return {m_prompt->toPlainText(), m_tray->at
 void Composer::setDraft(const app::Draft& draft) {
   const bool blocked = blockSignals(true);
   m_editing = false;
+  m_pasteOffer->dismiss();
   m_tray->clear();
   m_prompt->setPlainText(draft.text);
   m_prompt->moveCursor(QTextCursor::End);
@@ -180,10 +196,12 @@ void Composer::updateSend() {
   const bool something = !m_prompt->toPlainText().trimmed().isEmpty();
   m_send->setIcon(icon(m_busy ? Glyph::kStop : Glyph::kSend, IconColor::kOnAccent));
   m_send->setAccessibleName(m_busy ? tr("Stop") : m_comparing ? tr("Compare") : tr("Send"));
-  m_send->setEnabled(m_busy || (something && m_blocked.isEmpty() && !m_tray->opening() && m_tray->refusedCount() == 0));
+  m_send->setEnabled(m_busy ||
+                     (something && m_blocked.isEmpty() && !m_tray->opening() && m_tray->refusedCount() == 0 && !m_tray->tooLong()));
   m_send->setToolTip(m_busy                       ? tr("Stop (Esc)")
                      : !m_blocked.isEmpty()       ? m_blocked
                      : m_tray->refusedCount() > 0 ? refusal()
+                     : m_tray->tooLong()          ? tooLong()
                      : m_comparing                ? tr("Compare (Enter)")
                                                   : tr("Send (Enter)"));
 }
@@ -194,6 +212,8 @@ void Composer::setComparing(bool comparing) {
   arrangeTray();
   updateSend();
 }
+
+QString Composer::tooLong() const { return tr("A document is longer than the model reads. Use its beginning, or remove it."); }
 
 QString Composer::refusal() const {
   const int count = m_tray->refusedCount();
@@ -216,6 +236,8 @@ bool Composer::readyToSend() {
     m_noticeTimer.stop();
     m_refusalTold = true;
     return false;
+  } else if (m_tray->tooLong()) {
+    reason = tooLong();
   } else if (m_prompt->toPlainText().toUtf8().size() > app::kMaxMessageBytes) {
     reason = tr("This text is too long for one question.");
   }
@@ -257,12 +279,12 @@ void Composer::addMime(const QMimeData& mime) {
     }
   } else if (urls.isEmpty() && mime.hasText()) {
     any = true;
-    m_prompt->insertPlainText(mime.text());
+    m_prompt->pasteText(mime.text());
   }
   if (!refused.isEmpty()) {
     showNotice(refused);
   } else if (!any) {
-    showNotice(tr("This cannot be attached: Winnow takes image files, video files and text."));
+    showNotice(tr("This cannot be attached: Winnow takes image files, video files, documents and text."));
   }
 }
 
@@ -280,11 +302,12 @@ void Composer::addFile(const QByteArray& path) {
 }
 
 void Composer::browse() {
-  auto* dialog = new QFileDialog(this, tr("Attach images or videos"), m_browseFolder);
+  auto* dialog = new QFileDialog(this, tr("Attach images, videos or documents"), m_browseFolder);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setFileMode(QFileDialog::ExistingFiles);
-  dialog->setNameFilters(
-      {tr("Images and videos (*.png *.jpg *.jpeg *.webp *.bmp *.gif *.mp4 *.m4v *.mov *.webm *.mkv *.avi)"), tr("All files (*)")});
+  dialog->setNameFilters({tr("Images, videos and documents (%1 %2)").arg(QLatin1String(kPictureFiles), QLatin1String(kTextFiles)),
+                          tr("Images and videos (%1)").arg(QLatin1String(kPictureFiles)),
+                          tr("Documents (%1)").arg(QLatin1String(kTextFiles)), tr("All files (*)")});
   dialog->setLabelText(QFileDialog::Accept, tr("Attach"));
   connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList& files) {
     for (const QString& file : files) addFile(QFile::encodeName(file));
@@ -296,12 +319,15 @@ void Composer::browse() {
   dialog->open();
 }
 
-void Composer::openFrame(const QByteArray& path, MediaKind kind, const std::vector<double>& times, int index) {
-  auto* viewer = new FrameViewer(m_preview, path, kind, times, index, this);
-  for (int i = 0; i < m_tray->count(); ++i) {
-    if (m_tray->card(i)->attachment().path == path) viewer->setPins(m_tray->card(i)->pins());
-  }
-  viewer->open();
+void Composer::openMedium(const QByteArray& path, MediaKind kind, const std::vector<double>& times, int index) {
+  const auto open = [&](auto* viewer) {
+    for (int i = 0; i < m_tray->count(); ++i) {
+      if (m_tray->card(i)->attachment().path == path) viewer->setPins(m_tray->card(i)->pins());
+    }
+    viewer->open();
+  };
+  if (kind == MediaKind::kDocument) return open(new DocumentViewer(m_preview, path, index, this));
+  open(new FrameViewer(m_preview, path, kind, times, index, this));
 }
 
 bool Composer::eventFilter(QObject* watched, QEvent* event) {

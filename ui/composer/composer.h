@@ -19,6 +19,7 @@ namespace winnow::ui {
 
 class ChatSettingsButton;
 class MethodControl;
+class PasteOffer;
 
 class Composer : public QFrame {
   Q_OBJECT
@@ -76,12 +77,14 @@ class Composer : public QFrame {
  private:
   void updateSend();
   QString refusal() const;
+  QString tooLong() const;
   void arrangeTray();
-  void openFrame(const QByteArray& path, MediaKind kind, const std::vector<double>& times, int index);
+  void openMedium(const QByteArray& path, MediaKind kind, const std::vector<double>& times, int index);
 
   MediaPreview& m_preview;
   PromptEdit* m_prompt = nullptr;
   AttachmentTray* m_tray = nullptr;
+  PasteOffer* m_pasteOffer = nullptr;
   MethodControl* m_method = nullptr;
   ChatSettingsButton* m_chatSettings = nullptr;
   QToolButton* m_attach = nullptr;

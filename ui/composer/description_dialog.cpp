@@ -44,10 +44,14 @@ DescriptionDialog::DescriptionDialog(const QList<DescribedSentence>& sentences, 
       const DescribedMedium& medium = media[sentence.media];
       const int frames = static_cast<int>(medium.times.size());
       const int frame = std::clamp(sentence.frame, 0, std::max(0, frames - 1));
-      auto* button = new QPushButton(frames > 0 ? formatClock(medium.times[static_cast<std::size_t>(frame)]) : tr("Image"));
-      button->setAccessibleName(tr("Show the frame of: %1").arg(sentence.text));
+      const bool text = medium.kind == MediaKind::kDocument;
+      const int place = text ? std::max(0, sentence.frame) : frame;
+      auto* button = new QPushButton(text         ? tr("Line %1").arg(place + 1)
+                                     : frames > 0 ? formatClock(medium.times[static_cast<std::size_t>(frame)])
+                                                  : tr("Image"));
+      button->setAccessibleName(text ? tr("Show the line of: %1").arg(sentence.text) : tr("Show the frame of: %1").arg(sentence.text));
       connect(button, &QPushButton::clicked, this,
-              [this, medium, frame] { Q_EMIT frameActivated(medium.path, medium.kind, medium.times, frame); });
+              [this, medium, place] { Q_EMIT frameActivated(medium.path, medium.kind, medium.times, place); });
       grid->addWidget(button, row, 0, Qt::AlignTop);
       m_buttons.append(button);
     }

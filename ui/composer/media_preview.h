@@ -27,6 +27,8 @@ struct MediaSummary {
   double framesPerS = 0.0;
   qint64 frames = 0;  // of a video, at most; 0: unknown
   QString codec;
+  qint64 words = 0;      // of a document
+  QByteArray subtitles;  // of a video: the file beside it that has them (clip.srt of clip.mp4); empty: there is none
   QImage poster;         // small, upright
   QByteArray posterPng;  // the same, encoded, for the chat database's cache
 };
@@ -40,14 +42,18 @@ class MediaPreview : public QObject {
   virtual PreviewToken probe(const QByteArray& path) = 0;
   // Pictures at these times, each at most `bound` large: thumbnailReady in order of time, then finished; or failed.
   virtual PreviewToken thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) = 0;
-  // Keeps a pasted picture as a file that can be attached: stored or failed.
+  // The text of a document: textRead or failed.
+  virtual PreviewToken readText(const QByteArray& path) = 0;
+  // Keeps a pasted picture or text as a file that can be attached: stored or failed.
   virtual PreviewToken store(const QImage& image) = 0;
+  virtual PreviewToken storeText(const QString& text) = 0;
   virtual void cancel(PreviewToken token) = 0;
 
  Q_SIGNALS:
   void probed(winnow::ui::PreviewToken token, const winnow::ui::MediaSummary& summary);
   void thumbnailReady(winnow::ui::PreviewToken token, int index, double actualS, const QImage& image);
   void finished(winnow::ui::PreviewToken token);
+  void textRead(winnow::ui::PreviewToken token, const QString& text);
   void stored(winnow::ui::PreviewToken token, const QByteArray& path);
   void failed(winnow::ui::PreviewToken token, const winnow::Error& error);
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "ui/recipes/recipe_words.h"
+#include "ui/words/attached_words.h"
 #include "ui/words/format_text.h"
 
 namespace winnow::ui {
@@ -20,6 +21,9 @@ class PlanWords {
 constexpr double kTightContext = 0.9;
 constexpr double kTightMemory = 0.8;
 constexpr double kLeastRetention = 0.01;
+// What a question that is not written yet may take beside a document that is cut to fit, and to what its tokens are rounded down.
+constexpr qint64 kQuestionTokens = 200;
+constexpr qint64 kRoundTokens = 100;
 
 int framesOf(const QList<app::Attachment>& attachments) {
   int frames = 0;
@@ -29,12 +33,39 @@ int framesOf(const QList<app::Attachment>& attachments) {
   return frames;
 }
 
-QString tokensText(const TokenCounts& tokens) {
+// "1,512 words", "the first 1,000 tokens of …"; of several all words.
+QString documentsText(const QList<app::Attachment>& attachments) {
+  qint64 words = 0;
+  int documents = 0;
+  const app::Attachment* cut = nullptr;
+  for (const app::Attachment& attachment : attachments) {
+    if (attachment.kind != MediaKind::kDocument) continue;
+    ++documents;
+    words += attachment.words;
+    if (attachment.mostTokens > 0) cut = &attachment;
+  }
+  if (documents == 0) return {};
+  if (documents == 1 && cut != nullptr) return documentLength(0, 0, cut->mostTokens);
+  return documentLength(words, 0, 0);
+}
+
+AttachedKind kindOf(const QList<app::Attachment>& attachments) {
+  const auto text = [](const app::Attachment& attachment) { return attachment.kind == MediaKind::kDocument; };
+  return attachedKind(!std::all_of(attachments.begin(), attachments.end(), text),
+                      std::any_of(attachments.begin(), attachments.end(), text));
+}
+
+// Of the whole thread with the longest answer.
+qint64 tokensNeeded(const Planned& planned, const PlanSubject& subject) {
+  return (subject.kvBytesPerToken > 0 ? planned.kv_bytes_full / subject.kvBytesPerToken : planned.tokens.prompt) + planned.tokens.generated;
+}
+
+QString tokensText(const TokenCounts& tokens, AttachedKind attached) {
   const QLocale locale;
   const QString all = PlanWords::tr("%Ln token(s)", nullptr, static_cast<int>(tokens.prompt));
   if (tokens.visual == 0) return PlanWords::tr("The question: %1.").arg(all);
-  return PlanWords::tr("The question: %1 of pictures and %2 of text, %3.")
-      .arg(locale.toString(qlonglong(tokens.visual)), locale.toString(qlonglong(tokens.text)), all);
+  return PlanWords::tr("The question: %1 %2 and %3 of text, %4.")
+      .arg(locale.toString(qlonglong(tokens.visual)), ofAttached(attached), locale.toString(qlonglong(tokens.text)), all);
 }
 
 QString cacheText(const Planned& planned) {
@@ -60,12 +91,26 @@ QString fitText(const Planned& planned, PlanFit fit, qint64 context) {
 
 }  // namespace
 
+QList<DocumentRoom> documentRooms(const Planned& planned, const std::vector<MediaSampled>& documents, const PlanSubject& subject) {
+  QList<DocumentRoom> rooms;
+  const auto longest = std::max_element(documents.begin(), documents.end(),
+                                        [](const MediaSampled& a, const MediaSampled& b) { return a.tokens < b.tokens; });
+  for (auto document = documents.begin(); document != documents.end(); ++document) {
+    DocumentRoom room{QByteArray::fromStdString(document->path), document->all_tokens};
+    if (!planned.fits_context && document == longest) {
+      const qint64 most = document->tokens - (tokensNeeded(planned, subject) - planned.context_tokens) - kQuestionTokens;
+      room.fits = false;
+      room.most = std::max<qint64>(0, most - most % kRoundTokens);
+    }
+    rooms.append(room);
+  }
+  return rooms;
+}
+
 PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   PlanView view;
   const int frames = framesOf(subject.attachments);
-  // The whole thread with the longest answer.
-  const qint64 context =
-      (subject.kvBytesPerToken > 0 ? planned.kv_bytes_full / subject.kvBytesPerToken : planned.tokens.prompt) + planned.tokens.generated;
+  const qint64 context = tokensNeeded(planned, subject);
   const double memoryShare = planned.free_bytes > 0 ? double(planned.peak_bytes) / double(planned.free_bytes) : 0.0;
   const bool fits = planned.fits_context && planned.fits_memory;
   const bool tight = double(context) > kTightContext * double(planned.context_tokens) || memoryShare > kTightMemory;
@@ -75,6 +120,7 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   const bool textAlone = subject.attachments.isEmpty() && planned.tokens.visual == 0;
   if (frames > 0) parts << PlanWords::tr("%Ln frame(s)", nullptr, frames);
   if (textAlone && planned.fits_context) parts << contextText(context - planned.tokens.generated, planned.context_tokens);
+  if (const QString documents = documentsText(subject.attachments); !documents.isEmpty()) parts << documents;
   parts << cacheText(planned) << fitText(planned, view.fit, context);
   if (planned.expected_ms > 0.0) parts << PlanWords::tr("about %1").arg(formatMilliseconds(planned.expected_ms));
   if (textAlone && planned.expected_per_token_ms > 0.0)
@@ -82,7 +128,7 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   view.text = parts.join(QStringLiteral(" · "));
 
   const QLocale locale;
-  QStringList detail{tokensText(planned.tokens),
+  QStringList detail{tokensText(planned.tokens, kindOf(subject.attachments)),
                      PlanWords::tr("Highest memory of the cache on the way: %1; free now: %2.")
                          .arg(formatBytes(planned.peak_bytes), formatBytes(planned.free_bytes)),
                      PlanWords::tr("Conversation and the longest answer: %1 of %2 tokens.")

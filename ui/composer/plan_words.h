@@ -9,6 +9,7 @@
 
 #include "app/chat/conversation.h"
 #include "engine/messages/events.h"
+#include "ui/composer/attachment_card.h"
 
 namespace winnow::ui {
 
@@ -36,6 +37,9 @@ struct PlanSubject {
   RecipeSpec recipe;
   qint64 kvBytesPerToken = 0;
 };
+
+// Of the documents that the plan has read: which of them have to be cut so that the question fits. The longest gives way.
+QList<DocumentRoom> documentRooms(const Planned& planned, const std::vector<MediaSampled>& documents, const PlanSubject& subject);
 
 PlanView describePlan(const Planned& planned, const PlanSubject& subject);
 

@@ -96,9 +96,19 @@ void PromptEdit::insertFromMimeData(const QMimeData* source) {
   } else if (source->hasImage()) {
     Q_EMIT imagePasted(qvariant_cast<QImage>(source->imageData()));
   } else if (source->hasText()) {
-    insertPlainText(source->text());
-    ensureCursorVisible();
+    pasteText(source->text());
   }
+}
+
+void PromptEdit::pasteText(const QString& text) {
+  const int from = textCursor().selectionStart();
+  insertPlainText(text);
+  ensureCursorVisible();
+  QTextCursor pasted = textCursor();
+  const int to = pasted.position();
+  pasted.setPosition(from);
+  pasted.setPosition(to, QTextCursor::KeepAnchor);
+  Q_EMIT textPasted(pasted);
 }
 
 }  // namespace winnow::ui

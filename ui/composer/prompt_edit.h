@@ -6,6 +6,7 @@
 #include <QImage>
 #include <QList>
 #include <QPlainTextEdit>
+#include <QTextCursor>
 #include <QUrl>
 
 namespace winnow::ui {
@@ -16,6 +17,7 @@ class PromptEdit : public QPlainTextEdit {
   Q_OBJECT
  public:
   explicit PromptEdit(QWidget* parent = nullptr);
+  void pasteText(const QString& text);
   void setEnterKey(EnterKey key) { m_enterKey = key; }
   void setMaximumLines(int lines);
   QSize sizeHint() const override;
@@ -25,6 +27,7 @@ class PromptEdit : public QPlainTextEdit {
   void submitted();
   void imagePasted(const QImage& image);
   void filesPasted(const QList<QUrl>& urls);
+  void textPasted(const QTextCursor& pasted);  // it stands there now, selected by this cursor
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;

@@ -26,16 +26,6 @@ class ExportWords {
 
 constexpr qreal kFineness = 2.0;
 
-void saveAs(QWidget* chart, const QString& title, const QString& file, const QString& filter, const std::function<QByteArray()>& bytes) {
-  auto* dialog = new QFileDialog(chart->window(), title, file, filter);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
-  dialog->setDefaultSuffix(file.section(QLatin1Char('.'), -1));
-  QObject::connect(dialog, &QFileDialog::fileSelected, chart,
-                   [chart, bytes](const QString& path) { writeInBackground(chart, path, bytes()); });
-  dialog->open();
-}
-
 QByteArray pngOf(QWidget& chart) {
   QByteArray bytes;
   QBuffer buffer(&bytes);
@@ -62,6 +52,16 @@ void writeInBackground(QWidget* widget, const QString& path, const QByteArray& b
       box->open();
     });
   });
+}
+
+void saveAs(QWidget* owner, const QString& title, const QString& file, const QString& filter, const std::function<QByteArray()>& bytes) {
+  auto* dialog = new QFileDialog(owner->window(), title, file, filter);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setDefaultSuffix(file.section(QLatin1Char('.'), -1));
+  QObject::connect(dialog, &QFileDialog::fileSelected, owner,
+                   [owner, bytes](const QString& path) { writeInBackground(owner, path, bytes()); });
+  dialog->open();
 }
 
 QImage pictureOf(QWidget& chart) {

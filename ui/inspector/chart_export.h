@@ -9,6 +9,7 @@
 #include <QImage>
 #include <QModelIndexList>
 #include <QString>
+#include <functional>
 
 class QAbstractItemModel;
 class QPainter;
@@ -28,6 +29,8 @@ void saveNumbers(QWidget* chart, const QAbstractItemModel& table, const QString&
 void savePicture(QWidget* chart, const QString& name);
 // Without waiting for it; what goes wrong is told over the owner's window.
 void writeInBackground(QWidget* owner, const QString& path, const QByteArray& bytes);
+// Asks where to, then has it written in the background; a failure is told. file: the name offered, whose ending is the filter's.
+void saveAs(QWidget* owner, const QString& title, const QString& file, const QString& filter, const std::function<QByteArray()>& bytes);
 // For the end of a chart's paintEvent.
 void paintFocusRing(const QWidget& chart, QPainter& painter);
 

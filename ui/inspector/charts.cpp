@@ -60,7 +60,15 @@ void MemoryBar::paintEvent(QPaintEvent*) {
 
 KeptBar::KeptBar(Kind kind, QWidget* parent) : QWidget(parent), m_kind(kind) {
   setAccessibleName(kind == Kind::kVisual ? tr("Kept visual tokens") : tr("Kept text tokens"));
+  m_label = kind == Kind::kVisual ? tr("Visual") : tr("Text");
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+}
+
+void KeptBar::setLabel(const QString& label) {
+  if (label == m_label) return;
+  m_label = label;
+  setAccessibleName(tr("Kept tokens: %1").arg(label));
+  update();
 }
 
 void KeptBar::setValues(double kept, double total) {
@@ -89,8 +97,7 @@ void KeptBar::paintEvent(QPaintEvent*) {
     painter.drawEllipse(QRectF(0, line / 2 - dot / 2, dot, dot));
   }
   painter.setPen(c.text);
-  painter.drawText(QRectF(dot + theme().px(6), 0, width(), line), Qt::AlignLeft | Qt::AlignVCenter,
-                   m_kind == Kind::kVisual ? tr("Visual") : tr("Text"));
+  painter.drawText(QRectF(dot + theme().px(6), 0, width(), line), Qt::AlignLeft | Qt::AlignVCenter, m_label);
   painter.setPen(c.mutedText);
   if (m_total > 0) {
     painter.drawText(QRectF(0, 0, width(), line), Qt::AlignRight | Qt::AlignVCenter,
@@ -110,6 +117,7 @@ double LayerBars::allowed(const LayerFigures& layer) { return std::max(double(la
 
 LayerBars::LayerBars(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Budget and kept tokens per layer"));
+  m_attached = tr("Visual");
   setMouseTracking(true);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
@@ -138,10 +146,10 @@ QString LayerBars::describe(int layer) const {
   if (layer < 0 || layer >= static_cast<int>(m_layers.size())) return {};
   const LayerFigures& f = m_layers[static_cast<std::size_t>(layer)];
   const SlotCounts& now = m_slots[static_cast<std::size_t>(layer)];
-  QString text = tr("Layer %1: budget %2, kept %3 (%4 visual, %5 text), %6")
+  QString text = tr("Layer %1: budget %2, kept %3 (%4 %5, %6 text), %7")
                      .arg(layer)
-                     .arg(formatCount(double(f.budget)), formatCount(f.kept), formatCount(f.kept_visual), formatCount(f.kept_text),
-                          formatBytes(f.bytes));
+                     .arg(formatCount(double(f.budget)), formatCount(f.kept), formatCount(f.kept_visual), m_attached.toLower(),
+                          formatCount(f.kept_text), formatBytes(f.bytes));
   const double left = f.kept - now.visual - now.text;
   if (now.generated > 0) text += tr(", %1 written").arg(formatCount(now.generated));
   if (now.generated > 0 && left > 0.5) text += tr(", %1 left while writing").arg(formatCount(left));

@@ -35,6 +35,8 @@ class KeptBar : public QWidget {
   enum class Kind : int { kVisual = 1, kText = 2 };
   explicit KeptBar(Kind kind, QWidget* parent = nullptr);
   void setValues(double kept, double total);
+  void setLabel(const QString& label);  // instead of "Visual"
+  QString label() const { return m_label; }
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }
 
@@ -43,16 +45,18 @@ class KeptBar : public QWidget {
 
  private:
   Kind m_kind;
+  QString m_label;
   double m_kept = 0;
   double m_total = 0;
 };
 
-// A row per layer: outline = budget, fill = slots in use now, split into visual, text and written.
+// A row per layer: outline = budget, fill = slots in use now, split into what is attached, text and written.
 class LayerBars : public QWidget {
   Q_OBJECT
  public:
   explicit LayerBars(QWidget* parent = nullptr);
   void setLayers(const std::vector<LayerFigures>& layers, const std::vector<SlotCounts>& slots);
+  void setAttachedLabel(const QString& label) { m_attached = label; }  // instead of "Visual"
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
   QString describe(int layer) const;
@@ -67,6 +71,7 @@ class LayerBars : public QWidget {
   qreal rowHeight() const;
   std::vector<LayerFigures> m_layers;
   std::vector<SlotCounts> m_slots;
+  QString m_attached;
 };
 
 // Tokens per second over time; at most one point a pixel is drawn.

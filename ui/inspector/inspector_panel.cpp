@@ -16,6 +16,7 @@
 
 #include "ui/inspector/chart_export.h"
 #include "ui/inspector/charts.h"
+#include "ui/inspector/timeline_chart.h"
 #include "ui/inspector/timeline_page.h"
 #include "ui/models/cache_monitor.h"
 #include "ui/models/layer_table_model.h"
@@ -141,7 +142,7 @@ QWidget* InspectorPanel::buildNow() {
   layout->addWidget(m_keptVisual);
   layout->addWidget(m_keptText);
   auto* map = new QPushButton(icon(Glyph::kGrid), tr("Kept tokens…"));
-  map->setToolTip(tr("What each layer kept of every frame (Ctrl+T)"));
+  map->setToolTip(tr("What each layer kept of every frame or word (Ctrl+T)"));
   connect(map, &QPushButton::clicked, this, &InspectorPanel::keptMapRequested);
   addGap(layout, 4);
   layout->addWidget(map, 0, Qt::AlignLeft);
@@ -163,7 +164,7 @@ QWidget* InspectorPanel::buildNow() {
   layout->addWidget(section(tr("Layers")));
   layout->addWidget(caption(
       tr("A bar for each layer of the model, from the first, 0. Outline: the tokens that it may hold. Fill: those that it holds now; "
-         "blue pictures, orange text, green the answer.")));
+         "blue what is attached, orange text, green the answer.")));
   m_layers = new LayerBars;
   layout->addWidget(m_layers);
   m_why = caption(QString());
@@ -250,6 +251,10 @@ void InspectorPanel::refresh() {
   m_pinned->setVisible(f.pinnedTokens > 0);
   m_notes->setText(notesText(f.notes, f.shortTextTokens));
   m_notes->setVisible(!f.notes.empty());
+  m_keptVisual->setLabel(attachedLabel(f.attached));
+  m_layers->setAttachedLabel(attachedLabel(f.attached));
+  m_model->setAttached(f.attached);
+  m_timeline->chart()->setAttached(f.attached);
   m_keptVisual->setValues(CacheMonitor::keptVisual(f), double(f.visualTokens));
   m_keptText->setValues(CacheMonitor::keptText(f), double(f.textTokens));
   m_speed->setText(f.tokensPerS > 0 ? tr("%1 tok/s").arg(QLocale().toString(f.tokensPerS, 'f', f.tokensPerS < 10 ? 1 : 0)) : dash);

@@ -87,11 +87,21 @@ void TimelineChart::setTurns(std::vector<app::TurnTimeline> turns) {
   update();
 }
 
+void TimelineChart::setAttached(AttachedKind attached) {
+  if (attached == m_attached) return;
+  m_attached = attached;
+  updateGeometry();
+  update();
+}
+
 std::vector<TimelineChart::Legend> TimelineChart::legend() const {
   const Colors& c = theme().colors();
   return {{tr("Text"), c.chartText},
           {tr("Images"), c.chartImage},
-          {tr("Videos"), c.chartVisual},
+          {m_attached == AttachedKind::kDocuments ? tr("Document")
+           : m_attached == AttachedKind::kBoth    ? tr("Videos, documents")
+                                                  : tr("Videos"),
+           c.chartVisual},
           {tr("Answer"), c.chartWritten},
           {tr("Full cache"), c.text, true}};
 }

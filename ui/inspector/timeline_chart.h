@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/chat/turn_timeline.h"
+#include "ui/words/attached_words.h"
 
 namespace winnow::ui {
 
@@ -27,6 +28,7 @@ class TimelineChart : public QWidget {
   explicit TimelineChart(QWidget* parent = nullptr);
 
   void setTurns(std::vector<app::TurnTimeline> turns);
+  void setAttached(AttachedKind attached);  // what is called "Videos"
   double axisSeconds() const { return m_axisS; }
   double axisBytes() const { return m_axis.end; }
   // The point that is nearest in time to this place, in words; empty beside the curve.
@@ -60,6 +62,7 @@ class TimelineChart : public QWidget {
   std::vector<double> m_startS;  // of every turn
   double m_axisS = 1.0;
   ByteAxis m_axis;
+  AttachedKind m_attached = AttachedKind::kPictures;
 };
 
 }  // namespace winnow::ui

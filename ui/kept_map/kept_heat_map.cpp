@@ -173,7 +173,7 @@ void KeptHeatMap::paintAxes(QPainter& painter, const QRectF& cells) const {
   paintMediaAxis(painter, cells, cells.bottom() + theme().px(3));
 }
 
-// Below the cells: times of frames where they fit, and under them what a run of columns belongs to.
+// Below the cells: times of frames and numbers of lines where they fit, and under them what a run of columns belongs to.
 void KeptHeatMap::paintMediaAxis(QPainter& painter, const QRectF& cells, qreal top) const {
   const Colors& c = theme().colors();
   const QFontMetricsF metrics = captionMetrics();
@@ -190,6 +190,8 @@ void KeptHeatMap::paintMediaAxis(QPainter& painter, const QRectF& cells, qreal t
       text = tr("whole");
     } else if (parts[i].kind == PartKind::kTiles) {
       text = tr("tiles");
+    } else if (parts[i].kind == PartKind::kLines) {
+      text = QString::number(parts[i].frame + 1);
     } else {
       continue;
     }
@@ -205,7 +207,7 @@ void KeptHeatMap::paintMediaAxis(QPainter& painter, const QRectF& cells, qreal t
   const qreal line = top + metrics.height() + theme().px(2);
   for (std::size_t first = 0; first < parts.size();) {
     std::size_t last = first;
-    while (parts[first].visual() && last + 1 < parts.size() && parts[last + 1].visual() && parts[last + 1].media == parts[first].media)
+    while (parts[first].attached() && last + 1 < parts.size() && parts[last + 1].attached() && parts[last + 1].media == parts[first].media)
       ++last;
     const QRectF run(cells.left() + static_cast<qreal>(first) * width, line, static_cast<qreal>(last - first + 1) * width,
                      metrics.height());

@@ -1,12 +1,15 @@
 #include "ui/kept_map/kept_map_dialog.h"
 
 #include <QAction>
+#include <QApplication>
+#include <QClipboard>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
+#include <QMimeData>
 #include <QScrollArea>
 #include <QSlider>
 #include <QSplitter>
@@ -18,6 +21,7 @@
 #include <algorithm>
 
 #include "ui/inspector/chart_export.h"
+#include "ui/kept_map/find_bar.h"
 #include "ui/kept_map/kept_heat_map.h"
 #include "ui/kept_map/kept_table_model.h"
 #include "ui/kept_map/lit_strip.h"
@@ -126,6 +130,18 @@ QToolButton* KeptMapDialog::buildExport() {
   menu->addAction(tr("Save &table…"), this, [this] { saveNumbers(m_splitter, *m_tableModel, QStringLiteral("kept-tokens")); });
   menu->addAction(icon(Glyph::kImage, IconColor::kMuted), tr("Save &picture…"), this,
                   [this] { savePicture(m_splitter, QStringLiteral("kept-tokens")); });
+  menu->addSeparator();
+  m_textActions = {menu->addAction(icon(Glyph::kDocument, IconColor::kMuted), tr("Copy te&xt, shaded"), this,
+                                   [this] { QApplication::clipboard()->setMimeData(keptTextMime(shownText())); }),
+                   menu->addAction(tr("Save text as P&DF, to print…"), this,
+                                   [this] {
+                                     saveAs(this, tr("Save the text"), QStringLiteral("kept-text.pdf"), tr("PDF (*.pdf)"),
+                                            [this] { return keptTextPdf(textTitle(), shownText()); });
+                                   }),
+                   menu->addAction(tr("Save text as &HTML…"), this, [this] {
+                     saveAs(this, tr("Save the text"), QStringLiteral("kept-text.html"), tr("Web page (*.html)"),
+                            [this] { return keptTextHtml(textTitle(), shownText()); });
+                   })};
   button->setMenu(menu);
   return button;
 }
@@ -172,7 +188,9 @@ QWidget* KeptMapDialog::buildMap() {
   m_pointed = caption({});
   connect(m_patches, &PatchView::patchPointed, this, &KeptMapDialog::onPointed);
   connect(m_text, &TokenTextView::tokenPointed, this, &KeptMapDialog::onPointed);
+  m_find = new FindBar(*m_text);
   detailColumn->addWidget(m_partTitle);
+  detailColumn->addWidget(m_find);
   detailColumn->addWidget(m_pointed);
   detailColumn->addWidget(m_detail, 1);
   detailColumn->addWidget(m_key);
@@ -301,6 +319,8 @@ void KeptMapDialog::onSelection() {
   const PromptPart& part = m_model.parts()[static_cast<std::size_t>(m_model.part())];
   m_partTitle->setText(m_model.partName(m_model.part()));
   m_detail->setCurrentWidget(part.visual() ? static_cast<QWidget*>(m_patches) : m_text);
+  for (QAction* action : m_textActions) action->setEnabled(!part.visual());
+  if (part.visual() && !m_find->isHidden()) m_find->close();
 
   const bool someHeads = m_model.headsDiffer() && m_model.head() == KeptMapModel::kAllHeads;
   QStringList key;
@@ -309,7 +329,11 @@ void KeptMapDialog::onSelection() {
         << (part.visual() ? tr("clear: both, veiled: neither") : tr("plain: both, struck out: neither"));
   } else {
     key << (part.visual() ? tr("Clear: kept, veiled: dropped") : tr("Plain: kept, struck out: dropped"));
-    if (someHeads) key << (part.visual() ? tr("half veiled: kept by some heads") : tr("bar: share of the heads that keep it"));
+    if (someHeads) {
+      key << (part.visual()                   ? tr("half veiled: kept by some heads")
+              : part.kind == PartKind::kLines ? tr("colour: share of the heads that keep it, as in the map")
+                                              : tr("bar: share of the heads that keep it"));
+    }
     if (m_model.merges()) key << tr("hatched, +n: n dropped tokens were merged in");
     const auto pinned = [this](int token) { return m_model.map().isPinned(token); };
     if (std::any_of(part.tokens.begin(), part.tokens.end(), pinned)) key << tr("corner: pinned");
@@ -334,7 +358,7 @@ void KeptMapDialog::onPointed(const QString& description) {
 void KeptMapDialog::fetchPicture() {
   const PromptPart& part = m_model.parts()[static_cast<std::size_t>(m_model.part())];
   const MapMedia* media = m_model.mediaOf(part);
-  if (media == nullptr) {
+  if (media == nullptr || !part.visual()) {
     m_wanted.clear();
     m_patches->setMessage({});
     m_patches->setPicture({});
@@ -366,7 +390,32 @@ void KeptMapDialog::keyPressEvent(QKeyEvent* event) {
     setPlaying(!playing());
     return;
   }
+  if (event->matches(QKeySequence::Find) && !m_model.isEmpty()) return openFind();
   QDialog::keyPressEvent(event);
+}
+
+// Words are looked for in the text shown, else in the first document.
+void KeptMapDialog::openFind() {
+  const std::vector<PromptPart>& parts = m_model.parts();
+  if (parts[static_cast<std::size_t>(m_model.part())].visual()) {
+    const auto document = std::find_if(parts.begin(), parts.end(), [](const PromptPart& part) { return part.kind == PartKind::kLines; });
+    if (document == parts.end()) return;
+    m_model.setPart(static_cast<int>(document - parts.begin()));
+  }
+  m_tabs->setCurrentIndex(0);
+  m_find->open();
+}
+
+std::vector<KeptToken> KeptMapDialog::shownText() const {
+  const std::vector<QString> texts = m_text->tokenTexts();
+  std::vector<KeptToken> shown;
+  for (std::size_t i = 0; i < texts.size(); ++i) shown.push_back({texts[i], m_model.kept(m_text->tokens()[i])});
+  return shown;
+}
+
+QString KeptMapDialog::textTitle() const {
+  const MapMedia* media = m_model.mediaOf(m_model.parts()[static_cast<std::size_t>(m_model.part())]);
+  return tr("%1 · layer %2 · %3").arg(windowTitle(), QString::number(m_model.layer()), media != nullptr ? media->title : tr("text"));
 }
 
 void KeptMapDialog::resizeEvent(QResizeEvent* event) {

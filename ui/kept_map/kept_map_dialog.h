@@ -1,5 +1,5 @@
 // The kept-token page: the heat-map of layers and parts of the prompt, the chosen frame, picture or text with what its layer kept, and the
-// same numbers as a table.
+// same numbers as a table. A text can be searched (Ctrl+F), copied and saved as it is shaded.
 //
 // Opened from an answer, from the live cache panel and from a comparison (ui/shell/kept_map_pages.h). Modeless: it stays beside the chat.
 // Shows one map or the difference of two; until a map is there, a sentence. Pictures come from MediaPreview, one at a time, and are kept
@@ -14,7 +14,9 @@
 
 #include "ui/composer/media_preview.h"
 #include "ui/kept_map/kept_map_model.h"
+#include "ui/kept_map/kept_text.h"
 
+class QAction;
 class QComboBox;
 class QLabel;
 class QSlider;
@@ -26,6 +28,7 @@ class QToolButton;
 
 namespace winnow::ui {
 
+class FindBar;
 class KeptHeatMap;
 class KeptTableModel;
 class LitStrip;
@@ -52,6 +55,7 @@ class KeptMapDialog : public QDialog {
   LitStrip* strip() const { return m_strip; }
   PatchView* patches() const { return m_patches; }
   TokenTextView* text() const { return m_text; }
+  FindBar* findBar() const { return m_find; }
   QSlider* layerSlider() const { return m_layer; }
   QComboBox* choiceBox() const { return m_choice; }
   QComboBox* headBox() const { return m_head; }
@@ -81,6 +85,9 @@ class KeptMapDialog : public QDialog {
   void onPointed(const QString& description);
   void fetchPicture();
   void setPlaying(bool playing);
+  void openFind();
+  std::vector<KeptToken> shownText() const;
+  QString textTitle() const;
 
   MediaPreview& m_preview;
   KeptMapModel m_model;
@@ -101,6 +108,8 @@ class KeptMapDialog : public QDialog {
   QStackedWidget* m_detail = nullptr;
   PatchView* m_patches = nullptr;
   TokenTextView* m_text = nullptr;
+  FindBar* m_find = nullptr;
+  std::vector<QAction*> m_textActions;  // of the menu: for texts alone
   QLabel* m_pointed = nullptr;
   QLabel* m_key = nullptr;
   QToolButton* m_play = nullptr;

@@ -87,8 +87,8 @@ void KeptMapModel::install(std::vector<MapMedia> media) {
   Q_EMIT mapChanged();
 }
 
-// What was asked about is the newest picture or video: of it the part of which most is kept, or on which two maps differ most, in the layer
-// where that is so.
+// What was asked about is the newest picture, video or document: of it the part of which most is kept, or on which two maps differ most, in
+// the layer where that is so.
 void KeptMapModel::selectWhatSaysMost() {
   m_layer = 0;
   m_part = 0;
@@ -96,7 +96,7 @@ void KeptMapModel::selectWhatSaysMost() {
   for (int part = 0; part < static_cast<int>(m_parts.size()); ++part) {
     const PromptPart& p = m_parts[static_cast<std::size_t>(part)];
     const std::pair<int, double> here{p.media, std::abs(meanShare(part))};
-    if (!p.visual() || here <= best) continue;
+    if (!p.attached() || here <= best) continue;
     best = here;
     m_part = part;
   }
@@ -188,6 +188,8 @@ QString KeptMapModel::placeOf(const PromptPart& p) const {
       return tr("Picture, whole");
     case PartKind::kTiles:
       return tr("Picture, tiles");
+    case PartKind::kLines:
+      return p.frame == p.lastLine ? tr("Line %1").arg(p.frame + 1) : tr("Lines %1–%2").arg(p.frame + 1).arg(p.lastLine + 1);
     case PartKind::kFrame:
       break;
   }
@@ -214,6 +216,7 @@ QString KeptMapModel::describeToken(int token) const {
   const TokenOrigin& origin = m_first->origins()[static_cast<std::size_t>(token)];
   QStringList words;
   if (origin.row >= 0) words << tr("Row %1, column %2").arg(origin.row + 1).arg(origin.column + 1);
+  if (origin.modality == Modality::kDocument) words << tr("line %1").arg(origin.frame + 1);
   words << tr("token %1").arg(token);
   if (isDifference()) {
     switch (keptBy(token)) {

@@ -15,7 +15,7 @@
 
 namespace winnow::ui {
 
-// An image or a video of the prompt, by running number.
+// An image, a video or a document of the prompt, by running number.
 struct MapMedia {
   MediaKind kind = MediaKind::kVideo;
   QByteArray path;
@@ -71,7 +71,7 @@ class KeptMapModel : public QObject {
   KeptBy keptBy(int token) const;
   int merged(int token) const;  // the most of the heads shown
 
-  // "Frame 12 of 64 · 0:23", "Text 2", "Picture, tiles"; of several media with the title before it.
+  // "Frame 12 of 64 · 0:23", "Text 2", "Picture, tiles", "Lines 3–17"; of several media with the title before it.
   QString partName(int part) const;
   // One line about a cell, with its numbers.
   QString describe(int layer, int part) const;

@@ -1,6 +1,7 @@
 #include "ui/kept_map/prompt_parts.h"
 
 #include <algorithm>
+#include <map>
 
 namespace winnow::ui {
 namespace {
@@ -12,14 +13,33 @@ bool isImage(int media, const std::vector<MediaKind>& kinds) {
 PartKind kindOf(const TokenOrigin& origin, const std::vector<MediaKind>& kinds) {
   if (origin.modality == Modality::kSystem) return PartKind::kSystem;
   if (origin.modality == Modality::kText) return PartKind::kText;
+  if (origin.modality == Modality::kDocument) return PartKind::kLines;
   if (!isImage(origin.media, kinds)) return PartKind::kFrame;
   return origin.frame > 0 ? PartKind::kTiles : PartKind::kWhole;
+}
+
+constexpr std::size_t kMostStretches = 48;  // of a document
+constexpr std::size_t kLeastTokens = 48;    // of a stretch
+
+// How many tokens a stretch of each document has at least.
+std::map<int, std::size_t> stretches(const std::vector<TokenOrigin>& origins) {
+  std::map<int, std::size_t> tokens;
+  for (const TokenOrigin& origin : origins) {
+    if (origin.modality == Modality::kDocument) ++tokens[origin.media];
+  }
+  for (auto& [media, count] : tokens) count = std::max(kLeastTokens, (count + kMostStretches - 1) / kMostStretches);
+  return tokens;
+}
+
+// Stretches end with a line, unless lines are long.
+bool isFull(const PromptPart& part, const TokenOrigin& next, std::size_t least) {
+  return part.tokens.size() >= 2 * least || (part.tokens.size() >= least && next.frame != part.lastLine);
 }
 
 // Whether a token goes on with the part that the token before it belongs to. A video's newline belongs to its last frame.
 bool continues(const PromptPart& part, PartKind kind, const TokenOrigin& origin) {
   if (part.kind != kind) return false;
-  if (!part.visual()) return true;
+  if (!part.attached()) return true;
   if (part.media != origin.media) return false;
   return kind != PartKind::kFrame || origin.frame < 0 || origin.frame == part.frame;
 }
@@ -28,20 +48,23 @@ bool continues(const PromptPart& part, PartKind kind, const TokenOrigin& origin)
 
 std::vector<PromptPart> promptParts(const std::vector<TokenOrigin>& origins, const std::vector<MediaKind>& kinds) {
   std::vector<PromptPart> parts;
+  const std::map<int, std::size_t> least = stretches(origins);
   int texts = 0;
   for (std::size_t i = 0; i < origins.size(); ++i) {
     const TokenOrigin& origin = origins[i];
     const PartKind kind = kindOf(origin, kinds);
-    if (parts.empty() || !continues(parts.back(), kind, origin)) {
+    const bool lines = kind == PartKind::kLines;
+    if (parts.empty() || !continues(parts.back(), kind, origin) || (lines && isFull(parts.back(), origin, least.at(origin.media)))) {
       PromptPart part;
       part.kind = kind;
-      part.media = origin.modality == Modality::kVisual ? origin.media : -1;
-      part.frame = kind == PartKind::kFrame ? origin.frame : -1;
+      part.media = is_attached(origin.modality) ? origin.media : -1;
+      part.frame = kind == PartKind::kFrame || lines ? origin.frame : -1;
       part.number = kind == PartKind::kText ? ++texts : 0;
       parts.push_back(std::move(part));
     }
     PromptPart& part = parts.back();
     part.tokens.push_back(static_cast<int>(i));
+    if (lines) part.lastLine = origin.frame;
     if (!part.visual()) continue;
     if (origin.row < 0 || origin.column < 0) {
       part.lineEnds.push_back(static_cast<int>(i));

@@ -18,6 +18,11 @@ namespace {
 
 qreal lineHeight() { return QFontMetricsF(theme().font(TextRole::kBody)).height() + theme().px(10); }
 
+// Room for the numbers of so many lines, and for what stands between them and the text.
+qreal marginWidth(int lines) {
+  return QFontMetricsF(theme().font(TextRole::kCaption)).horizontalAdvance(QString::number(std::max(10, lines))) + theme().px(8);
+}
+
 }  // namespace
 
 TokenTextView::TokenTextView(KeptMapModel& model, QWidget* parent) : QAbstractScrollArea(parent), m_model(model) {
@@ -28,7 +33,7 @@ TokenTextView::TokenTextView(KeptMapModel& model, QWidget* parent) : QAbstractSc
   setAccessibleName(tr("Tokens of the text"));
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   connect(&m_model, &KeptMapModel::mapChanged, this, &TokenTextView::layOut);
-  connect(&m_model, &KeptMapModel::selectionChanged, this, &TokenTextView::layOut);
+  connect(&m_model, &KeptMapModel::selectionChanged, this, &TokenTextView::onSelection);
   connect(&m_model, &KeptMapModel::sharesChanged, this, [this] { viewport()->update(); });
   connect(&theme(), &Theme::changed, this, &TokenTextView::layOut);
 }
@@ -37,24 +42,63 @@ QSize TokenTextView::minimumSizeHint() const { return QSize(theme().px(140), the
 
 std::vector<QString> TokenTextView::tokenTexts() const {
   std::vector<QString> texts;
-  if (m_model.isEmpty()) return texts;
   QStringDecoder decoder(QStringDecoder::Utf8);
-  for (const int token : m_model.parts()[static_cast<std::size_t>(m_model.part())].tokens) {
+  for (const int token : m_tokens) {
     const QString text = decoder(m_model.map().text(token));
     texts.push_back(displayText(text));
   }
   return texts;
 }
 
+bool TokenTextView::isDocument() const {
+  return !m_model.isEmpty() && m_model.parts()[static_cast<std::size_t>(m_model.part())].kind == PartKind::kLines;
+}
+
+// Another layer of the same text moves nothing.
+void TokenTextView::onSelection() {
+  const PromptPart& part = m_model.parts()[static_cast<std::size_t>(m_model.part())];
+  if (m_shown != std::pair(part.media, isDocument() ? -1 : m_model.part())) return layOut();
+  if (isDocument()) {
+    const auto first =
+        std::find_if(m_pieces.begin(), m_pieces.end(), [&part](const Piece& piece) { return piece.token == part.tokens.front(); });
+    const auto last =
+        std::find_if(m_pieces.begin(), m_pieces.end(), [&part](const Piece& piece) { return piece.token == part.tokens.back(); });
+    const QRect seen(0, verticalScrollBar()->value(), viewport()->width(), viewport()->height());
+    if (last != m_pieces.end() && (last->rect.bottom() > seen.bottom() || first->rect.top() < seen.top()))
+      verticalScrollBar()->setValue(qRound(first->rect.top()));
+  }
+  viewport()->update();
+}
+
 void TokenTextView::layOut() {
+  m_tokens.clear();
+  m_shown.reset();
+  if (!m_model.isEmpty()) {
+    const PromptPart& part = m_model.parts()[static_cast<std::size_t>(m_model.part())];
+    m_shown = std::pair(part.media, isDocument() ? -1 : m_model.part());
+    if (isDocument()) {
+      for (const PromptPart& other : m_model.parts()) {
+        if (other.kind == PartKind::kLines && other.media == part.media)
+          m_tokens.insert(m_tokens.end(), other.tokens.begin(), other.tokens.end());
+      }
+    } else if (!part.visual()) {
+      m_tokens = part.tokens;
+    }
+  }
+  place();
+  find(m_wanted);
+  if (isDocument()) onSelection();
+}
+
+void TokenTextView::place() {
   m_pieces.clear();
-  const PromptPart* part = m_model.isEmpty() ? nullptr : &m_model.parts()[static_cast<std::size_t>(m_model.part())];
-  if (part != nullptr && !part->visual()) {
+  if (!m_tokens.empty()) {
     const std::vector<QString> texts = tokenTexts();
     const QFontMetricsF metrics(theme().font(TextRole::kBody));
     const qreal pad = theme().px(3);
     const qreal line = lineHeight();
-    const qreal room = std::max<qreal>(theme().px(60), viewport()->width());
+    const qreal left = isDocument() ? marginWidth(m_model.map().origins()[static_cast<std::size_t>(m_tokens.back())].frame + 1) : 0.0;
+    const qreal room = std::max<qreal>(theme().px(60), viewport()->width() - left);
     qreal x = 0, y = 0;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const bool breaks = texts[i].contains(QLatin1Char('\n'));
@@ -73,7 +117,7 @@ void TokenTextView::layOut() {
         x = 0;
         y += line;
       }
-      m_pieces.push_back({part->tokens[i], shown, QRectF(x, y, wide, line - theme().px(5))});
+      m_pieces.push_back({m_tokens[i], shown, QRectF(left + x, y, wide, line - theme().px(5))});
       x += wide + 1;
       if (breaks) {
         x = 0;
@@ -89,53 +133,118 @@ void TokenTextView::layOut() {
   viewport()->update();
 }
 
+void TokenTextView::find(const QString& words) {
+  m_wanted = words;
+  m_foundAt = 0;
+  const int line = isDocument() ? askedLine(words) : -1;
+  if (line >= 0) {
+    std::vector<TokenOrigin> origins;
+    for (const int token : m_tokens) origins.push_back(m_model.map().origins()[static_cast<std::size_t>(token)]);
+    m_found = findLine(origins, line);
+  } else {
+    m_found = findWords(tokenTexts(), words);
+  }
+  const auto next = std::find_if(m_found.begin(), m_found.end(), [this](const TokenRange& range) { return range.last >= m_cursor; });
+  if (next != m_found.end()) m_foundAt = static_cast<int>(next - m_found.begin());
+  stepFound(0);
+}
+
+void TokenTextView::stepFound(int by) {
+  if (!m_found.empty()) {
+    const int count = foundCount();
+    m_foundAt = (m_foundAt + by % count + count) % count;
+    scrollTo(m_found[static_cast<std::size_t>(m_foundAt)].first);
+  }
+  viewport()->update();
+  Q_EMIT foundChanged();
+}
+
+void TokenTextView::scrollTo(int index) {
+  const QRectF& rect = m_pieces[static_cast<std::size_t>(index)].rect;
+  QScrollBar* bar = verticalScrollBar();
+  if (rect.top() < bar->value() || rect.bottom() > bar->value() + viewport()->height())
+    bar->setValue(qRound(rect.center().y()) - viewport()->height() / 2);
+}
+
+// The number of each line where it begins, and a bar beside the chosen part.
+void TokenTextView::paintMargin(QPainter& painter, const QRect& seen) const {
+  const Colors& c = theme().colors();
+  const PromptPart& part = m_model.parts()[static_cast<std::size_t>(m_model.part())];
+  const qreal width = m_pieces.front().rect.left() - theme().px(8);
+  painter.setFont(theme().font(TextRole::kCaption));
+  int before = -1;
+  for (const Piece& piece : m_pieces) {
+    const int line = m_model.map().origins()[static_cast<std::size_t>(piece.token)].frame;
+    const bool begins = line != before;
+    before = line;
+    if (piece.rect.bottom() < seen.top() || piece.rect.top() > seen.bottom()) continue;
+    if (piece.token >= part.tokens.front() && piece.token <= part.tokens.back())
+      painter.fillRect(QRectF(width + theme().px(3), piece.rect.top(), theme().px(2), lineHeight()), c.accent);
+    if (!begins) continue;
+    painter.setPen(c.mutedText);
+    painter.drawText(QRectF(0, piece.rect.top(), width, piece.rect.height()), Qt::AlignRight | Qt::AlignVCenter, QString::number(line + 1));
+  }
+}
+
 void TokenTextView::paintEvent(QPaintEvent*) {
   QPainter painter(viewport());
   painter.setRenderHint(QPainter::Antialiasing);
-  const Colors& c = theme().colors();
+  if (m_pieces.empty()) return;
   painter.translate(0, -verticalScrollBar()->value());
-  const QFont body = theme().font(TextRole::kBody);
-  QFont struck = body;
-  struck.setStrikeOut(true);
+  const QRect seen(0, verticalScrollBar()->value(), viewport()->width(), viewport()->height());
+  if (isDocument()) paintMargin(painter, seen);
   for (std::size_t i = 0; i < m_pieces.size(); ++i) {
-    const Piece& piece = m_pieces[i];
-    const double kept = m_model.kept(piece.token);
-    QColor ground = c.accentSoft;
-    if (m_model.isDifference()) {
-      const KeptBy by = m_model.keptBy(piece.token);
-      ground = by == KeptBy::kFirst    ? differenceColor(-1)
-               : by == KeptBy::kSecond ? differenceColor(1)
-               : by == KeptBy::kBoth   ? c.accentSoft
-                                       : c.raised;
-      painter.setFont(by == KeptBy::kNone ? struck : body);
-    } else {
-      ground = kept > 0.0 ? c.accentSoft : c.raised;
-      painter.setFont(kept > 0.0 ? body : struck);
-    }
-    const int taken = m_model.isDifference() ? 0 : m_model.merged(piece.token);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(ground);
-    painter.drawRoundedRect(piece.rect, theme().px(3), theme().px(3));
-    if (taken > 0) {
-      QColor hatch = c.accent;
-      hatch.setAlpha(120);
-      painter.setBrush(QBrush(hatch, Qt::BDiagPattern));
-      painter.drawRoundedRect(piece.rect, theme().px(3), theme().px(3));
-    }
-    // Kept by some heads only: a bar as long as their share.
-    if (!m_model.isDifference() && kept > 0.0 && kept < 1.0) {
-      painter.setBrush(c.accent);
-      painter.drawRect(QRectF(piece.rect.left(), piece.rect.bottom() - theme().px(2), piece.rect.width() * kept, theme().px(2)));
-    }
-    const bool only = m_model.isDifference() && (ground == differenceColor(-1) || ground == differenceColor(1));
-    painter.setPen(only ? inkOn(ground) : painter.font().strikeOut() ? c.mutedText : c.text);
-    painter.drawText(piece.rect, Qt::AlignCenter, piece.text);
-    if (hasFocus() && static_cast<int>(i) == m_cursor) {
-      painter.setBrush(Qt::NoBrush);
-      painter.setPen(QPen(c.accent, 2));
-      painter.drawRoundedRect(piece.rect.adjusted(1, 1, -1, -1), theme().px(3), theme().px(3));
-    }
+    if (m_pieces[i].rect.bottom() >= seen.top() && m_pieces[i].rect.top() <= seen.bottom()) paintPiece(painter, i);
   }
+}
+
+void TokenTextView::paintPiece(QPainter& painter, std::size_t index) const {
+  const Colors& c = theme().colors();
+  const Piece& piece = m_pieces[index];
+  const double kept = m_model.kept(piece.token);
+  const bool shaded = isDocument() && !m_model.isDifference() && kept > 0.0;
+  QColor ground = kept > 0.0 ? c.accentSoft : c.raised;
+  bool dropped = kept <= 0.0;
+  if (m_model.isDifference()) {
+    const KeptBy by = m_model.keptBy(piece.token);
+    ground = by == KeptBy::kFirst    ? differenceColor(-1)
+             : by == KeptBy::kSecond ? differenceColor(1)
+             : by == KeptBy::kBoth   ? c.accentSoft
+                                     : c.raised;
+    dropped = by == KeptBy::kNone;
+  } else if (shaded) {
+    ground = shareColor(kept);
+  }
+  const int taken = m_model.isDifference() ? 0 : m_model.merged(piece.token);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(ground);
+  painter.drawRoundedRect(piece.rect, theme().px(3), theme().px(3));
+  if (taken > 0) {
+    QColor hatch = c.accent;
+    hatch.setAlpha(120);
+    painter.setBrush(QBrush(hatch, Qt::BDiagPattern));
+    painter.drawRoundedRect(piece.rect, theme().px(3), theme().px(3));
+  }
+  // Kept by some heads only: a bar as long as their share.
+  if (!m_model.isDifference() && !shaded && kept > 0.0 && kept < 1.0) {
+    painter.setBrush(c.accent);
+    painter.drawRect(QRectF(piece.rect.left(), piece.rect.bottom() - theme().px(2), piece.rect.width() * kept, theme().px(2)));
+  }
+  QFont font = theme().font(TextRole::kBody);
+  font.setStrikeOut(dropped);
+  painter.setFont(font);
+  const bool only = m_model.isDifference() && (ground == differenceColor(-1) || ground == differenceColor(1));
+  painter.setPen(only || shaded ? inkOn(ground) : dropped ? c.mutedText : c.text);
+  painter.drawText(piece.rect, Qt::AlignCenter, piece.text);
+  const auto place = static_cast<int>(index);
+  const auto found = std::find_if(m_found.begin(), m_found.end(),
+                                  [place](const TokenRange& range) { return range.first <= place && place <= range.last; });
+  const bool pointed = hasFocus() && place == m_cursor;
+  if (found == m_found.end() && !pointed) return;
+  const bool present = found != m_found.end() && found - m_found.begin() == m_foundAt;
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(pointed || present ? c.accent : c.warning, pointed || present ? 2 : 1.2));
+  painter.drawRoundedRect(piece.rect.adjusted(1, 1, -1, -1), theme().px(3), theme().px(3));
 }
 
 int TokenTextView::pieceAt(const QPointF& point) const {
@@ -173,7 +282,7 @@ void TokenTextView::mouseMoveEvent(QMouseEvent* event) {
 
 void TokenTextView::resizeEvent(QResizeEvent* event) {
   QAbstractScrollArea::resizeEvent(event);
-  layOut();
+  place();
 }
 
 void TokenTextView::keyPressEvent(QKeyEvent* event) {

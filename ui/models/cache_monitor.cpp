@@ -37,7 +37,7 @@ QString phaseText(Phase phase, quint64 done, quint64 total) {
     case Phase::kLoadWeights:
       return known ? MonitorWords::tr("Loading weights %1/%2").arg(done).arg(total) : MonitorWords::tr("Loading weights");
     case Phase::kDecodeMedia:
-      return known ? MonitorWords::tr("Decoding video %1/%2").arg(done).arg(total) : MonitorWords::tr("Decoding video");
+      return known ? MonitorWords::tr("Decoding video %1/%2").arg(done).arg(total) : MonitorWords::tr("Starting");
     case Phase::kEncodeFrames:
       return known ? MonitorWords::tr("Encoding frames %1/%2").arg(done).arg(total) : MonitorWords::tr("Encoding frames");
     case Phase::kPrefill:
@@ -58,7 +58,7 @@ QString notesText(const std::vector<CompressionNote>& notes, int shortTextTokens
   for (const CompressionNote note : notes) {
     switch (note) {
       case CompressionNote::kFallbackRows:
-        sentences << MonitorWords::tr("Nothing was written after the picture or video: the last tokens judged what to keep.");
+        sentences << MonitorWords::tr("Nothing was written after what is attached: the last tokens judged what to keep.");
         break;
       case CompressionNote::kRaisedToFloor:
         sentences << MonitorWords::tr("Kept more than asked: the method protects some tokens.");
@@ -136,7 +136,14 @@ void CacheMonitor::take(const EventBody& event) {
     f.pinnedTokens = static_cast<qint64>(report->pinned.size());
     f.retainedMass = report->retained_mass;
     f.visualTokens = f.textTokens = 0;
-    for (const TokenOrigin& token : report->tokens) ++(is_attached(token.modality) ? f.visualTokens : f.textTokens);
+    bool pictures = false;
+    bool documents = false;
+    for (const TokenOrigin& token : report->tokens) {
+      ++(is_attached(token.modality) ? f.visualTokens : f.textTokens);
+      pictures = pictures || token.modality == Modality::kVisual;
+      documents = documents || token.modality == Modality::kDocument;
+    }
+    f.attached = attachedKind(pictures, documents);
   } else if (const auto* sample = std::get_if<DecodeSample>(&event)) {
     f.phase = Phase::kDecode;
     f.generatedTokens = sample->generated_tokens;
@@ -168,7 +175,7 @@ void CacheMonitor::take(const EventBody& event) {
   Q_EMIT changed();
 }
 
-void CacheMonitor::showStored(const app::Run& run) {
+void CacheMonitor::showStored(const app::Run& run, AttachedKind attached) {
   const TurnFigures& figures = run.figures;
   CacheFigures f;
   f.hasReport = !figures.layers.empty();
@@ -182,6 +189,7 @@ void CacheMonitor::showStored(const app::Run& run) {
   f.notes = figures.notes;
   f.visualTokens = figures.tokens.thread_visual;
   f.textTokens = figures.tokens.thread_text;
+  f.attached = attached;
   // Later turns of older versions counted their own tokens alone: how many there were in all is not known.
   if (keptVisual(f) > double(f.visualTokens)) f.visualTokens = 0;
   if (keptText(f) > double(f.textTokens)) f.textTokens = 0;

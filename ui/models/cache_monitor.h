@@ -11,6 +11,7 @@
 #include "app/chat/conversation.h"
 #include "engine/messages/events.h"
 #include "ui/models/timeline_recorder.h"
+#include "ui/words/attached_words.h"
 
 namespace winnow::ui {
 
@@ -23,12 +24,13 @@ struct CacheFigures {
   quint64 phaseDone = 0;
   quint64 phaseTotal = 0;
   KvBytes kv;
-  qint64 fullBytes = 0;              // what the same tokens take uncompressed, those of the answer included
-  int shortTextTokens = 0;           // of the recipe: text of fewer tokens is kept whole
-  std::vector<LayerFigures> layers;  // at the event
-  std::vector<SlotCounts> slots;     // per layer, now: what was written joins, what decoding evicts leaves
-  qint64 visualTokens = 0;           // of the prompt
-  qint64 textTokens = 0;             // of the prompt, system included
+  qint64 fullBytes = 0;                             // what the same tokens take uncompressed, those of the answer included
+  int shortTextTokens = 0;                          // of the recipe: text of fewer tokens is kept whole
+  std::vector<LayerFigures> layers;                 // at the event
+  std::vector<SlotCounts> slots;                    // per layer, now: what was written joins, what decoding evicts leaves
+  qint64 visualTokens = 0;                          // of the prompt: of what is attached
+  AttachedKind attached = AttachedKind::kPictures;  // what that is
+  qint64 textTokens = 0;                            // of the prompt, system included
   qint64 generatedTokens = 0;
   double tokensPerS = 0.0;
   double ttftMs = 0.0;  // of the finished turn
@@ -45,7 +47,8 @@ class CacheMonitor : public QObject {
   const CacheFigures& figures() const { return m_figures; }
   void begin(const RecipeSpec& recipe);
   void take(const EventBody& event);
-  void showStored(const app::Run& run);  // of an answer read from the database
+  // Of an answer read from the database; attached: in its thread.
+  void showStored(const app::Run& run, AttachedKind attached);
   void clear();
   // The turns before the present one; with showStored() and clear(): all of them.
   void setEarlierTurns(std::vector<app::TurnTimeline> turns);

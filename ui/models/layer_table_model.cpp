@@ -17,7 +17,7 @@ QString columnHelp(int column) {
     case LayerTableModel::kKept:
       return LayerTableModel::tr("Slots per key-value head after compression.");
     case LayerTableModel::kVisual:
-      return LayerTableModel::tr("Of these, from pictures and videos.");
+      return LayerTableModel::tr("Of these, from what is attached.");
     case LayerTableModel::kText:
       return LayerTableModel::tr("Of these, from text.");
     case LayerTableModel::kWritten:
@@ -51,6 +51,12 @@ void LayerTableModel::setLayers(const std::vector<LayerFigures>& layers, const s
   m_layers = layers;
   m_slots = slots;
   endResetModel();
+}
+
+void LayerTableModel::setAttached(AttachedKind attached) {
+  if (attached == m_attached) return;
+  m_attached = attached;
+  Q_EMIT headerDataChanged(Qt::Horizontal, kVisual, kVisual);
 }
 
 int LayerTableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_layers.size()); }
@@ -115,7 +121,7 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
     case kKept:
       return tr("Kept");
     case kVisual:
-      return tr("Visual");
+      return attachedLabel(m_attached);
     case kText:
       return tr("Text");
     case kWritten:

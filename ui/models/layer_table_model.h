@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/messages/events.h"
+#include "ui/words/attached_words.h"
 
 namespace winnow::ui {
 
@@ -22,6 +23,8 @@ class LayerTableModel : public QAbstractTableModel {
   // slots: per layer, now (CacheFigures::slots); empty: nothing was counted.
   void setLayers(const std::vector<LayerFigures>& layers, const std::vector<SlotCounts>& slots);
 
+  void setAttached(AttachedKind attached);  // what "visual" is called, and is
+
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
@@ -31,6 +34,7 @@ class LayerTableModel : public QAbstractTableModel {
   double number(int row, int column) const;
   std::vector<LayerFigures> m_layers;
   std::vector<SlotCounts> m_slots;
+  AttachedKind m_attached = AttachedKind::kPictures;
 };
 
 // Rows with a header line, cells divided by `separator` (tab, comma); plain numbers, no grouping.

@@ -4,6 +4,7 @@
 #include <QCryptographicHash>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QSaveFile>
 #include <algorithm>
 #include <utility>
@@ -36,6 +37,44 @@ FramePlan planAt(double seconds) {
   plan.from_s = std::max(0.0, seconds - 0.05);
   plan.to_s = seconds + 0.05;
   return plan;
+}
+
+// Letters and digits of a text's beginning, to know its file by: "gnu-general-public-license".
+QString firstWords(const QString& text) {
+  constexpr int kMostCharacters = 40;
+  QString words;
+  for (const QChar c : text.left(4 * kMostCharacters).simplified().toLower()) {
+    if (words.size() >= kMostCharacters) break;
+    if (c.isLetterOrNumber() && !c.isSurrogate()) {
+      words += c;
+    } else if (!words.isEmpty() && !words.endsWith(QLatin1Char('-'))) {
+      words += QLatin1Char('-');
+    }
+  }
+  while (words.endsWith(QLatin1Char('-'))) words.chop(1);
+  return words;
+}
+
+// The file that holds these bytes; written unless it is there. pattern: its name, %1 being so many digits of their hash.
+QByteArray kept(const QString& folder, const QString& pattern, const QByteArray& content, int digits) {
+  const QString hash = QString::fromLatin1(QCryptographicHash::hash(content, QCryptographicHash::Sha256).toHex().left(digits));
+  const QString file = QDir(folder).filePath(pattern.arg(hash));
+  if (!QFile::exists(file)) {
+    QSaveFile out(file);
+    if (!QDir().mkpath(folder) || !out.open(QIODevice::WriteOnly) || out.write(content) != content.size() || !out.commit())
+      throw Exception(ErrorCode::kFileUnwritable, QFile::encodeName(file).toStdString(), out.errorString().toStdString());
+  }
+  return QFile::encodeName(file);
+}
+
+// The text file of the same name beside a video. Empty: there is none.
+QByteArray subtitlesOf(const QByteArray& video) {
+  const QFileInfo file(QFile::decodeName(video));
+  for (const char* suffix : {".srt", ".vtt", ".SRT", ".VTT"}) {
+    const QString beside = QDir(file.absolutePath()).filePath(file.completeBaseName() + QLatin1String(suffix));
+    if (QFileInfo(beside).isFile()) return QFile::encodeName(beside);
+  }
+  return {};
 }
 
 }  // namespace
@@ -86,6 +125,8 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path) {
     summary.framesPerS = info.averageFps;
     summary.frames = std::max<qint64>(0, info.mostFrames);
     summary.codec = QString::fromStdString(info.codec);
+    summary.words = info.words;
+    if (info.kind == MediaKind::kVideo) summary.subtitles = subtitlesOf(path);
     MediaRequest request{name, info.kind, planAt(std::min(1.0, info.durationS / 2))};
     const std::vector<SampledFrame> frames = opener.readThumbnails(request, kPosterSidePx, interrupt);
     if (!frames.empty()) {
@@ -120,19 +161,29 @@ PreviewToken MediaPreviewThread::thumbnails(const QByteArray& path, MediaKind ki
   });
 }
 
+PreviewToken MediaPreviewThread::readText(const QByteArray& path) {
+  return enqueue([this, path](PreviewToken token, const InterruptToken& interrupt, const auto& answer) {
+    app::FfmpegMediaOpener opener;
+    const QString text = QString::fromStdString(opener.open({path.toStdString(), MediaKind::kDocument, {}}, interrupt)->text());
+    answer([this, token, text] { Q_EMIT textRead(token, text); });
+  });
+}
+
 PreviewToken MediaPreviewThread::store(const QImage& image) {
-  const QString folder = m_pasteFolder;
-  return enqueue([this, image, folder](PreviewToken token, const InterruptToken&, const auto& answer) {
+  return enqueue([this, image](PreviewToken token, const InterruptToken&, const auto& answer) {
     const QByteArray png = toPng(image);
     if (png.isEmpty()) throw Exception(ErrorCode::kUnsupportedFormat, "clipboard", "the picture cannot be encoded");
-    const QString name = QString::fromLatin1(QCryptographicHash::hash(png, QCryptographicHash::Sha256).toHex().left(32));
-    const QString file = QDir(folder).filePath(QStringLiteral("pasted-") + name + QStringLiteral(".png"));
-    if (!QFile::exists(file)) {
-      QSaveFile out(file);
-      if (!QDir().mkpath(folder) || !out.open(QIODevice::WriteOnly) || out.write(png) != png.size() || !out.commit())
-        throw Exception(ErrorCode::kFileUnwritable, QFile::encodeName(file).toStdString(), out.errorString().toStdString());
-    }
-    const QByteArray path = QFile::encodeName(file);
+    const QByteArray path = kept(m_pasteFolder, QStringLiteral("pasted-%1.png"), png, 32);
+    answer([this, token, path] { Q_EMIT stored(token, path); });
+  });
+}
+
+PreviewToken MediaPreviewThread::storeText(const QString& text) {
+  return enqueue([this, text](PreviewToken token, const InterruptToken&, const auto& answer) {
+    const QString words = firstWords(text);
+    const QString pattern =
+        words.isEmpty() ? QStringLiteral("pasted-%1.txt") : QStringLiteral("pasted-") + words + QStringLiteral("-%1.txt");
+    const QByteArray path = kept(m_pasteFolder, pattern, text.toUtf8(), 8);
     answer([this, token, path] { Q_EMIT stored(token, path); });
   });
 }

@@ -1,7 +1,7 @@
 // MediaPreview on app/media: one thread that opens, describes and decodes for the window.
 //
-// Made by bootstrap. Jobs run in order; a cancelled one ends within a packet and is silent. Pasted pictures are kept as PNG files named
-// by their content in `pasteFolder`. The destructor cancels everything and joins. Lives on the UI thread.
+// Made by bootstrap. Jobs run in order; a cancelled one ends within a packet and is silent. Pasted pictures and texts are kept as
+// files named by their content in `pasteFolder`. The destructor cancels everything and joins. Lives on the UI thread.
 #pragma once
 
 #include <QHash>
@@ -21,7 +21,9 @@ class MediaPreviewThread : public MediaPreview {
 
   PreviewToken probe(const QByteArray& path) override;
   PreviewToken thumbnails(const QByteArray& path, MediaKind kind, const std::vector<double>& seconds, const QSize& bound) override;
+  PreviewToken readText(const QByteArray& path) override;
   PreviewToken store(const QImage& image) override;
+  PreviewToken storeText(const QString& text) override;
   void cancel(PreviewToken token) override;
 
  private:

@@ -128,7 +128,7 @@ void AnswerRun::onAboutToShow() {
   m_monitor.clear();
   const QList<app::StoredMessage> branch = m_chat.branch();
   const auto last = std::find_if(branch.rbegin(), branch.rend(), [](const app::StoredMessage& m) { return m.hasRun; });
-  if (last != branch.rend()) m_monitor.showStored(last->run);
+  if (last != branch.rend()) m_monitor.showStored(last->run, attachedIn(branch));
   m_monitor.setEarlierTurns(timelinesOf(branch));
 }
 

@@ -7,6 +7,7 @@
 #include "ui/chat_view/transcript_view.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/shell/window_services.h"
+#include "ui/words/attached_words.h"
 #include "ui/words/display_text.h"
 
 namespace winnow::ui {
@@ -171,7 +172,10 @@ void ComparisonController::show(const std::shared_ptr<ComparisonModel>& model) {
       const QString name = displayText(QFileInfo(QFile::decodeName(attachment.path)).fileName());
       const int frames =
           attachment.sampled.actualS.empty() ? attachment.plan.frame_count : static_cast<int>(attachment.sampled.actualS.size());
-      media << (attachment.kind == MediaKind::kVideo ? tr("%1, %n frame(s)", nullptr, frames).arg(name) : name);
+      const QString length = documentLength(attachment.words, 0, attachment.mostTokens);
+      media << (attachment.kind == MediaKind::kVideo ? tr("%1, %n frame(s)", nullptr, frames).arg(name)
+                : length.isEmpty()                   ? name
+                                                     : name + QStringLiteral(", ") + length);
     }
   }
   m_view.setModel(model, question, media.join(QStringLiteral(" · ")));
@@ -180,7 +184,7 @@ void ComparisonController::show(const std::shared_ptr<ComparisonModel>& model) {
 
 void ComparisonController::showFigures(int column) {
   if (!m_shown || m_shown->running() || column < 0 || column >= m_shown->columns() || !m_shown->answer(column).hasFigures) return;
-  m_session.answers.monitor().showStored(m_shown->answer(column).run);
+  m_session.answers.monitor().showStored(m_shown->answer(column).run, attachedIn(m_session.chat.threadTo(m_shown->comparison().question)));
 }
 
 void ComparisonController::useAnswer(int column) {

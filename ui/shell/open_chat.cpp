@@ -199,15 +199,20 @@ void OpenChat::setPins(app::MessageId question, int place, const app::PinnedRang
 
 // The engine names a medium by what was requested of it; the same file with the same plan was sampled alike wherever it is attached.
 void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage>& thread) {
-  if (sampled.kind != MediaKind::kVideo) return;
-  const app::SampledTimes times{sampled.asked_s, sampled.actual_s};
+  if (sampled.kind == MediaKind::kImage) return;
+  const bool video = sampled.kind == MediaKind::kVideo;
+  const app::SampledTimes times =
+      video ? app::SampledTimes{sampled.asked_s, sampled.actual_s} : app::SampledTimes{{}, {}, sampled.all_tokens};
+  app::Attachment asked;
+  asked.path = QByteArray::fromStdString(sampled.path);
+  asked.kind = sampled.kind;
+  asked.plan = sampled.plan;
+  asked.mostTokens = sampled.most_tokens;
   for (app::StoredMessage& message : thread) {
     bool changed = false;
     for (int place = 0; place < message.attachments.size(); ++place) {
       app::Attachment& attachment = message.attachments[place];
-      const bool same =
-          attachment.path == QByteArray::fromStdString(sampled.path) && attachment.kind == sampled.kind && attachment.plan == sampled.plan;
-      if (!same || attachment.sampled == times) continue;
+      if (!app::asksTheSame(attachment, asked) || attachment.sampled == times) continue;
       attachment.sampled = times;
       m_store.storeSampled(message.id, place, times);
       changed = true;
@@ -241,5 +246,14 @@ void OpenChat::tellChanged(app::MessageId id) {
 }
 
 void OpenChat::showAgain() { Q_EMIT shown(); }
+
+AttachedKind attachedIn(const QList<app::StoredMessage>& thread) {
+  bool pictures = false;
+  bool documents = false;
+  for (const app::StoredMessage& message : thread) {
+    for (const app::Attachment& attachment : message.attachments) (attachment.kind == MediaKind::kDocument ? documents : pictures) = true;
+  }
+  return attachedKind(pictures, documents);
+}
 
 }  // namespace winnow::ui

@@ -15,9 +15,8 @@ namespace {
 constexpr int kQuietMs = 350;  // typing goes on within less
 
 bool sameMedia(const QList<app::Attachment>& a, const QList<app::Attachment>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const app::Attachment& one, const app::Attachment& other) {
-    return one.path == other.path && one.kind == other.kind && one.plan == other.plan;
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const app::Attachment& one, const app::Attachment& other) { return app::asksTheSame(one, other); });
 }
 
 }  // namespace
@@ -52,6 +51,7 @@ void PlanController::schedule() {
 void PlanController::ask() {
   if (m_composer.tray()->opening()) return;  // its end is a change of the draft
   const app::Draft draft = m_composer.draft();
+  m_documents.clear();
   m_subject = {draft.attachments, m_session.chat.options().recipe.spec, m_session.model.info().kv_bytes_per_token};
   try {
     m_request = m_engine.post(Plan{m_session.answers.turnIfSent(draft)}, this, [this](const Event& event) { onEngineEvent(event); });
@@ -64,6 +64,9 @@ void PlanController::onEngineEvent(const Event& event) {
   if (event.id != m_request) return;  // of a draft that has changed since
   if (const auto* planned = std::get_if<Planned>(&event.body)) {
     m_line.setPlan(describePlan(*planned, m_subject));
+    if (!m_documents.empty()) m_composer.tray()->judgeDocuments(documentRooms(*planned, m_documents, m_subject));
+  } else if (const auto* document = std::get_if<MediaSampled>(&event.body)) {
+    m_documents.push_back(*document);
   } else if (std::holds_alternative<Failed>(event.body)) {
     m_line.clear();  // sending says the same, with what can be done about it
   }

@@ -49,7 +49,8 @@ class PlanController : public QObject {
   PlanLine& m_line;
   QTimer m_timer;
   RequestId m_request = 0;
-  PlanSubject m_subject;  // of the running request
+  std::vector<MediaSampled> m_documents;  // that the plan has read
+  PlanSubject m_subject;                  // of the running request
   ScoredPrefill m_scored;
 };
 

@@ -20,9 +20,7 @@ namespace {
 
 constexpr int kQuietMs = 1200;  // after the plan, which is quick
 
-bool sameAttachment(const app::Attachment& a, const app::Attachment& b) {
-  return a.path == b.path && a.kind == b.kind && a.plan == b.plan && a.pins == b.pins;
-}
+bool sameAttachment(const app::Attachment& a, const app::Attachment& b) { return app::asksTheSame(a, b) && a.pins == b.pins; }
 
 // Those that are not read with the last message's.
 int mediaBefore(const Turn& turn) {
@@ -96,7 +94,7 @@ void PreparationController::consider() {
 }
 
 void PreparationController::begin() {
-  if (m_stage != Stage::kWaiting) return;
+  if (m_stage != Stage::kWaiting || m_composer.tray()->tooLong()) return;  // a shorter one is another subject
   if (m_settings.prepareMode() == app::PrepareMode::kAlways) return start();
   const QPointer<PreparationController> self(this);
   QThreadPool::globalInstance()->start([self] {
@@ -151,6 +149,8 @@ void PreparationController::onEngineEvent(const Event& event) {
     m_progress = *progress;
   } else if (const auto* sampled = std::get_if<MediaSampled>(&event.body)) {
     const bool video = sampled->kind == MediaKind::kVideo;
+    if (sampled->kind == MediaKind::kDocument)
+      m_composer.tray()->judgeDocuments({{QByteArray::fromStdString(sampled->path), sampled->all_tokens}});
     m_media.append({QByteArray::fromStdString(sampled->path), sampled->kind, video ? sampled->actual_s : std::vector<double>()});
   } else if (const auto* report = std::get_if<CacheReport>(&event.body)) {
     m_report = *report;
@@ -177,9 +177,16 @@ void PreparationController::showDescription() {
 
 void PreparationController::show() {
   PreparationView view;
+  const auto texts = std::count_if(m_subject.attachments.begin(), m_subject.attachments.end(),
+                                   [](const app::Attachment& attachment) { return attachment.kind == MediaKind::kDocument; });
+  const bool onlyTexts = texts > 0 && texts == m_subject.attachments.size();
   if (m_stage == Stage::kRunning) {
-    const QString phase = phaseText(m_progress.phase, m_progress.done, m_progress.total);
-    view.text = m_sent ? tr("Your question follows. %1").arg(phase) : tr("Preparing. %1").arg(phase);
+    // Nothing of a text is decoded.
+    const bool begins = onlyTexts && m_progress.phase <= Phase::kEncodeFrames;
+    const QString phase = begins ? QString() : phaseText(m_progress.phase, m_progress.done, m_progress.total);
+    view.text = m_sent      ? tr("Your question follows. %1").arg(phase)
+                : onlyTexts ? (texts == 1 ? tr("Reads the document. %1") : tr("Reads the documents. %1")).arg(phase).trimmed()
+                            : tr("Preparing. %1").arg(phase);
     view.share = std::max(0.0, phaseShare(m_progress.done, m_progress.total));
     if (!m_sent) view.action = tr("Not now");
   } else if (m_stage == Stage::kDeclined) {
@@ -191,7 +198,8 @@ void PreparationController::show() {
                     .arg(formatBytes(m_report.kv_bytes.after_event), formatBytes(m_report.kv_bytes.full));
     if (!m_report.description.words.empty()) view.action = tr("What is kept…");
   } else if (m_stage == Stage::kReady) {
-    view.text = tr("Ready: everything is decoded and encoded; this method compresses when it knows the question.");
+    view.text = onlyTexts ? tr("The document is read with your question: this method compresses when it knows it.")
+                          : tr("Ready: everything is decoded and encoded; this method compresses when it knows the question.");
   }
   m_line.setView(view);
 }

@@ -1,6 +1,7 @@
 #include "ui/shell/transcript_controller.h"
 
 #include "ui/chat_view/transcript_view.h"
+#include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_pins.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/shell/chat_session.h"
@@ -80,15 +81,23 @@ void TranscriptController::openAttachment(qint64 message, int index) {
     Q_EMIT refused(tr("What was watched cannot be looked at again: its frames were not saved."));
     return;
   }
+  const QString consequence = tr("The next answer reads the whole conversation again for it.");
+  const auto offerPins = [&](auto* viewer, FramePins* pins) {
+    pins->setRanges(attachment.pins);
+    connect(pins, &FramePins::changed, this, [this, pins, message, index] { m_session.chat.setPins(message, index, pins->ranges()); });
+    viewer->setPins(pins, consequence);
+    viewer->open();
+  };
+  if (attachment.kind == MediaKind::kDocument) {
+    auto* viewer = new DocumentViewer(m_preview, attachment.path, 0, m_view.window());
+    return offerPins(viewer, new FramePins(viewer));
+  }
   std::vector<double> times = attachment.sampled.actualS;
   if (attachment.kind == MediaKind::kVideo && times.empty()) times = app::plannedTimes(attachment);
   auto* viewer = new FrameViewer(m_preview, attachment.path, attachment.kind, times, 0, m_view.window());
   auto* pins = new FramePins(viewer);
   if (attachment.kind == MediaKind::kVideo) pins->setFrames(std::move(times), attachment.durationS);
-  pins->setRanges(attachment.pins);
-  connect(pins, &FramePins::changed, this, [this, pins, message, index] { m_session.chat.setPins(message, index, pins->ranges()); });
-  viewer->setPins(pins, tr("The next answer reads the whole conversation again for it."));
-  viewer->open();
+  offerPins(viewer, pins);
 }
 
 }  // namespace winnow::ui

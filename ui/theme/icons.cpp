@@ -106,6 +106,23 @@ QPainterPath strokes(Glyph glyph) {
       p.moveTo(16, 12);
       p.lineTo(20.5, 12);
       break;
+    case Glyph::kDocument:
+      p.moveTo(13.5, 3.5);
+      p.lineTo(7.5, 3.5);
+      p.quadTo(5.5, 3.5, 5.5, 5.5);
+      p.lineTo(5.5, 18.5);
+      p.quadTo(5.5, 20.5, 7.5, 20.5);
+      p.lineTo(16.5, 20.5);
+      p.quadTo(18.5, 20.5, 18.5, 18.5);
+      p.lineTo(18.5, 8.5);
+      p.lineTo(13.5, 3.5);
+      p.lineTo(13.5, 8.5);
+      p.lineTo(18.5, 8.5);
+      p.moveTo(8.5, 12.5);
+      p.lineTo(15.5, 12.5);
+      p.moveTo(8.5, 16);
+      p.lineTo(15.5, 16);
+      break;
     case Glyph::kChevronDown:
       p.moveTo(6, 9.5);
       p.lineTo(12, 15.5);

@@ -41,6 +41,7 @@ enum class Glyph : int {
   kPlay,
   kPause,
   kSliders,
+  kDocument,
 };
 
 // Paints the glyph into rect (its largest centred square) in one colour.

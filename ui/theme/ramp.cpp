@@ -21,17 +21,24 @@ QColor along(std::span<const QColor> stops, double at) {
   return between(stops[first], stops[first + 1], place - static_cast<double>(first));
 }
 
+// The scale is that of the square root.
+double placeOf(double share) { return std::sqrt(std::clamp(share, 0.0, 1.0)); }
+
 }  // namespace
 
-QColor shareColor(double share) {
-  // ColorBrewer's YlGnBu (Apache 2.0) on light grounds, cividis (Nuñez, Anderton, Renslow 2018) on dark ones.
+QColor shareColorOnPaper(double share) {
+  // ColorBrewer's YlGnBu (Apache 2.0).
   static const std::array<QColor, 7> kLight = {QColor(0xf7, 0xf6, 0xe4), QColor(0xdd, 0xee, 0xbb), QColor(0xa6, 0xdb, 0xb8),
                                                QColor(0x5f, 0xc1, 0xc0), QColor(0x2b, 0x93, 0xc0), QColor(0x22, 0x5e, 0xa8),
                                                QColor(0x10, 0x2a, 0x6b)};
+  return along(kLight, placeOf(share));
+}
+
+QColor shareColor(double share) {
+  // cividis (Nuñez, Anderton, Renslow 2018) on dark grounds.
   static const std::array<QColor, 6> kDark = {QColor(0x0a, 0x1c, 0x3a), QColor(0x30, 0x41, 0x6b), QColor(0x5d, 0x61, 0x6f),
                                               QColor(0x8b, 0x86, 0x78), QColor(0xc3, 0xb3, 0x69), QColor(0xfd, 0xe7, 0x37)};
-  const double at = std::sqrt(std::clamp(share, 0.0, 1.0));
-  return theme().colors().dark ? along(kDark, at) : along(kLight, at);
+  return theme().colors().dark ? along(kDark, placeOf(share)) : shareColorOnPaper(share);
 }
 
 QColor differenceColor(double difference) {

@@ -10,6 +10,8 @@ namespace winnow::ui {
 
 // A share in [0, 1]. The scale is that of the square root: what methods keep is mostly under a fifth.
 QColor shareColor(double share);
+// The same of the light theme whatever the present one: for what is printed.
+QColor shareColorOnPaper(double share);
 // A difference of shares in [-1, 1]: blue below zero, neutral at zero, orange above; square root to both sides.
 QColor differenceColor(double difference);
 // Of text on such a colour.

@@ -29,7 +29,7 @@ TEST(MetricChips, SayWhyEverythingWasKept) {
   metrics.keptShare = 1.0;
   EXPECT_EQ(kept(metrics), QStringLiteral("All kept: short texts are not compressed"));
   metrics.nothingToJudge = true;
-  EXPECT_EQ(kept(metrics), QStringLiteral("All kept: there is no picture or video"));
+  EXPECT_EQ(kept(metrics), QStringLiteral("All kept: nothing is attached"));
   metrics = {};
   EXPECT_EQ(kept(metrics), formatShare(1.0) + QStringLiteral(" kept")) << "the full cache needs no reason";
 }

@@ -2,8 +2,10 @@
 
 #include <QClipboard>
 #include <QContextMenuEvent>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMimeData>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -11,9 +13,11 @@
 
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_card.h"
+#include "ui/composer/document_viewer.h"
 #include "ui/composer/frame_strip.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
+#include "ui/composer/paste_offer.h"
 #include "ui/words/error_text.h"
 
 namespace winnow::ui {
@@ -112,6 +116,86 @@ TEST_F(ComposerTest, RefusedFilesStayWithTheReasonAndDoNotGoAlong) {
   EXPECT_EQ(m_composer.tray()->count(), 0);
   QTest::keyClick(m_composer.prompt(), Qt::Key_Return);
   EXPECT_EQ(sent.size(), 1);
+}
+
+TEST_F(ComposerTest, ADocumentIsACardWithItsLengthAndCanBePinned) {
+  m_composer.addFile("/notes/report.md");
+  ASSERT_TRUE(opened());
+  EXPECT_EQ(card()->attachment().kind, MediaKind::kDocument);
+  EXPECT_EQ(card()->attachment().words, 1512);
+  EXPECT_EQ(card()->strip(), nullptr);
+  EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("1,512 words · "))) << card()->detail().toStdString();
+  m_composer.tray()->judgeDocuments({{"/notes/report.md", 2034}});
+  EXPECT_TRUE(card()->detail().startsWith(QStringLiteral("1,512 words · 2,034 tokens · "))) << card()->detail().toStdString();
+  EXPECT_TRUE(card()->pinButton()->isVisible());
+  QTest::keyClick(card(), Qt::Key_P);
+  EXPECT_FALSE(m_composer.draft().attachments.first().pins.empty());
+  QTest::keyClick(card(), Qt::Key_Return);
+  auto* viewer = m_composer.findChild<DocumentViewer*>();
+  ASSERT_NE(viewer, nullptr);
+  EXPECT_TRUE(waitUntil([viewer] { return viewer->text()->toPlainText().startsWith(QStringLiteral("one red star")); }));
+  EXPECT_TRUE(viewer->pinButton()->isChecked());
+  viewer->searchBox()->setText(QStringLiteral("BLUE"));
+  QTest::keyClick(viewer->searchBox(), Qt::Key_Return);
+  EXPECT_EQ(viewer->text()->textCursor().selectedText(), QStringLiteral("blue"));
+  viewer->close();
+}
+
+// The figures, what can be done, and nothing is sent until it is done.
+TEST_F(ComposerTest, ADocumentThatIsTooLongOffersItsBeginning) {
+  QSignalSpy sent(&m_composer, &Composer::sendRequested);
+  m_composer.addFile("/notes/long.txt");
+  ASSERT_TRUE(opened());
+  EXPECT_TRUE(card()->offerButton()->isHidden());
+  m_composer.tray()->judgeDocuments({{"/notes/long.txt", 12'345, false, 7'600}});
+  EXPECT_TRUE(card()->detail().contains(QStringLiteral("12,345 tokens")));
+  EXPECT_TRUE(card()->detail().contains(QStringLiteral("room for 7,600 tokens")));
+  QTest::keyClicks(m_composer.prompt(), QStringLiteral("what?"));
+  EXPECT_FALSE(m_composer.sendButton()->isEnabled());
+  QTest::keyClick(m_composer.prompt(), Qt::Key_Return);
+  EXPECT_EQ(sent.size(), 0);
+  EXPECT_TRUE(m_composer.notice().contains(QStringLiteral("longer than the model reads")));
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Use the first 7,600 tokens"));
+  card()->offerButton()->click();
+  EXPECT_EQ(m_composer.draft().attachments.first().mostTokens, 7'600);
+  EXPECT_TRUE(card()->detail().contains(QStringLiteral("the first 7,600 of 12,345 tokens")));
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Use all of it"));
+  QTest::keyClick(m_composer.prompt(), Qt::Key_Return);
+  EXPECT_EQ(sent.size(), 1);
+}
+
+TEST_F(ComposerTest, ALongPastedTextIsOfferedAsADocument) {
+  const auto* offer = m_composer.findChild<PasteOffer*>();
+  QApplication::clipboard()->setText(QString(kLongPaste, QLatin1Char('a')));
+  paste();
+  EXPECT_TRUE(offer->isHidden()) << "2,000 characters are not more than 2,000";
+  m_composer.prompt()->clear();
+  const QString text = QStringLiteral("first line\n") + QString(kLongPaste, QLatin1Char('b'));
+  QTest::keyClicks(m_composer.prompt(), QStringLiteral("Sum up: "));
+  QApplication::clipboard()->setText(text);
+  paste();
+  ASSERT_TRUE(offer->isVisible());
+  EXPECT_EQ(m_composer.prompt()->toPlainText(), QStringLiteral("Sum up: ") + text);
+  offer->keepButton()->click();
+  EXPECT_TRUE(offer->isHidden());
+  EXPECT_TRUE(m_preview.storedTexts.isEmpty());
+  paste();
+  offer->attachButton()->click();
+  EXPECT_EQ(m_composer.prompt()->toPlainText(), QStringLiteral("Sum up: ") + text) << "what was kept before stays";
+  EXPECT_EQ(m_preview.storedTexts, QStringList{text});
+  ASSERT_TRUE(opened());
+  EXPECT_EQ(card()->attachment().kind, MediaKind::kDocument);
+}
+
+TEST_F(ComposerTest, SubtitlesBesideAVideoAreOfferedOnce) {
+  m_composer.addFile("/clips/subtitled.mp4");
+  ASSERT_TRUE(opened());
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Attach its subtitles, subtitled.srt"));
+  card()->offerButton()->click();
+  ASSERT_TRUE(waitUntil([this] { return m_composer.tray()->count() == 2 && !m_composer.tray()->opening(); }));
+  EXPECT_EQ(card(1)->attachment().path, QByteArray("/clips/subtitled.srt"));
+  EXPECT_EQ(card(1)->attachment().kind, MediaKind::kDocument);
+  EXPECT_TRUE(card(0)->offerButton()->isHidden());
 }
 
 // Several refused files: how many, which, until they are gone.

@@ -12,6 +12,29 @@ TokenOrigin visual(int media, int frame, int row, int column) {
 const TokenOrigin kSystemToken{Modality::kSystem, -1, -1, -1, -1};
 const TokenOrigin kTextToken{};
 
+// Stretches of whole lines, unless a line is long.
+TEST(PromptParts, ADocumentIsStretchesOfItsLines) {
+  std::vector<TokenOrigin> tokens = {kTextToken};
+  for (int i = 0; i < 100; ++i) tokens.push_back({Modality::kDocument, 1, i / 10, -1, -1});
+  for (int i = 0; i < 130; ++i) tokens.push_back({Modality::kDocument, 1, 20, -1, -1});
+  tokens.push_back(kTextToken);
+  const std::vector<PromptPart> parts = promptParts(tokens, {MediaKind::kImage, MediaKind::kDocument});
+  ASSERT_EQ(parts.size(), 6U);
+  EXPECT_EQ(parts[1].kind, PartKind::kLines);
+  EXPECT_EQ(parts[1].media, 1);
+  EXPECT_FALSE(parts[1].visual());
+  EXPECT_TRUE(parts[1].attached());
+  EXPECT_EQ(parts[1].frame, 0);
+  EXPECT_EQ(parts[1].lastLine, 4);
+  EXPECT_EQ(parts[1].tokens.size(), 50U);
+  EXPECT_EQ(parts[2].frame, 5);
+  EXPECT_EQ(parts[2].lastLine, 9);
+  EXPECT_EQ(parts[3].frame, 20);
+  EXPECT_EQ(parts[3].tokens.size(), 96U) << "twice the least of a stretch";
+  EXPECT_EQ(parts[4].tokens.size(), 34U);
+  EXPECT_EQ(parts[5].kind, PartKind::kText);
+}
+
 TEST(PromptParts, AVideoIsItsFramesInThePatchGrid) {
   std::vector<TokenOrigin> tokens = {kSystemToken, kSystemToken, kTextToken};
   for (int frame = 0; frame < 2; ++frame) {

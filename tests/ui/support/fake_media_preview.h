@@ -1,13 +1,15 @@
 // Media for the window's tests: pictures that are painted, answers that come from the event loop as the real ones do.
 //
 // A path that contains "broken" is refused as damaged; one that ends in .png or .jpg is an image; one that contains "short" is a video of
-// 15 frames in 3 s; everything else is a video of 128 s.
+// 15 frames in 3 s, one that contains "subtitled" has subtitles beside it; .txt, .md and .srt are documents of three lines; everything else
+// is a video of 128 s.
 #pragma once
 
 #include <QBuffer>
 #include <QByteArray>
 #include <QPainter>
 #include <QSet>
+#include <QStringList>
 #include <QTimer>
 
 #include "ui/composer/media_preview.h"
@@ -18,6 +20,7 @@ class FakeMediaPreview : public ui::MediaPreview {
  public:
   using ui::MediaPreview::MediaPreview;
   int storedPictures = 0;
+  QStringList storedTexts;
   int thumbnailsAsked = 0;
 
   ui::PreviewToken probe(const QByteArray& path) override {
@@ -28,6 +31,15 @@ class FakeMediaPreview : public ui::MediaPreview {
         return;
       }
       ui::MediaSummary summary;
+      if (path.endsWith(".txt") || path.endsWith(".md") || path.endsWith(".srt")) {
+        summary.kind = MediaKind::kDocument;
+        summary.sizeBytes = 8'765;
+        summary.words = 1'512;
+        summary.codec = QStringLiteral("UTF-8");
+        Q_EMIT probed(token, summary);
+        return;
+      }
+      if (path.contains("subtitled")) summary.subtitles = path.left(path.lastIndexOf('.')) + ".srt";
       const bool image = path.endsWith(".png") || path.endsWith(".jpg");
       summary.kind = image ? MediaKind::kImage : MediaKind::kVideo;
       summary.sizeBytes = image ? 812'345 : 1'912'345;
@@ -69,6 +81,20 @@ class FakeMediaPreview : public ui::MediaPreview {
   ui::PreviewToken store(const QImage&) override {
     const ui::PreviewToken token = begin();
     const QByteArray path = "/pictures/pasted-" + QByteArray::number(++storedPictures) + ".png";
+    later(token, [this, token, path] { Q_EMIT stored(token, path); });
+    return token;
+  }
+
+  ui::PreviewToken readText(const QByteArray&) override {
+    const ui::PreviewToken token = begin();
+    later(token, [this, token] { Q_EMIT textRead(token, QStringLiteral("one red star\ntwo blue crosses\nthree green rings\n")); });
+    return token;
+  }
+
+  ui::PreviewToken storeText(const QString& text) override {
+    const ui::PreviewToken token = begin();
+    storedTexts << text;
+    const QByteArray path = "/texts/pasted-" + QByteArray::number(storedTexts.size()) + ".txt";
     later(token, [this, token, path] { Q_EMIT stored(token, path); });
     return token;
   }

@@ -1,0 +1,120 @@
+#include "ui/composer/document_viewer.h"
+
+#include <QFile>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QTextBlock>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/composer/frame_pins.h"
+#include "ui/theme/icons.h"
+#include "ui/theme/theme.h"
+#include "ui/words/display_text.h"
+#include "ui/words/error_text.h"
+
+namespace winnow::ui {
+
+DocumentViewer::DocumentViewer(MediaPreview& preview, const QByteArray& path, int line, QWidget* parent)
+    : QDialog(parent), m_preview(preview), m_line(line) {
+  setAttribute(Qt::WA_DeleteOnClose);
+  setWindowTitle(displayText(QFileInfo(QFile::decodeName(path)).fileName()));
+  if (parent != nullptr) resize(parent->window()->size() * 0.86);
+  auto* layout = new QVBoxLayout(this);
+  m_text = new QPlainTextEdit(tr("Opening…"));
+  m_text->setReadOnly(true);
+  m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  m_text->setAccessibleName(tr("Text of the document"));
+  layout->addWidget(m_text, 1);
+  auto* bar = new QHBoxLayout;
+  setSpacing(bar, 8);
+  m_search = new QLineEdit;
+  m_search->setPlaceholderText(tr("Find (Ctrl+F)"));
+  m_search->setAccessibleName(tr("Find in the document"));
+  m_search->setClearButtonEnabled(true);
+  m_caption = new QLabel;
+  setTextRole(m_caption, TextRole::kCaption);
+  setMuted(m_caption);
+  m_pin = new QToolButton;
+  m_pin->setCheckable(true);
+  m_pin->setAutoRaise(true);
+  m_pin->setIcon(icon(Glyph::kPin));
+  m_pin->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  m_pin->hide();
+  bar->addWidget(m_search, 1);
+  bar->addWidget(m_caption);
+  bar->addWidget(m_pin);
+  layout->addLayout(bar);
+  connect(m_search, &QLineEdit::returnPressed, this, [this] { find(false); });
+  connect(m_pin, &QToolButton::clicked, this, [this] {
+    if (m_pins) m_pins->toggle(0);
+    showPin();
+  });
+  connect(m_text, &QPlainTextEdit::cursorPositionChanged, this,
+          [this] { m_caption->setText(tr("Line %1 of %2").arg(m_text->textCursor().blockNumber() + 1).arg(m_text->blockCount())); });
+  connect(&m_preview, &MediaPreview::textRead, this, [this](PreviewToken token, const QString& text) {
+    if (token == m_token) showText(text);
+  });
+  connect(&m_preview, &MediaPreview::failed, this, [this](PreviewToken token, const Error& error) {
+    if (token != m_token) return;
+    const ErrorText why = describeError(error);
+    m_text->setPlainText(why.cause + QLatin1Char('\n') + why.remedy);
+  });
+  m_token = m_preview.readText(path);
+  m_text->setFocus();
+}
+
+void DocumentViewer::showText(const QString& text) {
+  m_text->setPlainText(displayText(text));
+  m_text->setTextCursor(QTextCursor(m_text->document()->findBlockByNumber(std::clamp(m_line, 0, m_text->blockCount() - 1))));
+  m_text->centerCursor();
+}
+
+void DocumentViewer::setPins(FramePins* pins, const QString& consequence) {
+  m_pins = pins;
+  QString tip = tr("Never drop this document, whatever the method (P)");
+  if (!consequence.isEmpty()) tip += QLatin1Char(' ') + consequence;
+  m_pin->setToolTip(tip);
+  m_pin->setAccessibleDescription(tip);
+  m_pin->show();
+  connect(pins, &FramePins::shown, this, &DocumentViewer::showPin);
+  showPin();
+}
+
+void DocumentViewer::showPin() {
+  if (m_pins.isNull()) return;
+  m_pin->setChecked(m_pins->any());
+  m_pin->setText(m_pins->any() ? tr("Pinned") : tr("Pin"));
+  m_pin->setAccessibleName(m_pins->any() ? tr("Unpin this document") : tr("Pin this document"));
+}
+
+void DocumentViewer::find(bool backward) {
+  const QString wanted = m_search->text();
+  if (wanted.isEmpty()) return;
+  const QTextDocument::FindFlags flags = backward ? QTextDocument::FindBackward : QTextDocument::FindFlags();
+  if (m_text->find(wanted, flags)) return;
+  m_text->moveCursor(backward ? QTextCursor::End : QTextCursor::Start);
+  if (!m_text->find(wanted, flags)) m_caption->setText(tr("Not found"));
+}
+
+void DocumentViewer::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Find)) {
+    m_search->setFocus();
+    m_search->selectAll();
+  } else if (event->matches(QKeySequence::FindNext) || event->matches(QKeySequence::FindPrevious)) {
+    find(event->matches(QKeySequence::FindPrevious));
+  } else if (event->key() == Qt::Key_P && !m_pins.isNull() && !m_search->hasFocus()) {
+    m_pins->toggle(0);
+  } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && m_search->hasFocus()) {
+    return;  // has searched; closes nothing
+  } else {
+    QDialog::keyPressEvent(event);
+  }
+}
+
+}  // namespace winnow::ui

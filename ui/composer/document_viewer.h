@@ -1,0 +1,51 @@
+// A look at an attached document: its text, lines numbered, and whether it is pinned.
+//
+// Opened from its card or from the transcript. Modal to its window, deletes itself when closed. Asks MediaPreview for the text, which is
+// shown and never interpreted. Ctrl+F searches. UI thread only.
+#pragma once
+
+#include <QDialog>
+#include <QPointer>
+
+#include "ui/composer/media_preview.h"
+
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QToolButton;
+
+namespace winnow::ui {
+
+class FramePins;
+
+class DocumentViewer : public QDialog {
+  Q_OBJECT
+ public:
+  // line: that it opens at, from 0.
+  DocumentViewer(MediaPreview& preview, const QByteArray& path, int line, QWidget* parent);
+
+  // Offers pinning all of it; consequence: what it means for a question that was asked already.
+  void setPins(FramePins* pins, const QString& consequence = {});
+  QPlainTextEdit* text() const { return m_text; }
+  QLineEdit* searchBox() const { return m_search; }
+  QToolButton* pinButton() const { return m_pin; }
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  void showText(const QString& text);
+  void showPin();
+  void find(bool backward);
+
+  MediaPreview& m_preview;
+  PreviewToken m_token = 0;
+  int m_line = 0;
+  QPointer<FramePins> m_pins;
+  QPlainTextEdit* m_text = nullptr;
+  QLineEdit* m_search = nullptr;
+  QLabel* m_caption = nullptr;
+  QToolButton* m_pin = nullptr;
+};
+
+}  // namespace winnow::ui

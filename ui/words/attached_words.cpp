@@ -1,0 +1,50 @@
+#include "ui/words/attached_words.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <QStringList>
+
+namespace winnow::ui {
+namespace {
+
+class AttachedWords {
+  Q_DECLARE_TR_FUNCTIONS(winnow::ui::AttachedWords)
+};
+
+}  // namespace
+
+AttachedKind attachedKind(bool pictures, bool documents) {
+  if (documents) return pictures ? AttachedKind::kBoth : AttachedKind::kDocuments;
+  return AttachedKind::kPictures;
+}
+
+QString attachedLabel(AttachedKind kind) {
+  if (kind == AttachedKind::kDocuments) return AttachedWords::tr("Document");
+  return kind == AttachedKind::kBoth ? AttachedWords::tr("Attached") : AttachedWords::tr("Visual");
+}
+
+QString ofAttached(AttachedKind kind) {
+  if (kind == AttachedKind::kDocuments) return AttachedWords::tr("of the document");
+  return kind == AttachedKind::kBoth ? AttachedWords::tr("of what is attached") : AttachedWords::tr("of pictures");
+}
+
+QString attachedNoun(AttachedKind kind) {
+  if (kind == AttachedKind::kDocuments) return AttachedWords::tr("the document");
+  return kind == AttachedKind::kBoth ? AttachedWords::tr("what is attached") : AttachedWords::tr("the pictures");
+}
+
+QString documentLength(qint64 words, qint64 tokens, qint64 mostTokens) {
+  const QLocale locale;
+  QStringList parts;
+  if (words > 0) parts << AttachedWords::tr("%Ln word(s)", nullptr, static_cast<int>(words));
+  if (mostTokens > 0 && tokens > mostTokens) {
+    parts << AttachedWords::tr("the first %1 of %2 tokens").arg(locale.toString(mostTokens), locale.toString(tokens));
+  } else if (mostTokens > 0 && tokens == 0) {
+    parts << AttachedWords::tr("the first %Ln token(s)", nullptr, static_cast<int>(mostTokens));
+  } else if (tokens > 0) {
+    parts << AttachedWords::tr("%Ln token(s)", nullptr, static_cast<int>(tokens));
+  }
+  return parts.join(QStringLiteral(" · "));
+}
+
+}  // namespace winnow::ui
