@@ -12,16 +12,29 @@ namespace {
 
 constexpr char kMessageAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames, sampled_json, pins_json FROM attachment WHERE conversation_id = ? AND message_id IS NOT NULL ORDER BY "
+    "plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens FROM attachment WHERE conversation_id = ? AND message_id IS "
+    "NOT NULL ORDER BY "
     "message_id, ordinal";
 constexpr char kDraftAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames, sampled_json, pins_json FROM attachment WHERE conversation_id = ? AND message_id IS NULL ORDER BY ordinal";
+    "plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens FROM attachment WHERE conversation_id = ? AND message_id IS "
+    "NULL ORDER BY ordinal";
+
+MediaKind kindFrom(qint64 stored) {
+  switch (stored) {
+    case 2:
+      return MediaKind::kVideo;
+    case 3:
+      return MediaKind::kDocument;
+    default:
+      return MediaKind::kImage;
+  }
+}
 
 Attachment readAttachment(const SqliteStatement& row) {
   Attachment attachment;
   attachment.id = row.integer(1);
-  attachment.kind = row.integer(2) == static_cast<int>(MediaKind::kVideo) ? MediaKind::kVideo : MediaKind::kImage;
+  attachment.kind = kindFrom(row.integer(2));
   attachment.path = row.bytes(3);
   attachment.sha256 = row.bytes(4);
   attachment.sizeBytes = row.integer(5);
@@ -31,6 +44,8 @@ Attachment readAttachment(const SqliteStatement& row) {
   attachment.plan = {static_cast<int>(row.integer(9)), row.real(10), row.real(11), row.real(12), static_cast<int>(row.integer(13))};
   attachment.sampled = sampledFromJson(row.bytes(14));
   attachment.pins = pinsFromJson(row.bytes(15));
+  attachment.words = row.integer(16);
+  attachment.mostTokens = row.integer(17);
   return attachment;
 }
 
@@ -207,12 +222,13 @@ void insertAttachments(SqliteConnection& db, ConversationId id, MessageId messag
   for (const Attachment& a : attachments) {
     SqliteStatement insert = db.prepare(
         "INSERT INTO attachment(conversation_id, message_id, ordinal, kind, path, sha256, size_bytes, width_px, height_px, duration_s, "
-        "plan_frame_count, plan_every_s, plan_from_s, plan_to_s, plan_max_frames, pins_json) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "plan_frame_count, plan_every_s, plan_from_s, plan_to_s, plan_max_frames, pins_json, words, most_tokens) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(id).bindIdOrNull(message).bind(ordinal++).bind(static_cast<int>(a.kind)).bindBlob(a.path).bindText(a.sha256);
     insert.bind(a.sizeBytes).bind(a.widthPx).bind(a.heightPx).bind(a.durationS);
     insert.bind(a.plan.frame_count).bind(a.plan.every_s).bind(a.plan.from_s).bind(a.plan.to_s).bind(a.plan.max_frames);
     insert.bindText(pinsToJson(a.pins));
+    insert.bind(a.words).bind(a.mostTokens);
     insert.run();
   }
 }

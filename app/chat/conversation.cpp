@@ -19,6 +19,10 @@ QHash<MessageId, qsizetype> placesOf(const QList<StoredMessage>& messages) {
 
 bool wasCut(const StoredMessage& message) { return message.hasRun && message.run.stopReason == StopReason::kLength; }
 
+bool asksTheSame(const Attachment& a, const Attachment& b) {
+  return a.path == b.path && a.kind == b.kind && a.plan == b.plan && a.mostTokens == b.mostTokens;
+}
+
 bool wasWatched(const Attachment& attachment) { return attachment.kind == MediaKind::kVideo && attachment.plan.frame_count == 0; }
 
 std::vector<double> plannedTimes(const Attachment& video) {

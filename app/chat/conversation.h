@@ -35,10 +35,12 @@ enum class MessageState : int {
   kAbandoned = 5,    // found `streaming` at the start: the program ended while it was written
 };
 
-// Frames of a video as asked for and as delivered, in seconds from its start. Empty until an answer sampled it; always so for an image.
+// Frames of a video as asked for and as delivered, in seconds from its start; of a document how many tokens it has. Empty until an answer
+// sampled it; always so for an image.
 struct SampledTimes {
   std::vector<double> askedS;
   std::vector<double> actualS;
+  qint64 tokens = 0;  // of all of a document, however few were read
 
   friend bool operator==(const SampledTimes&, const SampledTimes&) = default;
 };
@@ -52,12 +54,16 @@ struct Attachment {
   int widthPx = 0;
   int heightPx = 0;
   double durationS = 0.0;   // 0 for an image
+  qint64 words = 0;         // of a document
+  qint64 mostTokens = 0;    // of a document: that are read, from its beginning; 0: all
   FramePlan plan;           // videos: which frames the question is about
   PinnedRanges pins;        // never dropped by compression
   SampledTimes sampled;     // what the last answer really saw; stored by storeSampled() only
   QByteArray thumbnailPng;  // poster, PNG; lives as a file in the cache folder and may be empty when that was cleared
 };
 
+// The engine names a medium by what was asked of it: whether two questions asked the same of the same file.
+bool asksTheSame(const Attachment& a, const Attachment& b);
 // Not a file, but a source that was watched while it ran: frames at a distance, and no number of them.
 bool wasWatched(const Attachment& attachment);
 // The times at which the plan asks for frames of a video, in order.

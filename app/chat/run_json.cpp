@@ -131,6 +131,7 @@ QByteArray slotCountsToJson(const SlotCounts& counts) { return QByteArray::fromS
 SlotCounts slotCountsFromJson(const QByteArray& text) { return fieldFrom<SlotCounts>(text); }
 
 QByteArray sampledToJson(const SampledTimes& times) {
+  if (times.tokens > 0) return QByteArray::fromStdString(Json{{"tokens", times.tokens}}.dump());
   return QByteArray::fromStdString(Json{{"asked_s", times.askedS}, {"actual_s", times.actualS}}.dump());
 }
 
@@ -140,6 +141,7 @@ SampledTimes sampledFromJson(const QByteArray& text) {
   if (!json.is_object()) return times;
   readField(json, "asked_s", times.askedS);
   readField(json, "actual_s", times.actualS);
+  readField(json, "tokens", times.tokens);
   return times;
 }
 

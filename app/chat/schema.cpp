@@ -100,7 +100,7 @@ CREATE VIRTUAL TABLE message_fts USING fts5(text, content='message', content_row
 INSERT INTO message_fts(rowid, text) SELECT id, text FROM message WHERE state <> 2;
 )sql";
 
-// {"asked_s": [..], "actual_s": [..]}; empty: not sampled yet.
+// {"asked_s": [..], "actual_s": [..]}, of a document {"tokens": ..}; empty: not sampled yet.
 constexpr char kSampledTimes[] = R"sql(
 ALTER TABLE attachment ADD COLUMN sampled_json TEXT NOT NULL DEFAULT '';
 )sql";
@@ -180,9 +180,15 @@ constexpr char kSampling[] = R"sql(
 ALTER TABLE conversation ADD COLUMN sampling_json TEXT NOT NULL DEFAULT '';
 )sql";
 
+// Of an attached text; 0 of pictures.
+constexpr char kDocuments[] = R"sql(
+ALTER TABLE attachment ADD COLUMN words INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attachment ADD COLUMN most_tokens INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 }  // namespace
 
-const std::array<const char*, kSchemaVersion> kMigrations = {kChats,    kSearch, kSampledTimes,   kRecipes, kComparisons,
-                                                             kKeptMaps, kPins,   kLaterQuestions, kSampling};
+const std::array<const char*, kSchemaVersion> kMigrations = {kChats,    kSearch, kSampledTimes,   kRecipes,  kComparisons,
+                                                             kKeptMaps, kPins,   kLaterQuestions, kSampling, kDocuments};
 
 }  // namespace winnow::app

@@ -1,6 +1,7 @@
 #include "app/media/media_opener.h"
 
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "app/media/av_handles.h"
@@ -49,8 +50,10 @@ MediaKind FfmpegMediaOpener::detectKind(const std::string& path) const {
   try {
     return kindOf(detectContent(file));
   } catch (const Exception& exception) {
-    // Whatever is no picture and no video may still be a text.
-    if (exception.error().code != ErrorCode::kUnsupportedFormat || !looksLikeText(file.readRange(0, kTextHeadBytes))) throw;
+    // Whatever is no picture and no video may still be a text. A PDF may begin like one.
+    const std::vector<std::uint8_t> head = file.readRange(0, kTextHeadBytes);
+    const bool pdf = std::string_view(reinterpret_cast<const char*>(head.data()), head.size()).starts_with("%PDF");
+    if (exception.error().code != ErrorCode::kUnsupportedFormat || pdf || !looksLikeText(head)) throw;
     return MediaKind::kDocument;
   }
 }

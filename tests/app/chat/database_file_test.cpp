@@ -224,6 +224,31 @@ TEST_F(DatabaseFileTest, UpgradesTheEighthVersionWhoseChatsHadNoSampling) {
   EXPECT_EQ(db.setOptions(5, options).options.sampling, options.sampling);
 }
 
+TEST_F(DatabaseFileTest, UpgradesTheNinthVersionWhoseAttachmentsWereNoDocuments) {
+  ofVersion(9,
+            {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'what?', 1)",
+             "INSERT INTO attachment VALUES(1, 5, 9, 0, 2, CAST('/a.mp4' AS BLOB), '', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024, '', '')"});
+  ChatDatabase db(folders());
+  EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v10")));
+  const Attachment video = db.loadConversation(5).messages.at(0).attachments.at(0);
+  EXPECT_EQ(video.kind, MediaKind::kVideo);
+  EXPECT_EQ(video.words, 0);
+  Attachment text;
+  text.kind = MediaKind::kDocument;
+  text.path = "/a.txt";
+  text.words = 7;
+  text.mostTokens = 5;
+  const MessageId question = db.beginTurn({5, 9, QStringLiteral("and this?"), {text}}).question;
+  SampledTimes sampled;
+  sampled.tokens = 11;
+  db.storeSampled(question, 0, sampled);
+  const Attachment stored = db.loadConversation(5).messages.at(1).attachments.at(0);
+  EXPECT_EQ(stored.kind, MediaKind::kDocument);
+  EXPECT_EQ(stored.words, 7);
+  EXPECT_EQ(stored.mostTokens, 5);
+  EXPECT_EQ(stored.sampled, sampled);
+}
+
 TEST_F(DatabaseFileTest, ASecondWinnowIsToldWhoHasTheFolder) {
   ChatDatabase first(folders());
   EXPECT_EQ(refusal(), "another Winnow is using it (process " + std::to_string(QCoreApplication::applicationPid()) + ")");

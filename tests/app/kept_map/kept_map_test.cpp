@@ -98,6 +98,23 @@ TEST(KeptMap, ComesBackEqualFromItsBytes) {
   EXPECT_EQ(KeptMap::fromBytes(empty.toBytes()), empty);
 }
 
+// Documents have lines, no patches, and their words are in the map.
+TEST(KeptMap, ADocumentComesBackWithItsWords) {
+  CacheReport report;
+  for (std::int32_t i = 0; i < 40; ++i) {
+    report.tokens.push_back({Modality::kDocument, 0, i / 8, -1, -1});
+    report.texts.push_back({i, " w" + std::to_string(i)});
+  }
+  report.kept = {{{0, 3, 39}, {5}}};
+  const KeptMap map = KeptMap::fromReport(report);
+  const std::optional<KeptMap> back = KeptMap::fromBytes(map.toBytes());
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back, map);
+  EXPECT_EQ(back->origins()[17].modality, Modality::kDocument);
+  EXPECT_EQ(back->origins()[17].frame, 2);
+  EXPECT_EQ(back->text(39), QByteArray(" w39"));
+}
+
 TEST(KeptMap, StaysSmall) {
   // 32k visual tokens in 28 layers of 4 heads that all keep something else.
   for (const double share : {0.05, 0.2, 0.5, 0.67, 0.9}) {
