@@ -106,6 +106,10 @@ ScriptedEngine::~ScriptedEngine() {
 void ScriptedEngine::handle(const Request& request, EventSink& sink, const InterruptToken& interrupt) {
   if (const auto* plan = std::get_if<Plan>(&request.body)) {
     if (log_) log_->addPlan(*plan);
+    for (const Item& item : plan->turn.messages.back().items) {
+      const MediaRequest* media = media_of(item);
+      if (media != nullptr && media->kind == MediaKind::kDocument) sink.on_event({request.id, sampled_document(*media)});
+    }
     sink.on_event({request.id, planned_for(*plan)});
     return;
   }
@@ -173,7 +177,10 @@ void ScriptedEngine::prepare_media(RequestId id, const Prepare& prepare, EventSi
     return;
   }
   for (const Item& item : prepare.turn.messages.back().items) {
-    if (const MediaRequest* media = media_of(item))
+    const MediaRequest* media = media_of(item);
+    if (media != nullptr && media->kind == MediaKind::kDocument) {
+      sink.on_event({id, sampled_document(*media)});
+    } else if (media != nullptr)
       sink.on_event({id, MediaSampled{media->path, media->kind, 4.0, {0.2, 1.2}, {0.2, 1.2}, media->plan}});
   }
   const bool before = prepare.turn.recipe.method == "self-study";
@@ -240,6 +247,17 @@ Watched watched_for(const WatchClip& clip, std::int64_t frames) {
   return watched;
 }
 
+MediaSampled sampled_document(const MediaRequest& document) {
+  MediaSampled sampled;
+  sampled.path = document.path;
+  sampled.kind = document.kind;
+  sampled.plan = document.plan;
+  sampled.all_tokens = document.path.find("long") != std::string::npos ? kLongDocumentTokens : kDocumentTokens;
+  sampled.most_tokens = document.most_tokens;
+  sampled.tokens = document.most_tokens > 0 ? std::min(document.most_tokens, sampled.all_tokens) : sampled.all_tokens;
+  return sampled;
+}
+
 Planned planned_for(const Plan& plan) {
   constexpr std::int64_t kLayers = 4;
   constexpr std::int64_t kContext = 4096;
@@ -249,7 +267,9 @@ Planned planned_for(const Plan& plan) {
     for (const Item& item : message.items) {
       const MediaRequest* media = media_of(item);
       if (media == nullptr) planned.tokens.text += 8;
-      if (media != nullptr)
+      if (media != nullptr && media->kind == MediaKind::kDocument) {
+        planned.tokens.visual += sampled_document(*media).tokens;
+      } else if (media != nullptr)
         planned.tokens.visual += kVisualTokensPerFrame * (media->kind == MediaKind::kVideo ? std::max(1, media->plan.frame_count) : 1);
     }
   }
@@ -324,6 +344,20 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
         add_words(Modality::kText, "\n" + std::get<TextItem>(item).text + "\nassistant\n", 8);
         continue;
       }
+      if (media->kind == MediaKind::kDocument) {
+        const MediaSampled sampled = sampled_document(*media);
+        const bool pinned = std::any_of(turn.pins.begin(), turn.pins.end(), [&](const Pin& pin) { return pin.media == media_number; });
+        for (std::int32_t i = 0; i < sampled.tokens; ++i) {
+          const auto token = static_cast<std::int32_t>(report.tokens.size());
+          const bool ends = i % kDocumentLineTokens == kDocumentLineTokens - 1;
+          report.texts.push_back({token, " word" + std::to_string(i) + (ends ? "\n" : "")});
+          report.tokens.push_back({Modality::kDocument, media_number, i / kDocumentLineTokens, -1, -1});
+          if (pinned) report.pinned.push_back(token);
+        }
+        ++media_number;
+        script.push_back({{}, Say{sampled}});
+        continue;
+      }
       const bool video = media->kind == MediaKind::kVideo;
       const int frames = video ? std::max(1, media->plan.frame_count) : 1;
       MediaSampled sampled;
@@ -357,7 +391,7 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
 
   const auto prompt = static_cast<std::int32_t>(report.tokens.size());
   std::int64_t visual_tokens = 0;
-  for (const TokenOrigin& token : report.tokens) visual_tokens += token.modality == Modality::kVisual;
+  for (const TokenOrigin& token : report.tokens) visual_tokens += is_attached(token.modality);
   const double retention = turn.recipe.method == "full" ? 1.0 : turn.recipe.retention;
   // Deeper layers keep less; kept tokens are spread evenly, text is always kept.
   for (int layer = 0; layer < layers; ++layer) {
@@ -367,7 +401,7 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
     for (int head = 0; head < kKvHeads; ++head) {
       std::vector<std::int32_t> kept;
       for (std::int32_t i = 0; i < prompt; ++i) {
-        const bool visual = report.tokens[static_cast<std::size_t>(i)].modality == Modality::kVisual;
+        const bool visual = is_attached(report.tokens[static_cast<std::size_t>(i)].modality);
         if (!visual || std::floor((i + 1 + head) * share) > std::floor((i + head) * share)) kept.push_back(i);
       }
       figures.kept_per_head.push_back(static_cast<std::int64_t>(kept.size()));
@@ -402,7 +436,7 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
       report.kv_bytes.full > 0 ? static_cast<double>(report.kv_bytes.after_event) / static_cast<double>(report.kv_bytes.full) : 1.0;
   // As the engine counts: the turn's own tokens, and those of the whole thread.
   const auto own_visual = std::count_if(report.tokens.begin() + before_turn, report.tokens.end(),
-                                        [](const TokenOrigin& token) { return token.modality == Modality::kVisual; });
+                                        [](const TokenOrigin& token) { return is_attached(token.modality); });
   finished.figures.tokens = {prompt - before_turn,
                              own_visual,
                              prompt - before_turn - own_visual,

@@ -100,6 +100,11 @@ class ScriptedEngine final : public Engine {
 Script answer_script(const Request& request, const std::string& answer, std::chrono::milliseconds word_delay = {}, int layers = 4);
 // What answer_script's turn takes, in the figures of load_script's model: answers every Plan, whatever the script.
 Planned planned_for(const Plan& plan);
+// A document of kDocumentTokens tokens, or of kLongDocumentTokens if its path contains "long"; a line has kDocumentLineTokens of them.
+inline constexpr std::int64_t kDocumentTokens = 200;
+inline constexpr std::int64_t kLongDocumentTokens = 5000;
+inline constexpr std::int32_t kDocumentLineTokens = 10;
+MediaSampled sampled_document(const MediaRequest& document);
 // What is left of `frames` frames of 9 tokens under the cap of the clip's recipe: the newest clip is whole as far as it fits, the rest is
 // shared evenly, and once the cap is passed the first frame is forgotten.
 Watched watched_for(const WatchClip& clip, std::int64_t frames);

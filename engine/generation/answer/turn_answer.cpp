@@ -13,11 +13,11 @@ void label(TurnFigures& figures, const Turn& turn) {
   figures.seed = turn.sampling.seed;
 }
 
-// What the text tokens of the thread up to its answer stand for.
+// What the text tokens of the thread up to its answer stand for, those of its documents included.
 std::vector<TokenText> texts_of(const Tokenizer& tokenizer, const Conversation& thread) {
   std::vector<TokenText> texts;
   for (std::size_t i = 0; i < thread.origins.size(); ++i) {
-    if (is_attached(thread.origins[i].modality)) continue;
+    if (thread.origins[i].modality == Modality::kVisual) continue;
     texts.push_back({static_cast<std::int32_t>(i), std::string(tokenizer.token_bytes(thread.token_ids[i]))});
   }
   return texts;

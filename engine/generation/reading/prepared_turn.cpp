@@ -70,7 +70,8 @@ bool same_media(const std::vector<MediaSampled>& media, const Message& message) 
 std::vector<Message> media_thread(const PreparedContext& prepared) {
   std::vector<Message> thread = prepared.state.thread;
   thread.push_back({Role::kUser, {}});
-  for (const MediaSampled& medium : prepared.media) thread.back().items.emplace_back(MediaItem{{medium.path, medium.kind, medium.plan}});
+  for (const MediaSampled& medium : prepared.media)
+    thread.back().items.emplace_back(MediaItem{{medium.path, medium.kind, medium.plan, medium.most_tokens}});
   return thread;
 }
 

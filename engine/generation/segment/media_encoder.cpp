@@ -31,6 +31,14 @@ MediaFacts OpenedMedia::facts() const {
   return {request.kind, source->picture_size(), source->frame_count(), source->duration_s(), only_image};
 }
 
+MediaSampled sampled_document(const OpenedMedia& document) {
+  MediaSampled sampled{document.request.path, document.request.kind, 0.0, {}, {}, document.request.plan};
+  sampled.tokens = std::ssize(document.document.ids);
+  sampled.all_tokens = document.document.all;
+  sampled.most_tokens = document.request.most_tokens;
+  return sampled;
+}
+
 std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, const OpenedMedia& media) {
   return media.request.kind == MediaKind::kDocument ? media.document.origins : model.origins_of(media.facts());
 }
@@ -90,10 +98,7 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge
   std::string hash = media.source->content_hash();
   if (request.kind == MediaKind::kDocument) {
     const DocumentTokens& read = media.document;
-    MediaSampled sampled{request.path, request.kind, 0.0, {}, {}, request.plan};
-    sampled.tokens = std::ssize(read.ids);
-    sampled.all_tokens = read.all;
-    sampled.most_tokens = request.most_tokens;
+    MediaSampled sampled = sampled_document(media);
     context_.emit(sampled);
     return {{model_.text().embed(at::tensor(read.ids, at::kLong)), {}, read.origins, read.ids}, std::move(sampled), std::move(hash)};
   }

@@ -36,6 +36,9 @@ struct EncodedSource {
   std::string content_hash;
 };
 
+// What is said of a document when it is read, or planned with.
+MediaSampled sampled_document(const OpenedMedia& document);
+
 // One token each as encode() will deliver them, with `media` at -1; nothing is decoded.
 std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, const OpenedMedia& media);
 
