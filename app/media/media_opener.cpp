@@ -1,5 +1,8 @@
 #include "app/media/media_opener.h"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -18,6 +21,16 @@ namespace winnow::app {
 namespace {
 
 constexpr std::int64_t kTextHeadBytes = 4096;
+
+// Names of pictures and videos: a text under one of them is not what somebody meant to attach.
+constexpr std::array<std::string_view, 19> kPictureEndings = {".png",  ".jpg",  ".jpeg", ".gif",  ".bmp", ".webp", ".tif",
+                                                              ".tiff", ".heic", ".avif", ".svg",  ".mp4", ".m4v",  ".mov",
+                                                              ".webm", ".mkv",  ".avi",  ".m3u8", ".mpd"};
+
+bool isNamedAsPicture(std::string name) {
+  for (char& character : name) character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
+  return std::ranges::any_of(kPictureEndings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
 
 }  // namespace
 
@@ -53,7 +66,8 @@ MediaKind FfmpegMediaOpener::detectKind(const std::string& path) const {
     // Whatever is no picture and no video may still be a text. A PDF may begin like one.
     const std::vector<std::uint8_t> head = file.readRange(0, kTextHeadBytes);
     const bool pdf = std::string_view(reinterpret_cast<const char*>(head.data()), head.size()).starts_with("%PDF");
-    if (exception.error().code != ErrorCode::kUnsupportedFormat || pdf || !looksLikeText(head)) throw;
+    const bool text = looksLikeText(head) && !pdf && !isNamedAsPicture(path);
+    if (exception.error().code != ErrorCode::kUnsupportedFormat || !text) throw;
     return MediaKind::kDocument;
   }
 }
