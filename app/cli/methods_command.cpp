@@ -30,26 +30,6 @@ std::vector<std::string> option_texts(const MethodInfo& method) {
   return texts;
 }
 
-const char* phase_word(MethodPhase phase) {
-  switch (phase) {
-    case MethodPhase::kDecode:
-      return "decode";
-    case MethodPhase::kRatioDecode:
-      return "ratio-decode";
-    case MethodPhase::kPrefill:
-      return "prefill";
-    case MethodPhase::kContext:
-      return "context";
-    case MethodPhase::kStream:
-      return "stream";
-    case MethodPhase::kRetrieve:
-      return "retrieve";
-    case MethodPhase::kOnce:
-      break;
-  }
-  return "once";
-}
-
 }  // namespace
 
 ExitStatus run_methods(OutputFormat format) {
@@ -59,7 +39,7 @@ ExitStatus run_methods(OutputFormat format) {
     for (const MethodInfo& method : methods) {
       list.push_back({{"name", method.name},
                       {"source", method.source},
-                      {"phase", phase_word(method.phase)},
+                      {"phase", phase_entry(method.phase).word},
                       {"query_aware", method.query_aware},
                       {"merges", method.merges},
                       {"needs", method.needs},
@@ -71,7 +51,7 @@ ExitStatus run_methods(OutputFormat format) {
   for (const MethodInfo& method : methods) {
     print_out("%-17s %s\n", method.name.c_str(), method.title.c_str());
     print_out("%-17s source: %s\n", "", method.source.c_str());
-    print_out("%-17s phase %s, %s, %s, needs %s\n", "", phase_word(method.phase),
+    print_out("%-17s phase %s, %s, %s, needs %s\n", "", phase_entry(method.phase).word,
               method.query_aware ? "judged by the question" : "not judged by the question alone", method.merges ? "merges" : "evicts",
               joined(method.needs).c_str());
     print_out("%-17s options: %s\n", "", joined(option_texts(method)).c_str());

@@ -59,7 +59,7 @@ SlotAttention attention_of(const FollowedTokens& before, const SegmentCompressor
 std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, const Recipe& recipe, const SegmentCompressor& compressor,
                                                  KvCache& cache) {
   const Composition& parts = recipe.composition();
-  if (parts.phase == MethodPhase::kOnce || parts.scope != Scope::kAll || !recipe.compresses()) return nullptr;
+  if (!phase_facts(parts.phase).evicts_while_decoding || parts.scope != Scope::kAll || !recipe.compresses()) return nullptr;
   const bool absolute = recipe.budget().tokens.has_value();
   const bool capped_before = previous != nullptr && previous->removes();
   const bool capped = absolute || capped_before || compressor.will_compress();

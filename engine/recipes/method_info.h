@@ -51,11 +51,8 @@ std::vector<MethodInfo> list_methods();
 std::vector<OptionInfo> method_options(const std::string& method, const std::map<std::string, std::string>& given);
 
 // What a recipe is, told by the parts that its method and options come to.
-struct RecipeTraits {
+struct RecipeTraits : PhaseFacts {
   MethodPhase phase = MethodPhase::kOnce;
-  bool before_question = false;  // no question decides what of the media is kept
-  bool in_clips = false;         // media are read in clips and held within a number of slots
-  bool fetches = false;          // everything is kept, and each question fetches its part of it
 };
 // Nothing: there is no such method, or its options cannot be read.
 std::optional<RecipeTraits> describe(const RecipeSpec& spec);

@@ -20,17 +20,14 @@ std::vector<MethodInfo> list_methods() {
 }
 
 std::optional<RecipeTraits> describe(const RecipeSpec& spec) {
-  RecipeTraits traits;
+  MethodPhase phase{};
   try {
     OptionReader options(spec.method, spec.options, spec.seed);
-    traits.phase = find_method(spec.method).compose(options).phase;
+    phase = find_method(spec.method).compose(options).phase;
   } catch (const Exception&) {
     return std::nullopt;
   }
-  traits.in_clips = traits.phase == MethodPhase::kStream;
-  traits.fetches = traits.phase == MethodPhase::kRetrieve;
-  traits.before_question = traits.in_clips || traits.fetches || traits.phase == MethodPhase::kContext;
-  return traits;
+  return RecipeTraits{phase_facts(phase), phase};
 }
 
 std::vector<OptionInfo> method_options(const std::string& method, const std::map<std::string, std::string>& given) {

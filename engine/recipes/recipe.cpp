@@ -37,32 +37,22 @@ bool adds_rows(const Scorer& scorer) {
   return scorer.needs().attention == std::vector<StatisticsNeed>{sums} && !scorer.needs().cross_modal && !scorer.needs().elite;
 }
 
-bool is_before_question(MethodPhase phase) {
-  return phase == MethodPhase::kContext || phase == MethodPhase::kStream || phase == MethodPhase::kRetrieve;
-}
-
-// Of phase retrieve.
-void check_retrieval(const Composition& composition) {
-  if (composition.scope != Scope::kContext || composition.granularity == Granularity::kRagged)
-    refuse(composition.scope != Scope::kContext ? "scope" : "granularity",
-           "what is fetched for a question are frames, the same for all heads");
-  if (!composition.allocator->needs().empty()) refuse("allocator", "what is fetched is chosen layer by layer: choose uniform");
-  if (composition.reducer->name() != "drop") refuse("reducer", "nothing leaves that could be merged");
-}
-
-// Of phase stream.
-void check_stream(const Composition& composition) {
-  if (composition.scope != Scope::kContext) refuse("scope", "media that come in clips compete as a whole: this needs scope context");
-  if (!composition.scorer->judges_streams()) {
+void check_demands(const Composition& composition) {
+  const PhaseEntry& phase = phase_entry(composition.phase);
+  const PhaseDemands& demands = phase.demands;
+  const auto want = [](const char* reason, bool met, const char* setting) {
+    if (reason != nullptr && !met) refuse(setting, reason);
+  };
+  want(demands.context_scope, composition.scope == Scope::kContext, "scope");
+  want(demands.same_heads, composition.granularity != Granularity::kRagged, "granularity");
+  if (phase.facts.in_clips && !composition.scorer->judges_streams()) {
     refuse("scorer", composition.scorer->name() +
                          " cannot judge media clip by clip; these can: repetition, repetition-norms, description, " +
                          "temporal-change, key-difference");
   }
-  if (!composition.allocator->needs().empty())
-    refuse("allocator",
-           "this allocator judges a whole prompt; while the media still come, budgets must be known beforehand: choose uniform");
-  if (composition.allocator->whole_heads()) refuse("allocator", "heads that keep media whole grow with a stream: choose uniform");
-  if (composition.reducer->name() != "drop") refuse("reducer", "while the media still come, slots are dropped, not merged");
+  want(demands.known_budgets, composition.allocator->needs().empty(), "allocator");
+  want(demands.bounded_heads, !composition.allocator->whole_heads(), "allocator");
+  want(demands.dropping, composition.reducer->name() == "drop", "reducer");
 }
 
 void check_parts(const Composition& composition) {
@@ -97,14 +87,13 @@ void check_parts(const Composition& composition) {
     refuse("event_at_first_decode",
            "the first answer token's attention can only be added to accumulated attention; " + scorer + " is made of other numbers");
   }
-  const bool before_question = is_before_question(composition.phase);
+  const bool before_question = phase_facts(composition.phase).before_question;
   if (composition.granularity == Granularity::kRagged) {
     if (composition.scope == Scope::kAll || !before_question)
       refuse("granularity", "heads compete for the slots of media only, in an event before the question (kvzip, self-study)");
     if (composition.reducer->sharing() != nullptr) refuse("reducer", "shared slots need as many slots in every head");
   }
-  if (composition.phase == MethodPhase::kStream) check_stream(composition);
-  if (composition.phase == MethodPhase::kRetrieve) check_retrieval(composition);
+  check_demands(composition);
   if (before_question) {
     if (composition.scope == Scope::kAll)
       refuse("scope", "an event before the question is about the media; this needs scope context or visual");
@@ -151,10 +140,8 @@ StatisticsNeeds Recipe::with_allocator(StatisticsNeeds allocator) const {
 }
 
 const char* Recipe::needs_sight() const {
-  if (composition_.phase == MethodPhase::kRetrieve) return "it fetches frames";
-  if (composition_.phase == MethodPhase::kStream) return "it reads media clip by clip";
-  if (composition_.pruning) return "it takes tokens of pictures out of the network";
-  return nullptr;
+  if (const char* frames = phase_entry(composition_.phase).demands.frames; frames != nullptr) return frames;
+  return composition_.pruning ? "it takes tokens of pictures out of the network" : nullptr;
 }
 
 std::optional<Error> Recipe::misfit(const ModelTraits& model) const {
@@ -197,7 +184,7 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
       refuse("turn_policy", "there is no such turn policy");
   }
   check_parts(composition);
-  if ((composition.scope == Scope::kContext || is_before_question(composition.phase)) && spec.turn_policy == TurnPolicy::kWhole)
+  if ((composition.scope == Scope::kContext || phase_facts(composition.phase).before_question) && spec.turn_policy == TurnPolicy::kWhole)
     refuse("turn_policy",
            "what stays of the media does not depend on later questions here: nothing is compressed again for them (choose another turn "
            "policy, and no guard)");

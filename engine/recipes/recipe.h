@@ -48,11 +48,13 @@ class Recipe {
   // interrupts it.
   bool shares_prefill() const { return !prunes() && !context_event(); }
   // The event comes between the media and what is asked about them.
-  bool context_event() const { return (composition_.phase == MethodPhase::kContext && compresses()) || streams() || retrieves(); }
+  bool context_event() const { return phase_facts(composition_.phase).before_question && compresses(); }
   // It comes with every question, about all of the media, which stay as they are.
-  bool retrieves() const { return composition_.phase == MethodPhase::kRetrieve && compresses(); }
+  bool retrieves() const { return phase_facts(composition_.phase).fetches && compresses(); }
   // There is one after every clip of the media.
-  bool streams() const { return composition_.phase == MethodPhase::kStream && compresses(); }
+  bool streams() const { return phase_facts(composition_.phase).in_clips && compresses(); }
+  // It goes by the frames of media, which a document has not.
+  bool reads_frames() const { return phase_entry(composition_.phase).demands.frames != nullptr && compresses(); }
   // Nothing leaves this layer, neither at the event nor while decoding. The total stays what was asked for: the other layers pay.
   bool keeps_whole(LayerId layer, std::int64_t layers) const;
   // Budgets of all layers are known before the prefill.

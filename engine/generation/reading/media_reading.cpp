@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/generation/prefill/traced_rows.h"
 #include "engine/generation/reading/read_in_clips.h"
 #include "engine/generation/reading/read_once.h"
@@ -11,6 +12,25 @@
 #include "engine/recipes/method_info.h"
 
 namespace winnow {
+namespace {
+
+struct PhaseReading {
+  MethodPhase phase;
+  std::unique_ptr<const MediaReading> (*make)(const Recipe& recipe);
+};
+
+template <class How>
+std::unique_ptr<const MediaReading> made(const Recipe& recipe) {
+  return std::make_unique<How>(recipe);
+}
+
+constexpr PhaseReading kReadings[] = {
+    {MethodPhase::kContext, made<ReadOnce>},
+    {MethodPhase::kStream, made<ReadInClips>},
+    {MethodPhase::kRetrieve, made<ReadToFetch>},
+};
+
+}  // namespace
 
 bool PreparedContext::is_fetched_from() const {
   const std::optional<RecipeTraits> traits = describe(recipe);
@@ -66,9 +86,10 @@ ForeseenCache MediaReading::foresee_question(const Conversation& prepared, const
 
 std::unique_ptr<const MediaReading> media_reading(const Recipe& recipe) {
   if (!recipe.context_event()) return nullptr;
-  if (recipe.streams()) return std::make_unique<ReadInClips>(recipe);
-  if (recipe.retrieves()) return std::make_unique<ReadToFetch>(recipe);
-  return std::make_unique<ReadOnce>(recipe);
+  for (const PhaseReading& reading : kReadings) {
+    if (reading.phase == recipe.composition().phase) return reading.make(recipe);
+  }
+  throw Exception(ErrorCode::kInternal, recipe.composition().method, "a phase before the question without a MediaReading");
 }
 
 }  // namespace winnow

@@ -115,7 +115,7 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   // Media are opened before the prompt is built, because time instructions and the context check need their plans.
   std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached));
   const bool documents = std::ranges::any_of(media, [](const OpenedMedia& item) { return item.request.kind == MediaKind::kDocument; });
-  if (documents && recipe != nullptr && (recipe->streams() || recipe->retrieves()))
+  if (documents && recipe != nullptr && recipe->reads_frames())
     throw Exception(ErrorCode::kIllegalRecipe, turn.recipe.method, "it reads media frame by frame, and a document has no frames");
   require_pins(turn.pins, working.media_count + static_cast<std::int32_t>(media.size()));
   const PromptSegment prompt = build_prompt(context.model, turn.messages, cached, video_times(media));

@@ -6,7 +6,7 @@
 namespace winnow {
 
 std::optional<Refusal> FrameLikenessScorer::fits(const Composition& parts) const {
-  if (parts.phase == MethodPhase::kRetrieve) return std::nullopt;
+  if (phase_facts(parts.phase).fetches) return std::nullopt;
   return Refusal{"scorer", name() + " compares frames with a question when it comes; start from rekv"};
 }
 

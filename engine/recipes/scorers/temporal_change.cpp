@@ -9,7 +9,7 @@
 namespace winnow {
 
 std::optional<Refusal> TemporalChangeScorer::fits(const Composition& parts) const {
-  if (parts.phase == MethodPhase::kStream) return std::nullopt;
+  if (phase_facts(parts.phase).in_clips) return std::nullopt;
   return Refusal{"scorer", name() + " judges what has changed since, clip by clip; start from infinipot-v"};
 }
 

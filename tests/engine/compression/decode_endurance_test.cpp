@@ -235,9 +235,7 @@ constexpr const char* kPresets[] = {"d2o",           "ems",      "ems-no-positio
 
 TEST(DecodeEndurancePresets, AreAllThatActWhileDecoding) {
   for (const MethodInfo& info : list_methods()) {
-    if (info.phase == MethodPhase::kOnce || info.phase == MethodPhase::kPrefill || info.phase == MethodPhase::kContext ||
-        info.phase == MethodPhase::kStream || info.phase == MethodPhase::kRetrieve || info.name == "full")
-      continue;
+    if (!phase_facts(info.phase).evicts_while_decoding) continue;
     EXPECT_NE(std::find(std::begin(kPresets), std::end(kPresets), info.name), std::end(kPresets)) << info.name;
   }
 }

@@ -116,8 +116,7 @@ TEST_F(Pins, HoldWhereEverythingCompetesAgain) {
       const EventRecorder first = run(turn);
       if (first.last<Failed>()) {
         // Token pruning has no event that could take place again.
-        EXPECT_TRUE(method.phase == MethodPhase::kPrefill || method.phase == MethodPhase::kContext ||
-                    method.phase == MethodPhase::kStream || method.phase == MethodPhase::kRetrieve)
+        EXPECT_TRUE(method.phase == MethodPhase::kPrefill || phase_facts(method.phase).before_question)
             << first.last<Failed>()->error.reason;
         continue;
       }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <limits>
+#include <set>
 
 #include "engine/base/error.h"
 #include "engine/recipes/allocators/uniform.h"
@@ -431,6 +432,19 @@ TEST(Recipe, WhatComesBeforeTheQuestionTakesPartsThatDoNotNeedIt) {
   legal("kvzip", [](RecipeSpec& spec) { spec.allocator = "whole-heads"; });
   legal("expected-attention", [](RecipeSpec& spec) { spec.scope = "visual"; });
   legal("expected-attention", [](RecipeSpec& spec) { spec.options = {{"ask", "Which color?"}, {"stats", "request"}}; });
+}
+
+// In the order of their values, so that no value is left out between them.
+TEST(MethodPhases, EachHasARowAndAWordOfItsOwn) {
+  std::set<std::string> words;
+  int value = 0;
+  for (const PhaseEntry& entry : kPhases) {
+    EXPECT_EQ(static_cast<int>(entry.phase), ++value);
+    EXPECT_EQ(&phase_entry(entry.phase), &entry);
+    EXPECT_TRUE(words.insert(entry.word).second) << entry.word;
+    EXPECT_TRUE(entry.facts.before_question || !(entry.facts.in_clips || entry.facts.fetches)) << entry.word;
+  }
+  EXPECT_THROW(phase_entry(static_cast<MethodPhase>(value + 1)), Exception);
 }
 
 // By the parts that a method and its options come to, not by the method's name.

@@ -25,7 +25,7 @@ TEST(MethodTexts, EveryMethodSaysWhatItDoesAndWhenNotToUseIt) {
 
 TEST(MethodTexts, EveryPhaseHasWordsOfItsOwn) {
   QStringList words;
-  for (int phase = 1; phase <= static_cast<int>(MethodPhase::kRetrieve); ++phase) words << phaseWords(static_cast<MethodPhase>(phase));
+  for (const PhaseEntry& phase : kPhases) words << phaseWords(phase.phase);
   EXPECT_EQ(words.removeDuplicates(), 0) << words.join(u", ").toStdString();
   EXPECT_FALSE(words.contains(QString()));
 }

@@ -212,7 +212,7 @@ TEST_F(Plans, EveryPresetKeepsWhatItsPlanSays) {
 TEST_F(Plans, AQuestionAboutPreparedMediaTakesWhatItsPlanSays) {
   const Item clip = video(24);
   for (const MethodInfo& method : list_methods()) {
-    if (method.phase != MethodPhase::kContext && method.phase != MethodPhase::kStream && method.phase != MethodPhase::kRetrieve) continue;
+    if (!phase_facts(method.phase).before_question) continue;
     SCOPED_TRACE(method.name);
     run(ForgetConversation{3});
     const Turn turn = question({clip}, method.name, method.name == "kvzip-head" ? 0.6 : 0.15);

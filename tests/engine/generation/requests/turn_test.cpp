@@ -53,8 +53,7 @@ TEST_F(Turns, CompressionFreesWhatTheReportSays) {
     for (const LayerFigures& layer : half.figures.layers) sum += layer.bytes;
     EXPECT_EQ(sum, bytes.after_event) << method;
     const TokenCounts& tokens = half.figures.tokens;
-    const bool of_media = method == "aircache" || info.phase == MethodPhase::kContext || info.phase == MethodPhase::kStream ||
-                          info.phase == MethodPhase::kRetrieve;
+    const bool of_media = method == "aircache" || phase_facts(info.phase).before_question;
     // An event of infinipot-v leaves three quarters of the slots, more than which come again.
     const double room =
         method == "infinipot-v" ? 0.125 * (1.0 - static_cast<double>(tokens.text) / static_cast<double>(tokens.prompt)) : 0.0;
@@ -282,8 +281,8 @@ TEST_F(Turns, TheGuardInMemoryReadsOnlyWhatIsNew) {
 // Turn policy whole: the total stays the share of all tokens seen, whatever the turns were.
 TEST_F(Turns, WholeHoldsTheShareOverAllTurns) {
   for (const MethodInfo& method : list_methods()) {
-    if (method.phase == MethodPhase::kPrefill || method.phase == MethodPhase::kContext || method.phase == MethodPhase::kStream ||
-        method.phase == MethodPhase::kRetrieve || method.name == "full" || method.name == "aircache")
+    if (method.phase == MethodPhase::kPrefill || phase_facts(method.phase).before_question || method.name == "full" ||
+        method.name == "aircache")
       continue;
     run(ForgetConversation{7});
     Turn turn = ask("image", method.name, 0.6, 20);
@@ -318,8 +317,7 @@ TEST_F(Turns, SlotsByOriginAddUpWhileDecodingAndAtTheEnd) {
       EXPECT_EQ(f.end, sample.layers[layer]) << method.name;
       slots += f.end.total();
       EXPECT_GT(f.end.generated, 0.0) << method.name;
-      if (method.phase == MethodPhase::kOnce || method.phase == MethodPhase::kPrefill || method.phase == MethodPhase::kContext ||
-          method.phase == MethodPhase::kStream || method.phase == MethodPhase::kRetrieve) {
+      if (!phase_facts(method.phase).evicts_while_decoding) {
         EXPECT_EQ(f.end.visual, f.kept_visual) << method.name;
         EXPECT_EQ(f.end.text, f.kept_text) << method.name;
         EXPECT_EQ(f.end.generated, static_cast<double>(figures.tokens.generated - 1)) << method.name << ": the last token is not read";
@@ -345,8 +343,7 @@ TEST_F(Turns, EveryMethodHoldsItsPhaseOverSeveralTurns) {
       const KvBytes& bytes = done.figures.kv_bytes;
       const std::int64_t read = done.figures.tokens.generated - 1;  // the last token is never read
       const std::int64_t appended = read * info_.kv_bytes_per_token;
-      if (method.phase == MethodPhase::kOnce || method.phase == MethodPhase::kPrefill || method.phase == MethodPhase::kContext ||
-          method.phase == MethodPhase::kStream || method.phase == MethodPhase::kRetrieve) {
+      if (!phase_facts(method.phase).evicts_while_decoding) {
         EXPECT_EQ(bytes.end, bytes.after_event + appended) << method.name << " appends";
       } else if (method.phase == MethodPhase::kDecode) {
         EXPECT_EQ(bytes.end, bytes.after_event) << method.name << " holds its cap";
