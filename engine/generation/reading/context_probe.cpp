@@ -21,6 +21,18 @@ constexpr int kMostRepetitions = 3;
 
 const TokenOrigin kWord{Modality::kText, -1, -1, -1, -1};
 
+bool weighs_norms(const WordJudgement& judgement) {
+  const auto* attention = std::get_if<ByAttention>(&judgement);
+  return attention != nullptr && attention->norms;
+}
+
+// Null: attention judges.
+const ByExpectation* expectation_of(const ProbeNeed& need) {
+  if (const auto* described = std::get_if<DescriptionProbe>(&need)) return std::get_if<ByExpectation>(&described->judgement);
+  if (const auto* requested = std::get_if<RequestProbe>(&need)) return std::get_if<ByExpectation>(&requested->judgement);
+  return nullptr;
+}
+
 // Rows of a probe pass.
 struct ProbeRows {
   std::vector<at::Tensor> parts;
@@ -81,7 +93,7 @@ class ContextVotes : public Judge {
 // What the rows ask for in general, in place of what each of them looks at.
 class ExpectedVotes : public Judge {
  public:
-  ExpectedVotes(std::int64_t layers, const ProbedContext& probed, const ProbeNeed& need)
+  ExpectedVotes(std::int64_t layers, const ProbedContext& probed, const ByExpectation& need)
       : probed_(probed), need_(need), moments_(static_cast<std::size_t>(layers)) {}
 
   void on_layer(const LayerView& view) override {
@@ -98,13 +110,13 @@ class ExpectedVotes : public Judge {
       norms.push_back(cache.gather_values(layer, head).slice(0, before).to(at::kFloat).norm(2, 1));
     }
     const at::Tensor expected =
-        moments_[static_cast<std::size_t>(layer)].expected_attention(keys, probed_.state.next_position, *need_.expected);
+        moments_[static_cast<std::size_t>(layer)].expected_attention(keys, probed_.state.next_position, need_.expected);
     return head_scores((expected + need_.epsilon).mul_(at::stack(norms)));
   }
 
  private:
   const ProbedContext& probed_;
-  const ProbeNeed& need_;
+  const ByExpectation& need_;
   std::vector<QueryMoments> moments_;
 };
 
@@ -148,23 +160,34 @@ class Probe {
   Probe(const RequestContext& context, const ProbedContext& probed, Judge& votes)
       : context_(context), probed_(probed), text_(context.network().text()), votes_(votes) {}
 
-  // All passes of the need. Beside a description the context is repeated in one go, as all of it votes on all slots.
+  // All passes of the need.
   Description vote(const ProbeNeed& need) {
-    using Rows = ProbeNeed::Rows;
-    Description description;
-    if (need.rows == Rows::kRequest) {
-      for (const std::vector<std::int64_t>& request : probed_.prompts.requests) say_words(request, need);
-    }
-    if (need.rows == Rows::kTemplate) say_words(probed_.prompts.turn_end, need);
-    if (need.rows == Rows::kRequest || need.rows == Rows::kTemplate) return description;
-    if (need.rows != Rows::kRepeat) {
-      for (const std::vector<std::int64_t>& request : probed_.prompts.requests) study(request, need, description);
-    }
-    if (need.rows != Rows::kStudy || !description.useful) repeat(need.rows == Rows::kRepeat ? need.chunk : 0, need.norms);
-    return description;
+    return std::visit([this](const auto& rows) { return vote_of(rows); }, need);
   }
 
  private:
+  Description vote_of(const RepetitionProbe& rows) {
+    repeat(rows.chunk, rows.judgement.norms);
+    return {};
+  }
+  // Beside a description the context is repeated in one go, as all of it votes on all slots.
+  Description vote_of(const DescriptionProbe& rows) {
+    Description description;
+    for (const std::vector<std::int64_t>& request : probed_.prompts.requests) study(request, rows, description);
+    if (rows.repetition || !description.useful) repeat(0, weighs_norms(rows.judgement));
+    return description;
+  }
+  Description vote_of(const RequestProbe& rows) {
+    for (const std::vector<std::int64_t>& request : probed_.prompts.requests)
+      say_words(request, ProbeSharing::kEverything, weighs_norms(rows.judgement));
+    return {};
+  }
+  Description vote_of(const TemplateProbe& rows) {
+    say_words(probed_.prompts.turn_end, ProbeSharing::kJudgedAlone, rows.judgement.norms);
+    return {};
+  }
+  Description vote_of(const QuestionProbe&) { throw Exception(ErrorCode::kInternal, "", "Probe: a question is read when it comes"); }
+
   void repeat(std::int64_t chunk, bool norms) {
     const auto chunks = context_chunks(probed_.origins, chunk);
     for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -185,12 +208,12 @@ class Probe {
   }
 
   // What the answer says up to where it goes round in circles has voted. Answers follow each other on lines of their own.
-  void study(std::span<const std::int64_t> request, const ProbeNeed& need, Description& all) {
+  void study(std::span<const std::int64_t> request, const DescriptionProbe& need, Description& all) {
     const auto [answer, useful] = own_answer(request, need);
     ProbeRows rows;
     add_words(rows, request);
     add_words(rows, answer);
-    votes_.judge({size(), 0, size(), ProbeSharing::kEverything, need.norms}, /*follow=*/true);
+    votes_.judge({size(), 0, size(), ProbeSharing::kEverything, weighs_norms(need.judgement)}, /*follow=*/true);
     run(rows);
     if (!all.words.empty()) all.words.push_back({"\n", -1, -1});
     const std::vector<DescribedWord> words = described(answer, votes_.looks());
@@ -199,12 +222,11 @@ class Probe {
   }
 
   // These words alone vote: among all that they see, or as the mean of what the media alone share.
-  void say_words(std::span<const std::int64_t> ids, const ProbeNeed& need) {
+  void say_words(std::span<const std::int64_t> ids, ProbeSharing sharing, bool norms) {
     ProbeRows rows;
     add_words(rows, ids);
-    const bool media_alone = need.rows == ProbeNeed::Rows::kTemplate;
-    votes_.judge({size(), 0, size(), media_alone ? ProbeSharing::kJudgedAlone : ProbeSharing::kEverything, need.norms, media_alone},
-                 /*follow=*/false);
+    const bool mean = sharing == ProbeSharing::kJudgedAlone;
+    votes_.judge({size(), 0, size(), sharing, norms, mean}, /*follow=*/false);
     run(rows);
   }
 
@@ -270,7 +292,7 @@ class Probe {
 
   // What the model says about the media when nobody has asked: greedy, without the token that ends it; whether it is of use. An answer to
   // the user's own request may be short.
-  std::pair<std::vector<std::int64_t>, bool> own_answer(std::span<const std::int64_t> request, const ProbeNeed& need) const {
+  std::pair<std::vector<std::int64_t>, bool> own_answer(std::span<const std::int64_t> request, const DescriptionProbe& need) const {
     const std::int64_t longest = need.answer_tokens;
     const auto limit = static_cast<std::uint64_t>(longest);
     Conversation telling = probed_.state.fork();
@@ -338,7 +360,7 @@ Description probe_context(const RequestContext& context, const ProbedContext& pr
     for (LayerId layer{0}; layer < layers; ++layer) tell(layer, votes.of_layer(layer));
     return description;
   };
-  if (need.expected) return told_by(ExpectedVotes(layers, probed, need));
+  if (const ByExpectation* expectation = expectation_of(need)) return told_by(ExpectedVotes(layers, probed, *expectation));
   return told_by(ContextVotes(layers));
 }
 

@@ -66,7 +66,8 @@ std::vector<float> FrameRetrieval::scores(LayerId layer, const TurnSegment& ques
   }
   const bool all = question.words.begin == question.words.end;
   const at::Tensor asked = all ? queries.unturned : queries.unturned.slice(1, question.words.begin, question.words.end);
-  const std::vector<float> likeness = frame_likeness(asked, at::stack(keys), frames_, recipe_.needs().probe->cosine);
+  const std::vector<float> likeness =
+      frame_likeness(asked, at::stack(keys), frames_, std::get<QuestionProbe>(*recipe_.needs().probe).cosine);
   std::vector<float> scores(static_cast<std::size_t>(first), 0.0F);
   for (const std::int64_t frame : frames_) scores.push_back(likeness[static_cast<std::size_t>(frame)]);
   return scores;

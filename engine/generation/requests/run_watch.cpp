@@ -115,7 +115,7 @@ class Watcher {
     const std::vector<VideoTimes> times = video_times(made_->media);
     const std::optional<ProbeNeed>& need = recipe_.needs().probe;
     const ProbePrompts prompts =
-        need ? probe_prompts(context_.model, turn_.messages, working.thread.size(), times, need->ask) : ProbePrompts();
+        need ? probe_prompts(context_.model, turn_.messages, working.thread.size(), times, asked_instead(*need)) : ProbePrompts();
     const auto origins = std::span<const TokenOrigin>(working.origins).last(static_cast<std::size_t>(tokens));
     reading.compress(watched_->clips, {clip.features, origins, prompts});
   }

@@ -134,7 +134,7 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   segment.pins_above_budget = encoded.pins_above_budget;
   segment.timings = encoded.timings;
   if (recipe != nullptr && recipe->context_event() && !recipe->retrieves() && recipe->needs().probe && segment.tokens.visual > 0)
-    segment.probe = probe_prompts(context.model, turn.messages, cached, video_times(media), recipe->needs().probe->ask);
+    segment.probe = probe_prompts(context.model, turn.messages, cached, video_times(media), asked_instead(*recipe->needs().probe));
   working.pruned_tokens += encoded.pruned_tokens;
   working.media_hashes.insert(working.media_hashes.end(), encoded.hashes.begin(), encoded.hashes.end());
   working.pins = turn.pins;

@@ -1,7 +1,5 @@
 #include "engine/recipes/methods/expected_attention.h"
 
-#include <optional>
-
 #include "engine/recipes/methods/shared_options.h"
 #include "engine/recipes/scorers/expected_attention.h"
 #include "engine/recipes/scorers/probe_votes.h"
@@ -10,20 +8,18 @@ namespace winnow {
 
 Composition expected_attention(OptionReader& options) {
   Composition composition = before_the_question("expected-attention");
-  using Rows = ProbeNeed::Rows;
-  // Of whose queries the statistics are; none: of the media's own.
-  const auto words = options.choice<std::optional<Rows>>("stats", {{"media", {}}, {"request", Rows::kRequest}, {"answer", Rows::kStudy}});
+  enum class Words { kMedia, kRequest, kAnswer };  // of whose queries the statistics are; media: of their own
+  const auto words = options.choice<Words>("stats", {{"media", Words::kMedia}, {"request", Words::kRequest}, {"answer", Words::kAnswer}});
   ExpectedNeed expected;
   expected.horizon = options.whole("horizon", 512, 1, 1 << 16);
   const double epsilon = options.real("eps", 0.02, 0.0, 1.0);
-  if (words) {
-    ProbeNeed probe;
-    probe.rows = *words;
-    probe.expected = expected;
-    probe.epsilon = epsilon;
+  if (words != Words::kMedia) {
+    DescriptionProbe probe;
     probe.ask = options.sentences("ask");
     probe.answer_tokens = options.whole("answer", 256, 8, 4096);
-    composition.scorer = std::make_unique<ProbeVotesScorer>("expected-attention", probe);
+    probe.judgement = ByExpectation{expected, epsilon};
+    const ProbeNeed need = words == Words::kAnswer ? ProbeNeed(probe) : RequestProbe{probe.ask, probe.judgement};
+    composition.scorer = std::make_unique<ProbeVotesScorer>("expected-attention", need);
   } else {
     composition.scorer = std::make_unique<ExpectedAttentionScorer>(expected, epsilon);
   }

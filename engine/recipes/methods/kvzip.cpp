@@ -11,10 +11,7 @@ namespace {
 
 Composition repeated(OptionReader& options, const char* name, bool norms) {
   Composition composition = before_the_question(name);
-  ProbeNeed probe;
-  probe.rows = ProbeNeed::Rows::kRepeat;
-  probe.norms = norms;
-  probe.chunk = options.whole("chunk", 2000, 1, 1 << 20);
+  const RepetitionProbe probe{.chunk = options.whole("chunk", 2000, 1, 1 << 20), .judgement = {norms}};
   composition.scorer = std::make_unique<ProbeVotesScorer>(norms ? "repetition-norms" : "repetition", probe);
   if (norms) {
     let_heads_compete(options, composition, CompetingHeads::kOfAllLayers, 0.2);

@@ -44,18 +44,18 @@ inline void let_heads_compete(OptionReader& options, Composition& composition, C
 
 // The rows of self-study by the options ask, words and with. repeats: whether the words of the repetition count by default, too.
 inline ProbeNeed studied(OptionReader& options, const char* method, bool norms, bool repeats) {
-  using Rows = ProbeNeed::Rows;
-  ProbeNeed probe;
+  DescriptionProbe probe;
   probe.ask = options.sentences("ask");
   const bool request_alone = options.choice<bool>("words", {{"answer", false}, {"request", true}});
-  const std::pair<const char*, Rows> alone{"nothing", request_alone ? Rows::kRequest : Rows::kStudy};
-  const std::pair<const char*, Rows> both{"kvzip", Rows::kBoth};
-  probe.rows = repeats && !request_alone ? options.choice<Rows>("with", {both, alone}) : options.choice<Rows>("with", {alone, both});
-  if (request_alone && probe.rows == Rows::kBoth) {
+  const std::pair<const char*, bool> alone{"nothing", false};
+  const std::pair<const char*, bool> both{"kvzip", true};
+  probe.repetition = repeats && !request_alone ? options.choice<bool>("with", {both, alone}) : options.choice<bool>("with", {alone, both});
+  if (request_alone && probe.repetition) {
     throw Exception(ErrorCode::kIllegalRecipe, method, "words=request leaves no answer that with=kvzip could stand beside");
   }
-  probe.norms = options.flag("norms", norms);
+  probe.judgement = ByAttention{options.flag("norms", norms)};
   probe.answer_tokens = options.whole("answer", 256, 8, 4096);
+  if (request_alone) return RequestProbe{probe.ask, probe.judgement};
   return probe;
 }
 

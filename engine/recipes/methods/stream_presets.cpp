@@ -7,8 +7,6 @@
 namespace winnow {
 namespace {
 
-using Rows = ProbeNeed::Rows;
-
 Composition in_clips(OptionReader& options, const char* method) {
   Composition composition = before_the_question(method);
   come_in_clips(options, composition);
@@ -17,7 +15,7 @@ Composition in_clips(OptionReader& options, const char* method) {
 
 Composition probed(OptionReader& options, Composition composition, const char* scorer, const ProbeNeed& probe) {
   composition.scorer = std::make_unique<ProbeVotesScorer>(scorer, probe);
-  composition.streaming.stored_maximum = options.flag("stored", probe.rows != Rows::kTemplate);
+  composition.streaming.stored_maximum = options.flag("stored", !std::holds_alternative<TemplateProbe>(probe));
   let_heads_compete(options, composition, CompetingHeads::kInALayer, 0.0);
   return composition;
 }
@@ -41,11 +39,14 @@ MethodInfo self_study_stream_info() {
 
 Composition kvzip_stream(OptionReader& options) {
   Composition composition = in_clips(options, "kvzip-stream");
-  ProbeNeed probe;
-  probe.rows = options.choice<Rows>("proxy", {{"repetition", Rows::kRepeat}, {"text", Rows::kRequest}, {"template", Rows::kTemplate}});
-  probe.norms = options.flag("norms", false);
-  probe.chunk = 0;
-  return probed(options, std::move(composition), probe.norms ? "repetition-norms" : "repetition", probe);
+  enum class Proxy { kRepetition, kText, kTemplate };
+  const auto proxy =
+      options.choice<Proxy>("proxy", {{"repetition", Proxy::kRepetition}, {"text", Proxy::kText}, {"template", Proxy::kTemplate}});
+  const ByAttention judgement{options.flag("norms", false)};
+  ProbeNeed probe = RepetitionProbe{0, judgement};
+  if (proxy == Proxy::kText) probe = RequestProbe{{}, judgement};
+  if (proxy == Proxy::kTemplate) probe = TemplateProbe{judgement};
+  return probed(options, std::move(composition), judgement.norms ? "repetition-norms" : "repetition", probe);
 }
 
 MethodInfo kvzip_stream_info() {

@@ -12,10 +12,7 @@ std::optional<Refusal> FrameLikenessScorer::fits(const Composition& parts) const
 
 StatisticsNeeds FrameLikenessScorer::needs() const {
   StatisticsNeeds needs;
-  ProbeNeed probe;
-  probe.rows = ProbeNeed::Rows::kQuestion;
-  probe.cosine = cosine_;
-  needs.probe = probe;
+  needs.probe = QuestionProbe{cosine_};
   return needs;
 }
 

@@ -21,6 +21,12 @@ void merge_one(std::optional<Need>& into, const std::optional<Need>& other, cons
 
 }  // namespace
 
+std::span<const std::string> asked_instead(const ProbeNeed& need) {
+  if (const auto* described = std::get_if<DescriptionProbe>(&need)) return described->ask;
+  if (const auto* requested = std::get_if<RequestProbe>(&need)) return requested->ask;
+  return {};
+}
+
 HeadScores mean_over_heads(const HeadScores& scores) {
   HeadScores mean{1, scores.columns, std::vector<float>(static_cast<std::size_t>(scores.columns))};
   for (std::int64_t column = 0; column < scores.columns; ++column) {

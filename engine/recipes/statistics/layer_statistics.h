@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "engine/base/index.h"
@@ -59,31 +60,63 @@ struct ExpectedNeed {
   friend bool operator==(const ExpectedNeed&, const ExpectedNeed&) = default;
 };
 
-// What rows that stand for every later question think of the context's slots: computed by a probe pass behind the cache, which leaves no
-// trace (engine/generation/reading/context_probe.h). Of each slot the largest probability over rows and the group's query heads.
-struct ProbeNeed {
-  enum class Rows : int {
-    kRepeat = 1,    // the context once more, as if the model repeated it (KVzip)
-    kStudy = 2,     // a request to describe it and the model's own answer
-    kBoth = 3,      // the larger of the two
-    kRequest = 4,   // the request alone
-    kTemplate = 5,  // the template's text between a question and its answer; the mean of what the media alone share (StreamMem)
-    kQuestion = 6,  // the question itself, when it comes: likeness of its queries and each frame's keys, not attention (ReKV)
-  };
-  Rows rows = Rows::kRepeat;
-  bool norms = false;                // probabilities weighed by what the slot adds to the row: norm(W_O v) / norm(x) (KVzip+)
-  std::int64_t chunk = 2000;         // kRepeat: slots that are repeated and judged at a time, whole frames; 0: all at once
-  std::int64_t answer_tokens = 256;  // kStudy: the longest answer
-  std::vector<std::string> ask;      // kStudy, kRequest: what is asked instead of a description, each by itself
+// A probe: what rows that stand for every later question think of the context's slots, computed by a pass behind the cache, which leaves no
+// trace (engine/generation/reading/context_probe.h). They differ in what the rows are.
 
-  bool cosine = false;  // kQuestion: likeness by direction alone
+// A slot's vote is the largest probability over rows and the group's query heads,
+struct ByAttention {
+  bool norms = false;  // probabilities weighed by what the slot adds to the row: norm(W_O v) / norm(x) (KVzip+)
 
-  // In place of attention: what the slots are expected to give to queries like the rows', (a + epsilon) norm(v) (Expected Attention).
-  std::optional<ExpectedNeed> expected{};
+  friend bool operator==(const ByAttention&, const ByAttention&) = default;
+};
+// or what the slot is expected to give to queries like the rows', (a + epsilon) norm(v) (Expected Attention).
+struct ByExpectation {
+  ExpectedNeed expected;
   double epsilon = 0.0;
 
-  friend bool operator==(const ProbeNeed&, const ProbeNeed&) = default;
+  friend bool operator==(const ByExpectation&, const ByExpectation&) = default;
 };
+using WordJudgement = std::variant<ByAttention, ByExpectation>;
+
+// The rows are the context once more, as if the model repeated it (KVzip).
+struct RepetitionProbe {
+  std::int64_t chunk = 2000;  // slots that are repeated and judged at a time, whole frames; 0: all at once
+  ByAttention judgement{};
+
+  friend bool operator==(const RepetitionProbe&, const RepetitionProbe&) = default;
+};
+// A request to describe it and the model's own answer.
+struct DescriptionProbe {
+  std::vector<std::string> ask{};    // what is asked instead of a description, each by itself
+  std::int64_t answer_tokens = 256;  // the longest answer
+  bool repetition = false;           // and the context once more, all at once: the larger of the two
+  WordJudgement judgement{};
+
+  friend bool operator==(const DescriptionProbe&, const DescriptionProbe&) = default;
+};
+// The request alone.
+struct RequestProbe {
+  std::vector<std::string> ask{};  // as above
+  WordJudgement judgement{};
+
+  friend bool operator==(const RequestProbe&, const RequestProbe&) = default;
+};
+// The template's text between a question and its answer; the mean of what the media alone share (StreamMem).
+struct TemplateProbe {
+  ByAttention judgement{};
+
+  friend bool operator==(const TemplateProbe&, const TemplateProbe&) = default;
+};
+// The question itself, when it comes: likeness of its queries and each frame's keys, not attention (ReKV). No probe pass.
+struct QuestionProbe {
+  bool cosine = false;  // likeness by direction alone
+
+  friend bool operator==(const QuestionProbe&, const QuestionProbe&) = default;
+};
+using ProbeNeed = std::variant<RepetitionProbe, DescriptionProbe, RequestProbe, TemplateProbe, QuestionProbe>;
+
+// What is asked instead of a description; empty: that, or nothing is asked.
+std::span<const std::string> asked_instead(const ProbeNeed& need);
 
 // How much a slot of a video differs from what its place shows in the newest frames (InfiniPot-V).
 struct ChangeNeed {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "engine/base/error.h"
@@ -432,6 +433,32 @@ TEST(Recipe, WhatComesBeforeTheQuestionTakesPartsThatDoNotNeedIt) {
   legal("kvzip", [](RecipeSpec& spec) { spec.allocator = "whole-heads"; });
   legal("expected-attention", [](RecipeSpec& spec) { spec.scope = "visual"; });
   legal("expected-attention", [](RecipeSpec& spec) { spec.options = {{"ask", "Which color?"}, {"stats", "request"}}; });
+}
+
+ProbeNeed probe_of(const std::string& method, const std::map<std::string, std::string>& options) {
+  RecipeSpec spec;
+  spec.method = method;
+  spec.options = options;
+  return Recipe::from_spec(spec).needs().probe.value();
+}
+
+TEST(Recipe, AProbesRowsFollowFromTheOptions) {
+  const ByAttention norms{true};
+  EXPECT_EQ(probe_of("kvzip", {{"chunk", "64"}}), ProbeNeed(RepetitionProbe{64, {}}));
+  EXPECT_EQ(probe_of("kvzip+", {}), ProbeNeed(RepetitionProbe{2000, norms}));
+  EXPECT_EQ(probe_of("self-study", {}), ProbeNeed(DescriptionProbe{{}, 256, /*repetition=*/true, norms}));
+  EXPECT_EQ(probe_of("self-study", {{"with", "nothing"}, {"answer", "16"}}), ProbeNeed(DescriptionProbe{{}, 16, false, norms}));
+  EXPECT_EQ(probe_of("self-study", {{"words", "request"}, {"ask", "Where?"}}), ProbeNeed(RequestProbe{{"Where?"}, norms}));
+  EXPECT_EQ(probe_of("self-study-stream", {}), ProbeNeed(DescriptionProbe{{}, 256, false, ByAttention{}}));
+  EXPECT_EQ(probe_of("kvzip-stream", {}), ProbeNeed(RepetitionProbe{0, {}}));
+  EXPECT_EQ(probe_of("kvzip-stream", {{"proxy", "text"}}), ProbeNeed(RequestProbe{}));
+  EXPECT_EQ(probe_of("kvzip-stream", {{"proxy", "template"}, {"norms", "true"}}), ProbeNeed(TemplateProbe{norms}));
+  EXPECT_EQ(probe_of("rekv", {{"sim", "cosine"}}), ProbeNeed(QuestionProbe{true}));
+  const ByExpectation expected{{512}, 0.02};
+  EXPECT_EQ(probe_of("expected-attention", {{"stats", "request"}}), ProbeNeed(RequestProbe{{}, expected}));
+  EXPECT_EQ(probe_of("expected-attention", {{"stats", "answer"}}), ProbeNeed(DescriptionProbe{{}, 256, false, expected}));
+  EXPECT_TRUE(asked_instead(QuestionProbe{}).empty());
+  EXPECT_EQ(asked_instead(RequestProbe{{"Where?"}, {}}).front(), "Where?");
 }
 
 // In the order of their values, so that no value is left out between them.

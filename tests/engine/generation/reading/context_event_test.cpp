@@ -199,12 +199,9 @@ TEST(ContextProbe, LeavesNoTrace) {
   const std::vector<at::Tensor> before = snapshot();
   const std::int64_t position = state.next_position;
   const std::size_t tokens = state.origins.size();
-  for (const auto rows : {ProbeNeed::Rows::kRepeat, ProbeNeed::Rows::kStudy, ProbeNeed::Rows::kBoth}) {
-    ProbeNeed need;
-    need.rows = rows;
-    need.norms = rows != ProbeNeed::Rows::kRepeat;
-    need.chunk = 20;
-    need.answer_tokens = 12;
+  const ByAttention norms{true};
+  for (const ProbeNeed& need : {ProbeNeed(RepetitionProbe{20}), ProbeNeed(DescriptionProbe{{}, 12, /*repetition=*/false, norms}),
+                                ProbeNeed(DescriptionProbe{{}, 12, /*repetition=*/true, norms})}) {
     std::int64_t told = 0;
     const ProbedContext probed{state, embeddings, state.origins, segment.probe};
     probe_context(context, probed, need, [&](LayerId, const HeadScores& votes) {
