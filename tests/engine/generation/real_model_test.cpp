@@ -1,0 +1,200 @@
+// A real model behind the engine's face: it answers, under every method that is legal for it, and goes on from what that left.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/api/engine.h"
+#include "tests/support/event_recorder.h"
+#include "tests/support/golden_tensors.h"
+#include "tests/support/measured_options.h"
+#include "tests/support/real_model.h"
+#include "tests/support/scratch_folder.h"
+
+namespace winnow::testing {
+namespace {
+
+constexpr const char* kFrance = "What is the capital of France?";
+constexpr const char* kNotes =
+    "Notes of the harbour office. The night watchman is called Mr. Petrov. The blue boat belongs to Anna. The code of the north gate is "
+    "4817. The lamp on the pier was mended in May. Coffee is served at six in the morning, and the cat sleeps in the office.\n";
+
+class Document final : public FrameSource {
+ public:
+  explicit Document(std::string text) : text_(std::move(text)) {}
+  MediaKind kind() const override { return MediaKind::kDocument; }
+  PictureSize picture_size() const override { return {}; }
+  double duration_s() const override { return 0.0; }
+  int frame_count() const override { return 0; }
+  std::string content_hash() const override { return "text:" + std::to_string(text_.size()); }
+  std::string text() const override { return text_; }
+  std::vector<SampledFrame> read(int, int, const InterruptToken&) override { return {}; }
+
+ private:
+  std::string text_;
+};
+
+// One document, whatever the path.
+class DocumentOpener final : public MediaOpener {
+ public:
+  std::unique_ptr<FrameSource> open(const MediaRequest&, const InterruptToken&) override {
+    ++opened;
+    return std::make_unique<Document>(kNotes);
+  }
+  int opened = 0;
+};
+
+struct Written {
+  at::Tensor logits;  // of every token that was read
+  at::Tensor generated;
+  std::string answer;
+};
+
+class RealModel : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const std::string file = test_support::real_model();
+    if (file.empty()) return;
+    opener = std::make_unique<DocumentOpener>();
+    engine = make_engine(opener.get());
+    LoadModel load;
+    load.folder = file;
+    const EventRecorder events = run(load);
+    ASSERT_TRUE(events.last<ModelLoaded>()) << events.last<Failed>()->error.reason;
+    info = events.last<ModelLoaded>()->info;
+  }
+  static void TearDownTestSuite() {
+    engine.reset();
+    opener.reset();
+  }
+  void SetUp() override {
+    if (engine == nullptr) GTEST_SKIP() << test_support::kNoRealModel;
+    run(ForgetConversation{1});
+  }
+
+  static EventRecorder run(RequestBody body) {
+    EventRecorder events;
+    engine->handle({1, std::move(body)}, events, InterruptToken());
+    return events;
+  }
+  static Finished finished(const EventRecorder& events) {
+    EXPECT_TRUE(events.last<Finished>()) << (events.last<Failed>() ? events.last<Failed>()->error.reason : "no outcome");
+    return events.last<Finished>().value_or(Finished{});
+  }
+  static MediaItem notes() {
+    MediaItem item;
+    item.media.path = "notes.txt";
+    item.media.kind = MediaKind::kDocument;
+    return item;
+  }
+  static Turn ask(std::vector<Item> items, const std::string& method = "full", double retention = 1.0, int tokens = 12) {
+    Turn turn;
+    turn.conversation = 1;
+    turn.messages = {{Role::kUser, std::move(items)}};
+    turn.recipe.method = method;
+    turn.recipe.retention = retention;
+    turn.recipe.min_event_tokens = 0;
+    turn.recipe = test_support::as_measured(turn.recipe, info.layers, info.kv_heads);
+    turn.sampling.max_new_tokens = tokens;
+    return turn;
+  }
+  static Turn after(Turn turn, const std::string& answer, const std::string& question) {
+    turn.messages.push_back({Role::kAssistant, {TextItem{answer}}});
+    turn.messages.push_back({Role::kUser, {TextItem{question}}});
+    return turn;
+  }
+  Written written(const Turn& turn) {
+    const std::string file = scratch_.file("turn.safetensors");
+    const EventRecorder events = run(ExportTurn{turn, file, ExportLogits::kAllPositions});
+    Written out{{}, {}, finished(events).answer};
+    if (::testing::Test::HasFailure()) return out;
+    const test_support::GoldenTensors tensors(file);
+    return {tensors.load("logits"), tensors.load("generated"), out.answer};
+  }
+  // The question, and another one behind it: the second reads what the event and the answer left.
+  std::vector<Written> two_turns(const Turn& turn) {
+    run(ForgetConversation{1});
+    std::vector<Written> turns = {written(turn)};
+    Turn next = after(turn, turns[0].answer, "And of Italy?");
+    next.sampling.max_new_tokens = 3;
+    turns.push_back(written(next));
+    return turns;
+  }
+  // Methods that the model can run, as they are.
+  static std::vector<MethodInfo> legal_methods() {
+    std::vector<MethodInfo> legal;
+    for (const MethodInfo& method : list_methods()) {
+      const Turn turn = ask({TextItem{kFrance}}, method.name, 0.5);
+      if (!recipe_problem(turn.recipe, info.traits)) legal.push_back(method);
+    }
+    return legal;
+  }
+
+  static inline std::unique_ptr<DocumentOpener> opener;
+  static inline std::unique_ptr<Engine> engine;
+  static inline ModelInfo info;
+  test::ScratchFolder scratch_;
+};
+
+TEST_F(RealModel, KnowsTheCapitalOfFrance) {
+  const Turn turn = ask({TextItem{kFrance}}, "full", 1.0, 16);
+  const std::string answer = finished(run(turn)).answer;
+  EXPECT_EQ(answer, "The capital of France is Paris.");
+  EXPECT_NE(finished(run(after(turn, answer, "And of Italy?"))).answer.find("Rome"), std::string::npos);
+  EXPECT_FALSE(info.traits.sees);
+}
+
+TEST_F(RealModel, FullRetentionIsFullForEveryMethod) {
+  const std::vector<MethodInfo> methods = legal_methods();
+  ASSERT_GE(methods.size(), 20U);
+  const auto asked = [](const std::string& method) { return ask({notes(), TextItem{kFrance}}, method, 1.0, 6); };
+  const std::vector<Written> full = two_turns(asked("full"));
+  for (const MethodInfo& method : methods) {
+    const std::vector<Written> turns = two_turns(asked(method.name));
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      EXPECT_TRUE(at::equal(turns[i].logits, full[i].logits)) << method.name << ", turn " << i;
+      EXPECT_TRUE(at::equal(turns[i].generated, full[i].generated)) << method.name << ", turn " << i;
+    }
+  }
+}
+
+TEST_F(RealModel, EveryMethodThatItCannotRunIsRefusedInASentence) {
+  for (const MethodInfo& method : list_methods()) {
+    const Turn turn = ask({TextItem{kFrance}}, method.name, 0.5);
+    const std::optional<Error> problem = recipe_problem(turn.recipe, info.traits);
+    if (!problem) continue;
+    EXPECT_EQ(problem->code, ErrorCode::kIllegalRecipe) << method.name;
+    const EventRecorder events = run(turn);
+    ASSERT_TRUE(events.last<Failed>()) << method.name;
+    EXPECT_EQ(events.last<Failed>()->error.reason, problem->reason) << method.name;
+  }
+}
+
+TEST_F(RealModel, AnswersFromAFifthOfADocument) {
+  for (const MethodInfo& method : legal_methods()) {
+    run(ForgetConversation{1});
+    const EventRecorder events = run(ask({notes(), TextItem{"What is the code of the north gate?"}}, method.name, 0.2, 5));
+    EXPECT_FALSE(finished(events).answer.empty()) << method.name;
+    if (method.name == "full" || method.phase == MethodPhase::kPrefill) continue;
+    EXPECT_LT(finished(events).figures.kv_bytes.after_event, finished(events).figures.kv_bytes.full) << method.name;
+  }
+}
+
+TEST_F(RealModel, ADocumentIsPreparedOnceAndAskedTwice) {
+  const auto question = [](const char* text) { return ask({notes(), TextItem{text}}, "kvzip", 0.6, 12); };
+  const EventRecorder events = run(Prepare{question("")});
+  ASSERT_TRUE(events.last<Prepared>()) << events.last<Failed>()->error.reason;
+  EXPECT_TRUE(events.last<Prepared>()->compressed);
+  const auto slots = [](const EventRecorder& turn) { return finished(turn).figures.kv_bytes.after_event; };
+  const EventRecorder boat = run(question("Who does the blue boat belong to?"));
+  const EventRecorder gate = run(question("What is the code of the north gate?"));
+  EXPECT_NE(finished(boat).answer.find("Anna"), std::string::npos) << finished(boat).answer;
+  EXPECT_NE(finished(gate).answer.find("4817"), std::string::npos) << finished(gate).answer;
+  EXPECT_LT(slots(boat), finished(boat).figures.kv_bytes.full);
+  EXPECT_TRUE(boat.all<Progress>().empty() || boat.all<Progress>().front().phase == Phase::kPrefill);
+}
+
+}  // namespace
+}  // namespace winnow::testing
