@@ -27,6 +27,7 @@ DocumentViewer::DocumentViewer(MediaPreview& preview, const QByteArray& path, in
   if (parent != nullptr) resize(parent->window()->size() * 0.86);
   auto* layout = new QVBoxLayout(this);
   m_text = new QPlainTextEdit(tr("Opening…"));
+  setFocusFrame(m_text);
   m_text->setReadOnly(true);
   m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   m_text->setAccessibleName(tr("Text of the document"));

@@ -24,6 +24,7 @@ ChatSettingsDialog::ChatSettingsDialog(const ChatAnswering& now, const app::Chat
   auto* page = new QWidget;
   QFormLayout* form = formOn(page);
   m_systemPrompt = new QPlainTextEdit(now.systemPrompt);
+  setFocusFrame(m_systemPrompt);
   m_systemPrompt->setPlaceholderText(tr("What the model is told before the chat begins. Empty: as its template has it."));
   m_systemPrompt->setTabChangesFocus(true);
   m_systemPrompt->setAccessibleName(tr("System prompt"));

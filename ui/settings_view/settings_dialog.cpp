@@ -62,6 +62,7 @@ SettingsDialog::SettingsDialog(app::Settings& settings, QWidget* parent) : QDial
 
   form->addRow(section(tr("Answers of chats that say nothing else")));
   auto* prompt = new QPlainTextEdit(settings.chatDefaults().systemPrompt);
+  setFocusFrame(prompt);
   prompt->setPlaceholderText(tr("Empty: as the model's template has it"));
   prompt->setTabChangesFocus(true);
   prompt->setFixedHeight(theme().px(64));

@@ -71,7 +71,7 @@ TEST_F(UnfinishedAnswer, CutAtTheLimitSaysSoAndGoesOn) {
   qint64 cut = last().id;
   QTest::mouseClick(transcript()->viewport(), Qt::LeftButton, {}, button.center());
   ASSERT_TRUE(waitUntil([&] { return last().id != cut && last().metrics.valid && !session().answers.busy(); }));
-  const Turn& more = turns().back();
+  const Turn more = turns().back();
   EXPECT_EQ(more.answer_begun, "one two three four");
   EXPECT_EQ(more.messages.size(), 1U) << "the question";
   const app::Run run = session().chat.branch().last().run;
