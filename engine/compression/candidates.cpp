@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace winnow {
 
@@ -71,24 +72,25 @@ void Candidates::add_earlier(RowStatistics& statistics, std::int64_t local_rows)
 
 CandidateSets::CandidateSets(const SegmentInfo& segment) {
   if (segment.retained == nullptr) {
-    layers_.resize(1);
-    layers_[0].push_back(candidates(segment, LayerId(0), KvHead(0), segment.kv_heads));
+    std::vector<Candidates> sets;
+    sets.push_back(candidates(segment, LayerId(0), KvHead(0), segment.kv_heads));
+    layers_.push_back(std::move(sets));
     return;
   }
-  layers_.resize(static_cast<std::size_t>(segment.layers));
   for (LayerId layer{0}; layer < segment.layers; ++layer) {
     bool same = true;
     for (KvHead head{1}; head < segment.kv_heads; ++head) {
       same = same && segment.retained->at(layer, head).original == segment.retained->at(layer, KvHead(0)).original;
     }
-    auto& sets = layers_[static_cast<std::size_t>(layer)];
+    std::vector<Candidates> sets;
     for (KvHead head{0}; head < (same ? 1 : segment.kv_heads); ++head)
       sets.push_back(candidates(segment, layer, head, same ? segment.kv_heads : 1));
+    layers_.push_back(std::move(sets));
   }
 }
 
 std::span<const Candidates> CandidateSets::of_layer(LayerId layer) const {
-  return layers_.size() == 1 ? layers_.front() : layers_.at(static_cast<std::size_t>(layer));
+  return layers_.layers() == 1 ? layers_.front() : layers_.at(layer);
 }
 
 }  // namespace winnow

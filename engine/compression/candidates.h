@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/per_layer.h"
 #include "engine/compression/retained_slots.h"
 #include "engine/layers/layer_view.h"
 #include "engine/recipes/candidate_rows.h"
@@ -40,7 +41,7 @@ class CandidateSets {
   std::int64_t row_of(LayerId layer, KvHead kv_head) const { return of_layer(layer).size() > 1 ? 0 : kv_head; }
 
  private:
-  std::vector<std::vector<Candidates>> layers_;  // one entry for all layers without retained slots
+  PerLayer<std::vector<Candidates>> layers_;  // one entry for all layers without retained slots
 };
 
 }  // namespace winnow

@@ -53,18 +53,14 @@ void add_row(RowStatistics& statistics, const DecodeRow& row, const SegmentInfo&
 
 LayerWatch::LayerWatch(const Recipe& recipe, const CandidateSets& sets, std::int64_t layers, bool for_event, bool follows)
     : recipe_(&recipe), sets_(&sets), for_event_(for_event) {
-  const auto count = static_cast<std::size_t>(layers);
-  if (for_event) measured_.resize(count);
+  if (for_event) measured_ = PerLayer<LayerMeasure>::of(layers);
   const SegmentInfo& first = sets.of(LayerId(0), KvHead(0)).info;
   const bool has_new_tokens = first.tokens > first.first_row;
   if (!has_new_tokens || recipe.needs().empty() || !(for_event || follows)) return;
-  seen_.assign(count, false);
-  if (for_event) {
-    scores_.resize(count);
-    protection_.resize(count);
-  }
-  if (follows) accumulated_.resize(count);
-  if (follows && recipe.composition().decode.local_rows > 0) locally_.resize(count);
+  seen_ = PerLayer<bool>::of(layers);
+  if (for_event) scores_ = protection_ = PerLayer<PerSet<HeadScores>>::of(layers);
+  if (follows) accumulated_ = PerLayer<PerSet<RowStatistics>>::of(layers);
+  if (follows && recipe.composition().decode.local_rows > 0) locally_ = PerLayer<PerSet<RowStatistics>>::of(layers);
   for (const StatisticsNeed& need : recipe.needs().attention) fallback_rows_ = fallback_rows_ || rows_of(need.rows, first).fallback;
 }
 
@@ -93,11 +89,11 @@ LayerStatistics LayerWatch::statistics_of(const Candidates& set, const LayerView
 }
 
 void LayerWatch::see(const LayerView& view, StatisticsMemo& shared) {
-  const auto layer = static_cast<std::size_t>(view.layer);
-  require(view.layer >= 0 && layer < seen_.size() && !seen_[layer], "LayerWatch: an unexpected layer view");
+  const LayerId layer = view.layer;
+  require(seen_.has(layer) && !seen_[layer], "LayerWatch: an unexpected layer view");
   const Stopwatch watch;
   const Composition& parts = recipe_->composition();
-  const auto sets = sets_->of_layer(view.layer);
+  const auto sets = sets_->of_layer(layer);
   double charged_ms = 0.0;
   for (const Candidates& set : sets) {
     StatisticsMemo of_set;  // extended segments are nobody else's
@@ -117,29 +113,27 @@ void LayerWatch::see(const LayerView& view, StatisticsMemo& shared) {
 }
 
 void LayerWatch::see_probe(LayerId layer, HeadScores votes) {
-  const auto index = static_cast<std::size_t>(layer);
   const auto sets = sets_->of_layer(layer);
-  require(for_event_ && index < seen_.size() && !seen_[index] && sets.size() == 1, "LayerWatch: an unexpected probe");
+  require(for_event_ && seen_.has(layer) && !seen_[layer] && sets.size() == 1, "LayerWatch: an unexpected probe");
   count_non_finite(votes);
   LayerStatistics statistics;
   statistics.layer = layer;
   statistics.probe = std::move(votes);
-  scores_[index].push_back(joined(recipe_->composition().scorer->score(statistics, sets.front().info)));
-  protection_[index].emplace_back();
-  seen_[index] = true;
+  scores_[layer].push_back(joined(recipe_->composition().scorer->score(statistics, sets.front().info)));
+  protection_[layer].emplace_back();
+  seen_[layer] = true;
   ++seen_count_;
 }
 
 void LayerWatch::see_first_token(LayerId layer, const DecodeRow& row) {
   const Stopwatch watch;
-  const auto index = static_cast<std::size_t>(layer);
   const auto sets = sets_->of_layer(layer);
   for (std::size_t set = 0; set < sets.size(); ++set) {
-    add_row(accumulated_.at(index)[set], row, sets[set].info);
+    add_row(accumulated_.at(layer)[set], row, sets[set].info);
     LayerStatistics seen;
     seen.layer = layer;
-    seen.by_rows.push_back(accumulated_[index][set]);
-    scores_[index][set] = joined(recipe_->composition().scorer->score(seen, sets[set].info));
+    seen.by_rows.push_back(accumulated_[layer][set]);
+    scores_[layer][set] = joined(recipe_->composition().scorer->score(seen, sets[set].info));
   }
   ms_ += watch.elapsed_ms();
 }
@@ -157,7 +151,7 @@ HeadScores LayerWatch::joined(HeadScores scores) const {
   return scores;
 }
 
-const LayerWatch::PerSet<HeadScores>& LayerWatch::scores(LayerId layer) const { return scores_.at(static_cast<std::size_t>(layer)); }
+const LayerWatch::PerSet<HeadScores>& LayerWatch::scores(LayerId layer) const { return scores_.at(layer); }
 
 LayerWatch::PerSet<HeadScores> LayerWatch::scores_without_views(LayerId layer) const {
   PerSet<HeadScores> scores;
@@ -174,12 +168,12 @@ std::span<const float> LayerWatch::row_of(const PerSet<HeadScores>& scores, Laye
 }
 
 std::span<const float> LayerWatch::protection(LayerId layer, KvHead kv_head) const {
-  return protection_.empty() ? std::span<const float>() : row_of(protection_.at(static_cast<std::size_t>(layer)), layer, kv_head);
+  return protection_.empty() ? std::span<const float>() : row_of(protection_.at(layer), layer, kv_head);
 }
 
-AccumulatedAttention LayerWatch::accumulated_in(const std::vector<PerSet<RowStatistics>>& layers, LayerId layer, KvHead kv_head) const {
-  require(layer >= 0 && layer < std::ssize(layers) && has_seen(layer), "LayerWatch: this layer's attention was not accumulated");
-  const RowStatistics& found = layers[static_cast<std::size_t>(layer)][sets_->set_index(layer, kv_head)];
+AccumulatedAttention LayerWatch::accumulated_in(const PerLayer<PerSet<RowStatistics>>& layers, LayerId layer, KvHead kv_head) const {
+  require(layers.has(layer) && has_seen(layer), "LayerWatch: this layer's attention was not accumulated");
+  const RowStatistics& found = layers[layer][sets_->set_index(layer, kv_head)];
   const std::int64_t row = sets_->row_of(layer, kv_head);
   const auto past = static_cast<std::size_t>(kv_head);
   AccumulatedAttention accumulated;

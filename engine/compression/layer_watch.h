@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/per_layer.h"
 #include "engine/compression/candidates.h"
 #include "engine/compression/statistics/statistics_memo.h"
 #include "engine/layers/layer_view.h"
@@ -41,13 +42,13 @@ class LayerWatch {
   void see(const LayerView& view, StatisticsMemo& shared);
   // In place of see() where a probe judges: its votes for every row, [kv_heads, n].
   void see_probe(LayerId layer, HeadScores votes);
-  bool has_seen(LayerId layer) const { return seen_[static_cast<std::size_t>(layer)]; }
-  bool has_seen_all() const { return seen_count_ == std::ssize(seen_); }
+  bool has_seen(LayerId layer) const { return seen_[layer]; }
+  bool has_seen_all() const { return seen_count_ == seen_.layers(); }
   // The segment's last token, which the candidates now have and the layer's sums not yet.
   void see_first_token(LayerId layer, const DecodeRow& row);
 
-  // The allocator's numbers per layer; empty measures where it needs none.
-  std::span<const LayerMeasure> measured() const { return measured_; }
+  // The allocator's numbers; empty measures where it needs none.
+  const PerLayer<LayerMeasure>& measured() const { return measured_; }
   // Of a layer that was seen, as the recipe's granularity wants them; what is not finite ranks last.
   const PerSet<HeadScores>& scores(LayerId layer) const;
   // Where nothing has to be seen: made of the rows alone.
@@ -71,18 +72,18 @@ class LayerWatch {
   LayerStatistics statistics_of(const Candidates& set, const LayerView& view, StatisticsMemo& memo, double& charged_ms);
   void count_non_finite(const HeadScores& scores);
   HeadScores joined(HeadScores scores) const;
-  AccumulatedAttention accumulated_in(const std::vector<PerSet<RowStatistics>>& layers, LayerId layer, KvHead kv_head) const;
+  AccumulatedAttention accumulated_in(const PerLayer<PerSet<RowStatistics>>& layers, LayerId layer, KvHead kv_head) const;
 
   const Recipe* recipe_;
   const CandidateSets* sets_;
   bool for_event_;
-  std::vector<bool> seen_;
+  PerLayer<bool> seen_;
   std::int64_t seen_count_ = 0;
-  std::vector<LayerMeasure> measured_;
-  std::vector<PerSet<HeadScores>> scores_;          // per layer; O(layers * kv_heads * n)
-  std::vector<PerSet<HeadScores>> protection_;      // per layer, where the scorer has them
-  std::vector<PerSet<RowStatistics>> accumulated_;  // per layer, where decode rows are followed
-  std::vector<PerSet<RowStatistics>> locally_;      // the same from the last rows only
+  PerLayer<LayerMeasure> measured_;
+  PerLayer<PerSet<HeadScores>> scores_;          // O(layers * kv_heads * n)
+  PerLayer<PerSet<HeadScores>> protection_;      // where the scorer has them
+  PerLayer<PerSet<RowStatistics>> accumulated_;  // where decode rows are followed
+  PerLayer<PerSet<RowStatistics>> locally_;      // the same from the last rows only
   double ms_ = 0.0;
   bool fallback_rows_ = false;
   std::int64_t non_finite_ = 0;

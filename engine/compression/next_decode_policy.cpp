@@ -94,7 +94,7 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
     // A cap that holds little more than the window leaves nothing to share.
     const std::int64_t least = *std::min_element(caps.begin(), caps.end());
     if (least > pinned.count() + parts.protection.window + 1)
-      return next_shared_entry_merging(previous, compressor, cache, std::move(caps));
+      return next_shared_entry_merging(previous, compressor, cache, PerLayer(std::move(caps)));
     return std::make_unique<RecencyEviction>(std::move(caps), 0, shape.kv_heads, pinned);
   }
   if (!parts.decode.accumulates) {

@@ -78,7 +78,7 @@ SegmentCompressor::SegmentCompressor(const Recipe& recipe, const SegmentInfo& se
 
 void SegmentCompressor::decide() {
   if (!recipe_.composition().allocator->best_of_all_layers()) {
-    non_finite_weights_ = budgets_.decide(watch_.measured());
+    non_finite_weights_ = budgets_.decide(watch_.measured().values());
     return;
   }
   // Layers that keep everything take their slots first.
@@ -178,11 +178,11 @@ bool SegmentCompressor::plan_ready(LayerId layer) const {
 LayerPlan SegmentCompressor::plan(LayerId layer) const {
   require(plan_ready(layer), "SegmentCompressor: this layer's plan is not ready");
   LayerPlan plan;
-  plan.budget = budgets()[static_cast<std::size_t>(layer)];
+  plan.budget = PerLayer(budgets())[layer];
   if (ragged()) {
     const auto heads = static_cast<std::size_t>(segment_.kv_heads);
     const std::vector<std::vector<std::int32_t>> of_layer =
-        pairs_of_all_.empty() ? chosen_pairs({{layer}}, budgets_.slots()[static_cast<std::size_t>(layer)])
+        pairs_of_all_.empty() ? chosen_pairs({{layer}}, PerLayer(budgets_.slots())[layer])
                               : std::vector(pairs_of_all_.begin() + static_cast<std::ptrdiff_t>(layer * segment_.kv_heads),
                                             pairs_of_all_.begin() + static_cast<std::ptrdiff_t>((layer + 1) * segment_.kv_heads));
     for (std::size_t head = 0; head < heads; ++head) plan.kept.push_back(choice_.beside(sets_.of(layer, KvHead(head)), of_layer[head]));
@@ -221,18 +221,18 @@ std::vector<std::int64_t> SegmentCompressor::per_head(std::vector<std::int64_t> 
   return round_to_total(shares, round_half_up(static_cast<double>(pairs) / heads), all);
 }
 
-std::vector<std::vector<std::int64_t>> SegmentCompressor::foreseen_slots() const {
-  const std::vector<std::int64_t> budgets = will_compress() ? budgets_.foreseen() : std::vector<std::int64_t>{};
-  std::vector<std::vector<std::int64_t>> slots(static_cast<std::size_t>(segment_.layers));
-  for (std::size_t layer = 0; layer < slots.size(); ++layer) {
+PerLayer<std::vector<std::int64_t>> SegmentCompressor::foreseen_slots() const {
+  const PerLayer<std::int64_t> budgets(will_compress() ? budgets_.foreseen() : std::vector<std::int64_t>{});
+  auto slots = PerLayer<std::vector<std::int64_t>>::of(segment_.layers);
+  for (LayerId layer{0}; layer < segment_.layers; ++layer) {
     if (will_compress() && ragged()) {
-      const Candidates& rows = sets_.of(LayerId(layer), KvHead(0));
+      const Candidates& rows = sets_.of(layer, KvHead(0));
       const std::int64_t beside = rows.info.tokens - choice_.competing(rows);
       for (std::int64_t head = 0; head < segment_.kv_heads; ++head)
         slots[layer].push_back(beside + (budgets[layer] + head) / segment_.kv_heads);  // the sum is the layer's
       continue;
     }
-    for (const Candidates& set : sets_.of_layer(LayerId(layer)))
+    for (const Candidates& set : sets_.of_layer(layer))
       slots[layer].push_back(will_compress() ? choice_.count(set, budgets[layer]) : set.info.tokens);
     slots[layer].resize(static_cast<std::size_t>(segment_.kv_heads), slots[layer].back());  // one set of candidates may stand for all heads
   }
@@ -243,7 +243,7 @@ std::vector<std::pair<std::string, double>> SegmentCompressor::reasons(LayerId l
   std::vector<std::pair<std::string, double>> reasons;
   if (!will_compress()) return reasons;
   const std::vector<std::string> names = recipe_.composition().allocator->measure_names();
-  const LayerMeasure& measure = watch_.measured()[static_cast<std::size_t>(layer)];
+  const LayerMeasure& measure = watch_.measured()[layer];
   for (std::size_t i = 0; i < names.size() && i < measure.size(); ++i) reasons.emplace_back(names[i], measure[i]);
   return reasons;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/per_layer.h"
 #include "engine/compression/candidates.h"
 #include "engine/compression/layer_watch.h"
 #include "engine/compression/statistics/statistics_memo.h"
@@ -72,7 +73,7 @@ class SegmentCompressor : public PrefillObserver {
   std::vector<std::int64_t> budgets() const;
   // How many candidates of every layer and kv head will stay, as far as that is known before anything is seen: exact for static budgets;
   // budgets that follow the prompt count as equal shares of their total, and so do those of heads that compete.
-  std::vector<std::vector<std::int64_t>> foreseen_slots() const;
+  PerLayer<std::vector<std::int64_t>> foreseen_slots() const;
   // Why: the allocator's own numbers for a layer, by name; empty if it needs none or nothing is compressed.
   std::vector<std::pair<std::string, double>> reasons(LayerId layer) const;
   // Of every kv head the best score among what competed, where heads compete for slots; after the last layer.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/base/per_layer.h"
 #include "engine/device/cuda_plugin.h"
 
 namespace winnow {
@@ -48,7 +49,7 @@ class KvCache::Impl {
   explicit Impl(const KvShape& shape) : shape_(shape), row_bytes_(shape.slot_bytes() / 2) {
     require(shape.layers > 0 && shape.kv_heads > 0 && shape.head_dim > 0, "KvCache: layers, heads and head size must be positive");
     heads_.resize(static_cast<std::size_t>(shape.layers * shape.kv_heads));
-    if (on_device()) tables_.resize(static_cast<std::size_t>(shape.layers));
+    if (on_device()) tables_ = PerLayer<BlockTable>::of(shape.layers);
   }
 
   Head& head(LayerId layer, KvHead kv_head) {
@@ -63,7 +64,7 @@ class KvCache::Impl {
 
   // After a block of this head came, went or was replaced.
   void note_blocks_changed(const Head& head) {
-    if (on_device()) tables_[static_cast<std::size_t>((&head - heads_.data()) / shape_.kv_heads)].stale = true;
+    if (on_device()) tables_[LayerId((&head - heads_.data()) / shape_.kv_heads)].stale = true;
   }
 
   std::int64_t block_bytes() const { return kBlockSlots * shape_.slot_bytes(); }
@@ -220,7 +221,7 @@ class KvCache::Impl {
   DeviceBlocks device_blocks(LayerId layer) {
     require(on_device(), "KvCache::device_blocks: this cache lies in the memory of the CPU");
     const std::span<Head> heads = heads_of(layer);
-    BlockTable& table = tables_[static_cast<std::size_t>(layer)];
+    BlockTable& table = tables_[layer];
     if (table.stale) {
       std::size_t longest = 1;
       for (const Head& h : heads) longest = std::max(longest, h.blocks.size());
@@ -401,9 +402,9 @@ class KvCache::Impl {
   }
 
   KvShape shape_;
-  std::int64_t row_bytes_;          // of K, and of V
-  std::vector<Head> heads_;         // [layers * kv_heads]
-  std::vector<BlockTable> tables_;  // per layer; empty on the CPU
+  std::int64_t row_bytes_;       // of K, and of V
+  std::vector<Head> heads_;      // [layers * kv_heads]
+  PerLayer<BlockTable> tables_;  // empty on the CPU
   std::int64_t block_count_ = 0;
   std::int64_t peak_blocks_ = 0;
 };

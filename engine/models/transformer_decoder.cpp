@@ -44,7 +44,6 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
       device_(weights.device()) {
   require(tile_rows > 0, "a prefill tile has at least one row");
   embedding_ = weights.table(prefix + "model.embed_tokens", config.vocabulary, config.hidden_size);
-  layers_.reserve(static_cast<std::size_t>(config.layers));
   for (LayerId layer{0}; layer < config.layers; ++layer) {
     layers_.push_back(read_layer(weights, prefix + "model.layers." + std::to_string(layer) + "."));
   }
@@ -106,7 +105,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   require(positions.dim() == 2 && positions.size(0) == config_.rotary.axes() && positions.size(1) == hidden.size(0),
           "prefill: one position per token and axis");
   require(std::ssize(original) == hidden.size(0), "prefill: one original index per token");
-  const Layer& weights = layers_[static_cast<std::size_t>(layer)];
+  const Layer& weights = layers_[layer];
   const std::int64_t rows = hidden.size(0);
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
@@ -178,7 +177,7 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
   const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
   for (LayerId layer{0}; layer < layers(); ++layer) {
-    const Layer& weights = layers_[static_cast<std::size_t>(layer)];
+    const Layer& weights = layers_[layer];
     at::Tensor qkv = weights.qkv(weights.input_norm(hidden)).view({1, heads + 2 * kv_heads, head_dim});
     normalise_heads(weights, qkv);
     apply_rotary(qkv.narrow(1, 0, heads + kv_heads), angles, turned);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/per_layer.h"
 #include "engine/layers/linear.h"
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
@@ -32,7 +33,7 @@ class TransformerDecoder final : public TextDecoder {
   // prefix: of the decoder's tensors, "language_model." for LLaVA. config has been checked.
   TransformerDecoder(const DecoderConfig& config, WeightReader& weights, const std::string& prefix, std::int64_t tile_rows = kTileRows);
 
-  std::int64_t layers() const override { return static_cast<std::int64_t>(layers_.size()); }
+  std::int64_t layers() const override { return layers_.layers(); }
   std::int64_t heads() const override { return config_.heads; }
   std::int64_t context_tokens() const override { return config_.max_positions; }
   KvShape kv_shape() const override;
@@ -64,7 +65,7 @@ class TransformerDecoder final : public TextDecoder {
   at::ScalarType dtype_;  // of the arithmetic, and of what the cache holds
   at::Device device_;
   LinearWeight embedding_;  // [vocabulary, hidden]
-  std::vector<Layer> layers_;
+  PerLayer<Layer> layers_;
   RmsNorm final_norm_;
   Linear head_;  // shares embedding_ where tied
 };

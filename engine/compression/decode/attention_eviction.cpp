@@ -68,7 +68,7 @@ AttentionEviction::AttentionEviction(std::vector<std::int64_t> caps, const Compo
       kv_heads_(kv_heads),
       slots_(std::move(slots)),
       pinned_(std::move(pinned)) {
-  require(slots_.size() == caps_.size() * static_cast<std::size_t>(kv_heads), "AttentionEviction: accumulators for every head");
+  require(slots_.size() == static_cast<std::size_t>(caps_.layers() * kv_heads), "AttentionEviction: accumulators for every head");
 }
 
 void AttentionEviction::follow(SlotAttention& slots, std::span<const float> probabilities) const {
@@ -204,7 +204,7 @@ void AttentionEviction::remove(KvCache& cache, LayerId layer, KvHead head, std::
 
 void AttentionEviction::after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) {
   require(row.probabilities.size() == static_cast<std::size_t>(kv_heads_), "AttentionEviction: the decoded row's attention is missing");
-  const std::int64_t cap = caps_.at(static_cast<std::size_t>(layer));
+  const std::int64_t cap = caps_.at(layer);
   for (KvHead head{0}; head < kv_heads_; ++head) {
     follow(mutable_slots(layer, head), row.probabilities[static_cast<std::size_t>(head)]);
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/per_layer.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
 #include "engine/recipes/composition.h"
@@ -54,7 +55,7 @@ class AttentionEviction : public DecodePolicy {
   void merge(KvCache& cache, LayerId layer, const Leaving& leaving, double threshold) const;
   void remove(KvCache& cache, LayerId layer, KvHead head, std::int64_t slot);
 
-  std::vector<std::int64_t> caps_;
+  PerLayer<std::int64_t> caps_;
   Protection protection_;
   DecodeRule rule_;
   std::shared_ptr<const Reducer> reducer_;

@@ -7,7 +7,7 @@
 namespace winnow {
 
 void RatioRemoval::after_layer(KvCache& cache, LayerId layer, const DecodeRow&, MergeState&) {
-  const Layer& about = layers_.at(static_cast<std::size_t>(layer));
+  const Layer& about = layers_.at(layer);
   for (KvHead head{0}; head < kv_heads_; ++head) {
     for (;;) {
       const std::span<const std::int32_t> original = cache.original(layer, head);

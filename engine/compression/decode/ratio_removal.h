@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/per_layer.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
 
@@ -25,10 +26,10 @@ class RatioRemoval : public DecodePolicy {
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<RatioRemoval>(*this); }
   void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) override;
-  const std::vector<Layer>& layers() const { return layers_; }
+  const std::vector<Layer>& layers() const { return layers_.values(); }
 
  private:
-  std::vector<Layer> layers_;
+  PerLayer<Layer> layers_;
   std::int64_t distance_;
   std::int64_t fixed_first_;
   std::int64_t kv_heads_;

@@ -13,13 +13,13 @@ RecencyEviction::RecencyEviction(std::vector<std::int64_t> caps, std::int64_t si
       sinks_(sinks),
       kv_heads_(kv_heads),
       pinned_(std::move(pinned)),
-      rings_(caps_.size() * static_cast<std::size_t>(kv_heads)) {
+      rings_(static_cast<std::size_t>(caps_.layers() * kv_heads)) {
   const std::int64_t staying = sinks_ + pinned_.count_from(sinks_);
   for (const std::int64_t cap : caps_) require(cap > staying, "RecencyEviction: the cap must leave room beside sinks and pins");
 }
 
 void RecencyEviction::after_layer(KvCache& cache, LayerId layer, const DecodeRow&, MergeState&) {
-  const std::int64_t cap = caps_.at(static_cast<std::size_t>(layer));
+  const std::int64_t cap = caps_.at(layer);
   for (KvHead head{0}; head < kv_heads_; ++head) {
     Ring& ring = rings_[static_cast<std::size_t>(layer * kv_heads_ + head)];
     const std::int64_t excess = cache.slots(layer, head) - cap;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/per_layer.h"
 #include "engine/compression/closed_ranks.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
@@ -23,7 +24,7 @@ class RecencyEviction : public DecodePolicy {
 
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<RecencyEviction>(*this); }
   void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) override;
-  const std::vector<std::int64_t>& caps() const { return caps_; }
+  const std::vector<std::int64_t>& caps() const { return caps_.values(); }
 
  private:
   struct Aged {
@@ -40,7 +41,7 @@ class RecencyEviction : public DecodePolicy {
   std::int32_t evict_oldest(KvCache& cache, LayerId layer, KvHead head, Ring& ring) const;
   std::vector<std::int32_t> evict_many(KvCache& cache, LayerId layer, KvHead head, std::int64_t count) const;
 
-  std::vector<std::int64_t> caps_;
+  PerLayer<std::int64_t> caps_;
   std::int64_t sinks_;
   std::int64_t kv_heads_;
   PinnedTokens pinned_;

@@ -51,7 +51,7 @@ std::int64_t SharedEntryMerging::Head::unpinned() const {
 SharedEntryMerging::SharedEntryMerging(std::int64_t window, const SharingRule& rule, std::vector<std::int64_t> caps, std::int64_t kv_heads,
                                        std::vector<Head> heads)
     : window_(window), rule_(rule), caps_(std::move(caps)), kv_heads_(kv_heads), heads_(std::move(heads)) {
-  require(heads_.size() == caps_.size() * static_cast<std::size_t>(kv_heads), "SharedEntryMerging: scores for every head");
+  require(heads_.size() == static_cast<std::size_t>(caps_.layers() * kv_heads), "SharedEntryMerging: scores for every head");
 }
 
 void SharedEntryMerging::follow(const KvCache& cache, LayerId layer, KvHead kv_head, std::span<const float> probabilities,
@@ -197,7 +197,7 @@ void SharedEntryMerging::shorten(KvCache& cache, LayerId layer, KvHead kv_head, 
 }
 
 void SharedEntryMerging::after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState&) {
-  const std::int64_t cap = caps_.at(static_cast<std::size_t>(layer));
+  const std::int64_t cap = caps_.at(layer);
   require(std::ssize(row.probabilities) == kv_heads_, "SharedEntryMerging: probabilities for every head");
   for (KvHead kv_head{0}; kv_head < kv_heads_; ++kv_head) {
     Head& head = heads_[static_cast<std::size_t>(layer * kv_heads_ + kv_head)];
@@ -232,7 +232,7 @@ std::int64_t SharedEntryMerging::bytes_metadata() const {
 }
 
 std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* previous, const SegmentCompressor& compressor, KvCache& cache,
-                                                        std::vector<std::int64_t> caps) {
+                                                        PerLayer<std::int64_t> caps) {
   const Composition& parts = compressor.recipe().composition();
   const SharingRule& rule = *parts.reducer->sharing();
   const std::int32_t first_new = compressor.segment().first_original;
@@ -290,13 +290,13 @@ std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* prev
         if (direct[slot]) head.window.push_back({original[slot], score_of(original[slot]), pinned.contains(original[slot])});
       }
       std::sort(head.window.begin(), head.window.end(), [](const auto& a, const auto& b) { return a.original < b.original; });
-      if (caps[static_cast<std::size_t>(layer)] != DecodePolicy::kNoCap) {
+      if (caps[layer] != DecodePolicy::kNoCap) {
         while (head.unpinned() > parts.protection.window) SharedEntryMerging::close_oldest(cache, layer, kv_head, head, rule);
       }
       heads.push_back(std::move(head));
     }
   }
-  return std::make_unique<SharedEntryMerging>(parts.protection.window, rule, std::move(caps), shape.kv_heads, std::move(heads));
+  return std::make_unique<SharedEntryMerging>(parts.protection.window, rule, std::move(caps).values(), shape.kv_heads, std::move(heads));
 }
 
 }  // namespace winnow

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/per_layer.h"
 #include "engine/compression/decode_policy.h"
 #include "engine/compression/pinned_tokens.h"
 #include "engine/compression/segment_compressor.h"
@@ -65,7 +66,7 @@ class SharedEntryMerging : public DecodePolicy {
 
   std::int64_t window_;
   SharingRule rule_;
-  std::vector<std::int64_t> caps_;
+  PerLayer<std::int64_t> caps_;
   std::int64_t kv_heads_;
   std::vector<Head> heads_;
 };
@@ -73,6 +74,6 @@ class SharedEntryMerging : public DecodePolicy {
 // The policy for the answer after a segment: scores from the statistics of its prefill and from what `previous` had gathered; direct slots
 // before the window become slots to share. Called by next_decode_policy().
 std::unique_ptr<DecodePolicy> next_shared_entry_merging(const DecodePolicy* previous, const SegmentCompressor& compressor, KvCache& cache,
-                                                        std::vector<std::int64_t> caps);
+                                                        PerLayer<std::int64_t> caps);
 
 }  // namespace winnow

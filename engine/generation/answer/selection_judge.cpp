@@ -35,11 +35,11 @@ SelectionJudge::SelectionJudge(const Conversation& own, bool own_first_step, con
   if (own.next_original() - (own_first_step ? 1 : 0) != prompt) return;
   const KvShape& shape = own.cache.shape();
   double kept = 0.0;
-  kept_.resize(static_cast<std::size_t>(shape.layers));
+  kept_ = PerLayer<std::vector<std::vector<int>>>::of(shape.layers);
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
-      kept_[static_cast<std::size_t>(layer)].push_back(live_columns(own.cache, layer, head, prompt));
-      kept += static_cast<double>(kept_[static_cast<std::size_t>(layer)].back().size());
+      kept_[layer].push_back(live_columns(own.cache, layer, head, prompt));
+      kept += static_cast<double>(kept_[layer].back().size());
     }
   }
   kept_share_ = kept / static_cast<double>(shape.layers * shape.kv_heads * prompt);
@@ -66,7 +66,7 @@ void SelectionJudge::judge_row(LayerId layer, KvHead kv_head, const std::vector<
   sums_.sparsity += sparsity(rows, kThreshold);
   ++rows_;
   if (kept_.empty()) return;
-  const std::vector<int>& kept = kept_[static_cast<std::size_t>(layer)][static_cast<std::size_t>(kv_head)];
+  const std::vector<int>& kept = kept_[layer][static_cast<std::size_t>(kv_head)];
   sums_.kept_attention = sums_.kept_attention.value_or(0.0) + kept_attention(std::span(rows.front()).first(visual_.size()), kept);
   if (tokens_ > 0) return;
   sums_.hit_rate =

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/per_layer.h"
 #include "engine/generation/conversation/conversation.h"
 #include "engine/layers/layer_view.h"
 #include "engine/metrics/selection_figures.h"
@@ -50,8 +51,8 @@ class SelectionJudge {
 
   void judge_row(LayerId layer, KvHead kv_head, const std::vector<float>& row);
 
-  std::vector<bool> visual_;                         // of the prompt's columns
-  std::vector<std::vector<std::vector<int>>> kept_;  // [layer][kv head], columns, ascending; empty: not comparable
+  std::vector<bool> visual_;                      // of the prompt's columns
+  PerLayer<std::vector<std::vector<int>>> kept_;  // per kv head: columns, ascending; empty: not comparable
   double kept_share_ = 1.0;
   RowObserver full_;
   OutputObserver own_;

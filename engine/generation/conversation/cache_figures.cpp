@@ -4,14 +4,16 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/base/per_layer.h"
 
 namespace winnow {
 
 std::vector<LayerFigures> layer_figures(const KvCache& cache, std::span<const TokenOrigin> origins, std::span<const std::int64_t> budgets) {
   const KvShape& shape = cache.shape();
-  std::vector<LayerFigures> figures(static_cast<std::size_t>(shape.layers));
+  auto figures = PerLayer<LayerFigures>::of(shape.layers);
+  auto granted = budgets.begin();
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
-    LayerFigures& figure = figures[static_cast<std::size_t>(layer)];
+    LayerFigures& figure = figures[layer];
     std::int64_t kept = 0;
     std::int64_t visual = 0;
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
@@ -28,15 +30,15 @@ std::vector<LayerFigures> layer_figures(const KvCache& cache, std::span<const To
     figure.kept_visual = static_cast<double>(visual) / heads;
     figure.kept_text = static_cast<double>(kept - visual) / heads;
     figure.bytes = cache.bytes_in_use(layer);
-    figure.budget = budgets.empty() ? std::llround(figure.kept) : budgets[static_cast<std::size_t>(layer)];
+    figure.budget = granted == budgets.end() ? std::llround(figure.kept) : *granted++;
   }
-  return figures;
+  return std::move(figures).values();
 }
 
 std::vector<SlotCounts> slot_counts(const Conversation& conversation, std::int64_t image_token_id, std::int32_t first_generated) {
   const KvCache& cache = conversation.cache;
   const KvShape& shape = cache.shape();
-  std::vector<SlotCounts> counts(static_cast<std::size_t>(shape.layers));
+  auto counts = PerLayer<SlotCounts>::of(shape.layers);
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     std::int64_t visual = 0, image = 0, text = 0, generated = 0;
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
@@ -53,10 +55,10 @@ std::vector<SlotCounts> slot_counts(const Conversation& conversation, std::int64
       }
     }
     const double heads = static_cast<double>(shape.kv_heads);
-    counts[static_cast<std::size_t>(layer)] = {static_cast<double>(visual) / heads, static_cast<double>(text) / heads,
-                                               static_cast<double>(generated) / heads, static_cast<double>(image) / heads};
+    counts[layer] = {static_cast<double>(visual) / heads, static_cast<double>(text) / heads, static_cast<double>(generated) / heads,
+                     static_cast<double>(image) / heads};
   }
-  return counts;
+  return std::move(counts).values();
 }
 
 void add_growth(const KvCache& cache, std::vector<SlotCounts>& counts) {
@@ -70,16 +72,16 @@ void add_growth(const KvCache& cache, std::vector<SlotCounts>& counts) {
 
 std::vector<std::vector<std::vector<std::int32_t>>> kept_original(const KvCache& cache) {
   const KvShape& shape = cache.shape();
-  std::vector<std::vector<std::vector<std::int32_t>>> kept(static_cast<std::size_t>(shape.layers));
+  auto kept = PerLayer<std::vector<std::vector<std::int32_t>>>::of(shape.layers);
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
       const std::span<const std::int32_t> original = cache.original(layer, head);
       std::vector<std::int32_t> ascending(original.begin(), original.end());
       std::sort(ascending.begin(), ascending.end());
-      kept[static_cast<std::size_t>(layer)].push_back(std::move(ascending));
+      kept[layer].push_back(std::move(ascending));
     }
   }
-  return kept;
+  return std::move(kept).values();
 }
 
 std::vector<std::vector<std::vector<std::int32_t>>> merged_counts(const MergeState& state,

@@ -20,9 +20,9 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool
   cache.peak_blocks = held;
   const auto compact = [&](LayerId layer) {
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
-      const std::int64_t all = before.slots(layer, head) + slots.appended[static_cast<std::size_t>(layer)];
+      const std::int64_t all = before.slots(layer, head) + slots.appended[layer];
       const std::int64_t beside = slots.whole_cache ? 0 : before.slots(layer, head);  // no candidates
-      const std::int64_t stay = beside + slots.kept[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
+      const std::int64_t stay = beside + slots.kept[layer][static_cast<std::size_t>(head)];
       cache.slots += stay;
       if (stay == all) continue;
       const std::int64_t untouched = beside / KvCache::kBlockSlots;
@@ -34,7 +34,7 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
       const std::int64_t earlier = before.slots(layer, head);
-      held += KvCache::blocks_for(earlier + slots.appended[static_cast<std::size_t>(layer)]) - KvCache::blocks_for(earlier);
+      held += KvCache::blocks_for(earlier + slots.appended[layer]) - KvCache::blocks_for(earlier);
     }
     cache.peak_blocks = std::max(cache.peak_blocks, held);
     if (on_the_way) compact(layer);
@@ -44,7 +44,7 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
       const std::int64_t beside = slots.whole_cache ? 0 : before.slots(layer, head);
-      const std::int64_t stay = beside + slots.kept[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
+      const std::int64_t stay = beside + slots.kept[layer][static_cast<std::size_t>(head)];
       held += KvCache::blocks_for(stay + slots.after_event) - KvCache::blocks_for(stay);
       cache.slots += slots.after_event;
     }

@@ -76,7 +76,7 @@ SegmentCompression::SegmentCompression(const Recipe& recipe, const SegmentTokens
       compressor_(recipe, about_),
       short_text_(recipe.compresses() && recipe.composition().scope != Scope::kContext && !compressor_.will_compress() &&
                   about_.last_visual() < 0 && about_.tokens < recipe.min_event_tokens()),
-      compacted_(static_cast<std::size_t>(about_.layers), false) {
+      compacted_(PerLayer<bool>::of(about_.layers)) {
   if (recipe.prunes()) pruner_.emplace(recipe, about_);
 }
 
@@ -85,16 +85,16 @@ void SegmentCompression::compact_ready(Conversation& working, std::int64_t prefi
   synchronize_device();  // the layer's own work is prefill, not compression
   const Stopwatch watch;
   for (LayerId layer{0}; layer < prefilled_layers; ++layer) {
-    if (compacted_[static_cast<std::size_t>(layer)] || !compressor_.plan_ready(layer)) continue;
+    if (compacted_[layer] || !compressor_.plan_ready(layer)) continue;
     apply_plan(working.cache, compressor_, layer, working.merge_state);
-    compacted_[static_cast<std::size_t>(layer)] = true;
+    compacted_[layer] = true;
   }
   synchronize_device();
   compress_ms_ += watch.elapsed_ms();
 }
 
 void SegmentCompression::compact_all(Conversation& working, const EmitEvent& emit) {
-  const auto layers = static_cast<std::uint64_t>(compacted_.size());
+  const auto layers = static_cast<std::uint64_t>(compacted_.layers());
   emit(Progress{Phase::kCompress, 0, layers});
   compact_ready(working, static_cast<std::int64_t>(layers));
   emit(Progress{Phase::kCompress, layers, layers});
@@ -122,11 +122,11 @@ EventOutcome SegmentCompression::outcome() const {
 
 LayerSlots SegmentCompression::foreseen_slots(bool reads_first_token) {
   LayerSlots slots;
-  slots.appended.assign(static_cast<std::size_t>(about_.layers), about_.tokens);
+  slots.appended = PerLayer<std::int64_t>::of(about_.layers, about_.tokens);
   if (pruner_) {
-    for (LayerId layer{pruner_->layer()}; layer < about_.layers; ++layer)
-      slots.appended[static_cast<std::size_t>(layer)] = pruner_->kept_count();
-    for (const std::int64_t appended : slots.appended) slots.kept.emplace_back(static_cast<std::size_t>(about_.kv_heads), appended);
+    for (LayerId layer{pruner_->layer()}; layer < about_.layers; ++layer) slots.appended[layer] = pruner_->kept_count();
+    for (const std::int64_t appended : slots.appended)
+      slots.kept.push_back(std::vector<std::int64_t>(static_cast<std::size_t>(about_.kv_heads), appended));
     return slots;
   }
   slots.after_first_token = compressor_.awaits_first_token() && reads_first_token;

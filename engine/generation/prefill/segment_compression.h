@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/per_layer.h"
 #include "engine/compression/retained_slots.h"
 #include "engine/compression/segment_compressor.h"
 #include "engine/compression/token_pruner.h"
@@ -23,12 +24,12 @@ namespace winnow {
 
 // What every layer reads of a segment, and what stays after the event.
 struct LayerSlots {
-  std::vector<std::int64_t> appended;           // per layer
-  std::vector<std::vector<std::int64_t>> kept;  // per layer and kv head, of the candidates
-  bool whole_cache = false;                     // candidates are all slots, not only the segment's
-  bool after_first_token = false;               // which is among what is appended
-  bool layer_by_layer = false;                  // a layer may be compacted before the next begins
-  std::int64_t after_event = 0;                 // tokens that are read after the event, by every layer
+  PerLayer<std::int64_t> appended;
+  PerLayer<std::vector<std::int64_t>> kept;  // per kv head, of the candidates
+  bool whole_cache = false;                  // candidates are all slots, not only the segment's
+  bool after_first_token = false;            // which is among what is appended
+  bool layer_by_layer = false;               // a layer may be compacted before the next begins
+  std::int64_t after_event = 0;              // tokens that are read after the event, by every layer
 };
 
 // What there is to say of an event beside what the cache itself shows.
@@ -78,8 +79,8 @@ class SegmentCompression {
   SegmentInfo about_;
   SegmentCompressor compressor_;
   std::optional<TokenPruner> pruner_;
-  bool short_text_ = false;      // kept whole, because it is, by a method that compresses text
-  std::vector<bool> compacted_;  // per layer
+  bool short_text_ = false;   // kept whole, because it is, by a method that compresses text
+  PerLayer<bool> compacted_;
   bool event_over_ = false;
   double compress_ms_ = 0.0;
   double probe_ms_ = 0.0;

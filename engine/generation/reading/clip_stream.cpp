@@ -77,23 +77,24 @@ ClipStream::ClipStream(const Recipe& recipe, const KvCache& before, std::int32_t
   raised_to_floor_ = budgets.raised_to_floor();
   if (recipe.composition().allocator->best_of_all_layers()) {
     const std::int64_t each = budgets.total() / shape.layers;
-    caps_.assign(static_cast<std::size_t>(shape.layers), each);
-    for (std::int64_t left = budgets.total() - each * shape.layers, layer = 0; layer < left; ++layer)
-      ++caps_[static_cast<std::size_t>(layer)];
+    caps_ = PerLayer<std::int64_t>::of(shape.layers, each);
+    const std::int64_t left = budgets.total() - each * shape.layers;
+    for (LayerId layer{0}; layer < left; ++layer) ++caps_[layer];
   } else {
     budgets.decide(std::vector<LayerMeasure>(static_cast<std::size_t>(shape.layers)));
-    caps_ = budgets.slots();
+    caps_ = PerLayer(budgets.slots());
   }
   for (const std::int64_t cap : caps_) whole_.push_back(cap >= tokens * (ragged_ ? shape.kv_heads : 1));
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
-    std::vector<std::int64_t>& heads = before_.emplace_back();
+    std::vector<std::int64_t> heads;
     for (KvHead head{0}; head < shape.kv_heads; ++head) heads.push_back(before.slots(layer, head));
-    scores_.emplace_back(static_cast<std::size_t>(shape.kv_heads));
+    before_.push_back(std::move(heads));
+    scores_.push_back(StreamedScores(static_cast<std::size_t>(shape.kv_heads)));
   }
 }
 
 bool ClipStream::is_due(LayerId layer, std::int64_t slots) const {
-  if (whole_[static_cast<std::size_t>(layer)]) return false;
+  if (whole_[layer]) return false;
   return target_ < 1.0 ? slots >= most_slots(layer) : slots > most_slots(layer);
 }
 
@@ -102,21 +103,18 @@ std::int64_t ClipStream::left_of(std::int64_t cap) const {
   return std::max(least, round_half_up(target_ * static_cast<double>(cap)));
 }
 
-std::int64_t ClipStream::most_slots(LayerId layer) const {
-  const auto index = static_cast<std::size_t>(layer);
-  return ragged_ ? caps_[index] : caps_[index] * std::ssize(before_[index]);
-}
+std::int64_t ClipStream::most_slots(LayerId layer) const { return ragged_ ? caps_[layer] : caps_[layer] * std::ssize(before_[layer]); }
 
 std::int64_t ClipStream::slots_after_clip(LayerId layer, std::int64_t slots) const {
-  const std::int64_t cap = caps_[static_cast<std::size_t>(layer)];
-  const std::int64_t sets = ragged_ ? 1 : std::ssize(before_[static_cast<std::size_t>(layer)]);
+  const std::int64_t cap = caps_[layer];
+  const std::int64_t sets = ragged_ ? 1 : std::ssize(before_[layer]);
   return is_due(layer, slots) ? std::min(slots, sets * left_of(cap)) : slots;
 }
 
 std::int64_t ClipStream::slots(const KvCache& cache, LayerId layer) const {
   std::int64_t slots = 0;
   for (KvHead head{0}; head < cache.shape().kv_heads; ++head)
-    slots += cache.slots(layer, head) - before_[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
+    slots += cache.slots(layer, head) - before_[layer][static_cast<std::size_t>(head)];
   return slots;
 }
 
@@ -127,19 +125,19 @@ Description ClipStream::after_clip(const RequestContext& context, const Recipe& 
   const StatisticsNeeds& needs = recipe.needs();
   const bool maximum = recipe.composition().streaming.stored_maximum;
   bool due = false;
-  for (LayerId layer{0}; layer < std::ssize(caps_); ++layer) due = due || is_due(layer, slots(working.cache, layer));
+  for (LayerId layer{0}; layer < caps_.layers(); ++layer) due = due || is_due(layer, slots(working.cache, layer));
   // Votes of this clip's rows count later too, if the best are kept.
   if (needs.probe && (due || maximum)) {
     const ProbedClip probed{{working, clip.embeddings, clip.origins, clip.prompts}, before_};
     description = probe_clip(context, probed, *needs.probe, [&](LayerId layer, std::vector<std::vector<float>> votes) {
-      scores_[static_cast<std::size_t>(layer)].judge(std::move(votes), maximum);
+      scores_[layer].judge(std::move(votes), maximum);
     });
   } else if (due) {
-    for (LayerId layer{0}; layer < std::ssize(caps_); ++layer) {
+    for (LayerId layer{0}; layer < caps_.layers(); ++layer) {
       std::vector<std::vector<float>> scores;
       for (KvHead head{0}; head < working.cache.shape().kv_heads; ++head)
         scores.push_back(scores_by_keys(recipe, working.cache, layer, head));
-      scores_[static_cast<std::size_t>(layer)].judge(std::move(scores), /*best_of_all=*/false);
+      scores_[layer].judge(std::move(scores), /*best_of_all=*/false);
     }
   }
   synchronize_device();
@@ -172,8 +170,7 @@ void ClipStream::name_places(std::span<const TokenOrigin> origins) {
 }
 
 std::vector<float> ClipStream::scores_by_keys(const Recipe& recipe, const KvCache& cache, LayerId layer, KvHead head) const {
-  const auto l = static_cast<std::size_t>(layer);
-  const std::int64_t first = before_[l][static_cast<std::size_t>(head)];
+  const std::int64_t first = before_[layer][static_cast<std::size_t>(head)];
   const std::int64_t count = cache.slots(layer, head) - first;
   const auto originals = cache.original(layer, head).subspan(static_cast<std::size_t>(first));
   std::vector<StreamedPlace> places;
@@ -183,21 +180,21 @@ std::vector<float> ClipStream::scores_by_keys(const Recipe& recipe, const KvCach
   seen.layer = layer;
   seen.head = head;
   seen.originals.assign(originals.begin(), originals.end());
-  return recipe.composition().scorer->stream_scores(seen, left_of(ragged_ ? caps_[l] / std::ssize(before_[l]) : caps_[l]));
+  return recipe.composition().scorer->stream_scores(seen, left_of(ragged_ ? caps_[layer] / std::ssize(before_[layer]) : caps_[layer]));
 }
 
 std::vector<float> ClipStream::competing_scores(const Conversation& working, LayerId layer, KvHead head, bool of_layer) const {
-  const auto l = static_cast<std::size_t>(layer);
-  std::vector<float> scores = scores_[l].heads()[static_cast<std::size_t>(head)];
+  std::vector<float> scores = scores_[layer].heads()[static_cast<std::size_t>(head)];
   if (of_layer) {
-    const std::vector<std::vector<float>>& all = scores_[l].heads();
+    const std::vector<std::vector<float>>& all = scores_[layer].heads();
     for (std::size_t slot = 0; slot < scores.size(); ++slot) {
       scores[slot] = 0.0F;
       for (const std::vector<float>& each : all) scores[slot] += each[slot] / static_cast<float>(all.size());
     }
   }
   const PinnedTokens pinned(working.pinned);
-  const auto originals = working.cache.original(layer, head).subspan(static_cast<std::size_t>(before_[l][static_cast<std::size_t>(head)]));
+  const auto originals =
+      working.cache.original(layer, head).subspan(static_cast<std::size_t>(before_[layer][static_cast<std::size_t>(head)]));
   for (std::size_t slot = 0; slot < scores.size(); ++slot) {
     // Before all that a scorer puts first.
     scores[slot] = pinned.contains(originals[slot]) ? std::numeric_limits<float>::infinity()
@@ -219,19 +216,19 @@ std::vector<std::vector<std::int32_t>> ClipStream::choose(const Recipe& recipe, 
 void ClipStream::compress(const Recipe& recipe, Conversation& working) {
   const std::int64_t kv_heads = working.cache.shape().kv_heads;
   std::vector<std::pair<LayerId, KvHead>> all;
-  for (LayerId layer{0}; layer < std::ssize(caps_); ++layer) {
+  for (LayerId layer{0}; layer < caps_.layers(); ++layer) {
     for (KvHead head{0}; head < kv_heads; ++head) all.emplace_back(layer, head);
   }
   if (recipe.composition().allocator->best_of_all_layers()) {
     const std::int64_t pairs = std::accumulate(caps_.begin(), caps_.end(), std::int64_t{0});
     const std::vector<std::vector<std::int32_t>> chosen = choose(recipe, working, all, pairs);
-    for (LayerId layer{0}; layer < std::ssize(caps_); ++layer)
+    for (LayerId layer{0}; layer < caps_.layers(); ++layer)
       keep(working.cache, layer, std::span(chosen).subspan(static_cast<std::size_t>(layer * kv_heads), static_cast<std::size_t>(kv_heads)));
     return;
   }
-  for (LayerId layer{0}; layer < std::ssize(caps_); ++layer) {
+  for (LayerId layer{0}; layer < caps_.layers(); ++layer) {
     if (!is_due(layer, slots(working.cache, layer))) continue;
-    const std::int64_t left = left_of(caps_[static_cast<std::size_t>(layer)]);
+    const std::int64_t left = left_of(caps_[layer]);
     const auto heads = std::span(all).subspan(static_cast<std::size_t>(layer * kv_heads), static_cast<std::size_t>(kv_heads));
     std::vector<std::vector<std::int32_t>> chosen;
     if (ragged_) {
@@ -245,15 +242,14 @@ void ClipStream::compress(const Recipe& recipe, Conversation& working) {
 }
 
 void ClipStream::keep(KvCache& cache, LayerId layer, std::span<const std::vector<std::int32_t>> chosen) {
-  const auto l = static_cast<std::size_t>(layer);
   LayerPlan plan;
-  plan.budget = caps_[l];
+  plan.budget = caps_[layer];
   for (std::size_t head = 0; head < chosen.size(); ++head) {
-    const auto first = static_cast<std::int32_t>(before_[l][head]);
+    const auto first = static_cast<std::int32_t>(before_[layer][head]);
     std::vector<std::int32_t>& kept = plan.kept.emplace_back(static_cast<std::size_t>(first));
     std::iota(kept.begin(), kept.end(), 0);
     for (const std::int32_t slot : chosen[head]) kept.push_back(first + slot);
-    scores_[l].keep(head, chosen[head]);
+    scores_[layer].keep(head, chosen[head]);
   }
   cache.compact_all(layer, plan);
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/per_layer.h"
 #include "engine/compression/statistics/streamed_keys.h"
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/conversation.h"
@@ -77,16 +78,16 @@ class ClipStream {
                                                 std::span<const std::pair<LayerId, KvHead>> group, std::int64_t pairs) const;
   void keep(KvCache& cache, LayerId layer, std::span<const std::vector<std::int32_t>> chosen);
 
-  std::vector<std::int64_t> caps_;  // per layer: per kv head, or of all heads where they compete
-  std::vector<bool> whole_;         // per layer: all media fit
+  PerLayer<std::int64_t> caps_;  // per kv head, or of all heads where they compete
+  PerLayer<bool> whole_;         // all media fit
   bool ragged_ = false;
   double target_ = 1.0;
   std::int64_t pinned_ = 0;  // slots of a head that stay in any case
   bool pins_above_budget_ = false;
   bool raised_to_floor_ = false;
   std::int32_t first_original_ = 0;
-  std::vector<std::vector<std::int64_t>> before_;         // per layer and kv head: slots before the media
-  std::vector<StreamedScores> scores_;                    // per layer
+  PerLayer<std::vector<std::int64_t>> before_;  // per kv head: slots before the media
+  PerLayer<StreamedScores> scores_;
   std::vector<StreamedPlace> places_;                     // per token of the media
   std::int64_t cells_ = 1;                                // tokens of the newest frame
   std::pair<std::int32_t, std::int32_t> newest_{-1, -1};  // medium and frame

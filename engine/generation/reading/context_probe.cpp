@@ -74,30 +74,30 @@ HeadScores head_scores(const at::Tensor& values) {
 
 class ContextVotes : public Judge {
  public:
-  explicit ContextVotes(std::int64_t layers) : votes_(static_cast<std::size_t>(layers)) {}
+  explicit ContextVotes(std::int64_t layers) : votes_(PerLayer<at::Tensor>::of(layers)) {}
 
   void on_layer(const LayerView& view) override {
-    at::Tensor& layer = votes_[static_cast<std::size_t>(view.layer)];
+    at::Tensor& layer = votes_[view.layer];
     const at::Tensor found = probe_votes(view, slots_);
     if (!layer.defined()) layer = at::zeros({found.size(0), slots_.context}, found.options());
     at::Tensor judged = layer.narrow(1, slots_.first, slots_.count);
     judged.copy_(at::maximum(judged, found));
     follow(view);
   }
-  HeadScores of_layer(LayerId layer) const { return head_scores(votes_[static_cast<std::size_t>(layer)]); }
+  HeadScores of_layer(LayerId layer) const { return head_scores(votes_[layer]); }
 
  private:
-  std::vector<at::Tensor> votes_;
+  PerLayer<at::Tensor> votes_;
 };
 
 // What the rows ask for in general, in place of what each of them looks at.
 class ExpectedVotes : public Judge {
  public:
   ExpectedVotes(std::int64_t layers, const ProbedContext& probed, const ByExpectation& need)
-      : probed_(probed), need_(need), moments_(static_cast<std::size_t>(layers)) {}
+      : probed_(probed), need_(need), moments_(PerLayer<QueryMoments>::of(layers)) {}
 
   void on_layer(const LayerView& view) override {
-    moments_[static_cast<std::size_t>(view.layer)].add(view, 0, view.query.size(1));
+    moments_[view.layer].add(view, 0, view.query.size(1));
     follow(view);
   }
   HeadScores of_layer(LayerId layer) const {
@@ -109,41 +109,41 @@ class ExpectedVotes : public Judge {
       keys.push_back(cache.gather_keys(layer, head).slice(0, before));
       norms.push_back(cache.gather_values(layer, head).slice(0, before).to(at::kFloat).norm(2, 1));
     }
-    const at::Tensor expected =
-        moments_[static_cast<std::size_t>(layer)].expected_attention(keys, probed_.state.next_position, need_.expected);
+    const at::Tensor expected = moments_[layer].expected_attention(keys, probed_.state.next_position, need_.expected);
     return head_scores((expected + need_.epsilon).mul_(at::stack(norms)));
   }
 
  private:
   const ProbedContext& probed_;
   const ByExpectation& need_;
-  std::vector<QueryMoments> moments_;
+  PerLayer<QueryMoments> moments_;
 };
 
 // Every head has its own number of slots, all of which are judged in every pass.
 class ClipVotes : public Judge {
  public:
-  explicit ClipVotes(std::span<const std::vector<std::int64_t>> before) : before_(before), votes_(before.size()) {}
+  explicit ClipVotes(const PerLayer<std::vector<std::int64_t>>& before)
+      : before_(before), votes_(PerLayer<std::vector<at::Tensor>>::of(before.layers())) {}
 
   void on_layer(const LayerView& view) override {
-    const auto layer = static_cast<std::size_t>(view.layer);
+    std::vector<at::Tensor>& votes = votes_[view.layer];
     for (KvHead head{0}; head < view.key.size(0); ++head) {
       const auto index = static_cast<std::size_t>(head);
       ProbedSlots slots = slots_;
-      slots.context = view.past_keys[index].size(0) - before_[layer][index];
+      slots.context = view.past_keys[index].size(0) - before_[view.layer][index];
       slots.first = 0;
       slots.count = slots.context;
       const at::Tensor found = head_votes(view, head, slots);
-      if (votes_[layer].size() == index) {
-        votes_[layer].push_back(found);
+      if (votes.size() == index) {
+        votes.push_back(found);
       } else {
-        votes_[layer][index] = at::maximum(votes_[layer][index], found);
+        votes[index] = at::maximum(votes[index], found);
       }
     }
   }
   std::vector<std::vector<float>> of_layer(LayerId layer) const {
     std::vector<std::vector<float>> heads;
-    for (const at::Tensor& votes : votes_[static_cast<std::size_t>(layer)]) {
+    for (const at::Tensor& votes : votes_[layer]) {
       const at::Tensor host = votes.to(at::kCPU).contiguous();
       heads.emplace_back(host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel());
     }
@@ -151,8 +151,8 @@ class ClipVotes : public Judge {
   }
 
  private:
-  std::span<const std::vector<std::int64_t>> before_;
-  std::vector<std::vector<at::Tensor>> votes_;  // per layer and head
+  const PerLayer<std::vector<std::int64_t>>& before_;
+  PerLayer<std::vector<at::Tensor>> votes_;  // per kv head
 };
 
 class Probe {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/per_layer.h"
 #include "engine/base/token_origin.h"
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/conversation/conversation.h"
@@ -34,7 +35,7 @@ struct ProbedContext {
 struct ProbedClip {
   ProbedContext context;  // embeddings and origins of the clip alone
   // Per layer and kv head: slots before the media, which are not judged.
-  std::span<const std::vector<std::int64_t>> before;
+  const PerLayer<std::vector<std::int64_t>>& before;
 };
 
 // Votes per layer and kv head, [kv_heads, n_c]; told layer by layer when all rows have voted.

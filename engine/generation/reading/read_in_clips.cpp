@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/per_layer.h"
 #include "engine/generation/prefill/traced_rows.h"
 
 namespace winnow {
@@ -35,7 +36,7 @@ ForeseenCache foresee_stream(const KvCache& before, const ClipStream& stream, co
   const KvShape& shape = before.shape();
   ForeseenCache cache;
   std::int64_t held = blocks_held(before);
-  std::vector<std::vector<std::int64_t>> all;  // per layer and head
+  PerLayer<std::vector<std::int64_t>> all;  // per kv head
   const auto add = [&](std::int64_t tokens) {
     for (std::vector<std::int64_t>& heads : all) {
       for (std::int64_t& head : heads) {
@@ -46,14 +47,15 @@ ForeseenCache foresee_stream(const KvCache& before, const ClipStream& stream, co
     cache.peak_blocks = std::max(cache.peak_blocks, held);
   };
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
-    std::vector<std::int64_t>& heads = all.emplace_back();
+    std::vector<std::int64_t> heads;
     for (KvHead head{0}; head < shape.kv_heads; ++head) heads.push_back(before.slots(layer, head));
+    all.push_back(std::move(heads));
   }
   add(sizes.lead);
   for (const auto& [first, count] : sizes.clips) {
     add(count);
     for (LayerId layer{0}; layer < shape.layers; ++layer) {
-      std::vector<std::int64_t>& heads = all[static_cast<std::size_t>(layer)];
+      std::vector<std::int64_t>& heads = all[layer];
       std::int64_t media = -sizes.lead * shape.kv_heads;
       for (KvHead head{0}; head < shape.kv_heads; ++head) media += heads[static_cast<std::size_t>(head)] - before.slots(layer, head);
       const std::int64_t stay = stream.slots_after_clip(layer, media);

@@ -49,7 +49,7 @@ ForeseenCache ReadToFetch::foresee_question(const Conversation& prepared, const 
     std::int64_t question = 0;
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
       const std::int64_t all = store.slots(layer, head);
-      const std::int64_t stay = all - tokens + slots.kept[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
+      const std::int64_t stay = all - tokens + slots.kept[layer][static_cast<std::size_t>(head)];
       const std::int64_t untouched = stay == all ? KvCache::blocks_for(all) : (all - tokens) / KvCache::kBlockSlots;
       const std::int64_t fresh = stay == all ? 0 : KvCache::blocks_for(stay) - untouched;
       cache.peak_blocks = std::max(cache.peak_blocks, held + fresh);

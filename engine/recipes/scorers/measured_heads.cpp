@@ -16,13 +16,13 @@ std::optional<Refusal> MeasuredHeadsScorer::fits(const Composition& parts) const
 }
 
 HeadScores MeasuredHeadsScorer::score(const LayerStatistics& statistics, const SegmentInfo& segment) const {
-  if (std::ssize(table_) != segment.layers || std::ssize(table_.front()) != segment.kv_heads) {
+  if (table_.layers() != segment.layers || std::ssize(table_.front()) != segment.kv_heads) {
     throw Exception(ErrorCode::kIllegalRecipe, kHeadTableOption,
-                    "these are " + std::to_string(table_.size()) + " layers of " + std::to_string(table_.front().size()) +
+                    "these are " + std::to_string(table_.layers()) + " layers of " + std::to_string(table_.front().size()) +
                         " heads; this model has " + std::to_string(segment.layers) + " of " + std::to_string(segment.kv_heads));
   }
   HeadScores scores{segment.kv_heads, segment.tokens, {}};
-  for (const double score : table_[static_cast<std::size_t>(statistics.layer)])
+  for (const double score : table_[statistics.layer])
     scores.values.insert(scores.values.end(), static_cast<std::size_t>(segment.tokens), static_cast<float>(score));
   return scores;
 }

@@ -3,6 +3,7 @@
 // Errors of score(): kIllegalRecipe where the table is of a model with other layers or heads.
 #pragma once
 
+#include "engine/base/per_layer.h"
 #include "engine/recipes/head_table.h"
 #include "engine/recipes/scorers/context_scorer.h"
 
@@ -17,7 +18,7 @@ class MeasuredHeadsScorer : public ContextScorer {
   HeadScores score(const LayerStatistics& statistics, const SegmentInfo& segment) const override;
 
  private:
-  HeadTable table_;
+  PerLayer<std::vector<double>> table_;  // per kv head
 };
 
 }  // namespace winnow

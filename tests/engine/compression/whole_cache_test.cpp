@@ -68,7 +68,7 @@ class Conversation {
     }
     SegmentCompressor compressor(recipe, segment);
     Outcome outcome;
-    outcome.foreseen = compressor.foreseen_slots();
+    outcome.foreseen = compressor.foreseen_slots().values();
     std::vector<std::int32_t> original(modality.size());
     std::iota(original.begin(), original.end(), first);
     for (LayerId layer{0}; layer < shape.layers; ++layer) {
