@@ -22,9 +22,8 @@ class ModelSession : public QObject {
   void setDevice(Device device) { m_device = device; }  // of models loaded from now on
   // Its folder is just called "model": the window says what it is.
   void setDemoFolder(const QString& folder) { m_demoFolder = folder; }
+  QString demoFolder() const { return m_demoFolder; }                                  // empty: it is not there
   bool isDemo() const { return !m_demoFolder.isEmpty() && m_folder == m_demoFolder; }  // the one asked for last
-
-  QString demoFolder() const { return m_demoFolder; }  // empty: it is not there
 
   // path: a folder or a GGUF file. name: what the program that keeps it calls it; empty: by its place.
   void load(const QString& path, const QString& name = {});
