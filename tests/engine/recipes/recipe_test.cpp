@@ -496,5 +496,21 @@ TEST(Describe, AnOptionMayChangeThePhase) {
   EXPECT_FALSE(describe(spec));
 }
 
+TEST(RecipeProblem, WhatWorksOnPicturesAloneIsRefusedOfAModelThatReadsTextOnly) {
+  ModelTraits text;
+  text.sees = false;
+  RecipeSpec spec;
+  for (const char* method : {"rekv", "fastv"}) {
+    spec.method = method;
+    ASSERT_TRUE(recipe_problem(spec, text)) << method;
+    EXPECT_NE(recipe_problem(spec, text)->reason.find("reads text only"), std::string::npos) << recipe_problem(spec, text)->reason;
+    EXPECT_FALSE(recipe_problem(spec, ModelTraits())) << method;
+  }
+  for (const char* method : {"full", "self-study", "kvzip+", "snapkv", "h2o"}) {
+    spec.method = method;
+    EXPECT_FALSE(recipe_problem(spec, text)) << method;
+  }
+}
+
 }  // namespace
 }  // namespace winnow

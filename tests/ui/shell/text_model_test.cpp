@@ -149,7 +149,7 @@ TEST_F(TextModelTest, MethodsThatNeedPicturesAreGreyedAndTheOthersAreNot) {
     if (usableNow) usable.insert(picker->selected()->spec.method);
     if (!usableNow && card.contains(QStringLiteral("reads text only"))) blind.insert(picker->selected()->spec.method);
   }
-  for (const char* method : {"rekv", "self-study-stream", "fastv"}) EXPECT_TRUE(blind.contains(method)) << method;
+  for (const char* method : {"rekv", "fastv"}) EXPECT_TRUE(blind.contains(method)) << method;
   for (const char* method : {"full", "self-study", "kvzip+", "snapkv", "h2o"}) EXPECT_TRUE(usable.contains(method)) << method;
   picker->reject();
 }
