@@ -58,13 +58,13 @@ void BlockMatrix::widen(std::int64_t row, float* values) const {
   kernels::dequantize(at.part->type, at.part->bytes.data() + stored * row_bytes(*at.part, in_), in_, values);
 }
 
-at::Tensor BlockMatrix::widened(std::int64_t first, std::int64_t count) const {
+at::Tensor BlockMatrix::widened(std::int64_t first, std::int64_t count, at::ScalarType type) const {
   at::Tensor numbers = at::empty({count, in_}, at::kFloat);
   float* const to = numbers.mutable_data_ptr<float>();
   at::parallel_for(0, count, std::max<std::int64_t>(1, kGrainNumbers / in_), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) widen(first + row, to + row * in_);
   });
-  return numbers.to(dtype_);
+  return numbers.to(type);
 }
 
 at::Tensor BlockMatrix::times(const at::Tensor& input) const {
@@ -104,13 +104,13 @@ at::Tensor BlockMatrix::times_many(const at::Tensor& input) const {
   for (std::int64_t first = 0; first < out(); first += tile) {
     const std::int64_t count = std::min(tile, out() - first);
     at::Tensor part = output.narrow(1, first, count);
-    at::mm_out(part, input, widened(first, count).to(input.scalar_type()).t());
+    at::mm_out(part, input, widened(first, count, input.scalar_type()).t());
   }
   return output;
 }
 
 at::Tensor BlockMatrix::columns(std::int64_t first, std::int64_t count) const {
-  return widened(0, out()).narrow(1, first, count).contiguous();
+  return widened(0, out(), dtype_).narrow(1, first, count).contiguous();
 }
 
 at::Tensor BlockMatrix::rows(const at::Tensor& ids) const {

@@ -2,7 +2,7 @@
 //
 // Made by engine/models/weight_reader.h for weights that are used as they are stored; held by LinearWeight. Its rows may come from several
 // stored matrices of different types (q, k and v as one product). A few rows at a time are multiplied block by block, values and sums in
-// fp32; many rows by widening some of the matrix at a time to the arithmetic type and multiplying that. Activations are not rounded to
+// fp32; many rows by widening some of the matrix at a time to their type and multiplying that. Activations are not rounded to
 // fewer bits in either. On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for parts that do not fit.
 #pragma once
 
@@ -47,8 +47,8 @@ class BlockMatrix final : public PackedMatrix {
   Place place(std::int64_t row) const;
   // fp32 [in]
   void widen(std::int64_t row, float* values) const;
-  // Rows [first, first + count) as numbers of the arithmetic type.
-  at::Tensor widened(std::int64_t first, std::int64_t count) const;
+  // Rows [first, first + count) as numbers.
+  at::Tensor widened(std::int64_t first, std::int64_t count, at::ScalarType type) const;
   at::Tensor times_few(const at::Tensor& input) const;
   at::Tensor times_many(const at::Tensor& input) const;
 

@@ -12,6 +12,10 @@ at::Tensor LinearWeight::times(const at::Tensor& input, const at::Tensor& bias) 
   return bias.defined() ? output.add_(bias) : output;
 }
 
+at::Tensor LinearWeight::times_in_fp32(const at::Tensor& input) const {
+  return packed_ != nullptr ? packed_->times(input.to(at::kFloat)) : at::linear(input, dense_).to(at::kFloat);
+}
+
 at::Tensor LinearWeight::columns(std::int64_t first, std::int64_t count) const {
   return packed_ != nullptr ? packed_->columns(first, count) : dense_.narrow(1, first, count);
 }

@@ -159,7 +159,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   observer->on_layer(view);
 }
 
-at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const { return head_(final_norm_(hidden)).to(at::kFloat); }
+at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const { return head_.weight.times_in_fp32(final_norm_(hidden)); }
 
 at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
   require(token.id >= 0 && token.id < config_.vocabulary, "decode: the token is outside the vocabulary");

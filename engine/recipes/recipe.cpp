@@ -110,6 +110,11 @@ void check_parts(const Composition& composition) {
   }
 }
 
+bool judged_by_the_tower(const Composition& composition) {
+  return composition.pruning &&
+         (composition.pruning->judge == Pruning::Judge::kVision || composition.pruning->judge == Pruning::Judge::kRollout);
+}
+
 }  // namespace
 
 Recipe::Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& spec)
@@ -153,9 +158,8 @@ std::optional<Error> Recipe::misfit(const ModelTraits& model) const {
     if (sharing != nullptr && sharing->rotation != SharedEntries::Rotation::kStored)
       return error("it keeps keys without their positions, and this model's have time, height and width");
   }
-  const bool judged = composition_.pruning &&
-                      (composition_.pruning->judge == Pruning::Judge::kVision || composition_.pruning->judge == Pruning::Judge::kRollout);
-  if (judged && !model.judges_patches) return error("it goes by the attention of the vision tower, and this model's does not tell it");
+  if (judged_by_the_tower(composition_) && !model.judges_patches)
+    return error("it goes by the attention of the vision tower, and this model's does not tell it");
   return std::nullopt;
 }
 

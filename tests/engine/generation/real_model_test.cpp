@@ -166,6 +166,7 @@ TEST_F(RealModel, EveryMethodThatItCannotRunIsRefusedInASentence) {
     const std::optional<Error> problem = recipe_problem(turn.recipe, info.traits);
     if (!problem) continue;
     EXPECT_EQ(problem->code, ErrorCode::kIllegalRecipe) << method.name;
+    EXPECT_TRUE(problem->reason.ends_with("this model reads text only")) << method.name << ": " << problem->reason;
     const EventRecorder events = run(turn);
     ASSERT_TRUE(events.last<Failed>()) << method.name;
     EXPECT_EQ(events.last<Failed>()->error.reason, problem->reason) << method.name;

@@ -48,6 +48,15 @@ TEST(LinearWeight, PackedGivesWhatItsNumbersGive) {
   EXPECT_FALSE(LinearWeight().defined());
 }
 
+TEST(LinearWeight, SumsOfAPackedMatrixAreNotRounded) {
+  const at::Tensor ones = at::ones({1, 2});
+  const at::Tensor input = at::tensor({1.0F, 0x1p-9F}).to(at::kBFloat16).unsqueeze(0);
+  const LinearWeight packed(std::make_shared<Eighths>(ones));
+  EXPECT_EQ(packed.times(input, {}).item<float>(), 1.0F) << "bf16 has eight binary digits";
+  EXPECT_EQ(packed.times_in_fp32(input).item<float>(), 1.0F + 0x1p-9F);
+  EXPECT_EQ(LinearWeight(ones.to(at::kBFloat16)).times_in_fp32(input).scalar_type(), at::kFloat);
+}
+
 TEST(GatedMlp, MultipliesTheActivatedGateWithUp) {
   // gate = x, up = 2x, down sums both columns: 2 (silu(1) 1 + silu(-2) (-2))
   GatedMlp mlp;
