@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "app/cli/session.h"
 #include "app/evaluation/dataset.h"
 #include "app/evaluation/evaluation_run.h"
+#include "app/evaluation/fact_document.h"
 #include "app/evaluation/importers.h"
 #include "app/evaluation/needle_map.h"
 #include "app/evaluation/needle_video.h"
@@ -20,6 +22,7 @@
 #include "app/evaluation/progress_text.h"
 #include "app/evaluation/report.h"
 #include "app/evaluation/result_files.h"
+#include "app/media/document_source.h"
 #include "app/media/media_opener.h"
 #include "app/resources/bundled_files.h"
 
@@ -61,6 +64,34 @@ class ProgressLine {
 
 std::string evaluation_file(const char* name) { return (app::resourceFolder() + QStringLiteral("/demo/evaluation/")).toStdString() + name; }
 
+constexpr const char* kLicences = "/usr/share/common-licenses";  // in every Debian (package base-files)
+
+// Of the licences only what is a file: the others are second names of them.
+std::vector<std::string> text_files(const EvalOptions& options) {
+  if (!options.texts.empty()) return options.texts;
+  std::vector<std::string> files;
+  std::error_code failed;
+  for (const fs::directory_entry& entry : fs::directory_iterator(kLicences, failed)) {
+    if (!entry.is_symlink() && entry.is_regular_file()) files.push_back(entry.path().string());
+  }
+  if (files.empty()) throw Exception(ErrorCode::kFileNotFound, kLicences, "no text is there; --text names files of your own");
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+app::RunningText running_text(const EvalOptions& options) {
+  std::vector<std::string> texts;
+  for (const std::string& file : text_files(options)) texts.push_back(app::DocumentSource(app::MediaFile(file)).text());
+  return app::RunningText(texts);
+}
+
+std::vector<app::JudgedBy> judged_by(const EvalOptions& options) {
+  std::vector<app::JudgedBy> questions;
+  for (const std::string& whose : options.judged_by)
+    questions.push_back(whose == "own" ? app::JudgedBy::kItsOwn : app::JudgedBy::kTheFirst);
+  return questions;
+}
+
 // One set and the recipes it is asked under.
 struct Job {
   app::Dataset set;
@@ -88,6 +119,15 @@ std::vector<Job> jobs_of(const EvalOptions& options) {
   if (options.needle) {
     std::vector<app::EvaluationItem> items = app::needleItems(options.needle_frames, options.needle_depths, options.needle_trials);
     jobs.push_back({app::finishedDataset("needle", std::move(items)), plan({0.1, 0.05, 0.02, 0.01}), true});
+  }
+  if (options.documents) {
+    const app::RunningText text = running_text(options);
+    app::Dataset set =
+        app::finishedDataset("documents", app::factItems(text, options.document_words, options.document_count, options.document_seed));
+    set.fingerprint += ":" + text.fingerprint();
+    app::EvaluationPlan asked = plan({0.5, 0.2, 0.1, 0.05});
+    asked.recipes = app::documentGrid(asked.recipes, judged_by(options));
+    jobs.push_back({std::move(set), std::move(asked), false});
   }
   std::set<std::string> names;
   for (Job& job : jobs) {
@@ -123,9 +163,10 @@ std::optional<PaperColumn> paper_column(const EvalOptions& options) {
   return column;
 }
 
-// The program's own media, and the drawn videos of the needle test where it is asked for.
+// The program's own media, and what is made for the needle test and for documents where they are asked for.
 std::unique_ptr<MediaOpener> opener_of(const EvalOptions& options) {
-  auto files = std::make_unique<app::FfmpegMediaOpener>();
+  std::unique_ptr<MediaOpener> files = std::make_unique<app::FfmpegMediaOpener>();
+  if (options.documents) files = std::make_unique<app::FactOpener>(std::move(files), running_text(options));
   if (!options.needle) return files;
   const std::unique_ptr<FrameSource> sheet = files->open(image_request(evaluation_file("letters.png")), {});
   app::LetterSheet letters(sheet->read(0, 1, {}).front().image);
@@ -136,6 +177,7 @@ std::unique_ptr<MediaOpener> opener_of(const EvalOptions& options) {
 std::vector<std::string> inputs_of(const EvalOptions& options) {
   std::vector<std::string> inputs = options.data;
   inputs.insert(inputs.end(), options.recipes.begin(), options.recipes.end());
+  inputs.insert(inputs.end(), options.texts.begin(), options.texts.end());
   if (options.demo) inputs.push_back(evaluation_file("samples.jsonl"));
   return inputs;
 }
@@ -166,6 +208,24 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
   command.add_option("--needle-trials", options.needle_trials, "videos per length and depth")
       ->check(whole_number(1, 1000))
       ->capture_default_str();
+  command.add_flag("--documents", options.documents, "six facts hidden in running text, a question about each (for models that read text)");
+  command.add_option("--document-words", options.document_words, "lengths of these documents")
+      ->delimiter(',')
+      ->check(whole_number(app::kFewestDocumentWords, app::kMostDocumentWords))
+      ->capture_default_str();
+  command.add_option("--document-count", options.document_count, "documents per length")
+      ->check(whole_number(1, 1000))
+      ->capture_default_str();
+  command.add_option("--document-seed", options.document_seed, "of facts and places")
+      ->check(whole_number(0, 1 << 30))
+      ->capture_default_str();
+  command.add_option("--text", options.texts, "files of running text for --documents; without it the licences that Debian carries");
+  command
+      .add_option("--judged-by", options.judged_by,
+                  "of --documents, for methods that compress after a question: each its own, or the first of a conversation")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"own", "first"}))
+      ->capture_default_str();
   command.add_option("--methods", options.methods, "compression methods")->delimiter(',')->capture_default_str();
   command
       .add_option("--recipe", options.recipes, "a recipe saved by the window, beside the methods and at the same shares; may be repeated")
@@ -173,8 +233,9 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
       ->expected(1)
       ->allow_extra_args(false);
   command
-      .add_option("--retentions", options.retentions,
-                  "shares of the cache that are kept (default 0.5,0.2,0.1,0.05,0.01; --needle 0.1,0.05,0.02,0.01)")
+      .add_option(
+          "--retentions", options.retentions,
+          "shares of the cache that are kept (default 0.5,0.2,0.1,0.05,0.01; --documents without the last; --needle 0.1,0.05,0.02,0.01)")
       ->delimiter(',');
   command.add_option("--seeds", options.seeds, "for methods that draw lots")->delimiter(',')->capture_default_str();
   command.add_option("--frames", options.frames, "frames of videos whose line says nothing")

@@ -21,6 +21,12 @@ struct EvalOptions {
   std::vector<int> needle_frames = {32, 64, 128, 256};
   int needle_depths = 11;
   int needle_trials = 3;
+  bool documents = false;  // facts hidden in running text
+  std::vector<int> document_words = {1000, 2000, 4000};
+  int document_count = 40;
+  std::uint64_t document_seed = 0;
+  std::vector<std::string> texts;                         // files of running text; none: the licences of Debian
+  std::vector<std::string> judged_by = {"own", "first"};  // whose question methods go by that compress after it
   std::vector<std::string> methods = {"full", "meda", "aircache", "vl-cache", "d2o", "snapkv", "h2o", "streaming-llm", "random"};
   std::vector<std::string> recipes;  // files of saved recipes
   std::vector<double> retentions;    // empty: 0.5, 0.2, 0.1, 0.05, 0.01; of the needle test 0.1, 0.05, 0.02, 0.01

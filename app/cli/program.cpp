@@ -189,7 +189,8 @@ ExitStatus run_program(int argc, const char* const* argv) {
   add_model_options(*eval_command, eval.model);
   add_eval_options(*eval_command, eval);
   eval_command->callback([&] {
-    if (eval.data.empty() && !eval.demo && !eval.needle) throw CLI::RequiredError("--data, --demo or --needle");
+    if (eval.data.empty() && !eval.demo && !eval.needle && !eval.documents)
+      throw CLI::RequiredError("--data, --demo, --needle or --documents");
     status = run_eval(eval);
   });
 

@@ -29,6 +29,22 @@ class OutcomeSink final : public EventSink {
   bool complete = false;
 };
 
+// Keeps how a turn ended.
+class TurnSink final : public EventSink {
+ public:
+  void on_event(Event event) override {
+    if (auto* failed = std::get_if<Failed>(&event.body)) error = std::move(failed->error);
+    if (auto* done = std::get_if<Finished>(&event.body)) finished = std::move(*done);
+  }
+  std::optional<Finished> finished;
+  std::optional<Error> error;
+};
+
+// They stand in the conversation already.
+void withoutMedia(Message& question) {
+  std::erase_if(question.items, [](const Item& item) { return std::holds_alternative<MediaItem>(item); });
+}
+
 }  // namespace
 
 std::vector<RecipeAnswer> EngineAnswerer::answers(const Message& question, const std::vector<RecipeSpec>& recipes,
@@ -43,8 +59,41 @@ std::vector<RecipeAnswer> EngineAnswerer::answers(const Message& question, const
   m_engine.handle({++m_lastId, std::move(compare)}, sink, interrupt);
   if (sink.error) throw Exception(*sink.error);
   if (!sink.complete) throw Interrupted(interrupt.state());
-  m_engine.handle({++m_lastId, ForgetConversation{kConversation}}, sink, {});
+  forget();
   return std::move(sink.answers);
+}
+
+std::vector<RecipeAnswer> EngineAnswerer::series(const std::vector<Message>& questions, const RecipeSpec& recipe, Guard guard,
+                                                 const InterruptToken& interrupt) {
+  std::vector<RecipeAnswer> answers;
+  Turn turn;
+  turn.conversation = kConversation;
+  turn.recipe = recipe;
+  turn.guard = guard;
+  turn.sampling.max_new_tokens = m_maxNewTokens;
+  for (const Message& question : questions) {
+    if (guard == Guard::kAlone) turn.messages.clear();
+    turn.messages.push_back(question);
+    if (turn.messages.size() > 1) withoutMedia(turn.messages.back());
+    TurnSink sink;
+    m_engine.handle({++m_lastId, turn}, sink, interrupt);
+    if (sink.error) throw Exception(*sink.error);
+    require(sink.finished.has_value(), "a turn ends as finished or failed");
+    if (sink.finished->reason == StopReason::kInterrupted) throw Interrupted(interrupt.state());
+    turn.messages.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}});
+    RecipeAnswer answer;
+    answer.answer = std::move(sink.finished->answer);
+    answer.figures = std::move(sink.finished->figures);
+    answers.push_back(std::move(answer));
+  }
+  forget();
+  return answers;
+}
+
+// What was prepared stays with its conversation, and the next set of media shall find none of it.
+void EngineAnswerer::forget() {
+  TurnSink silent;
+  m_engine.handle({++m_lastId, ForgetConversation{kConversation}}, silent, {});
 }
 
 }  // namespace winnow::app

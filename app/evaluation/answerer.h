@@ -1,4 +1,5 @@
-// Who answers in an evaluation: one question under several recipes, each as if it were alone.
+// Who answers in an evaluation: one question under several recipes, each as if it were alone, or several questions about the same media
+// under one.
 //
 // EngineAnswerer drives an Engine; tests script their own. One thread, the engine's.
 #pragma once
@@ -26,6 +27,10 @@ class Answerer {
   // One answer per recipe, in their order; at most Compare::kMostRecipes. Throws the engine's Exception, and Interrupted on Stop or Cancel.
   virtual std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes,
                                             const InterruptToken& interrupt) = 0;
+  // Questions about the same media, one after the other. Guard keep: one conversation; alone: each alone, of a cache that was compressed
+  // once where the recipe does so before a question. One answer per question. Throws as answers().
+  virtual std::vector<RecipeAnswer> series(const std::vector<Message>& questions, const RecipeSpec& recipe, Guard guard,
+                                           const InterruptToken& interrupt) = 0;
 };
 
 // All recipes from one vision pass and one prefill, greedily. A model must have been loaded. The engine is borrowed.
@@ -35,8 +40,12 @@ class EngineAnswerer final : public Answerer {
       : m_engine(engine), m_maxNewTokens(maxNewTokens), m_scores(scores) {}
   std::vector<RecipeAnswer> answers(const Message& question, const std::vector<RecipeSpec>& recipes,
                                     const InterruptToken& interrupt) override;
+  std::vector<RecipeAnswer> series(const std::vector<Message>& questions, const RecipeSpec& recipe, Guard guard,
+                                   const InterruptToken& interrupt) override;
 
  private:
+  void forget();
+
   Engine& m_engine;
   const int m_maxNewTokens;
   const ColumnScores m_scores;

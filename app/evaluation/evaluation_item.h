@@ -36,6 +36,7 @@ struct EvaluationItem {
   std::vector<std::string> golds;  // at least one
   AnswerMetric metric = AnswerMetric::kExact;
   std::string group;        // a column of the tables (kind of question, task); may be empty
+  std::string cluster;      // what questions have in common that are no independent draws (one document); may be empty
   double toleranceS = 1.0;  // metric time
 };
 

@@ -37,16 +37,92 @@ AnswerRecord recordOf(const EvaluationItem& item, const Wanted& wanted, const Re
   return record;
 }
 
-void answerTogether(const EvaluationItem& item, std::span<const Wanted> wanted, Answerer& answerer, ItemLog& log,
-                    const InterruptToken& interrupt) {
-  std::vector<RecipeSpec> specs;
-  for (const Wanted& one : wanted) {
-    specs.push_back(one.recipe->spec);
-    specs.back().seed = one.seed;
+// One run over the items that are missing in the log.
+class Run {
+ public:
+  Run(const EvaluationPlan& plan, int planned, Answerer& answerer, ItemLog& log, const OnProgress& onProgress)
+      : m_plan(plan), m_planned(planned), m_answerer(answerer), m_log(log), m_onProgress(onProgress) {}
+
+  // Each recipe's answer as if the question were alone.
+  void askForItself(const EvaluationItem& item, const InterruptToken& interrupt) {
+    std::vector<Wanted> wanted;
+    for (const Wanted& one : recipes()) {
+      if (one.recipe->together) continue;
+      if (isThere(item, one)) {
+        ++m_done;
+      } else {
+        wanted.push_back(one);
+      }
+    }
+    for (std::size_t first = 0; first < wanted.size(); first += Compare::kMostRecipes) {
+      interrupt.throw_if_requested();
+      const std::span<const Wanted> together = std::span(wanted).subspan(first, std::min(Compare::kMostRecipes, wanted.size() - first));
+      std::vector<RecipeSpec> specs;
+      for (const Wanted& one : together) specs.push_back(specOf(one));
+      const std::vector<RecipeAnswer> given = m_answerer.answers(messageOf(item), specs, interrupt);
+      require(given.size() == together.size(), "an answer per recipe");
+      for (std::size_t i = 0; i < given.size(); ++i) m_log.add(recordOf(item, together[i], given[i]));
+      told(together.size());
+    }
+    if (wanted.empty()) told(0);
   }
-  const std::vector<RecipeAnswer> given = answerer.answers(messageOf(item), specs, interrupt);
-  require(given.size() == wanted.size(), "an answer per recipe");
-  for (std::size_t i = 0; i < given.size(); ++i) log.add(recordOf(item, wanted[i], given[i]));
+
+  // A cluster's questions under the recipes that are asked all of them: all again where one is missing.
+  void askTogether(std::span<const EvaluationItem> items, const InterruptToken& interrupt) {
+    std::vector<Message> questions;
+    for (const EvaluationItem& item : items) questions.push_back(messageOf(item));
+    for (const Wanted& one : recipes()) {
+      if (!one.recipe->together) continue;
+      std::vector<bool> there;
+      for (const EvaluationItem& item : items) there.push_back(isThere(item, one));
+      const auto missing = static_cast<std::size_t>(std::count(there.begin(), there.end(), false));
+      m_done += static_cast<int>(items.size() - missing);
+      if (missing > 0) {
+        interrupt.throw_if_requested();
+        const std::vector<RecipeAnswer> given = m_answerer.series(questions, specOf(one), *one.recipe->together, interrupt);
+        require(given.size() == items.size(), "an answer per question");
+        for (std::size_t i = 0; i < given.size(); ++i) {
+          if (!there[i]) m_log.add(recordOf(items[i], one, given[i]));
+        }
+      }
+      told(missing);
+    }
+  }
+
+ private:
+  std::vector<Wanted> recipes() const {
+    std::vector<Wanted> all;
+    for (const GridRecipe& recipe : m_plan.recipes) {
+      for (const std::uint64_t seed : seedsOf(m_plan, recipe)) all.push_back({&recipe, seed});
+    }
+    return all;
+  }
+  bool isThere(const EvaluationItem& item, const Wanted& one) const { return m_log.find(item.id, one.recipe->name, one.seed) != nullptr; }
+  static RecipeSpec specOf(const Wanted& one) {
+    RecipeSpec spec = one.recipe->spec;
+    spec.seed = one.seed;
+    return spec;
+  }
+  void told(std::size_t answers) {
+    m_done += static_cast<int>(answers);
+    m_asked += static_cast<int>(answers);
+    m_onProgress(m_done, m_asked, m_planned);
+  }
+
+  const EvaluationPlan& m_plan;
+  const int m_planned;
+  Answerer& m_answerer;
+  ItemLog& m_log;
+  const OnProgress& m_onProgress;
+  int m_done = 0;
+  int m_asked = 0;
+};
+
+// Of the items from `first` on, those about the same.
+std::size_t clusterSize(const std::vector<EvaluationItem>& items, std::size_t first) {
+  std::size_t end = first + 1;
+  while (end < items.size() && !items[first].cluster.empty() && items[end].cluster == items[first].cluster) ++end;
+  return end - first;
 }
 
 }  // namespace
@@ -63,33 +139,16 @@ int plannedAnswers(const EvaluationPlan& plan, std::size_t items) {
 
 EvaluationOutcome runEvaluation(const std::vector<EvaluationItem>& items, const EvaluationPlan& plan, Answerer& answerer, ItemLog& log,
                                 const OnProgress& onProgress, const InterruptToken& interrupt) {
-  const int planned = plannedAnswers(plan, items.size());
-  int done = 0;
-  int asked = 0;
-  for (const EvaluationItem& item : items) {
-    std::vector<Wanted> wanted;
-    for (const GridRecipe& recipe : plan.recipes) {
-      for (const std::uint64_t seed : seedsOf(plan, recipe)) {
-        if (log.find(item.id, recipe.name, seed) != nullptr) {
-          ++done;
-          continue;
-        }
-        wanted.push_back({&recipe, seed});
-      }
+  Run run(plan, plannedAnswers(plan, items.size()), answerer, log, onProgress);
+  try {
+    for (std::size_t first = 0; first < items.size();) {
+      const std::span<const EvaluationItem> cluster = std::span(items).subspan(first, clusterSize(items, first));
+      for (const EvaluationItem& item : cluster) run.askForItself(item, interrupt);
+      run.askTogether(cluster, interrupt);
+      first += cluster.size();
     }
-    for (std::size_t first = 0; first < wanted.size(); first += Compare::kMostRecipes) {
-      const std::span<const Wanted> together = std::span(wanted).subspan(first, std::min(Compare::kMostRecipes, wanted.size() - first));
-      if (interrupt.requested()) return EvaluationOutcome::kInterrupted;
-      try {
-        answerTogether(item, together, answerer, log, interrupt);
-      } catch (const Interrupted&) {
-        return EvaluationOutcome::kInterrupted;
-      }
-      done += static_cast<int>(together.size());
-      asked += static_cast<int>(together.size());
-      onProgress(done, asked, planned);
-    }
-    if (wanted.empty()) onProgress(done, asked, planned);
+  } catch (const Interrupted&) {
+    return EvaluationOutcome::kInterrupted;
   }
   return EvaluationOutcome::kComplete;
 }

@@ -1,8 +1,9 @@
 // Runs an evaluation: every item under every recipe and seed that the log does not have yet.
 //
 // Items are taken one after another, and the recipes of an item together (as many as a comparison takes), so that they share its media and
-// prefill. Used by the terminal's eval. Errors: those of the answerer and the log. On Stop and Cancel the answers that were asked together
-// and are not all there yet are left out; the others are in the log.
+// prefill; recipes that are asked all questions of a cluster follow after its last (GridRecipe::together). Used by the terminal's eval.
+// Errors: those of the answerer and the log. On Stop and Cancel the answers that were asked together and are not all there yet are left
+// out; the others are in the log.
 #pragma once
 
 #include <cstdint>

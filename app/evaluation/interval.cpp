@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "app/evaluation/random_numbers.h"
@@ -12,6 +13,13 @@ namespace {
 
 constexpr double kZ = 1.959963984540054;  // two-sided 95 %
 constexpr int kResamples = 2000;
+
+// The middle 95 % of what was drawn.
+Interval middleOf(std::vector<double> means) {
+  std::sort(means.begin(), means.end());
+  const auto at = [&](double share) { return means[static_cast<std::size_t>(share * (kResamples - 1) + 0.5)]; };
+  return {at(0.025), at(0.975)};
+}
 
 }  // namespace
 
@@ -37,9 +45,32 @@ Interval bootstrapInterval(std::span<const double> scores) {
     for (std::size_t i = 0; i < scores.size(); ++i) sum += scores[random.below(scores.size())];
     resampled = sum / static_cast<double>(scores.size());
   }
-  std::sort(means.begin(), means.end());
-  const auto at = [&](double share) { return means[static_cast<std::size_t>(share * (kResamples - 1) + 0.5)]; };
-  return {at(0.025), at(0.975)};
+  return middleOf(std::move(means));
+}
+
+Interval clusteredInterval(std::span<const std::vector<double>> clusters) {
+  struct Sum {
+    double scores = 0.0;
+    double count = 0.0;
+  };
+  std::vector<Sum> sums;
+  for (const std::vector<double>& cluster : clusters) {
+    if (cluster.empty()) continue;
+    sums.push_back({std::accumulate(cluster.begin(), cluster.end(), 0.0), static_cast<double>(cluster.size())});
+  }
+  if (sums.empty()) return {};
+  RandomNumbers random(0);
+  std::vector<double> means(kResamples);
+  for (double& resampled : means) {
+    Sum drawn;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const Sum& one = sums[random.below(sums.size())];
+      drawn.scores += one.scores;
+      drawn.count += one.count;
+    }
+    resampled = drawn.scores / drawn.count;
+  }
+  return middleOf(std::move(means));
 }
 
 Interval meanInterval(std::span<const double> scores) {

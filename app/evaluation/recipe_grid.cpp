@@ -83,4 +83,28 @@ std::vector<GridRecipe> recipeGrid(const std::vector<std::string>& methods, cons
   return std::move(grid.recipes);
 }
 
+std::vector<GridRecipe> documentGrid(const std::vector<GridRecipe>& recipes, const std::vector<JudgedBy>& judgedBy) {
+  const auto wanted = [&](JudgedBy question) { return std::find(judgedBy.begin(), judgedBy.end(), question) != judgedBy.end(); };
+  std::vector<GridRecipe> grid;
+  for (const GridRecipe& recipe : recipes) {
+    const std::optional<RecipeTraits> traits = describe(recipe.spec);
+    require(traits.has_value(), "a grid of recipes that can be read");
+    if (traits->before_question) {
+      grid.push_back(recipe);
+      grid.back().together = Guard::kAlone;
+      continue;
+    }
+    const bool full = recipe.spec.method == "full";
+    if (full || wanted(JudgedBy::kItsOwn)) grid.push_back(recipe);
+    if (!wanted(JudgedBy::kTheFirst)) continue;
+    const std::string way = full ? ", conversation" : ", first question";
+    GridRecipe first = recipe;
+    first.title += way;
+    first.name.insert(std::min(first.name.rfind('@'), first.name.size()), way);
+    first.together = Guard::kKeep;
+    grid.push_back(std::move(first));
+  }
+  return grid;
+}
+
 }  // namespace winnow::app

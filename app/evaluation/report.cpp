@@ -24,12 +24,37 @@ class Mean {
   std::vector<double> m_values;
 };
 
+// Scores by cluster; items without one are clusters by themselves.
+class Clusters {
+ public:
+  void add(const EvaluationItem& item, double score) {
+    m_clustered = m_clustered || !item.cluster.empty();
+    m_scores[item.cluster.empty() ? item.id : item.cluster].push_back(score);
+    m_all.push_back(score);
+  }
+  bool clustered() const { return m_clustered; }
+  const std::vector<double>& scores() const { return m_all; }
+  Interval interval() const {
+    if (!m_clustered) return meanInterval(m_all);
+    std::vector<std::vector<double>> clusters;
+    for (const auto& [name, scores] : m_scores) clusters.push_back(scores);
+    return clusteredInterval(clusters);
+  }
+
+ private:
+  std::map<std::string, std::vector<double>> m_scores;
+  std::vector<double> m_all;
+  bool m_clustered = false;
+};
+
+bool isRight(const AnswerRecord* record) { return record != nullptr && record->score == 1.0; }
+
 ReportRow rowOf(const GridRecipe& recipe, const std::vector<EvaluationItem>& items, const EvaluationPlan& plan, const ItemLog& log) {
   ReportRow row;
   row.recipe = recipe.name;
   row.method = recipe.title;
   row.requested = recipe.spec.retention;
-  std::vector<double> scores;
+  Clusters scores, ofFull;
   std::map<std::string, Mean> groups;
   Mean achieved, same, top, divergence, budgets, bytes, bytesFull, generated;
   std::map<std::string, Mean> selection;
@@ -53,12 +78,14 @@ ReportRow rowOf(const GridRecipe& recipe, const std::vector<EvaluationItem>& ite
       generated.add(static_cast<double>(record->generatedTokens));
     }
     if (!score.ifAny()) continue;
-    scores.push_back(score.value());
+    scores.add(item, score.value());
+    if (isRight(full)) ofFull.add(item, score.value());
     if (!item.group.empty()) groups[item.group].add(score.value());
   }
-  row.items = static_cast<int>(scores.size());
-  row.score = mean(scores);
-  row.interval = meanInterval(scores);
+  row.items = static_cast<int>(scores.scores().size());
+  row.score = mean(scores.scores());
+  row.interval = scores.interval();
+  if (ofFull.clustered()) row.ofFull = ShareOfFull{static_cast<int>(ofFull.scores().size()), mean(ofFull.scores()), ofFull.interval()};
   for (const auto& [group, score] : groups) row.groups[group] = score.value();
   row.achieved = achieved.value();
   row.sameAsFull = same.ifAny();
@@ -87,6 +114,8 @@ Report buildReport(const ReportSubject& subject, const std::vector<EvaluationIte
     metrics.insert(metricName(item.metric));
     if (!item.group.empty() && std::find(report.groups.begin(), report.groups.end(), item.group) == report.groups.end())
       report.groups.push_back(item.group);
+    const AnswerRecord* full = item.cluster.empty() ? nullptr : log.find(item.id, "full", plan.seeds.front());
+    if (full != nullptr && !isRight(full)) report.mistakes.push_back({item.id, item.golds.front(), full->answer});
   }
   for (const std::string& metric : metrics) report.metrics += (report.metrics.empty() ? "" : ", ") + metric;
   report.planned = plannedAnswers(plan, items.size());

@@ -14,6 +14,13 @@
 
 namespace winnow::app {
 
+// Of the questions that the full cache answers: what a model cannot do by itself is no loss of compression.
+struct ShareOfFull {
+  int items = 0;
+  double score = 0.0;
+  Interval interval;  // 95 %, clusters drawn
+};
+
 struct ReportRow {
   std::string recipe;
   std::string method;  // its title
@@ -22,7 +29,8 @@ struct ReportRow {
   int items = 0;          // with at least one answer
   int answers = 0;
   double score = 0.0;                    // mean over items of the mean over seeds
-  Interval interval;                     // 95 %, over items
+  Interval interval;                     // 95 %, over items, or over their clusters
+  std::optional<ShareOfFull> ofFull;     // of sets whose questions come in clusters
   std::map<std::string, double> groups;  // score by the items' group
   std::optional<double> sameAsFull;      // share of answers equal, letter by letter, to the full cache's
   std::optional<double> topAgreement;    // means of the log's
@@ -34,6 +42,13 @@ struct ReportRow {
   double generatedTokens = 0.0;
 };
 
+// A question that the full cache answers wrongly.
+struct FullMistake {
+  std::string item;
+  std::string gold;
+  std::string answer;
+};
+
 struct Report {
   std::string dataset;
   std::string model;                // name, device, number format
@@ -41,7 +56,8 @@ struct Report {
   std::vector<std::string> groups;  // columns, in the items' order
   int planned = 0;
   int answered = 0;
-  std::vector<ReportRow> rows;  // in the recipes' order; recipes without an answer are left out
+  std::vector<ReportRow> rows;        // in the recipes' order; recipes without an answer are left out
+  std::vector<FullMistake> mistakes;  // of sets whose questions come in clusters
 };
 
 struct ReportSubject {

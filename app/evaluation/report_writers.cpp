@@ -1,4 +1,5 @@
 // The three forms of a report.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
@@ -69,6 +70,23 @@ std::map<std::string, std::optional<double>> numbersOf(const SelectionFigures& s
   return numbers;
 }
 
+std::string spanOf(const Interval& interval) { return " (" + percent(interval.low) + "-" + percent(interval.high) + ")"; }
+
+// On one line, and no cell's end.
+std::string inACell(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '|'; }, ' ');
+  return cell(text);
+}
+
+std::string mistakesTable(const Report& report) {
+  if (report.mistakes.empty()) return {};
+  std::string text = "\nWhat the full cache answers wrongly:\n\n| question | right | its answer |\n|---|---|---|\n";
+  for (const FullMistake& mistake : report.mistakes)
+    text.append("|").append(inACell(mistake.item)) += inACell(mistake.gold) + inACell(mistake.answer) + "\n";
+  return text;
+}
+
 // What the full cache's attention says about every choice; empty where it was not measured.
 std::string selectionTable(const Report& report) {
   if (!any(report, &ReportRow::selection)) return {};
@@ -107,6 +125,10 @@ std::string reportJson(const Report& report) {
                          {"kv_bytes", row.kvBytes},
                          {"kv_bytes_full", row.kvBytesFull},
                          {"generated_tokens", row.generatedTokens}};
+    if (row.ofFull)
+      line["of_full"] = {{"items", row.ofFull->items},
+                         {"score", row.ofFull->score},
+                         {"interval_95", {row.ofFull->interval.low, row.ofFull->interval.high}}};
     if (row.sameAsFull) line["same_as_full"] = *row.sameAsFull;
     if (row.topAgreement) line["top1_agreement"] = *row.topAgreement;
     if (row.divergence) line["kl"] = *row.divergence;
@@ -128,41 +150,51 @@ std::string reportMarkdown(const Report& report) {
           std::to_string(report.planned) + " answers. Per cent; in brackets the 95 % interval of the mean.\n\n";
   const bool same = any(report, &ReportRow::sameAsFull);
   const bool top = any(report, &ReportRow::topAgreement);
+  const bool ofFull = any(report, &ReportRow::ofFull);
+  if (ofFull) text += "Of full's: of the questions that the full cache answers. Intervals: whole documents drawn.\n\n";
   std::string head = "| method | asked | kept | questions | score |";
+  if (ofFull) head += " of full's |";
   if (same) head += " as full |";
   if (top) head += " top-1 | KL |";
   head += " JSD |";
   for (const std::string& group : report.groups) head += cell(group);
   text += head + "\n|---|";
-  for (std::size_t column = 4 + (same ? 1 : 0) + (top ? 2 : 0) + 1 + report.groups.size(); column > 0; --column) text += "---:|";
+  for (std::size_t column = 4 + (ofFull ? 1 : 0) + (same ? 1 : 0) + (top ? 2 : 0) + 1 + report.groups.size(); column > 0; --column)
+    text += "---:|";
   text += "\n";
   for (const ReportRow& row : report.rows) {
-    text.append("|").append(cell(row.method)) +=
-        cell(percent(row.requested)) + cell(percent(row.achieved)) + cell(std::to_string(row.items)) +
-        cell(percent(row.score) + " (" + percent(row.interval.low) + "-" + percent(row.interval.high) + ")");
+    text.append("|").append(cell(row.method)) += cell(percent(row.requested)) + cell(percent(row.achieved)) +
+                                                 cell(std::to_string(row.items)) + cell(percent(row.score) + spanOf(row.interval));
+    if (ofFull) text += cell(row.ofFull ? percent(row.ofFull->score) + spanOf(row.ofFull->interval) : "");
     if (same) text += cell(percent(row.sameAsFull));
     if (top) text += cell(percent(row.topAgreement)) + cell(row.divergence ? number(*row.divergence, "%.3f") : "");
     text += cell(number(row.budgetDivergence, "%.3f"));
     for (const std::string& group : report.groups) text += cell(row.groups.contains(group) ? percent(row.groups.at(group)) : "");
     text += "\n";
   }
-  return text + selectionTable(report);
+  return text + selectionTable(report) + mistakesTable(report);
 }
 
 std::string reportCsv(const Report& report) {
   std::string text =
-      "dataset,recipe,method,requested_retention,achieved_retention,items,answers,score,low_95,high_95,same_as_full,top1_agreement,kl,";
+      "dataset,recipe,method,requested_retention,achieved_retention,items,answers,score,low_95,high_95,of_full,of_full_low_95,of_full_high_"
+      "95,same_as_full,top1_agreement,kl,";
   const SelectionFigures none;
   visit_fields(none, [&](const std::string& name, const auto&) { text += name + ","; });
   text += "budget_jsd,kv_bytes,kv_bytes_full,generated_tokens";
   for (const std::string& group : report.groups) text.append(1, ',').append(csvField(group));
   text += "\n";
   const auto field = [](const std::optional<double>& value) { return value ? number(*value, "%.6g") : std::string(); };
+  const auto shareOfFull = [](const ReportRow& row) {
+    if (!row.ofFull) return std::string(",,,");
+    const ShareOfFull& share = *row.ofFull;
+    return number(share.score, "%.6g") + "," + number(share.interval.low, "%.6g") + "," + number(share.interval.high, "%.6g") + ",";
+  };
   for (const ReportRow& row : report.rows) {
     text += csvField(report.dataset) + "," + csvField(row.recipe) + "," + csvField(row.method) + "," + field(row.requested) + "," +
             field(row.achieved) + "," + std::to_string(row.items) + "," + std::to_string(row.answers) + "," + field(row.score) + "," +
-            field(row.interval.low) + "," + field(row.interval.high) + "," + field(row.sameAsFull) + "," + field(row.topAgreement) + "," +
-            field(row.divergence) + ",";
+            field(row.interval.low) + "," + field(row.interval.high) + "," + shareOfFull(row) + field(row.sameAsFull) + "," +
+            field(row.topAgreement) + "," + field(row.divergence) + ",";
     const SelectionFigures selection = row.selection.value_or(none);
     visit_fields(selection,
                  [&](const char*, const auto& figure) { text += (row.selection ? field(numberOf(figure)) : std::string()) + ","; });

@@ -82,6 +82,37 @@ TEST(Eval, FindsTheCardThatWasDrawn) {
   EXPECT_NE(file_text(scratch.file("results/needle-map.svg")).find("snapkv@0.1, 32 frames, depth 100 %"), std::string::npos);
 }
 
+TEST(Eval, AsksAboutFactsInATextOfOnesOwn) {
+  const ScratchFolder scratch;
+  std::string text;
+  for (int i = 0; i < 8; ++i)
+    text += "Paragraph " + std::to_string(i) +
+            " tells in plain words what is allowed here and what is not. Whoever copies it has to say so.\n\n";
+  write_file(scratch.file("text.txt"), text);
+  const std::string arguments =
+      "eval --documents --document-words 100 --document-count 1 --methods full,kvzip,snapkv --retentions 0.5 "
+      "--max-tokens 3 --out " +
+      shell_quoted(scratch.file("results")) + " --text " + shell_quoted(scratch.file("text.txt"));
+  const ProgramRun run = run_command(scratch, arguments);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json report = json::parse(file_text(scratch.file("results/documents.json")));
+  std::vector<std::string> recipes;
+  for (const json& row : report["rows"]) {
+    recipes.push_back(row["recipe"]);
+    EXPECT_EQ(row["items"], 6) << row["recipe"];
+  }
+  EXPECT_EQ(recipes, (std::vector<std::string>{"full", "full, conversation", "kvzip@0.5", "snapkv@0.5", "snapkv, first question@0.5"}));
+  EXPECT_NE(run.out.find("What the full cache answers wrongly:"), std::string::npos) << "the demo model knows nothing of gates";
+  // The text decides what is asked, even where facts and places are the same.
+  write_file(scratch.file("text.txt"),
+             "Now it begins with another paragraph, which is longer than twenty words, so that it counts as "
+             "running text and not as one of the headings.\n\n" +
+                 text);
+  EXPECT_EQ(run_command(scratch, arguments).exit_code, 1);
+  write_file(scratch.file("text.txt"), "Too short.\n");
+  EXPECT_NE(run_command(scratch, arguments).err.find("fewer than a document of 100"), std::string::npos);
+}
+
 TEST(Eval, RefusesWhatItCannotMeasure) {
   const ScratchFolder scratch;
   write_file(scratch.file("set.jsonl"),

@@ -40,6 +40,14 @@ class ScriptedAnswerer final : public Answerer {
     }
     return given;
   }
+  std::vector<RecipeAnswer> series(const std::vector<Message>& questions, const RecipeSpec& recipe, Guard guard,
+                                   const InterruptToken& interrupt) override {
+    std::vector<RecipeAnswer> given;
+    for (const Message& question : questions) given.push_back(answers(question, {recipe}, interrupt).front());
+    guards.push_back(guard);
+    return given;
+  }
+  std::vector<Guard> guards;  // of every series that was answered
   int calls = 0;
   int asked = 0;
   int interruptAt = -1;
@@ -109,6 +117,46 @@ TEST(RecipeGrid, SavedRecipesStandBesideTheMethods) {
   EXPECT_THROW(named(slots), Exception);
   EXPECT_THROW(named(impossible), Exception);
   EXPECT_THROW(recipeGrid({}, {0.5}, {late, late}), Exception);
+}
+
+TEST(RecipeGrid, OfDocumentsSaysWhoseQuestionJudges) {
+  const std::vector<GridRecipe> plain = recipeGrid({"kvzip", "snapkv"}, {0.1});
+  std::vector<std::string> names;
+  for (const GridRecipe& recipe : documentGrid(recipeGrid({"full", "kvzip", "snapkv"}, {0.1}), {JudgedBy::kItsOwn, JudgedBy::kTheFirst}))
+    names.push_back(recipe.name + (recipe.together ? (*recipe.together == Guard::kAlone ? " alone" : " keep") : ""));
+  EXPECT_EQ(names, (std::vector<std::string>{"full", "full, conversation keep", "kvzip@0.1 alone", "snapkv@0.1",
+                                             "snapkv, first question@0.1 keep"}));
+  EXPECT_EQ(documentGrid(plain, {JudgedBy::kItsOwn}).size(), 2U);
+  EXPECT_EQ(documentGrid(plain, {JudgedBy::kTheFirst}).back().title, "snapkv, first question");
+}
+
+// Two documents with two questions each.
+std::vector<EvaluationItem> clusteredItems() {
+  std::vector<EvaluationItem> made = items(4);
+  for (std::size_t i = 0; i < made.size(); ++i) made[i].cluster = i < 2 ? "one" : "two";
+  return made;
+}
+
+TEST(EvaluationRun, AsksTheQuestionsOfAClusterTogether) {
+  const ScratchFolder scratch;
+  const EvaluationPlan asked{documentGrid(recipeGrid({"full", "kvzip", "snapkv"}, {0.1}), {JudgedBy::kItsOwn, JudgedBy::kTheFirst}), {0}};
+  ScriptedAnswerer answerer;
+  answerer.interruptAt = 2 + 3 * 2 + 3;  // in the second document, in its first series
+  {
+    ItemLog log(scratch.file("log.jsonl"), "s");
+    EXPECT_EQ(runEvaluation(clusteredItems(), asked, answerer, log, [](int, int, int) {}, {}), EvaluationOutcome::kInterrupted);
+    EXPECT_EQ(answerer.guards, (std::vector<Guard>{Guard::kKeep, Guard::kAlone, Guard::kKeep}));
+    EXPECT_NE(log.find("q1", "snapkv, first question@0.1", 0), nullptr);
+    EXPECT_NE(log.find("q3", "snapkv@0.1", 0), nullptr);
+    EXPECT_EQ(log.find("q2", "full, conversation", 0), nullptr) << "half a conversation is none";
+  }
+  ItemLog log(scratch.file("log.jsonl"), "s");
+  ScriptedAnswerer rest;
+  int last = 0;
+  runEvaluation(clusteredItems(), asked, rest, log, [&](int done, int, int) { last = done; }, {});
+  EXPECT_EQ(rest.guards, (std::vector<Guard>{Guard::kKeep, Guard::kAlone, Guard::kKeep}));
+  EXPECT_EQ(rest.asked, 3 * 2) << "what is in the log is not asked again";
+  EXPECT_EQ(last, 4 * 5);
 }
 
 TEST(EvaluationRun, AsksEveryItemUnderEveryRecipeAndSeedOnce) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 namespace winnow::app {
@@ -28,6 +29,21 @@ TEST(Interval, BootstrapHoldsTheMeanAndNarrowsWithTheRoot) {
   EXPECT_NEAR(wide.low, 0.5 - 0.1386, 0.015);
   EXPECT_NEAR(wide.high, 0.5 + 0.1386, 0.015);
   EXPECT_NEAR((wide.high - wide.low) / (narrow.high - narrow.low), 4.0, 0.4);
+}
+
+TEST(Interval, QuestionsThatGoTogetherNarrowLess) {
+  // Forty questions of which half are right: each a draw of its own, or eight documents of five that are right or wrong as a whole.
+  std::vector<std::vector<double>> alone, together;
+  for (int i = 0; i < 40; ++i) alone.push_back({i % 2 == 0 ? 1.0 : 0.0});
+  for (int i = 0; i < 8; ++i) together.emplace_back(5, i % 2 == 0 ? 1.0 : 0.0);
+  const Interval narrow = clusteredInterval(alone);
+  const Interval wide = clusteredInterval(together);
+  // Standard deviation 0.5 over the root of 40, and of 8.
+  EXPECT_NEAR(narrow.high - narrow.low, 2 * 1.96 * 0.5 / std::sqrt(40.0), 0.03);
+  EXPECT_NEAR(wide.high - wide.low, 2 * 1.96 * 0.5 / std::sqrt(8.0), 0.08);
+  EXPECT_EQ(clusteredInterval({}).high, 1.0);
+  together.emplace_back();
+  EXPECT_EQ(clusteredInterval(together).low, wide.low) << "a document without a question counts for nothing";
 }
 
 TEST(Interval, IsTheSameEveryTime) {

@@ -78,6 +78,29 @@ TEST_F(ReportTest, MarkdownShowsAskedAndKeptSideBySide) {
   EXPECT_EQ(text.find("top-1"), std::string::npos) << "not measured, not shown";
 }
 
+TEST_F(ReportTest, OfClustersItCountsWhatTheFullCacheAnswers) {
+  for (EvaluationItem& item : m_items) item.cluster = "document";
+  EvaluationItem hard = m_items.front();
+  hard.id = "c";
+  m_items.push_back(hard);
+  add("c", "full", 0, "no | idea", 0.0, 1.0);
+  add("c", "random@0.5", 0, "x by luck", 1.0, 0.5);
+  const Report made = report();
+  const ReportRow& random = made.rows[1];
+  EXPECT_DOUBLE_EQ(random.score, 0.5);
+  ASSERT_TRUE(random.ofFull.has_value());
+  EXPECT_EQ(random.ofFull->items, 2) << "luck counts for nothing";
+  EXPECT_DOUBLE_EQ(random.ofFull->score, 0.25);
+  EXPECT_EQ(random.ofFull->interval.low, random.ofFull->interval.high) << "one document has no spread";
+  ASSERT_EQ(made.mistakes.size(), 1U);
+  EXPECT_EQ(made.mistakes[0].item, "c");
+  const std::string text = reportMarkdown(made);
+  EXPECT_NE(text.find("| random | 50.0 | 51.8 | 3 | 50.0 (50.0-50.0) | 25.0 (25.0-25.0) |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| c | x | no   idea |"), std::string::npos) << text;
+  EXPECT_EQ(nlohmann::json::parse(reportJson(made)).at("rows").at(1).at("of_full").at("items"), 2);
+  EXPECT_NE(reportCsv(made).find("random@0.5,random,0.5,0.5175,3,4,0.5,0.5,0.5,0.25,0.25,0.25,0.5,"), std::string::npos);
+}
+
 TEST_F(ReportTest, JsonAndCsvHoldTheSameNumbers) {
   const auto read = nlohmann::json::parse(reportJson(report()));
   EXPECT_EQ(read.at("rows").at(1).at("recipe"), "random@0.5");
@@ -85,7 +108,8 @@ TEST_F(ReportTest, JsonAndCsvHoldTheSameNumbers) {
   EXPECT_EQ(read.at("answered"), 5);
   const std::string csv = reportCsv(report());
   EXPECT_NE(csv.find(",\"group, a\",\"group, b\"\n"), std::string::npos) << csv;
-  EXPECT_NE(csv.find("\nset,random@0.5,random,0.5,0.523333,2,3,0.25,0,0.5,0.333333,,,,,,,,,0.25,0,0,0,0.5,0\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\nset,random@0.5,random,0.5,0.523333,2,3,0.25,0,0.5,,,,0.333333,,,,,,,,,0.25,0,0,0,0.5,0\n"), std::string::npos)
+      << csv;
 }
 
 TEST_F(ReportTest, WhatAttentionSaysIsATableOfItsOwn) {
