@@ -4,9 +4,9 @@
 // counter. Order for a Turn: Progress* MediaSampled* Progress* CacheReport (TextDelta | DecodeSample)* then exactly one of Finished,
 // Failed. For a Compare: Progress* MediaSampled* Progress*, then per column, under its number: ColumnStarted, the events of a Turn to its
 // Finished, Scored (interleaved: all to their reports, tokens in turn, scores last); under no number, Compared. For a Score: the same, then
-// Scored. Both may end with Failed, or a Finished under no number: restored, interrupted, nothing has changed. For a Plan: Planned, or
-// these two. For a Prepare: as a Turn up to its CacheReport, then Prepared, or these two. For a WatchClip: Progress*, then Watched, or
-// these two.
+// Scored. Both may end with Failed, or a Finished under no number: restored, interrupted, nothing has changed. For a Plan: MediaSampled*
+// of documents, then Planned, or these two. For a Prepare: as a Turn up to its CacheReport, then Prepared, or these two. For a WatchClip:
+// Progress*, then Watched, or these two.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ struct RetainedMass {
   double mass = 0.0;       // share of the scores' sum that the best so many tokens hold, mean over layers and heads
 };
 
-// What a text token stands for, special tokens included: UTF-8 that may begin or end inside a character.
+// What a token of text or a document stands for, special tokens included: UTF-8 that may begin or end inside a character.
 struct TokenText {
   std::int32_t token = 0;  // original index
   std::string bytes;
