@@ -48,7 +48,7 @@ class CacheMonitor : public QObject {
   void begin(const RecipeSpec& recipe);
   void take(const EventBody& event);
   // Of an answer read from the database; attached: in its thread.
-  void showStored(const app::Run& run, AttachedKind attached);
+  void showStored(const app::Run& run, AttachedKind attached = AttachedKind::kPictures);
   void clear();
   // The turns before the present one; with showStored() and clear(): all of them.
   void setEarlierTurns(std::vector<app::TurnTimeline> turns);
