@@ -138,7 +138,7 @@ TEST_F(TextModelTest, WatchingIsGreyedWithTheReason) {
 }
 
 TEST_F(TextModelTest, MethodsThatNeedPicturesAreGreyedAndTheOthersAreNot) {
-  m_window->page().pickMethod();
+  m_window->page().openDialog(ui::ChatPage::Dialog::kMethod);
   auto* picker = inWindow<ui::MethodPicker>();
   ASSERT_NE(picker, nullptr);
   std::set<std::string> blind, usable;
