@@ -72,14 +72,15 @@ TEST_F(Documents, ATurnSaysWhatWasRead) {
   EXPECT_EQ(lines, read.tokens);
 }
 
-// The prompt is what it would be if the text stood in the question. It ends with a letter, which no merge joins with the lines behind it.
+// The prompt is what it would be if the text stood in the question. It ends with a letter, which no merge joins with the lines behind
+// it; the third of them is what the template writes before every text.
 TEST_F(Documents, TheWholeCacheAnswersAsIfTheTextStoodInTheQuestion) {
   const std::string line = "The red circle moves from the left to the right";
   opener_.add_text("line.txt", line);
   const EventRecorder attached = run(about("full", 1.0, "Which color?", "line.txt"));
   Turn typed = ask("text", "full", 1.0, 12);
   typed.conversation = 8;
-  typed.messages = {{Role::kUser, {TextItem{line + "\n\nWhich color?"}}}};
+  typed.messages = {{Role::kUser, {TextItem{line + "\n\n\nWhich color?"}}}};
   const EventRecorder inside = run(typed);
   EXPECT_EQ(report(attached).tokens.size(), report(inside).tokens.size());
   EXPECT_EQ(finished(attached).answer, finished(inside).answer);
