@@ -97,7 +97,7 @@ AttachmentCard::AttachmentCard(MediaPreview& preview, app::Attachment attachment
   setMuted(m_detail);
   words->addWidget(m_name);
   words->addWidget(m_detail);
-  m_offer = new QPushButton;
+  m_offer = new QPushButton(tr("Use it"));  // says what, once there is something
   setTextRole(m_offer, TextRole::kCaption);
   m_offer->hide();
   words->addWidget(m_offer, 0, Qt::AlignLeft);

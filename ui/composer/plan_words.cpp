@@ -123,7 +123,7 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   if (const QString documents = documentsText(subject.attachments); !documents.isEmpty()) parts << documents;
   parts << cacheText(planned) << fitText(planned, view.fit, context);
   if (planned.expected_ms > 0.0) parts << PlanWords::tr("about %1").arg(formatMilliseconds(planned.expected_ms));
-  if (textAlone && planned.expected_per_token_ms > 0.0)
+  if (textAlone && planned.expected_ms > 0.0 && planned.expected_per_token_ms > 0.0)
     parts << PlanWords::tr("%1 tokens/s").arg(formatCount(1000.0 / planned.expected_per_token_ms));
   view.text = parts.join(QStringLiteral(" · "));
 

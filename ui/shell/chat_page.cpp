@@ -201,7 +201,8 @@ void ChatPage::describeText() {
       !m_composer->draft().attachments.isEmpty() || m_session.subject.watchesHere() ||
       std::any_of(thread.begin(), thread.end(), [](const app::StoredMessage& message) { return !message.attachments.isEmpty(); });
   m_composer->method()->setTextAlone(!attached);
-  m_composer->prompt()->setPlaceholderText(m_session.model.readsTextOnly() ? tr("Ask something…") : tr("Ask about an image or a video…"));
+  m_composer->prompt()->setPlaceholderText(m_session.model.readsTextOnly() ? tr("Ask something…")
+                                                                           : tr("Ask about an image, a video or a document…"));
 }
 
 void ChatPage::arrangeViews() {
