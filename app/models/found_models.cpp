@@ -11,9 +11,8 @@
 #include <optional>
 
 #include "app/models/ollama_models.h"
+#include "engine/api/model_kinds.h"
 #include "engine/base/json_document.h"
-#include "engine/model_files/gguf_model.h"
-#include "engine/models/known_family.h"
 
 namespace winnow::app {
 namespace {

@@ -79,7 +79,7 @@ class SegmentCompression {
   SegmentInfo about_;
   SegmentCompressor compressor_;
   std::optional<TokenPruner> pruner_;
-  bool short_text_ = false;   // kept whole, because it is, by a method that compresses text
+  bool short_text_ = false;  // kept whole, because it is, by a method that compresses text
   PerLayer<bool> compacted_;
   bool event_over_ = false;
   double compress_ms_ = 0.0;

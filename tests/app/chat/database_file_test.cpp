@@ -226,7 +226,7 @@ TEST_F(DatabaseFileTest, UpgradesTheEighthVersionWhoseChatsHadNoSampling) {
 
 TEST_F(DatabaseFileTest, UpgradesTheNinthVersionWhoseAttachmentsWereNoDocuments) {
   ofVersion(9,
-            {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 1, 2, 1, 'what?', 1)",
+            {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 0, 2, 1, 'what?', 1)",
              "INSERT INTO attachment VALUES(1, 5, 9, 0, 2, CAST('/a.mp4' AS BLOB), '', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024, '', '')"});
   ChatDatabase db(folders());
   EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v10")));

@@ -98,7 +98,8 @@ TEST_F(ReportTest, OfClustersItCountsWhatTheFullCacheAnswers) {
   EXPECT_NE(text.find("| random | 50.0 | 51.8 | 3 | 50.0 (50.0-50.0) | 25.0 (25.0-25.0) |"), std::string::npos) << text;
   EXPECT_NE(text.find("| c | x | no   idea |"), std::string::npos) << text;
   EXPECT_EQ(nlohmann::json::parse(reportJson(made)).at("rows").at(1).at("of_full").at("items"), 2);
-  EXPECT_NE(reportCsv(made).find("random@0.5,random,0.5,0.5175,3,4,0.5,0.5,0.5,0.25,0.25,0.25,0.5,"), std::string::npos);
+  EXPECT_NE(reportCsv(made).find("random@0.5,random,0.5,0.5175,3,4,0.5,0.5,0.5,0.25,0.25,0.25,0.25,"), std::string::npos)
+      << reportCsv(made);
 }
 
 TEST_F(ReportTest, JsonAndCsvHoldTheSameNumbers) {
