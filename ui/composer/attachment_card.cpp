@@ -233,7 +233,7 @@ void AttachmentCard::showOffer() {
   } else if (m_attachment.kind == MediaKind::kVideo && !m_summary.subtitles.isEmpty()) {
     text = tr("Attach its subtitles, %1").arg(displayText(QFileInfo(QFile::decodeName(m_summary.subtitles)).fileName()));
   }
-  m_offer->setText(text);
+  if (!text.isEmpty()) m_offer->setText(text);  // hidden, it keeps its last words: its name
   m_offer->setVisible(!text.isEmpty());
 }
 
