@@ -107,10 +107,10 @@ TEST_F(ModelFetchTest, WithoutANetworkItSaysSoAndTriesAgain) {
 TEST_F(ModelFetchTest, OneThatIsThereIsOpened) {
   m_downloads.putModel();
   openDemo({m_downloads.file()});
-  EXPECT_NE(menuLine(QStringLiteral("Small")), nullptr);
   click(QStringLiteral("Open Small"));
   ASSERT_TRUE(
       waitUntil([this] { return session().model.state() == ui::ModelState::kReady && session().model.folder() == m_downloads.file(); }));
+  EXPECT_NE(menuLine(QStringLiteral("Small")), nullptr);
   EXPECT_EQ(m_downloads.made, 0);
 }
 
