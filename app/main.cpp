@@ -55,7 +55,6 @@ int main(int argc, char** argv) {
 
   ui::InitialState initial = bootstrap::initialState(*options);
   const QString models = app::modelsFolder(folders.data);
-  initial.ownModels = app::modelsIn(models);
   app::InstanceDoor door(folders.data);
   if (door.enter(bootstrap::startRequest(initial)) == app::InstanceDoor::Entry::kHandedOver) return 0;
   log.write(app::LogLevel::kInfo, "app", QStringLiteral("started: ") + report().trimmed().replace(QLatin1Char('\n'), QLatin1String("; ")));

@@ -1,10 +1,9 @@
-// The folder of models in Winnow's data folder: which are there.
+// The folder of models in Winnow's data folder: whether an offered one is there.
 //
 // Used by bootstrap, the terminal program and the window. Looking touches the disk. Errors: what cannot be read is not there. Threads: any.
 #pragma once
 
 #include <QString>
-#include <QStringList>
 
 #include "app/downloads/model_offers.h"
 
@@ -16,7 +15,5 @@ QString modelsFolder(const QString& data);
 QString offeredFile(const QString& folder, const ModelOffer& offer);
 // It does: a file under that name was complete and checked when it got it, so its size suffices.
 bool isFetched(const QString& folder, const ModelOffer& offer);
-// Absolute paths by name: GGUF files, and folders that hold a config.json.
-QStringList modelsIn(const QString& folder);
 
 }  // namespace winnow::app

@@ -8,12 +8,11 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QTextBlock>
-#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "ui/composer/frame_pins.h"
-#include "ui/theme/icons.h"
+#include "ui/composer/pin_button.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
 #include "ui/words/error_text.h"
@@ -41,18 +40,13 @@ DocumentViewer::DocumentViewer(MediaPreview& preview, const QByteArray& path, in
   m_caption = new QLabel;
   setTextRole(m_caption, TextRole::kCaption);
   setMuted(m_caption);
-  m_pin = new QToolButton;
-  m_pin->setCheckable(true);
-  m_pin->setAutoRaise(true);
-  m_pin->setIcon(icon(Glyph::kPin));
-  m_pin->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  m_pin->hide();
+  m_pin = new PinButton(tr("Pin this document"), tr("Unpin this document"));
   bar->addWidget(m_search, 1);
   bar->addWidget(m_caption);
   bar->addWidget(m_pin);
   layout->addLayout(bar);
   connect(m_search, &QLineEdit::returnPressed, this, [this] { find(false); });
-  connect(m_pin, &QToolButton::clicked, this, [this] {
+  connect(m_pin, &PinButton::clicked, this, [this] {
     if (m_pins) m_pins->toggle(0);
     showPin();
   });
@@ -78,20 +72,13 @@ void DocumentViewer::showText(const QString& text) {
 
 void DocumentViewer::setPins(FramePins* pins, const QString& consequence) {
   m_pins = pins;
-  QString tip = tr("Never drop this document, whatever the method (P)");
-  if (!consequence.isEmpty()) tip += QLatin1Char(' ') + consequence;
-  m_pin->setToolTip(tip);
-  m_pin->setAccessibleDescription(tip);
-  m_pin->show();
+  m_pin->offer(tr("Never drop this document, whatever the method (P)"), consequence);
   connect(pins, &FramePins::shown, this, &DocumentViewer::showPin);
   showPin();
 }
 
 void DocumentViewer::showPin() {
-  if (m_pins.isNull()) return;
-  m_pin->setChecked(m_pins->any());
-  m_pin->setText(m_pins->any() ? tr("Pinned") : tr("Pin"));
-  m_pin->setAccessibleName(m_pins->any() ? tr("Unpin this document") : tr("Pin this document"));
+  if (!m_pins.isNull()) m_pin->setPinned(m_pins->any());
 }
 
 void DocumentViewer::find(bool backward) {

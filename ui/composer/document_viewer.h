@@ -12,11 +12,11 @@
 class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
-class QToolButton;
 
 namespace winnow::ui {
 
 class FramePins;
+class PinButton;
 
 class DocumentViewer : public QDialog {
   Q_OBJECT
@@ -28,7 +28,7 @@ class DocumentViewer : public QDialog {
   void setPins(FramePins* pins, const QString& consequence = {});
   QPlainTextEdit* text() const { return m_text; }
   QLineEdit* searchBox() const { return m_search; }
-  QToolButton* pinButton() const { return m_pin; }
+  PinButton* pinButton() const { return m_pin; }
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
@@ -45,7 +45,7 @@ class DocumentViewer : public QDialog {
   QPlainTextEdit* m_text = nullptr;
   QLineEdit* m_search = nullptr;
   QLabel* m_caption = nullptr;
-  QToolButton* m_pin = nullptr;
+  PinButton* m_pin = nullptr;
 };
 
 }  // namespace winnow::ui

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "ui/composer/frame_pins.h"
+#include "ui/composer/pin_button.h"
 #include "ui/theme/icons.h"
 #include "ui/theme/theme.h"
 #include "ui/words/display_text.h"
@@ -54,15 +55,10 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
   bar->addWidget(m_previous);
   bar->addWidget(m_caption, 1);
   bar->addWidget(m_next);
-  m_pin = new QToolButton;
-  m_pin->setCheckable(true);
-  m_pin->setAutoRaise(true);
-  m_pin->setIcon(icon(Glyph::kPin));
-  m_pin->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  m_pin->hide();
+  m_pin = new PinButton(tr("Pin this frame"), tr("Unpin this frame"));
   bar->addWidget(m_pin);
   layout->addLayout(bar);
-  connect(m_pin, &QToolButton::clicked, this, [this] { pin((QGuiApplication::keyboardModifiers() & Qt::ShiftModifier) != 0); });
+  connect(m_pin, &PinButton::clicked, this, [this] { pin((QGuiApplication::keyboardModifiers() & Qt::ShiftModifier) != 0); });
   connect(m_previous, &QToolButton::clicked, this, [this] { show(m_index - 1); });
   connect(m_next, &QToolButton::clicked, this, [this] { show(m_index + 1); });
   connect(&m_preview, &MediaPreview::thumbnailReady, this, [this](PreviewToken token, int, double actualS, const QImage& image) {
@@ -87,23 +83,16 @@ FrameViewer::FrameViewer(MediaPreview& preview, const QByteArray& path, MediaKin
 
 void FrameViewer::setPins(FramePins* pins, const QString& consequence) {
   m_pins = pins;
-  QString tip = m_times.size() > 1
-                    ? tr("Never drop this frame, whatever the method (P). Shift: everything from the last pinned frame to this one.")
-                    : tr("Never drop this picture, whatever the method (P)");
-  if (!consequence.isEmpty()) tip += QLatin1Char(' ') + consequence;
-  m_pin->setToolTip(tip);
-  m_pin->setAccessibleDescription(tip);
-  m_pin->show();
+  m_pin->offer(m_times.size() > 1
+                   ? tr("Never drop this frame, whatever the method (P). Shift: everything from the last pinned frame to this one.")
+                   : tr("Never drop this picture, whatever the method (P)"),
+               consequence);
   connect(pins, &FramePins::shown, this, &FrameViewer::showPin);
   showPin();
 }
 
 void FrameViewer::showPin() {
-  if (m_pins.isNull()) return;
-  const bool pinned = m_pins->isPinned(shownRange());
-  m_pin->setChecked(pinned);
-  m_pin->setText(pinned ? tr("Pinned") : tr("Pin"));
-  m_pin->setAccessibleName(pinned ? tr("Unpin this frame") : tr("Pin this frame"));
+  if (!m_pins.isNull()) m_pin->setPinned(m_pins->isPinned(shownRange()));
 }
 
 app::PinnedRange FrameViewer::shownRange() const {

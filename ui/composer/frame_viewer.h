@@ -19,6 +19,7 @@ class QToolButton;
 namespace winnow::ui {
 
 class FramePins;
+class PinButton;
 
 class FrameViewer : public QDialog {
   Q_OBJECT
@@ -31,7 +32,7 @@ class FrameViewer : public QDialog {
   void setPins(FramePins* pins, const QString& consequence = {});
 
   int index() const { return m_index; }
-  QToolButton* pinButton() const { return m_pin; }
+  PinButton* pinButton() const { return m_pin; }
   bool hasPicture() const { return !m_image.isNull(); }
 
  protected:
@@ -57,7 +58,7 @@ class FrameViewer : public QDialog {
   QLabel* m_caption = nullptr;
   QToolButton* m_previous = nullptr;
   QToolButton* m_next = nullptr;
-  QToolButton* m_pin = nullptr;
+  PinButton* m_pin = nullptr;
   QPointer<FramePins> m_pins;
 };
 

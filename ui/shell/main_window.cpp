@@ -16,7 +16,6 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "app/downloads/model_folder.h"
 #include "ui/composer/composer.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/chat_session.h"
@@ -117,8 +116,7 @@ QWidget* MainWindow::buildTop() {
 void MainWindow::buildModels(const ModelFetch::Views& views) {
   const app::ModelDownloads* downloads = m_services.downloads;
   if (downloads == nullptr || downloads->offers.empty()) return;
-  const bool isHere = m_initial.ownModels.contains(app::offeredFile(downloads->folder, downloads->offers.front()));
-  m_fetch = new ModelFetch(*downloads, isHere, views, *m_session, this);
+  m_fetch = new ModelFetch(*downloads, views, *m_session, this);
   connect(m_fetch, &ModelFetch::statusChanged, this, &MainWindow::updateStatus);
   connect(m_fetch, &ModelFetch::opened, m_page, &ChatPage::writeQuestion);  // the button that had the focus is gone
 }

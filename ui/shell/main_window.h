@@ -33,7 +33,6 @@ struct InitialState {
   Device device = Device::kAuto;  // of every model that is loaded
   QString demoModelFolder;        // offered in the model menu; empty: not there
   bool demoWanted = false;        // it was asked for, there or not
-  QStringList ownModels;          // paths of those in Winnow's own folder
   QList<app::Sample> samples;
   QByteArray attachedFile;  // attached to a new chat; empty: none
   QString question;         // typed in, not sent

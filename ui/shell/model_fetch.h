@@ -25,8 +25,8 @@ class ModelFetch : public QObject {
     ModelMenu& menu;
     NoticeBar& notice;
   };
-  // `downloads` outlives it; its first offer is the one that is shown.
-  ModelFetch(const app::ModelDownloads& downloads, bool isHere, const Views& views, ChatSession& session, QObject* parent = nullptr);
+  // `downloads` outlives it; its first offer is the one that is shown, to be opened where it has been fetched already.
+  ModelFetch(const app::ModelDownloads& downloads, const Views& views, ChatSession& session, QObject* parent = nullptr);
   ~ModelFetch() override;
 
   bool isRunning() const { return m_download != nullptr; }

@@ -394,18 +394,6 @@ TEST_F(PackageDownloadTest, WhatAKilledUnpackingLeftIsRemoved) {
   expectModel();
 }
 
-TEST(ModelFolder, ListsGgufFilesAndFoldersOfModels) {
-  const ScratchFolder scratch;
-  const QString folder = QString::fromStdString(scratch.path());
-  scratch.write("b.gguf", "x");
-  scratch.write("llm.whl.part", "x");
-  QDir(folder).mkdir(QStringLiteral("A"));
-  QDir(folder).mkdir(QStringLiteral("empty"));
-  scratch.write("A/config.json", "{}");
-  EXPECT_EQ(app::modelsIn(folder), (QStringList{folder + QStringLiteral("/A"), folder + QStringLiteral("/b.gguf")}));
-  EXPECT_TRUE(app::modelsIn(folder + QStringLiteral("/none")).isEmpty());
-}
-
 TEST(ModelOffers, EveryOfferIsWhole) {
   for (const app::ModelOffer& offer : app::modelOffers()) {
     EXPECT_EQ(app::findOffer(app::modelOffers(), offer.id), &offer);

@@ -18,6 +18,7 @@
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
 #include "ui/composer/paste_offer.h"
+#include "ui/composer/pin_button.h"
 #include "ui/words/error_text.h"
 
 namespace winnow::ui {

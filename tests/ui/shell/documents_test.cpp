@@ -9,6 +9,7 @@
 #include "tests/ui/support/window_fixture.h"
 #include "ui/composer/attachment_card.h"
 #include "ui/composer/document_viewer.h"
+#include "ui/composer/pin_button.h"
 #include "ui/composer/plan_line.h"
 #include "ui/composer/preparation_line.h"
 #include "ui/inspector/charts.h"

@@ -17,6 +17,7 @@
 #include "ui/composer/frame_strip.h"
 #include "ui/composer/frame_viewer.h"
 #include "ui/composer/method_control.h"
+#include "ui/composer/pin_button.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/shell/conversation_sidebar.h"
 #include "ui/shell/fault_notice.h"

@@ -1,4 +1,5 @@
 // A real model at the press of a button on the first screen: what is seen while it comes, when it fails and when it is there.
+#include <QFile>
 #include <QLabel>
 #include <QMenu>
 #include <QProgressBar>
@@ -22,11 +23,10 @@ const QString kGet = QStringLiteral("Get a real language model, 98 MB");
 class ModelFetchTest : public WindowTest {
  protected:
   void SetUp() override { ASSERT_TRUE(m_folder.isValid()); }
-  void openDemo(const QStringList& ownModels = {}) {
+  void openDemo() {
     ui::InitialState initial;
     initial.modelFolder = kDemo;
     initial.demoModelFolder = kDemo;
-    initial.ownModels = ownModels;
     open(initial);
   }
   ui::ModelOfferBox* box() { return inWindow<ui::ModelOfferBox>(); }
@@ -106,7 +106,7 @@ TEST_F(ModelFetchTest, WithoutANetworkItSaysSoAndTriesAgain) {
 
 TEST_F(ModelFetchTest, OneThatIsThereIsOpened) {
   m_downloads.putModel();
-  openDemo({m_downloads.file()});
+  openDemo();
   click(QStringLiteral("Open Small"));
   ASSERT_TRUE(
       waitUntil([this] { return session().model.state() == ui::ModelState::kReady && session().model.folder() == m_downloads.file(); }));
@@ -115,7 +115,9 @@ TEST_F(ModelFetchTest, OneThatIsThereIsOpened) {
 }
 
 TEST_F(ModelFetchTest, OneThatWasRemovedSinceIsFetchedAnew) {
-  openDemo({m_downloads.file()});
+  m_downloads.putModel();
+  openDemo();
+  ASSERT_TRUE(QFile::remove(m_downloads.file()));
   click(QStringLiteral("Open Small"));
   EXPECT_EQ(m_downloads.made, 1);
 }
