@@ -1,7 +1,9 @@
-// The two feed-forward blocks: gated (decoders) and plain (vision towers, projectors).
+// The two feed-forward blocks: gated (most decoders) and plain (Falcon, vision towers, projectors).
 //
 // Used by engine/models. Inference only. Threads: engine thread.
 #pragma once
+
+#include <variant>
 
 #include "engine/layers/activation.h"
 #include "engine/layers/linear.h"
@@ -22,6 +24,14 @@ struct PlainMlp {
   Linear second;
   Activation activation = Activation::kGelu;
   at::Tensor operator()(const at::Tensor& input) const;  // [..., in] -> [..., out]
+};
+
+// Whichever the model has.
+struct Mlp {
+  std::variant<GatedMlp, PlainMlp> kind;
+  at::Tensor operator()(const at::Tensor& input) const {  // [rows, hidden] -> [rows, hidden]
+    return std::visit([&](const auto& mlp) { return mlp(input); }, kind);
+  }
 };
 
 }  // namespace winnow

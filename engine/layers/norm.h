@@ -5,6 +5,8 @@
 
 #include <ATen/ATen.h>
 
+#include <variant>
+
 namespace winnow {
 
 // x / sqrt(mean(x^2) + epsilon) in fp32, rounded to the dtype of x, then times weight in that dtype (Qwen2RMSNorm).
@@ -20,6 +22,14 @@ struct LayerNorm {
   at::Tensor bias;    // [features]
   double epsilon = 1e-6;
   at::Tensor operator()(const at::Tensor& input) const;
+};
+
+// Whichever the model has.
+struct Norm {
+  std::variant<RmsNorm, LayerNorm> kind;
+  at::Tensor operator()(const at::Tensor& input) const {
+    return std::visit([&](const auto& norm) { return norm(input); }, kind);
+  }
 };
 
 }  // namespace winnow

@@ -67,7 +67,7 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   }
   config.head_dim = read_head_dim(text, config.hidden_size, config.heads);
   if (config.head_dim % 2 != 0) text.refuse(ErrorCode::kDamagedFile, "head_dim", "rotary positions need an even head size");
-  config.rms_norm_eps = text.real("rms_norm_eps", kMinEpsilon, 1.0, config.rms_norm_eps);
+  config.norm_eps = text.real("rms_norm_eps", kMinEpsilon, 1.0, config.norm_eps);
   config.max_positions = text.integer("max_position_embeddings", 1, kMaxPositions, config.max_positions);
   const RotaryConfig rotary = read_rotary(text, config.head_dim, config.max_positions);
   config.rotary = rotary.scheme;

@@ -1,6 +1,7 @@
 // A language model as config.json describes it (`text_config` of a vision-language model), checked.
 //
-// Read by the families whose decoder is transformer_decoder.h: Llama, Mistral, Qwen2 and Qwen3, told apart by what the file says. Zero
+// Of the families whose decoder is transformer_decoder.h: read here for Llama, Mistral, Qwen2 and Qwen3, told apart by what the file says;
+// those with keys of their own have a reader of their own (causal_lm/falcon_config.h). Zero
 // heads, indivisible head counts, unknown activations and partial rotary positions are refused by name. Keys of both transformers 4
 // (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Which projections have biases is not said here: the weight names decide.
 // Sliding windows: max_positions is at most the smallest window that a layer has, within which a window hides nothing. Errors: as
@@ -17,6 +18,33 @@
 
 namespace winnow {
 
+enum class NormKind : int { kRms = 1, kLayer = 2 };
+
+// What the MLP of a layer reads, and when its output is added.
+enum class MlpPlace : int {
+  kAfterAttention = 1,  // the sum with the attention's output, under a norm of its own
+  kBesideAttention,     // what the attention reads
+  kBesideWithNorm,      // the layer's input, under a norm of its own
+};
+
+// How a decoder's tensors are called, layer by layer; the names of Llama, which most have.
+struct DecoderNames {
+  std::string_view embedding = "model.embed_tokens";
+  std::string_view layers = "model.layers.";
+  std::string_view final_norm = "model.norm";
+  std::string_view input_norm = "input_layernorm";
+  std::string_view query = "self_attn.q_proj";
+  std::string_view key = "self_attn.k_proj";
+  std::string_view value = "self_attn.v_proj";
+  // One matrix for all three: for each kv head its queries' rows, then its own, key and value. Empty: there are three.
+  std::string_view query_key_value{};
+  std::string_view output = "self_attn.o_proj";
+  std::string_view mlp_norm = "post_attention_layernorm";
+  std::string_view gate = "mlp.gate_proj";  // empty: the MLP has none
+  std::string_view up = "mlp.up_proj";
+  std::string_view down = "mlp.down_proj";
+};
+
 struct DecoderConfig {
   std::int64_t hidden_size = 0;
   std::int64_t intermediate_size = 0;
@@ -24,13 +52,16 @@ struct DecoderConfig {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;  // even; hidden_size / heads unless the file says otherwise
-  double rms_norm_eps = 1e-6;
+  NormKind norm = NormKind::kRms;
+  double norm_eps = 1e-6;
+  MlpPlace mlp_place = MlpPlace::kAfterAttention;
   RotaryScheme rotary{10000.0};
   std::int64_t max_positions = 32768;
   std::int64_t vocabulary = 0;
   bool tie_word_embeddings = false;
   bool query_key_norm = false;  // RMS norm of every head of q and k before they are turned (Qwen3)
   Activation activation = Activation::kSilu;
+  DecoderNames names{};
   std::vector<std::int64_t> eos_token_ids;  // of text_config; generation_config.json goes first
 };
 

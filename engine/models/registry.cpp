@@ -21,12 +21,13 @@ struct Family {
   std::unique_ptr<VisionLanguageModel> (*load)(ModelLoad&);
 };
 
-constexpr std::array<Family, 5> kFamilies = {{
+constexpr std::array<Family, 6> kFamilies = {{
     {"llava_onevision", "LlavaOnevisionForConditionalGeneration", &load_llava_onevision},
     {"llama", "LlamaForCausalLM", &load_causal_lm},
     {"mistral", "MistralForCausalLM", &load_causal_lm},
     {"qwen2", "Qwen2ForCausalLM", &load_causal_lm},
     {"qwen3", "Qwen3ForCausalLM", &load_causal_lm},
+    {"falcon", "FalconForCausalLM", &load_falcon},
 }};
 
 // architectures[0], or nothing where the file has no such list.

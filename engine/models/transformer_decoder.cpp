@@ -32,6 +32,22 @@ PastKeyValues gather_past(const KvCache& cache, LayerId layer, bool viewed) {
   return past;
 }
 
+WeightReader::Bias bias_if(bool has) { return has ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone; }
+
+// Stored rows of q, k and v, one after the other, where each kv head's rows lie together; empty: in this order already.
+std::vector<std::int64_t> grouped_rows(std::int64_t heads, std::int64_t kv_heads, std::int64_t head_dim) {
+  if (kv_heads == 1) return {};
+  const std::int64_t queries = heads / kv_heads;
+  std::vector<std::int64_t> rows;
+  const auto add = [&](std::int64_t group, std::int64_t place) {
+    for (std::int64_t i = 0; i < head_dim; ++i) rows.push_back((group * (queries + 2) + place) * head_dim + i);
+  };
+  for (std::int64_t head = 0; head < heads; ++head) add(head / queries, head % queries);
+  for (std::int64_t group = 0; group < kv_heads; ++group) add(group, queries);
+  for (std::int64_t group = 0; group < kv_heads; ++group) add(group, queries + 1);
+  return rows;
+}
+
 }  // namespace
 
 TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader& weights, const std::string& prefix,
@@ -43,11 +59,11 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
       dtype_(weights.dtype()),
       device_(weights.device()) {
   require(tile_rows > 0, "a prefill tile has at least one row");
-  embedding_ = weights.table(prefix + "model.embed_tokens", config.vocabulary, config.hidden_size);
+  embedding_ = weights.table(prefix + std::string(config.names.embedding), config.vocabulary, config.hidden_size);
   for (LayerId layer{0}; layer < config.layers; ++layer) {
-    layers_.push_back(read_layer(weights, prefix + "model.layers." + std::to_string(layer) + "."));
+    layers_.push_back(read_layer(weights, prefix + std::string(config.names.layers) + std::to_string(layer) + "."));
   }
-  final_norm_ = weights.rms_norm(prefix + "model.norm", config.hidden_size, config.rms_norm_eps);
+  final_norm_ = read_norm(weights, prefix + std::string(config.names.final_norm));
   // A folder that ties the two and still stores the head means what it stores (transformers 5 reads it the same way).
   if (config.tie_word_embeddings && !weights.has(prefix + "lm_head.weight")) {
     head_.weight = embedding_;
@@ -56,32 +72,53 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   }
 }
 
-TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, const std::string& prefix) const {
-  const std::int64_t hidden = config_.hidden_size;
+Norm TransformerDecoder::read_norm(WeightReader& weights, const std::string& name) const {
+  if (config_.norm == NormKind::kLayer) return {weights.layer_norm(name, config_.hidden_size, config_.norm_eps)};
+  return {weights.rms_norm(name, config_.hidden_size, config_.norm_eps)};
+}
+
+Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std::string& prefix) const {
+  const DecoderNames& names = config_.names;
   const std::int64_t query_size = config_.heads * config_.head_dim;
   const std::int64_t kv_size = config_.kv_heads * config_.head_dim;
-  const std::string attention = prefix + "self_attn.";
-  const std::string mlp = prefix + "mlp.";
-  const bool biased =
-      weights.has(attention + "q_proj.bias") || weights.has(attention + "k_proj.bias") || weights.has(attention + "v_proj.bias");
-  const auto bias_of = [&](bool has) { return has ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone; };
-
-  Layer layer;
-  layer.input_norm = weights.rms_norm(prefix + "input_layernorm", hidden, config_.rms_norm_eps);
-  layer.qkv = weights.packable_linear(
-      {{attention + "q_proj", query_size}, {attention + "k_proj", kv_size}, {attention + "v_proj", kv_size}}, hidden, bias_of(biased));
-  if (config_.query_key_norm) {
-    layer.query_norm = weights.rms_norm(attention + "q_norm", config_.head_dim, config_.rms_norm_eps);
-    layer.key_norm = weights.rms_norm(attention + "k_norm", config_.head_dim, config_.rms_norm_eps);
+  std::vector<WeightReader::Part> parts;
+  if (!names.query_key_value.empty()) {
+    parts = {{prefix + std::string(names.query_key_value), query_size + 2 * kv_size,
+              grouped_rows(config_.heads, config_.kv_heads, config_.head_dim)}};
+  } else {
+    parts = {{prefix + std::string(names.query), query_size},
+             {prefix + std::string(names.key), kv_size},
+             {prefix + std::string(names.value), kv_size}};
   }
-  layer.output = weights.packable_linear({{attention + "o_proj", hidden}}, query_size, bias_of(weights.has(attention + "o_proj.bias")));
-  layer.mlp_norm = weights.rms_norm(prefix + "post_attention_layernorm", hidden, config_.rms_norm_eps);
-  layer.mlp.gate_up =
-      weights.packable_linear({{mlp + "gate_proj", config_.intermediate_size}, {mlp + "up_proj", config_.intermediate_size}}, hidden,
-                              bias_of(weights.has(mlp + "gate_proj.bias")));
-  layer.mlp.down =
-      weights.packable_linear({{mlp + "down_proj", hidden}}, config_.intermediate_size, bias_of(weights.has(mlp + "down_proj.bias")));
-  layer.mlp.activation = config_.activation;
+  const bool biased = std::ranges::any_of(parts, [&](const WeightReader::Part& part) { return weights.has(part.prefix + ".bias"); });
+  return weights.packable_linear(parts, config_.hidden_size, bias_if(biased));
+}
+
+Mlp TransformerDecoder::read_mlp(WeightReader& weights, const std::string& prefix) const {
+  const std::int64_t hidden = config_.hidden_size;
+  const std::int64_t inner = config_.intermediate_size;
+  const std::string up = prefix + std::string(config_.names.up);
+  const std::string down = prefix + std::string(config_.names.down);
+  const Linear last = weights.packable_linear({{down, hidden}}, inner, bias_if(weights.has(down + ".bias")));
+  const auto bias = bias_if(weights.has(up + ".bias"));
+  if (config_.names.gate.empty()) return {PlainMlp{weights.packable_linear({{up, inner}}, hidden, bias), last, config_.activation}};
+  const std::string gate = prefix + std::string(config_.names.gate);
+  return {GatedMlp{weights.packable_linear({{gate, inner}, {up, inner}}, hidden, bias), last, config_.activation}};
+}
+
+TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, const std::string& prefix) const {
+  const std::int64_t query_size = config_.heads * config_.head_dim;
+  Layer layer;
+  layer.input_norm = read_norm(weights, prefix + std::string(config_.names.input_norm));
+  layer.qkv = read_query_key_value(weights, prefix);
+  if (config_.query_key_norm) {
+    layer.query_norm = weights.rms_norm(prefix + "self_attn.q_norm", config_.head_dim, config_.norm_eps);
+    layer.key_norm = weights.rms_norm(prefix + "self_attn.k_norm", config_.head_dim, config_.norm_eps);
+  }
+  const std::string output = prefix + std::string(config_.names.output);
+  layer.output = weights.packable_linear({{output, config_.hidden_size}}, query_size, bias_if(weights.has(output + ".bias")));
+  if (config_.mlp_place != MlpPlace::kBesideAttention) layer.mlp_norm = read_norm(weights, prefix + std::string(config_.names.mlp_norm));
+  layer.mlp = read_mlp(weights, prefix);
   return layer;
 }
 
@@ -95,6 +132,11 @@ void TransformerDecoder::normalise_heads(const Layer& layer, at::Tensor& qkv) co
   at::Tensor key = qkv.narrow(1, config_.heads, config_.kv_heads);
   query.copy_(layer.query_norm(query));
   key.copy_(layer.key_norm(key));
+}
+
+void TransformerDecoder::add_mlp_beside(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const {
+  at::Tensor added = layer.mlp(config_.mlp_place == MlpPlace::kBesideWithNorm ? layer.mlp_norm(hidden) : input);
+  hidden.add_(added.add_(attended));
 }
 
 void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions,
@@ -112,6 +154,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const std::int64_t head_dim = config_.head_dim;
   const bool viewed = observer != nullptr && observer->wants_views();
   const bool outputs = viewed && observer->wants_outputs();
+  const bool beside = config_.mlp_place != MlpPlace::kAfterAttention;
   require(window.tokens == 0 || !viewed, "prefill: statistics are rebuilt from causal attention");
 
   const PastKeyValues past = gather_past(cache, layer, viewed);
@@ -142,9 +185,14 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
 
     const AttentionResult attention = prefill_attention(query, key, value, first, past, scale_, window);
     if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);
-    tile.add_(weights.output(attention.output.view({count, heads * head_dim})));
+    const at::Tensor attended = weights.output(attention.output.view({count, heads * head_dim}));
     interrupt.throw_if_requested();
-    tile.add_(weights.mlp(weights.mlp_norm(tile)));
+    if (beside) {
+      add_mlp_beside(weights, input, attended, tile);
+    } else {
+      tile.add_(attended);
+      tile.add_(weights.mlp(weights.mlp_norm(tile)));
+    }
   }
 
   cache.append(layer, key, value, original);
@@ -171,6 +219,7 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   const std::array<std::int32_t, 1> originals = {token.original};
 
   const bool watched = observer != nullptr && observer->wants_probabilities();
+  const bool beside = config_.mlp_place != MlpPlace::kAfterAttention;
   DecodeRow row;
   at::Tensor hidden = embedding_.rows(at::full({1}, token.id, at::kLong));
   at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, hidden.options());
@@ -178,15 +227,21 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
   for (LayerId layer{0}; layer < layers(); ++layer) {
     const Layer& weights = layers_[layer];
-    at::Tensor qkv = weights.qkv(weights.input_norm(hidden)).view({1, heads + 2 * kv_heads, head_dim});
+    const at::Tensor input = weights.input_norm(hidden);
+    at::Tensor qkv = weights.qkv(input).view({1, heads + 2 * kv_heads, head_dim});
     normalise_heads(weights, qkv);
     apply_rotary(qkv.narrow(1, 0, heads + kv_heads), angles, turned);
     cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals);
     const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
-    hidden.add_(weights.output(attention.view({1, heads * head_dim})));
+    const at::Tensor attended = weights.output(attention.view({1, heads * head_dim}));
     row.output = attention;
     if (observer != nullptr) observer->after_layer(layer, row);
-    hidden.add_(weights.mlp(weights.mlp_norm(hidden)));
+    if (beside) {
+      add_mlp_beside(weights, input, attended, hidden);
+    } else {
+      hidden.add_(attended);
+      hidden.add_(weights.mlp(weights.mlp_norm(hidden)));
+    }
   }
   return logits(hidden).select(0, 0);
 }

@@ -1,5 +1,6 @@
-// The decoder of Llama, Mistral, Qwen2 and Qwen3 as a TextDecoder, told by its configuration: RMS norm, attention with rotary positions of
-// one or more axes and grouped kv heads, norms of q and k where the configuration has them, gated MLP.
+// The decoder of Llama, Mistral, Qwen2, Qwen3 and Falcon as a TextDecoder, told by its configuration: RMS or layer norms, attention with
+// rotary positions of one or more axes and grouped kv heads, norms of q and k where the configuration has them, a gated or a plain MLP
+// after the attention or beside it.
 //
 // Used by the families whose language model it is (causal_lm/, llava_onevision/). Biases exist where the weights have them (of q, k and v
 // all three or none); the output projection is the embedding table where the folder ties them. Prefill runs a layer tile by tile, each tile
@@ -46,15 +47,20 @@ class TransformerDecoder final : public TextDecoder {
 
  private:
   struct Layer {
-    RmsNorm input_norm;
+    Norm input_norm;
     Linear qkv;          // [(H + 2 Hkv) * d, hidden]
     RmsNorm query_norm;  // of each head; these two where the configuration has them
     RmsNorm key_norm;
     Linear output;
-    RmsNorm mlp_norm;
-    GatedMlp mlp;
+    Norm mlp_norm;  // unless the MLP reads what the attention reads
+    Mlp mlp;
   };
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
+  Linear read_query_key_value(WeightReader& weights, const std::string& prefix) const;
+  Norm read_norm(WeightReader& weights, const std::string& name) const;
+  Mlp read_mlp(WeightReader& weights, const std::string& prefix) const;
+  // input: what the attention read of `hidden`. Adds what the layer makes of both to hidden.
+  void add_mlp_beside(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
   // Queries and keys of rows as they are turned: qkv [rows, H + 2 Hkv, d] with the norms of their heads taken, in place.
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
 
@@ -66,7 +72,7 @@ class TransformerDecoder final : public TextDecoder {
   at::Device device_;
   LinearWeight embedding_;  // [vocabulary, hidden]
   PerLayer<Layer> layers_;
-  RmsNorm final_norm_;
+  Norm final_norm_;
   Linear head_;  // shares embedding_ where tied
 };
 

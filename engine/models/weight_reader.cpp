@@ -29,16 +29,22 @@ std::string WeightReader::plan_name() const {
   return winnow::plan_name(dtype_, most != stored_bytes_.end() ? std::string(stored_type_name(most->first)) : "");
 }
 
+at::Tensor WeightReader::read_part(const Part& part, const std::string& name, at::IntArrayRef shape) {
+  at::Tensor values = tensor(name, shape);
+  if (part.row_of.empty()) return values;
+  return values.index_select(0, at::tensor(part.row_of, at::TensorOptions(device_).dtype(at::kLong)));
+}
+
 at::Tensor WeightReader::joined_bias(const std::vector<Part>& parts) {
   std::vector<at::Tensor> biases;
-  for (const Part& part : parts) biases.push_back(tensor(part.prefix + ".bias", {part.out}));
+  for (const Part& each : parts) biases.push_back(read_part(each, each.prefix + ".bias", {each.out}));
   return biases.size() == 1 ? biases.front() : at::cat(biases, 0);
 }
 
 Linear WeightReader::linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) {
   require(!parts.empty(), "a linear layer has a part");
   std::vector<at::Tensor> weights;
-  for (const Part& part : parts) weights.push_back(tensor(part.prefix + ".weight", {part.out, in}));
+  for (const Part& each : parts) weights.push_back(read_part(each, each.prefix + ".weight", {each.out, in}));
   Linear layer;
   layer.weight = weights.size() == 1 ? weights.front() : at::cat(weights, 0);
   if (bias == Bias::kRequired) layer.bias = joined_bias(parts);
@@ -50,6 +56,7 @@ std::shared_ptr<const PackedMatrix> WeightReader::as_stored(const std::vector<Pa
     return weights_.has(part.prefix + ".weight") && in_few_bits(weights_.stored_type(part.prefix + ".weight"));
   };
   if (!plan_.blocks_as_stored || !device_.is_cpu() || !std::ranges::any_of(parts, in_blocks)) return nullptr;
+  if (std::ranges::any_of(parts, [](const Part& part) { return !part.row_of.empty(); })) return nullptr;  // put in order as numbers
   std::vector<BlockRows> rows;
   std::vector<std::shared_ptr<const void>> owners;
   std::map<StoredType, std::int64_t> bytes;

@@ -38,6 +38,7 @@ class WeightReader {
   struct Part {
     std::string prefix;
     std::int64_t out = 0;
+    std::vector<std::int64_t> row_of{};  // the stored row of each row; empty: in order
   };
   Linear linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
   // As linear(), in the form that the plan says: for the products that a decode step is made of. Blocks that stay as they are stored are
@@ -56,6 +57,7 @@ class WeightReader {
   // The parts where they lie, one below the other, if the plan leaves them there; null otherwise.
   std::shared_ptr<const PackedMatrix> as_stored(const std::vector<Part>& parts, std::int64_t in);
   at::Tensor joined_bias(const std::vector<Part>& parts);
+  at::Tensor read_part(const Part& part, const std::string& name, at::IntArrayRef shape);
 
   at::ScalarType dtype_;
   WeightPlan plan_;

@@ -1,5 +1,6 @@
 #include "engine/text/pre_tokenizer.h"
 
+#include "engine/text/byte_alphabet.h"
 #include "engine/text/nfc.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/utf8.h"
@@ -33,6 +34,24 @@ std::string escape_literal(std::string_view text) {
     out.push_back(c);
   }
   return out;
+}
+
+// The pieces cut by one pattern after the other.
+std::vector<TextPiece> refined(const std::vector<SplitPattern>& patterns, std::string_view text, std::vector<TextPiece> pieces,
+                               Deadline& deadline) {
+  const auto late = [&] { return deadline.passed(); };
+  for (const SplitPattern& pattern : patterns) {
+    std::vector<TextPiece> finer;
+    for (const TextPiece& piece : pieces) {
+      if (piece.bytewise) {
+        finer.push_back(piece);
+      } else if (!pattern.split(text, piece.begin, piece.end, finer, late)) {
+        throw Exception(ErrorCode::kLimitExceeded, "", "splitting the text into words takes too long");
+      }
+    }
+    pieces = std::move(finer);
+  }
+  return pieces;
 }
 
 bool is_character(std::string_view text) { return !text.empty() && utf8::decode(text, 0).bytes == text.size(); }
@@ -84,38 +103,45 @@ PreTokenizer::PreTokenizer(const Json& description, TokenAlphabet alphabet, cons
 }
 
 void PreTokenizer::add(const Json& step, const std::string& path, int depth) {
-  if (depth > kMaxDepth || patterns_.size() >= kMaxSteps) throw Exception(ErrorCode::kLimitExceeded, path, "too many pre-tokenizers");
+  if (depth > kMaxDepth || patterns_.size() + byte_patterns_.size() >= kMaxSteps)
+    throw Exception(ErrorCode::kLimitExceeded, path, "too many pre-tokenizers");
   const std::string type = type_of(step, path, "pre_tokenizer");
   const JsonObject fields(step, path, "pre_tokenizer");
   if (type == "Sequence") {
-    const Json& steps = sequence_of(step, "pretokenizers", path);
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      // Bytes are bytes from ByteLevel on: nothing that reads characters may follow it.
-      const bool last = i + 1 == steps.size();
-      if (!last && type_of(steps[i], path, "pre_tokenizer") == "ByteLevel") {
-        throw Exception(ErrorCode::kUnsupportedModel, path, "pre-tokenizers after ByteLevel are not supported");
-      }
-      add(steps[i], path, depth + 1);
-    }
-    const bool byte_level = !steps.empty() && type_of(steps.back(), path, "pre_tokenizer") == "ByteLevel";
-    if (alphabet_ == TokenAlphabet::kBytes && !byte_level) {
-      throw Exception(ErrorCode::kUnsupportedModel, path, "a byte-level tokenizer without byte-level steps is not supported");
-    }
-  } else if (type == "ByteLevel" && alphabet_ == TokenAlphabet::kBytes) {
+    add_sequence(step, path, depth);
+  } else if (type == "ByteLevel" && alphabet_ == TokenAlphabet::kBytes && !byte_level_) {
     if (fields.boolean("add_prefix_space", true)) prefix_ = Prefix::kEveryText;
     if (prefix_ != Prefix::kNone && !patterns_.empty()) {
       throw Exception(ErrorCode::kUnsupportedModel, path, "a prefix space after other pre-tokenizers is not supported");
     }
     if (fields.boolean("use_regex", true)) patterns_.emplace_back(kGpt2Pattern, path);
+    byte_level_ = true;
   } else if (type == "Split" && (depth > 0 || alphabet_ == TokenAlphabet::kCharacters)) {
     add_split(fields);
   } else if (type == "Digits" && (depth > 0 || alphabet_ == TokenAlphabet::kCharacters)) {
-    patterns_.emplace_back(fields.boolean("individual_digits", false) ? R"(\p{N})" : R"(\p{N}+)", path);
+    patterns().emplace_back(fields.boolean("individual_digits", false) ? R"(\p{N})" : R"(\p{N}+)", path);
+  } else if (type == "Punctuation" && (depth > 0 || alphabet_ == TokenAlphabet::kCharacters)) {
+    add_punctuation(fields);
   } else if (type == "Metaspace" && alphabet_ == TokenAlphabet::kCharacters) {
     add_metaspace(fields);
   } else {
     throw Exception(ErrorCode::kUnsupportedModel, path, "the pre-tokenizer " + type + " is not supported");
   }
+}
+
+void PreTokenizer::add_sequence(const Json& step, const std::string& path, int depth) {
+  for (const Json& each : sequence_of(step, "pretokenizers", path)) add(each, path, depth + 1);
+  if (alphabet_ == TokenAlphabet::kBytes && !byte_level_) {
+    throw Exception(ErrorCode::kUnsupportedModel, path, "a byte-level tokenizer without byte-level steps is not supported");
+  }
+}
+
+void PreTokenizer::add_punctuation(const JsonObject& fields) {
+  const std::string behavior = fields.string("behavior", 64, "Isolated");
+  if (behavior != "Isolated" && behavior != "Contiguous") {
+    throw Exception(ErrorCode::kUnsupportedModel, fields.file(), "punctuation is only split off isolated or contiguous");
+  }
+  patterns().emplace_back(std::string(R"([\p{P}$+<=>^`|~])") + (behavior == "Contiguous" ? "+" : ""), fields.file());
 }
 
 void PreTokenizer::add_split(const JsonObject& fields) {
@@ -129,7 +155,7 @@ void PreTokenizer::add_split(const JsonObject& fields) {
     throw Exception(ErrorCode::kUnsupportedModel, fields.file(), "only isolated splits are supported");
   }
   const std::string escaped = literal ? escape_literal(text) : text;
-  patterns_.emplace_back(merged ? "[^" + escaped + "]*+" + escaped : escaped, fields.file());
+  patterns().emplace_back(merged ? "[^" + escaped + "]*+" + escaped : escaped, fields.file());
 }
 
 void PreTokenizer::add_metaspace(const JsonObject& fields) {
@@ -159,8 +185,7 @@ std::string PreTokenizer::prepare(std::string_view text, TextStart start, bool f
 
 std::vector<TextPiece> PreTokenizer::split(std::string_view text, Deadline& deadline) const {
   std::vector<TextPiece> pieces;
-  const auto late = [&] { return deadline.passed(); };
-  if (patterns_.empty()) {
+  if (patterns_.empty() && byte_patterns_.empty()) {
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = window_end(text, at, text.size());
       pieces.push_back({at, end, false});
@@ -168,19 +193,26 @@ std::vector<TextPiece> PreTokenizer::split(std::string_view text, Deadline& dead
     }
     return pieces;
   }
-  pieces.push_back({0, text.size(), false});
-  for (const SplitPattern& pattern : patterns_) {
-    std::vector<TextPiece> finer;
-    for (const TextPiece& piece : pieces) {
-      if (piece.bytewise) {
-        finer.push_back(piece);
-      } else if (!pattern.split(text, piece.begin, piece.end, finer, late)) {
-        throw Exception(ErrorCode::kLimitExceeded, "", "splitting the text into words takes too long");
-      }
+  pieces = refined(patterns_, text, {{0, text.size(), false}}, deadline);
+  return byte_patterns_.empty() ? pieces : split_bytes(text, pieces, deadline);
+}
+
+std::vector<TextPiece> PreTokenizer::split_bytes(std::string_view text, const std::vector<TextPiece>& pieces, Deadline& deadline) const {
+  std::vector<TextPiece> finer;
+  for (const TextPiece& piece : pieces) {
+    if (piece.bytewise) {
+      finer.push_back(piece);
+      continue;
     }
-    pieces = std::move(finer);
+    const std::string characters = ByteAlphabet::instance().text_of(text.substr(piece.begin, piece.end - piece.begin));
+    std::size_t byte = piece.begin;
+    for (const TextPiece& part : refined(byte_patterns_, characters, {{0, characters.size(), false}}, deadline)) {
+      const std::size_t begin = byte;
+      for (std::size_t i = part.begin; i < part.end; i += utf8::decode(characters, i).bytes) ++byte;
+      finer.push_back({begin, byte, part.bytewise});
+    }
   }
-  return pieces;
+  return finer;
 }
 
 }  // namespace winnow

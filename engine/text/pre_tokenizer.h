@@ -65,11 +65,19 @@ class PreTokenizer {
 
  private:
   void add(const Json& step, const std::string& path, int depth);
+  void add_sequence(const Json& step, const std::string& path, int depth);
+  // Punctuation as the library has it: Unicode's, and all of ASCII's.
+  void add_punctuation(const JsonObject& fields);
+  std::vector<SplitPattern>& patterns() { return byte_level_ ? byte_patterns_ : patterns_; }
   void add_split(const JsonObject& fields);
+  std::vector<TextPiece> split_bytes(std::string_view text, const std::vector<TextPiece>& pieces, Deadline& deadline) const;
   void add_metaspace(const JsonObject& fields);
 
   TokenAlphabet alphabet_;
   std::vector<SplitPattern> patterns_;  // applied one after the other, each to the pieces of the last
+  // Those of steps behind ByteLevel (Falcon), which read a character for every byte.
+  std::vector<SplitPattern> byte_patterns_;
+  bool byte_level_ = false;  // the step has been there
   Prefix prefix_ = Prefix::kNone;
   LiteralReplacement space_;  // from: empty without a Metaspace step
 };

@@ -1,11 +1,18 @@
 #include "engine/models/causal_lm/causal_lm.h"
 
 #include "engine/base/error.h"
+#include "engine/models/causal_lm/falcon_config.h"
 
 namespace winnow {
 namespace {
 
 [[noreturn]] void refuse_media() { throw Exception(ErrorCode::kInternal, "", "a model that reads text only was given media"); }
+
+std::unique_ptr<VisionLanguageModel> load_text_model(const DecoderConfig& config, ModelLoad& load) {
+  load.info.traits.sees = false;
+  load.info.traits.judges_patches = false;
+  return std::make_unique<CausalLm>(config, load.weights({}));
+}
 
 }  // namespace
 
@@ -22,10 +29,11 @@ EncodedParts CausalLm::encode(const MediaFacts&, const PixelValues&, std::option
 MediaFeatures CausalLm::join(const MediaFacts&, const EncodedParts&) const { refuse_media(); }
 
 std::unique_ptr<VisionLanguageModel> load_causal_lm(ModelLoad& load) {
-  const DecoderConfig config = parse_decoder_config(load.package().required(ModelPart::kConfig).root(), "llama");
-  load.info.traits.sees = false;
-  load.info.traits.judges_patches = false;
-  return std::make_unique<CausalLm>(config, load.weights({}));
+  return load_text_model(parse_decoder_config(load.package().required(ModelPart::kConfig).root(), "llama"), load);
+}
+
+std::unique_ptr<VisionLanguageModel> load_falcon(ModelLoad& load) {
+  return load_text_model(parse_falcon_config(load.package().required(ModelPart::kConfig).root()), load);
 }
 
 }  // namespace winnow

@@ -70,7 +70,8 @@ TEST_P(TokenizerGolden, StreamsTheSameTextAsDecodingAtOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, TokenizerGolden,
-                         testing::Values("qwen2_like", "gpt2_like", "llama_like", "metaspace_like", "split_metaspace_like", "gemma_like"));
+                         testing::Values("qwen2_like", "gpt2_like", "llama_like", "metaspace_like", "split_metaspace_like", "gemma_like",
+                                         "falcon_like"));
 
 }  // namespace
 }  // namespace winnow

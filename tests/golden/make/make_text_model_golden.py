@@ -15,7 +15,7 @@ import shutil
 import torch
 import transformers
 from safetensors.torch import save_file
-from transformers import (AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
+from transformers import (AutoModelForCausalLM, FalconConfig, FalconForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
                           Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
 
 transformers.logging.set_verbosity_error()
@@ -66,6 +66,24 @@ CONFIGURATIONS = {
         config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
                     max_position_embeddings=256,
                     rope_parameters={"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 64})),
+    "falcon_7b": dict(
+        covers="Falcon as 7B: 4 query heads on 1 kv head, MLP beside the attention under one norm, tied, bf16 weights", rows=50,
+        stored=torch.bfloat16, make=(FalconConfig, FalconForCausalLM),
+        config=dict(hidden_size=32, num_attention_heads=4, num_kv_heads=4)),
+    "falcon_40b": dict(
+        covers="Falcon as 40B: 4 query heads on 2 kv heads in one matrix by groups, two norms, biases, untied", rows=50,
+        stored=torch.float32, make=(FalconConfig, FalconForCausalLM),
+        config=dict(hidden_size=32, ffn_hidden_size=48, num_attention_heads=4, num_kv_heads=2, new_decoder_architecture=True, bias=True,
+                    tie_word_embeddings=False)),
+    "falcon_11b": dict(
+        covers="Falcon as 11B: the groups of 40B under one norm", rows=40, stored=torch.float32, make=(FalconConfig, FalconForCausalLM),
+        config=dict(hidden_size=32, ffn_hidden_size=48, num_attention_heads=4, num_kv_heads=2, new_decoder_architecture=True,
+                    num_ln_in_parallel_attn=1)),
+    "falcon_sequential": dict(
+        covers="Falcon with the MLP after the attention and a key and a value for every head", rows=40, stored=torch.float32,
+        make=(FalconConfig, FalconForCausalLM),
+        config=dict(hidden_size=32, ffn_hidden_size=48, num_attention_heads=2, num_kv_heads=2, multi_query=False, parallel_attn=False,
+                    bias=True)),
 }
 
 

@@ -7,6 +7,7 @@ llama_like  characters with byte fallback as Llama 2 has them: Prepend and Repla
 metaspace_like  the same with Metaspace and a prefix at the very beginning only, as Mistral has it; bytes are missing, an unknown token is not
 split_metaspace_like  the same with a prefix before every text and Metaspace's words, as older files have it
 gemma_like  characters without a prefix: only Replace before, and a split at spaces that finds none
+falcon_like  Punctuation, ByteLevel, and behind it runs of digits and threes of them, which read a character for every byte
 gpt2_like   ByteLevel alone with its own pattern and a prefix space, merges as "a b" text, ignore_merges, an unknown token
 
 One JSON line a case: text, tokenizer (left out for qwen2_like), parse (ids), as_text (ids with encode_special_tokens=True, left out if the
@@ -89,6 +90,15 @@ def qwen2_like(corpus):
                           AddedToken("word", single_word=True, normalized=False),
                           AddedToken("<wo>", lstrip=True, normalized=True),
                           AddedToken("nfc\u00e9", normalized=True, single_word=True)])
+    return json.loads(tokenizer.to_str())
+
+
+def falcon_like(corpus):
+    steps = pre_tokenizers.Sequence([pre_tokenizers.Punctuation("contiguous"), pre_tokenizers.ByteLevel(add_prefix_space=False),
+                                     pre_tokenizers.Digits(individual_digits=False),
+                                     pre_tokenizers.Split(Regex("[0-9][0-9][0-9]"), "isolated")])
+    tokenizer = trained(steps, None, models.BPE(), 420, corpus)
+    tokenizer.add_special_tokens(SPECIAL[:1])
     return json.loads(tokenizer.to_str())
 
 
@@ -177,7 +187,8 @@ def main():
     lines = []
     for name, data, chosen in (("qwen2_like", qwen2_like(corpus), strings), ("gpt2_like", gpt2_like(corpus), strings[:450]),
                                 ("llama_like", llama_like(corpus), strings[:330]), ("metaspace_like", metaspace_like(corpus), strings[:330]),
-                                ("split_metaspace_like", split_metaspace_like(corpus), strings[:160]), ("gemma_like", gemma_like(corpus), strings[:160])):
+                                ("split_metaspace_like", split_metaspace_like(corpus), strings[:160]), ("gemma_like", gemma_like(corpus), strings[:160]),
+                                ("falcon_like", falcon_like(corpus), strings[:400])):
         folder = FOLDER / name
         folder.mkdir(exist_ok=True)
         (folder / "tokenizer.json").write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
