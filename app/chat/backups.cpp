@@ -13,6 +13,7 @@
 
 #include "app/chat/database_file.h"
 #include "app/chat/storage_fault.h"
+#include "app/process/free_space.h"
 
 namespace winnow::app {
 

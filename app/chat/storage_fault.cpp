@@ -1,11 +1,12 @@
 #include "app/chat/storage_fault.h"
 
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <QFile>
 #include <QFileInfo>
 #include <cerrno>
+
+#include "app/process/free_space.h"
 
 namespace winnow::app {
 
@@ -39,13 +40,6 @@ ErrorCode whyNotWritten(const QString& file) {
   }
   const qint64 free = freeBytes(path);
   return free >= 0 && free < kLeastRoomBytes ? ErrorCode::kStorageFull : ErrorCode::kStorage;
-}
-
-qint64 freeBytes(const QString& path) {
-  struct statvfs room {};
-  if (::statvfs(QFile::encodeName(path).constData(), &room) != 0) return -1;
-  const bool outOfFiles = room.f_files > 0 && room.f_favail == 0;
-  return outOfFiles ? 0 : static_cast<qint64>(room.f_bavail) * static_cast<qint64>(room.f_frsize);
 }
 
 }  // namespace winnow::app

@@ -14,7 +14,4 @@ ErrorCode storageCodeOf(int systemError);
 // By what is found of the file and its folder: may they be written, is there room?
 ErrorCode whyNotWritten(const QString& file);
 
-// Of the file system that holds `path`, which exists, for an ordinary user; negative: unknown.
-qint64 freeBytes(const QString& path);
-
 }  // namespace winnow::app

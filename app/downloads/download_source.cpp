@@ -1,6 +1,6 @@
 #include "app/downloads/download_source.h"
 
-#include <QStorageInfo>
+#include "app/process/free_space.h"
 
 namespace winnow::app {
 
@@ -10,7 +10,7 @@ DownloadSource DownloadSource::fromEnvironment() {
   if (source.index.isEmpty()) source.index = QStringLiteral("https://pypi.org/simple");
   source.certificates = qEnvironmentVariable("PIP_CERT");
   if (source.certificates.isEmpty()) source.certificates = qEnvironmentVariable("SSL_CERT_FILE");
-  source.freeBytes = [](const QString& folder) { return QStorageInfo(folder).bytesAvailable(); };
+  source.freeBytes = &app::freeBytes;
   return source;
 }
 

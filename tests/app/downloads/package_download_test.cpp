@@ -367,6 +367,18 @@ TEST_F(PackageDownloadTest, WithoutRoomNothingIsAsked) {
   EXPECT_TRUE(server.requests.empty());
 }
 
+TEST_F(PackageDownloadTest, WhereNobodyKnowsTheRoomItIsTried) {
+  source.freeBytes = [](const QString&) { return qint64{-1}; };
+  expectModel();
+}
+
+// In a container the folder may lie on no mount that is listed.
+TEST(DownloadSource, AsksTheFileSystemItselfForRoom) {
+  const ScratchFolder scratch;
+  EXPECT_GT(app::DownloadSource::fromEnvironment().freeBytes(QString::fromStdString(scratch.path())), 0);
+  EXPECT_LT(app::DownloadSource::fromEnvironment().freeBytes(QStringLiteral("/nowhere/at/all")), 0);
+}
+
 TEST_F(PackageDownloadTest, AFolderThatCannotBeMadeIsSaid) {
   scratch.write("models", "a file");
   expectFault(DownloadProblem::kUnwritable, "folder");

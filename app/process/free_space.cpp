@@ -1,0 +1,16 @@
+#include "app/process/free_space.h"
+
+#include <sys/statvfs.h>
+
+#include <QFile>
+
+namespace winnow::app {
+
+qint64 freeBytes(const QString& path) {
+  struct statvfs room {};
+  if (::statvfs(QFile::encodeName(path).constData(), &room) != 0) return -1;
+  const bool outOfFiles = room.f_files > 0 && room.f_favail == 0;
+  return outOfFiles ? 0 : static_cast<qint64>(room.f_bavail) * static_cast<qint64>(room.f_frsize);
+}
+
+}  // namespace winnow::app
