@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "kernels/api/block_product.h"
+#include "kernels/api/rounded_product.h"
 
 namespace winnow {
 namespace {
@@ -26,6 +27,34 @@ void check(kernels::LaunchStatus status) {
   require(status == kernels::LaunchStatus::kOk, "block matrix: the kernel refused its arguments");
 }
 
+// Rows of input in eight bits.
+class RoundedRows {
+ public:
+  RoundedRows() = default;
+  explicit RoundedRows(const at::Tensor& input)
+      : in_(input.size(1)),
+        codes_(at::empty({input.size(0), in_}, at::kChar)),
+        scales_(at::empty({input.size(0), 2 * in_ / kernels::kRoundedElements}, at::kFloat)),
+        half_sums_(at::empty({input.size(0), in_ / 16}, at::kFloat)) {
+    for (std::int64_t i = 0; i < input.size(0); ++i) {
+      check(kernels::round_input_cpu({input.const_data_ptr<float>() + i * in_, in_, codes(i), scales(i), half_sums(i)}));
+    }
+  }
+  kernels::RoundedInput row(std::int64_t i) const { return {codes(i), scales(i), half_sums(i)}; }
+
+ private:
+  std::int8_t* codes(std::int64_t i) const { return codes_.mutable_data_ptr<std::int8_t>() + i * codes_.size(1); }
+  kernels::RoundedScale* scales(std::int64_t i) const {
+    return reinterpret_cast<kernels::RoundedScale*>(scales_.mutable_data_ptr<float>() + i * scales_.size(1));
+  }
+  float* half_sums(std::int64_t i) const { return half_sums_.mutable_data_ptr<float>() + i * half_sums_.size(1); }
+
+  std::int64_t in_ = 0;
+  at::Tensor codes_;
+  at::Tensor scales_;
+  at::Tensor half_sums_;
+};
+
 }  // namespace
 
 BlockMatrix::BlockMatrix(std::vector<BlockRows> parts, std::int64_t in, at::ScalarType dtype,
@@ -37,6 +66,7 @@ BlockMatrix::BlockMatrix(std::vector<BlockRows> parts, std::int64_t in, at::Scal
     require(part.rows > 0 && std::ssize(part.bytes) == part.rows * row_bytes(part, in), "block matrix: bytes and rows differ");
     require(part.row_of.empty() || std::ssize(part.row_of) == part.rows, "block matrix: an order names every row");
     first_row_.push_back(first_row_.back() + part.rows);
+    rounds_ = rounds_ || kernels::has_rounded_product(part.type);
   }
 }
 
@@ -76,22 +106,23 @@ at::Tensor BlockMatrix::times(const at::Tensor& input) const {
 
 at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
   const at::Tensor wide = input.to(at::kFloat).contiguous();
-  at::Tensor output = at::empty({wide.size(0), out()}, at::kFloat);
+  const std::int64_t inputs = wide.size(0);
+  const RoundedRows rounded = rounds_ ? RoundedRows(wide) : RoundedRows();
+  at::Tensor output = at::empty({inputs, out()}, at::kFloat);
   const float* const from = wide.const_data_ptr<float>();
   float* const to = output.mutable_data_ptr<float>();
   at::parallel_for(0, out(), std::max<std::int64_t>(1, kGrainNumbers / in_), [&](std::int64_t begin, std::int64_t end) {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      kernels::BlockProductArgs args;
-      args.type = parts_[p].type;
-      args.matrix = parts_[p].bytes.data();
-      args.columns = in_;
-      args.row_of = parts_[p].row_of.empty() ? nullptr : parts_[p].row_of.data();
-      args.begin = std::clamp<std::int64_t>(begin - first_row_[p], 0, parts_[p].rows);
-      args.end = std::clamp<std::int64_t>(end - first_row_[p], 0, parts_[p].rows);
-      for (std::int64_t row = 0; row < wide.size(0); ++row) {
-        args.input = from + row * in_;
-        args.output = to + row * out() + first_row_[p];
-        check(kernels::block_product_cpu(args));
+      const std::int64_t first = std::clamp<std::int64_t>(begin - first_row_[p], 0, parts_[p].rows);
+      const std::int64_t last = std::clamp<std::int64_t>(end - first_row_[p], 0, parts_[p].rows);
+      const std::int32_t* const row_of = parts_[p].row_of.empty() ? nullptr : parts_[p].row_of.data();
+      const bool rounds = kernels::has_rounded_product(parts_[p].type);
+      for (std::int64_t row = 0; row < inputs; ++row) {
+        float* const products = to + row * out() + first_row_[p];
+        check(rounds ? kernels::rounded_product_cpu(
+                           {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rounded.row(row), products})
+                     : kernels::block_product_cpu(
+                           {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, from + row * in_, products}));
       }
     }
   });

@@ -1,9 +1,10 @@
 // A matrix whose numbers stay in the blocks that a file stores them in (kernels/api/block_types.h), read where they lie.
 //
 // Made by engine/models/weight_reader.h for weights that are used as they are stored; held by LinearWeight. Its rows may come from several
-// stored matrices of different types (q, k and v as one product). A few rows at a time are multiplied block by block, values and sums in
-// fp32; many rows by widening some of the matrix at a time to their type and multiplying that. Activations are not rounded to
-// fewer bits in either. On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for parts that do not fit.
+// stored matrices of different types (q, k and v as one product). A few rows at a time are multiplied block by block: the row
+// is rounded to eight bits for every 32 elements and multiplied in integers (kernels/api/rounded_product.h), or, with the types that have
+// no such product, as it is in fp32. Many rows are multiplied by widening some of the matrix at a time to their type; they are not rounded.
+// On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for parts that do not fit.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -55,6 +56,7 @@ class BlockMatrix final : public PackedMatrix {
   std::vector<BlockRows> parts_;
   std::vector<std::int64_t> first_row_;  // of each part, and the number of all rows
   std::int64_t in_;
+  bool rounds_ = false;  // a part has a product of rounded rows
   at::ScalarType dtype_;
   std::vector<std::shared_ptr<const void>> owners_;
 };

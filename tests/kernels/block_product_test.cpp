@@ -5,9 +5,9 @@
 
 #include <cmath>
 #include <cstring>
-#include <numeric>
-#include <random>
 #include <vector>
+
+#include "tests/kernels/random_blocks.h"
 
 namespace winnow::kernels {
 namespace {
@@ -18,35 +18,13 @@ constexpr BlockType kTypes[] = {BlockType::kF32,  BlockType::kF16,  BlockType::k
 
 constexpr std::int64_t kColumns = 768;
 
-// Bytes of rows whose scales are ordinary numbers: bytes at random, where every pair with an exponent of ones is made another.
-std::vector<std::uint8_t> random_rows(BlockType type, std::int64_t rows, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(rows * kColumns / block_elements(type) * block_bytes(type)));
-  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
-  if (type == BlockType::kF32) {
-    for (std::size_t i = 3; i < bytes.size(); i += 4) bytes[i] = static_cast<std::uint8_t>(0x3E | (bytes[i] & 0x80));
-  } else {
-    // Halves lie at even offsets in all types: an exponent of 15 at most.
-    for (std::size_t i = 1; i < bytes.size(); i += 2) bytes[i] &= 0xBB;
-  }
-  return bytes;
-}
-
-std::vector<float> random_input(unsigned seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> input(kColumns);
-  for (float& value : input) value = normal(random);
-  return input;
-}
-
 TEST(BlockProduct, EqualsTheDefinitionForEveryType) {
   constexpr std::int64_t kRows = 11;  // two groups of rows and a rest
   for (const BlockType type : kTypes) {
     SCOPED_TRACE(static_cast<int>(type));
-    const std::vector<std::uint8_t> matrix = random_rows(type, kRows, 3);
+    const std::vector<std::uint8_t> matrix = random_blocks(type, kRows * kColumns, 3);
     ASSERT_TRUE(finite_blocks(type, matrix.data(), kRows * kColumns / block_elements(type)));
-    const std::vector<float> input = random_input(4);
+    const std::vector<float> input = random_input(kColumns, 4);
     std::vector<float> expected(kRows, -1.0F);
     std::vector<float> found(kRows, -1.0F);
     BlockProductArgs args{type, matrix.data(), kColumns, nullptr, 1, kRows, input.data(), expected.data()};
@@ -65,8 +43,8 @@ TEST(BlockProduct, EqualsTheDefinitionForEveryType) {
 }
 
 TEST(BlockProduct, TakesRowsInAnotherOrder) {
-  const std::vector<std::uint8_t> matrix = random_rows(BlockType::kQ4_1, 6, 5);
-  const std::vector<float> input = random_input(6);
+  const std::vector<std::uint8_t> matrix = random_blocks(BlockType::kQ4_1, 6 * kColumns, 5);
+  const std::vector<float> input = random_input(kColumns, 6);
   const std::vector<std::int32_t> order = {5, 0, 3, 1, 4, 2};
   std::vector<float> straight(6);
   std::vector<float> ordered(6);

@@ -158,7 +158,8 @@ TEST_F(GgufFolders, NumbersAsTheyWereAreTheSameModel) {
   }
 }
 
-// 32 inputs a row: every matrix but `down` is in blocks. Decoding reads blocks one row at a time, a prefill widens them first.
+// 32 inputs a row: every matrix but `down` is in blocks. A prefill widens them; decoding multiplies them with rows in eight bits, whose
+// error no other error of so narrow a model hides.
 TEST_F(GgufFolders, BlocksThatStayGiveWhatTheirNumbersGive) {
   std::map<std::string, at::Tensor> stored;
   const auto package = std::make_shared<GgufModel>(AsGguf(golden("llama_dynamic"), "llama").write(scratch_, true, stored));
@@ -174,7 +175,7 @@ TEST_F(GgufFolders, BlocksThatStayGiveWhatTheirNumbersGive) {
   KvCache two(widened->text().kv_shape());
   for (std::int32_t position = 0; position < 20; ++position) {
     const NextToken token{position * 3 % 90, position, position};
-    EXPECT_LE(test_support::relative_distance(kept->text().decode(token, one, nullptr), widened->text().decode(token, two, nullptr)), 1e-5);
+    EXPECT_LE(test_support::relative_distance(kept->text().decode(token, one, nullptr), widened->text().decode(token, two, nullptr)), 2e-2);
   }
 }
 
@@ -198,7 +199,7 @@ TEST_F(GgufFolders, ScalesThatAreNoNumbersAreRefused) {
   }
 }
 
-// Two parts of other types, the second in another order; 3 and 20 rows of input go the two ways.
+// Two parts of other types, the second in another order. 3 rows of input are rounded for the first part, 20 are not.
 TEST(BlockMatrix, JoinsPartsOfOtherTypes) {
   at::manual_seed(5);
   const at::Tensor first = at::randn({6, 64});
@@ -212,7 +213,10 @@ TEST(BlockMatrix, JoinsPartsOfOtherTypes) {
   const at::Tensor expected = at::cat({blocks.numbers, second.index_select(0, at::tensor(order, at::kLong))}, 0);
   for (const std::int64_t rows : {1, 3, 20}) {
     const at::Tensor input = at::randn({rows, 64});
-    EXPECT_LE(test_support::relative_distance(matrix.times(input), at::linear(input, expected)), 1e-6) << rows;
+    const at::Tensor found = matrix.times(input);
+    const at::Tensor products = at::linear(input, expected);
+    EXPECT_LE(test_support::relative_distance(found.narrow(1, 0, 6), products.narrow(1, 0, 6)), rows > 8 ? 1e-6 : 1e-2) << rows;
+    EXPECT_LE(test_support::relative_distance(found.narrow(1, 6, 4), products.narrow(1, 6, 4)), 1e-6) << rows;
   }
   EXPECT_TRUE(at::equal(matrix.columns(3, 5), expected.narrow(1, 3, 5)));
   const at::Tensor ids = at::tensor({9, 0, 6}, at::kLong);

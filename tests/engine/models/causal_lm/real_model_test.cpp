@@ -24,9 +24,14 @@ namespace {
 using nlohmann::json;
 using Ids = std::vector<std::int64_t>;
 
-constexpr double kLogitsTolerance = 1e-4;  // of the largest
-constexpr double kClose = 1e-3;            // two tokens whose logits are nearer than this may change places
-constexpr std::size_t kTokenByToken = 3;   // chats that are also written one token at a time
+struct Tolerance {
+  double logits = 0.0;  // of the largest
+  double close = 0.0;   // two tokens whose logits are nearer than this may change places
+};
+constexpr Tolerance kExact = {1e-4, 1e-3};
+// Rows of input are rounded to eight bits before a block is multiplied.
+constexpr Tolerance kRounded = {5e-3, 0.3};
+constexpr std::size_t kTokenByToken = 3;  // chats that are also written one token at a time
 
 class RealModel : public testing::Test {
  protected:
@@ -57,17 +62,17 @@ class RealModel : public testing::Test {
   c10::InferenceMode inference_;
 };
 
-void expect_top(const at::Tensor& logits, const json& chat) {
+void expect_top(const at::Tensor& logits, Tolerance tolerance, const json& chat) {
   const Ids top = chat["top"].get<Ids>();
   const auto wanted = chat["logits"].get<std::vector<double>>();
   for (std::size_t i = 0; i < top.size(); ++i)
-    EXPECT_NEAR(logits[top[i]].item<double>(), wanted[i], kLogitsTolerance * std::abs(wanted.front())) << chat["thread"];
+    EXPECT_NEAR(logits[top[i]].item<double>(), wanted[i], tolerance.logits * std::abs(wanted.front())) << chat["thread"];
 }
 
 // Whether the token is the best, or so close to it that rounding decides; counted in `close`.
-void expect_best(const at::Tensor& logits, std::int64_t token, int& close, const json& chat) {
+void expect_best(const at::Tensor& logits, std::int64_t token, Tolerance tolerance, int& close, const json& chat) {
   const double ahead = (logits.max() - logits[token]).item<double>();
-  EXPECT_LT(ahead, kClose) << chat["thread"];
+  EXPECT_LT(ahead, tolerance.close) << chat["thread"];
   close += ahead > 0.0 ? 1 : 0;
 }
 
@@ -96,8 +101,8 @@ TEST_F(RealModel, LogitsAndGreedyTokensAreThoseOfTransformers) {
     KvCache cache(text.kv_shape());
     const at::Tensor hidden = test_support::prefill(text, text.embed(at::tensor(ids, at::kLong)), 0, cache);
     const at::Tensor logits = text.logits(hidden.narrow(0, last, std::ssize(greedy)));
-    expect_top(logits[0], chat);
-    for (std::int64_t i = 0; i < std::ssize(greedy); ++i) expect_best(logits[i], greedy[static_cast<std::size_t>(i)], close, chat);
+    expect_top(logits[0], kExact, chat);
+    for (std::int64_t i = 0; i < std::ssize(greedy); ++i) expect_best(logits[i], greedy[static_cast<std::size_t>(i)], kExact, close, chat);
     tokens += static_cast<int>(greedy.size());
   }
   EXPECT_GE(tokens, 22 * 64);
@@ -108,6 +113,7 @@ TEST_F(RealModel, WeightsInTheirBlocksWriteTheSameTokensOneByOne) {
   const std::unique_ptr<VisionLanguageModel> model = load(true);
   EXPECT_LT(model->info().weight_bytes, 100'000'000) << "the file has 98 MB";
   const TextDecoder& text = model->text();
+  int tokens = 0;
   int close = 0;
   for (std::size_t number = 0; number < kTokenByToken; ++number) {
     const json& chat = golden["chats"][number];
@@ -115,15 +121,16 @@ TEST_F(RealModel, WeightsInTheirBlocksWriteTheSameTokensOneByOne) {
     KvCache cache(text.kv_shape());
     const at::Tensor hidden = test_support::prefill(text, text.embed(at::tensor(ids, at::kLong)), 0, cache);
     at::Tensor logits = text.logits(hidden.narrow(0, std::ssize(ids) - 1, 1))[0];
-    expect_top(logits, chat);
+    expect_top(logits, kRounded, chat);
     std::int64_t position = std::ssize(ids);
     for (const std::int64_t token : chat["greedy"].get<Ids>()) {
-      expect_best(logits, token, close, chat);
+      expect_best(logits, token, kRounded, close, chat);
+      ++tokens;
       logits = text.decode({token, position, static_cast<std::int32_t>(position)}, cache, nullptr);
       ++position;
     }
   }
-  EXPECT_LE(close, 2) << "so many tokens were a matter of rounding";
+  EXPECT_LE(close, tokens / 20) << "so many tokens were a matter of rounding";
 }
 
 }  // namespace

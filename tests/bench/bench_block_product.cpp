@@ -1,0 +1,104 @@
+// bench_block_product: products of a vector with a matrix in blocks on one core, beside a plain read of the same bytes.
+//
+// Prints one JSON line for each type and size: of an interleaved run, the median time of the exact product and of the rounded one as a
+// ratio, and the rounded one's bytes a second as a share of the plain read's. The large matrix does not fit into a processor's cache, as a
+// model's weights do not. Fails if the rounded product differs from its definition.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "kernels/api/block_product.h"
+#include "kernels/api/rounded_product.h"
+#include "tests/kernels/random_blocks.h"
+
+namespace {
+
+using namespace winnow::kernels;
+
+constexpr std::int64_t kColumns = 1536;
+constexpr int kRounds = 9;
+
+volatile std::uint64_t g_sink = 0;
+
+template <class Call>
+double seconds(Call call) {
+  const auto start = std::chrono::steady_clock::now();
+  call();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
+  return values[values.size() / 2];
+}
+
+void read_all(const std::vector<std::uint8_t>& bytes) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, sizeof word);
+    sum += word;
+  }
+  g_sink = g_sink + sum;
+}
+
+bool run(const char* name, BlockType type, std::int64_t rows) {
+  const std::vector<std::uint8_t> matrix = random_blocks(type, rows * kColumns, 1);
+  const std::vector<float> input = random_input(kColumns, 2);
+  std::vector<std::int8_t> codes(kColumns);
+  std::vector<RoundedScale> scales(kColumns / kRoundedElements);
+  std::vector<float> half_sums(kColumns / 16);
+  std::vector<float> output(static_cast<std::size_t>(rows));
+  std::vector<float> expected(4);
+  const BlockProductArgs exact{type, matrix.data(), kColumns, nullptr, 0, rows, input.data(), output.data()};
+  RoundedProductArgs rounded{type,         matrix.data(), kColumns, nullptr, 0, rows, {codes.data(), scales.data(), half_sums.data()},
+                             output.data()};
+  const auto round = [&] { round_input_cpu({input.data(), kColumns, codes.data(), scales.data(), half_sums.data()}); };
+  round();
+  rounded_product_cpu(rounded);
+  RoundedProductArgs first = rounded;
+  first.end = std::ssize(expected);
+  first.output = expected.data();
+  rounded_product_reference(first);
+  for (std::size_t row = 0; row < expected.size(); ++row) {
+    if (std::abs(output[row] - expected[row]) > 1e-3F * (1.0F + std::abs(expected[row]))) return false;
+  }
+  std::vector<double> of_exact;
+  std::vector<double> of_rounded;
+  std::vector<double> of_read;
+  for (int i = 0; i < kRounds; ++i) {
+    of_rounded.push_back(seconds([&] {
+      round();
+      rounded_product_cpu(rounded);
+    }));
+    of_exact.push_back(seconds([&] { block_product_cpu(exact); }));
+    of_read.push_back(seconds([&] { read_all(matrix); }));
+  }
+  std::printf(R"({"type":"%s","megabytes":%.1f,"exact_to_rounded":%.2f,"share_of_read":%.2f})"
+              "\n",
+              name, static_cast<double>(matrix.size()) / 1e6, median(of_exact) / median(of_rounded), median(of_read) / median(of_rounded));
+  return true;
+}
+
+}  // namespace
+
+int main() {
+  const struct {
+    const char* name;
+    BlockType type;
+  } types[] = {{"Q8_0", BlockType::kQ8_0}, {"Q4_0", BlockType::kQ4_0}, {"Q4_1", BlockType::kQ4_1}, {"Q5_0", BlockType::kQ5_0},
+               {"Q5_1", BlockType::kQ5_1}, {"Q4_K", BlockType::kQ4_K}, {"Q5_K", BlockType::kQ5_K}, {"Q6_K", BlockType::kQ6_K}};
+  for (const auto& [name, type] : types) {
+    for (const std::int64_t megabytes : {1, 100}) {
+      const std::int64_t row = kColumns / block_elements(type) * block_bytes(type);
+      if (!run(name, type, megabytes * 1'000'000 / row)) {
+        std::fprintf(stderr, "%s: the product differs from its definition\n", name);
+        return 1;
+      }
+    }
+  }
+}

@@ -1,0 +1,189 @@
+// Inputs rounded to eight bits, and their products with matrices in blocks: the vectorised forms against the definitions.
+#include "kernels/api/rounded_product.h"
+
+#include <gtest/gtest.h>
+
+#include <hwy/targets.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "tests/kernels/random_blocks.h"
+
+namespace winnow::kernels {
+namespace {
+
+constexpr BlockType kTypes[] = {BlockType::kQ8_0, BlockType::kQ4_0, BlockType::kQ4_1, BlockType::kQ5_0,
+                                BlockType::kQ5_1, BlockType::kQ4_K, BlockType::kQ5_K, BlockType::kQ6_K};
+constexpr std::int64_t kColumns = 768;
+
+struct Rounded {
+  explicit Rounded(const std::vector<float>& input, LaunchStatus (*round)(const RoundInputArgs&) = &round_input_cpu)
+      : codes(input.size(), 99), scales(input.size() / 32), half_sums(input.size() / 16, -1.0F) {
+    EXPECT_EQ(round({input.data(), std::ssize(input), codes.data(), scales.data(), half_sums.data()}), LaunchStatus::kOk);
+  }
+  RoundedInput view() const { return {codes.data(), scales.data(), half_sums.data()}; }
+  std::vector<std::int8_t> codes;
+  std::vector<RoundedScale> scales;
+  std::vector<float> half_sums;
+};
+
+// Largest magnitude 254: a step is 2, 5 lies half way between codes 2 and 3 and goes to the even one, 7 to 4.
+TEST(RoundInput, ByHand) {
+  std::vector<float> input(32, 0.0F);
+  input[0] = -254.0F;
+  input[1] = 5.0F;
+  input[16] = 7.0F;
+  const Rounded rounded(input);
+  EXPECT_EQ(rounded.scales[0].scale, 2.0F);
+  EXPECT_EQ(rounded.codes[0], -127);
+  EXPECT_EQ(rounded.codes[1], 2);
+  EXPECT_EQ(rounded.codes[16], 4);
+  EXPECT_EQ(rounded.half_sums[0], -250.0F);
+  EXPECT_EQ(rounded.half_sums[1], 8.0F);
+  EXPECT_EQ(rounded.scales[0].sum, -242.0F);
+}
+
+// Runs a check with every instruction set that this processor has.
+template <typename Check>
+void with_every_target(const Check& check) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    check();
+    hwy::SetSupportedTargetsForTest(0);
+  }
+}
+
+TEST(RoundInput, EqualsTheDefinitionToTheBit) {
+  std::vector<float> input = random_input(kColumns, 7);
+  for (std::size_t i = 0; i < 32; ++i) input[i] = 0.0F;
+  for (std::size_t i = 32; i < 64; ++i) input[i] *= 1e-44F;  // the step has no inverse
+  for (std::size_t i = 64; i < 96; ++i) input[i] *= 1e30F;
+  const Rounded expected(input, &round_input_reference);
+  with_every_target([&] {
+    const Rounded found(input);
+    EXPECT_EQ(found.codes, expected.codes);
+    EXPECT_EQ(found.half_sums, expected.half_sums);
+    for (std::size_t i = 0; i < found.scales.size(); ++i) {
+      EXPECT_EQ(found.scales[i].scale, expected.scales[i].scale) << i;
+      EXPECT_EQ(found.scales[i].sum, expected.scales[i].sum) << i;
+    }
+  });
+}
+
+TEST(RoundInput, WhatIsNotFiniteStaysSo) {
+  for (const float value : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+    std::vector<float> input = random_input(96, 8);
+    input[40] = value;
+    for (const auto round : {&round_input_reference, &round_input_cpu}) {
+      const Rounded rounded(input, round);
+      EXPECT_FALSE(std::isnan(rounded.scales[0].scale));
+      EXPECT_TRUE(std::isnan(rounded.scales[1].scale) && std::isnan(rounded.scales[1].sum));
+      EXPECT_TRUE(std::isnan(rounded.half_sums[2]) && std::isnan(rounded.half_sums[3]));
+      EXPECT_EQ(rounded.codes[40], 0);
+      EXPECT_FALSE(std::isnan(rounded.scales[2].scale));
+    }
+  }
+}
+
+TEST(RoundedProduct, EqualsTheDefinitionForEveryType) {
+  constexpr std::int64_t kMany = 11;  // two groups of rows and a rest
+  for (const BlockType type : kTypes) {
+    SCOPED_TRACE(static_cast<int>(type));
+    ASSERT_TRUE(has_rounded_product(type));
+    const std::vector<std::uint8_t> matrix = random_blocks(type, kMany * kColumns, 3);
+    const std::vector<float> input = random_input(kColumns, 4);
+    const Rounded rounded(input);
+    std::vector<float> expected(kMany, -1.0F);
+    std::vector<float> found(kMany, -1.0F);
+    RoundedProductArgs args{type, matrix.data(), kColumns, nullptr, 1, kMany, rounded.view(), expected.data()};
+    ASSERT_EQ(rounded_product_reference(args), LaunchStatus::kOk);
+    args.output = found.data();
+    with_every_target([&] {
+      ASSERT_EQ(rounded_product_cpu(args), LaunchStatus::kOk);
+      EXPECT_EQ(found[0], -1.0F) << "outside the range";
+      for (std::int64_t row = 1; row < kMany; ++row) {
+        std::vector<float> values(kColumns);
+        dequantize(type, matrix.data() + row * std::ssize(matrix) / kMany, kColumns, values.data());
+        double size = 0.0;
+        for (std::size_t i = 0; i < values.size(); ++i) size += std::abs(static_cast<double>(values[i]) * static_cast<double>(input[i]));
+        // Offsets and codes are summed apart, and each may be larger than what they come to.
+        EXPECT_NEAR(found[static_cast<std::size_t>(row)], expected[static_cast<std::size_t>(row)], 2e-5 * size) << "row " << row;
+        found[static_cast<std::size_t>(row)] = -1.0F;
+      }
+    });
+  }
+}
+
+// Blocks are taken two at a time.
+TEST(RoundedProduct, TakesAnOddNumberOfBlocks) {
+  for (const BlockType type : kTypes) {
+    if (block_elements(type) != 32) continue;
+    SCOPED_TRACE(static_cast<int>(type));
+    const std::vector<std::uint8_t> matrix = random_blocks(type, 96, 9);
+    const Rounded rounded(random_input(96, 10));
+    float expected = 0.0F;
+    RoundedProductArgs args{type, matrix.data(), 96, nullptr, 0, 1, rounded.view(), &expected};
+    ASSERT_EQ(rounded_product_reference(args), LaunchStatus::kOk);
+    with_every_target([&] {
+      float found = 0.0F;
+      args.output = &found;
+      ASSERT_EQ(rounded_product_cpu(args), LaunchStatus::kOk);
+      EXPECT_NEAR(found, expected, 1e-4F * (1.0F + std::abs(expected)));
+    });
+  }
+}
+
+// The codes at their ends, which a sum of two products in 16 bits would not hold.
+TEST(RoundedProduct, TheLargestCodesDoNotOverflow) {
+  std::vector<std::uint8_t> block(34, 0x7F);  // every code 127
+  const std::uint16_t one = 0x3C00;
+  std::memcpy(block.data(), &one, sizeof one);
+  for (const float sign : {1.0F, -1.0F}) {
+    const std::vector<float> input(32, sign * 127.0F);
+    const Rounded rounded(input);
+    float output = 0.0F;
+    ASSERT_EQ(rounded_product_cpu({BlockType::kQ8_0, block.data(), 32, nullptr, 0, 1, rounded.view(), &output}), LaunchStatus::kOk);
+    EXPECT_EQ(output, sign * 32.0F * 127.0F * 127.0F);
+  }
+}
+
+TEST(RoundedProduct, TakesRowsInAnotherOrder) {
+  const std::vector<std::uint8_t> matrix = random_blocks(BlockType::kQ4_1, 6 * kColumns, 5);
+  const Rounded rounded(random_input(kColumns, 6));
+  const std::vector<std::int32_t> order = {5, 0, 3, 1, 4, 2};
+  std::vector<float> straight(6);
+  std::vector<float> ordered(6);
+  RoundedProductArgs args{BlockType::kQ4_1, matrix.data(), kColumns, nullptr, 0, 6, rounded.view(), straight.data()};
+  ASSERT_EQ(rounded_product_cpu(args), LaunchStatus::kOk);
+  args.row_of = order.data();
+  args.output = ordered.data();
+  ASSERT_EQ(rounded_product_cpu(args), LaunchStatus::kOk);
+  for (std::size_t row = 0; row < order.size(); ++row) {
+    const float stored = straight[static_cast<std::size_t>(order[row])];
+    EXPECT_NEAR(ordered[row], stored, 1e-4F * std::abs(stored) + 1e-4F);
+  }
+}
+
+TEST(RoundedProduct, RefusesWhatDoesNotFit) {
+  float value = 0.0F;
+  std::int8_t code = 0;
+  RoundedScale scale;
+  const std::uint8_t matrix[34] = {};
+  const RoundedProductArgs good{BlockType::kQ8_0, matrix, 32, nullptr, 0, 1, {&code, &scale, &value}, &value};
+  for (const auto change :
+       {+[](RoundedProductArgs& args) { args.columns = 33; }, +[](RoundedProductArgs& args) { args.input.half_sums = nullptr; },
+        +[](RoundedProductArgs& args) { args.begin = 2; }, +[](RoundedProductArgs& args) { args.type = BlockType::kF32; }}) {
+    RoundedProductArgs args = good;
+    change(args);
+    EXPECT_EQ(rounded_product_cpu(args), LaunchStatus::kBadArgument);
+    EXPECT_EQ(rounded_product_reference(args), LaunchStatus::kBadArgument);
+  }
+  EXPECT_EQ(round_input_cpu({&value, 31, &code, &scale, &value}), LaunchStatus::kBadArgument);
+}
+
+}  // namespace
+}  // namespace winnow::kernels
