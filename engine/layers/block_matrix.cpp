@@ -27,32 +27,42 @@ void check(kernels::LaunchStatus status) {
   require(status == kernels::LaunchStatus::kOk, "block matrix: the kernel refused its arguments");
 }
 
-// Rows of input in eight bits.
-class RoundedRows {
+// A few rows of input as numbers of 32 bits and, where a part wants them so, in eight; in one piece of memory, for a decode step makes a
+// hundred of these.
+class FewRows {
  public:
-  RoundedRows() = default;
-  explicit RoundedRows(const at::Tensor& input)
+  FewRows(const at::Tensor& input, bool rounds)
       : in_(input.size(1)),
-        codes_(at::empty({input.size(0), in_}, at::kChar)),
-        scales_(at::empty({input.size(0), 2 * in_ / kernels::kRoundedElements}, at::kFloat)),
-        half_sums_(at::empty({input.size(0), in_ / 16}, at::kFloat)) {
+        floats_(in_ + (rounds ? in_ / 4 + in_ / 16 + in_ / 16 : 0)),
+        memory_(at::empty({input.size(0), floats_}, at::kFloat)) {
     for (std::int64_t i = 0; i < input.size(0); ++i) {
-      check(kernels::round_input_cpu({input.const_data_ptr<float>() + i * in_, in_, codes(i), scales(i), half_sums(i)}));
+      widen(input, i);
+      if (rounds) check(kernels::round_input_cpu({numbers(i), in_, codes(i), scales(i), half_sums(i)}));
     }
   }
-  kernels::RoundedInput row(std::int64_t i) const { return {codes(i), scales(i), half_sums(i)}; }
+  const float* row(std::int64_t i) const { return numbers(i); }
+  kernels::RoundedInput rounded(std::int64_t i) const { return {codes(i), scales(i), half_sums(i)}; }
 
  private:
-  std::int8_t* codes(std::int64_t i) const { return codes_.mutable_data_ptr<std::int8_t>() + i * codes_.size(1); }
-  kernels::RoundedScale* scales(std::int64_t i) const {
-    return reinterpret_cast<kernels::RoundedScale*>(scales_.mutable_data_ptr<float>() + i * scales_.size(1));
-  }
-  float* half_sums(std::int64_t i) const { return half_sums_.mutable_data_ptr<float>() + i * half_sums_.size(1); }
+  // Numbers, scales, sums and codes of a row, in this order.
+  float* numbers(std::int64_t i) const { return memory_.mutable_data_ptr<float>() + i * floats_; }
+  kernels::RoundedScale* scales(std::int64_t i) const { return reinterpret_cast<kernels::RoundedScale*>(numbers(i) + in_); }
+  float* half_sums(std::int64_t i) const { return numbers(i) + in_ + in_ / 16; }
+  std::int8_t* codes(std::int64_t i) const { return reinterpret_cast<std::int8_t*>(numbers(i) + in_ + in_ / 8); }
 
-  std::int64_t in_ = 0;
-  at::Tensor codes_;
-  at::Tensor scales_;
-  at::Tensor half_sums_;
+  void widen(const at::Tensor& input, std::int64_t i) const {
+    if (input.scalar_type() == at::kBFloat16) {
+      const auto* const from = input.const_data_ptr<at::BFloat16>() + i * in_;
+      std::copy(from, from + in_, numbers(i));
+    } else {
+      const auto* const from = input.const_data_ptr<float>() + i * in_;
+      std::copy(from, from + in_, numbers(i));
+    }
+  }
+
+  std::int64_t in_;
+  std::int64_t floats_;  // of a row
+  at::Tensor memory_;
 };
 
 }  // namespace
@@ -105,11 +115,10 @@ at::Tensor BlockMatrix::times(const at::Tensor& input) const {
 }
 
 at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
-  const at::Tensor wide = input.to(at::kFloat).contiguous();
-  const std::int64_t inputs = wide.size(0);
-  const RoundedRows rounded = rounds_ ? RoundedRows(wide) : RoundedRows();
+  const std::int64_t inputs = input.size(0);
+  const bool known = input.scalar_type() == at::kBFloat16 || input.scalar_type() == at::kFloat;
+  const FewRows rows((known ? input : input.to(at::kFloat)).contiguous(), rounds_);
   at::Tensor output = at::empty({inputs, out()}, at::kFloat);
-  const float* const from = wide.const_data_ptr<float>();
   float* const to = output.mutable_data_ptr<float>();
   at::parallel_for(0, out(), std::max<std::int64_t>(1, kGrainNumbers / in_), [&](std::int64_t begin, std::int64_t end) {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -120,9 +129,9 @@ at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
       for (std::int64_t row = 0; row < inputs; ++row) {
         float* const products = to + row * out() + first_row_[p];
         check(rounds ? kernels::rounded_product_cpu(
-                           {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rounded.row(row), products})
+                           {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rows.rounded(row), products})
                      : kernels::block_product_cpu(
-                           {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, from + row * in_, products}));
+                           {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rows.row(row), products}));
       }
     }
   });

@@ -7,7 +7,7 @@ namespace winnow::ui {
 PinButton::PinButton(const QString& pinWhat, const QString& unpinWhat) : m_pinWhat(pinWhat), m_unpinWhat(unpinWhat) {
   setCheckable(true);
   setAutoRaise(true);
-  setIcon(icon(Glyph::kPin));
+  setIcon(ui::icon(Glyph::kPin));
   setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   hide();
 }
