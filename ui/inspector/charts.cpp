@@ -59,8 +59,8 @@ void MemoryBar::paintEvent(QPaintEvent*) {
 }
 
 KeptBar::KeptBar(Kind kind, QWidget* parent) : QWidget(parent), m_kind(kind) {
-  setAccessibleName(kind == Kind::kVisual ? tr("Kept visual tokens") : tr("Kept text tokens"));
-  m_label = kind == Kind::kVisual ? tr("Visual") : tr("Text");
+  setAccessibleName(kind == Kind::kVisual ? tr("Kept tokens of what is attached") : tr("Kept text tokens"));
+  m_label = kind == Kind::kVisual ? tr("Attached") : tr("Text");
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
@@ -117,7 +117,7 @@ double LayerBars::allowed(const LayerFigures& layer) { return std::max(double(la
 
 LayerBars::LayerBars(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Budget and kept tokens per layer"));
-  m_attached = tr("Visual");
+  m_attached = tr("Attached");
   setMouseTracking(true);
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }

@@ -35,7 +35,7 @@ class KeptBar : public QWidget {
   enum class Kind : int { kVisual = 1, kText = 2 };
   explicit KeptBar(Kind kind, QWidget* parent = nullptr);
   void setValues(double kept, double total);
-  void setLabel(const QString& label);  // instead of "Visual"
+  void setLabel(const QString& label);  // instead of "Attached"
   QString label() const { return m_label; }
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }

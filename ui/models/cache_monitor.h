@@ -24,13 +24,13 @@ struct CacheFigures {
   quint64 phaseDone = 0;
   quint64 phaseTotal = 0;
   KvBytes kv;
-  qint64 fullBytes = 0;                             // what the same tokens take uncompressed, those of the answer included
-  int shortTextTokens = 0;                          // of the recipe: text of fewer tokens is kept whole
-  std::vector<LayerFigures> layers;                 // at the event
-  std::vector<SlotCounts> slots;                    // per layer, now: what was written joins, what decoding evicts leaves
-  qint64 visualTokens = 0;                          // of the prompt: of what is attached
-  AttachedKind attached = AttachedKind::kPictures;  // what that is
-  qint64 textTokens = 0;                            // of the prompt, system included
+  qint64 fullBytes = 0;                         // what the same tokens take uncompressed, those of the answer included
+  int shortTextTokens = 0;                      // of the recipe: text of fewer tokens is kept whole
+  std::vector<LayerFigures> layers;             // at the event
+  std::vector<SlotCounts> slots;                // per layer, now: what was written joins, what decoding evicts leaves
+  qint64 visualTokens = 0;                      // of the prompt: of what is attached
+  AttachedKind attached = AttachedKind::kBoth;  // what that is
+  qint64 textTokens = 0;                        // of the prompt, system included
   qint64 generatedTokens = 0;
   double tokensPerS = 0.0;
   double ttftMs = 0.0;  // of the finished turn

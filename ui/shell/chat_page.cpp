@@ -156,6 +156,7 @@ void ChatPage::connectViews(const Parts& parts) {
   connect(m_composer, &Composer::modelDropped, &m_session.model, [this](const QString& path) { m_session.model.load(path); });
   connect(m_composer, &Composer::draftChanged, this, &ChatPage::describeText);
   connect(&m_session.chat, &OpenChat::shown, this, &ChatPage::describeText);
+  connect(&m_session.model, &ModelSession::changed, this, &ChatPage::describeText);
 }
 
 void ChatPage::addRegions(FocusRegions& regions) const {

@@ -14,8 +14,8 @@ class AttachedWords {
 }  // namespace
 
 AttachedKind attachedKind(bool pictures, bool documents) {
-  if (documents) return pictures ? AttachedKind::kBoth : AttachedKind::kDocuments;
-  return AttachedKind::kPictures;
+  if (pictures == documents) return AttachedKind::kBoth;
+  return documents ? AttachedKind::kDocuments : AttachedKind::kPictures;
 }
 
 QString attachedLabel(AttachedKind kind) {

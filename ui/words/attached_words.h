@@ -9,7 +9,7 @@ namespace winnow::ui {
 
 enum class AttachedKind : int { kPictures = 1, kDocuments = 2, kBoth = 3 };
 
-// Nothing at all counts as pictures.
+// Nothing at all may become either.
 AttachedKind attachedKind(bool pictures, bool documents);
 // Beside "Text": "Visual", "Document", "Attached".
 QString attachedLabel(AttachedKind kind);
