@@ -1,6 +1,7 @@
-// winnow-bench: prefill and decode of a Qwen2-0.5B-shaped random model on the CPU, full cache and 10 %.
+// winnow-bench: prefill and decode of a Qwen2-0.5B-shaped random model on the CPU, or of a model's own file, full cache and 10 %.
 //
 //   winnow-bench [--threads N] [--dtype bf16|fp32] [--contexts 2048,8192]      prints a table; ratios are within this run
+//   winnow-bench --model FILE ...   a GGUF file's matrices stay in their blocks, and --dtype is that of the rest
 //   winnow-bench --serve ...        reads "prefill TOKENS" and "decode TOKENS RETENTION STEPS" from stdin and answers "ms X" (bench/peers)
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <sstream>
@@ -17,6 +19,8 @@
 
 #include "engine/base/stopwatch.h"
 #include "engine/device/cpu_threads.h"
+#include "engine/model_files/open_package.h"
+#include "engine/models/registry.h"
 #include "tests/bench/random_decoder.h"
 
 namespace {
@@ -25,11 +29,11 @@ using namespace winnow;
 
 class Bench {
  public:
-  explicit Bench(at::ScalarType dtype) : config_(bench::half_billion_shape()), decoder_(bench::random_decoder(config_, dtype)) {}
+  explicit Bench(const TextDecoder& decoder) : decoder_(decoder) {}
 
   // Returns ms; the cache afterwards holds the prompt.
   double prefill(std::int64_t tokens, KvCache& cache) const {
-    const at::Tensor ids = at::arange(tokens, at::kLong).remainder(config_.vocabulary);
+    const at::Tensor ids = at::arange(tokens, at::kLong).remainder(decoder_.vocabulary());
     const at::Tensor positions = at::arange(tokens, at::kLong).unsqueeze(0);
     std::vector<std::int32_t> original(static_cast<std::size_t>(tokens));
     std::iota(original.begin(), original.end(), 0);
@@ -55,7 +59,7 @@ class Bench {
       plan.budget = static_cast<std::int64_t>(static_cast<double>(tokens) * retention);
       std::vector<std::int32_t> kept;
       for (std::int64_t i = 0; i < plan.budget; ++i) kept.push_back(static_cast<std::int32_t>(i * tokens / plan.budget));
-      plan.kept.assign(static_cast<std::size_t>(config_.kv_heads), kept);
+      plan.kept.assign(static_cast<std::size_t>(decoder_.kv_shape().kv_heads), kept);
       for (LayerId layer{0}; layer < decoder_.layers(); ++layer) cache.compact(layer, tokens, plan);
     }
     std::vector<double> times;
@@ -75,11 +79,18 @@ class Bench {
   KvCache empty_cache() const { return KvCache(decoder_.kv_shape()); }
 
  private:
-  DecoderConfig config_;
-  TransformerDecoder decoder_;
+  const TextDecoder& decoder_;
   std::optional<KvCache> filled_;
   std::int64_t filled_tokens_ = 0;
 };
+
+std::unique_ptr<VisionLanguageModel> load(const std::string& file, at::ScalarType dtype) {
+  ModelSource source;
+  source.package = open_package(file);
+  source.plan.arithmetic = dtype;
+  source.plan.blocks_as_stored = true;
+  return load_model(source);
+}
 
 void serve(Bench& bench) {
   std::string line;
@@ -108,6 +119,7 @@ void serve(Bench& bench) {
 int main(int argc, char** argv) {
   std::vector<std::int64_t> contexts = {2048, 8192};
   at::ScalarType dtype = at::kBFloat16;
+  std::string file;
   bool serving = false;
   set_default_threads();
   for (int i = 1; i < argc; ++i) {
@@ -117,6 +129,8 @@ int main(int argc, char** argv) {
       serving = true;
     } else if (option == "--threads") {
       at::set_num_threads(std::max(1, std::atoi(value().c_str())));
+    } else if (option == "--model") {
+      file = value();
     } else if (option == "--dtype") {
       dtype = value() == "fp32" ? at::kFloat : at::kBFloat16;
     } else if (option == "--contexts") {
@@ -124,17 +138,25 @@ int main(int argc, char** argv) {
       std::istringstream list(value());
       for (std::string number; std::getline(list, number, ',');) contexts.push_back(std::atoll(number.c_str()));
     } else {
-      std::fprintf(stderr, "usage: winnow-bench [--serve] [--threads N] [--dtype bf16|fp32] [--contexts A,B]\n");
+      std::fprintf(stderr, "usage: winnow-bench [--serve] [--model FILE] [--threads N] [--dtype bf16|fp32] [--contexts A,B]\n");
       return 2;
     }
   }
   const c10::InferenceMode inference;
-  Bench bench(dtype);
+  std::unique_ptr<VisionLanguageModel> model;
+  std::optional<TransformerDecoder> random;
+  if (file.empty()) {
+    random.emplace(bench::random_decoder(bench::half_billion_shape(), dtype));
+  } else {
+    model = load(file, dtype);
+  }
+  Bench bench(model ? model->text() : *random);
   if (serving) {
     serve(bench);
     return 0;
   }
-  std::printf("Qwen2-0.5B shape, random weights, %s, %d threads\n", dtype == at::kFloat ? "fp32" : "bf16", at::get_num_threads());
+  std::printf("%s, %s, %d threads\n", model ? model->info().name.c_str() : "Qwen2-0.5B shape, random weights",
+              model ? model->info().dtype.c_str() : (dtype == at::kFloat ? "fp32" : "bf16"), at::get_num_threads());
   for (const std::int64_t tokens : contexts) {
     KvCache warm = bench.empty_cache();
     bench.prefill(std::min<std::int64_t>(tokens, 512), warm);

@@ -225,8 +225,10 @@ void ComparisonView::describe() {
   m_cancel->setVisible(model.running());
   QStringList shared;
   if (model.running() && !model.phase().isEmpty()) shared << tr("For all columns, once: %1").arg(model.phase());
-  if (model.visionMs() >= 0) {
+  if (model.visionMs() > 0) {
     shared << tr("Once for all: vision %1, prefill %2").arg(formatMilliseconds(model.visionMs()), formatMilliseconds(model.prefillMs()));
+  } else if (model.visionMs() == 0) {  // of a text
+    shared << tr("Once for all: prefill %1").arg(formatMilliseconds(model.prefillMs()));
   }
   if (!model.running() && totals.prefills > 0) {
     shared << tr("%n prefill(s)", nullptr, static_cast<int>(totals.prefills));
