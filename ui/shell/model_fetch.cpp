@@ -11,7 +11,12 @@
 namespace winnow::ui {
 
 ModelFetch::ModelFetch(const app::ModelDownloads& downloads, const Views& views, ChatSession& session, QObject* parent)
-    : QObject(parent), m_downloads(downloads), m_offer(downloads.offers.front()), m_views(views), m_session(session), m_isHere(app::isFetched(downloads.folder, m_offer)) {
+    : QObject(parent),
+      m_downloads(downloads),
+      m_offer(downloads.offers.front()),
+      m_views(views),
+      m_session(session),
+      m_isHere(app::isFetched(downloads.folder, m_offer)) {
   connect(&m_views.box, &ModelOfferBox::accepted, this, &ModelFetch::accept);
   connect(&m_views.box, &ModelOfferBox::cancelled, this, &ModelFetch::cancel);
   connect(&m_views.menu, &ModelMenu::offerTaken, this, [this] { isRunning() ? cancel() : accept(); });
