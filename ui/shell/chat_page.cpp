@@ -204,6 +204,7 @@ void ChatPage::describeText() {
   m_composer->method()->setTextAlone(!attached);
   m_composer->prompt()->setPlaceholderText(m_session.model.readsTextOnly() ? tr("Ask something…")
                                                                            : tr("Ask about an image, a video or a document…"));
+  m_composer->prompt()->viewport()->update();  // Qt paints a placeholder anew only where it comes or goes
 }
 
 void ChatPage::arrangeViews() {

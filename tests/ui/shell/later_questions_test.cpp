@@ -268,7 +268,13 @@ std::string said(const QList<app::StoredMessage>& branch, Guard guard, const cha
   return ui::laterQuestionText(branch, {recipe(method), guard}, list_methods()).toStdString();
 }
 
-std::string said(const char* method, double kept, Guard guard = Guard::kKeep) { return said({answered(method, kept)}, guard, method); }
+// Of a question about a video and its answer.
+std::string said(const char* method, double kept, Guard guard = Guard::kKeep) {
+  app::StoredMessage question;
+  question.attachments.append(app::Attachment{});
+  question.attachments.back().kind = MediaKind::kVideo;
+  return said({question, answered(method, kept)}, guard, method);
+}
 
 bool contains(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
