@@ -44,12 +44,12 @@ class LlamaCpp:
         self.filled = 0
 
     def _decode(self, ids: list[int]) -> None:
-        batch = llama_cpp.llama_batch_get_one((llama_cpp.llama_token * len(ids))(*ids), len(ids))
-        if llama_cpp.llama_decode(self.context, batch) != 0:
+        tokens = (llama_cpp.llama_token * len(ids))(*ids)  # the batch points at them
+        if llama_cpp.llama_decode(self.context, llama_cpp.llama_batch_get_one(tokens, len(ids))) != 0:
             raise RuntimeError("llama_decode failed")
 
     def _forget(self, tokens: int) -> None:
-        llama_cpp.llama_memory_seq_rm(llama_cpp.llama_get_memory(self.context), -1, tokens, -1)
+        llama_cpp.llama_memory_seq_rm(llama_cpp.llama_get_memory(self.context), 0, tokens, -1)
 
     def _fill(self, tokens: int) -> float:
         self._forget(0)
