@@ -58,4 +58,14 @@ std::int64_t read_head_dim(const JsonObject& object, std::int64_t hidden, std::i
   return hidden / heads;
 }
 
+std::int64_t read_media_token(const JsonObject& root, std::initializer_list<const char*> keys, std::int64_t fallback,
+                              std::int64_t vocabulary) {
+  const std::string key = root.first_present(keys).value_or(*keys.begin());
+  const std::int64_t id = root.integer(key.c_str(), 0, kMaxVocabulary, fallback);
+  if (id >= vocabulary)
+    root.refuse(ErrorCode::kDamagedFile, key,
+                "token " + std::to_string(id) + " is outside the vocabulary of " + std::to_string(vocabulary));
+  return id;
+}
+
 }  // namespace winnow

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -33,5 +34,9 @@ Activation read_activation(const JsonObject& object, const char* key, const char
 
 // hidden / heads unless the file says otherwise.
 std::int64_t read_head_dim(const JsonObject& object, std::int64_t hidden, std::int64_t heads);
+
+// The id that stands for a medium's tokens, from the first of the keys that is there.
+std::int64_t read_media_token(const JsonObject& root, std::initializer_list<const char*> keys, std::int64_t fallback,
+                              std::int64_t vocabulary);
 
 }  // namespace winnow

@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/layers/attention.h"
+#include "engine/models/judged_attention.h"
 
 namespace winnow {
 
@@ -82,7 +83,7 @@ TowerFeatures SiglipTower::encode_block(const at::Tensor& pixels, std::optional<
   at::Tensor weights = at::full({hidden.size(0), patches}, 1.0 / static_cast<double>(patches), hidden.options().dtype(at::kFloat));
   for (const at::Tensor& qkv : {last, before_last}) {
     if (!qkv.defined()) break;
-    const at::Tensor through = through_attention(weights, qkv);
+    const at::Tensor through = through_layer(weights, qkv);
     weights = *judge == VisionJudge::kRollout ? (through + weights) * 0.5 : through;
     if (*judge == VisionJudge::kAttention) break;
   }
@@ -104,14 +105,11 @@ at::Tensor SiglipTower::embed(const at::Tensor& pixels) const {
   return patch_embedding_(patches).add_(position_embedding_);
 }
 
-at::Tensor SiglipTower::through_attention(const at::Tensor& weights, const at::Tensor& qkv) const {
-  const double scale = 1.0 / std::sqrt(static_cast<double>(config_.head_dim));
+at::Tensor SiglipTower::through_layer(const at::Tensor& weights, const at::Tensor& qkv) const {
   at::Tensor through = at::empty_like(weights);
-  for (std::int64_t frame = 0; frame < qkv.size(0); ++frame) {  // one by one: heads x patches x patches is large
-    const at::Tensor query = qkv.select(0, frame).select(1, 0).transpose(0, 1).to(at::kFloat) * scale;  // [heads, patches, d]
-    const at::Tensor key = qkv.select(0, frame).select(1, 1).transpose(0, 1).to(at::kFloat);
-    const at::Tensor attention = at::softmax(at::bmm(query, key.transpose(1, 2)), 2).mean(0);
-    through.select(0, frame).copy_(at::mv(attention.t(), weights.select(0, frame)));
+  for (std::int64_t frame = 0; frame < qkv.size(0); ++frame) {
+    const auto part = [&](std::int64_t index) { return qkv.select(0, frame).select(1, index).transpose(0, 1); };  // [heads, patches, d]
+    through.select(0, frame).copy_(through_attention(weights.select(0, frame), part(0), part(1)));
   }
   return through;
 }

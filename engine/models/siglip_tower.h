@@ -51,7 +51,7 @@ class SiglipTower {
   // Returns the layer's queries, keys and values, [frames, patches, 3, heads, d].
   at::Tensor run_layer(const Layer& layer, at::Tensor& hidden) const;
   // weights [frames, patches] fp32 times the head mean of the layer's attention: [frames, patches].
-  at::Tensor through_attention(const at::Tensor& weights, const at::Tensor& qkv) const;
+  at::Tensor through_layer(const at::Tensor& weights, const at::Tensor& qkv) const;
 
   SiglipVisionConfig config_;
   std::vector<std::int64_t> feature_states_;

@@ -1,6 +1,8 @@
 #include "engine/models/llava_onevision/processor_config.h"
 
 #include "engine/base/error.h"
+#include "engine/models/config_fields.h"
+#include "engine/models/picture_config.h"
 
 namespace winnow {
 namespace {
@@ -9,32 +11,6 @@ constexpr std::int64_t kMaxSidePx = 16'384;
 constexpr std::int64_t kMaxGridPixels = std::int64_t{16} << 20;  // of one pinpoint: what the tiles of one image may take
 constexpr std::size_t kMaxPinpoints = 256;
 constexpr std::int64_t kMaxProcessedSidePx = 4096;
-
-[[noreturn]] void unsupported(const JsonObject& object, const char* key, const std::string& reason) {
-  object.refuse(ErrorCode::kUnsupportedModel, key, reason);
-}
-
-// A list of three, or one number for all channels.
-std::array<double, 3> read_channels(const JsonObject& object, const char* key, double min, std::array<double, 3> fallback) {
-  if (!object.has(key)) return fallback;
-  if (object.value(key).is_number()) {
-    const double value = object.real(key, min, 1000.0);
-    return {value, value, value};
-  }
-  const std::vector<double> values = object.reals(key, min, 1000.0, 3);
-  if (values.size() != 3) object.refuse(ErrorCode::kDamagedFile, key, "it must have three entries, one per colour");
-  return {values[0], values[1], values[2]};
-}
-
-PixelScaling read_scaling(const JsonObject& object) {
-  PixelScaling scaling;
-  scaling.rescale = object.boolean("do_rescale", true);
-  scaling.rescale_factor = object.real("rescale_factor", 1e-6, 1e6, 1.0 / 255.0);
-  scaling.normalize = object.boolean("do_normalize", true);
-  scaling.mean = read_channels(object, "image_mean", -1000.0, scaling.mean);
-  scaling.standard_deviation = read_channels(object, "image_std", 1e-6, scaling.standard_deviation);
-  return scaling;
-}
 
 // {"height": h, "width": w}; {"shortest_edge": s} and a plain s mean a square for images.
 PixelSize read_size(const JsonObject& object) {
@@ -57,12 +33,8 @@ FrameProcessorConfig read_common(const JsonObject& object) {
   if (object.boolean("do_center_crop", false)) unsupported(object, "do_center_crop", "centre crops are not part of this processor");
   config.size = read_size(object);
   if (config.size.height_px != config.size.width_px) unsupported(object, "size", "only square pictures fit the vision tower");
-  const std::int64_t filter = object.integer("resample", 0, 5, static_cast<int>(ResampleFilter::kBicubic));
-  if (filter != static_cast<int>(ResampleFilter::kBicubic) && filter != static_cast<int>(ResampleFilter::kBilinear)) {
-    unsupported(object, "resample", "only bicubic (3) and bilinear (2) resizing are implemented");
-  }
-  config.filter = static_cast<ResampleFilter>(filter);
-  config.scaling = read_scaling(object);
+  config.filter = read_resample_filter(object);
+  config.scaling = read_pixel_scaling(object);
   return config;
 }
 
@@ -111,34 +83,20 @@ FrameProcessorConfig parse_video_processor(const JsonObject& object) {
 }
 
 ProcessorConfig read_processor_config(const ModelPackage& package) {
-  const ModelDocument* processor = package.document(ModelPart::kProcessor);
-  const ModelDocument* image = package.document(ModelPart::kImageProcessor);
-  const ModelDocument* video = package.document(ModelPart::kVideoProcessor);
+  const ProcessorDocuments documents = processor_documents(package);
   ProcessorConfig config;
-  std::optional<JsonObject> nested_image;
-  std::optional<JsonObject> nested_video;
-  if (processor != nullptr) {
+  if (const ModelDocument* processor = package.document(ModelPart::kProcessor)) {
     const JsonObject root = processor->root();
-    nested_image = root.optional_object("image_processor");
-    nested_video = root.optional_object("video_processor");
     if (root.has("num_image_tokens")) config.image_tokens = root.integer("num_image_tokens", 1, 65'536);
     if (root.has("vision_feature_select_strategy")) config.feature_select_strategy = root.string("vision_feature_select_strategy", 64);
     if (root.has("vision_aspect_ratio")) config.aspect_ratio = root.string("vision_aspect_ratio", 64);
   }
-  if (!nested_image && image == nullptr) {
+  if (!documents.image) {
     throw Exception(ErrorCode::kFileNotFound, package.subject(ModelPart::kImageProcessor),
                     "the folder does not say how images are prepared");
   }
-  config.image = parse_image_processor(nested_image ? *nested_image : image->root());
-  if (nested_video) {
-    config.video = parse_video_processor(*nested_video);
-  } else if (video != nullptr) {
-    config.video = parse_video_processor(video->root());
-  } else if (image != nullptr) {
-    config.video = parse_video_processor(image->root());
-  } else {
-    config.video = config.image;
-  }
+  config.image = parse_image_processor(*documents.image);
+  config.video = documents.video ? parse_video_processor(*documents.video) : FrameProcessorConfig(config.image);
   return config;
 }
 

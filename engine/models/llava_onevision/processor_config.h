@@ -1,9 +1,8 @@
 // How a model folder wants its pixels: preprocessor_config.json, video_preprocessor_config.json, processor_config.json.
 //
-// Read with llava_onevision_config.h, used by image_processor.h. Sources in the order in which transformers 5 takes them: the
-// objects `image_processor` and `video_processor` nested in processor_config.json, then the files of their own; a video without either
-// uses the image's. Settings that the engine does not run (another filter, no resizing, centre crops) are refused by name, not ignored.
-// Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel naming file and key. No torch. Threads: plain values.
+// Read with llava_onevision_config.h, used by image_processor.h; which document speaks of what says picture_config.h. Settings that the
+// engine does not run (another filter, no resizing, centre crops) are refused by name, not ignored. Errors: Exception; kDamagedFile,
+// kLimitExceeded, kUnsupportedModel naming file and key. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>

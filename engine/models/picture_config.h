@@ -1,0 +1,30 @@
+// What every family's processor documents say alike: how bytes become numbers, by which filter pictures are resized, and which document
+// speaks of images and which of videos.
+//
+// Used by the families' processor configurations. Errors: as config_fields.h. No torch. Threads: plain functions.
+#pragma once
+
+#include <optional>
+
+#include "engine/base/json_document.h"
+#include "engine/model_files/model_package.h"
+#include "engine/vision/pixel_scaling.h"
+#include "engine/vision/pixel_size.h"
+
+namespace winnow {
+
+// do_rescale, rescale_factor, do_normalize, image_mean, image_std.
+PixelScaling read_pixel_scaling(const JsonObject& object);
+
+// resample; other filters than bicubic and bilinear are refused.
+ResampleFilter read_resample_filter(const JsonObject& object);
+
+// In the order in which transformers 5 takes them: `image_processor` and `video_processor` nested in processor_config.json, then
+// preprocessor_config.json and video_preprocessor_config.json; a video without either has the images' document. Borrows the package.
+struct ProcessorDocuments {
+  std::optional<JsonObject> image;
+  std::optional<JsonObject> video;
+};
+ProcessorDocuments processor_documents(const ModelPackage& package);
+
+}  // namespace winnow
