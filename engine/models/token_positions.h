@@ -8,13 +8,19 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <span>
 
 namespace winnow {
+
+// Of a conversation's media, by TokenOrigin::media: seconds from one frame of a video to the next; 0 of what has no frames. For models
+// whose positions tell the time.
+using FrameSeconds = std::span<const double>;
 
 // Where the frames of a source without an end stand.
 struct StreamPlaces {
   std::int64_t base_position = 0;   // of the first frame
   std::int64_t frames_a_place = 1;  // so many frames in a row share their positions
+  double frame_s = 0.0;             // seconds from one frame to the next
 };
 
 struct TokenPositions {

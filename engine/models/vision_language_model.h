@@ -91,7 +91,7 @@ class VisionLanguageModel {
   virtual std::int64_t image_token_id() const = 0;
   virtual std::int64_t video_token_id() const = 0;
   // Of consecutive tokens, `media` set; a text token in the first's place would have next_position.
-  virtual TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position) const {
+  virtual TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds) const {
     return one_axis_positions(std::ssize(origins), next_position);
   }
   // Of consecutive tokens of a source that is watched, `frame` counted from its first one.

@@ -29,6 +29,7 @@ struct Conversation {
   std::int64_t next_position = 0;         // rotary position of the next token; never derived from the cache's size
   std::int32_t media_count = 0;           // running number of images and videos
   std::vector<std::string> media_hashes;  // of each of them: FrameSource::content_hash()
+  std::vector<double> frame_s;            // of each of them: FrameSeconds
   std::vector<std::int32_t> pinned;       // original indices of tokens that no method may drop, ascending
   std::vector<Pin> pins;                  // that it was made with, of the whole thread
   std::vector<Message> thread;            // what the cache holds; ends with the assistant's answer

@@ -250,7 +250,9 @@ class Probe {
   // Through all layers behind `cache`; observer may be null. Returns the hidden states.
   at::Tensor through_layers(const ProbeRows& rows, KvCache& cache, PrefillObserver* observer) const {
     at::Tensor hidden = at::cat(rows.parts, 0);
-    const at::Tensor positions = context_.network().positions_for(rows.origins, probed_.state.next_position).positions.to(hidden.device());
+    const Conversation& state = probed_.state;
+    const TokenPositions placed = context_.network().positions_for(rows.origins, state.next_position, state.frame_s);
+    const at::Tensor positions = placed.positions.to(hidden.device());
     std::vector<std::int32_t> originals(rows.origins.size());
     std::iota(originals.begin(), originals.end(), probed_.state.next_original());
     for (LayerId layer{0}; layer < text_.layers(); ++layer)

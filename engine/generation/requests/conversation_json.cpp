@@ -184,6 +184,7 @@ Json conversation_json(const Conversation& conversation) {
                {"next_position", conversation.next_position},
                {"media_count", conversation.media_count},
                {"media_hashes", conversation.media_hashes},
+               {"frame_s", conversation.frame_s},
                {"compressed", conversation.compressed},
                {"answer_ids", conversation.answer_ids},
                {"answer_open", conversation.answer_open},
@@ -203,6 +204,8 @@ void read_conversation_json(const JsonObject& from, Conversation& conversation) 
   conversation.next_position = from.integer("next_position", 0, kMostTokens);
   conversation.media_count = static_cast<std::int32_t>(from.integer("media_count", 0, std::numeric_limits<std::int32_t>::max()));
   conversation.media_hashes = from.strings("media_hashes", 256, kMostEntries);
+  if (from.has("frame_s")) conversation.frame_s = from.reals("frame_s", 0.0, kMostS, kMostEntries);
+  conversation.frame_s.resize(conversation.media_hashes.size());  // files of before it was written: of models without time
   conversation.compressed = from.boolean("compressed");
   conversation.answer_ids = from.integers("answer_ids", 0, kMostTokens, kMostEntries);
   conversation.answer_open = from.boolean("answer_open", false);  // files of before it was written: what is cut is read again

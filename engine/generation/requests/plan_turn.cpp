@@ -44,7 +44,7 @@ std::vector<bool> foreseen_pins(std::span<const Pin> pins, std::int32_t number, 
   const FramePlan& plan = medium.request.plan;
   const bool video = medium.request.kind == MediaKind::kVideo;
   const int frames = video ? medium.source->frame_count() : 1;
-  const double spacing = plan.every_s > 0.0 ? plan.every_s : medium.source->duration_s() / frames;
+  const double spacing = medium.frame_s();
   const auto time_of = [&](int frame) {
     if (!known_s.empty()) return known_s[static_cast<std::size_t>(frame)];
     return plan.from_s + (plan.every_s > 0.0 ? frame : frame + 0.5) * spacing;
@@ -113,6 +113,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
   for (std::size_t i = 0; i < media.size(); ++i) {
     context.interrupt.throw_if_requested();
     const OpenedMedia& item = media[i];
+    working.frame_s.push_back(item.frame_s());
     const std::vector<TokenOrigin> origins = foreseen_origins(network, item);
     const CachedFeatures* known = encoder.remembered(item, judge);
     const std::vector<bool> frames = foreseen_pins(turn.pins, working.media_count + static_cast<std::int32_t>(i), item,
@@ -150,7 +151,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     }
   }
   const auto placed = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
-  segment.longest_position = std::max(before_decoding, network.positions_for(placed, working.next_position).next_position);
+  segment.longest_position = std::max(before_decoding, network.positions_for(placed, working.next_position, working.frame_s).next_position);
   segment.work.prefill_tokens = segment.tokens.size();
   return segment;
 }

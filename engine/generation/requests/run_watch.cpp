@@ -67,9 +67,10 @@ class Watcher {
     Conversation& working = made_->state;
     working.media_count += 1;
     working.media_hashes.emplace_back();
+    working.frame_s.push_back(every_s);
     made_->media.push_back({source.path, source.kind, 0.0, {}, {}, source.plan});
     if (lead.tokens.size() > 0) ClipReading(context_, recipe_, *made_).read(std::move(lead));
-    watched_.emplace(WatchedSource{ClipStream(recipe_, working.cache, working.next_original()), 0, {working.next_position, 1}});
+    watched_.emplace(WatchedSource{ClipStream(recipe_, working.cache, working.next_original()), 0, {working.next_position, 1, every_s}});
   }
 
   // A copy of what is there: blocks are shared.

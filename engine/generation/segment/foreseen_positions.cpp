@@ -7,6 +7,8 @@ namespace winnow {
 std::int64_t foreseen_position(const VisionLanguageModel& network, const PromptSegment& prompt, std::span<const OpenedMedia> media,
                                std::int64_t next_position) {
   std::vector<TokenOrigin> origins;
+  std::vector<double> frame_s;
+  for (const OpenedMedia& item : media) frame_s.push_back(item.frame_s());
   std::size_t next = 0;
   for (std::size_t i = 0; i < prompt.token_ids.size(); ++i) {
     if (next == prompt.media_at.size() || prompt.media_at[next] != i) {
@@ -20,7 +22,7 @@ std::int64_t foreseen_position(const VisionLanguageModel& network, const PromptS
       origins.push_back(origin);
     }
   }
-  return network.positions_for(origins, next_position).next_position;
+  return network.positions_for(origins, next_position, frame_s).next_position;
 }
 
 }  // namespace winnow

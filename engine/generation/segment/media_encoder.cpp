@@ -31,6 +31,12 @@ MediaFacts OpenedMedia::facts() const {
   return {request.kind, source->picture_size(), source->frame_count(), source->duration_s(), only_image};
 }
 
+// A plan's own step, because the frames at it cover a little more than the video where its length is no multiple of the step.
+double OpenedMedia::frame_s() const {
+  if (request.kind != MediaKind::kVideo) return 0.0;
+  return request.plan.every_s > 0.0 ? request.plan.every_s : source->duration_s() / std::max(1, source->frame_count());
+}
+
 MediaSampled sampled_document(const OpenedMedia& document) {
   MediaSampled sampled{document.request.path, document.request.kind, 0.0, {}, {}, document.request.plan};
   sampled.tokens = std::ssize(document.document.ids);

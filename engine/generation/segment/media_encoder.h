@@ -28,6 +28,7 @@ struct OpenedMedia {
   DocumentTokens document;  // of a document
 
   MediaFacts facts() const;
+  double frame_s() const;  // of a video, as FrameSeconds has it; 0: no video
 };
 
 struct EncodedSource {

@@ -89,7 +89,7 @@ TurnSegment assembled(const RequestContext& context, const PromptSegment& prompt
 // Behind what `working` has read.
 void place(const VisionLanguageModel& network, Conversation& working, TurnSegment& segment) {
   const auto origins = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
-  const TokenPositions placed = network.positions_for(origins, working.next_position);
+  const TokenPositions placed = network.positions_for(origins, working.next_position, working.frame_s);
   working.positions.append(placed.positions);
   segment.positions = placed.positions.to(segment.hidden.device());
   segment.next_position = placed.next_position;
@@ -124,6 +124,7 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   const EncodedMedia encoded = encode_media(encoder, media, working.media_count, turn.pins, recipe);
   TurnSegment segment = assembled(context, prompt, encoded, working);
   segment.work = encoded.work;
+  for (const OpenedMedia& item : media) working.frame_s.push_back(item.frame_s());
   place(network, working, segment);
   require_context(context, turn, segment.next_position);
   segment.media = encoded.sampled;

@@ -95,7 +95,7 @@ class ThreeAxisModel final : public VisionLanguageModel {
   std::string_view chat_template() const override { return llava_->chat_template(); }
   std::int64_t image_token_id() const override { return llava_->image_token_id(); }
   std::int64_t video_token_id() const override { return llava_->video_token_id(); }
-  TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position) const override {
+  TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds) const override {
     std::vector<Axes> all;
     std::int32_t medium = -1;
     std::int64_t first = next_position;
