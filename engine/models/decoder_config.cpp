@@ -18,13 +18,21 @@ struct DecoderType {
   bool query_key_norm;
   // Whether a `sliding_window` counts only where use_sliding_window says so.
   bool window_is_switched;
+  RotaryDefaults rotary{};
+  double rms_norm_eps = 1e-6;
 };
 
-constexpr std::array<DecoderType, 4> kTypes = {{
+constexpr RotaryDefaults kThreeAxes{1'000'000.0, true};
+
+constexpr std::array<DecoderType, 8> kTypes = {{
     {"llama", false, true},
     {"mistral", false, false},
     {"qwen2", false, true},
     {"qwen3", true, true},
+    {"qwen2_vl", false, true, kThreeAxes, 1e-5},
+    {"qwen2_vl_text", false, true, kThreeAxes, 1e-5},
+    {"qwen2_5_vl", false, true, kThreeAxes, 1e-5},
+    {"qwen2_5_vl_text", false, true, kThreeAxes, 1e-5},
 }};
 
 const DecoderType& type_of(const JsonObject& text, std::string_view assumed) {
@@ -67,9 +75,9 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   }
   config.head_dim = read_head_dim(text, config.hidden_size, config.heads);
   if (config.head_dim % 2 != 0) text.refuse(ErrorCode::kDamagedFile, "head_dim", "rotary positions need an even head size");
-  config.norm_eps = text.real("rms_norm_eps", kMinEpsilon, 1.0, config.norm_eps);
+  config.norm_eps = text.real("rms_norm_eps", kMinEpsilon, 1.0, type.rms_norm_eps);
   config.max_positions = text.integer("max_position_embeddings", 1, kMaxPositions, config.max_positions);
-  const RotaryConfig rotary = read_rotary(text, config.head_dim, config.max_positions);
+  const RotaryConfig rotary = read_rotary(text, config.head_dim, config.max_positions, type.rotary);
   config.rotary = rotary.scheme;
   config.max_positions = rotary.max_positions;
   if (const bool slides = has_sliding_layers(text, type, config.layers); slides && text.has("sliding_window")) {

@@ -1,8 +1,9 @@
 // A language model as config.json describes it (`text_config` of a vision-language model), checked.
 //
-// Of the families whose decoder is transformer_decoder.h: read here for Llama, Mistral, Qwen2 and Qwen3, told apart by what the file says;
-// those with keys of their own have a reader of their own (causal_lm/falcon_config.h). Zero
-// heads, indivisible head counts, unknown activations and partial rotary positions are refused by name. Keys of both transformers 4
+// Of the families whose decoder is transformer_decoder.h: read here for Llama, Mistral, Qwen2, Qwen3 and the language half of Qwen2-VL and
+// Qwen2.5-VL (whose rotary axes the family reads), told apart by what the file says; those with keys of their own have a reader of their
+// own (causal_lm/falcon_config.h). Zero heads, indivisible head counts, unknown activations and partial rotary positions are refused by
+// name. Keys of both transformers 4
 // (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Which projections have biases is not said here: the weight names decide.
 // Sliding windows: max_positions is at most the smallest window that a layer has, within which a window hides nothing. Errors: as
 // config_fields.h. No torch. Threads: plain values.

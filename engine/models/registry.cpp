@@ -9,6 +9,7 @@
 #include "engine/models/known_family.h"
 #include "engine/models/llava_onevision/llava_onevision.h"
 #include "engine/models/model_load.h"
+#include "engine/models/qwen2_vl/qwen2_vl.h"
 
 namespace winnow {
 namespace {
@@ -21,14 +22,16 @@ struct Family {
   std::unique_ptr<VisionLanguageModel> (*load)(ModelLoad&);
 };
 
-constexpr std::array<Family, 6> kFamilies = {{
+constexpr auto kFamilies = std::to_array<Family>({
     {"llava_onevision", "LlavaOnevisionForConditionalGeneration", &load_llava_onevision},
+    {"qwen2_vl", "Qwen2VLForConditionalGeneration", &load_qwen2_vl},
+    {"qwen2_5_vl", "Qwen2_5_VLForConditionalGeneration", &load_qwen2_vl},
     {"llama", "LlamaForCausalLM", &load_causal_lm},
     {"mistral", "MistralForCausalLM", &load_causal_lm},
     {"qwen2", "Qwen2ForCausalLM", &load_causal_lm},
     {"qwen3", "Qwen3ForCausalLM", &load_causal_lm},
     {"falcon", "FalconForCausalLM", &load_falcon},
-}};
+});
 
 // architectures[0], or nothing where the file has no such list.
 std::string architecture_of(const JsonObject& config) {

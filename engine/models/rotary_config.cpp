@@ -117,12 +117,16 @@ RotaryConfig scaled(const RopeFields& rope, const std::string& kind, const JsonO
   return config;
 }
 
+std::optional<JsonObject> rope_object(const JsonObject& text) {
+  std::optional<JsonObject> rope = text.optional_object("rope_parameters");
+  return rope ? rope : text.optional_object("rope_scaling");
+}
+
 }  // namespace
 
-RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int64_t max_positions) {
-  double theta = text.real("rope_theta", 1.0, kMaxTheta, 10'000.0);
-  std::optional<JsonObject> rope = text.optional_object("rope_parameters");
-  if (!rope) rope = text.optional_object("rope_scaling");
+RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int64_t max_positions, const RotaryDefaults& defaults) {
+  double theta = text.real("rope_theta", 1.0, kMaxTheta, defaults.theta);
+  const std::optional<JsonObject> rope = rope_object(text);
   const JsonObject& object = rope ? *rope : text;
   if (rope) theta = rope->real("rope_theta", 1.0, kMaxTheta, theta);
   if (object.has("partial_rotary_factor") && object.real("partial_rotary_factor", 0.0, 1.0) != 1.0) {
@@ -130,7 +134,23 @@ RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int
   }
   std::string kind = "default";
   if (rope) kind = rope->string("rope_type", kMaxNameBytes, rope->string("type", kMaxNameBytes, "default"));
+  if (kind == "mrope" && defaults.sections) kind = "default";
   return scaled({object, head_dim, theta, max_positions}, kind, text);
+}
+
+std::vector<std::int64_t> read_rotary_sections(const JsonObject& text, std::int64_t head_dim) {
+  constexpr std::size_t kAxes = 3;
+  const std::optional<JsonObject> rope = rope_object(text);
+  const JsonObject& object = rope ? *rope : text;
+  const std::vector<std::int64_t> sections = object.integers("mrope_section", 1, head_dim, kAxes);
+  std::vector<std::int64_t> axes;
+  for (std::size_t axis = 0; axis < sections.size(); ++axis)
+    axes.insert(axes.end(), static_cast<std::size_t>(sections[axis]), static_cast<std::int64_t>(axis));
+  if (sections.size() != kAxes || std::ssize(axes) != head_dim / 2) {
+    object.refuse(ErrorCode::kDamagedFile, "mrope_section",
+                  "it must have three sections, which are " + std::to_string(head_dim / 2) + " frequencies together");
+  }
+  return axes;
 }
 
 }  // namespace winnow

@@ -4,10 +4,11 @@
 // change with the length of what is read: `dynamic` turns as if it were not scaled up to max_position_embeddings, `longrope` by its short
 // factors up to original_max_position_embeddings. Keys that are cached cannot be turned anew with every token, so models of these two kinds
 // read as many tokens as that, where transformers agrees to the bit. Errors: as config_fields.h; kinds that are not in the list are refused
-// by name. No torch. Threads: plain values.
+// by name. `mrope` is the default kind with sections, for the classes that know it. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "engine/base/json_document.h"
 #include "engine/kv_cache/rotary_scheme.h"
@@ -21,6 +22,16 @@ struct RotaryConfig {
   std::int64_t max_positions = 0;  // that the scheme holds for
 };
 
-RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int64_t max_positions);
+// What the class that reads a configuration knows.
+struct RotaryDefaults {
+  double theta = 10'000.0;
+  bool sections = false;  // positions of several axes, told by mrope_section
+};
+
+RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int64_t max_positions, const RotaryDefaults& defaults = {});
+
+// RotaryScheme::frequency_axis by mrope_section: so many frequencies turn with time, height and width, one section after the other.
+// transformers splits both halves of a head that way, and the halves of a frequency have the same angle.
+std::vector<std::int64_t> read_rotary_sections(const JsonObject& text, std::int64_t head_dim);
 
 }  // namespace winnow

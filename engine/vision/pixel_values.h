@@ -10,7 +10,7 @@
 namespace winnow {
 
 struct PixelValues {
-  at::Tensor pixels;                  // fp32; LLaVA: [tiles or frames, 3, side, side] (tile 0 = base, then the grid row by row)
+  at::Tensor pixels;                  // fp32; LLaVA: [tiles or frames, 3, side, side], base tile first; Qwen2-VL: [patches, values]
   std::int64_t source_height_px = 0;  // before resizing
   std::int64_t source_width_px = 0;
 };

@@ -7,8 +7,10 @@
 namespace winnow {
 namespace {
 
-// transformers pads the tiles of several images to the largest number: [images, tiles, 3, side, side].
-at::Tensor stack_padded(const std::vector<at::Tensor>& images) {
+// Rows of patches of native size lie one below the other; tiles of several images are padded to the largest number:
+// [images, tiles, 3, side, side]. As transformers has them.
+at::Tensor joined_images(const std::vector<at::Tensor>& images) {
+  if (images.front().dim() == 2) return at::cat(images, 0);
   std::int64_t tiles = 0;
   for (const at::Tensor& image : images) tiles = std::max(tiles, image.size(0));
   std::vector<at::Tensor> padded;
@@ -26,8 +28,11 @@ void write_turn_trace(const std::string& path, const TurnTrace& trace) {
   std::vector<std::pair<std::string, at::Tensor>> tensors;
   tensors.emplace_back("input_ids", trace.input_ids);
   tensors.emplace_back("position_ids", trace.position_ids);
-  if (!trace.image_pixels.empty()) tensors.emplace_back("pixel_values", stack_padded(trace.image_pixels));
-  if (!trace.video_pixels.empty()) tensors.emplace_back("pixel_values_videos", at::cat(trace.video_pixels, 0).unsqueeze(0));
+  if (!trace.image_pixels.empty()) tensors.emplace_back("pixel_values", joined_images(trace.image_pixels));
+  if (!trace.video_pixels.empty()) {
+    const at::Tensor frames = at::cat(trace.video_pixels, 0);
+    tensors.emplace_back("pixel_values_videos", frames.dim() == 2 ? frames : frames.unsqueeze(0));
+  }
   if (!trace.visual_features.empty()) tensors.emplace_back("visual_features", at::cat(trace.visual_features, 0));
   tensors.emplace_back("logits", trace.logits);
   tensors.emplace_back("generated", at::tensor(trace.generated, at::kLong));

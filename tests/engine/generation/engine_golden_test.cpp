@@ -1,6 +1,8 @@
-// The whole way from messages to tokens against transformers: ids, features, logits, greedy tokens (tests/golden/llava_onevision).
+// The whole way from messages to tokens against transformers: ids, positions, pixels, features, logits, greedy tokens
+// (tests/golden/<family>).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "engine/api/engine.h"
@@ -17,9 +19,27 @@ using test_support::relative_distance;
 constexpr double kTolerance = 1e-4;  // of the largest absolute value: fp32 sums in another order
 constexpr float kMargin = 1e-3F;     // greedy choices closer than this may differ
 
-constexpr const char* kRebuild = "rebuild with tests/golden/make/make_llava_onevision_golden.py if the golden files are wrong";
+constexpr const char* kRebuild = "rebuild with tests/golden/make/make_<family>_golden.py if the golden files are wrong";
+
+std::string file_name(std::string name) {
+  std::ranges::replace(name, '/', '_');
+  return name;
+}
 
 class EngineGolden : public ::testing::TestWithParam<const char*> {};
+
+// Where rows of patches were recorded: the very bytes. Colours lie outermost in a row.
+void expect_bytes(const GoldenTensors& ours, const GoldenTensors& theirs, const std::string& name) {
+  for (const char* key : {"pixel_values", "pixel_values_videos"}) {
+    if (!theirs.has(name + ".levels." + key)) continue;
+    const at::Tensor levels = theirs.load(name + ".levels." + key);
+    const at::Tensor rows = ours.load(key);
+    ASSERT_EQ(rows.sizes(), levels.sizes()) << key;
+    const std::int64_t colour = rows.size(1) / 3;
+    const at::Tensor scaled = rows * theirs.load("deviation").repeat_interleave(colour) + theirs.load("mean").repeat_interleave(colour);
+    EXPECT_LE((scaled * 255.0 - levels).abs().max().item<double>(), 0.01) << key << kRebuild;
+  }
+}
 
 TEST_P(EngineGolden, EveryCaseEqualsTransformers) {
   const GoldenFolder golden(GetParam());
@@ -40,7 +60,7 @@ TEST_P(EngineGolden, EveryCaseEqualsTransformers) {
     request.turn.recipe.retention = 1.0;
     request.turn.sampling.max_new_tokens = 64;
     request.path =
-        (std::filesystem::temp_directory_path() / ("winnow_golden_" + std::string(GetParam()) + "_" + name + ".safetensors")).string();
+        (std::filesystem::temp_directory_path() / ("winnow_golden_" + file_name(GetParam()) + "_" + name + ".safetensors")).string();
     EventRecorder events;
     engine->handle({2, request}, events, InterruptToken());
     ASSERT_TRUE(events.last<Finished>()) << (events.last<Failed>() ? events.last<Failed>()->error.reason : "no answer");
@@ -48,6 +68,10 @@ TEST_P(EngineGolden, EveryCaseEqualsTransformers) {
     const GoldenTensors ours(request.path);
     const GoldenTensors& theirs = golden.tensors();
     EXPECT_TRUE(at::equal(ours.load("input_ids"), theirs.load(name + ".input_ids"))) << kRebuild;
+    if (theirs.has(name + ".position_ids")) {
+      EXPECT_TRUE(at::equal(ours.load("position_ids"), theirs.load(name + ".position_ids"))) << kRebuild;
+    }
+    expect_bytes(ours, theirs, name);
     EXPECT_LE(relative_distance(ours.load("logits"), theirs.load(name + ".logits").view({1, -1})), kTolerance) << kRebuild;
     if (theirs.has(name + ".features")) {
       EXPECT_LE(relative_distance(ours.load("visual_features"), theirs.load(name + ".features")), kTolerance) << kRebuild;
@@ -70,7 +94,10 @@ TEST_P(EngineGolden, EveryCaseEqualsTransformers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden,
-                         ::testing::Values("gqa_tied", "mha_untied", "no_bias_scaled", "head_dim", "select_default", "plain_projector"));
+                         ::testing::Values("gqa_tied", "mha_untied", "no_bias_scaled", "head_dim", "select_default", "plain_projector",
+                                           "qwen2_vl/published", "qwen2_vl/saved", "qwen2_vl/joined_three", "qwen2_5_vl/published",
+                                           "qwen2_5_vl/saved"),
+                         [](const auto& info) { return file_name(info.param); });
 
 }  // namespace
 }  // namespace winnow::testing

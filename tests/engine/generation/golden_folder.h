@@ -1,4 +1,5 @@
-// A configuration of tests/golden/llava_onevision as an engine request: its model folder, its pictures, its recorded tensors.
+// A configuration of tests/golden/llava_onevision, or "<family>/<configuration>" of another family, as an engine request: its model folder,
+// its pictures, its recorded tensors.
 #pragma once
 
 #include <fstream>
@@ -24,7 +25,8 @@ inline Message watched_camera(double every_s) {
 class GoldenFolder {
  public:
   explicit GoldenFolder(const std::string& name)
-      : folder_(source_folder() + "/tests/golden/llava_onevision/" + name), tensors_(folder_ + "/golden.safetensors") {
+      : folder_(source_folder() + "/tests/golden/" + (name.find('/') == std::string::npos ? "llava_onevision/" : "") + name),
+        tensors_(folder_ + "/golden.safetensors") {
     std::ifstream stream(folder_ + "/cases.json");
     cases_ = nlohmann::json::parse(stream);
   }
@@ -46,7 +48,9 @@ class GoldenFolder {
       picture.rgb.assign(rgb.const_data_ptr<std::uint8_t>(), rgb.const_data_ptr<std::uint8_t>() + rgb.numel());
       pictures.push_back(std::move(picture));
     }
-    if (name == "video") {
+    if (entry.contains("attached")) {
+      attach(name, entry.at("attached"), pictures, opener, message);
+    } else if (name == "video") {
       opener.add(name, pictures);
       message.items.emplace_back(MediaItem{{name, MediaKind::kVideo, {}}});
     } else {
@@ -63,6 +67,21 @@ class GoldenFolder {
   }
 
  private:
+  // Media one after the other, each with so many of the pictures.
+  static void attach(const std::string& name, const nlohmann::json& attached, const std::vector<RgbImage>& pictures,
+                     MemoryMediaOpener& opener, Message& message) {
+    auto picture = pictures.begin();
+    for (const nlohmann::json& item : attached) {
+      const std::string path = name + std::to_string(message.items.size());
+      const auto end = picture + item.at("pictures").get<std::ptrdiff_t>();
+      opener.add(path, {picture, end});
+      picture = end;
+      MediaRequest request{path, item.at("kind") == "video" ? MediaKind::kVideo : MediaKind::kImage, {}};
+      if (request.kind == MediaKind::kVideo) request.plan = {0, item.at("every_s").get<double>()};
+      message.items.emplace_back(MediaItem{request});
+    }
+  }
+
   std::string folder_;
   test_support::GoldenTensors tensors_;
   nlohmann::json cases_;

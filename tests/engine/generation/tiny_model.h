@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/api/engine.h"
+#include "engine/recipes/method_info.h"
 #include "tests/engine/generation/golden_folder.h"
 #include "tests/support/event_recorder.h"
 #include "tests/support/measured_options.h"
@@ -15,6 +18,9 @@ namespace winnow::testing {
 
 class TinyModel : public ::testing::Test {
  protected:
+  // folder: as GoldenFolder has it.
+  explicit TinyModel(const std::string& folder = "gqa_tied") : golden_(folder) {}
+
   void SetUp() override {
     LoadModel load;
     load.folder = golden_.model_folder();
@@ -48,11 +54,33 @@ class TinyModel : public ::testing::Test {
     return events.last<Finished>().value_or(Finished{});
   }
 
-  GoldenFolder golden_{"gqa_tied"};
+  GoldenFolder golden_;
   MemoryMediaOpener opener_;
   std::unique_ptr<Engine> engine_ = make_engine(&opener_);
   ModelInfo info_;
 };
+
+// The same with folders of several families.
+class EveryFamily : public TinyModel, public ::testing::WithParamInterface<const char*> {
+ protected:
+  EveryFamily() : TinyModel(GetParam()) {}
+
+  // Presets that the model can be asked for.
+  std::vector<MethodInfo> legal_methods() {
+    std::vector<MethodInfo> legal = list_methods();
+    std::erase_if(legal,
+                  [&](const MethodInfo& method) { return recipe_problem(ask("text", method.name, 0.2).recipe, info_.traits).has_value(); });
+    return legal;
+  }
+};
+
+inline auto tiny_families() { return ::testing::Values("gqa_tied", "qwen2_vl/published", "qwen2_5_vl/saved"); }
+
+inline std::string family_name(const ::testing::TestParamInfo<const char*>& info) {
+  std::string name = info.param;
+  std::ranges::replace(name, '/', '_');
+  return name;
+}
 
 inline Turn follow_up(const Turn& first, const std::string& answer, const std::string& question) {
   Turn turn = first;

@@ -9,6 +9,8 @@ namespace winnow::testing {
 namespace {
 
 using Turns = TinyModel;
+using TurnsOfFamilies = EveryFamily;
+INSTANTIATE_TEST_SUITE_P(Folders, TurnsOfFamilies, tiny_families(), family_name);
 
 TEST_F(Turns, StreamedTextIsTheAnswer) {
   const EventRecorder events = run(ask("image", "full", 1.0));
@@ -27,9 +29,13 @@ TEST_F(Turns, TheTimeToTheFirstTokenIsKnownWithoutAnyText) {
   EXPECT_GT(silent.figures.timings_ms.ttft, 0.0);
 }
 
-TEST_F(Turns, RetentionOneIsBitIdenticalToFullForEveryMethod) {
+TEST_P(TurnsOfFamilies, RefuseNoMethodButTheOneThatKeepsKeysWithoutPositionsOfSeveralAxes) {
+  EXPECT_EQ(list_methods().size() - legal_methods().size(), info_.traits.position_axes > 1 ? 1U : 0U);
+}
+
+TEST_P(TurnsOfFamilies, RetentionOneIsBitIdenticalToFullForEveryMethod) {
   const EventRecorder full = run(ask("image", "full", 1.0, 16));
-  for (const MethodInfo& method : list_methods()) {
+  for (const MethodInfo& method : legal_methods()) {
     run(ForgetConversation{7});
     const EventRecorder events = run(ask("image", method.name, 1.0, 16));
     EXPECT_EQ(finished(events).answer, finished(full).answer) << method.name;
@@ -332,14 +338,18 @@ TEST_F(Turns, SlotsByOriginAddUpWhileDecodingAndAtTheEnd) {
 }
 
 // Two turns with media, thirty tokens each: what decoding may add or must give back depends on the method's phase alone.
-TEST_F(Turns, EveryMethodHoldsItsPhaseOverSeveralTurns) {
-  for (const MethodInfo& method : list_methods()) {
+TEST_P(TurnsOfFamilies, EveryMethodHoldsItsPhaseOverSeveralTurns) {
+  for (const MethodInfo& method : legal_methods()) {
     run(ForgetConversation{7});
-    Turn turn = ask("image", method.name, 0.3, 30);
+    Turn turn = ask("image", method.name, 0.2, 30);
     turn.sampling.stop_strings.clear();
     for (int round = 0; round < 2; ++round) {
+      const EventRecorder planned = run(Plan{turn});
       const EventRecorder events = run(turn);
       const Finished done = finished(events);
+      ASSERT_TRUE(planned.last<Planned>()) << method.name;
+      EXPECT_EQ(planned.last<Planned>()->tokens.prompt, done.figures.tokens.prompt) << method.name;
+      EXPECT_EQ(planned.last<Planned>()->kv_bytes_after_event, done.figures.kv_bytes.after_event) << method.name;
       const KvBytes& bytes = done.figures.kv_bytes;
       const std::int64_t read = done.figures.tokens.generated - 1;  // the last token is never read
       const std::int64_t appended = read * info_.kv_bytes_per_token;

@@ -23,8 +23,10 @@ std::vector<SampledFrame> frames(int first, int count) {
 
 class Watching : public TinyModel {
  protected:
+  explicit Watching(const std::string& folder = "gqa_tied") : TinyModel(folder) {}
+
   Turn source(const std::string& method, std::int64_t cap, const std::string& question = "") {
-    Turn turn = ask("video", method, 1.0, 8);
+    Turn turn = ask("text", method, 1.0, 8);
     turn.recipe.budget_tokens = cap;
     turn.guard = Guard::kAlone;
     turn.messages = {watched_camera(kEveryS)};
@@ -42,8 +44,14 @@ class Watching : public TinyModel {
   }
 };
 
+class WatchingFamilies : public Watching, public ::testing::WithParamInterface<const char*> {
+ protected:
+  WatchingFamilies() : Watching(GetParam()) {}
+};
+INSTANTIATE_TEST_SUITE_P(Folders, WatchingFamilies, tiny_families(), family_name);
+
 // The same frames as a file, all at once.
-TEST_F(Watching, WithRoomForEverythingAQuestionIsAnsweredAsAboutAFile) {
+TEST_P(WatchingFamilies, WithRoomForEverythingAQuestionIsAnsweredAsAboutAFile) {
   std::vector<RgbImage> pictures;
   for (int i = 0; i < 10; ++i) pictures.push_back(frame_at(i).image);
   opener_.add("file", pictures);

@@ -1,0 +1,88 @@
+// Qwen2-VL's vision transformer: rows of patches of pictures of one size in, one embedding for each cell out.
+//
+// Used by qwen2_vl.h. Queries and keys are turned by a patch's row and column; a picture (a set of joined frames) sees itself only, and in
+// most layers of Qwen2.5-VL a window of it. Follows Qwen2VisionTransformerPretrainedModel and
+// Qwen2_5_VisionTransformerPretrainedModel: layer norms and plain blocks in the first, RMS norms and gated blocks in the second, both with
+// biases; the merger makes one token of a cell's patches. Turning is done in fp32, as there. Dtype fp32, bf16 or (on a GPU) fp16. Threads:
+// engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor; Interrupted.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/base/interrupt.h"
+#include "engine/layers/linear.h"
+#include "engine/layers/mlp.h"
+#include "engine/layers/norm.h"
+#include "engine/layers/rotary.h"
+#include "engine/models/qwen2_vl/patch_grid.h"
+#include "engine/models/qwen2_vl/qwen2_vl_config.h"
+#include "engine/models/qwen2_vl/window_order.h"
+#include "engine/models/vision_judge.h"
+#include "engine/models/weight_reader.h"
+
+namespace winnow {
+
+struct CellFeatures {
+  at::Tensor features;    // [pictures, cells, out_size], cells row by row
+  at::Tensor importance;  // fp32 [pictures, cells], mean of a cell's patches; undefined without a judge
+};
+
+class Qwen2VlTower {
+ public:
+  // Patches that go through a layer at a time, in whole pictures; an interrupt is polled per layer of such a block.
+  static constexpr std::int64_t kPatchesPerBlock = 4096;
+
+  // prefix: "visual.".
+  Qwen2VlTower(const Qwen2VisionConfig& config, WeightReader& weights, const std::string& prefix);
+
+  // patches: fp32 [pictures * patches, 3 * joined_frames * patch * patch] as patch_rows() makes them, on any device.
+  CellFeatures encode(const at::Tensor& patches, const CellGrid& grid, std::optional<VisionJudge> judge,
+                      const InterruptToken& interrupt) const;
+
+ private:
+  struct Layer {
+    std::variant<LayerNorm, RmsNorm> attention_norm;
+    Linear qkv;
+    Linear output;
+    std::variant<LayerNorm, RmsNorm> mlp_norm;
+    std::variant<PlainMlp, GatedMlp> mlp;
+    bool windowed = false;
+  };
+  // Of all pictures of one size: the order of cells, who sees whom, and the turns.
+  struct Layout {
+    CellGrid grid;
+    WindowOrder windows;  // in patches; one group is the whole picture
+    WindowGroup whole;
+    RotaryAngles angles;  // fp32 [patches, 1, 1, head_dim / 2]
+  };
+  struct Turned {
+    at::Tensor query_key;  // [pictures, patches, 2, heads, d]
+    bool windowed = false;
+  };
+
+  Layer read_layer(WeightReader& weights, const std::string& prefix, std::int64_t index) const;
+  std::variant<LayerNorm, RmsNorm> read_norm(WeightReader& weights, const std::string& prefix) const;
+  Layout layout_of(const CellGrid& grid) const;
+  CellFeatures encode_block(const at::Tensor& patches, const Layout& layout, std::optional<VisionJudge> judge,
+                            const InterruptToken& interrupt) const;
+  // hidden: [pictures, patches, hidden], replaced in place.
+  Turned run_layer(const Layer& layer, const Layout& layout, at::Tensor& hidden) const;
+  std::vector<WindowGroup> groups_of(bool windowed, const Layout& layout) const;
+  // weights: fp32 [pictures, patches].
+  at::Tensor through_layer(const at::Tensor& weights, const Turned& turned, const Layout& layout) const;
+
+  Qwen2VisionConfig config_;
+  at::ScalarType dtype_;
+  at::Device device_;
+  Linear patch_embedding_;  // the convolution as a product
+  std::vector<Layer> layers_;
+  std::variant<LayerNorm, RmsNorm> merger_norm_;
+  PlainMlp merger_;
+};
+
+}  // namespace winnow

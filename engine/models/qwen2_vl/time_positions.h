@@ -1,0 +1,28 @@
+// Positions with three axes, time, height and width (M-RoPE): text has the same on all of them, a medium's tokens lie in its place as the
+// picture does, and what follows a medium goes on behind its largest.
+//
+// Used by qwen2_vl.h. Follows get_rope_index of transformers 5.2's Qwen2-VL and Qwen2.5-VL. There the seconds of a set of joined frames
+// are cut to a whole number before they are multiplied with tokens_per_second: two frames that are less than a second apart together take
+// no time at all. Threads: plain functions. Errors: none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "engine/base/token_origin.h"
+#include "engine/models/token_positions.h"
+
+namespace winnow {
+
+struct TimeScale {
+  std::int64_t joined_frames = 2;
+  std::optional<std::int64_t> positions_a_second;  // none: a set of joined frames takes one position
+};
+
+// As VisionLanguageModel::positions_for() and positions_of_stream().
+TokenPositions three_axis_positions(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds frame_s,
+                                    const TimeScale& scale);
+TokenPositions three_axis_stream_positions(std::span<const TokenOrigin> origins, const StreamPlaces& places, const TimeScale& scale);
+
+}  // namespace winnow

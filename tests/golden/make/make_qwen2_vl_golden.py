@@ -1,0 +1,424 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/qwen2_vl and qwen2_5_vl: tiny random folders of both families and what transformers computes with them in fp32.
+
+    python tests/golden/make/make_qwen2_vl_golden.py
+    python tests/golden/make/make_qwen2_vl_golden.py --published build/qwen --cli build/release/bin/winnow-cli
+
+One folder per configuration, as make_llava_onevision_golden.py has them: model/ is a Hugging Face folder in one of the layouts that are
+about, loaded back with from_pretrained (processors with AutoProcessor, so that they are the default ones), golden.safetensors holds inputs
+and results, cases.json the messages and prompts. Pictures are bytes, pixel values the bytes after resizing.
+
+The second form writes, for each family, a folder with the published head counts, head size, rotary sections and patches (layers, blocks and
+vocabulary cut), asks winnow-cli and transformers the same questions, and prints a table. Nothing of it is kept in the tree.
+
+Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (versions: manifest.json).
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import warnings
+
+import numpy as np
+import safetensors
+import tokenizers
+import torch
+import torchvision
+import transformers
+from PIL import Image
+from safetensors.torch import load_file, save_file
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from transformers import AutoProcessor, PreTrainedTokenizerFast, Qwen2_5_VLForConditionalGeneration, Qwen2VLForConditionalGeneration
+
+warnings.filterwarnings("ignore")
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+GOLDEN = pathlib.Path(__file__).resolve().parents[1]
+GREEDY_TOKENS = 64
+QWEN2_PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
+                 r"\s+(?!\S)|\s+")
+SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|vision_pad|>", "<|image_pad|>",
+           "<|video_pad|>"]
+CORPUS = ["You are a helpful assistant.", "Describe the video in one sentence.", "How many squares are there?", "user assistant system"]
+CHAT_TEMPLATE = (
+    "{% set image_count = namespace(value=0) %}{% set video_count = namespace(value=0) %}{% for message in messages %}"
+    "{% if loop.first and message['role'] != 'system' %}<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n{% endif %}"
+    "<|im_start|>{{ message['role'] }}\n{% if message['content'] is string %}{{ message['content'] }}<|im_end|>\n{% else %}"
+    "{% for content in message['content'] %}{% if content['type'] == 'image' or 'image' in content or 'image_url' in content %}"
+    "{% set image_count.value = image_count.value + 1 %}{% if add_vision_id %}Picture {{ image_count.value }}: {% endif %}"
+    "<|vision_start|><|image_pad|><|vision_end|>{% elif content['type'] == 'video' or 'video' in content %}"
+    "{% set video_count.value = video_count.value + 1 %}{% if add_vision_id %}Video {{ video_count.value }}: {% endif %}"
+    "<|vision_start|><|video_pad|><|vision_end|>{% elif 'text' in content %}{{ content['text'] }}{% endif %}{% endfor %}<|im_end|>\n"
+    "{% endif %}{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
+HALF = dict(image_mean=[0.5, 0.5, 0.5], image_std=[0.5, 0.5, 0.5])
+
+# seed: one whose greedy choices are no ties and say many words. layout: "published" as the folders on the hub are (flat config.json, names
+# of transformers 4, preprocessor_config.json alone, chat_template.json), "saved" as transformers 5 saves them (nested config,
+# processor_config.json, chat_template.jinja), with its names.
+CONFIGURATIONS = {
+    "qwen2_vl/published": dict(
+        seed=19,
+        covers="flat config.json, names of transformers 4, 4 query heads on 1 kv head, tied embeddings, min_pixels and max_pixels, bf16",
+        text=dict(hidden_size=48, intermediate_size=80, num_attention_heads=4, num_key_value_heads=1), sections=[2, 2, 2], tied=True,
+        vision=dict(depth=2, embed_dim=32, num_heads=2, mlp_ratio=2, patch_size=4, spatial_merge_size=2, temporal_patch_size=2),
+        pixels=dict(min_pixels=8 * 64, max_pixels=20 * 64), layout="published", stored=torch.bfloat16),
+    "qwen2_vl/saved": dict(
+        seed=11,
+        covers="nested config, names of transformers 5, multi-head attention, untied head, cells of 3 x 3 patches, sections of three "
+               "sizes, size with shortest_edge and longest_edge, gelu, fp32",
+        text=dict(hidden_size=40, intermediate_size=48, num_attention_heads=2, num_key_value_heads=2, rms_norm_eps=1e-6),
+        sections=[2, 3, 5], tied=False,
+        vision=dict(depth=1, embed_dim=16, num_heads=2, mlp_ratio=2, hidden_act="gelu", patch_size=3, spatial_merge_size=3,
+                    temporal_patch_size=2),
+        pixels=dict(size=dict(shortest_edge=6 * 81, longest_edge=15 * 81), **HALF), layout="saved", stored=torch.float32),
+    "qwen2_vl/joined_three": dict(
+        seed=11,
+        covers="three frames joined, no merging, yarn, two shards, frames of other bounds than images, bilinear frames, fp16",
+        text=dict(hidden_size=48, intermediate_size=64, num_attention_heads=6, num_key_value_heads=2), sections=[1, 1, 2], tied=False,
+        rope=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=1024),
+        vision=dict(depth=2, embed_dim=32, num_heads=4, mlp_ratio=2, patch_size=6, spatial_merge_size=1, temporal_patch_size=3),
+        pixels=dict(size=dict(shortest_edge=9 * 36, longest_edge=30 * 36)),
+        frames=dict(size=dict(shortest_edge=4 * 36, longest_edge=12 * 36), resample=2), layout="saved", shards=2, stored=torch.float16),
+    "qwen2_5_vl/published": dict(
+        seed=80,
+        covers="flat config.json, names of transformers 4, windows of 2 x 2 cells, 2 positions a second, tied embeddings, bf16",
+        text=dict(hidden_size=48, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2), sections=[2, 2, 2], tied=True,
+        vision=dict(depth=3, hidden_size=32, intermediate_size=48, num_heads=2, patch_size=4, spatial_merge_size=2, temporal_patch_size=2,
+                    window_size=16, fullatt_block_indexes=[1], tokens_per_second=2),
+        pixels=dict(min_pixels=8 * 64, max_pixels=24 * 64), layout="published", stored=torch.bfloat16),
+    "qwen2_5_vl/saved": dict(
+        seed=13,
+        covers="nested config, names of transformers 5, windows of 3 x 3 cells, whole attention at both ends, 4 positions a second, fp32",
+        text=dict(hidden_size=48, intermediate_size=48, num_attention_heads=6, num_key_value_heads=3, rms_norm_eps=1e-6),
+        sections=[1, 2, 1], tied=False,
+        vision=dict(depth=3, hidden_size=24, intermediate_size=36, num_heads=2, patch_size=3, spatial_merge_size=2, temporal_patch_size=2,
+                    window_size=20, fullatt_block_indexes=[0, 2]),
+        pixels=dict(size=dict(shortest_edge=10 * 36, longest_edge=40 * 36), **HALF), layout="saved", stored=torch.float32),
+}
+# The published sizes of the 2B and the 3B model.
+PUBLISHED = {
+    "qwen2_vl": dict(
+        seed=1,
+        text=dict(hidden_size=1536, intermediate_size=1024, num_attention_heads=12, num_key_value_heads=2, rms_norm_eps=1e-6),
+        sections=[16, 24, 24], tied=True,
+        vision=dict(depth=2, embed_dim=1280, num_heads=16, mlp_ratio=4, patch_size=14, spatial_merge_size=2, temporal_patch_size=2),
+        pixels=dict(min_pixels=3136, max_pixels=12845056), layout="published", stored=torch.bfloat16),
+    "qwen2_5_vl": dict(
+        seed=1,
+        text=dict(hidden_size=2048, intermediate_size=1024, num_attention_heads=16, num_key_value_heads=2, rms_norm_eps=1e-6),
+        sections=[16, 24, 24], tied=True,
+        vision=dict(depth=2, hidden_size=1280, intermediate_size=3420, num_heads=16, patch_size=14, spatial_merge_size=2,
+                    temporal_patch_size=2, window_size=112, fullatt_block_indexes=[1], tokens_per_second=2),
+        pixels=dict(min_pixels=3136, max_pixels=12845056), layout="published", stored=torch.bfloat16),
+}
+# What is attached, in the message's order: an image's size, or a video's size, frames and seconds between them.
+CASES = {
+    "text": ([], "How many squares are there?"),
+    "image": ([dict(kind="image", size=(31, 45))], "What is in the picture?"),
+    "two_images": ([dict(kind="image", size=(20, 33)), dict(kind="image", size=(70, 17))], "How do they differ?"),
+    "even_video": ([dict(kind="video", size=(24, 34), frames=4, every_s=1.0)], "Describe the video in one sentence."),
+    "odd_video": ([dict(kind="video", size=(24, 34), frames=5, every_s=1.25)], "Describe the video in one sentence."),
+    "video_and_image": ([dict(kind="video", size=(20, 40), frames=3, every_s=0.5), dict(kind="image", size=(31, 45))], "Is it there?"),
+}
+
+
+def model_class(family):
+    return Qwen2_5_VLForConditionalGeneration if family == "qwen2_5_vl" else Qwen2VLForConditionalGeneration
+
+
+def picture(height, width, seed):
+    """Smooth slopes with a few hard edges; differs visibly between seeds."""
+    y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
+    value = 40 * (c + 1) + x * (3 + seed % 5) + y * (7 - seed % 4) + 60 * ((x // 7 + y // 5 + seed) % 3)
+    return (value % 256).astype(np.uint8)
+
+
+def make_tokenizer():
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.Split(Regex(QWEN2_PATTERN), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.train_from_iterator(CORPUS, trainers.BpeTrainer(
+        vocab_size=300, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL])
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<|endoftext|>", model_max_length=4096)
+
+
+def randomise(model, generator, tied):
+    """Logits that differ clearly: default initialisation is so small that greedy choices would be ties. A tied head says the same word
+    again and again unless the layers outweigh the embedding that they began with."""
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            noise = torch.randn(value.shape, generator=generator)
+            if re.search(r"(norm\d?|layernorm|ln_q)\.weight$", name):
+                value.copy_(1 + 0.2 * noise)
+            elif name.endswith(".bias"):
+                value.copy_(0.2 * noise)
+            elif "embed_tokens" in name or "lm_head" in name:
+                value.copy_((0.2 if tied else 0.5) * noise)
+            else:
+                value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
+
+
+def config_of(family, options, tokenizer):
+    """config.json: flat as published, or nested."""
+    published = options["layout"] == "published"
+    rope = options.get("rope", dict(rope_type="default", rope_theta=1000000.0)) | dict(mrope_section=options["sections"])
+    text = dict(vocab_size=len(tokenizer) + 3, num_hidden_layers=2, max_position_embeddings=4096, bos_token_id=None,
+                eos_token_id=tokenizer.eos_token_id, **options["text"])
+    if published:
+        text |= dict(rope_theta=rope["rope_theta"], rope_scaling=dict(type="mrope", mrope_section=options["sections"]),
+                     use_sliding_window=False, sliding_window=4096, max_window_layers=2)
+    else:
+        text |= dict(rope_parameters=rope)
+    out = "out_hidden_size" if family == "qwen2_5_vl" else "hidden_size"
+    vision = options["vision"] | {out: options["text"]["hidden_size"]} | (dict(in_chans=3) if published else dict(in_channels=3))
+    ids = {name: tokenizer.convert_tokens_to_ids(f"<|{token}|>") for name, token in (
+        ("image_token_id", "image_pad"), ("video_token_id", "video_pad"), ("vision_start_token_id", "vision_start"),
+        ("vision_end_token_id", "vision_end"))}
+    root = dict(architectures=[model_class(family).__name__], model_type=family, tie_word_embeddings=options["tied"], **ids)
+    if published:
+        return root | text | dict(vision_config=vision)
+    return root | dict(text_config=text | dict(model_type=family + "_text"), vision_config=vision | dict(model_type=family))
+
+
+def write_processor(family, options, tokenizer, folder):
+    vision = options["vision"]
+    common = dict(patch_size=vision["patch_size"], merge_size=vision["spatial_merge_size"],
+                  temporal_patch_size=vision["temporal_patch_size"])
+    processor = "Qwen2_5_VLProcessor" if family == "qwen2_5_vl" else "Qwen2VLProcessor"
+    tokenizer.save_pretrained(folder)
+    image = common | options["pixels"] | dict(image_processor_type="Qwen2VLImageProcessor")
+    if options["layout"] == "published":
+        (folder / "preprocessor_config.json").write_text(json.dumps(image | dict(processor_class=processor), indent=1) + "\n")
+        (folder / "chat_template.json").write_text(json.dumps(dict(chat_template=CHAT_TEMPLATE), indent=1) + "\n")
+        return
+    video = common | options.get("frames", options["pixels"]) | dict(video_processor_type="Qwen2VLVideoProcessor")
+    nested = dict(processor_class=processor, image_processor=image, video_processor=video)
+    (folder / "processor_config.json").write_text(json.dumps(nested, indent=1) + "\n")
+    (folder / "chat_template.jinja").write_text(CHAT_TEMPLATE)
+
+
+def write_weights(model, options, folder):
+    tensors = {}
+    for name, value in model.state_dict().items():
+        if name == "lm_head.weight" and options["tied"]:
+            continue
+        if options["layout"] == "published":
+            name = name.replace("model.language_model.", "model.").replace("model.visual.", "visual.")
+        tensors[name] = value.to(options["stored"]).contiguous()
+    shards = options.get("shards", 1)
+    if shards == 1:
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        return
+    names = sorted(tensors)
+    index = {"metadata": {"total_size": sum(t.numel() * t.element_size() for t in tensors.values())}, "weight_map": {}}
+    for shard in range(shards):
+        file = f"model-{shard + 1:05d}-of-{shards:05d}.safetensors"
+        part = names[shard::shards]
+        save_file({name: tensors[name] for name in part}, folder / file, metadata={"format": "pt"})
+        index["weight_map"].update({name: file for name in part})
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
+
+
+def make_folder(family, options, folder):
+    """Writes the folder and returns what transformers makes of it."""
+    folder.mkdir(parents=True)
+    torch.manual_seed(options["seed"])
+    tokenizer = make_tokenizer()
+    config = config_of(family, options, tokenizer)
+    (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n")
+    model = model_class(family)(transformers.AutoConfig.from_pretrained(folder))
+    randomise(model, torch.Generator().manual_seed(options["seed"]), options["tied"])
+    write_weights(model, options, folder)
+    write_processor(family, options, tokenizer, folder)
+    model, report = model_class(family).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
+    assert not any(report[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys")), (family, report)
+    return model.eval(), AutoProcessor.from_pretrained(folder)
+
+
+def inputs_of(case, processor):
+    """Messages, media as arrays, and what the processor makes of them."""
+    attached, question = CASES[case]
+    content = [{"type": item["kind"]} for item in attached] + [{"type": "text", "text": question}]
+    messages = [{"role": "user", "content": content}]
+    prompt = processor.apply_chat_template(messages, add_generation_prompt=True)
+    media, arguments = [], {}
+    for number, item in enumerate(attached):
+        count = item.get("frames", 1)
+        media.append([picture(*item["size"], 10 * number + i + 1) for i in range(count)])
+        if item["kind"] == "image":
+            arguments.setdefault("images", []).append(media[-1][0])
+        else:
+            arguments.setdefault("videos", []).append(np.stack(media[-1]))
+            fps = 1.0 / item["every_s"]
+            arguments.setdefault("video_metadata", []).append(
+                dict(fps=fps, total_num_frames=count, duration=count / fps, frames_indices=list(range(count))))
+    return messages, prompt, media, processor(text=prompt, return_tensors="pt", **arguments)
+
+
+def levels(pixels, processor):
+    """The bytes that the processor normalised; exact, or the golden file would not say what the model saw."""
+    colours = pixels.shape[1] // 3
+    mean, deviation = (torch.tensor(each).repeat_interleave(colours) for each in (processor.image_mean, processor.image_std))
+    result = torch.round((pixels * deviation + mean) * 255)
+    assert float(((result / 255 - mean) / deviation - pixels).abs().max()) < 1e-5
+    return result.to(torch.uint8)
+
+
+def run(model, inputs):
+    """Logits of the prompt, its positions, features in prompt order, greedy tokens and their margins."""
+    grids = {key: inputs[key] for key in ("image_grid_thw", "video_grid_thw", "second_per_grid_ts") if key in inputs}
+    pixels = {key: inputs[key] for key in ("pixel_values", "pixel_values_videos") if key in inputs}
+    ids = inputs["input_ids"]
+    model.model.rope_deltas = None  # of the case before
+    positions = model.model.get_rope_index(ids, **grids)[0][:, 0] if pixels else torch.arange(ids.shape[1]).expand(3, -1)
+    by_id = {}
+    if "pixel_values" in pixels:
+        by_id[model.config.image_token_id] = torch.cat(
+            model.model.get_image_features(pixels["pixel_values"], grids["image_grid_thw"], return_dict=True).pooler_output)
+    if "pixel_values_videos" in pixels:
+        by_id[model.config.video_token_id] = torch.cat(
+            model.model.get_video_features(pixels["pixel_values_videos"], grids["video_grid_thw"], return_dict=True).pooler_output)
+    features = []
+    for token in sorted(by_id, key=lambda token: int((ids[0] == token).nonzero()[0])):
+        assert len(by_id[token]) == int((ids == token).sum())
+        features.append(by_id[token])
+    logits = model(input_ids=ids, use_cache=False, **pixels, **grids).logits[0]
+    model.model.rope_deltas = None
+    # generate() and not forward() step by step, where Qwen2-VL's own count of positions is never less than that of tokens.
+    answer = model.generate(**inputs, max_new_tokens=GREEDY_TOKENS, do_sample=False, eos_token_id=None, output_logits=True,
+                            return_dict_in_generate=True)
+    best = torch.topk(torch.cat(answer.logits), 2).values
+    return dict(positions=positions, logits=logits, features=torch.cat(features) if features else None,
+                greedy=answer.sequences[0, ids.shape[1]:], margins=best[:, 0] - best[:, 1])
+
+
+def run_case(case, processor, model):
+    messages, prompt, media, inputs = inputs_of(case, processor)
+    with torch.no_grad():
+        result = run(model, inputs)
+    tensors = {"input_ids": inputs["input_ids"][0], "position_ids": result["positions"], "logits": result["logits"][-1].clone(),
+               "greedy": result["greedy"], "margins": result["margins"]}
+    if result["features"] is not None:
+        tensors["features"] = result["features"]
+    for key, of in (("pixel_values", processor.image_processor), ("pixel_values_videos", processor.video_processor)):
+        if key in inputs:
+            tensors[f"levels.{key}"] = levels(inputs[key], of)
+    for key in ("image_grid_thw", "video_grid_thw"):
+        if key in inputs:
+            tensors[key] = inputs[key]
+    for index, rgb in enumerate(rgb for pictures in media for rgb in pictures):
+        tensors[f"rgb.{index}"] = torch.from_numpy(rgb)
+    attached = [dict(kind=item["kind"], pictures=item.get("frames", 1), every_s=item.get("every_s", 0.0)) for item in CASES[case][0]]
+    description = dict(messages=messages, prompt=prompt, pictures=[list(rgb.shape[:2]) for pictures in media for rgb in pictures],
+                       attached=attached, tokens=len(tensors["input_ids"]),
+                       visual_tokens=0 if result["features"] is None else len(result["features"]),
+                       smallest_margin=float(result["margins"].min()))
+    return description, {f"{case}.{key}": value.contiguous() for key, value in tensors.items()}
+
+
+def write_goldens():
+    for family in ("qwen2_vl", "qwen2_5_vl"):
+        shutil.rmtree(GOLDEN / family, ignore_errors=True)
+    for name, options in CONFIGURATIONS.items():
+        family = name.split("/")[0]
+        model, processor = make_folder(family, options, GOLDEN / name / "model")
+        assert type(processor.image_processor).__name__ == "Qwen2VLImageProcessorFast"
+        images = processor.image_processor
+        tensors = {"mean": torch.tensor(images.image_mean), "deviation": torch.tensor(images.image_std)}
+        cases = {}
+        for case in CASES:
+            cases[case], results = run_case(case, processor, model)
+            tensors.update(results)
+        save_file(tensors, GOLDEN / name / "golden.safetensors")
+        for file in (GOLDEN / name).rglob("*.safetensors"):
+            file.chmod(0o644)
+        (GOLDEN / name / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
+        print(name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5)) for case, d in cases.items()})
+    for family in ("qwen2_vl", "qwen2_5_vl"):
+        own = {name.split("/")[1]: options for name, options in CONFIGURATIONS.items() if name.startswith(family + "/")}
+        manifest = {
+            "what": "prompt ids, positions, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random "
+                    f"{family} models",
+            "reference": f"transformers {transformers.__version__}, {model_class(family).__name__} in fp32, eager attention, processors as "
+                         "AutoProcessor loads them (torchvision)",
+            "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
+            "script": "tests/golden/make/make_qwen2_vl_golden.py",
+            "versions": {"torch": torch.__version__, "torchvision": torchvision.__version__, "transformers": transformers.__version__,
+                         "tokenizers": tokenizers.__version__, "safetensors": safetensors.__version__, "numpy": np.__version__},
+            "seed": {name: options["seed"] for name, options in own.items()},
+            "configurations": {name: options["covers"] for name, options in own.items()},
+            "tensors": {
+                "<case>.input_ids": "int64 [n], placeholders expanded", "<case>.position_ids": "int64 [3, n]: time, height, width",
+                "<case>.rgb.<i>": "uint8 [height, width, 3], media in the message's order",
+                "<case>.levels.pixel_values(_videos)": "uint8 [patches, 3 * joined frames * patch * patch]; value = (level / 255 - mean) / "
+                                                       "deviation, colours outermost",
+                "<case>.image_grid_thw, video_grid_thw": "int64 [media, 3], patches", "mean, deviation": "fp32 [3]",
+                "<case>.features": "fp32 [visual tokens, hidden], in prompt order", "<case>.logits": "fp32 [vocabulary], last position",
+                "<case>.greedy": "int64 [64], stop tokens ignored", "<case>.margins": "fp32 [64], first minus second choice"},
+            "tolerance": "ids, positions, bytes: none; features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 "
+                         "sums in another order); greedy tokens equal where the margin exceeds 1e-3",
+            "licence": "Apache-2.0, own random weights, own pictures and text",
+        }
+        (GOLDEN / family / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+
+
+def relative(ours, theirs):
+    return float((ours - theirs).abs().max() / theirs.abs().max())
+
+
+def compare_published(folder, cli):
+    """Pictures go through files, so that the program's own decoding is in; frames of videos through the engine's tests alone."""
+    print("| family | case | tokens | features | logits | greedy |")
+    print("|---|---|---|---|---|---|")
+    for family, options in PUBLISHED.items():
+        shutil.rmtree(folder / family, ignore_errors=True)
+        model, processor = make_folder(family, options, folder / family)
+        for sizes in ((), ((431, 640),), ((300, 451), (768, 500))):
+            question = "What is there?"
+            images = [picture(*size, 3 + number) for number, size in enumerate(sizes)]
+            content = [{"type": "image"} for _ in images] + [{"type": "text", "text": question}]
+            prompt = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
+            inputs = processor(text=prompt, return_tensors="pt", **(dict(images=images) if images else {}))
+            attach = []
+            for number, rgb in enumerate(images):
+                file = folder / f"{family}-{number}.png"
+                Image.fromarray(rgb).save(file)
+                attach += ["--image", str(file)]
+            out = folder / "run.safetensors"
+            subprocess.run([str(cli), "export", "--model", str(folder / family), "--dtype", "fp32", "--method", "full", "--max-tokens",
+                            str(GREEDY_TOKENS), "--out", str(out), *attach, question], check=True, stdout=subprocess.DEVNULL)
+            ours = load_file(out)
+            with torch.no_grad():
+                theirs = run(model, inputs)
+            assert torch.equal(ours["input_ids"], inputs["input_ids"][0]) and torch.equal(ours["position_ids"], theirs["positions"])
+            if images:
+                assert float((ours["pixel_values"] - inputs["pixel_values"]).abs().max()) < 1e-5, "other pixels"
+            features = relative(ours["visual_features"], theirs["features"]) if images else 0.0
+            logits = relative(ours["logits"][0], theirs["logits"][-1])
+            count = len(ours["generated"])
+            same = int((ours["generated"] == theirs["greedy"][:count]).sum())
+            case = f"{len(images)} images" if images else "text"
+            print(f"| {family} | {case} | {len(ours['input_ids'])} | {features:.1e} | {logits:.1e} | {same} of {count} |", flush=True)
+            assert features <= 1e-4 and logits <= 1e-4 and same == count
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--published", type=pathlib.Path, help="folder for models of the published sizes, which are compared and not kept")
+    parser.add_argument("--cli", type=pathlib.Path, help="winnow-cli, for --published")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    if options.published:
+        compare_published(options.published, options.cli)
+    else:
+        write_goldens()
+
+
+if __name__ == "__main__":
+    main()
