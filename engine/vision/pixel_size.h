@@ -12,6 +12,6 @@ struct PixelSize {
 };
 
 // Pillow's numbers, as the files have them.
-enum class ResampleFilter : int { kBilinear = 2, kBicubic = 3 };
+enum class ResampleFilter : int { kLanczos = 1, kBilinear = 2, kBicubic = 3 };
 
 }  // namespace winnow

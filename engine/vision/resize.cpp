@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numbers>
 
 #include "engine/base/error.h"
 
@@ -25,6 +26,19 @@ double bicubic(double x, ResizeArithmetic arithmetic) {
   return arithmetic == ResizeArithmetic::kPillow ? (((x - 5.0) * x + 8.0) * x - 4.0) * a : ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a;
 }
 
+double sinc(double x) { return x == 0.0 ? 1.0 : std::sin(x * std::numbers::pi) / (x * std::numbers::pi); }
+
+double lanczos(double x) { return -3.0 <= x && x < 3.0 ? sinc(x) * sinc(x / 3.0) : 0.0; }
+
+double support_of(ResampleFilter filter) {
+  return filter == ResampleFilter::kLanczos ? 3.0 : filter == ResampleFilter::kBicubic ? 2.0 : 1.0;
+}
+
+double weight_at(double x, ResampleFilter filter, ResizeArithmetic arithmetic) {
+  if (filter == ResampleFilter::kLanczos) return lanczos(x);
+  return filter == ResampleFilter::kBicubic ? bicubic(x, arithmetic) : bilinear(x);
+}
+
 // Weights of one axis: output i is the sum over j < counts[i] of input[firsts[i] + j] * weights[i * taps + j], shifted right by `bits`.
 struct Axis {
   std::int64_t taps = 0;
@@ -37,7 +51,7 @@ struct Axis {
 Axis make_axis(std::int64_t input, std::int64_t output, ResampleFilter filter, ResizeArithmetic arithmetic) {
   const double scale = static_cast<double>(input) / static_cast<double>(output);
   const double filter_scale = std::max(scale, 1.0);
-  const double support = (filter == ResampleFilter::kBicubic ? 2.0 : 1.0) * filter_scale;
+  const double support = support_of(filter) * filter_scale;
   const double inverse = 1.0 / filter_scale;
   Axis axis;
   axis.taps = static_cast<std::int64_t>(std::ceil(support)) * 2 + 1;
@@ -52,7 +66,7 @@ Axis make_axis(std::int64_t input, std::int64_t output, ResampleFilter filter, R
     double total = 0.0;
     for (std::int64_t j = 0; j < count; ++j) {
       const double x = (static_cast<double>(j + first) - center + 0.5) * inverse;
-      weights[j] = filter == ResampleFilter::kBicubic ? bicubic(x, arithmetic) : bilinear(x);
+      weights[j] = weight_at(x, filter, arithmetic);
       total += weights[j];
     }
     for (std::int64_t j = 0; j < count; ++j) {
@@ -170,6 +184,7 @@ std::vector<std::uint8_t> resize_rgb8(const RgbCanvas& source, PixelSize target,
   require(source.origin.height_px >= 0 && source.origin.width_px >= 0 && source.origin.height_px + picture.height_px <= canvas.height_px &&
               source.origin.width_px + picture.width_px <= canvas.width_px,
           "the picture lies on its canvas");
+  require(filter != ResampleFilter::kLanczos || arithmetic == ResizeArithmetic::kPillow, "torch has no Lanczos filter");
   const bool plain = picture == canvas;
   require(plain || (canvas.height_px == canvas.width_px && target.height_px == target.width_px),
           "a padded canvas and its target are squares");

@@ -25,7 +25,7 @@ struct RgbCanvas {
   std::array<std::uint8_t, 3> colour = {0, 0, 0};
 };
 
-// [target.height, target.width, 3], packed. All sizes positive.
+// [target.height, target.width, 3], packed. All sizes positive; kLanczos in Pillow's arithmetic only.
 std::vector<std::uint8_t> resize_rgb8(const RgbCanvas& source, PixelSize target, ResampleFilter filter, ResizeArithmetic arithmetic);
 
 }  // namespace winnow

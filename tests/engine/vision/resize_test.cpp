@@ -34,7 +34,7 @@ TEST(Resize, BilinearHalvingWeighsFourPixels) {
 
 TEST(Resize, VerticalAndHorizontalAreAlike) {
   const std::vector<std::uint8_t> line = grey({3, 250, 9, 77, 120, 0, 255});
-  for (const ResampleFilter filter : {ResampleFilter::kBilinear, ResampleFilter::kBicubic}) {
+  for (const ResampleFilter filter : {ResampleFilter::kLanczos, ResampleFilter::kBilinear, ResampleFilter::kBicubic}) {
     EXPECT_EQ(resize(line, {1, 7}, {1, 3}, filter), resize(line, {7, 1}, {3, 1}, filter));
   }
 }
@@ -48,11 +48,22 @@ TEST(Resize, BicubicOvershootIsClippedNotWrapped) {
   }
 }
 
+TEST(Resize, LanczosReachesThreePixels) {
+  // One bright pixel of 13, twice as wide: outputs 2 x 6 +- 6 and beyond see nothing of it, and its sides are darker than nothing.
+  std::vector<std::uint8_t> values(13, 100);
+  values[6] = 200;
+  const std::vector<std::uint8_t> wide = resize(grey(values), {1, 13}, {1, 26}, ResampleFilter::kLanczos);
+  for (const std::size_t far : {0U, 6U, 19U, 25U}) EXPECT_EQ(wide[far * 3], 100) << far;
+  for (const std::size_t side : {10U, 15U}) EXPECT_LT(wide[side * 3], 100) << side;
+  EXPECT_GT(wide[12 * 3], 180);
+}
+
 TEST(Resize, ConstantPicturesStayConstant) {
   for (const int value : {0, 1, 122, 254, 255}) {
     const std::vector<std::uint8_t> rgb(37 * 53 * 3, static_cast<std::uint8_t>(value));
     const std::vector<std::uint8_t> expected(11 * 90 * 3, static_cast<std::uint8_t>(value));
-    EXPECT_EQ(resize(rgb, {37, 53}, {11, 90}, ResampleFilter::kBicubic), expected) << value;
+    for (const ResampleFilter filter : {ResampleFilter::kLanczos, ResampleFilter::kBicubic})
+      EXPECT_EQ(resize(rgb, {37, 53}, {11, 90}, filter), expected) << value;
   }
 }
 
