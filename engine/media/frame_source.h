@@ -63,6 +63,12 @@ class FrameSource {
   virtual double duration_s() const = 0;
   // Frames that the plan selects; 1 for an image, 0 for a document.
   virtual int frame_count() const = 0;
+  // When the frames are that read() will deliver, as the plan asks for them (SampledFrame::asked_s).
+  virtual std::vector<double> asked_times_s() const {
+    std::vector<double> times;
+    for (int i = 0; i < frame_count(); ++i) times.push_back((i + 0.5) * duration_s() / frame_count());
+    return times;
+  }
   // Lower-case hex SHA-256 of the file's bytes, or of size + head + tail for files over 64 MiB; names cached features.
   virtual std::string content_hash() const = 0;
   // Of a document: all of it, UTF-8, lines ending in "\n". Empty of pictures.

@@ -54,6 +54,7 @@ struct MediaSampled {
   std::vector<double> actual_s;
   FramePlan plan;          // as requested: with path and kind it names the media item
   int frames_a_place = 1;  // of a source without an end: see Watched::frames_a_position
+  bool endless = false;    // such a source: duration and frames are those so far
   // Of a document: tokens that were read of it, and that it has.
   std::int64_t tokens = 0;
   std::int64_t all_tokens = 0;

@@ -1,9 +1,12 @@
-// What is known of an image or a video before anything of it is decoded: all that a family needs to say which tokens it will become.
+// What is known of an image or a video before anything of it is decoded: all that a family needs to say which tokens it will become, and
+// what it writes around them.
 //
 // Made by engine/generation from a FrameSource, read by the families. Plain data, no torch.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "engine/media/frame_source.h"
 
@@ -15,6 +18,23 @@ struct MediaFacts {
   std::int64_t frames = 1;  // of a video: all, or those of a clip
   double duration_s = 0.0;  // seconds that the frames cover; 0: an image, or not known yet
   bool only_image = true;   // of its message
+  // Of a video: when its frames are, in seconds, as they were asked for; and how many of the same source were read before them.
+  std::vector<double> times_s = {};
+  std::int64_t frames_before = 0;
+};
+
+// What a prompt says about a video beside its frames.
+struct VideoTimes {
+  double duration_s = 0.0;
+  int frames = 0;
+  double first_s = 0.0;  // of its first frame
+  bool endless = false;  // a source that is still running: how long it is, and how many frames it has, nobody knows
+};
+
+// What a prompt says before and behind a medium, as the template's own text: it is encoded together with what is beside it.
+struct TextAround {
+  std::string before;
+  std::string after;
 };
 
 }  // namespace winnow

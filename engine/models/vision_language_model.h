@@ -37,8 +37,14 @@ struct MediaFeatures {
   at::Tensor features;               // [tokens, hidden], decoder dtype
   at::Tensor importance;             // fp32 [tokens], 0 for newline embeddings; undefined unless a judge was asked for
   std::vector<TokenOrigin> origins;  // one per token; `media` is left at -1
-  std::vector<std::int64_t> ids{};   // of a document's tokens; empty: a placeholder stands for each
+  // Of a document's tokens, or of a picture's where some are words (markers of tiles, times of frames). Empty: a placeholder for each.
+  std::vector<std::int64_t> ids{};
 };
+
+// Stands for a video in prompts of families that have no token for it; no vocabulary has it. kVideoMark is its text in their template: a
+// code point that is no character.
+inline constexpr std::int64_t kVideoPlaceholder = -3;
+inline constexpr std::string_view kVideoMark = "\xEF\xB7\x91";  // U+FDD1
 
 // What the tower makes of an image, or of some frames in a row. What a part is the family knows: a tile, a frame, frames that it joins.
 struct EncodedParts {
@@ -88,6 +94,10 @@ class VisionLanguageModel {
   void set_info(ModelInfo info) { info_ = std::move(info); }  // by whoever makes the model (registry.h)
   virtual const TextDecoder& text() const = 0;
   virtual std::string_view chat_template() const = 0;  // of folders that have none; empty: there is none
+  virtual std::string_view video_chat_template() const {
+    return {};
+  }  // of threads with a video, whatever the folder has; empty: the folder's
+  virtual TextAround text_around(const VideoTimes&) const { return {}; }
   virtual std::int64_t image_token_id() const = 0;
   virtual std::int64_t video_token_id() const = 0;
   // Of consecutive tokens, `media` set; a text token in the first's place would have next_position.

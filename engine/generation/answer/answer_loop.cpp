@@ -39,7 +39,7 @@ AnswerLoop::AnswerLoop(const RequestContext& context, const Sampling& sampling, 
   }
   // Said already; what may be left is the beginning of a character.
   for (const std::int64_t id : start_.begun.ids) detokenizer_.push(id);
-  answer_.layers = slot_counts(start_.state, context.network().image_token_id(), first_generated_);
+  answer_.layers = slot_counts(start_.state, first_generated_);
 }
 
 void AnswerLoop::deliver(const std::string& text) {
@@ -56,7 +56,7 @@ void AnswerLoop::sample_event() {
   answer_.kv_bytes_full = context_.network().info().kv_bytes_per_token * conversation().full_tokens();
   sample.kv_bytes_full_now = answer_.kv_bytes_full;
   if (conversation().decode_policy) {
-    answer_.layers = slot_counts(conversation(), context_.network().image_token_id(), first_generated_);
+    answer_.layers = slot_counts(conversation(), first_generated_);
   } else {
     add_growth(conversation().cache, answer_.layers);
   }

@@ -23,6 +23,7 @@ struct LoadedModel {
   std::unique_ptr<VisionLanguageModel> network;
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<ChatTemplate> chat_template;
+  std::unique_ptr<ChatTemplate> video_template;  // of threads with a video; null: the same
   std::set<std::int64_t> stop_token_ids;
   FeatureCache features{std::int64_t{256} << 20};
   MachineSpeed speed;

@@ -35,7 +35,7 @@ std::vector<LayerFigures> layer_figures(const KvCache& cache, std::span<const To
   return std::move(figures).values();
 }
 
-std::vector<SlotCounts> slot_counts(const Conversation& conversation, std::int64_t image_token_id, std::int32_t first_generated) {
+std::vector<SlotCounts> slot_counts(const Conversation& conversation, std::int32_t first_generated) {
   const KvCache& cache = conversation.cache;
   const KvShape& shape = cache.shape();
   auto counts = PerLayer<SlotCounts>::of(shape.layers);
@@ -43,14 +43,15 @@ std::vector<SlotCounts> slot_counts(const Conversation& conversation, std::int64
     std::int64_t visual = 0, image = 0, text = 0, generated = 0;
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
       for (const std::int32_t token : cache.original(layer, head)) {
-        const auto index = static_cast<std::size_t>(token);
+        const TokenOrigin& origin = conversation.origins[static_cast<std::size_t>(token)];
         if (token >= first_generated) {
           ++generated;
-        } else if (!is_attached(conversation.origins[index].modality)) {
+        } else if (!is_attached(origin.modality)) {
           ++text;
         } else {
           ++visual;
-          if (conversation.token_ids[index] == image_token_id) ++image;
+          const auto medium = static_cast<std::size_t>(origin.media);
+          if (medium < conversation.media_kinds.size() && conversation.media_kinds[medium] == MediaKind::kImage) ++image;
         }
       }
     }

@@ -15,8 +15,8 @@ namespace winnow {
 // budgets: slots granted per layer for the newest segment; empty where no event took place.
 std::vector<LayerFigures> layer_figures(const KvCache& cache, std::span<const TokenOrigin> origins, std::span<const std::int64_t> budgets);
 
-// Slots in use per layer; tokens from first_generated on are the answer's, visual ones with image_token_id a still image's. O(slots).
-std::vector<SlotCounts> slot_counts(const Conversation& conversation, std::int64_t image_token_id, std::int32_t first_generated);
+// Slots in use per layer; tokens from first_generated on are the answer's, those of images are counted apart, too. O(slots).
+std::vector<SlotCounts> slot_counts(const Conversation& conversation, std::int32_t first_generated);
 // Adds what each layer gained since, where nothing leaves while decoding: all of it is the answer's. O(layers * kv heads).
 void add_growth(const KvCache& cache, std::vector<SlotCounts>& counts);
 

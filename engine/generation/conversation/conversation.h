@@ -23,13 +23,14 @@ struct Conversation {
 
   KvCache cache;
   std::vector<TokenOrigin> origins;       // by original token index
-  std::vector<std::int64_t> token_ids;    // by original token index; media tokens hold their placeholder's id
+  std::vector<std::int64_t> token_ids;    // by original token index; media tokens hold their placeholder's id or their own
   PositionList positions;                 // by original token index; those of a segment from its placing on
   std::int64_t pruned_tokens = 0;         // of the prompts, that never reached the decoder: no token indices, no positions
   std::int64_t next_position = 0;         // rotary position of the next token; never derived from the cache's size
   std::int32_t media_count = 0;           // running number of images and videos
   std::vector<std::string> media_hashes;  // of each of them: FrameSource::content_hash()
   std::vector<double> frame_s;            // of each of them: FrameSeconds
+  std::vector<MediaKind> media_kinds;     // of each of them
   std::vector<std::int32_t> pinned;       // original indices of tokens that no method may drop, ascending
   std::vector<Pin> pins;                  // that it was made with, of the whole thread
   std::vector<Message> thread;            // what the cache holds; ends with the assistant's answer

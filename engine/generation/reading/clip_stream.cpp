@@ -19,6 +19,9 @@ namespace {
 
 constexpr std::int64_t kEndless = std::int64_t{1} << 32;  // tokens: more than any stream is read
 
+// What a family writes before a frame is the frame's.
+bool is_of_a_frame(const TokenOrigin& origin) { return origin.modality == Modality::kVisual && origin.frame >= 0; }
+
 bool shows_a_frame(const TokenOrigin& origin) { return origin.modality == Modality::kVisual && origin.row >= 0; }
 
 }  // namespace
@@ -30,7 +33,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> clips_of(std::span<const Toke
   std::pair<std::int32_t, std::int32_t> last{-1, -1};
   for (std::int64_t at = 0; at < std::ssize(origins); ++at) {
     const TokenOrigin& origin = origins[static_cast<std::size_t>(at)];
-    if (!shows_a_frame(origin)) continue;
+    if (!is_of_a_frame(origin)) continue;
     // Tiles of an image are one picture.
     const bool video = origin.frame >= 0 && last.first == origin.media && last.second != origin.frame;
     if (last.first == origin.media && !video) continue;

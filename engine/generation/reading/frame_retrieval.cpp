@@ -32,7 +32,7 @@ FrameRetrieval::FrameRetrieval(const RequestContext& context, const Recipe& reci
       tokens_(tokens),
       working_(working),
       compression_(recipe, tokens, context.network().info(), working) {
-  // Text and newline embeddings go with the picture before them.
+  // Text, and what a family writes behind a picture, go with the picture before them.
   const auto origins = std::span(working.origins)
                            .subspan(static_cast<std::size_t>(tokens.first_original + tokens.context_begin()),
                                     static_cast<std::size_t>(tokens.size() - tokens.context_begin()));
@@ -40,7 +40,7 @@ FrameRetrieval::FrameRetrieval(const RequestContext& context, const Recipe& reci
   std::int64_t frame = -1;
   for (const TokenOrigin& origin : origins) {
     const std::pair<std::int32_t, std::int32_t> here{origin.media, origin.frame};
-    if (origin.row >= 0 && here != shown) {
+    if (origin.modality == Modality::kVisual && origin.frame >= 0 && here != shown) {
       shown = here;
       ++frame;
     }

@@ -17,7 +17,7 @@
 namespace winnow {
 namespace {
 
-constexpr int kFormat = 2;  // 1: without positions
+constexpr int kFormat = 3;  // 1: without positions; 2: without the kinds of media
 constexpr std::uint64_t kMostJson = std::uint64_t{64} << 20;
 constexpr std::int64_t kOriginFields = 5;  // modality, media, frame, row, column
 

@@ -185,11 +185,13 @@ Json conversation_json(const Conversation& conversation) {
                {"media_count", conversation.media_count},
                {"media_hashes", conversation.media_hashes},
                {"frame_s", conversation.frame_s},
+               {"media_kinds", Json::array()},
                {"compressed", conversation.compressed},
                {"answer_ids", conversation.answer_ids},
                {"answer_open", conversation.answer_open},
                {"pins", Json::array()},
                {"thread", Json::array()}};
+  for (const MediaKind kind : conversation.media_kinds) json["media_kinds"].push_back(static_cast<int>(kind));
   for (const Pin& pin : conversation.pins) json["pins"].push_back(json_of(pin));
   for (const Message& message : conversation.thread) {
     Json items = Json::array();
@@ -206,6 +208,10 @@ void read_conversation_json(const JsonObject& from, Conversation& conversation) 
   conversation.media_hashes = from.strings("media_hashes", 256, kMostEntries);
   if (from.has("frame_s")) conversation.frame_s = from.reals("frame_s", 0.0, kMostS, kMostEntries);
   conversation.frame_s.resize(conversation.media_hashes.size());  // files of before it was written: of models without time
+  for (const std::int64_t kind : from.integers("media_kinds", 1, static_cast<int>(MediaKind::kDocument), kMostEntries))
+    conversation.media_kinds.push_back(static_cast<MediaKind>(kind));
+  if (std::ssize(conversation.media_kinds) != conversation.media_count)
+    from.refuse(ErrorCode::kDamagedFile, "media_kinds", "another number than there are media");
   conversation.compressed = from.boolean("compressed");
   conversation.answer_ids = from.integers("answer_ids", 0, kMostTokens, kMostEntries);
   conversation.answer_open = from.boolean("answer_open", false);  // files of before it was written: what is cut is read again
@@ -241,7 +247,7 @@ void read_prepared_json(const JsonObject& from, PreparedContext& prepared) {
     if (is_attached(modality)) ++prepared.tokens.visual;
   }
   prepared.tokens.pinned = prepared.state.pinned;
-  prepared.ids_to_media = from.integers("ids_to_media", kDocumentPlaceholder, kMostTokens, kMostEntries);
+  prepared.ids_to_media = from.integers("ids_to_media", kVideoPlaceholder, kMostTokens, kMostEntries);
   prepared.outcome = outcome_of(from.object("outcome"));
   const auto budgets = std::ssize(prepared.outcome.budgets);
   if (budgets != 0 && budgets != prepared.state.cache.shape().layers)

@@ -53,9 +53,10 @@ class Watcher {
   Watcher(const RequestContext& context, const Turn& turn, const Recipe& recipe) : context_(context), turn_(turn), recipe_(recipe) {}
 
   // Reads what the prompt has before the source's first frame.
-  void begin(Conversation start, double every_s) {
+  void begin(Conversation start, double first_s) {
     const MediaRequest& source = source_of(turn_);
-    const PromptSegment prompt = build_prompt(context_.model, turn_.messages, start.thread.size(), std::vector<VideoTimes>{{every_s, 1}});
+    const std::vector<VideoTimes> times{{source.plan.every_s, 1, first_s, true}};
+    const PromptSegment prompt = build_prompt(context_.model, turn_.messages, start.thread.size(), times);
     require(prompt.media_at.size() == 1, "run_watch: a prompt has one source");
     const std::size_t at = prompt.media_at.front();
     TurnSegment lead = segment_before_media(context_, prompt, start);
@@ -68,7 +69,9 @@ class Watcher {
     working.media_count += 1;
     working.media_hashes.emplace_back();
     working.frame_s.push_back(every_s);
+    working.media_kinds.push_back(source.kind);
     made_->media.push_back({source.path, source.kind, 0.0, {}, {}, source.plan});
+    made_->media.back().endless = true;
     if (lead.tokens.size() > 0) ClipReading(context_, recipe_, *made_).read(std::move(lead));
     watched_.emplace(WatchedSource{ClipStream(recipe_, working.cache, working.next_original()), 0, {working.next_position, 1, every_s}});
   }
@@ -88,7 +91,7 @@ class Watcher {
       source.actual_s.push_back(frame.actual_s);
     }
     source.duration_s = source.plan.every_s * static_cast<double>(source.asked_s.size());
-    MediaFeatures clip = MediaEncoder(context_).encode_clip(std::move(frames), made_->timings);
+    MediaFeatures clip = MediaEncoder(context_).encode_clip(std::move(frames), watched_->frames, made_->timings);
     take_closing(clip);
     const std::int64_t tokens = std::ssize(clip.origins);
     for (TokenOrigin& origin : clip.origins) {
@@ -98,7 +101,8 @@ class Watcher {
     }
     make_room(count, clip.origins);
     working.origins.insert(working.origins.end(), clip.origins.begin(), clip.origins.end());
-    working.token_ids.insert(working.token_ids.end(), clip.origins.size(), made_->ids_to_media.back());
+    if (clip.ids.empty()) clip.ids.assign(clip.origins.size(), made_->ids_to_media.back());
+    working.token_ids.insert(working.token_ids.end(), clip.ids.begin(), clip.ids.end());
     made_->tokens.modality.insert(made_->tokens.modality.end(), static_cast<std::size_t>(tokens), Modality::kVisual);
     made_->tokens.visual += tokens;
     watched_->frames += count;
@@ -170,6 +174,9 @@ class Watcher {
     closing.origins.assign(clip.origins.begin() + count, clip.origins.end());
     clip.features = clip.features.narrow(0, 0, count);
     clip.origins.resize(frames);
+    if (clip.ids.empty()) return;
+    closing.ids.assign(clip.ids.begin() + count, clip.ids.end());
+    clip.ids.resize(frames);
   }
 
   // So that `more` frames, a question and its answer end within what the model can tell apart. coming: their tokens.
@@ -229,7 +236,7 @@ Watched run_watch(const RequestContext& context, const WatchClip& clip, Conversa
   Watcher watcher(context, turn, recipe);
   if (clip.begins) {
     const KvShape shape = context.network().text().kv_shape();
-    watcher.begin(fork_start(states, start_without_prepared(states, turn), shape), source_of(turn).plan.every_s);
+    watcher.begin(fork_start(states, start_without_prepared(states, turn), shape), clip.frames.front().asked_s);
   } else {
     const bool known = states.watched && start_of(states, turn).from == TurnStart::From::kPrepared;
     if (!known)

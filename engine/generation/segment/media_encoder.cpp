@@ -28,7 +28,14 @@ std::string cache_key(const OpenedMedia& media, const std::string& content, std:
 }  // namespace
 
 MediaFacts OpenedMedia::facts() const {
-  return {request.kind, source->picture_size(), source->frame_count(), source->duration_s(), only_image};
+  const bool video = request.kind == MediaKind::kVideo;
+  return {request.kind,
+          source->picture_size(),
+          source->frame_count(),
+          source->duration_s(),
+          only_image,
+          video ? source->asked_times_s() : std::vector<double>(),
+          0};
 }
 
 // A plan's own step, because the frames at it cover a little more than the video where its length is no multiple of the step.
@@ -52,7 +59,8 @@ std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, cons
 std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media) {
   std::vector<VideoTimes> times;
   for (const OpenedMedia& item : media) {
-    if (item.request.kind == MediaKind::kVideo) times.push_back({item.source->duration_s(), item.source->frame_count()});
+    if (item.request.kind != MediaKind::kVideo) continue;
+    times.push_back({item.source->duration_s(), item.source->frame_count(), item.source->asked_times_s().front()});
   }
   return times;
 }
@@ -62,7 +70,8 @@ std::vector<VideoTimes> video_times(std::span<const MediaSampled> media) {
   for (const MediaSampled& item : media) {
     if (item.kind != MediaKind::kVideo) continue;
     const auto frames = static_cast<int>(item.asked_s.size());
-    times.push_back({item.duration_s, (frames + item.frames_a_place - 1) / item.frames_a_place});
+    const double first_s = frames > 0 ? item.asked_s.front() : 0.0;
+    times.push_back({item.duration_s, (frames + item.frames_a_place - 1) / item.frames_a_place, first_s, item.endless});
   }
   return times;
 }
@@ -169,10 +178,12 @@ CachedFeatures MediaEncoder::encode_pictures(OpenedMedia& media, std::optional<V
   return result;
 }
 
-MediaFeatures MediaEncoder::encode_clip(std::vector<SampledFrame> frames, TimingsMs& timings) const {
+MediaFeatures MediaEncoder::encode_clip(std::vector<SampledFrame> frames, std::int64_t frames_before, TimingsMs& timings) const {
   const int all = static_cast<int>(frames.size());
   const RgbImage& picture = frames.front().image;
-  const MediaFacts facts{MediaKind::kVideo, {picture.width_px, picture.height_px}, all, 0.0, true};
+  MediaFacts facts{MediaKind::kVideo, {picture.width_px, picture.height_px}, all, 0.0, true};
+  for (const SampledFrame& frame : frames) facts.times_s.push_back(frame.asked_s);
+  facts.frames_before = frames_before;
   std::vector<at::Tensor> features;
   for (int first = 0; first < all; first += batch_frames()) {
     std::vector<RgbImage> pictures;

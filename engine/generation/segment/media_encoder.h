@@ -59,8 +59,8 @@ class MediaEncoder {
   // What encode() gave for the same request before, if it is still there; valid until the next encode(). Null otherwise.
   const CachedFeatures* remembered(const OpenedMedia& media, std::optional<VisionJudge> judge) const;
 
-  // Frames of a video whose others come later, numbered from 0. Nothing is remembered.
-  MediaFeatures encode_clip(std::vector<SampledFrame> frames, TimingsMs& timings) const;
+  // Frames of a video whose others come later, numbered from 0; so many of it were read before. Nothing is remembered.
+  MediaFeatures encode_clip(std::vector<SampledFrame> frames, std::int64_t frames_before, TimingsMs& timings) const;
 
   // Adds to timings. Emits Progress, then MediaSampled. A trace receives the pixels, and cached features are not used then.
   EncodedSource encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;

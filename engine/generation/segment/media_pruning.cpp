@@ -29,7 +29,7 @@ PrunedMedia pruned_media(const MediaFeatures& media, double share, const std::ve
   std::vector<std::int32_t> forced;
   std::vector<bool> stays(media.origins.size(), true);
   for (std::size_t token = 0; token < media.origins.size(); ++token) {
-    if (media.origins[token].row < 0) continue;  // newline
+    if (media.origins[token].row < 0) continue;  // newline or marker
     if (!pinned.empty() && pinned[token]) forced.push_back(static_cast<std::int32_t>(patches.size()));
     patches.push_back(static_cast<std::int64_t>(token));
     competing.push_back(importance[token]);
@@ -45,6 +45,7 @@ PrunedMedia pruned_media(const MediaFeatures& media, double share, const std::ve
     if (!stays[token]) continue;
     kept.push_back(static_cast<std::int64_t>(token));
     pruned.media.origins.push_back(media.origins[token]);
+    if (!media.ids.empty()) pruned.media.ids.push_back(media.ids[token]);
   }
   pruned.media.features = media.features.index_select(0, at::tensor(kept, at::kLong).to(media.features.device()));
   return pruned;

@@ -15,10 +15,36 @@ constexpr std::string_view kDocumentMark = "\xEF\xB7\x90";  // U+FDD0
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 std::string without_marks(std::string text) {
-  for (std::size_t at = text.find(kDocumentMark); at != std::string::npos; at = text.find(kDocumentMark, at)) {
-    text.replace(at, kDocumentMark.size(), kReplacement);
+  for (const std::string_view mark : {kDocumentMark, kVideoMark}) {
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) text.replace(at, mark.size(), kReplacement);
   }
   return text;
+}
+
+// A family may have its own way to write threads with a video.
+const ChatTemplate& template_of(const LoadedModel& model, const std::vector<TemplateMessage>& messages) {
+  const bool videos = std::ranges::any_of(messages, [](const TemplateMessage& message) {
+    return std::ranges::any_of(message.content, [](const TemplateContent& part) { return part.kind == TemplateContent::Kind::kVideo; });
+  });
+  return videos && model.video_template ? *model.video_template : *model.chat_template;
+}
+
+// The marks of new videos with what the family writes around each.
+std::vector<TemplatePiece> with_text_around(const VisionLanguageModel& network, std::vector<TemplatePiece> pieces,
+                                            std::span<const VideoTimes> videos) {
+  std::size_t next = 0;
+  for (TemplatePiece& piece : pieces) {
+    if (piece.from_user) continue;
+    for (std::size_t at = piece.text.find(kVideoMark); at != std::string::npos; at = piece.text.find(kVideoMark, at)) {
+      if (next == videos.size()) return pieces;  // one too many: found when placeholders are counted
+      const TextAround around = network.text_around(videos[next++]);
+      piece.text.insert(at, around.before);
+      at += around.before.size() + kVideoMark.size();
+      piece.text.insert(at, around.after);
+      at += around.after.size();
+    }
+  }
+  return pieces;
 }
 
 // The thread as the template language sees it; videos get their time instruction as a text of its own before the message's texts.
@@ -76,8 +102,9 @@ std::string joined(const std::vector<TemplatePiece>& pieces) {
 }
 
 // Special tokens count in the template's own text only; everything between two of them is encoded in one go, because merges cross the
-// border between template and message ("\n" + "\nWhat"). start: of the first piece.
-std::vector<std::int64_t> encode_pieces(const Tokenizer& tokenizer, const std::vector<TemplatePiece>& pieces, TextStart start) {
+// border between template and message ("\n" + "\nWhat"), but not at the place of a medium. start: of the first piece.
+std::vector<std::int64_t> encode_pieces(const LoadedModel& model, const std::vector<TemplatePiece>& pieces, TextStart start) {
+  const Tokenizer& tokenizer = *model.tokenizer;
   std::vector<std::int64_t> ids;
   std::string plain;
   const auto encode = [&](std::string_view text) {
@@ -86,10 +113,14 @@ std::vector<std::int64_t> encode_pieces(const Tokenizer& tokenizer, const std::v
   };
   const auto flush = [&] {
     std::string_view rest = plain;
-    for (std::size_t mark = rest.find(kDocumentMark); mark != std::string_view::npos; mark = rest.find(kDocumentMark)) {
+    for (;;) {
+      const std::size_t document = rest.find(kDocumentMark);
+      const std::size_t video = rest.find(kVideoMark);
+      const std::size_t mark = std::min(document, video);
+      if (mark == std::string_view::npos) break;
       encode(rest.substr(0, mark));
-      ids.push_back(kDocumentPlaceholder);
-      rest.remove_prefix(mark + kDocumentMark.size());
+      ids.push_back(document < video ? kDocumentPlaceholder : kVideoPlaceholder);
+      rest.remove_prefix(mark + (document < video ? kDocumentMark : kVideoMark).size());
     }
     encode(rest);
     plain.clear();
@@ -119,10 +150,11 @@ std::vector<std::int64_t> encode_pieces(const Tokenizer& tokenizer, const std::v
 // Text of the new segment: the thread's rendering without what the cache stands for. The cached answer's own text is in the cache, what the
 // template writes after it is not.
 std::vector<TemplatePiece> segment_pieces(const LoadedModel& model, const std::vector<TemplateMessage>& messages, std::size_t cached) {
-  const std::vector<TemplatePiece> whole = model.chat_template->render(messages, AddGenerationPrompt::kYes);
+  const ChatTemplate& chat_template = template_of(model, messages);
+  const std::vector<TemplatePiece> whole = chat_template.render(messages, AddGenerationPrompt::kYes);
   if (cached == 0) return whole;
   const std::vector<TemplateMessage> known(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(cached));
-  const std::vector<TemplatePiece> before = model.chat_template->render(known, AddGenerationPrompt::kNo);
+  const std::vector<TemplatePiece> before = chat_template.render(known, AddGenerationPrompt::kNo);
   const std::string before_text = joined(before);
   if (joined(whole).compare(0, before_text.size(), before_text) != 0) return {};
   // The tail after the last text that came from a message.
@@ -164,7 +196,8 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
   PromptSegment segment;
   // Behind a cached answer its end-of-turn text goes on; an answer that comes first begins behind the template's text.
   const bool goes_on = cached > 0 && !answer_begun;
-  segment.token_ids = encode_pieces(*model.tokenizer, pieces, goes_on ? TextStart::kContinued : TextStart::kNew);
+  pieces = with_text_around(*model.network, std::move(pieces), videos);
+  segment.token_ids = encode_pieces(model, pieces, goes_on ? TextStart::kContinued : TextStart::kNew);
 
   // Placeholders come in the template's order: per message usually images first, then videos, then documents with the text.
   struct Waiting {
@@ -200,7 +233,7 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
     for (std::size_t m = 0; m < thread.size() && thread[m].role == Role::kSystem; ++m) system.push_back(messages[m]);
     if (!system.empty()) {
       segment.system_tokens =
-          encode_pieces(*model.tokenizer, model.chat_template->render(system, AddGenerationPrompt::kNo), TextStart::kNew).size();
+          encode_pieces(model, template_of(model, messages).render(system, AddGenerationPrompt::kNo), TextStart::kNew).size();
       segment.system_tokens = std::min(segment.system_tokens, segment.token_ids.size());
     }
   }

@@ -2,7 +2,8 @@
 //
 // Used by prepare_segment() and plan_turn(). The chat template renders the thread; template text may contain special tokens, text typed by
 // a person never does (it is encoded as ordinary text, as encode_special_tokens=True). Every image, video and document is one placeholder
-// id here. A document stands where its message's text begins, with an empty line behind it. Errors: Exception (a template that fails, a
+// id here; what a family writes around a video is text of the template. A document stands where its message's text begins, with an empty
+// line behind it. Errors: Exception (a template that fails, a
 // placeholder count that does not fit).
 #pragma once
 
@@ -14,17 +15,12 @@
 #include "engine/base/token_origin.h"
 #include "engine/generation/context/loaded_model.h"
 #include "engine/messages/requests.h"
+#include "engine/models/media_facts.h"
 
 namespace winnow {
 
 // Stands for a document; no vocabulary has it.
 inline constexpr std::int64_t kDocumentPlaceholder = -2;
-
-// Per video item of the new messages, in thread order: what its time instruction needs.
-struct VideoTimes {
-  double duration_s = 0.0;
-  int frames = 0;
-};
 
 // "The video lasts {duration_s} seconds, {frames} frames." with its placeholders filled: duration rounded to whole seconds, frames, and
 // seconds between frames with two decimals ({interval_s}).
@@ -39,7 +35,8 @@ struct PromptSegment {
 
 enum class TimeInstruction : int { kAsTheModelHasIt = 1, kNone = 2 };
 
-// thread: the whole conversation, ending with the user's message; the first `cached` messages are in the cache already. The last of them is
+// thread: the whole conversation, ending with the user's message; the first `cached` messages are in the cache already. videos: of the
+// others, in thread order. The last of the cached ones is
 // the assistant's answer, whose end-of-turn text is not, or a question, after which the start of its answer is.
 PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
                            std::span<const VideoTimes> videos, TimeInstruction times = TimeInstruction::kAsTheModelHasIt);

@@ -138,6 +138,7 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
     segment.probe = probe_prompts(context.model, turn.messages, cached, video_times(media), asked_instead(*recipe->needs().probe));
   working.pruned_tokens += encoded.pruned_tokens;
   working.media_hashes.insert(working.media_hashes.end(), encoded.hashes.begin(), encoded.hashes.end());
+  for (const OpenedMedia& item : media) working.media_kinds.push_back(item.request.kind);
   working.pins = turn.pins;
   working.media_count += static_cast<std::int32_t>(media.size());
   return segment;
