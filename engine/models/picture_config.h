@@ -13,8 +13,8 @@
 
 namespace winnow {
 
-// do_rescale, rescale_factor, do_normalize, image_mean, image_std.
-PixelScaling read_pixel_scaling(const JsonObject& object);
+// do_rescale, rescale_factor, do_normalize, image_mean, image_std. defaults: mean and deviation of the processor's class.
+PixelScaling read_pixel_scaling(const JsonObject& object, const PixelScaling& defaults = {});
 
 // resample; other filters than bicubic and bilinear are refused.
 ResampleFilter read_resample_filter(const JsonObject& object);

@@ -10,6 +10,7 @@
 #include "engine/models/llava_onevision/llava_onevision.h"
 #include "engine/models/model_load.h"
 #include "engine/models/qwen2_vl/qwen2_vl.h"
+#include "engine/models/smolvlm/smolvlm.h"
 
 namespace winnow {
 namespace {
@@ -26,6 +27,8 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"llava_onevision", "LlavaOnevisionForConditionalGeneration", &load_llava_onevision},
     {"qwen2_vl", "Qwen2VLForConditionalGeneration", &load_qwen2_vl},
     {"qwen2_5_vl", "Qwen2_5_VLForConditionalGeneration", &load_qwen2_vl},
+    {"idefics3", "Idefics3ForConditionalGeneration", &load_smolvlm},
+    {"smolvlm", "SmolVLMForConditionalGeneration", &load_smolvlm},
     {"llama", "LlamaForCausalLM", &load_causal_lm},
     {"mistral", "MistralForCausalLM", &load_causal_lm},
     {"qwen2", "Qwen2ForCausalLM", &load_causal_lm},

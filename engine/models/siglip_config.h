@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "engine/base/json_document.h"
 #include "engine/layers/activation.h"
@@ -23,6 +24,9 @@ struct SiglipVisionConfig {
   double layer_norm_eps = 1e-6;
   Activation activation = Activation::kGeluTanh;
   bool use_head = true;  // the pooling head of the file is never used
+  // Towers that take pictures of another size than their position table was made for: its rows, and the one of each patch.
+  std::int64_t position_rows = 0;               // 0: one for each patch
+  std::vector<std::int64_t> row_of_patch = {};  // empty: its own number
 };
 
 SiglipVisionConfig parse_siglip_config(const JsonObject& vision);

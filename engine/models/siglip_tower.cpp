@@ -25,7 +25,10 @@ SiglipTower::SiglipTower(const SiglipVisionConfig& config, std::vector<std::int6
   patch_embedding_.weight =
       weights.tensor(embeddings + "patch_embedding.weight", {hidden, config.channels, patch, patch}).reshape({hidden, -1});
   patch_embedding_.bias = weights.tensor(embeddings + "patch_embedding.bias", {hidden});
-  position_embedding_ = weights.tensor(embeddings + "position_embedding.weight", {patches, hidden});
+  const std::int64_t rows = config.position_rows > 0 ? config.position_rows : patches;
+  position_embedding_ = weights.tensor(embeddings + "position_embedding.weight", {rows, hidden});
+  if (!config.row_of_patch.empty())
+    position_embedding_ = position_embedding_.index_select(0, at::tensor(config.row_of_patch, at::kLong).to(position_embedding_.device()));
   for (std::int64_t layer = 0; layer < last; ++layer) {
     layers_.push_back(read_layer(weights, prefix + "encoder.layers." + std::to_string(layer) + "."));
   }

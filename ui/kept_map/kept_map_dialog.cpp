@@ -340,7 +340,7 @@ void KeptMapDialog::onSelection() {
     if (!part.lineEnds.empty()) {
       double kept = 0;
       for (const int token : part.lineEnds) kept += m_model.kept(token);
-      key << tr("line ends kept: %1 of %2").arg(formatCount(kept), formatCount(static_cast<double>(part.lineEnds.size())));
+      key << tr("line ends and markers kept: %1 of %2").arg(formatCount(kept), formatCount(static_cast<double>(part.lineEnds.size())));
     }
   }
   m_key->setText(key.join(QStringLiteral(" · ")));

@@ -160,7 +160,7 @@ void WelcomePage::describeModel() {
   } else if (m_model.isDemo()) {
     m_modelLine->setText(
         tr("The demo model is loaded. It is tiny and knows only coloured shapes and letters on cards; for real videos choose a "
-           "LLaVA-OneVision, Qwen2-VL or Qwen2.5-VL folder under Model."));
+           "SmolVLM2, Qwen2.5-VL or LLaVA-OneVision folder under Model."));
   } else if (text) {
     m_modelLine->setText(tr("%1 is loaded. It reads text only.").arg(displayText(QString::fromStdString(m_model.info().name))));
   } else {

@@ -59,8 +59,9 @@ ErrorText describeModelFault(const Error& error, const QString& path, bool bundl
                     : tr("“%2” of the model “%1” is damaged or incomplete.").arg(model, file),
              whole);
   } else if (error.code == ErrorCode::kUnsupportedModel) {
-    setWords(text, tr("The model “%1” is of a kind that Winnow cannot run yet.").arg(model),
-             tr("LLaVA-OneVision, Qwen2-VL and Qwen2.5-VL run, and of text models Llama, Mistral, Qwen2, Qwen3 and Falcon."));
+    setWords(
+        text, tr("The model “%1” is of a kind that Winnow cannot run yet.").arg(model),
+        tr("LLaVA-OneVision, Qwen2-VL, Qwen2.5-VL, Idefics3 and SmolVLM run, and of text models Llama, Mistral, Qwen2, Qwen3 and Falcon."));
   } else if (error.code == ErrorCode::kModelFormat || error.code == ErrorCode::kUnsupportedFormat) {
     setWords(text,
              itself ? tr("The model “%1” is in a format that Winnow does not open.").arg(model)

@@ -96,7 +96,8 @@ TEST_P(EngineGolden, EveryCaseEqualsTransformers) {
 INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden,
                          ::testing::Values("gqa_tied", "mha_untied", "no_bias_scaled", "head_dim", "select_default", "plain_projector",
                                            "qwen2_vl/published", "qwen2_vl/saved", "qwen2_vl/joined_three", "qwen2_5_vl/published",
-                                           "qwen2_5_vl/saved"),
+                                           "qwen2_5_vl/saved", "smolvlm/smolvlm2_split", "smolvlm/idefics3_plain", "smolvlm/other_tile",
+                                           "smolvlm/saved_fast"),
                          [](const auto& info) { return file_name(info.param); });
 
 }  // namespace

@@ -1,7 +1,7 @@
-// A configuration of tests/golden/llava_onevision, or "<family>/<configuration>" of another family, as an engine request: its model folder,
-// its pictures, its recorded tensors.
+// A configuration of tests/golden/<family> as an engine request: its model folder, its pictures, its recorded tensors.
 #pragma once
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,6 +24,7 @@ inline Message watched_camera(double every_s) {
 
 class GoldenFolder {
  public:
+  // name: "smolvlm/smolvlm2_split"; without a family, of llava_onevision.
   explicit GoldenFolder(const std::string& name)
       : folder_(source_folder() + "/tests/golden/" + (name.find('/') == std::string::npos ? "llava_onevision/" : "") + name),
         tensors_(folder_ + "/golden.safetensors") {
@@ -48,20 +49,28 @@ class GoldenFolder {
       picture.rgb.assign(rgb.const_data_ptr<std::uint8_t>(), rgb.const_data_ptr<std::uint8_t>() + rgb.numel());
       pictures.push_back(std::move(picture));
     }
+    const nlohmann::json& content = entry.at("messages")[0].at("content");
     if (entry.contains("attached")) {
       attach(name, entry.at("attached"), pictures, opener, message);
-    } else if (name == "video") {
-      opener.add(name, pictures);
-      message.items.emplace_back(MediaItem{{name, MediaKind::kVideo, {}}});
-    } else {
-      for (std::size_t i = 0; i < pictures.size(); ++i) {
-        const std::string path = name + std::to_string(i);
-        opener.add(path, {pictures[i]});
-        message.items.emplace_back(MediaItem{{path, MediaKind::kImage, {}}});
+      for (const nlohmann::json& part : content) {
+        if (part.at("type") == "text") message.items.emplace_back(TextItem{part.at("text").get<std::string>()});
       }
+      return message;
     }
-    for (const nlohmann::json& part : entry.at("messages")[0].at("content")) {
-      if (part.at("type") == "text") message.items.emplace_back(TextItem{part.at("text").get<std::string>()});
+    const auto images =
+        std::count_if(content.begin(), content.end(), [](const nlohmann::json& part) { return part.at("type") == "image"; });
+    auto next = pictures.begin();
+    for (const nlohmann::json& part : content) {
+      const std::string type = part.at("type");
+      if (type == "text") {
+        message.items.emplace_back(TextItem{part.at("text").get<std::string>()});
+        continue;
+      }
+      const std::string path = type == "video" ? name : name + std::to_string(next - pictures.begin());
+      const auto end = type == "video" ? pictures.end() - images : next + 1;  // a video's frames come first
+      opener.add(path, {next, end});
+      message.items.emplace_back(MediaItem{{path, type == "video" ? MediaKind::kVideo : MediaKind::kImage, {}}});
+      next = end;
     }
     return message;
   }

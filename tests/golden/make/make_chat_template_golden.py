@@ -24,6 +24,9 @@ LLAMA2 = ("{% if messages[0]['role'] == 'system' %}{% set loop_messages = messag
 LLAMA3 = ("{% set loop_messages = messages %}{% for message in loop_messages %}{% set content = '<|start_header_id|>' + message['role'] + '<|end_header_id|>\n\n'+ message['content'] | trim + '<|eot_id|>' %}{% if loop.index0 == 0 %}{% set content = bos_token + content %}{% endif %}{{ content }}{% endfor %}{% if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}{% endif %}")
 LLAVA15 = ("{% for message in messages %}{% if message['role'] != 'system' %}{{ message['role'].upper() + ': '}}{% endif %}{# Render all images first #}{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\n' }}{% endfor %}{% for content in message['content'] | selectattr('type', 'equalto', 'text') %}{{ content['text'] + ' '}}{% endfor %}{% endfor %}{% if add_generation_prompt %}{{ 'ASSISTANT:' }}{% endif %}")
 INTERNVL = ("{%- for message in messages -%}\n    {{- '<|im_start|>' ~ message.role ~ '\\n' -}}\n    {%- if message.content is string -%}\n        {{ message.content }}\n    {%- else -%}\n        {%- for c in message.content -%}\n            {%- if c.type == 'image' -%}\n<IMG_CONTEXT>\n{{ '\\n' }}\n            {%- elif c.type == 'text' -%}\n                {{ c.text }}\n            {%- endif -%}\n        {%- endfor -%}\n    {%- endif -%}\n    {{- '<|im_end|>\\n' -}}\n{%- endfor -%}\n{%- if add_generation_prompt -%}{{ '<|im_start|>assistant\\n' }}{%- endif -%}\n")
+SMOLVLM = ("<|im_start|>{% for message in messages %}{{message['role'] | capitalize}}{% if message['content'][0]['type'] == 'image' %}{{':'}}{% else %}{{': '}}{% endif %}{% for line in message['content'] %}{% if line['type'] == 'text' %}{{line['text']}}{% elif line['type'] == 'image' %}{{ '<image>' }}{% endif %}{% endfor %}<end_of_utterance>\n{% endfor %}{% if add_generation_prompt %}{{ 'Assistant:' }}{% endif %}")
+SMOLVLM_VIDEO = SMOLVLM.replace("{% endif %}{% endfor %}<end", "{% elif line['type'] == 'video' %}{{ '<video>' }}{% endif %}{% endfor %}<end")
+IDEFICS3 = SMOLVLM.replace("<|im_start|>", "<|begin_of_text|>").replace("{{message['role'] | capitalize}}", "{{message['role'].capitalize()}}")
 
 SMOLLM2 = ("{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}{{ '<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n' }}{% endif %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}")
 FILES = ("meta-llama-Llama-3.1-8B-Instruct", "meta-llama-Llama-3.2-3B-Instruct", "Qwen-Qwen2.5-7B-Instruct", "Qwen-Qwen3-0.6B",
@@ -125,6 +128,7 @@ def main():
         ("llava_onevision", LLAVA, (MEDIA, MEDIA[:2], MEDIA[1:2])), ("qwen2", QWEN2, (PLAIN, SYSTEM)), ("qwen2_vl", QWEN2_VL, (MEDIA, MEDIA[1:])),
         ("mistral", MISTRAL, (PLAIN, ROLES_WRONG, SYSTEM)), ("llama2", LLAMA2, (PLAIN, SYSTEM)), ("llama3", LLAMA3, (PLAIN, SYSTEM)),
         ("llava15", LLAVA15, (MEDIA,)), ("internvl", INTERNVL, (MEDIA,)),
+        ("smolvlm", SMOLVLM, (MEDIA, MEDIA[:2], MEDIA[2:])), ("smolvlm_video", SMOLVLM_VIDEO, (MEDIA, MEDIA[1:])), ("idefics3", IDEFICS3, (MEDIA,)),
         ("smollm2", SMOLLM2, (PLAIN, SYSTEM)), *files) for messages in threads for prompt in (True, False)]
     jobs += [(f"probe {i}", probe, PLAIN, False) for i, probe in enumerate(probes())]
     lines, before = [], None

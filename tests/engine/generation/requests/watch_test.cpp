@@ -188,5 +188,34 @@ TEST_F(Watching, WhatCannotBeWatchedIsSaid) {
   EXPECT_EQ(refusal(two), "camera: one source is watched at a time");
 }
 
+// A family that writes a time before each frame, and before a file how long it is.
+class WatchingWithTimes : public Watching {
+ protected:
+  WatchingWithTimes() : Watching("smolvlm/smolvlm2_split") {}
+};
+
+TEST_F(WatchingWithTimes, AQuestionGoesOnFromTheFramesThatWereRead) {
+  const Turn turn = source("kvzip-stream", 100'000, "What is there?");
+  const Watched first = watch(turn, true, frames(0, 4));
+  const Watched then = watch(turn, false, frames(4, 3));
+  EXPECT_EQ(then.frames, 7);
+  // The first frame's time is the prompt's text, not the medium's.
+  const std::int64_t words = info_.visual_tokens_per_frame - first.tokens + 3 * info_.visual_tokens_per_frame;
+  EXPECT_GT(words, 0);
+  EXPECT_EQ(then.tokens, 7 * info_.visual_tokens_per_frame - words);
+  const Finished answered = finished(run(turn));
+  EXPECT_EQ(answered.figures.tokens.visual, 0) << "nothing is read again";
+  EXPECT_GT(answered.figures.tokens.generated, 0);
+}
+
+TEST_F(WatchingWithTimes, ALongSourceStaysWithinItsSlots) {
+  const Turn turn = source("infinipot-v", 64, "What is there?");
+  Watched watched;
+  for (int i = 0; i < 8; ++i) watched = watch(turn, i == 0, frames(4 * i, 4));
+  EXPECT_EQ(watched.frames, 32);
+  for (const std::int64_t slots : watched.slots) EXPECT_LE(slots, 64 * info_.kv_heads);
+  EXPECT_GT(finished(run(turn)).figures.tokens.generated, 0);
+}
+
 }  // namespace
 }  // namespace winnow::testing

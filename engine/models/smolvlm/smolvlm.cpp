@@ -1,0 +1,126 @@
+#include "engine/models/smolvlm/smolvlm.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/text/tokenizer.h"
+#include "engine/text/tokenizer_file.h"
+
+namespace winnow {
+namespace {
+
+// As transformers 4 and 5 write them.
+constexpr std::array<WeightNameRule, 4> kNameRules = {{
+    {"model.text_model.", "text.model."},
+    {"model.vision_model.", "tower."},
+    {"model.connector.modality_projection.", "connector."},
+    {"lm_head.", "text.lm_head."},
+}};
+
+// Of every patch the row of a position table for table_side x table_side patches: SmolVLMVisionEmbeddings.forward in fp32.
+std::vector<std::int64_t> rows_of_patches(std::int64_t table_side, std::int64_t side) {
+  const auto single = at::TensorOptions().dtype(at::kFloat);
+  const double step = 1.0 / static_cast<double>(table_side);
+  const at::Tensor boundaries = at::arange(step, 1.0, step, single);
+  const at::Tensor coordinates = at::arange(side, single).mul(1.0F / static_cast<float>(side)).clamp_max(1.0 - 1e-6);
+  const at::Tensor buckets = at::bucketize(coordinates, boundaries, /*out_int32=*/false, /*right=*/true);
+  const at::Tensor rows = (buckets.unsqueeze(1) * table_side + buckets.unsqueeze(0)).flatten().contiguous();
+  return {rows.const_data_ptr<std::int64_t>(), rows.const_data_ptr<std::int64_t>() + rows.numel()};
+}
+
+SiglipVisionConfig placed(SiglipVisionConfig vision) {
+  const auto table_side = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(vision.position_rows))));
+  vision.row_of_patch = rows_of_patches(table_side, vision.patches_per_side);
+  return vision;
+}
+
+}  // namespace
+
+SmolVlm::SmolVlm(const SmolVlmFolder& folder, MediaTokens tokens, WeightReader& weights)
+    : tokens_(std::move(tokens)),
+      tiles_(folder.processor.image.tiles),
+      processor_(folder.processor),
+      image_token_id_(folder.model.image_token_id),
+      scale_(folder.model.scale_factor),
+      text_(folder.model.text, weights, "text."),
+      tower_(placed(folder.model.vision), {folder.model.vision.layers}, weights, "tower."),
+      tower_norm_(weights.layer_norm("tower.post_layernorm", folder.model.vision.hidden_size, folder.model.vision.layer_norm_eps)),
+      projection_(weights.linear("connector.proj", folder.model.text.hidden_size, folder.model.vision.hidden_size * scale_ * scale_,
+                                 WeightReader::Bias::kNone)) {}
+
+TokenPositions SmolVlm::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const {
+  std::vector<std::int64_t> positions;
+  std::int64_t next = places.base_position;
+  for (std::size_t first = 0; first < origins.size();) {
+    std::size_t end = first;
+    while (end < origins.size() && origins[end].frame == origins[first].frame) ++end;
+    // A frame's picture stands in its place, its time before it: that of the first frame of all is the prompt's text.
+    const std::int64_t place = origins[first].frame / places.frames_a_place;
+    next = places.base_position + place * tokens_.frame_tokens() + tokens_.picture_tokens() - static_cast<std::int64_t>(end - first);
+    for (; first < end; ++first) positions.push_back(next++);
+  }
+  return {at::tensor(positions, at::kLong).unsqueeze(0), next};
+}
+
+MediumTokens SmolVlm::tokens_of(const MediaFacts& facts) const {
+  if (facts.kind == MediaKind::kVideo) return tokens_.frames(facts);
+  return tokens_.image(tile_grid({facts.picture.height_px, facts.picture.width_px}, tiles_));
+}
+
+PixelValues SmolVlm::preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
+  if (facts.kind == MediaKind::kVideo) return processor_.frames(pictures);
+  require(pictures.size() == 1, "preprocess: an image is one picture");
+  return processor_.image(pictures.front());
+}
+
+at::Tensor SmolVlm::shuffled(const at::Tensor& of_patches) const {
+  const auto patches = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(of_patches.size(1)))));
+  const std::int64_t side = patches / scale_;
+  return of_patches.reshape({of_patches.size(0), side, scale_, side, scale_, of_patches.size(2)})
+      .permute({0, 1, 3, 2, 4, 5})
+      .reshape({of_patches.size(0), side * side, scale_ * scale_ * of_patches.size(2)});
+}
+
+EncodedParts SmolVlm::encode(const MediaFacts&, const PixelValues& pixels, std::optional<VisionJudge> judge,
+                             const InterruptToken& interrupt) const {
+  const TowerFeatures tower = tower_.encode(pixels.pixels, judge, interrupt);
+  EncodedParts parts;
+  parts.features = projection_(shuffled(tower_norm_(tower.features)));
+  if (judge) parts.importance = shuffled(tower.importance.unsqueeze(2)).sum(2);
+  return parts;
+}
+
+MediaFeatures SmolVlm::join(const MediaFacts& facts, const EncodedParts& parts) const {
+  MediumTokens tokens = tokens_of(facts);
+  std::vector<std::int64_t> places;
+  for (std::size_t token = 0; token < tokens.origins.size(); ++token) {
+    if (tokens.origins[token].row >= 0) places.push_back(static_cast<std::int64_t>(token));
+  }
+  require(std::ssize(places) == parts.features.size(0) * parts.features.size(1), "a medium's pictures and their tokens differ in number");
+  MediaFeatures media;
+  const at::Tensor at_tokens = at::tensor(places, at::kLong).to(parts.features.device());
+  media.features = text_.embed(at::tensor(tokens.ids, at::kLong)).index_copy(0, at_tokens, parts.features.flatten(0, 1));
+  if (parts.importance.defined()) {
+    media.importance =
+        at::zeros({std::ssize(tokens.ids)}, parts.importance.options()).index_copy(0, at_tokens, parts.importance.flatten(0, 1));
+  }
+  media.origins = std::move(tokens.origins);
+  media.ids = std::move(tokens.ids);
+  return media;
+}
+
+std::unique_ptr<VisionLanguageModel> load_smolvlm(ModelLoad& load) {
+  const SmolVlmFolder folder = read_smolvlm(load.package());
+  std::unique_ptr<Tokenizer> tokenizer = Tokenizer::from(load.package().tokenizer());
+  if (tokenizer->token_id("<image>") != folder.model.image_token_id) {
+    throw Exception(ErrorCode::kDamagedFile, load.package().subject(ModelPart::kConfig) + ": image_token_id",
+                    "the tokenizer's <image> is another token");
+  }
+  MediaTokens tokens(std::move(tokenizer), folder.model.image_token_id, folder.side());
+  load.info.visual_tokens_per_frame = tokens.frame_tokens();
+  return std::make_unique<SmolVlm>(folder, std::move(tokens), load.weights(kNameRules));
+}
+
+}  // namespace winnow

@@ -1,0 +1,102 @@
+#include "engine/models/smolvlm/media_tokens.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/text/tokenizer_file.h"
+#include "tests/support/source_folder.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kImage = 334;
+constexpr const char* kFolder = "/tests/golden/smolvlm/smolvlm2_split/model/tokenizer.json";
+
+std::unique_ptr<Tokenizer> tokenizer() { return Tokenizer::from(read_tokenizer_file(source_folder() + kFolder)); }
+
+MediaTokens tokens_of_side(std::int64_t side) { return {tokenizer(), kImage, side}; }
+
+std::string text_of(const MediumTokens& tokens) {
+  std::string text = tokenizer()->decode(tokens.ids, SpecialTokens::kKeep);
+  for (std::size_t at = text.find("<image>"); at != std::string::npos; at = text.find("<image>", at + 1)) text.replace(at, 7, ".");
+  return text;
+}
+
+MediaFacts video(std::vector<double> times_s, std::int64_t frames_before = 0) {
+  const std::int64_t frames = std::ssize(times_s);
+  return {MediaKind::kVideo, {}, frames, 0.0, true, std::move(times_s), frames_before};
+}
+
+TEST(MediaTokens, AnImageInTilesIsWrittenRowByRowAndWholeAtTheEnd) {
+  const MediumTokens tokens = tokens_of_side(1).image({{}, {}, 2, 2});
+  EXPECT_EQ(text_of(tokens),
+            "<fake_token_around_image><row_1_col_1>.<fake_token_around_image><row_1_col_2>.\n"
+            "<fake_token_around_image><row_2_col_1>.<fake_token_around_image><row_2_col_2>.\n\n"
+            "<fake_token_around_image><global-img>.<fake_token_around_image>");
+}
+
+TEST(MediaTokens, OfOneSquareOnlyTheWholePictureIsWritten) {
+  EXPECT_EQ(text_of(tokens_of_side(2).image({})), "<fake_token_around_image><global-img>....<fake_token_around_image>");
+}
+
+// Two by three tiles of 2 x 2 tokens are a grid of 4 x 6.
+TEST(MediaTokens, RowsAndColumnsCountOverAllTiles) {
+  const MediumTokens tokens = tokens_of_side(2).image({{}, {}, 2, 3});
+  ASSERT_EQ(tokens.origins.size(), tokens.ids.size());
+  std::vector<std::vector<int>> tile(4, std::vector<int>(6, -1));
+  int whole = 0, words = 0;
+  for (std::size_t i = 0; i < tokens.origins.size(); ++i) {
+    const TokenOrigin& origin = tokens.origins[i];
+    EXPECT_EQ(origin.modality, Modality::kVisual);
+    EXPECT_EQ(origin.row >= 0, tokens.ids[i] == kImage);
+    if (origin.row < 0) {
+      ++words;
+    } else if (origin.frame == 0) {
+      ++whole;
+    } else {
+      tile.at(static_cast<std::size_t>(origin.row)).at(static_cast<std::size_t>(origin.column)) = origin.frame;
+    }
+  }
+  EXPECT_EQ(tile, (std::vector<std::vector<int>>{{1, 1, 2, 2, 3, 3}, {1, 1, 2, 2, 3, 3}, {4, 4, 5, 5, 6, 6}, {4, 4, 5, 5, 6, 6}}));
+  EXPECT_EQ(whole, 4);
+  EXPECT_EQ(words, 6 * 2 + 1 + 1 + 3) << "two for each tile, a line between the rows, one before the whole picture and its three";
+  EXPECT_EQ(tokens.origins.front().frame, 1) << "a word is its tile's";
+  EXPECT_EQ(tokens.origins.back().frame, 0);
+}
+
+TEST(MediaTokens, FramesComeAfterTheirTimes) {
+  const MediumTokens tokens = tokens_of_side(1).frames(video({0.5, 59.99, 60.0, 754.2}));
+  EXPECT_EQ(text_of(tokens),
+            "<fake_token_around_image><global-img>.<fake_token_around_image>\nFrame from 00:59:"
+            "<fake_token_around_image><global-img>.<fake_token_around_image>\nFrame from 01:00:"
+            "<fake_token_around_image><global-img>.<fake_token_around_image>\nFrame from 12:34:"
+            "<fake_token_around_image><global-img>.<fake_token_around_image>");
+  EXPECT_EQ(tokens.origins[4].frame, 1) << "a time is its frame's";
+  EXPECT_EQ(tokens.origins.back().frame, 3);
+}
+
+TEST(MediaTokens, FramesOfASourceGoOnAfterEarlierOnes) {
+  const MediaTokens tokens = tokens_of_side(1);
+  EXPECT_EQ(text_of(tokens.frames(video({6000.0}, 8))),
+            "\nFrame from 100:00:<fake_token_around_image><global-img>.<fake_token_around_image>");
+  EXPECT_EQ(std::ssize(tokens.frames(video({59.0}, 8)).ids), tokens.frame_tokens());
+  EXPECT_EQ(std::ssize(tokens.frames(video({59.0})).ids), tokens.picture_tokens());
+}
+
+TEST(MediaTokens, AVideoIsIntroducedByItsLengthAndItsFirstTime) {
+  const MediaTokens tokens = tokens_of_side(1);
+  const TextAround around = tokens.around({3725.9, 64, 61.0});
+  EXPECT_EQ(around.before,
+            "You are provided the following series of sixty-four frames from a 1:02:05 [H:MM:SS] video.\n\nFrame from 01:01:");
+  EXPECT_EQ(around.after, "\n\n");
+  EXPECT_EQ(tokens.around({90'061.0, 1, 0.0}).before,
+            "You are provided the following series of one frames from a 1 day, 1:01:01 [H:MM:SS] video.\n\nFrame from 00:00:");
+}
+
+TEST(MediaTokens, ASourceWithoutAnEndHasNoLengthToTell) {
+  EXPECT_EQ(tokens_of_side(1).around({5.0, 5, 2.0, true}).before, "\nFrame from 00:02:");
+}
+
+}  // namespace
+}  // namespace winnow

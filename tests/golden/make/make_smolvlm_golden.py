@@ -1,0 +1,507 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/smolvlm: tiny random Idefics3 and SmolVLM folders and what transformers computes with them in fp32.
+
+    python tests/golden/make/make_smolvlm_golden.py
+    python tests/golden/make/make_smolvlm_golden.py --published FOLDER --cli build/release/bin/winnow-cli
+        writes a folder with the head counts of SmolVLM-256M, two layers deep, and compares what the program exports with transformers
+
+One folder per configuration: model/ is an ordinary Hugging Face folder, loaded back with from_pretrained before anything is computed,
+golden.safetensors holds inputs and results, cases.json the messages, prompts and pictures. Pictures are stored as bytes; pixel values as
+the bytes after resizing (pixel = (byte / 255 - 0.5) / 0.5, checked here to be exact). Processors are those that AutoProcessor chooses.
+
+transformers' processor takes images or a video, not both, and Idefics3's no video. What it would write is put together here from
+SmolVLMProcessor's own two functions, one after the other; the model takes all tiles and frames in the prompt's order.
+
+Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, num2words, numpy (versions: manifest.json).
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import warnings
+
+import numpy as np
+import PIL.Image
+import safetensors
+import tokenizers
+import torch
+import torchvision
+import transformers
+from num2words import num2words
+from safetensors.torch import load_file, save_file
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import (AutoImageProcessor, AutoVideoProcessor, Idefics3Config, Idefics3ForConditionalGeneration, LlamaConfig,
+                          PreTrainedTokenizerFast, SmolVLMConfig, SmolVLMForConditionalGeneration, SmolVLMProcessor)
+from transformers.models.smolvlm.processing_smolvlm import DEFAULT_CHAT_TEMPLATE
+from transformers.video_utils import VideoMetadata
+
+warnings.filterwarnings("ignore")
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+OUT = pathlib.Path(__file__).resolve().parents[1] / "smolvlm"
+SEED = 11
+GREEDY_TOKENS = 64
+FAKE, IMAGE, GLOBAL, END = "<fake_token_around_image>", "<image>", "<global-img>", "<end_of_utterance>"
+CORPUS = ["What is in the picture?", "Describe the video in one sentence.", "User: You are provided the following series of five frames",
+          "How many squares are there?", "from a 0:00:05 [H:MM:SS] video.", "Frame from 00:01:", "What are the differences between the two images?"]
+# As published with SmolVLM and SmolVLM2.
+CHAT_TEMPLATE = (
+    "<|im_start|>{% for message in messages %}{{message['role'] | capitalize}}{% if message['content'][0]['type'] == 'image' %}{{':'}}"
+    "{% else %}{{': '}}{% endif %}{% for line in message['content'] %}{% if line['type'] == 'text' %}{{line['text']}}"
+    "{% elif line['type'] == 'image' %}{{ '<image>' }}{% endif %}{% endfor %}<end_of_utterance>\n{% endfor %}"
+    "{% if add_generation_prompt %}{{ 'Assistant:' }}{% endif %}")
+
+# files: "published": preprocessor_config.json, processor_config.json and chat_template.json as SmolVLM's repositories have them;
+# "saved": as save_pretrained of transformers 5 writes them.
+CONFIGURATIONS = {
+    "smolvlm2_split": dict(
+        covers="SmolVLM, images split, 4 query heads on 1 kv head, tied embeddings, scale factor 2, bf16 weights, files as published, "
+               "video_sampling, sizes of the Llama text model left out where they are the class's",
+        classes="smolvlm", files="published",
+        text=dict(hidden_size=32, intermediate_size=64, num_attention_heads=4, num_key_value_heads=1, rope_theta=100000.0, rms_norm_eps=1e-5),
+        vision=dict(hidden_size=24, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=16, patch_size=4),
+        scale=2, tied=True, size=64, tile=16, splitting=True, stored=torch.bfloat16),
+    "idefics3_plain": dict(
+        covers="Idefics3, no splitting, multi-head attention, untied head, scale factor 3, patches of 4 px six a side, fp32 weights, files as saved",
+        classes="idefics3", files="saved",
+        text=dict(hidden_size=24, intermediate_size=40, num_attention_heads=4, num_key_value_heads=4),
+        vision=dict(hidden_size=18, intermediate_size=24, num_hidden_layers=3, num_attention_heads=3, image_size=24, patch_size=4),
+        scale=3, tied=False, size=40, tile=24, splitting=False, stored=torch.float32),
+    "other_tile": dict(
+        covers="Idefics3, images split, tiles smaller than the tower's image size (position ids are not the patches' numbers), a rest of "
+               "pixels, scale factor 5 (one token a tile), group of 3, head_dim 8 where hidden / heads is 6, gelu, fp16 weights, two shards",
+        classes="idefics3", files="published",
+        text=dict(hidden_size=36, intermediate_size=48, num_attention_heads=6, num_key_value_heads=2, head_dim=8),
+        vision=dict(hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=22, patch_size=3,
+                    hidden_act="gelu"),
+        scale=5, tied=False, size=50, tile=17, splitting=True, stored=torch.float16, shards=2),
+    "saved_fast": dict(
+        covers="SmolVLM, images split by the torchvision processor that the folder names, scale factor 4, group of 2, tied, bf16 weights",
+        classes="smolvlm", files="saved", fast=True,
+        text=dict(hidden_size=32, intermediate_size=48, num_attention_heads=8, num_key_value_heads=4),
+        vision=dict(hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=24, patch_size=3),
+        scale=4, tied=True, size=48, tile=24, splitting=True, stored=torch.bfloat16),
+}
+# Of SmolVLM-256M-Instruct, two layers of text and tower.
+PUBLISHED = dict(
+    covers="head counts of SmolVLM-256M", classes="smolvlm", files="published",
+    text=dict(hidden_size=576, intermediate_size=1536, num_attention_heads=9, num_key_value_heads=3, head_dim=64, rope_theta=100000.0,
+              rms_norm_eps=1e-5, vocab_size=49280, max_position_embeddings=8192),
+    vision=dict(hidden_size=768, intermediate_size=3072, num_hidden_layers=2, num_attention_heads=12, image_size=512, patch_size=16),
+    scale=4, tied=False, size=2048, tile=512, splitting=True, stored=torch.bfloat16)
+CASES = {
+    "text": ([], "How many squares are there?"),
+    "image": (["image"], "What is in the picture?"),
+    "two_images": (["image", "image"], "What are the differences between the two images?"),
+    "video": (["video"], "Describe the video in one sentence."),
+    "video_image": (["video", "image"], "Is the picture in the video?"),
+}
+FRAMES = 5
+PICTURES = {"image": [(31, 45)], "two_images": [(20, 33), (61, 17)], "video_image": [(26, 40)]}
+FRAME_SIZE = (24, 34)
+
+
+def picture(height, width, seed):
+    """Smooth slopes with a few hard edges; differs visibly between seeds."""
+    y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
+    value = 40 * (c + 1) + x * (3 + seed % 5) + y * (7 - seed % 4) + 60 * ((x // 7 + y // 5 + seed) % 3)
+    return (value % 256).astype(np.uint8)
+
+
+def make_tokenizer():
+    """As SmolLM2's: digits by themselves, GPT-2's pattern; the markers of SmolVLM."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)])
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.train_from_iterator(CORPUS, trainers.BpeTrainer(
+        vocab_size=330, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+    rows = [f"<row_{r}_col_{c}>" for r in range(1, 4) for c in range(1, 4)]  # a fourth column is written as text
+    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", FAKE, IMAGE, END, GLOBAL]
+    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in special])
+    tokenizer.add_tokens([AddedToken(token, special=False, normalized=False) for token in rows])
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<|im_start|>", eos_token=END, pad_token="<|im_end|>",
+                                   model_max_length=8192)
+
+
+def randomise(model, generator):
+    """Logits that differ clearly: default initialisation is so small that greedy choices would be ties."""
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            noise = torch.randn(value.shape, generator=generator)
+            if re.search(r"norm\d?\.weight$|layernorm\.weight$", name):
+                value.copy_(1 + 0.2 * noise)
+            elif name.endswith(".bias"):
+                value.copy_(0.2 * noise)
+            elif ("embed" in name and "patch" not in name) or "lm_head" in name:
+                value.copy_(0.5 * noise)
+            else:
+                value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
+
+
+def write(path, content):
+    path.write_text(json.dumps(content, indent=2) + "\n")
+
+
+def shard(folder, count):
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    names = sorted(tensors)
+    index = {"metadata": {"total_size": sum(t.numel() * t.element_size() for t in tensors.values())}, "weight_map": {}}
+    for number in range(count):
+        file = f"model-{number + 1:05d}-of-{count:05d}.safetensors"
+        part = names[number::count]
+        save_file({name: tensors[name] for name in part}, folder / file, metadata={"format": "pt"})
+        index["weight_map"].update({name: file for name in part})
+    write(folder / "model.safetensors.index.json", index)
+
+
+def classes_of(options):
+    smol = options["classes"] == "smolvlm"
+    return (SmolVLMConfig, SmolVLMForConditionalGeneration) if smol else (Idefics3Config, Idefics3ForConditionalGeneration)
+
+
+def tokens_of_tile(options):
+    return (options["tile"] // options["vision"]["patch_size"] // options["scale"]) ** 2
+
+
+def make_folder(options, generator, folder):
+    tokenizer = make_tokenizer()
+    name = "SmolVLM" if options["classes"] == "smolvlm" else "Idefics3"
+    text = LlamaConfig(num_hidden_layers=2, bos_token_id=None, eos_token_id=tokenizer.eos_token_id,
+                       **{"vocab_size": len(tokenizer) + 3, "max_position_embeddings": 4096, **options["text"]})
+    config_class, model_class = classes_of(options)
+    config = config_class(vision_config=options["vision"], text_config=text, scale_factor=options["scale"],
+                          image_token_id=tokenizer.convert_tokens_to_ids(IMAGE), tie_word_embeddings=options["tied"])
+    model = model_class(config)
+    randomise(model, generator)
+    model.tie_weights()
+    model.to(options["stored"]).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    if options.get("shards"):
+        shard(folder, options["shards"])
+    half = [0.5, 0.5, 0.5]
+    pictures = {"do_convert_rgb": True, "do_image_splitting": options["splitting"], "do_normalize": True, "do_pad": True, "do_rescale": True,
+                "do_resize": True, "image_mean": half, "image_processor_type": name + "ImageProcessor" + ("Fast" if options.get("fast") else ""),
+                "image_std": half, "max_image_size": {"longest_edge": options["tile"]}, "processor_class": name + "Processor", "resample": 1,
+                "rescale_factor": 1 / 255, "size": {"longest_edge": options["size"]}}
+    sequence = tokens_of_tile(options)
+    if options["files"] == "published":
+        if name == "SmolVLM":
+            pictures["video_sampling"] = {"fps": 1, "max_frames": 64, "video_size": {"longest_edge": options["tile"]}}
+        write(folder / "preprocessor_config.json", pictures)
+        write(folder / "processor_config.json", {"image_seq_len": sequence, "processor_class": name + "Processor"})
+        write(folder / "chat_template.json", {"chat_template": CHAT_TEMPLATE})
+        # transformers 4 wrote what differs from the class.
+        content = json.loads((folder / "config.json").read_text())
+        plain = LlamaConfig().to_dict()
+        content["text_config"] = {k: v for k, v in content["text_config"].items()
+                                  if k in ("model_type", "vocab_size", "eos_token_id") or plain.get(k) != v}
+        rope = content["text_config"].pop("rope_parameters", {})
+        if "rope_theta" in rope:
+            content["text_config"]["rope_theta"] = rope["rope_theta"]
+        content["vision_config"]["model_type"] = options["classes"]
+        write(folder / "config.json", content)
+    else:
+        nested = {"image_processor": pictures, "image_seq_len": sequence, "processor_class": name + "Processor"}
+        if name == "SmolVLM":
+            nested["video_processor"] = {"video_processor_type": "SmolVLMVideoProcessor", "size": {"longest_edge": options["size"]},
+                                         "max_image_size": {"longest_edge": options["tile"]}, "resample": 1, "image_mean": half,
+                                         "image_std": half}
+        write(folder / "processor_config.json", nested)
+        (folder / "chat_template.jinja").write_text(CHAT_TEMPLATE)
+
+
+def load_processor(options, folder):
+    images = AutoImageProcessor.from_pretrained(folder)
+    fast = type(images).__name__.endswith("Fast")
+    assert fast == bool(options.get("fast")), "the default is not what the script believes"
+    try:
+        videos = AutoVideoProcessor.from_pretrained(folder)
+    except Exception:  # Idefics3 names none
+        videos = transformers.SmolVLMVideoProcessor(**json.loads((folder / ("preprocessor_config.json" if options["files"] == "published" else
+                                                                            "processor_config.json")).read_text()).get("image_processor", {}) or
+                                                    json.loads((folder / "preprocessor_config.json").read_text()))
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
+    return SmolVLMProcessor(images, tokenizer, videos, image_seq_len=tokens_of_tile(options), chat_template=CHAT_TEMPLATE)
+
+
+def levels(pixels):
+    """The bytes that the processor normalised; exact, or the golden file would not say what the model saw."""
+    values = torch.as_tensor(np.asarray(pixels), dtype=torch.float32)
+    result = torch.round((values * 0.5 + 0.5) * 255)
+    again = (result / 255 - 0.5) / 0.5
+    assert float((again - values).abs().max()) < 1e-6
+    return result.to(torch.uint8)
+
+
+def spans(ids, fake, lengths):
+    """Where each medium's tokens are: from a marker on, as many as its text has."""
+    found, at = [], 0
+    for length in lengths:
+        at = ids.index(fake, at)
+        found.append((at, at + length))
+        at += length
+    return found
+
+
+def prepared(processor, kinds, prompt, images, frames):
+    """The prompt with its media written out, all tiles and frames in its order, and how many tokens each medium has."""
+    texts, pixels, lengths = [prompt], [], []
+    count = lambda text: len(processor.tokenizer(text, add_special_tokens=False)["input_ids"])
+    if images:
+        inputs = processor.image_processor([images], return_row_col_info=True, return_tensors="pt")
+        assert bool((inputs["pixel_attention_mask"] == 1).all() or len(images) > 1)
+        texts = processor.expand_text_with_image_tokens(texts, image_rows=inputs["rows"], image_cols=inputs["cols"])
+        tiles = [r * c + 1 for r, c in zip(inputs["rows"][0], inputs["cols"][0])]
+        pixels = list(torch.split(inputs["pixel_values"][0][: sum(tiles)], tiles))
+        for rows, columns in zip(inputs["rows"][0], inputs["cols"][0]):
+            alone = processor.expand_text_with_image_tokens([IMAGE], image_rows=[[rows]], image_cols=[[columns]])[0]
+            lengths.append(count(alone))
+    if frames is not None:
+        # Asked for in the middle of every second, as the engine's plan does.
+        metadata = VideoMetadata(total_num_frames=2 * len(frames), fps=2.0, duration=float(len(frames)),
+                                 frames_indices=[2 * i + 1 for i in range(len(frames))])
+        inputs = processor.video_processor([frames], video_metadata=[metadata], return_metadata=True, return_tensors="pt")
+        texts = processor.expand_text_with_video_tokens(texts, inputs)
+        whole = processor.expand_text_with_video_tokens(["<video>"], inputs)[0]
+        alone = whole[whole.index(FAKE): whole.rindex(FAKE) + len(FAKE)]
+        at = kinds.index("video")
+        pixels.insert(at, inputs["pixel_values"][0])
+        lengths.insert(at, count(alone))
+    return texts[0], pixels, lengths
+
+
+def run_case(case, processor, model):
+    kinds, question = CASES[case]
+    messages = [{"role": "user", "content": [{"type": kind} for kind in kinds] + [{"type": "text", "text": question}]}]
+    template = DEFAULT_CHAT_TEMPLATE if "video" in kinds else None
+    prompt = processor.tokenizer.apply_chat_template(messages, chat_template=template or CHAT_TEMPLATE, add_generation_prompt=True, tokenize=False)
+    images = [picture(h, w, 1 + i) for i, (h, w) in enumerate(PICTURES.get(case, []))]
+    frames = np.stack([picture(*FRAME_SIZE, 10 + i) for i in range(FRAMES)]) if "video" in kinds else None
+    text, pixels, lengths = prepared(processor, kinds, prompt, images, frames)
+    ids = processor.tokenizer(text, return_tensors="pt", add_special_tokens=False)["input_ids"]
+    if kinds and set(kinds) != {"video", "image"}:  # what the processor itself writes
+        arguments = {"images": [images]} if images else {"videos": [[frames]], "video_metadata": [VideoMetadata(
+            total_num_frames=2 * FRAMES, fps=2.0, duration=float(FRAMES), frames_indices=[2 * i + 1 for i in range(FRAMES)])]}
+        whole = processor(text=prompt, return_tensors="pt", **arguments)
+        assert torch.equal(whole["input_ids"], ids), case
+        assert torch.equal(whole["pixel_values"][0][: sum(len(p) for p in pixels)], torch.cat(pixels)), case
+    tensors = {"input_ids": ids[0]}
+    if frames is not None:
+        for number, frame in enumerate(frames):
+            tensors[f"rgb.{number}"] = torch.from_numpy(frame)
+    for number, rgb in enumerate(images):
+        tensors[f"rgb.{number + (0 if frames is None else FRAMES)}"] = torch.from_numpy(rgb)
+    extra = {}
+    with torch.no_grad():
+        if pixels:
+            extra = dict(pixel_values=torch.cat(pixels)[None])
+            for number, values in enumerate(pixels):
+                tensors[f"pixel_levels.{number}"] = levels(values)
+            found = model.model.get_image_features(extra["pixel_values"], return_dict=True).pooler_output
+            merged = model.model.inputs_merger(ids, model.get_input_embeddings()(ids), found)[0]
+            fake = processor.tokenizer.convert_tokens_to_ids(FAKE)
+            tensors["features"] = torch.cat([merged[a:b] for a, b in spans(ids[0].tolist(), fake, lengths)])
+        out = model(input_ids=ids, use_cache=True, **extra)
+        logits = out.logits[0]
+        tensors["logits"] = logits[-1].clone()
+        greedy, margins, step = [], [], logits[-1]
+        for _ in range(GREEDY_TOKENS):
+            best = torch.topk(step, 2).values
+            greedy.append(int(step.argmax()))
+            margins.append(float(best[0] - best[1]))
+            out = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=out.past_key_values, use_cache=True)
+            step = out.logits[0, -1]
+    tensors["greedy"] = torch.tensor(greedy)
+    tensors["margins"] = torch.tensor(margins)
+    sizes = ([list(FRAME_SIZE)] * FRAMES if frames is not None else []) + [list(p.shape[:2]) for p in images]
+    description = dict(messages=messages, prompt=text.replace(IMAGE * tokens_of(processor), f"({tokens_of(processor)} x {IMAGE})"),
+                       pictures=sizes, tokens=ids.shape[1], visual_tokens=sum(lengths), smallest_margin=min(margins),
+                       answer=processor.tokenizer.decode(greedy))
+    return description, {f"{case}.{key}": value.contiguous() for key, value in tensors.items()}
+
+
+def tokens_of(processor):
+    return processor.image_seq_len
+
+
+def load_model(options, folder):
+    model, report = classes_of(options)[1].from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
+    assert not report["missing_keys"] and not report["unexpected_keys"] and not report["mismatched_keys"], report
+    return model.eval()
+
+
+def manifest():
+    return {
+        "what": "prompt ids, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random Idefics3 and SmolVLM models",
+        "reference": f"transformers {transformers.__version__}, Idefics3- and SmolVLMForConditionalGeneration in fp32, eager attention; "
+                     "processors as AutoImageProcessor and AutoVideoProcessor choose them",
+        "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
+        "script": "tests/golden/make/make_smolvlm_golden.py",
+        "versions": {"torch": torch.__version__, "torchvision": torchvision.__version__, "transformers": transformers.__version__,
+                     "tokenizers": tokenizers.__version__, "safetensors": safetensors.__version__, "pillow": PIL.__version__,
+                     "numpy": np.__version__},
+        "seed": f"{SEED} + number of the configuration",
+        "configurations": {name: options["covers"] for name, options in CONFIGURATIONS.items()},
+        "tensors": {
+            "<case>.input_ids": "int64 [n], media written out", "<case>.rgb.<i>": "uint8 [height, width, 3], a video's frames first",
+            "<case>.pixel_levels.<medium>": "uint8 [tiles or frames, 3, side, side], the whole picture last; value = (level / 255 - 0.5) / 0.5",
+            "<case>.features": "fp32 [visual tokens, hidden], in prompt order, with the embeddings of the markers between a medium's first and last",
+            "<case>.logits": "fp32 [vocabulary], last position", "<case>.greedy": "int64 [64], stop tokens ignored",
+            "<case>.margins": "fp32 [64], first minus second choice"},
+        "sizes.json": "rows of [longest edge, tile, height, width, sizes after the first and the second resizing, rows, columns]; numbers as words; hashes of pixels",
+        "tolerance": "features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 sums in another order); greedy "
+                     "tokens equal where the margin exceeds 1e-3",
+        "licence": "Apache-2.0, own random weights, own pictures and text; the chat template as SmolVLM's repositories have it (Apache-2.0)",
+    }
+
+
+def sizes():
+    """[longest edge, tile, height, width, first height and width, whole height and width, rows, columns] of odd and large pictures."""
+    smol = transformers.models.smolvlm.image_processing_smolvlm
+    random = np.random.default_rng(SEED)
+    fixed = [(1, 1), (1, 2), (2, 1), (1, 150), (150, 1), (512, 512), (511, 513), (1080, 1920), (1920, 1080), (2160, 3840), (480, 640), (641, 479),
+             (3000, 41), (41, 3000), (7, 3), (2048, 2048), (2047, 2048), (100, 9000)]
+    scattered = [tuple(int(x) for x in random.integers(1, 3000, 2)) for _ in range(100)]
+    rows = []
+    for longest, tile in ((2048, 512), (1456, 364), (1536, 384), (64, 16), (50, 17), (6000, 512)):
+        processor = transformers.SmolVLMImageProcessor(size={"longest_edge": longest}, max_image_size={"longest_edge": tile})
+        asked = []
+        processor.resize = lambda image, size, **_: asked.append((size["height"], size["width"]))
+        for height, width in fixed + scattered[: 100 if longest != 6000 else 20]:
+            first = smol.get_resize_output_image_size(np.empty((height, width, 3), np.uint8), longest, "channels_last")
+            asked.clear()
+            processor.resize_for_vision_encoder(np.empty((*first, 3), np.uint8), tile, input_data_format="channels_last")
+            whole = asked[0]
+            if 0 in whole or (whole[0] // tile) * (whole[1] // tile) > 1024:
+                continue
+            cut = whole[0] > tile or whole[1] > tile
+            rows.append([longest, tile, height, width, *first, *whole, *((whole[0] // tile, whole[1] // tile) if cut else (0, 0))])
+    return rows
+
+
+def formula_picture(height, width, seed):
+    """As make_processor_golden.py has it; the C++ tests repeat it."""
+    y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
+    value = x * (5 + seed) + y * (11 + 2 * seed) + c * 70 + (x * y + x * x * 3 + y * y * 5) // (7 + seed)
+    value = np.where((x // 5 + y // 3) % 4 == 0, 255 * ((x + y + c) % 2), value)
+    return (value % 256).astype(np.uint8)
+
+
+def fnv(data):
+    value = 0xCBF29CE484222325
+    for byte in np.ascontiguousarray(data).tobytes():
+        value = ((value ^ byte) * 0x100000001B3) % 2**64
+    return f"{value:016x}"
+
+
+def hashes():
+    """FNV-1a 64 of resized bytes at larger sizes: what is done, height, width, seed, filter, hash of [pictures, 3, side, side]."""
+    arguments = dict(size={"longest_edge": 768}, max_image_size={"longest_edge": 256}, do_rescale=False, do_normalize=False)
+    rows = []
+    for seed, (height, width, resample) in enumerate([(700, 1000, 1), (1203, 641, 1), (90, 1111, 1), (1999, 37, 1), (100, 90, 1), (333, 500, 3), (500, 333, 2)]):
+        pixels = formula_picture(height, width, seed)
+        slow = transformers.SmolVLMImageProcessor(resample=resample, **arguments)([[pixels]])["pixel_values"][0]
+        fast = transformers.SmolVLMImageProcessorFast(resample=resample, **arguments)([[pixels]], return_tensors="pt")["pixel_values"][0].numpy()
+        frame = torch.from_numpy(np.ascontiguousarray(pixels.transpose(2, 0, 1)))[None]
+        video = transformers.SmolVLMVideoProcessor(resample=resample, **arguments)([frame])["pixel_values"][0].numpy()
+        for what, values in (("image", slow), ("fast", fast), ("video", video)):
+            values = np.asarray(values)
+            assert (values == values.astype(np.uint8)).all()
+            rows.append([what, height, width, seed, resample, fnv(values.astype(np.uint8))])
+    return rows
+
+
+def words():
+    numbers = [0, 1, 9, 10, 13, 19, 20, 21, 40, 64, 99, 100, 101, 110, 115, 199, 250, 512, 999, 1000, 1001, 1023, 1024, 1100, 1105, 20_345, 999_999]
+    return {str(n): num2words(n) for n in numbers}
+
+
+def compare_with_program(folder, cli):
+    """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers: ids, pixels, logits, greedy tokens."""
+    processor, model = load_processor(PUBLISHED, folder), load_model(PUBLISHED, folder)
+    clip = pathlib.Path(__file__).resolve().parents[3] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
+    images = [formula_picture(700, 1000, 1), formula_picture(403, 211, 2)]
+    for number, pixels in enumerate(images):
+        PIL.Image.fromarray(pixels).save(folder / f"{number}.png")
+    print("| case | tokens | ids equal | largest difference of a pixel | of the logits, relative | greedy tokens equal |\n|---|---|---|---|---|---|")
+    for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("video", 0)):
+        kinds, question = CASES[case]
+        media = [arg for number in range(count) for arg in ("--image", str(folder / f"{number}.png"))]
+        media += ["--video", str(clip), "--frames", "4"] if case == "video" else []
+        out = folder / "run.safetensors"
+        subprocess.run([str(cli), "export", "--model", str(folder), "--out", str(out), "--dtype", "fp32", "--method", "full", "--max-tokens",
+                        str(GREEDY_TOKENS), *media, question], check=True, stdout=subprocess.DEVNULL)
+        run = load_file(out)
+        messages = [{"role": "user", "content": [{"type": kind} for kind in kinds] + [{"type": "text", "text": question}]}]
+        template = DEFAULT_CHAT_TEMPLATE if "video" in kinds else CHAT_TEMPLATE
+        prompt = processor.tokenizer.apply_chat_template(messages, chat_template=template, add_generation_prompt=True, tokenize=False)
+        apart, extra = 0.0, {}
+        if case == "video":  # the frames are those that the program decoded
+            pixels = run["pixel_values_videos"]
+            times = [(i + 0.5) * 10.0 / 4 for i in range(4)]
+            metadata = VideoMetadata(total_num_frames=10_000, fps=1000.0, duration=10.0, frames_indices=[int(1000 * t) for t in times])
+            prompt = processor.expand_text_with_video_tokens([prompt], {"pixel_values": pixels, "video_metadata": [metadata]})[0]
+            extra = dict(pixel_values=pixels)
+        elif count:
+            inputs = processor(text=prompt, images=[images[:count]], return_tensors="pt")
+            own, tiles = run["pixel_values"], []
+            for number in range(count):
+                one = processor.image_processor([[images[number]]], return_tensors="pt")["pixel_values"][0]
+                apart = max(apart, float((one - own[number][: len(one)]).abs().max()))
+                tiles.append(one)
+            extra = dict(pixel_values=torch.cat(tiles)[None])
+        ids = inputs["input_ids"] if count else processor.tokenizer(prompt, return_tensors="pt", add_special_tokens=False)["input_ids"]
+        with torch.no_grad():
+            out = model(input_ids=ids, use_cache=True, **extra)
+            logits = out.logits[0, -1]
+            greedy, step = [], logits
+            for _ in range(len(run["generated"])):
+                greedy.append(int(step.argmax()))
+                out = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=out.past_key_values, use_cache=True)
+                step = out.logits[0, -1]
+        relative = float((run["logits"][0] - logits).abs().max() / logits.abs().max())
+        same = sum(a == b for a, b in zip(greedy, run["generated"].tolist()))
+        print(f"| {case} | {ids.shape[1]} | {torch.equal(ids[0], run['input_ids'])} | {apart:.1e} | {relative:.1e} | {same} of {len(greedy)} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--published", type=pathlib.Path, help="only write this model folder, and compare with it")
+    parser.add_argument("--cli", type=pathlib.Path, help="winnow-cli")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    if arguments.published:
+        arguments.published.mkdir(parents=True, exist_ok=True)
+        torch.manual_seed(SEED)
+        make_folder(PUBLISHED, torch.Generator().manual_seed(SEED), arguments.published)
+        if arguments.cli:
+            compare_with_program(arguments.published, arguments.cli)
+        return
+    shutil.rmtree(OUT, ignore_errors=True)
+    for number, (name, options) in enumerate(CONFIGURATIONS.items()):
+        folder = OUT / name / "model"
+        folder.mkdir(parents=True)
+        torch.manual_seed(SEED + number)
+        make_folder(options, torch.Generator().manual_seed(SEED + number), folder)
+        processor, model = load_processor(options, folder), load_model(options, folder)
+        cases, tensors = {}, {}
+        for case in CASES:
+            cases[case], results = run_case(case, processor, model)
+            tensors.update(results)
+        save_file(tensors, OUT / name / "golden.safetensors")
+        for file in (OUT / name).rglob("*.safetensors"):
+            file.chmod(0o644)
+        (OUT / name / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
+        print(name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5)) for case, d in cases.items()})
+    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in sizes())
+    (OUT / "sizes.json").write_text('{"words": ' + json.dumps(words()) + ',\n"hashes": ' + json.dumps(hashes()) + ',\n"sizes": [\n' + lines + "]}\n")
+    (OUT / "manifest.json").write_text(json.dumps(manifest(), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
