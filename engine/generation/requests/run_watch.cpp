@@ -68,12 +68,13 @@ class Watcher {
     Conversation& working = made_->state;
     working.media_count += 1;
     working.media_hashes.emplace_back();
-    working.frame_s.push_back(every_s);
+    working.frame_s.push_back(source.plan.every_s);
     working.media_kinds.push_back(source.kind);
     made_->media.push_back({source.path, source.kind, 0.0, {}, {}, source.plan});
     made_->media.back().endless = true;
     if (lead.tokens.size() > 0) ClipReading(context_, recipe_, *made_).read(std::move(lead));
-    watched_.emplace(WatchedSource{ClipStream(recipe_, working.cache, working.next_original()), 0, {working.next_position, 1, every_s}});
+    watched_.emplace(
+        WatchedSource{ClipStream(recipe_, working.cache, working.next_original()), 0, {working.next_position, 1, source.plan.every_s}});
   }
 
   // A copy of what is there: blocks are shared.

@@ -67,7 +67,7 @@ TEST(Qwen2VlConfig, ReadsAPublishedFolder) {
 TEST(Qwen2VlConfig, ReadsAFolderThatTransformersSaved) {
   const Qwen2VlConfig config = parse(saved());
   EXPECT_EQ(config.text.rotary.axes(), 3);
-  EXPECT_EQ(config.text.rms_norm_eps, 1e-5) << "the class's default";
+  EXPECT_EQ(config.text.norm_eps, 1e-5) << "the class's default";
   EXPECT_FALSE(config.text.tie_word_embeddings);
   EXPECT_EQ(config.vision.hidden_size, 16);
   EXPECT_EQ(config.vision.out_size, 32);

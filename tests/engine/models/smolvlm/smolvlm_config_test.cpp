@@ -64,12 +64,12 @@ TEST(SmolVlmConfig, WhatIsLeftOutIsTheClasses) {
   EXPECT_EQ(config.text.kv_heads, 32);
   EXPECT_EQ(config.text.vocabulary, 32000);
   EXPECT_EQ(config.text.max_positions, 2048);
-  EXPECT_EQ(config.text.rms_norm_eps, 1e-6);
+  EXPECT_EQ(config.text.norm_eps, 1e-6);
   EXPECT_EQ(config.vision.hidden_size, 1152);
   EXPECT_EQ(config.vision.heads, 16);
   EXPECT_EQ(config.vision.patches_per_side, 7);
   EXPECT_EQ(config.scale_factor, 2);
-  EXPECT_EQ(parse(Json::parse(R"({"model_type": "idefics3", "image_token_id": 7})")).text.rms_norm_eps, 1e-5) << "of no text_config at all";
+  EXPECT_EQ(parse(Json::parse(R"({"model_type": "idefics3", "image_token_id": 7})")).text.norm_eps, 1e-5) << "of no text_config at all";
 }
 
 TEST(SmolVlmConfig, HostileFieldsAreRefusedByName) {
