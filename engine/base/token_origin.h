@@ -15,7 +15,7 @@ struct TokenOrigin {
   Modality modality = Modality::kText;
   std::int32_t media = -1;  // running number of the image, video or document in the conversation
   std::int32_t frame = -1;  // video frame, tile of an image (0 = base), or line of a document
-  std::int16_t row = -1;    // patch row and column after pooling; -1 for newline embeddings
+  std::int16_t row = -1;    // patch row and column after pooling; -1 beside patches (newline embedding, class token)
   std::int16_t column = -1;
 };
 

@@ -1,6 +1,6 @@
 // Fields of config.json that several families' parts have, with their ranges (caps against hostile folders).
 //
-// Used by decoder_config.h, siglip_config.h and the families' configurations. Sizes that transformers would default must be written,
+// Used by decoder_config.h, vit_config.h and the families' configurations. Sizes that transformers would default must be written,
 // because a silent default hides a damaged file. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>:
 // <key.path>" as subject. No torch. Threads: plain functions.
 #pragma once

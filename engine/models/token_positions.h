@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/base/token_origin.h"
+
 namespace winnow {
 
 // Of a conversation's media, by TokenOrigin::media: seconds from one frame of a video to the next; 0 of what has no frames. For models
@@ -32,5 +34,8 @@ struct TokenPositions {
 inline TokenPositions one_axis_positions(std::int64_t tokens, std::int64_t next_position) {
   return {at::arange(next_position, next_position + tokens, at::kLong).unsqueeze(0), next_position + tokens};
 }
+
+// Frames of a source without an end, each of frame_tokens tokens, and what the family writes after them.
+TokenPositions one_axis_stream_positions(std::span<const TokenOrigin> origins, const StreamPlaces& places, std::int64_t frame_tokens);
 
 }  // namespace winnow

@@ -10,12 +10,12 @@
 #include <memory>
 #include <string>
 
-#include "engine/layers/mlp.h"
 #include "engine/models/llava_onevision/chat_template.h"
 #include "engine/models/llava_onevision/image_processor.h"
 #include "engine/models/llava_onevision/llava_onevision_config.h"
+#include "engine/models/llava_onevision/token_layout.h"
+#include "engine/models/llava_parts/llava_vision.h"
 #include "engine/models/model_load.h"
-#include "engine/models/siglip_tower.h"
 #include "engine/models/transformer_decoder.h"
 #include "engine/models/vision_language_model.h"
 
@@ -37,19 +37,16 @@ class LlavaOnevision final : public VisionLanguageModel {
   MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts) const override;
 
  private:
-  // Projected patches, and what the judge thinks of each.
-  EncodedParts project(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
   MediaFeatures join_tiles(const MediaFacts& facts, const EncodedParts& tiles) const;
   MediaFeatures join_frames(const EncodedParts& frames) const;
-  // tiles: [tiles, patches, channels]; newline: [channels].
-  at::Tensor pack_tiles(const at::Tensor& tiles, const at::Tensor& newline, const PackedGrid& grid) const;
+  // All tokens of the parts and one newline; without origins.
+  MediaFeatures with_newline(const EncodedParts& parts) const;
   at::Tensor pool_frames(const at::Tensor& patches) const;
 
   LlavaOnevisionConfig config_;
   ImageProcessor processor_;
   TransformerDecoder text_;
-  SiglipTower tower_;
-  PlainMlp projector_;
+  LlavaVision vision_;
   at::Tensor newline_;  // [hidden]
 };
 

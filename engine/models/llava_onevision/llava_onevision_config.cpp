@@ -12,31 +12,8 @@
 namespace winnow {
 namespace {
 
-constexpr std::size_t kMaxFeatureStates = 16;
 constexpr std::int64_t kDefaultImageToken = 151'646;
 constexpr std::int64_t kDefaultVideoToken = 151'647;
-
-// One layer number or a list; negative ones count from the end, as in transformers.
-std::vector<std::int64_t> read_feature_states(const JsonObject& root, std::int64_t layers) {
-  const std::int64_t states = layers + 1;
-  std::vector<std::int64_t> chosen;
-  if (!root.has("vision_feature_layer")) {
-    chosen = {-1};
-  } else if (root.value("vision_feature_layer").is_array()) {
-    chosen = root.integers("vision_feature_layer", -states, states - 1, kMaxFeatureStates);
-    if (chosen.empty()) root.refuse(ErrorCode::kDamagedFile, "vision_feature_layer", "the list is empty");
-  } else {
-    chosen = {root.integer("vision_feature_layer", -states, states - 1)};
-  }
-  for (std::int64_t& state : chosen) state += state < 0 ? states : 0;
-  return chosen;
-}
-
-FeatureSelectStrategy strategy_of(const std::string& name, const JsonObject& object) {
-  if (name == "full") return FeatureSelectStrategy::kFull;
-  if (name == "default") return FeatureSelectStrategy::kDefault;
-  unsupported(object, "vision_feature_select_strategy", quoted_name(name) + " is neither \"full\" nor \"default\"");
-}
 
 std::int64_t read_max_tiles(const JsonObject& root) {
   constexpr std::string_view kPrefix = "anyres_max_";
@@ -50,11 +27,6 @@ std::int64_t read_max_tiles(const JsonObject& root) {
   return tiles;
 }
 
-void require_agreement(bool agree, const std::string& file, const char* key, const char* reason) {
-  if (!agree) throw Exception(ErrorCode::kDamagedFile, file + ": " + key, reason);
-}
-
-// transformers reads some facts twice, from the model's and from the processor's files, and fails in the middle of a run when they differ.
 void check_agreement(const LlavaOnevisionFolder& folder, const ModelPackage& package) {
   const LlavaOnevisionConfig& model = folder.model;
   const ProcessorConfig& processor = folder.processor;
@@ -66,13 +38,13 @@ void check_agreement(const LlavaOnevisionFolder& folder, const ModelPackage& pac
                     "it differs from the vision tower's image_size");
   require_agreement(processor.image.grid_pinpoints == model.grid.pinpoints, preparation, "image_grid_pinpoints",
                     "it differs from config.json");
-  const std::int64_t patches = model.vision.patches_per_side * model.vision.patches_per_side;
+  const std::int64_t patches = model.vision.patches();
   require_agreement(processor.image_tokens.value_or(patches) == patches, combined, "num_image_tokens",
                     "it differs from the number of patches");
-  const char* strategy = model.select_strategy == FeatureSelectStrategy::kFull ? "full" : "default";
+  const char* strategy = name_of(model.select_strategy);
   require_agreement(processor.feature_select_strategy.value_or(strategy) == strategy, combined, "vision_feature_select_strategy",
                     "it differs from config.json");
-  const std::string ratio = "anyres_max_" + std::to_string(model.grid.max_tiles);
+  const std::string ratio = "anyres_max_" + std::to_string(model.grid.max_tiles.value());
   require_agreement(processor.aspect_ratio.value_or(ratio) == ratio, combined, "vision_aspect_ratio", "it differs from config.json");
 }
 
@@ -83,17 +55,15 @@ LlavaOnevisionConfig parse_llava_onevision_config(const Json& document, const st
   require_model_type(root, "llava_onevision", false);
   LlavaOnevisionConfig config;
   config.text = parse_decoder_config(root.object("text_config"), "qwen2");
-  config.vision = parse_siglip_config(root.object("vision_config"));
+  const JsonObject vision = root.object("vision_config");
+  require_model_type(vision, "siglip_vision_model", true);
+  static_cast<LlavaVisionConfig&>(config) = read_llava_vision(root, vision, {"siglip_vision_model", -1, "full"});
   config.text.tie_word_embeddings = config.text.tie_word_embeddings || root.boolean("tie_word_embeddings", false);
-  config.projector_activation = read_activation(root, "projector_hidden_act", "gelu");
-  config.projector_bias = root.boolean("multimodal_projector_bias", true);
-  config.feature_states = read_feature_states(root, config.vision.layers);
-  config.select_strategy = strategy_of(root.string("vision_feature_select_strategy", kMaxNameBytes, "full"), root);
   config.grid.pinpoints = root.has("image_grid_pinpoints") ? read_grid_pinpoints(root, "image_grid_pinpoints") : default_grid_pinpoints();
   config.grid.side_px = config.vision.image_size_px;
   config.grid.patches_per_side = config.vision.patches_per_side;
   config.grid.max_tiles = read_max_tiles(root);
-  config.grid.drop_first_feature = config.select_strategy == FeatureSelectStrategy::kDefault;
+  config.grid.drop_first_feature = config.drops_first();
   config.image_token_id = read_media_token(root, {"image_token_index", "image_token_id"}, kDefaultImageToken, config.text.vocabulary);
   config.video_token_id = read_media_token(root, {"video_token_index", "video_token_id"}, kDefaultVideoToken, config.text.vocabulary);
   if (config.image_token_id == config.video_token_id) {

@@ -11,28 +11,15 @@
 #include <vector>
 
 #include "engine/base/json_document.h"
-#include "engine/layers/activation.h"
 #include "engine/models/decoder_config.h"
 #include "engine/models/llava_onevision/processor_config.h"
-#include "engine/models/llava_onevision/visual_grid.h"
-#include "engine/models/siglip_config.h"
+#include "engine/models/llava_parts/llava_vision_config.h"
+#include "engine/models/llava_parts/visual_grid.h"
 
 namespace winnow {
 
-enum class FeatureSelectStrategy : int {
-  kFull = 1,     // every patch
-  kDefault = 2,  // without the first (the class token of towers that have one)
-};
-
-struct LlavaOnevisionConfig {
+struct LlavaOnevisionConfig : LlavaVisionConfig {
   DecoderConfig text;
-  SiglipVisionConfig vision;
-  Activation projector_activation = Activation::kGelu;
-  bool projector_bias = true;
-  // Hidden states of the tower that are concatenated for the projector, in the file's order, counted from the embeddings:
-  // 0 = before the first layer, vision.layers = after the last. Never empty.
-  std::vector<std::int64_t> feature_states;
-  FeatureSelectStrategy select_strategy = FeatureSelectStrategy::kFull;
   GridRules grid;  // pinpoints, tile side, patches per side, N of "anyres_max_N"
   std::int64_t image_token_id = 0;
   std::int64_t video_token_id = 0;

@@ -7,11 +7,6 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kMaxSidePx = 16'384;
-constexpr std::int64_t kMaxGridPixels = std::int64_t{16} << 20;  // of one pinpoint: what the tiles of one image may take
-constexpr std::size_t kMaxPinpoints = 256;
-constexpr std::int64_t kMaxProcessedSidePx = 4096;
-
 // {"height": h, "width": w}; {"shortest_edge": s} and a plain s mean a square for images.
 PixelSize read_size(const JsonObject& object) {
   if (!object.has("size")) return {384, 384};
@@ -27,15 +22,15 @@ PixelSize read_size(const JsonObject& object) {
   return {side, side};
 }
 
-FrameProcessorConfig read_common(const JsonObject& object) {
-  FrameProcessorConfig config;
+PictureRules read_common(const JsonObject& object) {
+  PictureRules rules;
   if (!object.boolean("do_resize", true)) unsupported(object, "do_resize", "pictures that are not resized do not fit the vision tower");
   if (object.boolean("do_center_crop", false)) unsupported(object, "do_center_crop", "centre crops are not part of this processor");
-  config.size = read_size(object);
-  if (config.size.height_px != config.size.width_px) unsupported(object, "size", "only square pictures fit the vision tower");
-  config.filter = read_resample_filter(object);
-  config.scaling = read_pixel_scaling(object);
-  return config;
+  rules.size = read_size(object);
+  if (rules.size.height_px != rules.size.width_px) unsupported(object, "size", "only square pictures fit the vision tower");
+  rules.filter = read_resample_filter(object);
+  rules.scaling = read_pixel_scaling(object);
+  return rules;
 }
 
 }  // namespace
@@ -48,33 +43,15 @@ std::vector<PixelSize> default_grid_pinpoints() {
   return pinpoints;
 }
 
-std::vector<PixelSize> read_grid_pinpoints(const JsonObject& object, const char* key) {
-  const Json& list = object.value(key);
-  if (!list.is_array() || list.empty()) object.refuse(ErrorCode::kDamagedFile, key, "it must be a list of [height, width] pairs");
-  if (list.size() > kMaxPinpoints) {
-    object.refuse(ErrorCode::kLimitExceeded, key, "it has more than " + std::to_string(kMaxPinpoints) + " entries");
-  }
-  std::vector<PixelSize> pinpoints;
-  for (const Json& pair : list) {
-    if (!pair.is_array() || pair.size() != 2) object.refuse(ErrorCode::kDamagedFile, key, "an entry that is not a [height, width] pair");
-    // Wrapped so that the pair's numbers get the same checks as fields.
-    const Json entry = {{"pair", pair}};
-    const std::vector<std::int64_t> numbers = JsonObject(entry, object.file(), key).integers("pair", 1, kMaxSidePx, 2);
-    if (numbers[0] * numbers[1] > kMaxGridPixels) object.refuse(ErrorCode::kLimitExceeded, key, "a resolution of more than 16 Mpx");
-    pinpoints.push_back({numbers[0], numbers[1]});
-  }
-  return pinpoints;
-}
-
 ImageProcessorConfig parse_image_processor(const JsonObject& object) {
   ImageProcessorConfig config;
-  static_cast<FrameProcessorConfig&>(config) = read_common(object);
+  static_cast<PictureRules&>(config) = read_common(object);
   config.grid_pinpoints =
       object.has("image_grid_pinpoints") ? read_grid_pinpoints(object, "image_grid_pinpoints") : default_grid_pinpoints();
   return config;
 }
 
-FrameProcessorConfig parse_video_processor(const JsonObject& object) {
+PictureRules parse_video_processor(const JsonObject& object) {
   // Without a height and width torchvision would keep the aspect ratio, which the tower cannot take.
   if (object.has("size") && object.value("size").is_object() && !object.object("size").has("height")) {
     unsupported(object, "size", "frames need a height and a width");

@@ -12,24 +12,17 @@
 
 #include "engine/base/json_document.h"
 #include "engine/model_files/model_package.h"
-#include "engine/vision/pixel_scaling.h"
-#include "engine/vision/pixel_size.h"
+#include "engine/models/llava_parts/picture_rules.h"
 
 namespace winnow {
 
-struct FrameProcessorConfig {
-  PixelSize size = {384, 384};
-  ResampleFilter filter = ResampleFilter::kBicubic;
-  PixelScaling scaling;
-};
-
-struct ImageProcessorConfig : FrameProcessorConfig {
+struct ImageProcessorConfig : PictureRules {
   std::vector<PixelSize> grid_pinpoints;  // resolutions that the anyres tiling may choose, in the file's order
 };
 
 struct ProcessorConfig {
   ImageProcessorConfig image;
-  FrameProcessorConfig video;
+  PictureRules video;
   // Of processor_config.json; absent there: nullopt. The family's configuration checks that they agree with the model's.
   std::optional<std::int64_t> image_tokens;
   std::optional<std::string> feature_select_strategy;
@@ -39,11 +32,8 @@ struct ProcessorConfig {
 // The 36 pinpoints of transformers' LLaVA-OneVision classes: multiples of 384 px up to 6 x 6.
 std::vector<PixelSize> default_grid_pinpoints();
 
-// [[height, width], ...] under `key`, 1 to 256 pairs of 1 to 16,384 px.
-std::vector<PixelSize> read_grid_pinpoints(const JsonObject& object, const char* key);
-
 ImageProcessorConfig parse_image_processor(const JsonObject& object);
-FrameProcessorConfig parse_video_processor(const JsonObject& object);
+PictureRules parse_video_processor(const JsonObject& object);
 
 // Missing documents are an error only if none of them describes images.
 ProcessorConfig read_processor_config(const ModelPackage& package);

@@ -30,7 +30,7 @@ std::vector<std::int64_t> rows_of_patches(std::int64_t table_side, std::int64_t 
   return {rows.const_data_ptr<std::int64_t>(), rows.const_data_ptr<std::int64_t>() + rows.numel()};
 }
 
-SiglipVisionConfig placed(SiglipVisionConfig vision) {
+VitConfig placed(VitConfig vision) {
   const auto table_side = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(vision.position_rows))));
   vision.row_of_patch = rows_of_patches(table_side, vision.patches_per_side);
   return vision;

@@ -14,7 +14,7 @@
 #include "engine/layers/linear.h"
 #include "engine/layers/norm.h"
 #include "engine/models/model_load.h"
-#include "engine/models/siglip_tower.h"
+#include "engine/models/vit_tower.h"
 #include "engine/models/smolvlm/chat_template.h"
 #include "engine/models/smolvlm/image_processor.h"
 #include "engine/models/smolvlm/media_tokens.h"
@@ -52,7 +52,7 @@ class SmolVlm final : public VisionLanguageModel {
   std::int64_t image_token_id_;
   std::int64_t scale_;
   TransformerDecoder text_;
-  SiglipTower tower_;
+  VitTower tower_;
   LayerNorm tower_norm_;
   Linear projection_;
 };

@@ -110,7 +110,7 @@ SmolVlmConfig parse_smolvlm_config(const Json& document, const std::string& file
   config.text.tie_word_embeddings = config.text.tie_word_embeddings || root.boolean("tie_word_embeddings", false);
   Json vision = completed(root, "vision_config", vision_defaults());
   vision.erase("model_type");  // "idefics3", "idefics3_vision", "smolvlm_vision": all of them are this tower
-  config.vision = parse_siglip_config(JsonObject(vision, file, "vision_config"));
+  config.vision = parse_vit_config(JsonObject(vision, file, "vision_config"), "siglip_vision_model");
   config.scale_factor = root.integer("scale_factor", 1, kMostScale, config.scale_factor);
   config.image_token_id = root.integer("image_token_id", 0, kMaxVocabulary, kDefaultImageToken);
   if (config.image_token_id >= config.text.vocabulary) {
@@ -148,7 +148,7 @@ SmolVlmFolder read_smolvlm(const ModelPackage& package) {
   SmolVlmFolder folder;
   folder.model = parse_smolvlm_config(config.content, config.subject);
   folder.processor = read_processor(package);
-  SiglipVisionConfig& vision = folder.model.vision;
+  VitConfig& vision = folder.model.vision;
   const std::int64_t side_px = folder.processor.image.tiles.side_px;
   const auto refuse = [](const std::string& subject, const char* key, const std::string& reason) {
     throw Exception(ErrorCode::kDamagedFile, subject + ": " + key, reason);

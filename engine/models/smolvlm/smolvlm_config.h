@@ -16,7 +16,7 @@
 #include "engine/base/json_document.h"
 #include "engine/model_files/model_package.h"
 #include "engine/models/decoder_config.h"
-#include "engine/models/siglip_config.h"
+#include "engine/models/vit_config.h"
 #include "engine/models/smolvlm/tile_grid.h"
 #include "engine/vision/pixel_scaling.h"
 #include "engine/vision/pixel_size.h"
@@ -25,7 +25,7 @@ namespace winnow {
 
 struct SmolVlmConfig {
   DecoderConfig text;
-  SiglipVisionConfig vision;  // image_size_px: that its position table was made for
+  VitConfig vision;  // image_size_px: that its position table was made for
   std::int64_t scale_factor = 2;
   std::int64_t image_token_id = 0;
 };

@@ -15,7 +15,7 @@
 
 #include "engine/model_files/hugging_face_folder.h"
 #include "engine/models/llava_onevision/llava_onevision_config.h"
-#include "engine/models/llava_onevision/llava_weight_names.h"
+#include "engine/models/llava_parts/llava_weight_names.h"
 #include "engine/models/transformer_decoder.h"
 #include "engine/models/vision_language_model.h"
 

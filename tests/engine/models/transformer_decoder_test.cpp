@@ -1,5 +1,5 @@
 #include "engine/models/transformer_decoder.h"
-#include "engine/models/llava_onevision/llava_weight_names.h"
+#include "engine/models/llava_parts/llava_weight_names.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "engine/base/json_document.h"
 #include "engine/weights/safetensors.h"
-#include "tests/engine/models/llava_onevision/golden_pictures.h"
+#include "tests/engine/models/llava_parts/golden_pictures.h"
 #include "tests/support/expect_error.h"
 
 namespace winnow {

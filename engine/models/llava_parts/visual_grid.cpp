@@ -1,4 +1,4 @@
-#include "engine/models/llava_onevision/visual_grid.h"
+#include "engine/models/llava_parts/visual_grid.h"
 
 #include <algorithm>
 #include <array>
@@ -46,26 +46,12 @@ TokenOrigin visual_origin(std::int64_t frame, std::int64_t row, std::int64_t col
   return origin;
 }
 
-void append_square(std::vector<TokenOrigin>& origins, std::int64_t frame, std::int64_t side) {
-  for (std::int64_t row = 0; row < side; ++row) {
-    for (std::int64_t column = 0; column < side; ++column) origins.push_back(visual_origin(frame, row, column));
-  }
-}
-
 // Along one axis: the tile under the centre of packed cell `index`.
 std::int64_t tile_of(std::int64_t index, std::int64_t packed, std::int64_t first, std::int64_t unpadded, std::int64_t tiles,
                      std::int64_t side) {
   const double centre =
       static_cast<double>(first) + (static_cast<double>(index) + 0.5) * static_cast<double>(unpadded) / static_cast<double>(packed);
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(centre / static_cast<double>(side)), 0, tiles - 1);
-}
-
-std::int64_t pooled_side(const GridRules& rules) {
-  if (rules.drop_first_feature) {
-    throw Exception(ErrorCode::kUnsupportedModel, "vision_feature_select_strategy",
-                    "\"default\" leaves no square of features to pool frames");
-  }
-  return (rules.patches_per_side + 1) / 2;
 }
 
 }  // namespace
@@ -105,7 +91,7 @@ PixelSize fitted_size(PixelSize source, PixelSize target) {
 }
 
 PackedGrid packed_grid(PixelSize source, const GridRules& rules) {
-  require(rules.side_px > 0 && rules.patches_per_side > 0 && rules.max_tiles > 0, "grid rules need positive sizes");
+  require(rules.side_px > 0 && rules.patches_per_side > 0 && rules.max_tiles.value_or(1) > 0, "grid rules need positive sizes");
   if (rules.drop_first_feature) {
     throw Exception(ErrorCode::kUnsupportedModel, "vision_feature_select_strategy",
                     "\"default\" leaves no square of features to stitch tiles");
@@ -138,8 +124,9 @@ PackedGrid packed_grid(PixelSize source, const GridRules& rules) {
   }
   grid.rows = grid.unpadded_rows;
   grid.columns = grid.unpadded_columns;
+  if (!rules.max_tiles) return grid;
   const double ratio = std::sqrt(static_cast<double>(grid.rows * grid.columns) /
-                                 static_cast<double>(rules.max_tiles * rules.patches_per_side * rules.patches_per_side));
+                                 static_cast<double>(*rules.max_tiles * rules.patches_per_side * rules.patches_per_side));
   if (ratio > 1.1) {
     grid.rows = floor_division(static_cast<double>(grid.rows), ratio);
     grid.columns = floor_division(static_cast<double>(grid.columns), ratio);
@@ -151,15 +138,21 @@ PackedGrid packed_grid(PixelSize source, const GridRules& rules) {
   return grid;
 }
 
-std::int64_t frame_tokens(const GridRules& rules) {
-  const std::int64_t side = pooled_side(rules);
-  return side * side;
+std::vector<TokenOrigin> frame_origins(std::int64_t frames, std::int64_t side) {
+  std::vector<TokenOrigin> origins;
+  for (std::int64_t frame = 0; frame < frames; ++frame) {
+    for (std::int64_t row = 0; row < side; ++row) {
+      for (std::int64_t column = 0; column < side; ++column) origins.push_back(visual_origin(frame, row, column));
+    }
+  }
+  return origins;
 }
+
+TokenOrigin origin_beside_patches(std::int64_t frame) { return visual_origin(frame, -1, -1); }
 
 std::vector<TokenOrigin> anyres_image_origins(PixelSize source, const GridRules& rules) {
   const PackedGrid grid = packed_grid(source, rules);
-  std::vector<TokenOrigin> origins;
-  append_square(origins, 0, rules.patches_per_side);
+  std::vector<TokenOrigin> origins = frame_origins(1, rules.patches_per_side);
   for (std::int64_t row = 0; row < grid.rows; ++row) {
     const std::int64_t tile_row = tile_of(row, grid.rows, grid.first_row, grid.unpadded_rows, grid.tile_rows, rules.patches_per_side);
     std::int64_t tile = 0;
@@ -169,24 +162,8 @@ std::vector<TokenOrigin> anyres_image_origins(PixelSize source, const GridRules&
       tile = 1 + tile_row * grid.tile_columns + tile_column;
       origins.push_back(visual_origin(tile, row, column));
     }
-    origins.push_back(visual_origin(tile, -1, -1));
+    origins.push_back(origin_beside_patches(tile));
   }
-  return origins;
-}
-
-std::vector<TokenOrigin> single_image_origins(const GridRules& rules) {
-  std::vector<TokenOrigin> origins;
-  append_square(origins, 0, rules.patches_per_side);
-  if (rules.drop_first_feature) origins.erase(origins.begin());
-  origins.push_back(visual_origin(0, -1, -1));
-  return origins;
-}
-
-std::vector<TokenOrigin> video_origins(std::int64_t frames, const GridRules& rules) {
-  const std::int64_t side = pooled_side(rules);
-  std::vector<TokenOrigin> origins;
-  for (std::int64_t frame = 0; frame < frames; ++frame) append_square(origins, frame, side);
-  origins.push_back(visual_origin(-1, -1, -1));
   return origins;
 }
 

@@ -1,4 +1,4 @@
-#include "engine/models/siglip_tower.h"
+#include "engine/models/vit_tower.h"
 
 #include <algorithm>
 #include <array>
@@ -11,21 +11,25 @@
 
 namespace winnow {
 
-SiglipTower::SiglipTower(const SiglipVisionConfig& config, std::vector<std::int64_t> feature_states, WeightReader& weights,
-                         const std::string& prefix)
+VitTower::VitTower(const VitConfig& config, std::vector<std::int64_t> feature_states, WeightReader& weights, const std::string& prefix)
     : config_(config), feature_states_(std::move(feature_states)) {
   require(!feature_states_.empty(), "a vision tower must deliver at least one state");
   const std::int64_t last = *std::max_element(feature_states_.begin(), feature_states_.end());
   require(last <= config.layers, "the vision tower has fewer layers than its features need");
   const std::int64_t hidden = config.hidden_size;
   const std::int64_t patch = config.patch_size_px;
-  const std::int64_t patches = config.patches_per_side * config.patches_per_side;
+  const std::int64_t tokens = config.patches() + (config.class_token ? 1 : 0);
 
   const std::string embeddings = prefix + "embeddings.";
   patch_embedding_.weight =
       weights.tensor(embeddings + "patch_embedding.weight", {hidden, config.channels, patch, patch}).reshape({hidden, -1});
-  patch_embedding_.bias = weights.tensor(embeddings + "patch_embedding.bias", {hidden});
-  const std::int64_t rows = config.position_rows > 0 ? config.position_rows : patches;
+  if (config.class_token) {
+    class_embedding_ = weights.tensor(embeddings + "class_embedding", {hidden});
+    first_norm_ = weights.layer_norm(prefix + "pre_layrnorm", hidden, config.layer_norm_eps);  // the name in CLIP's files
+  } else {
+    patch_embedding_.bias = weights.tensor(embeddings + "patch_embedding.bias", {hidden});
+  }
+  const std::int64_t rows = config.position_rows > 0 ? config.position_rows : tokens;
   position_embedding_ = weights.tensor(embeddings + "position_embedding.weight", {rows, hidden});
   if (!config.row_of_patch.empty())
     position_embedding_ = position_embedding_.index_select(0, at::tensor(config.row_of_patch, at::kLong).to(position_embedding_.device()));
@@ -34,7 +38,7 @@ SiglipTower::SiglipTower(const SiglipVisionConfig& config, std::vector<std::int6
   }
 }
 
-SiglipTower::Layer SiglipTower::read_layer(WeightReader& weights, const std::string& prefix) const {
+VitTower::Layer VitTower::read_layer(WeightReader& weights, const std::string& prefix) const {
   const std::int64_t hidden = config_.hidden_size;
   const auto bias = WeightReader::Bias::kRequired;
   const std::string attention = prefix + "self_attn.";
@@ -50,7 +54,7 @@ SiglipTower::Layer SiglipTower::read_layer(WeightReader& weights, const std::str
   return layer;
 }
 
-TowerFeatures SiglipTower::encode(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
+TowerFeatures VitTower::encode(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
   require(pixels.dim() == 4 && pixels.size(0) > 0 && pixels.size(1) == config_.channels && pixels.size(2) == config_.image_size_px &&
               pixels.size(3) == config_.image_size_px,
           "the pixels do not have the vision tower's size");
@@ -63,7 +67,7 @@ TowerFeatures SiglipTower::encode(const at::Tensor& pixels, std::optional<Vision
   return {features.size() == 1 ? features.front() : at::cat(features, 0), judge ? at::cat(importance, 0) : at::Tensor()};
 }
 
-TowerFeatures SiglipTower::encode_block(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
+TowerFeatures VitTower::encode_block(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const {
   at::Tensor hidden = embed(pixels);
   // A state is kept only if it is a feature; layers work in place.
   std::vector<at::Tensor> features(feature_states_.size());
@@ -82,8 +86,7 @@ TowerFeatures SiglipTower::encode_block(const at::Tensor& pixels, std::optional<
   }
   TowerFeatures found{features.size() == 1 ? features.front() : at::cat(features, -1), {}};
   if (!judge) return found;
-  const std::int64_t patches = hidden.size(1);
-  at::Tensor weights = at::full({hidden.size(0), patches}, 1.0 / static_cast<double>(patches), hidden.options().dtype(at::kFloat));
+  at::Tensor weights = judging_rows(hidden);
   for (const at::Tensor& qkv : {last, before_last}) {
     if (!qkv.defined()) break;
     const at::Tensor through = through_layer(weights, qkv);
@@ -94,7 +97,7 @@ TowerFeatures SiglipTower::encode_block(const at::Tensor& pixels, std::optional<
   return found;
 }
 
-at::Tensor SiglipTower::embed(const at::Tensor& pixels) const {
+at::Tensor VitTower::embed(const at::Tensor& pixels) const {
   const std::int64_t frames = pixels.size(0);
   const std::int64_t side = config_.patches_per_side;
   const std::int64_t patch = config_.patch_size_px;
@@ -105,26 +108,38 @@ at::Tensor SiglipTower::embed(const at::Tensor& pixels) const {
                                  .reshape({frames, config_.channels, side, patch, side, patch})
                                  .permute({0, 2, 4, 1, 3, 5})
                                  .reshape({frames, side * side, config_.channels * patch * patch});
-  return patch_embedding_(patches).add_(position_embedding_);
+  at::Tensor embedded = patch_embedding_(patches);
+  if (!config_.class_token) return embedded.add_(position_embedding_);
+  embedded = at::cat({class_embedding_.expand({frames, 1, config_.hidden_size}), embedded}, 1).add_(position_embedding_);
+  return first_norm_(embedded);
 }
 
-at::Tensor SiglipTower::through_layer(const at::Tensor& weights, const at::Tensor& qkv) const {
+at::Tensor VitTower::judging_rows(const at::Tensor& hidden) const {
+  const auto options = hidden.options().dtype(at::kFloat);
+  const std::int64_t tokens = hidden.size(1);
+  if (!config_.class_token) return at::full({hidden.size(0), tokens}, 1.0 / static_cast<double>(tokens), options);
+  at::Tensor rows = at::zeros({hidden.size(0), tokens}, options);
+  rows.select(1, 0).fill_(1.0);
+  return rows;
+}
+
+at::Tensor VitTower::through_layer(const at::Tensor& weights, const at::Tensor& qkv) const {
   at::Tensor through = at::empty_like(weights);
   for (std::int64_t frame = 0; frame < qkv.size(0); ++frame) {
-    const auto part = [&](std::int64_t index) { return qkv.select(0, frame).select(1, index).transpose(0, 1); };  // [heads, patches, d]
+    const auto part = [&](std::int64_t index) { return qkv.select(0, frame).select(1, index).transpose(0, 1); };  // [heads, tokens, d]
     through.select(0, frame).copy_(through_attention(weights.select(0, frame), part(0), part(1)));
   }
   return through;
 }
 
-at::Tensor SiglipTower::run_layer(const Layer& layer, at::Tensor& hidden) const {
+at::Tensor VitTower::run_layer(const Layer& layer, at::Tensor& hidden) const {
   const std::int64_t frames = hidden.size(0);
-  const std::int64_t patches = hidden.size(1);
-  const at::Tensor qkv = layer.qkv(layer.attention_norm(hidden)).view({frames, patches, 3, config_.heads, config_.head_dim});
-  const auto part = [&](std::int64_t index) { return qkv.select(2, index).transpose(1, 2); };  // [frames, heads, patches, d]
+  const std::int64_t tokens = hidden.size(1);
+  const at::Tensor qkv = layer.qkv(layer.attention_norm(hidden)).view({frames, tokens, 3, config_.heads, config_.head_dim});
+  const auto part = [&](std::int64_t index) { return qkv.select(2, index).transpose(1, 2); };  // [frames, heads, tokens, d]
   const double scale = 1.0 / std::sqrt(static_cast<double>(config_.head_dim));
   const AttentionResult attention = attention_with_lse(part(0), part(1), part(2), Mask::kNone, scale);
-  hidden.add_(layer.output(attention.output.transpose(1, 2).reshape({frames, patches, config_.hidden_size})));
+  hidden.add_(layer.output(attention.output.transpose(1, 2).reshape({frames, tokens, config_.hidden_size})));
   hidden.add_(layer.mlp(layer.mlp_norm(hidden)));
   return qkv;
 }

@@ -1,4 +1,4 @@
-#include "engine/models/llava_onevision/llava_weight_names.h"
+#include "engine/models/llava_parts/llava_weight_names.h"
 
 #include <gtest/gtest.h>
 

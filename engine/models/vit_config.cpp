@@ -1,4 +1,8 @@
-#include "engine/models/siglip_config.h"
+#include "engine/models/vit_config.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
 
 #include "engine/base/error.h"
 #include "engine/models/config_fields.h"
@@ -10,11 +14,32 @@ constexpr std::int64_t kMaxImageSide = 4096;
 constexpr std::int64_t kMaxPatchSide = 64;
 constexpr std::int64_t kMaxPatchesPerSide = 256;
 
+// What transformers' configuration classes know without being told.
+struct VitType {
+  const char* model_type;
+  bool class_token;
+  double layer_norm_eps;
+  const char* activation;
+};
+
+constexpr std::array<VitType, 2> kTypes = {{
+    {"siglip_vision_model", false, 1e-6, "gelu_pytorch_tanh"},
+    {"clip_vision_model", true, 1e-5, "quick_gelu"},
+}};
+
+const VitType& type_of(const JsonObject& vision, std::string_view assumed) {
+  const std::string name = vision.string("model_type", kMaxNameBytes, std::string(assumed));
+  const auto* found = std::ranges::find_if(kTypes, [&](const VitType& type) { return name == type.model_type; });
+  if (found == kTypes.end()) unsupported(vision, "model_type", quoted_name(name) + " is not a model that this program runs");
+  return *found;
+}
+
 }  // namespace
 
-SiglipVisionConfig parse_siglip_config(const JsonObject& vision) {
-  require_model_type(vision, "siglip_vision_model", true);
-  SiglipVisionConfig config;
+VitConfig parse_vit_config(const JsonObject& vision, std::string_view assumed_type) {
+  const VitType& type = type_of(vision, assumed_type);
+  VitConfig config;
+  config.class_token = type.class_token;
   config.hidden_size = vision.integer("hidden_size", 1, kMaxHidden);
   config.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate);
   config.layers = vision.integer("num_hidden_layers", 1, kMaxLayers);
@@ -29,8 +54,8 @@ SiglipVisionConfig parse_siglip_config(const JsonObject& vision) {
   if (config.patches_per_side > kMaxPatchesPerSide) vision.refuse(ErrorCode::kLimitExceeded, "patch_size", "more than 256 patches a side");
   config.channels = vision.integer("num_channels", 1, 16, 3);
   if (config.channels != 3) unsupported(vision, "num_channels", "pictures have three colours");
-  config.layer_norm_eps = vision.real("layer_norm_eps", kMinEpsilon, 1.0, config.layer_norm_eps);
-  config.activation = read_activation(vision, "hidden_act", "gelu_pytorch_tanh");
+  config.layer_norm_eps = vision.real("layer_norm_eps", kMinEpsilon, 1.0, type.layer_norm_eps);
+  config.activation = read_activation(vision, "hidden_act", type.activation);
   config.use_head = vision.boolean("vision_use_head", true);
   return config;
 }

@@ -1,18 +1,19 @@
 // Which visual tokens an image or video becomes: whole-number arithmetic without pixels or tensors.
 //
-// Used by image_processor (tiling), engine/models (packing features) and the pre-send planner (counts without running the tower). Follows
-// transformers' LLaVA-OneVision, function by function: select_best_resolution, get_patch_output_size, get_anyres_image_grid_shape,
+// Used by picture_preparation (tiling), tile_packing and the families, whose counts need no tower (planner). Follows transformers'
+// LLaVA-NeXT and LLaVA-OneVision, function by function: select_best_resolution, get_patch_output_size, get_anyres_image_grid_shape,
 // unpad_image, pack_image_features and _get_number_of_features; the quotients are computed in the same order in double precision, because
 // their rounding decides a row more or less. Sizes in pixels of the upright source, grids in patches. No torch. Threads: plain functions.
 // Errors: Exception kInvalidArgument for a source without area, kUnsupportedModel where transformers itself refuses (GridRules).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/base/token_origin.h"
-#include "engine/models/llava_onevision/processor_config.h"
+#include "engine/vision/pixel_size.h"
 
 namespace winnow {
 
@@ -20,7 +21,8 @@ struct GridRules {
   std::vector<PixelSize> pinpoints;
   std::int64_t side_px = 384;          // of one tile: vision_config.image_size
   std::int64_t patches_per_side = 27;  // of one tile: image_size / patch_size, rounded down
-  std::int64_t max_tiles = 9;          // N of "anyres_max_N"
+  // N of LLaVA-OneVision's "anyres_max_N": a larger grid is reduced to about so many tiles. LLaVA-NeXT reduces none.
+  std::optional<std::int64_t> max_tiles;
   // vision_feature_select_strategy "default": the first feature of each tile is dropped. SigLIP has no class token, so that what is left
   // is no square; like transformers, only images without tiling can be packed then.
   bool drop_first_feature = false;
@@ -47,15 +49,15 @@ PixelSize fitted_size(PixelSize source, PixelSize target);
 
 PackedGrid packed_grid(PixelSize source, const GridRules& rules);
 
-// Tokens per frame after 2 x 2 pooling: ceil(patches_per_side / 2) squared.
-std::int64_t frame_tokens(const GridRules& rules);
-
-// One origin per token. An image alone: base tile, then the packed grid row by row with a newline after each row; each image of a turn with
-// several: one tile and one newline; a video: its frames and one newline at the end. Modality kVisual, `media` left at -1. Rows and columns
-// of an anyres grid count in the packed grid, `frame` names the tile (1 = top left, row by row) under the token's centre; the base tile is
-// 0. Newlines have row and column -1 and the tile of the row they end; a video's newline has frame -1.
+// One origin per token, modality kVisual, `media` left at -1.
+//
+// Frames of side x side tokens, row by row.
+std::vector<TokenOrigin> frame_origins(std::int64_t frames, std::int64_t side);
+// What is no patch (a newline embedding, a class token): row and column are -1.
+TokenOrigin origin_beside_patches(std::int64_t frame);
+// An image of tiles: base tile, then the packed grid row by row with a newline after each row. Rows and columns count in the packed grid,
+// `frame` names the tile (1 = top left, row by row) under the token's centre; the base tile is 0. A newline has the tile of the row it
+// ends.
 std::vector<TokenOrigin> anyres_image_origins(PixelSize source, const GridRules& rules);
-std::vector<TokenOrigin> single_image_origins(const GridRules& rules);
-std::vector<TokenOrigin> video_origins(std::int64_t frames, const GridRules& rules);
 
 }  // namespace winnow

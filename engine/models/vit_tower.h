@@ -1,8 +1,8 @@
-// SigLIP's vision transformer: frames or tiles in, hidden states of chosen layers out.
+// A vision transformer, SigLIP's or CLIP's as its configuration says: frames or tiles in, hidden states of chosen layers out.
 //
 // Used by the LLaVA families. Only the layers up to the last one asked for are read and run; the tower's own last norm and pooling head
-// are never used by them. Dtype fp32, bf16 or (on a GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors:
-// kDamagedFile naming the tensor; Interrupted.
+// are never used by them. A tower with a class token has it before the patches, in features and importance alike. Dtype fp32, bf16 or (on a
+// GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor; Interrupted.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,24 +15,25 @@
 #include "engine/layers/linear.h"
 #include "engine/layers/mlp.h"
 #include "engine/layers/norm.h"
-#include "engine/models/siglip_config.h"
 #include "engine/models/vision_judge.h"
+#include "engine/models/vit_config.h"
 #include "engine/models/weight_reader.h"
 
 namespace winnow {
 
 struct TowerFeatures {
-  at::Tensor features;    // [frames, patches, hidden * feature_states], patches row by row
-  at::Tensor importance;  // fp32 [frames, patches]; undefined without a judge
+  at::Tensor features;    // [frames, tokens, hidden * feature_states]: the class token if there is one, patches row by row
+  at::Tensor importance;  // fp32 [frames, tokens]; undefined without a judge
 };
 
-class SiglipTower {
+class VitTower {
  public:
   // Frames that go through the tower at a time; an interrupt is polled per layer of such a block.
   static constexpr std::int64_t kFramesPerBlock = 8;
 
-  // feature_states: 0 = embeddings, k = after layer k; not empty, each at most config.layers. prefix: "vision_tower.vision_model.".
-  SiglipTower(const SiglipVisionConfig& config, std::vector<std::int64_t> feature_states, WeightReader& weights, const std::string& prefix);
+  // feature_states: 0 = before the first layer, k = after layer k; not empty, each at most config.layers. prefix:
+  // "vision_tower.vision_model.".
+  VitTower(const VitConfig& config, std::vector<std::int64_t> feature_states, WeightReader& weights, const std::string& prefix);
 
   // pixels: fp32 [frames, 3, side, side], on any device.
   TowerFeatures encode(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
@@ -48,15 +49,19 @@ class SiglipTower {
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
   TowerFeatures encode_block(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
   at::Tensor embed(const at::Tensor& pixels) const;
-  // Returns the layer's queries, keys and values, [frames, patches, 3, heads, d].
+  // Returns the layer's queries, keys and values, [frames, tokens, 3, heads, d].
   at::Tensor run_layer(const Layer& layer, at::Tensor& hidden) const;
-  // weights [frames, patches] fp32 times the head mean of the layer's attention: [frames, patches].
+  // What each token is judged from: the class token's row of the attention, or the mean of all rows. fp32 [frames, tokens].
+  at::Tensor judging_rows(const at::Tensor& hidden) const;
+  // weights [frames, tokens] fp32 times the head mean of the layer's attention: [frames, tokens].
   at::Tensor through_layer(const at::Tensor& weights, const at::Tensor& qkv) const;
 
-  SiglipVisionConfig config_;
+  VitConfig config_;
   std::vector<std::int64_t> feature_states_;
   Linear patch_embedding_;         // [hidden, 3 * patch * patch]: the convolution as a product
-  at::Tensor position_embedding_;  // [patches, hidden]
+  at::Tensor class_embedding_;     // [hidden]; undefined without a class token
+  at::Tensor position_embedding_;  // [tokens, hidden]
+  LayerNorm first_norm_;           // before the layers; of towers with a class token
   std::vector<Layer> layers_;
 };
 

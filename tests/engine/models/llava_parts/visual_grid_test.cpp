@@ -1,9 +1,9 @@
-#include "engine/models/llava_onevision/visual_grid.h"
+#include "engine/models/llava_parts/visual_grid.h"
 
 #include <gtest/gtest.h>
 
 #include "engine/base/json_document.h"
-#include "tests/engine/models/llava_onevision/golden_pictures.h"
+#include "tests/engine/models/llava_parts/golden_pictures.h"
 #include "tests/support/expect_error.h"
 
 namespace winnow {
@@ -69,16 +69,6 @@ TEST(VisualGrid, FittedSizeRoundsUpInsideTheTarget) {
   EXPECT_EQ(fitted_size({1, 1000}, {84, 84}), (PixelSize{1, 84}));
 }
 
-TEST(VisualGrid, CountsVideosAndSingleImages) {
-  GridRules rules = small_rules();
-  EXPECT_EQ(frame_tokens(rules), 4);  // ceil(3 / 2) squared
-  EXPECT_EQ(std::ssize(video_origins(64, rules)), 257);
-  EXPECT_EQ(std::ssize(single_image_origins(rules)), 10);
-  rules.patches_per_side = 27;
-  EXPECT_EQ(std::ssize(video_origins(32, rules)), 32 * 196 + 1);
-  EXPECT_EQ(std::ssize(single_image_origins(rules)), 730);
-}
-
 TEST(VisualGrid, OriginsNameTileRowColumnAndNewlines) {
   // 84 x 168: one row of two tiles, 3 x 6 cells, nothing to unpad.
   const std::vector<TokenOrigin> origins = anyres_image_origins({84, 168}, small_rules());
@@ -100,23 +90,39 @@ TEST(VisualGrid, OriginsNameTileRowColumnAndNewlines) {
   }
 }
 
-TEST(VisualGrid, VideoOriginsEndWithOneNewlineOfNoFrame) {
-  const std::vector<TokenOrigin> origins = video_origins(2, small_rules());
-  ASSERT_EQ(origins.size(), 9U);
-  EXPECT_EQ(origins[4].frame, 1);
-  EXPECT_EQ(origins[7].row, 1);
-  EXPECT_EQ(origins[7].column, 1);
-  EXPECT_EQ(origins[8].frame, -1);
-  EXPECT_EQ(origins[8].row, -1);
+// 500 x 300 in 672 x 672 of 24 x 24 patches a tile: 48 x 48 stitched, of which 300 / 500 are the picture, 28.8 rows: 10 of padding above
+// and below leave 28. A limit on the tiles would reduce them; without one they stay.
+TEST(VisualGrid, CutsThePaddingOffAndReducesNothingWithoutALimit) {
+  GridRules rules;
+  rules.pinpoints = {{672, 672}};
+  rules.side_px = 336;
+  rules.patches_per_side = 24;
+  const PackedGrid grid = packed_grid({300, 500}, rules);
+  EXPECT_EQ(grid.first_row, 10);
+  EXPECT_EQ(grid.first_column, 0);
+  EXPECT_EQ(grid.rows, 28);
+  EXPECT_EQ(grid.columns, 48);
+  EXPECT_FALSE(grid.scaled());
+  EXPECT_EQ(anyres_image_origins({300, 500}, rules).size(), 576U + 28U * 49U);
+  rules.max_tiles = 1;
+  EXPECT_TRUE(packed_grid({300, 500}, rules).scaled());
 }
 
-TEST(VisualGrid, DroppingTheFirstFeatureLeavesOnlySingleImages) {
+TEST(VisualGrid, FramesAreSquaresInARow) {
+  const std::vector<TokenOrigin> origins = frame_origins(2, 3);
+  ASSERT_EQ(origins.size(), 18U);
+  EXPECT_EQ(origins[8].frame, 0);
+  EXPECT_EQ(origins[8].row, 2);
+  EXPECT_EQ(origins[8].column, 2);
+  EXPECT_EQ(origins[9].frame, 1);
+  EXPECT_EQ(origins[9].row, 0);
+  EXPECT_EQ(origin_beside_patches(1).row, -1);
+}
+
+TEST(VisualGrid, DroppingAPatchLeavesNothingToStitch) {
   GridRules rules = small_rules();
   rules.drop_first_feature = true;
-  EXPECT_EQ(single_image_origins(rules).size(), 9U);
-  EXPECT_EQ(single_image_origins(rules)[0].column, 1);
   expect_error(ErrorCode::kUnsupportedModel, "vision_feature_select_strategy", [&] { packed_grid({50, 50}, rules); });
-  expect_error(ErrorCode::kUnsupportedModel, "vision_feature_select_strategy", [&] { video_origins(2, rules); });
 }
 
 TEST(VisualGrid, RefusesAGridThatScalesToNothing) {

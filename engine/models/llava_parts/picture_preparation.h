@@ -1,0 +1,23 @@
+// Pixels for a vision tower: pictures padded, resized, cropped or tiled, and scaled, as transformers' LLaVA processors do it.
+//
+// Used by the LLaVA families' image processors. Input: upright RGB8, 1 to 16,384 px a side, at most 64 Mpx and 200:1; output fp32, side =
+// rules.size, which is a square. Errors: Exception kInvalidArgument for a picture that is not what it says, kLimitExceeded for its size or
+// more than 1,024 at a time, kUnsupportedModel for a resolution that no whole tiles make. Threads: plain functions.
+#pragma once
+
+#include <span>
+
+#include "engine/media/frame_source.h"
+#include "engine/models/llava_parts/picture_rules.h"
+#include "engine/vision/pixel_values.h"
+
+namespace winnow {
+
+// [pictures, 3, side, side]; the pictures may differ in size, source_* are the first one's.
+PixelValues whole_pictures(std::span<const RgbImage> pictures, const PictureRules& rules);
+
+// [1 + tiles, 3, side, side]: the picture squeezed into one square, then the tiles of the best of the resolutions, in which it keeps its
+// proportions in the middle of black (of before scaling).
+PixelValues tiled_picture(const RgbImage& picture, const PictureRules& rules, std::span<const PixelSize> pinpoints);
+
+}  // namespace winnow
