@@ -89,7 +89,15 @@ const ModelDocument* HuggingFaceFolder::read(const std::string& file, const Json
   return found->second ? &*found->second : nullptr;
 }
 
-TokenizerFile HuggingFaceFolder::tokenizer() const { return read_tokenizer_file(folder_ + "/tokenizer.json"); }
+TokenizerFile HuggingFaceFolder::tokenizer() const {
+  TokenizerFile file = read_tokenizer_file(folder_ + "/tokenizer.json");
+  // add_bos_token has the last word on what stands before a text, as in transformers.
+  const ModelDocument* config = read(kTokenizerConfig, kTextLimits);
+  if (config == nullptr || !config->content.is_object() || !config->root().has("add_bos_token")) return file;
+  file.prefix.clear();
+  if (config->root().boolean("add_bos_token")) file.prefix.push_back(special_token(config, "bos_token"));
+  return file;
+}
 
 TemplateText HuggingFaceFolder::chat_template(std::string_view fallback) const {
   const ModelDocument* tokens = read(kTokenizerConfig, kTextLimits);

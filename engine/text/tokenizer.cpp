@@ -70,6 +70,12 @@ struct Tokenizer::Parts {
         raw_tokens.add(token, token.content);
       }
     }
+    for (const std::string& token : file.prefix) {
+      const auto added = added_ids.find(token);
+      const std::optional<std::int64_t> id = added != added_ids.end() ? std::optional(added->second) : model->find(token);
+      if (!id) throw Exception(ErrorCode::kDamagedFile, file.path, "a token that it writes before a text is not there");
+      prefix.push_back(*id);
+    }
   }
 
   // Words of a stretch of prepared text.
@@ -91,6 +97,7 @@ struct Tokenizer::Parts {
   std::vector<std::string> bytes;  // by id
   std::vector<bool> special;
   TokenMap added_ids;
+  std::vector<std::int64_t> prefix;
 };
 
 Tokenizer::Tokenizer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -171,6 +178,8 @@ std::optional<std::int64_t> Tokenizer::token_id(std::string_view text) const {
   if (added != parts_->added_ids.end()) return added->second;
   return parts_->model->find(text);
 }
+
+std::span<const std::int64_t> Tokenizer::prefix() const { return parts_->prefix; }
 
 bool Tokenizer::strips_first_space() const { return parts_->decoder.strips_first_space(); }
 

@@ -4,7 +4,8 @@
 // Used by engine/generation (prompts, streaming) and by the model families (ids of placeholders). Knows BPE over bytes and over characters
 // with byte fallback, merging by rank or by score; normalizers NFC, Prepend, Replace and Sequence; pre-tokenizers Split (isolated), Digits,
 // ByteLevel, Metaspace and Sequence; the decoders of token_decoder.h; added tokens with all their flags.
-// A post-processor is not applied: the chat template writes what the model wants to see, as add_special_tokens=False does.
+// A post-processor is not applied: the chat template writes what the model wants to see, as add_special_tokens=False does. What it would
+// put before a text is told (prefix()), for prompts that transformers makes with a processor: those of models that see.
 //
 // SentencePiece's vocabularies put a space before a text, so that "Hello" is the same token at its beginning as in its middle. As in
 // `tokenizers` and llama.cpp every stretch of text gets it that begins the text or follows an added token, and decode() takes the first
@@ -67,6 +68,8 @@ class Tokenizer {
   // One more than the largest id.
   std::int64_t vocabulary_size() const;
   bool is_special(std::int64_t id) const;
+  // What the post-processor puts before a text.
+  std::span<const std::int64_t> prefix() const;
 
  private:
   struct Parts;

@@ -245,6 +245,26 @@ void read_model(const Json& document, TokenizerFile& file) {
   if (file.vocabulary.empty()) throw Exception(ErrorCode::kDamagedFile, file.path, "has an empty vocabulary");
 }
 
+// {"single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": ...}, ...]}: those before the sequence. Others put nothing before a text, or
+// belong to models that no chat is held with.
+void read_prefix(const Json& processor, TokenizerFile& file) {
+  if (!processor.is_object()) return;
+  if (const auto parts = processor.find("processors"); parts != processor.end() && parts->is_array()) {
+    for (const Json& part : *parts) {
+      if (part.is_object() && !part.contains("processors")) read_prefix(part, file);
+    }
+    return;
+  }
+  const auto single = processor.find("single");
+  if (text_or_empty(processor, "type", file.path) != "TemplateProcessing" || single == processor.end() || !single->is_array()) return;
+  for (const Json& piece : *single) {
+    if (!piece.is_object() || !piece.contains("SpecialToken")) return;
+    if (!piece["SpecialToken"].is_object())
+      throw Exception(ErrorCode::kDamagedFile, file.path, "a token of post_processor is not an object");
+    file.prefix.push_back(text_or_empty(piece["SpecialToken"], "id", file.path));
+  }
+}
+
 Json take(Json& document, const char* key) {
   const auto found = document.find(key);
   return found == document.end() ? Json(nullptr) : std::move(*found);
@@ -265,6 +285,7 @@ TokenizerFile read_tokenizer_file(const std::string& path) {
   file.normalizer = take(handler.document, "normalizer");
   file.pre_tokenizer = take(handler.document, "pre_tokenizer");
   file.decoder = take(handler.document, "decoder");
+  read_prefix(take(handler.document, "post_processor"), file);
   return file;
 }
 

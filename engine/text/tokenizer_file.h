@@ -50,6 +50,8 @@ struct TokenizerFile {
   Json normalizer;  // null if absent
   Json pre_tokenizer;
   Json decoder;
+  // Tokens that stand before a text once the post-processor (a TemplateProcessing) has been over it. The tokenizer adds nothing by itself.
+  std::vector<std::string> prefix;
   std::string unknown_token;  // empty: none
   bool fuse_unknown = false;
   bool byte_fallback = false;

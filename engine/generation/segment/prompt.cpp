@@ -147,6 +147,14 @@ std::vector<std::int64_t> encode_pieces(const LoadedModel& model, const std::vec
   return ids;
 }
 
+// What the tokenizer puts before a text, where the template has not written it. transformers does so for models that see, whose prompts go
+// through a processor; for others the template writes everything.
+std::span<const std::int64_t> missing_prefix(const LoadedModel& model, std::span<const std::int64_t> ids, std::size_t cached) {
+  const std::span<const std::int64_t> prefix = model.tokenizer->prefix();
+  const bool written = !prefix.empty() && !ids.empty() && ids.front() == prefix.front();
+  return cached > 0 || written || !model.network->info().traits.sees ? std::span<const std::int64_t>() : prefix;
+}
+
 // Text of the new segment: the thread's rendering without what the cache stands for. The cached answer's own text is in the cache, what the
 // template writes after it is not.
 std::vector<TemplatePiece> segment_pieces(const LoadedModel& model, const std::vector<TemplateMessage>& messages, std::size_t cached) {
@@ -198,6 +206,8 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
   const bool goes_on = cached > 0 && !answer_begun;
   pieces = with_text_around(*model.network, std::move(pieces), videos);
   segment.token_ids = encode_pieces(model, pieces, goes_on ? TextStart::kContinued : TextStart::kNew);
+  const std::span<const std::int64_t> prefix = missing_prefix(model, segment.token_ids, cached);
+  segment.token_ids.insert(segment.token_ids.begin(), prefix.begin(), prefix.end());
 
   // Placeholders come in the template's order: per message usually images first, then videos, then documents with the text.
   struct Waiting {
@@ -233,6 +243,7 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
     for (std::size_t m = 0; m < thread.size() && thread[m].role == Role::kSystem; ++m) system.push_back(messages[m]);
     if (!system.empty()) {
       segment.system_tokens =
+          prefix.size() +
           encode_pieces(model, template_of(model, messages).render(system, AddGenerationPrompt::kNo), TextStart::kNew).size();
       segment.system_tokens = std::min(segment.system_tokens, segment.token_ids.size());
     }

@@ -56,6 +56,21 @@ TEST(HuggingFaceFolder, IsNamedByItsLastPart) {
   EXPECT_EQ(HuggingFaceFolder("here").name(), "here");
 }
 
+TEST(HuggingFaceFolder, TheTokenizersConfigurationSaysWhatStandsBeforeAText) {
+  const test::ScratchFolder scratch;
+  scratch.write("tokenizer.json", R"({"model": {"type": "BPE", "vocab": {"<s>": 0, "a": 1}, "merges": []},
+    "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}]}})");
+  const auto prefix = [&] { return HuggingFaceFolder(scratch.path()).tokenizer().prefix; };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(prefix(), Texts{"<s>"});
+  scratch.write("tokenizer_config.json", R"({"bos_token": "<s>"})");
+  EXPECT_EQ(prefix(), Texts{"<s>"});
+  scratch.write("tokenizer_config.json", R"({"bos_token": "<s>", "add_bos_token": false})");
+  EXPECT_EQ(prefix(), Texts{});
+  scratch.write("tokenizer_config.json", R"({"bos_token": {"content": "a"}, "add_bos_token": true})");
+  EXPECT_EQ(prefix(), Texts{"a"});
+}
+
 TEST(HuggingFaceFolder, ATemplateIsFoundInTheOrderOfItsFiles) {
   const test::ScratchFolder scratch;
   std::string fallback;

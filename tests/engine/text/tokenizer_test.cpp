@@ -208,6 +208,30 @@ TEST(Tokenizer, BoundsTheSearchForLongAddedTokens) {
   EXPECT_LT(seconds([&] { EXPECT_THROW(tokenizer->encode(std::string(500'000, 'a'), SpecialText::kAsText), Exception); }), 20.0);
 }
 
+// Told, not applied: what `tokenizers` puts before a text with add_special_tokens.
+TEST(TokenizerFile, SaysWhatItsPostProcessorPutsBeforeAText) {
+  const auto prefix_of = [](const json& processor) {
+    json file = small_file();
+    file["post_processor"] = processor;
+    const std::unique_ptr<Tokenizer> tokenizer = load(file);
+    EXPECT_EQ(tokenizer->encode("ab", SpecialText::kParse), Ids{256});
+    return Ids(tokenizer->prefix().begin(), tokenizer->prefix().end());
+  };
+  const json start = {{"SpecialToken", {{"id", "<s>"}, {"type_id", 0}}}};
+  const json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
+  const json both = {{"type", "TemplateProcessing"}, {"single", {start, text}}};
+  EXPECT_EQ(prefix_of(nullptr), Ids{});
+  EXPECT_EQ(prefix_of({{"type", "ByteLevel"}}), Ids{});
+  EXPECT_EQ(prefix_of(both), Ids{258});
+  EXPECT_EQ(prefix_of({{"type", "TemplateProcessing"}, {"single", {text, start}}}), Ids{});
+  EXPECT_EQ(prefix_of({{"type", "Sequence"}, {"processors", {{{"type", "ByteLevel"}}, both}}}), Ids{258});
+  json unknown = small_file();
+  unknown["post_processor"] = {{"type", "TemplateProcessing"}, {"single", {{{"SpecialToken", {{"id", "<nobody>"}}}}, text}}};
+  EXPECT_EQ(refusal(unknown.dump()), ErrorCode::kDamagedFile);
+  unknown["post_processor"]["single"][0]["SpecialToken"] = 7;
+  EXPECT_EQ(refusal(unknown.dump()), ErrorCode::kDamagedFile);
+}
+
 TEST(TokenizerFile, RefusesHostileVocabularies) {
   const auto with = [](auto&& change) {
     json file = small_file();
