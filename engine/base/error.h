@@ -42,6 +42,7 @@ enum class ErrorCode : int {
   kModelInside = 23,         // not the chosen folder is a model, but one below it: the subject
   kModelFormat = 24,         // weights in a format that is not read: pickle, ONNX
   kModelReadsText = 28,      // an image or a video for a model without eyes
+  kModelReadsImages = 29,    // a video for a model that reads images alone
   kModelFileMissing = 25,    // a model folder, but this file of it is not there: weights, a shard, the tokenizer
 };
 

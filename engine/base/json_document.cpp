@@ -163,6 +163,8 @@ bool JsonObject::has(const char* key) const {
   return found != value_->end() && !found->is_null();
 }
 
+bool JsonObject::says(const char* key) const { return value_->contains(key); }
+
 std::optional<std::string> JsonObject::first_present(std::initializer_list<const char*> keys) const {
   for (const char* key : keys) {
     if (has(key)) return key;

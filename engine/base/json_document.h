@@ -49,6 +49,7 @@ class JsonObject {
 
   const std::string& file() const noexcept { return file_; }
   bool has(const char* key) const;
+  bool says(const char* key) const;  // null included: for keys whose default is not "not set"
   std::optional<std::string> first_present(std::initializer_list<const char*> keys) const;
 
   std::int64_t integer(const char* key, std::int64_t min, std::int64_t max) const;

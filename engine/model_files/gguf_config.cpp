@@ -147,6 +147,8 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
     config["sliding_window"] = window;
     config["use_sliding_window"] = true;
     config["max_window_layers"] = 0;
+  } else {
+    config["sliding_window"] = nullptr;  // a Mistral that says nothing would have one
   }
   return config;
 }

@@ -1,8 +1,8 @@
 // Fields of config.json that several families' parts have, with their ranges (caps against hostile folders).
 //
-// Used by decoder_config.h, vit_config.h and the families' configurations. Sizes that transformers would default must be written,
-// because a silent default hides a damaged file. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>:
-// <key.path>" as subject. No torch. Threads: plain functions.
+// Used by decoder_config.h, vit_config.h and the families' configurations. Sizes that transformers would default must be written, because a
+// silent default hides a damaged file; but for Llama and Mistral, whose sizes LLaVA's published files leave out (decoder_config.h). Errors:
+// Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject. No torch. Threads: plain functions.
 #pragma once
 
 #include <cstddef>

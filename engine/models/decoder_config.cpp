@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
 #include "engine/base/error.h"
@@ -12,28 +13,45 @@
 namespace winnow {
 namespace {
 
+// Sizes of the class's defaults; 0: the file must say it.
+struct DecoderSizes {
+  std::int64_t hidden = 0;
+  std::int64_t intermediate = 0;
+  std::int64_t layers = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;  // 0: as many as heads
+  std::int64_t vocabulary = 0;
+};
+
 // What config.json need not say, because the class that reads it knows (transformers' configuration classes).
 struct DecoderType {
   const char* model_type;
   bool query_key_norm;
   // Whether a `sliding_window` counts only where use_sliding_window says so.
   bool window_is_switched;
+  std::int64_t positions;
+  std::int64_t window;  // 0: none
+  DecoderSizes sizes{};
   RotaryDefaults rotary{};
   double rms_norm_eps = 1e-6;
 };
 
 constexpr RotaryDefaults kThreeAxes{1'000'000.0, true};
 
-constexpr std::array<DecoderType, 8> kTypes = {{
-    {"llama", false, true},
-    {"mistral", false, false},
-    {"qwen2", false, true},
-    {"qwen3", true, true},
-    {"qwen2_vl", false, true, kThreeAxes, 1e-5},
-    {"qwen2_vl_text", false, true, kThreeAxes, 1e-5},
-    {"qwen2_5_vl", false, true, kThreeAxes, 1e-5},
-    {"qwen2_5_vl_text", false, true, kThreeAxes, 1e-5},
-}};
+constexpr auto kTypes = std::to_array<DecoderType>({
+    {"llama", false, true, 2048, 0, {4096, 11'008, 32, 32, 0, 32'000}},
+    {"mistral", false, false, 131'072, 4096, {4096, 14'336, 32, 32, 8, 32'000}},
+    {"qwen2", false, true, 32'768, 0},
+    {"qwen3", true, true, 32'768, 0},
+    {"qwen2_vl", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
+    {"qwen2_vl_text", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
+    {"qwen2_5_vl", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
+    {"qwen2_5_vl_text", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
+});
+
+std::int64_t size_or(const JsonObject& text, const char* key, std::int64_t most, std::int64_t fallback) {
+  return fallback == 0 ? text.integer(key, 1, most) : text.integer(key, 1, most, fallback);
+}
 
 const DecoderType& type_of(const JsonObject& text, std::string_view assumed) {
   const std::string name = text.string("model_type", kMaxNameBytes, std::string(assumed));
@@ -59,16 +77,23 @@ bool has_sliding_layers(const JsonObject& text, const DecoderType& type, std::in
   return text.boolean("use_sliding_window", false) && text.integer("max_window_layers", 0, 1'000'000, 28) < layers;
 }
 
+std::optional<std::int64_t> sliding_window(const JsonObject& text, const DecoderType& type) {
+  if (text.has("sliding_window")) return text.integer("sliding_window", 1, kMaxPositions);
+  if (text.says("sliding_window") || type.window == 0) return std::nullopt;
+  return type.window;
+}
+
 }  // namespace
 
 DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assumed_type) {
   const DecoderType& type = type_of(text, assumed_type);
   DecoderConfig config;
-  config.hidden_size = text.integer("hidden_size", 1, kMaxHidden);
-  config.intermediate_size = text.integer("intermediate_size", 1, kMaxIntermediate);
-  config.layers = text.integer("num_hidden_layers", 1, kMaxLayers);
-  config.heads = text.integer("num_attention_heads", 1, kMaxHeads);
-  config.kv_heads = text.integer("num_key_value_heads", 1, kMaxHeads, config.heads);
+  config.hidden_size = size_or(text, "hidden_size", kMaxHidden, type.sizes.hidden);
+  config.intermediate_size = size_or(text, "intermediate_size", kMaxIntermediate, type.sizes.intermediate);
+  config.layers = size_or(text, "num_hidden_layers", kMaxLayers, type.sizes.layers);
+  config.heads = size_or(text, "num_attention_heads", kMaxHeads, type.sizes.heads);
+  const bool says_kv_heads = text.says("num_key_value_heads") || type.sizes.kv_heads == 0;  // null: as many as heads
+  config.kv_heads = text.integer("num_key_value_heads", 1, kMaxHeads, says_kv_heads ? config.heads : type.sizes.kv_heads);
   if (config.heads % config.kv_heads != 0) {
     text.refuse(ErrorCode::kDamagedFile, "num_key_value_heads",
                 std::to_string(config.heads) + " heads are no multiple of " + std::to_string(config.kv_heads) + " key-value heads");
@@ -76,14 +101,15 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   config.head_dim = read_head_dim(text, config.hidden_size, config.heads);
   if (config.head_dim % 2 != 0) text.refuse(ErrorCode::kDamagedFile, "head_dim", "rotary positions need an even head size");
   config.norm_eps = text.real("rms_norm_eps", kMinEpsilon, 1.0, type.rms_norm_eps);
-  config.max_positions = text.integer("max_position_embeddings", 1, kMaxPositions, config.max_positions);
+  config.max_positions = text.integer("max_position_embeddings", 1, kMaxPositions, type.positions);
   const RotaryConfig rotary = read_rotary(text, config.head_dim, config.max_positions, type.rotary);
   config.rotary = rotary.scheme;
   config.max_positions = rotary.max_positions;
-  if (const bool slides = has_sliding_layers(text, type, config.layers); slides && text.has("sliding_window")) {
-    config.max_positions = std::min(config.max_positions, text.integer("sliding_window", 1, kMaxPositions));
+  const bool slides = has_sliding_layers(text, type, config.layers);
+  if (const std::optional<std::int64_t> window = sliding_window(text, type); slides && window) {
+    config.max_positions = std::min(config.max_positions, *window);
   }
-  config.vocabulary = text.integer("vocab_size", 1, kMaxVocabulary);
+  config.vocabulary = size_or(text, "vocab_size", kMaxVocabulary, type.sizes.vocabulary);
   config.tie_word_embeddings = text.boolean("tie_word_embeddings", false);
   config.query_key_norm = type.query_key_norm;
   config.activation = read_activation(text, "hidden_act", "silu");

@@ -3,10 +3,10 @@
 // Of the families whose decoder is transformer_decoder.h: read here for Llama, Mistral, Qwen2, Qwen3 and the language half of Qwen2-VL and
 // Qwen2.5-VL (whose rotary axes the family reads), told apart by what the file says; those with keys of their own have a reader of their
 // own (causal_lm/falcon_config.h). Zero heads, indivisible head counts, unknown activations and partial rotary positions are refused by
-// name. Keys of both transformers 4
-// (rope_theta, rope_scaling) and 5 (rope_parameters) are read. Which projections have biases is not said here: the weight names decide.
-// Sliding windows: max_positions is at most the smallest window that a layer has, within which a window hides nothing. Errors: as
-// config_fields.h. No torch. Threads: plain values.
+// name. Keys of both transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. What a Llama or a Mistral leaves out is as
+// transformers' LlamaConfig and MistralConfig have it: published folders say "_name_or_path" and little more. Which projections have biases
+// is not said here: the weight names decide. Sliding windows: max_positions is at most the smallest window that a layer has, within which a
+// window hides nothing. Errors: as config_fields.h. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ struct DecoderConfig {
   double norm_eps = 1e-6;
   MlpPlace mlp_place = MlpPlace::kAfterAttention;
   RotaryScheme rotary{10000.0};
-  std::int64_t max_positions = 32768;
+  std::int64_t max_positions = 0;
   std::int64_t vocabulary = 0;
   bool tie_word_embeddings = false;
   bool query_key_norm = false;  // RMS norm of every head of q and k before they are turned (Qwen3)

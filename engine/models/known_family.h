@@ -13,7 +13,8 @@ namespace winnow {
 
 struct KnownFamily {
   std::string model_type;
-  bool sees = false;  // images and videos, not text alone
+  bool sees = false;  // not text alone
+  bool reads_videos = false;
 };
 
 // nullopt: the engine runs no such model.

@@ -7,6 +7,7 @@
 #include "engine/base/json_document.h"
 #include "engine/models/causal_lm/causal_lm.h"
 #include "engine/models/known_family.h"
+#include "engine/models/llava/llava.h"
 #include "engine/models/llava_onevision/llava_onevision.h"
 #include "engine/models/model_load.h"
 #include "engine/models/qwen2_vl/qwen2_vl.h"
@@ -21,10 +22,14 @@ struct Family {
   const char* model_type;    // config.json: model_type
   const char* architecture;  // config.json: architectures[0]
   std::unique_ptr<VisionLanguageModel> (*load)(ModelLoad&);
+  bool reads_videos = true;  // where it sees
 };
 
 constexpr auto kFamilies = std::to_array<Family>({
     {"llava_onevision", "LlavaOnevisionForConditionalGeneration", &load_llava_onevision},
+    {"llava", "LlavaForConditionalGeneration", &load_llava, false},
+    {"llava_next", "LlavaNextForConditionalGeneration", &load_llava, false},
+    {"llava_next_video", "LlavaNextVideoForConditionalGeneration", &load_llava},
     {"qwen2_vl", "Qwen2VLForConditionalGeneration", &load_qwen2_vl},
     {"qwen2_5_vl", "Qwen2_5_VLForConditionalGeneration", &load_qwen2_vl},
     {"idefics3", "Idefics3ForConditionalGeneration", &load_smolvlm},
@@ -63,7 +68,8 @@ const Family* family_of(const JsonObject& config) {
 std::optional<KnownFamily> known_family(const JsonObject& config) {
   const Family* family = family_of(config);
   if (family == nullptr) return std::nullopt;
-  return KnownFamily{family->model_type, config.has("vision_config")};
+  const bool sees = config.has("vision_config");
+  return KnownFamily{family->model_type, sees, sees && family->reads_videos};
 }
 
 std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {

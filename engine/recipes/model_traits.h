@@ -13,6 +13,7 @@ struct ModelTraits {
   std::int64_t position_axes = 1;  // of the rotary positions: 1, or time, height and width
   std::int64_t joined_frames = 1;  // so many frames of a video become one set of tokens
   bool sees = true;                // images and videos; false: it reads text only
+  bool reads_videos = true;        // false: images alone, where it sees
   bool judges_patches = true;      // the vision tower can say how much attention a patch gets
   MeasuredOptions measured;        // of winnow.json
 };

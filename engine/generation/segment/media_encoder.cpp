@@ -99,6 +99,8 @@ const CachedFeatures* MediaEncoder::remembered(const OpenedMedia& media, std::op
 OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) const {
   const bool document = request.kind == MediaKind::kDocument;
   if (!document && !model_.info().traits.sees) throw Exception(ErrorCode::kModelReadsText, request.path, "this model reads text only");
+  if (request.kind == MediaKind::kVideo && !model_.info().traits.reads_videos)
+    throw Exception(ErrorCode::kModelReadsImages, request.path, "this model reads images, but no videos");
   if (context_.opener == nullptr) throw Exception(ErrorCode::kUnsupportedFormat, request.path, "this build cannot read media files");
   OpenedMedia media;
   media.request = request;

@@ -19,11 +19,19 @@ using test_support::relative_distance;
 constexpr double kTolerance = 1e-4;  // of the largest absolute value: fp32 sums in another order
 constexpr float kMargin = 1e-3F;     // greedy choices closer than this may differ
 
-constexpr const char* kRebuild = "rebuild with tests/golden/make/make_<family>_golden.py if the golden files are wrong";
+constexpr const char* kRebuild = "rebuild with the script that the folder's manifest.json names if the golden files are wrong";
 
 std::string file_name(std::string name) {
   std::ranges::replace(name, '/', '_');
   return name;
+}
+
+// The bytes that the processor scaled, by the scaling that the case names; both with a batch dimension.
+void expect_pixels(const at::Tensor& ours, const at::Tensor& levels, const nlohmann::json& entry) {
+  ASSERT_EQ(ours.sizes(), levels.sizes()) << kRebuild;
+  const auto channels = [&](const char* key) { return at::tensor(entry.at(key).get<std::vector<double>>()).view({3, 1, 1}); };
+  const at::Tensor expected = (levels.to(at::kDouble) / 255.0 - channels("image_mean")) / channels("image_std");
+  EXPECT_LE((ours.to(at::kDouble) - expected).abs().max().item<double>(), 1e-5) << "a byte is 0.01 and more; " << kRebuild;
 }
 
 class EngineGolden : public ::testing::TestWithParam<const char*> {};
@@ -76,6 +84,9 @@ TEST_P(EngineGolden, EveryCaseEqualsTransformers) {
     if (theirs.has(name + ".features")) {
       EXPECT_LE(relative_distance(ours.load("visual_features"), theirs.load(name + ".features")), kTolerance) << kRebuild;
     }
+    if (entry.contains("image_mean") && theirs.has(name + ".pixel_levels"))
+      expect_pixels(ours.load("pixel_values"), theirs.load(name + ".pixel_levels"), entry);
+    if (theirs.has(name + ".video_levels")) expect_pixels(ours.load("pixel_values_videos"), theirs.load(name + ".video_levels"), entry);
     const at::Tensor generated = ours.load("generated");
     const at::Tensor greedy = theirs.load(name + ".greedy");
     const at::Tensor margins = theirs.load(name + ".margins");
@@ -97,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden,
                          ::testing::Values("gqa_tied", "mha_untied", "no_bias_scaled", "head_dim", "select_default", "plain_projector",
                                            "qwen2_vl/published", "qwen2_vl/saved", "qwen2_vl/joined_three", "qwen2_5_vl/published",
                                            "qwen2_5_vl/saved", "smolvlm/smolvlm2_split", "smolvlm/idefics3_plain", "smolvlm/other_tile",
-                                           "smolvlm/saved_fast"),
+                                           "smolvlm/saved_fast", "llava/llava_llama", "llava/llava_full", "llava/llava_siglip", "llava/next_mistral", "llava/next_video", "llava/next_video_max"),
                          [](const auto& info) { return file_name(info.param); });
 
 }  // namespace

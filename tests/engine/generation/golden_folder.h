@@ -1,4 +1,5 @@
-// A configuration of tests/golden/<family> as an engine request: its model folder, its pictures, its recorded tensors.
+// A configuration of tests/golden (llava_onevision unless its name says more) as an engine request: its model folder, its pictures, its
+// recorded tensors.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +9,9 @@
 #include <vector>
 
 #include "engine/api/engine.h"
+#include "tests/support/golden_path.h"
 #include "tests/support/golden_tensors.h"
 #include "tests/support/memory_media.h"
-#include "tests/support/source_folder.h"
 
 namespace winnow::testing {
 
@@ -24,10 +25,7 @@ inline Message watched_camera(double every_s) {
 
 class GoldenFolder {
  public:
-  // name: "smolvlm/smolvlm2_split"; without a family, of llava_onevision.
-  explicit GoldenFolder(const std::string& name)
-      : folder_(source_folder() + "/tests/golden/" + (name.find('/') == std::string::npos ? "llava_onevision/" : "") + name),
-        tensors_(folder_ + "/golden.safetensors") {
+  explicit GoldenFolder(const std::string& name) : folder_(test_support::golden_folder(name)), tensors_(folder_ + "/golden.safetensors") {
     std::ifstream stream(folder_ + "/cases.json");
     cases_ = nlohmann::json::parse(stream);
   }
@@ -60,17 +58,23 @@ class GoldenFolder {
     const auto images =
         std::count_if(content.begin(), content.end(), [](const nlohmann::json& part) { return part.at("type") == "image"; });
     auto next = pictures.begin();
+    std::size_t medium = 0;
     for (const nlohmann::json& part : content) {
       const std::string type = part.at("type");
       if (type == "text") {
         message.items.emplace_back(TextItem{part.at("text").get<std::string>()});
         continue;
       }
-      const std::string path = type == "video" ? name : name + std::to_string(next - pictures.begin());
-      const auto end = type == "video" ? pictures.end() - images : next + 1;  // a video's frames come first
-      opener.add(path, {next, end});
-      message.items.emplace_back(MediaItem{{path, type == "video" ? MediaKind::kVideo : MediaKind::kImage, {}}});
-      next = end;
+      const bool video = type == "video";
+      // Of every medium, or all that no image has.
+      const std::ptrdiff_t frames = entry.contains("frames") ? entry.at("frames")[medium].get<std::ptrdiff_t>()
+                                    : video                  ? std::ssize(pictures) - images
+                                                             : 1;
+      const std::string path = video ? name : name + std::to_string(medium);
+      opener.add(path, {next, next + frames});
+      message.items.emplace_back(MediaItem{{path, video ? MediaKind::kVideo : MediaKind::kImage, {}}});
+      next += frames;
+      ++medium;
     }
     return message;
   }

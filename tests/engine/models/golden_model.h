@@ -1,4 +1,4 @@
-// A golden LLaVA-OneVision folder: its model in fp32, its recorded cases, and what a case needs to be run by hand.
+// A golden folder: its model in fp32, its recorded cases, and what a case needs to be run by hand.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,12 +13,10 @@
 #include "engine/model_files/hugging_face_folder.h"
 #include "engine/models/registry.h"
 #include "engine/models/vision_language_model.h"
+#include "tests/support/golden_path.h"
 #include "tests/support/golden_tensors.h"
-#include "tests/support/source_folder.h"
 
 namespace winnow::test_support {
-
-inline std::string golden_folder(const std::string& name) { return source_folder() + "/tests/golden/llava_onevision/" + name; }
 
 inline std::unique_ptr<VisionLanguageModel> load_golden_model(const std::string& name, at::ScalarType dtype = at::kFloat) {
   ModelSource source;

@@ -311,7 +311,7 @@ TEST_F(Turns, WholeHoldsTheShareOverAllTurns) {
 TEST_F(Turns, SlotsByOriginAddUpWhileDecodingAndAtTheEnd) {
   for (const MethodInfo& method : list_methods()) {
     run(ForgetConversation{7});
-    Turn turn = ask("image", method.name, 0.3, 30);
+    Turn turn = ask("image", method.name, 0.2, 30);
     turn.sampling.stop_strings.clear();
     const EventRecorder events = run(turn);
     const TurnFigures figures = finished(events).figures;
@@ -369,6 +369,38 @@ TEST_P(TurnsOfFamilies, EveryMethodHoldsItsPhaseOverSeveralTurns) {
       turn.messages.back().items.insert(turn.messages.back().items.begin(), golden_.message("image", opener_).items.front());
     }
   }
+}
+
+struct TurnsAboutFrames : TinyModel {
+  TurnsAboutFrames() : TinyModel("llava/next_video") {}
+};
+
+TEST_F(TurnsAboutFrames, EveryMethodReadsThem) {
+  for (const MethodInfo& method : list_methods()) {
+    run(ForgetConversation{7});
+    const EventRecorder events = run(ask("video", method.name, 0.2, 4));
+    EXPECT_FALSE(finished(events).answer.empty()) << method.name;
+    const CacheReport report = events.last<CacheReport>().value();
+    if (method.phase == MethodPhase::kPrefill) continue;  // some of the tokens left before the cache was told of them
+    EXPECT_EQ(std::ranges::max_element(report.tokens, {}, &TokenOrigin::frame)->frame, 2) << method.name;
+    EXPECT_EQ(std::ranges::max_element(report.tokens, {}, &TokenOrigin::row)->row, 2) << method.name << ": 6 x 6 patches pooled by 2";
+  }
+}
+
+struct TurnsAboutImagesAlone : TinyModel {
+  TurnsAboutImagesAlone() : TinyModel("llava/llava_llama") {}
+};
+
+TEST_F(TurnsAboutImagesAlone, AVideoIsRefusedBeforeAnythingIsDecoded) {
+  EXPECT_FALSE(info_.traits.reads_videos);
+  Turn turn = ask("image", "full", 1.0);
+  opener_.add("clip.mp4", {patterned_picture(20, 20, 1), patterned_picture(20, 20, 2)});
+  turn.messages.front().items.front() = MediaItem{{"clip.mp4", MediaKind::kVideo, {}}};
+  const EventRecorder events = run(turn);
+  ASSERT_TRUE(events.last<Failed>());
+  EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kModelReadsImages);
+  EXPECT_EQ(events.last<Failed>()->error.subject, "clip.mp4");
+  EXPECT_EQ(opener_.pictures_read, 0);
 }
 
 TEST_F(Turns, FirstTokenComesFromTheUncompressedPrompt) {
