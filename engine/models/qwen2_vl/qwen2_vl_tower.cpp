@@ -115,8 +115,7 @@ CellFeatures Qwen2VlTower::encode_block(const at::Tensor& patches, const Layout&
                           .view({-1, cells * unit, config_.hidden_size});
   Turned before_last, last;
   for (const Layer& layer : layers_) {
-    interrupt.throw_if_requested();
-    Turned turned = run_layer(layer, layout, hidden);
+    Turned turned = run_layer(layer, layout, hidden, interrupt);
     if (judge) before_last = std::exchange(last, std::move(turned));
   }
   const at::Tensor back = at::argsort(order);
@@ -139,7 +138,8 @@ std::vector<WindowGroup> Qwen2VlTower::groups_of(bool windowed, const Layout& la
   return windowed ? layout.windows.groups : std::vector<WindowGroup>{layout.whole};
 }
 
-Qwen2VlTower::Turned Qwen2VlTower::run_layer(const Layer& layer, const Layout& layout, at::Tensor& hidden) const {
+Qwen2VlTower::Turned Qwen2VlTower::run_layer(const Layer& layer, const Layout& layout, at::Tensor& hidden,
+                                             const InterruptToken& interrupt) const {
   const std::int64_t pictures = hidden.size(0);
   const std::int64_t patches = hidden.size(1);
   const std::int64_t heads = config_.heads;
@@ -157,13 +157,22 @@ Qwen2VlTower::Turned Qwen2VlTower::run_layer(const Layer& layer, const Layout& l
     const auto part = [&](const at::Tensor& of, std::int64_t index) {  // [windows of all pictures, heads, patches, d]
       return of.select(2, index).narrow(1, group.first, count).reshape({-1, group.cells, heads, head_dim}).transpose(1, 2);
     };
-    const AttentionResult attention = attention_with_lse(part(turned, 0), part(turned, 1), part(qkv, 2), Mask::kNone, scale);
-    seen.narrow(1, group.first, count).copy_(attention.output.transpose(1, 2).reshape({pictures, count, config_.hidden_size}));
+    const at::Tensor query = part(turned, 0);
+    const at::Tensor key = part(turned, 1);
+    const at::Tensor value = part(qkv, 2);
+    at::Tensor output = at::empty_like(query);
+    for (std::int64_t first = 0; first < group.cells; first += kTileRows) {
+      interrupt.throw_if_requested();
+      const std::int64_t rows = std::min(kTileRows, group.cells - first);
+      output.narrow(2, first, rows).copy_(attention_with_lse(query.narrow(2, first, rows), key, value, Mask::kNone, scale).output);
+    }
+    seen.narrow(1, group.first, count).copy_(output.transpose(1, 2).reshape({pictures, count, config_.hidden_size}));
   }
   hidden.add_(layer.output(seen));
 
   at::Tensor rows = hidden.view({pictures * patches, config_.hidden_size});
   for (std::int64_t first = 0; first < rows.size(0); first += kPatchesPerBlock) {
+    interrupt.throw_if_requested();
     at::Tensor tile = rows.narrow(0, first, std::min(kPatchesPerBlock, rows.size(0) - first));
     tile.add_(run(layer.mlp, run(layer.mlp_norm, tile)));
   }

@@ -34,8 +34,10 @@ struct CellFeatures {
 
 class Qwen2VlTower {
  public:
-  // Patches that go through a layer at a time, in whole pictures; an interrupt is polled per layer of such a block.
+  // Patches that go through a layer at a time, in whole pictures: a large picture is more. Within one, rows go in tiles; an interrupt is
+  // polled per tile.
   static constexpr std::int64_t kPatchesPerBlock = 4096;
+  static constexpr std::int64_t kTileRows = 1024;
 
   // prefix: "visual.".
   Qwen2VlTower(const Qwen2VisionConfig& config, WeightReader& weights, const std::string& prefix);
@@ -71,7 +73,7 @@ class Qwen2VlTower {
   CellFeatures encode_block(const at::Tensor& patches, const Layout& layout, std::optional<VisionJudge> judge,
                             const InterruptToken& interrupt) const;
   // hidden: [pictures, patches, hidden], replaced in place.
-  Turned run_layer(const Layer& layer, const Layout& layout, at::Tensor& hidden) const;
+  Turned run_layer(const Layer& layer, const Layout& layout, at::Tensor& hidden, const InterruptToken& interrupt) const;
   std::vector<WindowGroup> groups_of(bool windowed, const Layout& layout) const;
   // weights: fp32 [pictures, patches].
   at::Tensor through_layer(const at::Tensor& weights, const Turned& turned, const Layout& layout) const;

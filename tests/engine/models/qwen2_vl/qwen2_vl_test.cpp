@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/models/known_family.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/memory_media.h"
 #include "tests/support/tensor_distance.h"
@@ -125,6 +126,14 @@ TEST_P(Qwen2VlFolders, BrainFloatIsCloseToFp32) {
 
 TEST_P(Qwen2VlFolders, FoldersWithoutATemplateGetThePublishedOne) {
   EXPECT_EQ(HuggingFaceFolder(folder_of(GetParam())).chat_template("").source, load(GetParam())->chat_template());
+}
+
+TEST_P(Qwen2VlFolders, IsKnownByItsConfigurationAlone) {
+  const std::string name = GetParam();
+  const std::optional<KnownFamily> family = known_family(HuggingFaceFolder(folder_of(name)).required(ModelPart::kConfig).root());
+  ASSERT_TRUE(family);
+  EXPECT_EQ(family->model_type, name.substr(0, name.find('/')));
+  EXPECT_TRUE(family->sees);
 }
 
 TEST_P(Qwen2VlFolders, TheTowerObeysAnInterrupt) {
