@@ -60,7 +60,8 @@ std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media) {
   std::vector<VideoTimes> times;
   for (const OpenedMedia& item : media) {
     if (item.request.kind != MediaKind::kVideo) continue;
-    times.push_back({item.source->duration_s(), item.source->frame_count(), item.source->asked_times_s().front()});
+    const std::vector<double> asked = item.source->asked_times_s();
+    times.push_back({item.source->duration_s(), item.source->frame_count(), asked.empty() ? 0.0 : asked.front()});
   }
   return times;
 }

@@ -26,9 +26,6 @@ class Llava final : public VisionLanguageModel {
   std::string_view chat_template() const override;
   std::int64_t image_token_id() const override { return config_.image_token_id; }
   std::int64_t video_token_id() const override { return config_.video_token_id; }
-  TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position) const override {
-    return one_axis_positions(std::ssize(origins), next_position);
-  }
   TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const override;
   std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const override;
   PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const override;

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/models/config_fields.h"
+#include "engine/models/picture_config.h"
 
 namespace winnow {
 namespace {
@@ -85,13 +86,13 @@ PictureRules read_rules(const JsonObject& object, const ProcessorType& type) {
   if (!object.boolean("do_resize", true)) unsupported(object, "do_resize", "pictures that are not resized do not fit the vision tower");
   read_size(object, type, rules);
   rules.pad_to_square = type.pads && object.boolean("do_pad", false);
-  rules.filter = read_filter(object);
+  rules.filter = read_resample_filter(object);
   PixelScaling defaults;
   if (type.halves) {
     defaults.mean.fill(0.5);
     defaults.standard_deviation.fill(0.5);
   }
-  rules.scaling = read_scaling(object, defaults);
+  rules.scaling = read_pixel_scaling(object, defaults);
   if (type.tiles) {  // tiles and the picture itself are squares of one side; what is cropped from them is all of them
     const PixelSize side = rules.shortest_edge_px > 0 ? square(rules.shortest_edge_px) : rules.size;
     if (read_crop(object) != side) unsupported(object, "crop_size", "tiles that are not as large as the picture's size");

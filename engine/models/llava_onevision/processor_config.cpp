@@ -73,7 +73,7 @@ ProcessorConfig read_processor_config(const ModelPackage& package) {
                     "the folder does not say how images are prepared");
   }
   config.image = parse_image_processor(*documents.image);
-  config.video = documents.video ? parse_video_processor(*documents.video) : FrameProcessorConfig(config.image);
+  config.video = documents.video ? parse_video_processor(*documents.video) : PictureRules(config.image);
   return config;
 }
 

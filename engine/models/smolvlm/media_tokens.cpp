@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kFake = "<fake_token_around_image>";
 constexpr const char* kWholePicture = "<fake_token_around_image><global-img>";
 
-std::string two_digits(std::int64_t number) { return (number < 10 ? "0" : "") + std::to_string(number); }
+std::string two_digits(std::int64_t number) { return std::string(number < 10 ? "0" : "").append(std::to_string(number)); }
 
 std::string time_line(double time_s) {
   const auto seconds = static_cast<std::int64_t>(std::floor(time_s));

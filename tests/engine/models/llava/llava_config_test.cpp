@@ -62,7 +62,7 @@ TEST(LlavaConfig, TakesFromTheClassWhatAPublishedFileLeavesOut) {
   EXPECT_EQ(config.text.kv_heads, 32);
   EXPECT_EQ(config.text.head_dim, 128);
   EXPECT_EQ(config.text.max_positions, 4096);
-  EXPECT_EQ(config.text.rms_norm_eps, 1e-5);
+  EXPECT_EQ(config.text.norm_eps, 1e-5);
   EXPECT_EQ(config.text.vocabulary, 32'064);
   EXPECT_TRUE(config.vision.class_token);
   EXPECT_EQ(config.vision.activation, Activation::kQuickGelu);

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "engine/base/json_document.h"
-#include "tests/engine/models/llava_onevision/golden_pictures.h"
+#include "tests/engine/models/llava_parts/golden_pictures.h"
 
 namespace winnow {
 namespace {

@@ -60,7 +60,7 @@ TEST(MediaTokens, RowsAndColumnsCountOverAllTiles) {
   }
   EXPECT_EQ(tile, (std::vector<std::vector<int>>{{1, 1, 2, 2, 3, 3}, {1, 1, 2, 2, 3, 3}, {4, 4, 5, 5, 6, 6}, {4, 4, 5, 5, 6, 6}}));
   EXPECT_EQ(whole, 4);
-  EXPECT_EQ(words, 6 * 2 + 1 + 1 + 3) << "two for each tile, a line between the rows, one before the whole picture and its three";
+  EXPECT_EQ(words, 6 * 2 + 1 + 2 + 3) << "two for each tile, a line end between the rows, two before the whole picture and its three";
   EXPECT_EQ(tokens.origins.front().frame, 1) << "a word is its tile's";
   EXPECT_EQ(tokens.origins.back().frame, 0);
 }
