@@ -8,6 +8,7 @@
 
 #include "engine/api/engine.h"
 #include "engine/metrics/machine_speed.h"
+#include "tests/engine/generation/tiny_model.h"
 #include "tests/support/event_recorder.h"
 #include "tests/support/memory_media.h"
 #include "tests/support/source_folder.h"
@@ -207,6 +208,27 @@ TEST_F(Plans, EveryPresetKeepsWhatItsPlanSays) {
     EXPECT_EQ(planned.tokens.prompt, events.last<Finished>()->figures.tokens.prompt) << method.name;
   }
 }
+
+using PlansOfFamilies = EveryFamily;
+
+// Words among a medium's tokens, and text around it, are foreseen, too.
+TEST_P(PlansOfFamilies, EveryPresetKeepsWhatItsPlanSays) {
+  for (const MethodInfo& method : legal_methods()) {
+    SCOPED_TRACE(method.name);
+    run(ForgetConversation{7});
+    Turn turn = ask("video", method.name, method.name == "full" ? 1.0 : 0.2);
+    turn.messages.front().items.insert(turn.messages.front().items.begin() + 1, golden_.message("image", opener_).items.front());
+    const EventRecorder foreseen = run(Plan{turn});
+    ASSERT_TRUE(foreseen.last<Planned>());
+    const EventRecorder events = run(turn);
+    const Finished done = finished(events);
+    EXPECT_EQ(foreseen.last<Planned>()->kv_bytes_after_event, events.last<CacheReport>()->kv_bytes.after_event);
+    EXPECT_EQ(foreseen.last<Planned>()->tokens.prompt, done.figures.tokens.prompt);
+    EXPECT_EQ(foreseen.last<Planned>()->tokens.visual, done.figures.tokens.visual);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, PlansOfFamilies, ::testing::Values("gqa_tied", "smolvlm/smolvlm2_split"), family_name);
 
 // The line under the box, while media are ready and a question is being written.
 TEST_F(Plans, AQuestionAboutPreparedMediaTakesWhatItsPlanSays) {
