@@ -32,12 +32,16 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import AutoProcessor, PreTrainedTokenizerFast, Qwen2_5_VLForConditionalGeneration, Qwen2VLForConditionalGeneration
+from transformers.models.qwen2_vl.image_processing_qwen2_vl import smart_resize
 
 warnings.filterwarnings("ignore")
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
 GOLDEN = pathlib.Path(__file__).resolve().parents[1]
 GREEDY_TOKENS = 64
+QUESTION = "What is there?"  # of --published
+FRAMES = 7
+EVERY_S = 0.75
 QWEN2_PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
                  r"\s+(?!\S)|\s+")
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|vision_pad|>", "<|image_pad|>",
@@ -372,38 +376,63 @@ def relative(ours, theirs):
     return float((ours - theirs).abs().max() / theirs.abs().max())
 
 
+def program(cli, *arguments):
+    command = [str(cli), *map(str, arguments)]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+
+
+def published_inputs(processor, attached, cli):
+    """What the processor makes of a question about images, or of one about a video but for its pixels, which are the program's own."""
+    content = [{"type": kind} for kind, _ in attached] + [{"type": "text", "text": QUESTION}]
+    prompt = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
+    images = [np.asarray(Image.open(file)) for kind, file in attached if kind == "image"]
+    videos = [file for kind, file in attached if kind == "video"]
+    if not videos:
+        return processor(text=prompt, return_tensors="pt", **(dict(images=images) if images else {}))
+    video = processor.video_processor
+    picture = json.loads(program(cli, "probe", "--json", videos[0]))
+    cell = video.patch_size * video.merge_size
+    height, width = smart_resize(picture["height_px"], picture["width_px"], cell, video.size["shortest_edge"], video.size["longest_edge"])
+    grid = [(FRAMES + 1) // 2, height // video.patch_size, width // video.patch_size]
+    tokens = grid[0] * grid[1] * grid[2] // video.merge_size**2
+    inputs = processor(text=prompt.replace("<|video_pad|>", "<|video_pad|>" * tokens), return_tensors="pt")
+    return inputs | dict(video_grid_thw=torch.tensor([grid]), second_per_grid_ts=[2 * EVERY_S])
+
+
 def compare_published(folder, cli):
-    """Pictures go through files, so that the program's own decoding is in; frames of videos through the engine's tests alone."""
+    """Pictures go through files, so that the program's own decoding is in."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for number, size in enumerate(((431, 640), (300, 451), (768, 500))):
+        files.append(folder / f"{number}.png")
+        Image.fromarray(picture(*size, 3 + number)).save(files[-1])
+    clip = GOLDEN.parents[1] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
     print("| family | case | tokens | features | logits | greedy |")
     print("|---|---|---|---|---|---|")
     for family, options in PUBLISHED.items():
         shutil.rmtree(folder / family, ignore_errors=True)
         model, processor = make_folder(family, options, folder / family)
-        for sizes in ((), ((431, 640),), ((300, 451), (768, 500))):
-            question = "What is there?"
-            images = [picture(*size, 3 + number) for number, size in enumerate(sizes)]
-            content = [{"type": "image"} for _ in images] + [{"type": "text", "text": question}]
-            prompt = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
-            inputs = processor(text=prompt, return_tensors="pt", **(dict(images=images) if images else {}))
-            attach = []
-            for number, rgb in enumerate(images):
-                file = folder / f"{family}-{number}.png"
-                Image.fromarray(rgb).save(file)
-                attach += ["--image", str(file)]
-            out = folder / "run.safetensors"
-            subprocess.run([str(cli), "export", "--model", str(folder / family), "--dtype", "fp32", "--method", "full", "--max-tokens",
-                            str(GREEDY_TOKENS), "--out", str(out), *attach, question], check=True, stdout=subprocess.DEVNULL)
-            ours = load_file(out)
+        cases = {"text": [], "image": [("image", files[0])], "two images": [("image", file) for file in files[1:]],
+                 f"video, {FRAMES} frames": [("video", clip)]}
+        for case, attached in cases.items():
+            inputs = published_inputs(processor, attached, cli)
+            media = [argument for kind, file in attached for argument in (f"--{kind}", file)]
+            program(cli, "export", "--model", folder / family, "--dtype", "fp32", "--method", "full", "--max-tokens", GREEDY_TOKENS,
+                    "--every", EVERY_S, "--to", FRAMES * EVERY_S, "--out", folder / "run.safetensors", *media, QUESTION)
+            ours = load_file(folder / "run.safetensors")
+            if "pixel_values_videos" in ours:
+                inputs["pixel_values_videos"] = ours["pixel_values_videos"]
+            if family == "qwen2_vl":
+                inputs.pop("second_per_grid_ts", None)
             with torch.no_grad():
                 theirs = run(model, inputs)
-            assert torch.equal(ours["input_ids"], inputs["input_ids"][0]) and torch.equal(ours["position_ids"], theirs["positions"])
-            if images:
+            assert torch.equal(ours["input_ids"], inputs["input_ids"][0]) and torch.equal(ours["position_ids"], theirs["positions"]), case
+            if "pixel_values" in ours:
                 assert float((ours["pixel_values"] - inputs["pixel_values"]).abs().max()) < 1e-5, "other pixels"
-            features = relative(ours["visual_features"], theirs["features"]) if images else 0.0
+            features = relative(ours["visual_features"], theirs["features"]) if attached else 0.0
             logits = relative(ours["logits"][0], theirs["logits"][-1])
             count = len(ours["generated"])
             same = int((ours["generated"] == theirs["greedy"][:count]).sum())
-            case = f"{len(images)} images" if images else "text"
             print(f"| {family} | {case} | {len(ours['input_ids'])} | {features:.1e} | {logits:.1e} | {same} of {count} |", flush=True)
             assert features <= 1e-4 and logits <= 1e-4 and same == count
 
