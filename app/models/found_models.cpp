@@ -135,7 +135,8 @@ class Search {
       if (name(entry).endsWith(QLatin1String(".safetensors")) && entry.isFile()) bytes += entry.size();
     }
     if (!config || bytes == 0) return false;
-    if (const std::optional<KnownFamily> family = familyOf(path)) add({m_origin, modelNameOf(path), path, bytes, family->sees});
+    if (const std::optional<KnownFamily> family = familyOf(path))
+      add({m_origin, modelNameOf(path), path, bytes, family->sees, family->reads_videos});
     return true;
   }
 

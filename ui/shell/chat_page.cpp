@@ -202,9 +202,9 @@ void ChatPage::describeText() {
       !m_composer->draft().attachments.isEmpty() || m_session.subject.watchesHere() ||
       std::any_of(thread.begin(), thread.end(), [](const app::StoredMessage& message) { return !message.attachments.isEmpty(); });
   m_composer->method()->setTextAlone(!attached);
-  m_composer->prompt()->setPlaceholderText(m_session.model.readsTextOnly() ? tr("Ask something…")
-                                                                           : tr("Ask about an image, a video or a document…"));
-  m_composer->prompt()->viewport()->update();  // Qt paints a placeholder anew only where it comes or goes
+  m_composer->prompt()->setPlaceholderText(m_session.model.readsTextOnly()   ? tr("Ask something…")
+                                           : m_session.model.readsNoVideos() ? tr("Ask about an image or a document…")
+                                                                             : tr("Ask about an image, a video or a document…"));
 }
 
 void ChatPage::arrangeViews() {

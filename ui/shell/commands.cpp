@@ -188,9 +188,10 @@ void Commands::buildHelp() {
 void Commands::update() {
   const bool messages = !m_session.chat.branch().isEmpty();
   const bool busy = m_session.answers.busy();
-  const bool blind = m_session.model.readsTextOnly();
-  m_watch->setEnabled(!blind);
-  m_watch->setText(blind ? tr("&Watch… (this model reads text only)") : tr("&Watch…"));
+  m_watch->setEnabled(!m_session.model.readsNoVideos());
+  m_watch->setText(m_session.model.readsTextOnly()   ? tr("&Watch… (this model reads text only)")
+                   : m_session.model.readsNoVideos() ? tr("&Watch… (this model reads no videos)")
+                                                     : tr("&Watch…"));
   m_stop->setEnabled(m_page.canStop());
   m_regenerate->setEnabled(!busy && messages);
   m_continue->setEnabled(!busy && messages && app::wasCut(m_session.chat.branch().last()));

@@ -33,6 +33,8 @@ class ModelSession : public QObject {
   std::optional<ModelTraits> traits() const;
   // It is loaded, and takes no images and videos.
   bool readsTextOnly() const { return m_state == ModelState::kReady && !m_info.traits.sees; }
+  // It is loaded, and takes no videos: text alone, or text and images.
+  bool readsNoVideos() const { return readsTextOnly() || (m_state == ModelState::kReady && !m_info.traits.reads_videos); }
   QString folder() const { return m_folder; }  // or file
   const std::optional<Error>& error() const { return m_error; }
   QString progress() const { return m_progress; }

@@ -16,10 +16,10 @@ namespace {
 
 constexpr int kMostOffered = 2;  // of those that were found
 
-// The last image or video; empty: there is none.
-QString lookedAt(const QList<app::Attachment>& attachments) {
+// The last video, or image that the model cannot read either; empty: there is none.
+QString lookedAt(const QList<app::Attachment>& attachments, const ModelSession& model) {
   for (auto each = attachments.rbegin(); each != attachments.rend(); ++each) {
-    if (each->kind == MediaKind::kImage || each->kind == MediaKind::kVideo)
+    if (each->kind == MediaKind::kVideo || (each->kind == MediaKind::kImage && model.readsTextOnly()))
       return displayText(QFileInfo(QFile::decodeName(each->path)).fileName()).simplified();
   }
   return {};
@@ -43,18 +43,21 @@ SightNotice::SightNotice(const WindowServices& services, ChatSession& session, C
 }
 
 QString SightNotice::unseen() const {
-  if (!m_session.model.readsTextOnly()) return {};
+  if (!m_session.model.readsNoVideos()) return {};
   QString name;
   for (const app::StoredMessage& message : m_session.chat.branch()) {
-    if (const QString seen = lookedAt(message.attachments); !seen.isEmpty()) name = seen;
+    if (const QString seen = lookedAt(message.attachments, m_session.model); !seen.isEmpty()) name = seen;
   }
   // What a file is, is known when it is open.
-  const QString attached = m_composer.tray()->opening() ? QString() : lookedAt(m_composer.draft().attachments);
+  const QString attached = m_composer.tray()->opening() ? QString() : lookedAt(m_composer.draft().attachments, m_session.model);
   return attached.isEmpty() ? name : attached;
 }
 
 QString SightNotice::blockedReason() const {
-  return m_unseen.isEmpty() ? QString() : tr("This model reads text only: it cannot look at “%1”.").arg(m_unseen);
+  if (m_unseen.isEmpty()) return {};
+  return (m_session.model.readsTextOnly() ? tr("This model reads text only: it cannot look at “%1”.")
+                                          : tr("This model reads images, but no videos: it cannot look at “%1”."))
+      .arg(m_unseen);
 }
 
 void SightNotice::update() {
@@ -78,7 +81,8 @@ void SightNotice::tell() {
   if (!demo.isEmpty()) notice.actions.push_back({tr("Use the demo model"), load(demo, {})});
   int offered = 0;
   for (const app::FoundModel& model : m_finder != nullptr ? m_finder->models() : std::vector<app::FoundModel>()) {
-    if (!model.sees || model.path == demo || ++offered > kMostOffered) continue;
+    const bool can = model.sees && (model.reads_videos || m_session.model.readsTextOnly());
+    if (!can || model.path == demo || ++offered > kMostOffered) continue;
     notice.actions.push_back({tr("Use %1").arg(displayText(model.name)), load(model.path, model.name)});
   }
   notice.actions.push_back({tr("Choose another model…"), [this] { Q_EMIT chooseModelRequested(); }});

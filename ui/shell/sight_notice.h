@@ -1,8 +1,9 @@
-// A model without eyes, and an image or a video to look at: says so in a sentence, and offers the models that see.
+// A model without eyes and an image or a video to look at, or a model of images alone and a video: says so in a sentence, and offers the
+// models that can.
 //
 // Used by chat_page.h. Told above the chat, of what is attached to the question that is being written or was attached to an earlier one;
-// gone when there is nothing left to look at. The models are the demo model and those of app/models whose configuration names a vision
-// tower. UI thread only.
+// gone when there is nothing left to look at. The models are the demo model and those of app/models whose configuration names what is
+// needed. UI thread only.
 #pragma once
 
 #include <QObject>

@@ -103,6 +103,8 @@ QString WatchController::name() const { return watchedName(QFile::decodeName(m_s
 
 QString WatchController::blockedReason() const {
   if (m_session.model.readsTextOnly()) return tr("This model reads text only. Choose one that sees under Model, then watch.");
+  if (m_session.model.readsNoVideos())
+    return tr("This model reads images, but no videos. Choose one that reads them under Model, then watch.");
   const bool running = std::holds_alternative<Running>(m_state);
   if (running && !here()) {
     const app::Conversation* chat = m_session.list.find(m_source.conversation);

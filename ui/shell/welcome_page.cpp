@@ -150,10 +150,14 @@ void WelcomePage::describeModel() {
   m_choose->setVisible(!ready);
   m_offer->setWanted(!ready || m_model.isDemo());
   const bool text = m_model.readsTextOnly();
-  m_title->setText(text ? tr("Ask something") : tr("What would you like to see in your video?"));
+  const bool images = m_model.readsNoVideos();
+  m_title->setText(text     ? tr("Ask something")
+                   : images ? tr("What would you like to see in your picture?")
+                            : tr("What would you like to see in your video?"));
   m_words->setText(
-      text ? tr("Ask, ask on, and watch what the model keeps in memory. Everything stays on this computer.")
-           : tr("Attach an image or a video, ask, and watch what the model keeps in memory. Everything stays on this computer."));
+      text     ? tr("Ask, ask on, and watch what the model keeps in memory. Everything stays on this computer.")
+      : images ? tr("Attach an image, ask, and watch what the model keeps in memory. Everything stays on this computer.")
+               : tr("Attach an image or a video, ask, and watch what the model keeps in memory. Everything stays on this computer."));
   m_try->setText(text ? tr("To begin with") : tr("Try a sample"));
   if (!ready) {
     m_modelLine->setText(tr("To begin, choose a model: a GGUF file, or a folder from Hugging Face."));
@@ -171,7 +175,8 @@ void WelcomePage::describeModel() {
 }
 
 void WelcomePage::arrange() {
-  const QList<QWidget*>& cards = m_model.readsTextOnly() ? m_starterCards : m_sampleCards;
+  // The samples are videos.
+  const QList<QWidget*> cards = m_model.readsTextOnly() ? m_starterCards : m_model.readsNoVideos() ? QList<QWidget*>() : m_sampleCards;
   const int columns = viewport()->width() >= theme().px(560) ? 2 : 1;
   m_try->setVisible(!cards.isEmpty());
   if (columns == m_columns && cards == m_shownCards) return;

@@ -30,6 +30,7 @@ class TextModelTest : public WindowTest {
       Script script = load_script(request);
       ModelInfo& info = std::get<ModelLoaded>(std::get<Say>(script.back().action).body).info;
       info.traits.sees = !info.name.ends_with(".gguf");
+      info.traits.reads_videos = !info.name.ends_with("-1.5");
       return script;
     };
     ui::InitialState initial;
@@ -93,6 +94,22 @@ TEST_F(TextModelTest, TheNoticeGoesWithWhatItIsAbout) {
   EXPECT_TRUE(notice()->text().isEmpty());
   composer()->prompt()->setPlainText(QStringLiteral("What is a cat?"));
   EXPECT_TRUE(composer()->sendButton()->isEnabled());
+}
+
+TEST_F(TextModelTest, AModelOfImagesIsShownNoVideos) {
+  session().model.load(QStringLiteral("/models/llava-1.5"));
+  ASSERT_TRUE(waitUntil([this] { return session().model.state() == ui::ModelState::kReady && !session().model.readsTextOnly(); }));
+  EXPECT_TRUE(session().model.readsNoVideos());
+  EXPECT_FALSE(watchAction()->isEnabled());
+  EXPECT_EQ(watchAction()->text(), QStringLiteral("&Watch… (this model reads no videos)"));
+  attach("/pictures/cat.png");
+  EXPECT_TRUE(notice()->text().isEmpty()) << notice()->text().toStdString();
+  composer()->tray()->clear();
+  attach("/samples/clip.mp4");
+  EXPECT_EQ(notice()->text(), QStringLiteral("This model reads images, but no videos: it cannot look at “clip.mp4”."));
+  ASSERT_NE(button("Use the demo model"), nullptr);
+  composer()->prompt()->setPlainText(QStringLiteral("What is it?"));
+  EXPECT_FALSE(composer()->sendButton()->isEnabled());
 }
 
 TEST_F(TextModelTest, AChatAboutAVideoIsNotAskedOnButByAModelThatSees) {
