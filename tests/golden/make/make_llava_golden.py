@@ -279,7 +279,7 @@ def levels(pixels, scaling):
     deviation = torch.tensor(scaling["image_std"]).view(3, 1, 1)
     result = torch.round((values * deviation + mean) * 255)
     again = (result / 255 - mean) / deviation
-    assert float((again - values).abs().max()) < 1e-5
+    assert float(((again - values) * (values != 0)).abs().max()) < 1e-5  # zeros fill a batch up
     return result.to(torch.uint8)
 
 
