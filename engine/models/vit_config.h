@@ -29,7 +29,7 @@ struct VitConfig {
   // Towers that take pictures of another size than their position table was made for: its rows, and the one of each patch.
   std::int64_t position_rows = 0;               // 0: one for each patch
   std::vector<std::int64_t> row_of_patch = {};  // empty: its own number
-  bool use_head = true;  // the pooling head of a SigLIP file is never used
+  bool use_head = true;                         // the pooling head of a SigLIP file is never used
 
   std::int64_t patches() const { return patches_per_side * patches_per_side; }
 };

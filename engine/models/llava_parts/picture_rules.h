@@ -1,6 +1,7 @@
 // How one picture becomes the square that a vision tower takes, as the processor files of the LLaVA models describe it.
 //
-// Read by the families' configurations, used by picture_preparation.h. Filter and scaling are read by picture_config.h. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel naming file and key. No torch. Threads: plain values.
+// Read by the families' configurations, used by picture_preparation.h. Filter and scaling are read by picture_config.h. Errors: Exception;
+// kDamagedFile, kLimitExceeded, kUnsupportedModel naming file and key. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>

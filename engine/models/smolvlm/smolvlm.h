@@ -14,13 +14,13 @@
 #include "engine/layers/linear.h"
 #include "engine/layers/norm.h"
 #include "engine/models/model_load.h"
-#include "engine/models/vit_tower.h"
 #include "engine/models/smolvlm/chat_template.h"
 #include "engine/models/smolvlm/image_processor.h"
 #include "engine/models/smolvlm/media_tokens.h"
 #include "engine/models/smolvlm/smolvlm_config.h"
 #include "engine/models/transformer_decoder.h"
 #include "engine/models/vision_language_model.h"
+#include "engine/models/vit_tower.h"
 
 namespace winnow {
 

@@ -16,8 +16,8 @@
 #include "engine/base/json_document.h"
 #include "engine/model_files/model_package.h"
 #include "engine/models/decoder_config.h"
-#include "engine/models/vit_config.h"
 #include "engine/models/smolvlm/tile_grid.h"
+#include "engine/models/vit_config.h"
 #include "engine/vision/pixel_scaling.h"
 #include "engine/vision/pixel_size.h"
 

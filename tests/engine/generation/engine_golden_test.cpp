@@ -108,7 +108,8 @@ INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden,
                          ::testing::Values("gqa_tied", "mha_untied", "no_bias_scaled", "head_dim", "select_default", "plain_projector",
                                            "qwen2_vl/published", "qwen2_vl/saved", "qwen2_vl/joined_three", "qwen2_5_vl/published",
                                            "qwen2_5_vl/saved", "smolvlm/smolvlm2_split", "smolvlm/idefics3_plain", "smolvlm/other_tile",
-                                           "smolvlm/saved_fast", "llava/llava_llama", "llava/llava_full", "llava/llava_siglip", "llava/next_mistral", "llava/next_video", "llava/next_video_max"),
+                                           "smolvlm/saved_fast", "llava/llava_llama", "llava/llava_full", "llava/llava_siglip",
+                                           "llava/next_mistral", "llava/next_video", "llava/next_video_max"),
                          [](const auto& info) { return file_name(info.param); });
 
 }  // namespace

@@ -74,7 +74,9 @@ class EveryFamily : public TinyModel, public ::testing::WithParamInterface<const
   }
 };
 
-inline auto tiny_families() { return ::testing::Values("gqa_tied", "qwen2_vl/published", "qwen2_5_vl/saved", "smolvlm/smolvlm2_split", "llava/next_mistral"); }
+inline auto tiny_families() {
+  return ::testing::Values("gqa_tied", "qwen2_vl/published", "qwen2_5_vl/saved", "smolvlm/smolvlm2_split", "llava/next_mistral");
+}
 
 inline std::string family_name(const ::testing::TestParamInfo<const char*>& info) {
   std::string name = info.param;
