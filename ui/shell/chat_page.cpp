@@ -205,6 +205,7 @@ void ChatPage::describeText() {
   m_composer->prompt()->setPlaceholderText(m_session.model.readsTextOnly()   ? tr("Ask something…")
                                            : m_session.model.readsNoVideos() ? tr("Ask about an image or a document…")
                                                                              : tr("Ask about an image, a video or a document…"));
+  m_composer->prompt()->viewport()->update();  // Qt paints a placeholder anew only where it comes or goes
 }
 
 void ChatPage::arrangeViews() {
