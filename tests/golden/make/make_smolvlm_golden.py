@@ -21,6 +21,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 import warnings
 
 import numpy as np
@@ -421,19 +422,19 @@ def words():
     return {str(n): num2words(n) for n in numbers}
 
 
-def compare_with_program(folder, cli):
+def compare_with_program(folder, cli, beside):
     """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers: ids, pixels, logits, greedy tokens."""
     processor, model = load_processor(PUBLISHED, folder), load_model(PUBLISHED, folder)
     clip = pathlib.Path(__file__).resolve().parents[3] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
     images = [formula_picture(700, 1000, 1), formula_picture(403, 211, 2)]
     for number, pixels in enumerate(images):
-        PIL.Image.fromarray(pixels).save(folder / f"{number}.png")
+        PIL.Image.fromarray(pixels).save(beside / f"{number}.png")
     print("| case | tokens | ids equal | largest difference of a pixel | of the logits, relative | greedy tokens equal |\n|---|---|---|---|---|---|")
     for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("video", 0)):
         kinds, question = CASES[case]
-        media = [arg for number in range(count) for arg in ("--image", str(folder / f"{number}.png"))]
+        media = [arg for number in range(count) for arg in ("--image", str(beside / f"{number}.png"))]
         media += ["--video", str(clip), "--frames", "4"] if case == "video" else []
-        out = folder / "run.safetensors"
+        out = beside / "run.safetensors"
         subprocess.run([str(cli), "export", "--model", str(folder), "--out", str(out), "--dtype", "fp32", "--method", "full", "--max-tokens",
                         str(GREEDY_TOKENS), *media, question], check=True, stdout=subprocess.DEVNULL)
         run = load_file(out)
@@ -480,7 +481,8 @@ def main():
         torch.manual_seed(SEED)
         make_folder(PUBLISHED, torch.Generator().manual_seed(SEED), arguments.published)
         if arguments.cli:
-            compare_with_program(arguments.published, arguments.cli)
+            with tempfile.TemporaryDirectory() as beside:
+                compare_with_program(arguments.published, arguments.cli, pathlib.Path(beside))
         return
     shutil.rmtree(OUT, ignore_errors=True)
     for number, (name, options) in enumerate(CONFIGURATIONS.items()):
