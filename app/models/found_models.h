@@ -20,7 +20,7 @@ struct FoundModel {
   QString path;      // what the engine loads: a folder or a GGUF file
   qint64 bytes = 0;  // of weights on the disk
   bool sees = false;
-  bool reads_videos = false;
+  bool readsVideos = false;
 
   friend bool operator==(const FoundModel&, const FoundModel&) = default;
 };

@@ -81,7 +81,7 @@ void SightNotice::tell() {
   if (!demo.isEmpty()) notice.actions.push_back({tr("Use the demo model"), load(demo, {})});
   int offered = 0;
   for (const app::FoundModel& model : m_finder != nullptr ? m_finder->models() : std::vector<app::FoundModel>()) {
-    const bool can = model.sees && (model.reads_videos || m_session.model.readsTextOnly());
+    const bool can = model.sees && (model.readsVideos || m_session.model.readsTextOnly());
     if (!can || model.path == demo || ++offered > kMostOffered) continue;
     notice.actions.push_back({tr("Use %1").arg(displayText(model.name)), load(model.path, model.name)});
   }

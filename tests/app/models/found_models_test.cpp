@@ -75,7 +75,7 @@ TEST_F(FoundModels, EveryProgramsModelsAreFoundWhereTheyLie) {
       {ModelOrigin::kLmStudio, QStringLiteral("Qwen2.Q8_0"), at(QStringLiteral(".lmstudio/models/publisher/repository/Qwen2.Q8_0.gguf")),
        100, false},
       {ModelOrigin::kHuggingFace, QStringLiteral("owner/a-name"),
-       at(QStringLiteral(".cache/huggingface/hub/models--owner--a-name/snapshots/0123456789abcdef")), 300, true},
+       at(QStringLiteral(".cache/huggingface/hub/models--owner--a-name/snapshots/0123456789abcdef")), 300, true, true},
       {ModelOrigin::kJan, QStringLiteral("tinyllama"), at(QStringLiteral("jan/models/tinyllama/model.gguf")), 100, false},
       {ModelOrigin::kGpt4All, QStringLiteral("Mistral"), at(QStringLiteral(".local/share/nomic.ai/GPT4All/Mistral.gguf")), 100, false},
   };
@@ -92,6 +92,13 @@ TEST_F(FoundModels, TheVariablesThatMoveAFolderAreHeeded) {
   EXPECT_EQ(names(), QStringList({QStringLiteral("me/tiny:latest"), QStringLiteral("o/n")}));
   EXPECT_FALSE(found().back().sees) << "its config names no vision tower";
   for (const char* variable : {"HF_HOME", "OLLAMA_MODELS"}) qunsetenv(variable);
+}
+
+TEST_F(FoundModels, AModelOfImagesAloneIsToldFromThoseOfVideos) {
+  folder(QStringLiteral("winnow/models/one"), QStringLiteral(R"({"architectures":["LlavaForConditionalGeneration"],"vision_config":{}})"));
+  ASSERT_EQ(found().size(), 1U);
+  EXPECT_TRUE(found()[0].sees);
+  EXPECT_FALSE(found()[0].readsVideos);
 }
 
 TEST_F(FoundModels, WhatIsNoModelIsLeftOut) {
