@@ -11,7 +11,7 @@ LaunchStatus block_product_reference(const BlockProductArgs& args) {
   float values[kMaxBlockElements];
   for (std::int64_t row = args.begin; row < args.end; ++row) {
     const std::int64_t stored = args.row_of != nullptr ? args.row_of[row] : row;
-    const auto* blocks = static_cast<const char*>(args.matrix) + stored * row_bytes(args);
+    const auto* blocks = static_cast<const char*>(args.matrix) + stored * row_bytes(args.type, args.columns);
     double sum = 0.0;
     for (std::int64_t column = 0; column < args.columns; column += block, blocks += block_bytes(args.type)) {
       dequantize(args.type, blocks, block, values);

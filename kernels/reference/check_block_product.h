@@ -15,7 +15,6 @@ inline LaunchStatus check_arguments(const BlockProductArgs& args) {
   return LaunchStatus::kOk;
 }
 
-// Bytes of a row.
-inline std::int64_t row_bytes(const BlockProductArgs& args) { return args.columns / block_elements(args.type) * block_bytes(args.type); }
+inline std::int64_t row_bytes(BlockType type, std::int64_t columns) { return columns / block_elements(type) * block_bytes(type); }
 
 }  // namespace winnow::kernels

@@ -18,6 +18,4 @@ inline LaunchStatus check_arguments(const RoundedProductArgs& args) {
   return good ? LaunchStatus::kOk : LaunchStatus::kBadArgument;
 }
 
-inline std::int64_t row_bytes(const RoundedProductArgs& args) { return args.columns / block_elements(args.type) * block_bytes(args.type); }
-
 }  // namespace winnow::kernels
