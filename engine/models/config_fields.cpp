@@ -48,6 +48,12 @@ Activation read_activation(const JsonObject& object, const char* key, const char
   return found->activation;
 }
 
+void require_whole_groups(const JsonObject& object, const char* key, std::int64_t heads, std::int64_t kv_heads) {
+  if (heads % kv_heads == 0) return;
+  object.refuse(ErrorCode::kDamagedFile, key,
+                std::to_string(heads) + " heads are no multiple of " + std::to_string(kv_heads) + " key-value heads");
+}
+
 std::int64_t read_head_dim(const JsonObject& object, std::int64_t hidden, std::int64_t heads) {
   if (object.has("head_dim")) return object.integer("head_dim", 1, kMaxHeadDim);
   if (hidden % heads != 0) {

@@ -32,6 +32,9 @@ void require_model_type(const JsonObject& object, std::string_view wanted, bool 
 
 Activation read_activation(const JsonObject& object, const char* key, const char* fallback);
 
+// Heads share key-value heads evenly; key: of the number of these.
+void require_whole_groups(const JsonObject& object, const char* key, std::int64_t heads, std::int64_t kv_heads);
+
 // hidden / heads unless the file says otherwise.
 std::int64_t read_head_dim(const JsonObject& object, std::int64_t hidden, std::int64_t heads);
 

@@ -94,10 +94,7 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   config.heads = size_or(text, "num_attention_heads", kMaxHeads, type.sizes.heads);
   const bool says_kv_heads = text.says("num_key_value_heads") || type.sizes.kv_heads == 0;  // null: as many as heads
   config.kv_heads = text.integer("num_key_value_heads", 1, kMaxHeads, says_kv_heads ? config.heads : type.sizes.kv_heads);
-  if (config.heads % config.kv_heads != 0) {
-    text.refuse(ErrorCode::kDamagedFile, "num_key_value_heads",
-                std::to_string(config.heads) + " heads are no multiple of " + std::to_string(config.kv_heads) + " key-value heads");
-  }
+  require_whole_groups(text, "num_key_value_heads", config.heads, config.kv_heads);
   config.head_dim = read_head_dim(text, config.hidden_size, config.heads);
   if (config.head_dim % 2 != 0) text.refuse(ErrorCode::kDamagedFile, "head_dim", "rotary positions need an even head size");
   config.norm_eps = text.real("rms_norm_eps", kMinEpsilon, 1.0, type.rms_norm_eps);

@@ -1,7 +1,5 @@
 #include "engine/models/causal_lm/falcon_config.h"
 
-#include <string>
-
 #include "engine/base/error.h"
 #include "engine/models/config_fields.h"
 #include "engine/models/generation_defaults.h"
@@ -29,10 +27,7 @@ void read_heads(const JsonObject& root, bool grouped, DecoderConfig& config) {
   config.kv_heads = grouped                             ? root.integer("num_kv_heads", 1, kMaxHeads, config.heads)
                     : root.boolean("multi_query", true) ? 1
                                                         : config.heads;
-  if (config.heads % config.kv_heads != 0) {
-    root.refuse(ErrorCode::kDamagedFile, "num_kv_heads",
-                std::to_string(config.heads) + " heads are no multiple of " + std::to_string(config.kv_heads) + " key-value heads");
-  }
+  require_whole_groups(root, "num_kv_heads", config.heads, config.kv_heads);
   config.head_dim = read_head_dim(root, config.hidden_size, config.heads);
   if (config.head_dim % 2 != 0) root.refuse(ErrorCode::kDamagedFile, "hidden_size", "rotary positions need an even head size");
 }
