@@ -15,6 +15,7 @@
 #include "app/evaluation/dataset.h"
 #include "app/evaluation/evaluation_run.h"
 #include "app/evaluation/fact_document.h"
+#include "app/evaluation/held_text.h"
 #include "app/evaluation/importers.h"
 #include "app/evaluation/needle_map.h"
 #include "app/evaluation/needle_video.h"
@@ -129,6 +130,13 @@ std::vector<Job> jobs_of(const EvalOptions& options) {
     asked.recipes = app::documentGrid(asked.recipes, judged_by(options));
     jobs.push_back({std::move(set), std::move(asked), false});
   }
+  if (options.held_text) {
+    const app::RunningText text = running_text(options);
+    app::Dataset set =
+        app::finishedDataset("held-text", app::heldItems(text, options.document_words, options.document_count, options.document_seed));
+    set.fingerprint += ":" + text.fingerprint();
+    jobs.push_back({std::move(set), plan({0.5, 0.2, 0.1, 0.05}), false});
+  }
   std::set<std::string> names;
   for (Job& job : jobs) {
     if (!names.insert(job.set.name).second) {
@@ -166,7 +174,13 @@ std::optional<PaperColumn> paper_column(const EvalOptions& options) {
 // The program's own media, and what is made for the needle test and for documents where they are asked for.
 std::unique_ptr<MediaOpener> opener_of(const EvalOptions& options) {
   std::unique_ptr<MediaOpener> files = std::make_unique<app::FfmpegMediaOpener>();
-  if (options.documents) files = std::make_unique<app::FactOpener>(std::move(files), running_text(options));
+  if (options.documents || options.held_text) {
+    const auto text = std::make_shared<const app::RunningText>(running_text(options));
+    files = std::make_unique<app::TextDocumentOpener>(
+        std::move(files), app::kFactsKind, [text](const app::TextDocumentSpec& spec) { return app::factDocument(*text, spec).text; });
+    files = std::make_unique<app::TextDocumentOpener>(
+        std::move(files), app::kHeldKind, [text](const app::TextDocumentSpec& spec) { return app::heldText(*text, spec).text; });
+  }
   if (!options.needle) return files;
   const std::unique_ptr<FrameSource> sheet = files->open(image_request(evaluation_file("letters.png")), {});
   app::LetterSheet letters(sheet->read(0, 1, {}).front().image);
@@ -209,6 +223,8 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
       ->check(whole_number(1, 1000))
       ->capture_default_str();
   command.add_flag("--documents", options.documents, "six facts hidden in running text, a question about each (for models that read text)");
+  command.add_flag("--held-text", options.held_text,
+                   "running text, and the perplexity of what follows it behind each cache (for models that read text)");
   command.add_option("--document-words", options.document_words, "lengths of these documents")
       ->delimiter(',')
       ->check(whole_number(app::kFewestDocumentWords, app::kMostDocumentWords))
@@ -219,7 +235,8 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
   command.add_option("--document-seed", options.document_seed, "of facts and places")
       ->check(whole_number(0, 1 << 30))
       ->capture_default_str();
-  command.add_option("--text", options.texts, "files of running text for --documents; without it the licences that Debian carries");
+  command.add_option("--text", options.texts,
+                     "files of running text for --documents and --held-text; without it the licences that Debian carries");
   command
       .add_option("--judged-by", options.judged_by,
                   "of --documents, for methods that compress after a question: each its own, or the first of a conversation")
@@ -233,9 +250,9 @@ void add_eval_options(CLI::App& command, EvalOptions& options) {
       ->expected(1)
       ->allow_extra_args(false);
   command
-      .add_option(
-          "--retentions", options.retentions,
-          "shares of the cache that are kept (default 0.5,0.2,0.1,0.05,0.01; --documents without the last; --needle 0.1,0.05,0.02,0.01)")
+      .add_option("--retentions", options.retentions,
+                  "shares of the cache that are kept (default 0.5,0.2,0.1,0.05,0.01; --documents and --held-text without the last; "
+                  "--needle 0.1,0.05,0.02,0.01)")
       ->delimiter(',');
   command.add_option("--seeds", options.seeds, "for methods that draw lots")->delimiter(',')->capture_default_str();
   command.add_option("--frames", options.frames, "frames of videos whose line says nothing")

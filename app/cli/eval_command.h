@@ -22,6 +22,7 @@ struct EvalOptions {
   int needle_depths = 11;
   int needle_trials = 3;
   bool documents = false;  // facts hidden in running text
+  bool held_text = false;  // running text, and how well what follows it is foreseen
   std::vector<int> document_words = {1000, 2000, 4000};
   int document_count = 40;
   std::uint64_t document_seed = 0;

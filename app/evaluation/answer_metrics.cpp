@@ -199,6 +199,8 @@ double scoreOf(const EvaluationItem& item, const std::string& answer) {
       return best(item.golds, [&](const std::string& gold) { return isEqual(factsAreRight(item.group, item.question, gold, answer)); });
     case AnswerMetric::kTime:
       return best(item.golds, [&](const std::string& gold) { return isEqual(timeIsRight(gold, answer, item.toleranceS)); });
+    case AnswerMetric::kPerplexity:
+      break;
   }
   return 0.0;
 }

@@ -39,7 +39,7 @@ double relaxedMatch(const std::string& answer, const std::vector<std::string>& g
 // exact.
 double vqaAccuracy(const std::string& answer, const std::vector<std::string>& golds);
 
-// By the item's metric.
+// By the item's metric. Perplexity judges no answer: 0.
 double scoreOf(const EvaluationItem& item, const std::string& answer);
 
 }  // namespace winnow::app

@@ -5,6 +5,26 @@ namespace {
 
 constexpr ConversationId kConversation = 1;
 
+// Keeps how a turn, or the score of a text, ended.
+class TurnSink final : public EventSink {
+ public:
+  void on_event(Event event) override {
+    if (auto* failed = std::get_if<Failed>(&event.body)) error = std::move(failed->error);
+    if (auto* done = std::get_if<Finished>(&event.body)) finished = std::move(*done);
+    if (auto* judged = std::get_if<Scored>(&event.body)) scored = std::move(*judged);
+  }
+  std::optional<Finished> finished;
+  std::optional<Scored> scored;
+  std::optional<Error> error;
+};
+
+void take(RecipeAnswer& answer, const Scored& scored) {
+  answer.topAgreement = scored.agreement.top1;
+  answer.divergence = scored.agreement.mean_kl;
+  answer.loss = scored.agreement.loss;
+  answer.selection = scored.selection;
+}
+
 // Keeps how a comparison ended, by column.
 class OutcomeSink final : public EventSink {
  public:
@@ -18,26 +38,11 @@ class OutcomeSink final : public EventSink {
       answer.answer = std::move(done->answer);
       answer.figures = std::move(done->figures);
     }
-    if (const auto* scored = std::get_if<Scored>(&event.body)) {
-      answer.topAgreement = scored->agreement.top1;
-      answer.divergence = scored->agreement.mean_kl;
-      answer.selection = scored->selection;
-    }
+    if (const auto* scored = std::get_if<Scored>(&event.body)) take(answer, *scored);
   }
   std::vector<RecipeAnswer> answers;
   std::optional<Error> error;
   bool complete = false;
-};
-
-// Keeps how a turn ended.
-class TurnSink final : public EventSink {
- public:
-  void on_event(Event event) override {
-    if (auto* failed = std::get_if<Failed>(&event.body)) error = std::move(failed->error);
-    if (auto* done = std::get_if<Finished>(&event.body)) finished = std::move(*done);
-  }
-  std::optional<Finished> finished;
-  std::optional<Error> error;
 };
 
 // They stand in the conversation already.
@@ -63,31 +68,57 @@ std::vector<RecipeAnswer> EngineAnswerer::answers(const Message& question, const
   return std::move(sink.answers);
 }
 
-std::vector<RecipeAnswer> EngineAnswerer::series(const std::vector<Message>& questions, const RecipeSpec& recipe, Guard guard,
-                                                 const InterruptToken& interrupt) {
-  std::vector<RecipeAnswer> answers;
+Turn EngineAnswerer::turnOf(const RecipeSpec& recipe, Guard guard) const {
   Turn turn;
   turn.conversation = kConversation;
   turn.recipe = recipe;
   turn.guard = guard;
   turn.sampling.max_new_tokens = m_maxNewTokens;
+  return turn;
+}
+
+RecipeAnswer EngineAnswerer::answered(const Turn& turn, const InterruptToken& interrupt) {
+  TurnSink sink;
+  m_engine.handle({++m_lastId, turn}, sink, interrupt);
+  if (sink.error) throw Exception(*sink.error);
+  require(sink.finished.has_value(), "a turn ends as finished or failed");
+  if (sink.finished->reason == StopReason::kInterrupted) throw Interrupted(interrupt.state());
+  RecipeAnswer answer;
+  answer.answer = std::move(sink.finished->answer);
+  answer.figures = std::move(sink.finished->figures);
+  return answer;
+}
+
+std::vector<RecipeAnswer> EngineAnswerer::series(const std::vector<Message>& questions, const RecipeSpec& recipe, Guard guard,
+                                                 const InterruptToken& interrupt) {
+  std::vector<RecipeAnswer> answers;
+  Turn turn = turnOf(recipe, guard);
   for (const Message& question : questions) {
     if (guard == Guard::kAlone) turn.messages.clear();
     turn.messages.push_back(question);
     if (turn.messages.size() > 1) withoutMedia(turn.messages.back());
-    TurnSink sink;
-    m_engine.handle({++m_lastId, turn}, sink, interrupt);
-    if (sink.error) throw Exception(*sink.error);
-    require(sink.finished.has_value(), "a turn ends as finished or failed");
-    if (sink.finished->reason == StopReason::kInterrupted) throw Interrupted(interrupt.state());
-    turn.messages.push_back({Role::kAssistant, {TextItem{sink.finished->answer}}});
-    RecipeAnswer answer;
-    answer.answer = std::move(sink.finished->answer);
-    answer.figures = std::move(sink.finished->figures);
-    answers.push_back(std::move(answer));
+    answers.push_back(answered(turn, interrupt));
+    turn.messages.push_back({Role::kAssistant, {TextItem{answers.back().answer}}});
   }
   forget();
   return answers;
+}
+
+// The turn says what the recipe keeps, and leaves what a recipe prepares before a question; the score goes on from there.
+RecipeAnswer EngineAnswerer::given(const Message& question, const std::string& text, const RecipeSpec& recipe,
+                                   const InterruptToken& interrupt) {
+  Turn turn = turnOf(recipe, Guard::kAlone);
+  turn.messages = {question};
+  turn.sampling.max_new_tokens = 1;
+  RecipeAnswer answer = answered(turn, interrupt);
+  TurnSink sink;
+  m_engine.handle({++m_lastId, Score{turn, text}}, sink, interrupt);
+  if (sink.error) throw Exception(*sink.error);
+  if (!sink.scored) throw Interrupted(interrupt.state());
+  answer.answer.clear();
+  take(answer, *sink.scored);
+  forget();
+  return answer;
 }
 
 // What was prepared stays with its conversation, and the next set of media shall find none of it.

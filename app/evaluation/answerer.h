@@ -18,6 +18,7 @@ struct RecipeAnswer {
   // Against the full cache under teacher forcing; absent where it was not measured.
   std::optional<double> topAgreement;
   std::optional<double> divergence;
+  std::optional<double> loss;  // mean -ln of the probability of its tokens, by the recipe's own cache
   std::optional<SelectionFigures> selection;
 };
 
@@ -31,6 +32,9 @@ class Answerer {
   // once where the recipe does so before a question. One answer per question. Throws as answers().
   virtual std::vector<RecipeAnswer> series(const std::vector<Message>& questions, const RecipeSpec& recipe, Guard guard,
                                            const InterruptToken& interrupt) = 0;
+  // `text` read as the answer to the question, under the cache that the recipe leaves before it. Throws as answers().
+  virtual RecipeAnswer given(const Message& question, const std::string& text, const RecipeSpec& recipe,
+                             const InterruptToken& interrupt) = 0;
 };
 
 // All recipes from one vision pass and one prefill, greedily. A model must have been loaded. The engine is borrowed.
@@ -42,8 +46,11 @@ class EngineAnswerer final : public Answerer {
                                     const InterruptToken& interrupt) override;
   std::vector<RecipeAnswer> series(const std::vector<Message>& questions, const RecipeSpec& recipe, Guard guard,
                                    const InterruptToken& interrupt) override;
+  RecipeAnswer given(const Message& question, const std::string& text, const RecipeSpec& recipe, const InterruptToken& interrupt) override;
 
  private:
+  Turn turnOf(const RecipeSpec& recipe, Guard guard) const;
+  RecipeAnswer answered(const Turn& turn, const InterruptToken& interrupt);
   void forget();
 
   Engine& m_engine;

@@ -6,15 +6,16 @@
 namespace winnow::app {
 namespace {
 
-constexpr std::array<std::pair<AnswerMetric, std::string_view>, 9> kMetrics = {{{AnswerMetric::kExact, "exact"},
-                                                                                {AnswerMetric::kAccuracy, "accuracy"},
-                                                                                {AnswerMetric::kAnls, "anls"},
-                                                                                {AnswerMetric::kRougeL, "rouge-l"},
-                                                                                {AnswerMetric::kContains, "contains"},
-                                                                                {AnswerMetric::kRelaxed, "relaxed"},
-                                                                                {AnswerMetric::kVqa, "vqa"},
-                                                                                {AnswerMetric::kFacts, "facts"},
-                                                                                {AnswerMetric::kTime, "time"}}};
+constexpr std::array<std::pair<AnswerMetric, std::string_view>, 10> kMetrics = {{{AnswerMetric::kExact, "exact"},
+                                                                                 {AnswerMetric::kAccuracy, "accuracy"},
+                                                                                 {AnswerMetric::kAnls, "anls"},
+                                                                                 {AnswerMetric::kRougeL, "rouge-l"},
+                                                                                 {AnswerMetric::kContains, "contains"},
+                                                                                 {AnswerMetric::kRelaxed, "relaxed"},
+                                                                                 {AnswerMetric::kVqa, "vqa"},
+                                                                                 {AnswerMetric::kFacts, "facts"},
+                                                                                 {AnswerMetric::kTime, "time"},
+                                                                                 {AnswerMetric::kPerplexity, "perplexity"}}};
 
 std::string mark(std::size_t number) { return "{image#" + std::to_string(number) + "}"; }
 

@@ -19,10 +19,11 @@ enum class AnswerMetric : int {
   kAnls = 3,
   kRougeL = 4,
   kContains = 5,
-  kRelaxed = 6,  // ChartQA: numbers within 5 %
-  kVqa = 7,      // TextVQA: share of ten people who said the same
-  kFacts = 8,    // demo world: the words that carry the fact
-  kTime = 9,     // demo world: seconds within a tolerance
+  kRelaxed = 6,      // ChartQA: numbers within 5 %
+  kVqa = 7,          // TextVQA: share of ten people who said the same
+  kFacts = 8,        // demo world: the words that carry the fact
+  kTime = 9,         // demo world: seconds within a tolerance
+  kPerplexity = 10,  // of the first gold, read as the answer token by token; nothing is written
 };
 std::string metricName(AnswerMetric metric);
 std::optional<AnswerMetric> metricByName(std::string_view name);

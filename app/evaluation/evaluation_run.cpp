@@ -1,6 +1,7 @@
 #include "app/evaluation/evaluation_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "app/evaluation/answer_metrics.h"
@@ -21,7 +22,12 @@ AnswerRecord recordOf(const EvaluationItem& item, const Wanted& wanted, const Re
   record.recipe = wanted.recipe->name;
   record.seed = wanted.seed;
   record.answer = given.answer;
-  record.score = scoreOf(item, given.answer);
+  if (item.metric == AnswerMetric::kPerplexity) {
+    record.loss = given.loss.value();
+    record.score = std::exp(-*record.loss);  // the geometric mean of the probabilities
+  } else {
+    record.score = scoreOf(item, given.answer);
+  }
   record.requestedRetention = wanted.recipe->spec.retention;
   record.achievedRetention = given.figures.achieved_retention;
   record.kvBytes = given.figures.kv_bytes.after_event;
@@ -54,6 +60,15 @@ class Run {
         wanted.push_back(one);
       }
     }
+    if (wanted.empty()) told(0);
+    if (item.metric == AnswerMetric::kPerplexity) {
+      for (const Wanted& one : wanted) {
+        interrupt.throw_if_requested();
+        m_log.add(recordOf(item, one, m_answerer.given(messageOf(item), item.golds.front(), specOf(one), interrupt)));
+        told(1);
+      }
+      return;
+    }
     for (std::size_t first = 0; first < wanted.size(); first += Compare::kMostRecipes) {
       interrupt.throw_if_requested();
       const std::span<const Wanted> together = std::span(wanted).subspan(first, std::min(Compare::kMostRecipes, wanted.size() - first));
@@ -64,7 +79,6 @@ class Run {
       for (std::size_t i = 0; i < given.size(); ++i) m_log.add(recordOf(item, together[i], given[i]));
       told(together.size());
     }
-    if (wanted.empty()) told(0);
   }
 
   // A cluster's questions under the recipes that are asked all of them: all again where one is missing.

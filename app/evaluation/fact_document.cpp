@@ -1,14 +1,11 @@
 #include "app/evaluation/fact_document.h"
 
-#include <QCryptographicHash>
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <numeric>
 #include <utility>
 
 #include "app/evaluation/answer_metrics.h"
-#include "app/evaluation/random_numbers.h"
 #include "engine/base/error.h"
 
 namespace winnow::app {
@@ -65,12 +62,6 @@ const std::array<FactForm, kFactsInADocument>& forms() {
          "the tennis courts"},
         {}}}};
   return kForms;
-}
-
-RandomNumbers randomOf(const FactDocumentSpec& spec) {
-  RandomNumbers seed(spec.seed);
-  const std::uint64_t own = static_cast<std::uint64_t>(spec.words) << 32 | static_cast<std::uint32_t>(spec.number);
-  return RandomNumbers(seed.next() ^ own);
 }
 
 std::string filled(std::string form, const Words& words) {
@@ -148,66 +139,13 @@ std::vector<Place> placesIn(const std::vector<Sentences>& paragraphs, RandomNumb
   return places;
 }
 
-std::string joined(const std::vector<Sentences>& paragraphs) {
-  std::string text;
-  for (const Sentences& paragraph : paragraphs) {
-    if (!text.empty()) text += "\n\n";
-    for (std::size_t s = 0; s < paragraph.size(); ++s) text.append(s == 0 ? "" : " ").append(paragraph[s]);
-  }
-  return text + "\n";
-}
-
-class FactSource final : public FrameSource {
- public:
-  FactSource(std::string name, std::string text) : m_name(std::move(name)), m_text(std::move(text)) {}
-  MediaKind kind() const override { return MediaKind::kDocument; }
-  PictureSize picture_size() const override { return {}; }
-  double duration_s() const override { return 0.0; }
-  int frame_count() const override { return 0; }
-  std::string content_hash() const override {
-    return QCryptographicHash::hash(QByteArray::fromStdString(m_text), QCryptographicHash::Sha256).toHex().toStdString();
-  }
-  std::string text() const override { return m_text; }
-  std::vector<SampledFrame> read(int, int count, const InterruptToken&) override {
-    if (count == 0) return {};
-    throw Exception(ErrorCode::kInvalidArgument, m_name, "a document has no frames");
-  }
-
- private:
-  const std::string m_name;
-  const std::string m_text;
-};
-
 }  // namespace
 
-std::string factDocumentName(const FactDocumentSpec& spec) {
-  return "facts:" + std::to_string(spec.words) + ":" + std::to_string(spec.number) + ":" + std::to_string(spec.seed);
-}
-
-std::optional<FactDocumentSpec> factDocumentSpec(const std::string& name) {
-  if (!name.starts_with("facts:")) return std::nullopt;
-  FactDocumentSpec spec;
-  unsigned long long seed = 0;
-  const int read = std::sscanf(name.c_str(), "facts:%6d:%6d:%19llu", &spec.words, &spec.number, &seed);
-  spec.seed = seed;
-  // Written again it is the same, or it was written otherwise (blanks, signs, zeros in front).
-  if (read != 3 || factDocumentName(spec) != name || spec.words < kFewestDocumentWords || spec.words > kMostDocumentWords ||
-      spec.number < 0) {
-    throw Exception(ErrorCode::kInvalidArgument, name, "is no document of facts: facts:WORDS:NUMBER:SEED, 100 to 100000 words");
-  }
-  return spec;
-}
-
-FactDocument factDocument(const RunningText& text, const FactDocumentSpec& spec) {
-  if (text.words() < static_cast<std::size_t>(spec.words)) {
-    throw Exception(ErrorCode::kInvalidArgument, "",
-                    "the text has " + std::to_string(text.words()) + " words in whole paragraphs, fewer than a document of " +
-                        std::to_string(spec.words));
-  }
+FactDocument factDocument(const RunningText& text, const TextDocumentSpec& spec) {
   RandomNumbers random = randomOf(spec);
-  std::vector<Sentences> paragraphs = text.part(random.below(text.paragraphs().size()), static_cast<std::size_t>(spec.words));
+  std::vector<Sentences> paragraphs = drawnPart(text, spec, random);
   const std::vector<Place> places = placesIn(paragraphs, random);
-  const std::string plain = joined(paragraphs);
+  const std::string plain = joinedText(paragraphs);
   std::vector<Fact> facts;
   for (const std::size_t kind : shuffledKinds(random)) facts.push_back(factOf(forms()[kind], plain, random));
   for (std::size_t i = facts.size(); i-- > 0;) {  // from the end: places before stay where they are
@@ -215,7 +153,7 @@ FactDocument factDocument(const RunningText& text, const FactDocumentSpec& spec)
     paragraph.insert(paragraph.begin() + static_cast<std::ptrdiff_t>(places[i].before), facts[i].sentence);
   }
   FactDocument document;
-  document.text = joined(paragraphs);
+  document.text = joinedText(paragraphs);
   for (const std::size_t asked : shuffledKinds(random)) document.facts.push_back(facts[asked]);
   return document;
 }
@@ -224,10 +162,10 @@ std::vector<EvaluationItem> factItems(const RunningText& text, const std::vector
   std::vector<EvaluationItem> items;
   for (const int words : lengths) {
     for (int number = 0; number < documents; ++number) {
-      const FactDocumentSpec spec{words, number, seed};
+      const TextDocumentSpec spec{words, number, seed};
       for (const Fact& fact : factDocument(text, spec).facts) {
         EvaluationItem item;
-        item.cluster = factDocumentName(spec);
+        item.cluster = textDocumentName(kFactsKind, spec);
         item.id = item.cluster + ":" + fact.kind;
         MediaRequest media;
         media.path = item.cluster;
@@ -242,12 +180,6 @@ std::vector<EvaluationItem> factItems(const RunningText& text, const std::vector
     }
   }
   return items;
-}
-
-std::unique_ptr<FrameSource> FactOpener::open(const MediaRequest& request, const InterruptToken& interrupt) {
-  const std::optional<FactDocumentSpec> spec = factDocumentSpec(request.path);
-  if (!spec) return m_files->open(request, interrupt);
-  return std::make_unique<FactSource>(request.path, factDocument(m_text, *spec).text);
 }
 
 }  // namespace winnow::app

@@ -32,7 +32,8 @@ struct OptionalField {
   const char* name;
   std::optional<double> AnswerRecord::*value;
 };
-constexpr OptionalField kOptional[] = {{"top1", &AnswerRecord::topAgreement}, {"kl", &AnswerRecord::divergence}};
+constexpr OptionalField kOptional[] = {
+    {"top1", &AnswerRecord::topAgreement}, {"kl", &AnswerRecord::divergence}, {"loss", &AnswerRecord::loss}};
 
 std::string lineOf(const ordered_json& value) { return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n"; }
 

@@ -34,6 +34,7 @@ struct AnswerRecord {
   // Against the full cache, teacher-forced: share of equal top choices, mean KL in nats. Absent where it was not measured.
   std::optional<double> topAgreement;
   std::optional<double> divergence;
+  std::optional<double> loss;                 // metric perplexity: mean -ln of the probability of the gold's tokens
   std::optional<SelectionFigures> selection;  // output error: one number, the mean over layers
 };
 

@@ -1,6 +1,7 @@
 #include "app/evaluation/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -56,7 +57,7 @@ ReportRow rowOf(const GridRecipe& recipe, const std::vector<EvaluationItem>& ite
   row.requested = recipe.spec.retention;
   Clusters scores, ofFull;
   std::map<std::string, Mean> groups;
-  Mean achieved, same, top, divergence, budgets, bytes, bytesFull, generated;
+  Mean achieved, same, top, divergence, loss, budgets, bytes, bytesFull, generated;
   std::map<std::string, Mean> selection;
   for (const EvaluationItem& item : items) {
     const AnswerRecord* full = log.find(item.id, "full", plan.seeds.front());
@@ -67,9 +68,10 @@ ReportRow rowOf(const GridRecipe& recipe, const std::vector<EvaluationItem>& ite
       ++row.answers;
       score.add(record->score);
       achieved.add(record->achievedRetention);
-      if (full != nullptr) same.add(record->answer == full->answer ? 1.0 : 0.0);
+      if (full != nullptr && !record->loss) same.add(record->answer == full->answer ? 1.0 : 0.0);
       top.add(record->topAgreement);
       divergence.add(record->divergence);
+      loss.add(record->loss);
       if (record->selection)
         visit_fields(*record->selection, [&](const char* name, const auto& figure) { selection[name].add(numberOf(figure)); });
       budgets.add(record->budgetDivergence);
@@ -91,6 +93,7 @@ ReportRow rowOf(const GridRecipe& recipe, const std::vector<EvaluationItem>& ite
   row.sameAsFull = same.ifAny();
   row.topAgreement = top.ifAny();
   row.divergence = divergence.ifAny();
+  if (loss.ifAny()) row.perplexity = std::exp(loss.value());
   if (!selection.empty()) {
     visit_fields(row.selection.emplace(), [&](const char* name, auto& figure) {
       if (const std::optional<double> number = selection[name].ifAny()) setNumber(figure, *number);

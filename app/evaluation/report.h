@@ -35,6 +35,7 @@ struct ReportRow {
   std::optional<double> sameAsFull;      // share of answers equal, letter by letter, to the full cache's
   std::optional<double> topAgreement;    // means of the log's
   std::optional<double> divergence;
+  std::optional<double> perplexity;           // exp of the mean over items, each with the same weight
   std::optional<SelectionFigures> selection;  // each the mean of those that were measured; output error: one number
   double budgetDivergence = 0.0;
   double kvBytes = 0.0;  // means, after the event

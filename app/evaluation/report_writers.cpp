@@ -132,6 +132,7 @@ std::string reportJson(const Report& report) {
     if (row.sameAsFull) line["same_as_full"] = *row.sameAsFull;
     if (row.topAgreement) line["top1_agreement"] = *row.topAgreement;
     if (row.divergence) line["kl"] = *row.divergence;
+    if (row.perplexity) line["perplexity"] = *row.perplexity;
     if (row.selection) {
       visit_fields(*row.selection, [&](const char* name, const auto& figure) {
         if (const std::optional<double> number = numberOf(figure)) line[name] = *number;
@@ -151,15 +152,20 @@ std::string reportMarkdown(const Report& report) {
   const bool same = any(report, &ReportRow::sameAsFull);
   const bool top = any(report, &ReportRow::topAgreement);
   const bool ofFull = any(report, &ReportRow::ofFull);
+  const bool perplexity = any(report, &ReportRow::perplexity);
   if (ofFull) text += "Of full's: of the questions that the full cache answers. Intervals: whole documents drawn.\n\n";
+  if (perplexity)
+    text += "Perplexity: of the right answer, read token by token behind what was kept; its score is the mean probability of a token.\n\n";
   std::string head = "| method | asked | kept | questions | score |";
   if (ofFull) head += " of full's |";
   if (same) head += " as full |";
   if (top) head += " top-1 | KL |";
+  if (perplexity) head += " perplexity |";
   head += " JSD |";
   for (const std::string& group : report.groups) head += cell(group);
   text += head + "\n|---|";
-  for (std::size_t column = 4 + (ofFull ? 1 : 0) + (same ? 1 : 0) + (top ? 2 : 0) + 1 + report.groups.size(); column > 0; --column)
+  for (std::size_t column = 4 + (ofFull ? 1 : 0) + (same ? 1 : 0) + (top ? 2 : 0) + (perplexity ? 1 : 0) + 1 + report.groups.size();
+       column > 0; --column)
     text += "---:|";
   text += "\n";
   for (const ReportRow& row : report.rows) {
@@ -168,6 +174,7 @@ std::string reportMarkdown(const Report& report) {
     if (ofFull) text += cell(row.ofFull ? percent(row.ofFull->score) + spanOf(row.ofFull->interval) : "");
     if (same) text += cell(percent(row.sameAsFull));
     if (top) text += cell(percent(row.topAgreement)) + cell(row.divergence ? number(*row.divergence, "%.3f") : "");
+    if (perplexity) text += cell(row.perplexity ? number(*row.perplexity, "%.3f") : "");
     text += cell(number(row.budgetDivergence, "%.3f"));
     for (const std::string& group : report.groups) text += cell(row.groups.contains(group) ? percent(row.groups.at(group)) : "");
     text += "\n";
@@ -178,7 +185,7 @@ std::string reportMarkdown(const Report& report) {
 std::string reportCsv(const Report& report) {
   std::string text =
       "dataset,recipe,method,requested_retention,achieved_retention,items,answers,score,low_95,high_95,of_full,of_full_low_95,of_full_high_"
-      "95,same_as_full,top1_agreement,kl,";
+      "95,same_as_full,top1_agreement,kl,perplexity,";
   const SelectionFigures none;
   visit_fields(none, [&](const std::string& name, const auto&) { text += name + ","; });
   text += "budget_jsd,kv_bytes,kv_bytes_full,generated_tokens";
@@ -194,7 +201,7 @@ std::string reportCsv(const Report& report) {
     text += csvField(report.dataset) + "," + csvField(row.recipe) + "," + csvField(row.method) + "," + field(row.requested) + "," +
             field(row.achieved) + "," + std::to_string(row.items) + "," + std::to_string(row.answers) + "," + field(row.score) + "," +
             field(row.interval.low) + "," + field(row.interval.high) + "," + shareOfFull(row) + field(row.sameAsFull) + "," +
-            field(row.topAgreement) + "," + field(row.divergence) + ",";
+            field(row.topAgreement) + "," + field(row.divergence) + "," + field(row.perplexity) + ",";
     const SelectionFigures selection = row.selection.value_or(none);
     visit_fields(selection,
                  [&](const char*, const auto& figure) { text += (row.selection ? field(numberOf(figure)) : std::string()) + ","; });

@@ -59,6 +59,15 @@ Sentences sentencesOf(const std::string& paragraph) {
 
 }  // namespace
 
+std::string joinedText(const std::vector<Sentences>& paragraphs) {
+  std::string text;
+  for (const Sentences& paragraph : paragraphs) {
+    if (!text.empty()) text += "\n\n";
+    for (std::size_t s = 0; s < paragraph.size(); ++s) text.append(s == 0 ? "" : " ").append(paragraph[s]);
+  }
+  return text + "\n";
+}
+
 std::size_t wordsIn(const std::string& text) {
   std::istringstream words(text);
   std::size_t count = 0;

@@ -1,7 +1,7 @@
 // The running text of files: paragraphs of whole sentences, without headings, lists, addresses and what is written in capitals.
 //
-// Used by fact_document.h, which puts its facts between the sentences. Paragraphs are parted by empty lines, their lines joined; one that
-// has come before (licences share many) is left out. Pure; any thread.
+// Used by text_document.h: fact_document.h puts its facts between the sentences. Paragraphs are parted by empty lines, their lines joined;
+// one that has come before (licences share many) is left out. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +29,9 @@ class RunningText {
   std::vector<Sentences> m_paragraphs;
   std::size_t m_words = 0;
 };
+
+// Paragraphs parted by an empty line, with a line break behind the last.
+std::string joinedText(const std::vector<Sentences>& paragraphs);
 
 // Separated by white space.
 std::size_t wordsIn(const std::string& text);

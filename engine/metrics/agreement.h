@@ -37,6 +37,10 @@ struct Agreement {
   std::int64_t tokens = 0;  // compared: all of the answer's, the one that ended it included
   double top1 = 1.0;        // share of tokens at which both caches' top choices are the same
   double mean_kl = 0.0;     // of the answer's cache from the full one, KL(full || own), in nats per token
+  // Mean of -ln of the probability of the answer's tokens, under its own cache and the full one; exp() of it is the perplexity. Absent
+  // where there are none, and in what older programs saved.
+  std::optional<double> loss;
+  std::optional<double> full_loss;
   std::optional<std::int64_t> first_diverging_word;
   std::vector<WordDifference> differences;  // ascending by word
 };
@@ -45,6 +49,8 @@ void visit_fields(F& f, auto&& visit) {
   visit("tokens", f.tokens);
   visit("top1", f.top1);
   visit("mean_kl", f.mean_kl);
+  visit("loss", f.loss);
+  visit("full_loss", f.full_loss);
   visit("first_diverging_word", f.first_diverging_word);
   visit("differences", f.differences);
 }

@@ -30,21 +30,22 @@ class Distribution {
   }
 
   std::int64_t top() const { return top_; }  // the smaller id of equals, as the sampler
-  double probability(std::int64_t token) const { return std::exp(log_probability(static_cast<std::size_t>(token))); }
+  double probability(std::int64_t token) const { return std::exp(log_probability(token)); }
+  double log_probability(std::int64_t token) const { return log_probability_at(static_cast<std::size_t>(token)); }
 
   // KL(this || other)
   double divergence_to(const Distribution& other) const {
     double sum = 0.0;
     for (std::size_t i = 0; i < values_.size(); ++i) {
-      const double log_p = log_probability(i);
+      const double log_p = log_probability_at(i);
       const double p = std::exp(log_p);
-      if (p > 0.0) sum += p * (log_p - other.log_probability(i));
+      if (p > 0.0) sum += p * (log_p - other.log_probability_at(i));
     }
     return std::max(0.0, sum);  // rounding
   }
 
  private:
-  double log_probability(std::size_t token) const { return static_cast<double>(values_[token]) - log_sum_; }
+  double log_probability_at(std::size_t token) const { return static_cast<double>(values_[token]) - log_sum_; }
 
   at::Tensor host_;
   std::span<const float> values_;
@@ -82,12 +83,14 @@ Scored score_answer(const RequestContext& context, const GivenAnswer& answer, An
   Agreement agreement;
   agreement.tokens = std::ssize(tokens);
   std::int64_t same = 0;
-  double divergence = 0.0;
+  double divergence = 0.0, loss = 0.0, full_loss = 0.0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     context.interrupt.throw_if_requested();
     const Distribution here(own.logits);
     const Distribution there(full.logits);
     divergence += there.divergence_to(here);
+    loss -= here.log_probability(tokens[i]);
+    full_loss -= there.log_probability(tokens[i]);
     if (here.top() == there.top()) {
       ++same;
     } else if (agreement.differences.empty() || agreement.differences.back().word != words.word_of(i)) {
@@ -107,8 +110,11 @@ Scored score_answer(const RequestContext& context, const GivenAnswer& answer, An
     judge.token_read();
   }
   if (!tokens.empty()) {
-    agreement.top1 = static_cast<double>(same) / static_cast<double>(tokens.size());
-    agreement.mean_kl = divergence / static_cast<double>(tokens.size());
+    const auto count = static_cast<double>(tokens.size());
+    agreement.top1 = static_cast<double>(same) / count;
+    agreement.mean_kl = divergence / count;
+    agreement.loss = loss / count;
+    agreement.full_loss = full_loss / count;
   }
   if (!agreement.differences.empty()) agreement.first_diverging_word = agreement.differences.front().word;
   return {std::move(agreement), judge.figures()};

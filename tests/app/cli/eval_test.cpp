@@ -113,6 +113,37 @@ TEST(Eval, AsksAboutFactsInATextOfOnesOwn) {
   EXPECT_NE(run_command(scratch, arguments).err.find("fewer than a document of 100"), std::string::npos);
 }
 
+TEST(Eval, ReadsWhatFollowsATextBehindEveryCache) {
+  const ScratchFolder scratch;
+  std::string text;
+  for (int i = 0; i < 20; ++i)
+    text += "Paragraph " + std::to_string(i) +
+            " tells in plain words what is allowed here and what is not. Whoever copies it has to say so.\n\n";
+  write_file(scratch.file("text.txt"), text);
+  const ProgramRun run = run_command(scratch,
+                                     "eval --held-text --document-words 100 --document-count 1 --methods full,snapkv --retentions "
+                                     "1,0.5 --out " +
+                                         shell_quoted(scratch.file("results")) + " --text " + shell_quoted(scratch.file("text.txt")));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json report = json::parse(file_text(scratch.file("results/held-text.json")));
+  ASSERT_EQ(report["rows"].size(), 3U);
+  const double full = report["rows"][0]["perplexity"];
+  EXPECT_GT(full, 1.0);
+  for (const json& row : report["rows"]) {
+    SCOPED_TRACE(row["recipe"]);
+    EXPECT_NEAR(row["score"].get<double>(), 1.0 / row["perplexity"].get<double>(), 1e-9);
+    if (row["requested_retention"] == 1.0) {
+      EXPECT_EQ(row["perplexity"], full) << "everything kept";
+      EXPECT_EQ(row["kl"], 0.0);
+    } else {
+      EXPECT_NE(row["perplexity"], full);
+      EXPECT_GT(row["kl"], 0.0);
+      EXPECT_LT(row["achieved_retention"], 0.7);
+    }
+  }
+  EXPECT_EQ(run.out.find("answers wrongly"), std::string::npos);
+}
+
 TEST(Eval, RefusesWhatItCannotMeasure) {
   const ScratchFolder scratch;
   write_file(scratch.file("set.jsonl"),

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -47,7 +48,17 @@ class ScriptedAnswerer final : public Answerer {
     guards.push_back(guard);
     return given;
   }
-  std::vector<Guard> guards;  // of every series that was answered
+  RecipeAnswer given(const Message&, const std::string& text, const RecipeSpec& recipe, const InterruptToken&) override {
+    ++asked;
+    read.push_back(text);
+    RecipeAnswer answer;
+    answer.loss = recipe.method == "full" ? std::log(2.0) : std::log(4.0);
+    answer.topAgreement = 0.75;
+    answer.figures.achieved_retention = recipe.retention;
+    return answer;
+  }
+  std::vector<std::string> read;  // texts that were given
+  std::vector<Guard> guards;      // of every series that was answered
   int calls = 0;
   int asked = 0;
   int interruptAt = -1;
@@ -230,6 +241,29 @@ TEST(ProgressText, EstimatesFromWhatThisRunAsked) {
   EXPECT_EQ(progressText(120, 0, 480, 30.0), "120 of 480 answers");
   EXPECT_EQ(progressText(480, 60, 480, 30.0), "480 of 480 answers, 2.0 a second");
   EXPECT_EQ(progressText(2, 1, 1000, 20.0), "2 of 1000 answers, 0.050 a second, about 5.5 h left");
+}
+
+TEST(EvaluationRun, PerplexityIsOfATextThatIsReadNotWritten) {
+  const ScratchFolder scratch;
+  std::vector<EvaluationItem> read = items(2);
+  for (EvaluationItem& item : read) item.metric = AnswerMetric::kPerplexity;
+  const EvaluationPlan plan{recipeGrid({"full", "snapkv"}, {0.5}), {0}};
+  ScriptedAnswerer answerer;
+  ItemLog log(scratch.file("log.jsonl"), "s");
+  const auto run = [&] { return runEvaluation(read, plan, answerer, log, [](int, int, int) {}, {}); };
+  EXPECT_EQ(run(), EvaluationOutcome::kComplete);
+  EXPECT_EQ(answerer.read, (std::vector<std::string>{"right question 0", "right question 0", "right question 1", "right question 1"}));
+  EXPECT_EQ(answerer.calls, 0) << "nothing is asked";
+  EXPECT_NEAR(log.find("q0", "snapkv@0.5", 0)->score, 0.25, 1e-12);
+  const Report report = buildReport({"set", "model"}, read, plan, log);
+  ASSERT_EQ(report.rows.size(), 2U);
+  EXPECT_NEAR(report.rows[0].perplexity.value(), 2.0, 1e-12);
+  EXPECT_NEAR(report.rows[1].perplexity.value(), 4.0, 1e-12);
+  EXPECT_NEAR(report.rows[1].score, 0.25, 1e-12) << "the mean probability of a token";
+  EXPECT_FALSE(report.rows[1].sameAsFull) << "there are no answers to be the same";
+  EXPECT_EQ(report.rows[1].topAgreement, 0.75);
+  run();
+  EXPECT_EQ(answerer.read.size(), 4U) << "what the log has is not read again";
 }
 
 }  // namespace

@@ -51,12 +51,12 @@ TEST(RunningText, IsWholeSentencesWithoutHeadingsAndRepeats) {
 
 TEST(FactDocument, IsTheSameBytesForTheSameSeed) {
   const RunningText text = somethingToRead();
-  const FactDocumentSpec spec{400, 3, 7};
+  const TextDocumentSpec spec{400, 3, 7};
   EXPECT_EQ(factDocument(text, spec).text, factDocument(text, spec).text);
   // Known bytes: a generator that changes makes old tables those of other documents.
   EXPECT_EQ(factDocument(text, spec).facts.front().sentence, "The door of the ferry office is painted gray.");
   std::set<std::string> texts;
-  for (const FactDocumentSpec& other : {spec, FactDocumentSpec{400, 4, 7}, FactDocumentSpec{401, 3, 7}, FactDocumentSpec{400, 3, 8}})
+  for (const TextDocumentSpec& other : {spec, TextDocumentSpec{400, 4, 7}, TextDocumentSpec{401, 3, 7}, TextDocumentSpec{400, 3, 8}})
     texts.insert(factDocument(text, other).text);
   EXPECT_EQ(texts.size(), 4U);
 }
@@ -130,33 +130,7 @@ TEST(FactDocument, ComesAsItemsOfOneCluster) {
   EXPECT_EQ(items.front().group, "200 words");
 }
 
-// Says which path it was asked for.
-class OtherOpener final : public MediaOpener {
- public:
-  std::unique_ptr<FrameSource> open(const MediaRequest& request, const InterruptToken&) override {
-    throw Exception(ErrorCode::kFileNotFound, request.path, "other");
-  }
-};
-
-TEST(FactOpener, OpensItsNamesAndLeavesTheOthers) {
-  const RunningText text = somethingToRead();
-  FactOpener opener(std::make_unique<OtherOpener>(), text);
-  MediaRequest request;
-  request.kind = MediaKind::kDocument;
-  request.path = factDocumentName({400, 3, 7});
-  const auto source = opener.open(request, {});
-  EXPECT_EQ(source->kind(), MediaKind::kDocument);
-  EXPECT_EQ(source->text(), factDocument(text, {400, 3, 7}).text);
-  EXPECT_EQ(source->content_hash(), opener.open(request, {})->content_hash());
-  request.path = "letter.txt";
-  EXPECT_THROW(opener.open(request, {}), Exception);
-}
-
-TEST(FactDocument, RefusesMalformedNamesAndTextsThatAreTooShort) {
-  EXPECT_FALSE(factDocumentSpec("letter.txt"));
-  for (const char* name :
-       {"facts:", "facts:400:1", "facts:400:1:2x", "facts:0400:1:2", "facts:99:1:2", "facts:100001:1:2", "facts:400:-1:2"})
-    EXPECT_THROW(factDocumentSpec(name), Exception) << name;
+TEST(FactDocument, RefusesATextThatIsTooShort) {
   EXPECT_THROW(factDocument(somethingToRead(), {4000, 0, 0}), Exception);
   EXPECT_THROW(factDocument(RunningText(std::vector<std::string>{}), {100, 0, 0}), Exception);
 }

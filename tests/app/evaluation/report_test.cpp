@@ -109,7 +109,7 @@ TEST_F(ReportTest, JsonAndCsvHoldTheSameNumbers) {
   EXPECT_EQ(read.at("answered"), 5);
   const std::string csv = reportCsv(report());
   EXPECT_NE(csv.find(",\"group, a\",\"group, b\"\n"), std::string::npos) << csv;
-  EXPECT_NE(csv.find("\nset,random@0.5,random,0.5,0.523333,2,3,0.25,0,0.5,,,,0.333333,,,,,,,,,0.25,0,0,0,0.5,0\n"), std::string::npos)
+  EXPECT_NE(csv.find("\nset,random@0.5,random,0.5,0.523333,2,3,0.25,0,0.5,,,,0.333333,,,,,,,,,,0.25,0,0,0,0.5,0\n"), std::string::npos)
       << csv;
 }
 

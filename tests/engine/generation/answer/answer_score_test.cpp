@@ -124,13 +124,15 @@ TEST_F(AnswerScore, AgreesWithADenseRecomputationOnTheDemoModel) {
 
     const at::Tensor dense = at::log_softmax(dense_logits(turn, own.given.tokens).to(at::kDouble), 1);
     std::int64_t same = 0;
-    double divergence = 0.0;
+    double divergence = 0.0, loss = 0.0, full_loss = 0.0;
     for (std::size_t i = 0; i < own.given.tokens.size(); ++i) {
       const at::Tensor full = dense[static_cast<std::int64_t>(i)];
       const at::Tensor here = at::log_softmax(replay.logits.to(at::kDouble), 0);
       EXPECT_EQ(here.argmax().item<std::int64_t>(), own.given.tokens[i]) << "the greedy answer is its own top choice, replayed";
       same += full.argmax().item<std::int64_t>() == own.given.tokens[i] ? 1 : 0;
       divergence += at::kl_div(here, full, at::Reduction::Sum, /*log_target=*/true).item<double>();
+      loss -= here[own.given.tokens[i]].item<double>();
+      full_loss -= full[own.given.tokens[i]].item<double>();
       if (i + 1 == own.given.tokens.size()) break;
       replay.logits =
           i == 0 && replay.first_step ? replay.first_step->logits : decode_step(*model_->network, replay.state, own.given.tokens[i]);
@@ -138,6 +140,8 @@ TEST_F(AnswerScore, AgreesWithADenseRecomputationOnTheDemoModel) {
     const auto count = static_cast<double>(own.given.tokens.size());
     EXPECT_DOUBLE_EQ(agreement.top1, static_cast<double>(same) / count);
     EXPECT_NEAR(agreement.mean_kl, divergence / count, 1e-4 * (1.0 + divergence / count));
+    EXPECT_NEAR(agreement.loss.value(), loss / count, 1e-4 * (1.0 + loss / count));
+    EXPECT_NEAR(agreement.full_loss.value(), full_loss / count, 1e-4 * (1.0 + full_loss / count));
     EXPECT_EQ(agreement.first_diverging_word.has_value(), same < std::ssize(own.given.tokens));
     differing += static_cast<int>(std::ssize(own.given.tokens) - same);
     for (const WordDifference& difference : agreement.differences) EXPECT_NE(difference.text, difference.full_text);
