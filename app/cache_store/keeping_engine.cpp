@@ -46,7 +46,7 @@ ConversationId conversationOf(const RequestBody& body) {
 
 std::string fingerprintOf(const ModelInfo& model) {
   try {
-    return modelFingerprint(model.folder, model.dtype);
+    return modelFingerprint(model.folder, model.dtype, model.projector);
   } catch (const std::exception&) {
     return {};  // what cannot be told from another model is not kept
   }

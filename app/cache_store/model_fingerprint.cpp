@@ -32,10 +32,10 @@ void addFile(QCryptographicHash& hash, const std::string& name, const RegularFil
 
 }  // namespace
 
-std::string modelFingerprint(const std::string& model, const std::string& weights) {
+std::string modelFingerprint(const std::string& model, const std::string& weights, const std::string& projector) {
   QCryptographicHash hash(QCryptographicHash::Sha256);
   hash.addData(QByteArray::fromStdString("weights " + weights + ";"));
-  for (const auto& [name, file] : files_of_model(model)) addFile(hash, name, file);
+  for (const auto& [name, file] : files_of_model(model, projector)) addFile(hash, name, file);
   return hash.result().toHex().toStdString();
 }
 

@@ -10,7 +10,7 @@
 
 namespace winnow::app {
 
-// weights: how they are held, ModelInfo::dtype.
-std::string modelFingerprint(const std::string& model, const std::string& weights);
+// weights: how they are held, ModelInfo::dtype; projector: as in LoadModel.
+std::string modelFingerprint(const std::string& model, const std::string& weights, const std::string& projector = {});
 
 }  // namespace winnow::app

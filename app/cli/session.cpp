@@ -48,7 +48,7 @@ void Session::run(RequestBody body, EventSink& sink) {
   if (watch.error) throw Exception(*watch.error);
 }
 
-std::string Session::fingerprint() const { return app::modelFingerprint(model_.folder, model_.dtype); }
+std::string Session::fingerprint() const { return app::modelFingerprint(model_.folder, model_.dtype, model_.projector); }
 
 void Session::save_cache(const std::string& path) {
   ConsoleSink sink(AnswerOutput::kSilent);

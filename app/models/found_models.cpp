@@ -105,7 +105,21 @@ class Search {
   }
 
   void addGguf(const QString& shown, const QString& path) {
-    if (const std::optional<qint64> bytes = bytesOfGguf(path)) add({m_origin, shown, path, *bytes, false});
+    const std::optional<qint64> bytes = bytesOfGguf(path);
+    if (!bytes) return;
+    const std::optional<KnownFamily> family = familyOfGguf(path);
+    add({m_origin, shown, path, *bytes, family && family->sees, family && family->reads_videos});
+  }
+
+  // Of one beside which a projector lies: the others' metadata, which are long, need not be read to know that they read text.
+  std::optional<KnownFamily> familyOfGguf(const QString& path) {
+    const QDir folder = QFileInfo(path).dir();
+    if (folder.entryList({QStringLiteral("mmproj*.gguf")}, QDir::Files).isEmpty() || ++m_documents > kMaxDocuments) return std::nullopt;
+    try {
+      return known_family(GgufModel(QFile::encodeName(path).toStdString()).required(ModelPart::kConfig).root());
+    } catch (const Exception&) {
+      return std::nullopt;
+    }
   }
 
   // With all its parts; nullopt: it is no such file, or a later part, or parts are missing.

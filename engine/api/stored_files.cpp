@@ -21,7 +21,9 @@ bool holds_tensors(const std::string& path, std::initializer_list<const char*> n
 
 }  // namespace
 
-std::vector<std::pair<std::string, RegularFile>> files_of_model(const std::string& path) { return open_package(path)->files(); }
+std::vector<std::pair<std::string, RegularFile>> files_of_model(const std::string& path, const std::string& projector) {
+  return open_package(path, projector)->files();
+}
 
 bool is_saved_cache(const std::string& path) { return holds_tensors(path, {"conversation", "hash"}); }
 

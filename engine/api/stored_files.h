@@ -12,7 +12,8 @@
 namespace winnow {
 
 // The files that a model is read from, by name: two models are the same if these are.
-std::vector<std::pair<std::string, RegularFile>> files_of_model(const std::string& path);
+// projector: as in LoadModel.
+std::vector<std::pair<std::string, RegularFile>> files_of_model(const std::string& path, const std::string& projector = {});
 
 // Whether a file is one that SaveConversation, or ExportTurn, has written; false for what cannot be read.
 bool is_saved_cache(const std::string& path);

@@ -42,6 +42,7 @@ struct LoadModel {
   std::string folder;
   Device device = Device::kAuto;
   WeightFormat format = WeightFormat::kAuto;
+  std::string projector;  // of a GGUF file: the file of its eyes; empty: the one beside it, if there is one
 };
 
 // What a new question may see of what earlier questions made compression drop.

@@ -21,10 +21,11 @@ struct Architecture {
   bool interleaved;
 };
 
-constexpr std::array<Architecture, 4> kArchitectures = {{
+constexpr std::array<Architecture, 5> kArchitectures = {{
     {"llama", "LlamaForCausalLM", "llama", true},
     {"mistral3", "MistralForCausalLM", "mistral", true},
     {"qwen2", "Qwen2ForCausalLM", "qwen2", false},
+    {"qwen2vl", "Qwen2ForCausalLM", "qwen2", false},  // without its eyes; with them gguf_projector.h
     {"qwen3", "Qwen3ForCausalLM", "qwen3", false},
 }};
 
@@ -49,6 +50,7 @@ class Keys {
   std::int64_t integer(const char* name) const { return metadata_.integer(key(name), 0, kMany); }
   std::int64_t integer(const char* name, std::int64_t fallback) const { return metadata_.integer(key(name), 0, kMany, fallback); }
   double real(const char* name, double fallback) const { return metadata_.real(key(name), 0.0, kLarge, fallback); }
+  std::vector<std::int64_t> integers(const char* name) const { return metadata_.integers(key(name)); }
   std::string string(const char* name, const char* fallback) const { return metadata_.string(key(name), fallback); }
   [[noreturn]] void refuse(const std::string& reason) const {
     metadata_.refuse(ErrorCode::kUnsupportedModel, "general.architecture", reason);
@@ -73,6 +75,12 @@ Json rope_scaling(const Keys& keys, const GgufTensorFacts& tensors, std::int64_t
             {"short_factor", tensors.frequency_factors},
             {"attention_factor", 1.0},
             {"original_max_position_embeddings", positions}};
+  }
+  if (keys.has("rope.dimension_sections")) {
+    // Of time, height and width; the fourth is not used. Text alone has the same position on each, as if there were one.
+    std::vector<std::int64_t> sections = keys.integers("rope.dimension_sections");
+    while (!sections.empty() && sections.back() == 0) sections.pop_back();
+    return {{"rope_type", "default"}, {"mrope_section", sections}};
   }
   const std::string kind = keys.string("rope.scaling.type", "none");
   if (kind == "none" || kind.empty()) return nullptr;

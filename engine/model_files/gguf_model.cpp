@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <span>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,9 +17,12 @@
 namespace winnow {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr char kTokens[] = "tokenizer.ggml.tokens";
 constexpr char kFrequencyFactors[] = "rope_freqs.weight";
 constexpr std::int64_t kMaxFactors = 4096;
+constexpr int kMaxEntries = 20'000;  // of a folder that is searched for a projector
 
 // For files that were converted without one but for a model that speaks it: its markers are in the vocabulary.
 constexpr char kChatMl[] =
@@ -29,13 +33,15 @@ constexpr char kChatMlMarker[] = "<|im_start|>";
 // A file's tensors under the names of a Hugging Face folder; those that have none there are left out.
 class CanonicalTensors final : public TensorFile {
  public:
-  explicit CanonicalTensors(std::shared_ptr<const GgufFile> file, const GgufMetadata& metadata) : file_(std::move(file)) {
+  // projector: null for a model of text alone.
+  CanonicalTensors(std::shared_ptr<const GgufFile> file, const GgufMetadata& metadata, const GgufProjector* projector)
+      : file_(std::move(file)) {
     for (const auto& [stored, tensor] : file_->tensors()) {
       const std::optional<std::string> name = hugging_face_name(stored);
       if (!name) continue;
       StoredTensor canonical = tensor;
       canonical.interleaved = interleaved_rows(metadata, *name);
-      tensors_.emplace(*name, std::move(canonical));
+      tensors_.emplace(projector == nullptr ? *name : projector->name_in_family(*name), std::move(canonical));
     }
   }
 
@@ -82,33 +88,94 @@ std::optional<std::int64_t> token_of(const GgufMetadata& metadata, const char* k
   return metadata.integer(key, 0, tokens - 1);
 }
 
+// The first file beside the model's, by name, that is its projector.
+std::optional<GgufProjector> projector_beside(const std::string& model, const GgufTextModel& text) {
+  const fs::path folder = fs::path(model).has_parent_path() ? fs::path(model).parent_path() : fs::path(".");
+  std::vector<std::string> candidates;
+  std::error_code error;
+  fs::directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
+  for (int seen = 0; !error && entry != fs::directory_iterator() && seen < kMaxEntries; entry.increment(error), ++seen) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with("mmproj") && name.ends_with(".gguf")) candidates.push_back(entry->path().string());
+  }
+  std::ranges::sort(candidates);
+  for (const std::string& candidate : candidates) {
+    try {
+      GgufProjector projector(candidate);
+      if (!projector.misfit(text)) return projector;
+    } catch (const Exception&) {
+      // Damaged, or of a kind that is not run: the model still reads text.
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-GgufModel::GgufModel(std::string path) : path_(std::move(path)) {
+GgufModel::GgufModel(std::string path, const std::string& projector) : path_(std::move(path)) {
   GgufFiles opened = open_gguf_files(path_);
   file_ = opened.first;
+  const std::string architecture = metadata().string("general.architecture");
+  if (architecture == "clip") {
+    metadata().refuse(ErrorCode::kUnsupportedModel, "general.architecture",
+                      "this file holds a model's eyes alone; choose the model's own file, beside which it lies");
+  }
   const std::vector<std::string> tokens = metadata().strings(kTokens);
   if (tokens.empty()) throw Exception(ErrorCode::kDamagedFile, path_ + ": " + kTokens, "the vocabulary is empty");
   config_ = {gguf_config(metadata(), facts_of(opened.tensors), std::ssize(tokens)), subject(ModelPart::kConfig)};
   generation_ = {gguf_generation(metadata(), tokens), subject(ModelPart::kGeneration)};
+  const GgufTextModel text{architecture, config_.content.at("hidden_size").get<std::int64_t>(), tokens};
+  std::optional<GgufProjector> eyes;
+  if (projector.empty()) {
+    eyes = projector_beside(path_, text);
+  } else {
+    eyes.emplace(projector);
+    if (const auto reason = eyes->misfit(text))
+      throw Exception(ErrorCode::kUnsupportedModel, projector, "it does not belong to " + path_ + ": " + *reason);
+  }
   tensors_.path = path_;
   for (const auto& part : opened.tensors.files) {
-    tensors_.files.push_back(std::make_shared<CanonicalTensors>(std::static_pointer_cast<const GgufFile>(part), metadata()));
+    tensors_.files.push_back(
+        std::make_shared<CanonicalTensors>(std::static_pointer_cast<const GgufFile>(part), metadata(), eyes ? &*eyes : nullptr));
   }
+  if (eyes) see_with(*eyes, tokens);
+}
+
+void GgufModel::see_with(const GgufProjector& projector, const std::vector<std::string>& tokens) {
+  projector_path_ = projector.path();
+  config_.content = projector.config(config_.content, tokens);
+  if (Json processor = projector.processor(); !processor.is_null()) processor_ = ModelDocument{std::move(processor), projector_path_};
+  image_processor_ = ModelDocument{projector.image_processor(), projector_path_};
+  tensors_.files.push_back(projector.tensors());
 }
 
 std::string GgufModel::name() const {
-  const std::filesystem::path file(path_);
+  const fs::path file(path_);
   if (file.extension() == ".gguf") return file.stem().string();
   return metadata().string("general.name", file.filename().string());
 }
 
 const ModelDocument* GgufModel::document(ModelPart part) const {
-  if (part == ModelPart::kConfig) return &config_;
-  return part == ModelPart::kGeneration ? &generation_ : nullptr;
+  switch (part) {
+    case ModelPart::kConfig:
+      return &config_;
+    case ModelPart::kGeneration:
+      return &generation_;
+    case ModelPart::kProcessor:
+      return processor_ ? &*processor_ : nullptr;
+    case ModelPart::kImageProcessor:
+      return image_processor_ ? &*image_processor_ : nullptr;
+    case ModelPart::kVideoProcessor:
+    case ModelPart::kWinnow:
+      break;
+  }
+  return nullptr;
 }
 
-std::string GgufModel::subject(ModelPart) const { return path_; }
+std::string GgufModel::subject(ModelPart part) const {
+  const bool of_pictures = part == ModelPart::kProcessor || part == ModelPart::kImageProcessor || part == ModelPart::kVideoProcessor;
+  return of_pictures && !projector_path_.empty() ? projector_path_ : path_;
+}
 
 TokenizerFile GgufModel::tokenizer() const {
   const GgufMetadata& from = metadata();
@@ -148,8 +215,7 @@ TemplateText GgufModel::chat_template(std::string_view fallback) const {
 
 std::vector<std::pair<std::string, RegularFile>> GgufModel::files() const {
   std::vector<std::pair<std::string, RegularFile>> files;
-  for (const auto& part : tensors_.files)
-    files.emplace_back(std::filesystem::path(part->path()).filename().string(), RegularFile(part->path()));
+  for (const auto& part : tensors_.files) files.emplace_back(fs::path(part->path()).filename().string(), RegularFile(part->path()));
   return files;
 }
 

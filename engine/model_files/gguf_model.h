@@ -1,11 +1,12 @@
 // A model in a GGUF file, or in a file's parts: documents, tokenizer, chat template and tensors under Hugging Face's names and keys.
 //
-// Made by open_package.h. Architectures `llama`, `qwen2`, `qwen3`, and `mistral3` where it is plain Mistral; others, experts and whatever
-// else a configuration cannot say are refused by name before a tensor is read. Metadata become config.json and generation_config.json
-// (gguf_config.h); tensors get their names of there, and q and k, which llama.cpp stores with the two halves of a head interleaved where it
-// turns neighbours, are told as such (StoredTensor::interleaved). A file without a chat template is taken to speak ChatML if its vocabulary
-// has <|im_start|>, otherwise refused. Source of keys and names: github.com/ggml-org/ggml, docs/gguf.md, and the Python package gguf
-// (constants.py). Errors: model_package.h; gguf_file.h, gguf_tokenizer.h.
+// Made by open_package.h. Architectures `llama`, `qwen2`, `qwen2vl`, `qwen3`, and `mistral3` where it is plain Mistral; others, experts and
+// whatever else a configuration cannot say are refused by name before a tensor is read. Metadata become config.json and
+// generation_config.json (gguf_config.h); tensors get their names of there, and q and k, which llama.cpp stores with the two halves of a
+// head interleaved where it turns neighbours, are told as such (StoredTensor::interleaved). A file without a chat template is taken to
+// speak ChatML if its vocabulary has <|im_start|>, otherwise refused. With a projector (gguf_projector.h) both files together are a model
+// with eyes. Source of keys and names: github.com/ggml-org/ggml, docs/gguf.md, and the Python package gguf (constants.py). Errors:
+// model_package.h; gguf_file.h, gguf_tokenizer.h.
 #pragma once
 
 #include <map>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/model_files/gguf_projector.h"
 #include "engine/model_files/model_package.h"
 #include "engine/weights/gguf_file.h"
 
@@ -20,7 +22,9 @@ namespace winnow {
 
 class GgufModel : public ModelPackage {
  public:
-  explicit GgufModel(std::string path);
+  // Without projector the one beside the file, if there is one that belongs to it (mmproj*.gguf, the first by name). One that is named
+  // and does not belong to it is refused: kUnsupportedModel.
+  explicit GgufModel(std::string path, const std::string& projector = {});
 
   const std::string& path() const override { return path_; }
   std::string name() const override;  // general.name, or of the file
@@ -33,12 +37,16 @@ class GgufModel : public ModelPackage {
 
  private:
   const GgufMetadata& metadata() const { return file_->metadata(); }
+  void see_with(const GgufProjector& projector, const std::vector<std::string>& tokens);
 
   std::string path_;
   std::shared_ptr<const GgufFile> file_;  // the first part
   TensorFiles tensors_;
   ModelDocument config_;
   ModelDocument generation_;
+  std::string projector_path_;  // empty: it reads text only
+  std::optional<ModelDocument> processor_;
+  std::optional<ModelDocument> image_processor_;
 };
 
 // Whether a file begins as GGUF does; false for what cannot be read.

@@ -74,17 +74,19 @@ std::string model_inside(const std::string& folder) {
 
 }  // namespace
 
-std::unique_ptr<ModelPackage> open_package(const std::string& path) {
+std::unique_ptr<ModelPackage> open_package(const std::string& path, const std::string& projector) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) throw Exception(ErrorCode::kModelFolderMissing, path, "there is no such model folder or file");
   if (!fs::is_directory(status)) {
-    if (is_gguf(path)) return std::make_unique<GgufModel>(path);
+    if (is_gguf(path)) return std::make_unique<GgufModel>(path, projector);
     refuse_foreign_name(path);
     throw Exception(ErrorCode::kNoModel, path, "a model is a folder or a GGUF file, this is neither");
   }
-  if (fs::exists(fs::status(fs::path(path) / "config.json", error))) return std::make_unique<HuggingFaceFolder>(path);
-  return std::make_unique<GgufModel>(model_inside(path));
+  if (!fs::exists(fs::status(fs::path(path) / "config.json", error))) return std::make_unique<GgufModel>(model_inside(path), projector);
+  if (!projector.empty())
+    throw Exception(ErrorCode::kInvalidArgument, projector, "a projector belongs to a GGUF file; the folder " + path + " has its own");
+  return std::make_unique<HuggingFaceFolder>(path);
 }
 
 }  // namespace winnow

@@ -19,7 +19,7 @@
 
 namespace winnow {
 
-// path: bytes.
-std::unique_ptr<ModelPackage> open_package(const std::string& path);
+// path: bytes. projector: of a GGUF file, gguf_model.h; refused with a folder (kInvalidArgument).
+std::unique_ptr<ModelPackage> open_package(const std::string& path, const std::string& projector = {});
 
 }  // namespace winnow

@@ -11,7 +11,8 @@ namespace winnow {
 
 struct ModelInfo {
   std::string folder;
-  std::string name;  // folder's last component
+  std::string projector;  // of a GGUF file: the file of its eyes that was named with it (LoadModel)
+  std::string name;       // folder's last component
   std::string family;
   std::string device;       // "cpu" or "cuda"
   std::string dtype;        // "fp32", "bf16" or "fp16"

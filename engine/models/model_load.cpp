@@ -20,6 +20,7 @@ ModelInfo ModelLoad::described(const TextDecoder& text) const {
   require(reader_.has_value(), "ModelLoad: a model has weights");
   ModelInfo model = info;
   model.folder = source_.package->path();
+  model.projector = source_.projector;
   model.name = source_.package->name();
   model.device = source_.device.is_cuda() ? "cuda" : "cpu";
   model.dtype = reader_->plan_name();

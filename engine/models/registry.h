@@ -24,6 +24,7 @@ struct ModelSource {
   at::Device device = at::kCPU;
   WeightPlan plan;
   std::string device_note;                              // goes into ModelInfo
+  std::string projector;                                // goes into ModelInfo
   std::function<void(const WeightProgress&)> progress;  // after every tensor; may be empty
   InterruptToken interrupt;
 };

@@ -68,6 +68,7 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   auto loaded = std::make_unique<LoadedModel>();
   ModelSource source;
   source.package = package;
+  source.projector = request.projector;
   const ChosenDevice chosen = device_of(request, *package);
   source.device = chosen.device;
   source.device_note = chosen.note;
@@ -109,7 +110,7 @@ std::string speed_key(const ModelInfo& model) {
 std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
                                          const InterruptToken& interrupt) {
   try {
-    return read_package(request, open_package(request.folder), progress, interrupt);
+    return read_package(request, open_package(request.folder, request.projector), progress, interrupt);
   } catch (const Exception& exception) {
     const Error& error = exception.error();
     // A tensor is named by its name alone: it is in this folder.

@@ -22,9 +22,7 @@ at::Tensor run(const auto& one_of, const at::Tensor& input) {
 
 Qwen2VlTower::Qwen2VlTower(const Qwen2VisionConfig& config, WeightReader& weights, const std::string& prefix)
     : config_(config), dtype_(weights.dtype()), device_(weights.device()) {
-  const std::int64_t patch = config.patches.patch_px;
-  patch_embedding_.weight =
-      weights.tensor(prefix + "patch_embed.proj.weight", {config.hidden_size, 3, config.patches.joined_frames, patch, patch}).flatten(1);
+  patch_embedding_.weight = read_patch_kernel(weights, prefix + "patch_embed.proj").flatten(1);
   for (std::int64_t layer = 0; layer < config.layers; ++layer)
     layers_.push_back(read_layer(weights, prefix + "blocks." + std::to_string(layer) + ".", layer));
   const std::int64_t joined = config.hidden_size * config.patches.cell_patches();
@@ -32,6 +30,25 @@ Qwen2VlTower::Qwen2VlTower(const Qwen2VisionConfig& config, WeightReader& weight
   merger_.first = weights.linear(prefix + "merger.mlp.0", joined, joined, WeightReader::Bias::kRequired);
   merger_.second = weights.linear(prefix + "merger.mlp.2", config.out_size, joined, WeightReader::Bias::kRequired);
   merger_.activation = Activation::kGelu;
+}
+
+// One kernel over all joined frames, or (GGUF) one for each of them.
+at::Tensor Qwen2VlTower::read_patch_kernel(WeightReader& weights, const std::string& prefix) const {
+  const std::int64_t patch = config_.patches.patch_px;
+  const std::int64_t frames = config_.patches.joined_frames;
+  if (weights.has(prefix + ".weight")) return weights.tensor(prefix + ".weight", {config_.hidden_size, 3, frames, patch, patch});
+  std::vector<at::Tensor> kernels;
+  for (std::int64_t frame = 0; frame < frames; ++frame)
+    kernels.push_back(weights.tensor(prefix + "." + std::to_string(frame) + ".weight", {config_.hidden_size, 3, patch, patch}));
+  return at::stack(kernels, 2);
+}
+
+// One matrix for queries, keys and values, or (GGUF) three.
+Linear Qwen2VlTower::read_qkv(WeightReader& weights, const std::string& prefix) const {
+  const auto bias = WeightReader::Bias::kRequired;
+  const std::int64_t hidden = config_.hidden_size;
+  if (!weights.has(prefix + "q.weight")) return weights.linear(prefix + "qkv", 3 * hidden, hidden, bias);
+  return weights.linear({{prefix + "q", hidden}, {prefix + "k", hidden}, {prefix + "v", hidden}}, hidden, bias);
 }
 
 std::variant<LayerNorm, RmsNorm> Qwen2VlTower::read_norm(WeightReader& weights, const std::string& prefix) const {
@@ -46,7 +63,7 @@ Qwen2VlTower::Layer Qwen2VlTower::read_layer(WeightReader& weights, const std::s
   const std::string mlp = prefix + "mlp.";
   Layer layer;
   layer.attention_norm = read_norm(weights, prefix + "norm1");
-  layer.qkv = weights.linear(prefix + "attn.qkv", 3 * hidden, hidden, bias);
+  layer.qkv = read_qkv(weights, prefix + "attn.");
   layer.output = weights.linear(prefix + "attn.proj", hidden, hidden, bias);
   layer.mlp_norm = read_norm(weights, prefix + "norm2");
   if (config_.windows) {

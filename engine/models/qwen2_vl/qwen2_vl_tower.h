@@ -68,6 +68,8 @@ class Qwen2VlTower {
   };
 
   Layer read_layer(WeightReader& weights, const std::string& prefix, std::int64_t index) const;
+  at::Tensor read_patch_kernel(WeightReader& weights, const std::string& prefix) const;
+  Linear read_qkv(WeightReader& weights, const std::string& prefix) const;
   std::variant<LayerNorm, RmsNorm> read_norm(WeightReader& weights, const std::string& prefix) const;
   Layout layout_of(const CellGrid& grid) const;
   CellFeatures encode_block(const at::Tensor& patches, const Layout& layout, std::optional<VisionJudge> judge,

@@ -9,6 +9,7 @@
 #include <QTemporaryDir>
 
 #include "app/models/model_finder.h"
+#include "tests/support/golden_path.h"
 #include "tests/support/wait_until.h"
 
 namespace winnow::app {
@@ -99,6 +100,19 @@ TEST_F(FoundModels, AModelOfImagesAloneIsToldFromThoseOfVideos) {
   ASSERT_EQ(found().size(), 1U);
   EXPECT_TRUE(found()[0].sees);
   EXPECT_FALSE(found()[0].readsVideos);
+}
+
+TEST_F(FoundModels, AFileBesideItsEyesIsAModelThatSees) {
+  const QString models = QStringLiteral("winnow/models/smolvlm/");
+  const QString golden = QString::fromStdString(test_support::golden_folder("smolvlm/smolvlm2_split")) + QStringLiteral("/gguf/");
+  ASSERT_TRUE(QDir().mkpath(at(models)));
+  ASSERT_TRUE(QFile::copy(golden + QStringLiteral("model.gguf"), at(models + QStringLiteral("smolvlm.gguf"))));
+  ASSERT_EQ(found().size(), 1U);
+  EXPECT_FALSE(found()[0].sees);
+  ASSERT_TRUE(QFile::copy(golden + QStringLiteral("mmproj-model.gguf"), at(models + QStringLiteral("mmproj-smolvlm.gguf"))));
+  ASSERT_EQ(names(), QStringList(QStringLiteral("smolvlm")));
+  EXPECT_TRUE(found()[0].sees);
+  EXPECT_TRUE(found()[0].readsVideos);
 }
 
 TEST_F(FoundModels, WhatIsNoModelIsLeftOut) {

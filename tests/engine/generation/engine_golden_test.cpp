@@ -49,26 +49,26 @@ void expect_bytes(const GoldenTensors& ours, const GoldenTensors& theirs, const 
   }
 }
 
-TEST_P(EngineGolden, EveryCaseEqualsTransformers) {
-  const GoldenFolder golden(GetParam());
+// model: a folder, or a GGUF file, of the same numbers. folder: of tests/golden.
+void expect_every_case(const std::string& folder, const std::string& model) {
+  const GoldenFolder golden(folder);
   MemoryMediaOpener opener;
   const std::unique_ptr<Engine> engine = make_engine(&opener);
   EventRecorder loading;
   LoadModel load;
-  load.folder = golden.model_folder();
+  load.folder = test_support::golden_folder(folder) + model;
   load.format = WeightFormat::kFp32;
   engine->handle({1, load}, loading, InterruptToken());
   ASSERT_TRUE(loading.last<ModelLoaded>()) << (loading.last<Failed>() ? loading.last<Failed>()->error.reason : "no answer");
 
   for (const auto& [name, entry] : golden.cases().items()) {
-    SCOPED_TRACE(std::string(GetParam()) + "/" + name);
+    SCOPED_TRACE(folder + "/" + name);
     ExportTurn request;
     request.turn.messages = {golden.message(name, opener)};
     request.turn.recipe.method = "full";
     request.turn.recipe.retention = 1.0;
     request.turn.sampling.max_new_tokens = 64;
-    request.path =
-        (std::filesystem::temp_directory_path() / ("winnow_golden_" + file_name(GetParam()) + "_" + name + ".safetensors")).string();
+    request.path = (std::filesystem::temp_directory_path() / ("winnow_golden_" + file_name(folder) + "_" + name + ".safetensors")).string();
     EventRecorder events;
     engine->handle({2, request}, events, InterruptToken());
     ASSERT_TRUE(events.last<Finished>()) << (events.last<Failed>() ? events.last<Failed>()->error.reason : "no answer");
@@ -103,6 +103,17 @@ TEST_P(EngineGolden, EveryCaseEqualsTransformers) {
     std::filesystem::remove(request.path);
   }
 }
+
+TEST_P(EngineGolden, EveryCaseEqualsTransformers) { expect_every_case(GetParam(), "/model"); }
+
+class GgufGolden : public ::testing::TestWithParam<const char*> {};
+
+// Written by llama.cpp's converter: the text model and, beside it, its eyes (mmproj).
+TEST_P(GgufGolden, TwoFilesEqualTheirFolderInTransformers) { expect_every_case(GetParam(), "/gguf/model.gguf"); }
+
+INSTANTIATE_TEST_SUITE_P(Configurations, GgufGolden,
+                         ::testing::Values("smolvlm/smolvlm2_split", "qwen2_vl/published", "qwen2_5_vl/published"),
+                         [](const auto& info) { return file_name(info.param); });
 
 INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden,
                          ::testing::Values("gqa_tied", "mha_untied", "no_bias_scaled", "head_dim", "select_default", "plain_projector",

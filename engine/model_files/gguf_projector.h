@@ -1,0 +1,64 @@
+// The eyes of a GGUF model: the file beside it (mmproj-*.gguf) with its vision tower and projector, told as a Hugging Face folder would.
+//
+// Used by gguf_model.h, which opens it with the text model that it belongs to. Metadata become config.json's vision half and
+// preprocessor_config.json, tensors get their names of there. Projectors and what each is of: one table, in the .cpp; others are refused by
+// name. What llama.cpp's converter does not write (how far apart frames are, a video's bounds) is as the published folders of these models
+// have it. Sources of keys and names: llama.cpp, tools/mtmd/clip-impl.h and clip.cpp, conversion/; the Python package gguf
+// (tensor_mapping.py). Errors: Exception; kUnsupportedModel naming what is not read, kDamagedFile, kLimitExceeded, those of gguf_file.h. No
+// torch. Threads: one at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/json_document.h"
+#include "engine/weights/gguf_file.h"
+
+namespace winnow {
+
+// The text model whose eyes are asked for.
+struct GgufTextModel {
+  std::string architecture;      // general.architecture
+  std::int64_t hidden_size = 0;  // <architecture>.embedding_length
+  const std::vector<std::string>& tokens;
+};
+
+class GgufProjector {
+ public:
+  explicit GgufProjector(const std::string& path);
+
+  const std::string& path() const { return file_->path(); }
+  // Why these are not that model's eyes; nothing: they are.
+  std::optional<std::string> misfit(const GgufTextModel& text) const;
+
+  // Of the family that both are: config.json around `text`, the text model's own, and what says how pictures become pixels.
+  Json config(const Json& text, const std::vector<std::string>& tokens) const;
+  Json processor() const;        // processor_config.json; null: the family has none
+  Json image_processor() const;  // preprocessor_config.json
+
+  // Under their names in the family's folder.
+  std::shared_ptr<const TensorFile> tensors() const;
+  // The same for a tensor of the text model, whose name is that in a folder of its own.
+  std::string name_in_family(const std::string& text_name) const;
+
+ private:
+  struct Kind;
+  const GgufMetadata& metadata() const { return file_->metadata(); }
+  std::int64_t integer(const char* key) const;
+  std::int64_t integer(const char* key, std::int64_t fallback) const;
+  std::vector<float> three_reals(const char* key) const;
+  std::int64_t inner_size() const;
+  Json smolvlm_config(const Json& text, const std::vector<std::string>& tokens) const;
+  Json smolvlm_processor() const;
+  Json smolvlm_image_processor() const;
+  Json qwen2_vl_config(const Json& text, const std::vector<std::string>& tokens) const;
+  Json qwen2_vl_image_processor() const;
+
+  std::shared_ptr<const GgufFile> file_;
+  const Kind* kind_ = nullptr;
+};
+
+}  // namespace winnow

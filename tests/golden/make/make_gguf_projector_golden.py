@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Writes model.gguf and mmproj-model.gguf beside golden folders of models with eyes, with llama.cpp's own converter.
+
+    python tests/golden/make/make_gguf_projector_golden.py LLAMA_CPP
+
+LLAMA_CPP: the folder vendor/llama.cpp of llama-cpp-python's source distribution (0.3.36; pip download --no-binary :all: --no-deps
+llama-cpp-python==0.3.36). The two files have to give what tests/golden has for the folder: the same ids, pixels, features, logits and
+tokens. Numbers are written as F32, so that nothing is rounded on the way.
+
+The converter knows tokenizers by a hash of what they make of a text; those of the tiny folders are told here. What tiny folders have
+otherwise than every published one, and the converter therefore does not write (bounds of pixels, the side of a window), is added under the
+keys that llama.cpp has for it.
+"""
+
+import json
+import pathlib
+import shutil
+import sys
+import tempfile
+
+FOLDERS = {"smolvlm/smolvlm2_split": "smollm", "qwen2_vl/published": "qwen2", "qwen2_5_vl/published": "qwen2"}
+GOLDEN = pathlib.Path(__file__).resolve().parents[1]
+CLIP_MEAN, CLIP_STD = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
+
+
+def main():
+    llama_cpp = pathlib.Path(sys.argv[1])
+    sys.path[:0] = [str(llama_cpp), str(llama_cpp / "gguf-py")]
+    import conversion
+    import gguf
+    from conversion import ModelType, base, get_model_architecture, get_model_class
+
+    def write(folder, target, kind, pre, more):
+        hparams = base.ModelBase.load_hparams(folder, False)
+        model_class = get_model_class(get_model_architecture(hparams, kind), mmproj=kind == ModelType.MMPROJ)
+        if kind == ModelType.TEXT:
+            model_class.get_vocab_base_pre = lambda self, tokenizer: pre
+            model_class.set_vocab = lambda self: self._set_vocab_gpt2()  # what it comes to without a SentencePiece model
+        own = model_class.set_gguf_parameters
+
+        def parameters(self):
+            own(self)
+            for key, value in more.items():
+                self.gguf_writer.add_uint32(key, value)
+
+        model_class.set_gguf_parameters = parameters
+        try:
+            writer = model_class(folder, gguf.LlamaFileType.ALL_F32, target)
+            if kind == ModelType.MMPROJ:  # the merger's numbers are looked up as blocks', of which tiny towers have fewer
+                writer.tensor_map = gguf.get_tensor_name_map(gguf.MODEL_ARCH.MMPROJ, 16)
+            writer.write()
+        finally:
+            model_class.set_gguf_parameters = own
+
+    for name, pre in FOLDERS.items():
+        folder = GOLDEN / name
+        with tempfile.TemporaryDirectory() as scratch:
+            model = pathlib.Path(scratch) / "model"
+            shutil.copytree(folder / "model", model)
+            processor = json.loads((model / "preprocessor_config.json").read_text())
+            processor.setdefault("image_mean", CLIP_MEAN)
+            processor.setdefault("image_std", CLIP_STD)
+            (model / "preprocessor_config.json").write_text(json.dumps(processor))
+            config = json.loads((model / "config.json").read_text())
+            if "text_config" in config:  # published ones name their text model's class
+                config["text_config"].setdefault("architectures", ["LlamaForCausalLM"])
+                (model / "config.json").write_text(json.dumps(config))
+            vision = config["vision_config"]
+            more = {}
+            for key, of in [("clip.vision.image_min_pixels", processor.get("min_pixels")),
+                            ("clip.vision.image_max_pixels", processor.get("max_pixels")),
+                            ("clip.vision.window_size", vision.get("window_size"))]:
+                if of is not None:
+                    more[key] = of
+            out = folder / "gguf"
+            out.mkdir(exist_ok=True)
+            write(model, out / "model.gguf", ModelType.TEXT, pre, {})
+            write(model, out / "mmproj-model.gguf", ModelType.MMPROJ, pre, more)
+            print(name, *(f"{file.name} {file.stat().st_size}" for file in sorted(out.iterdir())))
+
+
+if __name__ == "__main__":
+    main()
