@@ -148,7 +148,7 @@ bool Interpreter::equal(const Value& a, const Value& b) {
     if (a.dict()->items.size() != b.dict()->items.size()) return false;
     for (const auto& [key, value] : a.dict()->items) {
       const auto& others = b.dict()->items;
-      const auto found = std::find_if(others.begin(), others.end(), [&](const auto& entry) { return equal(entry.first, key); });
+      const auto found = std::find_if(others.begin(), others.end(), [&, &key = key](const auto& entry) { return equal(entry.first, key); });
       if (found == others.end() || !equal(value, found->second)) return false;
     }
     return true;

@@ -531,7 +531,8 @@ Value Interpreter::call_macro(const Macro& macro, const Arguments& arguments) {
     assign({name}, given ? *given : fallback ? evaluate(*fallback) : Value::undefined(name));
   }
   for (const auto& [name, value] : arguments.named) {
-    const bool known = std::any_of(macro.parameters.begin(), macro.parameters.end(), [&](const auto& p) { return p.first == name; });
+    const bool known =
+        std::any_of(macro.parameters.begin(), macro.parameters.end(), [&name = name](const auto& p) { return p.first == name; });
     if (!known) fail("macro " + macro.name + " has no argument of that name");
   }
   Value result = make_text(capture(macro.body));
