@@ -19,4 +19,23 @@ at::Tensor PlainMlp::operator()(const at::Tensor& input) const {
   return second(inner);
 }
 
+at::Tensor ExpertMlp::operator()(const at::Tensor& input) const {
+  auto [weights, best] = at::softmax(router(input), -1, at::kFloat).topk(chosen, -1);
+  if (sums_to_one) weights = weights / weights.sum(-1, /*keepdim=*/true);
+  const at::Tensor on_host = best.to(at::kCPU).contiguous();
+  const std::int64_t* const expert_of = on_host.const_data_ptr<std::int64_t>();
+  std::vector<std::vector<std::int64_t>> places(experts.size());  // in `best`, by expert
+  for (std::int64_t place = 0; place < on_host.numel(); ++place) places[static_cast<std::size_t>(expert_of[place])].push_back(place);
+  const at::Tensor flat = weights.flatten();
+  at::Tensor sum = at::zeros(input.sizes(), input.options());
+  for (std::size_t expert = 0; expert < experts.size(); ++expert) {
+    if (places[expert].empty()) continue;
+    const at::Tensor mine = at::tensor(places[expert], at::kLong).to(input.device());
+    const at::Tensor rows = at::div(mine, chosen, "floor");
+    const at::Tensor said = experts[expert](input.index_select(0, rows)) * flat.index_select(0, mine).unsqueeze(1);
+    sum.index_add_(0, rows, said.to(sum.scalar_type()));
+  }
+  return sum;
+}
+
 }  // namespace winnow

@@ -1,9 +1,12 @@
-// The two feed-forward blocks: gated (most decoders) and plain (Falcon, vision towers, projectors).
+// The feed-forward blocks: gated (most decoders), plain (Falcon, vision towers, projectors), and several gated ones of which each token
+// goes through a few (Qwen3-MoE).
 //
 // Used by engine/models. Inference only. Threads: engine thread.
 #pragma once
 
+#include <cstdint>
 #include <variant>
+#include <vector>
 
 #include "engine/layers/activation.h"
 #include "engine/layers/linear.h"
@@ -26,9 +29,19 @@ struct PlainMlp {
   at::Tensor operator()(const at::Tensor& input) const;  // [..., in] -> [..., out]
 };
 
+// A router gives every token to its best experts and weighs what they say. Rows of one expert go through it together; experts that nobody
+// goes to do nothing, so a decode step takes `chosen` of them. Weights are softmaxes in fp32, as are the products with them.
+struct ExpertMlp {
+  Linear router;  // [experts, hidden]
+  std::vector<GatedMlp> experts;
+  std::int64_t chosen = 0;                               // of each token
+  bool sums_to_one = true;                               // the weights of the chosen ones
+  at::Tensor operator()(const at::Tensor& input) const;  // [rows, hidden] -> [rows, hidden]
+};
+
 // Whichever the model has.
 struct Mlp {
-  std::variant<GatedMlp, PlainMlp> kind;
+  std::variant<GatedMlp, PlainMlp, ExpertMlp> kind;
   at::Tensor operator()(const at::Tensor& input) const {  // [rows, hidden] -> [rows, hidden]
     return std::visit([&](const auto& mlp) { return mlp(input); }, kind);
   }

@@ -24,6 +24,8 @@ struct DecoderSizes {
 };
 
 // What config.json need not say, because the class that reads it knows (transformers' configuration classes).
+enum class ExpertWeights : int { kNoExperts, kMaySumToOne, kSumToOne };
+
 struct DecoderType {
   const char* model_type;
   bool query_key_norm;
@@ -34,9 +36,12 @@ struct DecoderType {
   DecoderSizes sizes{};
   RotaryDefaults rotary{};
   double rms_norm_eps = 1e-6;
+  ExpertWeights experts = ExpertWeights::kNoExperts;
 };
 
+constexpr std::int64_t kMaxExperts = 1024;
 constexpr RotaryDefaults kThreeAxes{1'000'000.0, true};
+constexpr RotaryDefaults kThreeAxesAlternating{500'000.0, true};
 
 constexpr auto kTypes = std::to_array<DecoderType>({
     {"llama", false, true, 2048, 0, {4096, 11'008, 32, 32, 0, 32'000}},
@@ -47,6 +52,9 @@ constexpr auto kTypes = std::to_array<DecoderType>({
     {"qwen2_vl_text", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
     {"qwen2_5_vl", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
     {"qwen2_5_vl_text", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
+    {"qwen3_vl_text", true, true, 128'000, 0, {}, kThreeAxesAlternating},
+    {"qwen3_moe", true, true, 32'768, 0, {}, {}, 1e-6, ExpertWeights::kMaySumToOne},
+    {"qwen3_vl_moe_text", true, true, 128'000, 0, {}, kThreeAxesAlternating, 1e-6, ExpertWeights::kSumToOne},
 });
 
 std::int64_t size_or(const JsonObject& text, const char* key, std::int64_t most, std::int64_t fallback) {
@@ -83,6 +91,20 @@ std::optional<std::int64_t> sliding_window(const JsonObject& text, const Decoder
   return type.window;
 }
 
+// transformers' Qwen3-VL-MoE divides by the sum whatever norm_topk_prob says. Which layers have experts is not read: the weights tell.
+std::optional<ExpertConfig> read_experts(const JsonObject& text, ExpertWeights weights) {
+  if (weights == ExpertWeights::kNoExperts) return std::nullopt;
+  ExpertConfig experts;
+  const std::string count = text.first_present({"num_experts", "num_local_experts"}).value_or("num_experts");
+  experts.count = text.integer(count.c_str(), 1, kMaxExperts);
+  experts.chosen = text.integer("num_experts_per_tok", 1, kMaxExperts);
+  if (experts.chosen > experts.count)
+    text.refuse(ErrorCode::kDamagedFile, "num_experts_per_tok", "there are " + std::to_string(experts.count) + " experts");
+  experts.intermediate_size = text.integer("moe_intermediate_size", 1, kMaxIntermediate);
+  experts.sums_to_one = weights == ExpertWeights::kSumToOne || text.boolean("norm_topk_prob", false);
+  return experts;
+}
+
 }  // namespace
 
 DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assumed_type) {
@@ -109,6 +131,7 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   config.vocabulary = size_or(text, "vocab_size", kMaxVocabulary, type.sizes.vocabulary);
   config.tie_word_embeddings = text.boolean("tie_word_embeddings", false);
   config.query_key_norm = type.query_key_norm;
+  config.experts = read_experts(text, type.experts);
   config.activation = read_activation(text, "hidden_act", "silu");
   config.eos_token_ids = read_token_ids(text, "eos_token_id", config.vocabulary);
   return config;

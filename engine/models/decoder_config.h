@@ -1,15 +1,16 @@
 // A language model as config.json describes it (`text_config` of a vision-language model), checked.
 //
-// Of the families whose decoder is transformer_decoder.h: read here for Llama, Mistral, Qwen2, Qwen3 and the language half of Qwen2-VL and
-// Qwen2.5-VL (whose rotary axes the family reads), told apart by what the file says; those with keys of their own have a reader of their
-// own (causal_lm/falcon_config.h). Zero heads, indivisible head counts, unknown activations and partial rotary positions are refused by
-// name. Keys of both transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. What a Llama or a Mistral leaves out is as
-// transformers' LlamaConfig and MistralConfig have it: published folders say "_name_or_path" and little more. Which projections have biases
-// is not said here: the weight names decide. Sliding windows: max_positions is at most the smallest window that a layer has, within which a
-// window hides nothing. Errors: as config_fields.h. No torch. Threads: plain values.
+// Of the families whose decoder is transformer_decoder.h: read here for Llama, Mistral, Qwen2, Qwen3, Qwen3-MoE and the language half of
+// Qwen2-VL, Qwen2.5-VL, Qwen3-VL and Qwen3-VL-MoE (whose rotary axes the family reads), told apart by what the file says; those with keys
+// of their own have a reader of their own (causal_lm/falcon_config.h). Zero heads, indivisible head counts, unknown activations and partial
+// rotary positions are refused by name. Keys of both transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. What a
+// Llama or a Mistral leaves out is as transformers' LlamaConfig and MistralConfig have it: published folders say "_name_or_path" and little
+// more. Which projections have biases is not said here: the weight names decide. Sliding windows: max_positions is at most the smallest
+// window that a layer has, within which a window hides nothing. Errors: as config_fields.h. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,14 @@ enum class MlpPlace : int {
   kAfterAttention = 1,  // the sum with the attention's output, under a norm of its own
   kBesideAttention,     // what the attention reads
   kBesideWithNorm,      // the layer's input, under a norm of its own
+};
+
+// Where an MLP is several of which each token goes through a few: those layers whose weights have a router.
+struct ExpertConfig {
+  std::int64_t count = 0;
+  std::int64_t chosen = 0;  // of each token
+  std::int64_t intermediate_size = 0;
+  bool sums_to_one = true;  // the weights of the chosen ones
 };
 
 // How a decoder's tensors are called, layer by layer; the names of Llama, which most have.
@@ -62,6 +71,9 @@ struct DecoderConfig {
   bool tie_word_embeddings = false;
   bool query_key_norm = false;  // RMS norm of every head of q and k before they are turned (Qwen3)
   Activation activation = Activation::kSilu;
+  // Further hidden states that a token brings along (Qwen3-VL's deepstack): one is added behind each of the first layers.
+  std::int64_t levels = 0;
+  std::optional<ExpertConfig> experts{};
   DecoderNames names{};
   std::vector<std::int64_t> eos_token_ids;  // of text_config; generation_config.json goes first
 };

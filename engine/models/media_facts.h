@@ -27,8 +27,10 @@ struct MediaFacts {
 struct VideoTimes {
   double duration_s = 0.0;
   int frames = 0;
-  double first_s = 0.0;  // of its first frame
-  bool endless = false;  // a source that is still running: how long it is, and how many frames it has, nobody knows
+  std::vector<double> times_s = {};  // of its frames; of a source that is still running the first one's alone
+  bool endless = false;              // such a source: how long it is, and how many frames it has, nobody knows
+
+  double first_s() const { return times_s.empty() ? 0.0 : times_s.front(); }
 };
 
 // What a prompt says before and behind a medium, as the template's own text: it is encoded together with what is beside it.

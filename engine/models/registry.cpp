@@ -11,6 +11,7 @@
 #include "engine/models/llava_onevision/llava_onevision.h"
 #include "engine/models/model_load.h"
 #include "engine/models/qwen2_vl/qwen2_vl.h"
+#include "engine/models/qwen3_vl/qwen3_vl.h"
 #include "engine/models/smolvlm/smolvlm.h"
 
 namespace winnow {
@@ -32,12 +33,15 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"llava_next_video", "LlavaNextVideoForConditionalGeneration", &load_llava},
     {"qwen2_vl", "Qwen2VLForConditionalGeneration", &load_qwen2_vl},
     {"qwen2_5_vl", "Qwen2_5_VLForConditionalGeneration", &load_qwen2_vl},
+    {"qwen3_vl", "Qwen3VLForConditionalGeneration", &load_qwen3_vl},
+    {"qwen3_vl_moe", "Qwen3VLMoeForConditionalGeneration", &load_qwen3_vl},
     {"idefics3", "Idefics3ForConditionalGeneration", &load_smolvlm},
     {"smolvlm", "SmolVLMForConditionalGeneration", &load_smolvlm},
     {"llama", "LlamaForCausalLM", &load_causal_lm},
     {"mistral", "MistralForCausalLM", &load_causal_lm},
     {"qwen2", "Qwen2ForCausalLM", &load_causal_lm},
     {"qwen3", "Qwen3ForCausalLM", &load_causal_lm},
+    {"qwen3_moe", "Qwen3MoeForCausalLM", &load_causal_lm},
     {"falcon", "FalconForCausalLM", &load_falcon},
 });
 

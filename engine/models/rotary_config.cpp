@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ namespace {
 constexpr double kMaxTheta = 1e12;
 constexpr double kMaxFactor = 1e6;
 constexpr double kMinFactor = 1e-6;
+constexpr std::size_t kAxes = 3;  // of positions that have several: time, height, width
 
 // The rotary part of a configuration, from whichever object says it.
 struct RopeFields {
@@ -122,6 +124,16 @@ std::optional<JsonObject> rope_object(const JsonObject& text) {
   return rope ? rope : text.optional_object("rope_scaling");
 }
 
+// mrope_section: frequencies of each axis.
+std::vector<std::int64_t> read_sections(const JsonObject& object, std::int64_t head_dim) {
+  std::vector<std::int64_t> sections = object.integers("mrope_section", 1, head_dim, kAxes);
+  if (sections.size() != kAxes || std::accumulate(sections.begin(), sections.end(), std::int64_t{0}) != head_dim / 2) {
+    object.refuse(ErrorCode::kDamagedFile, "mrope_section",
+                  "it must have three sections, which are " + std::to_string(head_dim / 2) + " frequencies together");
+  }
+  return sections;
+}
+
 }  // namespace
 
 RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int64_t max_positions, const RotaryDefaults& defaults) {
@@ -139,16 +151,24 @@ RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int
 }
 
 std::vector<std::int64_t> read_rotary_sections(const JsonObject& text, std::int64_t head_dim) {
-  constexpr std::size_t kAxes = 3;
   const std::optional<JsonObject> rope = rope_object(text);
-  const JsonObject& object = rope ? *rope : text;
-  const std::vector<std::int64_t> sections = object.integers("mrope_section", 1, head_dim, kAxes);
+  const std::vector<std::int64_t> sections = read_sections(rope ? *rope : text, head_dim);
   std::vector<std::int64_t> axes;
   for (std::size_t axis = 0; axis < sections.size(); ++axis)
     axes.insert(axes.end(), static_cast<std::size_t>(sections[axis]), static_cast<std::int64_t>(axis));
-  if (sections.size() != kAxes || std::ssize(axes) != head_dim / 2) {
-    object.refuse(ErrorCode::kDamagedFile, "mrope_section",
-                  "it must have three sections, which are " + std::to_string(head_dim / 2) + " frequencies together");
+  return axes;
+}
+
+std::vector<std::int64_t> read_alternating_sections(const JsonObject& text, std::int64_t head_dim) {
+  const std::optional<JsonObject> rope = rope_object(text);
+  const JsonObject& object = rope ? *rope : text;
+  const bool known = object.has("mrope_section") || head_dim != 128;
+  const std::vector<std::int64_t> sections = known ? read_sections(object, head_dim) : std::vector<std::int64_t>{24, 20, 20};
+  std::vector<std::int64_t> axes(static_cast<std::size_t>(head_dim / 2), 0);
+  for (std::size_t axis = 1; axis < kAxes; ++axis) {
+    const std::int64_t end = std::min<std::int64_t>(std::ssize(axes), sections[axis] * static_cast<std::int64_t>(kAxes));
+    for (auto frequency = static_cast<std::int64_t>(axis); frequency < end; frequency += static_cast<std::int64_t>(kAxes))
+      axes[static_cast<std::size_t>(frequency)] = static_cast<std::int64_t>(axis);
   }
   return axes;
 }

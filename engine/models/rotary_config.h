@@ -34,4 +34,8 @@ RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int
 // transformers splits both halves of a head that way, and the halves of a frequency have the same angle.
 std::vector<std::int64_t> read_rotary_sections(const JsonObject& text, std::int64_t head_dim);
 
+// The same where the axes take turns, as transformers' Qwen3-VL has it whatever mrope_interleaved says: time, height, width, time, ... as
+// long as a section lasts, time from there on. What mrope_section leaves out has the class's default, 24, 20, 20.
+std::vector<std::int64_t> read_alternating_sections(const JsonObject& text, std::int64_t head_dim);
+
 }  // namespace winnow

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
@@ -94,7 +95,33 @@ Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std
   return weights.packable_linear(parts, config_.hidden_size, bias_if(biased));
 }
 
+ExpertMlp TransformerDecoder::read_experts(WeightReader& weights, const std::string& prefix) const {
+  const ExpertConfig& config = *config_.experts;
+  const std::int64_t hidden = config_.hidden_size;
+  const std::int64_t inner = config.intermediate_size;
+  ExpertMlp mlp;
+  mlp.router = weights.linear(prefix + "gate", config.count, hidden, WeightReader::Bias::kNone);
+  mlp.chosen = config.chosen;
+  mlp.sums_to_one = config.sums_to_one;
+  const std::string experts = prefix + "experts.";
+  if (weights.has(experts + "gate_up_proj")) {
+    std::vector<Linear> first = weights.packable_experts(experts + "gate_up_proj", config.count, 2 * inner, hidden);
+    std::vector<Linear> last = weights.packable_experts(experts + "down_proj", config.count, hidden, inner);
+    for (std::size_t expert = 0; expert < first.size(); ++expert)
+      mlp.experts.push_back({std::move(first[expert]), std::move(last[expert]), config_.activation});
+    return mlp;
+  }
+  for (std::int64_t expert = 0; expert < config.count; ++expert) {
+    const std::string own = experts + std::to_string(expert) + ".";
+    const auto none = WeightReader::Bias::kNone;
+    mlp.experts.push_back({weights.packable_linear({{own + "gate_proj", inner}, {own + "up_proj", inner}}, hidden, none),
+                           weights.packable_linear({{own + "down_proj", hidden}}, inner, none), config_.activation});
+  }
+  return mlp;
+}
+
 Mlp TransformerDecoder::read_mlp(WeightReader& weights, const std::string& prefix) const {
+  if (config_.experts && weights.has(prefix + "mlp.gate.weight")) return {read_experts(weights, prefix + "mlp.")};
   const std::int64_t hidden = config_.hidden_size;
   const std::int64_t inner = config_.intermediate_size;
   const std::string up = prefix + std::string(config_.names.up);
@@ -124,7 +151,10 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
 
 KvShape TransformerDecoder::kv_shape() const { return {layers(), config_.kv_heads, config_.head_dim, dtype_, device_, config_.rotary}; }
 
-at::Tensor TransformerDecoder::embed(const at::Tensor& ids) const { return embedding_.rows(ids); }
+at::Tensor TransformerDecoder::embed(const at::Tensor& ids) const {
+  const at::Tensor rows = embedding_.rows(ids);
+  return config_.levels == 0 ? rows : at::constant_pad_nd(rows, {0, config_.levels * config_.hidden_size});  // words bring nothing along
+}
 
 void TransformerDecoder::normalise_heads(const Layer& layer, at::Tensor& qkv) const {
   if (!config_.query_key_norm) return;
@@ -143,7 +173,9 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
                                        std::span<const std::int32_t> original, KvCache& cache, PrefillObserver* observer,
                                        const AttentionWindow& window, const InterruptToken& interrupt) const {
   require(layer >= 0 && layer < layers(), "prefill: no such layer");
-  require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size, "prefill: hidden states do not fit the model");
+  const std::int64_t levels = layer < config_.levels ? config_.levels : 0;
+  require(hidden.dim() == 2 && hidden.size(0) > 0 && hidden.size(1) == config_.hidden_size * (1 + levels),
+          "prefill: hidden states do not fit the model");
   require(positions.dim() == 2 && positions.size(0) == config_.rotary.axes() && positions.size(1) == hidden.size(0),
           "prefill: one position per token and axis");
   require(std::ssize(original) == hidden.size(0), "prefill: one original index per token");
@@ -170,7 +202,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   for (std::int64_t first = 0; first < rows; first += tile_rows) {
     interrupt.throw_if_requested();
     const std::int64_t count = std::min(tile_rows, rows - first);
-    at::Tensor tile = hidden.narrow(0, first, count);
+    at::Tensor tile = hidden.narrow(0, first, count).narrow(1, 0, config_.hidden_size);
 
     const at::Tensor input = weights.input_norm(tile);
     if (outputs) input_norms.narrow(0, first, count).copy_(at::linalg_vector_norm(input.to(at::kFloat), 2, at::IntArrayRef{1}));
@@ -193,7 +225,9 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
       tile.add_(attended);
       tile.add_(weights.mlp(weights.mlp_norm(tile)));
     }
+    if (levels > 0) tile.add_(hidden.narrow(0, first, count).narrow(1, (layer + 1) * config_.hidden_size, config_.hidden_size));
   }
+  if (levels > 0 && layer + 1 == levels) hidden = hidden.narrow(1, 0, config_.hidden_size).contiguous();
 
   cache.append(layer, key, value, original);
   if (!viewed) return;

@@ -34,7 +34,7 @@ namespace winnow {
 
 // Embeddings of one image or video, in prompt order.
 struct MediaFeatures {
-  at::Tensor features;               // [tokens, hidden], decoder dtype
+  at::Tensor features;               // [tokens, width], decoder dtype
   at::Tensor importance;             // fp32 [tokens], 0 for newline embeddings; undefined unless a judge was asked for
   std::vector<TokenOrigin> origins;  // one per token; `media` is left at -1
   // Of a document's tokens, or of a picture's where some are words (markers of tiles, times of frames). Empty: a placeholder for each.
@@ -48,7 +48,7 @@ inline constexpr std::string_view kVideoMark = "\xEF\xB7\x91";  // U+FDD1
 
 // What the tower makes of an image, or of some frames in a row. What a part is the family knows: a tile, a frame, frames that it joins.
 struct EncodedParts {
-  at::Tensor features;    // [parts, tokens of a part, hidden]
+  at::Tensor features;    // [parts, tokens of a part, width]
   at::Tensor importance;  // fp32 [parts, tokens of a part]; undefined unless a judge was asked for
 };
 
@@ -68,13 +68,14 @@ class TextDecoder {
   virtual KvShape kv_shape() const = 0;
   virtual std::int64_t vocabulary() const = 0;
 
-  // ids: int64 [n], on any device. Returns [n, hidden] on the model's device, as everything below does.
+  // ids: int64 [n], on any device. Returns [n, width] on the model's device, as everything below does. A row is what a token brings along:
+  // its first hidden states, and in some models what is added to them behind the first layers (Qwen3-VL's deepstack).
   virtual at::Tensor embed(const at::Tensor& ids) const = 0;
 
-  // One layer over a whole segment, in row tiles: hidden [n, hidden] is replaced in place; K and V of the segment are appended to the
-  // cache's layer with the n original indices, ascending. positions: int64 [axes, n], best on the model's device.
-  // The observer (may be null; it views nothing where there is a window) sees the layer once, after its attention. Polls the token per tile
-  // and throws Interrupted.
+  // One layer over a whole segment, in row tiles: hidden [n, width] is replaced, in place unless rows become shorter; K and V of the
+  // segment are appended to the cache's layer with the n original indices, ascending. positions: int64 [axes, n], best on the model's
+  // device. The observer (may be null; it views nothing where there is a window) sees the layer once, after its attention. Polls the token
+  // per tile and throws Interrupted.
   virtual void prefill_layer(LayerId layer, at::Tensor& hidden, const at::Tensor& positions, std::span<const std::int32_t> original,
                              KvCache& cache, PrefillObserver* observer, const AttentionWindow& window,
                              const InterruptToken& interrupt) const = 0;
@@ -97,6 +98,8 @@ class VisionLanguageModel {
   virtual std::string_view video_chat_template() const {
     return {};
   }  // of threads with a video, whatever the folder has; empty: the folder's
+  // What templates write for a video where a family reads kVideoMark, the longest first.
+  virtual std::span<const std::string_view> video_texts() const { return {}; }
   virtual TextAround text_around(const VideoTimes&) const { return {}; }
   virtual std::int64_t image_token_id() const = 0;
   virtual std::int64_t video_token_id() const = 0;

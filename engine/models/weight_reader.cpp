@@ -88,11 +88,29 @@ Linear WeightReader::packable_linear(const std::vector<Part>& parts, std::int64_
     return layer;
   }
   Linear layer = linear(parts, in, bias);
-  if (plan_.packing == nullptr) return layer;
-  const std::int64_t as_numbers = layer.weight.bytes();
-  layer.weight = plan_.packing->pack(layer.weight.columns(0, in));
-  weight_bytes_ += layer.weight.bytes() - as_numbers;
+  pack(layer);
   return layer;
+}
+
+void WeightReader::pack(Linear& layer) {
+  if (plan_.packing == nullptr) return;
+  const std::int64_t as_numbers = layer.weight.bytes();
+  layer.weight = plan_.packing->pack(layer.weight.columns(0, layer.weight.in()));
+  weight_bytes_ += layer.weight.bytes() - as_numbers;
+}
+
+std::vector<Linear> WeightReader::packable_experts(const std::string& name, std::int64_t count, std::int64_t out, std::int64_t in) {
+  const std::vector<std::int64_t> upright = {count, out, in};
+  // Both have the same shape where a matrix is a square: it is taken as upright then, as transformers does.
+  const bool turned = weights_.has(name) && weights_.shape(name) != upright;
+  at::Tensor all = turned ? tensor(name, {count, in, out}).transpose(1, 2) : tensor(name, upright);
+  std::vector<Linear> experts(static_cast<std::size_t>(count));
+  for (std::int64_t expert = 0; expert < count; ++expert) {
+    Linear& layer = experts[static_cast<std::size_t>(expert)];
+    layer.weight = all.select(0, expert).contiguous();
+    pack(layer);
+  }
+  return experts;
 }
 
 LinearWeight WeightReader::table(const std::string& prefix, std::int64_t rows, std::int64_t columns) {

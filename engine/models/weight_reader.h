@@ -44,6 +44,8 @@ class WeightReader {
   // As linear(), in the form that the plan says: for the products that a decode step is made of. Blocks that stay as they are stored are
   // finite numbers (kDamagedFile otherwise).
   Linear packable_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
+  // Of <name> [count, out, in] a matrix each, in the form that the plan says; files may have each of them turned over, [count, in, out].
+  std::vector<Linear> packable_experts(const std::string& name, std::int64_t count, std::int64_t out, std::int64_t in);
   // <prefix>.weight [rows, columns], which rows are looked up in, and which may be a matrix of products, too.
   LinearWeight table(const std::string& prefix, std::int64_t rows, std::int64_t columns);
   RmsNorm rms_norm(const std::string& prefix, std::int64_t features, double epsilon);
@@ -56,6 +58,7 @@ class WeightReader {
   ModelWeights& weights_;
   // The parts where they lie, one below the other, if the plan leaves them there; null otherwise.
   std::shared_ptr<const PackedMatrix> as_stored(const std::vector<Part>& parts, std::int64_t in);
+  void pack(Linear& layer);
   at::Tensor joined_bias(const std::vector<Part>& parts);
   at::Tensor read_part(const Part& part, const std::string& name, at::IntArrayRef shape);
 

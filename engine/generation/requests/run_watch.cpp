@@ -55,7 +55,7 @@ class Watcher {
   // Reads what the prompt has before the source's first frame.
   void begin(Conversation start, double first_s) {
     const MediaRequest& source = source_of(turn_);
-    const std::vector<VideoTimes> times{{source.plan.every_s, 1, first_s, true}};
+    const std::vector<VideoTimes> times{{source.plan.every_s, 1, {first_s}, true}};
     const PromptSegment prompt = build_prompt(context_.model, turn_.messages, start.thread.size(), times);
     require(prompt.media_at.size() == 1, "run_watch: a prompt has one source");
     const std::size_t at = prompt.media_at.front();

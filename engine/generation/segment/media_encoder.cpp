@@ -60,8 +60,7 @@ std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media) {
   std::vector<VideoTimes> times;
   for (const OpenedMedia& item : media) {
     if (item.request.kind != MediaKind::kVideo) continue;
-    const std::vector<double> asked = item.source->asked_times_s();
-    times.push_back({item.source->duration_s(), item.source->frame_count(), asked.empty() ? 0.0 : asked.front()});
+    times.push_back({item.source->duration_s(), item.source->frame_count(), item.source->asked_times_s()});
   }
   return times;
 }
@@ -71,8 +70,9 @@ std::vector<VideoTimes> video_times(std::span<const MediaSampled> media) {
   for (const MediaSampled& item : media) {
     if (item.kind != MediaKind::kVideo) continue;
     const auto frames = static_cast<int>(item.asked_s.size());
-    const double first_s = frames > 0 ? item.asked_s.front() : 0.0;
-    times.push_back({item.duration_s, (frames + item.frames_a_place - 1) / item.frames_a_place, first_s, item.endless});
+    const auto known = item.asked_s.begin() + (item.endless ? std::min(frames, 1) : frames);
+    times.push_back(
+        {item.duration_s, (frames + item.frames_a_place - 1) / item.frames_a_place, {item.asked_s.begin(), known}, item.endless});
   }
   return times;
 }

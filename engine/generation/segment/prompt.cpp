@@ -29,9 +29,21 @@ const ChatTemplate& template_of(const LoadedModel& model, const std::vector<Temp
   return videos && model.video_template ? *model.video_template : *model.chat_template;
 }
 
+// What templates write for a video as the mark, where the family wants that.
+void mark_videos(const VisionLanguageModel& network, std::vector<TemplatePiece>& pieces) {
+  for (const std::string_view written : network.video_texts()) {
+    for (TemplatePiece& piece : pieces) {
+      if (piece.from_user) continue;
+      for (std::size_t at = piece.text.find(written); at != std::string::npos; at = piece.text.find(written, at))
+        piece.text.replace(at, written.size(), kVideoMark);
+    }
+  }
+}
+
 // The marks of new videos with what the family writes around each.
 std::vector<TemplatePiece> with_text_around(const VisionLanguageModel& network, std::vector<TemplatePiece> pieces,
                                             std::span<const VideoTimes> videos) {
+  mark_videos(network, pieces);
   std::size_t next = 0;
   for (TemplatePiece& piece : pieces) {
     if (piece.from_user) continue;

@@ -1,8 +1,8 @@
 #include "engine/models/qwen2_vl/qwen2_vl.h"
 
 #include "engine/base/error.h"
-#include "engine/models/qwen2_vl/patch_processor.h"
-#include "engine/models/qwen2_vl/qwen2_vl_weight_names.h"
+#include "engine/models/qwen_vl_parts/patch_processor.h"
+#include "engine/models/qwen_vl_parts/qwen_vl_weight_names.h"
 
 namespace winnow {
 namespace {
@@ -25,7 +25,8 @@ std::vector<TokenOrigin> Qwen2Vl::origins_of(const MediaFacts& facts) const {
 
 PixelValues Qwen2Vl::preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const {
   require(facts.kind == MediaKind::kVideo || pictures.size() == 1, "preprocess: an image is one picture");
-  return {patch_rows(pictures, size_of(facts), processor(facts)), facts.picture.height_px, facts.picture.width_px};
+  const PixelSize target = smart_resize(size_of(facts), processor(facts));
+  return {patch_rows(pictures, target, processor(facts)), facts.picture.height_px, facts.picture.width_px};
 }
 
 EncodedParts Qwen2Vl::encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
@@ -46,7 +47,7 @@ MediaFeatures Qwen2Vl::join(const MediaFacts& facts, const EncodedParts& parts) 
 std::unique_ptr<VisionLanguageModel> load_qwen2_vl(ModelLoad& load) {
   const Qwen2VlFolder folder = read_qwen2_vl(load.package());
   load.info.traits.joined_frames = folder.model.vision.patches.joined_frames;
-  return std::make_unique<Qwen2Vl>(folder, load.weights(qwen2_vl_weight_name_rules()));
+  return std::make_unique<Qwen2Vl>(folder, load.weights(qwen_vl_weight_name_rules()));
 }
 
 }  // namespace winnow

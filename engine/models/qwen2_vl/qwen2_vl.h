@@ -10,10 +10,10 @@
 
 #include "engine/models/model_load.h"
 #include "engine/models/qwen2_vl/chat_template.h"
-#include "engine/models/qwen2_vl/patch_grid.h"
 #include "engine/models/qwen2_vl/qwen2_vl_config.h"
-#include "engine/models/qwen2_vl/qwen2_vl_tower.h"
-#include "engine/models/qwen2_vl/time_positions.h"
+#include "engine/models/qwen_vl_parts/patch_grid.h"
+#include "engine/models/qwen_vl_parts/qwen_vl_tower.h"
+#include "engine/models/qwen_vl_parts/time_positions.h"
 #include "engine/models/transformer_decoder.h"
 #include "engine/models/vision_language_model.h"
 
@@ -44,9 +44,9 @@ class Qwen2Vl final : public VisionLanguageModel {
   TimeScale time_scale() const { return {config_.vision.patches.joined_frames, config_.positions_a_second}; }
 
   Qwen2VlConfig config_;
-  Qwen2VlProcessors processors_;
+  QwenVlProcessors processors_;
   TransformerDecoder text_;
-  Qwen2VlTower tower_;
+  QwenVlTower tower_;
 };
 
 std::unique_ptr<VisionLanguageModel> load_qwen2_vl(ModelLoad& load);

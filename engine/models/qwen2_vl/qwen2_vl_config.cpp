@@ -27,7 +27,7 @@ DecoderConfig parse_text(const JsonObject& root, std::string_view type) {
   return config;
 }
 
-WindowConfig read_windows(const JsonObject& vision, const Qwen2VisionConfig& config) {
+WindowConfig read_windows(const JsonObject& vision, const QwenVisionConfig& config) {
   WindowConfig windows;
   windows.side_cells = vision.integer("window_size", 1, kMaxWindowPx, 112) / config.patches.merge / config.patches.patch_px;
   if (windows.side_cells < 1) vision.refuse(ErrorCode::kDamagedFile, "window_size", "a window holds less than one token");
@@ -37,34 +37,19 @@ WindowConfig read_windows(const JsonObject& vision, const Qwen2VisionConfig& con
   return windows;
 }
 
-Qwen2VisionConfig parse_vision(const JsonObject& vision, std::string_view type) {
+QwenVisionConfig parse_vision(const JsonObject& vision, std::string_view type) {
   require_model_type(vision, type, true);
-  const bool windowed = type == kQwen2_5;
-  Qwen2VisionConfig config;
-  config.layers = vision.integer("depth", 1, kMaxLayers);
-  config.heads = vision.integer("num_heads", 1, kMaxHeads);
-  const char* const width = windowed ? "hidden_size" : "embed_dim";
-  config.hidden_size = vision.integer(width, 1, kMaxHidden);
-  config.out_size = vision.integer(windowed ? "out_hidden_size" : "hidden_size", 1, kMaxHidden);
-  if (windowed) {
+  if (type == kQwen2_5) {
+    QwenVisionConfig config = read_qwen_vision(vision, {});
     config.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate);
-  } else {
-    const double ratio = vision.real("mlp_ratio", 0.0, 64.0, 4.0);
-    config.intermediate_size = static_cast<std::int64_t>(static_cast<double>(config.hidden_size) * ratio);
-    if (config.intermediate_size < 1 || config.intermediate_size > kMaxIntermediate)
-      vision.refuse(ErrorCode::kDamagedFile, "mlp_ratio", "it makes a block of " + std::to_string(config.intermediate_size) + " features");
+    config.windows = read_windows(vision, config);
+    return config;
   }
-  if (config.hidden_size % (4 * config.heads) != 0) {
-    vision.refuse(ErrorCode::kDamagedFile, "num_heads",
-                  std::string(width) + " " + std::to_string(config.hidden_size) + " makes no heads of a multiple of four channels");
-  }
-  config.head_dim = config.hidden_size / config.heads;
-  if (vision.integer("in_channels", 1, 16, 3) != 3) unsupported(vision, "in_channels", "pictures have three colours");
-  config.patches.patch_px = vision.integer("patch_size", 1, kMaxPatchPx);
-  config.patches.merge = vision.integer("spatial_merge_size", 1, kMaxMerge);
-  config.patches.joined_frames = vision.integer("temporal_patch_size", 1, kMaxJoinedFrames);
-  config.activation = read_activation(vision, "hidden_act", windowed ? "silu" : "quick_gelu");
-  if (windowed) config.windows = read_windows(vision, config);
+  QwenVisionConfig config = read_qwen_vision(vision, {"embed_dim", "hidden_size", "quick_gelu"});
+  const double ratio = vision.real("mlp_ratio", 0.0, 64.0, 4.0);
+  config.intermediate_size = static_cast<std::int64_t>(static_cast<double>(config.hidden_size) * ratio);
+  if (config.intermediate_size < 1 || config.intermediate_size > kMaxIntermediate)
+    vision.refuse(ErrorCode::kDamagedFile, "mlp_ratio", "it makes a block of " + std::to_string(config.intermediate_size) + " features");
   return config;
 }
 
@@ -94,7 +79,10 @@ Qwen2VlFolder read_qwen2_vl(const ModelPackage& package) {
   const ModelDocument& config = package.required(ModelPart::kConfig);
   Qwen2VlFolder read;
   read.model = parse_qwen2_vl_config(config.content, config.subject);
-  read.processors = read_patch_processors(package, read.model.vision.patches);
+  QwenVlProcessors defaults;
+  defaults.video.min_pixels = 128 * 28 * 28;
+  defaults.video.max_pixels = 768 * 28 * 28;
+  read.processors = read_patch_processors(package, read.model.vision.patches, defaults);
   return read;
 }
 

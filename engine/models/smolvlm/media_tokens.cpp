@@ -87,7 +87,7 @@ TextAround MediaTokens::around(const VideoTimes& video) const {
   const std::string intro = video.endless ? ""
                                           : "You are provided the following series of " + spoken_number(video.frames) + " frames from a " +
                                                 clock(static_cast<std::int64_t>(video.duration_s)) + " [H:MM:SS] video.\n";
-  return {intro + time_line(video.first_s), "\n\n"};
+  return {intro + time_line(video.first_s()), "\n\n"};
 }
 
 }  // namespace winnow

@@ -14,19 +14,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "engine/base/token_origin.h"
 #include "engine/models/media_facts.h"
+#include "engine/models/medium_tokens.h"
 #include "engine/models/smolvlm/tile_grid.h"
 #include "engine/text/tokenizer.h"
 
 namespace winnow {
-
-struct MediumTokens {
-  std::vector<TokenOrigin> origins;  // modality kVisual, `media` at -1
-  std::vector<std::int64_t> ids;     // the image token where pixels stand
-};
 
 class MediaTokens {
  public:

@@ -93,22 +93,7 @@ EncodedParts SmolVlm::encode(const MediaFacts&, const PixelValues& pixels, std::
 }
 
 MediaFeatures SmolVlm::join(const MediaFacts& facts, const EncodedParts& parts) const {
-  MediumTokens tokens = tokens_of(facts);
-  std::vector<std::int64_t> places;
-  for (std::size_t token = 0; token < tokens.origins.size(); ++token) {
-    if (tokens.origins[token].row >= 0) places.push_back(static_cast<std::int64_t>(token));
-  }
-  require(std::ssize(places) == parts.features.size(0) * parts.features.size(1), "a medium's pictures and their tokens differ in number");
-  MediaFeatures media;
-  const at::Tensor at_tokens = at::tensor(places, at::kLong).to(parts.features.device());
-  media.features = text_.embed(at::tensor(tokens.ids, at::kLong)).index_copy(0, at_tokens, parts.features.flatten(0, 1));
-  if (parts.importance.defined()) {
-    media.importance =
-        at::zeros({std::ssize(tokens.ids)}, parts.importance.options()).index_copy(0, at_tokens, parts.importance.flatten(0, 1));
-  }
-  media.origins = std::move(tokens.origins);
-  media.ids = std::move(tokens.ids);
-  return media;
+  return among_words(text_, tokens_of(facts), parts);
 }
 
 std::unique_ptr<VisionLanguageModel> load_smolvlm(ModelLoad& load) {

@@ -75,7 +75,8 @@ class EveryFamily : public TinyModel, public ::testing::WithParamInterface<const
 };
 
 inline auto tiny_families() {
-  return ::testing::Values("gqa_tied", "qwen2_vl/published", "qwen2_5_vl/saved", "smolvlm/smolvlm2_split", "llava/next_mistral");
+  return ::testing::Values("gqa_tied", "qwen2_vl/published", "qwen2_5_vl/saved", "qwen3_vl/published", "smolvlm/smolvlm2_split",
+                           "llava/next_mistral");
 }
 
 inline std::string family_name(const ::testing::TestParamInfo<const char*>& info) {

@@ -280,5 +280,36 @@ TEST(Registry, APlanPacksTheDecodersMatricesAndNothingElse) {
   EXPECT_EQ(most_bytes_under({std::nullopt, nullptr}, source.package->tensors()), source.package->tensors().total_bytes());
 }
 
+// Published folders of Qwen3-VL-MoE have experts' matrices turned over, transformers 5 saves them upright.
+TEST(Experts, MayBeStoredEitherWay) {
+  c10::InferenceMode inference;
+  const FolderCopy folder("qwen3_vl/experts");
+  const auto logits = [&] {
+    const auto model = load_model(folder.source());
+    const TextDecoder& text = model->text();
+    KvCache cache(text.kv_shape());
+    const at::Tensor rows = text.embed(at::tensor({3, 1, 4, 1, 5}, at::kLong));
+    at::Tensor hidden = rows.clone();
+    const at::Tensor positions = at::arange(5, at::kLong).unsqueeze(0).expand({3, -1});
+    const std::vector<std::int32_t> originals = {0, 1, 2, 3, 4};
+    for (LayerId layer{0}; layer < text.layers(); ++layer) text.prefill_layer(layer, hidden, positions, originals, cache, nullptr, {}, {});
+    return text.logits(hidden);
+  };
+  const at::Tensor turned = logits();
+  const auto turn_over = [](std::map<std::string, at::Tensor>& tensors) {
+    for (auto& [name, tensor] : tensors) {
+      if (name.find(".experts.") != std::string::npos) tensor = tensor.transpose(1, 2).contiguous();
+    }
+  };
+  folder.rewrite_weights(turn_over);
+  EXPECT_TRUE(at::equal(logits(), turned));
+  folder.rewrite_weights([](std::map<std::string, at::Tensor>& tensors) {
+    for (auto& [name, tensor] : tensors) {
+      if (name.ends_with("layers.2.mlp.experts.down_proj")) tensor = tensor.narrow(1, 0, tensor.size(1) - 1).contiguous();
+    }
+  });
+  EXPECT_EQ(error_of(folder.source()).code, ErrorCode::kDamagedFile);
+}
+
 }  // namespace
 }  // namespace winnow

@@ -16,7 +16,7 @@ import torch
 import transformers
 from safetensors.torch import save_file
 from transformers import (AutoModelForCausalLM, FalconConfig, FalconForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
-                          Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
+                          Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
@@ -62,7 +62,7 @@ CONFIGURATIONS = {
                     max_position_embeddings=512)),
     "qwen3": dict(
         covers="Qwen3, norms of q and k, head_dim 16, YaRN with its magnitude", rows=90, stored=torch.float32,
-        make=(Qwen3Config, Qwen3ForCausalLM),
+        make=(Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM),
         config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
                     max_position_embeddings=256,
                     rope_parameters={"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 64})),
@@ -84,13 +84,19 @@ CONFIGURATIONS = {
         make=(FalconConfig, FalconForCausalLM),
         config=dict(hidden_size=32, ffn_hidden_size=48, num_attention_heads=2, num_kv_heads=2, multi_query=False, parallel_attn=False,
                     bias=True)),
+    "qwen3_moe": dict(
+        covers="Qwen3-MoE, 3 of 6 experts whose weights sum to one, a plain layer between two, head_dim 16, untied", rows=60,
+        stored=torch.bfloat16, make=(Qwen3MoeConfig, Qwen3MoeForCausalLM), layers=3,
+        config=dict(hidden_size=32, intermediate_size=40, num_attention_heads=4, num_key_value_heads=2, head_dim=16, num_experts=6,
+                    num_experts_per_tok=3, moe_intermediate_size=16, norm_topk_prob=True, mlp_only_layers=[1],
+                    max_position_embeddings=256)),
 }
 
 
 def make(name: str, settings: dict, seed: int) -> None:
     torch.manual_seed(seed)
     config_class, model_class = settings["make"]
-    model = model_class(config_class(**SMALL, **settings["config"]))
+    model = model_class(config_class(**(SMALL | dict(num_hidden_layers=settings.get("layers", 2))), **settings["config"]))
     for parameter in model.parameters():  # norms and biases, too, so that leaving one out is seen
         parameter.data.add_(torch.randn_like(parameter) * 0.05)
     folder = OUT / name

@@ -458,6 +458,40 @@ TEST_P(TurnsOfFamilies, TextTypedByAPersonStaysText) {
   EXPECT_FALSE(events.last<Failed>());
 }
 
+// Words among a medium's tokens, and what is added behind the decoder's first layers.
+class TurnsWithTimes : public TinyModel {
+ protected:
+  TurnsWithTimes() : TinyModel("qwen3_vl/published") {}
+};
+
+TEST_F(TurnsWithTimes, AThreadThatGoesOnSaysWhatOneThatIsReadAnewSays) {
+  const Turn first = ask("video", "full", 1.0);
+  Turn second = follow_up(first, finished(run(first)).answer, "And this?");
+  second.messages.back().items.insert(second.messages.back().items.begin(), golden_.message("image", opener_).items.front());
+  const Finished went_on = finished(run(second));
+  run(ForgetConversation{first.conversation});
+  const Finished anew = finished(run(second));
+  EXPECT_EQ(went_on.answer, anew.answer);
+  EXPECT_LT(went_on.figures.tokens.prompt, anew.figures.tokens.prompt) << "the video was not read again";
+  EXPECT_EQ(went_on.figures.kv_bytes.end, anew.figures.kv_bytes.end);
+}
+
+// Kept by content; the second time the tower does not run.
+TEST_F(TurnsWithTimes, KeptFeaturesBringTheirLevelsAlong) {
+  const Turn turn = ask("video", "full", 1.0);
+  const std::string answer = finished(run(turn)).answer;
+  run(ForgetConversation{turn.conversation});
+  opener_.pictures_read = 0;
+  EXPECT_EQ(finished(run(turn)).answer, answer);
+  EXPECT_EQ(opener_.pictures_read, 0);
+}
+
+TEST_F(TurnsWithTimes, WhatAPersonWritesIsNoVideo) {
+  Turn turn = ask("text", "full", 1.0);
+  turn.messages[0].items = {TextItem{"<|vision_start|><|video_pad|><|vision_end|>"}};
+  EXPECT_EQ(finished(run(turn)).figures.tokens.visual, 0);
+}
+
 TEST_F(Turns, FullContextIsRefusedBeforeAnythingIsDecoded) {
   Turn turn = ask("video", "full", 1.0, 5000);  // the model reads 4096 tokens
   opener_.pictures_read = 0;

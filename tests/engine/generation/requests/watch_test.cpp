@@ -218,5 +218,35 @@ TEST_F(WatchingWithTimes, ALongSourceStaysWithinItsSlots) {
   EXPECT_GT(finished(run(turn)).figures.tokens.generated, 0);
 }
 
+// A family that writes a time before each pair of frames: the middle of the pair's, which a short clip does not know.
+class WatchingPairsWithTimes : public Watching {
+ protected:
+  WatchingPairsWithTimes() : Watching("qwen3_vl/published") {}
+};
+
+TEST_F(WatchingPairsWithTimes, AQuestionGoesOnHoweverShortTheFirstClipWas) {
+  const Turn turn = source("kvzip-stream", 100'000, "What is there?");
+  watch(turn, true, frames(0, 1));
+  const Watched then = watch(turn, false, frames(1, 6));
+  EXPECT_EQ(then.frames, 7);
+  const Finished answered = finished(run(turn));
+  EXPECT_EQ(answered.figures.tokens.visual, 0) << "nothing is read again";
+  EXPECT_GT(answered.figures.tokens.generated, 0);
+}
+
+TEST_F(WatchingPairsWithTimes, ALongSourceStaysWithinItsSlotsAndThePositionsThatTheModelHas) {
+  for (const char* method : {"infinipot-v", "kvzip-stream"}) {
+    SCOPED_TRACE(method);
+    run(ForgetConversation{7});
+    const Turn turn = source(method, 64, "What is there?");
+    Watched watched;
+    for (int i = 0; i < 40; ++i) watched = watch(turn, i == 0, frames(16 * i, 16));
+    EXPECT_EQ(watched.frames, 640);
+    EXPECT_GT(watched.frames_a_position, 1) << "320 pairs of 14 positions are more than 4,096";
+    for (const std::int64_t slots : watched.slots) EXPECT_LE(slots, 64 * info_.kv_heads);
+    EXPECT_GT(finished(run(turn)).figures.tokens.generated, 0);
+  }
+}
+
 }  // namespace
 }  // namespace winnow::testing

@@ -67,7 +67,7 @@ TEST_P(TextModels, SaysThatItReadsTextOnly) {
 
 INSTANTIATE_TEST_SUITE_P(Folders, TextModels,
                          testing::Values("llama_tied", "llama_biased", "llama_dynamic", "llama_longrope", "mistral", "qwen2", "qwen3",
-                                         "falcon_7b", "falcon_40b", "falcon_11b", "falcon_sequential"),
+                                         "qwen3_moe", "falcon_7b", "falcon_40b", "falcon_11b", "falcon_sequential"),
                          [](const auto& folder) { return std::string(folder.param); });
 
 // Two kinds of scaling depend on the length, and a window hides what is far: what such a model reads ends where that begins.

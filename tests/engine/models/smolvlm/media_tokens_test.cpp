@@ -86,16 +86,16 @@ TEST(MediaTokens, FramesOfASourceGoOnAfterEarlierOnes) {
 
 TEST(MediaTokens, AVideoIsIntroducedByItsLengthAndItsFirstTime) {
   const MediaTokens tokens = tokens_of_side(1);
-  const TextAround around = tokens.around({3725.9, 64, 61.0});
+  const TextAround around = tokens.around({3725.9, 64, {61.0}});
   EXPECT_EQ(around.before,
             "You are provided the following series of sixty-four frames from a 1:02:05 [H:MM:SS] video.\n\nFrame from 01:01:");
   EXPECT_EQ(around.after, "\n\n");
-  EXPECT_EQ(tokens.around({90'061.0, 1, 0.0}).before,
+  EXPECT_EQ(tokens.around({90'061.0, 1, {0.0}}).before,
             "You are provided the following series of one frames from a 1 day, 1:01:01 [H:MM:SS] video.\n\nFrame from 00:00:");
 }
 
 TEST(MediaTokens, ASourceWithoutAnEndHasNoLengthToTell) {
-  EXPECT_EQ(tokens_of_side(1).around({5.0, 5, 2.0, true}).before, "\nFrame from 00:02:");
+  EXPECT_EQ(tokens_of_side(1).around({5.0, 5, {2.0}, true}).before, "\nFrame from 00:02:");
 }
 
 }  // namespace

@@ -1,0 +1,20 @@
+// The chat template of folders that have none. Used by qwen3_vl.h.
+#pragma once
+
+#include <string_view>
+
+namespace winnow {
+
+// What Qwen/Qwen3-VL-4B-Instruct publishes makes of threads without tools: media where they stand in the message, no system prompt of its
+// own.
+inline constexpr std::string_view kQwen3VlTemplate =
+    "{%- set image_count = namespace(value=0) %}{%- set video_count = namespace(value=0) %}{%- for message in messages %}"
+    "{{- '<|im_start|>' + message.role + '\n' }}{%- if message.content is string %}{{- message.content }}{%- else %}"
+    "{%- for content in message.content %}{%- if content.type == 'image' or 'image' in content or 'image_url' in content %}"
+    "{%- set image_count.value = image_count.value + 1 %}{%- if add_vision_id %}Picture {{ image_count.value }}: {% endif -%}"
+    "<|vision_start|><|image_pad|><|vision_end|>{%- elif content.type == 'video' or 'video' in content %}"
+    "{%- set video_count.value = video_count.value + 1 %}{%- if add_vision_id %}Video {{ video_count.value }}: {% endif -%}"
+    "<|vision_start|><|video_pad|><|vision_end|>{%- elif 'text' in content %}{{- content.text }}{%- endif %}{%- endfor %}{%- endif %}"
+    "{{- '<|im_end|>\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\n' }}{%- endif %}";
+
+}  // namespace winnow

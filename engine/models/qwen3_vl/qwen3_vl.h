@@ -1,0 +1,66 @@
+// Qwen3-VL and Qwen3-VL-MoE: a tower for pictures of native size whose earlier layers speak to the decoder's first ones, and a Qwen3
+// decoder, with experts in the second, whose positions have time, height and width.
+//
+// Made by registry.h, used as VisionLanguageModel. A token of a picture brings along what several layers of the tower saw (deepstack): its
+// features are the last layer's and, side by side with them, a level for each of these, which the decoder adds behind its first layers
+// (DecoderConfig::levels). So they go wherever a token's features go: kept by content, pruned, read clip by clip. An image is its cells; a
+// video is pictures of joined frames, each after its time (timed_frames.h). What transformers 5.2 computes by default is followed, its
+// torchvision processors for images and videos included. The size of frames goes by the number of all; of a source that is still running,
+// by that of one batch. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor, Interrupted.
+#pragma once
+
+#include <memory>
+
+#include "engine/models/model_load.h"
+#include "engine/models/qwen3_vl/chat_template.h"
+#include "engine/models/qwen3_vl/qwen3_vl_config.h"
+#include "engine/models/qwen3_vl/timed_frames.h"
+#include "engine/models/qwen_vl_parts/qwen_vl_tower.h"
+#include "engine/models/qwen_vl_parts/time_positions.h"
+#include "engine/models/transformer_decoder.h"
+#include "engine/models/vision_language_model.h"
+
+namespace winnow {
+
+class Qwen3Vl final : public VisionLanguageModel {
+ public:
+  // Frames that a source without an end is taken to have, where their number decides how large they are.
+  static constexpr std::int64_t kFramesOfEndless = 8;
+
+  Qwen3Vl(const Qwen3VlFolder& folder, TimedFrames tokens, WeightReader& weights);
+
+  const TextDecoder& text() const override { return text_; }
+  std::string_view chat_template() const override { return kQwen3VlTemplate; }
+  std::span<const std::string_view> video_texts() const override { return TimedFrames::kTexts; }
+  TextAround text_around(const VideoTimes& video) const override { return {tokens_.before(video), ""}; }
+  std::int64_t image_token_id() const override { return config_.tokens.image; }
+  std::int64_t video_token_id() const override { return kVideoPlaceholder; }
+  TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds frame_s) const override {
+    return three_axis_positions(origins, next_position, frame_s, {.joined_frames = joined_frames(), .sets_apart = true});
+  }
+  TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const override {
+    return apart_stream_positions(origins, places, joined_frames(), tokens_.words());
+  }
+  std::vector<TokenOrigin> origins_of(const MediaFacts& facts) const override { return tokens_of(facts).origins; }
+  PixelValues preprocess(const MediaFacts& facts, std::span<const RgbImage> pictures) const override;
+  EncodedParts encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
+                      const InterruptToken& interrupt) const override;
+  MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts) const override;
+
+ private:
+  std::int64_t joined_frames() const { return config_.vision.patches.joined_frames; }
+  const PatchProcessorConfig& processor(const MediaFacts& facts) const;
+  PixelSize target_size(const MediaFacts& facts) const;
+  CellGrid grid(const MediaFacts& facts) const;
+  MediumTokens tokens_of(const MediaFacts& facts) const;
+
+  Qwen3VlConfig config_;
+  QwenVlProcessors processors_;
+  TimedFrames tokens_;
+  TransformerDecoder text_;
+  QwenVlTower tower_;
+};
+
+std::unique_ptr<VisionLanguageModel> load_qwen3_vl(ModelLoad& load);
+
+}  // namespace winnow

@@ -1,0 +1,106 @@
+#include "engine/models/qwen3_vl/qwen3_vl_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/models/config_fields.h"
+#include "engine/models/picture_config.h"
+#include "engine/models/rotary_config.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::string_view kDense = "qwen3_vl";
+constexpr std::string_view kExperts = "qwen3_vl_moe";
+constexpr std::int64_t kMaxTableRows = 1 << 20;
+
+DecoderConfig parse_text(const JsonObject& root, const std::string& type) {
+  const JsonObject text = root.object("text_config");
+  const std::string text_type = type + "_text";
+  require_model_type(text, text_type, true);
+  // Its class's default is no quotient, unlike everybody else's.
+  if (type == kDense && !text.has("head_dim")) text.refuse(ErrorCode::kDamagedFile, "head_dim", "it is missing");
+  DecoderConfig config = parse_decoder_config(text, text_type);
+  config.rotary.frequency_axis = read_alternating_sections(text, config.head_dim);
+  config.tie_word_embeddings = config.tie_word_embeddings || root.boolean("tie_word_embeddings", false);
+  return config;
+}
+
+DeepstackConfig read_deepstack(const JsonObject& vision, const Qwen3VlConfig& config) {
+  DeepstackConfig deepstack;
+  const std::int64_t rows = vision.integer("num_position_embeddings", 1, kMaxTableRows, 2304);
+  deepstack.table_side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(rows)));
+  if (deepstack.table_side * deepstack.table_side != rows)
+    vision.refuse(ErrorCode::kDamagedFile, "num_position_embeddings", std::to_string(rows) + " is no square of a whole number");
+  const char* const key = "deepstack_visual_indexes";
+  deepstack.layers = vision.says(key) ? vision.integers(key, 0, kMaxLayers - 1, static_cast<std::size_t>(kMaxLayers))
+                                      : std::vector<std::int64_t>{8, 16, 24};
+  const std::vector<std::int64_t>& layers = deepstack.layers;
+  if (std::ranges::adjacent_find(layers, std::greater_equal<>()) != layers.end())
+    vision.refuse(ErrorCode::kDamagedFile, key, "the layers must ascend");
+  if (!layers.empty() && layers.back() >= config.vision.layers)
+    vision.refuse(ErrorCode::kDamagedFile, key, "there are " + std::to_string(config.vision.layers) + " layers");
+  if (std::ssize(layers) > config.text.layers) {
+    vision.refuse(ErrorCode::kDamagedFile, key,
+                  "the decoder's " + std::to_string(config.text.layers) + " layers are fewer than what is added behind them");
+  }
+  return deepstack;
+}
+
+Qwen3VlTokens read_tokens(const JsonObject& root, std::int64_t vocabulary) {
+  const Qwen3VlTokens tokens{read_media_token(root, {"image_token_id"}, 151'655, vocabulary),
+                             read_media_token(root, {"video_token_id"}, 151'656, vocabulary),
+                             read_media_token(root, {"vision_start_token_id"}, 151'652, vocabulary),
+                             read_media_token(root, {"vision_end_token_id"}, 151'653, vocabulary)};
+  if (std::set<std::int64_t>{tokens.image, tokens.video, tokens.vision_start, tokens.vision_end}.size() != 4)
+    root.refuse(ErrorCode::kDamagedFile, "video_token_id", "the tokens around and in media must be four");
+  return tokens;
+}
+
+}  // namespace
+
+Qwen3VlConfig parse_qwen3_vl_config(const Json& document, const std::string& file) {
+  const JsonObject root(document, file);
+  const std::string type = root.string("model_type", kMaxNameBytes);
+  if (type != kDense && type != kExperts) unsupported(root, "model_type", quoted_name(type) + " is not a model that this program runs");
+  Qwen3VlConfig config;
+  config.text = parse_text(root, type);
+  const JsonObject vision = root.object("vision_config");
+  require_model_type(vision, type, true);
+  config.vision = read_qwen_vision(vision, {"hidden_size", "out_hidden_size", "gelu_pytorch_tanh"});
+  config.vision.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate);
+  config.vision.names = {"mlp.linear_fc1", "mlp.linear_fc2", "norm", "linear_fc1", "linear_fc2"};
+  if (config.vision.out_size != config.text.hidden_size) {
+    vision.refuse(ErrorCode::kDamagedFile, "out_hidden_size", "the decoder's hidden size is " + std::to_string(config.text.hidden_size));
+  }
+  config.vision.deepstack = read_deepstack(vision, config);
+  config.text.levels = config.vision.levels();
+  config.tokens = read_tokens(root, config.text.vocabulary);
+  return config;
+}
+
+Qwen3VlFolder read_qwen3_vl(const ModelPackage& package) {
+  const ModelDocument& config = package.required(ModelPart::kConfig);
+  Qwen3VlFolder read;
+  read.model = parse_qwen3_vl_config(config.content, config.subject);
+  QwenVlProcessors defaults;
+  defaults.video.patches.patch_px = 16;
+  defaults.video.min_pixels = 128 * 32 * 32;
+  defaults.video.max_pixels = 768 * 32 * 32;
+  defaults.video.bounds_whole_video = true;
+  defaults.video.scaling.mean = defaults.video.scaling.standard_deviation = {0.5, 0.5, 0.5};
+  if (const std::optional<JsonObject> video = processor_documents(package).video) {
+    const char* const key = "video_processor_type";
+    const std::string type = video->string(key, kMaxNameBytes, "Qwen3VLVideoProcessor");
+    if (type != "Qwen3VLVideoProcessor") unsupported(*video, key, quoted_name(type) + " is not how this model's videos are prepared");
+  }
+  read.processors = read_patch_processors(package, read.model.vision.patches, defaults);
+  return read;
+}
+
+}  // namespace winnow

@@ -1,0 +1,37 @@
+// Everything that a Qwen3VLForConditionalGeneration or Qwen3VLMoeForConditionalGeneration folder says about itself, checked.
+//
+// Read by the family's model (qwen3_vl.h) before a weight is loaded. Every field has a range (caps against hostile folders); what the
+// engine does not run is refused by name. Images have the processor of Qwen2-VL, videos one of their own, which counts the pixels of all
+// frames together; which frames are read is the frame plan's matter: fps, min_frames and max_frames are not looked at. Errors: Exception;
+// kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject, kFileNotFound. No torch. Threads: plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/base/json_document.h"
+#include "engine/models/decoder_config.h"
+#include "engine/models/qwen3_vl/timed_frames.h"
+#include "engine/models/qwen_vl_parts/patch_processor_config.h"
+#include "engine/models/qwen_vl_parts/qwen_vision_config.h"
+
+namespace winnow {
+
+struct Qwen3VlConfig {
+  DecoderConfig text;  // with three rotary axes and the tower's levels
+  QwenVisionConfig vision;
+  Qwen3VlTokens tokens;
+};
+
+// A whole folder: config.json and the files beside it, checked where they must agree (PatchGeometry).
+struct Qwen3VlFolder {
+  Qwen3VlConfig model;
+  QwenVlProcessors processors;
+};
+
+// file: where `config` came from, for errors.
+Qwen3VlConfig parse_qwen3_vl_config(const Json& config, const std::string& file);
+
+Qwen3VlFolder read_qwen3_vl(const ModelPackage& package);
+
+}  // namespace winnow

@@ -1,0 +1,65 @@
+// The vision transformer of Qwen2-VL, Qwen2.5-VL and Qwen3-VL as `vision_config` describes it, checked.
+//
+// Read by the families' configurations, each with the keys and names of its own; followed by qwen_vl_tower.h. Every field has a range.
+// Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel with "<file>: <key.path>" as subject. No torch. Threads: plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/json_document.h"
+#include "engine/layers/activation.h"
+#include "engine/models/qwen_vl_parts/patch_processor_config.h"
+
+namespace winnow {
+
+// What Qwen2.5-VL's tower has that Qwen2-VL's has not, beside RMS norms and gated blocks.
+struct WindowConfig {
+  std::int64_t side_cells = 0;             // of a window within which attention stays
+  std::vector<std::int64_t> whole_layers;  // layers where it does not
+};
+
+// What Qwen3-VL's has: a table of positions, a bias of the patches, and a token that says what earlier layers saw, too.
+struct DeepstackConfig {
+  std::int64_t table_side = 0;       // the table is of so many places a side, and stretched over the picture
+  std::vector<std::int64_t> layers;  // behind which features are taken, ascending; a level each
+};
+
+// How the tower's tensors are called.
+struct QwenVisionNames {
+  std::string_view first = "mlp.fc1";  // of a plain block
+  std::string_view second = "mlp.fc2";
+  std::string_view merger_norm = "ln_q";
+  std::string_view merger_first = "mlp.0";
+  std::string_view merger_second = "mlp.2";
+};
+
+struct QwenVisionConfig {
+  std::int64_t hidden_size = 0;
+  std::int64_t intermediate_size = 0;
+  std::int64_t layers = 0;
+  std::int64_t heads = 0;
+  std::int64_t head_dim = 0;  // a multiple of four: rows and columns turn half of it each
+  std::int64_t out_size = 0;  // of a token; the decoder's hidden size
+  PatchGeometry patches;
+  Activation activation = Activation::kQuickGelu;
+  std::optional<WindowConfig> windows;       // of Qwen2.5-VL
+  std::optional<DeepstackConfig> deepstack;  // of Qwen3-VL
+  QwenVisionNames names{};
+
+  std::int64_t levels() const { return deepstack ? static_cast<std::int64_t>(deepstack->layers.size()) : 0; }
+};
+
+// Under which keys a family says what all of them have.
+struct QwenVisionKeys {
+  const char* width = "hidden_size";
+  const char* out = "out_hidden_size";
+  const char* activation = "silu";  // where the file names none
+};
+
+// All but the size of a block's inside, windows and levels.
+QwenVisionConfig read_qwen_vision(const JsonObject& vision, const QwenVisionKeys& keys);
+
+}  // namespace winnow

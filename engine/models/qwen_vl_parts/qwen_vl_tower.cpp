@@ -1,0 +1,268 @@
+#include "engine/models/qwen_vl_parts/qwen_vl_tower.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/layers/attention.h"
+#include "engine/models/judged_attention.h"
+
+namespace winnow {
+namespace {
+
+constexpr double kNormEpsilon = 1e-6;
+constexpr double kTheta = 10'000.0;
+
+at::Tensor run(const auto& one_of, const at::Tensor& input) {
+  return std::visit([&](const auto& layer) { return layer(input); }, one_of);
+}
+
+}  // namespace
+
+QwenVlTower::QwenVlTower(const QwenVisionConfig& config, WeightReader& weights, const std::string& prefix)
+    : config_(config), dtype_(weights.dtype()), device_(weights.device()) {
+  patch_embedding_.weight = read_patch_kernel(weights, prefix + "patch_embed.proj").flatten(1);
+  for (std::int64_t layer = 0; layer < config.layers; ++layer)
+    layers_.push_back(read_layer(weights, prefix + "blocks." + std::to_string(layer) + ".", layer));
+  merger_ = read_merger(weights, prefix + "merger.", CellNorm::kOfPatches);
+  if (!config.deepstack) return;
+  const auto& [side, behind] = *config.deepstack;
+  patch_embedding_.bias = weights.tensor(prefix + "patch_embed.proj.bias", {config.hidden_size});
+  position_table_ = weights.tensor(prefix + "pos_embed.weight", {side * side, config.hidden_size});
+  for (std::size_t level = 0; level < behind.size(); ++level) {
+    layers_[static_cast<std::size_t>(behind[level])].level =
+        read_merger(weights, prefix + "deepstack_merger_list." + std::to_string(level) + ".", CellNorm::kOfCells);
+  }
+}
+
+// One kernel over all joined frames, or (GGUF) one for each of them.
+at::Tensor QwenVlTower::read_patch_kernel(WeightReader& weights, const std::string& prefix) const {
+  const std::int64_t patch = config_.patches.patch_px;
+  const std::int64_t frames = config_.patches.joined_frames;
+  if (weights.has(prefix + ".weight")) return weights.tensor(prefix + ".weight", {config_.hidden_size, 3, frames, patch, patch});
+  std::vector<at::Tensor> kernels;
+  for (std::int64_t frame = 0; frame < frames; ++frame)
+    kernels.push_back(weights.tensor(prefix + "." + std::to_string(frame) + ".weight", {config_.hidden_size, 3, patch, patch}));
+  return at::stack(kernels, 2);
+}
+
+// One matrix for queries, keys and values, or (GGUF) three.
+Linear QwenVlTower::read_qkv(WeightReader& weights, const std::string& prefix) const {
+  const auto bias = WeightReader::Bias::kRequired;
+  const std::int64_t hidden = config_.hidden_size;
+  if (!weights.has(prefix + "q.weight")) return weights.linear(prefix + "qkv", 3 * hidden, hidden, bias);
+  return weights.linear({{prefix + "q", hidden}, {prefix + "k", hidden}, {prefix + "v", hidden}}, hidden, bias);
+}
+
+std::variant<LayerNorm, RmsNorm> QwenVlTower::read_norm(WeightReader& weights, const std::string& prefix) const {
+  if (config_.windows) return weights.rms_norm(prefix, config_.hidden_size, kNormEpsilon);
+  return weights.layer_norm(prefix, config_.hidden_size, kNormEpsilon);
+}
+
+QwenVlTower::Merger QwenVlTower::read_merger(WeightReader& weights, const std::string& prefix, CellNorm place) const {
+  const auto bias = WeightReader::Bias::kRequired;
+  const auto named = [&](std::string_view name) { return prefix + std::string(name); };
+  const std::int64_t joined = config_.hidden_size * config_.patches.cell_patches();
+  const std::string norm = named(config_.names.merger_norm);
+  return {place,
+          place == CellNorm::kOfCells ? weights.layer_norm(norm, joined, kNormEpsilon) : read_norm(weights, norm),
+          {weights.linear(named(config_.names.merger_first), joined, joined, bias),
+           weights.linear(named(config_.names.merger_second), config_.out_size, joined, bias), Activation::kGelu}};
+}
+
+at::Tensor QwenVlTower::merged(const Merger& merger, const at::Tensor& hidden) const {
+  const std::int64_t joined = config_.hidden_size * config_.patches.cell_patches();
+  const at::Tensor cells = hidden.view({hidden.size(0), -1, joined});
+  return merger.mlp(merger.place == CellNorm::kOfCells ? run(merger.norm, cells) : run(merger.norm, hidden).view_as(cells));
+}
+
+QwenVlTower::Layer QwenVlTower::read_layer(WeightReader& weights, const std::string& prefix, std::int64_t index) const {
+  const auto bias = WeightReader::Bias::kRequired;
+  const std::int64_t hidden = config_.hidden_size;
+  const std::int64_t inner = config_.intermediate_size;
+  Layer layer;
+  layer.attention_norm = read_norm(weights, prefix + "norm1");
+  layer.qkv = read_qkv(weights, prefix + "attn.");
+  layer.output = weights.linear(prefix + "attn.proj", hidden, hidden, bias);
+  layer.mlp_norm = read_norm(weights, prefix + "norm2");
+  if (config_.windows) {
+    layer.windowed = std::ranges::find(config_.windows->whole_layers, index) == config_.windows->whole_layers.end();
+    const std::string mlp = prefix + "mlp.";
+    layer.mlp = GatedMlp{weights.linear({{mlp + "gate_proj", inner}, {mlp + "up_proj", inner}}, hidden, bias),
+                         weights.linear(mlp + "down_proj", hidden, inner, bias), config_.activation};
+  } else {
+    layer.mlp = PlainMlp{weights.linear(prefix + std::string(config_.names.first), inner, hidden, bias),
+                         weights.linear(prefix + std::string(config_.names.second), hidden, inner, bias), config_.activation};
+  }
+  return layer;
+}
+
+QwenVlTower::Layout QwenVlTower::layout_of(const CellGrid& grid) const {
+  const std::int64_t merge = config_.patches.merge;
+  const std::int64_t unit = config_.patches.cell_patches();
+  Layout layout;
+  layout.grid = grid;
+  layout.windows = window_order(grid, config_.windows ? config_.windows->side_cells : std::max(grid.rows, grid.columns));
+  for (WindowGroup& group : layout.windows.groups) {
+    group.first *= unit;
+    group.cells *= unit;
+  }
+  layout.whole = {0, 1, grid.cells() * unit};
+  std::vector<float> places;  // row and column of each patch, as they go through the tower
+  for (const std::int64_t cell : layout.windows.cells) {
+    for (std::int64_t inside = 0; inside < unit; ++inside) {
+      places.push_back(static_cast<float>(cell / grid.columns * merge + inside / merge));
+      places.push_back(static_cast<float>(cell % grid.columns * merge + inside % merge));
+    }
+  }
+  // Half of a head's turns are the row's, the other half the column's; both with the frequencies of half a head.
+  const std::int64_t half = config_.head_dim / 2;
+  const at::Tensor exponent = at::arange(0, half, 2, at::TensorOptions().dtype(at::kFloat)).div(half);
+  const at::Tensor frequency = at::pow(at::Scalar(kTheta), exponent).reciprocal();
+  const at::Tensor turns = (at::tensor(places).view({-1, 2, 1}) * frequency).view({-1, 1, 1, half}).to(device_);
+  layout.angles = {turns.cos(), turns.sin()};
+  if (config_.deepstack) layout.positions = stretched_positions(grid, at::tensor(places).view({-1, 2}).to(at::kLong));
+  return layout;
+}
+
+// Qwen3VLVisionModel.fast_pos_embed_interpolate: places are fp32, weights are rounded to the table's type, the four neighbours are summed
+// up in this order.
+at::Tensor QwenVlTower::stretched_positions(const CellGrid& grid, const at::Tensor& places) const {
+  const std::int64_t side = config_.deepstack->table_side;
+  const std::int64_t merge = config_.patches.merge;
+  struct Along {
+    at::Tensor below, above, rest;  // of each patch
+  };
+  const auto along = [&](std::int64_t axis, std::int64_t patches) {
+    const at::Tensor at = at::linspace(0, static_cast<double>(side - 1), patches, at::TensorOptions().dtype(at::kFloat));
+    const at::Tensor below = at.to(at::kLong);
+    const at::Tensor mine = places.select(1, axis);
+    return Along{below.index_select(0, mine), (below + 1).clamp_max(side - 1).index_select(0, mine), (at - below).index_select(0, mine)};
+  };
+  const Along down = along(0, grid.rows * merge);
+  const Along across = along(1, grid.columns * merge);
+  const auto part = [&](const at::Tensor& row, const at::Tensor& column, const at::Tensor& weight) {
+    return position_table_.index_select(0, (row * side + column).to(device_))
+        .mul_(weight.to(at::TensorOptions(device_).dtype(dtype_)).unsqueeze(1));
+  };
+  return part(down.below, across.below, (1 - down.rest) * (1 - across.rest))
+      .add_(part(down.below, across.above, (1 - down.rest) * across.rest))
+      .add_(part(down.above, across.below, down.rest * (1 - across.rest)))
+      .add_(part(down.above, across.above, down.rest * across.rest));
+}
+
+CellFeatures QwenVlTower::encode(const at::Tensor& patches, const CellGrid& grid, std::optional<VisionJudge> judge,
+                                 const InterruptToken& interrupt) const {
+  const std::int64_t each = grid.cells() * config_.patches.cell_patches();
+  require(patches.dim() == 2 && patches.size(0) > 0 && patches.size(0) % each == 0, "the patches are not those of pictures of this size");
+  const Layout layout = layout_of(grid);
+  const std::int64_t pictures = patches.size(0) / each;
+  const std::int64_t at_a_time = std::max<std::int64_t>(1, kPatchesPerBlock / each);
+  std::vector<at::Tensor> features, importance;
+  for (std::int64_t first = 0; first < pictures; first += at_a_time) {
+    const std::int64_t count = std::min(at_a_time, pictures - first);
+    CellFeatures block = encode_block(patches.narrow(0, first * each, count * each), layout, judge, interrupt);
+    features.push_back(std::move(block.features));
+    if (judge) importance.push_back(std::move(block.importance));
+  }
+  return {at::cat(features, 0), judge ? at::cat(importance, 0) : at::Tensor()};
+}
+
+CellFeatures QwenVlTower::encode_block(const at::Tensor& patches, const Layout& layout, std::optional<VisionJudge> judge,
+                                       const InterruptToken& interrupt) const {
+  const std::int64_t unit = config_.patches.cell_patches();
+  const std::int64_t cells = layout.grid.cells();
+  const at::Tensor order = at::tensor(layout.windows.cells, at::TensorOptions().dtype(at::kLong)).to(device_);
+  at::Tensor hidden = patch_embedding_(patches.to(at::TensorOptions(device_).dtype(dtype_)))
+                          .view({-1, cells, unit * config_.hidden_size})
+                          .index_select(1, order)
+                          .view({-1, cells * unit, config_.hidden_size});
+  if (layout.positions.defined()) hidden.add_(layout.positions);
+  Turned before_last, last;
+  std::vector<at::Tensor> features(1);  // the last layer's first
+  for (const Layer& layer : layers_) {
+    Turned turned = run_layer(layer, layout, hidden, interrupt);
+    if (judge) before_last = std::exchange(last, std::move(turned));
+    if (layer.level) features.push_back(merged(*layer.level, hidden));
+  }
+  features.front() = merged(merger_, hidden);
+  const at::Tensor back = at::argsort(order);
+  CellFeatures found;
+  found.features = at::cat(features, 2).index_select(1, back);
+  if (!judge) return found;
+  at::Tensor weights =
+      at::full({hidden.size(0), hidden.size(1)}, 1.0 / static_cast<double>(hidden.size(1)), hidden.options().dtype(at::kFloat));
+  for (const Turned* turned : {&last, &before_last}) {
+    if (!turned->query_key.defined()) break;
+    const at::Tensor through = through_layer(weights, *turned, layout);
+    weights = *judge == VisionJudge::kRollout ? (through + weights) * 0.5 : through;
+    if (*judge == VisionJudge::kAttention) break;
+  }
+  found.importance = weights.view({-1, cells, unit}).mean(2).index_select(1, back);
+  return found;
+}
+
+std::vector<WindowGroup> QwenVlTower::groups_of(bool windowed, const Layout& layout) const {
+  return windowed ? layout.windows.groups : std::vector<WindowGroup>{layout.whole};
+}
+
+QwenVlTower::Turned QwenVlTower::run_layer(const Layer& layer, const Layout& layout, at::Tensor& hidden,
+                                           const InterruptToken& interrupt) const {
+  const std::int64_t pictures = hidden.size(0);
+  const std::int64_t patches = hidden.size(1);
+  const std::int64_t heads = config_.heads;
+  const std::int64_t head_dim = config_.head_dim;
+  const at::Tensor qkv = layer.qkv(run(layer.attention_norm, hidden)).view({pictures, patches, 3, heads, head_dim});
+  const at::Tensor flat = qkv.narrow(2, 0, 2).to(at::kFloat);
+  at::Tensor turned = at::empty({pictures, patches, 2, heads, head_dim}, flat.options());
+  apply_rotary(flat, layout.angles, turned);
+  turned = turned.to(dtype_);
+
+  const double scale = 1.0 / std::sqrt(static_cast<double>(head_dim));
+  at::Tensor seen = at::empty({pictures, patches, config_.hidden_size}, hidden.options());
+  for (const WindowGroup& group : groups_of(layer.windowed, layout)) {
+    const std::int64_t count = group.windows * group.cells;
+    const auto part = [&](const at::Tensor& of, std::int64_t index) {  // [windows of all pictures, heads, patches, d]
+      return of.select(2, index).narrow(1, group.first, count).reshape({-1, group.cells, heads, head_dim}).transpose(1, 2);
+    };
+    const at::Tensor query = part(turned, 0);
+    const at::Tensor key = part(turned, 1);
+    const at::Tensor value = part(qkv, 2);
+    at::Tensor output = at::empty_like(query);
+    for (std::int64_t first = 0; first < group.cells; first += kTileRows) {
+      interrupt.throw_if_requested();
+      const std::int64_t rows = std::min(kTileRows, group.cells - first);
+      output.narrow(2, first, rows).copy_(attention_with_lse(query.narrow(2, first, rows), key, value, Mask::kNone, scale).output);
+    }
+    seen.narrow(1, group.first, count).copy_(output.transpose(1, 2).reshape({pictures, count, config_.hidden_size}));
+  }
+  hidden.add_(layer.output(seen));
+
+  at::Tensor rows = hidden.view({pictures * patches, config_.hidden_size});
+  for (std::int64_t first = 0; first < rows.size(0); first += kPatchesPerBlock) {
+    interrupt.throw_if_requested();
+    at::Tensor tile = rows.narrow(0, first, std::min(kPatchesPerBlock, rows.size(0) - first));
+    tile.add_(run(layer.mlp, run(layer.mlp_norm, tile)));
+  }
+  return {turned, layer.windowed};
+}
+
+at::Tensor QwenVlTower::through_layer(const at::Tensor& weights, const Turned& turned, const Layout& layout) const {
+  at::Tensor through = at::empty_like(weights);
+  for (std::int64_t picture = 0; picture < weights.size(0); ++picture) {
+    const at::Tensor query_key = turned.query_key.select(0, picture);
+    for (const WindowGroup& group : groups_of(turned.windowed, layout)) {
+      for (std::int64_t window = 0; window < group.windows; ++window) {
+        const std::int64_t first = group.first + window * group.cells;
+        const auto part = [&](std::int64_t index) { return query_key.narrow(0, first, group.cells).select(1, index).transpose(0, 1); };
+        through.select(0, picture)
+            .narrow(0, first, group.cells)
+            .copy_(through_attention(weights.select(0, picture).narrow(0, first, group.cells), part(0), part(1)));
+      }
+    }
+  }
+  return through;
+}
+
+}  // namespace winnow

@@ -1,0 +1,77 @@
+#include "engine/models/qwen_vl_parts/patch_grid.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/expect_error.h"
+
+namespace winnow {
+namespace {
+
+// Cells of 28 px, 4 to 16,384 of them, as the published folders have it.
+PatchProcessorConfig published() {
+  PatchProcessorConfig config;
+  config.min_pixels = 3136;
+  config.max_pixels = 12'845'056;
+  return config;
+}
+
+TEST(SmartResize, RoundsEachSideToWholeCells) {
+  EXPECT_EQ(smart_resize({480, 640}, published()), (PixelSize{476, 644}));      // 17.1 and 22.9 cells
+  EXPECT_EQ(smart_resize({1080, 1920}, published()), (PixelSize{1092, 1932}));  // 38.6 and 68.6
+}
+
+TEST(SmartResize, RoundsHalvesToTheEvenCell) {
+  EXPECT_EQ(smart_resize({70, 98}, published()), (PixelSize{56, 112}));  // 2.5 and 3.5 cells
+}
+
+TEST(SmartResize, ShrinksWhatHasTooManyPixels) {
+  PatchProcessorConfig config = published();
+  config.max_pixels = 10 * 28 * 28;
+  // 200 x 400 px are 7 x 14 cells; sqrt(80,000 / 7,840) = 3.19 times smaller 62.6 x 125.2 px, 2 x 4 whole cells.
+  EXPECT_EQ(smart_resize({200, 400}, config), (PixelSize{56, 112}));
+  // A narrow one keeps a cell: 28 x 2800 px would be 100 cells, and a tenth of its height none.
+  EXPECT_EQ(smart_resize({28, 2800}, config), (PixelSize{28, 868}));
+}
+
+TEST(SmartResize, GrowsWhatHasTooFew) {
+  // 10 x 20 px round to no cell; sqrt(3,136 / 200) = 3.96 times larger 39.6 x 79.2 px, 2 x 3 cells that cover it.
+  EXPECT_EQ(smart_resize({10, 20}, published()), (PixelSize{56, 84}));
+}
+
+// By transformers' smart_resize of Qwen3-VL's videos, temporal_factor 2, factor 28, 4 and 40 cells.
+TEST(SmartResize, CountsThePixelsOfAllFramesTogetherWhereTheConfigurationSaysSo) {
+  PatchProcessorConfig config;
+  config.min_pixels = 4 * 28 * 28;
+  config.max_pixels = 40 * 28 * 28;
+  EXPECT_EQ(smart_resize({84, 112}, config, 9), (PixelSize{84, 112})) << "each picture has 12 cells";
+  config.bounds_whole_video = true;
+  EXPECT_EQ(smart_resize({84, 112}, config, 2), (PixelSize{84, 112}));
+  // A third frame counts for two, which makes 48 cells, but three frames are divided by sqrt(36 / 40): nothing is lost.
+  EXPECT_EQ(smart_resize({84, 112}, config, 3), (PixelSize{84, 112}));
+  // sqrt(9 * 12 / 40) = 1.64 times smaller: 51.1 x 68.2 px, a cell by two.
+  EXPECT_EQ(smart_resize({84, 112}, config, 9), (PixelSize{28, 56}));
+  // One frame of 1 x 2 cells counts for two, which are enough; one of a cell alone is not: sqrt(4 / 1) times larger.
+  EXPECT_EQ(smart_resize({28, 56}, config, 1), (PixelSize{28, 56}));
+  EXPECT_EQ(smart_resize({28, 28}, config, 1), (PixelSize{56, 56}));
+}
+
+TEST(SmartResize, WantsAnArea) {
+  test::expect_error(ErrorCode::kInvalidArgument, "area", [] { smart_resize({0, 20}, published()); });
+}
+
+TEST(PatchGrid, NamesCellsRowByRowAndFramesByTheFirstOfTheirSet) {
+  const CellGrid grid = cell_grid({60, 80}, published());
+  EXPECT_EQ(grid, (CellGrid{2, 3}));
+  const std::vector<TokenOrigin> origins = cell_origins(grid, 3, 2);
+  ASSERT_EQ(origins.size(), 2U * 6U) << "an odd last frame is a set of its own";
+  EXPECT_EQ(origins[4].frame, 0);
+  EXPECT_EQ(origins[4].row, 1);
+  EXPECT_EQ(origins[4].column, 1);
+  EXPECT_EQ(origins[6].frame, 2);
+  EXPECT_EQ(origins[6].row, 0);
+  for (const TokenOrigin& origin : origins) EXPECT_EQ(origin.modality, Modality::kVisual);
+  EXPECT_EQ(cell_origins(grid, 1, 2).size(), 6U);
+}
+
+}  // namespace
+}  // namespace winnow

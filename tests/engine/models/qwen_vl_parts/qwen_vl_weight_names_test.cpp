@@ -1,0 +1,19 @@
+#include "engine/models/qwen_vl_parts/qwen_vl_weight_names.h"
+
+#include <gtest/gtest.h>
+
+namespace winnow {
+namespace {
+
+std::string canonical(std::string_view stored) { return canonical_weight_name(stored, qwen_vl_weight_name_rules()); }
+
+TEST(QwenVlWeightNames, BothTransformersVersionsGiveTheSameNames) {
+  EXPECT_EQ(canonical("model.language_model.layers.0.mlp.up_proj.weight"), "model.layers.0.mlp.up_proj.weight");
+  EXPECT_EQ(canonical("model.layers.0.mlp.up_proj.weight"), "model.layers.0.mlp.up_proj.weight");
+  EXPECT_EQ(canonical("model.visual.blocks.0.attn.qkv.bias"), "visual.blocks.0.attn.qkv.bias");
+  EXPECT_EQ(canonical("visual.blocks.0.attn.qkv.bias"), "visual.blocks.0.attn.qkv.bias");
+  EXPECT_EQ(canonical("lm_head.weight"), "lm_head.weight");
+}
+
+}  // namespace
+}  // namespace winnow
