@@ -21,12 +21,13 @@ struct Architecture {
   bool interleaved;
 };
 
-constexpr std::array<Architecture, 5> kArchitectures = {{
+constexpr std::array<Architecture, 6> kArchitectures = {{
     {"llama", "LlamaForCausalLM", "llama", true},
     {"mistral3", "MistralForCausalLM", "mistral", true},
     {"qwen2", "Qwen2ForCausalLM", "qwen2", false},
     {"qwen2vl", "Qwen2ForCausalLM", "qwen2", false},  // without its eyes; with them gguf_projector.h
     {"qwen3", "Qwen3ForCausalLM", "qwen3", false},
+    {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},  // as well
 }};
 
 // Metadata of one architecture: keys without its name in front.

@@ -146,6 +146,7 @@ void GgufModel::see_with(const GgufProjector& projector, const std::vector<std::
   config_.content = projector.config(config_.content, tokens);
   if (Json processor = projector.processor(); !processor.is_null()) processor_ = ModelDocument{std::move(processor), projector_path_};
   image_processor_ = ModelDocument{projector.image_processor(), projector_path_};
+  if (Json video = projector.video_processor(); !video.is_null()) video_processor_ = ModelDocument{std::move(video), projector_path_};
   tensors_.files.push_back(projector.tensors());
 }
 
@@ -166,6 +167,7 @@ const ModelDocument* GgufModel::document(ModelPart part) const {
     case ModelPart::kImageProcessor:
       return image_processor_ ? &*image_processor_ : nullptr;
     case ModelPart::kVideoProcessor:
+      return video_processor_ ? &*video_processor_ : nullptr;
     case ModelPart::kWinnow:
       break;
   }

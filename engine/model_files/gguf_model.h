@@ -47,6 +47,7 @@ class GgufModel : public ModelPackage {
   std::string projector_path_;  // empty: it reads text only
   std::optional<ModelDocument> processor_;
   std::optional<ModelDocument> image_processor_;
+  std::optional<ModelDocument> video_processor_;
 };
 
 // Whether a file begins as GGUF does; false for what cannot be read.

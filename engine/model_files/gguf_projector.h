@@ -1,20 +1,19 @@
 // The eyes of a GGUF model: the file beside it (mmproj-*.gguf) with its vision tower and projector, told as a Hugging Face folder would.
 //
 // Used by gguf_model.h, which opens it with the text model that it belongs to. Metadata become config.json's vision half and
-// preprocessor_config.json, tensors get their names of there. Projectors and what each is of: one table, in the .cpp; others are refused by
-// name. What llama.cpp's converter does not write (how far apart frames are, a video's bounds) is as the published folders of these models
-// have it. Sources of keys and names: llama.cpp, tools/mtmd/clip-impl.h and clip.cpp, conversion/; the Python package gguf
-// (tensor_mapping.py). Errors: Exception; kUnsupportedModel naming what is not read, kDamagedFile, kLimitExceeded, those of gguf_file.h. No
-// torch. Threads: one at a time.
+// preprocessor_config.json, tensors get their names of there (gguf_projector_kinds.h); other kinds are refused by name. What llama.cpp's
+// converter does not write (how far apart frames are, a video's bounds) is as the published folders of these models have it. Errors:
+// Exception; kUnsupportedModel naming what is not read, kDamagedFile, kLimitExceeded, those of gguf_file.h. No torch. Threads: one at a
+// time.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/base/json_document.h"
+#include "engine/model_files/gguf_projector_kinds.h"
 #include "engine/weights/gguf_file.h"
 
 namespace winnow {
@@ -38,6 +37,7 @@ class GgufProjector {
   Json config(const Json& text, const std::vector<std::string>& tokens) const;
   Json processor() const;        // processor_config.json; null: the family has none
   Json image_processor() const;  // preprocessor_config.json
+  Json video_processor() const;  // video_preprocessor_config.json; null: videos go by the images'
 
   // Under their names in the family's folder.
   std::shared_ptr<const TensorFile> tensors() const;
@@ -45,20 +45,12 @@ class GgufProjector {
   std::string name_in_family(const std::string& text_name) const;
 
  private:
-  struct Kind;
   const GgufMetadata& metadata() const { return file_->metadata(); }
-  std::int64_t integer(const char* key) const;
-  std::int64_t integer(const char* key, std::int64_t fallback) const;
-  std::vector<float> three_reals(const char* key) const;
-  std::int64_t inner_size() const;
-  Json smolvlm_config(const Json& text, const std::vector<std::string>& tokens) const;
-  Json smolvlm_processor() const;
-  Json smolvlm_image_processor() const;
-  Json qwen2_vl_config(const Json& text, const std::vector<std::string>& tokens) const;
-  Json qwen2_vl_image_processor() const;
+  Json with_scaling(Json pixels) const;
 
   std::shared_ptr<const GgufFile> file_;
-  const Kind* kind_ = nullptr;
+  ProjectorFacts facts_;
+  const ProjectorKind* kind_ = nullptr;
 };
 
 }  // namespace winnow

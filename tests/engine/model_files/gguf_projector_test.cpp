@@ -103,6 +103,19 @@ TEST_F(GgufEyes, AWindowedTowerSaysWhichLayersSeeEverything) {
   EXPECT_TRUE(tower.tensors().contains("visual.patch_embed.proj.1.weight"));
 }
 
+TEST_F(GgufEyes, MergersBehindLayersAreCountedAsTheFolderDoes) {
+  const GgufModel model(golden("qwen3_vl/published") + "model.gguf");
+  const Json& config = model.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["vision_config"]["deepstack_visual_indexes"], (std::vector<int>{0, 1}));
+  EXPECT_EQ(config["vision_config"]["num_position_embeddings"], 16);
+  EXPECT_EQ(config["text_config"]["model_type"], "qwen3_vl_text");
+  EXPECT_EQ(model.required(ModelPart::kVideoProcessor).content["size"]["longest_edge"], 25'165'824);
+  const TensorFile& tower = *model.tensors().files.at(1);
+  for (const char* name : {"visual.deepstack_merger_list.1.linear_fc2.bias", "visual.patch_embed.proj.bias", "visual.pos_embed.weight",
+                           "visual.blocks.2.attn.qkv.weight", "visual.merger.norm.weight"})
+    EXPECT_TRUE(tower.tensors().contains(name)) << name;
+}
+
 TEST_F(GgufEyes, WithoutItsEyesItReadsText) {
   const std::string text = folder_.write("alone.gguf", bytes_of(golden("qwen2_vl/published") + "model.gguf"));
   const GgufModel model(text);

@@ -18,7 +18,7 @@ import shutil
 import sys
 import tempfile
 
-FOLDERS = {"smolvlm/smolvlm2_split": "smollm", "qwen2_vl/published": "qwen2", "qwen2_5_vl/published": "qwen2"}
+FOLDERS = {"smolvlm/smolvlm2_split": "smollm", "qwen2_vl/published": "qwen2", "qwen2_5_vl/published": "qwen2", "qwen3_vl/published": "qwen2"}
 GOLDEN = pathlib.Path(__file__).resolve().parents[1]
 CLIP_MEAN, CLIP_STD = [0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]
 
@@ -62,15 +62,16 @@ def main():
             processor.setdefault("image_std", CLIP_STD)
             (model / "preprocessor_config.json").write_text(json.dumps(processor))
             config = json.loads((model / "config.json").read_text())
-            if "text_config" in config:  # published ones name their text model's class
+            if config.get("text_config", {}).get("model_type") == "llama":  # published ones name their text model's class
                 config["text_config"].setdefault("architectures", ["LlamaForCausalLM"])
                 (model / "config.json").write_text(json.dumps(config))
             vision = config["vision_config"]
             more = {}
-            for key, of in [("clip.vision.image_min_pixels", processor.get("min_pixels")),
-                            ("clip.vision.image_max_pixels", processor.get("max_pixels")),
+            size = processor.get("size", {})
+            for key, of in [("clip.vision.image_min_pixels", processor.get("min_pixels", size.get("shortest_edge"))),
+                            ("clip.vision.image_max_pixels", processor.get("max_pixels", size.get("longest_edge"))),
                             ("clip.vision.window_size", vision.get("window_size"))]:
-                if of is not None:
+                if of is not None and "temporal_patch_size" in vision:  # of the Qwens
                     more[key] = of
             out = folder / "gguf"
             out.mkdir(exist_ok=True)
