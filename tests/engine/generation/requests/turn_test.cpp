@@ -464,16 +464,28 @@ class TurnsWithTimes : public TinyModel {
   TurnsWithTimes() : TinyModel("qwen3_vl/published") {}
 };
 
-TEST_F(TurnsWithTimes, AThreadThatGoesOnSaysWhatOneThatIsReadAnewSays) {
-  const Turn first = ask("video", "full", 1.0);
-  Turn second = follow_up(first, finished(run(first)).answer, "And this?");
-  second.messages.back().items.insert(second.messages.back().items.begin(), golden_.message("image", opener_).items.front());
-  const Finished went_on = finished(run(second));
-  run(ForgetConversation{first.conversation});
-  const Finished anew = finished(run(second));
-  EXPECT_EQ(went_on.answer, anew.answer);
-  EXPECT_LT(went_on.figures.tokens.prompt, anew.figures.tokens.prompt) << "the video was not read again";
-  EXPECT_EQ(went_on.figures.kv_bytes.end, anew.figures.kv_bytes.end);
+TEST_F(TurnsWithTimes, AVideoThatWasPreparedIsFoundAgainByItsTimes) {
+  for (const char* method : {"kvzip", "self-study", "kvzip-stream", "rekv"}) {
+    SCOPED_TRACE(method);
+    const Turn turn = ask("video", method, 0.5);
+    const EventRecorder alone = run(turn);
+    run(ForgetConversation{turn.conversation});
+    ASSERT_TRUE(run(Prepare{turn}).last<Prepared>());
+    const EventRecorder after = run(turn);
+    EXPECT_EQ(finished(after).answer, finished(alone).answer);
+    EXPECT_EQ(after.last<CacheReport>()->kept, alone.last<CacheReport>()->kept);
+    EXPECT_EQ(finished(after).figures.tokens.visual, 0) << "nothing was read again";
+    run(ForgetConversation{turn.conversation});
+  }
+}
+
+// What the tower judged least leaves with its levels; the words among the pictures stay.
+TEST_F(TurnsWithTimes, PruningBeforeTheDecoderTakesCellsAndNoWords) {
+  const Finished full = finished(run(ask("video", "full", 1.0)));
+  run(ForgetConversation{7});
+  const Finished pruned = finished(run(ask("video", "fastervlm", 0.5)));
+  EXPECT_GT(pruned.figures.layers.front().kept, full.figures.tokens.text);
+  EXPECT_LT(pruned.figures.layers.front().kept, full.figures.layers.front().kept);
 }
 
 // Kept by content; the second time the tower does not run.
