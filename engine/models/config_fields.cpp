@@ -41,6 +41,16 @@ void require_model_type(const JsonObject& object, std::string_view wanted, bool 
   if (type != wanted) unsupported(object, "model_type", quoted_name(type) + " is not a model that this program runs");
 }
 
+Json completed_object(const JsonObject& root, const char* key, Json defaults) {
+  if (!root.has(key)) return defaults;
+  const Json& given = root.value(key);
+  if (!given.is_object()) root.refuse(ErrorCode::kDamagedFile, key, "it must be an object");
+  for (const auto& [name, value] : given.items()) {
+    if (!value.is_null()) defaults[name] = value;
+  }
+  return defaults;
+}
+
 Activation read_activation(const JsonObject& object, const char* key, const char* fallback) {
   const std::string name = object.string(key, kMaxNameBytes, fallback);
   const auto* found = std::ranges::find(kActivations, name, &ActivationName::name);

@@ -30,6 +30,9 @@ std::string quoted_name(const std::string& name);
 
 void require_model_type(const JsonObject& object, std::string_view wanted, bool may_be_absent);
 
+// The object under `key`, completed; null entries count as left out.
+Json completed_object(const JsonObject& root, const char* key, Json defaults);
+
 Activation read_activation(const JsonObject& object, const char* key, const char* fallback);
 
 // Heads share key-value heads evenly; key: of the number of these.

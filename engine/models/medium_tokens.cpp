@@ -1,28 +1,25 @@
 #include "engine/models/medium_tokens.h"
 
-#include <utility>
-
-#include "engine/base/error.h"
-#include "engine/models/vision_language_model.h"
-
 namespace winnow {
+namespace {
 
-MediaFeatures among_words(const TextDecoder& text, MediumTokens tokens, const EncodedParts& parts) {
-  std::vector<std::int64_t> places;
-  for (std::size_t token = 0; token < tokens.origins.size(); ++token) {
-    if (tokens.origins[token].row >= 0) places.push_back(static_cast<std::int64_t>(token));
+TokenOrigin origin_of(std::int64_t frame, std::int64_t row, std::int64_t column) {
+  return {Modality::kVisual, -1, static_cast<std::int32_t>(frame), static_cast<std::int16_t>(row), static_cast<std::int16_t>(column)};
+}
+
+}  // namespace
+
+void MediumTokens::add_words(std::span<const std::int64_t> words, std::int64_t frame) {
+  ids.insert(ids.end(), words.begin(), words.end());
+  origins.insert(origins.end(), words.size(), origin_of(frame, -1, -1));
+}
+
+void MediumTokens::add_square(const TokenSquare& square, std::int64_t image_token_id) {
+  for (std::int64_t row = 0; row < square.side; ++row) {
+    for (std::int64_t column = 0; column < square.side; ++column)
+      origins.push_back(origin_of(square.frame, square.row + row, square.column + column));
   }
-  require(std::ssize(places) == parts.features.size(0) * parts.features.size(1), "a medium's pictures and their tokens differ in number");
-  MediaFeatures media;
-  const at::Tensor at_tokens = at::tensor(places, at::kLong).to(parts.features.device());
-  media.features = text.embed(at::tensor(tokens.ids, at::kLong)).index_copy(0, at_tokens, parts.features.flatten(0, 1));
-  if (parts.importance.defined()) {
-    media.importance =
-        at::zeros({std::ssize(tokens.ids)}, parts.importance.options()).index_copy(0, at_tokens, parts.importance.flatten(0, 1));
-  }
-  media.origins = std::move(tokens.origins);
-  media.ids = std::move(tokens.ids);
-  return media;
+  ids.insert(ids.end(), static_cast<std::size_t>(square.side * square.side), image_token_id);
 }
 
 }  // namespace winnow

@@ -1,25 +1,32 @@
-// A medium whose tokens are partly words: which of them stand for pixels, and how the tower's features come between the words' embeddings.
+// Tokens of a medium whose pictures stand among words: markers of tiles, times and numbers of frames.
 //
-// Used by the families that write markers of tiles or times of frames into a medium (smolvlm/, qwen3_vl/). Threads: engine thread.
+// Put together by the families that write words between pictures (smolvlm/, internvl/), which know what is written; joined with features by
+// medium_features.h. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/base/token_origin.h"
 
 namespace winnow {
 
-class TextDecoder;
-struct EncodedParts;
-struct MediaFeatures;
-
-struct MediumTokens {
-  std::vector<TokenOrigin> origins;  // modality kVisual, `media` at -1; words have no row
-  std::vector<std::int64_t> ids;     // a placeholder where pixels stand
+// A square of tokens: which frame or tile it is, and where its first token stands in the grid that it is a part of.
+struct TokenSquare {
+  std::int64_t side = 0;
+  std::int64_t frame = 0;
+  std::int64_t row = 0;
+  std::int64_t column = 0;
 };
 
-// Words as the text model embeds them, with no importance; all parts of the medium where the tokens have a row, in their order.
-MediaFeatures among_words(const TextDecoder& text, MediumTokens tokens, const EncodedParts& parts);
+struct MediumTokens {
+  std::vector<TokenOrigin> origins;  // modality kVisual, `media` at -1; words have no row and column
+  std::vector<std::int64_t> ids;     // the image token where pixels stand
+
+  void add_words(std::span<const std::int64_t> words, std::int64_t frame);
+  // Row by row.
+  void add_square(const TokenSquare& square, std::int64_t image_token_id);
+};
 
 }  // namespace winnow

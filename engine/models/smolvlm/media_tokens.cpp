@@ -26,33 +26,17 @@ std::string clock(std::int64_t seconds) {
   return lead + std::to_string(seconds / 3600 % 24) + ":" + two_digits(seconds / 60 % 60) + ":" + two_digits(seconds % 60);
 }
 
-TokenOrigin origin_of(std::int64_t frame, std::int64_t row, std::int64_t column) {
-  return {Modality::kVisual, -1, static_cast<std::int32_t>(frame), static_cast<std::int16_t>(row), static_cast<std::int16_t>(column)};
-}
-
 }  // namespace
 
 MediaTokens::MediaTokens(std::unique_ptr<const Tokenizer> tokenizer, std::int64_t image_token_id, std::int64_t side)
     : tokenizer_(std::move(tokenizer)), image_token_id_(image_token_id), side_(side) {
   require(tokenizer_ != nullptr && side > 0, "media tokens need a tokenizer and a square");
-  frame_tokens_ = picture_tokens() + std::ssize(tokenizer_->encode(time_line(0.0), SpecialText::kParse));
+  frame_tokens_ = picture_tokens() + std::ssize(encoded(time_line(0.0)));
 }
 
 bool MediaTokens::writes_videos() const { return tokenizer_->token_id("<|im_start|>").has_value(); }
 
-void MediaTokens::add_words(MediumTokens& tokens, const std::string& text, std::int64_t frame) const {
-  const std::vector<std::int64_t> ids = tokenizer_->encode(text, SpecialText::kParse);
-  tokens.ids.insert(tokens.ids.end(), ids.begin(), ids.end());
-  tokens.origins.insert(tokens.origins.end(), ids.size(), origin_of(frame, -1, -1));
-}
-
-void MediaTokens::add_square(MediumTokens& tokens, const Place& place) const {
-  for (std::int64_t row = 0; row < side_; ++row) {
-    for (std::int64_t column = 0; column < side_; ++column)
-      tokens.origins.push_back(origin_of(place.frame, place.row + row, place.column + column));
-  }
-  tokens.ids.insert(tokens.ids.end(), static_cast<std::size_t>(side_ * side_), image_token_id_);
-}
+std::vector<std::int64_t> MediaTokens::encoded(const std::string& text) const { return tokenizer_->encode(text, SpecialText::kParse); }
 
 MediumTokens MediaTokens::image(const TileGrid& grid) const {
   MediumTokens tokens;
@@ -60,13 +44,13 @@ MediumTokens MediaTokens::image(const TileGrid& grid) const {
     for (std::int64_t column = 0; column < grid.columns; ++column) {
       const std::int64_t tile = 1 + row * grid.columns + column;
       const std::string line_end = row > 0 && column == 0 ? "\n" : "";
-      add_words(tokens, line_end + kFake + "<row_" + std::to_string(row + 1) + "_col_" + std::to_string(column + 1) + ">", tile);
-      add_square(tokens, {tile, row * side_, column * side_});
+      tokens.add_words(encoded(line_end + kFake + "<row_" + std::to_string(row + 1) + "_col_" + std::to_string(column + 1) + ">"), tile);
+      tokens.add_square({side_, tile, row * side_, column * side_}, image_token_id_);
     }
   }
-  add_words(tokens, (grid.rows > 0 ? "\n\n" : "") + std::string(kWholePicture), 0);
-  add_square(tokens, {0, 0, 0});
-  add_words(tokens, kFake, 0);
+  tokens.add_words(encoded((grid.rows > 0 ? "\n\n" : "") + std::string(kWholePicture)), 0);
+  tokens.add_square({side_}, image_token_id_);
+  tokens.add_words(encoded(kFake), 0);
   return tokens;
 }
 
@@ -76,9 +60,9 @@ MediumTokens MediaTokens::frames(const MediaFacts& facts) const {
   for (std::int64_t frame = 0; frame < facts.frames; ++frame) {
     const bool first = frame == 0 && facts.frames_before == 0;  // its time is the prompt's text
     const std::string time = first ? "" : time_line(facts.times_s[static_cast<std::size_t>(frame)]);
-    add_words(tokens, time + kWholePicture, frame);
-    add_square(tokens, {frame, 0, 0});
-    add_words(tokens, kFake, frame);
+    tokens.add_words(encoded(time + kWholePicture), frame);
+    tokens.add_square({side_, frame}, image_token_id_);
+    tokens.add_words(encoded(kFake), frame);
   }
   return tokens;
 }

@@ -42,13 +42,7 @@ class MediaTokens {
   std::int64_t frame_tokens() const { return frame_tokens_; }        // with it, below 100 minutes
 
  private:
-  struct Place {
-    std::int64_t frame = 0;
-    std::int64_t row = 0;  // of the square's first token
-    std::int64_t column = 0;
-  };
-  void add_words(MediumTokens& tokens, const std::string& text, std::int64_t frame) const;
-  void add_square(MediumTokens& tokens, const Place& place) const;
+  std::vector<std::int64_t> encoded(const std::string& text) const;  // special tokens count
 
   std::unique_ptr<const Tokenizer> tokenizer_;
   std::int64_t image_token_id_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/models/medium_features.h"
 #include "engine/text/tokenizer.h"
 #include "engine/text/tokenizer_file.h"
 
@@ -51,17 +52,7 @@ SmolVlm::SmolVlm(const SmolVlmFolder& folder, MediaTokens tokens, WeightReader& 
                                  WeightReader::Bias::kNone)) {}
 
 TokenPositions SmolVlm::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const {
-  std::vector<std::int64_t> positions;
-  std::int64_t next = places.base_position;
-  for (std::size_t first = 0; first < origins.size();) {
-    std::size_t end = first;
-    while (end < origins.size() && origins[end].frame == origins[first].frame) ++end;
-    // A frame's picture stands in its place, its time before it: that of the first frame of all is the prompt's text.
-    const std::int64_t place = origins[first].frame / places.frames_a_place;
-    next = places.base_position + place * tokens_.frame_tokens() + tokens_.picture_tokens() - static_cast<std::int64_t>(end - first);
-    for (; first < end; ++first) positions.push_back(next++);
-  }
-  return {at::tensor(positions, at::kLong).unsqueeze(0), next};
+  return stream_positions_of_pictures(origins, places, {tokens_.frame_tokens(), tokens_.picture_tokens()});
 }
 
 MediumTokens SmolVlm::tokens_of(const MediaFacts& facts) const {
@@ -75,25 +66,17 @@ PixelValues SmolVlm::preprocess(const MediaFacts& facts, std::span<const RgbImag
   return processor_.image(pictures.front());
 }
 
-at::Tensor SmolVlm::shuffled(const at::Tensor& of_patches) const {
-  const auto patches = static_cast<std::int64_t>(std::llround(std::sqrt(static_cast<double>(of_patches.size(1)))));
-  const std::int64_t side = patches / scale_;
-  return of_patches.reshape({of_patches.size(0), side, scale_, side, scale_, of_patches.size(2)})
-      .permute({0, 1, 3, 2, 4, 5})
-      .reshape({of_patches.size(0), side * side, scale_ * scale_ * of_patches.size(2)});
-}
-
 EncodedParts SmolVlm::encode(const MediaFacts&, const PixelValues& pixels, std::optional<VisionJudge> judge,
                              const InterruptToken& interrupt) const {
   const TowerFeatures tower = tower_.encode(pixels.pixels, judge, interrupt);
   EncodedParts parts;
-  parts.features = projection_(shuffled(tower_norm_(tower.features)));
-  if (judge) parts.importance = shuffled(tower.importance.unsqueeze(2)).sum(2);
+  parts.features = projection_(shuffled_patches(tower_norm_(tower.features), scale_));
+  if (judge) parts.importance = shuffled_patches(tower.importance.unsqueeze(2), scale_).sum(2);
   return parts;
 }
 
 MediaFeatures SmolVlm::join(const MediaFacts& facts, const EncodedParts& parts) const {
-  return among_words(text_, tokens_of(facts), parts);
+  return features_among_words(tokens_of(facts), parts, text_);
 }
 
 std::unique_ptr<VisionLanguageModel> load_smolvlm(ModelLoad& load) {

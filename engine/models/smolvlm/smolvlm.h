@@ -43,8 +43,6 @@ class SmolVlm final : public VisionLanguageModel {
 
  private:
   MediumTokens tokens_of(const MediaFacts& facts) const;
-  // of_patches: [pictures, patches, channels]. Returns [pictures, tokens, channels of a token's patches, row by row].
-  at::Tensor shuffled(const at::Tensor& of_patches) const;
 
   MediaTokens tokens_;
   TileRules tiles_;

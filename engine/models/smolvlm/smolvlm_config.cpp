@@ -19,17 +19,6 @@ constexpr std::int64_t kDefaultTilePx = 364;
 constexpr std::int64_t kDefaultImageToken = 128'257;
 constexpr PixelScaling kScaling = {.mean = {0.5, 0.5, 0.5}, .standard_deviation = {0.5, 0.5, 0.5}};
 
-// The object under `key`, completed; null entries count as left out.
-Json completed(const JsonObject& root, const char* key, Json defaults) {
-  if (!root.has(key)) return defaults;
-  const Json& given = root.value(key);
-  if (!given.is_object()) root.refuse(ErrorCode::kDamagedFile, key, "it must be an object");
-  for (const auto& [name, value] : given.items()) {
-    if (!value.is_null()) defaults[name] = value;
-  }
-  return defaults;
-}
-
 // LlamaConfig's, where the text model is one; of a folder without text_config, Idefics3Config's.
 Json text_defaults(const JsonObject& root) {
   Json defaults = {{"vocab_size", 32'000},    {"hidden_size", 4096},       {"intermediate_size", 11'008},
@@ -105,10 +94,10 @@ SmolVlmConfig parse_smolvlm_config(const Json& document, const std::string& file
   const std::string type = root.string("model_type", kMaxNameBytes);
   if (type != "idefics3" && type != "smolvlm") unsupported(root, "model_type", quoted_name(type) + " is neither idefics3 nor smolvlm");
   SmolVlmConfig config;
-  const Json text = completed(root, "text_config", text_defaults(root));
+  const Json text = completed_object(root, "text_config", text_defaults(root));
   config.text = parse_decoder_config(JsonObject(text, file, "text_config"), "llama");
   config.text.tie_word_embeddings = config.text.tie_word_embeddings || root.boolean("tie_word_embeddings", false);
-  Json vision = completed(root, "vision_config", vision_defaults());
+  Json vision = completed_object(root, "vision_config", vision_defaults());
   vision.erase("model_type");  // "idefics3", "idefics3_vision", "smolvlm_vision": all of them are this tower
   config.vision = parse_vit_config(JsonObject(vision, file, "vision_config"), "siglip_vision_model");
   config.scale_factor = root.integer("scale_factor", 1, kMostScale, config.scale_factor);

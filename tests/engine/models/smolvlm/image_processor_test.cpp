@@ -3,25 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
-
 #include "engine/base/json_document.h"
 #include "tests/engine/models/llava_parts/golden_pictures.h"
+#include "tests/support/pixel_hash.h"
 
 namespace winnow {
 namespace {
-
-// FNV-1a 64 of pixels that are whole numbers.
-std::string hash_of(const at::Tensor& pixels) {
-  const at::Tensor flat = pixels.contiguous();
-  const float* values = flat.const_data_ptr<float>();
-  std::uint64_t hash = 0xCBF29CE484222325;
-  for (std::int64_t i = 0; i < flat.numel(); ++i) hash = (hash ^ static_cast<std::uint8_t>(values[i])) * 0x100000001B3;
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
-  return text.data();
-}
 
 SmolVlmPixels unscaled(const std::string& what, int resample) {
   Json document = {{"size", {{"longest_edge", 768}}},
@@ -47,7 +34,7 @@ TEST(SmolVlmImageProcessor, BytesOfLargePicturesEqualTheReference) {
     const SmolVlmImageProcessor processor(config);
     const PixelValues pixels = what == "video" ? processor.frames(std::span(&picture, 1)) : processor.image(picture);
     EXPECT_EQ(pixels.source_height_px, height);
-    EXPECT_EQ(hash_of(pixels.pixels), row[5].get<std::string>());
+    EXPECT_EQ(test::pixel_hash(pixels.pixels), row[5].get<std::string>());
   }
 }
 
