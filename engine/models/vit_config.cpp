@@ -18,13 +18,16 @@ constexpr std::int64_t kMaxPatchesPerSide = 256;
 struct VitType {
   const char* model_type;
   bool class_token;
+  bool first_norm;
+  bool patch_bias;
   double layer_norm_eps;
   const char* activation;
 };
 
-constexpr std::array<VitType, 2> kTypes = {{
-    {"siglip_vision_model", false, 1e-6, "gelu_pytorch_tanh"},
-    {"clip_vision_model", true, 1e-5, "quick_gelu"},
+constexpr std::array<VitType, 3> kTypes = {{
+    {"siglip_vision_model", false, false, true, 1e-6, "gelu_pytorch_tanh"},
+    {"clip_vision_model", true, true, false, 1e-5, "quick_gelu"},
+    {"internvl_vision", true, false, true, 1e-6, "gelu"},
 }};
 
 const VitType& type_of(const JsonObject& vision, std::string_view assumed) {
@@ -40,6 +43,8 @@ VitConfig parse_vit_config(const JsonObject& vision, std::string_view assumed_ty
   const VitType& type = type_of(vision, assumed_type);
   VitConfig config;
   config.class_token = type.class_token;
+  config.first_norm = type.first_norm;
+  config.patch_bias = type.patch_bias;
   config.hidden_size = vision.integer("hidden_size", 1, kMaxHidden);
   config.intermediate_size = vision.integer("intermediate_size", 1, kMaxIntermediate);
   config.layers = vision.integer("num_hidden_layers", 1, kMaxLayers);

@@ -16,40 +16,75 @@ VitTower::VitTower(const VitConfig& config, std::vector<std::int64_t> feature_st
   require(!feature_states_.empty(), "a vision tower must deliver at least one state");
   const std::int64_t last = *std::max_element(feature_states_.begin(), feature_states_.end());
   require(last <= config.layers, "the vision tower has fewer layers than its features need");
-  const std::int64_t hidden = config.hidden_size;
-  const std::int64_t patch = config.patch_size_px;
-  const std::int64_t tokens = config.patches() + (config.class_token ? 1 : 0);
-
-  const std::string embeddings = prefix + "embeddings.";
-  patch_embedding_.weight =
-      weights.tensor(embeddings + "patch_embedding.weight", {hidden, config.channels, patch, patch}).reshape({hidden, -1});
-  if (config.class_token) {
-    class_embedding_ = weights.tensor(embeddings + "class_embedding", {hidden});
-    first_norm_ = weights.layer_norm(prefix + "pre_layrnorm", hidden, config.layer_norm_eps);  // the name in CLIP's files
-  } else {
-    patch_embedding_.bias = weights.tensor(embeddings + "patch_embedding.bias", {hidden});
-  }
-  const std::int64_t rows = config.position_rows > 0 ? config.position_rows : tokens;
-  position_embedding_ = weights.tensor(embeddings + "position_embedding.weight", {rows, hidden});
-  if (!config.row_of_patch.empty())
-    position_embedding_ = position_embedding_.index_select(0, at::tensor(config.row_of_patch, at::kLong).to(position_embedding_.device()));
+  read_embeddings(weights, prefix);
   for (std::int64_t layer = 0; layer < last; ++layer) {
-    layers_.push_back(read_layer(weights, prefix + "encoder.layers." + std::to_string(layer) + "."));
+    layers_.push_back(read_layer(weights, prefix + std::string(config.names.layers) + std::to_string(layer) + "."));
   }
 }
 
-VitTower::Layer VitTower::read_layer(WeightReader& weights, const std::string& prefix) const {
+void VitTower::read_embeddings(WeightReader& weights, const std::string& prefix) {
   const std::int64_t hidden = config_.hidden_size;
+  const std::int64_t patch = config_.patch_size_px;
+  const std::string patches = prefix + std::string(config_.names.patch_embedding);
+  patch_embedding_.weight = weights.tensor(patches + ".weight", {hidden, config_.channels, patch, patch}).reshape({hidden, -1});
+  if (config_.patch_bias) patch_embedding_.bias = weights.tensor(patches + ".bias", {hidden});
+  if (config_.class_token) {
+    const std::string name = prefix + std::string(config_.names.class_token);
+    class_embedding_ = config_.batched_tables ? weights.tensor(name, {1, 1, hidden}).reshape({hidden}) : weights.tensor(name, {hidden});
+  }
+  if (config_.first_norm) first_norm_ = weights.layer_norm(prefix + std::string(config_.names.first_norm), hidden, config_.layer_norm_eps);
+  position_embedding_ = read_positions(weights, prefix + std::string(config_.names.positions));
+}
+
+at::Tensor VitTower::read_positions(WeightReader& weights, const std::string& name) const {
+  const std::int64_t hidden = config_.hidden_size;
+  const std::int64_t beside = config_.class_token ? 1 : 0;
+  const std::int64_t side = config_.position_side;
+  const std::int64_t rows = config_.position_rows > 0 ? config_.position_rows : beside + (side > 0 ? side * side : config_.patches());
+  at::Tensor table =
+      config_.batched_tables ? weights.tensor(name, {1, rows, hidden}).reshape({rows, hidden}) : weights.tensor(name, {rows, hidden});
+  if (!config_.row_of_patch.empty()) return table.index_select(0, at::tensor(config_.row_of_patch, at::kLong).to(table.device()));
+  if (side == 0 || side == config_.patches_per_side) return table;
+  const at::Tensor map = table.narrow(0, beside, side * side).to(at::kFloat).view({1, side, side, hidden}).permute({0, 3, 1, 2});
+  const at::Tensor resized =
+      at::upsample_bicubic2d(map.contiguous(), {config_.patches_per_side, config_.patches_per_side}, /*align_corners=*/false);
+  return at::cat({table.narrow(0, 0, beside), resized.permute({0, 2, 3, 1}).reshape({-1, hidden}).to(table.scalar_type())}, 0);
+}
+
+Linear VitTower::read_query_key_value(WeightReader& weights, const std::string& prefix) const {
+  const VitNames& names = config_.names;
+  const std::int64_t hidden = config_.hidden_size;
+  const auto bias = config_.attention_bias ? WeightReader::Bias::kRequired : WeightReader::Bias::kNone;
+  if (!names.query_key_value.empty()) return weights.linear(prefix + std::string(names.query_key_value), 3 * hidden, hidden, bias);
+  return weights.linear(
+      {{prefix + std::string(names.query), hidden}, {prefix + std::string(names.key), hidden}, {prefix + std::string(names.value), hidden}},
+      hidden, bias);
+}
+
+VitTower::Layer VitTower::read_layer(WeightReader& weights, const std::string& prefix) const {
+  const VitNames& names = config_.names;
+  const std::int64_t hidden = config_.hidden_size;
+  const double epsilon = config_.layer_norm_eps;
   const auto bias = WeightReader::Bias::kRequired;
-  const std::string attention = prefix + "self_attn.";
+  const auto norm = [&](std::string_view name) -> Norm {
+    if (config_.rms_norms) return {weights.rms_norm(prefix + std::string(name), hidden, epsilon)};
+    return {weights.layer_norm(prefix + std::string(name), hidden, epsilon)};
+  };
   Layer layer;
-  layer.attention_norm = weights.layer_norm(prefix + "layer_norm1", hidden, config_.layer_norm_eps);
-  layer.qkv =
-      weights.linear({{attention + "q_proj", hidden}, {attention + "k_proj", hidden}, {attention + "v_proj", hidden}}, hidden, bias);
-  layer.output = weights.linear(attention + "out_proj", hidden, hidden, bias);
-  layer.mlp_norm = weights.layer_norm(prefix + "layer_norm2", hidden, config_.layer_norm_eps);
-  layer.mlp.first = weights.linear(prefix + "mlp.fc1", config_.intermediate_size, hidden, bias);
-  layer.mlp.second = weights.linear(prefix + "mlp.fc2", hidden, config_.intermediate_size, bias);
+  layer.attention_norm = norm(names.attention_norm);
+  layer.qkv = read_query_key_value(weights, prefix);
+  if (!names.query_norm.empty()) {
+    layer.query_norm = weights.rms_norm(prefix + std::string(names.query_norm), hidden, config_.query_key_norm_eps);
+    layer.key_norm = weights.rms_norm(prefix + std::string(names.key_norm), hidden, config_.query_key_norm_eps);
+  }
+  layer.output = weights.linear(prefix + std::string(names.output), hidden, hidden, bias);
+  if (!names.attention_scale.empty()) {
+    layer.attention_scale = weights.tensor(prefix + std::string(names.attention_scale), {hidden});
+    layer.mlp_scale = weights.tensor(prefix + std::string(names.mlp_scale), {hidden});
+  }
+  layer.mlp_norm = norm(names.mlp_norm);
+  layer.mlp.first = weights.linear(prefix + std::string(names.first), config_.intermediate_size, hidden, bias);
+  layer.mlp.second = weights.linear(prefix + std::string(names.second), hidden, config_.intermediate_size, bias);
   layer.mlp.activation = config_.activation;
   return layer;
 }
@@ -109,9 +144,9 @@ at::Tensor VitTower::embed(const at::Tensor& pixels) const {
                                  .permute({0, 2, 4, 1, 3, 5})
                                  .reshape({frames, side * side, config_.channels * patch * patch});
   at::Tensor embedded = patch_embedding_(patches);
-  if (!config_.class_token) return embedded.add_(position_embedding_);
-  embedded = at::cat({class_embedding_.expand({frames, 1, config_.hidden_size}), embedded}, 1).add_(position_embedding_);
-  return first_norm_(embedded);
+  if (config_.class_token) embedded = at::cat({class_embedding_.expand({frames, 1, config_.hidden_size}), embedded}, 1);
+  embedded.add_(position_embedding_);
+  return config_.first_norm ? first_norm_(embedded) : embedded;
 }
 
 at::Tensor VitTower::judging_rows(const at::Tensor& hidden) const {
@@ -132,15 +167,25 @@ at::Tensor VitTower::through_layer(const at::Tensor& weights, const at::Tensor& 
   return through;
 }
 
+void VitTower::normalise_heads(const Layer& layer, at::Tensor& qkv) const {
+  if (config_.names.query_norm.empty()) return;
+  at::Tensor query = qkv.select(2, 0);
+  at::Tensor key = qkv.select(2, 1);
+  query.copy_(layer.query_norm(query.flatten(2)).view_as(query));
+  key.copy_(layer.key_norm(key.flatten(2)).view_as(key));
+}
+
 at::Tensor VitTower::run_layer(const Layer& layer, at::Tensor& hidden) const {
   const std::int64_t frames = hidden.size(0);
   const std::int64_t tokens = hidden.size(1);
-  const at::Tensor qkv = layer.qkv(layer.attention_norm(hidden)).view({frames, tokens, 3, config_.heads, config_.head_dim});
+  const auto add = [&](at::Tensor added, const at::Tensor& scale) { hidden.add_(scale.defined() ? added.mul_(scale) : added); };
+  at::Tensor qkv = layer.qkv(layer.attention_norm(hidden)).view({frames, tokens, 3, config_.heads, config_.head_dim});
+  normalise_heads(layer, qkv);
   const auto part = [&](std::int64_t index) { return qkv.select(2, index).transpose(1, 2); };  // [frames, heads, tokens, d]
   const double scale = 1.0 / std::sqrt(static_cast<double>(config_.head_dim));
   const AttentionResult attention = attention_with_lse(part(0), part(1), part(2), Mask::kNone, scale);
-  hidden.add_(layer.output(attention.output.transpose(1, 2).reshape({frames, tokens, config_.hidden_size})));
-  hidden.add_(layer.mlp(layer.mlp_norm(hidden)));
+  add(layer.output(attention.output.transpose(1, 2).reshape({frames, tokens, config_.hidden_size})), layer.attention_scale);
+  add(layer.mlp(layer.mlp_norm(hidden)), layer.mlp_scale);
   return qkv;
 }
 

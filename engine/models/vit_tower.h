@@ -1,8 +1,9 @@
-// A vision transformer, SigLIP's or CLIP's as its configuration says: frames or tiles in, hidden states of chosen layers out.
+// A vision transformer, SigLIP's, CLIP's or InternViT's as its configuration says: frames or tiles in, hidden states of chosen layers out.
 //
-// Used by the LLaVA families. Only the layers up to the last one asked for are read and run; the tower's own last norm and pooling head
-// are never used by them. A tower with a class token has it before the patches, in features and importance alike. Dtype fp32, bf16 or (on a
-// GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor; Interrupted.
+// Used by the LLaVA families, smolvlm/ and internvl/. Only the layers up to the last one asked for are read and run; the tower's own last
+// norm and pooling head are never used by them. A tower with a class token has it before the patches, in features and importance alike.
+// Dtype fp32, bf16 or (on a GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor;
+// Interrupted.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -40,15 +41,24 @@ class VitTower {
 
  private:
   struct Layer {
-    LayerNorm attention_norm;
+    Norm attention_norm;
     Linear qkv;
+    RmsNorm query_norm;  // over all heads; these two where the configuration names them
+    RmsNorm key_norm;
     Linear output;
-    LayerNorm mlp_norm;
+    at::Tensor attention_scale;  // [hidden]; these two where the configuration names them
+    Norm mlp_norm;
     PlainMlp mlp;
+    at::Tensor mlp_scale;
   };
+  void read_embeddings(WeightReader& weights, const std::string& prefix);
+  at::Tensor read_positions(WeightReader& weights, const std::string& name) const;
+  Linear read_query_key_value(WeightReader& weights, const std::string& prefix) const;
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
   TowerFeatures encode_block(const at::Tensor& pixels, std::optional<VisionJudge> judge, const InterruptToken& interrupt) const;
   at::Tensor embed(const at::Tensor& pixels) const;
+  // [frames, tokens, 3, heads, d], in place.
+  void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
   // Returns the layer's queries, keys and values, [frames, tokens, 3, heads, d].
   at::Tensor run_layer(const Layer& layer, at::Tensor& hidden) const;
   // What each token is judged from: the class token's row of the attention, or the mean of all rows. fp32 [frames, tokens].
@@ -61,7 +71,7 @@ class VitTower {
   Linear patch_embedding_;         // [hidden, 3 * patch * patch]: the convolution as a product
   at::Tensor class_embedding_;     // [hidden]; undefined without a class token
   at::Tensor position_embedding_;  // [tokens, hidden]
-  LayerNorm first_norm_;           // before the layers; of towers with a class token
+  LayerNorm first_norm_;           // before the layers; where the configuration has it
   std::vector<Layer> layers_;
 };
 
