@@ -48,6 +48,7 @@ constexpr auto kTypes = std::to_array<DecoderType>({
     {"mistral", false, false, 131'072, 4096, {4096, 14'336, 32, 32, 8, 32'000}},
     {"qwen2", false, true, 32'768, 0},
     {"qwen3", true, true, 32'768, 0},
+    {"internlm2", false, true, 2048, 0},  // its names: internvl/original_config.cpp
     {"qwen2_vl", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
     {"qwen2_vl_text", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},
     {"qwen2_5_vl", false, true, 32'768, 0, {}, kThreeAxes, 1e-5},

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
 #include "engine/models/causal_lm/causal_lm.h"
+#include "engine/models/internvl/internvl.h"
 #include "engine/models/known_family.h"
 #include "engine/models/llava/llava.h"
 #include "engine/models/llava_onevision/llava_onevision.h"
@@ -37,6 +38,8 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"qwen3_vl_moe", "Qwen3VLMoeForConditionalGeneration", &load_qwen3_vl},
     {"idefics3", "Idefics3ForConditionalGeneration", &load_smolvlm},
     {"smolvlm", "SmolVLMForConditionalGeneration", &load_smolvlm},
+    {"internvl", "InternVLForConditionalGeneration", &load_internvl},
+    {"internvl_chat", "InternVLChatModel", &load_internvl_chat},
     {"llama", "LlamaForCausalLM", &load_causal_lm},
     {"mistral", "MistralForCausalLM", &load_causal_lm},
     {"qwen2", "Qwen2ForCausalLM", &load_causal_lm},

@@ -94,7 +94,8 @@ class VisionLanguageModel {
   const ModelInfo& info() const { return info_; }
   void set_info(ModelInfo info) { info_ = std::move(info); }  // by whoever makes the model (registry.h)
   virtual const TextDecoder& text() const = 0;
-  virtual std::string_view chat_template() const = 0;  // of folders that have none; empty: there is none
+  virtual std::string_view chat_template() const = 0;                // of folders that have none; empty: there is none
+  virtual std::string_view own_chat_template() const { return {}; }  // whatever the folder has; empty: the folder's
   virtual std::string_view video_chat_template() const {
     return {};
   }  // of threads with a video, whatever the folder has; empty: the folder's

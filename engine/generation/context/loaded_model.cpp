@@ -81,15 +81,17 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   loaded->network = load_model(source);
   loaded->tokenizer = Tokenizer::from(package->tokenizer());
   TemplateText text = package->chat_template(loaded->network->chat_template());
+  const std::string_view own_template = loaded->network->own_chat_template();
+  if (!own_template.empty()) text.source = own_template;
   loaded->chat_template = std::make_unique<ChatTemplate>(text.source, std::move(text.bos), std::move(text.eos), package->path());
   if (const std::string_view of_videos = loaded->network->video_chat_template(); !of_videos.empty())
     loaded->video_template = std::make_unique<ChatTemplate>(of_videos);
   const std::int64_t vocabulary = loaded->network->text().vocabulary();
   const GenerationDefaults defaults = read_generation_defaults(*package, vocabulary);
   loaded->stop_token_ids.insert(defaults.eos_token_ids.begin(), defaults.eos_token_ids.end());
-  // Models that do not say: the end-of-turn tokens of the families' templates.
+  // Models that do not say, and those whose template is not what their files say: the end-of-turn tokens of the families' templates.
   for (const char* token : {"<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<end_of_utterance>", "</s>"}) {
-    if (!defaults.eos_token_ids.empty()) break;
+    if (!defaults.eos_token_ids.empty() && own_template.empty()) break;
     if (const auto id = loaded->tokenizer->token_id(token)) loaded->stop_token_ids.insert(*id);
   }
   if (loaded->stop_token_ids.empty()) {

@@ -48,12 +48,10 @@ std::vector<TemplatePiece> with_text_around(const VisionLanguageModel& network, 
   for (TemplatePiece& piece : pieces) {
     if (piece.from_user) continue;
     for (std::size_t at = piece.text.find(kVideoMark); at != std::string::npos; at = piece.text.find(kVideoMark, at)) {
-      if (next == videos.size()) return pieces;  // one too many: found when placeholders are counted
-      const TextAround around = network.text_around(videos[next++]);
-      piece.text.insert(at, around.before);
-      at += around.before.size() + kVideoMark.size();
-      piece.text.insert(at, around.after);
-      at += around.after.size();
+      const TextAround around = next < videos.size() ? network.text_around(videos[next++]) : TextAround{};
+      const std::string marked = around.before + std::string(kVideoMark) + around.after;
+      piece.text.replace(at, kVideoMark.size(), marked);
+      at += marked.size();
     }
   }
   return pieces;

@@ -125,4 +125,19 @@ PixelValues tiled_picture(const RgbImage& picture, const PictureRules& rules, st
   return squares.take();
 }
 
+PixelValues stretched_tiles(const RgbImage& picture, const PictureRules& rules, const TileGridRules& grid) {
+  require_square(rules);
+  require(grid.rows > 0 && grid.columns > 0, "a picture has tiles");
+  const PixelSize source = checked_size(picture);
+  const std::int64_t side = rules.size.height_px;
+  Squares squares(grid.rows * grid.columns + (grid.thumbnail ? 1 : 0), rules, source);
+  const RgbCanvas canvas = plain_canvas(picture, source);
+  const ResizedPicture whole = resized(canvas, {grid.rows * side, grid.columns * side}, rules);
+  for (std::int64_t row = 0; row < grid.rows; ++row) {
+    for (std::int64_t column = 0; column < grid.columns; ++column) squares.write(whole, row * side, column * side);
+  }
+  if (grid.thumbnail) squares.write(resized(canvas, rules.size, rules), 0, 0);
+  return squares.take();
+}
+
 }  // namespace winnow

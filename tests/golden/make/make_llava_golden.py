@@ -168,21 +168,21 @@ def picture(height, width, seed):
     return (value % 256).astype(np.uint8)
 
 
-def make_tokenizer(bos):
+def make_tokenizer(bos, special=SPECIAL, corpus=CORPUS):
     """Characters with byte fallback and a space before a text, as Llama and Mistral have them."""
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
     tokenizer.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never", split=True)
-    alphabet = sorted(set("".join(CORPUS).replace(" ", "\u2581")))
-    tokenizer.train_from_iterator(CORPUS, trainers.BpeTrainer(
+    alphabet = sorted(set("".join(corpus).replace(" ", "\u2581")))
+    tokenizer.train_from_iterator(corpus, trainers.BpeTrainer(
         vocab_size=3 + 256 + len(alphabet) + 40, initial_alphabet=alphabet, limit_alphabet=len(alphabet), show_progress=False,
-        special_tokens=SPECIAL[:3] + [f"<0x{byte:02X}>" for byte in range(256)]))
+        special_tokens=special[:3] + [f"<0x{byte:02X}>" for byte in range(256)]))
     data = json.loads(tokenizer.to_str())
     data["pre_tokenizer"] = None
     data["added_tokens"] = data["added_tokens"][:3]
     tokenizer = Tokenizer.from_str(json.dumps(data))
-    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL[3:]])
+    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in special[3:]])
     if bos:
         tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 1)])
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>",

@@ -228,7 +228,8 @@ TEST_P(PlansOfFamilies, EveryPresetKeepsWhatItsPlanSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, PlansOfFamilies, ::testing::Values("gqa_tied", "qwen3_vl/published", "smolvlm/smolvlm2_split"),
+INSTANTIATE_TEST_SUITE_P(Families, PlansOfFamilies,
+                         ::testing::Values("gqa_tied", "qwen3_vl/published", "smolvlm/smolvlm2_split", "internvl/chat_internlm2"),
                          family_name);
 
 // The line under the box, while media are ready and a question is being written.

@@ -189,18 +189,20 @@ TEST_F(Watching, WhatCannotBeWatchedIsSaid) {
   EXPECT_EQ(refusal(two), "camera: one source is watched at a time");
 }
 
-// A family that writes a time before each frame, and before a file how long it is.
-class WatchingWithTimes : public Watching {
+// Families that write something before each frame: its time, its number.
+class WatchingWithWords : public Watching, public ::testing::WithParamInterface<const char*> {
  protected:
-  WatchingWithTimes() : Watching("smolvlm/smolvlm2_split") {}
+  WatchingWithWords() : Watching(GetParam()) {}
 };
 
-TEST_F(WatchingWithTimes, AQuestionGoesOnFromTheFramesThatWereRead) {
+INSTANTIATE_TEST_SUITE_P(Families, WatchingWithWords, ::testing::Values("smolvlm/smolvlm2_split", "internvl/qwen2_saved"), family_name);
+
+TEST_P(WatchingWithWords, AQuestionGoesOnFromTheFramesThatWereRead) {
   const Turn turn = source("kvzip-stream", 100'000, "What is there?");
   const Watched first = watch(turn, true, frames(0, 4));
   const Watched then = watch(turn, false, frames(4, 3));
   EXPECT_EQ(then.frames, 7);
-  // The first frame's time is the prompt's text, not the medium's.
+  // What stands before the first frame is the prompt's text, not the medium's.
   const std::int64_t words = info_.visual_tokens_per_frame - first.tokens + 3 * info_.visual_tokens_per_frame;
   EXPECT_GT(words, 0);
   EXPECT_EQ(then.tokens, 7 * info_.visual_tokens_per_frame - words);
@@ -209,7 +211,7 @@ TEST_F(WatchingWithTimes, AQuestionGoesOnFromTheFramesThatWereRead) {
   EXPECT_GT(answered.figures.tokens.generated, 0);
 }
 
-TEST_F(WatchingWithTimes, ALongSourceStaysWithinItsSlots) {
+TEST_P(WatchingWithWords, ALongSourceStaysWithinItsSlots) {
   const Turn turn = source("infinipot-v", 64, "What is there?");
   Watched watched;
   for (int i = 0; i < 8; ++i) watched = watch(turn, i == 0, frames(4 * i, 4));

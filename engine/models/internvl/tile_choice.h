@@ -1,0 +1,34 @@
+// Into how many tiles InternVL's processor stretches an image: whole-number grids, without pixels.
+//
+// Used by internvl.h. Follows transformers' get_optimal_tiled_canvas (GotOcr2ImageProcessor) and the find_closest_aspect_ratio of the
+// original models' code, which differ in nothing but the order of grids that have as many tiles and lie as close: the original's is that of
+// a Python set, transformers' is kept here. Quotients in double precision, because equal distances decide. No torch. Threads: plain
+// functions.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/vision/pixel_size.h"
+
+namespace winnow {
+
+inline constexpr std::int64_t kMostTilesOfAnImage = 128;
+
+struct TileBounds {
+  std::int64_t side_px = 384;
+  std::int64_t least = 1;  // at most `most`
+  std::int64_t most = 12;  // up to kMostTilesOfAnImage
+  bool thumbnail = true;   // the whole picture after several tiles
+};
+
+struct TileCount {
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+  std::int64_t tiles() const { return rows * columns; }
+};
+
+// The grid of least to most tiles whose shape is closest to the picture's; of two as close the larger one if the picture has more than half
+// of its area. One tile where there is none.
+TileCount closest_tiles(PixelSize source, const TileBounds& bounds);
+
+}  // namespace winnow

@@ -1,0 +1,180 @@
+// Against transformers in fp32: tests/golden/internvl, rebuilt by tests/golden/make/make_internvl_golden.py. Prompts, logits and answers
+// are compared by engine_golden_test.cpp.
+#include "engine/models/internvl/internvl.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+
+#include "engine/base/json_document.h"
+#include "engine/models/llava_parts/picture_preparation.h"
+#include "tests/engine/models/golden_model.h"
+#include "tests/engine/models/llava_parts/golden_pictures.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/pixel_hash.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/support/tensor_distance.h"
+
+namespace winnow {
+namespace {
+
+using test_support::GoldenTensors;
+using test_support::relative_distance;
+
+constexpr std::array kFolders = {"qwen2_saved", "llama_published", "other_size", "feature_layer", "chat_internlm2", "chat_qwen2"};
+
+std::string folder_of(const std::string& name) { return source_folder() + "/tests/golden/internvl/" + name; }
+
+std::unique_ptr<VisionLanguageModel> load(const std::string& name, at::ScalarType dtype = at::kFloat) {
+  ModelSource source;
+  source.package = std::make_shared<HuggingFaceFolder>(folder_of(name) + "/model");
+  source.plan.arithmetic = dtype;
+  return load_model(source);
+}
+
+GoldenTensors golden_of(const std::string& name) { return GoldenTensors(folder_of(name) + "/golden.safetensors"); }
+
+RgbImage picture_of(const GoldenTensors& golden, const std::string& name) {
+  const at::Tensor rgb = golden.load(name);
+  const auto* const bytes = rgb.const_data_ptr<std::uint8_t>();
+  return {static_cast<int>(rgb.size(1)), static_cast<int>(rgb.size(0)), {bytes, bytes + rgb.numel()}};
+}
+
+at::Tensor pixels_of(const GoldenTensors& golden, const std::string& levels) {
+  const auto channels = [&](const char* key) { return golden.load(key).view({3, 1, 1}); };
+  return (golden.load(levels).to(at::kFloat) / 255.0 - channels("mean")) / channels("deviation");
+}
+
+MediaFacts facts_of(const RgbImage& picture) { return {MediaKind::kImage, {picture.width_px, picture.height_px}, 1, 0.0, true}; }
+
+MediaFacts video_of(std::int64_t frames, std::int64_t before = 0) {
+  MediaFacts facts{MediaKind::kVideo, {34, 24}, frames, static_cast<double>(frames), true};
+  facts.frames_before = before;
+  return facts;
+}
+
+class InternVlModel : public testing::Test {
+ protected:
+  c10::InferenceMode inference_;
+};
+
+TEST_F(InternVlModel, PixelsAndFeaturesEqualTheReference) {
+  for (const char* const name : kFolders) {
+    const auto model = load(name);
+    const GoldenTensors golden = golden_of(name);
+    for (const std::string which : {"image", "two_images", "video"}) {
+      SCOPED_TRACE(std::string(name) + "/" + which);
+      std::vector<RgbImage> pictures;
+      for (int i = 0; golden.has(which + ".rgb." + std::to_string(i)); ++i)
+        pictures.push_back(picture_of(golden, which + ".rgb." + std::to_string(i)));
+      std::vector<at::Tensor> features;
+      const std::size_t media = which == "video" ? 1 : pictures.size();
+      for (std::size_t medium = 0; medium < media; ++medium) {
+        const MediaFacts facts = which == "video" ? video_of(std::ssize(pictures)) : facts_of(pictures[medium]);
+        const auto of_medium = which == "video" ? std::span(pictures) : std::span(pictures).subspan(medium, 1);
+        const PixelValues pixels = model->preprocess(facts, of_medium);
+        const at::Tensor expected = pixels_of(golden, which + ".pixel_levels." + std::to_string(medium));
+        ASSERT_EQ(pixels.pixels.sizes(), expected.sizes());
+        EXPECT_LE((pixels.pixels - expected).abs().max().item<double>(), 1e-5) << "every byte is the same";
+        const MediaFeatures joined = model->join(facts, model->encode(facts, pixels, {}, {}));
+        EXPECT_EQ(std::ssize(joined.ids), joined.features.size(0));
+        EXPECT_EQ(joined.origins.size(), model->origins_of(facts).size());
+        features.push_back(joined.features);
+      }
+      EXPECT_LE(relative_distance(at::cat(features, 0), golden.load(which + ".features")), 1e-4);
+    }
+  }
+}
+
+TEST_F(InternVlModel, InfoIsComplete) {
+  const auto model = load("chat_internlm2", at::kBFloat16);
+  const ModelInfo& info = model->info();
+  EXPECT_EQ(info.family, "internvl_chat");
+  EXPECT_EQ(info.layers, 2);
+  EXPECT_EQ(info.heads, 4);
+  EXPECT_EQ(info.kv_heads, 2);
+  EXPECT_EQ(info.head_dim, 8);
+  EXPECT_EQ(info.context_tokens, 2048);
+  EXPECT_EQ(info.visual_tokens_per_frame, std::ssize(model->origins_of(video_of(1, 1))));
+  // By hand. Tower: patches of 4 px in three colours, a class token, 4 x 4 + 1 positions, two layers with two scales each.
+  const std::int64_t layer_of_tower = 4 * (24 * 24 + 24) + 2 * 2 * 24 + 2 * 24 + (24 * 48 + 48) + (48 * 24 + 24);
+  const std::int64_t tower = 24 * 48 + 24 + 24 + 17 * 24 + 2 * layer_of_tower;
+  const std::int64_t projector = 2 * 96 + (96 * 32 + 32) + (32 * 32 + 32);
+  const std::int64_t layer = (32 + 16 + 16) * 32 + 32 * 32 + 3 * 64 * 32 + 2 * 32;
+  EXPECT_EQ(info.parameter_count, tower + projector + 2 * layer + 32 + 2 * model->text().vocabulary() * 32);
+}
+
+TEST_F(InternVlModel, TheJudgeSharesOutWhatTheClassTokenLooksAt) {
+  const auto model = load("qwen2_saved");
+  const GoldenTensors golden = golden_of("qwen2_saved");
+  const MediaFacts facts = facts_of(picture_of(golden, "image.rgb.0"));
+  const EncodedParts parts = model->encode(facts, {pixels_of(golden, "image.pixel_levels.0"), 0, 0}, VisionJudge::kAttention, {});
+  ASSERT_EQ(parts.importance.sizes(), at::IntArrayRef({7, 4})) << "three by two tiles and the thumbnail, 2 x 2 tokens each";
+  const at::Tensor shares = parts.importance.sum(1);
+  EXPECT_LT(shares.max().item<double>(), 1.0) << "the class token looks at itself, too";
+  EXPECT_GT(shares.min().item<double>(), 0.2);
+  const MediaFeatures media = model->join(facts, parts);
+  EXPECT_EQ(media.importance[0].item<float>(), 0.0F) << "<img>";
+}
+
+// Read clip by clip, frames stand one after the other, with room for numbers of four digits.
+TEST_F(InternVlModel, FramesOfASourceStandOneAfterTheOther) {
+  const auto model = load("qwen2_saved");
+  std::vector<TokenOrigin> origins = model->origins_of(video_of(3));
+  std::vector<TokenOrigin> later = model->origins_of(video_of(2, 3));
+  for (TokenOrigin& origin : later) origin.frame += 3;
+  origins.insert(origins.end(), later.begin(), later.end());
+  const at::Tensor placed = model->positions_of_stream(origins, {100, 1}).positions[0];
+  EXPECT_GT((placed.slice(0, 1) - placed.slice(0, 0, -1)).min().item<std::int64_t>(), 0);
+  EXPECT_EQ(placed[0].item<std::int64_t>(), 100) << "its number is the prompt's text";
+  const TokenPositions shared = model->positions_of_stream(origins, {100, 2});
+  EXPECT_LT(shared.next_position, placed[-1].item<std::int64_t>());
+}
+
+TEST_F(InternVlModel, BrainFloatIsCloseToFp32) {
+  for (const char* const name : kFolders) {
+    SCOPED_TRACE(name);
+    const auto model = load(name, at::kBFloat16);
+    const GoldenTensors golden = golden_of(name);
+    const MediaFacts facts = facts_of(picture_of(golden, "image.rgb.0"));
+    const MediaFeatures media = model->join(facts, model->encode(facts, {pixels_of(golden, "image.pixel_levels.0"), 0, 0}, {}, {}));
+    ASSERT_EQ(media.features.scalar_type(), at::kBFloat16);
+    EXPECT_LE(relative_distance(media.features, golden.load("image.features")), 0.05);
+  }
+}
+
+TEST_F(InternVlModel, ATokenizerWithAnotherImageTokenIsRefused) {
+  const test::ScratchFolder folder;
+  const std::string model = folder_of("qwen2_saved") + "/model/";
+  for (const char* const file : {"tokenizer.json", "processor_config.json"}) std::filesystem::copy(model + file, folder.file(file));
+  Json config = load_json(model + "config.json");
+  config["image_token_id"] = 5;
+  folder.write("config.json", config.dump());
+  ModelSource source;
+  source.package = std::make_shared<HuggingFaceFolder>(folder.path());
+  test::expect_error(ErrorCode::kDamagedFile, "image_token_id", [&] { load_model(source); });
+}
+
+TEST(InternVlPictures, BytesOfLargePicturesEqualTheReference) {
+  const Json golden = load_json(source_folder() + "/tests/golden/internvl/sizes.json");
+  ASSERT_GE(golden["hashes"].size(), 17U);
+  for (const Json& row : golden["hashes"]) {
+    SCOPED_TRACE(row.dump());
+    const std::string what = row[0];
+    const std::int64_t height = row[1], width = row[2];
+    const RgbImage picture{static_cast<int>(width), static_cast<int>(height), test::golden_picture(height, width, row[3])};
+    PictureRules rules;
+    rules.size = {112, 112};
+    rules.filter = static_cast<ResampleFilter>(row[4].get<int>());
+    rules.scaling.rescale = rules.scaling.normalize = false;
+    if (what == "original") rules.arithmetic = ResizeArithmetic::kPillow;
+    const TileCount tiles = what == "video" ? TileCount{} : closest_tiles({height, width}, {112, 1, 12, true});
+    const PixelValues pixels = tiles.tiles() == 1 ? whole_pictures(std::span(&picture, 1), rules)
+                                                  : stretched_tiles(picture, rules, {tiles.rows, tiles.columns, true});
+    EXPECT_EQ(test::pixel_hash(pixels.pixels), row[5].get<std::string>());
+  }
+}
+
+}  // namespace
+}  // namespace winnow

@@ -1,0 +1,532 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/internvl: tiny random InternVL folders of both layouts and what transformers computes with them in fp32.
+
+    python tests/golden/make/make_internvl_golden.py
+    python tests/golden/make/make_internvl_golden.py --published FOLDER --cli build/release/bin/winnow-cli
+        writes folders with the sizes of InternVL3-1B-hf and InternVL2.5-4B, two layers deep, and compares what the program exports
+
+One folder per configuration: model/ is loaded back with AutoProcessor and from_pretrained before anything is computed, golden.safetensors
+holds inputs and results, cases.json the messages, prompts and pictures. Pictures are stored as bytes; pixel values as the bytes after
+resizing (mean and deviation beside them).
+
+transformers has no class for the original layout (InternVLChatModel with code of its own). Its goldens come from transformers' class, too:
+a random model in transformers' layout is written under the original names, q, k and v packed as they are there (the names and the packing
+are those of transformers' convert_internvl_weights_to_hf.py). What the original's code does with prompts and pictures is put together here
+with Pillow, after its model cards: tiles by get_optimal_tiled_canvas, a conversation of style MPT.
+
+Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy, num2words (versions: manifest.json).
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import warnings
+
+import numpy as np
+import PIL.Image
+import safetensors
+import tokenizers
+import torch
+import torchvision
+import transformers
+from make_llava_golden import make_tokenizer as make_character_tokenizer
+from make_qwen2_vl_golden import make_tokenizer as make_byte_tokenizer
+from make_smolvlm_golden import fnv, formula_picture, picture, shard, write
+from safetensors.torch import load_file, save_file
+from transformers import (AutoProcessor, GotOcr2ImageProcessorFast, InternVLConfig, InternVLForConditionalGeneration, InternVLProcessor,
+                          InternVLVideoProcessor, InternVLVisionConfig, LlamaConfig, PreTrainedTokenizerFast, Qwen2Config, Qwen3Config)
+from transformers.models.got_ocr2.image_processing_got_ocr2 import get_optimal_tiled_canvas
+
+warnings.filterwarnings("ignore")
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+OUT = pathlib.Path(__file__).resolve().parents[1] / "internvl"
+SEED = 31
+GREEDY_TOKENS = 64
+BEGIN, IMAGE, END, VIDEO = "<img>", "<IMG_CONTEXT>", "</img>", "<video>"
+SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", BEGIN, END, IMAGE]
+CORPUS = ["What is in the picture?", "Describe the video in one sentence.", "How many squares are there?", "user assistant system",
+          "Frame1: Frame2: Frame3:", "What are the differences between the two images?"]
+# As OpenGVLab's "-hf" folders have it.
+CHAT_TEMPLATE = (
+    "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n'}}{% if message['content'] is string %}{{ message['content'] }}"
+    "{% else %}{% for content in message['content'] %}{% if content['type'] == 'image' %}{{ '<IMG_CONTEXT>\n' }}"
+    "{% elif content['type'] == 'video' %}{{ '<video>\n' }}{% elif content['type'] == 'text' %}{{ content['text'] }}{% endif %}{% endfor %}"
+    "{% endif %}{{'<|im_end|>\n'}}{% endfor %}{% if add_generation_prompt %}{{'<|im_start|>assistant\n' }}{% endif %}")
+# conversation.py of the original folders: system message and what follows every turn.
+CONVERSATIONS = {
+    "internvl2_5": ("你是书生·万象，英文名是InternVL，是由上海人工智能实验室、清华大学及多家合作单位联合开发的多模态大语言模型。", "<|im_end|>\n"),
+    "internlm2-chat": ("你是由上海人工智能实验室联合商汤科技开发的书生多模态大模型，英文名叫InternVL, 是一个有用无害的人工智能助手。", "<|im_end|>"),
+}
+IMAGENET = ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])
+CLIP = ([0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711])
+
+# seed: one whose greedy choices are no ties. layout: "saved" as save_pretrained of transformers 5 writes a folder, "published" as the hub has them, "original" with code of its own.
+CONFIGURATIONS = {
+    "qwen2_saved": dict(
+        covers="transformers' layout as saved: Qwen2, 4 query heads on 2 kv heads, untied, tower with biases and layer norms, up to 6 tiles, bf16",
+        layout="saved", text=Qwen2Config(hidden_size=32, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2),
+        vision=dict(hidden_size=24, intermediate_size=48, num_attention_heads=3, image_size=[16, 16], patch_size=[4, 4], attention_bias=True),
+        side=16, tiles=(1, 6), scaling=IMAGENET, stored=torch.bfloat16),
+    "llama_published": dict(
+        covers="transformers' layout as published: Llama with a beginning-of-text token, tied, tower with RMS norms and norms of q and k, "
+               "dynamic positions, names of transformers 4, two shards, fp16",
+        layout="published", text=LlamaConfig(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=1, rms_norm_eps=1e-5,
+                                             rope_parameters={"rope_type": "dynamic", "rope_theta": 1e6, "factor": 2.0}),
+        vision=dict(hidden_size=24, intermediate_size=40, num_attention_heads=2, image_size=[18, 18], patch_size=[3, 3], norm_type="rms_norm",
+                    use_qk_norm=True),
+        side=18, tiles=(1, 12), scaling=IMAGENET, tied=True, characters=True, names4=True, shards=2, stored=torch.float16),
+    "other_size": dict(
+        covers="transformers' layout: Qwen3, tiles smaller than the tower's image size (positions resized), scale 4 (one token a tile), norm "
+               "over the tower's last state, at least 2 tiles, CLIP's mean and deviation, bf16",
+        layout="saved", text=Qwen3Config(hidden_size=40, intermediate_size=48, num_attention_heads=5, num_key_value_heads=5, head_dim=10),
+        vision=dict(hidden_size=16, intermediate_size=32, num_attention_heads=2, image_size=24, patch_size=4, attention_bias=True, use_qk_norm=True,
+                    use_mean_pooling=False, layer_norm_eps=1e-5),
+        model=dict(downsample_ratio=0.25), side=16, tiles=(2, 5), scaling=CLIP, stored=torch.bfloat16),
+    "feature_layer": dict(
+        covers="transformers' layout: Qwen2, the state before the last layer, scale 1, gelu_pytorch_tanh, bilinear, a rest of pixels, fp32",
+        layout="saved", text=Qwen2Config(hidden_size=24, intermediate_size=40, num_attention_heads=3, num_key_value_heads=1),
+        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, image_size=[13, 13], patch_size=[4, 4], hidden_act="gelu_pytorch_tanh"),
+        model=dict(downsample_ratio=1.0, vision_feature_layer=-2, projector_hidden_act="gelu_pytorch_tanh"), side=13, tiles=(1, 4), scaling=IMAGENET,
+        resample=2, seed=40, stored=torch.float32),
+    "chat_internlm2": dict(
+        covers="original layout: InternLM2 with packed wqkv, 4 query heads on 2 kv heads, dynamic positions, a beginning-of-text token, tower with "
+               "packed qkv and biases, conversation internlm2-chat, bf16",
+        layout="original", text=LlamaConfig(hidden_size=32, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2, rms_norm_eps=1e-5,
+                                            rope_parameters={"rope_type": "dynamic", "rope_theta": 1e6, "factor": 2.0}),
+        vision=dict(hidden_size=24, intermediate_size=48, num_attention_heads=3, image_size=16, patch_size=4, attention_bias=True),
+        side=16, tiles=(1, 6), thumbnail=True, scaling=IMAGENET, template="internlm2-chat", characters=True, seed=40, stored=torch.bfloat16),
+    "chat_qwen2": dict(
+        covers="original layout: Qwen2, tower of the kind of InternViT-6B (RMS norms, norms of q and k, no biases), force_image_size other than the "
+               "tower's (positions resized), no thumbnail, conversation internvl2_5, two shards, fp16",
+        layout="original", text=Qwen2Config(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=4),
+        vision=dict(hidden_size=20, intermediate_size=40, num_attention_heads=2, image_size=12, patch_size=3, norm_type="rms_norm", use_qk_norm=True),
+        side=18, tiles=(1, 4), thumbnail=False, scaling=IMAGENET, template="internvl2_5", shards=2, stored=torch.float16),
+}
+# Two layers of text and tower, and fewer words.
+PUBLISHED = {
+    "InternVL3-1B-hf": dict(
+        layout="saved", text=Qwen2Config(hidden_size=896, intermediate_size=4864, num_attention_heads=14, num_key_value_heads=2,
+                                         max_position_embeddings=32768, rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
+        vision=dict(hidden_size=1024, intermediate_size=4096, num_attention_heads=16, image_size=[448, 448], patch_size=[14, 14], attention_bias=True),
+        side=448, tiles=(1, 12), scaling=IMAGENET, vocabulary=32064, stored=torch.bfloat16),
+    "InternVL2.5-4B": dict(
+        layout="original", text=Qwen2Config(hidden_size=2048, intermediate_size=11008, num_attention_heads=16, num_key_value_heads=2,
+                                            max_position_embeddings=32768, rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
+        vision=dict(hidden_size=1024, intermediate_size=4096, num_attention_heads=16, image_size=448, patch_size=14, attention_bias=True),
+        side=448, tiles=(1, 12), thumbnail=True, scaling=IMAGENET, template="internvl2_5", vocabulary=32064, stored=torch.bfloat16),
+}
+CASES = {
+    "text": ([], "How many squares are there?"),
+    "image": (["image"], "What is in the picture?"),
+    "two_images": (["image", "image"], "What are the differences between the two images?"),
+    "video": (["video"], "Describe the video in one sentence."),
+    "video_image": (["video", "image"], "Is the picture in the video?"),
+}
+FRAMES = 3
+PICTURES = {"image": [(31, 45)], "two_images": [(20, 33), (61, 17)], "video_image": [(15, 14)]}
+FRAME_SIZE = (24, 34)
+
+
+def make_tokenizer(options):
+    special = SPECIAL + ([] if options["layout"] == "original" else [VIDEO])
+    if options.get("characters"):
+        plain, ends = make_character_tokenizer(True, ["<unk>", "<s>", "</s>"] + special, CORPUS), dict(bos_token="<s>", eos_token="</s>", unk_token="<unk>")
+    else:
+        plain, ends = make_byte_tokenizer(special, CORPUS), dict(eos_token="<|im_end|>")
+    names = dict(start_image_token=BEGIN, end_image_token=END, context_image_token=IMAGE, video_token=VIDEO)
+    return PreTrainedTokenizerFast(tokenizer_object=plain._tokenizer, pad_token="<|endoftext|>", model_max_length=8192,
+                                   extra_special_tokens={} if options["layout"] == "original" else names, **ends)
+
+
+def randomise(model, generator):
+    """Logits that differ clearly: default initialisation is so small that greedy choices would be ties."""
+    tied = model.config.tie_word_embeddings
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            noise = torch.randn(value.shape, generator=generator)
+            if "norm" in name and name.endswith(".weight") or "lambda" in name:
+                value.copy_(1 + 0.2 * noise)
+            elif name.endswith(".bias"):
+                value.copy_(0.2 * noise)
+            elif "embed_tokens" in name or "lm_head" in name or "position" in name or "cls_token" in name:
+                value.copy_((0.2 if tied and "embed_tokens" in name else 0.5) * noise)
+            else:
+                value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
+
+
+def tokens_of_tile(options):
+    patch = np.ravel(options["vision"]["patch_size"])[0]
+    return int(options["side"] // patch * options.get("model", {}).get("downsample_ratio", 0.5)) ** 2
+
+
+def config_of(options, tokenizer):
+    text = options["text"]
+    text.num_hidden_layers = 2
+    text.vocab_size = options.get("vocabulary", len(tokenizer) + 3)
+    if hasattr(text, "layer_types"):
+        text.layer_types = ["full_attention"] * 2
+    text.bos_token_id, text.eos_token_id = tokenizer.bos_token_id, tokenizer.convert_tokens_to_ids("<|im_end|>")
+    text.pad_token_id = None
+    vision = InternVLVisionConfig(num_hidden_layers=2, **options["vision"])
+    return InternVLConfig(vision_config=vision, text_config=text, image_token_id=tokenizer.convert_tokens_to_ids(IMAGE),
+                          image_seq_length=tokens_of_tile(options), tie_word_embeddings=options.get("tied", False), **options.get("model", {}))
+
+
+def original_names(tensors, internlm2, text):
+    """The same weights as the original folders call and pack them."""
+    renamed, heads = {}, text.num_attention_heads // text.num_key_value_heads
+    for name, value in tensors.items():
+        name = name.replace("model.vision_tower.", "vision_model.").replace("model.language_model.", "language_model.model.")
+        name = name.replace("lm_head.", "language_model.output." if internlm2 else "language_model.lm_head.")
+        for own, theirs in (("layer_norm", "0"), ("linear_1", "1"), ("linear_2", "3")):
+            name = name.replace(f"model.multi_modal_projector.{own}.", f"mlp1.{theirs}.")
+        if name.startswith("vision_model."):
+            for theirs, own in (("encoder.layers.", "encoder.layer."), ("class_embedding", "cls_token"), ("position_embedding", "position_embeddings"),
+                                ("patch_embedding.", "patch_embeddings.projection."), ("ls1", "lambda_1"), ("ls2", "lambda_2"),
+                                ("attn.proj.", "attention.projection_layer."), ("attn.", "attention."), ("norm1.", "layernorm_before."),
+                                ("norm2.", "layernorm_after.")):
+                name = name.replace(own, theirs)
+            if ".q_proj." in name:
+                value = torch.cat([tensors[f"model.vision_tower.{part}"] for part in (
+                    name.removeprefix("vision_model.").replace("encoder.layers.", "encoder.layer.").replace("attn.q_proj", f"attention.{which}_proj")
+                    for which in "qkv")])
+                name = name.replace("q_proj", "qkv")
+            elif ".k_proj." in name or ".v_proj." in name:
+                continue
+        elif internlm2:
+            for theirs, own in (("tok_embeddings", "embed_tokens"), ("attention.wo", "self_attn.o_proj"), ("feed_forward.w1", "mlp.gate_proj"),
+                                ("feed_forward.w2", "mlp.down_proj"), ("feed_forward.w3", "mlp.up_proj"), ("attention_norm", "input_layernorm"),
+                                ("ffn_norm", "post_attention_layernorm")):
+                name = name.replace(own, theirs)
+            if ".q_proj." in name:
+                part = name.replace("language_model.model.", "model.language_model.")
+                query = value.view(text.num_key_value_heads, heads, -1, value.shape[1])
+                key, own_value = (tensors[part.replace("q_proj", which)].view(text.num_key_value_heads, 1, -1, value.shape[1])
+                                  for which in ("k_proj", "v_proj"))
+                value = torch.cat([query, key, own_value], 1).reshape(-1, value.shape[1])
+                name = name.replace("self_attn.q_proj", "attention.wqkv")
+            elif ".k_proj." in name or ".v_proj." in name:
+                continue
+        renamed[name] = value.contiguous().clone()
+    return renamed
+
+
+def original_config(options, config):
+    """config.json as the original folders have it."""
+    text, vision = options["text"], options["vision"]
+    internlm2 = options["template"] == "internlm2-chat"
+    keys = ["hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "num_hidden_layers", "vocab_size", "rms_norm_eps",
+            "max_position_embeddings", "hidden_act", "bos_token_id", "eos_token_id", "tie_word_embeddings"]
+    llm = {key: getattr(text, key) for key in keys} | {"rope_theta": text.rope_parameters["rope_theta"]}
+    if internlm2:
+        llm |= {"architectures": ["InternLM2ForCausalLM"], "model_type": "internlm2", "attn_implementation": "flash_attention_2", "bias": False,
+                "rope_scaling": {"factor": text.rope_parameters["factor"], "type": "dynamic"}}
+    else:
+        llm |= {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "use_sliding_window": False, "max_window_layers": 2,
+                "sliding_window": None, "rope_scaling": None}
+    eyes = {"architectures": ["InternVisionModel"], "model_type": "intern_vit_6b", "num_hidden_layers": 2, "hidden_act": "gelu",
+            "norm_type": vision.get("norm_type", "layer_norm"), "qk_normalization": vision.get("use_qk_norm", False),
+            "qkv_bias": vision.get("attention_bias", False), "use_flash_attn": True, "drop_path_rate": 0.0, "layer_norm_eps": 1e-6,
+            **{key: vision[key] for key in ("hidden_size", "intermediate_size", "num_attention_heads", "image_size", "patch_size")}}
+    least, most = options["tiles"]
+    return {"architectures": ["InternVLChatModel"], "auto_map": {"AutoModel": "modeling_internvl_chat.InternVLChatModel"}, "model_type": "internvl_chat",
+            "downsample_ratio": 0.5, "dynamic_image_size": True, "force_image_size": options["side"], "llm_config": llm, "vision_config": eyes,
+            "min_dynamic_patch": least, "max_dynamic_patch": most, "pad2square": False, "ps_version": "v2", "select_layer": -1,
+            "template": options["template"], "use_backbone_lora": 0, "use_llm_lora": 0, "use_thumbnail": options["thumbnail"]}
+
+
+def make_processor(options, tokenizer):
+    mean, deviation = options["scaling"]
+    common = dict(size={"height": options["side"], "width": options["side"]}, image_mean=mean, image_std=deviation, resample=options.get("resample", 3))
+    least, most = options["tiles"]
+    return InternVLProcessor(GotOcr2ImageProcessorFast(min_patches=least, max_patches=most, **common), tokenizer, InternVLVideoProcessor(**common),
+                             image_seq_length=tokens_of_tile(options), chat_template=CHAT_TEMPLATE)
+
+
+def make_folder(options, seed, folder):
+    """Writes the folder and returns what transformers makes of its weights, and its processor (None: there is no class)."""
+    torch.manual_seed(seed)
+    tokenizer = make_tokenizer(options)
+    config = config_of(options, tokenizer)
+    model = InternVLForConditionalGeneration(config)
+    randomise(model, torch.Generator().manual_seed(seed))
+    model.tie_weights()
+    model.to(options["stored"])
+    if options["layout"] == "original":
+        tokenizer.save_pretrained(folder)
+        tensors = original_names(model.state_dict(), options["template"] == "internlm2-chat", options["text"])
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        write(folder / "config.json", original_config(options, config))
+        write(folder / "generation_config.json", {"eos_token_id": tokenizer.convert_tokens_to_ids("<|im_end|>")})
+        if options.get("shards"):
+            shard(folder, options["shards"])
+        # Anew, because what is no parameter (the frequencies of positions) has been rounded with the rest.
+        fresh = InternVLForConditionalGeneration._from_config(config, attn_implementation="eager", dtype=torch.float32)
+        fresh.load_state_dict({name: value.float() for name, value in model.state_dict().items()})
+        return fresh.eval(), None
+    model.save_pretrained(folder)
+    if options.get("names4"):
+        tensors = {}
+        for name, value in load_file(folder / "model.safetensors").items():
+            name = name.replace("language_model.lm_head.", "lm_head.").replace("language_model.model.", "model.language_model.")
+            tensors["model." + name if name.startswith(("vision_tower", "multi_modal")) else name] = value
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    if options.get("shards"):
+        shard(folder, options["shards"])
+    make_processor(options, tokenizer).save_pretrained(folder)
+    if options["layout"] == "published":
+        combined = json.loads((folder / "processor_config.json").read_text())
+        write(folder / "preprocessor_config.json", combined.pop("image_processor") | {"crop_to_patches": False, "image_processor_type": "GotOcr2ImageProcessor"})
+        write(folder / "video_preprocessor_config.json", combined.pop("video_processor"))
+        write(folder / "processor_config.json", combined)
+    model, report = InternVLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
+    assert not report["missing_keys"] and not report["unexpected_keys"] and not report["mismatched_keys"], report
+    processor = AutoProcessor.from_pretrained(folder)
+    assert isinstance(processor.image_processor, GotOcr2ImageProcessorFast), "the default is not what the script believes"
+    return model.eval(), processor
+
+
+def original_pixels(rgb, options, single):
+    """The model cards' load_image(): tiles of the resized picture, the thumbnail behind them, ImageNet's scaling."""
+    side, (least, most), image = options["side"], options["tiles"], PIL.Image.fromarray(rgb)
+    columns, rows = (1, 1) if single else get_optimal_tiled_canvas(image.size[::-1], (side, side), least, most)
+    whole = image.resize((side * columns, side * rows))
+    tiles = [whole.crop((x * side, y * side, (x + 1) * side, (y + 1) * side)) for y in range(rows) for x in range(columns)]
+    if options["thumbnail"] and len(tiles) > 1:
+        tiles.append(image.resize((side, side)))
+    resized = torchvision.transforms.Resize((side, side), interpolation=torchvision.transforms.InterpolationMode.BICUBIC)
+    scale = torchvision.transforms.Normalize(*options["scaling"])
+    return torch.stack([scale(torchvision.transforms.functional.to_tensor(resized(tile))) for tile in tiles])
+
+
+def original_inputs(options, tokenizer, kinds, question, images, frames):
+    """What chat() of the original asks: ids, and pixels medium by medium."""
+    system, end = CONVERSATIONS[options["template"]]
+    pixels, text, waiting = [], "", iter(images)
+    for kind in kinds:
+        if kind == "video":
+            pixels.append(torch.cat([original_pixels(frame, options, True) for frame in frames]))
+            text += "".join(f"Frame{number + 1}: <image>\n" for number in range(len(frames)))
+        else:
+            pixels.append(original_pixels(next(waiting), options, False))
+            text += "<image>\n"
+    prompt = f"<|im_start|>system\n{system}{end}<|im_start|>user\n{text}{question}{end}<|im_start|>assistant\n"
+    for kind, values in zip(kinds, pixels):
+        for tiles in [1] * len(values) if kind == "video" else [len(values)]:
+            prompt = prompt.replace("<image>", BEGIN + IMAGE * tokens_of_tile(options) * tiles + END, 1)
+    return tokenizer(prompt, return_tensors="pt")["input_ids"], pixels
+
+
+def inputs_of(options, processor, tokenizer, kinds, question, images, frames):
+    if processor is None:
+        return original_inputs(options, tokenizer, kinds, question, images, frames)
+    messages = [{"role": "user", "content": [{"type": kind} for kind in kinds] + [{"type": "text", "text": question}]}]
+    prompt = processor.apply_chat_template(messages, add_generation_prompt=True)
+    media = {**({"images": images} if images else {}), **({"videos": [frames]} if "video" in kinds else {})}
+    inputs = processor(text=prompt, return_tensors="pt", **media)
+    if not kinds:
+        return inputs["input_ids"], []
+    counts = [len(processor.image_processor([image], crop_to_patches=True)["pixel_values"]) for image in images]
+    each = [len(frames) if kind == "video" else counts.pop(0) for kind in kinds]
+    return inputs["input_ids"], list(torch.split(inputs["pixel_values"], each))
+
+
+def levels(pixels, scaling):
+    """The bytes that the processor scaled; exact, or the golden file would not say what the model saw."""
+    mean, deviation = (torch.tensor(each).view(3, 1, 1) for each in scaling)
+    result = torch.round((pixels * deviation + mean) * 255)
+    assert float(((result / 255 - mean) / deviation - pixels).abs().max()) < 1e-5
+    return result.to(torch.uint8)
+
+
+def greedy_answer(model, output, tokens=GREEDY_TOKENS):
+    """Tokens after a prompt's output, and how far the first choice was from the second."""
+    greedy, margins, step = [], [], output.logits[0, -1]
+    for _ in range(tokens):
+        best = torch.topk(step, 2).values
+        greedy.append(int(step.argmax()))
+        margins.append(float(best[0] - best[1]))
+        output = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=output.past_key_values, use_cache=True)
+        step = output.logits[0, -1]
+    return greedy, margins
+
+
+def spans(ids, tokenizer, kinds, frames):
+    """Where each medium's tokens are, from its first <img> to its last </img>."""
+    begin, end = tokenizer.convert_tokens_to_ids([BEGIN, END])
+    found, at = [], 0
+    for kind in kinds:
+        first = ids.index(begin, at)
+        for _ in range(frames if kind == "video" else 1):
+            at = ids.index(end, at) + 1
+        found.append((first, at))
+    return found
+
+
+def run(options, model, tokenizer, ids, pixels, kinds, frames):
+    """Features of the media with the embeddings of the words among them, logits, greedy tokens, margins."""
+    extra, features = {}, None
+    with torch.no_grad():
+        if pixels:
+            extra = dict(pixel_values=torch.cat(pixels))
+            found = model.model.get_image_features(extra["pixel_values"], return_dict=True).pooler_output
+            merged = model.get_input_embeddings()(ids)[0].clone()
+            merged[ids[0] == model.config.image_token_id] = found.flatten(0, 1)
+            features = torch.cat([merged[a:b] for a, b in spans(ids[0].tolist(), tokenizer, kinds, frames)])
+        output = model(input_ids=ids, use_cache=True, **extra)
+        logits = output.logits[0, -1].clone()
+        greedy, margins = greedy_answer(model, output)
+    return features, logits, greedy, margins
+
+
+def run_case(case, options, model, processor, tokenizer):
+    kinds, question = CASES[case]
+    images = [picture(h, w, 1 + i) for i, (h, w) in enumerate(PICTURES.get(case, []))]
+    frames = np.stack([picture(*FRAME_SIZE, 10 + i) for i in range(FRAMES)]) if "video" in kinds else np.zeros((0,))
+    ids, pixels = inputs_of(options, processor, tokenizer, kinds, question, images, frames)
+    features, logits, greedy, margins = run(options, model, tokenizer, ids, pixels, kinds, FRAMES)
+    tensors = {"input_ids": ids[0], "logits": logits, "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
+    for number, rgb in enumerate([*frames, *images]):
+        tensors[f"rgb.{number}"] = torch.from_numpy(rgb)
+    for number, values in enumerate(pixels):
+        tensors[f"pixel_levels.{number}"] = levels(values, options["scaling"])
+    if features is not None:
+        tensors["features"] = features
+    messages = [{"role": "user", "content": [{"type": kind} for kind in kinds] + [{"type": "text", "text": question}]}]
+    description = dict(messages=messages, prompt=tokenizer.decode(ids[0]).replace(IMAGE * tokens_of_tile(options), f"({tokens_of_tile(options)} x {IMAGE})"),
+                       pictures=[list(rgb.shape[:2]) for rgb in [*frames, *images]], tokens=ids.shape[1],
+                       visual_tokens=0 if features is None else len(features), smallest_margin=min(margins), answer=tokenizer.decode(greedy))
+    return description, {f"{case}.{key}": value.contiguous() for key, value in tensors.items()}
+
+
+def grids():
+    """[side, least, most, height, width, rows, columns] of odd and large pictures."""
+    random = np.random.default_rng(SEED)
+    fixed = [(1, 1), (1, 2), (2, 1), (1, 150), (150, 1), (448, 448), (447, 449), (600, 600), (633, 633), (634, 634), (1080, 1920), (1920, 1080),
+             (896, 448), (448, 896), (1000, 2000), (2160, 3840), (480, 640), (3000, 41), (100, 9000), (2048, 2048), (4, 5), (800, 1000)]
+    scattered = [tuple(int(x) for x in random.integers(1, 3000, 2)) for _ in range(60)]
+    rows = []
+    for side, least, most in ((448, 1, 12), (448, 1, 6), (448, 2, 40), (16, 1, 6), (448, 1, 1), (384, 3, 5), (448, 7, 128)):
+        for height, width in fixed + scattered:
+            columns, lines = get_optimal_tiled_canvas((height, width), (side, side), least, most)
+            rows.append([side, least, most, height, width, lines, columns])
+    return rows
+
+
+def hashes():
+    """FNV-1a 64 of resized bytes at larger sizes: what is done, height, width, seed, filter, hash of [pictures, 3, side, side]."""
+    rows = []
+    for seed, (height, width, resample) in enumerate([(700, 1000, 3), (1203, 641, 3), (90, 1111, 3), (199, 37, 3), (100, 90, 3), (333, 500, 2)]):
+        pixels = formula_picture(height, width, seed)
+        common = dict(size={"height": 112, "width": 112}, resample=resample, do_rescale=False, do_normalize=False)
+        image = GotOcr2ImageProcessorFast(**common)([pixels], crop_to_patches=True, return_tensors="pt")["pixel_values"]
+        video = InternVLVideoProcessor(**common)([pixels[None]], return_tensors="pt")["pixel_values_videos"][0]
+        found = [("image", image), ("video", video)]
+        if resample == 3:
+            plain = dict(side=112, tiles=(1, 12), thumbnail=True, scaling=([0, 0, 0], [1 / 255] * 3))
+            found.append(("original", torch.round(original_pixels(pixels, plain, False))))
+        rows += [[what, height, width, seed, resample, fnv(values.numpy().astype(np.uint8))] for what, values in found]
+    return rows
+
+
+def manifest():
+    return {
+        "what": "prompt ids, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random InternVL models in both layouts",
+        "reference": f"transformers {transformers.__version__}, InternVLForConditionalGeneration in fp32, eager attention; InternVLProcessor as "
+                     "AutoProcessor makes it; of the original layout prompts and pixels after its model cards with Pillow, weights renamed",
+        "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
+        "script": "tests/golden/make/make_internvl_golden.py",
+        "versions": {"torch": torch.__version__, "torchvision": torchvision.__version__, "transformers": transformers.__version__,
+                     "tokenizers": tokenizers.__version__, "safetensors": safetensors.__version__, "pillow": PIL.__version__,
+                     "numpy": np.__version__},
+        "seed": f"{SEED} + number of the configuration, or its own",
+        "configurations": {name: options["covers"] for name, options in CONFIGURATIONS.items()},
+        "tensors": {
+            "<case>.input_ids": "int64 [n], media written out", "<case>.rgb.<i>": "uint8 [height, width, 3], a video's frames first",
+            "<case>.pixel_levels.<medium>": "uint8 [tiles or frames, 3, side, side], a thumbnail last; value = (level / 255 - mean) / deviation",
+            "<case>.features": "fp32 [visual tokens, hidden], in prompt order, with the embeddings of the words between a medium's <img> and </img>",
+            "<case>.logits": "fp32 [vocabulary], last position", "<case>.greedy": "int64 [64], stop tokens ignored",
+            "<case>.margins": "fp32 [64], first minus second choice", "mean, deviation": "fp32 [3], of the processor"},
+        "sizes.json": "rows of [side, least, most, height, width, rows, columns]; hashes of pixels",
+        "tolerance": "features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 sums in another order); greedy "
+                     "tokens equal where the margin exceeds 1e-3",
+        "licence": "Apache-2.0, own random weights, own pictures and text; chat template and system messages as InternVL's repositories have them (MIT)",
+    }
+
+
+def compare_with_program(folder, cli):
+    """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers: ids, pixels, features, logits, greedy tokens."""
+    clip = pathlib.Path(__file__).resolve().parents[3] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
+    images = [formula_picture(700, 1000, 1), formula_picture(403, 211, 2)]
+    print("| folder | case | tokens | ids equal | largest difference of a pixel | of the features, relative | of the logits | greedy tokens equal |")
+    print("|---|---|---|---|---|---|---|---|")
+    for number, (name, options) in enumerate(PUBLISHED.items()):
+        model_folder = folder / name
+        shutil.rmtree(model_folder, ignore_errors=True)
+        model_folder.mkdir(parents=True)
+        model, processor = make_folder(options, SEED + number, model_folder)
+        if cli is None:
+            continue
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(model_folder)
+        for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("video", 0)):
+            kinds, question = CASES[case]
+            with tempfile.TemporaryDirectory() as beside:
+                media = ["--video", str(clip), "--frames", "4"] if case == "video" else []
+                for index in range(count):
+                    PIL.Image.fromarray(images[index]).save(f"{beside}/{index}.png")
+                    media += ["--image", f"{beside}/{index}.png"]
+                subprocess.run([str(cli), "export", "--model", str(model_folder), "--out", f"{beside}/run.safetensors", "--dtype", "fp32", "--method", "full",
+                                "--max-tokens", str(GREEDY_TOKENS), *media, question], check=True, stdout=subprocess.DEVNULL)
+                ours = load_file(f"{beside}/run.safetensors")
+            blank = np.zeros((4, 64, 64, 3), np.uint8)
+            ids, pixels = inputs_of(options, processor, tokenizer, kinds, question, images[:count], blank)
+            apart = 0.0
+            if case == "video":  # the frames are those that the program decoded
+                pixels = [ours["pixel_values_videos"].reshape(pixels[0].shape)]
+            elif count:
+                own = ours["pixel_values"].reshape(count, -1, *pixels[0].shape[1:])
+                apart = max(float((own[i][: len(pixels[i])] - pixels[i]).abs().max()) for i in range(count))
+            features, logits, greedy, _ = run(options, model, tokenizer, ids, pixels, kinds, 4)
+            relative = lambda a, b: float((a - b).abs().max() / b.abs().max())
+            same = sum(a == b for a, b in zip(greedy, ours["generated"].tolist()))
+            print(f"| {name} | {case} | {ids.shape[1]} | {torch.equal(ids[0], ours['input_ids'])} | {apart:.1e} | "
+                  f"{'' if features is None else format(relative(ours['visual_features'], features), '.1e')} | "
+                  f"{relative(ours['logits'][0], logits):.1e} | {same} of {len(ours['generated'])} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--published", type=pathlib.Path, help="only write model folders here, and compare with them")
+    parser.add_argument("--cli", type=pathlib.Path, help="winnow-cli")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    if arguments.published:
+        compare_with_program(arguments.published, arguments.cli)
+        return
+    shutil.rmtree(OUT, ignore_errors=True)
+    for number, (name, options) in enumerate(CONFIGURATIONS.items()):
+        folder = OUT / name / "model"
+        folder.mkdir(parents=True)
+        model, processor = make_folder(options, options.get("seed", SEED + number), folder)
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
+        mean, deviation = options["scaling"]
+        cases, tensors = {}, {"mean": torch.tensor(mean), "deviation": torch.tensor(deviation)}
+        for case in CASES:
+            cases[case], results = run_case(case, options, model, processor, tokenizer)
+            tensors.update(results)
+        save_file(tensors, OUT / name / "golden.safetensors")
+        for file in (OUT / name).rglob("*.safetensors"):
+            file.chmod(0o644)
+        (OUT / name / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
+        print(name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5), len(set(d["answer"]))) for case, d in cases.items()})
+    rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in grids())
+    (OUT / "sizes.json").write_text('{"hashes": ' + json.dumps(hashes()) + ',\n"grids": [\n' + rows + "]}\n")
+    (OUT / "manifest.json").write_text(json.dumps(manifest(), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
