@@ -13,14 +13,21 @@ Candidates candidates(const SegmentInfo& segment, LayerId layer, KvHead first_he
   set.layer = layer;
   set.retained = segment.retained;
   set.info = segment;
+  // Rows that a layer's window has passed by are gone; no later row sees them, and they saw no later key.
+  set.first_seen = segment.first_seen(layer);
+  const std::int64_t hidden = segment.rows_before(set.first_seen);
+  set.info.tokens = segment.tokens - hidden;
+  set.info.first_original = segment.original(0) + static_cast<std::int32_t>(hidden);
+  set.info.modality = segment.modality.subspan(static_cast<std::size_t>(hidden));
+  set.info.windows = nullptr;
   if (segment.retained != nullptr) {
     const RetainedHead& before = segment.retained->at(layer, first_head);
     set.originals = before.original;
     set.modality = before.modality;
-    for (std::int64_t row = 0; row < segment.tokens; ++row) set.originals.push_back(segment.original(row));
-    set.modality.insert(set.modality.end(), segment.modality.begin(), segment.modality.end());
+    for (std::int64_t row = 0; row < set.info.tokens; ++row) set.originals.push_back(set.info.original(row));
+    set.modality.insert(set.modality.end(), set.info.modality.begin(), set.info.modality.end());
     set.info.first_row = std::ssize(before.original);
-    set.info.tokens = set.info.first_row + segment.tokens;
+    set.info.tokens += set.info.first_row;
     set.info.first_original = set.originals.empty() ? 0 : set.originals.front();
     set.info.modality = set.modality;
     set.info.originals = set.originals;
@@ -35,7 +42,29 @@ Candidates candidates(const SegmentInfo& segment, LayerId layer, KvHead first_he
 
 }  // namespace
 
-LayerView Candidates::view_of(const LayerView& view) const {
+// Of a layer with a window, what the next token still sees. Among these rows and keys the window hides nothing.
+LayerView Candidates::seen_of(const LayerView& view) const {
+  if (view.window.tokens == 0) return view;
+  LayerView seen = view;
+  const std::int64_t rows = info.tokens - info.first_row;
+  const std::int64_t first = view.query.size(1) - rows;
+  seen.query = view.query.narrow(1, first, rows);
+  seen.key = view.key.narrow(1, first, rows);
+  seen.value = view.value.narrow(1, first, rows);
+  seen.log_sum_exp = view.log_sum_exp.narrow(1, first, rows);
+  seen.positions = view.positions.narrow(1, first, rows);
+  seen.past_values.clear();
+  seen.input_norms.reset();
+  for (KvHead head{0}; head < std::ssize(view.past_keys); ++head) {
+    at::Tensor& past = seen.past_keys[static_cast<std::size_t>(head)];
+    past = past.index_select(0, at::tensor(view.window.slots_from(head, first_seen), at::kLong).to(past.device()));
+  }
+  seen.window = {};
+  return seen;
+}
+
+LayerView Candidates::view_of(const LayerView& whole) const {
+  const LayerView view = seen_of(whole);
   if (retained == nullptr) return view;
   const std::int64_t group = view.query.size(0) / view.key.size(0);
   LayerView extended;
@@ -72,9 +101,11 @@ void Candidates::add_earlier(RowStatistics& statistics, std::int64_t local_rows)
 
 CandidateSets::CandidateSets(const SegmentInfo& segment) {
   if (segment.retained == nullptr) {
-    std::vector<Candidates> sets;
-    sets.push_back(candidates(segment, LayerId(0), KvHead(0), segment.kv_heads));
-    layers_.push_back(std::move(sets));
+    for (LayerId layer{0}; layer < (segment.slides() ? segment.layers : 1); ++layer) {
+      std::vector<Candidates> sets;
+      sets.push_back(candidates(segment, layer, KvHead(0), segment.kv_heads));
+      layers_.push_back(std::move(sets));
+    }
     return;
   }
   for (LayerId layer{0}; layer < segment.layers; ++layer) {

@@ -21,11 +21,15 @@ namespace winnow {
 struct Candidates : CandidateRows {
   const RetainedSlots* retained = nullptr;
   LayerId layer;
+  std::int32_t first_seen = 0;  // as SegmentInfo::first_seen()
 
   // What the statistics are computed from: retained keys become keys of the segment.
   LayerView view_of(const LayerView& view) const;
   // Adds what earlier turns gave to the retained rows. rows of `statistics`: all, or the last `local_rows`.
   void add_earlier(RowStatistics& statistics, std::int64_t local_rows) const;
+
+ private:
+  LayerView seen_of(const LayerView& view) const;
 };
 
 class CandidateSets {
@@ -41,7 +45,7 @@ class CandidateSets {
   std::int64_t row_of(LayerId layer, KvHead kv_head) const { return of_layer(layer).size() > 1 ? 0 : kv_head; }
 
  private:
-  PerLayer<std::vector<Candidates>> layers_;  // one entry for all layers without retained slots
+  PerLayer<std::vector<Candidates>> layers_;  // one entry for all layers without retained slots and windows
 };
 
 }  // namespace winnow

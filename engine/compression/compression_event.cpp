@@ -36,7 +36,7 @@ void compact(KvCache& cache, const SegmentCompressor& compressor, LayerId layer,
   if (compressor.whole_cache()) {
     cache.compact_all(layer, plan);
   } else {
-    cache.compact(layer, compressor.segment().tokens, plan);
+    cache.compact(layer, compressor.candidates(layer, KvHead(0)).info.tokens, plan);
   }
   if (!compressor.recipe().composition().closed_ranks) return;
   for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
@@ -121,7 +121,8 @@ std::vector<std::vector<std::int32_t>> apply_plan(KvCache& cache, const SegmentC
   for (std::size_t head = 0; head < counts.size(); ++head) {
     std::vector<MergedInto>& known = state.merged_into(cache.shape(), layer, KvHead(head));
     for (std::size_t i = 0; i < counts[head].size(); ++i) {
-      if (counts[head][i] > 0) known.push_back({compressor.segment().first_original + plan.kept[head][i], counts[head][i]});
+      if (counts[head][i] > 0)
+        known.push_back({compressor.candidates(layer, KvHead(head)).info.original(plan.kept[head][i]), counts[head][i]});
     }
   }
   return counts;

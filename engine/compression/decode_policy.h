@@ -36,6 +36,8 @@ class DecodePolicy {
   virtual bool wants_probabilities() const { return false; }
   // After a layer's attention of one decoded token, whose slot is the last of every head.
   virtual void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) = 0;
+  // Later in the same step: the slot is about to be evicted, because the layer's window passes it by.
+  virtual void leaves_window(LayerId /*layer*/, KvHead /*kv_head*/, std::int64_t /*slot*/) {}
   // False: it follows attention until there is something to hold to; nothing leaves yet.
   virtual bool removes() const { return true; }
   // What it knows of a head's tokens with an original index below `before`; empty if it follows nobody's attention. cache: the policy's, to

@@ -27,6 +27,7 @@ SlotAttention attention_of(const FollowedTokens& before, const SegmentCompressor
   AccumulatedAttention found;
   if (compressor.has_accumulated()) found = compressor.accumulated(layer, head);
   SlotAttention slots;
+  if (cache.shape().window(layer) > 0) slots.original.assign(original.begin(), original.end());
   for (std::size_t slot = 0; slot < original.size(); ++slot) {
     float sum = 0.0F;
     float square = 0.0F;
@@ -70,10 +71,12 @@ std::unique_ptr<DecodePolicy> next_decode_policy(const DecodePolicy* previous, c
   if (parts.phase == MethodPhase::kRatioDecode) {
     if (absolute && !compressor.will_compress() && previous == nullptr) return nullptr;
     std::vector<RatioRemoval::Layer> layers;
-    const double seen = compressor.segment().first_original + static_cast<double>(compressor.segment().tokens);
+    const std::int64_t seen = compressor.segment().first_original + compressor.segment().tokens;
     for (LayerId layer{0}; layer < shape.layers; ++layer) {
       const std::int64_t slots = largest_head(cache, layer);
-      layers.push_back({recipe.keeps_whole(layer, shape.layers) ? 1.0 : static_cast<double>(slots) / seen, slots});
+      layers.push_back(
+          {recipe.keeps_whole(layer, shape.layers) ? 1.0 : static_cast<double>(slots) / static_cast<double>(shape.held(layer, seen)),
+           slots});
     }
     return std::make_unique<RatioRemoval>(std::move(layers), parts.decode.distance, parts.protection.sinks, shape.kv_heads, pinned);
   }

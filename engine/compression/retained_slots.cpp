@@ -80,7 +80,9 @@ RetainedSlots take_retained(KvCache& cache, std::span<const TokenOrigin> origins
       if (policy != nullptr) followed = policy->retained_attention(cache, layer, kv_head, std::numeric_limits<std::int32_t>::max());
       put_in_order(cache, layer, kv_head);
       RetainedHead head;
-      const std::span<const std::int32_t> slots = cache.original(layer, kv_head);
+      const std::span<const std::int32_t> all = cache.original(layer, kv_head);
+      const auto first = std::ranges::lower_bound(all, shape.first_seen(layer, static_cast<std::int32_t>(std::ssize(origins))));
+      const std::span<const std::int32_t> slots(first, all.end());
       head.original.assign(slots.begin(), slots.end());
       for (const std::int32_t original : slots) {
         head.modality.push_back(origins[static_cast<std::size_t>(original)].modality);

@@ -2,8 +2,8 @@
 // are all current slots).
 //
 // Made before the prefill of such a turn by take_retained(), borrowed by SegmentInfo and SegmentCompressor. Per head the slots' original
-// indices, ascending, and what the decode policy of the last answer had gathered for each: the new segment's rows are added to it.
-// Engine thread only.
+// indices, ascending, and what the decode policy of the last answer had gathered for each: the new segment's rows are added to it. Of a
+// layer with a window the slots that it will have passed by after the segment are left out. Engine thread only.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -43,11 +44,13 @@ EventBudgets budgets_of(const Recipe& recipe, const SegmentInfo& segment, const 
   if (is_due(recipe, segment)) {
     for (LayerId layer{0}; layer < segment.layers; ++layer) {
       LayerDemand& most = layers.emplace_back();
+      const std::int64_t window = segment.window(layer);
       for (const Candidates& set : sets.of_layer(layer)) {
         most.competing = std::max(most.competing, choice.competing(set));
         most.guarded = std::max(most.guarded, choice.protected_slots(set));
         most.pinned = std::max(most.pinned, choice.competing_pins(set));
       }
+      if (window > 0) most.reach = segment.retained != nullptr ? window - 1 : most.competing;
     }
   }
   std::optional<std::int64_t> seen;
@@ -56,7 +59,9 @@ EventBudgets budgets_of(const Recipe& recipe, const SegmentInfo& segment, const 
   return EventBudgets(recipe, layers, seen, segment.kv_heads);
 }
 
-float best_of(std::span<const float> scores) { return *std::max_element(scores.begin(), scores.end()); }
+float best_of(std::span<const float> scores) {
+  return scores.empty() ? -std::numeric_limits<float>::infinity() : *std::max_element(scores.begin(), scores.end());
+}
 
 bool follows(const Recipe& recipe, bool will_compress) {
   const Composition& parts = recipe.composition();
@@ -84,21 +89,20 @@ void SegmentCompressor::decide() {
   // Layers that keep everything take their slots first.
   std::vector<LayerId> competing;
   std::int64_t pairs = budgets_.total();
-  const std::int64_t all = choice_.competing(sets_.of(LayerId(0), KvHead(0)));
   for (LayerId layer{0}; layer < segment_.layers; ++layer) {
     if (recipe_.keeps_whole(layer, segment_.layers)) {
-      pairs -= all * segment_.kv_heads;
+      pairs -= competing_in(layer) * segment_.kv_heads;
     } else {
       competing.push_back(layer);
     }
   }
   const std::vector<std::vector<std::int32_t>> best = chosen_pairs(competing, pairs);
-  std::vector<std::int32_t> everything(static_cast<std::size_t>(all));
-  std::iota(everything.begin(), everything.end(), 0);
   std::vector<std::int64_t> slots;
   auto next = best.begin();
   for (LayerId layer{0}; layer < segment_.layers; ++layer) {
     std::int64_t& of_layer = slots.emplace_back(0);
+    std::vector<std::int32_t> everything(static_cast<std::size_t>(competing_in(layer)));
+    std::iota(everything.begin(), everything.end(), 0);
     for (KvHead head{0}; head < segment_.kv_heads; ++head) {
       pairs_of_all_.push_back(recipe_.keeps_whole(layer, segment_.layers) ? everything : *next++);
       of_layer += std::ssize(pairs_of_all_.back());
@@ -111,7 +115,7 @@ std::vector<std::vector<float>> SegmentCompressor::competing_scores(LayerId laye
   LayerWatch::PerSet<HeadScores> without_views;
   if (!watch_.sees_layers()) without_views = watch_.scores_without_views(layer);
   const LayerWatch::PerSet<HeadScores>& found = watch_.sees_layers() ? watch_.scores(layer) : without_views;
-  const Candidates& rows = sets_.of(LayerId(0), KvHead(0));  // the same for all heads: nothing was retained
+  const Candidates& rows = sets_.of(layer, KvHead(0));  // the same for all heads: nothing was retained
   std::vector<std::vector<float>> scores;
   for (KvHead head{0}; head < segment_.kv_heads; ++head) {
     const std::span<const float> all = watch_.row_of(found, layer, head);
@@ -123,17 +127,20 @@ std::vector<std::vector<float>> SegmentCompressor::competing_scores(LayerId laye
 
 std::vector<std::vector<std::int32_t>> SegmentCompressor::chosen_pairs(std::span<const LayerId> layers, std::int64_t pairs) const {
   std::vector<std::vector<float>> scores;
+  std::vector<std::vector<std::int32_t>> pinned;  // per layer
+  std::vector<CompetingHead> heads;
+  scores.reserve(layers.size() * static_cast<std::size_t>(segment_.kv_heads));
+  pinned.reserve(layers.size());
   for (const LayerId layer : layers) {
-    for (std::vector<float>& of_head : competing_scores(layer)) scores.push_back(std::move(of_head));
+    pinned.push_back(choice_.pinned_among(sets_.of(layer, KvHead(0))));
+    const double floor_share = recipe_.composition().head_floor * budgets_.retention();
+    const auto floor_slots = static_cast<std::int64_t>(floor_share * static_cast<double>(competing_in(layer)));
+    for (std::vector<float>& of_head : competing_scores(layer)) {
+      if (recipe_.composition().allocator->whole_heads()) std::fill(of_head.begin(), of_head.end(), best_of(of_head));
+      heads.push_back({scores.emplace_back(std::move(of_head)), pinned.back(), floor_slots});
+    }
   }
-  if (recipe_.composition().allocator->whole_heads()) {
-    for (std::vector<float>& of_head : scores) std::fill(of_head.begin(), of_head.end(), best_of(of_head));
-  }
-  const Candidates& rows = sets_.of(LayerId(0), KvHead(0));
-  const auto competing = static_cast<double>(choice_.competing(rows));
-  const auto floor_slots = static_cast<std::int64_t>(recipe_.composition().head_floor * budgets_.retention() * competing);
-  const std::vector<std::span<const float>> heads(scores.begin(), scores.end());
-  return select_pairs(heads, pairs, choice_.pinned_among(rows), floor_slots);
+  return select_pairs(heads, pairs);
 }
 
 void SegmentCompressor::on_layer(const LayerView& view) {
@@ -206,7 +213,14 @@ LayerPlan SegmentCompressor::plan(LayerId layer) const {
 }
 
 std::vector<std::int64_t> SegmentCompressor::budgets() const {
-  if (!will_compress()) return std::vector<std::int64_t>(static_cast<std::size_t>(segment_.layers), segment_.tokens);
+  if (!will_compress()) {
+    std::vector<std::int64_t> all;
+    for (LayerId layer{0}; layer < segment_.layers; ++layer) {
+      const SegmentInfo& rows = sets_.of(layer, KvHead(0)).info;
+      all.push_back(rows.tokens - rows.first_row);
+    }
+    return all;
+  }
   require(budgets_.decided(), "SegmentCompressor: budgets are known after the last layer");
   return per_head(budgets_.slots());
 }
@@ -215,7 +229,8 @@ std::vector<std::int64_t> SegmentCompressor::per_head(std::vector<std::int64_t> 
   if (!ragged()) return slots;
   const auto heads = static_cast<double>(segment_.kv_heads);
   const std::int64_t pairs = std::accumulate(slots.begin(), slots.end(), std::int64_t{0});
-  const std::vector<std::int64_t> all(slots.size(), choice_.competing(sets_.of(LayerId(0), KvHead(0))));
+  std::vector<std::int64_t> all;
+  for (LayerId layer{0}; layer < segment_.layers; ++layer) all.push_back(competing_in(layer));
   std::vector<double> shares;
   for (const std::int64_t of_layer : slots) shares.push_back(static_cast<double>(of_layer) / heads);
   return round_to_total(shares, round_half_up(static_cast<double>(pairs) / heads), all);

@@ -99,6 +99,9 @@ class SegmentCompressor : public PrefillObserver {
 
  private:
   void decide();
+  std::int64_t competing_in(LayerId layer) const {
+    return choice_.competing(sets_.of(layer, KvHead(0)));
+  }  // per head; nothing was retained
   bool ragged() const { return recipe_.composition().granularity == Granularity::kRagged; }
   std::vector<std::int64_t> per_head(std::vector<std::int64_t> slots) const;
   // Of one layer, per head, in the order of the competing rows.

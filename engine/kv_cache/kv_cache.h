@@ -10,6 +10,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/per_layer.h"
 #include "engine/kv_cache/rotary_scheme.h"
 #include "engine/kv_cache/shared_entries.h"
 
@@ -29,6 +31,22 @@ struct KvShape {
   at::ScalarType dtype = at::kFloat;
   at::Device device = at::kCPU;
   RotaryScheme rotary{};  // of the cached keys
+  // Per layer the last tokens that a token attends to, itself included; 0: all. Empty: all in every layer.
+  PerLayer<std::int64_t> windows{};
+  std::int64_t window(LayerId layer) const { return windows.empty() ? 0 : windows.at(layer); }
+  // The first token that token `original` attends to.
+  std::int32_t first_seen(LayerId layer, std::int32_t original) const {
+    const std::int64_t tokens = window(layer);
+    return tokens == 0 ? 0 : static_cast<std::int32_t>(std::max<std::int64_t>(0, original + 1 - tokens));
+  }
+  // Tokens of `seen` that a layer still holds for the next one, where nothing is compressed.
+  std::int64_t held(LayerId layer, std::int64_t seen) const { return window(layer) == 0 ? seen : std::min(seen, window(layer) - 1); }
+  // What they take in all layers.
+  std::int64_t full_bytes(std::int64_t seen) const {
+    std::int64_t slots = 0;
+    for (LayerId layer{0}; layer < layers; ++layer) slots += held(layer, seen);
+    return slots * kv_heads * slot_bytes();
+  }
   // K and V of one slot of one head.
   std::int64_t slot_bytes() const { return 2 * head_dim * static_cast<std::int64_t>(at::elementSize(dtype)); }
 };

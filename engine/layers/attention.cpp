@@ -14,8 +14,21 @@ at::Tensor shared_by_group(const at::Tensor& heads, std::int64_t group) {
   return heads.unsqueeze(1).expand({heads.size(0), group, heads.size(1), heads.size(2)});
 }
 
-// Adds the cached slots of each kv head to `result` ([Hkv, G, t, d]). Heads go one by one: they may hold different numbers of slots.
-void merge_past(AttentionResult& result, const at::Tensor& query, const PastKeyValues& past, double scale) {
+// Rows that see some of the keys, or none: then 0, with a log-sum-exp of minus infinity. query [Hkv, G, t, d]; key, value [Hkv, m, d];
+// hidden: bool [t, m].
+AttentionResult partly_hidden(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const at::Tensor& hidden,
+                              double scale) {
+  constexpr double kNothing = -std::numeric_limits<double>::infinity();
+  const auto wide = [](const at::Tensor& heads) { return heads.to(at::kFloat).unsqueeze(1); };
+  at::Tensor logits = at::matmul(query.to(at::kFloat) * scale, wide(key).transpose(2, 3)).masked_fill_(hidden, kNothing);
+  const at::Tensor log_sum_exp = at::logsumexp(logits, {-1}, /*keepdim=*/true);
+  logits.sub_(log_sum_exp.masked_fill(log_sum_exp == kNothing, 0.0)).exp_();
+  return {at::matmul(logits, wide(value)).to(query.scalar_type()), log_sum_exp.squeeze(-1)};
+}
+
+// Adds the cached slots of each kv head to `result` ([Hkv, G, t, d]), of rows from `first` on. Heads go one by one: they may hold different
+// numbers of slots.
+void merge_past(AttentionResult& result, const at::Tensor& query, std::int64_t first, const PastKeyValues& past, double scale) {
   const std::int64_t kv_heads = query.size(0);
   const std::int64_t group = query.size(1);
   for (KvHead head{0}; head < kv_heads; ++head) {
@@ -29,22 +42,13 @@ void merge_past(AttentionResult& result, const at::Tensor& query, const PastKeyV
     const at::Tensor& key = past.keys[static_cast<std::size_t>(head)];
     const at::Tensor& value = past.values[static_cast<std::size_t>(head)];
     if (key.size(0) == 0) continue;
-    const AttentionResult over_past = attention_with_lse(query.narrow(0, head, 1), shared_by_group(key.unsqueeze(0), group),
-                                                         shared_by_group(value.unsqueeze(0), group), Mask::kNone, scale);
+    const at::Tensor asking = query.narrow(0, head, 1);
+    const at::Tensor hidden = past.window.hidden(head, {first, query.size(2)}, {0, key.size(0)}, key.device());
+    const AttentionResult over_past = hidden.defined() ? partly_hidden(asking, key.unsqueeze(0), value.unsqueeze(0), hidden, scale)
+                                                       : attention_with_lse(asking, shared_by_group(key.unsqueeze(0), group),
+                                                                            shared_by_group(value.unsqueeze(0), group), Mask::kNone, scale);
     merge_attention(part, over_past);
   }
-}
-
-// Rows that see some of the keys, or none: then 0, with a log-sum-exp of minus infinity. query [Hkv, G, t, d]; key, value [Hkv, m, d];
-// hidden: bool [t, m].
-AttentionResult partly_hidden(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const at::Tensor& hidden,
-                              double scale) {
-  constexpr double kNothing = -std::numeric_limits<double>::infinity();
-  const auto wide = [](const at::Tensor& heads) { return heads.to(at::kFloat).unsqueeze(1); };
-  at::Tensor logits = at::matmul(query.to(at::kFloat) * scale, wide(key).transpose(2, 3)).masked_fill_(hidden, kNothing);
-  const at::Tensor log_sum_exp = at::logsumexp(logits, {-1}, /*keepdim=*/true);
-  logits.sub_(log_sum_exp.masked_fill(log_sum_exp == kNothing, 0.0)).exp_();
-  return {at::matmul(logits, wide(value)).to(query.scalar_type()), log_sum_exp.squeeze(-1)};
 }
 
 // libtorch's flash attention on a GPU.
@@ -169,7 +173,7 @@ AttentionResult prefill_attention(const at::Tensor& query, const at::Tensor& key
     }
     result = {at::cat(outputs, 2), at::cat(sums, 2)};
   }
-  if (!past.empty()) merge_past(result, grouped, past, scale);
+  if (!past.empty()) merge_past(result, grouped, first, past, scale);
   return {result.output.permute({2, 0, 1, 3}).reshape({rows, heads, head_dim}).contiguous(), result.log_sum_exp.reshape({heads, rows})};
 }
 

@@ -16,6 +16,7 @@
 #include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/attention_window.h"
+#include "engine/layers/past_window.h"
 
 namespace winnow {
 
@@ -49,6 +50,7 @@ struct PastKeyValues {
   // Heads of this layer with shared slots are read from the cache itself (shared_entry_attention.h); borrowed, null: there are none.
   const KvCache* cache = nullptr;
   LayerId layer;
+  PastWindow window{};  // of the layer
   bool empty() const { return keys.empty(); }
 };
 

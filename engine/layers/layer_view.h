@@ -12,6 +12,7 @@
 #include "engine/base/index.h"
 #include "engine/kv_cache/rotary_scheme.h"
 #include "engine/layers/linear_weight.h"
+#include "engine/layers/past_window.h"
 
 namespace winnow {
 
@@ -29,6 +30,7 @@ struct LayerView {
   std::vector<at::Tensor> past_values{};        // as past_keys
   at::Tensor input_norms{};                     // fp32 [n], Euclidean, of what the query projection reads
   const LinearWeight* output_weight = nullptr;  // [hidden, H * d]
+  PastWindow window{};                          // rows of the segment see no further back either
 };
 
 class PrefillObserver {
@@ -54,6 +56,8 @@ class DecodeObserver {
   virtual ~DecodeObserver() = default;
   virtual bool wants_probabilities() const = 0;
   virtual void after_layer(LayerId layer, const DecodeRow& row) = 0;
+  // Later in the same step: the slot is about to be evicted, because the layer's window passes it by.
+  virtual void leaves_window(LayerId /*layer*/, KvHead /*kv_head*/, std::int64_t /*slot*/) {}
 };
 
 }  // namespace winnow

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -69,25 +70,29 @@ const DecoderType& type_of(const JsonObject& text, std::string_view assumed) {
   return *found;
 }
 
-bool has_sliding_layers(const JsonObject& text, const DecoderType& type, std::int64_t layers) {
+// Of every layer, whether it may look back over a window only.
+std::vector<bool> sliding_layers(const JsonObject& text, const DecoderType& type, std::int64_t layers) {
+  std::vector<bool> sliding;
   if (text.has("layer_types")) {
     const Json& types = text.value("layer_types");
     if (!types.is_array() || types.size() != static_cast<std::size_t>(layers)) {
       text.refuse(ErrorCode::kDamagedFile, "layer_types", "it must have one entry per layer");
     }
-    const auto known = [](const Json& each) { return each == "full_attention" || each == "sliding_attention"; };
-    if (!std::ranges::all_of(types, known)) {
-      unsupported(text, "layer_types", "only full_attention and sliding_attention are implemented");
+    for (const Json& each : types) {
+      if (each != "full_attention" && each != "sliding_attention")
+        unsupported(text, "layer_types", "only full_attention and sliding_attention are implemented");
+      sliding.push_back(each == "sliding_attention");
     }
-    return std::ranges::any_of(types, [](const Json& each) { return each == "sliding_attention"; });
+    return sliding;
   }
-  if (!type.window_is_switched) return true;
-  // A window that no layer uses (max_window_layers at the end) is harmless and common.
-  return text.boolean("use_sliding_window", false) && text.integer("max_window_layers", 0, 1'000'000, 28) < layers;
+  const std::int64_t full = type.window_is_switched ? text.integer("max_window_layers", 0, 1'000'000, 28) : 0;
+  for (std::int64_t layer = 0; layer < layers; ++layer) sliding.push_back(layer >= full);
+  return sliding;
 }
 
 std::optional<std::int64_t> sliding_window(const JsonObject& text, const DecoderType& type) {
-  if (text.has("sliding_window")) return text.integer("sliding_window", 1, kMaxPositions);
+  if (type.window_is_switched && !text.boolean("use_sliding_window", false)) return std::nullopt;
+  if (text.has("sliding_window")) return text.integer("sliding_window", 2, kMaxPositions);
   if (text.says("sliding_window") || type.window == 0) return std::nullopt;
   return type.window;
 }
@@ -104,6 +109,16 @@ std::optional<ExpertConfig> read_experts(const JsonObject& text, ExpertWeights w
   experts.intermediate_size = text.integer("moe_intermediate_size", 1, kMaxIntermediate);
   experts.sums_to_one = weights == ExpertWeights::kSumToOne || text.boolean("norm_topk_prob", false);
   return experts;
+}
+
+// Of every layer; empty: all look back over everything. A window that the positions stay within hides nothing.
+std::vector<std::int64_t> read_windows(const JsonObject& text, const DecoderType& type, std::int64_t layers, std::int64_t max_positions) {
+  const std::vector<bool> sliding = sliding_layers(text, type, layers);
+  const std::optional<std::int64_t> window = sliding_window(text, type);
+  if (!window || *window >= max_positions || std::ranges::none_of(sliding, std::identity())) return {};
+  std::vector<std::int64_t> windows;
+  for (const bool slides : sliding) windows.push_back(slides ? *window : 0);
+  return windows;
 }
 
 }  // namespace
@@ -125,10 +140,7 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   const RotaryConfig rotary = read_rotary(text, config.head_dim, config.max_positions, type.rotary);
   config.rotary = rotary.scheme;
   config.max_positions = rotary.max_positions;
-  const bool slides = has_sliding_layers(text, type, config.layers);
-  if (const std::optional<std::int64_t> window = sliding_window(text, type); slides && window) {
-    config.max_positions = std::min(config.max_positions, *window);
-  }
+  config.windows = read_windows(text, type, config.layers, config.max_positions);
   config.vocabulary = size_or(text, "vocab_size", kMaxVocabulary, type.sizes.vocabulary);
   config.tie_word_embeddings = text.boolean("tie_word_embeddings", false);
   config.query_key_norm = type.query_key_norm;

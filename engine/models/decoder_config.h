@@ -5,8 +5,8 @@
 // of their own have a reader of their own (causal_lm/falcon_config.h). Zero heads, indivisible head counts, unknown activations and partial
 // rotary positions are refused by name. Keys of both transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. What a
 // Llama or a Mistral leaves out is as transformers' LlamaConfig and MistralConfig have it: published folders say "_name_or_path" and little
-// more. Which projections have biases is not said here: the weight names decide. Sliding windows: max_positions is at most the smallest
-// window that a layer has, within which a window hides nothing. Errors: as config_fields.h. No torch. Threads: plain values.
+// more. Which projections have biases is not said here: the weight names decide. Errors: as config_fields.h. No torch. Threads: plain
+// values.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +67,7 @@ struct DecoderConfig {
   MlpPlace mlp_place = MlpPlace::kAfterAttention;
   RotaryScheme rotary{10000.0};
   std::int64_t max_positions = 0;
+  std::vector<std::int64_t> windows{};  // as KvShape's
   std::int64_t vocabulary = 0;
   bool tie_word_embeddings = false;
   bool query_key_norm = false;  // RMS norm of every head of q and k before they are turned (Qwen3)

@@ -35,6 +35,9 @@ ModelInfo ModelLoad::described(const TextDecoder& text) const {
   model.weight_bytes = reader_->weight_bytes();
   model.kv_bytes_per_token = shape.layers * shape.kv_heads * shape.slot_bytes();
   model.traits.position_axes = shape.rotary.axes();
+  for (const std::int64_t window : shape.windows) {
+    if (window > 0 && (model.traits.window == 0 || window < model.traits.window)) model.traits.window = window;
+  }
   model.time_instruction = sidecar_.time_instruction;
   model.video_frames = sidecar_.video_frames;
   model.recommended = recommended_;

@@ -10,12 +10,15 @@
 #include "engine/layers/attention.h"
 #include "engine/layers/decode_attention.h"
 #include "engine/layers/shared_entry_attention.h"
+#include "engine/layers/window_slots.h"
 
 namespace winnow {
 namespace {
 
-PastKeyValues gather_past(const KvCache& cache, LayerId layer, bool viewed) {
+PastKeyValues gather_past(const KvCache& cache, LayerId layer, std::int32_t first_original, bool viewed) {
   PastKeyValues past;
+  past.window.tokens = cache.shape().window(layer);
+  past.window.first_original = first_original;
   past.cache = &cache;
   past.layer = layer;
   const std::int64_t kv_heads = cache.shape().kv_heads;
@@ -23,6 +26,10 @@ PastKeyValues gather_past(const KvCache& cache, LayerId layer, bool viewed) {
   for (KvHead head{0}; head < kv_heads; ++head) slots += cache.slots(layer, head);
   if (slots == 0) return past;
   for (KvHead head{0}; head < kv_heads; ++head) {
+    if (past.window.tokens > 0) {
+      const std::span<const std::int32_t> original = cache.original(layer, head);
+      past.window.original.emplace_back(original.begin(), original.end());
+    }
     // Shared slots are read in place; only a statistic needs the keys one by one.
     const bool shared = cache.shared_entries(layer, head) != nullptr;
     past.keys.push_back(!shared  ? cache.gather_keys(layer, head)
@@ -57,6 +64,7 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
       tile_rows_(tile_rows),
       scale_(1.0 / std::sqrt(static_cast<double>(config.head_dim))),
       rotary_(config.head_dim, config.rotary, weights.dtype(), weights.device()),
+      windows_(config.windows),
       dtype_(weights.dtype()),
       device_(weights.device()) {
   require(tile_rows > 0, "a prefill tile has at least one row");
@@ -149,7 +157,9 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
   return layer;
 }
 
-KvShape TransformerDecoder::kv_shape() const { return {layers(), config_.kv_heads, config_.head_dim, dtype_, device_, config_.rotary}; }
+KvShape TransformerDecoder::kv_shape() const {
+  return {layers(), config_.kv_heads, config_.head_dim, dtype_, device_, config_.rotary, windows_};
+}
 
 at::Tensor TransformerDecoder::embed(const at::Tensor& ids) const {
   const at::Tensor rows = embedding_.rows(ids);
@@ -187,9 +197,10 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const bool viewed = observer != nullptr && observer->wants_views();
   const bool outputs = viewed && observer->wants_outputs();
   const bool beside = config_.mlp_place != MlpPlace::kAfterAttention;
-  require(window.tokens == 0 || !viewed, "prefill: statistics are rebuilt from causal attention");
+  const std::int64_t reach = cache.shape().window(layer);
+  require(window.tokens == 0 || (!viewed && reach == 0), "prefill: statistics are rebuilt from causal attention");
 
-  const PastKeyValues past = gather_past(cache, layer, viewed);
+  const PastKeyValues past = gather_past(cache, layer, original.front(), viewed);
   at::Tensor key = at::empty({kv_heads, rows, head_dim}, hidden.options());
   at::Tensor value = at::empty({kv_heads, rows, head_dim}, hidden.options());
   at::Tensor all_queries = viewed ? at::empty({heads, rows, head_dim}, hidden.options()) : at::Tensor();
@@ -215,7 +226,8 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     apply_rotary(qkv.narrow(1, heads, kv_heads), angles, tile_key);
     value.narrow(1, first, count).copy_(qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
 
-    const AttentionResult attention = prefill_attention(query, key, value, first, past, scale_, window);
+    const AttentionResult attention =
+        prefill_attention(query, key, value, first, past, scale_, reach > 0 ? AttentionWindow{reach} : window);
     if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);
     const at::Tensor attended = weights.output(attention.output.view({count, heads * head_dim}));
     interrupt.throw_if_requested();
@@ -229,10 +241,11 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   }
   if (levels > 0 && layer + 1 == levels) hidden = hidden.narrow(1, 0, config_.hidden_size).contiguous();
 
-  cache.append(layer, key, value, original);
+  append_seen(cache, layer, {key, value, original});
   if (!viewed) return;
   synchronize_device();  // observers take their own time; what is still running is not theirs
   LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, config_.rotary};
+  view.window = past.window;
   if (outputs) {
     view.past_values = past.values;
     view.input_norms = input_norms;
@@ -270,6 +283,7 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
     const at::Tensor attended = weights.output(attention.view({1, heads * head_dim}));
     row.output = attention;
     if (observer != nullptr) observer->after_layer(layer, row);
+    leave_window(cache, layer, token.original, observer);
     if (beside) {
       add_mlp_beside(weights, input, attended, hidden);
     } else {

@@ -70,6 +70,7 @@ class TransformerDecoder final : public TextDecoder {
   std::int64_t tile_rows_;
   double scale_;
   RotaryEmbedding rotary_;
+  PerLayer<std::int64_t> windows_;
   at::ScalarType dtype_;  // of the arithmetic, and of what the cache holds
   at::Device device_;
   LinearWeight embedding_;  // [vocabulary, hidden]

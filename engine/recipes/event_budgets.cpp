@@ -12,11 +12,20 @@ namespace {
 
 // Of `tokens`, what was asked for.
 double share_kept(const BudgetRequest& request, std::int64_t tokens) {
+  if (tokens == 0) return 1.0;
   if (!request.tokens) return request.retention;
   return static_cast<double>(std::min(*request.tokens, tokens)) / static_cast<double>(tokens);
 }
 
 std::int64_t sum(const std::vector<std::int64_t>& slots) { return std::accumulate(slots.begin(), slots.end(), std::int64_t{0}); }
+
+// tokens: of every layer, all of its competing heads together.
+std::int64_t asked_of_all(const BudgetRequest& request, const std::vector<std::int64_t>& tokens, std::int64_t heads) {
+  if (!request.tokens) return total_budget(request, 1, sum(tokens));
+  std::int64_t total = 0;
+  for (const std::int64_t of_layer : tokens) total += total_budget(request, heads, of_layer / heads);
+  return total;
+}
 
 }  // namespace
 
@@ -34,17 +43,23 @@ EventBudgets::EventBudgets(const Recipe& recipe, const std::vector<LayerDemand>&
   }
   if (bounds_.scope_tokens == 0) return;
   const std::int64_t about = seen.value_or(bounds_.scope_tokens);
-  bounds_.total = total_budget(recipe.budget(), std::ssize(layers) * heads, about / heads);
+  std::vector<std::int64_t> about_layer;
+  for (const LayerDemand& layer : layers) about_layer.push_back(layer.reach ? std::min(about, *layer.reach * heads) : about);
+  bounds_.total = asked_of_all(recipe.budget(), about_layer, heads);
+  if (sum(about_layer) < std::ssize(layers) * about) {
+    for (const std::int64_t tokens : about_layer)
+      asked_.push_back(share_kept(recipe.budget(), tokens / heads) * static_cast<double>(tokens));
+  }
   if (parts.allocator->whole_heads()) {
     const std::int64_t of_head = about / heads;
     bounds_.total = of_head * round_half_up(share_kept(recipe.budget(), of_head) * static_cast<double>(std::ssize(layers) * heads));
   }
-  bounds_.retention = static_cast<double>(bounds_.total) / static_cast<double>(std::ssize(layers) * about);
+  bounds_.retention = static_cast<double>(bounds_.total) / static_cast<double>(sum(about_layer));
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     // Where the best of all layers stay, a layer may be left with nothing.
     const std::int64_t low = parts.allocator->best_of_all_layers()
                                  ? bounds_.guarded[layer]
-                                 : lower_bound_slots(recipe.budget(), about, bounds_.guarded[layer], parts.min_fraction);
+                                 : lower_bound_slots(recipe.budget(), about_layer[layer], bounds_.guarded[layer], parts.min_fraction);
     const bool whole = recipe.keeps_whole(LayerId(layer), std::ssize(layers));
     bounds_.low.push_back(whole ? bounds_.high[layer] : std::min(bounds_.high[layer], low));
   }
@@ -72,7 +87,7 @@ std::int64_t EventBudgets::decide(std::span<const LayerMeasure> measured) {
     weight = 0.0;
     ++not_finite;
   }
-  slots_ = shared_by(weights);
+  slots_ = shared_by(std::move(weights));
   return not_finite;
 }
 
@@ -80,7 +95,8 @@ std::vector<std::int64_t> EventBudgets::foreseen() const {
   return decided() ? slots_ : shared_by(std::vector<double>(bounds_.high.size(), 1.0));
 }
 
-std::vector<std::int64_t> EventBudgets::shared_by(std::span<const double> weights) const {
+std::vector<std::int64_t> EventBudgets::shared_by(std::vector<double> weights) const {
+  for (std::size_t layer = 0; layer < asked_.size(); ++layer) weights[layer] *= asked_[layer];
   if (!recipe_->composition().faithful_clip) return allocate(weights, bounds_.total, bounds_.low, bounds_.high);
   std::vector<std::int64_t> slots = allocate_without_redistribution(weights, bounds_.total, bounds_.scope_tokens);
   for (std::size_t layer = 0; layer < slots.size(); ++layer) {

@@ -1,7 +1,8 @@
 // How many slots an event grants to every layer: bounds from what competes and is protected, shares from the recipe's allocator.
 //
 // Made per event by SegmentCompressor. Plain numbers, no torch. Slots are within the scope, and per kv head; with granularity ragged those
-// of all kv heads of the layer together. All vectors have one entry per layer. Recipe must outlive it.
+// of all kv heads of the layer together. Of a layer that looks back over a window, what is asked for is a share of what it sees, and so is
+// its part of the total. All vectors have one entry per layer. Recipe must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,10 @@ namespace winnow {
 
 // Of a layer's heads the one that asks for most, per head.
 struct LayerDemand {
-  std::int64_t competing = 0;  // slots that may be dropped
-  std::int64_t guarded = 0;    // that stay whatever they score
-  std::int64_t pinned = 0;     // of these by the user
+  std::int64_t competing = 0;           // slots that may be dropped
+  std::int64_t guarded = 0;             // that stay whatever they score
+  std::int64_t pinned = 0;              // of these by the user
+  std::optional<std::int64_t> reach{};  // of tokens seen, so many at most can compete: the layer looks back over a window
 };
 
 class EventBudgets {
@@ -47,10 +49,11 @@ class EventBudgets {
   std::vector<std::int64_t> foreseen() const;
 
  private:
-  std::vector<std::int64_t> shared_by(std::span<const double> weights) const;
+  std::vector<std::int64_t> shared_by(std::vector<double> weights) const;
 
   const Recipe* recipe_;
   BudgetBounds bounds_;
+  std::vector<double> asked_;  // of every layer, where these differ
   bool take_place_ = false;
   bool pins_above_budget_ = false;
   bool raised_to_floor_ = false;

@@ -14,6 +14,7 @@ struct ModelTraits {
   std::int64_t joined_frames = 1;  // so many frames of a video become one set of tokens
   bool sees = true;                // images and videos; false: it reads text only
   bool reads_videos = true;        // false: images alone, where it sees
+  std::int64_t window = 0;         // of the layer that looks back over the fewest tokens; 0: all look back over everything
   bool judges_patches = true;      // the vision tower can say how much attention a patch gets
   MeasuredOptions measured;        // of winnow.json
 };

@@ -10,9 +10,16 @@
 
 namespace winnow {
 
-// heads: scores of the same rows, one list per head; NaN counts as -infinity. forced: rows that every head keeps first, most important
-// first; they count. floor_slots: so many of its own best a head keeps before the rest compete. Returns per head ascending rows, `pairs` of
-// them together (at most all). Ties: lower head, then lower row.
+struct CompetingHead {
+  std::span<const float> scores;         // of its rows; NaN counts as -infinity
+  std::span<const std::int32_t> forced;  // rows that it keeps first, most important first; they count
+  std::int64_t floor_slots = 0;          // so many of its own best it keeps before the rest compete
+};
+
+// Returns per head ascending rows, `pairs` of them together (at most all). Ties: lower head, then lower row.
+std::vector<std::vector<std::int32_t>> select_pairs(std::span<const CompetingHead> heads, std::int64_t pairs);
+
+// The same of heads that are alike but for their scores.
 std::vector<std::vector<std::int32_t>> select_pairs(std::span<const std::span<const float>> heads, std::int64_t pairs,
                                                     std::span<const std::int32_t> forced, std::int64_t floor_slots);
 

@@ -115,6 +115,19 @@ bool judged_by_the_tower(const Composition& composition) {
          (composition.pruning->judge == Pruning::Judge::kVision || composition.pruning->judge == Pruning::Judge::kRollout);
 }
 
+// What goes by tokens that a layer with a window has left behind; null: nothing does.
+const char* unfit_for_windows(const Composition& composition) {
+  const PhaseFacts& phase = phase_facts(composition.phase);
+  if (phase.fetches) return "it fetches from all of the media";
+  if (phase.in_clips) return "it holds slots of all clips";
+  if (composition.reducer->sharing() != nullptr) return "its slots are shared by tokens of different ages";
+  if (composition.closed_ranks) return "it counts positions inside the cache";
+  if (composition.event_at_first_decode) return "its event waits for the first answer token";
+  if (composition.allocator != nullptr && composition.allocator->whole_heads()) return "it keeps heads whole";
+  if (composition.pruning && composition.pruning->at_layer(0.5) < 1.0) return "it judges pictures by the attention of a layer";
+  return nullptr;
+}
+
 }  // namespace
 
 Recipe::Recipe(Composition composition, BudgetRequest budget, const RecipeSpec& spec)
@@ -158,6 +171,8 @@ std::optional<Error> Recipe::misfit(const ModelTraits& model) const {
     if (sharing != nullptr && sharing->rotation != SharedEntries::Rotation::kStored)
       return error("it keeps keys without their positions, and this model's have time, height and width");
   }
+  if (const char* why = model.window > 0 ? unfit_for_windows(composition_) : nullptr; why != nullptr)
+    return error(why + std::string(", and some layers of this model look back over ") + std::to_string(model.window) + " tokens only");
   if (judged_by_the_tower(composition_) && !model.judges_patches)
     return error("it goes by the attention of the vision tower, and this model's does not tell it");
   return std::nullopt;

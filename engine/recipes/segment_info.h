@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/per_layer.h"
 #include "engine/base/token_origin.h"
 
 namespace winnow {
@@ -28,13 +29,22 @@ struct SegmentInfo {
   // Original indices of everything that the user pinned in this conversation, ascending, earlier segments' tokens first; borrowed. No
   // method drops them or merges them away; others may be merged into them.
   std::span<const std::int32_t> pinned;
-  const RetainedSlots* retained = nullptr;  // turn policy whole on a cache that holds something; borrowed
+  const RetainedSlots* retained = nullptr;          // turn policy whole on a cache that holds something; borrowed
+  const PerLayer<std::int64_t>* windows = nullptr;  // as KvShape's; borrowed, null: none
   // Of an extended segment.
   std::int64_t first_row = 0;                  // rows before it are retained slots: keys without queries
   std::span<const std::int32_t> originals;     // per row; empty: counted from first_original
   std::span<const std::int32_t> earlier_rows;  // per retained row: queries that saw it before this segment; empty: not followed
   KvHead first_head;                           // number of the first of kv_heads in its layer
 
+  // Tokens that the one after the segment sees in this layer, itself included; 0: all.
+  std::int64_t window(LayerId layer) const { return slides() ? (*windows)[layer] : 0; }
+  bool slides() const { return windows != nullptr && !windows->empty(); }
+  // The first of them: what came before is never seen again, and competes for nothing.
+  std::int32_t first_seen(LayerId layer) const {
+    const std::int64_t after = first_original + tokens + 1;
+    return window(layer) == 0 ? 0 : static_cast<std::int32_t>(std::max<std::int64_t>(0, after - window(layer)));
+  }
   std::int32_t original(std::int64_t row) const {
     return originals.empty() ? first_original + static_cast<std::int32_t>(row) : originals[static_cast<std::size_t>(row)];
   }

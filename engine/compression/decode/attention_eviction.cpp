@@ -190,23 +190,29 @@ void AttentionEviction::merge(KvCache& cache, LayerId layer, const Leaving& leav
 
 void AttentionEviction::remove(KvCache& cache, LayerId layer, KvHead head, std::int64_t slot) {
   cache.evict(layer, head, slot);  // the last slot moves into this one
+  forget(layer, head, slot);
+}
+
+void AttentionEviction::forget(LayerId layer, KvHead head, std::int64_t slot) {
   SlotAttention& slots = mutable_slots(layer, head);
-  const auto at = static_cast<std::size_t>(slot);
-  slots.sum[at] = slots.sum.back();
-  slots.sum.pop_back();
-  slots.rows[at] = slots.rows.back();
-  slots.rows.pop_back();
-  if (!slots.square.empty()) {
-    slots.square[at] = slots.square.back();
-    slots.square.pop_back();
-  }
+  const auto forget_in = [at = static_cast<std::size_t>(slot)](auto& values) {
+    if (values.empty()) return;
+    values[at] = values.back();
+    values.pop_back();
+  };
+  forget_in(slots.sum);
+  forget_in(slots.rows);
+  forget_in(slots.square);
+  forget_in(slots.original);
 }
 
 void AttentionEviction::after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) {
   require(row.probabilities.size() == static_cast<std::size_t>(kv_heads_), "AttentionEviction: the decoded row's attention is missing");
   const std::int64_t cap = caps_.at(layer);
   for (KvHead head{0}; head < kv_heads_; ++head) {
-    follow(mutable_slots(layer, head), row.probabilities[static_cast<std::size_t>(head)]);
+    SlotAttention& of_head = mutable_slots(layer, head);
+    follow(of_head, row.probabilities[static_cast<std::size_t>(head)]);
+    if (cache.shape().window(layer) > 0) of_head.original.push_back(cache.original(layer, head).back());
   }
   for (;;) {
     // One slot of every head that holds too many: a threshold of the whole layer needs to see them together.
@@ -236,8 +242,8 @@ void AttentionEviction::after_layer(KvCache& cache, LayerId layer, const DecodeR
 }
 
 FollowedTokens AttentionEviction::retained_attention(const KvCache& cache, LayerId layer, KvHead kv_head, std::int32_t before) const {
-  const std::span<const std::int32_t> original = cache.original(layer, kv_head);
   const SlotAttention& about = slots(layer, kv_head);  // of the first slots: what was added since lies behind them
+  const std::span<const std::int32_t> original = about.original.empty() ? cache.original(layer, kv_head) : about.original;
   FollowedTokens tokens;
   for (std::size_t slot = 0; slot < std::min(about.sum.size(), original.size()); ++slot) {
     if (original[slot] >= before) continue;
@@ -251,7 +257,7 @@ std::int64_t AttentionEviction::bytes_metadata() const {
   std::int64_t bytes = 0;
   for (const SlotAttention& slots : slots_) {
     bytes += static_cast<std::int64_t>(slots.sum.size() * sizeof(float) + slots.square.size() * sizeof(float) +
-                                       slots.rows.size() * sizeof(std::int32_t));
+                                       (slots.rows.size() + slots.original.size()) * sizeof(std::int32_t));
   }
   return bytes;
 }

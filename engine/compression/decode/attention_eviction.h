@@ -24,6 +24,8 @@ struct SlotAttention {
   std::vector<float> sum;
   std::vector<float> square;       // of group-mean probabilities; empty if the rule does not need them
   std::vector<std::int32_t> rows;  // that saw the slot
+  // Of a layer with a window, the slots' tokens: some may have left the cache before an answer is asked about them. Else empty.
+  std::vector<std::int32_t> original{};
 };
 
 class AttentionEviction : public DecodePolicy {
@@ -35,6 +37,7 @@ class AttentionEviction : public DecodePolicy {
   std::unique_ptr<DecodePolicy> clone() const override { return std::make_unique<AttentionEviction>(*this); }
   bool wants_probabilities() const override { return true; }
   void after_layer(KvCache& cache, LayerId layer, const DecodeRow& row, MergeState& state) override;
+  void leaves_window(LayerId layer, KvHead kv_head, std::int64_t slot) override { forget(layer, kv_head, slot); }
   bool removes() const override { return *std::min_element(caps_.begin(), caps_.end()) != kNoCap; }
   FollowedTokens retained_attention(const KvCache& cache, LayerId layer, KvHead kv_head, std::int32_t before) const override;
   std::int64_t bytes_metadata() const override;
@@ -54,6 +57,7 @@ class AttentionEviction : public DecodePolicy {
   std::int64_t choose(std::span<const std::int32_t> original, const SlotAttention& slots, std::int64_t cap) const;
   void merge(KvCache& cache, LayerId layer, const Leaving& leaving, double threshold) const;
   void remove(KvCache& cache, LayerId layer, KvHead head, std::int64_t slot);
+  void forget(LayerId layer, KvHead head, std::int64_t slot);  // as KvCache::evict() moves slots
 
   PerLayer<std::int64_t> caps_;
   Protection protection_;

@@ -12,8 +12,8 @@ void RatioRemoval::after_layer(KvCache& cache, LayerId layer, const DecodeRow&, 
     for (;;) {
       const std::span<const std::int32_t> original = cache.original(layer, head);
       const std::int64_t slots = std::ssize(original);
-      const double seen = 1.0 + *std::max_element(original.begin(), original.end());  // the new token's number is the highest
-      if (static_cast<double>(slots) - about.share * seen < 1.0) break;
+      const std::int64_t seen = 1 + *std::max_element(original.begin(), original.end());  // the new token's number is the highest
+      if (static_cast<double>(slots) - about.share * static_cast<double>(1 + cache.shape().held(layer, seen - 1)) < 1.0) break;
       std::int64_t rank = about.event_slots + distance_;
       if (rank < fixed_first_) rank = about.event_slots / 2;
       rank = std::clamp<std::int64_t>(rank, 0, slots - 1);

@@ -17,7 +17,7 @@ namespace winnow {
 class RatioRemoval : public DecodePolicy {
  public:
   struct Layer {
-    double share = 1.0;            // slots per token seen
+    double share = 1.0;            // slots per token seen, of those within the layer's window
     std::int64_t event_slots = 0;  // slots after the event
   };
   // distance: negative, from event_slots; a slot before `fixed_first` is replaced by the middle of what the event left.

@@ -15,12 +15,19 @@ constexpr double kNone = -std::numeric_limits<double>::infinity();
 
 // Of one kv head.
 struct ProbedHead {
+  const PastWindow& window;
+  KvHead number;
   at::Tensor queries;  // fp32 [G, r, d], scaled
   at::Tensor lse;      // fp32 [G, r, 1], over everything
   at::Tensor before;   // fp32 [m, d], keys before the context
   at::Tensor judged;   // fp32 [count, d]
   at::Tensor own;      // fp32 [r, d]
 };
+
+// logits [G, rows, columns]; hidden as PastWindow has it.
+void hide(at::Tensor& logits, const at::Tensor& hidden) {
+  if (hidden.defined()) logits.masked_fill_(hidden, kNone);
+}
 
 // Log-sum-exp of rows [first, first + rows) over the slots before the context, the judged ones and the rows' own: [G, rows, 1].
 at::Tensor shared_lse(const ProbedHead& head, const at::Tensor& queries, const at::Tensor& judged_logits, std::int64_t first,
@@ -30,8 +37,13 @@ at::Tensor shared_lse(const ProbedHead& head, const at::Tensor& queries, const a
   const auto options = own.options().dtype(at::kLong);
   const at::Tensor future = at::arange(first + rows, options).unsqueeze(0).gt(at::arange(first, first + rows, options).unsqueeze(1));
   own.masked_fill_(future, kNone);
+  hide(own, head.window.hidden_columns({first, rows}, {0, first + rows}, own.device()));
   at::Tensor lse = at::logaddexp(at::logsumexp(own, {2}, true), at::logsumexp(judged_logits, {2}, true));
-  if (head.before.size(0) > 0) lse = at::logaddexp(lse, at::logsumexp(at::matmul(queries, head.before.t()), {2}, true));
+  if (head.before.size(0) > 0) {
+    at::Tensor before = at::matmul(queries, head.before.t());
+    hide(before, head.window.hidden(head.number, {first, rows}, {0, head.before.size(0)}, before.device()));
+    lse = at::logaddexp(lse, at::logsumexp(before, {2}, true));
+  }
   return lse;
 }
 
@@ -61,7 +73,7 @@ at::Tensor head_votes(const LayerView& view, KvHead h, const ProbedSlots& slots)
   const at::Tensor& past = view.past_keys[index];
   const std::int64_t before = past.size(0) - slots.context;
   require(before >= 0, "probe_votes: a head without the context's slots");
-  ProbedHead head;
+  ProbedHead head{.window = view.window, .number = h};
   head.queries = view.query.narrow(0, h * group, group).to(at::kFloat) * view.scale;
   head.lse = view.log_sum_exp.narrow(0, h * group, group).unsqueeze(2);
   head.before = past.narrow(0, 0, before).to(at::kFloat);
@@ -73,10 +85,13 @@ at::Tensor head_votes(const LayerView& view, KvHead h, const ProbedSlots& slots)
     const std::int64_t count = std::min(kStatisticsRowTile, rows - first);
     const at::Tensor queries = head.queries.narrow(1, first, count);
     at::Tensor logits = at::matmul(queries, head.judged.t());
+    const at::Tensor hidden = view.window.hidden(h, {first, count}, {before + slots.first, slots.count}, logits.device());
+    hide(logits, hidden);
     at::Tensor lse = head.lse.narrow(1, first, count);
     if (slots.sharing == ProbeSharing::kBesideJudged) lse = shared_lse(head, queries, logits, first, count);
     if (slots.sharing == ProbeSharing::kJudgedAlone) lse = at::logsumexp(logits, {2}, true);
     at::Tensor weights = logits.sub_(lse).exp_();
+    if (hidden.defined()) weights.masked_fill_(hidden, 0.0);  // a row that sees none of what is judged
     if (slots.norms) weights.div_(view.input_norms.narrow(0, first, count).view({1, count, 1}));
     if (slots.mean) {
       best.add_(weights.sum(1).div_(static_cast<double>(rows)));

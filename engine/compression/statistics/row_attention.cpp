@@ -1,6 +1,7 @@
 #include "engine/compression/statistics/row_attention.h"
 
 #include <iterator>
+#include <limits>
 
 #include "engine/base/error.h"
 #include "engine/base/index.h"
@@ -8,6 +9,7 @@
 namespace winnow {
 
 at::Tensor row_attention(const LayerView& view, std::int64_t slots) {
+  const RowSpan rows{0, view.query.size(1)};
   const std::int64_t heads = view.query.size(0);
   const std::int64_t kv_heads = view.key.size(0);
   const std::int64_t group = heads / kv_heads;
@@ -17,7 +19,9 @@ at::Tensor row_attention(const LayerView& view, std::int64_t slots) {
     const at::Tensor& past = view.past_keys[static_cast<std::size_t>(head / group)];
     require(past.size(0) >= slots, "row_attention: a head without these slots");
     const at::Tensor keys = past.narrow(0, past.size(0) - slots, slots).to(at::kFloat);
-    const at::Tensor logits = at::matmul(view.query.select(0, head).to(at::kFloat) * view.scale, keys.t());
+    at::Tensor logits = at::matmul(view.query.select(0, head).to(at::kFloat) * view.scale, keys.t());
+    const at::Tensor hidden = view.window.hidden(KvHead(head / group), rows, {past.size(0) - slots, slots}, keys.device());
+    if (hidden.defined()) logits.masked_fill_(hidden, -std::numeric_limits<double>::infinity());
     sum.add_(logits.sub_(view.log_sum_exp.select(0, head).unsqueeze(1)).exp_());
   }
   return sum.div_(static_cast<double>(heads));

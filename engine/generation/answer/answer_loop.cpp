@@ -53,9 +53,9 @@ void AnswerLoop::sample_event() {
   sample.generated_tokens = static_cast<std::int64_t>(answer_.token_ids.size());
   sample.tokens_per_s = typical_speed(step_ms_);
   sample.kv_bytes_now = conversation().cache.bytes_in_use();
-  answer_.kv_bytes_full = context_.network().info().kv_bytes_per_token * conversation().full_tokens();
+  answer_.kv_bytes_full = conversation().cache.shape().full_bytes(conversation().full_tokens());
   sample.kv_bytes_full_now = answer_.kv_bytes_full;
-  if (conversation().decode_policy) {
+  if (conversation().decode_policy || !conversation().cache.shape().windows.empty()) {
     answer_.layers = slot_counts(conversation(), first_generated_);
   } else {
     add_growth(conversation().cache, answer_.layers);

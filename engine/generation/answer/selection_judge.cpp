@@ -26,9 +26,19 @@ std::vector<int> live_columns(const KvCache& cache, LayerId layer, KvHead kv_hea
   return columns;
 }
 
+// A row over all tokens. The full cache's slots are its tokens in their order, but for those that a layer's window has passed by.
+AttentionRow by_token(const KvCache& full, LayerId layer, KvHead kv_head, const std::vector<float>& row) {
+  if (full.shape().window(layer) == 0) return AttentionRow(row.begin(), row.end());
+  const std::span<const std::int32_t> original = full.original(layer, kv_head);
+  AttentionRow all(static_cast<std::size_t>(original.back()) + 1, 0.0);  // the newest token's slot is the last
+  for (std::size_t slot = 0; slot < row.size(); ++slot) all[static_cast<std::size_t>(original[slot])] = row[slot];
+  return all;
+}
+
 }  // namespace
 
-SelectionJudge::SelectionJudge(const Conversation& own, bool own_first_step, const Conversation& full) : full_(*this) {
+SelectionJudge::SelectionJudge(const Conversation& own, bool own_first_step, const Conversation& full)
+    : full_cache_(full.cache), full_(*this) {
   for (const TokenOrigin& origin : full.origins) visual_.push_back(is_attached(origin.modality));
   own_.wanted = full_.wanted = !own_first_step;
   const std::int64_t prompt = std::ssize(visual_);
@@ -59,8 +69,7 @@ void SelectionJudge::RowObserver::after_layer(LayerId layer, const DecodeRow& ro
 }
 
 void SelectionJudge::judge_row(LayerId layer, KvHead kv_head, const std::vector<float>& row) {
-  // The full cache's slots are its tokens in their order.
-  const std::vector<AttentionRow> rows = {AttentionRow(row.begin(), row.end())};
+  const std::vector<AttentionRow> rows = {by_token(full_cache_, layer, kv_head, row)};
   sums_.visual_contribution += contribution(rows, visual_, kThreshold);
   sums_.visual_coverage += coverage(rows, visual_, kept_share_);
   sums_.sparsity += sparsity(rows, kThreshold);

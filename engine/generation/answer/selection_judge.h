@@ -51,6 +51,7 @@ class SelectionJudge {
 
   void judge_row(LayerId layer, KvHead kv_head, const std::vector<float>& row);
 
+  const KvCache& full_cache_;
   std::vector<bool> visual_;                      // of the prompt's columns
   PerLayer<std::vector<std::vector<int>>> kept_;  // per kv head: columns, ascending; empty: not comparable
   double kept_share_ = 1.0;

@@ -14,6 +14,10 @@ class PolicyObserver : public DecodeObserver {
     if (listener_ != nullptr) listener_->after_layer(layer, row);
     conversation_.decode_policy->after_layer(conversation_.cache, layer, row, conversation_.merge_state);
   }
+  void leaves_window(LayerId layer, KvHead kv_head, std::int64_t slot) override {
+    if (listener_ != nullptr) listener_->leaves_window(layer, kv_head, slot);
+    conversation_.decode_policy->leaves_window(layer, kv_head, slot);
+  }
 
  private:
   Conversation& conversation_;

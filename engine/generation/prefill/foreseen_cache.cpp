@@ -18,10 +18,22 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool
   std::int64_t held = blocks_held(before);
   ForeseenCache cache;
   cache.peak_blocks = held;
+  const auto earlier_slots = [&](LayerId layer, KvHead head) {  // that a window has not passed by when the segment ends
+    if (shape.window(layer) == 0) return before.slots(layer, head);
+    const std::int32_t first = shape.first_seen(layer, slots.end);
+    return static_cast<std::int64_t>(
+        std::ranges::count_if(before.original(layer, head), [&](std::int32_t token) { return token >= first; }));
+  };
+  const auto forget = [&](std::int64_t all, std::int64_t stay) {
+    if (stay == all) return;
+    cache.peak_blocks = std::max(cache.peak_blocks, held + KvCache::blocks_for(stay));
+    held += KvCache::blocks_for(stay) - KvCache::blocks_for(all);
+  };
   const auto compact = [&](LayerId layer) {
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
-      const std::int64_t all = before.slots(layer, head) + slots.appended[layer];
-      const std::int64_t beside = slots.whole_cache ? 0 : before.slots(layer, head);  // no candidates
+      const std::int64_t earlier = earlier_slots(layer, head);
+      const std::int64_t all = earlier + slots.appended[layer];
+      const std::int64_t beside = slots.whole_cache ? 0 : earlier;  // no candidates
       const std::int64_t stay = beside + slots.kept[layer][static_cast<std::size_t>(head)];
       cache.slots += stay;
       if (stay == all) continue;
@@ -32,8 +44,9 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool
     }
   };
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
+    for (KvHead head{0}; head < shape.kv_heads; ++head) forget(before.slots(layer, head), earlier_slots(layer, head));
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
-      const std::int64_t earlier = before.slots(layer, head);
+      const std::int64_t earlier = earlier_slots(layer, head);
       held += KvCache::blocks_for(earlier + slots.appended[layer]) - KvCache::blocks_for(earlier);
     }
     cache.peak_blocks = std::max(cache.peak_blocks, held);
@@ -43,10 +56,14 @@ ForeseenCache foresee_cache(const KvCache& before, const LayerSlots& slots, bool
   if (slots.after_event == 0) return cache;
   for (LayerId layer{0}; layer < shape.layers; ++layer) {
     for (KvHead head{0}; head < shape.kv_heads; ++head) {
-      const std::int64_t beside = slots.whole_cache ? 0 : before.slots(layer, head);
-      const std::int64_t stay = beside + slots.kept[layer][static_cast<std::size_t>(head)];
-      held += KvCache::blocks_for(stay + slots.after_event) - KvCache::blocks_for(stay);
-      cache.slots += slots.after_event;
+      const std::int64_t beside = slots.whole_cache ? 0 : earlier_slots(layer, head);
+      const std::int64_t all = beside + slots.kept[layer][static_cast<std::size_t>(head)];
+      // Which of them a window passes by meanwhile is not known: as many as could stay.
+      const std::int64_t added = shape.held(layer, slots.after_event);
+      const std::int64_t stay = shape.window(layer) == 0 ? all : std::min(all, shape.window(layer) - 1 - added);
+      forget(all, stay);
+      held += KvCache::blocks_for(stay + added) - KvCache::blocks_for(stay);
+      cache.slots += stay + added - all;
     }
   }
   cache.peak_blocks = std::max(cache.peak_blocks, held);

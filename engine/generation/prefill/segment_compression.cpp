@@ -40,16 +40,17 @@ SegmentInfo info_of(const SegmentTokens& segment, const RetainedSlots& retained,
   about.heads = model.heads;
   about.compressed_before = working.compressed;
   about.pinned = segment.pinned;
+  about.windows = &working.cache.shape().windows;
   if (!retained.heads.empty()) about.retained = &retained;
   return about;
 }
 
 }  // namespace
 
-CacheReport cache_report(const EventOutcome& outcome, const Conversation& conversation, const ModelInfo& model) {
+CacheReport cache_report(const EventOutcome& outcome, const Conversation& conversation) {
   const KvCache& cache = conversation.cache;
   CacheReport report;
-  report.kv_bytes.full = model.kv_bytes_per_token * conversation.full_tokens();
+  report.kv_bytes.full = cache.shape().full_bytes(conversation.full_tokens());
   report.kv_bytes.after_event = cache.bytes_in_use();
   report.kv_bytes.end = report.kv_bytes.after_event;
   report.kv_bytes.peak = cache.bytes_peak();
@@ -122,9 +123,15 @@ EventOutcome SegmentCompression::outcome() const {
 
 LayerSlots SegmentCompression::foreseen_slots(bool reads_first_token) {
   LayerSlots slots;
+  slots.end = about_.first_original + static_cast<std::int32_t>(about_.tokens);
   slots.appended = PerLayer<std::int64_t>::of(about_.layers, about_.tokens);
   if (pruner_) {
     for (LayerId layer{pruner_->layer()}; layer < about_.layers; ++layer) slots.appended[layer] = pruner_->kept_count();
+  }
+  for (LayerId layer{0}; layer < about_.layers; ++layer) {
+    if (about_.window(layer) > 0) slots.appended[layer] = std::min(slots.appended[layer], about_.window(layer) - 1);
+  }
+  if (pruner_) {
     for (const std::int64_t appended : slots.appended)
       slots.kept.push_back(std::vector<std::int64_t>(static_cast<std::size_t>(about_.kv_heads), appended));
     return slots;

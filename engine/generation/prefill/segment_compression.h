@@ -24,7 +24,8 @@ namespace winnow {
 
 // What every layer reads of a segment, and what stays after the event.
 struct LayerSlots {
-  PerLayer<std::int64_t> appended;
+  PerLayer<std::int64_t> appended;           // without what a layer's window has passed by at the end
+  std::int32_t end = 0;                      // original index of the token after it
   PerLayer<std::vector<std::int64_t>> kept;  // per kv head, of the candidates
   bool whole_cache = false;                  // candidates are all slots, not only the segment's
   bool after_first_token = false;            // which is among what is appended
@@ -42,7 +43,7 @@ struct EventOutcome {
 };
 
 // Of a conversation whose last event this was.
-CacheReport cache_report(const EventOutcome& outcome, const Conversation& conversation, const ModelInfo& model);
+CacheReport cache_report(const EventOutcome& outcome, const Conversation& conversation);
 
 class SegmentCompression {
  public:

@@ -98,7 +98,7 @@ ReadyTurn TurnPrefill::finish(SegmentCompression& compression, Conversation work
   ReadyTurn ready{{std::move(working), logits_, std::move(first_step)}, {}, segment_.tokens.counts(), timings_, segment_.work};
   ready.timings.statistics = compression.statistics_ms();
   ready.timings.compress = compression.compress_ms();
-  ready.report = cache_report(compression.outcome(), ready.start.state, network.info());
+  ready.report = cache_report(compression.outcome(), ready.start.state);
   const TokenPruner* const pruner = compression.pruner();
   if (segment_.pins_above_budget || (pruner != nullptr && pruner->pins_above_budget())) {
     ready.report.notes.push_back(CompressionNote::kPinsAboveBudget);

@@ -39,6 +39,9 @@ struct ProbeRows {
   std::vector<TokenOrigin> origins;
 };
 
+// Of the last `slots` tokens those that a layer still holds for the next one; window 0: all.
+std::int64_t held_of(std::int64_t slots, std::int64_t window) { return window == 0 ? slots : std::min(slots, window - 1); }
+
 // Watches passes of a probe and keeps what all of them together think of the slots.
 class Judge : public PrefillObserver {
  public:
@@ -55,10 +58,21 @@ class Judge : public PrefillObserver {
   bool wants_outputs() const override { return slots_.norms; }
 
  protected:
+  // Of the slots that are judged, those that the layer holds: its window may have passed by the first of the context.
+  ProbedSlots seen_by(const LayerView& view) const {
+    ProbedSlots slots = slots_;
+    slots.context = held_of(slots_.context, view.window.tokens);
+    const std::int64_t gone = slots_.context - slots.context;
+    slots.first = std::max<std::int64_t>(0, slots_.first - gone);
+    slots.count = std::max<std::int64_t>(0, slots_.first + slots_.count - gone - slots.first);
+    return slots;
+  }
   void follow(const LayerView& view) {
     if (!follows_) return;
-    const at::Tensor here = row_attention(view, slots_.context);
-    looks_ = looks_.defined() ? looks_.add_(here) : here;
+    const std::int64_t held = seen_by(view).context;
+    const at::Tensor here = row_attention(view, held);
+    if (!looks_.defined()) looks_ = at::zeros({here.size(0), slots_.context}, here.options());
+    looks_.narrow(1, slots_.context - held, held).add_(here);
   }
   ProbedSlots slots_;
 
@@ -78,10 +92,12 @@ class ContextVotes : public Judge {
 
   void on_layer(const LayerView& view) override {
     at::Tensor& layer = votes_[view.layer];
-    const at::Tensor found = probe_votes(view, slots_);
-    if (!layer.defined()) layer = at::zeros({found.size(0), slots_.context}, found.options());
-    at::Tensor judged = layer.narrow(1, slots_.first, slots_.count);
-    judged.copy_(at::maximum(judged, found));
+    const ProbedSlots slots = seen_by(view);
+    if (!layer.defined()) layer = at::zeros({view.key.size(0), slots.context}, view.log_sum_exp.options());
+    if (slots.count > 0) {
+      at::Tensor judged = layer.narrow(1, slots.first, slots.count);
+      judged.copy_(at::maximum(judged, probe_votes(view, slots)));
+    }
     follow(view);
   }
   HeadScores of_layer(LayerId layer) const { return head_scores(votes_[layer]); }
@@ -105,7 +121,7 @@ class ExpectedVotes : public Judge {
     std::vector<at::Tensor> keys;
     std::vector<at::Tensor> norms;
     for (KvHead head{0}; head < cache.shape().kv_heads; ++head) {
-      const std::int64_t before = cache.slots(layer, head) - std::ssize(probed_.origins);
+      const std::int64_t before = cache.slots(layer, head) - held_of(std::ssize(probed_.origins), cache.shape().window(layer));
       keys.push_back(cache.gather_keys(layer, head).slice(0, before));
       norms.push_back(cache.gather_values(layer, head).slice(0, before).to(at::kFloat).norm(2, 1));
     }

@@ -38,8 +38,8 @@ struct ProbedClip {
   const PerLayer<std::vector<std::int64_t>>& before;
 };
 
-// Votes per layer and kv head, [kv_heads, n_c]; told layer by layer when all rows have voted.
-// Returns what the model said, if it was to describe.
+// Votes per layer and kv head, [kv_heads, n_c], or of the last slots of the context that a layer with a window still holds; told layer by
+// layer when all rows have voted. Returns what the model said, if it was to describe.
 Description probe_context(const RequestContext& context, const ProbedContext& probed, const ProbeNeed& need,
                           const std::function<void(LayerId layer, HeadScores votes)>& tell);
 

@@ -70,7 +70,7 @@ ReadyTurn MediaReading::ready_turn(const RequestContext& context, const Prepared
                   read.question.timings,
                   read.question.work};
   ready.timings.prefill = read.prefill.elapsed_ms;
-  ready.report = cache_report(read.outcome, ready.start.state, context.network().info());
+  ready.report = cache_report(read.outcome, ready.start.state);
   ready.report.description = prepared.description;
   if (trace != nullptr) trace->kept = ready.report.kept;
   return ready;

@@ -75,8 +75,8 @@ std::vector<Message> media_thread(const PreparedContext& prepared) {
   return thread;
 }
 
-CacheReport prepared_report(const PreparedContext& prepared, const ModelInfo& model) {
-  CacheReport report = cache_report(prepared.outcome, prepared.state, model);
+CacheReport prepared_report(const PreparedContext& prepared) {
+  CacheReport report = cache_report(prepared.outcome, prepared.state);
   report.description = prepared.description;
   return report;
 }

@@ -34,7 +34,7 @@ bool same_media(const std::vector<MediaSampled>& media, const Message& message);
 std::vector<Message> media_thread(const PreparedContext& prepared);
 
 // What the cache holds of the media alone.
-CacheReport prepared_report(const PreparedContext& prepared, const ModelInfo& model);
+CacheReport prepared_report(const PreparedContext& prepared);
 
 // Reads the question of the turn that has just prepared its own media: their part is in its figures. `made` is left as a fork.
 ReadyTurn ready_context_turn(const RequestContext& context, const Turn& turn, PreparedContext& made);

@@ -47,8 +47,10 @@ PreparedContext ReadOnce::prepare(const RequestContext& context, const UnreadMed
     const Stopwatch probing;
     const auto origins = std::span(working.origins).last(static_cast<std::size_t>(count));
     made.description =
-        probe_context(context, {working, embeddings, origins, segment.probe}, *need,
-                      [&](LayerId layer, const HeadScores& votes) { compressor.on_probe(layer, with_rows_before(votes, first)); });
+        probe_context(context, {working, embeddings, origins, segment.probe}, *need, [&](LayerId layer, const HeadScores& votes) {
+          const std::int64_t rows = compressor.candidates(layer, KvHead(0)).info.tokens;
+          compressor.on_probe(layer, with_rows_before(votes, rows - votes.columns));
+        });
     synchronize_device();
     compression.add_probe_ms(probing.elapsed_ms());
   }

@@ -203,7 +203,7 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   Planned planned;
   planned.tokens = segment.tokens.counts();
   planned.tokens.generated = turn.sampling.max_new_tokens;
-  planned.kv_bytes_full = info.kv_bytes_per_token * (working.full_tokens() + segment.pruned + (slots.after_first_token ? 1 : 0));
+  planned.kv_bytes_full = shape.full_bytes(working.full_tokens() + segment.pruned + (slots.after_first_token ? 1 : 0));
   planned.kv_bytes_after_event = cache.slots * shape.slot_bytes();
   planned.peak_bytes = cache.peak_blocks * KvCache::kBlockSlots * shape.slot_bytes();
 

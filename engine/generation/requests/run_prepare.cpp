@@ -30,7 +30,7 @@ Prepared run_prepare(const RequestContext& context, const Turn& asked, Conversat
       compressed = true;
     }
   }
-  if (compressed) context.emit(prepared_report(*states.prepared, info));
+  if (compressed) context.emit(prepared_report(*states.prepared));
   return {compressed, watch.elapsed_ms()};
 }
 

@@ -78,7 +78,7 @@ ReadyTurn ready_where_cut(const RequestContext& context, const Turn& turn, const
   EventOutcome nothing;
   nothing.why.resize(layers);
   nothing.best_scores.resize(layers);
-  CacheReport report = cache_report(nothing, working, context.network().info());
+  CacheReport report = cache_report(nothing, working);
   BegunAnswer begun{working.answer_ids, working.answer_ids.size() - 1};
   return {{std::move(working), {}, {}, std::move(begun)}, std::move(report), {}, {}, {}};
 }

@@ -153,7 +153,7 @@ class Watcher {
     for (std::size_t frame = 0; frame < all.size(); ++frame)
       watched.shares[frame] /= std::max(1.0, all[frame] * static_cast<double>(shape.layers * shape.kv_heads));
     watched.kv_bytes = state.cache.bytes_in_use();
-    watched.kv_bytes_full = context_.network().info().kv_bytes_per_token * state.full_tokens();
+    watched.kv_bytes_full = state.cache.shape().full_bytes(state.full_tokens());
     watched.frames_a_position = watched_->places.frames_a_place;
     watched.description = made_->description;
     return watched;

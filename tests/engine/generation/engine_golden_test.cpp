@@ -125,9 +125,9 @@ INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden,
                                            "qwen2_5_vl/saved", "qwen3_vl/published", "qwen3_vl/saved", "qwen3_vl/joined_three",
                                            "qwen3_vl/experts", "smolvlm/smolvlm2_split", "smolvlm/idefics3_plain", "smolvlm/other_tile",
                                            "smolvlm/saved_fast", "llava/llava_llama", "llava/llava_full", "llava/llava_siglip",
-                                           "llava/next_mistral", "llava/next_video", "llava/next_video_max", "internvl/qwen2_saved",
-                                           "internvl/llama_published", "internvl/other_size", "internvl/feature_layer",
-                                           "internvl/chat_internlm2", "internvl/chat_qwen2"),
+                                           "llava/next_mistral", "llava/next_video", "llava/next_video_max", "llava/next_window",
+                                           "internvl/qwen2_saved", "internvl/llama_published", "internvl/other_size",
+                                           "internvl/feature_layer", "internvl/chat_internlm2", "internvl/chat_qwen2"),
                          [](const auto& info) { return file_name(info.param); });
 
 }  // namespace

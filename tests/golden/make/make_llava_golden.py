@@ -133,6 +133,14 @@ CONFIGURATIONS = {
         model=dict(image_grid_pinpoints=[[16, 32], [32, 32]], spatial_pool_mode="max", vision_feature_layer=[-2, -1]),
         processor=crop_processor("LlavaNextImageProcessorFast", 16, BYTE_SCALING, image_grid_pinpoints=[[16, 32], [32, 32]]),
         template=NEXT_VIDEO, nested=True, stored=torch.float32, layout="model.language_model", cases=("image", "video")),
+    "next_window": dict(
+        covers="LLaVA-NeXT with a Qwen2 whose second layer looks back over 24 tokens, much less than a picture has, fp16 weights",
+        family="llava_next", text=Qwen2Config(hidden_size=24, intermediate_size=40, num_attention_heads=4, num_key_value_heads=2,
+                                              use_sliding_window=True, sliding_window=24, max_window_layers=1),
+        vision=CLIPVisionConfig(hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=16, patch_size=4),
+        model=dict(image_grid_pinpoints=[[16, 32], [32, 16], [32, 32]]),
+        processor=crop_processor("LlavaNextImageProcessor", 16, BYTE_SCALING, image_grid_pinpoints=[[16, 32], [32, 16], [32, 32]]),
+        template=MISTRAL, stored=torch.float16, cached=False, cases=("text", "image")),
 }
 
 
@@ -239,7 +247,7 @@ def make_folder(options, generator, folder):
     text.num_hidden_layers = 2
     text.eos_token_id = tokenizer.eos_token_id
     if isinstance(text, Qwen2Config):
-        text.layer_types = ["full_attention"] * 2
+        text.layer_types = ["full_attention", "sliding_attention" if text.use_sliding_window else "full_attention"]
     config_class, model_class, processor_class = CLASSES[options["family"]]
     tokens = {"image_token_index": image_id}
     if options["family"] == "llava_next_video":
@@ -332,7 +340,8 @@ def run_case(case, processor, model, options, scale=1):
             features += [video.flatten(0, 1) for video in model.model.get_video_features(pixels, return_dict=True).pooler_output]
         if features:
             tensors["features"] = torch.cat(features)  # the templates write images first
-        out = model(input_ids=inputs["input_ids"], use_cache=True, **extra)
+        cached = options.get("cached", True)  # False: each token by a pass over all of them
+        out = model(input_ids=inputs["input_ids"], use_cache=cached, **extra)
         logits = out.logits[0]
         tensors["logits"] = logits[-1].clone()
         greedy, margins, step = [], [], logits[-1]
@@ -340,7 +349,10 @@ def run_case(case, processor, model, options, scale=1):
             best = torch.topk(step, 2).values
             greedy.append(int(step.argmax()))
             margins.append(float(best[0] - best[1]))
-            out = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=out.past_key_values, use_cache=True)
+            if cached:
+                out = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=out.past_key_values, use_cache=True)
+            else:
+                out = model(input_ids=torch.cat([inputs["input_ids"], torch.tensor([greedy])], 1), use_cache=False, **extra)
             step = out.logits[0, -1]
     tensors["greedy"] = torch.tensor(greedy)
     tensors["margins"] = torch.tensor(margins)

@@ -90,6 +90,16 @@ CONFIGURATIONS = {
         config=dict(hidden_size=32, intermediate_size=40, num_attention_heads=4, num_key_value_heads=2, head_dim=16, num_experts=6,
                     num_experts_per_tok=3, moe_intermediate_size=16, norm_topk_prob=True, mlp_only_layers=[1],
                     max_position_embeddings=256)),
+    "mistral_window": dict(
+        covers="Mistral that looks back over 24 tokens in every layer, the prompt goes far beyond", rows=80, stored=torch.bfloat16,
+        make=(MistralConfig, MistralForCausalLM),
+        config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, sliding_window=24,
+                    max_position_embeddings=512)),
+    "qwen2_window": dict(
+        covers="Qwen2, a layer that looks back over everything, then one that looks back over 20 tokens", rows=80, stored=torch.float32,
+        make=(Qwen2Config, Qwen2ForCausalLM),
+        config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, use_sliding_window=True,
+                    sliding_window=20, max_window_layers=1, max_position_embeddings=512)),
 }
 
 

@@ -58,6 +58,25 @@ TEST_P(TextModels, GreedyTokensAreThoseOfTransformers) {
   }
 }
 
+// As a chat of several turns reads it, some of them a token at a time.
+TEST_P(TextModels, LogitsAreTheSameInParts) {
+  const TextDecoder& text = model_->text();
+  const at::Tensor ids = golden_.load("ids");
+  const at::Tensor expected = golden_.load("logits");
+  KvCache cache(text.kv_shape());
+  std::int64_t first = 0;
+  for (const std::int64_t rows : {17, 1, 1, 9, 2, static_cast<int>(ids.size(0)) - 31}) {
+    const at::Tensor part = ids.narrow(0, first, rows);
+    const at::Tensor logits = rows == 1 ? text.decode({part.item<std::int64_t>(), first, static_cast<std::int32_t>(first)}, cache, nullptr)
+                                        : text.logits(test_support::prefill(text, text.embed(part), first, cache));
+    EXPECT_LE(test_support::relative_distance(logits.view({rows, -1}), expected.narrow(0, first, rows)), kLogitsTolerance) << first;
+    first += rows;
+    for (LayerId layer{0}; layer < text.layers(); ++layer) {
+      EXPECT_EQ(cache.slots(layer, KvHead(0)), cache.shape().held(layer, first)) << "layer " << layer << " after " << first;
+    }
+  }
+}
+
 TEST_P(TextModels, SaysThatItReadsTextOnly) {
   const ModelInfo& info = model_->info();
   EXPECT_FALSE(info.traits.sees);
@@ -67,10 +86,11 @@ TEST_P(TextModels, SaysThatItReadsTextOnly) {
 
 INSTANTIATE_TEST_SUITE_P(Folders, TextModels,
                          testing::Values("llama_tied", "llama_biased", "llama_dynamic", "llama_longrope", "mistral", "qwen2", "qwen3",
-                                         "qwen3_moe", "falcon_7b", "falcon_40b", "falcon_11b", "falcon_sequential"),
+                                         "qwen3_moe", "falcon_7b", "falcon_40b", "falcon_11b", "falcon_sequential", "mistral_window",
+                                         "qwen2_window"),
                          [](const auto& folder) { return std::string(folder.param); });
 
-// Two kinds of scaling depend on the length, and a window hides what is far: what such a model reads ends where that begins.
+// Two kinds of scaling depend on the length: what such a model reads ends where that begins.
 TEST(TextModelLimits, AModelReadsAsFarAsItsPositionsHold) {
   const auto context_of = [](const char* name) {
     ModelSource source;
@@ -80,7 +100,7 @@ TEST(TextModelLimits, AModelReadsAsFarAsItsPositionsHold) {
   EXPECT_EQ(context_of("llama_tied"), 256);
   EXPECT_EQ(context_of("llama_dynamic"), 128);
   EXPECT_EQ(context_of("llama_longrope"), 128);
-  EXPECT_EQ(context_of("mistral"), 128);
+  EXPECT_EQ(context_of("mistral"), 512) << "beyond its window";
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ class AsGguf {
                                        : config["hidden_size"].get<std::uint32_t>() / static_cast<std::uint32_t>(heads_);
     writer_.uint32(architecture + ".attention.key_length", head_dim).uint32(architecture + ".attention.value_length", head_dim);
     writer_.float32(architecture + ".attention.layer_norm_rms_epsilon", config["rms_norm_eps"].get<float>());
+    if (config.value("sliding_window", Json()).is_number()) number("attention.sliding_window", "sliding_window");
     writer_.float32(architecture + ".rope.freq_base", config["rope_parameters"]["rope_theta"].get<float>());
   }
 
@@ -147,7 +148,8 @@ class GgufFolders : public testing::Test {
 };
 
 TEST_F(GgufFolders, NumbersAsTheyWereAreTheSameModel) {
-  for (const auto& [name, architecture] : {std::pair("llama_dynamic", "llama"), std::pair("qwen2", "qwen2")}) {
+  for (const auto& [name, architecture] :
+       {std::pair("llama_dynamic", "llama"), std::pair("qwen2", "qwen2"), std::pair("mistral_window", "llama")}) {
     SCOPED_TRACE(name);
     std::map<std::string, at::Tensor> stored;
     const auto model = loaded(std::make_shared<GgufModel>(AsGguf(golden(name), architecture).write(scratch_, false, stored)), true);
@@ -155,6 +157,7 @@ TEST_F(GgufFolders, NumbersAsTheyWereAreTheSameModel) {
     const at::Tensor ids = at::arange(0, 40, at::kLong);
     EXPECT_TRUE(at::equal(logits_of(*model, ids), logits_of(*expected, ids)));
     EXPECT_EQ(model->info().parameter_count, expected->info().parameter_count);
+    EXPECT_EQ(model->text().kv_shape().windows.values(), expected->text().kv_shape().windows.values());
   }
 }
 

@@ -78,7 +78,8 @@ TEST(LlavaConfig, TakesFromTheClassWhatAPublishedFileLeavesOut) {
 TEST(LlavaConfig, AMistralHasItsOwnDefaults) {
   const LlavaConfig config = parse(published_next());
   EXPECT_EQ(config.text.kv_heads, 8);
-  EXPECT_EQ(config.text.max_positions, 32'768) << "a window that is null is none";
+  EXPECT_EQ(config.text.max_positions, 32'768);
+  EXPECT_TRUE(config.text.windows.empty()) << "a window that is null is none";
   EXPECT_EQ(config.text.rotary.theta, 1e6);
   EXPECT_TRUE(config.sight.tiles);
   EXPECT_FALSE(config.grid.max_tiles.has_value());
@@ -89,7 +90,8 @@ TEST(LlavaConfig, AMistralHasItsOwnDefaults) {
   const DecoderConfig text = parse(silent).text;
   EXPECT_EQ(text.kv_heads, 8);
   EXPECT_EQ(text.intermediate_size, 14'336);
-  EXPECT_EQ(text.max_positions, 4096) << "a window that is not mentioned is MistralConfig's";
+  EXPECT_EQ(text.max_positions, 131'072);
+  EXPECT_EQ(text.windows, std::vector<std::int64_t>(32, 4096)) << "a window that is not mentioned is MistralConfig's";
 }
 
 TEST(LlavaConfig, TheRestOfItIsOptionalToo) {

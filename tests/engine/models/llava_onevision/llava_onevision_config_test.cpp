@@ -85,15 +85,26 @@ TEST(LlavaOnevisionConfig, CountsFeatureLayersFromTheEmbeddings) {
   EXPECT_EQ(parse(with("/vision_feature_layer", "[-4, 1, -1]")).feature_states, (std::vector<std::int64_t>{0, 1, 3}));
 }
 
-TEST(LlavaOnevisionConfig, AcceptsAWindowThatNoLayerUses) {
+TEST(LlavaOnevisionConfig, ReadsTheWindowOfEveryLayer) {
   Json document = without("/text_config", "layer_types");
   document["text_config"]["use_sliding_window"] = true;
   document["text_config"]["sliding_window"] = 4096;
   document["text_config"]["max_window_layers"] = 2;
-  EXPECT_NO_THROW(parse(document));
+  EXPECT_TRUE(parse(document).text.windows.empty()) << "no layer uses it";
   document["text_config"]["max_window_layers"] = 1;
   document["text_config"]["sliding_window"] = 100;
-  EXPECT_EQ(parse(document).text.max_positions, 100) << "within its window a layer sees everything";
+  const std::vector<std::int64_t> one = {0, 100};
+  EXPECT_EQ(parse(document).text.windows, one);
+  document["text_config"]["layer_types"] = {"sliding_attention", "full_attention"};
+  const std::vector<std::int64_t> other = {100, 0};
+  EXPECT_EQ(parse(document).text.windows, other) << "what is said layer by layer goes first";
+  document["text_config"]["use_sliding_window"] = false;
+  EXPECT_TRUE(parse(document).text.windows.empty()) << "switched off";
+  document["text_config"]["use_sliding_window"] = true;
+  document["text_config"]["sliding_window"] = parse(document).text.max_positions;
+  EXPECT_TRUE(parse(document).text.windows.empty()) << "within its positions it hides nothing";
+  document["text_config"]["sliding_window"] = 1;
+  EXPECT_THROW(parse(document), Exception);
 }
 
 TEST(LlavaOnevisionConfig, TakesAnExplicitHeadSize) {

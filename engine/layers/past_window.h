@@ -1,0 +1,36 @@
+// Which of the slots before a segment its rows attend to, in a layer that looks back over a number of tokens only.
+//
+// Made by a decoder for each layer's prefill, read by attention.h and, through LayerView, by statistics. Rows are a segment's tokens, whose
+// original indices follow each other; slots may be any earlier tokens' in any order, and differ between heads. A row sees what is less than
+// a window older than itself. Without a window everything is seen. Threads: engine thread.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/base/index.h"
+
+namespace winnow {
+
+// [first, first + count)
+struct RowSpan {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+struct PastWindow {
+  std::int64_t tokens = 0;                          // last ones that a row sees, itself included; 0: all, and nothing below is filled
+  std::int32_t first_original = 0;                  // of the segment
+  std::vector<std::vector<std::int32_t>> original;  // per kv head, of the slots before the segment; empty without a window
+
+  // bool [rows, slots] on `device`, true where the row does not see the slot; undefined where every row sees all of them.
+  at::Tensor hidden(KvHead head, RowSpan rows, RowSpan slots, at::Device device) const;
+  // Of a segment's rows, [rows, columns]: true where the column lies a window or more before the row; undefined where none does.
+  at::Tensor hidden_columns(RowSpan rows, RowSpan columns, at::Device device) const;
+  // Slots of a head whose tokens are at or after `first`, in slot order.
+  std::vector<std::int64_t> slots_from(KvHead head, std::int32_t first) const;
+};
+
+}  // namespace winnow
