@@ -12,11 +12,11 @@ namespace {
 constexpr std::int64_t kFewRows = 8;
 
 // rows [rows, features], one after the other.
-template <typename T>
+template <typename T, typename Weight>
 void normalise_rows(const RmsNorm& norm, const at::Tensor& rows, at::Tensor& normalised) {
   const std::int64_t features = rows.size(-1);
   const T* from = rows.const_data_ptr<T>();
-  const T* const weight = norm.weight.const_data_ptr<T>();
+  const Weight* const weight = norm.weight.const_data_ptr<Weight>();
   T* to = normalised.mutable_data_ptr<T>();
   for (const T* const end = from + rows.numel(); from != end; from += features, to += features) {
     constexpr std::int64_t kSums = 8;  // side by side: one alone would wait for itself
@@ -27,26 +27,28 @@ void normalise_rows(const RmsNorm& norm, const at::Tensor& rows, at::Tensor& nor
     }
     const float mean = std::accumulate(sums.begin(), sums.end(), 0.0F) / static_cast<float>(features);
     const float scale = 1.0F / std::sqrt(mean + static_cast<float>(norm.epsilon));
-    for (std::int64_t i = 0; i < features; ++i) to[i] = static_cast<T>(static_cast<float>(from[i]) * scale) * weight[i];
+    for (std::int64_t i = 0; i < features; ++i)
+      to[i] = static_cast<T>(static_cast<Weight>(static_cast<float>(from[i]) * scale) * weight[i]);
   }
 }
 
 }  // namespace
 
 at::Tensor RmsNorm::operator()(const at::Tensor& input) const {
-  if (input.is_cpu() && input.is_contiguous() && input.numel() <= kFewRows * input.size(-1) &&
-      input.scalar_type() == weight.scalar_type()) {
+  const bool wide = weight.scalar_type() == at::kFloat;
+  if (input.is_cpu() && input.is_contiguous() && input.numel() <= kFewRows * input.size(-1)) {
     at::Tensor few = at::empty(input.sizes(), input.options());
-    if (input.scalar_type() == at::kBFloat16) return normalise_rows<at::BFloat16>(*this, input, few), few;
-    if (input.scalar_type() == at::kFloat) return normalise_rows<float>(*this, input, few), few;
+    if (input.scalar_type() == at::kBFloat16 && !wide) return normalise_rows<at::BFloat16, at::BFloat16>(*this, input, few), few;
+    if (input.scalar_type() == at::kBFloat16) return normalise_rows<at::BFloat16, float>(*this, input, few), few;
+    if (input.scalar_type() == at::kFloat && wide) return normalise_rows<float, float>(*this, input, few), few;
   }
   // mean(x^2) from the fp32 norm of each row: one pass over x instead of a widened copy, a square and a mean.
   at::Tensor scale = at::linalg_vector_norm(input, 2, {-1}, /*keepdim=*/true, at::kFloat);
   scale.mul_(scale).div_(input.size(-1)).add_(epsilon).rsqrt_();
-  at::Tensor normalised = at::empty(input.sizes(), input.options());
+  at::Tensor normalised = at::empty(input.sizes(), wide ? input.options().dtype(at::kFloat) : input.options());
   // The product is taken in fp32 (scale is fp32) and rounded once, then multiplied by the weight in the model's dtype.
   at::mul_out(normalised, input, scale);
-  return normalised.mul_(weight);
+  return normalised.mul_(weight).to(input.scalar_type());
 }
 
 at::Tensor LayerNorm::operator()(const at::Tensor& input) const { return at::layer_norm(input, {input.size(-1)}, weight, bias, epsilon); }

@@ -9,9 +9,10 @@
 
 namespace winnow {
 
-// x / sqrt(mean(x^2) + epsilon) in fp32, rounded to the dtype of x, then times weight in that dtype (Qwen2RMSNorm).
+// x / sqrt(mean(x^2) + epsilon) in fp32, rounded to the dtype of x, then times weight in that dtype (Qwen2RMSNorm). A weight in fp32 is
+// taken before rounding, which then is the only one (Gemma3RMSNorm).
 struct RmsNorm {
-  at::Tensor weight;  // [features]
+  at::Tensor weight;  // [features], dtype of x or fp32
   double epsilon = 1e-6;
   // input: [..., features], any float dtype; returns the same shape, contiguous.
   at::Tensor operator()(const at::Tensor& input) const;

@@ -70,21 +70,9 @@ const DecoderType& type_of(const JsonObject& text, std::string_view assumed) {
   return *found;
 }
 
-// Of every layer, whether it may look back over a window only.
 std::vector<bool> sliding_layers(const JsonObject& text, const DecoderType& type, std::int64_t layers) {
-  std::vector<bool> sliding;
-  if (text.has("layer_types")) {
-    const Json& types = text.value("layer_types");
-    if (!types.is_array() || types.size() != static_cast<std::size_t>(layers)) {
-      text.refuse(ErrorCode::kDamagedFile, "layer_types", "it must have one entry per layer");
-    }
-    for (const Json& each : types) {
-      if (each != "full_attention" && each != "sliding_attention")
-        unsupported(text, "layer_types", "only full_attention and sliding_attention are implemented");
-      sliding.push_back(each == "sliding_attention");
-    }
-    return sliding;
-  }
+  std::vector<bool> sliding = read_layer_types(text, layers);
+  if (!sliding.empty()) return sliding;
   const std::int64_t full = type.window_is_switched ? text.integer("max_window_layers", 0, 1'000'000, 28) : 0;
   for (std::int64_t layer = 0; layer < layers; ++layer) sliding.push_back(layer >= full);
   return sliding;
@@ -111,17 +99,29 @@ std::optional<ExpertConfig> read_experts(const JsonObject& text, ExpertWeights w
   return experts;
 }
 
-// Of every layer; empty: all look back over everything. A window that the positions stay within hides nothing.
-std::vector<std::int64_t> read_windows(const JsonObject& text, const DecoderType& type, std::int64_t layers, std::int64_t max_positions) {
-  const std::vector<bool> sliding = sliding_layers(text, type, layers);
-  const std::optional<std::int64_t> window = sliding_window(text, type);
-  if (!window || *window >= max_positions || std::ranges::none_of(sliding, std::identity())) return {};
-  std::vector<std::int64_t> windows;
-  for (const bool slides : sliding) windows.push_back(slides ? *window : 0);
-  return windows;
+}  // namespace
+
+std::vector<bool> read_layer_types(const JsonObject& text, std::int64_t layers) {
+  std::vector<bool> sliding;
+  if (!text.has("layer_types")) return sliding;
+  const Json& types = text.value("layer_types");
+  if (!types.is_array() || types.size() != static_cast<std::size_t>(layers)) {
+    text.refuse(ErrorCode::kDamagedFile, "layer_types", "it must have one entry per layer");
+  }
+  for (const Json& each : types) {
+    if (each != "full_attention" && each != "sliding_attention")
+      unsupported(text, "layer_types", "only full_attention and sliding_attention are implemented");
+    sliding.push_back(each == "sliding_attention");
+  }
+  return sliding;
 }
 
-}  // namespace
+std::vector<std::int64_t> windows_of(const std::vector<bool>& sliding, std::int64_t window, std::int64_t max_positions) {
+  std::vector<std::int64_t> windows;
+  if (window >= max_positions || std::ranges::none_of(sliding, std::identity())) return windows;
+  for (const bool slides : sliding) windows.push_back(slides ? window : 0);
+  return windows;
+}
 
 DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assumed_type) {
   const DecoderType& type = type_of(text, assumed_type);
@@ -140,7 +140,9 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   const RotaryConfig rotary = read_rotary(text, config.head_dim, config.max_positions, type.rotary);
   config.rotary = rotary.scheme;
   config.max_positions = rotary.max_positions;
-  config.windows = read_windows(text, type, config.layers, config.max_positions);
+  const std::vector<bool> sliding = sliding_layers(text, type, config.layers);
+  if (const std::optional<std::int64_t> window = sliding_window(text, type))
+    config.windows = windows_of(sliding, *window, config.max_positions);
   config.vocabulary = size_or(text, "vocab_size", kMaxVocabulary, type.sizes.vocabulary);
   config.tie_word_embeddings = text.boolean("tie_word_embeddings", false);
   config.query_key_norm = type.query_key_norm;

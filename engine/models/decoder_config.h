@@ -2,11 +2,11 @@
 //
 // Of the families whose decoder is transformer_decoder.h: read here for Llama, Mistral, Qwen2, Qwen3, Qwen3-MoE and the language half of
 // Qwen2-VL, Qwen2.5-VL, Qwen3-VL and Qwen3-VL-MoE (whose rotary axes the family reads), told apart by what the file says; those with keys
-// of their own have a reader of their own (causal_lm/falcon_config.h). Zero heads, indivisible head counts, unknown activations and partial
-// rotary positions are refused by name. Keys of both transformers 4 (rope_theta, rope_scaling) and 5 (rope_parameters) are read. What a
-// Llama or a Mistral leaves out is as transformers' LlamaConfig and MistralConfig have it: published folders say "_name_or_path" and little
-// more. Which projections have biases is not said here: the weight names decide. Errors: as config_fields.h. No torch. Threads: plain
-// values.
+// of their own have a reader of their own (causal_lm/falcon_config.h, gemma3_config.h). Zero heads, indivisible head counts, unknown
+// activations and partial rotary positions are refused by name. Keys of both transformers 4 (rope_theta, rope_scaling) and 5
+// (rope_parameters) are read. What a Llama or a Mistral leaves out is as transformers' LlamaConfig and MistralConfig have it: published
+// folders say "_name_or_path" and little more. Which projections have biases is not said here: the weight names decide. Errors: as
+// config_fields.h. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,11 @@
 
 namespace winnow {
 
-enum class NormKind : int { kRms = 1, kLayer = 2 };
+enum class NormKind : int {
+  kRms = 1,
+  kLayer = 2,
+  kCentredRms = 3,  // RMS, stored as what is added to one; in fp32 (Gemma)
+};
 
 // What the MLP of a layer reads, and when its output is added.
 enum class MlpPlace : int {
@@ -50,6 +54,8 @@ struct DecoderNames {
   std::string_view query_key_value{};
   std::string_view output = "self_attn.o_proj";
   std::string_view mlp_norm = "post_attention_layernorm";
+  std::string_view attention_out_norm{};  // of what the attention, and the MLP, add to their input; empty: none
+  std::string_view mlp_out_norm{};
   std::string_view gate = "mlp.gate_proj";  // empty: the MLP has none
   std::string_view up = "mlp.up_proj";
   std::string_view down = "mlp.down_proj";
@@ -66,6 +72,10 @@ struct DecoderConfig {
   double norm_eps = 1e-6;
   MlpPlace mlp_place = MlpPlace::kAfterAttention;
   RotaryScheme rotary{10000.0};
+  std::optional<RotaryScheme> window_rotary{};  // of layers with a window, where that is another
+  double attention_scale = 0.0;                 // of the attention's logits; 0: 1 / sqrt(head_dim)
+  double embedding_scale = 1.0;                 // of the tokens' embeddings, rounded to their type
+  double logit_cap = 0.0;                       // c: logits are c tanh(x / c); 0: they are not bounded
   std::int64_t max_positions = 0;
   std::vector<std::int64_t> windows{};  // as KvShape's
   std::int64_t vocabulary = 0;
@@ -78,6 +88,11 @@ struct DecoderConfig {
   DecoderNames names{};
   std::vector<std::int64_t> eos_token_ids;  // of text_config; generation_config.json goes first
 };
+
+// Of every layer, whether it looks back over a window only, by layer_types; empty where the file has none.
+std::vector<bool> read_layer_types(const JsonObject& text, std::int64_t layers);
+// DecoderConfig::windows of such layers. A window that the positions stay within hides nothing.
+std::vector<std::int64_t> windows_of(const std::vector<bool>& sliding, std::int64_t window, std::int64_t max_positions);
 
 // assumed_type: where the file names no model_type.
 DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assumed_type);

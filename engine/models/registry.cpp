@@ -46,6 +46,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"qwen3", "Qwen3ForCausalLM", &load_causal_lm},
     {"qwen3_moe", "Qwen3MoeForCausalLM", &load_causal_lm},
     {"falcon", "FalconForCausalLM", &load_falcon},
+    {"gemma3_text", "Gemma3ForCausalLM", &load_gemma3},
 });
 
 // architectures[0], or nothing where the file has no such list.

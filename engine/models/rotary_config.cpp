@@ -137,10 +137,15 @@ std::vector<std::int64_t> read_sections(const JsonObject& object, std::int64_t h
 }  // namespace
 
 RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int64_t max_positions, const RotaryDefaults& defaults) {
-  double theta = text.real("rope_theta", 1.0, kMaxTheta, defaults.theta);
-  const std::optional<JsonObject> rope = rope_object(text);
+  RotaryDefaults here = defaults;
+  here.theta = text.real("rope_theta", 1.0, kMaxTheta, defaults.theta);
+  return read_rotary_of(text, rope_object(text), head_dim, max_positions, here);
+}
+
+RotaryConfig read_rotary_of(const JsonObject& text, const std::optional<JsonObject>& rope, std::int64_t head_dim,
+                            std::int64_t max_positions, const RotaryDefaults& defaults) {
   const JsonObject& object = rope ? *rope : text;
-  if (rope) theta = rope->real("rope_theta", 1.0, kMaxTheta, theta);
+  const double theta = rope ? rope->real("rope_theta", 1.0, kMaxTheta, defaults.theta) : defaults.theta;
   if (object.has("partial_rotary_factor") && object.real("partial_rotary_factor", 0.0, 1.0) != 1.0) {
     unsupported(object, "partial_rotary_factor", "partial rotary positions are not implemented");
   }

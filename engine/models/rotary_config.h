@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/base/json_document.h"
@@ -29,6 +30,9 @@ struct RotaryDefaults {
 };
 
 RotaryConfig read_rotary(const JsonObject& text, std::int64_t head_dim, std::int64_t max_positions, const RotaryDefaults& defaults = {});
+// The same where `rope`, if there is one, is not called as in most files; its rope_theta goes before the defaults'.
+RotaryConfig read_rotary_of(const JsonObject& text, const std::optional<JsonObject>& rope, std::int64_t head_dim,
+                            std::int64_t max_positions, const RotaryDefaults& defaults);
 
 // RotaryScheme::frequency_axis by mrope_section: so many frequencies turn with time, height and width, one section after the other.
 // transformers splits both halves of a head that way, and the halves of a frequency have the same angle.

@@ -62,12 +62,13 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
                                        std::int64_t tile_rows)
     : config_(config),
       tile_rows_(tile_rows),
-      scale_(1.0 / std::sqrt(static_cast<double>(config.head_dim))),
+      scale_(config.attention_scale > 0.0 ? config.attention_scale : 1.0 / std::sqrt(static_cast<double>(config.head_dim))),
       rotary_(config.head_dim, config.rotary, weights.dtype(), weights.device()),
       windows_(config.windows),
       dtype_(weights.dtype()),
       device_(weights.device()) {
   require(tile_rows > 0, "a prefill tile has at least one row");
+  if (config.window_rotary && !windows_.empty()) window_rotary_.emplace(config.head_dim, *config.window_rotary, dtype_, device_);
   embedding_ = weights.table(prefix + std::string(config.names.embedding), config.vocabulary, config.hidden_size);
   for (LayerId layer{0}; layer < config.layers; ++layer) {
     layers_.push_back(read_layer(weights, prefix + std::string(config.names.layers) + std::to_string(layer) + "."));
@@ -83,7 +84,13 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
 
 Norm TransformerDecoder::read_norm(WeightReader& weights, const std::string& name) const {
   if (config_.norm == NormKind::kLayer) return {weights.layer_norm(name, config_.hidden_size, config_.norm_eps)};
+  if (config_.norm == NormKind::kCentredRms) return {weights.centred_rms_norm(name, config_.hidden_size, config_.norm_eps)};
   return {weights.rms_norm(name, config_.hidden_size, config_.norm_eps)};
+}
+
+RmsNorm TransformerDecoder::read_head_norm(WeightReader& weights, const std::string& name) const {
+  if (config_.norm == NormKind::kCentredRms) return weights.centred_rms_norm(name, config_.head_dim, config_.norm_eps);
+  return weights.rms_norm(name, config_.head_dim, config_.norm_eps);
 }
 
 Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std::string& prefix) const {
@@ -147,12 +154,15 @@ TransformerDecoder::Layer TransformerDecoder::read_layer(WeightReader& weights, 
   layer.input_norm = read_norm(weights, prefix + std::string(config_.names.input_norm));
   layer.qkv = read_query_key_value(weights, prefix);
   if (config_.query_key_norm) {
-    layer.query_norm = weights.rms_norm(prefix + "self_attn.q_norm", config_.head_dim, config_.norm_eps);
-    layer.key_norm = weights.rms_norm(prefix + "self_attn.k_norm", config_.head_dim, config_.norm_eps);
+    layer.query_norm = read_head_norm(weights, prefix + "self_attn.q_norm");
+    layer.key_norm = read_head_norm(weights, prefix + "self_attn.k_norm");
   }
   const std::string output = prefix + std::string(config_.names.output);
   layer.output = weights.packable_linear({{output, config_.hidden_size}}, query_size, bias_if(weights.has(output + ".bias")));
   if (config_.mlp_place != MlpPlace::kBesideAttention) layer.mlp_norm = read_norm(weights, prefix + std::string(config_.names.mlp_norm));
+  const DecoderNames& names = config_.names;
+  if (!names.attention_out_norm.empty()) layer.attention_out_norm = read_norm(weights, prefix + std::string(names.attention_out_norm));
+  if (!names.mlp_out_norm.empty()) layer.mlp_out_norm = read_norm(weights, prefix + std::string(names.mlp_out_norm));
   layer.mlp = read_mlp(weights, prefix);
   return layer;
 }
@@ -162,7 +172,8 @@ KvShape TransformerDecoder::kv_shape() const {
 }
 
 at::Tensor TransformerDecoder::embed(const at::Tensor& ids) const {
-  const at::Tensor rows = embedding_.rows(ids);
+  at::Tensor rows = embedding_.rows(ids);
+  if (config_.embedding_scale != 1.0) rows = rows * at::scalar_tensor(config_.embedding_scale, rows.options());
   return config_.levels == 0 ? rows : at::constant_pad_nd(rows, {0, config_.levels * config_.hidden_size});  // words bring nothing along
 }
 
@@ -219,7 +230,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     if (outputs) input_norms.narrow(0, first, count).copy_(at::linalg_vector_norm(input.to(at::kFloat), 2, at::IntArrayRef{1}));
     at::Tensor qkv = weights.qkv(input).view({count, heads + 2 * kv_heads, head_dim});
     normalise_heads(weights, qkv);
-    const RotaryAngles angles = rotary_.angles(positions.narrow(1, first, count));
+    const RotaryAngles angles = (turns_apart(layer) ? *window_rotary_ : rotary_).angles(positions.narrow(1, first, count));
     at::Tensor query = viewed ? all_queries.narrow(1, first, count).transpose(0, 1) : at::empty({count, heads, head_dim}, hidden.options());
     at::Tensor tile_key = key.narrow(1, first, count).transpose(0, 1);
     apply_rotary(qkv.narrow(1, 0, heads), angles, query);
@@ -229,13 +240,13 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     const AttentionResult attention =
         prefill_attention(query, key, value, first, past, scale_, reach > 0 ? AttentionWindow{reach} : window);
     if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);
-    const at::Tensor attended = weights.output(attention.output.view({count, heads * head_dim}));
+    const at::Tensor attended = weights.attended(attention.output.view({count, heads * head_dim}));
     interrupt.throw_if_requested();
     if (beside) {
       add_mlp_beside(weights, input, attended, tile);
     } else {
       tile.add_(attended);
-      tile.add_(weights.mlp(weights.mlp_norm(tile)));
+      tile.add_(weights.after_mlp(tile));
     }
     if (levels > 0) tile.add_(hidden.narrow(0, first, count).narrow(1, (layer + 1) * config_.hidden_size, config_.hidden_size));
   }
@@ -244,7 +255,8 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   append_seen(cache, layer, {key, value, original});
   if (!viewed) return;
   synchronize_device();  // observers take their own time; what is still running is not theirs
-  LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, config_.rotary};
+  const RotaryScheme& turned_by = turns_apart(layer) ? *config_.window_rotary : config_.rotary;
+  LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, turned_by};
   view.window = past.window;
   if (outputs) {
     view.past_values = past.values;
@@ -254,21 +266,26 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   observer->on_layer(view);
 }
 
-at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const { return head_.weight.times_in_fp32(final_norm_(hidden)); }
+at::Tensor TransformerDecoder::logits(const at::Tensor& hidden) const {
+  at::Tensor logits = head_.weight.times_in_fp32(final_norm_(hidden));
+  if (config_.logit_cap > 0.0) logits.div_(config_.logit_cap).tanh_().mul_(config_.logit_cap);
+  return logits;
+}
 
 at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, DecodeObserver* observer) const {
   require(token.id >= 0 && token.id < config_.vocabulary, "decode: the token is outside the vocabulary");
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
   const std::int64_t head_dim = config_.head_dim;
-  const RotaryAngles angles =
-      rotary_.angles(at::full({config_.rotary.axes(), 1}, token.position, at::TensorOptions(device_).dtype(at::kLong)));
+  const at::Tensor position = at::full({config_.rotary.axes(), 1}, token.position, at::TensorOptions(device_).dtype(at::kLong));
+  const RotaryAngles angles = rotary_.angles(position);
+  const RotaryAngles window_angles = window_rotary_ ? window_rotary_->angles(position) : angles;
   const std::array<std::int32_t, 1> originals = {token.original};
 
   const bool watched = observer != nullptr && observer->wants_probabilities();
   const bool beside = config_.mlp_place != MlpPlace::kAfterAttention;
   DecodeRow row;
-  at::Tensor hidden = embedding_.rows(at::full({1}, token.id, at::kLong));
+  at::Tensor hidden = embed(at::full({1}, token.id, at::kLong));
   at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, hidden.options());
   const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
   const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);
@@ -277,10 +294,10 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
     const at::Tensor input = weights.input_norm(hidden);
     at::Tensor qkv = weights.qkv(input).view({1, heads + 2 * kv_heads, head_dim});
     normalise_heads(weights, qkv);
-    apply_rotary(qkv.narrow(1, 0, heads + kv_heads), angles, turned);
+    apply_rotary(qkv.narrow(1, 0, heads + kv_heads), turns_apart(layer) ? window_angles : angles, turned);
     cache.append(layer, key, qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1), originals);
     const at::Tensor attention = decode_attention(query, cache, layer, scale_, watched ? &row : nullptr);
-    const at::Tensor attended = weights.output(attention.view({1, heads * head_dim}));
+    const at::Tensor attended = weights.attended(attention.view({1, heads * head_dim}));
     row.output = attention;
     if (observer != nullptr) observer->after_layer(layer, row);
     leave_window(cache, layer, token.original, observer);
@@ -288,7 +305,7 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
       add_mlp_beside(weights, input, attended, hidden);
     } else {
       hidden.add_(attended);
-      hidden.add_(weights.mlp(weights.mlp_norm(hidden)));
+      hidden.add_(weights.after_mlp(hidden));
     }
   }
   return logits(hidden).select(0, 0);

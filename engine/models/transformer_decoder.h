@@ -1,6 +1,6 @@
-// The decoder of Llama, Mistral, Qwen2, Qwen3 and Falcon as a TextDecoder, told by its configuration: RMS or layer norms, attention with
-// rotary positions of one or more axes and grouped kv heads, norms of q and k where the configuration has them, a gated or a plain MLP
-// after the attention or beside it, or experts of which a token goes through a few.
+// The decoder of Llama, Mistral, Qwen2, Qwen3, Falcon and Gemma 3 as a TextDecoder, told by its configuration: RMS or layer norms,
+// attention with rotary positions of one or more axes and grouped kv heads, norms of q and k where the configuration has them, a gated or a
+// plain MLP after the attention or beside it, or experts of which a token goes through a few.
 //
 // Used by the families whose language model it is (causal_lm/, llava/, llava_onevision/, qwen2_vl/, qwen3_vl/, smolvlm/). Biases exist
 // where the weights have them (of q, k and v all three or none); the output projection is the embedding table where the folder ties them.
@@ -12,6 +12,7 @@
 
 #include <ATen/ATen.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,20 @@ class TransformerDecoder final : public TextDecoder {
     RmsNorm query_norm;  // of each head; these two where the configuration has them
     RmsNorm key_norm;
     Linear output;
+    std::optional<Norm> attention_out_norm;
     Norm mlp_norm;  // unless the MLP reads what the attention reads
+    std::optional<Norm> mlp_out_norm;
     Mlp mlp;
+
+    // What the attention's output [rows, H * d], and the MLP behind it, add to the hidden states.
+    at::Tensor attended(const at::Tensor& attention) const {
+      const at::Tensor out = output(attention);
+      return attention_out_norm ? (*attention_out_norm)(out) : out;
+    }
+    at::Tensor after_mlp(const at::Tensor& hidden) const {
+      const at::Tensor out = mlp(mlp_norm(hidden));
+      return mlp_out_norm ? (*mlp_out_norm)(out) : out;
+    }
   };
   Layer read_layer(WeightReader& weights, const std::string& prefix) const;
   Linear read_query_key_value(WeightReader& weights, const std::string& prefix) const;
@@ -63,6 +76,8 @@ class TransformerDecoder final : public TextDecoder {
   Mlp read_mlp(WeightReader& weights, const std::string& prefix) const;
   // input: what the attention read of `hidden`. Adds what the layer makes of both to hidden.
   void add_mlp_beside(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;
+  RmsNorm read_head_norm(WeightReader& weights, const std::string& name) const;
+  bool turns_apart(LayerId layer) const { return window_rotary_ && windows_[layer] > 0; }
   // Queries and keys of rows as they are turned: qkv [rows, H + 2 Hkv, d] with the norms of their heads taken, in place.
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
 
@@ -70,6 +85,7 @@ class TransformerDecoder final : public TextDecoder {
   std::int64_t tile_rows_;
   double scale_;
   RotaryEmbedding rotary_;
+  std::optional<RotaryEmbedding> window_rotary_;
   PerLayer<std::int64_t> windows_;
   at::ScalarType dtype_;  // of the arithmetic, and of what the cache holds
   at::Device device_;

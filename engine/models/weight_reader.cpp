@@ -122,6 +122,10 @@ RmsNorm WeightReader::rms_norm(const std::string& prefix, std::int64_t features,
   return {tensor(prefix + ".weight", {features}), epsilon};
 }
 
+RmsNorm WeightReader::centred_rms_norm(const std::string& prefix, std::int64_t features, double epsilon) {
+  return {tensor(prefix + ".weight", {features}).to(at::kFloat).add(1.0), epsilon};
+}
+
 LayerNorm WeightReader::layer_norm(const std::string& prefix, std::int64_t features, double epsilon) {
   LayerNorm norm;
   norm.weight = tensor(prefix + ".weight", {features});

@@ -49,6 +49,8 @@ class WeightReader {
   // <prefix>.weight [rows, columns], which rows are looked up in, and which may be a matrix of products, too.
   LinearWeight table(const std::string& prefix, std::int64_t rows, std::int64_t columns);
   RmsNorm rms_norm(const std::string& prefix, std::int64_t features, double epsilon);
+  // Stored as what is added to one, kept in fp32 (Gemma).
+  RmsNorm centred_rms_norm(const std::string& prefix, std::int64_t features, double epsilon);
   LayerNorm layer_norm(const std::string& prefix, std::int64_t features, double epsilon);
 
   std::int64_t parameter_count() const { return parameter_count_; }  // of what was read so far

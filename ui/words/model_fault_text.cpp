@@ -59,10 +59,10 @@ ErrorText describeModelFault(const Error& error, const QString& path, bool bundl
                     : tr("“%2” of the model “%1” is damaged or incomplete.").arg(model, file),
              whole);
   } else if (error.code == ErrorCode::kUnsupportedModel) {
-    setWords(text, tr("The model “%1” is of a kind that Winnow cannot run yet.").arg(model),
-             tr("LLaVA 1.5, NeXT, NeXT-Video and OneVision, Qwen2-VL, Qwen2.5-VL, Qwen3-VL, InternVL, Idefics3 and SmolVLM run, and of "
-                "text models "
-                "Llama, Mistral, Qwen2, Qwen3 and Falcon."));
+    setWords(
+        text, tr("The model “%1” is of a kind that Winnow cannot run yet.").arg(model),
+        tr("LLaVA 1.5, NeXT, NeXT-Video and OneVision, Qwen2-VL, Qwen2.5-VL, Qwen3-VL, InternVL, Idefics3 and SmolVLM run, and of text "
+           "models Llama, Mistral, Qwen2, Qwen3, Falcon and Gemma 3 (text)."));
   } else if (error.code == ErrorCode::kModelFormat || error.code == ErrorCode::kUnsupportedFormat) {
     setWords(text,
              itself ? tr("The model “%1” is in a format that Winnow does not open.").arg(model)

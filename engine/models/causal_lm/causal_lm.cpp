@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/models/causal_lm/falcon_config.h"
+#include "engine/models/causal_lm/gemma3_config.h"
 
 namespace winnow {
 namespace {
@@ -34,6 +35,10 @@ std::unique_ptr<VisionLanguageModel> load_causal_lm(ModelLoad& load) {
 
 std::unique_ptr<VisionLanguageModel> load_falcon(ModelLoad& load) {
   return load_text_model(parse_falcon_config(load.package().required(ModelPart::kConfig).root()), load);
+}
+
+std::unique_ptr<VisionLanguageModel> load_gemma3(ModelLoad& load) {
+  return load_text_model(parse_gemma3_config(load.package().required(ModelPart::kConfig).root()), load);
 }
 
 }  // namespace winnow

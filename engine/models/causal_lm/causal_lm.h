@@ -1,4 +1,4 @@
-// A language model without eyes: text in, text out. Llama, Mistral, Qwen2, Qwen3 and Falcon.
+// A language model without eyes: text in, text out. Llama, Mistral, Qwen2, Qwen3, Falcon and Gemma 3.
 //
 // Made by registry.h, used as VisionLanguageModel, of whose media it has none: ModelTraits::sees is false, engine/generation refuses images
 // and videos before it opens them, and what would prepare them is a broken precondition here. Threads: engine thread; methods need
@@ -37,5 +37,6 @@ class CausalLm final : public VisionLanguageModel {
 
 std::unique_ptr<VisionLanguageModel> load_causal_lm(ModelLoad& load);
 std::unique_ptr<VisionLanguageModel> load_falcon(ModelLoad& load);
+std::unique_ptr<VisionLanguageModel> load_gemma3(ModelLoad& load);
 
 }  // namespace winnow

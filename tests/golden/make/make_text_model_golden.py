@@ -15,7 +15,7 @@ import shutil
 import torch
 import transformers
 from safetensors.torch import save_file
-from transformers import (AutoModelForCausalLM, FalconConfig, FalconForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
+from transformers import (AutoModelForCausalLM, FalconConfig, FalconForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
                           Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
 transformers.logging.set_verbosity_error()
@@ -100,6 +100,19 @@ CONFIGURATIONS = {
         make=(Qwen2Config, Qwen2ForCausalLM),
         config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, use_sliding_window=True,
                     sliding_window=20, max_window_layers=1, max_position_embeddings=512)),
+    "gemma3": dict(
+        covers="Gemma 3, a layer that looks back over 20 tokens and one over everything, each with its own positions, linear scaling, "
+               "logits bounded to 5, a query scale that is not the head size's, bf16 weights", rows=80, stored=torch.bfloat16,
+        make=(Gemma3TextConfig, Gemma3ForCausalLM),
+        config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, head_dim=16, sliding_window=20,
+                    sliding_window_pattern=2, query_pre_attn_scalar=24, final_logit_softcapping=5.0, max_position_embeddings=512,
+                    rope_parameters={"full_attention": {"rope_type": "linear", "rope_theta": 1000000.0, "factor": 8.0},
+                                     "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}})),
+    "gemma3_untied": dict(
+        covers="Gemma 3 as its class has it, every layer but the sixth looks back over a window (here both), one kv head, untied", rows=60,
+        stored=torch.float32, make=(Gemma3TextConfig, Gemma3ForCausalLM),
+        config=dict(hidden_size=24, intermediate_size=40, num_attention_heads=3, num_key_value_heads=1, head_dim=8, sliding_window=16,
+                    tie_word_embeddings=False, max_position_embeddings=256)),
 }
 
 
