@@ -5,16 +5,19 @@
 
 namespace winnow {
 
-enum class Modality : std::int8_t { kSystem = 1, kText = 2, kVisual = 3, kDocument = 4 };
+enum class Modality : std::int8_t { kSystem = 1, kText = 2, kVisual = 3, kDocument = 4, kSubtitle = 5 };
+inline constexpr Modality kLastModality = Modality::kSubtitle;
 
 // Of something that was attached, which is what the methods compress; what is asked about it is text.
-constexpr bool is_attached(Modality modality) { return modality == Modality::kVisual || modality == Modality::kDocument; }
+constexpr bool is_attached(Modality modality) {
+  return modality == Modality::kVisual || modality == Modality::kDocument || modality == Modality::kSubtitle;
+}
 
 // Where a prompt token came from; index = original token index in the conversation.
 struct TokenOrigin {
   Modality modality = Modality::kText;
   std::int32_t media = -1;  // running number of the image, video or document in the conversation
-  std::int32_t frame = -1;  // video frame, tile of an image (0 = base), or line of a document
+  std::int32_t frame = -1;  // video frame, tile of an image (0 = base), or line of a document or of a video's subtitles
   std::int16_t row = -1;    // patch row and column after pooling; -1 beside patches (newline embedding, class token)
   std::int16_t column = -1;
 };

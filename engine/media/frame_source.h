@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/interrupt.h"
+#include "engine/media/timed_line.h"
 
 namespace winnow {
 
@@ -40,6 +41,8 @@ struct MediaRequest {
   MediaKind kind = MediaKind::kImage;
   FramePlan plan;
   std::int64_t most_tokens = 0;  // of a document, from its beginning; 0: all
+  // Of a video: the file whose subtitles stand between its frames, one beside it or the video itself, which may hold some. Empty: none.
+  std::string subtitles{};
 };
 
 struct SampledFrame {
@@ -73,6 +76,8 @@ class FrameSource {
   virtual std::string content_hash() const = 0;
   // Of a document: all of it, UTF-8, lines ending in "\n". Empty of pictures.
   virtual std::string text() const { return {}; }
+  // Of a video that was asked for with its subtitles: all of them, by their beginnings. content_hash() knows nothing of them.
+  virtual std::vector<TimedLine> lines() const { return {}; }
   // Frames [first, first + count) in order. Throws Exception (damaged file, limits) or Interrupted; polls the token between packets.
   virtual std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) = 0;
 };

@@ -59,6 +59,9 @@ struct MediaSampled {
   std::int64_t tokens = 0;
   std::int64_t all_tokens = 0;
   std::int64_t most_tokens = 0;  // as requested
+  // Of a video: as requested, and the lines that stand between its frames (TokenOrigin::frame of their tokens counts them from 0).
+  std::string subtitles{};
+  std::vector<TimedLine> lines{};
 };
 
 struct TextDelta {

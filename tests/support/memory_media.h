@@ -27,12 +27,20 @@ class MemoryMediaOpener : public MediaOpener {
 
   void add_text(const std::string& path, std::string text) { texts_[path] = std::move(text); }
 
+  // Subtitles for whoever asks for a video with them.
+  void add_lines(const std::string& path, std::vector<TimedLine> lines) { lines_[path] = std::move(lines); }
+
   std::unique_ptr<FrameSource> open(const MediaRequest& request, const InterruptToken& interrupt) override {
     interrupt.throw_if_requested();
     if (const auto text = texts_.find(request.path); text != texts_.end()) return std::make_unique<Text>(request.path, text->second);
     const auto found = files_.find(request.path);
     if (found == files_.end()) throw Exception(ErrorCode::kFileNotFound, request.path, "does not exist");
-    return std::make_unique<Source>(*this, request, found->second);
+    auto source = std::make_unique<Source>(*this, request, found->second);
+    if (request.subtitles.empty()) return source;
+    const auto lines = lines_.find(request.subtitles);
+    if (lines == lines_.end()) throw Exception(ErrorCode::kFileNotFound, request.subtitles, "does not exist");
+    source->said = lines->second;
+    return source;
   }
 
   int pictures_read = 0;
@@ -48,6 +56,8 @@ class MemoryMediaOpener : public MediaOpener {
     double duration_s() const override { return request_.kind == MediaKind::kVideo ? static_cast<double>(pictures_.size()) : 0.0; }
     int frame_count() const override { return static_cast<int>(pictures_.size()); }
     std::string content_hash() const override { return "memory:" + request_.path; }
+    std::vector<TimedLine> lines() const override { return said; }
+    std::vector<TimedLine> said;
     std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) override {
       if (owner_.before_read) owner_.before_read();
       std::vector<SampledFrame> frames;
@@ -83,6 +93,7 @@ class MemoryMediaOpener : public MediaOpener {
 
   std::map<std::string, std::vector<RgbImage>> files_;
   std::map<std::string, std::string> texts_;
+  std::map<std::string, std::vector<TimedLine>> lines_;
 };
 
 }  // namespace winnow::testing

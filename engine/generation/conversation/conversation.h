@@ -28,7 +28,7 @@ struct Conversation {
   std::int64_t pruned_tokens = 0;         // of the prompts, that never reached the decoder: no token indices, no positions
   std::int64_t next_position = 0;         // rotary position of the next token; never derived from the cache's size
   std::int32_t media_count = 0;           // running number of images and videos
-  std::vector<std::string> media_hashes;  // of each of them: FrameSource::content_hash()
+  std::vector<std::string> media_hashes;  // of each of them: name_of_content()
   std::vector<double> frame_s;            // of each of them: FrameSeconds
   std::vector<MediaKind> media_kinds;     // of each of them
   std::vector<std::int32_t> pinned;       // original indices of tokens that no method may drop, ascending

@@ -8,7 +8,7 @@ bool same_item(const Item& a, const Item& b) {
   if (const auto* text = std::get_if<TextItem>(&a)) return text->text == std::get<TextItem>(b).text;
   const MediaRequest& left = std::get<MediaItem>(a).media;
   const MediaRequest& right = std::get<MediaItem>(b).media;
-  return left.path == right.path && left.kind == right.kind && left.most_tokens == right.most_tokens &&
+  return left.path == right.path && left.kind == right.kind && left.most_tokens == right.most_tokens && left.subtitles == right.subtitles &&
          (left.kind != MediaKind::kVideo || left.plan == right.plan);
 }
 

@@ -1,4 +1,5 @@
-// When two messages are the same for the cache: same role, same text, same media files under the same frame plans.
+// When two messages are the same for the cache: same role, same text, same media files under the same frame plans, the
+// same subtitles.
 #pragma once
 
 #include "engine/messages/requests.h"

@@ -287,7 +287,9 @@ class Probe {
     std::vector<std::int64_t> shown_by(probed_.origins.size());
     for (std::size_t slot = 0; slot < probed_.origins.size(); ++slot) {
       const TokenOrigin& origin = probed_.origins[slot];
-      const Shown what{origin.media, origin.frame};
+      // A line of subtitles counts as the frame that it stands behind.
+      const bool behind = origin.modality == Modality::kSubtitle && !shown.empty() && shown.back().first == origin.media;
+      const Shown what = behind ? shown.back() : Shown{origin.media, origin.frame};
       if (shown.empty() || shown.back() != what) shown.push_back(what);
       shown_by[slot] = std::ssize(shown) - 1;
     }

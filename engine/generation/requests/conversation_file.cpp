@@ -98,8 +98,7 @@ class Reader {
     const std::int64_t tokens = origins.size(0);
     for (std::int64_t i = 0; i < tokens; ++i) {
       const auto* row = origins.const_data_ptr<std::int32_t>() + i * kOriginFields;
-      if (row[0] < static_cast<int>(Modality::kSystem) || row[0] > static_cast<int>(Modality::kDocument))
-        refuse(name, "an unknown modality");
+      if (row[0] < static_cast<int>(Modality::kSystem) || row[0] > static_cast<int>(kLastModality)) refuse(name, "an unknown modality");
       conversation.origins.push_back(
           {static_cast<Modality>(row[0]), row[1], row[2], static_cast<std::int16_t>(row[3]), static_cast<std::int16_t>(row[4])});
     }
@@ -193,26 +192,29 @@ class Reader {
   throw Exception(ErrorCode::kCacheOutdated, subject, reason);
 }
 
-// The media that it has read, in order: those of its thread, and of a message to come. found: hashes by path, so that no file is read
-// twice.
+// The media that it has read, in order: those of its thread, and of a message to come. found: names by path and subtitles, so that no file
+// is read twice.
 void require_same_media(const RequestContext& context, const Conversation& conversation, std::span<const MediaSampled> to_come,
-                        std::map<std::string, std::string>& found) {
+                        std::map<std::pair<std::string, std::string>, std::string>& found) {
   std::vector<MediaRequest> requests;
   for (const Message& message : conversation.thread) {
     for (const Item& item : message.items) {
       if (const auto* media = std::get_if<MediaItem>(&item)) requests.push_back(media->media);
     }
   }
-  for (const MediaSampled& medium : to_come) requests.push_back({medium.path, medium.kind, medium.plan});
+  for (const MediaSampled& medium : to_come) requests.push_back({medium.path, medium.kind, medium.plan, 0, medium.subtitles});
   if (requests.size() != conversation.media_hashes.size()) refuse_outdated("", "it names other media than it holds");
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    std::string& hash = found[requests[i].path];
+    std::string& name = found[{requests[i].path, requests[i].subtitles}];
     try {
-      if (hash.empty() && context.opener != nullptr) hash = context.opener->open(requests[i], context.interrupt)->content_hash();
+      if (name.empty() && context.opener != nullptr) name = name_of_content(*context.opener->open(requests[i], context.interrupt));
     } catch (const Exception& problem) {
-      refuse_outdated(requests[i].path, problem.error().reason);
+      refuse_outdated(problem.error().subject.empty() ? requests[i].path : problem.error().subject, problem.error().reason);
     }
-    if (hash != conversation.media_hashes[i]) refuse_outdated(requests[i].path, "the file has changed since it was read");
+    const bool subtitles = !requests[i].subtitles.empty();
+    if (name != conversation.media_hashes[i])
+      refuse_outdated(requests[i].path,
+                      subtitles ? "the file or its subtitles have changed since they were read" : "the file has changed since it was read");
   }
 }
 
@@ -268,7 +270,7 @@ ConversationStates read_conversation(const RequestContext& context, const std::s
     read_prepared_json(*prepared, context_read);
   }
   reader.require_hash();
-  std::map<std::string, std::string> found;
+  std::map<std::pair<std::string, std::string>, std::string> found;
   if (states.current) require_same_media(context, *states.current, {}, found);
   if (states.prepared) require_same_media(context, states.prepared->state, states.prepared->media, found);
   return states;

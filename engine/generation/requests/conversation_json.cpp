@@ -73,14 +73,17 @@ FramePlan plan_of(const JsonObject& from) {
 Json json_of(const Item& item) {
   if (const auto* text = std::get_if<TextItem>(&item)) return {{"text", text->text}};
   const MediaRequest& media = std::get<MediaItem>(item).media;
-  return {
-      {"path", hex(media.path)}, {"kind", static_cast<int>(media.kind)}, {"plan", json_of(media.plan)}, {"most_tokens", media.most_tokens}};
+  return {{"path", hex(media.path)},
+          {"kind", static_cast<int>(media.kind)},
+          {"plan", json_of(media.plan)},
+          {"most_tokens", media.most_tokens},
+          {"subtitles", hex(media.subtitles)}};
 }
 
 Item item_of(const JsonObject& from) {
   if (from.has("text")) return TextItem{from.string("text", kMostText)};
   return MediaItem{{bytes_of(from, "path"), word(from, "kind", MediaKind::kImage, MediaKind::kDocument), plan_of(from.object("plan")),
-                    from.integer("most_tokens", 0, kMostTokens, 0)}};
+                    from.integer("most_tokens", 0, kMostTokens, 0), from.has("subtitles") ? bytes_of(from, "subtitles") : std::string()}};
 }
 
 Json json_of(const Pin& pin) {
@@ -123,9 +126,14 @@ RecipeSpec recipe_of(const JsonObject& from) {
 }
 
 Json json_of(const MediaSampled& sampled) {
-  return {{"path", hex(sampled.path)},  {"kind", static_cast<int>(sampled.kind)}, {"duration_s", sampled.duration_s},
-          {"asked_s", sampled.asked_s}, {"actual_s", sampled.actual_s},           {"plan", json_of(sampled.plan)},
-          {"tokens", sampled.tokens},   {"all_tokens", sampled.all_tokens},       {"most_tokens", sampled.most_tokens}};
+  Json lines = Json::array();
+  for (const TimedLine& line : sampled.lines) lines.push_back({{"start_s", line.start_s}, {"end_s", line.end_s}, {"text", line.text}});
+  return {{"path", hex(sampled.path)},          {"kind", static_cast<int>(sampled.kind)},
+          {"duration_s", sampled.duration_s},   {"asked_s", sampled.asked_s},
+          {"actual_s", sampled.actual_s},       {"plan", json_of(sampled.plan)},
+          {"tokens", sampled.tokens},           {"all_tokens", sampled.all_tokens},
+          {"most_tokens", sampled.most_tokens}, {"subtitles", hex(sampled.subtitles)},
+          {"lines", std::move(lines)}};
 }
 
 MediaSampled medium_of(const JsonObject& from) {
@@ -139,6 +147,12 @@ MediaSampled medium_of(const JsonObject& from) {
   sampled.tokens = from.integer("tokens", 0, kMostTokens, 0);
   sampled.all_tokens = from.integer("all_tokens", 0, kMostTokens, 0);
   sampled.most_tokens = from.integer("most_tokens", 0, kMostTokens, 0);
+  if (from.has("subtitles")) sampled.subtitles = bytes_of(from, "subtitles");
+  if (from.has("lines")) {
+    each(from, "lines", [&](const JsonObject& line) {
+      sampled.lines.push_back({line.real("start_s", -kMostS, kMostS), line.real("end_s", -kMostS, kMostS), line.string("text", kMostText)});
+    });
+  }
   return sampled;
 }
 

@@ -1,4 +1,5 @@
-// The media of a segment as embeddings, with what the user pinned of them and without what a recipe prunes before the decoder.
+// The media of a segment as embeddings, with the subtitles of its videos, with what the user pinned of them and without what a recipe
+// prunes before the decoder.
 //
 // Used by prepare_segment(). Engine thread only.
 #pragma once
@@ -23,7 +24,7 @@ struct EncodedMedium {
 struct EncodedMedia {
   std::vector<EncodedMedium> items;   // in thread order
   std::vector<MediaSampled> sampled;  // the same
-  std::vector<std::string> hashes;    // the same: FrameSource::content_hash()
+  std::vector<std::string> hashes;    // the same: name_of_content()
   std::int64_t pruned_tokens = 0;
   bool pins_above_budget = false;
   TimingsMs timings;

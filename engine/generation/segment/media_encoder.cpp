@@ -53,7 +53,8 @@ MediaSampled sampled_document(const OpenedMedia& document) {
 }
 
 std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, const OpenedMedia& media) {
-  return media.request.kind == MediaKind::kDocument ? media.document.origins : model.origins_of(media.facts());
+  if (media.request.kind == MediaKind::kDocument) return media.document.origins;
+  return with_subtitles(model.origins_of(media.facts()), media.subtitles);
 }
 
 std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media) {
@@ -108,12 +109,17 @@ OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) con
   media.only_image = only_image;
   media.source = context_.opener->open(request, context_.interrupt);
   if (document) media.document = document_tokens(*context_.model.tokenizer, media.source->text(), request.most_tokens, request.path);
+  if (request.kind == MediaKind::kVideo && !request.subtitles.empty()) {
+    const double from_s = request.plan.from_s;
+    std::vector<TimedLine> lines = lines_between(media.source->lines(), from_s, from_s + media.source->duration_s());
+    media.subtitles = subtitle_tokens(*context_.model.tokenizer, std::move(lines), media.source->asked_times_s());
+  }
   return media;
 }
 
 EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
   const MediaRequest& request = media.request;
-  std::string hash = media.source->content_hash();
+  std::string hash = media.source->content_hash();  // of the pictures: features are the same under any subtitles
   if (request.kind == MediaKind::kDocument) {
     const DocumentTokens& read = media.document;
     MediaSampled sampled = sampled_document(media);
@@ -129,8 +135,10 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge
     cache_.insert(key, asked, *known);
   }
   MediaSampled sampled{request.path, request.kind, media.source->duration_s(), known->asked_s, known->actual_s, request.plan};
+  sampled.subtitles = request.subtitles;
+  sampled.lines = media.subtitles.lines;
   context_.emit(sampled);
-  return {std::move(known->features), std::move(sampled), std::move(hash)};
+  return {std::move(known->features), std::move(sampled), name_of_content(*media.source)};
 }
 
 int MediaEncoder::batch_frames() const {

@@ -15,6 +15,7 @@
 #include "engine/generation/context/request_context.h"
 #include "engine/generation/segment/document_tokens.h"
 #include "engine/generation/segment/prompt.h"
+#include "engine/generation/segment/subtitle_tokens.h"
 #include "engine/messages/events.h"
 #include "engine/models/vision_language_model.h"
 
@@ -24,8 +25,9 @@ namespace winnow {
 struct OpenedMedia {
   MediaRequest request;
   std::unique_ptr<FrameSource> source;
-  bool only_image = true;   // of its message
-  DocumentTokens document;  // of a document
+  bool only_image = true;    // of its message
+  DocumentTokens document;   // of a document
+  SubtitleTokens subtitles;  // of a video
 
   MediaFacts facts() const;
   double frame_s() const;  // of a video, as FrameSeconds has it; 0: no video
@@ -34,13 +36,13 @@ struct OpenedMedia {
 struct EncodedSource {
   MediaFeatures features;
   MediaSampled sampled;
-  std::string content_hash;
+  std::string content_hash;  // name_of_content()
 };
 
 // What is said of a document when it is read, or planned with.
 MediaSampled sampled_document(const OpenedMedia& document);
 
-// One token each as encode() will deliver them, with `media` at -1; nothing is decoded.
+// One token each as they will stand in the prompt, subtitles among them, with `media` at -1; nothing is decoded.
 std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, const OpenedMedia& media);
 
 // Of the videos among them.
@@ -53,6 +55,7 @@ class MediaEncoder {
 
   explicit MediaEncoder(const RequestContext& context) : context_(context), model_(context.network()), cache_(context.model.features) {}
 
+  const VisionLanguageModel& model() const { return model_; }
   std::int64_t joined_frames() const { return model_.info().traits.joined_frames; }
   // The media of all messages, in thread order.
   std::vector<OpenedMedia> open_all(std::span<const Message> messages) const;
@@ -62,7 +65,8 @@ class MediaEncoder {
   // Frames of a video whose others come later, numbered from 0; so many of it were read before. Nothing is remembered.
   MediaFeatures encode_clip(std::vector<SampledFrame> frames, std::int64_t frames_before, TimingsMs& timings) const;
 
-  // Adds to timings. Emits Progress, then MediaSampled. A trace receives the pixels, and cached features are not used then.
+  // Without the subtitles of a video. Adds to timings. Emits Progress, then MediaSampled. A trace receives the pixels, and cached features
+  // are not used then.
   EncodedSource encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
 
  private:

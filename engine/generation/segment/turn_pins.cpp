@@ -62,7 +62,7 @@ std::vector<bool> pinned_tokens(const std::vector<bool>& frames, const PinnableT
     bool named = false;
     if (tokens.kind != MediaKind::kVideo) {
       named = frames.front();
-    } else if (origin.frame >= 0) {
+    } else if (origin.modality == Modality::kVisual && origin.frame >= 0) {
       const auto end = std::min<std::int64_t>(std::ssize(frames), origin.frame + tokens.joined_frames);
       for (std::int64_t frame = origin.frame; frame < end; ++frame) named = named || frames[static_cast<std::size_t>(frame)];
     }

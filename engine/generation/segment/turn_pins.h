@@ -34,8 +34,8 @@ struct PinnableTokens {
 // Per frame of a video whether a pin names it; of an image or a document, one entry for all of it. Refuses a pin that names none of the
 // frames.
 std::vector<bool> pinned_frames(std::span<const Pin> pins, const PinnableMedium& medium);
-// Per token: whether one of the frames that it stands for is among them (ModelTraits::joined_frames). A video's newline embedding belongs
-// to no frame.
+// Per token: whether one of the frames that it stands for is among them (ModelTraits::joined_frames). A video's newline embedding and its
+// subtitles belong to no frame.
 std::vector<bool> pinned_tokens(const std::vector<bool>& frames, const PinnableTokens& tokens);
 
 }  // namespace winnow

@@ -43,23 +43,27 @@ TokenPositions three_axis_positions(std::span<const TokenOrigin> origins, std::i
   Places places(std::ssize(origins));
   constexpr std::pair<std::int32_t, std::int32_t> kNone{-1, -1};
   std::pair<std::int32_t, std::int32_t> shown = kNone;  // medium, and set of frames where these are apart
+  std::int32_t said_in = -1;                            // the medium of the words before, if they are its own
   std::int64_t first = next_position;
+  std::int64_t first_set = 0;
   std::int64_t step = 0;
   for (const TokenOrigin& origin : origins) {
     if (origin.modality != Modality::kVisual || origin.row < 0) {
       places.add({next_position, next_position, next_position});
       ++next_position;
       shown = kNone;
+      said_in = origin.modality == Modality::kSubtitle ? origin.media : -1;
       continue;
     }
     const std::pair here{origin.media, scale.sets_apart ? origin.frame : 0};
     if (here != shown) {
       shown = here;
       first = next_position;
+      first_set = said_in == origin.media ? origin.frame / scale.joined_frames : 0;
       const auto known = static_cast<std::size_t>(origin.media);
       step = step_of(known < frame_s.size() ? frame_s[known] : 0.0, scale);
     }
-    const Place place{first + origin.frame / scale.joined_frames * step, first + origin.row, first + origin.column};
+    const Place place{first + (origin.frame / scale.joined_frames - first_set) * step, first + origin.row, first + origin.column};
     places.add(place);
     next_position = std::max(next_position, after(place));
   }

@@ -4,7 +4,9 @@
 // Used by qwen2_vl.h and qwen3_vl.h. Follows get_rope_index of transformers 5.2's Qwen2-VL, Qwen2.5-VL and Qwen3-VL. In the second the
 // seconds of a set of joined frames are cut to a whole number before they are multiplied with tokens_per_second: two frames that are less
 // than a second apart together take no time at all. In the third a set is a picture behind the one before, its time is a text between them:
-// words among a medium's tokens (no row) are placed as text is. Threads: plain functions. Errors: none.
+// words among a medium's tokens (no row) are placed as text is. Subtitles among a video's frames are text in all of them; the frames behind
+// them are a medium of their own, whose first set is at its beginning, as the third has it behind each of its written times. Threads: plain
+// functions. Errors: none.
 #pragma once
 
 #include <cstdint>

@@ -55,6 +55,23 @@ TEST(ThreeAxisPositions, AnImageOfTwoRowsAndThreeColumnsBetweenTexts) {
                    17);
 }
 
+// Words are text; the frames behind them begin a block of their own, in which times are counted from its first set.
+TEST(ThreeAxisPositions, SubtitlesPartAVideoIntoBlocks) {
+  const std::vector<TokenOrigin> said(2, {Modality::kSubtitle, 0, 0, -1, -1});
+  const std::vector<TokenOrigin> sets = cells(0, {1, 2}, 6);
+  const auto set = [&](std::ptrdiff_t i) { return std::vector<TokenOrigin>(sets.begin() + 2 * i, sets.begin() + 2 * i + 2); };
+  const std::vector<TokenOrigin> origins = joined({text(1), set(0), said, set(1), set(2), text(1)});
+  expect_positions(three_axis_positions(origins, 0, {}, {}),
+                   {{0, 1, 1, 3, 4, 5, 5, 6, 6, 7}, {0, 1, 1, 3, 4, 5, 5, 5, 5, 7}, {0, 1, 2, 3, 4, 5, 6, 5, 6, 7}}, 8);
+  // 2.5 s a set, whole seconds of them, at four positions each.
+  const double frame_s[] = {1.25};
+  expect_positions(three_axis_positions(origins, 0, frame_s, {2, 4}),
+                   {{0, 1, 1, 3, 4, 5, 5, 13, 13, 14}, {0, 1, 1, 3, 4, 5, 5, 5, 5, 14}, {0, 1, 2, 3, 4, 5, 6, 5, 6, 14}}, 15);
+  // Another text, or another medium's words, part nothing: a stretch of frames that is read again stands where its times are.
+  const std::vector<TokenOrigin> again = joined({text(1), set(1)});
+  expect_positions(three_axis_positions(again, 0, {}, {}), {{0, 2, 2}, {0, 1, 1}, {0, 1, 2}}, 3);
+}
+
 TEST(ThreeAxisPositions, ASetOfFramesTakesOnePositionWhereSecondsAreNotTold) {
   const std::vector<TokenOrigin> origins = joined({cells(0, {1, 1}, 5), text(1), cells(1, {1, 1}, 2)});
   const double frame_s[] = {3.0, 3.0};

@@ -1,0 +1,19 @@
+// A line of subtitles: what is said in a stretch of a video's time. Plain data, every layer.
+//
+// Read by app/media (subtitles.h), delivered by a FrameSource, put between a video's frames by engine/generation.
+#pragma once
+
+#include <string>
+
+namespace winnow {
+
+// Seconds from the start of the file, as a frame's are.
+struct TimedLine {
+  double start_s = 0.0;
+  double end_s = 0.0;  // not before start_s
+  std::string text;    // UTF-8 without markup, in one line; not empty
+
+  friend bool operator==(const TimedLine&, const TimedLine&) = default;
+};
+
+}  // namespace winnow
