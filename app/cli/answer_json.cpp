@@ -89,7 +89,9 @@ ordered_json answer_json(const ConsoleSink& sink, const ModelInfo& model) {
                      {"all_tokens", item.all_tokens},
                      {"duration_s", item.duration_s},
                      {"asked_s", item.asked_s},
-                     {"frames_s", item.actual_s}});
+                     {"frames_s", item.actual_s},
+                     {"subtitles", item.subtitles},
+                     {"subtitle_lines", item.lines.size()}});
   }
   ordered_json notes = ordered_json::array();
   for (const CompressionNote note : f.notes) notes.push_back(note_name(note));

@@ -18,6 +18,8 @@ TurnOptions line_options(const JsonObject& line, const TurnOptions& defaults) {
   if (line.has("video")) options.videos = {line.string("video", kMaxText)};
   if (line.has("document")) options.documents = {line.string("document", kMaxText)};
   if (line.has("image")) options.images = {line.string("image", kMaxText)};
+  // Nobody reads a hint for every line.
+  options.subtitles = line.string("subtitles", kMaxText, options.subtitles.empty() ? "none" : options.subtitles);
   FramePlan& plan = options.plan;
   plan.frame_count = static_cast<int>(line.integer("frames", 1, kMostFrames, plan.frame_count));
   plan.every_s = line.real("every", 0.0, kLongestS, plan.every_s);

@@ -7,6 +7,7 @@
 #include "app/cli/console_output.h"
 #include "app/cli/pin_options.h"
 #include "app/cli/session.h"
+#include "app/cli/subtitle_options.h"
 #include "engine/base/line_reader.h"
 
 namespace winnow::cli {
@@ -63,7 +64,8 @@ class Chat {
     if (!options_.turn.system_prompt.empty()) thread_.push_back({Role::kSystem, {TextItem{options_.turn.system_prompt}}});
     attached_.clear();
     for (const std::string& path : options_.turn.images) attached_.push_back(image_request(path));
-    for (const std::string& path : options_.turn.videos) attached_.push_back(video_request(path, options_.turn.plan));
+    for (const std::string& path : options_.turn.videos)
+      attached_.push_back(video_request(path, options_.turn.plan, subtitles_for(path, options_.turn)));
     for (const std::string& path : options_.turn.documents) attached_.push_back(document_request(path, options_.turn.document_tokens));
   }
 
@@ -185,7 +187,14 @@ class Chat {
       path.erase(space);
     }
     if (path.empty()) throw Exception(ErrorCode::kInvalidArgument, name, "needs a file");
-    attached_.push_back(name == "/image" ? image_request(path) : video_request(path, plan));
+    attached_.push_back(name == "/image" ? image_request(path) : video_request(path, plan, subtitles_of_more(path)));
+  }
+
+  // A file that was named belongs to the video that was named with it.
+  std::string subtitles_of_more(const std::string& path) const {
+    TurnOptions options = options_.turn;
+    if (options.subtitles != "auto") options.subtitles = options.subtitles.empty() ? "" : "none";
+    return subtitles_for(path, options);
   }
 
   ChatOptions options_;

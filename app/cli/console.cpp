@@ -171,6 +171,7 @@ std::string media_text(const std::vector<MediaSampled>& sampled) {
          << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.front(), 2) << " s to "
          << fixed(media.actual_s.empty() ? 0.0 : media.actual_s.back(), 2) << " s, at most " << fixed(largest_shift, 2)
          << " s from the time asked\n";
+    if (!media.subtitles.empty()) text << media.lines.size() << " lines of subtitles between them, from " << media.subtitles << '\n';
   }
   return text.str();
 }

@@ -30,6 +30,7 @@ std::vector<std::string> inputs_of(const TurnOptions& options, const std::string
   std::vector<std::string> inputs = options.images;
   inputs.insert(inputs.end(), options.videos.begin(), options.videos.end());
   inputs.insert(inputs.end(), options.documents.begin(), options.documents.end());
+  if (!options.subtitles.empty()) inputs.push_back(options.subtitles);
   if (!options.recipe_file.empty()) inputs.push_back(options.recipe_file);
   std::error_code ignored;  // a folder that cannot be listed is refused when the model is loaded
   for (const auto& entry : fs::directory_iterator(model_folder, ignored)) inputs.push_back(entry.path().string());

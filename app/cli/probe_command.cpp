@@ -6,6 +6,7 @@
 #include "app/cli/console_output.h"
 #include "app/cli/sampling_json.h"
 #include "app/media/media_opener.h"
+#include "app/media/subtitles.h"
 #include "engine/api/model_summary.h"
 
 namespace winnow::cli {
@@ -38,6 +39,7 @@ ExitStatus run_probe(const std::string& path, OutputFormat format) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return probe_model(path, format);
   const app::MediaInfo info = app::FfmpegMediaOpener().probe(path);
+  const std::string subtitles = app::subtitlesOf(path, info);
   if (format == OutputFormat::kJson) {
     const nlohmann::ordered_json object = {{"path", path},
                                            {"kind", kind_name(info.kind)},
@@ -53,6 +55,7 @@ ExitStatus run_probe(const std::string& path, OutputFormat format) {
                                            {"bytes", info.fileBytes},
                                            {"frame_count", info.frameCount},
                                            {"words", info.words},
+                                           {"subtitles", subtitles},
                                            {"notices", info.notices}};
     print_out("%s\n", json_line(object, 2).c_str());
     return ExitStatus::kAnswered;
@@ -66,6 +69,7 @@ ExitStatus run_probe(const std::string& path, OutputFormat format) {
   if (info.kind == MediaKind::kVideo) print_out(", %.2f s, %.2f frames/s", info.durationS, info.averageFps);
   if (info.rotationDegrees != 0) print_out(", turned by %d degrees", info.rotationDegrees);
   print_out(", %s\n", bytes_text(info.fileBytes).c_str());
+  if (!subtitles.empty()) print_out("subtitles: %s\n", subtitles == path ? "text inside it" : subtitles.c_str());
   for (const std::string& notice : info.notices) print_out("note: %s\n", notice.c_str());
   return ExitStatus::kAnswered;
 }

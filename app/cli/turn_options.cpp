@@ -7,6 +7,7 @@
 #include "app/cli/console_output.h"
 #include "app/cli/option_checks.h"
 #include "app/cli/pin_options.h"
+#include "app/cli/subtitle_options.h"
 #include "app/recipes/recipe_json.h"
 #include "app/recipes/setting_texts.h"
 #include "app/resources/bundled_files.h"
@@ -81,6 +82,7 @@ void add_media_options(CLI::App& command, TurnOptions& options) {
       ->excludes(frames);
   command.add_option("--from", options.plan.from_s, "start of the part that is looked at, in seconds")->check(number(0.0, kLongestS));
   command.add_option("--to", options.plan.to_s, "end of the part that is looked at, in seconds")->check(number_above_zero(kLongestS));
+  add_subtitle_option(command, options);
   command
       .add_option("--pin", options.pins,
                   "never drop these seconds of the video (12.0-15.5), of the second thing attached (2:12.0-15.5), or all of it (2); may be "
@@ -212,8 +214,9 @@ MediaRequest document_request(const std::string& path, std::int64_t most_tokens)
   return request;
 }
 
-MediaRequest video_request(const std::string& path, const FramePlan& plan) {
+MediaRequest video_request(const std::string& path, const FramePlan& plan, const std::string& subtitles) {
   MediaRequest request{path, MediaKind::kVideo, plan};
+  request.subtitles = subtitles;
   if (plan.every_s > 0.0) request.plan.frame_count = 0;
   return request;
 }
@@ -242,7 +245,8 @@ std::vector<Message> first_thread(const TurnOptions& options, const std::string&
   if (!options.system_prompt.empty()) thread.push_back({Role::kSystem, {TextItem{options.system_prompt}}});
   Message user;
   for (const std::string& path : options.images) user.items.emplace_back(MediaItem{image_request(path)});
-  for (const std::string& path : options.videos) user.items.emplace_back(MediaItem{video_request(path, options.plan)});
+  for (const std::string& path : options.videos)
+    user.items.emplace_back(MediaItem{video_request(path, options.plan, subtitles_for(path, options))});
   for (const std::string& path : options.documents) user.items.emplace_back(MediaItem{document_request(path, options.document_tokens)});
   user.items.emplace_back(TextItem{question});
   thread.push_back(std::move(user));

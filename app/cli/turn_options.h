@@ -20,6 +20,7 @@ struct TurnOptions {
   std::vector<std::string> documents;
   std::int64_t document_tokens = 0;  // of every document, from its beginning; 0: all
   FramePlan plan;                    // of every video; every_s counts before frame_count
+  std::string subtitles;             // as subtitle_options.h reads it
   std::vector<std::string> pins;     // as pin_options.h reads them
   std::string recipe_file;           // that the recipe was read from
   RecipeSpec recipe;
@@ -44,7 +45,7 @@ void add_guard_option(CLI::App& command, TurnOptions& options);  // of commands 
 LoadModel load_request(const LoadModel& options);
 MediaRequest image_request(const std::string& path);
 MediaRequest document_request(const std::string& path, std::int64_t most_tokens);
-MediaRequest video_request(const std::string& path, const FramePlan& plan);
+MediaRequest video_request(const std::string& path, const FramePlan& plan, const std::string& subtitles);
 // `full` keeps everything, whatever share the other options ask for.
 RecipeSpec recipe_of(const TurnOptions& options);
 

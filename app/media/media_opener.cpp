@@ -12,6 +12,7 @@
 #include "app/media/document_source.h"
 #include "app/media/document_text.h"
 #include "app/media/image_frame_source.h"
+#include "app/media/subtitles.h"
 #include "app/media/thumbnails.h"
 #include "app/media/video_frame_source.h"
 #include "engine/base/error.h"
@@ -52,7 +53,9 @@ std::unique_ptr<MediaSource> FfmpegMediaOpener::openSource(const MediaRequest& r
                                                         : "this is an image (" + nameOf(type) + "), not a video");
     }
     if (request.kind == MediaKind::kImage) return std::make_unique<ImageFrameSource>(std::move(file), type, m_limits);
-    return std::make_unique<VideoFrameSource>(std::move(file), type, request.plan, m_limits, interrupt);
+    auto video = std::make_unique<VideoFrameSource>(std::move(file), type, request.plan, m_limits, interrupt);
+    if (!request.subtitles.empty()) video->setLines(readSubtitles(request.subtitles, m_limits, interrupt));
+    return video;
   } catch (const std::bad_alloc&) {
     throw Exception(ErrorCode::kOutOfMemory, request.path, "there is not enough memory to open the file");
   }

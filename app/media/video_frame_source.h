@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "app/media/decode_watch.h"
 #include "app/media/frame_plan.h"
@@ -25,11 +26,14 @@ class VideoFrameSource final : public MediaSource {
   double duration_s() const override { return m_planned.toS - m_planned.fromS; }
   int frame_count() const override { return static_cast<int>(m_planned.askedS.size()); }
   std::string content_hash() const override;
+  std::vector<TimedLine> lines() const override { return m_lines; }
   std::vector<SampledFrame> read(int first, int count, const InterruptToken& interrupt) override;
 
   const MediaInfo& info() const override { return m_facts.info; }
   const std::vector<double>& askedTimes() const override { return m_planned.askedS; }
   std::vector<std::string> notices() const override;
+  // Subtitles that are wanted with the frames.
+  void setLines(std::vector<TimedLine> lines) { m_lines = std::move(lines); }
   const DecodeCounters& counters() const { return m_decoder->counters(); }
 
  private:
@@ -39,6 +43,7 @@ class VideoFrameSource final : public MediaSource {
   std::unique_ptr<VideoContainer> m_container;
   VideoFacts m_facts;
   PlannedFrames m_planned;
+  std::vector<TimedLine> m_lines;
   std::unique_ptr<VideoDecoder> m_decoder;
   FrameConverter m_converter;
   mutable std::string m_hash;

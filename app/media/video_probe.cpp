@@ -9,6 +9,7 @@
 #include "app/media/container_extent.h"
 #include "app/media/picture_geometry.h"
 #include "app/media/pixel_conversion.h"
+#include "app/media/subtitles.h"
 
 namespace winnow::app {
 namespace {
@@ -186,6 +187,7 @@ VideoFacts examineVideo(VideoContainer& container, const MediaFile& file, const 
   info.container = containerName(file, container.type());
   info.codec = avcodec_get_name(stream.codecpar->codec_id);
   info.fileBytes = file.sizeBytes();
+  info.holdsText = textStreamOf(container.format()) >= 0;
   describeGeometry(container, facts);
   if (static_cast<std::int64_t>(facts.storedWidthPx) * facts.storedHeightPx > limits.videoFramePixels) {
     throw Exception(ErrorCode::kLimitExceeded, file.path(),

@@ -1,0 +1,192 @@
+// Subtitles: what the parser makes of files that people have, and of files that are out to hurt; which ones a video has; streams in
+// containers.
+#include "app/media/subtitles.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/media/media_opener.h"
+#include "app/media/subtitle_text.h"
+#include "tests/app/media/sample_files.h"
+#include "tests/support/expect_error.h"
+
+namespace winnow::app {
+namespace {
+
+using samples::numbered;
+
+// "1-2.5 text|...": times in seconds.
+std::string told(const std::vector<TimedLine>& lines) {
+  std::string text;
+  for (const TimedLine& line : lines) {
+    char times[64];
+    std::snprintf(times, sizeof times, "%g-%g ", line.start_s, line.end_s);
+    text += times + line.text + "|";
+  }
+  return text;
+}
+std::string parsed(const std::string& text) { return told(parseSubtitles(text, "a.srt")); }
+
+constexpr const char* kSrt =
+    "1\n00:00:01,000 --> 00:00:02,500\nHello there.\n\n"
+    "2\n00:01:00,250 --> 01:00:00,000\n<i>Two</i> lines,\n{\\an8}<font color=\"#fff\">one</font> cue\n";
+
+TEST(SubtitleText, SubRipCuesAreLinesWithoutMarkup) { EXPECT_EQ(parsed(kSrt), "1-2.5 Hello there.|60.25-3600 Two lines, one cue|"); }
+
+TEST(SubtitleText, WebVttCuesAreLinesWithoutMarkup) {
+  EXPECT_EQ(parsed("WEBVTT - a title\nKind: captions\n\nNOTE nobody says this\n\nSTYLE\n::cue { color: red }\n\n"
+                   "intro\n00:01.000 --> 00:02.000 align:start position:10%\n<v Mary Ann>R&amp;B &lt;3 <00:00:01.500><c.loud>now</c>\n\n"
+                   "100:00:00.000 --> 100:00:01.000\nlate\n"),
+            "1-2 R&B <3 now|360000-360001 late|");
+}
+
+TEST(SubtitleText, PlayersReadThisAndSoDoWe) {
+  EXPECT_EQ(parsed("1\n00:00:01,000 --> 00:00:02,000\nno empty line\n2\n00:00:03,000 --> 00:00:04,000\nhere"),
+            "1-2 no empty line|3-4 here|");
+  EXPECT_EQ(parsed("00:00:05.5-->00:00:04\nends before it begins"), "5.5-5.5 ends before it begins|");
+  EXPECT_EQ(parsed("0:00:09 --> 0:00:10\nlater\n\n0:00:01 --> 0:00:02\nsooner\n\n0:00:03 --> 0:00:04\n \n\n0:00:05 --> 0:00:06\n<b></b>\n"),
+            "1-2 sooner|9-10 later|");
+  EXPECT_EQ(parsed("0:01 --> 0:02\n1 < 2, a <b and {not a tag}\n"), "1-2 1 < 2, a <b and {not a tag}|");
+  EXPECT_EQ(parsed("0:01 --> 0:02\n&amp;lt;\ttabs\n"), "1-2 &lt; tabs|");
+}
+
+TEST(SubtitleText, AssTextIsPlain) {
+  EXPECT_EQ(plainSubtitle("{\\pos(1,2)\\fad(1,1)}One\\Ntwo\\hthree {a note}", SubtitleMarkup::kAss), "One two three");
+  EXPECT_EQ(plainSubtitle("a\x01\xFFz", SubtitleMarkup::kTags), "a \xEF\xBF\xBDz");
+}
+
+TEST(SubtitleText, RefusesWhatIsTooMuchOrNone) {
+  const auto parse = [](const std::string& text) { return [text] { parseSubtitles(text, "a.srt"); }; };
+  for (const char* none : {"", "Just words.\n", "00:00:01,000 --> soon\nno time\n", "--> \n-->\n", "1:2:3:4 --> 0:05\nfour fields\n",
+                           "99999:00 --> 99999:01\nfive digits\n", "1 --> 2\nno colon\n"})
+    test::expect_error(ErrorCode::kDamagedFile, "a.srt: it holds no subtitles", parse(none));
+  test::expect_error(ErrorCode::kLimitExceeded, "longer than 4096 bytes", parse("0:01 --> 0:02\n" + std::string(5000, 'a')));
+  std::string many;
+  for (int i = 0; i <= 20'000; ++i) many += "0:01 --> 0:02\na\n\n";
+  test::expect_error(ErrorCode::kLimitExceeded, "more than 20000 lines", parse(many));
+  // Markup that never closes is looked through once.
+  for (const char* opening : {"<a", "{\\"}) {
+    std::string open = "0:01 --> 0:02\n";
+    while (open.size() < 4'000'000) open += opening;
+    test::expect_error(ErrorCode::kLimitExceeded, "longer than 4096 bytes", parse(open));
+  }
+}
+
+TEST(SubtitleFiles, AreFoundByTheVideosName) {
+  const std::string video = samples::path("clip.one.mp4");
+  const std::string folder = std::filesystem::path(video).parent_path().string() + "/";
+  EXPECT_EQ(subtitlesBeside(video), "");
+  for (const char* other :
+       {"clip.srt", "clip.one.mp4.txt", "clip.one.a sentence.srt", "clip.one.averyverylongtagindeed.srt", "clip.one.two"})
+    samples::writeText(folder + other, kSrt);
+  EXPECT_EQ(subtitlesBeside(video), "");
+  samples::writeText(folder + "clip.one.fr.srt", kSrt);
+  samples::writeText(folder + "clip.one.de.VTT", kSrt);
+  EXPECT_EQ(subtitlesBeside(video), folder + "clip.one.de.VTT");
+  samples::writeText(folder + "clip.one.vtt", kSrt);
+  EXPECT_EQ(subtitlesBeside(video), folder + "clip.one.vtt");
+  std::filesystem::create_directory(folder + "clip.one.srt");
+  EXPECT_EQ(subtitlesBeside(video), folder + "clip.one.vtt") << "a folder is no file";
+}
+
+TEST(SubtitleFiles, ComeInEveryEncodingThatTextsCome) {
+  const std::string file = samples::path("latin.srt");
+  samples::writeText(file,
+                     "\xEF\xBB\xBF"
+                     "1\r\n00:00:01,000 --> 00:00:02,000\r\nZo\xC3\xAB\r\n");
+  EXPECT_EQ(told(readSubtitles(file, {}, {})), "1-2 Zo\xC3\xAB|");
+  samples::writeText(file, "1\r00:00:01,000 --> 00:00:02,000\rZo\xEB\r");
+  EXPECT_EQ(told(readSubtitles(file, {}, {})), "1-2 Zo\xC3\xAB|");
+  samples::writeText(file, std::string("\0\1\2 binary", 10));
+  test::expect_error(ErrorCode::kUnsupportedFormat, "latin.srt: ", [&] { readSubtitles(file, {}, {}); });
+  test::expect_error(ErrorCode::kFileNotFound, "missing.srt", [&] { readSubtitles(samples::path("missing.srt"), {}, {}); });
+}
+
+class SubtitleStreams : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(SubtitleStreams, AreReadAsTheFileBesideWouldBe) {
+  const auto [suffix, codec] = GetParam();
+  const std::string srt = samples::path("in.srt");
+  samples::writeText(srt, "1\n00:00:00,500 --> 00:00:01,250\n<i>Hello</i> there.\n\n2\n00:00:02,000 --> 00:00:03,000\nGood\nbye\n");
+  const bool webm = std::string(suffix) == "webm";
+  const std::string file = samples::make(
+      "clip." + std::string(suffix), "-i " + srt + " " + numbered(40, 10) + " -map 1:v -map 0:s " +
+                                         (webm ? "-c:v libvpx -deadline realtime" : "-c:v libx264 -preset ultrafast") + " -c:s " + codec);
+  std::filesystem::remove(srt);
+  const FfmpegMediaOpener opener;
+  const MediaInfo info = opener.probe(file);
+  EXPECT_TRUE(info.holdsText);
+  EXPECT_EQ(subtitlesOf(file, info), file);
+  EXPECT_EQ(told(readSubtitles(file, {}, {})), "0.5-1.25 Hello there.|2-3 Good bye|");
+
+  // A video that is asked for with them delivers them; its frames and its name are what they were.
+  MediaRequest request = samples::video(file, 4);
+  const auto plain = opener.openSource(request, {});
+  EXPECT_TRUE(plain->lines().empty());
+  request.subtitles = file;
+  const auto with = opener.openSource(request, {});
+  EXPECT_EQ(told(with->lines()), "0.5-1.25 Hello there.|2-3 Good bye|");
+  EXPECT_EQ(with->content_hash(), plain->content_hash());
+  EXPECT_EQ(samples::numberIn(with->read(3, 1, {}).front().image), samples::numberIn(plain->read(3, 1, {}).front().image));
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, SubtitleStreams,
+                         ::testing::Values(std::pair{"mkv", "srt"}, std::pair{"mkv", "ass"}, std::pair{"mp4", "mov_text"},
+                                           std::pair{"webm", "webvtt"}),
+                         [](const auto& info) { return std::string(info.param.first) + "_" + info.param.second; });
+
+TEST(SubtitleStreamChoice, TheDefaultOneIsRead) {
+  const std::string one = samples::path("one.srt"), two = samples::path("two.srt");
+  samples::writeText(one, "1\n00:00:01,000 --> 00:00:02,000\nOne\n");
+  samples::writeText(two, "1\n00:00:01,000 --> 00:00:02,000\nTwo\n");
+  const std::string streams = "-i " + one + " -i " + two + " " + numbered(30, 10) +
+                              " -map 2:v -map 0:s -map 1:s -c:v libx264 -preset ultrafast -c:s srt -disposition:s:0 0 -disposition:s:1 ";
+  EXPECT_EQ(told(readSubtitles(samples::make("a.mkv", streams + "default"), {}, {})), "1-2 Two|");
+  EXPECT_EQ(told(readSubtitles(samples::make("b.mkv", streams + "0"), {}, {})), "1-2 One|");
+}
+
+TEST(SubtitleStreamChoice, AVideoWithoutTextHasNone) {
+  const std::string file = samples::make("plain.mp4", numbered(10, 10) + " -c:v libx264 -preset ultrafast");
+  EXPECT_FALSE(FfmpegMediaOpener().probe(file).holdsText);
+  EXPECT_EQ(subtitlesOf(file, FfmpegMediaOpener().probe(file)), "");
+  test::expect_error(ErrorCode::kUnsupportedFormat, "plain.mp4: it holds no subtitles that are text", [&] { readSubtitles(file, {}, {}); });
+  const std::string picture = samples::make("a.png", numbered(1, 1) + " -frames:v 1");
+  test::expect_error(ErrorCode::kUnsupportedFormat, "this is a picture", [&] { readSubtitles(picture, {}, {}); });
+}
+
+// Every byte of the subtitle packets, and every length of the file: it is read or refused, nothing else.
+TEST(SubtitleStreamChoice, DamagedContainersAreReadOrRefused) {
+  const std::string srt = samples::path("in.srt");
+  samples::writeText(srt, "1\n00:00:00,500 --> 00:00:01,250\nHello there.\n");
+  const std::string file =
+      samples::make("clip.mp4", "-i " + srt + " " + numbered(10, 10) + " -map 1:v -map 0:s -c:v libx264 -preset ultrafast -c:s mov_text");
+  const samples::Bytes whole = samples::readBytes(file);
+  const std::string text = "Hello";
+  const auto said = std::search(whole.begin(), whole.end(), text.begin(), text.end());
+  ASSERT_NE(said, whole.end());
+  const std::string damaged = samples::path("damaged.mp4");
+  const auto attempt = [&](const samples::Bytes& bytes) {
+    samples::writeBytes(damaged, bytes);
+    try {
+      readSubtitles(damaged, {}, {});
+    } catch (const Exception& problem) {
+      EXPECT_FALSE(problem.error().reason.empty());
+      EXPECT_NE(problem.error().code, ErrorCode::kInternal);
+    }
+  };
+  for (std::ptrdiff_t at = -2; at < 14; ++at) {
+    samples::Bytes bytes = whole;
+    bytes[static_cast<std::size_t>(said - whole.begin() + at)] ^= 0xFF;
+    attempt(bytes);
+  }
+  for (std::size_t at = 64; at < whole.size(); at += whole.size() / 40)
+    attempt({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(at)});
+}
+
+}  // namespace
+}  // namespace winnow::app
