@@ -101,6 +101,7 @@ Json attachmentOf(const Attachment& attachment) {
   const FramePlan& plan = attachment.plan;
   json["duration_s"] = attachment.durationS;
   json["plan"] = {{"frames", plan.frame_count}, {"every_s", plan.every_s}, {"from_s", plan.from_s}, {"to_s", plan.to_s}};
+  if (!attachment.subtitles.isEmpty()) json["subtitles"] = QFileInfo(QFile::decodeName(attachment.subtitles)).fileName().toStdString();
   if (!attachment.sampled.actualS.empty()) json["sampled"] = parsedJson(sampledToJson(attachment.sampled));
   return json;
 }

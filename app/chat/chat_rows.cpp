@@ -12,12 +12,14 @@ namespace {
 
 constexpr char kMessageAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens FROM attachment WHERE conversation_id = ? AND message_id IS "
+    "plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles FROM attachment WHERE conversation_id = ? AND "
+    "message_id IS "
     "NOT NULL ORDER BY "
     "message_id, ordinal";
 constexpr char kDraftAttachments[] =
     "SELECT message_id, id, kind, path, sha256, size_bytes, width_px, height_px, duration_s, plan_frame_count, plan_every_s, plan_from_s, "
-    "plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens FROM attachment WHERE conversation_id = ? AND message_id IS "
+    "plan_to_s, plan_max_frames, sampled_json, pins_json, words, most_tokens, subtitles FROM attachment WHERE conversation_id = ? AND "
+    "message_id IS "
     "NULL ORDER BY ordinal";
 
 MediaKind kindFrom(qint64 stored) {
@@ -46,6 +48,7 @@ Attachment readAttachment(const SqliteStatement& row) {
   attachment.pins = pinsFromJson(row.bytes(15));
   attachment.words = row.integer(16);
   attachment.mostTokens = row.integer(17);
+  attachment.subtitles = row.bytes(18);
   return attachment;
 }
 
@@ -222,13 +225,13 @@ void insertAttachments(SqliteConnection& db, ConversationId id, MessageId messag
   for (const Attachment& a : attachments) {
     SqliteStatement insert = db.prepare(
         "INSERT INTO attachment(conversation_id, message_id, ordinal, kind, path, sha256, size_bytes, width_px, height_px, duration_s, "
-        "plan_frame_count, plan_every_s, plan_from_s, plan_to_s, plan_max_frames, pins_json, words, most_tokens) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "plan_frame_count, plan_every_s, plan_from_s, plan_to_s, plan_max_frames, pins_json, words, most_tokens, subtitles) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(id).bindIdOrNull(message).bind(ordinal++).bind(static_cast<int>(a.kind)).bindBlob(a.path).bindText(a.sha256);
     insert.bind(a.sizeBytes).bind(a.widthPx).bind(a.heightPx).bind(a.durationS);
     insert.bind(a.plan.frame_count).bind(a.plan.every_s).bind(a.plan.from_s).bind(a.plan.to_s).bind(a.plan.max_frames);
     insert.bindText(pinsToJson(a.pins));
-    insert.bind(a.words).bind(a.mostTokens);
+    insert.bind(a.words).bind(a.mostTokens).bindBlob(a.subtitles);
     insert.run();
   }
 }

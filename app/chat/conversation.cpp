@@ -20,7 +20,7 @@ QHash<MessageId, qsizetype> placesOf(const QList<StoredMessage>& messages) {
 bool wasCut(const StoredMessage& message) { return message.hasRun && message.run.stopReason == StopReason::kLength; }
 
 bool asksTheSame(const Attachment& a, const Attachment& b) {
-  return a.path == b.path && a.kind == b.kind && a.plan == b.plan && a.mostTokens == b.mostTokens;
+  return a.path == b.path && a.kind == b.kind && a.plan == b.plan && a.mostTokens == b.mostTokens && a.subtitles == b.subtitles;
 }
 
 bool wasWatched(const Attachment& attachment) { return attachment.kind == MediaKind::kVideo && attachment.plan.frame_count == 0; }

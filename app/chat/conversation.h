@@ -35,12 +35,13 @@ enum class MessageState : int {
   kAbandoned = 5,    // found `streaming` at the start: the program ended while it was written
 };
 
-// Frames of a video as asked for and as delivered, in seconds from its start; of a document how many tokens it has. Empty until an answer
-// sampled it; always so for an image.
+// Frames of a video as asked for and as delivered, and lines of its subtitles that stand between them, in seconds from its start; of a
+// document how many tokens it has. Empty until an answer sampled it; always so for an image.
 struct SampledTimes {
   std::vector<double> askedS;
   std::vector<double> actualS;
-  qint64 tokens = 0;  // of all of a document, however few were read
+  qint64 tokens = 0;             // of all of a document, however few were read
+  std::vector<double> linesS{};  // when each line begins
 
   friend bool operator==(const SampledTimes&, const SampledTimes&) = default;
 };
@@ -56,6 +57,7 @@ struct Attachment {
   double durationS = 0.0;   // 0 for an image
   qint64 words = 0;         // of a document
   qint64 mostTokens = 0;    // of a document: that are read, from its beginning; 0: all
+  QByteArray subtitles;     // of a video: the file whose subtitles stand between its frames (MediaRequest::subtitles); empty: none
   FramePlan plan;           // videos: which frames the question is about
   PinnedRanges pins;        // never dropped by compression
   SampledTimes sampled;     // what the last answer really saw; stored by storeSampled() only

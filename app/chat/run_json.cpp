@@ -132,7 +132,9 @@ SlotCounts slotCountsFromJson(const QByteArray& text) { return fieldFrom<SlotCou
 
 QByteArray sampledToJson(const SampledTimes& times) {
   if (times.tokens > 0) return QByteArray::fromStdString(Json{{"tokens", times.tokens}}.dump());
-  return QByteArray::fromStdString(Json{{"asked_s", times.askedS}, {"actual_s", times.actualS}}.dump());
+  Json json = {{"asked_s", times.askedS}, {"actual_s", times.actualS}};
+  if (!times.linesS.empty()) json["lines_s"] = times.linesS;
+  return QByteArray::fromStdString(json.dump());
 }
 
 SampledTimes sampledFromJson(const QByteArray& text) {
@@ -142,6 +144,7 @@ SampledTimes sampledFromJson(const QByteArray& text) {
   readField(json, "asked_s", times.askedS);
   readField(json, "actual_s", times.actualS);
   readField(json, "tokens", times.tokens);
+  readField(json, "lines_s", times.linesS);
   return times;
 }
 

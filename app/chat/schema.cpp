@@ -186,9 +186,14 @@ ALTER TABLE attachment ADD COLUMN words INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE attachment ADD COLUMN most_tokens INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// The file whose subtitles stand between a video's frames; empty: none.
+constexpr char kSubtitles[] = R"sql(
+ALTER TABLE attachment ADD COLUMN subtitles BLOB NOT NULL DEFAULT x'';
+)sql";
+
 }  // namespace
 
-const std::array<const char*, kSchemaVersion> kMigrations = {kChats,    kSearch, kSampledTimes,   kRecipes,  kComparisons,
-                                                             kKeptMaps, kPins,   kLaterQuestions, kSampling, kDocuments};
+const std::array<const char*, kSchemaVersion> kMigrations = {kChats, kSearch,         kSampledTimes, kRecipes,   kComparisons, kKeptMaps,
+                                                             kPins,  kLaterQuestions, kSampling,     kDocuments, kSubtitles};
 
 }  // namespace winnow::app

@@ -234,7 +234,7 @@ class KeptMapReader {
   std::vector<TokenOrigin> readOrigins() {
     std::vector<TokenOrigin> origins;
     while (m_good && origins.size() < m_tokens) {
-      const quint64 modality = number(static_cast<quint64>(Modality::kDocument));
+      const quint64 modality = number(static_cast<quint64>(kLastModality));
       const auto media = static_cast<std::int32_t>(number(0x7fffffff)) - 1;
       const auto frame = static_cast<std::int32_t>(number(0x7fffffff)) - 1;
       const auto row = static_cast<std::int32_t>(number(0x7fff)) - 1;

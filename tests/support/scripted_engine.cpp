@@ -377,7 +377,16 @@ Script answer_script(const Request& request, const std::string& answer, std::chr
         for (int patch = 0; patch < kVisualTokensPerFrame; ++patch)
           report.tokens.push_back(
               {Modality::kVisual, media_number, frame, static_cast<std::int16_t>(patch / 3), static_cast<std::int16_t>(patch % 3)});
+        // A line of two words behind every second frame.
+        if (media->subtitles.empty() || frame % 2 != 0) continue;
+        const auto line = static_cast<std::int32_t>(sampled.lines.size());
+        sampled.lines.push_back({asked, asked + 1.0, "Line" + std::to_string(line) + " said"});
+        for (const std::string& word : {"Line" + std::to_string(line), std::string(" said\n")}) {
+          report.texts.push_back({static_cast<std::int32_t>(report.tokens.size()), word});
+          report.tokens.push_back({Modality::kSubtitle, media_number, line, -1, -1});
+        }
       }
+      sampled.subtitles = media->subtitles;
       ++media_number;
       const auto total = static_cast<std::uint64_t>(frames);
       script.push_back({{}, Say{Progress{Phase::kDecodeMedia, total, total}}});

@@ -20,6 +20,13 @@ namespace {
 
 QString tr(const char* text, int n = -1) { return QCoreApplication::translate("winnow::ui::MessagePresenter", text, nullptr, n); }
 
+// " · 12 subtitle lines", or nothing.
+QString subtitleDetail(const app::Attachment& video) {
+  if (video.subtitles.isEmpty()) return {};
+  const auto lines = static_cast<int>(video.sampled.linesS.size());
+  return QStringLiteral(" · ") + (video.sampled.actualS.empty() ? tr("with subtitles") : tr("%n subtitle line(s)", lines));
+}
+
 QString planDetail(const app::Attachment& attachment) {
   if (attachment.kind == MediaKind::kDocument) {
     const QString length = documentLength(attachment.words, attachment.sampled.tokens, attachment.mostTokens);
@@ -34,8 +41,9 @@ QString planDetail(const app::Attachment& attachment) {
   const app::SampledTimes& sampled = attachment.sampled;
   const auto asked = sampled.askedS.empty() ? attachment.plan.frame_count : static_cast<int>(sampled.askedS.size());
   const auto done = sampled.actualS.empty() ? asked : static_cast<int>(sampled.actualS.size());
-  if (asked != done) return tr("%1 frames asked, %2 done · %3").arg(asked).arg(done).arg(range);
-  return tr("%n frame(s)", done) + QStringLiteral(" · ") + range;
+  const QString subtitles = subtitleDetail(attachment);
+  if (asked != done) return tr("%1 frames asked, %2 done · %3").arg(asked).arg(done).arg(range) + subtitles;
+  return tr("%n frame(s)", done) + QStringLiteral(" · ") + range + subtitles;
 }
 
 // " · 3 pinned", or nothing.

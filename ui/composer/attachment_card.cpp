@@ -162,6 +162,8 @@ void AttachmentCard::onProbed(const MediaSummary& summary) {
   m_attachment.words = summary.words;
   if (!summary.poster.isNull()) m_poster = summary.poster;
   if (!summary.posterPng.isEmpty()) m_attachment.thumbnailPng = summary.posterPng;
+  // Of a draft of before: what it was to be read with is gone, or another file now.
+  if (m_attachment.subtitles != summary.subtitles) m_attachment.subtitles.clear();
   showFacts();
   if (summary.kind == MediaKind::kVideo && summary.durationS > 0) buildVideoControls();
   m_pin->setVisible(summary.kind != MediaKind::kVideo);
@@ -209,6 +211,7 @@ void AttachmentCard::showFacts() {
     if (!m_summary.codec.isEmpty()) facts << displayText(m_summary.codec);
   }
   facts << tr("%1 × %2").arg(m_summary.widthPx).arg(m_summary.heightPx) << formatBytes(m_summary.sizeBytes);
+  if (!m_attachment.subtitles.isEmpty()) facts << tr("with %n subtitle line(s)", nullptr, static_cast<int>(m_summary.subtitleLines));
   if (m_summary.kind == MediaKind::kImage && m_pins->any()) facts << tr("pinned");
   m_detail->setText(facts.join(QStringLiteral(" · ")));
 }
@@ -231,7 +234,7 @@ void AttachmentCard::showOffer() {
   } else if (m_attachment.kind == MediaKind::kDocument && m_attachment.mostTokens > 0) {
     text = tr("Use all of it");
   } else if (m_attachment.kind == MediaKind::kVideo && !m_summary.subtitles.isEmpty()) {
-    text = tr("Attach its subtitles, %1").arg(displayText(QFileInfo(QFile::decodeName(m_summary.subtitles)).fileName()));
+    text = m_attachment.subtitles.isEmpty() ? tr("Read its subtitles with the frames") : tr("Leave its subtitles out");
   }
   if (!text.isEmpty()) m_offer->setText(text);  // hidden, it keeps its last words: its name
   m_offer->setVisible(!text.isEmpty());
@@ -239,8 +242,12 @@ void AttachmentCard::showOffer() {
 
 void AttachmentCard::takeOffer() {
   if (m_attachment.kind == MediaKind::kVideo) {
-    Q_EMIT fileOffered(std::exchange(m_summary.subtitles, {}));
-    return showOffer();
+    m_attachment.subtitles = m_attachment.subtitles.isEmpty() ? m_summary.subtitles : QByteArray();
+    showFacts();
+    showOffer();
+    updateGeometry();
+    Q_EMIT changed();
+    return;
   }
   m_attachment.mostTokens = tooLong() ? m_room.most : 0;
   m_room.fits = true;

@@ -1,5 +1,5 @@
-// One attached file in the composer: what it is, a look at it, for a video the frames that the question will see, for a document how much
-// of it is read.
+// One attached file in the composer: what it is, a look at it, for a video the frames that the question will see and whether its subtitles
+// are read with them, for a document how much of it is read.
 //
 // Used by attachment_tray.h. Asks MediaPreview for facts and pictures and keeps the Attachment up to date, what is pinned of it included
 // (an image or a document as a whole: button, or P on the card). A file that cannot be opened stays visible with the reason until it is
@@ -55,7 +55,6 @@ class AttachmentCard : public QFrame {
  Q_SIGNALS:
   void changed();
   void removeRequested();
-  void fileOffered(const QByteArray& path);  // subtitles
   void frameActivated(const QByteArray& path, winnow::MediaKind kind, const std::vector<double>& times, int index);
 
  protected:

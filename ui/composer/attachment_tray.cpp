@@ -57,7 +57,6 @@ QString AttachmentTray::add(app::Attachment attachment) {
     adjust();
     Q_EMIT changed();
   });
-  connect(card, &AttachmentCard::fileOffered, this, &AttachmentTray::fileOffered);
   connect(card, &AttachmentCard::frameActivated, this, &AttachmentTray::frameActivated);
   show();
   adjust();

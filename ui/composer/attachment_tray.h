@@ -44,8 +44,7 @@ class AttachmentTray : public QScrollArea {
 
  Q_SIGNALS:
   void changed();
-  void judged();                             // documents fit or do not
-  void fileOffered(const QByteArray& path);  // that belongs to one of the cards'
+  void judged();  // documents fit or do not
   void frameActivated(const QByteArray& path, winnow::MediaKind kind, const std::vector<double>& times, int index);
 
  protected:

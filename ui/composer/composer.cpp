@@ -112,7 +112,6 @@ Composer::Composer(MediaPreview& preview, std::vector<MethodInfo> methods, QWidg
   });
   connect(m_pasteOffer, &PasteOffer::attachChosen, this, [this](const QString& text) { m_storing.push_back(m_preview.storeText(text)); });
   connect(m_tray, &AttachmentTray::judged, this, &Composer::updateSend);
-  connect(m_tray, &AttachmentTray::fileOffered, this, &Composer::addFile);
   connect(m_tray, &AttachmentTray::frameActivated, this, &Composer::openMedium);
   connect(m_attach, &QToolButton::clicked, this, &Composer::browse);
   connect(m_method, &MethodControl::recipeChanged, this, &Composer::recipeChanged);

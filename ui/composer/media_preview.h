@@ -28,7 +28,8 @@ struct MediaSummary {
   qint64 frames = 0;  // of a video, at most; 0: unknown
   QString codec;
   qint64 words = 0;      // of a document
-  QByteArray subtitles;  // of a video: the file beside it that has them (clip.srt of clip.mp4); empty: there is none
+  QByteArray subtitles;  // of a video: the file that has them, one beside it or the video itself; empty: there are none that can be read
+  qint64 subtitleLines = 0;
   QImage poster;         // small, upright
   QByteArray posterPng;  // the same, encoded, for the chat database's cache
 };

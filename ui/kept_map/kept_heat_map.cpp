@@ -190,7 +190,7 @@ void KeptHeatMap::paintMediaAxis(QPainter& painter, const QRectF& cells, qreal t
       text = tr("whole");
     } else if (parts[i].kind == PartKind::kTiles) {
       text = tr("tiles");
-    } else if (parts[i].kind == PartKind::kLines) {
+    } else if (parts[i].kind == PartKind::kLines && (media == nullptr || media->kind == MediaKind::kDocument)) {
       text = QString::number(parts[i].frame + 1);
     } else {
       continue;

@@ -394,7 +394,7 @@ void KeptMapDialog::keyPressEvent(QKeyEvent* event) {
   QDialog::keyPressEvent(event);
 }
 
-// Words are looked for in the text shown, else in the first document.
+// Words are looked for in the text shown, else in the first document, or in what is said in a video.
 void KeptMapDialog::openFind() {
   const std::vector<PromptPart>& parts = m_model.parts();
   if (parts[static_cast<std::size_t>(m_model.part())].visual()) {

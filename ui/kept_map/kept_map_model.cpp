@@ -33,6 +33,11 @@ std::vector<double> shares(const app::KeptMap& map, const std::vector<PromptPart
 
 }  // namespace
 
+QString lineName(const MapMedia* media, int line) {
+  const auto at = static_cast<std::size_t>(std::max(0, line));
+  return media != nullptr && at < media->linesS.size() ? formatClock(media->linesS[at]) : QString::number(line + 1);
+}
+
 KeptBy keptBy(double byFirst, double bySecond) {
   const bool first = byFirst >= kHalf && byFirst > 0.0;
   const bool second = bySecond >= kHalf && bySecond > 0.0;
@@ -188,8 +193,11 @@ QString KeptMapModel::placeOf(const PromptPart& p) const {
       return tr("Picture, whole");
     case PartKind::kTiles:
       return tr("Picture, tiles");
-    case PartKind::kLines:
-      return p.frame == p.lastLine ? tr("Line %1").arg(p.frame + 1) : tr("Lines %1–%2").arg(p.frame + 1).arg(p.lastLine + 1);
+    case PartKind::kLines: {
+      const QString lines = p.frame == p.lastLine ? tr("Line %1").arg(p.frame + 1) : tr("Lines %1–%2").arg(p.frame + 1).arg(p.lastLine + 1);
+      const bool timed = media != nullptr && !media->linesS.empty();
+      return timed ? tr("%1 · said at %2").arg(lines, lineName(media, p.frame)) : lines;
+    }
     case PartKind::kFrame:
       break;
   }
@@ -216,7 +224,7 @@ QString KeptMapModel::describeToken(int token) const {
   const TokenOrigin& origin = m_first->origins()[static_cast<std::size_t>(token)];
   QStringList words;
   if (origin.row >= 0) words << tr("Row %1, column %2").arg(origin.row + 1).arg(origin.column + 1);
-  if (origin.modality == Modality::kDocument) words << tr("line %1").arg(origin.frame + 1);
+  if (origin.modality == Modality::kDocument || origin.modality == Modality::kSubtitle) words << tr("line %1").arg(origin.frame + 1);
   words << tr("token %1").arg(token);
   if (isDifference()) {
     switch (keptBy(token)) {

@@ -20,8 +20,12 @@ struct MapMedia {
   MediaKind kind = MediaKind::kVideo;
   QByteArray path;
   QString title;
-  std::vector<double> timesS;  // of a video's frames as they were delivered
+  std::vector<double> timesS;    // of a video's frames as they were delivered
+  std::vector<double> linesS{};  // when each line of its subtitles begins
 };
+
+// "12", of a video's subtitles "0:41": what stands beside a line, from 0, of a medium (null: not known).
+QString lineName(const MapMedia* media, int line);
 
 // Of a token in the difference of two maps.
 enum class KeptBy : int { kNone = 1, kFirst = 2, kSecond = 3, kBoth = 4 };

@@ -106,8 +106,9 @@ void LitStrip::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::SmoothPixmapTransform);
   const Colors& c = theme().colors();
   const auto parts = static_cast<int>(m_model.parts().size());
-  const auto isFrameOf = [&](int part, int number) {
-    return part >= 0 && part < parts && isFrame(part) && m_model.parts()[static_cast<std::size_t>(part)].media == number;
+  // Its frames, and what is said between them.
+  const auto isOf = [&](int part, int number) {
+    return part >= 0 && part < parts && m_model.parts()[static_cast<std::size_t>(part)].media == number;
   };
   const auto column = [this](int part) {
     const QRectF cell = m_heatMap.cellRect(0, part);
@@ -116,10 +117,10 @@ void LitStrip::paintEvent(QPaintEvent*) {
   // Each thumbnail reaches half way to its neighbours.
   for (const auto& [number, of] : m_thumbnails) {
     int first = of.empty() ? 0 : of.front().part;
-    while (isFrameOf(first - 1, number)) --first;
+    while (isOf(first - 1, number)) --first;
     for (std::size_t i = 0; i < of.size(); ++i) {
       int last = i + 1 < of.size() ? (of[i].part + of[i + 1].part) / 2 : of[i].part;
-      while (i + 1 == of.size() && isFrameOf(last + 1, number)) ++last;
+      while (i + 1 == of.size() && isOf(last + 1, number)) ++last;
       const QRectF area = column(first).united(column(last));
       first = last + 1;
       painter.fillRect(area, c.border);
@@ -132,6 +133,8 @@ void LitStrip::paintEvent(QPaintEvent*) {
     }
   }
   for (int part = 0; part < parts; ++part) {
+    const PromptPart& about = m_model.parts()[static_cast<std::size_t>(part)];
+    if (m_thumbnails.contains(about.media) && !about.visual()) painter.fillRect(column(part), c.border);  // words among the frames
     if (!isFrame(part)) continue;
     QColor veil = c.surface;
     veil.setAlphaF(static_cast<float>(kDarkest * (1.0 - light(part))));

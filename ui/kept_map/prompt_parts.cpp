@@ -10,22 +10,24 @@ bool isImage(int media, const std::vector<MediaKind>& kinds) {
   return media >= 0 && media < static_cast<int>(kinds.size()) && kinds[static_cast<std::size_t>(media)] == MediaKind::kImage;
 }
 
+bool isLine(const TokenOrigin& origin) { return origin.modality == Modality::kDocument || origin.modality == Modality::kSubtitle; }
+
 PartKind kindOf(const TokenOrigin& origin, const std::vector<MediaKind>& kinds) {
   if (origin.modality == Modality::kSystem) return PartKind::kSystem;
   if (origin.modality == Modality::kText) return PartKind::kText;
-  if (origin.modality == Modality::kDocument) return PartKind::kLines;
+  if (isLine(origin)) return PartKind::kLines;
   if (!isImage(origin.media, kinds)) return PartKind::kFrame;
   return origin.frame > 0 ? PartKind::kTiles : PartKind::kWhole;
 }
 
-constexpr std::size_t kMostStretches = 48;  // of a document
+constexpr std::size_t kMostStretches = 48;  // of a document, or of all that is said in a video
 constexpr std::size_t kLeastTokens = 48;    // of a stretch
 
-// How many tokens a stretch of each document has at least.
+// How many tokens a stretch of each medium's lines has at least.
 std::map<int, std::size_t> stretches(const std::vector<TokenOrigin>& origins) {
   std::map<int, std::size_t> tokens;
   for (const TokenOrigin& origin : origins) {
-    if (origin.modality == Modality::kDocument) ++tokens[origin.media];
+    if (isLine(origin)) ++tokens[origin.media];
   }
   for (auto& [media, count] : tokens) count = std::max(kLeastTokens, (count + kMostStretches - 1) / kMostStretches);
   return tokens;
@@ -34,6 +36,13 @@ std::map<int, std::size_t> stretches(const std::vector<TokenOrigin>& origins) {
 // Stretches end with a line, unless lines are long.
 bool isFull(const PromptPart& part, const TokenOrigin& next, std::size_t least) {
   return part.tokens.size() >= 2 * least || (part.tokens.size() >= least && next.frame != part.lastLine);
+}
+
+// The part that a token without a frame belongs to, of a video whose last frame lines may stand behind; end: there is none.
+auto frameBefore(std::vector<PromptPart>& parts, const TokenOrigin& origin) {
+  const auto last = std::find_if(parts.rbegin(), parts.rend(), [](const PromptPart& part) { return part.kind != PartKind::kLines; });
+  const bool found = last != parts.rend() && last->kind == PartKind::kFrame && last->media == origin.media;
+  return found ? std::prev(last.base()) : parts.end();
 }
 
 // Whether a token goes on with the part that the token before it belongs to. A video's newline belongs to its last frame.
@@ -54,6 +63,13 @@ std::vector<PromptPart> promptParts(const std::vector<TokenOrigin>& origins, con
     const TokenOrigin& origin = origins[i];
     const PartKind kind = kindOf(origin, kinds);
     const bool lines = kind == PartKind::kLines;
+    if (kind == PartKind::kFrame && origin.frame < 0) {
+      if (const auto frame = frameBefore(parts, origin); frame != parts.end()) {
+        frame->tokens.push_back(static_cast<int>(i));
+        frame->lineEnds.push_back(static_cast<int>(i));
+        continue;
+      }
+    }
     if (parts.empty() || !continues(parts.back(), kind, origin) || (lines && isFull(parts.back(), origin, least.at(origin.media)))) {
       PromptPart part;
       part.kind = kind;

@@ -1,5 +1,5 @@
-// The prompt as a person sees it: its texts, the frames of its videos, the views of its images, each with the patch grid of the model, and
-// its documents in stretches of lines.
+// The prompt as a person sees it: its texts, the frames of its videos, the views of its images, each with the patch grid of the model,
+// what is said between them, and its documents in stretches of lines.
 //
 // Made from the origins of a KeptMap, used by kept_map_model.h. Frames and patches are told by TokenOrigin alone, so that they lie where
 // the model's own patches lay. Plain functions, any thread.
@@ -18,14 +18,14 @@ enum class PartKind : int {
   kFrame = 3,  // one frame of a video
   kWhole = 4,  // an image seen whole, in one tile
   kTiles = 5,  // an image's tiles stitched to one grid
-  kLines = 6,  // some lines of a document, at most about a fiftieth of it
+  kLines = 6,  // some lines of a document, at most about a fiftieth of it; lines of subtitles between two frames of a video
 };
 
 struct PromptPart {
   PartKind kind = PartKind::kText;
   int media = -1;     // running number of the image, video or document in the conversation
-  int frame = -1;     // of a video; of a document the first line, from 0
-  int lastLine = -1;  // of a document
+  int frame = -1;     // of a video; of lines the first one, from 0
+  int lastLine = -1;  // of lines
   int number = 0;     // of a text among the texts, from 1
   int rows = 0;       // of the patch grid
   int columns = 0;

@@ -18,9 +18,10 @@ namespace {
 
 qreal lineHeight() { return QFontMetricsF(theme().font(TextRole::kBody)).height() + theme().px(10); }
 
-// Room for the numbers of so many lines, and for what stands between them and the text.
-qreal marginWidth(int lines) {
-  return QFontMetricsF(theme().font(TextRole::kCaption)).horizontalAdvance(QString::number(std::max(10, lines))) + theme().px(8);
+// Room for a line's number or time, and for what stands between it and the text.
+qreal marginWidth(const QString& longest) {
+  const QFontMetricsF metrics(theme().font(TextRole::kCaption));
+  return std::max(metrics.horizontalAdvance(QStringLiteral("10")), metrics.horizontalAdvance(longest)) + theme().px(8);
 }
 
 }  // namespace
@@ -97,7 +98,9 @@ void TokenTextView::place() {
     const QFontMetricsF metrics(theme().font(TextRole::kBody));
     const qreal pad = theme().px(3);
     const qreal line = lineHeight();
-    const qreal left = isDocument() ? marginWidth(m_model.map().origins()[static_cast<std::size_t>(m_tokens.back())].frame + 1) : 0.0;
+    const int lastLine = m_model.map().origins()[static_cast<std::size_t>(m_tokens.back())].frame;
+    const qreal left =
+        isDocument() ? marginWidth(lineName(m_model.mediaOf(m_model.parts()[static_cast<std::size_t>(m_model.part())]), lastLine)) : 0.0;
     const qreal room = std::max<qreal>(theme().px(60), viewport()->width() - left);
     qreal x = 0, y = 0;
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -166,7 +169,7 @@ void TokenTextView::scrollTo(int index) {
     bar->setValue(qRound(rect.center().y()) - viewport()->height() / 2);
 }
 
-// The number of each line where it begins, and a bar beside the chosen part.
+// The number or the time of each line where it begins, and a bar beside the chosen part.
 void TokenTextView::paintMargin(QPainter& painter, const QRect& seen) const {
   const Colors& c = theme().colors();
   const PromptPart& part = m_model.parts()[static_cast<std::size_t>(m_model.part())];
@@ -182,7 +185,8 @@ void TokenTextView::paintMargin(QPainter& painter, const QRect& seen) const {
       painter.fillRect(QRectF(width + theme().px(3), piece.rect.top(), theme().px(2), lineHeight()), c.accent);
     if (!begins) continue;
     painter.setPen(c.mutedText);
-    painter.drawText(QRectF(0, piece.rect.top(), width, piece.rect.height()), Qt::AlignRight | Qt::AlignVCenter, QString::number(line + 1));
+    painter.drawText(QRectF(0, piece.rect.top(), width, piece.rect.height()), Qt::AlignRight | Qt::AlignVCenter,
+                     lineName(m_model.mediaOf(part), line));
   }
 }
 

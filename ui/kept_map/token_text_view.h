@@ -1,8 +1,9 @@
 // The text of the prompt token by token: what the selected layer keeps as it is, what it dropped struck out and grey.
 //
-// Custom painted from KeptMapModel for the parts that are text; wraps like a paragraph and scrolls. A document is shown as a whole, its
-// lines numbered, its tokens shaded by the share of heads that keep them, and the chosen part marked at the margin. Merged tokens carry the
-// number of tokens merged in. Left and Right move from token to token. Text is shown, never interpreted. UI thread only.
+// Custom painted from KeptMapModel for the parts that are text; wraps like a paragraph and scrolls. A document, or all that is said in a
+// video, is shown as a whole, its lines numbered or with their times, its tokens shaded by the share of heads that keep them, and the
+// chosen part marked at the margin. Merged tokens carry the number of tokens merged in. Left and Right move from token to token. Text is
+// shown, never interpreted. UI thread only.
 #pragma once
 
 #include <QAbstractScrollArea>

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/media/media_opener.h"
+#include "app/media/subtitles.h"
 #include "app/media/thumbnails.h"
 
 namespace winnow::ui {
@@ -67,14 +68,16 @@ QByteArray kept(const QString& folder, const QString& pattern, const QByteArray&
   return QFile::encodeName(file);
 }
 
-// The text file of the same name beside a video. Empty: there is none.
-QByteArray subtitlesOf(const QByteArray& video) {
-  const QFileInfo file(QFile::decodeName(video));
-  for (const char* suffix : {".srt", ".vtt", ".SRT", ".VTT"}) {
-    const QString beside = QDir(file.absolutePath()).filePath(file.completeBaseName() + QLatin1String(suffix));
-    if (QFileInfo(beside).isFile()) return QFile::encodeName(beside);
+// What is offered of a video's subtitles; none where they cannot be read.
+void findSubtitles(const std::string& video, const app::MediaInfo& info, MediaSummary& summary, const InterruptToken& interrupt) {
+  const std::string found = app::subtitlesOf(video, info);
+  if (found.empty()) return;
+  try {
+    summary.subtitleLines = static_cast<qint64>(app::readSubtitles(found, {}, interrupt).size());
+    summary.subtitles = QByteArray::fromStdString(found);
+  } catch (const Exception&) {
+    // The video is what was attached: it is shown without them.
   }
-  return {};
 }
 
 }  // namespace
@@ -126,7 +129,7 @@ PreviewToken MediaPreviewThread::probe(const QByteArray& path) {
     summary.frames = std::max<qint64>(0, info.mostFrames);
     summary.codec = QString::fromStdString(info.codec);
     summary.words = info.words;
-    if (info.kind == MediaKind::kVideo) summary.subtitles = subtitlesOf(path);
+    if (info.kind == MediaKind::kVideo) findSubtitles(name, info, summary, interrupt);
     MediaRequest request{name, info.kind, planAt(std::min(1.0, info.durationS / 2))};
     const std::vector<SampledFrame> frames = opener.readThumbnails(request, kPosterSidePx, interrupt);
     if (!frames.empty()) {

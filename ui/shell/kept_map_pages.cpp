@@ -26,7 +26,7 @@ std::vector<MapMedia> mediaOfThread(const OpenChat& chat, app::MessageId last) {
   for (auto message = thread.rbegin(); message != thread.rend(); ++message) {
     for (const app::Attachment& attachment : (*message)->attachments) {
       const QString name = QFileInfo(QFile::decodeName(attachment.path)).fileName();
-      media.push_back({attachment.kind, attachment.path, displayText(name), attachment.sampled.actualS});
+      media.push_back({attachment.kind, attachment.path, displayText(name), attachment.sampled.actualS, attachment.sampled.linesS});
     }
   }
   return media;

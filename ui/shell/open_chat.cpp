@@ -201,13 +201,14 @@ void OpenChat::setPins(app::MessageId question, int place, const app::PinnedRang
 void OpenChat::takeSampled(const MediaSampled& sampled, QList<app::StoredMessage>& thread) {
   if (sampled.kind == MediaKind::kImage) return;
   const bool video = sampled.kind == MediaKind::kVideo;
-  const app::SampledTimes times =
-      video ? app::SampledTimes{sampled.asked_s, sampled.actual_s} : app::SampledTimes{{}, {}, sampled.all_tokens};
+  app::SampledTimes times = video ? app::SampledTimes{sampled.asked_s, sampled.actual_s} : app::SampledTimes{{}, {}, sampled.all_tokens};
+  for (const TimedLine& line : sampled.lines) times.linesS.push_back(line.start_s);
   app::Attachment asked;
   asked.path = QByteArray::fromStdString(sampled.path);
   asked.kind = sampled.kind;
   asked.plan = sampled.plan;
   asked.mostTokens = sampled.most_tokens;
+  asked.subtitles = QByteArray::fromStdString(sampled.subtitles);
   for (app::StoredMessage& message : thread) {
     bool changed = false;
     for (int place = 0; place < message.attachments.size(); ++place) {

@@ -249,6 +249,28 @@ TEST_F(DatabaseFileTest, UpgradesTheNinthVersionWhoseAttachmentsWereNoDocuments)
   EXPECT_EQ(stored.sampled, sampled);
 }
 
+TEST_F(DatabaseFileTest, UpgradesTheTenthVersionWhoseVideosHadNoSubtitles) {
+  ofVersion(10,
+            {"INSERT INTO message(id, conversation_id, sequence, role, state, text, created_ms) VALUES(9, 5, 0, 2, 1, 'what?', 1)",
+             "INSERT INTO attachment VALUES(1, 5, 9, 0, 2, CAST('/a.mp4' AS BLOB), '', 10, 64, 36, 4.0, 8, 0.0, 0.0, -1.0, 1024, '', '', "
+             "0, 0)"});
+  ChatDatabase db(folders());
+  EXPECT_TRUE(QFileInfo::exists(file() + QStringLiteral(".before-v11")));
+  Attachment video = db.loadConversation(5).messages.at(0).attachments.at(0);
+  EXPECT_EQ(video.path, "/a.mp4");
+  EXPECT_TRUE(video.subtitles.isEmpty());
+  const Attachment without = video;
+  video.subtitles = "/a\xFF.srt";
+  EXPECT_FALSE(asksTheSame(video, without));
+  const MessageId question = db.beginTurn({5, 9, QStringLiteral("and this?"), {video}}).question;
+  const SampledTimes sampled{{1.0, 3.0}, {0.96, 3.0}, 0, {0.5, 2.25, 2.25}};
+  db.storeSampled(question, 0, sampled);
+  const Attachment stored = db.loadConversation(5).messages.at(1).attachments.at(0);
+  EXPECT_EQ(stored.subtitles, "/a\xFF.srt");
+  EXPECT_EQ(stored.sampled, sampled);
+  EXPECT_TRUE(asksTheSame(stored, video));
+}
+
 TEST_F(DatabaseFileTest, ASecondWinnowIsToldWhoHasTheFolder) {
   ChatDatabase first(folders());
   EXPECT_EQ(refusal(), "another Winnow is using it (process " + std::to_string(QCoreApplication::applicationPid()) + ")");

@@ -98,11 +98,11 @@ TEST(KeptMap, ComesBackEqualFromItsBytes) {
   EXPECT_EQ(KeptMap::fromBytes(empty.toBytes()), empty);
 }
 
-// Documents have lines, no patches, and their words are in the map.
+// Documents and subtitles have lines, no patches, and their words are in the map.
 TEST(KeptMap, ADocumentComesBackWithItsWords) {
   CacheReport report;
   for (std::int32_t i = 0; i < 40; ++i) {
-    report.tokens.push_back({Modality::kDocument, 0, i / 8, -1, -1});
+    report.tokens.push_back({i < 30 ? Modality::kDocument : Modality::kSubtitle, i < 30 ? 0 : 1, i / 8, -1, -1});
     report.texts.push_back({i, " w" + std::to_string(i)});
   }
   report.kept = {{{0, 3, 39}, {5}}};
@@ -112,6 +112,7 @@ TEST(KeptMap, ADocumentComesBackWithItsWords) {
   EXPECT_EQ(*back, map);
   EXPECT_EQ(back->origins()[17].modality, Modality::kDocument);
   EXPECT_EQ(back->origins()[17].frame, 2);
+  EXPECT_EQ(back->origins()[39].modality, Modality::kSubtitle);
   EXPECT_EQ(back->text(39), QByteArray(" w39"));
 }
 

@@ -188,15 +188,24 @@ TEST_F(ComposerTest, ALongPastedTextIsOfferedAsADocument) {
   EXPECT_EQ(card()->attachment().kind, MediaKind::kDocument);
 }
 
-TEST_F(ComposerTest, SubtitlesBesideAVideoAreOfferedOnce) {
+TEST_F(ComposerTest, SubtitlesOfAVideoAreOfferedWithItsFrames) {
   m_composer.addFile("/clips/subtitled.mp4");
   ASSERT_TRUE(opened());
-  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Attach its subtitles, subtitled.srt"));
+  EXPECT_TRUE(card()->attachment().subtitles.isEmpty());
+  EXPECT_FALSE(card()->detail().contains(QStringLiteral("subtitle")));
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Read its subtitles with the frames"));
   card()->offerButton()->click();
+  EXPECT_EQ(m_composer.tray()->count(), 1) << "no document of its own";
+  EXPECT_EQ(card()->attachment().subtitles, QByteArray("/clips/subtitled.srt"));
+  EXPECT_TRUE(card()->detail().endsWith(QStringLiteral("with 12 subtitle lines"))) << card()->detail().toStdString();
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Leave its subtitles out"));
+  EXPECT_EQ(m_composer.draft().attachments.first().subtitles, QByteArray("/clips/subtitled.srt"));
+  card()->offerButton()->click();
+  EXPECT_TRUE(m_composer.draft().attachments.first().subtitles.isEmpty());
+  EXPECT_EQ(card()->offerButton()->text(), QStringLiteral("Read its subtitles with the frames"));
+  m_composer.addFile("/clips/other.mp4");
   ASSERT_TRUE(waitUntil([this] { return m_composer.tray()->count() == 2 && !m_composer.tray()->opening(); }));
-  EXPECT_EQ(card(1)->attachment().path, QByteArray("/clips/subtitled.srt"));
-  EXPECT_EQ(card(1)->attachment().kind, MediaKind::kDocument);
-  EXPECT_TRUE(card(0)->offerButton()->isHidden());
+  EXPECT_TRUE(card(1)->offerButton()->isHidden());
 }
 
 // Several refused files: how many, which, until they are gone.

@@ -62,6 +62,26 @@ TEST(PromptParts, AVideoIsItsFramesInThePatchGrid) {
   EXPECT_EQ(parts[4].tokens, (std::vector<int>{16, 17}));
 }
 
+TEST(PromptParts, WhatIsSaidBetweenFramesIsAPartOfItsOwn) {
+  const auto said = [](int line) { return TokenOrigin{Modality::kSubtitle, 0, line, -1, -1}; };
+  const std::vector<TokenOrigin> tokens = {kTextToken, visual(0, 0, 0, 0),    said(0),   said(0), said(1), visual(0, 1, 0, 0),
+                                           said(2),    visual(0, -1, -1, -1), kTextToken};
+  const std::vector<PromptPart> parts = promptParts(tokens, {MediaKind::kVideo});
+  ASSERT_EQ(parts.size(), 6U);
+  EXPECT_EQ(parts[1].kind, PartKind::kFrame);
+  EXPECT_EQ(parts[2].kind, PartKind::kLines);
+  EXPECT_EQ(parts[2].media, 0);
+  EXPECT_EQ(parts[2].frame, 0);
+  EXPECT_EQ(parts[2].lastLine, 1);
+  EXPECT_EQ(parts[2].tokens, (std::vector<int>{2, 3, 4}));
+  EXPECT_EQ(parts[3].frame, 1);
+  EXPECT_EQ(parts[3].tokens, (std::vector<int>{5, 7})) << "the video's newline, behind the line";
+  EXPECT_EQ(parts[3].lineEnds, (std::vector<int>{7}));
+  EXPECT_EQ(parts[4].kind, PartKind::kLines);
+  EXPECT_EQ(parts[4].frame, 2);
+  EXPECT_EQ(parts[5].kind, PartKind::kText);
+}
+
 TEST(PromptParts, TilesOfAnImageAreOneGrid) {
   std::vector<TokenOrigin> tokens;
   for (int patch = 0; patch < 4; ++patch) tokens.push_back(visual(0, 0, patch / 2, patch % 2));  // tokens 0 to 3

@@ -39,7 +39,10 @@ class FakeMediaPreview : public ui::MediaPreview {
         Q_EMIT probed(token, summary);
         return;
       }
-      if (path.contains("subtitled")) summary.subtitles = path.left(path.lastIndexOf('.')) + ".srt";
+      if (path.contains("subtitled")) {
+        summary.subtitles = path.left(path.lastIndexOf('.')) + ".srt";
+        summary.subtitleLines = 12;
+      }
       const bool image = path.endsWith(".png") || path.endsWith(".jpg");
       summary.kind = image ? MediaKind::kImage : MediaKind::kVideo;
       summary.sizeBytes = image ? 812'345 : 1'912'345;
