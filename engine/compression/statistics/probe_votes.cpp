@@ -17,11 +17,11 @@ constexpr double kNone = -std::numeric_limits<double>::infinity();
 struct ProbedHead {
   const PastWindow& window;
   KvHead number;
-  at::Tensor queries;  // fp32 [G, r, d], scaled
-  at::Tensor lse;      // fp32 [G, r, 1], over everything
-  at::Tensor before;   // fp32 [m, d], keys before the context
-  at::Tensor judged;   // fp32 [count, d]
-  at::Tensor own;      // fp32 [r, d]
+  at::Tensor queries{};  // fp32 [G, r, d], scaled
+  at::Tensor lse{};      // fp32 [G, r, 1], over everything
+  at::Tensor before{};   // fp32 [m, d], keys before the context
+  at::Tensor judged{};   // fp32 [count, d]
+  at::Tensor own{};      // fp32 [r, d]
 };
 
 // logits [G, rows, columns]; hidden as PastWindow has it.
