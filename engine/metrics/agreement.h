@@ -38,7 +38,7 @@ struct Agreement {
   double top1 = 1.0;        // share of tokens at which both caches' top choices are the same
   double mean_kl = 0.0;     // of the answer's cache from the full one, KL(full || own), in nats per token
   // Mean of -ln of the probability of the answer's tokens, under its own cache and the full one; exp() of it is the perplexity. Absent
-  // where there are none, and in what older programs saved.
+  // where there are none, for a comparison's full column, which is not read again, and in what older programs saved.
   std::optional<double> loss;
   std::optional<double> full_loss;
   std::optional<std::int64_t> first_diverging_word;

@@ -171,9 +171,13 @@ KvShape TransformerDecoder::kv_shape() const {
   return {layers(), config_.kv_heads, config_.head_dim, dtype_, device_, config_.rotary, windows_};
 }
 
+at::Tensor TransformerDecoder::scaled_rows(const at::Tensor& ids) const {
+  const at::Tensor rows = embedding_.rows(ids);
+  return config_.embedding_scale == 1.0 ? rows : rows * at::scalar_tensor(config_.embedding_scale, rows.options());
+}
+
 at::Tensor TransformerDecoder::embed(const at::Tensor& ids) const {
-  at::Tensor rows = embedding_.rows(ids);
-  if (config_.embedding_scale != 1.0) rows = rows * at::scalar_tensor(config_.embedding_scale, rows.options());
+  const at::Tensor rows = scaled_rows(ids);
   return config_.levels == 0 ? rows : at::constant_pad_nd(rows, {0, config_.levels * config_.hidden_size});  // words bring nothing along
 }
 
@@ -285,7 +289,7 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   const bool watched = observer != nullptr && observer->wants_probabilities();
   const bool beside = config_.mlp_place != MlpPlace::kAfterAttention;
   DecodeRow row;
-  at::Tensor hidden = embed(at::full({1}, token.id, at::kLong));
+  at::Tensor hidden = scaled_rows(at::full({1}, token.id, at::kLong));
   at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, hidden.options());
   const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
   const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);

@@ -79,6 +79,7 @@ class TransformerDecoder final : public TextDecoder {
   RmsNorm read_head_norm(WeightReader& weights, const std::string& name) const;
   bool turns_apart(LayerId layer) const { return window_rotary_ && windows_[layer] > 0; }
   // Queries and keys of rows as they are turned: qkv [rows, H + 2 Hkv, d] with the norms of their heads taken, in place.
+  at::Tensor scaled_rows(const at::Tensor& ids) const;  // of a word as the first layer reads it
   void normalise_heads(const Layer& layer, at::Tensor& qkv) const;
 
   DecoderConfig config_;
