@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t kMany = std::int64_t{1} << 40;  // the families have the real limits
 constexpr std::int64_t kMostLayers = 1024;
+constexpr std::int64_t kMostPx = 4096;
 
 std::string full(const char* key) { return std::string("clip.vision.") + key; }
 
@@ -194,18 +195,24 @@ Json qwen2_vl_image_processor(const ProjectorFacts& facts) {
   return pixels;
 }
 
+// Published bounds are of 16 px patches: 64 to 16,384 tokens an image, 4 to 24,576 a video.
+std::int64_t qwen3_vl_token_px(const ProjectorFacts& facts) {
+  const std::int64_t side = std::min(facts.integer("patch_size"), kMostPx) * std::min(facts.integer("spatial_merge_size", 2), kMostPx);
+  return side * side;
+}
+
 Json qwen3_vl_image_processor(const ProjectorFacts& facts) {
   Json pixels = qwen_pixels(facts);
   pixels["image_processor_type"] = "Qwen2VLImageProcessorFast";
-  pixels["size"] = {{"shortest_edge", facts.integer("image_min_pixels", 65'536)},
-                    {"longest_edge", facts.integer("image_max_pixels", 16'777'216)}};
+  pixels["size"] = {{"shortest_edge", facts.integer("image_min_pixels", 64 * qwen3_vl_token_px(facts))},
+                    {"longest_edge", facts.integer("image_max_pixels", 16'384 * qwen3_vl_token_px(facts))}};
   return pixels;
 }
 
 Json qwen3_vl_video_processor(const ProjectorFacts& facts) {
   Json pixels = qwen_pixels(facts);
   pixels["video_processor_type"] = "Qwen3VLVideoProcessor";
-  pixels["size"] = {{"shortest_edge", 4096}, {"longest_edge", 25'165'824}};
+  pixels["size"] = {{"shortest_edge", 4 * qwen3_vl_token_px(facts)}, {"longest_edge", 24'576 * qwen3_vl_token_px(facts)}};
   return pixels;
 }
 
