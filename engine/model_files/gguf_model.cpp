@@ -12,6 +12,7 @@
 #include "engine/base/file_bytes.h"
 #include "engine/model_files/gguf_config.h"
 #include "engine/model_files/gguf_tokenizer.h"
+#include "engine/model_files/renamed_tensors.h"
 #include "engine/text/template_parser.h"
 
 namespace winnow {
@@ -30,30 +31,20 @@ constexpr char kChatMl[] =
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 constexpr char kChatMlMarker[] = "<|im_start|>";
 
-// A file's tensors under the names of a Hugging Face folder; those that have none there are left out.
-class CanonicalTensors final : public TensorFile {
- public:
-  // projector: null for a model of text alone.
-  CanonicalTensors(std::shared_ptr<const GgufFile> file, const GgufMetadata& metadata, const GgufProjector* projector)
-      : file_(std::move(file)) {
-    for (const auto& [stored, tensor] : file_->tensors()) {
-      const std::optional<std::string> name = hugging_face_name(stored);
-      if (!name) continue;
-      StoredTensor canonical = tensor;
-      canonical.interleaved = interleaved_rows(metadata, *name);
-      tensors_.emplace(projector == nullptr ? *name : projector->name_in_family(*name), std::move(canonical));
-    }
+// A file's tensors under the names of a Hugging Face folder; those that have none there are left out. projector: null for a model of text
+// alone.
+std::shared_ptr<const TensorFile> canonical_tensors(const std::shared_ptr<const GgufFile>& file, const GgufMetadata& metadata,
+                                                    const GgufProjector* projector) {
+  TensorFile::Tensors tensors;
+  for (const auto& [stored, tensor] : file->tensors()) {
+    const std::optional<std::string> name = hugging_face_name(stored);
+    if (!name) continue;
+    StoredTensor canonical = tensor;
+    canonical.interleaved = interleaved_rows(metadata, *name);
+    tensors.emplace(projector == nullptr ? *name : projector->name_in_family(*name), std::move(canonical));
   }
-
-  const std::string& path() const noexcept override { return file_->path(); }
-  void read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const override {
-    file_->read(tensor, offset, target);
-  }
-  std::span<const std::byte> view(const StoredTensor& tensor) const override { return file_->view(tensor); }
-
- private:
-  std::shared_ptr<const GgufFile> file_;
-};
+  return std::make_shared<const RenamedTensors>(file, std::move(tensors));
+}
 
 const StoredTensor* find_tensor(const TensorFiles& parts, std::string_view name, const TensorFile** in) {
   for (const auto& part : parts.files) {
@@ -135,8 +126,7 @@ GgufModel::GgufModel(std::string path, const std::string& projector) : path_(std
   }
   tensors_.path = path_;
   for (const auto& part : opened.tensors.files) {
-    tensors_.files.push_back(
-        std::make_shared<CanonicalTensors>(std::static_pointer_cast<const GgufFile>(part), metadata(), eyes ? &*eyes : nullptr));
+    tensors_.files.push_back(canonical_tensors(std::static_pointer_cast<const GgufFile>(part), metadata(), eyes ? &*eyes : nullptr));
   }
   if (eyes) see_with(*eyes, tokens);
 }

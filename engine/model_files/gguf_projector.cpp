@@ -4,26 +4,13 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/model_files/renamed_tensors.h"
 
 namespace winnow {
 namespace {
 
 constexpr const char* kType = "clip.projector_type";
 constexpr const char* kVisionType = "clip.vision.projector_type";  // of files that hear, too
-
-class ProjectorTensors final : public TensorFile {
- public:
-  ProjectorTensors(std::shared_ptr<const GgufFile> file, Tensors tensors) : file_(std::move(file)) { tensors_ = std::move(tensors); }
-
-  const std::string& path() const noexcept override { return file_->path(); }
-  void read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const override {
-    file_->read(tensor, offset, target);
-  }
-  std::span<const std::byte> view(const StoredTensor& tensor) const override { return file_->view(tensor); }
-
- private:
-  std::shared_ptr<const GgufFile> file_;
-};
 
 }  // namespace
 
@@ -84,7 +71,7 @@ std::shared_ptr<const TensorFile> GgufProjector::tensors() const {
   for (const auto& [stored, tensor] : file_->tensors()) {
     if (const auto name = name_in_folder(*kind_, facts_, stored)) named.emplace(*name, tensor);
   }
-  return std::make_shared<const ProjectorTensors>(file_, std::move(named));
+  return std::make_shared<const RenamedTensors>(file_, std::move(named));
 }
 
 std::string GgufProjector::name_in_family(const std::string& text_name) const {

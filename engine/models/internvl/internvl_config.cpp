@@ -77,10 +77,7 @@ VitConfig read_tower(const JsonObject& root, const std::string& file) {
   require_model_type(vision, "internvl_vision", true);
   if (!vision.boolean("use_absolute_position_embeddings", true))
     unsupported(vision, "use_absolute_position_embeddings", "a tower without a table of positions is not implemented");
-  const std::string norm = vision.string("norm_type", kMaxNameBytes, "layer_norm");
-  if (norm != "layer_norm" && norm != "rms_norm")
-    unsupported(vision, "norm_type", quoted_name(norm) + " is neither layer_norm nor rms_norm");
-  tower.rms_norms = norm == "rms_norm";
+  tower.rms_norms = read_rms_norms(vision, "layer_norm");
   tower.attention_bias = vision.boolean("attention_bias", false);
   tower.batched_tables = true;
   tower.names = tower_names(vision.boolean("use_qk_norm", false));
@@ -103,6 +100,13 @@ PictureRules read_rules(const JsonObject& object) {
 }
 
 }  // namespace
+
+bool read_rms_norms(const JsonObject& vision, const char* fallback) {
+  const std::string norm = vision.string("norm_type", kMaxNameBytes, fallback);
+  if (norm != "layer_norm" && norm != "rms_norm")
+    unsupported(vision, "norm_type", quoted_name(norm) + " is neither layer_norm nor rms_norm");
+  return norm == "rms_norm";
+}
 
 std::int64_t read_downsampling(const JsonObject& root) {
   const double ratio = root.real("downsample_ratio", 1.0 / static_cast<double>(kMostScale), 1.0, 0.5);

@@ -85,10 +85,7 @@ VitConfig read_tower(const JsonObject& root, const std::string& file) {
   document.erase("model_type");  // "intern_vit_6b", whatever its size
   const JsonObject vision(document, file, "vision_config");
   VitConfig tower = parse_vit_config(vision, "internvl_vision");
-  const std::string norm = vision.string("norm_type", kMaxNameBytes, "rms_norm");
-  if (norm != "layer_norm" && norm != "rms_norm")
-    unsupported(vision, "norm_type", quoted_name(norm) + " is neither layer_norm nor rms_norm");
-  tower.rms_norms = norm == "rms_norm";
+  tower.rms_norms = read_rms_norms(vision, "rms_norm");
   tower.attention_bias = vision.boolean("qkv_bias", false);
   tower.query_key_norm_eps = tower.layer_norm_eps;
   tower.batched_tables = true;
