@@ -20,8 +20,8 @@ namespace winnow {
 
 struct TimeScale {
   std::int64_t joined_frames = 2;
-  std::optional<std::int64_t> positions_a_second;  // none: a set of joined frames takes one position
-  bool sets_apart = false;                         // each set of joined frames is a picture of its own
+  std::optional<std::int64_t> positions_a_second{};  // none: a set of joined frames takes one position
+  bool sets_apart = false;                           // each set of joined frames is a picture of its own
 };
 
 // As VisionLanguageModel::positions_for() and positions_of_stream().
