@@ -1,5 +1,7 @@
 #include "engine/layers/linear_weight.h"
 
+#include "engine/layers/row_product.h"
+
 namespace winnow {
 
 std::int64_t LinearWeight::bytes() const {
@@ -7,13 +9,16 @@ std::int64_t LinearWeight::bytes() const {
 }
 
 at::Tensor LinearWeight::times(const at::Tensor& input, const at::Tensor& bias) const {
-  if (packed_ == nullptr) return at::linear(input, dense_, bias);
+  if (packed_ == nullptr) {
+    return has_row_product(input, dense_) ? row_product(input, dense_, bias).to(input.scalar_type()) : at::linear(input, dense_, bias);
+  }
   at::Tensor output = packed_->times(input);
   return bias.defined() ? output.add_(bias) : output;
 }
 
 at::Tensor LinearWeight::times_in_fp32(const at::Tensor& input) const {
-  return packed_ != nullptr ? packed_->times(input.to(at::kFloat)) : at::linear(input, dense_).to(at::kFloat);
+  if (packed_ != nullptr) return packed_->times(input.to(at::kFloat));
+  return has_row_product(input, dense_) ? row_product(input, dense_, {}) : at::linear(input, dense_).to(at::kFloat);
 }
 
 at::Tensor LinearWeight::columns(std::int64_t first, std::int64_t count) const {

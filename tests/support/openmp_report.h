@@ -7,11 +7,11 @@
 
 namespace winnow::test {
 
-// settings: "NAME=value" words for the program's environment, in which the running test's own wait policy is not; program: a shell word.
+// settings: words of env(1) for the program's environment ("NAME=value"), in which the running test's own wait policy is not; program: a shell word.
 inline std::string openmp_report(const std::string& settings, const std::string& program) {
   std::string report;
   FILE* pipe = popen(
-      ("env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT OMP_DISPLAY_ENV=verbose " + settings + " " + program + " 2>&1 </dev/null").c_str(), "r");
+      ("env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT " + settings + " OMP_DISPLAY_ENV=verbose " + program + " 2>&1 </dev/null").c_str(), "r");
   if (pipe == nullptr) return report;
   std::array<char, 4096> piece{};
   while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe)) report.append(piece.data(), count);
