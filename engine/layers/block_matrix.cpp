@@ -1,11 +1,10 @@
 #include "engine/layers/block_matrix.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/device/work_team.h"
 #include "kernels/api/block_product.h"
 #include "kernels/api/rounded_product.h"
 
@@ -101,7 +100,7 @@ void BlockMatrix::widen(std::int64_t row, float* values) const {
 at::Tensor BlockMatrix::widened(std::int64_t first, std::int64_t count, at::ScalarType type) const {
   at::Tensor numbers = at::empty({count, in_}, at::kFloat);
   float* const to = numbers.mutable_data_ptr<float>();
-  at::parallel_for(0, count, std::max<std::int64_t>(1, kGrainNumbers / in_), [&](std::int64_t begin, std::int64_t end) {
+  share_work(count, std::max<std::int64_t>(1, kGrainNumbers / in_), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) widen(first + row, to + row * in_);
   });
   return numbers.to(type);
@@ -120,7 +119,7 @@ at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
   const FewRows rows((known ? input : input.to(at::kFloat)).contiguous(), rounds_);
   at::Tensor output = at::empty({inputs, out()}, at::kFloat);
   float* const to = output.mutable_data_ptr<float>();
-  at::parallel_for(0, out(), std::max<std::int64_t>(1, kGrainNumbers / in_), [&](std::int64_t begin, std::int64_t end) {
+  share_work(out(), std::max<std::int64_t>(1, kGrainNumbers / in_), [&](std::int64_t begin, std::int64_t end) {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const std::int64_t first = std::clamp<std::int64_t>(begin - first_row_[p], 0, parts_[p].rows);
       const std::int64_t last = std::clamp<std::int64_t>(end - first_row_[p], 0, parts_[p].rows);

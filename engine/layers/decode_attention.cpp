@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/device/work_team.h"
 #include "engine/layers/device_decode_attention.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "kernels/api/decode_attention.h"
@@ -196,7 +197,7 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
   std::int64_t slots = 0;
   for (const Part& part : parts) slots += part.slots;
   if (count > 1 && slots * head_dim >= kParallelElements) {
-    at::parallel_for(0, count, 1, run);
+    share_work(count, 1, run);
   } else {
     run(0, count);
   }

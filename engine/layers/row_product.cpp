@@ -1,12 +1,11 @@
 #include "engine/layers/row_product.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/device/work_team.h"
+#include "engine/layers/decode_attention.h"
 #include "kernels/api/dense_product.h"
 
 namespace winnow {
@@ -15,24 +14,11 @@ namespace {
 // Numbers of a matrix below which a second thread is not worth waking.
 constexpr std::int64_t kGrainNumbers = std::int64_t{1} << 15;
 
-std::optional<kernels::ElementType> element_type(at::ScalarType type) {
-  switch (type) {
-    case at::kFloat:
-      return kernels::ElementType::kFp32;
-    case at::kBFloat16:
-      return kernels::ElementType::kBf16;
-    case at::kHalf:
-      return kernels::ElementType::kFp16;
-    default:
-      return std::nullopt;
-  }
-}
-
 }  // namespace
 
 bool has_row_product(const at::Tensor& input, const at::Tensor& matrix) {
   return input.numel() == matrix.size(1) && input.numel() > 0 && input.device().is_cpu() && matrix.device().is_cpu() &&
-         matrix.is_contiguous() && input.scalar_type() == matrix.scalar_type() && element_type(matrix.scalar_type()).has_value();
+         matrix.is_contiguous() && input.scalar_type() == matrix.scalar_type() && find_element_type(matrix.scalar_type()).has_value();
 }
 
 at::Tensor row_product(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias) {
@@ -42,13 +28,13 @@ at::Tensor row_product(const at::Tensor& input, const at::Tensor& matrix, const 
   shape.back() = matrix.size(0);
   at::Tensor output = at::empty(shape, at::kFloat);
   kernels::DenseProductArgs all;
-  all.type = *element_type(matrix.scalar_type());
+  all.type = *find_element_type(matrix.scalar_type());
   all.matrix = matrix.const_data_ptr();
   all.columns = matrix.size(1);
   all.input = row.const_data_ptr<float>();
   all.added = added.defined() ? added.const_data_ptr<float>() : nullptr;
   all.output = output.mutable_data_ptr<float>();
-  at::parallel_for(0, matrix.size(0), std::max<std::int64_t>(1, kGrainNumbers / matrix.size(1)), [&](std::int64_t begin, std::int64_t end) {
+  share_work(matrix.size(0), std::max<std::int64_t>(1, kGrainNumbers / matrix.size(1)), [&](std::int64_t begin, std::int64_t end) {
     kernels::DenseProductArgs part = all;
     part.begin = begin;
     part.end = end;

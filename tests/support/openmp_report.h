@@ -7,7 +7,8 @@
 
 namespace winnow::test {
 
-// settings: words of env(1) for the program's environment ("NAME=value"), in which the running test's own wait policy is not; program: a shell word.
+// settings: words of env(1) for the program's environment ("NAME=value"), in which the running test's own wait policy is not; program: a
+// shell word.
 inline std::string openmp_report(const std::string& settings, const std::string& program) {
   std::string report;
   FILE* pipe = popen(
