@@ -29,7 +29,11 @@ struct Word {
 };
 constexpr Word<Device> kDeviceWords[] = {{"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}};
 
-constexpr Word<WeightFormat> kFormatWords[] = {{"auto", WeightFormat::kAuto}, {"fp32", WeightFormat::kFp32}, {"bf16", WeightFormat::kBf16}};
+constexpr Word<WeightFormat> kFormatWords[] = {{"auto", WeightFormat::kAuto},
+                                               {"fp32", WeightFormat::kFp32},
+                                               {"bf16", WeightFormat::kBf16},
+                                               {"int8", WeightFormat::kInt8},
+                                               {"int4", WeightFormat::kInt4}};
 
 constexpr Word<Guard> kGuardWords[] = {
     {"keep", Guard::kKeep}, {"prefill", Guard::kPrefill}, {"ram", Guard::kRam}, {"alone", Guard::kAlone}};
@@ -64,7 +68,7 @@ void add_model_options(CLI::App& command, LoadModel& options) {
   command.add_option("--mmproj", options.projector,
                      "of a GGUF file: the file of its eyes; without it the one beside the model (mmproj*.gguf)");
   add_words(command, "--device", options.device, kDeviceWords, "auto, cpu or cuda");
-  add_words(command, "--dtype", options.format, kFormatWords, "auto, fp32 or bf16");
+  add_words(command, "--dtype", options.format, kFormatWords, "auto, fp32, bf16, int8 or int4");
 }
 
 void add_media_options(CLI::App& command, TurnOptions& options) {

@@ -78,7 +78,7 @@ TransformerDecoder::TransformerDecoder(const DecoderConfig& config, WeightReader
   if (config.tie_word_embeddings && !weights.has(prefix + "lm_head.weight")) {
     head_.weight = embedding_;
   } else {
-    head_ = weights.packable_linear({{prefix + "lm_head", config.vocabulary}}, config.hidden_size, WeightReader::Bias::kNone);
+    head_.weight = weights.table(prefix + "lm_head", config.vocabulary, config.hidden_size);
   }
 }
 

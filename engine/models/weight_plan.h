@@ -20,8 +20,10 @@ class MatrixPacking {
  public:
   virtual ~MatrixPacking() = default;
   virtual std::string name() const = 0;  // as in ModelInfo::dtype: "int8"
-  // dense: [out, in] in the arithmetic type, on the model's device.
+  // dense: [out, in] in the arithmetic type, on the model's device. Null: this one stays numbers.
   virtual std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const = 0;
+  // The same of what rows are looked up in, and of the head.
+  virtual std::shared_ptr<const PackedMatrix> pack_table(const at::Tensor& dense) const { return pack(dense); }
 };
 
 struct WeightPlan {

@@ -24,8 +24,8 @@ at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) 
 }
 
 std::string WeightReader::plan_name() const {
-  if (plan_.packing != nullptr) return winnow::plan_name(dtype_, plan_.packing->name());
   const auto most = std::ranges::max_element(stored_bytes_, {}, [](const auto& entry) { return entry.second; });
+  if (most == stored_bytes_.end() && plan_.packing != nullptr) return winnow::plan_name(dtype_, plan_.packing->name());
   return winnow::plan_name(dtype_, most != stored_bytes_.end() ? std::string(stored_type_name(most->first)) : "");
 }
 
@@ -94,9 +94,10 @@ Linear WeightReader::packable_linear(const std::vector<Part>& parts, std::int64_
 
 void WeightReader::pack(Linear& layer) {
   if (plan_.packing == nullptr) return;
-  const std::int64_t as_numbers = layer.weight.bytes();
-  layer.weight = plan_.packing->pack(layer.weight.columns(0, layer.weight.in()));
-  weight_bytes_ += layer.weight.bytes() - as_numbers;
+  if (auto packed = plan_.packing->pack(layer.weight.columns(0, layer.weight.in()))) {
+    weight_bytes_ += packed->bytes() - layer.weight.bytes();
+    layer.weight = std::move(packed);
+  }
 }
 
 std::vector<Linear> WeightReader::packable_experts(const std::string& name, std::int64_t count, std::int64_t out, std::int64_t in) {
@@ -115,7 +116,11 @@ std::vector<Linear> WeightReader::packable_experts(const std::string& name, std:
 
 LinearWeight WeightReader::table(const std::string& prefix, std::int64_t rows, std::int64_t columns) {
   if (auto stored = as_stored({{prefix, rows}}, columns)) return LinearWeight(std::move(stored));
-  return tensor(prefix + ".weight", {rows, columns});
+  LinearWeight numbers = tensor(prefix + ".weight", {rows, columns});
+  auto packed = plan_.packing != nullptr ? plan_.packing->pack_table(numbers.columns(0, columns)) : nullptr;
+  if (packed == nullptr) return numbers;
+  weight_bytes_ += packed->bytes() - numbers.bytes();
+  return packed;
 }
 
 RmsNorm WeightReader::rms_norm(const std::string& prefix, std::int64_t features, double epsilon) {

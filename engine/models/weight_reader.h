@@ -46,7 +46,7 @@ class WeightReader {
   Linear packable_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
   // Of <name> [count, out, in] a matrix each, in the form that the plan says; files may have each of them turned over, [count, in, out].
   std::vector<Linear> packable_experts(const std::string& name, std::int64_t count, std::int64_t out, std::int64_t in);
-  // <prefix>.weight [rows, columns], which rows are looked up in, and which may be a matrix of products, too.
+  // <prefix>.weight [rows, columns], in the form that the plan says for what rows are looked up in or what logits come from.
   LinearWeight table(const std::string& prefix, std::int64_t rows, std::int64_t columns);
   RmsNorm rms_norm(const std::string& prefix, std::int64_t features, double epsilon);
   // Stored as what is added to one, kept in fp32 (Gemma).

@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/model_files/open_package.h"
+#include "engine/models/block_packing.h"
 #include "engine/models/generation_defaults.h"
 #include "engine/models/registry.h"
 
@@ -36,8 +37,18 @@ struct ChosenDevice {
   std::string note;  // why not the faster choice
 };
 
+std::shared_ptr<const MatrixPacking> packing_of(WeightFormat wanted) {
+  if (wanted == WeightFormat::kInt8) return std::make_shared<BlockPacking>(PackedBits::kEight);
+  if (wanted == WeightFormat::kInt4) return std::make_shared<BlockPacking>(PackedBits::kFour);
+  return nullptr;
+}
+
 ChosenDevice device_of(const LoadModel& request, const ModelPackage& package) {
   if (request.device == Device::kCpu) return {};
+  if (packing_of(request.format) != nullptr) {
+    if (request.device == Device::kAuto) return {};
+    throw Exception(ErrorCode::kDeviceUnavailable, "cuda", "weights in eight or four bits are multiplied on the CPU only");
+  }
   const at::Device gpu(at::kCUDA, 0);
   if (request.device == Device::kCuda) {
     open_cuda();
@@ -73,7 +84,8 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   source.device = chosen.device;
   source.device_note = chosen.note;
   source.plan.arithmetic = dtype_of(request.format, chosen.device);
-  source.plan.blocks_as_stored = request.format == WeightFormat::kAuto && chosen.device.is_cpu();
+  source.plan.packing = packing_of(request.format);
+  source.plan.blocks_as_stored = chosen.device.is_cpu() && (request.format == WeightFormat::kAuto || source.plan.packing != nullptr);
   source.progress = [&](const WeightProgress& state) {
     progress(static_cast<std::uint64_t>(state.shards_started), static_cast<std::uint64_t>(state.shard_count));
   };

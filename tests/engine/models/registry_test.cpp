@@ -260,7 +260,8 @@ TEST(Registry, APlanPacksTheDecodersMatricesAndNothingElse) {
   source.plan.packing = packing;
   const auto packed = load_model(source);
   const std::int64_t layers = plain->info().layers;
-  EXPECT_EQ(std::ssize(packing->rows), 4 * layers) << "q, k and v together, output, gate and up together, down; the head is the embedding";
+  EXPECT_EQ(std::ssize(packing->rows), 4 * layers + 1)
+      << "q, k and v together, output, gate and up together, down; the table, which is the head";
   EXPECT_EQ(packed->info().dtype, "fp32, halves");
   EXPECT_EQ(plain->info().dtype, "fp32");
   EXPECT_EQ(packed->info().parameter_count, plain->info().parameter_count);

@@ -1,0 +1,28 @@
+// Matrices in eight or four bits, made of numbers when a model is loaded: blocks of 32 with a scale of their own, as in GGUF's files.
+//
+// A MatrixPacking of weight_plan.h. Eight bits: Q8_0. Four: Q4_1 (five with its scales), tables and heads in Q8_0, for a word's row is read
+// alone and every logit of an answer is compared with every other. Matrices whose rows are no whole blocks, or whose numbers are too large
+// for a block's scale, stay numbers. On the CPU. Threads: engine thread (runs on a team inside).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/models/weight_plan.h"
+
+namespace winnow {
+
+enum class PackedBits : int { kEight = 8, kFour = 4 };
+
+class BlockPacking final : public MatrixPacking {
+ public:
+  explicit BlockPacking(PackedBits bits) : bits_(bits) {}
+  std::string name() const override { return bits_ == PackedBits::kEight ? "int8" : "int4"; }
+  std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const override;
+  std::shared_ptr<const PackedMatrix> pack_table(const at::Tensor& dense) const override;
+
+ private:
+  PackedBits bits_;
+};
+
+}  // namespace winnow
