@@ -116,7 +116,7 @@ TEST_P(GgufGolden, TwoFilesEqualTheirFolderInTransformers) { expect_every_case(G
 TEST(GgufGoldenPictures, TwoFilesEqualTheirFolderInTransformers) { expect_every_case("qwen3_vl/published", "/gguf/model.gguf", "video"); }
 
 INSTANTIATE_TEST_SUITE_P(Configurations, GgufGolden,
-                         ::testing::Values("smolvlm/smolvlm2_split", "qwen2_vl/published", "qwen2_5_vl/published"),
+                         ::testing::Values("smolvlm/smolvlm2_split", "qwen2_vl/published", "qwen2_5_vl/published", "gemma3/published"),
                          [](const auto& info) { return file_name(info.param); });
 
 INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden,
