@@ -400,7 +400,7 @@ def manifest():
 
 def compare_with_program(folder, cli):
     """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers: ids, pixels, features, logits, greedy tokens."""
-    images = [formula_picture(700, 1000, 1), formula_picture(403, 211, 2)]
+    images = [formula_picture(*size, 1 + i) for i, size in enumerate([(700, 1000), (403, 211), (300, 300), (500, 640), (128, 900)])]
     print("| folder | case | tokens | ids equal | largest difference of a pixel | of the features, relative | of the logits | greedy tokens equal |")
     print("|---|---|---|---|---|---|---|---|")
     for number, (name, options) in enumerate(PUBLISHED.items()):
@@ -410,8 +410,8 @@ def compare_with_program(folder, cli):
         model, processor = make_folder(options, SEED + number, model_folder)
         if cli is None:
             continue
-        for case, count in (("text", 0), ("image", 1), ("two_images", 2)):
-            question = CASES[case][0][1]
+        for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("five_images", 5)):  # the last goes beyond the window
+            question = CASES.get(case, CASES["two_images"])[0][1]
             with tempfile.TemporaryDirectory() as beside:
                 media = []
                 for index in range(count):
