@@ -62,6 +62,7 @@ struct MediaSampled {
   // Of a video: as requested, and the lines that stand between its frames (TokenOrigin::frame of their tokens counts them from 0).
   std::string subtitles{};
   std::vector<TimedLine> lines{};
+  PictureSize picture{};  // of an image, as delivered
 };
 
 struct TextDelta {

@@ -19,15 +19,17 @@ struct Architecture {
   const char* model_type;
   // Its q and k are turned in neighbouring pairs, and their rows stored in that order.
   bool interleaved;
+  bool gemma = false;  // its layers' norms, whose names and whose values are otherwise
 };
 
-constexpr std::array<Architecture, 6> kArchitectures = {{
+constexpr std::array<Architecture, 7> kArchitectures = {{
     {"llama", "LlamaForCausalLM", "llama", true},
     {"mistral3", "MistralForCausalLM", "mistral", true},
     {"qwen2", "Qwen2ForCausalLM", "qwen2", false},
     {"qwen2vl", "Qwen2ForCausalLM", "qwen2", false},  // without its eyes; with them gguf_projector.h
     {"qwen3", "Qwen3ForCausalLM", "qwen3", false},
-    {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},  // as well
+    {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},              // as well
+    {"gemma3", "Gemma3ForCausalLM", "gemma3_text", false, true},  // as well
 }};
 
 // Metadata of one architecture: keys without its name in front.
@@ -105,6 +107,13 @@ constexpr std::array<NameRule, 3> kWholeNames = {{
     {"output", "lm_head"},
 }};
 
+// Before those of kLayerNames.
+constexpr std::array<NameRule, 3> kGemmaNorms = {{
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_norm", "pre_feedforward_layernorm"},
+    {"post_ffw_norm", "post_feedforward_layernorm"},
+}};
+
 constexpr std::array<NameRule, 11> kLayerNames = {{
     {"attn_norm", "input_layernorm"},
     {"attn_q", "self_attn.q_proj"},
@@ -124,6 +133,22 @@ std::optional<std::string> renamed(std::string_view stored, const std::array<Nam
   const auto* found = std::ranges::find(rules, stored, &NameRule::stored);
   if (found == rules.end()) return std::nullopt;
   return std::string(found->canonical);
+}
+
+// What llama.cpp knows of Gemma 3 beside its file: the MLP, the scale of queries, which layers look back over a window, and their
+// positions.
+void add_gemma3(const Keys& keys, Json& config) {
+  constexpr std::int64_t kLayersOf27B = 62;
+  const std::int64_t heads = config.at("num_attention_heads");
+  const bool by_width = config.at("num_hidden_layers") == kLayersOf27B && heads > 0;
+  config["query_pre_attn_scalar"] =
+      by_width ? config.at("hidden_size").get<std::int64_t>() / heads : config.at("head_dim").get<std::int64_t>();
+  config["hidden_activation"] = "gelu_pytorch_tanh";
+  config["rope_local_base_freq"] = keys.real("rope.freq_base_swa", 10000.0);
+  const std::int64_t window = keys.integer("attention.sliding_window", 0);
+  config["sliding_window_pattern"] = window > 0 ? keys.integer("attention.sliding_window_pattern", 6) : 1;
+  if (window == 0) config.erase("sliding_window");
+  if (const double cap = keys.real("final_logit_softcapping", 0.0); cap > 0.0) config["final_logit_softcapping"] = cap;
 }
 
 }  // namespace
@@ -159,6 +184,7 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
   } else {
     config["sliding_window"] = nullptr;  // a Mistral that says nothing would have one
   }
+  if (keys.architecture().gemma) add_gemma3(keys, config);
   return config;
 }
 
@@ -182,7 +208,7 @@ Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string
   return generation;
 }
 
-std::optional<std::string> hugging_face_name(const std::string& stored) {
+std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const std::string& stored) {
   const std::size_t dot = stored.rfind('.');
   if (dot == std::string::npos) return std::nullopt;
   const std::string_view part = std::string_view(stored).substr(0, dot);
@@ -193,9 +219,14 @@ std::optional<std::string> hugging_face_name(const std::string& stored) {
   const std::string_view rest = part.substr(kBlock.size());
   const std::size_t end = rest.find('.');
   if (end == std::string_view::npos) return std::nullopt;
-  if (auto name = renamed(rest.substr(end + 1), kLayerNames))
-    return "model.layers." + std::string(rest.substr(0, end)) + "." + *name + ending;
-  return std::nullopt;
+  auto name = Keys(metadata).architecture().gemma ? renamed(rest.substr(end + 1), kGemmaNorms) : std::nullopt;
+  if (!name) name = renamed(rest.substr(end + 1), kLayerNames);
+  if (!name) return std::nullopt;
+  return "model.layers." + std::string(rest.substr(0, end)) + "." + *name + ending;
+}
+
+bool stored_with_one(const GgufMetadata& metadata, const std::string& canonical) {
+  return Keys(metadata).architecture().gemma && canonical.ends_with("norm.weight");
 }
 
 std::int64_t interleaved_rows(const GgufMetadata& metadata, const std::string& canonical) {

@@ -27,7 +27,10 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
 Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string>& tokens);
 
 // The name in a Hugging Face folder of the architecture; nothing: it has none there.
-std::optional<std::string> hugging_face_name(const std::string& stored);
+std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const std::string& stored);
+
+// Whether the tensor is stored as the sum with one of what the folder has (StoredTensor::with_one). canonical: the Hugging Face name.
+bool stored_with_one(const GgufMetadata& metadata, const std::string& canonical);
 
 // Rows of a head's q and k that are stored interleaved: the head size; 0: in order. canonical: the Hugging Face name.
 std::int64_t interleaved_rows(const GgufMetadata& metadata, const std::string& canonical);

@@ -37,10 +37,11 @@ std::shared_ptr<const TensorFile> canonical_tensors(const std::shared_ptr<const 
                                                     const GgufProjector* projector) {
   TensorFile::Tensors tensors;
   for (const auto& [stored, tensor] : file->tensors()) {
-    const std::optional<std::string> name = hugging_face_name(stored);
+    const std::optional<std::string> name = hugging_face_name(metadata, stored);
     if (!name) continue;
     StoredTensor canonical = tensor;
     canonical.interleaved = interleaved_rows(metadata, *name);
+    canonical.with_one = stored_with_one(metadata, *name);
     tensors.emplace(projector == nullptr ? *name : projector->name_in_family(*name), std::move(canonical));
   }
   return std::make_shared<const RenamedTensors>(file, std::move(tensors));

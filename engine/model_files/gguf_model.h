@@ -1,12 +1,12 @@
 // A model in a GGUF file, or in a file's parts: documents, tokenizer, chat template and tensors under Hugging Face's names and keys.
 //
-// Made by open_package.h. Architectures `llama`, `qwen2`, `qwen2vl`, `qwen3`, and `mistral3` where it is plain Mistral; others, experts and
-// whatever else a configuration cannot say are refused by name before a tensor is read. Metadata become config.json and
-// generation_config.json (gguf_config.h); tensors get their names of there, and q and k, which llama.cpp stores with the two halves of a
-// head interleaved where it turns neighbours, are told as such (StoredTensor::interleaved). A file without a chat template is taken to
-// speak ChatML if its vocabulary has <|im_start|>, otherwise refused. With a projector (gguf_projector.h) both files together are a model
-// with eyes. Source of keys and names: github.com/ggml-org/ggml, docs/gguf.md, and the Python package gguf (constants.py). Errors:
-// model_package.h; gguf_file.h, gguf_tokenizer.h.
+// Made by open_package.h. Architectures `llama`, `qwen2`, `qwen2vl`, `qwen3`, `qwen3vl`, `gemma3`, and `mistral3` where it is plain
+// Mistral; others, experts and whatever else a configuration cannot say are refused by name before a tensor is read. Metadata become
+// config.json and generation_config.json (gguf_config.h); tensors get their names of there, and q and k, which llama.cpp stores with the
+// two halves of a head interleaved where it turns neighbours, are told as such (StoredTensor::interleaved), as are norms that are stored
+// with one added. A file without a chat template is taken to speak ChatML if its vocabulary has <|im_start|>, otherwise refused. With a
+// projector (gguf_projector.h) both files together are a model with eyes. Source of keys and names: github.com/ggml-org/ggml, docs/gguf.md,
+// and the Python package gguf (constants.py). Errors: model_package.h; gguf_file.h, gguf_tokenizer.h.
 #pragma once
 
 #include <map>

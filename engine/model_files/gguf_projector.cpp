@@ -69,7 +69,11 @@ Json GgufProjector::video_processor() const {
 std::shared_ptr<const TensorFile> GgufProjector::tensors() const {
   TensorFile::Tensors named;
   for (const auto& [stored, tensor] : file_->tensors()) {
-    if (const auto name = name_in_folder(*kind_, facts_, stored)) named.emplace(*name, tensor);
+    const auto name = name_in_folder(*kind_, facts_, stored);
+    if (!name) continue;
+    StoredTensor renamed = tensor;
+    renamed.with_one = projector_stored_with_one(stored);
+    named.emplace(*name, std::move(renamed));
   }
   return std::make_shared<const RenamedTensors>(file_, std::move(named));
 }

@@ -36,18 +36,21 @@ constexpr std::array<NameRule, 4> kSmolVlm = {{
     {"mm.model.fc", "model.connector.modality_projection.proj"},
 }};
 
+Json siglip_config(const ProjectorFacts& facts) {
+  return {{"hidden_size", facts.integer("embedding_length")},
+          {"intermediate_size", facts.integer("feed_forward_length")},
+          {"num_hidden_layers", facts.integer("block_count")},
+          {"num_attention_heads", facts.integer("attention.head_count")},
+          {"image_size", facts.integer("image_size")},
+          {"patch_size", facts.integer("patch_size")},
+          {"layer_norm_eps", facts.real("attention.layer_norm_epsilon", 1e-6)}};
+}
+
 Json smolvlm_config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
   return {{"text_config", text},
           {"image_token_id", token_id(tokens, kind.markers[0])},
           {"scale_factor", facts.integer("projector.scale_factor", 2)},
-          {"vision_config",
-           {{"hidden_size", facts.integer("embedding_length")},
-            {"intermediate_size", facts.integer("feed_forward_length")},
-            {"num_hidden_layers", facts.integer("block_count")},
-            {"num_attention_heads", facts.integer("attention.head_count")},
-            {"image_size", facts.integer("image_size")},
-            {"patch_size", facts.integer("patch_size")},
-            {"layer_norm_eps", facts.real("attention.layer_norm_epsilon", 1e-6)}}}};
+          {"vision_config", siglip_config(facts)}};
 }
 
 Json smolvlm_processor(const ProjectorFacts& facts) {
@@ -63,6 +66,37 @@ Json smolvlm_image_processor(const ProjectorFacts& facts) {
           {"size", {{"longest_edge", facts.integer("preproc_image_size", tile)}}},
           {"max_image_size", {{"longest_edge", tile}}},
           {"do_image_splitting", facts.has("preproc_image_size")}};
+}
+
+constexpr std::string_view kGemma3Norm = "mm.soft_emb_norm";
+constexpr std::string_view kGemma3Projection = "mm.input_projection";
+
+constexpr std::array<NameRule, 4> kGemma3 = {{
+    {"v.patch_embd", "vision_tower.vision_model.embeddings.patch_embedding"},
+    {"v.position_embd", "vision_tower.vision_model.embeddings.position_embedding"},
+    {"v.post_ln", "vision_tower.vision_model.post_layernorm"},
+    {kGemma3Norm, "multi_modal_projector.mm_soft_emb_norm"},
+}};
+
+// Of a picture.
+std::int64_t gemma3_tokens(const ProjectorFacts& facts) {
+  const std::int64_t cell = facts.integer("patch_size") * facts.integer("projector.scale_factor", 4);
+  const std::int64_t side = cell > 0 ? std::min(facts.integer("image_size") / cell, std::int64_t{1} << 20) : 0;
+  return side * side;
+}
+
+Json gemma3_config(const ProjectorKind& kind, const ProjectorFacts& facts, const Json& text, const ProjectorKind::Tokens& tokens) {
+  return {{"text_config", text},
+          {"image_token_index", token_id(tokens, kind.markers[0])},
+          {"mm_tokens_per_image", gemma3_tokens(facts)},
+          {"vision_config", siglip_config(facts)}};
+}
+
+Json gemma3_processor(const ProjectorFacts& facts) { return {{"image_seq_length", gemma3_tokens(facts)}}; }
+
+Json gemma3_image_processor(const ProjectorFacts& facts) {
+  const std::int64_t side = facts.integer("image_size");
+  return {{"image_processor_type", "Gemma3ImageProcessor"}, {"size", {{"height", side}, {"width", side}}}, {"resample", 2}};
 }
 
 constexpr std::array<NameRule, 9> kQwen2VlLayer = {{
@@ -243,7 +277,7 @@ constexpr std::array<std::string_view, 2> kQwenMarkers = {"<|image_pad|>", "<|vi
 }  // namespace
 
 std::span<const ProjectorKind> projector_kinds() {
-  static const std::array<ProjectorKind, 4> kKinds = {{
+  static const std::array<ProjectorKind, 5> kKinds = {{
       {.type = "idefics3",
        .architecture = "llama",
        .class_name = "SmolVLMForConditionalGeneration",
@@ -296,6 +330,19 @@ std::span<const ProjectorKind> projector_kinds() {
        .processor = nullptr,
        .image_processor = &qwen3_vl_image_processor,
        .video_processor = &qwen3_vl_video_processor},
+      {.type = "gemma3",
+       .architecture = "gemma3",
+       .class_name = "Gemma3ForConditionalGeneration",
+       .model_type = "gemma3",
+       .markers = {"<image_soft_token>", "<start_of_image>"},
+       .whole = kGemma3,
+       .layer_prefix = "vision_tower.vision_model.encoder.layers.",
+       .layer = kSiglipLayer,
+       .text_prefix = "model.language_model.",
+       .config = &gemma3_config,
+       .processor = &gemma3_processor,
+       .image_processor = &gemma3_image_processor,
+       .video_processor = nullptr},
   }};
   return kKinds;
 }
@@ -307,6 +354,7 @@ std::optional<std::string> name_in_folder(const ProjectorKind& kind, const Proje
   const std::string ending = part.ends_with(".weight") ? ".weight" : stored.substr(dot);
   // One bias for both frames' kernels.
   if (stored == "v.patch_embd.bias" && kind.whole.data() == kQwen3Vl.data()) return "visual.patch_embed.proj.bias";
+  if (part == kGemma3Projection && kind.whole.data() == kGemma3.data()) return "multi_modal_projector.mm_input_projection_weight";
   if (const auto name = renamed(part, kind.whole)) return *name + ending;
   if (const auto name = deepstack_name(facts, part)) return *name + ending;
   constexpr std::string_view kBlock = "v.blk.";
@@ -320,6 +368,8 @@ std::optional<std::string> name_in_folder(const ProjectorKind& kind, const Proje
   if (!inside) return std::nullopt;
   return std::string(kind.layer_prefix).append(rest.substr(0, end)).append(".").append(*inside) + ending;
 }
+
+bool projector_stored_with_one(const std::string& stored) { return stored == std::string(kGemma3Norm) + ".weight"; }
 
 bool ProjectorFacts::has(const char* key) const { return file_->metadata().has(full(key)); }
 

@@ -65,4 +65,7 @@ std::span<const ProjectorKind> projector_kinds();
 // The name of a tensor in the family's folder; nothing: it has none there.
 std::optional<std::string> name_in_folder(const ProjectorKind& kind, const ProjectorFacts& facts, const std::string& stored);
 
+// Whether it is stored as the sum with one of what the folder has (StoredTensor::with_one).
+bool projector_stored_with_one(const std::string& stored);
+
 }  // namespace winnow

@@ -222,12 +222,15 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   at::Tensor all_lse = viewed ? at::empty({heads, rows}, hidden.options().dtype(at::kFloat)) : at::Tensor();
   at::Tensor input_norms = outputs ? at::empty({rows}, hidden.options().dtype(at::kFloat)) : at::Tensor();
 
-  // Tiles of equal length rather than full ones and a rest: a short last product would waste the threads.
+  // Tiles of equal length rather than full ones and a rest: a short last product would waste the threads. Rows that see each other stay in
+  // one: the later ones' keys have to be there.
   const std::int64_t tiles = (rows + tile_rows_ - 1) / tile_rows_;
   const std::int64_t tile_rows = (rows + tiles - 1) / tiles;
-  for (std::int64_t first = 0; first < rows; first += tile_rows) {
+  const AttentionWindow seen = reach > 0 ? AttentionWindow{reach, 0, window.together} : window;
+  for (std::int64_t first = 0, count = 0; first < rows; first += count) {
     interrupt.throw_if_requested();
-    const std::int64_t count = std::min(tile_rows, rows - first);
+    count = std::min(tile_rows, rows - first);
+    if (const RowSpan* cut = span_of(seen.together, first + count - 1)) count = cut->end() - first;
     at::Tensor tile = hidden.narrow(0, first, count).narrow(1, 0, config_.hidden_size);
 
     const at::Tensor input = weights.input_norm(tile);
@@ -241,8 +244,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     apply_rotary(qkv.narrow(1, heads, kv_heads), angles, tile_key);
     value.narrow(1, first, count).copy_(qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
 
-    const AttentionResult attention =
-        prefill_attention(query, key, value, first, past, scale_, reach > 0 ? AttentionWindow{reach} : window);
+    const AttentionResult attention = prefill_attention(query, key, value, first, past, scale_, seen);
     if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);
     const at::Tensor attended = weights.attended(attention.output.view({count, heads * head_dim}));
     interrupt.throw_if_requested();
@@ -262,6 +264,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const RotaryScheme& turned_by = turns_apart(layer) ? *config_.window_rotary : config_.rotary;
   LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, turned_by};
   view.window = past.window;
+  view.together = window.together;
   if (outputs) {
     view.past_values = past.values;
     view.input_norms = input_norms;

@@ -151,12 +151,13 @@ at::Tensor ModelWeights::load(std::string_view name, at::IntArrayRef expected, a
   }
   at::Tensor result;
   try {
-    result = at::empty(stored.shape, at::TensorOptions().dtype(type));
+    result = at::empty(stored.shape, at::TensorOptions().dtype(stored.with_one ? at::kFloat : type));
     if (const std::optional<at::ScalarType> stored_type = weight_type(stored.type)) {
       load_elements(where, *stored_type, result.view({result.numel()}));
     } else {
       load_blocks(where, result.view({result.numel()}));
     }
+    if (stored.with_one) result = result.sub_(1.0).to(type);
     if (const std::vector<std::int32_t> order = row_order(stored); !order.empty())
       result = result.index_select(0, at::tensor(order, at::kLong));
     if (device != at::Device(at::kCPU)) result = result.to(device);

@@ -116,6 +116,24 @@ TEST_F(GgufEyes, MergersBehindLayersAreCountedAsTheFolderDoes) {
     EXPECT_TRUE(tower.tensors().contains(name)) << name;
 }
 
+TEST_F(GgufEyes, AGemmasEyesSayHowManyPatchesATokenHas) {
+  const GgufModel model(golden("gemma3/published") + "model.gguf");
+  const Json& config = model.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "Gemma3ForConditionalGeneration");
+  EXPECT_EQ(config["mm_tokens_per_image"], 16) << "(16 px / 2 px / 2) squared";
+  EXPECT_EQ(config["text_config"]["model_type"], "gemma3_text");
+  EXPECT_EQ(config["text_config"]["sliding_window_pattern"], 2);
+  EXPECT_EQ(model.required(ModelPart::kProcessor).content["image_seq_length"], 16);
+  EXPECT_EQ(model.required(ModelPart::kImageProcessor).content["size"]["height"], 16);
+  const TensorFile& tower = *model.tensors().files.at(1);
+  EXPECT_TRUE(tower.tensor("multi_modal_projector.mm_soft_emb_norm.weight").with_one);
+  EXPECT_FALSE(tower.tensor("multi_modal_projector.mm_input_projection_weight").with_one);
+  EXPECT_FALSE(tower.tensor("vision_tower.vision_model.post_layernorm.weight").with_one);
+  EXPECT_EQ(tower.tensors().size(), 39U) << "all of them have a name";
+  const TensorFile& text = *model.tensors().files.at(0);
+  EXPECT_TRUE(text.tensor("model.language_model.layers.1.post_feedforward_layernorm.weight").with_one);
+}
+
 TEST_F(GgufEyes, WithoutItsEyesItReadsText) {
   const std::string text = folder_.write("alone.gguf", bytes_of(golden("qwen2_vl/published") + "model.gguf"));
   const GgufModel model(text);
@@ -184,10 +202,11 @@ TEST_F(GgufEyes, ProductsThatAreNamedTheWrongWayRoundAreToldByTheirShapes) {
 TEST_F(GgufEyes, DamagedOnesAreRefused) {
   std::mt19937 random(7);
   int refused = 0;
-  for (const char* family : {"smolvlm/smolvlm2_split", "qwen2_5_vl/published"}) {
+  for (const char* family : {"smolvlm/smolvlm2_split", "qwen2_5_vl/published", "gemma3/published"}) {
     const GgufModel text(folder_.write("alone.gguf", bytes_of(golden(family) + "model.gguf")));
     const Json config = text.required(ModelPart::kConfig).content;
-    const std::vector<std::string> tokens = {"<image>", "<fake_token_around_image>", "<|image_pad|>", "<|video_pad|>"};
+    const std::vector<std::string> tokens = {"<image>", "<fake_token_around_image>", "<|image_pad|>", "<|video_pad|>",
+                                             "<image_soft_token>"};
     const std::string whole = bytes_of(golden(family) + "mmproj-model.gguf");
     const std::size_t header = whole.find("general.quantization_version");
     ASSERT_NE(header, std::string::npos);
