@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/layers/shared_entry_attention.h"
+#include "engine/layers/tiled_attention.h"
 
 namespace winnow {
 namespace {
@@ -133,6 +134,7 @@ AttentionResult attention_with_lse(const at::Tensor& query, const at::Tensor& ke
     auto flash = at::_scaled_dot_product_flash_attention(query, key, value, 0.0, mask == Mask::kCausal, false, scale);
     return {std::move(std::get<0>(flash)), std::move(std::get<1>(flash))};
   }
+  if (tiled_attention_takes(query, key, value)) return tiled_attention(query, key, value, mask, scale);
   auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, 0.0, mask == Mask::kCausal, {}, scale);
   return {std::move(output), std::move(log_sum_exp)};
 }

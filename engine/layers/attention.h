@@ -1,7 +1,8 @@
 // Attention of a segment over what came before it and itself, in row tiles, with the log-sum-exp that statistics are rebuilt from.
 //
-// Used by engine/models: decoders (prefill) and vision towers (unmasked). Nothing of size rows x keys is allocated: on a GPU libtorch's
-// flash attention serves 16-bit types, and tiles of at most kPlainTileElements logits everything else. GQA without copies:
+// Used by engine/models: decoders (prefill) and vision towers (unmasked). Nothing of size rows x keys is allocated: a CPU has a kernel of
+// ours (tiled_attention.h), on a GPU libtorch's flash attention serves 16-bit types, and tiles of at most kPlainTileElements logits
+// everything else. GQA without copies:
 // query heads of one kv head are the "heads" of libtorch's kernel and read the same keys through a zero stride. Letters: B batch, Hkv kv
 // heads, G query heads per kv head, H = Hkv * G, t rows, n segment tokens, m cached slots, d head size. Log-sum-exp: fp32, natural log.
 // Inference only. Threads: engine thread. Errors: kInternal for shapes that do not fit together.
