@@ -42,6 +42,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"internvl_chat", "InternVLChatModel", &load_internvl_chat},
     {"llama", "LlamaForCausalLM", &load_causal_lm},
     {"mistral", "MistralForCausalLM", &load_causal_lm},
+    {"mixtral", "MixtralForCausalLM", &load_causal_lm},
     {"qwen2", "Qwen2ForCausalLM", &load_causal_lm},
     {"qwen3", "Qwen3ForCausalLM", &load_causal_lm},
     {"qwen3_moe", "Qwen3MoeForCausalLM", &load_causal_lm},
