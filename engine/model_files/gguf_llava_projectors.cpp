@@ -86,7 +86,7 @@ Json tiling_image_processor(const ProjectorFacts& facts) {
   return pixels;
 }
 
-// Of llava-hf's folders: llava-1.5-7b-hf (v1.6-vicuna-7b-hf with a system message in front), v1.6-34b-hf, v1.6-mistral-7b-hf.
+// Of llava-hf's folders: llava-1.5-7b-hf (for the Vicunas of 1.6, too), llava-v1.6-34b-hf, llava-v1.6-mistral-7b-hf.
 constexpr std::string_view kVicuna =
     "{% for message in messages %}{% if message['role'] != 'system' %}{{ message['role'].upper() + ': '}}{% endif %}"
     "{% for content in message['content'] | selectattr('type', 'equalto', 'image') %}{{ '<image>\\n' }}{% endfor %}"

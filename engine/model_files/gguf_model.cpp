@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr char kTokens[] = "tokenizer.ggml.tokens";
 constexpr char kUnknown[] = "tokenizer.ggml.unknown_token_id";
+constexpr char kByte[] = "<0x00>";  // there is one for each byte, or for none
 constexpr char kFrequencyFactors[] = "rope_freqs.weight";
 constexpr std::int64_t kMaxFactors = 4096;
 constexpr int kMaxEntries = 20'000;  // of a folder that is searched for a projector
@@ -120,7 +121,8 @@ GgufModel::GgufModel(std::string path, const std::string& projector) : path_(std
   if (tokens.empty()) throw Exception(ErrorCode::kDamagedFile, path_ + ": " + kTokens, "the vocabulary is empty");
   config_ = {gguf_config(metadata(), facts_of(opened.tensors), std::ssize(tokens)), subject(ModelPart::kConfig)};
   generation_ = {gguf_generation(metadata(), tokens), subject(ModelPart::kGeneration)};
-  const GgufTextModel text{architecture, config_.content.at("hidden_size").get<std::int64_t>(), tokens, metadata().has(kUnknown)};
+  const GgufTextModel text{architecture, config_.content.at("hidden_size").get<std::int64_t>(), tokens,
+                           metadata().has(kUnknown) && std::ranges::find(tokens, kByte) != tokens.end()};
   std::optional<GgufProjector> eyes;
   if (projector.empty()) {
     eyes = projector_beside(path_, text);

@@ -50,7 +50,7 @@ std::optional<std::string> GgufProjector::misfit(const GgufTextModel& text) cons
     return "it makes tokens of " + std::to_string(width) + " features, and the text model's have " + std::to_string(text.hidden_size);
   }
   for (const std::string_view marker : kind_->markers) {
-    if (std::ranges::find(text.tokens, marker) == text.tokens.end() && !(kind_->marker_may_lack && text.says_unknown))
+    if (std::ranges::find(text.tokens, marker) == text.tokens.end() && !(kind_->marker_may_lack && text.spare_unknown))
       return "the text model's vocabulary lacks " + std::string(marker) + ", which stands for a picture";
   }
   return std::nullopt;

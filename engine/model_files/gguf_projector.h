@@ -24,7 +24,7 @@ struct GgufTextModel {
   std::string architecture;      // general.architecture
   std::int64_t hidden_size = 0;  // <architecture>.embedding_length
   const std::vector<std::string>& tokens;
-  bool says_unknown = false;  // the vocabulary has a token for unknown text
+  bool spare_unknown = false;  // the vocabulary has a token for unknown text, and bytes, so that no text needs it
 };
 
 class GgufProjector {

@@ -153,14 +153,17 @@ TEST_F(GgufEyes, AnInternVlSaysOfWhichKindItsTowerIs) {
 
 // LLaVA's text models were converted apart from their eyes: with the vocabulary of the Llama, and no or another template.
 TEST_F(GgufEyes, ATextModelThatNeverSawAPictureIsToldOfThem) {
-  GgufWriter text;
-  text.text("general.architecture", "llama").text("tokenizer.ggml.model", "llama");
-  text.texts("tokenizer.ggml.tokens", {"<unk>", "<s>", "</s>", "a"}).uint32("tokenizer.ggml.unknown_token_id", 0);
-  text.float32s("tokenizer.ggml.scores", {0, 0, 0, -1}).int32s("tokenizer.ggml.token_type", {2, 3, 3, 1});
-  text.uint32("tokenizer.ggml.bos_token_id", 1).text("tokenizer.chat_template", "{{ messages[0]['content'] }}");
-  text.uint32("llama.block_count", 1).uint32("llama.context_length", 64).uint32("llama.embedding_length", 4);
-  text.uint32("llama.feed_forward_length", 4).uint32("llama.attention.head_count", 2).uint32("llama.attention.head_count_kv", 1);
-  const std::string model = write("model.gguf", text);
+  const auto text_of = [](const char* fourth) {
+    GgufWriter text;
+    text.text("general.architecture", "llama").text("tokenizer.ggml.model", "llama");
+    text.texts("tokenizer.ggml.tokens", {"<unk>", "<s>", "</s>", fourth, "b"}).uint32("tokenizer.ggml.unknown_token_id", 0);
+    text.float32s("tokenizer.ggml.scores", {0, 0, 0, -1, -2}).int32s("tokenizer.ggml.token_type", {2, 3, 3, 6, 1});
+    text.uint32("tokenizer.ggml.bos_token_id", 1).text("tokenizer.chat_template", "{{ messages[0]['content'] }}");
+    text.uint32("llama.block_count", 1).uint32("llama.context_length", 64).uint32("llama.embedding_length", 4);
+    text.uint32("llama.feed_forward_length", 4).uint32("llama.attention.head_count", 2).uint32("llama.attention.head_count_kv", 1);
+    return text;
+  };
+  const std::string model = write("model.gguf", text_of("<0x00>"));
   const auto llava = [](std::uint64_t wide) {
     GgufWriter writer = eyes("mlp", 768);  // what CLIP projects to, which is not used
     const std::string square(wide * wide * 4, '\0');
@@ -182,6 +185,9 @@ TEST_F(GgufEyes, ATextModelThatNeverSawAPictureIsToldOfThem) {
   EXPECT_NE(tiling.chat_template("").source.find("[INST]"), std::string::npos) << "shared keys are Mistral's";
   const std::string other = write("other.gguf", llava(4));
   test::expect_error(ErrorCode::kUnsupportedModel, "its vision tower is no CLIP", [&] { GgufModel(model, other); });
+  const std::string letters = write("letters.gguf", text_of("a"));
+  const std::string right = write("right.gguf", norm(llava(4)));
+  test::expect_error(ErrorCode::kUnsupportedModel, "lacks <image>", [&] { GgufModel(letters, right); });
   const std::string wider = write("wider.gguf", norm(llava(8)));
   test::expect_error(ErrorCode::kUnsupportedModel, "tokens of 8 features, and the text model's have 4", [&] { GgufModel(model, wider); });
 }
