@@ -22,13 +22,15 @@ struct Architecture {
   bool gemma = false;  // its layers' norms, whose names and whose values are otherwise
 };
 
-constexpr std::array<Architecture, 7> kArchitectures = {{
+constexpr std::array<Architecture, 9> kArchitectures = {{
     {"llama", "LlamaForCausalLM", "llama", true},
     {"mistral3", "MistralForCausalLM", "mistral", true},
     {"qwen2", "Qwen2ForCausalLM", "qwen2", false},
     {"qwen2vl", "Qwen2ForCausalLM", "qwen2", false},  // without its eyes; with them gguf_projector.h
     {"qwen3", "Qwen3ForCausalLM", "qwen3", false},
-    {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},              // as well
+    {"qwen3moe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
+    {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},  // without its eyes, as well
+    {"qwen3vlmoe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
     {"gemma3", "Gemma3ForCausalLM", "gemma3_text", false, true},  // as well
 }};
 
@@ -65,7 +67,14 @@ class Keys {
 };
 
 void refuse_what_a_decoder_lacks(const Keys& keys, std::int64_t head_dim) {
-  if (keys.integer("expert_count", 0) > 0) keys.refuse("models with experts (mixture of experts) are not read");
+  if (keys.has("vision.block_count"))
+    keys.refuse(
+        "files with a vision tower inside, as newer ones of Ollama's, are not read; take a model whose eyes are a file of their own");
+  if (keys.integer("expert_shared_count", 0) > 0 || keys.integer("expert_shared_feed_forward_length", 0) > 0)
+    keys.refuse("experts that every token goes through are not read");
+  constexpr std::int64_t kSoftmax = 1;
+  if (keys.integer("expert_gating_func", kSoftmax) > kSoftmax)
+    keys.refuse("experts that are chosen by anything but a softmax are not read");
   if (keys.real("attention.temperature_scale", 0.0) != 0.0) keys.refuse("attention whose temperature changes with the length is not read");
   if (keys.integer("attention.value_length", head_dim) != head_dim) keys.refuse("keys and values of different sizes are not read");
   if (keys.integer("rope.dimension_count", head_dim) != head_dim) keys.refuse("partial rotary positions are not read");
@@ -96,6 +105,24 @@ Json rope_scaling(const Keys& keys, const GgufTensorFacts& tensors, std::int64_t
   return scaling;
 }
 
+// A Llama with experts is a Mixtral. llama.cpp divides the weights of the chosen ones by their sum, whatever the file says.
+void add_experts(const Keys& keys, Json& config) {
+  const std::int64_t experts = keys.integer("expert_count", 0);
+  const bool of_qwen = config.at("model_type") == "qwen3_moe";
+  if (experts == 0 && !of_qwen) return;
+  if (!of_qwen && config.at("model_type") != "llama")
+    keys.refuse("models of this architecture with experts (mixture of experts) are not read");
+  config["num_experts_per_tok"] = keys.integer("expert_used_count");
+  config["norm_topk_prob"] = true;
+  config[of_qwen ? "num_experts" : "num_local_experts"] = experts;
+  if (of_qwen) {
+    config["moe_intermediate_size"] = keys.integer("expert_feed_forward_length");
+  } else {
+    config["architectures"] = {"MixtralForCausalLM"};
+    config["model_type"] = "mixtral";
+  }
+}
+
 struct NameRule {
   std::string_view stored;
   std::string_view canonical;
@@ -114,7 +141,7 @@ constexpr std::array<NameRule, 3> kGemmaNorms = {{
     {"post_ffw_norm", "post_feedforward_layernorm"},
 }};
 
-constexpr std::array<NameRule, 11> kLayerNames = {{
+constexpr std::array<NameRule, 15> kLayerNames = {{
     {"attn_norm", "input_layernorm"},
     {"attn_q", "self_attn.q_proj"},
     {"attn_k", "self_attn.k_proj"},
@@ -126,6 +153,10 @@ constexpr std::array<NameRule, 11> kLayerNames = {{
     {"ffn_gate", "mlp.gate_proj"},
     {"ffn_up", "mlp.up_proj"},
     {"ffn_down", "mlp.down_proj"},
+    {"ffn_gate_inp", "mlp.gate"},
+    {"ffn_gate_exps", "mlp.experts.gate_proj"},
+    {"ffn_up_exps", "mlp.experts.up_proj"},
+    {"ffn_down_exps", "mlp.experts.down_proj"},
 }};
 
 template <std::size_t n>
@@ -177,6 +208,7 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
       {"tie_word_embeddings", !tensors.has_output},
       {"hidden_act", "silu"},
   };
+  add_experts(keys, config);
   if (const std::int64_t window = keys.integer("attention.sliding_window", 0); window > 0) {
     config["sliding_window"] = window;
     config["use_sliding_window"] = true;
@@ -219,10 +251,19 @@ std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const
   const std::string_view rest = part.substr(kBlock.size());
   const std::size_t end = rest.find('.');
   if (end == std::string_view::npos) return std::nullopt;
-  auto name = Keys(metadata).architecture().gemma ? renamed(rest.substr(end + 1), kGemmaNorms) : std::nullopt;
-  if (!name) name = renamed(rest.substr(end + 1), kLayerNames);
-  if (!name) return std::nullopt;
-  return "model.layers." + std::string(rest.substr(0, end)) + "." + *name + ending;
+  const std::string layer = "model.layers." + std::string(rest.substr(0, end)) + ".";
+  const std::string_view product = rest.substr(end + 1);
+  if (Keys(metadata).architecture().gemma) {
+    if (auto name = renamed(product, kGemmaNorms)) return layer + *name + ending;
+  }
+  if (auto name = renamed(product, kLayerNames)) return layer + *name + ending;
+  // Early files of Mixtral have a tensor for each expert: "ffn_up.3".
+  const std::size_t expert = product.find('.');
+  if (expert == std::string_view::npos) return std::nullopt;
+  constexpr std::string_view kMlp = "mlp.";
+  const auto name = renamed(product.substr(0, expert), kLayerNames);
+  if (!name || !name->starts_with(kMlp)) return std::nullopt;
+  return layer + "mlp.experts." + std::string(product.substr(expert + 1)) + "." + name->substr(kMlp.size()) + ending;
 }
 
 bool stored_with_one(const GgufMetadata& metadata, const std::string& canonical) {

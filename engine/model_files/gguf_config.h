@@ -1,7 +1,7 @@
 // GGUF's metadata as the documents of a Hugging Face folder, so that every check of the families holds for it, too.
 //
 // Used by gguf_model.h. Architectures and their keys: one table, in the .cpp. Errors: Exception; kUnsupportedModel naming what is not read
-// (another architecture, experts, scaled attention), kDamagedFile, kLimitExceeded. No torch. Threads: plain functions.
+// (another architecture, shared experts, scaled attention), kDamagedFile, kLimitExceeded. No torch. Threads: plain functions.
 #pragma once
 
 #include <cstdint>

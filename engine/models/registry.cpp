@@ -44,6 +44,7 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"gemma3", "Gemma3ForConditionalGeneration", &load_gemma3_vision, false},
     {"llama", "LlamaForCausalLM", &load_causal_lm},
     {"mistral", "MistralForCausalLM", &load_causal_lm},
+    {"mixtral", "MixtralForCausalLM", &load_causal_lm},
     {"qwen2", "Qwen2ForCausalLM", &load_causal_lm},
     {"qwen3", "Qwen3ForCausalLM", &load_causal_lm},
     {"qwen3_moe", "Qwen3MoeForCausalLM", &load_causal_lm},

@@ -110,6 +110,12 @@ Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std
   return weights.packable_linear(parts, config_.hidden_size, bias_if(biased));
 }
 
+ExpertMlp TransformerDecoder::with_experts(ExpertMlp mlp, std::vector<Linear> first, std::vector<Linear> last) const {
+  for (std::size_t expert = 0; expert < first.size(); ++expert)
+    mlp.experts.push_back({std::move(first[expert]), std::move(last[expert]), config_.activation});
+  return mlp;
+}
+
 ExpertMlp TransformerDecoder::read_experts(WeightReader& weights, const std::string& prefix) const {
   const ExpertConfig& config = *config_.experts;
   const std::int64_t hidden = config_.hidden_size;
@@ -122,21 +128,30 @@ ExpertMlp TransformerDecoder::read_experts(WeightReader& weights, const std::str
   if (weights.has(experts + "gate_up_proj")) {
     std::vector<Linear> first = weights.packable_experts(experts + "gate_up_proj", config.count, 2 * inner, hidden);
     std::vector<Linear> last = weights.packable_experts(experts + "down_proj", config.count, hidden, inner);
-    for (std::size_t expert = 0; expert < first.size(); ++expert)
-      mlp.experts.push_back({std::move(first[expert]), std::move(last[expert]), config_.activation});
-    return mlp;
+    return with_experts(std::move(mlp), std::move(first), std::move(last));
+  }
+  const bool numbered = weights.has(experts + "0.w1.weight");  // Mixtral's names
+  const std::string gate = numbered ? "w1" : "gate_proj";
+  const std::string up = numbered ? "w3" : "up_proj";
+  const std::string down = numbered ? "w2" : "down_proj";
+  if (weights.has(experts + gate + ".weight")) {  // all of them together, as GGUF has them
+    std::vector<Linear> first = weights.packable_experts({{experts + gate, inner}, {experts + up, inner}}, config.count, hidden);
+    std::vector<Linear> last = weights.packable_experts({{experts + down, hidden}}, config.count, inner);
+    return with_experts(std::move(mlp), std::move(first), std::move(last));
   }
   for (std::int64_t expert = 0; expert < config.count; ++expert) {
     const std::string own = experts + std::to_string(expert) + ".";
     const auto none = WeightReader::Bias::kNone;
-    mlp.experts.push_back({weights.packable_linear({{own + "gate_proj", inner}, {own + "up_proj", inner}}, hidden, none),
-                           weights.packable_linear({{own + "down_proj", hidden}}, inner, none), config_.activation});
+    mlp.experts.push_back({weights.packable_linear({{own + gate, inner}, {own + up, inner}}, hidden, none),
+                           weights.packable_linear({{own + down, hidden}}, inner, none), config_.activation});
   }
   return mlp;
 }
 
 Mlp TransformerDecoder::read_mlp(WeightReader& weights, const std::string& prefix) const {
-  if (config_.experts && weights.has(prefix + "mlp.gate.weight")) return {read_experts(weights, prefix + "mlp.")};
+  for (const char* place : {"mlp.", "block_sparse_moe."}) {  // the second is Mixtral's
+    if (config_.experts && weights.has(prefix + place + "gate.weight")) return {read_experts(weights, prefix + place)};
+  }
   const std::int64_t hidden = config_.hidden_size;
   const std::int64_t inner = config_.intermediate_size;
   const std::string up = prefix + std::string(config_.names.up);

@@ -73,6 +73,7 @@ class TransformerDecoder final : public TextDecoder {
   Linear read_query_key_value(WeightReader& weights, const std::string& prefix) const;
   Norm read_norm(WeightReader& weights, const std::string& name) const;
   ExpertMlp read_experts(WeightReader& weights, const std::string& prefix) const;
+  ExpertMlp with_experts(ExpertMlp mlp, std::vector<Linear> first, std::vector<Linear> last) const;
   Mlp read_mlp(WeightReader& weights, const std::string& prefix) const;
   // input: what the attention read of `hidden`. Adds what the layer makes of both to hidden.
   void add_mlp_beside(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;

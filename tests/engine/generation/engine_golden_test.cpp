@@ -113,10 +113,13 @@ class GgufGolden : public ::testing::TestWithParam<const char*> {};
 TEST_P(GgufGolden, TwoFilesEqualTheirFolderInTransformers) { expect_every_case(GetParam(), "/gguf/model.gguf"); }
 
 // A video's bounds are not in such a file: those of published folders are larger than this one's.
-TEST(GgufGoldenPictures, TwoFilesEqualTheirFolderInTransformers) { expect_every_case("qwen3_vl/published", "/gguf/model.gguf", "video"); }
+TEST(GgufGoldenPictures, TwoFilesEqualTheirFolderInTransformers) {
+  for (const char* folder : {"qwen3_vl/published", "qwen3_vl/experts"}) expect_every_case(folder, "/gguf/model.gguf", "video");
+}
 
 INSTANTIATE_TEST_SUITE_P(Configurations, GgufGolden,
-                         ::testing::Values("smolvlm/smolvlm2_split", "qwen2_vl/published", "qwen2_5_vl/published", "gemma3/published"),
+                         ::testing::Values("smolvlm/smolvlm2_split", "qwen2_vl/published", "qwen2_5_vl/published", "llava/llava_llama",
+                                           "llava/next_mistral", "internvl/qwen2_saved", "internvl/llama_published", "gemma3/published"),
                          [](const auto& info) { return file_name(info.param); });
 
 INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden,

@@ -151,7 +151,10 @@ TEST_F(GgufModels, TheTemplateIsTheFilesOrChatMl) {
 
 TEST_F(GgufModels, NamesWhatItDoesNotRead) {
   refuse(sized(beginning("mamba"), "mamba"), ErrorCode::kUnsupportedModel, "\"mamba\"");
-  refuse(sized(beginning("llama"), "llama").uint32("llama.expert_count", 8), ErrorCode::kUnsupportedModel, "experts");
+  refuse(sized(beginning("qwen2"), "qwen2").uint32("qwen2.expert_count", 8), ErrorCode::kUnsupportedModel, "experts");
+  refuse(sized(beginning("qwen3moe"), "qwen3moe").uint32("qwen3moe.expert_shared_count", 1), ErrorCode::kUnsupportedModel,
+         "every token goes through");
+  refuse(sized(beginning("llama"), "llama").uint32("llama.expert_gating_func", 2), ErrorCode::kUnsupportedModel, "softmax");
   refuse(sized(beginning("llama"), "llama").uint32("llama.rope.dimension_count", 2), ErrorCode::kUnsupportedModel, "partial rotary");
   refuse(sized(beginning("llama"), "llama").uint32("llama.attention.value_length", 8), ErrorCode::kUnsupportedModel, "different sizes");
   refuse(sized(beginning("mistral3"), "mistral3").float32("mistral3.attention.temperature_scale", 0.1F), ErrorCode::kUnsupportedModel,
