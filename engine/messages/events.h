@@ -26,7 +26,7 @@
 namespace winnow {
 
 enum class Phase : int {
-  kLoadWeights = 1,   // unit: shards
+  kLoadWeights = 1,   // unit: bytes of weights as stored
   kDecodeMedia = 2,   // unit: frames
   kEncodeFrames = 3,  // unit: frames through the vision tower
   kPrefill = 4,       // unit: layers x tiles

@@ -43,10 +43,23 @@ at::Tensor WeightReader::joined_bias(const std::vector<Part>& parts) {
 
 Linear WeightReader::linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) {
   require(!parts.empty(), "a linear layer has a part");
-  std::vector<at::Tensor> weights;
-  for (const Part& each : parts) weights.push_back(read_part(each, each.prefix + ".weight", {each.out, in}));
+  const auto read = [&](const Part& each) { return read_part(each, each.prefix + ".weight", {each.out, in}); };
   Linear layer;
-  layer.weight = weights.size() == 1 ? weights.front() : at::cat(weights, 0);
+  if (parts.size() == 1) {
+    layer.weight = read(parts.front());
+  } else {
+    // Part by part into its rows, so that one part at a time is held twice; the first is found as configured before all are allocated.
+    std::int64_t rows = 0;
+    for (const Part& each : parts) rows += each.out;
+    at::Tensor joined;
+    std::int64_t row = 0;
+    for (const Part& each : parts) {
+      const at::Tensor part = read(each);
+      if (!joined.defined()) joined = at::empty({rows, in}, part.options());
+      joined.narrow(0, std::exchange(row, row + each.out), each.out).copy_(part);
+    }
+    layer.weight = joined;
+  }
   if (bias == Bias::kRequired) layer.bias = joined_bias(parts);
   return layer;
 }

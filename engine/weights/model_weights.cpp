@@ -192,9 +192,16 @@ const ModelWeights::Place& ModelWeights::checked_place(std::string_view name, at
 void ModelWeights::count_as_read(const Place& place) {
   file_started_[place.file] = true;
   read_bytes_ += place.tensor.bytes();
-  if (progress_) {
-    progress_({std::ranges::count(file_started_, true), shard_count(), read_bytes_, total_bytes_});
-  }
+  report();
+}
+
+void ModelWeights::set_progress(std::function<void(const WeightProgress&)> progress) {
+  progress_ = std::move(progress);
+  report();
+}
+
+void ModelWeights::report() const {
+  if (progress_) progress_({std::ranges::count(file_started_, true), shard_count(), read_bytes_, total_bytes_});
 }
 
 }  // namespace winnow

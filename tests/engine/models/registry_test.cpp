@@ -126,6 +126,28 @@ TEST(Registry, WeightsThatAreNotNumbersAreNamed) {
   }
 }
 
+// fp16 reaches 65504 and bf16 as far as fp32, so that infinities of fp16 stay what they are; finite fp32 may become one in bf16.
+TEST(Registry, InfinitiesOfFp16AndOfConversionAreNamed) {
+  const auto load_as = [](at::ScalarType stored, at::ScalarType held, double value) {
+    const FolderCopy folder("gqa_tied");
+    folder.rewrite_weights([&](auto& tensors) {
+      for (auto& [name, tensor] : tensors) tensor = tensor.to(stored);
+      tensors[kQuery][3][5] = value;
+    });
+    ModelSource source = folder.source();
+    source.plan.arithmetic = held;
+    return error_of(source);
+  };
+  for (const at::ScalarType held : {at::kFloat, at::kBFloat16}) {
+    EXPECT_EQ(load_as(at::kHalf, held, 65504.0).reason, "it was loaded");
+    EXPECT_EQ(load_as(at::kHalf, held, -std::numeric_limits<double>::infinity()).subject, kQuery);
+  }
+  EXPECT_EQ(load_as(at::kFloat, at::kFloat, 3.4e38).reason, "it was loaded");
+  const Error rounded = load_as(at::kFloat, at::kBFloat16, 3.4e38);
+  EXPECT_EQ(rounded.code, ErrorCode::kDamagedFile);
+  EXPECT_EQ(rounded.subject, kQuery);
+}
+
 TEST(Registry, ProgressCountsToTheEndAndAnInterruptStopsIt) {
   const FolderCopy folder("select_default");
   ModelSource source = folder.source();
@@ -139,6 +161,7 @@ TEST(Registry, ProgressCountsToTheEndAndAnInterruptStopsIt) {
   load_model(source);
   EXPECT_GT(last, 0U);
   EXPECT_EQ(shards, 2);
+  last = 0;
   InterruptSource cancel;
   cancel.request_cancel();
   source.interrupt = cancel.token();
