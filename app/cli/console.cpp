@@ -123,7 +123,11 @@ void ConsoleSink::show_progress(const Progress& progress) {
   if (!interactive_ && progress_ == ProgressOutput::kTerminalOnly) return;
   if (interactive_) {
     std::string line = phase_name(progress.phase);
-    if (progress.total > 0) line.append(" ").append(std::to_string(progress.done)).append("/").append(std::to_string(progress.total));
+    if (progress.total > 0 && progress.phase == Phase::kLoadWeights) {
+      line.append(" ").append(bytes_text(static_cast<std::int64_t>(progress.done)));
+      line.append(" of ").append(bytes_text(static_cast<std::int64_t>(progress.total)));
+    } else if (progress.total > 0)
+      line.append(" ").append(std::to_string(progress.done)).append("/").append(std::to_string(progress.total));
     status_line(line);
     line_open_ = true;
   } else if (!any_phase_ || progress.phase != last_phase_) {

@@ -66,7 +66,7 @@ std::string dashed(std::string setting) {
 void add_model_options(CLI::App& command, LoadModel& options) {
   command.add_option("--model", options.folder, "a GGUF file, or a folder in Hugging Face's layout; without it the bundled demo model");
   command.add_option("--mmproj", options.projector,
-                     "of a GGUF file: the file of its eyes; without it the one beside the model (mmproj*.gguf)");
+                     "of a GGUF file: the file of its eyes; without it the one beside the model (*mmproj*.gguf), or Ollama's");
   add_words(command, "--device", options.device, kDeviceWords, "auto, cpu or cuda");
   add_words(command, "--dtype", options.format, kFormatWords, "auto, fp32, bf16, int8 or int4");
 }

@@ -35,8 +35,10 @@ class Search {
     const QString manifests = models + QStringLiteral("/manifests");
     m_visit = [this, models, manifests](const QFileInfo& entry) {
       if (++m_documents > kMaxDocuments) return;
-      const std::optional<QString> blob = ollamaBlob(models, entry.filePath());
-      if (blob) addGguf(ollamaName(manifests, entry.filePath()), *blob);
+      const auto named = read_ollama_manifest(QFile::encodeName(models).toStdString(), QFile::encodeName(entry.filePath()).toStdString());
+      if (!named) return;
+      const QString blob = QFile::decodeName(QByteArray::fromStdString(named->model));
+      addGguf(ollamaName(manifests, entry.filePath()), blob, !named->projector.empty());
     };
     walk(manifests, 0);
   }
@@ -98,23 +100,24 @@ class Search {
 
   void visitFile(const QFileInfo& entry) {
     const QString file = name(entry);
-    if (!file.endsWith(QLatin1String(".gguf")) || file.contains(QLatin1String("mmproj"), Qt::CaseInsensitive)) return;
+    if (!file.endsWith(QLatin1String(".gguf")) || names_projector(file.toStdString())) return;
     // Some programs call every file "model" and put the name on its folder.
     const QString shown = modelNameOf(entry.filePath());
-    addGguf(shown == QLatin1String("model") ? entry.dir().dirName() : shown, entry.filePath());
+    const QStringList beside = entry.dir().entryList({QStringLiteral("*.gguf")}, QDir::Files);
+    const bool eyes = std::ranges::any_of(beside, [](const QString& other) { return names_projector(other.toStdString()); });
+    addGguf(shown == QLatin1String("model") ? entry.dir().dirName() : shown, entry.filePath(), eyes);
   }
 
-  void addGguf(const QString& shown, const QString& path) {
+  // eyes: whether a projector lies beside it. The others' metadata, which are long, need not be read to know that they read text.
+  void addGguf(const QString& shown, const QString& path, bool eyes) {
     const std::optional<qint64> bytes = bytesOfGguf(path);
     if (!bytes) return;
-    const std::optional<KnownFamily> family = familyOfGguf(path);
+    const std::optional<KnownFamily> family = eyes ? familyOfGguf(path) : std::nullopt;
     add({m_origin, shown, path, *bytes, family && family->sees, family && family->reads_videos});
   }
 
-  // Of one beside which a projector lies: the others' metadata, which are long, need not be read to know that they read text.
   std::optional<KnownFamily> familyOfGguf(const QString& path) {
-    const QDir folder = QFileInfo(path).dir();
-    if (folder.entryList({QStringLiteral("mmproj*.gguf")}, QDir::Files).isEmpty() || ++m_documents > kMaxDocuments) return std::nullopt;
+    if (++m_documents > kMaxDocuments) return std::nullopt;
     try {
       return known_family(GgufModel(QFile::encodeName(path).toStdString()).required(ModelPart::kConfig).root());
     } catch (const Exception&) {

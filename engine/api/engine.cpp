@@ -8,6 +8,8 @@
 
 #include "engine/base/error.h"
 #include "engine/device/cpu_threads.h"
+#include "engine/device/free_memory.h"
+#include "engine/device/model_room.h"
 #include "engine/generation/context/loaded_model.h"
 #include "engine/generation/reading/prepared_turn.h"
 #include "engine/generation/requests/conversation_file.h"
@@ -61,8 +63,10 @@ class LocalEngine : public Engine {
 
  private:
   void run(const LoadModel& load, const EmitEvent& emit, const InterruptToken& interrupt) {
-    const auto progress = [&](std::uint64_t done, std::uint64_t total) { emit(Progress{Phase::kLoadWeights, done, total}); };
-    std::unique_ptr<LoadedModel> loaded = load_folder(load, progress, interrupt);
+    LoadHooks hooks;
+    hooks.progress = [&](std::uint64_t done, std::uint64_t total) { emit(Progress{Phase::kLoadWeights, done, total}); };
+    hooks.make_room = [&](std::uint64_t bytes, MemoryOf memory) { make_room(load.folder, bytes, memory); };
+    std::unique_ptr<LoadedModel> loaded = load_folder(load, hooks, interrupt);
     conversations_.clear();  // caches of another model are of no use
     model_ = std::move(loaded);
     if (speeds_ != nullptr) model_->speed = speeds_->recall(speed_key(model_->network->info()));
@@ -145,6 +149,15 @@ class LocalEngine : public Engine {
       states.watched = std::exchange(draft->second.watched, std::nullopt);
     }
     return states;
+  }
+
+  // Where both do not fit, the model of before goes first, with what was read by it; where that is not enough, it stays.
+  void make_room(const std::string& folder, std::uint64_t bytes, MemoryOf memory) {
+    const bool in_the_way = model_ && (model_->network->info().device == "cpu") == (memory == MemoryOf::kMachine);
+    const std::uint64_t held = in_the_way ? static_cast<std::uint64_t>(model_->network->info().weight_bytes) : 0;
+    if (room_for_model(bytes, static_cast<std::uint64_t>(free_memory_bytes(memory)), held, folder) == ModelRoom::kBoth) return;
+    conversations_.clear();
+    model_.reset();
   }
 
   // What is kept of a conversation; nothing for one that is new.

@@ -13,7 +13,7 @@ Candidates candidates(const SegmentInfo& segment, LayerId layer, KvHead first_he
   set.layer = layer;
   set.retained = segment.retained;
   set.info = segment;
-  // Rows that a layer's window has passed by are gone; no later row sees them, and they saw no later key.
+  // Rows that a layer's window has passed by are gone; no later row sees them, and statistics are about the rows that are left.
   set.first_seen = segment.first_seen(layer);
   const std::int64_t hidden = segment.rows_before(set.first_seen);
   set.info.tokens = segment.tokens - hidden;
@@ -36,13 +36,17 @@ Candidates candidates(const SegmentInfo& segment, LayerId layer, KvHead first_he
     set.info.heads = segment.heads / segment.kv_heads * kv_heads;
     set.info.kv_heads = kv_heads;
   }
+  set.together = cut_spans(segment.together, hidden, segment.tokens - hidden);
+  for (RowSpan& span : set.together) span.first += set.info.first_row;
+  set.info.together = set.together;
   set.find_rows();
   return set;
 }
 
 }  // namespace
 
-// Of a layer with a window, what the next token still sees. Among these rows and keys the window hides nothing.
+// Of a layer with a window, what the next token still sees. Among these rows and keys the window hides nothing. Of a picture that its edge
+// goes through, the rows before the edge did see later ones: they are gone, and what they saw is left out with them.
 LayerView Candidates::seen_of(const LayerView& view) const {
   if (view.window.tokens == 0) return view;
   LayerView seen = view;
@@ -64,7 +68,8 @@ LayerView Candidates::seen_of(const LayerView& view) const {
 }
 
 LayerView Candidates::view_of(const LayerView& whole) const {
-  const LayerView view = seen_of(whole);
+  LayerView view = seen_of(whole);
+  view.together = together;
   if (retained == nullptr) return view;
   const std::int64_t group = view.query.size(0) / view.key.size(0);
   LayerView extended;
@@ -80,6 +85,7 @@ LayerView Candidates::view_of(const LayerView& whole) const {
                                           : at::cat({view.past_keys[static_cast<std::size_t>(head)].to(segment.scalar_type()), segment}));
   }
   extended.key = at::stack(keys);
+  extended.together = together;
   return extended;
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/layers/shared_entry_attention.h"
+#include "engine/layers/tiled_attention.h"
 
 namespace winnow {
 namespace {
@@ -25,6 +26,14 @@ AttentionResult partly_hidden(const at::Tensor& query, const at::Tensor& key, co
   logits.sub_(log_sum_exp.masked_fill(log_sum_exp == kNothing, 0.0)).exp_();
   return {at::matmul(logits, wide(value)).to(query.scalar_type()), log_sum_exp.squeeze(-1)};
 }
+
+// Rows from first_row on, how many each sees with itself (the window's lead beside them), and the logits' scale.
+struct SpansOfRows {
+  const AttentionWindow& window;
+  std::int64_t first_row = 0;
+  std::int64_t reach = 0;
+  double scale = 1.0;
+};
 
 // Adds the cached slots of each kv head to `result` ([Hkv, G, t, d]), of rows from `first` on. Heads go one by one: they may hold different
 // numbers of slots.
@@ -48,6 +57,26 @@ void merge_past(AttentionResult& result, const at::Tensor& query, std::int64_t f
                                                        : attention_with_lse(asking, shared_by_group(key.unsqueeze(0), group),
                                                                             shared_by_group(value.unsqueeze(0), group), Mask::kNone, scale);
     merge_attention(part, over_past);
+  }
+}
+
+// Adds to `result` ([Hkv, G, t, d], of rows from `first` on) what rows see of their spans beside what came before them in the window of
+// `reach` rows: what comes later, and what the window hides. query: as result's output; key, value: [Hkv, n, d].
+void merge_rest_of_spans(AttentionResult& result, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                         const SpansOfRows& spans) {
+  const std::int64_t rows = query.size(2);
+  for (const RowSpan& span : spans.window.together) {
+    if (span.end() <= spans.first_row || span.first >= spans.first_row + rows) continue;
+    require(span.first >= spans.first_row && span.end() <= spans.first_row + rows, "attention: a tile cuts rows that see each other");
+    const auto index = at::TensorOptions().dtype(at::kLong).device(key.device());
+    const at::Tensor place = at::arange(span.count, index);
+    const at::Tensor back = place.unsqueeze(1) - place.unsqueeze(0);  // rows from the key back to it
+    const at::Tensor near = back.lt(spans.reach).logical_or((place + span.first).lt(spans.window.lead).unsqueeze(0));
+    const at::Tensor seen_before = back.ge(0).logical_and(near);
+    AttentionResult part{result.output.narrow(2, span.first - spans.first_row, span.count),
+                         result.log_sum_exp.narrow(2, span.first - spans.first_row, span.count)};
+    merge_attention(part, partly_hidden(query.narrow(2, span.first - spans.first_row, span.count), key.narrow(1, span.first, span.count),
+                                        value.narrow(1, span.first, span.count), seen_before, spans.scale));
   }
 }
 
@@ -105,6 +134,7 @@ AttentionResult attention_with_lse(const at::Tensor& query, const at::Tensor& ke
     auto flash = at::_scaled_dot_product_flash_attention(query, key, value, 0.0, mask == Mask::kCausal, false, scale);
     return {std::move(std::get<0>(flash)), std::move(std::get<1>(flash))};
   }
+  if (tiled_attention_takes(query, key, value)) return tiled_attention(query, key, value, mask, scale);
   auto [output, log_sum_exp] = at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, 0.0, mask == Mask::kCausal, {}, scale);
   return {std::move(output), std::move(log_sum_exp)};
 }
@@ -173,6 +203,7 @@ AttentionResult prefill_attention(const at::Tensor& query, const at::Tensor& key
     }
     result = {at::cat(outputs, 2), at::cat(sums, 2)};
   }
+  merge_rest_of_spans(result, grouped, key, value, {window, first, reach, scale});
   if (!past.empty()) merge_past(result, grouped, first, past, scale);
   return {result.output.permute({2, 0, 1, 3}).reshape({rows, heads, head_dim}).contiguous(), result.log_sum_exp.reshape({heads, rows})};
 }

@@ -1,7 +1,8 @@
 // Attention of a segment over what came before it and itself, in row tiles, with the log-sum-exp that statistics are rebuilt from.
 //
-// Used by engine/models: decoders (prefill) and vision towers (unmasked). Nothing of size rows x keys is allocated: on a GPU libtorch's
-// flash attention serves 16-bit types, and tiles of at most kPlainTileElements logits everything else. GQA without copies:
+// Used by engine/models: decoders (prefill) and vision towers (unmasked). Nothing of size rows x keys is allocated: a CPU has a kernel of
+// ours (tiled_attention.h), on a GPU libtorch's flash attention serves 16-bit types, and tiles of at most kPlainTileElements logits
+// everything else. GQA without copies:
 // query heads of one kv head are the "heads" of libtorch's kernel and read the same keys through a zero stride. Letters: B batch, Hkv kv
 // heads, G query heads per kv head, H = Hkv * G, t rows, n segment tokens, m cached slots, d head size. Log-sum-exp: fp32, natural log.
 // Inference only. Threads: engine thread. Errors: kInternal for shapes that do not fit together.
@@ -55,8 +56,9 @@ struct PastKeyValues {
 };
 
 // Rows [first, first + t) of a segment. query: [t, H, d]. key, value: [Hkv, n, d], of which rows 0 .. first + t - 1 are read.
+// With spans of rows that see each other whole (window.together) those that the tile touches have to be in it, first to last.
 // Returns output [t, H, d], contiguous, and log_sum_exp [H, t] over the past and what each row sees of the segment: the causal part, or
-// what the window leaves of it. Keys that no row sees cost nothing.
+// what the window leaves of it, and the rest of a row's span. Keys that no row sees cost nothing.
 AttentionResult prefill_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, std::int64_t first,
                                   const PastKeyValues& past, double scale, const AttentionWindow& window = {});
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/row_span.h"
 #include "engine/kv_cache/rotary_scheme.h"
 #include "engine/layers/linear_weight.h"
 #include "engine/layers/past_window.h"
@@ -22,7 +23,7 @@ struct LayerView {
   at::Tensor key;                     // [Hkv, n, d], after rotary, model dtype
   at::Tensor value;                   // [Hkv, n, d]
   std::vector<at::Tensor> past_keys;  // per kv head [m, d]; empty vector on an empty cache
-  at::Tensor log_sum_exp;             // [H, n] fp32, natural log, over retained slots and the causal segment
+  at::Tensor log_sum_exp;             // [H, n] fp32, natural log, over retained slots and what a row sees of the segment
   double scale = 1.0;                 // of the logits
   at::Tensor positions{};             // int64 [axes, n], what query and key were turned by
   RotaryScheme rotary{};              // as KvShape's
@@ -31,6 +32,7 @@ struct LayerView {
   at::Tensor input_norms{};                     // fp32 [n], Euclidean, of what the query projection reads
   const LinearWeight* output_weight = nullptr;  // [hidden, H * d]
   PastWindow window{};                          // rows of the segment see no further back either
+  std::vector<RowSpan> together{};              // spans of `key` whose rows see each other whole (AttentionWindow)
 };
 
 class PrefillObserver {

@@ -11,14 +11,9 @@
 #include <vector>
 
 #include "engine/base/index.h"
+#include "engine/base/row_span.h"
 
 namespace winnow {
-
-// [first, first + count)
-struct RowSpan {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-};
 
 struct PastWindow {
   std::int64_t tokens = 0;                          // last ones that a row sees, itself included; 0: all, and nothing below is filled

@@ -26,7 +26,7 @@
 namespace winnow {
 
 enum class Phase : int {
-  kLoadWeights = 1,   // unit: shards
+  kLoadWeights = 1,   // unit: bytes of weights as stored
   kDecodeMedia = 2,   // unit: frames
   kEncodeFrames = 3,  // unit: frames through the vision tower
   kPrefill = 4,       // unit: layers x tiles
@@ -62,6 +62,7 @@ struct MediaSampled {
   // Of a video: as requested, and the lines that stand between its frames (TokenOrigin::frame of their tokens counts them from 0).
   std::string subtitles{};
   std::vector<TimedLine> lines{};
+  PictureSize picture{};  // of an image, as delivered
 };
 
 struct TextDelta {

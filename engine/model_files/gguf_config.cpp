@@ -19,15 +19,19 @@ struct Architecture {
   const char* model_type;
   // Its q and k are turned in neighbouring pairs, and their rows stored in that order.
   bool interleaved;
+  bool gemma = false;  // its layers' norms, whose names and whose values are otherwise
 };
 
-constexpr std::array<Architecture, 6> kArchitectures = {{
+constexpr std::array<Architecture, 9> kArchitectures = {{
     {"llama", "LlamaForCausalLM", "llama", true},
     {"mistral3", "MistralForCausalLM", "mistral", true},
     {"qwen2", "Qwen2ForCausalLM", "qwen2", false},
     {"qwen2vl", "Qwen2ForCausalLM", "qwen2", false},  // without its eyes; with them gguf_projector.h
     {"qwen3", "Qwen3ForCausalLM", "qwen3", false},
-    {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},  // as well
+    {"qwen3moe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
+    {"qwen3vl", "Qwen3ForCausalLM", "qwen3", false},  // without its eyes, as well
+    {"qwen3vlmoe", "Qwen3MoeForCausalLM", "qwen3_moe", false},
+    {"gemma3", "Gemma3ForCausalLM", "gemma3_text", false, true},  // as well
 }};
 
 // Metadata of one architecture: keys without its name in front.
@@ -63,7 +67,14 @@ class Keys {
 };
 
 void refuse_what_a_decoder_lacks(const Keys& keys, std::int64_t head_dim) {
-  if (keys.integer("expert_count", 0) > 0) keys.refuse("models with experts (mixture of experts) are not read");
+  if (keys.has("vision.block_count"))
+    keys.refuse(
+        "files with a vision tower inside, as newer ones of Ollama's, are not read; take a model whose eyes are a file of their own");
+  if (keys.integer("expert_shared_count", 0) > 0 || keys.integer("expert_shared_feed_forward_length", 0) > 0)
+    keys.refuse("experts that every token goes through are not read");
+  constexpr std::int64_t kSoftmax = 1;
+  if (keys.integer("expert_gating_func", kSoftmax) > kSoftmax)
+    keys.refuse("experts that are chosen by anything but a softmax are not read");
   if (keys.real("attention.temperature_scale", 0.0) != 0.0) keys.refuse("attention whose temperature changes with the length is not read");
   if (keys.integer("attention.value_length", head_dim) != head_dim) keys.refuse("keys and values of different sizes are not read");
   if (keys.integer("rope.dimension_count", head_dim) != head_dim) keys.refuse("partial rotary positions are not read");
@@ -94,6 +105,24 @@ Json rope_scaling(const Keys& keys, const GgufTensorFacts& tensors, std::int64_t
   return scaling;
 }
 
+// A Llama with experts is a Mixtral. llama.cpp divides the weights of the chosen ones by their sum, whatever the file says.
+void add_experts(const Keys& keys, Json& config) {
+  const std::int64_t experts = keys.integer("expert_count", 0);
+  const bool of_qwen = config.at("model_type") == "qwen3_moe";
+  if (experts == 0 && !of_qwen) return;
+  if (!of_qwen && config.at("model_type") != "llama")
+    keys.refuse("models of this architecture with experts (mixture of experts) are not read");
+  config["num_experts_per_tok"] = keys.integer("expert_used_count");
+  config["norm_topk_prob"] = true;
+  config[of_qwen ? "num_experts" : "num_local_experts"] = experts;
+  if (of_qwen) {
+    config["moe_intermediate_size"] = keys.integer("expert_feed_forward_length");
+  } else {
+    config["architectures"] = {"MixtralForCausalLM"};
+    config["model_type"] = "mixtral";
+  }
+}
+
 struct NameRule {
   std::string_view stored;
   std::string_view canonical;
@@ -105,7 +134,14 @@ constexpr std::array<NameRule, 3> kWholeNames = {{
     {"output", "lm_head"},
 }};
 
-constexpr std::array<NameRule, 11> kLayerNames = {{
+// Before those of kLayerNames.
+constexpr std::array<NameRule, 3> kGemmaNorms = {{
+    {"post_attention_norm", "post_attention_layernorm"},
+    {"ffn_norm", "pre_feedforward_layernorm"},
+    {"post_ffw_norm", "post_feedforward_layernorm"},
+}};
+
+constexpr std::array<NameRule, 15> kLayerNames = {{
     {"attn_norm", "input_layernorm"},
     {"attn_q", "self_attn.q_proj"},
     {"attn_k", "self_attn.k_proj"},
@@ -117,6 +153,10 @@ constexpr std::array<NameRule, 11> kLayerNames = {{
     {"ffn_gate", "mlp.gate_proj"},
     {"ffn_up", "mlp.up_proj"},
     {"ffn_down", "mlp.down_proj"},
+    {"ffn_gate_inp", "mlp.gate"},
+    {"ffn_gate_exps", "mlp.experts.gate_proj"},
+    {"ffn_up_exps", "mlp.experts.up_proj"},
+    {"ffn_down_exps", "mlp.experts.down_proj"},
 }};
 
 template <std::size_t n>
@@ -124,6 +164,22 @@ std::optional<std::string> renamed(std::string_view stored, const std::array<Nam
   const auto* found = std::ranges::find(rules, stored, &NameRule::stored);
   if (found == rules.end()) return std::nullopt;
   return std::string(found->canonical);
+}
+
+// What llama.cpp knows of Gemma 3 beside its file: the MLP, the scale of queries, which layers look back over a window, and their
+// positions.
+void add_gemma3(const Keys& keys, Json& config) {
+  constexpr std::int64_t kLayersOf27B = 62;
+  const std::int64_t heads = config.at("num_attention_heads");
+  const bool by_width = config.at("num_hidden_layers") == kLayersOf27B && heads > 0;
+  config["query_pre_attn_scalar"] =
+      by_width ? config.at("hidden_size").get<std::int64_t>() / heads : config.at("head_dim").get<std::int64_t>();
+  config["hidden_activation"] = "gelu_pytorch_tanh";
+  config["rope_local_base_freq"] = keys.real("rope.freq_base_swa", 10000.0);
+  const std::int64_t window = keys.integer("attention.sliding_window", 0);
+  config["sliding_window_pattern"] = window > 0 ? keys.integer("attention.sliding_window_pattern", 6) : 1;
+  if (window == 0) config.erase("sliding_window");
+  if (const double cap = keys.real("final_logit_softcapping", 0.0); cap > 0.0) config["final_logit_softcapping"] = cap;
 }
 
 }  // namespace
@@ -152,6 +208,7 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
       {"tie_word_embeddings", !tensors.has_output},
       {"hidden_act", "silu"},
   };
+  add_experts(keys, config);
   if (const std::int64_t window = keys.integer("attention.sliding_window", 0); window > 0) {
     config["sliding_window"] = window;
     config["use_sliding_window"] = true;
@@ -159,6 +216,7 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
   } else {
     config["sliding_window"] = nullptr;  // a Mistral that says nothing would have one
   }
+  if (keys.architecture().gemma) add_gemma3(keys, config);
   return config;
 }
 
@@ -182,7 +240,7 @@ Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string
   return generation;
 }
 
-std::optional<std::string> hugging_face_name(const std::string& stored) {
+std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const std::string& stored) {
   const std::size_t dot = stored.rfind('.');
   if (dot == std::string::npos) return std::nullopt;
   const std::string_view part = std::string_view(stored).substr(0, dot);
@@ -193,9 +251,23 @@ std::optional<std::string> hugging_face_name(const std::string& stored) {
   const std::string_view rest = part.substr(kBlock.size());
   const std::size_t end = rest.find('.');
   if (end == std::string_view::npos) return std::nullopt;
-  if (auto name = renamed(rest.substr(end + 1), kLayerNames))
-    return "model.layers." + std::string(rest.substr(0, end)) + "." + *name + ending;
-  return std::nullopt;
+  const std::string layer = "model.layers." + std::string(rest.substr(0, end)) + ".";
+  const std::string_view product = rest.substr(end + 1);
+  if (Keys(metadata).architecture().gemma) {
+    if (auto name = renamed(product, kGemmaNorms)) return layer + *name + ending;
+  }
+  if (auto name = renamed(product, kLayerNames)) return layer + *name + ending;
+  // Early files of Mixtral have a tensor for each expert: "ffn_up.3".
+  const std::size_t expert = product.find('.');
+  if (expert == std::string_view::npos) return std::nullopt;
+  constexpr std::string_view kMlp = "mlp.";
+  const auto name = renamed(product.substr(0, expert), kLayerNames);
+  if (!name || !name->starts_with(kMlp)) return std::nullopt;
+  return layer + "mlp.experts." + std::string(product.substr(expert + 1)) + "." + name->substr(kMlp.size()) + ending;
+}
+
+bool stored_with_one(const GgufMetadata& metadata, const std::string& canonical) {
+  return Keys(metadata).architecture().gemma && canonical.ends_with("norm.weight");
 }
 
 std::int64_t interleaved_rows(const GgufMetadata& metadata, const std::string& canonical) {

@@ -1,7 +1,7 @@
 // GGUF's metadata as the documents of a Hugging Face folder, so that every check of the families holds for it, too.
 //
 // Used by gguf_model.h. Architectures and their keys: one table, in the .cpp. Errors: Exception; kUnsupportedModel naming what is not read
-// (another architecture, experts, scaled attention), kDamagedFile, kLimitExceeded. No torch. Threads: plain functions.
+// (another architecture, shared experts, scaled attention), kDamagedFile, kLimitExceeded. No torch. Threads: plain functions.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,10 @@ Json gguf_config(const GgufMetadata& metadata, const GgufTensorFacts& tensors, s
 Json gguf_generation(const GgufMetadata& metadata, const std::vector<std::string>& tokens);
 
 // The name in a Hugging Face folder of the architecture; nothing: it has none there.
-std::optional<std::string> hugging_face_name(const std::string& stored);
+std::optional<std::string> hugging_face_name(const GgufMetadata& metadata, const std::string& stored);
+
+// Whether the tensor is stored as the sum with one of what the folder has (StoredTensor::with_one). canonical: the Hugging Face name.
+bool stored_with_one(const GgufMetadata& metadata, const std::string& canonical);
 
 // Rows of a head's q and k that are stored interleaved: the head size; 0: in order. canonical: the Hugging Face name.
 std::int64_t interleaved_rows(const GgufMetadata& metadata, const std::string& canonical);

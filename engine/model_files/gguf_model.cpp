@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
+#include <iterator>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "engine/base/file_bytes.h"
 #include "engine/model_files/gguf_config.h"
 #include "engine/model_files/gguf_tokenizer.h"
+#include "engine/model_files/ollama_folder.h"
 #include "engine/model_files/renamed_tensors.h"
 #include "engine/text/template_parser.h"
 
@@ -21,6 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kTokens[] = "tokenizer.ggml.tokens";
+constexpr char kUnknown[] = "tokenizer.ggml.unknown_token_id";
+constexpr char kByte[] = "<0x00>";  // there is one for each byte, or for none
 constexpr char kFrequencyFactors[] = "rope_freqs.weight";
 constexpr std::int64_t kMaxFactors = 4096;
 constexpr int kMaxEntries = 20'000;  // of a folder that is searched for a projector
@@ -37,10 +42,11 @@ std::shared_ptr<const TensorFile> canonical_tensors(const std::shared_ptr<const 
                                                     const GgufProjector* projector) {
   TensorFile::Tensors tensors;
   for (const auto& [stored, tensor] : file->tensors()) {
-    const std::optional<std::string> name = hugging_face_name(stored);
+    const std::optional<std::string> name = hugging_face_name(metadata, stored);
     if (!name) continue;
     StoredTensor canonical = tensor;
     canonical.interleaved = interleaved_rows(metadata, *name);
+    canonical.with_one = stored_with_one(metadata, *name);
     tensors.emplace(projector == nullptr ? *name : projector->name_in_family(*name), std::move(canonical));
   }
   return std::make_shared<const RenamedTensors>(file, std::move(tensors));
@@ -79,7 +85,7 @@ std::optional<std::int64_t> token_of(const GgufMetadata& metadata, const char* k
   return metadata.integer(key, 0, tokens - 1);
 }
 
-// The first file beside the model's, by name, that is its projector.
+// The first file beside the model's, by name, that is its projector, or the one that came with it.
 std::optional<GgufProjector> projector_beside(const std::string& model, const GgufTextModel& text) {
   const fs::path folder = fs::path(model).has_parent_path() ? fs::path(model).parent_path() : fs::path(".");
   std::vector<std::string> candidates;
@@ -87,12 +93,13 @@ std::optional<GgufProjector> projector_beside(const std::string& model, const Gg
   fs::directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error);
   for (int seen = 0; !error && entry != fs::directory_iterator() && seen < kMaxEntries; entry.increment(error), ++seen) {
     const std::string name = entry->path().filename().string();
-    if (name.starts_with("mmproj") && name.ends_with(".gguf")) candidates.push_back(entry->path().string());
+    if (names_projector(name)) candidates.push_back(entry->path().string());
   }
   std::ranges::sort(candidates);
+  std::ranges::copy(ollama_projectors(model), std::back_inserter(candidates));
   for (const std::string& candidate : candidates) {
     try {
-      GgufProjector projector(candidate);
+      GgufProjector projector(candidate, text.architecture);
       if (!projector.misfit(text)) return projector;
     } catch (const Exception&) {
       // Damaged, or of a kind that is not run: the model still reads text.
@@ -115,12 +122,13 @@ GgufModel::GgufModel(std::string path, const std::string& projector) : path_(std
   if (tokens.empty()) throw Exception(ErrorCode::kDamagedFile, path_ + ": " + kTokens, "the vocabulary is empty");
   config_ = {gguf_config(metadata(), facts_of(opened.tensors), std::ssize(tokens)), subject(ModelPart::kConfig)};
   generation_ = {gguf_generation(metadata(), tokens), subject(ModelPart::kGeneration)};
-  const GgufTextModel text{architecture, config_.content.at("hidden_size").get<std::int64_t>(), tokens};
+  const GgufTextModel text{architecture, config_.content.at("hidden_size").get<std::int64_t>(), tokens,
+                           metadata().has(kUnknown) && std::ranges::find(tokens, kByte) != tokens.end()};
   std::optional<GgufProjector> eyes;
   if (projector.empty()) {
     eyes = projector_beside(path_, text);
   } else {
-    eyes.emplace(projector);
+    eyes.emplace(projector, architecture);
     if (const auto reason = eyes->misfit(text))
       throw Exception(ErrorCode::kUnsupportedModel, projector, "it does not belong to " + path_ + ": " + *reason);
   }
@@ -128,12 +136,22 @@ GgufModel::GgufModel(std::string path, const std::string& projector) : path_(std
   for (const auto& part : opened.tensors.files) {
     tensors_.files.push_back(canonical_tensors(std::static_pointer_cast<const GgufFile>(part), metadata(), eyes ? &*eyes : nullptr));
   }
-  if (eyes) see_with(*eyes, tokens);
+  if (eyes) see_with(*eyes);
 }
 
-void GgufModel::see_with(const GgufProjector& projector, const std::vector<std::string>& tokens) {
+std::vector<std::string> GgufModel::tokens() const {
+  std::vector<std::string> tokens = metadata().strings(kTokens);
+  if (marker_.empty()) return tokens;
+  tokens.at(static_cast<std::size_t>(metadata().integer(kUnknown, 0, std::ssize(tokens) - 1))) = marker_;
+  return tokens;
+}
+
+void GgufModel::see_with(const GgufProjector& projector) {
   projector_path_ = projector.path();
-  config_.content = projector.config(config_.content, tokens);
+  const std::vector<std::string> words = metadata().strings(kTokens);
+  if (std::ranges::find(words, projector.marker()) == words.end()) marker_ = projector.marker();
+  eyes_template_ = projector.chat_template(config_.content, words);
+  config_.content = projector.config(config_.content, tokens());
   if (Json processor = projector.processor(); !processor.is_null()) processor_ = ModelDocument{std::move(processor), projector_path_};
   image_processor_ = ModelDocument{projector.image_processor(), projector_path_};
   if (Json video = projector.video_processor(); !video.is_null()) video_processor_ = ModelDocument{std::move(video), projector_path_};
@@ -175,17 +193,17 @@ TokenizerFile GgufModel::tokenizer() const {
   vocabulary.path = path_;
   vocabulary.model = from.string("tokenizer.ggml.model");
   vocabulary.pre = from.string("tokenizer.ggml.pre", "");
-  vocabulary.tokens = from.strings(kTokens);
-  const std::int64_t tokens = std::ssize(vocabulary.tokens);
+  vocabulary.tokens = tokens();
+  const std::int64_t count = std::ssize(vocabulary.tokens);
   if (from.has("tokenizer.ggml.scores")) vocabulary.scores = from.reals("tokenizer.ggml.scores");
   if (from.has("tokenizer.ggml.token_type")) {
     for (const std::int64_t type : from.integers("tokenizer.ggml.token_type")) vocabulary.types.push_back(static_cast<std::int32_t>(type));
   }
   if (from.has("tokenizer.ggml.merges")) vocabulary.merges = from.strings("tokenizer.ggml.merges");
-  vocabulary.bos = token_of(from, "tokenizer.ggml.bos_token_id", tokens);
-  vocabulary.eos = token_of(from, "tokenizer.ggml.eos_token_id", tokens);
-  vocabulary.unknown = token_of(from, "tokenizer.ggml.unknown_token_id", tokens);
-  vocabulary.add_bos = from.boolean("tokenizer.ggml.add_bos_token", false);
+  vocabulary.bos = token_of(from, "tokenizer.ggml.bos_token_id", count);
+  vocabulary.eos = token_of(from, "tokenizer.ggml.eos_token_id", count);
+  vocabulary.unknown = token_of(from, kUnknown, count);
+  vocabulary.add_bos = from.boolean("tokenizer.ggml.add_bos_token", vocabulary.model == "llama");
   vocabulary.add_space_prefix = from.boolean("tokenizer.ggml.add_space_prefix", true);
   return tokenizer_of(vocabulary);
 }
@@ -194,6 +212,8 @@ TemplateText GgufModel::chat_template(std::string_view fallback) const {
   const std::vector<std::string> tokens = metadata().strings(kTokens);
   TemplateText text{metadata().string("tokenizer.chat_template", ""), token_text(metadata(), "tokenizer.ggml.bos_token_id", tokens),
                     token_text(metadata(), "tokenizer.ggml.eos_token_id", tokens)};
+  // The templates of many text models take no pictures; what stands for one is written by the eyes' then.
+  if (!eyes_template_.empty() && text.source.find("image") == std::string::npos) text.source = eyes_template_;
   if (text.source.empty()) text.source = fallback;
   if (text.source.empty() && std::ranges::find(tokens, kChatMlMarker) != tokens.end()) text.source = kChatMl;
   if (text.source.empty()) {
@@ -209,6 +229,12 @@ std::vector<std::pair<std::string, RegularFile>> GgufModel::files() const {
   std::vector<std::pair<std::string, RegularFile>> files;
   for (const auto& part : tensors_.files) files.emplace_back(fs::path(part->path()).filename().string(), RegularFile(part->path()));
   return files;
+}
+
+bool names_projector(std::string_view file_name) {
+  std::string name(file_name);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name.ends_with(".gguf") && name.find("mmproj") != std::string::npos;
 }
 
 bool is_gguf(const std::string& path) {

@@ -1,18 +1,20 @@
 // A model in a GGUF file, or in a file's parts: documents, tokenizer, chat template and tensors under Hugging Face's names and keys.
 //
-// Made by open_package.h. Architectures `llama`, `qwen2`, `qwen2vl`, `qwen3`, and `mistral3` where it is plain Mistral; others, experts and
-// whatever else a configuration cannot say are refused by name before a tensor is read. Metadata become config.json and
-// generation_config.json (gguf_config.h); tensors get their names of there, and q and k, which llama.cpp stores with the two halves of a
-// head interleaved where it turns neighbours, are told as such (StoredTensor::interleaved). A file without a chat template is taken to
-// speak ChatML if its vocabulary has <|im_start|>, otherwise refused. With a projector (gguf_projector.h) both files together are a model
-// with eyes. Source of keys and names: github.com/ggml-org/ggml, docs/gguf.md, and the Python package gguf (constants.py). Errors:
-// model_package.h; gguf_file.h, gguf_tokenizer.h.
+// Made by open_package.h. Architectures `llama` (Mixtral, too), `qwen2`, `qwen2vl`, `qwen3`, `qwen3moe`, `qwen3vl`, `qwen3vlmoe`, `gemma3`,
+// and `mistral3` where it is plain Mistral; others and whatever else a configuration cannot say are refused by name before a tensor is
+// read. Metadata become config.json and generation_config.json (gguf_config.h); tensors get their names of there, and q and k, which
+// llama.cpp stores with the two halves of a head interleaved where it turns neighbours, are told as such (StoredTensor::interleaved), as
+// are norms that are stored with one added. A file without a chat template is taken to speak ChatML if its vocabulary has <|im_start|>,
+// otherwise refused. With a projector (gguf_projector.h) both files together are a model with eyes; where its template says nothing of
+// pictures, it speaks as the published folders of that family. Source of keys and names: github.com/ggml-org/ggml, docs/gguf.md, and the
+// Python package gguf (constants.py). Errors: model_package.h; gguf_file.h, gguf_tokenizer.h.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "engine/model_files/gguf_projector.h"
 #include "engine/model_files/model_package.h"
@@ -22,7 +24,8 @@ namespace winnow {
 
 class GgufModel : public ModelPackage {
  public:
-  // Without projector the one beside the file, if there is one that belongs to it (mmproj*.gguf, the first by name). One that is named
+  // Without projector the one beside the file, if there is one that belongs to it (names_projector(), the first by name), or that Ollama
+  // downloaded with it (ollama_folder.h). One that is named
   // and does not belong to it is refused: kUnsupportedModel.
   explicit GgufModel(std::string path, const std::string& projector = {});
 
@@ -37,7 +40,9 @@ class GgufModel : public ModelPackage {
 
  private:
   const GgufMetadata& metadata() const { return file_->metadata(); }
-  void see_with(const GgufProjector& projector, const std::vector<std::string>& tokens);
+  // The vocabulary; where it has no token for a picture, the one for unknown text is called so.
+  std::vector<std::string> tokens() const;
+  void see_with(const GgufProjector& projector);
 
   std::string path_;
   std::shared_ptr<const GgufFile> file_;  // the first part
@@ -45,6 +50,8 @@ class GgufModel : public ModelPackage {
   ModelDocument config_;
   ModelDocument generation_;
   std::string projector_path_;  // empty: it reads text only
+  std::string marker_;          // of pictures, in place of the unknown token; empty: the vocabulary has it
+  std::string eyes_template_;   // for a text model that says nothing of pictures; empty: there is none
   std::optional<ModelDocument> processor_;
   std::optional<ModelDocument> image_processor_;
   std::optional<ModelDocument> video_processor_;
@@ -52,5 +59,8 @@ class GgufModel : public ModelPackage {
 
 // Whether a file begins as GGUF does; false for what cannot be read.
 bool is_gguf(const std::string& path);
+
+// Whether a file is called as people call those of eyes: mmproj somewhere in it, .gguf at its end.
+bool names_projector(std::string_view file_name);
 
 }  // namespace winnow

@@ -1,6 +1,7 @@
 #include "engine/model_files/gguf_projector.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -14,31 +15,42 @@ constexpr const char* kVisionType = "clip.vision.projector_type";  // of files t
 
 }  // namespace
 
-GgufProjector::GgufProjector(const std::string& path) : file_(std::make_shared<const GgufFile>(path)), facts_(*file_) {
+GgufProjector::GgufProjector(const std::string& path, std::string_view architecture)
+    : file_(std::make_shared<const GgufFile>(path)), facts_(*file_) {
   const GgufMetadata& from = metadata();
   if (from.string("general.architecture", "") != "clip")
     from.refuse(ErrorCode::kUnsupportedModel, "general.architecture", "this is not the file of a model's eyes (mmproj)");
-  const char* const key = from.has(kType) ? kType : kVisionType;
-  const std::string type = from.string(key);
-  const auto found = std::ranges::find_if(projector_kinds(), [&](const ProjectorKind& each) { return type == each.type; });
-  if (found == projector_kinds().end()) {
+  const char* const key = from.has(kType) || !from.has(kVisionType) ? kType : kVisionType;
+  // The first converter knew no other than LLaVA's.
+  const std::string type = from.boolean("clip.has_llava_projector", false) ? from.string(key, "mlp") : from.string(key);
+  for (const ProjectorKind& each : projector_kinds()) {
+    if (type != each.type || (each.is_of != nullptr && !each.is_of(facts_))) continue;
+    if (kind_ == nullptr || std::ranges::find(each.architectures, architecture) != each.architectures.end()) kind_ = &each;
+  }
+  if (kind_ == nullptr) {
+    std::set<std::string> kinds;
+    for (const ProjectorKind& each : projector_kinds()) kinds.insert(each.type);
     std::string known;
-    for (const ProjectorKind& each : projector_kinds()) known.append(known.empty() ? "" : ", ").append(each.type);
+    for (const std::string& each : kinds) known.append(known.empty() ? "" : ", ").append(each);
     from.refuse(
         ErrorCode::kUnsupportedModel, key,
         "the engine does not run the projector " + (type.size() <= 64 ? "\"" + type + "\"" : "of this file") + "; it runs " + known);
   }
-  kind_ = &*found;
+  if (const auto obstacle = kind_->obstacle == nullptr ? std::nullopt : kind_->obstacle(facts_))
+    from.refuse(ErrorCode::kUnsupportedModel, key, *obstacle);
 }
 
 std::optional<std::string> GgufProjector::misfit(const GgufTextModel& text) const {
-  if (text.architecture != kind_->architecture)
-    return "its projector \"" + std::string(kind_->type) + "\" belongs to a text model of the architecture " + kind_->architecture;
-  if (const std::int64_t width = facts_.integer("projection_dim"); width != text.hidden_size) {
+  if (std::ranges::find(kind_->architectures, text.architecture) == kind_->architectures.end()) {
+    return "its projector \"" + std::string(kind_->type) + "\" belongs to a text model of the architecture " +
+           std::string(kind_->architectures.front());
+  }
+  const std::int64_t width = kind_->width != nullptr ? kind_->width(facts_) : facts_.integer("projection_dim");
+  if (width != text.hidden_size) {
     return "it makes tokens of " + std::to_string(width) + " features, and the text model's have " + std::to_string(text.hidden_size);
   }
   for (const std::string_view marker : kind_->markers) {
-    if (std::ranges::find(text.tokens, marker) == text.tokens.end())
+    if (std::ranges::find(text.tokens, marker) == text.tokens.end() && !(kind_->marker_may_lack && text.spare_unknown))
       return "the text model's vocabulary lacks " + std::string(marker) + ", which stands for a picture";
   }
   return std::nullopt;
@@ -66,10 +78,20 @@ Json GgufProjector::video_processor() const {
   return kind_->video_processor == nullptr ? Json() : with_scaling(kind_->video_processor(facts_));
 }
 
+std::string_view GgufProjector::chat_template(const Json& text, const std::vector<std::string>& tokens) const {
+  return kind_->chat_template == nullptr ? std::string_view() : kind_->chat_template(facts_, text, tokens);
+}
+
 std::shared_ptr<const TensorFile> GgufProjector::tensors() const {
   TensorFile::Tensors named;
   for (const auto& [stored, tensor] : file_->tensors()) {
-    if (const auto name = name_in_folder(*kind_, facts_, stored)) named.emplace(*name, tensor);
+    const auto name = name_in_folder(*kind_, facts_, stored);
+    if (!name) continue;
+    StoredTensor told = tensor;
+    if (std::ranges::find(kind_->of_three_dimensions, stored) != kind_->of_three_dimensions.end())
+      while (told.shape.size() < 3) told.shape.insert(told.shape.begin(), 1);
+    told.with_one = projector_stored_with_one(stored);
+    named.emplace(*name, std::move(told));
   }
   return std::make_shared<const RenamedTensors>(file_, std::move(named));
 }

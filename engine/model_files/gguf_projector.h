@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/json_document.h"
@@ -23,11 +24,13 @@ struct GgufTextModel {
   std::string architecture;      // general.architecture
   std::int64_t hidden_size = 0;  // <architecture>.embedding_length
   const std::vector<std::string>& tokens;
+  bool spare_unknown = false;  // the vocabulary has a token for unknown text, and bytes, so that no text needs it
 };
 
 class GgufProjector {
  public:
-  explicit GgufProjector(const std::string& path);
+  // architecture: of the text model; where it has none of the kinds of this file, misfit() says so.
+  GgufProjector(const std::string& path, std::string_view architecture);
 
   const std::string& path() const { return file_->path(); }
   // Why these are not that model's eyes; nothing: they are.
@@ -38,6 +41,10 @@ class GgufProjector {
   Json processor() const;        // processor_config.json; null: the family has none
   Json image_processor() const;  // preprocessor_config.json
   Json video_processor() const;  // video_preprocessor_config.json; null: videos go by the images'
+  // Of text models whose own template says nothing of pictures; empty: the family has none. text: as config()'s.
+  std::string_view chat_template(const Json& text, const std::vector<std::string>& tokens) const;
+  // What a picture is called that has no token of its own in the vocabulary.
+  std::string_view marker() const { return kind_->markers.front(); }
 
   // Under their names in the family's folder.
   std::shared_ptr<const TensorFile> tensors() const;

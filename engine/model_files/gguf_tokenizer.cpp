@@ -183,6 +183,8 @@ TokenizerFile tokenizer_of(const GgufVocabulary& vocabulary) {
   file.path = vocabulary.path;
   add_tokens(vocabulary, scored, file);
   if (file.vocabulary.empty()) damaged(vocabulary, "has an empty vocabulary");
+  const std::string bos = vocabulary.bos ? vocabulary.tokens[static_cast<std::size_t>(*vocabulary.bos)] : "";
+  if (vocabulary.add_bos && !bos.empty()) file.prefix.push_back(bos);
   return file;
 }
 

@@ -4,8 +4,8 @@
 // "gpt2": byte-level BPE; `pre` names its pre-tokenizer (gguf_pre_tokenizers.h). "llama": SentencePiece BPE by scores, with byte tokens.
 // "gemma4": BPE over characters by merges, with byte tokens.
 // Control and unknown tokens become special added tokens, user defined ones added tokens that are found in any text, unused ones are never
-// written by the tokenizer and still have their text. add_bos says what other programs put before a text by themselves: it is for whoever
-// builds a prompt whose template writes no bos_token, the tokenizer adds nothing.
+// written by the tokenizer and still have their text. add_bos says what other programs put before a text by themselves: it is told
+// (TokenizerFile::prefix), the tokenizer adds nothing.
 // Differences from llama.cpp: added tokens are looked for from left to right, the longest first, as `tokenizers` does it; a special
 // token or a byte token never comes out of a merge, as in SentencePiece; Phi-3's special tokens do not eat white space behind them.
 // Nothing that the arrays say is trusted. Errors: Exception with `path`; kDamagedFile, kLimitExceeded, kUnsupportedModel.

@@ -33,7 +33,7 @@ bool looks_like_a_folder(const fs::path& folder) {
 // A model by its name: not a projector of pictures, which belongs to one, nor a part but the first.
 bool names_a_gguf(const fs::path& file) {
   const std::string name = file.filename().string();
-  if (file.extension() != ".gguf" || name.starts_with("mmproj")) return false;
+  if (file.extension() != ".gguf" || names_projector(name)) return false;
   const std::size_t of = name.rfind("-of-");
   constexpr std::string_view kFirst = "-00001";
   return of == std::string::npos || of < kFirst.size() || name.compare(of - kFirst.size(), kFirst.size(), kFirst) == 0;

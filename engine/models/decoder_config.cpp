@@ -25,7 +25,7 @@ struct DecoderSizes {
 };
 
 // What config.json need not say, because the class that reads it knows (transformers' configuration classes).
-enum class ExpertWeights : int { kNoExperts, kMaySumToOne, kSumToOne };
+enum class ExpertWeights : int { kNoExperts, kMaySumToOne, kSumToOne, kMixtral };
 
 struct DecoderType {
   const char* model_type;
@@ -47,6 +47,7 @@ constexpr RotaryDefaults kThreeAxesAlternating{500'000.0, true};
 constexpr auto kTypes = std::to_array<DecoderType>({
     {"llama", false, true, 2048, 0, {4096, 11'008, 32, 32, 0, 32'000}},
     {"mistral", false, false, 131'072, 4096, {4096, 14'336, 32, 32, 8, 32'000}},
+    {"mixtral", false, false, 131'072, 0, {4096, 14'336, 32, 32, 8, 32'000}, {1'000'000.0}, 1e-5, ExpertWeights::kMixtral},
     {"qwen2", false, true, 32'768, 0},
     {"qwen3", true, true, 32'768, 0},
     {"internlm2", false, true, 2048, 0},  // its names: internvl/original_config.cpp
@@ -86,16 +87,18 @@ std::optional<std::int64_t> sliding_window(const JsonObject& text, const Decoder
 }
 
 // transformers' Qwen3-VL-MoE divides by the sum whatever norm_topk_prob says. Which layers have experts is not read: the weights tell.
-std::optional<ExpertConfig> read_experts(const JsonObject& text, ExpertWeights weights) {
+// inner: the model's intermediate_size.
+std::optional<ExpertConfig> read_experts(const JsonObject& text, ExpertWeights weights, std::int64_t inner) {
   if (weights == ExpertWeights::kNoExperts) return std::nullopt;
   ExpertConfig experts;
+  const bool mixtral = weights == ExpertWeights::kMixtral;  // its experts are as large as another model's MLP, and its class knows how many
   const std::string count = text.first_present({"num_experts", "num_local_experts"}).value_or("num_experts");
-  experts.count = text.integer(count.c_str(), 1, kMaxExperts);
-  experts.chosen = text.integer("num_experts_per_tok", 1, kMaxExperts);
+  experts.count = mixtral ? text.integer("num_local_experts", 1, kMaxExperts, 8) : text.integer(count.c_str(), 1, kMaxExperts);
+  experts.chosen = mixtral ? text.integer("num_experts_per_tok", 1, kMaxExperts, 2) : text.integer("num_experts_per_tok", 1, kMaxExperts);
   if (experts.chosen > experts.count)
     text.refuse(ErrorCode::kDamagedFile, "num_experts_per_tok", "there are " + std::to_string(experts.count) + " experts");
-  experts.intermediate_size = text.integer("moe_intermediate_size", 1, kMaxIntermediate);
-  experts.sums_to_one = weights == ExpertWeights::kSumToOne || text.boolean("norm_topk_prob", false);
+  experts.intermediate_size = mixtral ? inner : text.integer("moe_intermediate_size", 1, kMaxIntermediate);
+  experts.sums_to_one = weights != ExpertWeights::kMaySumToOne || text.boolean("norm_topk_prob", false);
   return experts;
 }
 
@@ -146,7 +149,7 @@ DecoderConfig parse_decoder_config(const JsonObject& text, std::string_view assu
   config.vocabulary = size_or(text, "vocab_size", kMaxVocabulary, type.sizes.vocabulary);
   config.tie_word_embeddings = text.boolean("tie_word_embeddings", false);
   config.query_key_norm = type.query_key_norm;
-  config.experts = read_experts(text, type.experts);
+  config.experts = read_experts(text, type.experts, config.intermediate_size);
   config.activation = read_activation(text, "hidden_act", "silu");
   config.eos_token_ids = read_token_ids(text, "eos_token_id", config.vocabulary);
   return config;

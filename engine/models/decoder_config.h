@@ -1,9 +1,9 @@
 // A language model as config.json describes it (`text_config` of a vision-language model), checked.
 //
-// Of the families whose decoder is transformer_decoder.h: read here for Llama, Mistral, Qwen2, Qwen3, Qwen3-MoE and the language half of
-// Qwen2-VL, Qwen2.5-VL, Qwen3-VL and Qwen3-VL-MoE (whose rotary axes the family reads), told apart by what the file says; those with keys
-// of their own have a reader of their own (causal_lm/falcon_config.h, gemma3_config.h). Zero heads, indivisible head counts, unknown
-// activations and partial rotary positions are refused by name. Keys of both transformers 4 (rope_theta, rope_scaling) and 5
+// Of the families whose decoder is transformer_decoder.h: read here for Llama, Mistral, Mixtral, Qwen2, Qwen3, Qwen3-MoE and the language
+// half of Qwen2-VL, Qwen2.5-VL, Qwen3-VL and Qwen3-VL-MoE (whose rotary axes the family reads), told apart by what the file says; those
+// with keys of their own have a reader of their own (causal_lm/falcon_config.h, gemma3_config.h). Zero heads, indivisible head counts,
+// unknown activations and partial rotary positions are refused by name. Keys of both transformers 4 (rope_theta, rope_scaling) and 5
 // (rope_parameters) are read. What a Llama or a Mistral leaves out is as transformers' LlamaConfig and MistralConfig have it: published
 // folders say "_name_or_path" and little more. Which projections have biases is not said here: the weight names decide. Errors: as
 // config_fields.h. No torch. Threads: plain values.

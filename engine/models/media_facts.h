@@ -33,6 +33,12 @@ struct VideoTimes {
   double first_s() const { return times_s.empty() ? 0.0 : times_s.front(); }
 };
 
+// What is known of a prompt's new media before it is written: of its videos and of its images, each in thread order.
+struct PromptMedia {
+  std::vector<VideoTimes> videos = {};
+  std::vector<PictureSize> images = {};  // as delivered
+};
+
 // What a prompt says before and behind a medium, as the template's own text: it is encoded together with what is beside it.
 struct TextAround {
   std::string before;

@@ -1,7 +1,7 @@
 // Features among words, and what comes before them: patches side by side in one token, and places in a source that is watched.
 //
-// Used by the families that write words between pictures (smolvlm/, internvl/). Threads: engine thread; callers hold c10::InferenceMode.
-// Errors: kInternal for pictures that do not fit their tokens.
+// Used by the families that write words between pictures (smolvlm/, internvl/, gemma3/). Threads: engine thread; callers hold
+// c10::InferenceMode. Errors: kInternal for pictures that do not fit their tokens.
 #pragma once
 
 #include <ATen/ATen.h>

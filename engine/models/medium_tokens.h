@@ -1,7 +1,7 @@
 // Tokens of a medium whose pictures stand among words: markers of tiles, times and numbers of frames.
 //
-// Put together by the families that write words between pictures (smolvlm/, internvl/), which know what is written; joined with features by
-// medium_features.h. No torch. Threads: plain values.
+// Put together by the families that write words between pictures (smolvlm/, internvl/, gemma3/), which know what is written; joined with
+// features by medium_features.h. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,9 @@ ModelLoad::ModelLoad(const ModelSource& source)
 
 WeightReader& ModelLoad::weights(std::span<const WeightNameRule> rules) {
   require(!reader_, "ModelLoad: weights are opened once");
-  files_.emplace(source_.package->tensors(), rules);
+  const TensorFiles& stored = source_.package->tensors();
+  files_.emplace(stored, rules);
+  if (source_.before_weights) source_.before_weights(most_bytes_under(source_.plan, stored));
   files_->set_interrupt(source_.interrupt);
   files_->set_progress(source_.progress);
   return reader_.emplace(*files_, source_.plan, source_.device);

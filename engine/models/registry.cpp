@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
 #include "engine/models/causal_lm/causal_lm.h"
+#include "engine/models/gemma3/gemma3.h"
 #include "engine/models/internvl/internvl.h"
 #include "engine/models/known_family.h"
 #include "engine/models/llava/llava.h"
@@ -40,8 +41,10 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"smolvlm", "SmolVLMForConditionalGeneration", &load_smolvlm},
     {"internvl", "InternVLForConditionalGeneration", &load_internvl},
     {"internvl_chat", "InternVLChatModel", &load_internvl_chat},
+    {"gemma3", "Gemma3ForConditionalGeneration", &load_gemma3_vision, false},
     {"llama", "LlamaForCausalLM", &load_causal_lm},
     {"mistral", "MistralForCausalLM", &load_causal_lm},
+    {"mixtral", "MixtralForCausalLM", &load_causal_lm},
     {"qwen2", "Qwen2ForCausalLM", &load_causal_lm},
     {"qwen3", "Qwen3ForCausalLM", &load_causal_lm},
     {"qwen3_moe", "Qwen3MoeForCausalLM", &load_causal_lm},

@@ -6,6 +6,7 @@
 
 #include <ATen/ATen.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,9 +24,11 @@ struct ModelSource {
   std::shared_ptr<const ModelPackage> package;
   at::Device device = at::kCPU;
   WeightPlan plan;
-  std::string device_note;                              // goes into ModelInfo
-  std::string projector;                                // goes into ModelInfo
-  std::function<void(const WeightProgress&)> progress;  // after every tensor; may be empty
+  std::string device_note;  // goes into ModelInfo
+  std::string projector;    // goes into ModelInfo
+  // The folder is one that runs; called with what its weights take at most, before the first of them is read. May refuse, may be empty.
+  std::function<void(std::uint64_t bytes)> before_weights;
+  std::function<void(const WeightProgress&)> progress;  // at the beginning and after every tensor; may be empty
   InterruptToken interrupt;
 };
 

@@ -110,6 +110,12 @@ Linear TransformerDecoder::read_query_key_value(WeightReader& weights, const std
   return weights.packable_linear(parts, config_.hidden_size, bias_if(biased));
 }
 
+ExpertMlp TransformerDecoder::with_experts(ExpertMlp mlp, std::vector<Linear> first, std::vector<Linear> last) const {
+  for (std::size_t expert = 0; expert < first.size(); ++expert)
+    mlp.experts.push_back({std::move(first[expert]), std::move(last[expert]), config_.activation});
+  return mlp;
+}
+
 ExpertMlp TransformerDecoder::read_experts(WeightReader& weights, const std::string& prefix) const {
   const ExpertConfig& config = *config_.experts;
   const std::int64_t hidden = config_.hidden_size;
@@ -122,21 +128,30 @@ ExpertMlp TransformerDecoder::read_experts(WeightReader& weights, const std::str
   if (weights.has(experts + "gate_up_proj")) {
     std::vector<Linear> first = weights.packable_experts(experts + "gate_up_proj", config.count, 2 * inner, hidden);
     std::vector<Linear> last = weights.packable_experts(experts + "down_proj", config.count, hidden, inner);
-    for (std::size_t expert = 0; expert < first.size(); ++expert)
-      mlp.experts.push_back({std::move(first[expert]), std::move(last[expert]), config_.activation});
-    return mlp;
+    return with_experts(std::move(mlp), std::move(first), std::move(last));
+  }
+  const bool numbered = weights.has(experts + "0.w1.weight");  // Mixtral's names
+  const std::string gate = numbered ? "w1" : "gate_proj";
+  const std::string up = numbered ? "w3" : "up_proj";
+  const std::string down = numbered ? "w2" : "down_proj";
+  if (weights.has(experts + gate + ".weight")) {  // all of them together, as GGUF has them
+    std::vector<Linear> first = weights.packable_experts({{experts + gate, inner}, {experts + up, inner}}, config.count, hidden);
+    std::vector<Linear> last = weights.packable_experts({{experts + down, hidden}}, config.count, inner);
+    return with_experts(std::move(mlp), std::move(first), std::move(last));
   }
   for (std::int64_t expert = 0; expert < config.count; ++expert) {
     const std::string own = experts + std::to_string(expert) + ".";
     const auto none = WeightReader::Bias::kNone;
-    mlp.experts.push_back({weights.packable_linear({{own + "gate_proj", inner}, {own + "up_proj", inner}}, hidden, none),
-                           weights.packable_linear({{own + "down_proj", hidden}}, inner, none), config_.activation});
+    mlp.experts.push_back({weights.packable_linear({{own + gate, inner}, {own + up, inner}}, hidden, none),
+                           weights.packable_linear({{own + down, hidden}}, inner, none), config_.activation});
   }
   return mlp;
 }
 
 Mlp TransformerDecoder::read_mlp(WeightReader& weights, const std::string& prefix) const {
-  if (config_.experts && weights.has(prefix + "mlp.gate.weight")) return {read_experts(weights, prefix + "mlp.")};
+  for (const char* place : {"mlp.", "block_sparse_moe."}) {  // the second is Mixtral's
+    if (config_.experts && weights.has(prefix + place + "gate.weight")) return {read_experts(weights, prefix + place)};
+  }
   const std::int64_t hidden = config_.hidden_size;
   const std::int64_t inner = config_.intermediate_size;
   const std::string up = prefix + std::string(config_.names.up);
@@ -222,12 +237,15 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   at::Tensor all_lse = viewed ? at::empty({heads, rows}, hidden.options().dtype(at::kFloat)) : at::Tensor();
   at::Tensor input_norms = outputs ? at::empty({rows}, hidden.options().dtype(at::kFloat)) : at::Tensor();
 
-  // Tiles of equal length rather than full ones and a rest: a short last product would waste the threads.
+  // Tiles of equal length rather than full ones and a rest: a short last product would waste the threads. Rows that see each other stay in
+  // one: the later ones' keys have to be there.
   const std::int64_t tiles = (rows + tile_rows_ - 1) / tile_rows_;
   const std::int64_t tile_rows = (rows + tiles - 1) / tiles;
-  for (std::int64_t first = 0; first < rows; first += tile_rows) {
+  const AttentionWindow seen = reach > 0 ? AttentionWindow{reach, 0, window.together} : window;
+  for (std::int64_t first = 0, count = 0; first < rows; first += count) {
     interrupt.throw_if_requested();
-    const std::int64_t count = std::min(tile_rows, rows - first);
+    count = std::min(tile_rows, rows - first);
+    if (const RowSpan* cut = span_of(seen.together, first + count - 1)) count = cut->end() - first;
     at::Tensor tile = hidden.narrow(0, first, count).narrow(1, 0, config_.hidden_size);
 
     const at::Tensor input = weights.input_norm(tile);
@@ -241,8 +259,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     apply_rotary(qkv.narrow(1, heads, kv_heads), angles, tile_key);
     value.narrow(1, first, count).copy_(qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
 
-    const AttentionResult attention =
-        prefill_attention(query, key, value, first, past, scale_, reach > 0 ? AttentionWindow{reach} : window);
+    const AttentionResult attention = prefill_attention(query, key, value, first, past, scale_, seen);
     if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);
     const at::Tensor attended = weights.attended(attention.output.view({count, heads * head_dim}));
     interrupt.throw_if_requested();
@@ -262,6 +279,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const RotaryScheme& turned_by = turns_apart(layer) ? *config_.window_rotary : config_.rotary;
   LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, turned_by};
   view.window = past.window;
+  view.together = window.together;
   if (outputs) {
     view.past_values = past.values;
     view.input_norms = input_norms;

@@ -2,10 +2,10 @@
 // attention with rotary positions of one or more axes and grouped kv heads, norms of q and k where the configuration has them, a gated or a
 // plain MLP after the attention or beside it, or experts of which a token goes through a few.
 //
-// Used by the families whose language model it is (causal_lm/, llava/, llava_onevision/, qwen2_vl/, qwen3_vl/, smolvlm/). Biases exist
-// where the weights have them (of q, k and v all three or none); the output projection is the embedding table where the folder ties them.
-// Prefill runs a layer tile by tile, each tile through attention and MLP before the next, so that activations stay O(tile) next to the
-// segment's hidden states, keys and values. Dtype fp32, bf16 or (on a GPU) fp16; rounding follows transformers' order of operations.
+// Used by the families whose language model it is (causal_lm/, gemma3/, llava/, llava_onevision/, qwen2_vl/, qwen3_vl/, smolvlm/). Biases
+// exist where the weights have them (of q, k and v all three or none); the output projection is the embedding table where the folder ties
+// them. Prefill runs a layer tile by tile, each tile through attention and MLP before the next, so that activations stay O(tile) next to
+// the segment's hidden states, keys and values. Dtype fp32, bf16 or (on a GPU) fp16; rounding follows transformers' order of operations.
 // Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor (missing, wrong shape, not finite);
 // Interrupted.
 #pragma once
@@ -73,6 +73,7 @@ class TransformerDecoder final : public TextDecoder {
   Linear read_query_key_value(WeightReader& weights, const std::string& prefix) const;
   Norm read_norm(WeightReader& weights, const std::string& name) const;
   ExpertMlp read_experts(WeightReader& weights, const std::string& prefix) const;
+  ExpertMlp with_experts(ExpertMlp mlp, std::vector<Linear> first, std::vector<Linear> last) const;
   Mlp read_mlp(WeightReader& weights, const std::string& prefix) const;
   // input: what the attention read of `hidden`. Adds what the layer makes of both to hidden.
   void add_mlp_beside(const Layer& layer, const at::Tensor& input, const at::Tensor& attended, at::Tensor& hidden) const;

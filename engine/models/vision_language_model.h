@@ -19,6 +19,7 @@
 
 #include "engine/base/index.h"
 #include "engine/base/interrupt.h"
+#include "engine/base/row_span.h"
 #include "engine/base/token_origin.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/attention_window.h"
@@ -102,12 +103,15 @@ class VisionLanguageModel {
   // What templates write for a video where a family reads kVideoMark, the longest first.
   virtual std::span<const std::string_view> video_texts() const { return {}; }
   virtual TextAround text_around(const VideoTimes&) const { return {}; }
-  virtual std::int64_t image_token_id() const = 0;
+  virtual TextAround text_around(const PictureSize& /*image*/) const { return {}; }
+  virtual std::int64_t image_token_id() const = 0;  // as templates write an image
   virtual std::int64_t video_token_id() const = 0;
   // Of consecutive tokens, `media` set; a text token in the first's place would have next_position.
   virtual TokenPositions positions_for(std::span<const TokenOrigin> origins, std::int64_t next_position, FrameSeconds) const {
     return one_axis_positions(std::ssize(origins), next_position);
   }
+  // Of consecutive tokens, those that attend to each other whole, later ones too; spans of at least two rows, ascending (AttentionWindow).
+  virtual std::vector<RowSpan> seen_whole(std::span<const TokenOrigin>) const { return {}; }
   // Of consecutive tokens of a source that is watched, `frame` counted from its first one.
   virtual TokenPositions positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const = 0;
 

@@ -1,9 +1,9 @@
 // A vision transformer, SigLIP's, CLIP's or InternViT's as its configuration says: frames or tiles in, hidden states of chosen layers out.
 //
-// Used by the LLaVA families, smolvlm/ and internvl/. Only the layers up to the last one asked for are read and run; the tower's own last
-// norm and pooling head are never used by them. A tower with a class token has it before the patches, in features and importance alike.
-// Dtype fp32, bf16 or (on a GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile naming the tensor;
-// Interrupted.
+// Used by the LLaVA families, smolvlm/, internvl/ and gemma3/. Only the layers up to the last one asked for are read and run; the tower's
+// own last norm is its users' affair, its pooling head is never used. A tower with a class token has it before the patches, in features and
+// importance alike. Dtype fp32, bf16 or (on a GPU) fp16. Threads: engine thread; methods need c10::InferenceMode. Errors: kDamagedFile
+// naming the tensor; Interrupted.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,6 +1,19 @@
 #include "engine/models/weight_plan.h"
 
+#include <string_view>
+
 namespace winnow {
+namespace {
+
+// Which tensors of a file go through MatrixPacking says its reader; by their names, the decoder's matrices and its tables.
+double bits_of(const MatrixPacking& packing, const std::string& name, std::size_t dimensions, double as_numbers) {
+  const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+  if (dimensions < 2 || says("vis")) return as_numbers;
+  if (says("layers.")) return packing.most_bits();
+  return says("embed") || says("lm_head") ? packing.most_table_bits() : as_numbers;
+}
+
+}  // namespace
 
 std::string plan_name(at::ScalarType arithmetic, const std::string& packing) {
   const std::string name = arithmetic == at::kBFloat16 ? "bf16" : arithmetic == at::kHalf ? "fp16" : "fp32";
@@ -13,7 +26,13 @@ std::uint64_t most_bytes_under(const WeightPlan& plan, const TensorFiles& files)
   for (const auto& file : files.files) {
     for (const auto& [name, tensor] : file->tensors()) {
       const bool stays = plan.blocks_as_stored && in_few_bits(tensor.type);
-      bytes += stays ? tensor.bytes() : tensor.elements() * at::elementSize(*plan.arithmetic);
+      if (stays) {
+        bytes += tensor.bytes();
+        continue;
+      }
+      const double bits = 8.0 * static_cast<double>(at::elementSize(*plan.arithmetic));
+      const double held = plan.packing != nullptr ? bits_of(*plan.packing, name, tensor.shape.size(), bits) : bits;
+      bytes += static_cast<std::uint64_t>(static_cast<double>(tensor.elements()) * held / 8.0);
     }
   }
   return bytes;

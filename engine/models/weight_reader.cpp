@@ -43,47 +43,66 @@ at::Tensor WeightReader::joined_bias(const std::vector<Part>& parts) {
 
 Linear WeightReader::linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) {
   require(!parts.empty(), "a linear layer has a part");
-  std::vector<at::Tensor> weights;
-  for (const Part& each : parts) weights.push_back(read_part(each, each.prefix + ".weight", {each.out, in}));
+  const auto read = [&](const Part& each) { return read_part(each, each.prefix + ".weight", {each.out, in}); };
   Linear layer;
-  layer.weight = weights.size() == 1 ? weights.front() : at::cat(weights, 0);
+  if (parts.size() == 1) {
+    layer.weight = read(parts.front());
+  } else {
+    // Part by part into its rows, so that one part at a time is held twice; the first is found as configured before all are allocated.
+    std::int64_t rows = 0;
+    for (const Part& each : parts) rows += each.out;
+    at::Tensor joined;
+    std::int64_t row = 0;
+    for (const Part& each : parts) {
+      const at::Tensor part = read(each);
+      if (!joined.defined()) joined = at::empty({rows, in}, part.options());
+      joined.narrow(0, std::exchange(row, row + each.out), each.out).copy_(part);
+    }
+    layer.weight = joined;
+  }
   if (bias == Bias::kRequired) layer.bias = joined_bias(parts);
   return layer;
 }
 
-std::shared_ptr<const PackedMatrix> WeightReader::as_stored(const std::vector<Part>& parts, std::int64_t in) {
+std::vector<LinearWeight> WeightReader::as_stored(const std::vector<Part>& parts, std::int64_t in, std::optional<std::int64_t> before) {
   const auto in_blocks = [&](const Part& part) {
     return weights_.has(part.prefix + ".weight") && in_few_bits(weights_.stored_type(part.prefix + ".weight"));
   };
-  if (!plan_.blocks_as_stored || !device_.is_cpu() || !std::ranges::any_of(parts, in_blocks)) return nullptr;
-  if (std::ranges::any_of(parts, [](const Part& part) { return !part.row_of.empty(); })) return nullptr;  // put in order as numbers
-  std::vector<BlockRows> rows;
+  if (!plan_.blocks_as_stored || !device_.is_cpu() || !std::ranges::any_of(parts, in_blocks)) return {};
+  if (std::ranges::any_of(parts, [](const Part& part) { return !part.row_of.empty(); })) return {};  // put in order as numbers
+  const auto matrices = static_cast<std::size_t>(before.value_or(1));
+  std::vector<std::vector<BlockRows>> rows(matrices);
   std::vector<std::shared_ptr<const void>> owners;
   std::map<StoredType, std::int64_t> bytes;
   for (const Part& part : parts) {
     const std::string name = part.prefix + ".weight";
-    std::optional<StoredMatrix> stored = weights_.view(name, {part.out, in});
-    if (!stored) return nullptr;
+    std::vector<std::int64_t> shape = {part.out, in};
+    if (before) shape.insert(shape.begin(), *before);
+    std::optional<StoredMatrix> stored = weights_.view(name, shape);
+    if (!stored) return {};
     const std::optional<kernels::BlockType> type = block_type(stored->type);
-    if (!type) return nullptr;
+    if (!type) return {};
     if (!kernels::finite_blocks(*type, stored->bytes.data(), std::ssize(stored->bytes) / kernels::block_bytes(*type)))
       throw Exception(ErrorCode::kDamagedFile, name, "the tensor holds values that are not finite numbers");
     bytes[stored->type] += std::ssize(stored->bytes);
-    rows.push_back({*type, stored->bytes, part.out, std::move(stored->row_of)});
+    const std::size_t each = stored->bytes.size() / matrices;
+    for (std::size_t i = 0; i < matrices; ++i) rows[i].push_back({*type, stored->bytes.subspan(i * each, each), part.out, stored->row_of});
     owners.push_back(std::move(stored->file));
-    parameter_count_ += part.out * in;
+    parameter_count_ += std::ssize(rows) * part.out * in;
   }
   for (const auto& [type, count] : bytes) {
     stored_bytes_[type] += count;
     weight_bytes_ += count;
   }
-  return std::make_shared<BlockMatrix>(std::move(rows), in, dtype_, std::move(owners));
+  std::vector<LinearWeight> left;
+  for (std::vector<BlockRows>& each : rows) left.emplace_back(std::make_shared<BlockMatrix>(std::move(each), in, dtype_, owners));
+  return left;
 }
 
 Linear WeightReader::packable_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) {
-  if (auto stored = as_stored(parts, in)) {
+  if (std::vector<LinearWeight> stored = as_stored(parts, in); !stored.empty()) {
     Linear layer;
-    layer.weight = LinearWeight(std::move(stored));
+    layer.weight = std::move(stored.front());
     if (bias == Bias::kRequired) layer.bias = joined_bias(parts);
     return layer;
   }
@@ -114,8 +133,25 @@ std::vector<Linear> WeightReader::packable_experts(const std::string& name, std:
   return experts;
 }
 
+std::vector<Linear> WeightReader::packable_experts(const std::vector<Part>& parts, std::int64_t count, std::int64_t in) {
+  std::vector<Linear> experts(static_cast<std::size_t>(count));
+  if (std::vector<LinearWeight> stored = as_stored(parts, in, count); !stored.empty()) {
+    for (std::size_t expert = 0; expert < experts.size(); ++expert) experts[expert].weight = std::move(stored[expert]);
+    return experts;
+  }
+  std::vector<at::Tensor> whole;
+  for (const Part& each : parts) whole.push_back(tensor(each.prefix + ".weight", {count, each.out, in}));
+  const at::Tensor all = whole.size() == 1 ? whole.front() : at::cat(whole, 1);
+  for (std::int64_t expert = 0; expert < count; ++expert) {
+    Linear& layer = experts[static_cast<std::size_t>(expert)];
+    layer.weight = all.select(0, expert);
+    pack(layer);
+  }
+  return experts;
+}
+
 LinearWeight WeightReader::table(const std::string& prefix, std::int64_t rows, std::int64_t columns) {
-  if (auto stored = as_stored({{prefix, rows}}, columns)) return LinearWeight(std::move(stored));
+  if (const std::vector<LinearWeight> stored = as_stored({{prefix, rows}}, columns); !stored.empty()) return stored.front();
   LinearWeight numbers = tensor(prefix + ".weight", {rows, columns});
   auto packed = plan_.packing != nullptr ? plan_.packing->pack_table(numbers.columns(0, columns)) : nullptr;
   if (packed == nullptr) return numbers;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ class WeightReader {
   Linear packable_linear(const std::vector<Part>& parts, std::int64_t in, Bias bias);
   // Of <name> [count, out, in] a matrix each, in the form that the plan says; files may have each of them turned over, [count, in, out].
   std::vector<Linear> packable_experts(const std::string& name, std::int64_t count, std::int64_t out, std::int64_t in);
+  // The same of parts that are stored one beside the other, each <prefix>.weight [count, out, in].
+  std::vector<Linear> packable_experts(const std::vector<Part>& parts, std::int64_t count, std::int64_t in);
   // <prefix>.weight [rows, columns], in the form that the plan says for what rows are looked up in or what logits come from.
   LinearWeight table(const std::string& prefix, std::int64_t rows, std::int64_t columns);
   RmsNorm rms_norm(const std::string& prefix, std::int64_t features, double epsilon);
@@ -58,8 +61,9 @@ class WeightReader {
 
  private:
   ModelWeights& weights_;
-  // The parts where they lie, one below the other, if the plan leaves them there; null otherwise.
-  std::shared_ptr<const PackedMatrix> as_stored(const std::vector<Part>& parts, std::int64_t in);
+  // The parts where they lie, one below the other, if the plan leaves them there; empty otherwise. before: how many such matrices each part
+  // has in front of [out, in]; nothing: it is one, and so is what is returned.
+  std::vector<LinearWeight> as_stored(const std::vector<Part>& parts, std::int64_t in, std::optional<std::int64_t> before = std::nullopt);
   void pack(Linear& layer);
   at::Tensor joined_bias(const std::vector<Part>& parts);
   at::Tensor read_part(const Part& part, const std::string& name, at::IntArrayRef shape);

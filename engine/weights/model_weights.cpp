@@ -151,12 +151,13 @@ at::Tensor ModelWeights::load(std::string_view name, at::IntArrayRef expected, a
   }
   at::Tensor result;
   try {
-    result = at::empty(stored.shape, at::TensorOptions().dtype(type));
+    result = at::empty(stored.shape, at::TensorOptions().dtype(stored.with_one ? at::kFloat : type));
     if (const std::optional<at::ScalarType> stored_type = weight_type(stored.type)) {
       load_elements(where, *stored_type, result.view({result.numel()}));
     } else {
       load_blocks(where, result.view({result.numel()}));
     }
+    if (stored.with_one) result = result.sub_(1.0).to(type);
     if (const std::vector<std::int32_t> order = row_order(stored); !order.empty())
       result = result.index_select(0, at::tensor(order, at::kLong));
     if (device != at::Device(at::kCPU)) result = result.to(device);
@@ -191,9 +192,16 @@ const ModelWeights::Place& ModelWeights::checked_place(std::string_view name, at
 void ModelWeights::count_as_read(const Place& place) {
   file_started_[place.file] = true;
   read_bytes_ += place.tensor.bytes();
-  if (progress_) {
-    progress_({std::ranges::count(file_started_, true), shard_count(), read_bytes_, total_bytes_});
-  }
+  report();
+}
+
+void ModelWeights::set_progress(std::function<void(const WeightProgress&)> progress) {
+  progress_ = std::move(progress);
+  report();
+}
+
+void ModelWeights::report() const {
+  if (progress_) progress_({std::ranges::count(file_started_, true), shard_count(), read_bytes_, total_bytes_});
 }
 
 }  // namespace winnow

@@ -60,9 +60,9 @@ class ModelWeights {
   // The matrix without reading it, after the shape was found equal to `expected`; nothing: its file is not mapped. Counts as a load.
   std::optional<StoredMatrix> view(std::string_view name, at::IntArrayRef expected);
 
-  // For all later loads. progress is called after every tensor.
+  // For all later loads. progress is called at once and after every tensor.
   void set_interrupt(InterruptToken interrupt) { interrupt_ = std::move(interrupt); }
-  void set_progress(std::function<void(const WeightProgress&)> progress) { progress_ = std::move(progress); }
+  void set_progress(std::function<void(const WeightProgress&)> progress);
 
  private:
   struct Place {
@@ -73,6 +73,7 @@ class ModelWeights {
   const Place& place(std::string_view name) const;
   const Place& checked_place(std::string_view name, at::IntArrayRef expected) const;
   void count_as_read(const Place& place);
+  void report() const;
   std::string subject(const Place& place, std::string_view name) const;
   // Fill a one-dimensional tensor on the CPU; of elements that torch has a type for, and of blocks, which become fp32 first.
   void load_elements(const Place& from, at::ScalarType stored_type, const at::Tensor& flat) const;

@@ -73,6 +73,8 @@ struct StoredTensor {
   // Rows (of a vector, elements) are stored so many at a time with their two halves interleaved: first half's first, second half's first,
   // first half's second ... 0: in order. An even number that divides the rows. What is read is as it is stored; row_order() undoes it.
   std::int64_t interleaved = 0;
+  // What is stored is the sum with one of what the name means (Gemma's norms in GGUF files). ModelWeights takes it away.
+  bool with_one = false;
   std::uint64_t bytes() const { return end - begin; }
   std::uint64_t elements() const { return bytes() / stored_block(type).bytes * stored_block(type).elements; }
 };

@@ -1,8 +1,9 @@
 // Column sums for CPUs, compiled once per instruction set and chosen at run time (Highway).
 //
-// Work: a tile of keys is turned into columns of fp32 that stay in the first-level cache while all rows pass by, a few at a time. The
-// products of these rows with the tile are kept in registers from the first multiplication to the sum of their exponentials: nothing of the
-// matrix is stored. Lanes are keys, accumulation is fp32 over at most kFlushRows rows, then added to the result. No alignment is assumed.
+// Work: a tile of keys is turned into columns of fp32, or of pairs of bf16 where the processor multiplies these (AVX-512 BF16), that stay
+// in the first-level cache while all rows pass by, a few at a time. The products of these rows with the tile are kept in registers from the
+// first multiplication to the sum of their exponentials: nothing of the matrix is stored. Lanes are keys, accumulation is fp32 over at most
+// kFlushRows rows, then added to the result. No alignment is assumed.
 #include "kernels/api/column_sums.h"
 
 #include <algorithm>
@@ -51,28 +52,46 @@ HWY_INLINE Vector load(Floats d, const hwy::float16_t* from) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, Floats>(), from));
 }
 
+// A step of a product is one element in fp32 or, where the processor multiplies them, a pair of bf16, the first in the low half.
+struct Singles {
+  using Step = float;
+  static HWY_INLINE Vector multiply_add(Vector left, Vector right, Vector sum) { return hn::MulAdd(left, right, sum); }
+};
+#if HWY_TARGET == HWY_AVX3
+struct Pairs {
+  using Step = std::uint32_t;
+  using Steps = hn::Vec<hn::Rebind<Step, Floats>>;
+  static HWY_INLINE Vector multiply_add(Steps left, Steps right, Vector sum) {
+    asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(left.raw), "v"(right.raw));
+    return sum;
+  }
+};
+#endif
+
 // One tile of columns and what has been summed since the last flush.
 struct Tile {
-  const float* keys = nullptr;  // [head_dim, width]
-  std::int64_t first = 0;       // column
-  std::int64_t count = 0;       // columns that exist
-  std::int64_t width = 0;       // kVectors vectors
+  std::int64_t first = 0;  // column
+  std::int64_t count = 0;  // columns that exist
+  std::int64_t width = 0;  // kVectors vectors
   alignas(64) float sums[kMaxGroup * kColumnTile];
   alignas(64) float squares[kColumnTile];
 };
 
-template <class T>
+template <class T, class Products = Singles>
 class Columns {
+  using Step = typename Products::Step;
+  static constexpr bool kPairs = !std::is_same_v<Step, float>;
+
  public:
   explicit Columns(const ColumnSumsArgs& args)
       : args_(args),
         width_(kVectors * static_cast<std::int64_t>(hn::Lanes(d_))),
-        keys_(args.workspace),
-        queries_(args.workspace + kColumnTile * args.head_dim) {}
+        depth_(kPairs ? (args.head_dim + 1) / 2 : args.head_dim),
+        keys_(reinterpret_cast<Step*>(args.workspace)),
+        queries_(keys_ + kColumnTile * depth_) {}
 
   void run() {
     for (std::int64_t first = 0; first < args_.columns; first += width_) {
-      tile_.keys = keys_;
       tile_.first = first;
       tile_.count = std::min(width_, args_.columns - first);
       tile_.width = width_;
@@ -115,47 +134,63 @@ class Columns {
     clear();
   }
 
+  // [depth_, width_]
   void pack() {
     for (std::int64_t j = 0; j < width_; ++j) {
       const std::int64_t row = (tile_.first + j) * args_.key_stride;
-      for (std::int64_t i = 0; i < args_.head_dim; ++i) {
-        keys_[i * width_ + j] = j < tile_.count ? static_cast<float>(element(args_.key, args_.type, row + i)) : 0.0F;
-      }
+      for (std::int64_t i = 0; i < depth_; ++i) keys_[i * width_ + j] = j < tile_.count ? step(args_.key, row, i) : Step{0};
     }
   }
 
-  void take_query(std::int64_t head, std::int64_t row, float* HWY_RESTRICT to) const {
+  // Step i of the row that begins at element `row`.
+  Step step(const void* array, std::int64_t row, std::int64_t i) const {
+    if constexpr (kPairs) {
+      const auto* const from = static_cast<const std::uint16_t*>(array) + row + 2 * i;
+      return from[0] | (2 * i + 1 < args_.head_dim ? static_cast<Step>(from[1]) << 16 : Step{0});
+    } else {
+      return static_cast<float>(element(array, args_.type, row + i));
+    }
+  }
+
+  // In fp32 times the scale; pairs keep what they are, and their products are scaled.
+  void take_query(std::int64_t head, std::int64_t row, Step* HWY_RESTRICT to) const {
     const std::int64_t at = head * args_.query_head_stride + row * args_.query_row_stride;
-    const T* from = static_cast<const T*>(args_.query) + at;
-    const auto scale = hn::Set(d_, args_.scale);
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d_));
     std::int64_t i = 0;
-    for (; i + lanes <= args_.head_dim; i += lanes) hn::StoreU(hn::Mul(load(d_, from + i), scale), d_, to + i);
-    for (; i < args_.head_dim; ++i) to[i] = static_cast<float>(element(args_.query, args_.type, at + i)) * args_.scale;
+    if constexpr (kPairs) {
+      for (; i < depth_; ++i) to[i] = step(args_.query, at, i);
+    } else {
+      const T* from = static_cast<const T*>(args_.query) + at;
+      const auto scale = hn::Set(d_, args_.scale);
+      const auto lanes = static_cast<std::int64_t>(hn::Lanes(d_));
+      for (; i + lanes <= args_.head_dim; i += lanes) hn::StoreU(hn::Mul(load(d_, from + i), scale), d_, to + i);
+      for (; i < args_.head_dim; ++i) to[i] = step(args_.query, at, i) * args_.scale;
+    }
   }
 
   // limit: columns of the tile that these rows see; the others count as 0 where kMasked.
   template <int kCount, bool kMasked>
   HWY_INLINE void rows(std::int64_t row, std::int64_t limit) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d_));
-    const std::int64_t head_dim = args_.head_dim;
+    const std::int64_t depth = depth_;
     const std::int64_t width = tile_.width;
-    const float* HWY_RESTRICT keys = tile_.keys;
-    float* HWY_RESTRICT query = queries_;
+    const Step* HWY_RESTRICT keys = keys_;
+    Step* HWY_RESTRICT query = queries_;
+    const hn::Rebind<Step, Floats> steps;
+    const Vector scale = hn::Set(d_, kPairs ? args_.scale : 1.0F);
     alignas(64) float means[kCount * kColumnTile];
     if (args_.squares != nullptr) std::fill_n(means, kCount * kColumnTile, 0.0F);
     for (std::int64_t head = 0; head < args_.group; ++head) {
-      for (int r = 0; r < kCount; ++r) take_query(head, row + r, query + r * head_dim);
+      for (int r = 0; r < kCount; ++r) take_query(head, row + r, query + r * depth);
       Vector products[kCount][kVectors];
       for (int r = 0; r < kCount; ++r) {
         for (int v = 0; v < kVectors; ++v) products[r][v] = hn::Zero(d_);
       }
-      for (std::int64_t i = 0; i < head_dim; ++i) {
-        Vector key[kVectors];
-        for (int v = 0; v < kVectors; ++v) key[v] = hn::LoadU(d_, keys + i * width + v * lanes);
+      for (std::int64_t i = 0; i < depth; ++i) {
+        hn::Vec<decltype(steps)> key[kVectors];
+        for (int v = 0; v < kVectors; ++v) key[v] = hn::LoadU(steps, keys + i * width + v * lanes);
         for (int r = 0; r < kCount; ++r) {
-          const Vector q = hn::Set(d_, query[r * head_dim + i]);
-          for (int v = 0; v < kVectors; ++v) products[r][v] = hn::MulAdd(q, key[v], products[r][v]);
+          const auto q = hn::Set(steps, query[r * depth + i]);
+          for (int v = 0; v < kVectors; ++v) products[r][v] = Products::multiply_add(q, key[v], products[r][v]);
         }
       }
       float* HWY_RESTRICT sums = tile_.sums + head * kColumnTile;
@@ -163,7 +198,7 @@ class Columns {
       for (int v = 0; v < kVectors; ++v) {
         Vector sum = hn::LoadU(d_, sums + v * lanes);
         for (int r = 0; r < kCount; ++r) {
-          const Vector x = hn::Sub(products[r][v], hn::Set(d_, args_.log_sum_exp[head * args_.log_sum_exp_stride + row + r]));
+          const Vector x = hn::MulSub(products[r][v], scale, hn::Set(d_, args_.log_sum_exp[head * args_.log_sum_exp_stride + row + r]));
           // Highway's Exp turns NaN into 0.
           Vector p = hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d_, x));
           if (kMasked) {
@@ -198,8 +233,9 @@ class Columns {
   const ColumnSumsArgs& args_;
   const Floats d_;
   const std::int64_t width_;
-  float* keys_;
-  float* queries_;
+  const std::int64_t depth_;  // steps of a head
+  Step* const keys_;          // [depth_, width_]
+  Step* const queries_;       // [kRows, depth_]
   Tile tile_;
 };
 
@@ -208,6 +244,10 @@ void column_sums(const ColumnSumsArgs& args) {
     case ElementType::kFp32:
       return Columns<float>(args).run();
     case ElementType::kBf16:
+#if HWY_TARGET == HWY_AVX3
+      // Highway 1.0.3 knows no target with them, so they are asked for here.
+      if (__builtin_cpu_supports("avx512bf16")) return Columns<hwy::bfloat16_t, Pairs>(args).run();
+#endif
       return Columns<hwy::bfloat16_t>(args).run();
     case ElementType::kFp16:
       return Columns<hwy::float16_t>(args).run();

@@ -21,4 +21,18 @@ inline double element(const void* array, ElementType type, std::int64_t index) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+inline void set_element(void* array, ElementType type, std::int64_t index, float value) {
+  switch (type) {
+    case ElementType::kFp32:
+      static_cast<float*>(array)[index] = value;
+      return;
+    case ElementType::kBf16:
+      static_cast<std::uint16_t*>(array)[index] = float_to_bf16(value);
+      return;
+    case ElementType::kFp16:
+      static_cast<std::uint16_t*>(array)[index] = float_to_fp16(value);
+      return;
+  }
+}
+
 }  // namespace winnow::kernels

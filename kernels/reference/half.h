@@ -1,7 +1,9 @@
-// Scalar widening of 16-bit floats to fp32, exact, and rounding to fp16; bits in or out. Used by kernels/reference and by tests.
+// Scalar widening of 16-bit floats to fp32, exact, and rounding to them, to nearest and even; bits in, value out and the other way. Used by
+// kernels/reference, the last step of kernels/dispatch/prefill_attention_cpu.cpp and tests.
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace winnow::kernels {
@@ -20,20 +22,24 @@ inline float fp16_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(sign | (normal & ~small) | (subnormal & small));
 }
 
-// To the nearest, ties to the even one; what is too large becomes infinity.
+inline std::uint16_t float_to_bf16(float value) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  if (std::isnan(value)) return 0x7FC0;
+  return static_cast<std::uint16_t>((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
+}
+
 inline std::uint16_t float_to_fp16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = bits >> 16 & 0x8000U;
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint32_t>(bits >> 16 & 0x8000U);
   const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
-  if (magnitude > 255U << 23) return static_cast<std::uint16_t>(sign | 0x7E00U);
-  if (magnitude >= (127U + 16U) << 23) return static_cast<std::uint16_t>(sign | 0x7C00U);
-  // A subnormal number of 16 bits is a multiple of 2^-24: adding a half of which this is the last place rounds to it.
-  if (magnitude < 113U << 23) {
-    const float rounded = std::bit_cast<float>(magnitude) + 0.5F;
-    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(rounded) - (126U << 23)));
+  if (magnitude > 0x7F800000U) return static_cast<std::uint16_t>(sign | 0x7E00U);
+  if (magnitude >= 0x47800000U) return static_cast<std::uint16_t>(sign | 0x7C00U);  // 2^16 and more
+  if (magnitude < 0x38800000U) {                                                    // subnormal: the sum with 0.5 has steps of 2^-24
+    const float steps = std::bit_cast<float>(magnitude) + 0.5F;
+    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(steps) - 0x3F000000U));
   }
-  const std::uint32_t rounded = magnitude + 0xFFFU + (magnitude >> 13 & 1U);
-  return static_cast<std::uint16_t>(sign | ((rounded >> 13) - (112U << 10)));  // may carry into infinity
+  // A carry out of the fraction goes on into the exponent, and from the largest number to infinity.
+  return static_cast<std::uint16_t>(sign | ((magnitude - 0x38000000U + 0xFFFU + (magnitude >> 13 & 1U)) >> 13));
 }
 
 }  // namespace winnow::kernels

@@ -35,7 +35,8 @@ QString phaseText(Phase phase, quint64 done, quint64 total) {
   const bool known = total > 0;
   switch (phase) {
     case Phase::kLoadWeights:
-      return known ? MonitorWords::tr("Loading weights %1/%2").arg(done).arg(total) : MonitorWords::tr("Loading weights");
+      return known ? MonitorWords::tr("Loading weights %1").arg(formatShare(std::min(1.0, double(done) / double(total))))
+                   : MonitorWords::tr("Loading weights");
     case Phase::kDecodeMedia:
       return known ? MonitorWords::tr("Decoding video %1/%2").arg(done).arg(total) : MonitorWords::tr("Starting");
     case Phase::kEncodeFrames:

@@ -31,9 +31,26 @@ at::Tensor future_mask(std::int64_t first_row, std::int64_t rows, std::int64_t f
   return key.gt(row);
 }
 
+// Of spans whose rows see each other, what comes after a row of the tile: visit() as below, with a mask.
+template <class Visit>
+void for_later_keys(const LayerView& view, const at::Tensor& queries, std::int64_t first_row, std::int64_t rows, Visit visit) {
+  for (const RowSpan& span : view.together) {
+    if (span.end() <= first_row || span.first >= first_row + rows) continue;
+    for (std::int64_t key = std::max(span.first, first_row) + 1; key < span.end(); key += kStatisticsKeyTile) {
+      const std::int64_t count = std::min(kStatisticsKeyTile, span.end() - key);
+      const auto index = at::TensorOptions().dtype(at::kLong).device(view.key.device());
+      const at::Tensor row = at::arange(first_row, first_row + rows, index).unsqueeze(1);
+      const at::Tensor later = future_mask(first_row, rows, key, count, view.key.device());
+      const at::Tensor of_span = row.ge(span.first).logical_and(row.lt(span.end()));
+      visit(key, count, tile_logits(view, queries, rows, key, count), later.logical_and(of_span).logical_not());
+    }
+  }
+}
+
 // Calls visit(first key, count, logits, mask or undefined) for every key tile that some row of the tile may see.
 template <class Visit>
 void for_key_tiles(const LayerView& view, const at::Tensor& queries, std::int64_t first_row, std::int64_t rows, Visit visit) {
+  for_later_keys(view, queries, first_row, rows, visit);
   const std::int64_t visible = first_row + rows;
   for (std::int64_t key = 0; key < visible; key += kStatisticsKeyTile) {
     const std::int64_t count = std::min(kStatisticsKeyTile, visible - key);
@@ -150,8 +167,8 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
   const std::int64_t first = std::max(without_query, rows_of(need.rows, segment).first);
   result.row_count = n - first;
   const bool by_kernel = wants_probabilities && !need.sparsity_p && has_column_kernel(view);
-  if (by_kernel) add_columns(view, first - without_query, without_query, totals);
-  for (std::int64_t row = first; row < n && !by_kernel; row += kStatisticsRowTile) {
+  if (by_kernel) add_columns(view, first - without_query, without_query, totals);  // of keys up to the row
+  for (std::int64_t row = first; row < n && !(by_kernel && view.together.empty()); row += kStatisticsRowTile) {
     const std::int64_t rows = std::min(kStatisticsRowTile, n - row);
     const at::Tensor queries = query_tile(view, kv_heads, row - without_query, rows);
     at::Tensor lse;
@@ -162,7 +179,7 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
       finite = finite && at::isfinite(maxima).all().item<bool>();
       threshold = (maxima + std::log(*need.sparsity_p)).unsqueeze(3);
     }
-    for_key_tiles(view, queries, row, rows, [&](std::int64_t key, std::int64_t count, at::Tensor logits, const at::Tensor& mask) {
+    const auto add = [&](std::int64_t key, std::int64_t count, at::Tensor logits, const at::Tensor& mask) {
       if (need.sparsity_p) {
         at::Tensor below = logits.lt(threshold);
         if (mask.defined()) below.masked_fill_(mask, false);
@@ -175,7 +192,12 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
       if (need.row_entropy) totals.entropy.sub_(probabilities.mul(log_probabilities).sum({2, 3}, false, at::kDouble));
       totals.sums.narrow(2, key, count).add_(probabilities.sum(2));
       if (need.column_squares) totals.squares.narrow(1, key, count).add_(probabilities.mean(1).square_().sum(1));
-    });
+    };
+    if (by_kernel) {
+      for_later_keys(view, queries, row, rows, add);
+      continue;
+    }
+    for_key_tiles(view, queries, row, rows, add);
     if (!wants_probabilities) continue;
     for (KvHead head{0}; head < static_cast<std::int64_t>(view.past_keys.size()); ++head) {
       const auto h = static_cast<std::size_t>(head);
@@ -204,8 +226,12 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
   if (need.sparsity_p) {
     const at::Tensor counts = zeros.to(at::kCPU).contiguous();
     result.zero_counts.assign(counts.const_data_ptr<std::int64_t>(), counts.const_data_ptr<std::int64_t>() + counts.numel());
-    // Sum over rows of (i + 1).
-    const double allowed = 0.5 * static_cast<double>(n - first) * static_cast<double>(n + first + 1);
+    // Sum over rows of (i + 1), and of what they see behind them.
+    double allowed = 0.5 * static_cast<double>(n - first) * static_cast<double>(n + first + 1);
+    for (const RowSpan& span : view.together) {
+      const auto later = static_cast<double>(std::max<std::int64_t>(0, span.end() - std::max(span.first, first)));
+      allowed += 0.5 * later * (later - 1.0);
+    }
     double total = 0.0;
     for (const std::int64_t count : result.zero_counts) total += static_cast<double>(count) / allowed;
     result.sparsity = finite ? total / static_cast<double>(heads) : std::numeric_limits<double>::quiet_NaN();

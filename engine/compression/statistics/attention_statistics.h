@@ -1,10 +1,11 @@
 // Attention statistics of one layer without an n x n matrix: logits are recomputed in tiles from Q, K and the attention's log-sum-exp.
 //
-// Used by SegmentCompressor. Column sums: c_j = sum over rows i >= j of exp(s(i, j) - LSE_i), per query head, then joined per group;
-// squares are of the group's mean probability. Sparsity: share of allowed segment entries (j <= i) with s(i, j) < rowmax_i + ln p. Slots of
-// earlier turns have sums of their own (past_sums); they are no columns of sparsity and variance, unless they are rows of an extended
-// segment. fp32; every column's sum is taken over row tiles in ascending order, so results are deterministic. Extra memory: H * 64 * 512
-// floats per tile and H * n for the sums. Tensors stay on the view's device until the end.
+// Used by SegmentCompressor. Column sums: c_j = sum over rows i that see j (i >= j, or both in one of view.together) of exp(s(i, j) -
+// LSE_i), per query head, then joined per group; squares are of the group's mean probability. Sparsity: share of allowed segment entries
+// (those that are seen) with s(i, j) < rowmax_i + ln p. Slots of earlier turns have sums of their own (past_sums); they are no columns of
+// sparsity and variance, unless they are rows of an extended segment. fp32; every column's sum is taken over row tiles in ascending order,
+// so results are deterministic. Extra memory: H * 64 * 512 floats per tile and H * n for the sums. Tensors stay on the view's device until
+// the end.
 #pragma once
 
 #include <span>

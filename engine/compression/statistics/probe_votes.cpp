@@ -22,22 +22,41 @@ struct ProbedHead {
   at::Tensor before{};   // fp32 [m, d], keys before the context
   at::Tensor judged{};   // fp32 [count, d]
   at::Tensor own{};      // fp32 [r, d]
+  at::Tensor span{};     // int64 [r], of rows that see each other the same number, -1 of others; undefined: there are none
 };
+
+at::Tensor span_numbers(const LayerView& view) {
+  if (view.together.empty()) return {};
+  at::Tensor numbers = at::full({view.key.size(1)}, -1, at::kLong);
+  for (std::size_t i = 0; i < view.together.size(); ++i)
+    numbers.narrow(0, view.together[i].first, view.together[i].count).fill_(static_cast<std::int64_t>(i));
+  return numbers.to(view.key.device());
+}
 
 // logits [G, rows, columns]; hidden as PastWindow has it.
 void hide(at::Tensor& logits, const at::Tensor& hidden) {
   if (hidden.defined()) logits.masked_fill_(hidden, kNone);
 }
 
+// Of a head's own rows, [rows, columns]: true where rows from `first` on do not see one of the first columns.
+at::Tensor hidden_own(const ProbedHead& head, RowSpan rows, std::int64_t columns) {
+  const auto options = at::TensorOptions().dtype(at::kLong).device(head.own.device());
+  const at::Tensor row = at::arange(rows.first, rows.end(), options).unsqueeze(1);
+  at::Tensor hidden = at::arange(columns, options).unsqueeze(0).gt(row);
+  const at::Tensor passed_by = head.window.hidden_columns(rows, {0, columns}, head.own.device());
+  if (passed_by.defined()) hidden.logical_or_(passed_by);
+  if (!head.span.defined()) return hidden;
+  const at::Tensor of_row = head.span.narrow(0, rows.first, rows.count).unsqueeze(1);
+  const at::Tensor together = head.span.narrow(0, 0, columns).unsqueeze(0).eq(of_row).logical_and(of_row.ge(0));
+  return hidden.logical_and_(together.logical_not());
+}
+
 // Log-sum-exp of rows [first, first + rows) over the slots before the context, the judged ones and the rows' own: [G, rows, 1].
 at::Tensor shared_lse(const ProbedHead& head, const at::Tensor& queries, const at::Tensor& judged_logits, std::int64_t first,
                       std::int64_t rows) {
-  const at::Tensor own_keys = head.own.narrow(0, 0, first + rows);
-  at::Tensor own = at::matmul(queries, own_keys.t());
-  const auto options = own.options().dtype(at::kLong);
-  const at::Tensor future = at::arange(first + rows, options).unsqueeze(0).gt(at::arange(first, first + rows, options).unsqueeze(1));
-  own.masked_fill_(future, kNone);
-  hide(own, head.window.hidden_columns({first, rows}, {0, first + rows}, own.device()));
+  const std::int64_t columns = head.span.defined() ? head.own.size(0) : first + rows;
+  at::Tensor own = at::matmul(queries, head.own.narrow(0, 0, columns).t());
+  hide(own, hidden_own(head, {first, rows}, columns));
   at::Tensor lse = at::logaddexp(at::logsumexp(own, {2}, true), at::logsumexp(judged_logits, {2}, true));
   if (head.before.size(0) > 0) {
     at::Tensor before = at::matmul(queries, head.before.t());
@@ -79,6 +98,7 @@ at::Tensor head_votes(const LayerView& view, KvHead h, const ProbedSlots& slots)
   head.before = past.narrow(0, 0, before).to(at::kFloat);
   head.judged = past.narrow(0, before + slots.first, slots.count).to(at::kFloat);
   head.own = view.key.select(0, h).to(at::kFloat);
+  head.span = span_numbers(view);
 
   at::Tensor best = at::zeros({group, slots.count}, head.queries.options());
   for (std::int64_t first = 0; first < rows; first += kStatisticsRowTile) {

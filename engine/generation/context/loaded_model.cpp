@@ -74,8 +74,7 @@ ErrorCode model_code(ErrorCode code) {
 }
 
 std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::shared_ptr<const ModelPackage>& package,
-                                          const std::function<void(std::uint64_t, std::uint64_t)>& progress,
-                                          const InterruptToken& interrupt) {
+                                          const LoadHooks& hooks, const InterruptToken& interrupt) {
   auto loaded = std::make_unique<LoadedModel>();
   ModelSource source;
   source.package = package;
@@ -86,8 +85,11 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   source.plan.arithmetic = dtype_of(request.format, chosen.device);
   source.plan.packing = packing_of(request.format);
   source.plan.blocks_as_stored = chosen.device.is_cpu() && (request.format == WeightFormat::kAuto || source.plan.packing != nullptr);
+  source.before_weights = [&](std::uint64_t bytes) {
+    if (hooks.make_room) hooks.make_room(bytes, source.device.is_cpu() ? MemoryOf::kMachine : MemoryOf::kGpu);
+  };
   source.progress = [&](const WeightProgress& state) {
-    progress(static_cast<std::uint64_t>(state.shards_started), static_cast<std::uint64_t>(state.shard_count));
+    if (hooks.progress) hooks.progress(state.read_bytes, state.total_bytes);
   };
   source.interrupt = interrupt;
   loaded->network = load_model(source);
@@ -121,10 +123,9 @@ std::string speed_key(const ModelInfo& model) {
   return model.name + " " + std::to_string(model.parameter_count) + " " + model.dtype + " " + model.device;
 }
 
-std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
-                                         const InterruptToken& interrupt) {
+std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const LoadHooks& hooks, const InterruptToken& interrupt) {
   try {
-    return read_package(request, open_package(request.folder, request.projector), progress, interrupt);
+    return read_package(request, open_package(request.folder, request.projector), hooks, interrupt);
   } catch (const Exception& exception) {
     const Error& error = exception.error();
     // A tensor is named by its name alone: it is in this folder.

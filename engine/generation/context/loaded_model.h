@@ -1,15 +1,17 @@
 // Everything that one model folder gives: the network, its tokenizer, its chat template, the ids that end an answer.
 //
-// Made by load_folder(), owned by the engine, replaced as a whole: a folder that fails to load leaves the old model running.
+// Made by load_folder(), owned by the engine, replaced as a whole: a folder that is refused leaves the old model running.
 // Errors: Exception or Interrupted. A folder that is no model, lacks a file or holds another format has codes of its own (kNoModel and
 // its like), so that nobody takes them for those of an attachment. Engine thread only.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <set>
 #include <string>
 
+#include "engine/device/free_memory.h"
 #include "engine/generation/context/feature_cache.h"
 #include "engine/messages/requests.h"
 #include "engine/metrics/machine_speed.h"
@@ -32,8 +34,12 @@ struct LoadedModel {
 // Names what speeds were measured with.
 std::string speed_key(const ModelInfo& model);
 
-std::unique_ptr<LoadedModel> load_folder(const LoadModel& request,
-                                         const std::function<void(std::uint64_t done, std::uint64_t total)>& progress,
-                                         const InterruptToken& interrupt);
+struct LoadHooks {                                                        // each may be empty
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // bytes as stored
+  // Before the first weight is read: what they take at most, and where. May free what is in the way, and refuse.
+  std::function<void(std::uint64_t bytes, MemoryOf memory)> make_room;
+};
+
+std::unique_ptr<LoadedModel> load_folder(const LoadModel& request, const LoadHooks& hooks, const InterruptToken& interrupt);
 
 }  // namespace winnow

@@ -1,5 +1,6 @@
 #include "engine/generation/prefill/segment_prefill.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/base/stopwatch.h"
@@ -7,6 +8,17 @@
 
 namespace winnow {
 namespace {
+
+// Spans of rows as they lie once only the kept rows, ascending, are left.
+std::vector<RowSpan> among_kept(const std::vector<RowSpan>& spans, const std::vector<std::int32_t>& kept) {
+  std::vector<RowSpan> left;
+  for (const RowSpan& span : spans) {
+    const auto first = std::ranges::lower_bound(kept, span.first) - kept.begin();
+    const auto end = std::ranges::lower_bound(kept, span.end()) - kept.begin();
+    if (end - first > 1) left.push_back({first, end - first});
+  }
+  return left;
+}
 
 void drop_rows(TurnSegment& segment, const std::vector<std::int32_t>& kept) {
   const at::Tensor rows = at::tensor(std::vector<std::int64_t>(kept.begin(), kept.end()), at::kLong).to(segment.hidden.device());
@@ -24,16 +36,21 @@ SegmentPrefill prefill_segment(const RequestContext& context, TurnSegment& segme
   const TextDecoder& text = context.network().text();
   const Stopwatch watch;
   TokenPruner* const pruner = hooks.pruner;
+  AttentionWindow window = hooks.window;
+  window.together = segment.tokens.together;
   PrefillObserver* const watching = hooks.observer != nullptr && hooks.observer->wants_views() ? hooks.observer : nullptr;
   for (LayerId layer{0}; layer < text.layers(); ++layer) {
     context.interrupt.throw_if_requested();
     if (hooks.says_progress)
       context.emit(Progress{Phase::kPrefill, static_cast<std::uint64_t>(layer), static_cast<std::uint64_t>(text.layers())});
-    if (pruner != nullptr && layer == pruner->layer()) drop_rows(segment, pruner->kept_rows());
+    if (pruner != nullptr && layer == pruner->layer()) {
+      const std::vector<std::int32_t> kept = pruner->kept_rows();
+      drop_rows(segment, kept);
+      window.together = among_kept(window.together, kept);
+    }
     if (hooks.before_layer) hooks.before_layer(layer, segment);
     PrefillObserver* const judging = pruner != nullptr && layer < pruner->layer() ? pruner : watching;
-    text.prefill_layer(layer, segment.hidden, segment.positions, segment.originals, working.cache, judging, hooks.window,
-                       context.interrupt);
+    text.prefill_layer(layer, segment.hidden, segment.positions, segment.originals, working.cache, judging, window, context.interrupt);
     if (hooks.after_layer) hooks.after_layer(layer + 1);
   }
   context.interrupt.throw_if_requested();

@@ -13,6 +13,7 @@ constexpr std::size_t kMostText = std::size_t{16} << 20;
 constexpr std::size_t kMostEntries = 1'000'000;
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 32;
 constexpr double kMostS = 1e9;
+constexpr std::int64_t kMostSidePx = 65'536;
 
 std::string hex(const std::string& bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -128,12 +129,19 @@ RecipeSpec recipe_of(const JsonObject& from) {
 Json json_of(const MediaSampled& sampled) {
   Json lines = Json::array();
   for (const TimedLine& line : sampled.lines) lines.push_back({{"start_s", line.start_s}, {"end_s", line.end_s}, {"text", line.text}});
-  return {{"path", hex(sampled.path)},          {"kind", static_cast<int>(sampled.kind)},
-          {"duration_s", sampled.duration_s},   {"asked_s", sampled.asked_s},
-          {"actual_s", sampled.actual_s},       {"plan", json_of(sampled.plan)},
-          {"tokens", sampled.tokens},           {"all_tokens", sampled.all_tokens},
-          {"most_tokens", sampled.most_tokens}, {"subtitles", hex(sampled.subtitles)},
-          {"lines", std::move(lines)}};
+  return {{"path", hex(sampled.path)},
+          {"kind", static_cast<int>(sampled.kind)},
+          {"duration_s", sampled.duration_s},
+          {"asked_s", sampled.asked_s},
+          {"actual_s", sampled.actual_s},
+          {"plan", json_of(sampled.plan)},
+          {"tokens", sampled.tokens},
+          {"all_tokens", sampled.all_tokens},
+          {"most_tokens", sampled.most_tokens},
+          {"subtitles", hex(sampled.subtitles)},
+          {"lines", std::move(lines)},
+          {"width_px", sampled.picture.width_px},
+          {"height_px", sampled.picture.height_px}};
 }
 
 MediaSampled medium_of(const JsonObject& from) {
@@ -147,6 +155,8 @@ MediaSampled medium_of(const JsonObject& from) {
   sampled.tokens = from.integer("tokens", 0, kMostTokens, 0);
   sampled.all_tokens = from.integer("all_tokens", 0, kMostTokens, 0);
   sampled.most_tokens = from.integer("most_tokens", 0, kMostTokens, 0);
+  sampled.picture.width_px = static_cast<int>(from.integer("width_px", 0, kMostSidePx, 0));
+  sampled.picture.height_px = static_cast<int>(from.integer("height_px", 0, kMostSidePx, 0));
   if (from.has("subtitles")) sampled.subtitles = bytes_of(from, "subtitles");
   if (from.has("lines")) {
     each(from, "lines", [&](const JsonObject& line) {

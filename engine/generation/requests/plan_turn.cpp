@@ -102,7 +102,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
   const MediaEncoder encoder(context);
   const std::optional<VisionJudge> judge = vision_judge(recipe);
   const std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached));
-  const PromptSegment prompt = build_prompt(context.model, turn.messages, cached, video_times(media));
+  const PromptSegment prompt = build_prompt(context.model, turn.messages, cached, prompt_media(media));
   const VisionLanguageModel& network = context.network();
 
   ForeseenSegment segment;
@@ -151,6 +151,7 @@ ForeseenSegment foresee(const RequestContext& context, const Turn& turn, const R
     }
   }
   const auto placed = std::span(working.origins).subspan(static_cast<std::size_t>(segment.tokens.first_original));
+  segment.tokens.together = network.seen_whole(placed);
   segment.longest_position = std::max(before_decoding, network.positions_for(placed, working.next_position, working.frame_s).next_position);
   segment.work.prefill_tokens = segment.tokens.size();
   return segment;

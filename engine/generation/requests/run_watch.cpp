@@ -55,8 +55,8 @@ class Watcher {
   // Reads what the prompt has before the source's first frame.
   void begin(Conversation start, double first_s) {
     const MediaRequest& source = source_of(turn_);
-    const std::vector<VideoTimes> times{{source.plan.every_s, 1, {first_s}, true}};
-    const PromptSegment prompt = build_prompt(context_.model, turn_.messages, start.thread.size(), times);
+    const PromptMedia media{.videos = {{source.plan.every_s, 1, {first_s}, true}}};
+    const PromptSegment prompt = build_prompt(context_.model, turn_.messages, start.thread.size(), media);
     require(prompt.media_at.size() == 1, "run_watch: a prompt has one source");
     const std::size_t at = prompt.media_at.front();
     TurnSegment lead = segment_before_media(context_, prompt, start);
@@ -118,10 +118,10 @@ class Watcher {
     ClipReading reading(context_, recipe_, *made_);
     reading.read(std::move(segment));
 
-    const std::vector<VideoTimes> times = video_times(made_->media);
+    const PromptMedia media = prompt_media(made_->media);
     const std::optional<ProbeNeed>& need = recipe_.needs().probe;
     const ProbePrompts prompts =
-        need ? probe_prompts(context_.model, turn_.messages, working.thread.size(), times, asked_instead(*need)) : ProbePrompts();
+        need ? probe_prompts(context_.model, turn_.messages, working.thread.size(), media, asked_instead(*need)) : ProbePrompts();
     const auto origins = std::span<const TokenOrigin>(working.origins).last(static_cast<std::size_t>(tokens));
     reading.compress(watched_->clips, {clip.features, origins, prompts});
   }

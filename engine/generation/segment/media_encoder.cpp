@@ -57,25 +57,27 @@ std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, cons
   return with_subtitles(model.origins_of(media.facts()), media.subtitles);
 }
 
-std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media) {
-  std::vector<VideoTimes> times;
+PromptMedia prompt_media(std::span<const OpenedMedia> media) {
+  PromptMedia said;
   for (const OpenedMedia& item : media) {
+    if (item.request.kind == MediaKind::kImage) said.images.push_back(item.source->picture_size());
     if (item.request.kind != MediaKind::kVideo) continue;
-    times.push_back({item.source->duration_s(), item.source->frame_count(), item.source->asked_times_s()});
+    said.videos.push_back({item.source->duration_s(), item.source->frame_count(), item.source->asked_times_s()});
   }
-  return times;
+  return said;
 }
 
-std::vector<VideoTimes> video_times(std::span<const MediaSampled> media) {
-  std::vector<VideoTimes> times;
+PromptMedia prompt_media(std::span<const MediaSampled> media) {
+  PromptMedia said;
   for (const MediaSampled& item : media) {
+    if (item.kind == MediaKind::kImage) said.images.push_back(item.picture);
     if (item.kind != MediaKind::kVideo) continue;
     const auto frames = static_cast<int>(item.asked_s.size());
     const auto known = item.asked_s.begin() + (item.endless ? std::min(frames, 1) : frames);
-    times.push_back(
+    said.videos.push_back(
         {item.duration_s, (frames + item.frames_a_place - 1) / item.frames_a_place, {item.asked_s.begin(), known}, item.endless});
   }
-  return times;
+  return said;
 }
 
 std::vector<OpenedMedia> MediaEncoder::open_all(std::span<const Message> messages) const {
@@ -137,6 +139,7 @@ EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge
   MediaSampled sampled{request.path, request.kind, media.source->duration_s(), known->asked_s, known->actual_s, request.plan};
   sampled.subtitles = request.subtitles;
   sampled.lines = media.subtitles.lines;
+  if (request.kind == MediaKind::kImage) sampled.picture = media.source->picture_size();
   context_.emit(sampled);
   return {std::move(known->features), std::move(sampled), name_of_content(*media.source)};
 }

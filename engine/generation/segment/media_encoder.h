@@ -45,9 +45,8 @@ MediaSampled sampled_document(const OpenedMedia& document);
 // One token each as they will stand in the prompt, subtitles among them, with `media` at -1; nothing is decoded.
 std::vector<TokenOrigin> foreseen_origins(const VisionLanguageModel& model, const OpenedMedia& media);
 
-// Of the videos among them.
-std::vector<VideoTimes> video_times(std::span<const OpenedMedia> media);
-std::vector<VideoTimes> video_times(std::span<const MediaSampled> media);
+PromptMedia prompt_media(std::span<const OpenedMedia> media);
+PromptMedia prompt_media(std::span<const MediaSampled> media);
 
 class MediaEncoder {
  public:

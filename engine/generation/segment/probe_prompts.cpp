@@ -12,7 +12,7 @@ struct Place {
   const LoadedModel& model;
   std::span<const Message> thread;
   std::size_t cached;
-  std::span<const VideoTimes> videos;
+  const PromptMedia& media;
 };
 
 // Of the prompt with this request, what comes after the media.
@@ -21,7 +21,7 @@ std::vector<std::int64_t> asked(const Place& place, const std::string& text, Tim
   std::vector<Item>& items = messages.back().items;
   std::erase_if(items, [](const Item& item) { return std::holds_alternative<TextItem>(item); });
   items.emplace_back(TextItem{text});
-  const PromptSegment prompt = build_prompt(place.model, messages, place.cached, place.videos, times);
+  const PromptSegment prompt = build_prompt(place.model, messages, place.cached, place.media, times);
   const std::size_t after = prompt.media_at.empty() ? 0 : prompt.media_at.back() + 1;
   return {prompt.token_ids.begin() + static_cast<std::ptrdiff_t>(after), prompt.token_ids.end()};
 }
@@ -39,10 +39,10 @@ std::string attached(const Message& message) {
 
 }  // namespace
 
-ProbePrompts probe_prompts(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
-                           std::span<const VideoTimes> videos, std::span<const std::string> ask) {
+ProbePrompts probe_prompts(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, const PromptMedia& media,
+                           std::span<const std::string> ask) {
   const std::string what = attached(thread.back());
-  const Place place{model, thread, cached, videos};
+  const Place place{model, thread, cached, media};
   ProbePrompts prompts;
   prompts.repeat = asked(place, "Repeat the previous " + what + " exactly.", TimeInstruction::kNone);
   prompts.repeat_part = asked(place, "Repeat the part of the previous " + what + " exactly, starting with ", TimeInstruction::kNone);

@@ -40,20 +40,28 @@ void mark_videos(const VisionLanguageModel& network, std::vector<TemplatePiece>&
   }
 }
 
-// The marks of new videos with what the family writes around each.
-std::vector<TemplatePiece> with_text_around(const VisionLanguageModel& network, std::vector<TemplatePiece> pieces,
-                                            std::span<const VideoTimes> videos) {
-  mark_videos(network, pieces);
+// Writes around each mark in the template's text what the family writes around one of `media`, which come in the marks' order.
+template <class Medium>
+void write_around(const VisionLanguageModel& network, std::string_view mark, const std::vector<Medium>& media,
+                  std::vector<TemplatePiece>& pieces) {
+  if (mark.empty()) return;
   std::size_t next = 0;
   for (TemplatePiece& piece : pieces) {
     if (piece.from_user) continue;
-    for (std::size_t at = piece.text.find(kVideoMark); at != std::string::npos; at = piece.text.find(kVideoMark, at)) {
-      const TextAround around = next < videos.size() ? network.text_around(videos[next++]) : TextAround{};
-      const std::string marked = around.before + std::string(kVideoMark) + around.after;
-      piece.text.replace(at, kVideoMark.size(), marked);
-      at += marked.size();
+    for (std::size_t at = piece.text.find(mark); at != std::string::npos && next < media.size(); at = piece.text.find(mark, at)) {
+      const TextAround around = network.text_around(media[next++]);
+      piece.text.insert(at + mark.size(), around.after).insert(at, around.before);
+      at += around.before.size() + mark.size() + around.after.size();
     }
   }
+}
+
+// The marks of new media with what the family writes around each.
+std::vector<TemplatePiece> with_text_around(const LoadedModel& model, std::vector<TemplatePiece> pieces, const PromptMedia& media) {
+  const VisionLanguageModel& network = *model.network;
+  mark_videos(network, pieces);
+  write_around(network, kVideoMark, media.videos, pieces);
+  write_around(network, model.tokenizer->token_bytes(network.image_token_id()), media.images, pieces);
   return pieces;
 }
 
@@ -197,9 +205,9 @@ std::string time_instruction(const std::string& pattern, const VideoTimes& times
   return text;
 }
 
-PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
-                           std::span<const VideoTimes> videos, TimeInstruction times) {
-  const std::vector<TemplateMessage> messages = template_messages(model, thread, cached, videos, times);
+PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, const PromptMedia& media,
+                           TimeInstruction times) {
+  const std::vector<TemplateMessage> messages = template_messages(model, thread, cached, media.videos, times);
   // After a question the cache holds the template's start of its answer; the answer itself comes first then.
   const bool answer_begun = cached > 0 && cached < thread.size() && thread[cached - 1].role == Role::kUser;
   std::vector<TemplatePiece> pieces = segment_pieces(model, messages, answer_begun ? cached + 1 : cached);
@@ -214,7 +222,7 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
   PromptSegment segment;
   // Behind a cached answer its end-of-turn text goes on; an answer that comes first begins behind the template's text.
   const bool goes_on = cached > 0 && !answer_begun;
-  pieces = with_text_around(*model.network, std::move(pieces), videos);
+  pieces = with_text_around(model, std::move(pieces), media);
   segment.token_ids = encode_pieces(model, pieces, goes_on ? TextStart::kContinued : TextStart::kNew);
   const std::span<const std::int64_t> prefix = missing_prefix(model, segment.token_ids, cached);
   segment.token_ids.insert(segment.token_ids.begin(), prefix.begin(), prefix.end());
@@ -229,9 +237,9 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
   std::size_t item_number = 0;
   for (std::size_t m = cached; m < thread.size(); ++m) {
     for (const Item& item : thread[m].items) {
-      const auto* media = std::get_if<MediaItem>(&item);
-      if (media == nullptr) continue;
-      const std::size_t kind = media->media.kind == MediaKind::kImage ? 0 : media->media.kind == MediaKind::kVideo ? 1 : 2;
+      const auto* attached = std::get_if<MediaItem>(&item);
+      if (attached == nullptr) continue;
+      const std::size_t kind = attached->media.kind == MediaKind::kImage ? 0 : attached->media.kind == MediaKind::kVideo ? 1 : 2;
       kinds[kind].items.push_back(item_number++);
     }
   }
@@ -261,13 +269,13 @@ PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> th
   return segment;
 }
 
-TokenRange words_asked(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, std::span<const VideoTimes> videos,
+TokenRange words_asked(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, const PromptMedia& media,
                        const PromptSegment& prompt) {
   std::vector<Message> silent(thread.begin(), thread.end());
   std::vector<Item>& items = silent.back().items;
   std::erase_if(items, [](const Item& item) { return std::holds_alternative<TextItem>(item); });
   items.emplace_back(TextItem{});
-  const std::vector<std::int64_t> without = build_prompt(model, silent, cached, videos).token_ids;
+  const std::vector<std::int64_t> without = build_prompt(model, silent, cached, media).token_ids;
   const std::vector<std::int64_t>& with = prompt.token_ids;
   const auto [word, after] = std::mismatch(with.begin(), with.end(), without.begin(), without.end());
   const auto [last, before] =

@@ -2,9 +2,8 @@
 //
 // Used by prepare_segment() and plan_turn(). The chat template renders the thread; template text may contain special tokens, text typed by
 // a person never does (it is encoded as ordinary text, as encode_special_tokens=True). Every image, video and document is one placeholder
-// id here; what a family writes around a video is text of the template. A document stands where its message's text begins, with an empty
-// line behind it. Errors: Exception (a template that fails, a
-// placeholder count that does not fit).
+// id here; what a family writes around a video or an image is text of the template. A document stands where its message's text begins, with
+// an empty line behind it. Errors: Exception (a template that fails, a placeholder count that does not fit).
 #pragma once
 
 #include <cstdint>
@@ -35,11 +34,11 @@ struct PromptSegment {
 
 enum class TimeInstruction : int { kAsTheModelHasIt = 1, kNone = 2 };
 
-// thread: the whole conversation, ending with the user's message; the first `cached` messages are in the cache already. videos: of the
-// others, in thread order. The last of the cached ones is
+// thread: the whole conversation, ending with the user's message; the first `cached` messages are in the cache already. media: of the
+// others. The last of the cached ones is
 // the assistant's answer, whose end-of-turn text is not, or a question, after which the start of its answer is.
-PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached,
-                           std::span<const VideoTimes> videos, TimeInstruction times = TimeInstruction::kAsTheModelHasIt);
+PromptSegment build_prompt(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, const PromptMedia& media,
+                           TimeInstruction times = TimeInstruction::kAsTheModelHasIt);
 
 struct TokenRange {
   std::size_t begin = 0;
@@ -48,7 +47,7 @@ struct TokenRange {
 
 // What the last message's own text became of prompt.token_ids, that is without time line and template: the tokens that are not there when
 // it has none. prompt: of these arguments. Empty: it has none.
-TokenRange words_asked(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, std::span<const VideoTimes> videos,
+TokenRange words_asked(const LoadedModel& model, std::span<const Message> thread, std::size_t cached, const PromptMedia& media,
                        const PromptSegment& prompt);
 
 }  // namespace winnow

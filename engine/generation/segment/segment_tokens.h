@@ -8,6 +8,7 @@
 #include <iterator>
 #include <vector>
 
+#include "engine/base/row_span.h"
 #include "engine/base/token_origin.h"
 #include "engine/metrics/figures.h"
 
@@ -18,6 +19,7 @@ struct SegmentTokens {
   std::vector<Modality> modality;
   std::int64_t visual = 0;
   std::vector<std::int32_t> pinned;  // original indices of all that the conversation has pinned, ascending
+  std::vector<RowSpan> together{};   // rows that see each other whole (VisionLanguageModel::seen_whole)
 
   // The first attached token; size(): there is none.
   std::int64_t context_begin() const {
@@ -34,6 +36,7 @@ struct SegmentTokens {
   SegmentTokens first(std::int64_t rows) const {
     SegmentTokens part{first_original, {modality.begin(), modality.begin() + static_cast<std::ptrdiff_t>(rows)}, 0, pinned};
     part.visual = std::count_if(part.modality.begin(), part.modality.end(), is_attached);
+    part.together = cut_spans(together, 0, rows);
     return part;
   }
 

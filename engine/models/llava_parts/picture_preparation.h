@@ -1,8 +1,9 @@
-// Pixels for a vision tower: pictures padded, resized, cropped or tiled, and scaled, as transformers' LLaVA and InternVL processors do it.
+// Pixels for a vision tower: pictures padded, resized, cropped or tiled, and scaled, as transformers' LLaVA, InternVL and Gemma 3
+// processors do it.
 //
-// Used by the LLaVA families and internvl/. Input: upright RGB8, 1 to 16,384 px a side, at most 64 Mpx and 200:1; output fp32, side =
-// rules.size, which is a square. Errors: Exception kInvalidArgument for a picture that is not what it says, kLimitExceeded for its size or
-// more than 1,024 at a time, kUnsupportedModel for a resolution that no whole tiles make. Threads: plain functions.
+// Used by the LLaVA families, internvl/ and gemma3/. Input: upright RGB8, 1 to 16,384 px a side, at most 64 Mpx and 200:1; output fp32,
+// side = rules.size, which is a square. Errors: Exception kInvalidArgument for a picture that is not what it says, kLimitExceeded for its
+// size or more than 1,024 at a time, kUnsupportedModel for a resolution that no whole tiles make. Threads: plain functions.
 #pragma once
 
 #include <span>

@@ -115,6 +115,26 @@ TEST_F(FoundModels, AFileBesideItsEyesIsAModelThatSees) {
   EXPECT_TRUE(found()[0].readsVideos);
 }
 
+TEST_F(FoundModels, ATagOfOllamasThatNamesAProjectorIsAModelThatSees) {
+  const QString golden = QString::fromStdString(test_support::golden_folder("smolvlm/smolvlm2_split")) + QStringLiteral("/gguf/");
+  const QString blobs = QStringLiteral(".ollama/models/blobs/sha256-");
+  const QString eyes(64, QLatin1Char('c'));
+  ASSERT_TRUE(QDir().mkpath(at(QStringLiteral(".ollama/models/blobs"))));
+  ASSERT_TRUE(QFile::copy(golden + QStringLiteral("model.gguf"), at(blobs + kHex)));
+  ASSERT_TRUE(QFile::copy(golden + QStringLiteral("mmproj-model.gguf"), at(blobs + eyes)));
+  manifest(QStringLiteral("registry.ollama.ai/library/smolvlm/blind"), QStringLiteral("sha256:") + kHex);
+  ASSERT_EQ(names(), QStringList(QStringLiteral("smolvlm:blind")));
+  EXPECT_FALSE(found()[0].sees);
+  write(QStringLiteral(".ollama/models/manifests/registry.ollama.ai/library/smolvlm/blind"),
+        QStringLiteral(R"({"layers":[{"mediaType":"application/vnd.ollama.image.model","digest":"sha256:%1"},)"
+                       R"({"mediaType":"application/vnd.ollama.image.projector","digest":"sha256:%2"}]})")
+            .arg(kHex, eyes)
+            .toUtf8());
+  ASSERT_EQ(names().size(), 1);
+  EXPECT_TRUE(found()[0].sees);
+  EXPECT_TRUE(found()[0].readsVideos);
+}
+
 TEST_F(FoundModels, WhatIsNoModelIsLeftOut) {
   const QString models = QStringLiteral("winnow/models/");
   gguf(models + QStringLiteral("mmproj-llava.gguf"));

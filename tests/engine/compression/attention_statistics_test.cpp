@@ -4,7 +4,10 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/support/allocation_probe.h"
@@ -24,6 +27,7 @@ struct Dense {
   std::vector<at::Tensor> past_sums, past_squares;  // per kv head
   double entropy = 0.0;
   std::vector<std::int64_t> zeros;
+  double allowed = 0.0;  // entries that are seen
 };
 
 Dense dense(const LayerView& view, std::int64_t first, double p) {
@@ -38,7 +42,8 @@ Dense dense(const LayerView& view, std::int64_t first, double p) {
     const at::Tensor probabilities = at::softmax(rows, 1);
     const std::int64_t past = rows.size(1) - n;
     sums.push_back(probabilities.narrow(1, past, n).sum(0));
-    const at::Tensor allowed = at::ones({n, n}, at::kBool).tril().narrow(0, first, n - first);
+    const at::Tensor allowed = rows.narrow(1, past, n).gt(-std::numeric_limits<double>::infinity());
+    result.allowed = allowed.sum().item<double>();
     const at::Tensor below = rows.narrow(1, past, n).lt(rows.amax(1, true) + std::log(p)).logical_and(allowed);
     result.zeros.push_back(below.sum().item<std::int64_t>());
     result.entropy -= at::xlogy(probabilities, probabilities).sum().item<double>() / static_cast<double>(view.query.size(0) * (n - first));
@@ -53,9 +58,11 @@ Dense dense(const LayerView& view, std::int64_t first, double p) {
   return result;
 }
 
-void expect_dense_equality(std::int64_t n, std::int64_t window, const std::vector<std::int64_t>& past) {
+void expect_dense_equality(std::int64_t n, std::int64_t window, const std::vector<std::int64_t>& past,
+                           const std::vector<RowSpan>& together = {}) {
   SCOPED_TRACE(::testing::Message() << "n " << n << " window " << window << " past " << (past.empty() ? 0 : past[0]));
   LayerView view = random_view(LayerId(0), 6, 2, n, 16, past, 2.0);
+  view.together = together;
   testing::set_log_sum_exp(view);
   const std::vector<Modality> modality = all_text(n);
   const SegmentInfo segment = segment_of(modality, 1, 6, 2);
@@ -72,6 +79,8 @@ void expect_dense_equality(std::int64_t n, std::int64_t window, const std::vecto
     // A logit within rounding of the threshold may fall on either side.
     EXPECT_NEAR(static_cast<double>(tiled.zero_counts[head]), static_cast<double>(expected.zeros[head]), 2.0) << head;
   }
+  const double below = static_cast<double>(std::accumulate(tiled.zero_counts.begin(), tiled.zero_counts.end(), std::int64_t{0}));
+  EXPECT_NEAR(tiled.sparsity, below / 6.0 / expected.allowed, 1e-9);
 
   // Without sparsity the CPU's kernel does it; with it, libtorch in tiles, as on a GPU.
   need.column_squares = true;
@@ -99,6 +108,40 @@ TEST(AttentionStatistics, EqualTheDenseDefinitionAcrossTileBorders) {
 TEST(AttentionStatistics, RetainedSlotsEnterTheSoftmaxButAreNoColumns) {
   expect_dense_equality(40, 40, {9, 9});
   expect_dense_equality(130, 70, {600, 3});  // ragged, past a key tile
+}
+
+// Pictures: within a row tile, over its border, over a key tile's, and longer than either.
+TEST(AttentionStatistics, RowsThatSeeEachOtherCountInBothDirections) {
+  for (const std::int64_t window : {1, 20, 100, 700}) {
+    expect_dense_equality(90, window, {}, {{0, 3}, {10, 16}, {26, 2}, {60, 20}, {85, 5}});
+    expect_dense_equality(700, window, {9, 9}, {{5, 256}, {270, 256}, {530, 2}, {600, 90}});
+    expect_dense_equality(700, window, {}, {{2, 690}});
+  }
+}
+
+// By hand: all logits are 0, so that a row shares itself out evenly over what it sees. Rows 1 and 2 are a picture of two tokens.
+TEST(AttentionStatistics, ColumnsOfAPictureByHand) {
+  LayerView view = random_view(LayerId(0), 1, 1, 4, 2);
+  view.query.zero_();
+  view.together = {{1, 2}};
+  testing::set_log_sum_exp(view);
+  const std::vector<Modality> modality = all_text(4);
+  SegmentInfo segment = segment_of(modality, 1, 1, 1);
+  segment.together = view.together;
+  StatisticsNeed need;
+  need.rows = RowRule::all();
+  need.column_sums = true;
+  const std::vector<float> sums = attention_statistics(view, segment, need).column_sums.values;
+  // Row 0 sees itself, rows 1 and 2 see 0 to 2 (a third each), row 3 all four.
+  const std::array<double, 4> expected = {1.0 + 2.0 / 3.0 + 0.25, 2.0 / 3.0 + 0.25, 2.0 / 3.0 + 0.25, 0.25};
+  const std::array<std::int64_t, 4> seen_by = {4, 3, 3, 1};
+  for (std::size_t j = 0; j < 4; ++j) {
+    EXPECT_NEAR(sums[j], expected[j], 1e-6) << j;
+    EXPECT_EQ(segment.rows_that_saw(static_cast<std::int64_t>(j)), seen_by[j]) << j;
+  }
+  const std::array<double, 4> weights = {0.0, 1.0, 0.0, 0.0};
+  const std::vector<double> of_row = weighted_columns(view, weights);
+  for (std::size_t j = 0; j < 4; ++j) EXPECT_NEAR(of_row[j], j < 3 ? 1.0 / 3.0 : 0.0, 1e-6) << j;
 }
 
 TEST(AttentionStatistics, AreDeterministic) {

@@ -17,12 +17,13 @@
 
 namespace winnow::testing {
 
-// Dense logits [H, n, m + n] in double over retained slots, then segment keys; -inf above the diagonal.
+// Dense logits [H, n, m + n] in double over retained slots, then segment keys; -inf of what a row does not see.
 inline std::vector<at::Tensor> dense_logits(const LayerView& view) {
   const std::int64_t heads = view.query.size(0);
   const std::int64_t n = view.query.size(1);
   const std::int64_t group = heads / view.key.size(0);
-  const at::Tensor future = at::ones({n, n}, at::kBool).triu(1);
+  at::Tensor future = at::ones({n, n}, at::kBool).triu(1);
+  for (const RowSpan& span : view.together) future.narrow(0, span.first, span.count).narrow(1, span.first, span.count).fill_(false);
   std::vector<at::Tensor> logits;
   for (std::int64_t q = 0; q < heads; ++q) {
     const std::int64_t kv = q / group;

@@ -55,6 +55,22 @@ TEST(ProbeVotes, AChunkOfEverythingIsTheWholeSoftmax) {
                            probe_votes(view, {.context = 5, .count = 5}), 1e-5, 1e-6));
 }
 
+// Rows that repeat a picture see each other, as its own do; the chunk's softmax is over what they see.
+TEST(ProbeVotes, RowsOfAPictureShareWithLaterOnes) {
+  LayerView view = probe_view();
+  const at::Tensor alone = view.log_sum_exp;
+  view.together = {{0, 2}};
+  testing::set_log_sum_exp(view);
+  // Row 0 sees the key (0, 1) of row 1, too: logits 0 and 1 / sqrt(2) for its queries (1, 0) and (0, 1).
+  for (std::int64_t head = 0; head < 2; ++head) {
+    const double added = head == 0 ? 1.0 : std::exp(1.0 / std::sqrt(2.0));
+    EXPECT_NEAR(view.log_sum_exp[head][0].item<double>(), std::log(std::exp(alone[head][0].item<double>()) + added), 1e-5);
+    for (std::int64_t row = 1; row < 3; ++row) EXPECT_EQ(view.log_sum_exp[head][row].item<float>(), alone[head][row].item<float>());
+  }
+  EXPECT_TRUE(at::allclose(probe_votes(view, {.context = 5, .count = 5, .sharing = ProbeSharing::kBesideJudged}),
+                           probe_votes(view, {.context = 5, .count = 5}), 1e-5, 1e-6));
+}
+
 // Output projection of head 0 the identity, of head 1 rows (0, 1), (2, 0); inputs of the rows have norms 1, 2 and 1/2.
 TEST(ProbeVotes, NormsWeighWhatASlotAddsToTheRow) {
   LayerView view = probe_view();

@@ -5,9 +5,11 @@
 #include <numeric>
 #include <set>
 
+#include "engine/compression/candidates.h"
 #include "engine/compression/compression_event.h"
 #include "engine/compression/next_decode_policy.h"
 #include "engine/compression/retained_slots.h"
+#include "engine/compression/statistics/attention_statistics.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "engine/recipes/methods/registry.h"
 #include "tests/engine/compression/layer_fixture.h"
@@ -256,6 +258,38 @@ TEST(WholeCache, AccumulatedAttentionOfEarlierTurnsCounts) {
     for (LayerId layer{0}; layer < 2; ++layer) {
       for (KvHead head{0}; head < 2; ++head) EXPECT_EQ(in_two.tokens(layer, head), at_once.tokens(layer, head)) << layer << " " << head;
     }
+  }
+}
+
+// Of an extended segment a picture's rows, which see each other, lie behind the retained ones.
+TEST(WholeCache, PicturesOfTheNewTurnLieBehindTheRetainedRows) {
+  RetainedSlots retained;
+  retained.kv_heads = 2;
+  retained.heads.assign(2, {{0, 2, 5}, Modalities(3, Modality::kText), {}, {}, {}, {}});
+  const Modalities modality = of(4, 2);
+  SegmentInfo segment = testing::segment_of(modality, 1, 4, 2, 9);
+  const std::vector<RowSpan> together = {{1, 3}};
+  segment.together = together;
+  segment.retained = &retained;
+  const CandidateSets sets(segment);
+  const Candidates& set = sets.of(LayerId(0), KvHead(0));
+  ASSERT_EQ(set.info.together.size(), 1U);
+  EXPECT_EQ(set.info.together.front(), (RowSpan{4, 3}));
+  EXPECT_EQ(set.info.rows_that_saw(6), 5) << "all but the first of the new rows";
+
+  LayerView view = testing::random_view(LayerId(0), 4, 2, 6, kDim, {3, 3});
+  view.together = together;
+  testing::set_log_sum_exp(view);
+  StatisticsNeed need;
+  need.rows = RowRule::all();
+  need.column_sums = true;
+  const RowStatistics found = attention_statistics(set.view_of(view), set.info, need);
+  const std::vector<at::Tensor> logits = testing::dense_logits(view);
+  for (std::int64_t head = 0; head < 2; ++head) {
+    const auto sums = [&](std::int64_t query) { return at::softmax(logits[static_cast<std::size_t>(query)], 1).sum(0); };
+    const at::Tensor expected = (sums(2 * head) + sums(2 * head + 1)) / 2.0;
+    for (std::int64_t column = 0; column < 9; ++column)
+      EXPECT_NEAR(found.column_sums.row(KvHead(head))[static_cast<std::size_t>(column)], expected[column].item<double>(), 1e-5) << column;
   }
 }
 

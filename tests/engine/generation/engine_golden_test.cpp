@@ -65,7 +65,7 @@ void expect_every_case(const std::string& folder, const std::string& model, cons
     if (name.find(left_out) != std::string::npos) continue;
     SCOPED_TRACE(folder + "/" + name);
     ExportTurn request;
-    request.turn.messages = {golden.message(name, opener)};
+    request.turn.messages = golden.thread(name, opener);
     request.turn.recipe.method = "full";
     request.turn.recipe.retention = 1.0;
     request.turn.sampling.max_new_tokens = 64;
@@ -113,10 +113,13 @@ class GgufGolden : public ::testing::TestWithParam<const char*> {};
 TEST_P(GgufGolden, TwoFilesEqualTheirFolderInTransformers) { expect_every_case(GetParam(), "/gguf/model.gguf"); }
 
 // A video's bounds are not in such a file: those of published folders are larger than this one's.
-TEST(GgufGoldenPictures, TwoFilesEqualTheirFolderInTransformers) { expect_every_case("qwen3_vl/published", "/gguf/model.gguf", "video"); }
+TEST(GgufGoldenPictures, TwoFilesEqualTheirFolderInTransformers) {
+  for (const char* folder : {"qwen3_vl/published", "qwen3_vl/experts"}) expect_every_case(folder, "/gguf/model.gguf", "video");
+}
 
 INSTANTIATE_TEST_SUITE_P(Configurations, GgufGolden,
-                         ::testing::Values("smolvlm/smolvlm2_split", "qwen2_vl/published", "qwen2_5_vl/published"),
+                         ::testing::Values("smolvlm/smolvlm2_split", "qwen2_vl/published", "qwen2_5_vl/published", "llava/llava_llama",
+                                           "llava/next_mistral", "internvl/qwen2_saved", "internvl/llama_published", "gemma3/published"),
                          [](const auto& info) { return file_name(info.param); });
 
 INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden,
@@ -127,7 +130,8 @@ INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden,
                                            "smolvlm/saved_fast", "llava/llava_llama", "llava/llava_full", "llava/llava_siglip",
                                            "llava/next_mistral", "llava/next_video", "llava/next_video_max", "llava/next_window",
                                            "internvl/qwen2_saved", "internvl/llama_published", "internvl/other_size",
-                                           "internvl/feature_layer", "internvl/chat_internlm2", "internvl/chat_qwen2"),
+                                           "internvl/feature_layer", "internvl/chat_internlm2", "internvl/chat_qwen2", "gemma3/published",
+                                           "gemma3/narrow_window", "gemma3/pan_and_scan", "gemma3/plain_pillow"),
                          [](const auto& info) { return file_name(info.param); });
 
 }  // namespace

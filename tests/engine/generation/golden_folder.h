@@ -35,9 +35,51 @@ class GoldenFolder {
   const nlohmann::json& cases() const { return cases_; }
 
   // The recorded question as a user message; its pictures are put into `opener`.
-  Message message(const std::string& name, MemoryMediaOpener& opener) const {
-    Message message;
+  Message message(const std::string& name, MemoryMediaOpener& opener) const { return thread(name, opener).front(); }
+
+  // All messages of the case, the answers between the questions as they were recorded.
+  std::vector<Message> thread(const std::string& name, MemoryMediaOpener& opener) const {
     const nlohmann::json& entry = cases_.at(name);
+    const std::vector<RgbImage> pictures = pictures_of(name, entry);
+    if (entry.contains("attached")) {
+      Message message;
+      attach(name, entry.at("attached"), pictures, opener, message);
+      for (const nlohmann::json& part : entry.at("messages")[0].at("content")) {
+        if (part.at("type") == "text") message.items.emplace_back(TextItem{part.at("text").get<std::string>()});
+      }
+      return {message};
+    }
+    std::ptrdiff_t images = 0;
+    for (const nlohmann::json& recorded : entry.at("messages")) images += images_in(recorded.at("content"));
+    auto next = pictures.begin();
+    std::size_t medium = 0;
+    std::vector<Message> messages;
+    for (const nlohmann::json& recorded : entry.at("messages")) {
+      Message& message = messages.emplace_back();
+      message.role = recorded.at("role") == "assistant" ? Role::kAssistant : Role::kUser;
+      for (const nlohmann::json& part : recorded.at("content")) {
+        const std::string type = part.at("type");
+        if (type == "text") {
+          message.items.emplace_back(TextItem{part.at("text").get<std::string>()});
+          continue;
+        }
+        const bool video = type == "video";
+        // Of every medium, or all that no image has.
+        const std::ptrdiff_t frames = entry.contains("frames") ? entry.at("frames")[medium].get<std::ptrdiff_t>()
+                                      : video                  ? std::ssize(pictures) - images
+                                                               : 1;
+        const std::string path = video ? name : name + std::to_string(medium);
+        opener.add(path, {next, next + frames});
+        message.items.emplace_back(MediaItem{{path, video ? MediaKind::kVideo : MediaKind::kImage, {}}});
+        next += frames;
+        ++medium;
+      }
+    }
+    return messages;
+  }
+
+ private:
+  std::vector<RgbImage> pictures_of(const std::string& name, const nlohmann::json& entry) const {
     std::vector<RgbImage> pictures;
     for (std::size_t i = 0; i < entry.at("pictures").size(); ++i) {
       RgbImage picture;
@@ -47,39 +89,13 @@ class GoldenFolder {
       picture.rgb.assign(rgb.const_data_ptr<std::uint8_t>(), rgb.const_data_ptr<std::uint8_t>() + rgb.numel());
       pictures.push_back(std::move(picture));
     }
-    const nlohmann::json& content = entry.at("messages")[0].at("content");
-    if (entry.contains("attached")) {
-      attach(name, entry.at("attached"), pictures, opener, message);
-      for (const nlohmann::json& part : content) {
-        if (part.at("type") == "text") message.items.emplace_back(TextItem{part.at("text").get<std::string>()});
-      }
-      return message;
-    }
-    const auto images =
-        std::count_if(content.begin(), content.end(), [](const nlohmann::json& part) { return part.at("type") == "image"; });
-    auto next = pictures.begin();
-    std::size_t medium = 0;
-    for (const nlohmann::json& part : content) {
-      const std::string type = part.at("type");
-      if (type == "text") {
-        message.items.emplace_back(TextItem{part.at("text").get<std::string>()});
-        continue;
-      }
-      const bool video = type == "video";
-      // Of every medium, or all that no image has.
-      const std::ptrdiff_t frames = entry.contains("frames") ? entry.at("frames")[medium].get<std::ptrdiff_t>()
-                                    : video                  ? std::ssize(pictures) - images
-                                                             : 1;
-      const std::string path = video ? name : name + std::to_string(medium);
-      opener.add(path, {next, next + frames});
-      message.items.emplace_back(MediaItem{{path, video ? MediaKind::kVideo : MediaKind::kImage, {}}});
-      next += frames;
-      ++medium;
-    }
-    return message;
+    return pictures;
   }
 
- private:
+  static std::ptrdiff_t images_in(const nlohmann::json& content) {
+    return std::count_if(content.begin(), content.end(), [](const nlohmann::json& part) { return part.at("type") == "image"; });
+  }
+
   // Media one after the other, each with so many of the pictures.
   static void attach(const std::string& name, const nlohmann::json& attached, const std::vector<RgbImage>& pictures,
                      MemoryMediaOpener& opener, Message& message) {

@@ -76,7 +76,7 @@ class EveryFamily : public TinyModel, public ::testing::WithParamInterface<const
 
 inline auto tiny_families() {
   return ::testing::Values("gqa_tied", "qwen2_vl/published", "qwen2_5_vl/saved", "qwen3_vl/published", "smolvlm/smolvlm2_split",
-                           "llava/next_mistral", "llava/next_window", "internvl/qwen2_saved");
+                           "llava/next_mistral", "llava/next_window", "internvl/qwen2_saved", "gemma3/published", "gemma3/plain_pillow");
 }
 
 inline std::string family_name(const ::testing::TestParamInfo<const char*>& info) {

@@ -108,6 +108,34 @@ TEST_F(PrefillAttention, AWindowLeavesTheLastTokensAndTheLead) {
   }
 }
 
+// A picture's rows see all of it, whatever the window; one that is longer than the window, too.
+TEST_F(PrefillAttention, RowsOfASpanSeeEachOther) {
+  for (const std::vector<std::int64_t>& past : {std::vector<std::int64_t>{}, {5, 0}}) {
+    const Segment segment = random_segment(50, 2, 2, 16, past);
+    for (const std::int64_t tokens : {0, 1, 4, 9, 20, 100}) {
+      for (const std::int64_t lead : {0, 5}) {
+        const AttentionWindow window{tokens, lead, {{0, 2}, {9, 16}, {25, 3}, {40, 10}}};
+        for (const auto& [first, rows] : {std::pair{0, 50}, std::pair{0, 9}, std::pair{2, 23}, std::pair{28, 22}, std::pair{9, 19}}) {
+          SCOPED_TRACE(testing::Message() << "window " << tokens << " lead " << lead << " rows " << rows << " from " << first);
+          expect_equals_dense(segment, first, rows, 1e-5, window);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PrefillAttention, ATileThatCutsASpanIsRefused) {
+  const Segment segment = random_segment(20, 1, 1, 8, {});
+  const AttentionWindow window{0, 0, {{4, 8}}};
+  const auto attend = [&](std::int64_t first, std::int64_t rows) {
+    return prefill_attention(segment.query.narrow(0, first, rows), segment.key, segment.value, first, {}, 0.3, window);
+  };
+  EXPECT_THROW(attend(0, 10), Exception);
+  EXPECT_THROW(attend(6, 10), Exception);
+  EXPECT_NO_THROW(attend(0, 4));
+  EXPECT_NO_THROW(attend(12, 8));
+}
+
 TEST_F(PrefillAttention, AWindowThatHidesNothingChangesNoBit) {
   const Segment segment = random_segment(40, 2, 3, 16, {});
   for (const AttentionWindow& window : {AttentionWindow{40, 0}, AttentionWindow{1 << 20, 3}}) {

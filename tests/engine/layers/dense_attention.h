@@ -16,7 +16,7 @@ struct DenseAttention {
 };
 
 // One query head. query: [t, d]; past_key/value: [m, d] seen by all rows (m may be 0); key/value: [n, d], row i of the tile that starts at
-// `first` sees 0 .. first + i; of these the last window.tokens and the first window.lead where there is a window.
+// `first` sees 0 .. first + i; of these the last window.tokens and the first window.lead where there is a window, and all of its span.
 inline DenseAttention dense_attention(const at::Tensor& query, const at::Tensor& past_key, const at::Tensor& past_value,
                                       const at::Tensor& key, const at::Tensor& value, std::int64_t first, double scale,
                                       const AttentionWindow& window = {}) {
@@ -25,11 +25,15 @@ inline DenseAttention dense_attention(const at::Tensor& query, const at::Tensor&
   at::Tensor logits = at::matmul(query.to(at::kDouble), keys.t()) * scale;
   const at::Tensor row = at::arange(query.size(0)).unsqueeze(1) + first + past_key.size(0);
   const at::Tensor column = at::arange(keys.size(0)).unsqueeze(0);
-  logits = logits.masked_fill(column > row, -std::numeric_limits<double>::infinity());
-  if (window.tokens > 0) {
-    const at::Tensor lost = (column <= row - window.tokens).logical_and(column >= past_key.size(0) + window.lead);
-    logits = logits.masked_fill(lost, -std::numeric_limits<double>::infinity());
+  at::Tensor hidden = column > row;
+  if (window.tokens > 0) hidden = hidden.logical_or((column <= row - window.tokens).logical_and(column >= past_key.size(0) + window.lead));
+  for (const RowSpan& span : window.together) {
+    const auto inside = [&](const at::Tensor& token) {
+      return token.ge(past_key.size(0) + span.first).logical_and(token.lt(past_key.size(0) + span.end()));
+    };
+    hidden = hidden.logical_and(inside(row).logical_and(inside(column)).logical_not());
   }
+  logits = logits.masked_fill(hidden, -std::numeric_limits<double>::infinity());
   return {at::matmul(at::softmax(logits, -1), values), at::logsumexp(logits, {-1})};
 }
 

@@ -24,8 +24,8 @@ GgufWriter beginning(const char* architecture) {
   return writer.uint32("tokenizer.ggml.bos_token_id", 1).uint32("tokenizer.ggml.eos_token_id", 0);
 }
 
-GgufWriter sized(GgufWriter writer, const std::string& architecture) {
-  return writer.uint32(architecture + ".block_count", 2)
+GgufWriter sized(GgufWriter writer, const std::string& architecture, std::uint32_t layers = 2) {
+  return writer.uint32(architecture + ".block_count", layers)
       .uint32(architecture + ".context_length", 512)
       .uint32(architecture + ".embedding_length", 8)
       .uint32(architecture + ".feed_forward_length", 12)
@@ -96,6 +96,45 @@ TEST_F(GgufModels, FrequencyFactorsAreAWayOfScaling) {
   EXPECT_EQ(scaling["attention_factor"], 1.0);
 }
 
+// What Gemma's file leaves to whoever reads it is as llama.cpp has it.
+TEST_F(GgufModels, AGemmaHasNormsAboutOneAndTwoKindsOfLayers) {
+  const std::string data(8 * 4, '\0');
+  const auto gemma = [&](std::uint32_t layers) {
+    return sized(beginning("gemma3"), "gemma3", layers).uint32("gemma3.attention.sliding_window", 64);
+  };
+  const GgufModel found = model(gemma(2)
+                                    .float32("gemma3.final_logit_softcapping", 30.0F)
+                                    .tensor("blk.1.ffn_norm.weight", {8}, kF32, data)
+                                    .tensor("blk.1.post_attention_norm.weight", {8}, kF32, data)
+                                    .tensor("blk.1.post_ffw_norm.weight", {8}, kF32, data)
+                                    .tensor("blk.1.attn_q_norm.weight", {4}, kF32, data.substr(0, 16))
+                                    .tensor("blk.1.attn_v.weight", {8, 1}, kF32, data)
+                                    .tensor("output_norm.weight", {8}, kF32, data));
+  const Json& config = found.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "Gemma3ForCausalLM");
+  EXPECT_EQ(config["model_type"], "gemma3_text");
+  EXPECT_EQ(config["query_pre_attn_scalar"], 4) << "the head size";
+  EXPECT_EQ(config["sliding_window"], 64);
+  EXPECT_EQ(config["sliding_window_pattern"], 6);
+  EXPECT_EQ(config["rope_local_base_freq"], 10000.0);
+  EXPECT_EQ(config["final_logit_softcapping"], 30.0);
+  const TensorFile& tensors = *found.tensors().files.front();
+  EXPECT_EQ(tensors.tensors().size(), 6U);
+  for (const char* name :
+       {"model.layers.1.pre_feedforward_layernorm.weight", "model.layers.1.post_attention_layernorm.weight",
+        "model.layers.1.post_feedforward_layernorm.weight", "model.layers.1.self_attn.q_norm.weight", "model.norm.weight"})
+    EXPECT_TRUE(tensors.tensor(name).with_one) << name;
+  EXPECT_FALSE(tensors.tensor("model.layers.1.self_attn.v_proj.weight").with_one);
+  EXPECT_FALSE(model(sized(beginning("llama"), "llama").tensor("output_norm.weight", {8}, kF32, data))
+                   .tensors()
+                   .files.front()
+                   ->tensor("model.norm.weight")
+                   .with_one);
+  EXPECT_EQ(model(gemma(62)).required(ModelPart::kConfig).content["query_pre_attn_scalar"], 4) << "27B: width by heads, 8 / 2";
+  const GgufModel whole = model(sized(beginning("gemma3"), "gemma3"));
+  EXPECT_EQ(whole.required(ModelPart::kConfig).content["sliding_window_pattern"], 1) << "no layer looks back over a window";
+}
+
 TEST_F(GgufModels, TheTemplateIsTheFilesOrChatMl) {
   GgufWriter with = sized(beginning("llama"), "llama");
   const GgufModel own = model(with.text("tokenizer.chat_template", "{{ messages[0]['content'] }}"));
@@ -112,7 +151,10 @@ TEST_F(GgufModels, TheTemplateIsTheFilesOrChatMl) {
 
 TEST_F(GgufModels, NamesWhatItDoesNotRead) {
   refuse(sized(beginning("mamba"), "mamba"), ErrorCode::kUnsupportedModel, "\"mamba\"");
-  refuse(sized(beginning("llama"), "llama").uint32("llama.expert_count", 8), ErrorCode::kUnsupportedModel, "experts");
+  refuse(sized(beginning("qwen2"), "qwen2").uint32("qwen2.expert_count", 8), ErrorCode::kUnsupportedModel, "experts");
+  refuse(sized(beginning("qwen3moe"), "qwen3moe").uint32("qwen3moe.expert_shared_count", 1), ErrorCode::kUnsupportedModel,
+         "every token goes through");
+  refuse(sized(beginning("llama"), "llama").uint32("llama.expert_gating_func", 2), ErrorCode::kUnsupportedModel, "softmax");
   refuse(sized(beginning("llama"), "llama").uint32("llama.rope.dimension_count", 2), ErrorCode::kUnsupportedModel, "partial rotary");
   refuse(sized(beginning("llama"), "llama").uint32("llama.attention.value_length", 8), ErrorCode::kUnsupportedModel, "different sizes");
   refuse(sized(beginning("mistral3"), "mistral3").float32("mistral3.attention.temperature_scale", 0.1F), ErrorCode::kUnsupportedModel,

@@ -116,6 +116,100 @@ TEST_F(GgufEyes, MergersBehindLayersAreCountedAsTheFolderDoes) {
     EXPECT_TRUE(tower.tensors().contains(name)) << name;
 }
 
+TEST_F(GgufEyes, AGemmasEyesSayHowManyPatchesATokenHas) {
+  const GgufModel model(golden("gemma3/published") + "model.gguf");
+  const Json& config = model.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "Gemma3ForConditionalGeneration");
+  EXPECT_EQ(config["mm_tokens_per_image"], 16) << "(16 px / 2 px / 2) squared";
+  EXPECT_EQ(config["text_config"]["model_type"], "gemma3_text");
+  EXPECT_EQ(config["text_config"]["sliding_window_pattern"], 2);
+  EXPECT_EQ(model.required(ModelPart::kProcessor).content["image_seq_length"], 16);
+  EXPECT_EQ(model.required(ModelPart::kImageProcessor).content["size"]["height"], 16);
+  const TensorFile& tower = *model.tensors().files.at(1);
+  EXPECT_TRUE(tower.tensor("multi_modal_projector.mm_soft_emb_norm.weight").with_one);
+  EXPECT_FALSE(tower.tensor("multi_modal_projector.mm_input_projection_weight").with_one);
+  EXPECT_FALSE(tower.tensor("vision_tower.vision_model.post_layernorm.weight").with_one);
+  EXPECT_EQ(tower.tensors().size(), 39U) << "all of them have a name";
+  const TensorFile& text = *model.tensors().files.at(0);
+  EXPECT_TRUE(text.tensor("model.language_model.layers.1.post_feedforward_layernorm.weight").with_one);
+}
+
+TEST_F(GgufEyes, ALlavaSaysWhetherItTiles) {
+  const GgufModel square(golden("llava/llava_llama") + "model.gguf");
+  const Json& config = square.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["architectures"][0], "LlavaForConditionalGeneration");
+  EXPECT_EQ(config["vision_config"]["hidden_act"], "quick_gelu");
+  EXPECT_EQ(config["vision_config"]["num_hidden_layers"], 2) << "what lies behind the features is left out";
+  EXPECT_EQ(config["vision_feature_layer"], -1);
+  EXPECT_EQ(square.required(ModelPart::kImageProcessor).content["crop_size"]["height"], 16);
+  const GgufModel tiled(golden("llava/next_mistral") + "model.gguf");
+  EXPECT_EQ(tiled.required(ModelPart::kConfig).content["model_type"], "llava_next");
+  EXPECT_EQ(tiled.required(ModelPart::kImageProcessor).content["image_grid_pinpoints"][3], (std::vector<int>{48, 16}));
+  const TensorFile& tower = *tiled.tensors().files.at(1);
+  for (const char* name : {"image_newline", "multi_modal_projector.linear_2.weight", "vision_tower.vision_model.embeddings.class_embedding",
+                           "vision_tower.vision_model.pre_layrnorm.bias"})
+    EXPECT_TRUE(tower.tensors().contains(name)) << name;
+  EXPECT_EQ(tower.tensor("vision_tower.vision_model.encoder.layers.1.mlp.fc1.weight").shape, (std::vector<std::int64_t>{48, 24}));
+}
+
+TEST_F(GgufEyes, AnInternVlSaysOfWhichKindItsTowerIs) {
+  const GgufModel large(golden("internvl/llama_published") + "model.gguf");
+  const Json& config = large.required(ModelPart::kConfig).content;
+  EXPECT_EQ(config["vision_config"]["norm_type"], "rms_norm");
+  EXPECT_TRUE(config["vision_config"]["use_qk_norm"]);
+  EXPECT_FALSE(config["vision_config"]["attention_bias"]);
+  EXPECT_EQ(config["downsample_ratio"], 0.5);
+  const GgufModel small(golden("internvl/qwen2_saved") + "model.gguf");
+  EXPECT_EQ(small.required(ModelPart::kConfig).content["vision_config"]["norm_type"], "layer_norm");
+  EXPECT_EQ(small.required(ModelPart::kImageProcessor).content["max_patches"], 6);
+  EXPECT_EQ(small.required(ModelPart::kProcessor).content["image_seq_length"], 4);
+  const TensorFile& tower = *small.tensors().files.at(1);
+  EXPECT_TRUE(tower.tensors().contains("vision_tower.encoder.layer.1.lambda_2"));
+  EXPECT_EQ(tower.tensor("vision_tower.embeddings.cls_token").shape.size(), 3U);
+  EXPECT_EQ(tower.tensor("vision_tower.embeddings.position_embeddings").shape.size(), 3U);
+}
+
+// LLaVA's text models were converted apart from their eyes: with the vocabulary of the Llama, and no or another template.
+TEST_F(GgufEyes, ATextModelThatNeverSawAPictureIsToldOfThem) {
+  const auto text_of = [](const char* fourth) {
+    GgufWriter text;
+    text.text("general.architecture", "llama").text("tokenizer.ggml.model", "llama");
+    text.texts("tokenizer.ggml.tokens", {"<unk>", "<s>", "</s>", fourth, "b"}).uint32("tokenizer.ggml.unknown_token_id", 0);
+    text.float32s("tokenizer.ggml.scores", {0, 0, 0, -1, -2}).int32s("tokenizer.ggml.token_type", {2, 3, 3, 6, 1});
+    text.uint32("tokenizer.ggml.bos_token_id", 1).text("tokenizer.chat_template", "{{ messages[0]['content'] }}");
+    text.uint32("llama.block_count", 1).uint32("llama.context_length", 64).uint32("llama.embedding_length", 4);
+    text.uint32("llama.feed_forward_length", 4).uint32("llama.attention.head_count", 2).uint32("llama.attention.head_count_kv", 1);
+    return text;
+  };
+  const std::string model = write("model.gguf", text_of("<0x00>"));
+  const auto llava = [](std::uint64_t wide) {
+    GgufWriter writer = eyes("mlp", 768);  // what CLIP projects to, which is not used
+    const std::string square(wide * wide * 4, '\0');
+    return writer.tensor("mm.0.weight", {8, wide}, kF32, std::string(8 * wide * 4, '\0'))
+        .tensor("mm.2.weight", {wide, wide}, kF32, square)
+        .tensor("v.class_embd", {8}, kF32, std::string(32, '\0'))
+        .tensor("v.blk.0.ffn_up.weight", {12, 8}, kF32, std::string(384, '\0'));
+  };
+  const auto norm = [](GgufWriter writer) { return writer.tensor("v.pre_ln.weight", {8}, kF32, std::string(32, '\0')); };
+  const GgufModel seeing(model, write("eyes.gguf", norm(llava(4))));
+  EXPECT_EQ(seeing.required(ModelPart::kConfig).content["image_token_id"], 0) << "the token for unknown text";
+  EXPECT_EQ(seeing.tokenizer().added_tokens.at(0).content, "<image>");
+  EXPECT_EQ(seeing.tokenizer().prefix, std::vector<std::string>{"<s>"}) << "a SentencePiece model puts it there unless told otherwise";
+  EXPECT_NE(seeing.chat_template("").source.find("ASSISTANT:"), std::string::npos);
+  GgufWriter next = norm(llava(4));
+  next.tensor("model.image_newline", {4}, kF32, std::string(16, '\0'));
+  const GgufModel tiling(model, write("next.gguf", next));
+  EXPECT_EQ(tiling.required(ModelPart::kConfig).content["model_type"], "llava_next");
+  EXPECT_NE(tiling.chat_template("").source.find("[INST]"), std::string::npos) << "shared keys are Mistral's";
+  const std::string other = write("other.gguf", llava(4));
+  test::expect_error(ErrorCode::kUnsupportedModel, "its vision tower is no CLIP", [&] { GgufModel(model, other); });
+  const std::string letters = write("letters.gguf", text_of("a"));
+  const std::string right = write("right.gguf", norm(llava(4)));
+  test::expect_error(ErrorCode::kUnsupportedModel, "lacks <image>", [&] { GgufModel(letters, right); });
+  const std::string wider = write("wider.gguf", norm(llava(8)));
+  test::expect_error(ErrorCode::kUnsupportedModel, "tokens of 8 features, and the text model's have 4", [&] { GgufModel(model, wider); });
+}
+
 TEST_F(GgufEyes, WithoutItsEyesItReadsText) {
   const std::string text = folder_.write("alone.gguf", bytes_of(golden("qwen2_vl/published") + "model.gguf"));
   const GgufModel model(text);
@@ -137,6 +231,36 @@ TEST_F(GgufEyes, OfThoseBesideItTheFirstThatBelongsToItIsTaken) {
   EXPECT_EQ(GgufModel(text).files().back().first, "mmproj-e.gguf");
 }
 
+TEST_F(GgufEyes, OllamasManifestSaysWhoseEyesTheyAre) {
+  const auto blob = [](char digit) { return "blobs/sha256-" + std::string(64, digit); };
+  const auto manifest = [](char model, char projector) {
+    return R"({"layers":[{"mediaType":"application/vnd.ollama.image.projector","digest":"sha256:)" + std::string(64, projector) +
+           R"("},{"mediaType":"application/vnd.ollama.image.model","digest":"sha256:)" + std::string(64, model) + R"("}]})";
+  };
+  fs::create_directories(folder_.file("blobs"));
+  fs::create_directories(folder_.file("manifests/registry.ollama.ai/library/smolvlm"));
+  const std::string text = write(blob('a'), text_model());
+  write(blob('b'), eyes());
+  EXPECT_EQ(open_package(text)->files().size(), 1U) << "they lie beside each other, as all blobs do";
+  folder_.write("manifests/registry.ollama.ai/library/smolvlm/other", manifest('e', 'b'));
+  folder_.write("manifests/registry.ollama.ai/library/smolvlm/broken", "{");
+  EXPECT_EQ(open_package(text)->files().size(), 1U) << "another model's";
+  folder_.write("manifests/registry.ollama.ai/library/smolvlm/latest", manifest('a', 'b'));
+  EXPECT_EQ(open_package(text)->files().back().first, fs::path(blob('b')).filename());
+  folder_.write("manifests/registry.ollama.ai/library/smolvlm/latest",
+                R"({"layers":[{"mediaType":"application/vnd.ollama.image.projector",)"
+                R"("digest":"sha256:../../elsewhere"}]})");
+  EXPECT_EQ(open_package(text)->files().size(), 1U);
+  const std::string inside = write("inside.gguf", text_model().uint32("llama.vision.block_count", 2));
+  test::expect_error(ErrorCode::kUnsupportedModel, "a vision tower inside, as newer ones of Ollama's", [&] { GgufModel{inside}; });
+}
+
+TEST_F(GgufEyes, TheWordMayStandAnywhereInTheirName) {
+  for (const char* name : {"mmproj-model-f16.gguf", "llava-v1.6-mistral-7b.mmproj-f16.gguf", "MMPROJ.gguf"})
+    EXPECT_TRUE(names_projector(name)) << name;
+  for (const char* name : {"mmproj-model.safetensors", "llava.gguf"}) EXPECT_FALSE(names_projector(name)) << name;
+}
+
 TEST_F(GgufEyes, NamedOnesThatDoNotBelongToItAreRefused) {
   const std::string text = write("model.gguf", text_model());
   const auto refused = [&](const GgufWriter& writer, const char* reason) {
@@ -144,7 +268,7 @@ TEST_F(GgufEyes, NamedOnesThatDoNotBelongToItAreRefused) {
     test::expect_error(ErrorCode::kUnsupportedModel, reason, [&] { GgufModel(text, file); });
   };
   refused(eyes("idefics3", 8), "tokens of 8 features, and the text model's have 4");
-  refused(eyes("pixtral"), "does not run the projector \"pixtral\"; it runs idefics3, qwen2vl_merger");
+  refused(eyes("pixtral"), "does not run the projector \"pixtral\"; it runs idefics3, internvl, mlp, qwen2.5vl_merger, qwen2vl_merger");
   refused(eyes("qwen2vl_merger"), "architecture qwen2vl");
   refused(text_model(), "not the file of a model's eyes");
   const std::string deaf = write("deaf.gguf", [] {
@@ -184,12 +308,15 @@ TEST_F(GgufEyes, ProductsThatAreNamedTheWrongWayRoundAreToldByTheirShapes) {
 TEST_F(GgufEyes, DamagedOnesAreRefused) {
   std::mt19937 random(7);
   int refused = 0;
-  for (const char* family : {"smolvlm/smolvlm2_split", "qwen2_5_vl/published"}) {
+  for (const auto& [family, architecture] :
+       {std::pair("smolvlm/smolvlm2_split", "llama"), std::pair("qwen2_5_vl/published", "qwen2vl"),
+        std::pair("llava/next_mistral", "llama"), std::pair("internvl/qwen2_saved", "qwen2"), std::pair("gemma3/published", "gemma3")}) {
     const GgufModel text(folder_.write("alone.gguf", bytes_of(golden(family) + "model.gguf")));
     const Json config = text.required(ModelPart::kConfig).content;
-    const std::vector<std::string> tokens = {"<image>", "<fake_token_around_image>", "<|image_pad|>", "<|video_pad|>"};
-    const std::string whole = bytes_of(golden(family) + "mmproj-model.gguf");
-    const std::size_t header = whole.find("general.quantization_version");
+    const std::vector<std::string> tokens = {"<image>", "<fake_token_around_image>", "<|image_pad|>", "<|video_pad|>", "<IMG_CONTEXT>",
+                                             "<img>",   "<image_soft_token>"};
+    const std::string whole = bytes_of(golden(std::string(family)) + "mmproj-model.gguf");
+    const std::size_t header = whole.find("v.blk.0.");  // of the first tensors, behind the metadata
     ASSERT_NE(header, std::string::npos);
     for (int mutation = 0; mutation < 2000; ++mutation) {
       std::string bytes = whole;
@@ -197,11 +324,12 @@ TEST_F(GgufEyes, DamagedOnesAreRefused) {
         bytes[random() % (header + 2000)] = static_cast<char>(mutation % 2 == 0 ? random() : bytes[random() % header]);
       if (mutation % 7 == 0) bytes.resize(random() % bytes.size());
       try {
-        const GgufProjector eyes(folder_.write("other.gguf", bytes));
-        eyes.misfit({"llama", 32, tokens});
+        const GgufProjector eyes(folder_.write("other.gguf", bytes), architecture);
+        eyes.misfit({architecture, 32, tokens});
         eyes.config(config, tokens);
         eyes.processor();
         eyes.image_processor();
+        eyes.chat_template(config, tokens);
         eyes.tensors();
       } catch (const Exception& exception) {
         ++refused;
@@ -210,7 +338,7 @@ TEST_F(GgufEyes, DamagedOnesAreRefused) {
       }
     }
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, 2000);
 }
 
 }  // namespace

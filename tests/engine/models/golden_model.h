@@ -71,12 +71,12 @@ inline at::Tensor embed_case(const VisionLanguageModel& model, const at::Tensor&
 
 // Runs tokens [first, first + rows) of a prompt through all layers on top of the cache; hidden is [rows, hidden].
 inline at::Tensor prefill(const TextDecoder& text, at::Tensor hidden, std::int64_t first, KvCache& cache,
-                          PrefillObserver* observer = nullptr, const InterruptToken& interrupt = {}) {
+                          PrefillObserver* observer = nullptr, const InterruptToken& interrupt = {}, const AttentionWindow& window = {}) {
   const at::Tensor positions = at::arange(first, first + hidden.size(0), at::kLong).unsqueeze(0);
   std::vector<std::int32_t> original(static_cast<std::size_t>(hidden.size(0)));
   std::iota(original.begin(), original.end(), static_cast<std::int32_t>(first));
   for (LayerId layer{0}; layer < text.layers(); ++layer) {
-    text.prefill_layer(layer, hidden, positions, original, cache, observer, {}, interrupt);
+    text.prefill_layer(layer, hidden, positions, original, cache, observer, window, interrupt);
   }
   return hidden;
 }

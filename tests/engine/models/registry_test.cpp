@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/model_files/hugging_face_folder.h"
+#include "engine/models/block_packing.h"
 #include "engine/weights/safetensors_writer.h"
 #include "tests/engine/models/golden_model.h"
 
@@ -126,6 +127,28 @@ TEST(Registry, WeightsThatAreNotNumbersAreNamed) {
   }
 }
 
+// fp16 reaches 65504 and bf16 as far as fp32, so that infinities of fp16 stay what they are; finite fp32 may become one in bf16.
+TEST(Registry, InfinitiesOfFp16AndOfConversionAreNamed) {
+  const auto load_as = [](at::ScalarType stored, at::ScalarType held, double value) {
+    const FolderCopy folder("gqa_tied");
+    folder.rewrite_weights([&](auto& tensors) {
+      for (auto& [name, tensor] : tensors) tensor = tensor.to(stored);
+      tensors[kQuery][3][5] = value;
+    });
+    ModelSource source = folder.source();
+    source.plan.arithmetic = held;
+    return error_of(source);
+  };
+  for (const at::ScalarType held : {at::kFloat, at::kBFloat16}) {
+    EXPECT_EQ(load_as(at::kHalf, held, 65504.0).reason, "it was loaded");
+    EXPECT_EQ(load_as(at::kHalf, held, -std::numeric_limits<double>::infinity()).subject, kQuery);
+  }
+  EXPECT_EQ(load_as(at::kFloat, at::kFloat, 3.4e38).reason, "it was loaded");
+  const Error rounded = load_as(at::kFloat, at::kBFloat16, 3.4e38);
+  EXPECT_EQ(rounded.code, ErrorCode::kDamagedFile);
+  EXPECT_EQ(rounded.subject, kQuery);
+}
+
 TEST(Registry, ProgressCountsToTheEndAndAnInterruptStopsIt) {
   const FolderCopy folder("select_default");
   ModelSource source = folder.source();
@@ -139,6 +162,7 @@ TEST(Registry, ProgressCountsToTheEndAndAnInterruptStopsIt) {
   load_model(source);
   EXPECT_GT(last, 0U);
   EXPECT_EQ(shards, 2);
+  last = 0;
   InterruptSource cancel;
   cancel.request_cancel();
   source.interrupt = cancel.token();
@@ -225,6 +249,7 @@ TEST(Registry, AModelNeedsAPackageAndNoFolder) {
 class InHalves : public MatrixPacking {
  public:
   std::string name() const override { return "halves"; }
+  double most_bits() const override { return 16.0; }
   std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const override {
     rows.push_back(dense.size(0));
     return std::make_shared<Matrix>(dense);
@@ -279,6 +304,49 @@ TEST(Registry, APlanPacksTheDecodersMatricesAndNothingElse) {
   EXPECT_GE(most_bytes_under(source.plan, source.package->tensors()), held);
   EXPECT_LT(most_bytes_under(source.plan, source.package->tensors()), held + held / 100);
   EXPECT_EQ(most_bytes_under({std::nullopt, nullptr}, source.package->tensors()), source.package->tensors().total_bytes());
+}
+
+// Eight bits a number and a scale for 32 of them: half a code of the largest in each of a product's terms. Four bits for the decoder's
+// matrices, and eight for the table.
+TEST(Registry, AFolderIsHeldInEightBitsOrFour) {
+  const FolderCopy folder("gqa_tied");
+  const c10::InferenceMode inference;
+  ModelSource source = folder.source();
+  const auto plain = load_model(source);
+  const at::Tensor hidden = plain->text().embed(at::arange(12));
+  KvCache as_numbers(plain->text().kv_shape());
+  const at::Tensor expected = plain->text().logits(test_support::prefill(plain->text(), hidden.clone(), 0, as_numbers));
+  double before = 0.0;
+  for (const auto& [bits, name] : {std::pair(PackedBits::kEight, "fp32, int8"), std::pair(PackedBits::kFour, "fp32, int4")}) {
+    SCOPED_TRACE(name);
+    source.plan.packing = std::make_shared<BlockPacking>(bits);
+    const auto packed = load_model(source);
+    EXPECT_EQ(packed->info().dtype, name);
+    EXPECT_EQ(packed->info().parameter_count, plain->info().parameter_count);
+    EXPECT_LT(packed->info().weight_bytes, plain->info().weight_bytes);
+    // What is stored and not read counts as well.
+    const auto held = static_cast<std::uint64_t>(packed->info().weight_bytes);
+    const std::uint64_t foreseen = most_bytes_under(source.plan, source.package->tensors());
+    EXPECT_GE(foreseen, held);
+    EXPECT_LT(foreseen, held + held / 20);
+    KvCache cache(packed->text().kv_shape());
+    const at::Tensor found = packed->text().logits(test_support::prefill(packed->text(), packed->text().embed(at::arange(12)), 0, cache));
+    const double error = ((found - expected).abs().max() / expected.abs().max()).item<double>();
+    EXPECT_GT(error, before);
+    EXPECT_LT(error, bits == PackedBits::kEight ? 0.02 : 0.25);
+    before = error;
+  }
+}
+
+TEST(Registry, RowsThatAreNoWholeBlocksStayNumbers) {
+  const c10::InferenceMode inference;
+  const BlockPacking packing(PackedBits::kEight);
+  EXPECT_EQ(packing.pack(at::ones({4, 33})), nullptr);
+  EXPECT_EQ(packing.pack(at::full({4, 32}, 1e9)), nullptr) << "beyond a scale's largest number";
+  const auto packed = packing.pack(at::full({4, 32}, 254.0));
+  ASSERT_NE(packed, nullptr);
+  EXPECT_EQ(packed->bytes(), 4 * 34);
+  EXPECT_TRUE(at::equal(packed->columns(0, 32), at::full({4, 32}, 254.0)));
 }
 
 // Published folders of Qwen3-VL-MoE have experts' matrices turned over, transformers 5 saves them upright.

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
-
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/weights/gguf_file.h"
@@ -147,11 +148,12 @@ TEST(ModelWeights, ReadsShardsAndReportsThem) {
   weights.set_progress([&](const WeightProgress& progress) { seen.push_back(progress); });
   EXPECT_EQ(weights.load("b", at::kFloat).item<float>(), 2.0F);
   EXPECT_EQ(weights.load("a", at::kFloat).item<float>(), 1.0F);
-  ASSERT_EQ(seen.size(), 2U);
-  EXPECT_EQ(seen[0].shards_started, 1);
-  EXPECT_EQ(seen[1].shards_started, 2);
-  EXPECT_EQ(seen[1].shard_count, 2);
-  EXPECT_EQ(seen[1].read_bytes, seen[1].total_bytes);
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_EQ(seen[0].read_bytes, 0U);
+  EXPECT_EQ(seen[1].shards_started, 1);
+  EXPECT_EQ(seen[2].shards_started, 2);
+  EXPECT_EQ(seen[2].shard_count, 2);
+  EXPECT_EQ(seen[2].read_bytes, seen[2].total_bytes);
 }
 
 TEST(ModelWeights, StopsWhenInterrupted) {
@@ -163,6 +165,39 @@ TEST(ModelWeights, StopsWhenInterrupted) {
   EXPECT_NO_THROW(weights.load("w", at::kFloat));
   source.request_cancel();
   EXPECT_THROW(weights.load("w", at::kFloat), Interrupted);
+}
+
+// 16 MiB are read and converted in some ten milliseconds: what a cancel waits for, however large the tensor is.
+TEST(ModelWeights, AnInterruptWithinATensorStopsAfterAtMost16MiB) {
+  class Counted : public TensorFile {
+   public:
+    Counted(const InterruptSource& cancel, StoredType type) : cancel_(cancel) {
+      constexpr std::int64_t kElements = std::int64_t{96} << 20;
+      const StoredBlock block = stored_block(type);
+      tensors_.emplace("w", StoredTensor{type, {kElements / 256, 256}, 0, kElements / block.elements * block.bytes});
+    }
+    const std::string& path() const noexcept override { return path_; }
+    void read(const StoredTensor&, std::uint64_t, std::span<std::byte> target) const override {
+      if (++reads_ == 2) cancel_.request_cancel();  // while the second part is read
+      if (cancel_.token().requested()) bytes += target.size();
+      std::ranges::fill(target, std::byte{0});
+    }
+    mutable std::uint64_t bytes = 0;  // from when the cancel came
+
+   private:
+    mutable InterruptSource cancel_;
+    mutable int reads_ = 0;
+    std::string path_ = "counted";
+  };
+  for (const StoredType type : {StoredType::kF32, StoredType::kBF16, StoredType::kF16, StoredType::kQ8_0}) {
+    const InterruptSource cancel;
+    const auto file = std::make_shared<Counted>(cancel, type);
+    ModelWeights weights(TensorFiles{"counted", {file}}, {});
+    weights.set_interrupt(cancel.token());
+    EXPECT_THROW(weights.load("w", at::kBFloat16), Interrupted);
+    EXPECT_GT(file->bytes, 0U);
+    EXPECT_LE(file->bytes, std::uint64_t{16} << 20) << stored_type_name(type);
+  }
 }
 
 TEST(ModelWeights, RefusesIndexesThatDoNotMatchTheirShards) {

@@ -34,6 +34,8 @@ SMOLVLM_VIDEO = SMOLVLM.replace("{% endif %}{% endfor %}<end", "{% elif line['ty
 IDEFICS3 = SMOLVLM.replace("<|im_start|>", "<|begin_of_text|>").replace("{{message['role'] | capitalize}}", "{{message['role'].capitalize()}}")
 
 SMOLLM2 = ("{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}{{ '<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n' }}{% endif %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}")
+# As make_gemma3_golden.py has written it.
+GEMMA3 = (FOLDER.parent / "gemma3" / "narrow_window" / "model" / "chat_template.jinja").read_text(encoding="utf-8")
 FILES = ("meta-llama-Llama-3.1-8B-Instruct", "meta-llama-Llama-3.2-3B-Instruct", "Qwen-Qwen2.5-7B-Instruct", "Qwen-Qwen3-0.6B",
          "mistralai-Mistral-Nemo-Instruct-2407", "google-gemma-2-2b-it", "microsoft-Phi-3.5-mini-instruct", "HuggingFaceTB-SmolLM3-3B",
          "ibm-granite-granite-3.3-2B-Instruct")
@@ -135,7 +137,7 @@ def main():
         ("llava15", LLAVA15, (MEDIA,)), ("llava_next_mistral", NEXT_MISTRAL, (MEDIA,)), ("llava_next_vicuna", NEXT_VICUNA, (MEDIA,)),
         ("llava_next_yi", NEXT_YI, (MEDIA,)), ("llava_next_video", NEXT_VIDEO, (MEDIA,)), ("internvl", INTERNVL, (MEDIA,)),
          ("smolvlm", SMOLVLM, (MEDIA, MEDIA[:2], MEDIA[2:])), ("smolvlm_video", SMOLVLM_VIDEO, (MEDIA, MEDIA[1:])), ("idefics3", IDEFICS3, (MEDIA,)),
-        ("smollm2", SMOLLM2, (PLAIN, SYSTEM)), *files) for messages in threads for prompt in (True, False)]
+        ("smollm2", SMOLLM2, (PLAIN, SYSTEM)), ("gemma3", GEMMA3, (MEDIA, MEDIA[1:], PLAIN, SYSTEM, ROLES_WRONG)), *files) for messages in threads for prompt in (True, False)]
     jobs += [(f"probe {i}", probe, PLAIN, False) for i, probe in enumerate(probes())]
     lines, before = [], None
     for name, template, messages, prompt in jobs:

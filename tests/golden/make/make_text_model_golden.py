@@ -15,8 +15,8 @@ import shutil
 import torch
 import transformers
 from safetensors.torch import save_file
-from transformers import (AutoModelForCausalLM, FalconConfig, FalconForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
-                          Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
+from transformers import (AutoModelForCausalLM, FalconConfig, FalconForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig,
+                          MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
@@ -113,6 +113,10 @@ CONFIGURATIONS = {
         stored=torch.float32, make=(Gemma3TextConfig, Gemma3ForCausalLM),
         config=dict(hidden_size=24, intermediate_size=40, num_attention_heads=3, num_key_value_heads=1, head_dim=8, sliding_window=16,
                     tie_word_embeddings=False, max_position_embeddings=256)),
+    "mixtral": dict(
+        covers="Mixtral, 2 of 5 experts in every layer, untied", rows=60, stored=torch.bfloat16, make=(MixtralConfig, MixtralForCausalLM),
+        config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, num_local_experts=5,
+                    num_experts_per_tok=2, max_position_embeddings=256)),
 }
 
 

@@ -26,8 +26,7 @@ class AnswerScore : public ::testing::Test {
     LoadModel request;
     request.folder = folder;
     request.format = WeightFormat::kFp32;
-    model_ = load_folder(
-        request, [](std::uint64_t, std::uint64_t) {}, InterruptToken());
+    model_ = load_folder(request, {}, InterruptToken());
   }
 
   static Turn question(const Message& message, const std::string& method, double retention, int tokens) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "engine/base/file_bytes.h"
 #include "tests/engine/generation/tiny_model.h"
@@ -111,6 +113,46 @@ TEST_F(WrongFolder, NamesTheFolderOfATemplateAndOfWeightsThatFail) {
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), bytes.end(), '\xFF');
   std::ofstream(weights, std::ios::binary) << bytes;
   expect_named(refusal(model_), ErrorCode::kDamagedFile, ": ");
+}
+
+// 8 TiB of a hole: nothing on the disk, and more than a machine has.
+TEST_F(WrongFolder, AModelThatDoesNotFitIsRefusedBeforeAWeightIsRead) {
+  const std::string header = R"({"w":{"dtype":"F32","shape":[2199023255552],"data_offsets":[0,8796093022208]}})";
+  std::string length(8, '\0');
+  length[0] = static_cast<char>(header.size());
+  const std::string path = scratch_.write("model/model.safetensors", length + header);
+  std::error_code cannot;
+  fs::resize_file(path, 8 + header.size() + (std::uint64_t{1} << 43), cannot);
+  if (cannot) GTEST_SKIP() << "this file system has no files of 8 TiB";
+  LoadModel load;
+  load.folder = model_;
+  load.format = WeightFormat::kBf16;
+  const EventRecorder events = run(load);
+  ASSERT_TRUE(events.last<Failed>());
+  EXPECT_EQ(events.last<Failed>()->error.code, ErrorCode::kOutOfMemory);
+  EXPECT_EQ(events.last<Failed>()->error.subject, model_);
+  EXPECT_NE(events.last<Failed>()->error.reason.find("its weights need 4194304 MiB and "), std::string::npos)
+      << events.last<Failed>()->error.reason;
+  EXPECT_FALSE(events.last<Progress>());
+  EXPECT_TRUE(run(ask("text", "full", 1.0)).last<Finished>()) << "the old model stays where its place would not be enough";
+}
+
+TEST_F(WrongFolder, ProgressIsToldInBytes) {
+  LoadModel load;
+  load.folder = model_;
+  EventRecorder events;
+  std::vector<Progress> seen;
+  events.hook = [&](const Event& event) {
+    if (const auto* progress = std::get_if<Progress>(&event.body)) seen.push_back(*progress);
+  };
+  engine_->handle({2, load}, events, {});
+  ASSERT_GT(seen.size(), 10U);
+  EXPECT_EQ(seen.front().done, 0U);
+  EXPECT_LE(seen.back().done, seen.back().total) << "what the network does not read is stored, too";
+  EXPECT_GT(seen.back().done, seen.back().total / 2);
+  EXPECT_LT(seen.back().total, fs::file_size(model_ + "/model.safetensors"));
+  EXPECT_GT(seen.back().total, fs::file_size(model_ + "/model.safetensors") / 2);
+  EXPECT_TRUE(std::ranges::is_sorted(seen, {}, &Progress::done));
 }
 
 TEST_F(WrongFolder, LeavesTheOldModelRunning) {

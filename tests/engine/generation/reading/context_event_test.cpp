@@ -175,8 +175,7 @@ TEST(ContextProbe, LeavesNoTrace) {
   LoadModel load;
   load.folder = golden.model_folder();
   load.format = WeightFormat::kFp32;
-  const std::unique_ptr<LoadedModel> model = load_folder(
-      load, [](std::uint64_t, std::uint64_t) {}, InterruptToken());
+  const std::unique_ptr<LoadedModel> model = load_folder(load, {}, InterruptToken());
   EventRecorder events;
   const RequestContext context{*model, &opener, EmitEvent(events, 1), InterruptToken()};
   const Recipe recipe = Recipe::from_spec(turn.recipe);

@@ -216,7 +216,7 @@ TEST_P(PlansOfFamilies, EveryPresetKeepsWhatItsPlanSays) {
   for (const MethodInfo& method : legal_methods()) {
     SCOPED_TRACE(method.name);
     run(ForgetConversation{7});
-    Turn turn = ask("video", method.name, method.name == "full" ? 1.0 : 0.2);
+    Turn turn = ask(info_.traits.reads_videos ? "video" : "two_images", method.name, method.name == "full" ? 1.0 : 0.2);
     turn.messages.front().items.insert(turn.messages.front().items.begin() + 1, golden_.message("image", opener_).items.front());
     const EventRecorder foreseen = run(Plan{turn});
     ASSERT_TRUE(foreseen.last<Planned>());
@@ -229,7 +229,8 @@ TEST_P(PlansOfFamilies, EveryPresetKeepsWhatItsPlanSays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, PlansOfFamilies,
-                         ::testing::Values("gqa_tied", "qwen3_vl/published", "smolvlm/smolvlm2_split", "internvl/chat_internlm2"),
+                         ::testing::Values("gqa_tied", "qwen3_vl/published", "smolvlm/smolvlm2_split", "internvl/chat_internlm2",
+                                           "gemma3/plain_pillow"),
                          family_name);
 
 // The line under the box, while media are ready and a question is being written.

@@ -105,66 +105,93 @@ TEST_F(WindowedTurns, AThreadIsTheSameHoweverItIsContinued) {
   }
 }
 
-// What a layer's columns got under its window, against the whole matrix.
+class Views : public PrefillObserver {
+ public:
+  bool wants_views() const override { return true; }
+  void on_layer(const LayerView& view) override {
+    all.push_back(view);
+    all.back().query = view.query.clone();
+  }
+  std::vector<LayerView> all;
+};
+
+// Rows of a segment that see each other, and how many slots there were before it.
+struct WindowedSegment {
+  std::int64_t first = 0;
+  std::int64_t rows = 0;
+  std::vector<RowSpan> together{};
+};
+
+// What a layer's columns got of the rows that are left under its window, against the whole matrix.
+void expect_masked_matrix(const TextDecoder& text, KvCache& cache, const WindowedSegment& of) {
+  Views views;
+  const at::Tensor ids = at::arange(of.first, of.first + of.rows, at::kLong).remainder(250).add_(5);
+  test_support::prefill(text, text.embed(ids), of.first, cache, &views, {}, {.together = of.together});
+  const std::vector<Modality> modality(static_cast<std::size_t>(of.rows), Modality::kText);
+  const KvShape& shape = cache.shape();
+  SegmentInfo segment;
+  segment.tokens = of.rows;
+  segment.modality = modality;
+  segment.first_original = static_cast<std::int32_t>(of.first);
+  segment.layers = shape.layers;
+  segment.heads = text.heads();
+  segment.kv_heads = shape.kv_heads;
+  segment.windows = &shape.windows;
+  segment.together = of.together;
+  const CandidateSets sets(segment);
+  for (const LayerView& view : views.all) {
+    const std::int64_t window = shape.window(view.layer) > 0 ? shape.window(view.layer) : 1000;
+    const Candidates& set = sets.of(view.layer, KvHead(0));
+    const std::int64_t left = std::min(of.rows, window - 1);
+    EXPECT_EQ(set.info.tokens, left);
+    StatisticsNeed need;
+    need.rows = RowRule::all();
+    need.column_sums = true;
+    need.reduce = GroupReduce::kSum;
+    const RowStatistics found = attention_statistics(set.view_of(view), set.info, need);
+
+    // All keys that the layer ever had: those of the slots before, which the window has not passed by, and the segment's.
+    const std::int64_t group = segment.heads / segment.kv_heads;
+    for (KvHead head{0}; head < segment.kv_heads; ++head) {
+      const std::int64_t past = view.past_keys.empty() ? 0 : view.past_keys[static_cast<std::size_t>(head)].size(0);
+      const at::Tensor own = view.key.select(0, head);
+      const at::Tensor keys = past == 0 ? own : at::cat({view.past_keys[static_cast<std::size_t>(head)], own});
+      const at::Tensor query = view.query.narrow(0, head * group, group);
+      at::Tensor logits = at::matmul(query, keys.t()) * view.scale;
+      const at::Tensor row = at::arange(past, past + of.rows, at::kLong).unsqueeze(1);
+      const at::Tensor apart = row - at::arange(0, past + of.rows, at::kLong).unsqueeze(0);  // slots before are the last tokens, in order
+      at::Tensor hidden = apart.lt(0).logical_or(apart.ge(window));
+      for (const RowSpan& span : of.together)
+        hidden.narrow(0, span.first, span.count).narrow(1, past + span.first, span.count).fill_(false);
+      logits.masked_fill_(hidden, -std::numeric_limits<double>::infinity());
+      EXPECT_LE(test_support::relative_distance(view.log_sum_exp.narrow(0, head * group, group), at::logsumexp(logits, {2})), 1e-5);
+      const at::Tensor sums = at::softmax(logits, 2).narrow(1, of.rows - left, left).sum(at::IntArrayRef{0, 1});
+      const at::Tensor ours = at::tensor(std::vector<float>(found.column_sums.row(head).begin(), found.column_sums.row(head).end()));
+      EXPECT_LE(test_support::relative_distance(ours, sums.slice(0, past + of.rows - left)), 1e-5) << "layer " << view.layer;
+      // Rows that saw a key are the column's entries that are not hidden.
+      const at::Tensor seen = hidden.narrow(0, of.rows - left, left).logical_not().sum(0).slice(0, past + of.rows - left);
+      for (std::int64_t key = 0; key < left; ++key) EXPECT_EQ(set.info.rows_that_saw(key), seen[key].item<std::int64_t>()) << key;
+    }
+  }
+}
+
 TEST(WindowedStatistics, AreThoseOfTheMaskedMatrix) {
   c10::InferenceMode inference;
   const std::unique_ptr<VisionLanguageModel> model = test_support::load_golden_model("llava/next_window");
-  const TextDecoder& text = model->text();
-  class Views : public PrefillObserver {
-   public:
-    bool wants_views() const override { return true; }
-    void on_layer(const LayerView& view) override {
-      all.push_back(view);
-      all.back().query = view.query.clone();
-    }
-    std::vector<LayerView> all;
-  };
-  KvCache cache(text.kv_shape());
-  constexpr std::int64_t kEarlier = 15, kRows = 40;
-  const auto ids = [](std::int64_t from, std::int64_t count) { return at::arange(from, from + count, at::kLong).remainder(250).add_(5); };
-  test_support::prefill(text, text.embed(ids(0, kEarlier)), 0, cache);
-  Views views;
-  for (const auto& [first, rows] : {std::pair{kEarlier, std::int64_t{4}}, std::pair{kEarlier + 4, kRows}}) {
-    views.all.clear();
-    test_support::prefill(text, text.embed(ids(first, rows)), first, cache, &views);
-    const std::vector<Modality> modality(static_cast<std::size_t>(rows), Modality::kText);
-    const KvShape& shape = cache.shape();
-    SegmentInfo segment;
-    segment.tokens = rows;
-    segment.modality = modality;
-    segment.first_original = static_cast<std::int32_t>(first);
-    segment.layers = shape.layers;
-    segment.heads = text.heads();
-    segment.kv_heads = shape.kv_heads;
-    segment.windows = &shape.windows;
-    const CandidateSets sets(segment);
-    for (const LayerView& view : views.all) {
-      const std::int64_t window = shape.window(view.layer) > 0 ? shape.window(view.layer) : 1000;
-      const Candidates& set = sets.of(view.layer, KvHead(0));
-      EXPECT_EQ(set.info.tokens, std::min(rows, window - 1));
-      StatisticsNeed need;
-      need.rows = RowRule::all();
-      need.column_sums = true;
-      need.reduce = GroupReduce::kSum;
-      const RowStatistics found = attention_statistics(set.view_of(view), set.info, need);
+  KvCache cache(model->text().kv_shape());
+  for (const auto& [first, rows] : {std::pair{0, 15}, std::pair{15, 4}, std::pair{19, 40}})
+    expect_masked_matrix(model->text(), cache, {first, rows});
+}
 
-      // All keys that the layer ever had: those of the slots before, which the window has not passed by, and the segment's.
-      const std::int64_t group = segment.heads / segment.kv_heads;
-      for (KvHead head{0}; head < segment.kv_heads; ++head) {
-        const std::int64_t past = view.past_keys[static_cast<std::size_t>(head)].size(0);
-        const at::Tensor keys = at::cat({view.past_keys[static_cast<std::size_t>(head)], view.key.select(0, head)});
-        const at::Tensor query = view.query.narrow(0, head * group, group);
-        at::Tensor logits = at::matmul(query, keys.t()) * view.scale;
-        const at::Tensor row = at::arange(past, past + rows, at::kLong).unsqueeze(1);
-        const at::Tensor apart = row - at::arange(0, past + rows, at::kLong).unsqueeze(0);  // slots before are the last tokens, in order
-        logits.masked_fill_(apart.lt(0).logical_or(apart.ge(window)), -std::numeric_limits<double>::infinity());
-        EXPECT_LE(test_support::relative_distance(view.log_sum_exp.narrow(0, head * group, group), at::logsumexp(logits, {2})), 1e-5);
-        const at::Tensor sums = at::softmax(logits, 2).sum(at::IntArrayRef{0, 1});
-        const at::Tensor ours = at::tensor(std::vector<float>(found.column_sums.row(head).begin(), found.column_sums.row(head).end()));
-        EXPECT_LE(test_support::relative_distance(ours, sums.slice(0, past + rows - set.info.tokens)), 1e-5) << "layer " << view.layer;
-      }
-    }
-  }
+// Gemma 3's layers look back over 20 tokens, or over everything. Through the picture of rows 18 to 25 of 40 goes the window's edge.
+TEST(WindowedStatistics, OfPicturesAreThoseOfTheMaskedMatrix) {
+  c10::InferenceMode inference;
+  const std::unique_ptr<VisionLanguageModel> model = test_support::load_golden_model("gemma3/published");
+  KvCache cache(model->text().kv_shape());
+  expect_masked_matrix(model->text(), cache, {0, 30, {{2, 4}, {8, 3}, {13, 17}}});
+  expect_masked_matrix(model->text(), cache, {30, 4, {{1, 2}}});
+  expect_masked_matrix(model->text(), cache, {34, 40, {{5, 6}, {18, 8}, {33, 5}}});
+  expect_masked_matrix(model->text(), cache, {74, 30, {{0, 30}}});
 }
 
 }  // namespace

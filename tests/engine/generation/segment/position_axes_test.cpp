@@ -34,8 +34,7 @@ class PositionAxes : public ::testing::Test {
     LoadModel request;
     request.folder = golden_.model_folder();
     request.format = WeightFormat::kFp32;
-    model_ = load_folder(
-        request, [](std::uint64_t, std::uint64_t) {}, InterruptToken());
+    model_ = load_folder(request, {}, InterruptToken());
     auto wrapped = std::make_unique<ThreeAxisModel>(std::move(model_->network), seen_);
     network_ = wrapped.get();
     model_->network = std::move(wrapped);

@@ -86,8 +86,8 @@ TEST_P(TextModels, SaysThatItReadsTextOnly) {
 
 INSTANTIATE_TEST_SUITE_P(Folders, TextModels,
                          testing::Values("llama_tied", "llama_biased", "llama_dynamic", "llama_longrope", "mistral", "qwen2", "qwen3",
-                                         "qwen3_moe", "falcon_7b", "falcon_40b", "falcon_11b", "falcon_sequential", "mistral_window",
-                                         "qwen2_window", "gemma3", "gemma3_untied"),
+                                         "qwen3_moe", "mixtral", "falcon_7b", "falcon_40b", "falcon_11b", "falcon_sequential",
+                                         "mistral_window", "qwen2_window", "gemma3", "gemma3_untied"),
                          [](const auto& folder) { return std::string(folder.param); });
 
 // Two kinds of scaling depend on the length: what such a model reads ends where that begins.

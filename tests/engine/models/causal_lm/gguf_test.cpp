@@ -12,6 +12,7 @@
 #include "engine/model_files/hugging_face_folder.h"
 #include "engine/models/registry.h"
 #include "tests/engine/models/golden_model.h"
+#include "tests/support/expect_error.h"
 #include "tests/support/gguf_writer.h"
 #include "tests/support/golden_tensors.h"
 #include "tests/support/scratch_folder.h"
@@ -70,17 +71,30 @@ class AsGguf {
                                        : config["hidden_size"].get<std::uint32_t>() / static_cast<std::uint32_t>(heads_);
     writer_.uint32(architecture + ".attention.key_length", head_dim).uint32(architecture + ".attention.value_length", head_dim);
     writer_.float32(architecture + ".attention.layer_norm_rms_epsilon", config["rms_norm_eps"].get<float>());
+    for (const auto& [key, from] :
+         {std::pair("expert_count", "num_experts"), std::pair("expert_count", "num_local_experts"),
+          std::pair("expert_used_count", "num_experts_per_tok"), std::pair("expert_feed_forward_length", "moe_intermediate_size")}) {
+      if (config.contains(from)) number(key, from);
+    }
     if (config.value("sliding_window", Json()).is_number()) number("attention.sliding_window", "sliding_window");
     writer_.float32(architecture + ".rope.freq_base", config["rope_parameters"]["rope_theta"].get<float>());
   }
 
   // in_blocks: matrices whose rows are whole blocks, as Q8_0; the numbers that they hold then go into `stored`.
+  // A tensor for each expert, as early files of Mixtral have.
+  AsGguf& with_experts_apart() {
+    experts_apart_ = true;
+    return *this;
+  }
+
   std::string write(const test::ScratchFolder& to, bool in_blocks, std::map<std::string, at::Tensor>& stored) {
     const test_support::GoldenTensors tensors(folder_ + "/model.safetensors");
-    for (const std::string& name : tensors.names()) {
-      at::Tensor values = tensors.load(name).to(at::kFloat);
+    std::map<std::string, at::Tensor> all;
+    for (const std::string& name : tensors.names()) all.emplace(name, tensors.load(name).to(at::kFloat));
+    join_experts(all);
+    for (const auto& [name, values] : all) {
       stored[name] = values;
-      const bool blocks = in_blocks && values.dim() == 2 && values.size(1) % 32 == 0;
+      const bool blocks = in_blocks && values.dim() >= 2 && values.size(-1) % 32 == 0 && name.find("mlp.gate.") == std::string::npos;
       if (blocks) stored[name] = quantised(values).numbers;
       at::Tensor rows = values;
       if (architecture_ == "llama" && name.find("q_proj") != std::string::npos) rows = interleaved(values, heads_);
@@ -89,6 +103,8 @@ class AsGguf {
       const auto dim = [&](std::int64_t from_last) { return static_cast<std::uint64_t>(rows.size(rows.dim() - 1 - from_last)); };
       if (rows.dim() == 1) {
         writer_.tensor(stored_name(name), {dim(0)}, kF32, data);
+      } else if (rows.dim() == 3) {
+        writer_.tensor(stored_name(name), {dim(0), dim(1), dim(2)}, blocks ? kQ8_0 : kF32, data);
       } else {
         writer_.tensor(stored_name(name), {dim(0), dim(1)}, blocks ? kQ8_0 : kF32, data);
       }
@@ -102,6 +118,32 @@ class AsGguf {
     writer_.uint32(architecture_ + "." + key, config[from].get<std::uint32_t>());
   }
 
+  // One tensor for all experts of a layer, under the names of those that have them in one file.
+  void join_experts(std::map<std::string, at::Tensor>& all) const {
+    static const std::map<std::string, std::string> kProducts = {{"w1", "gate_proj"}, {"w2", "down_proj"}, {"w3", "up_proj"}};
+    std::map<std::string, std::vector<at::Tensor>> joined;
+    for (auto entry = all.begin(); entry != all.end();) {
+      std::string name = entry->first;
+      if (const std::size_t at = name.find("block_sparse_moe"); at != std::string::npos) name.replace(at, 16, "mlp");
+      const std::size_t at = name.find("experts.");
+      if (at == std::string::npos) {
+        if (name != entry->first) all.emplace(name, entry->second);
+        entry = name != entry->first ? all.erase(entry) : std::next(entry);
+        continue;
+      }
+      const std::string product = name.substr(name.find('.', at + 8) + 1);  // of experts with one digit, in order
+      const auto known = kProducts.find(product.substr(0, product.find('.')));
+      joined[name.substr(0, at + 8) + (known == kProducts.end() ? product : known->second + ".weight")].push_back(entry->second);
+      entry = all.erase(entry);
+    }
+    for (const auto& [name, experts] : joined) {
+      if (!experts_apart_) all.emplace(name, at::stack(experts));
+      const std::size_t place = name.find("experts.");
+      for (std::size_t expert = 0; experts_apart_ && expert < experts.size(); ++expert)
+        all.emplace(std::string(name).replace(place, 8, "").insert(name.rfind('.') - 8, "." + std::to_string(expert)), experts[expert]);
+    }
+  }
+
   static at::Tensor interleaved(const at::Tensor& rows, std::int64_t heads) {
     std::vector<std::int64_t> shape = rows.sizes().vec();
     const std::int64_t half = rows.size(0) / heads / 2;
@@ -110,10 +152,13 @@ class AsGguf {
 
   static std::string stored_name(std::string name) {
     static const std::map<std::string, std::string> kParts = {
-        {"model.embed_tokens", "token_embd"}, {"model.norm", "output_norm"},       {"lm_head", "output"},
-        {"input_layernorm", "attn_norm"},     {"self_attn.q_proj", "attn_q"},      {"self_attn.k_proj", "attn_k"},
-        {"self_attn.v_proj", "attn_v"},       {"self_attn.o_proj", "attn_output"}, {"post_attention_layernorm", "ffn_norm"},
-        {"mlp.gate_proj", "ffn_gate"},        {"mlp.up_proj", "ffn_up"},           {"mlp.down_proj", "ffn_down"}};
+        {"model.embed_tokens", "token_embd"},   {"model.norm", "output_norm"},       {"lm_head", "output"},
+        {"input_layernorm", "attn_norm"},       {"self_attn.q_proj", "attn_q"},      {"self_attn.k_proj", "attn_k"},
+        {"self_attn.v_proj", "attn_v"},         {"self_attn.o_proj", "attn_output"}, {"post_attention_layernorm", "ffn_norm"},
+        {"mlp.gate_proj", "ffn_gate"},          {"mlp.up_proj", "ffn_up"},           {"mlp.down_proj", "ffn_down"},
+        {"self_attn.q_norm", "attn_q_norm"},    {"self_attn.k_norm", "attn_k_norm"}, {"mlp.gate", "ffn_gate_inp"},
+        {"experts.gate_proj", "ffn_gate_exps"}, {"experts.up_proj", "ffn_up_exps"},  {"experts.down_proj", "ffn_down_exps"}};
+    if (const std::size_t at = name.find("mlp.experts."); at != std::string::npos) name.erase(at, 4);
     if (name.starts_with("model.layers.")) name.replace(0, std::strlen("model.layers."), "blk.");
     for (const auto& [canonical, stored] : kParts) {
       if (const std::size_t at = name.find(canonical + "."); at != std::string::npos) return name.replace(at, canonical.size(), stored);
@@ -126,6 +171,7 @@ class AsGguf {
   HuggingFaceFolder config_;
   std::int64_t heads_ = 0;
   std::int64_t kv_heads_ = 0;
+  bool experts_apart_ = false;
   test::GgufWriter writer_;
 };
 
@@ -179,6 +225,56 @@ TEST_F(GgufFolders, BlocksThatStayGiveWhatTheirNumbersGive) {
   for (std::int32_t position = 0; position < 20; ++position) {
     const NextToken token{position * 3 % 90, position, position};
     EXPECT_LE(test_support::relative_distance(kept->text().decode(token, one, nullptr), widened->text().decode(token, two, nullptr)), 2e-2);
+  }
+}
+
+// Written by llama.cpp's converter, which puts the experts of a layer into one tensor for each product.
+TEST_F(GgufFolders, ExpertsInOneTensorAreThoseOfTransformers) {
+  for (const char* name : {"qwen3_moe", "mixtral"}) {
+    SCOPED_TRACE(name);
+    const test_support::GoldenTensors expected(golden(name) + "/golden.safetensors");
+    const auto model = loaded(std::make_shared<GgufModel>(golden(name) + "/gguf/model.gguf"), true);
+    const auto folder = loaded(std::make_shared<HuggingFaceFolder>(golden(name)), true);
+    EXPECT_EQ(model->info().parameter_count, folder->info().parameter_count);
+    const at::Tensor ids = expected.load("ids");
+    EXPECT_LE(test_support::relative_distance(logits_of(*model, ids), expected.load("logits")), 1e-5);
+    EXPECT_TRUE(at::equal(logits_of(*model, ids), logits_of(*folder, ids)));
+  }
+}
+
+TEST_F(GgufFolders, ExpertsInATensorEachAreReadAsWell) {
+  std::map<std::string, at::Tensor> stored;
+  const std::string path = AsGguf(golden("mixtral"), "llama").with_experts_apart().write(scratch_, false, stored);
+  const auto package = std::make_shared<GgufModel>(path);
+  ASSERT_TRUE(package->tensors().files.front()->tensors().contains("model.layers.1.mlp.experts.4.down_proj.weight"));
+  const at::Tensor ids = at::arange(0, 40, at::kLong);
+  EXPECT_TRUE(at::equal(logits_of(*loaded(package, true), ids),
+                        logits_of(*loaded(std::make_shared<HuggingFaceFolder>(golden("mixtral")), true), ids)));
+}
+
+// The first product's rows are whole blocks; the second's, of 16 and 48 inputs, are not.
+TEST_F(GgufFolders, ExpertsStayInTheirBlocks) {
+  for (const auto& [name, architecture] : {std::pair("qwen3_moe", "qwen3moe"), std::pair("mixtral", "llama")}) {
+    SCOPED_TRACE(name);
+    std::map<std::string, at::Tensor> stored;
+    const auto package = std::make_shared<GgufModel>(AsGguf(golden(name), architecture).write(scratch_, true, stored));
+    const StoredTensor& experts = package->tensors().files.front()->tensor("model.layers.0.mlp.experts.up_proj.weight");
+    ASSERT_EQ(experts.shape.size(), 3U);
+    ASSERT_EQ(experts.type, StoredType::kQ8_0);
+    const auto kept = loaded(package, true);
+    const auto widened = loaded(package, false);
+    EXPECT_EQ(kept->info().dtype, "fp32, Q8_0");
+    EXPECT_EQ(kept->info().parameter_count, widened->info().parameter_count);
+    EXPECT_LT(kept->info().weight_bytes, widened->info().weight_bytes);
+    const at::Tensor ids = at::arange(0, 90, at::kLong);
+    EXPECT_LE(test_support::relative_distance(logits_of(*kept, ids), logits_of(*widened, ids)), 2e-2)
+        << "few rows are rounded to eight bits";
+    std::string bytes = read_file_bytes(package->path(), 1 << 24);
+    bytes[experts.end - 34] = '\0';
+    bytes[experts.end - 33] = '\x7C';  // infinity, in the last block of the last expert
+    const auto damaged = std::make_shared<GgufModel>(scratch_.write("damaged.gguf", bytes));
+    test::expect_error(ErrorCode::kDamagedFile, "finite", [&] { loaded(damaged, true); });
+    test::expect_error(ErrorCode::kDamagedFile, "finite", [&] { loaded(damaged, false); });
   }
 }
 

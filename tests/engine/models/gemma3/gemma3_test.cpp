@@ -1,0 +1,253 @@
+// Against transformers in fp32: tests/golden/gemma3, rebuilt by tests/golden/make/make_gemma3_golden.py. Prompts, logits and answers are
+// compared by engine_golden_test.cpp.
+#include "engine/models/gemma3/gemma3.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "engine/base/json_document.h"
+#include "engine/models/gemma3/image_processor.h"
+#include "engine/weights/weight_files.h"
+#include "tests/engine/models/golden_model.h"
+#include "tests/engine/models/llava_parts/golden_pictures.h"
+#include "tests/support/expect_error.h"
+#include "tests/support/pixel_hash.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/support/tensor_distance.h"
+
+namespace winnow {
+namespace {
+
+using test_support::GoldenTensors;
+using test_support::relative_distance;
+
+constexpr std::array<WeightNameRule, 4> kTextNames = {{{"language_model.model.", "text.model."},
+                                                       {"language_model.lm_head.", "text.lm_head."},
+                                                       {"model.language_model.", "text.model."},
+                                                       {"lm_head.", "text.lm_head."}}};
+constexpr std::array kFolders = {"published", "narrow_window", "pan_and_scan", "plain_pillow"};
+
+std::string folder_of(const std::string& name) { return source_folder() + "/tests/golden/gemma3/" + name; }
+
+std::unique_ptr<VisionLanguageModel> load(const std::string& name, at::ScalarType dtype = at::kFloat) {
+  ModelSource source;
+  source.package = std::make_shared<HuggingFaceFolder>(folder_of(name) + "/model");
+  source.plan.arithmetic = dtype;
+  return load_model(source);
+}
+
+GoldenTensors golden_of(const std::string& name) { return GoldenTensors(folder_of(name) + "/golden.safetensors"); }
+
+RgbImage picture_of(const GoldenTensors& golden, const std::string& name) {
+  const at::Tensor rgb = golden.load(name);
+  const auto* const bytes = rgb.const_data_ptr<std::uint8_t>();
+  return {static_cast<int>(rgb.size(1)), static_cast<int>(rgb.size(0)), {bytes, bytes + rgb.numel()}};
+}
+
+at::Tensor pixels_of(const GoldenTensors& golden, const std::string& levels) {
+  const auto channels = [&](const char* key) { return golden.load(key).view({3, 1, 1}); };
+  return (golden.load(levels).to(at::kFloat) / 255.0 - channels("mean")) / channels("deviation");
+}
+
+MediaFacts facts_of(const RgbImage& picture) { return {MediaKind::kImage, {picture.width_px, picture.height_px}, 1, 0.0, true}; }
+
+class Gemma3Model : public testing::Test {
+ protected:
+  c10::InferenceMode inference_;
+};
+
+TEST_F(Gemma3Model, PixelsAndFeaturesEqualTheReference) {
+  for (const char* const name : kFolders) {
+    const auto model = load(name);
+    const GoldenTensors golden = golden_of(name);
+    for (const std::string which : {"image", "two_images", "second_turn"}) {
+      SCOPED_TRACE(std::string(name) + "/" + which);
+      std::vector<at::Tensor> features;
+      for (int i = 0; golden.has(which + ".rgb." + std::to_string(i)); ++i) {
+        const RgbImage picture = picture_of(golden, which + ".rgb." + std::to_string(i));
+        const PixelValues pixels = model->preprocess(facts_of(picture), std::span(&picture, 1));
+        const at::Tensor expected = pixels_of(golden, which + ".pixel_levels." + std::to_string(i));
+        ASSERT_EQ(pixels.pixels.sizes(), expected.sizes());
+        EXPECT_LE((pixels.pixels - expected).abs().max().item<double>(), 1e-5) << "every byte is the same";
+        const MediaFeatures joined = model->join(facts_of(picture), model->encode(facts_of(picture), pixels, {}, {}));
+        EXPECT_EQ(std::ssize(joined.ids), joined.features.size(0));
+        EXPECT_EQ(joined.origins.size(), model->origins_of(facts_of(picture)).size());
+        features.push_back(joined.features);
+      }
+      EXPECT_LE(relative_distance(at::cat(features, 0), golden.load(which + ".features")), 1e-4);
+    }
+  }
+}
+
+TEST_F(Gemma3Model, InfoIsComplete) {
+  const auto model = load("narrow_window", at::kBFloat16);
+  const ModelInfo& info = model->info();
+  EXPECT_EQ(info.family, "gemma3");
+  EXPECT_EQ(info.layers, 3);
+  EXPECT_EQ(info.heads, 3);
+  EXPECT_EQ(info.kv_heads, 1);
+  EXPECT_EQ(info.head_dim, 8);
+  EXPECT_EQ(info.context_tokens, 2048);
+  EXPECT_TRUE(info.traits.sees);
+  EXPECT_FALSE(info.traits.reads_videos);
+  EXPECT_EQ(info.traits.window, 7);
+  // By hand. Tower: patches of 2 px in three colours, 6 x 6 positions, two layers, a last norm.
+  const std::int64_t layer_of_tower = 4 * (16 * 16 + 16) + 2 * 2 * 16 + (16 * 24 + 24) + (24 * 16 + 16);
+  const std::int64_t tower = 16 * 12 + 16 + 36 * 16 + 2 * layer_of_tower + 2 * 16;
+  const std::int64_t projector = 16 + 16 * 24;
+  const std::int64_t layer = (24 + 8 + 8) * 24 + 24 * 24 + 3 * 40 * 24 + 4 * 24 + 2 * 8;
+  EXPECT_EQ(info.parameter_count, tower + projector + 3 * layer + 24 + 2 * model->text().vocabulary() * 24);
+}
+
+// A picture's tokens, without the words around it; its crops are pictures of their own.
+TEST_F(Gemma3Model, ThePicturesTokensSeeEachOther) {
+  const auto model = load("pan_and_scan");
+  std::vector<TokenOrigin> origins(3);
+  for (std::int32_t image = 0; image < 2; ++image) {
+    for (TokenOrigin origin : model->origins_of({MediaKind::kImage, {45, 31}, 1, 0.0, true})) {
+      origin.media = image;
+      origins.push_back(origin);
+    }
+  }
+  origins.resize(origins.size() + 2);
+  const std::vector<RowSpan> spans = model->seen_whole(origins);
+  ASSERT_EQ(spans.size(), 6U) << "two images, each whole and in two crops";
+  EXPECT_EQ(spans.front(), (RowSpan{4, 4})) << "behind three words and <start_of_image>";
+  std::int64_t inside = 0;
+  for (const RowSpan& span : spans) {
+    EXPECT_EQ(span.count, 4);
+    for (std::int64_t row = span.first; row < span.end(); ++row) EXPECT_GE(origins[static_cast<std::size_t>(row)].row, 0);
+    inside += span.count;
+  }
+  EXPECT_EQ(inside, std::ranges::count_if(origins, [](const TokenOrigin& origin) { return origin.row >= 0; }));
+  // Of pruned pictures the tokens that are left; one sees itself anyway.
+  std::erase_if(origins, [](const TokenOrigin& origin) { return origin.row >= 0 && (origin.column % 2 == 1 || origin.frame == 1); });
+  const std::vector<RowSpan> left = model->seen_whole(origins);
+  ASSERT_EQ(left.size(), 4U);
+  for (const RowSpan& span : left) EXPECT_EQ(span.count, 2);
+}
+
+// Two images and a question through all layers, segments and tiles of any size: hidden states.
+class TwoImages {
+ public:
+  explicit TwoImages(const std::string& name)
+      : name_(name),
+        folder_(read_gemma3(HuggingFaceFolder(folder_of(name) + "/model"))),
+        ids_(golden_of(name).load("two_images.input_ids")) {
+    for (std::int64_t row = 0; row < rows(); ++row) {
+      if (ids_[row].item<std::int64_t>() != folder_.model.image_token_id) continue;
+      if (spans_.empty() || spans_.back().end() != row) spans_.push_back({row, 0});
+      ++spans_.back().count;
+    }
+  }
+
+  std::int64_t rows() const { return ids_.size(0); }
+  const std::vector<RowSpan>& spans() const { return spans_; }
+  // A segment ends before each of `splits`.
+  at::Tensor through_layers(std::int64_t tile_rows, std::vector<std::int64_t> splits = {}) const {
+    ModelWeights weights(open_weight_files(folder_of(name_) + "/model"), kTextNames);
+    WeightReader reader(weights, {.arithmetic = at::kFloat}, at::kCPU);
+    const TransformerDecoder text(folder_.model.text, reader, "text.", tile_rows);
+    KvCache cache(text.kv_shape());
+    std::vector<at::Tensor> hidden;
+    splits.push_back(rows());
+    std::int64_t first = 0;
+    for (const std::int64_t end : splits) {
+      const AttentionWindow window{.together = cut_spans(spans_, first, end - first)};
+      hidden.push_back(test_support::prefill(text, text.embed(ids_.slice(0, first, end)), first, cache, nullptr, {}, window));
+      first = end;
+    }
+    return at::cat(hidden);
+  }
+
+ private:
+  std::string name_;
+  Gemma3Folder folder_;
+  at::Tensor ids_;
+  std::vector<RowSpan> spans_;
+};
+
+TEST_F(Gemma3Model, TilesOfAnySizeEqualOne) {
+  for (const char* const name : {"published", "narrow_window", "plain_pillow"}) {
+    const TwoImages images(name);
+    ASSERT_GE(images.spans().size(), 2U);
+    const at::Tensor whole = images.through_layers(1024);
+    for (const std::int64_t tile_rows : {1, 5, 20, 30}) {
+      EXPECT_LE(relative_distance(images.through_layers(tile_rows), whole), 1e-5) << name << " in tiles of " << tile_rows;
+    }
+  }
+}
+
+// The second image in a turn of its own: its rows look back over what the cache holds.
+TEST_F(Gemma3Model, ASegmentOnTopOfACacheEqualsOnePass) {
+  for (const char* const name : {"published", "narrow_window", "plain_pillow"}) {
+    const TwoImages images(name);
+    const std::int64_t between = images.spans()[0].end() + 1;
+    EXPECT_LE(relative_distance(images.through_layers(8, {between, images.rows() - 3}), images.through_layers(1024)), 1e-5) << name;
+  }
+}
+
+TEST_F(Gemma3Model, TheJudgeSharesOutWhatPatchesLookAt) {
+  const auto model = load("published");
+  const GoldenTensors golden = golden_of("published");
+  const MediaFacts facts = facts_of(picture_of(golden, "image.rgb.0"));
+  const EncodedParts parts = model->encode(facts, {pixels_of(golden, "image.pixel_levels.0"), 0, 0}, VisionJudge::kAttention, {});
+  ASSERT_EQ(parts.importance.sizes(), at::IntArrayRef({1, 16}));
+  EXPECT_NEAR(parts.importance.sum().item<double>(), 0.25, 1e-5) << "the mean of four patches each";
+  const MediaFeatures media = model->join(facts, parts);
+  EXPECT_EQ(media.importance[0].item<float>(), 0.0F) << "<start_of_image>";
+}
+
+TEST_F(Gemma3Model, BrainFloatIsCloseToFp32) {
+  for (const char* const name : kFolders) {
+    SCOPED_TRACE(name);
+    const auto model = load(name, at::kBFloat16);
+    const GoldenTensors golden = golden_of(name);
+    const MediaFacts facts = facts_of(picture_of(golden, "image.rgb.0"));
+    const MediaFeatures media = model->join(facts, model->encode(facts, {pixels_of(golden, "image.pixel_levels.0"), 0, 0}, {}, {}));
+    ASSERT_EQ(media.features.scalar_type(), at::kBFloat16);
+    EXPECT_LE(relative_distance(media.features, golden.load("image.features")), 0.05);
+  }
+}
+
+TEST_F(Gemma3Model, ATokenizerWithAnotherImageTokenIsRefused) {
+  const test::ScratchFolder folder;
+  const std::string model = folder_of("narrow_window") + "/model/";
+  for (const char* const file : {"tokenizer.json", "processor_config.json"}) std::filesystem::copy(model + file, folder.file(file));
+  Json config = load_json(model + "config.json");
+  config["image_token_index"] = 5;
+  folder.write("config.json", config.dump());
+  ModelSource source;
+  source.package = std::make_shared<HuggingFaceFolder>(folder.path());
+  test::expect_error(ErrorCode::kDamagedFile, "image_token_index", [&] { load_model(source); });
+}
+
+TEST(Gemma3Template, IsThePublishedOne) {
+  std::ifstream file(folder_of("narrow_window") + "/model/chat_template.jinja");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(kGemma3Template, text);
+}
+
+TEST(Gemma3Pictures, BytesOfLargePicturesEqualTheReference) {
+  const Json golden = load_json(source_folder() + "/tests/golden/gemma3/sizes.json");
+  ASSERT_GE(golden["hashes"].size(), 12U);
+  for (const Json& row : golden["hashes"]) {
+    SCOPED_TRACE(row.dump());
+    const std::int64_t height = row[1], width = row[2];
+    const RgbImage picture{static_cast<int>(width), static_cast<int>(height), test::golden_picture(height, width, row[3])};
+    Gemma3Pixels pixels;
+    pixels.image.size = {112, 112};
+    pixels.image.filter = static_cast<ResampleFilter>(row[4].get<int>());
+    pixels.image.scaling.rescale = pixels.image.scaling.normalize = false;
+    if (row[0] == "pillow") pixels.image.arithmetic = ResizeArithmetic::kPillow;
+    pixels.crops = {true, 64, 4, 1.2};
+    EXPECT_EQ(test::pixel_hash(gemma3_squares(picture, pixels).pixels), row[5].get<std::string>());
+  }
+}
+
+}  // namespace
+}  // namespace winnow

@@ -1,0 +1,464 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/gemma3: tiny random Gemma 3 folders with eyes and what transformers computes with them in fp32.
+
+    python tests/golden/make/make_gemma3_golden.py
+    python tests/golden/make/make_gemma3_golden.py --published FOLDER --cli build/release/bin/winnow-cli
+        writes a folder with the sizes of Gemma 3 4B, two layers deep, and compares what the program exports with transformers
+
+One folder per configuration: model/ is an ordinary Hugging Face folder, loaded back with AutoProcessor and from_pretrained before anything is
+computed, golden.safetensors holds inputs and results, cases.json the messages, prompts and pictures. Pictures are stored as bytes; pixel
+values as the bytes after resizing (mean and deviation beside them).
+
+Gemma3Processor passes its own do_pan_and_scan=False to the image processor whatever the folder says; here a folder that asks for pan and
+scan gets what it asks for, as a caller's arguments.
+
+Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (versions: manifest.json).
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import warnings
+
+import numpy as np
+import PIL.Image
+import safetensors
+import tokenizers
+import torch
+import torchvision
+import transformers
+from make_internvl_golden import greedy_answer, levels
+from make_llava_golden import make_tokenizer as make_character_tokenizer
+from make_smolvlm_golden import fnv, formula_picture, picture, shard, write
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer, processors
+from transformers import (AutoProcessor, Gemma3Config, Gemma3ForConditionalGeneration, Gemma3ImageProcessor, Gemma3ImageProcessorFast,
+                          Gemma3Processor, Gemma3TextConfig, PreTrainedTokenizerFast, SiglipVisionConfig)
+
+warnings.filterwarnings("ignore")
+transformers.logging.set_verbosity_error()
+transformers.logging.disable_progress_bar()
+OUT = pathlib.Path(__file__).resolve().parents[1] / "gemma3"
+SEED = 53
+GREEDY_TOKENS = 64
+BEGIN, IMAGE, END = "<start_of_image>", "<image_soft_token>", "<end_of_image>"
+SPECIAL = ["<pad>", "<start_of_turn>", "<end_of_turn>", BEGIN, END, IMAGE]
+CORPUS = ["What is in the picture?", "Describe the image in one sentence.", "How many squares are there?", "user model assistant system",
+          "Here is the original image and here are some crops to help you see better", "And in this one?\n"]
+# As google's folders have it.
+CHAT_TEMPLATE = """{{ bos_token }}
+{%- if messages[0]['role'] == 'system' -%}
+    {%- if messages[0]['content'] is string -%}
+        {%- set first_user_prefix = messages[0]['content'] + '
+
+' -%}
+    {%- else -%}
+        {%- set first_user_prefix = messages[0]['content'][0]['text'] + '
+
+' -%}
+    {%- endif -%}
+    {%- set loop_messages = messages[1:] -%}
+{%- else -%}
+    {%- set first_user_prefix = "" -%}
+    {%- set loop_messages = messages -%}
+{%- endif -%}
+{%- for message in loop_messages -%}
+    {%- if (message['role'] == 'user') != (loop.index0 % 2 == 0) -%}
+        {{ raise_exception("Conversation roles must alternate user/assistant/user/assistant/...") }}
+    {%- endif -%}
+    {%- if (message['role'] == 'assistant') -%}
+        {%- set role = "model" -%}
+    {%- else -%}
+        {%- set role = message['role'] -%}
+    {%- endif -%}
+    {{ '<start_of_turn>' + role + '
+' + (first_user_prefix if loop.first else "") }}
+    {%- if message['content'] is string -%}
+        {{ message['content'] | trim }}
+    {%- elif message['content'] is iterable -%}
+        {%- for item in message['content'] -%}
+            {%- if item['type'] == 'image' -%}
+                {{ '<start_of_image>' }}
+            {%- elif item['type'] == 'text' -%}
+                {{ item['text'] | trim }}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- else -%}
+        {{ raise_exception("Invalid content type") }}
+    {%- endif -%}
+    {{ '<end_of_turn>
+' }}
+{%- endfor -%}
+{%- if add_generation_prompt -%}
+    {{'<start_of_turn>model
+'}}
+{%- endif -%}
+"""
+HALVES = ([0.5] * 3, [0.5] * 3)
+CLIP = ([0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711])
+
+# seed: one whose greedy choices are no ties.
+CONFIGURATIONS = {
+    "published": dict(
+        covers="a folder as google's are: keys and names of transformers 4, preprocessor_config.json of the slow class (which transformers 5 "
+               "loads as the fast one), 4 query heads on 2 kv heads, a layer that looks back over 20 tokens before one over everything, linear "
+               "scaling, tied, bf16",
+        text=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, head_dim=16, sliding_window=20,
+                  sliding_window_pattern=2, query_pre_attn_scalar=16,
+                  rope_parameters={"full_attention": {"rope_type": "linear", "rope_theta": 1000000.0, "factor": 8.0},
+                                   "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}),
+        vision=dict(hidden_size=24, intermediate_size=40, num_attention_heads=3, image_size=16, patch_size=2), tokens=16, old=True,
+        seed=70, stored=torch.bfloat16),
+    "narrow_window": dict(
+        covers="a folder as transformers 5 saves it: three layers, two of which look back over 7 tokens, fewer than a picture has, a bound of logits that "
+               "this class leaves aside, untied, fp32",
+        text=dict(hidden_size=24, intermediate_size=40, num_attention_heads=3, num_key_value_heads=1, head_dim=8, sliding_window=7, query_pre_attn_scalar=24,
+                  num_hidden_layers=3, layer_types=["sliding_attention", "full_attention", "sliding_attention"], final_logit_softcapping=5.0),
+        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, image_size=12, patch_size=2), tokens=9, tied=False,
+        stored=torch.float32),
+    "pan_and_scan": dict(
+        covers="pan and scan: up to 3 crops of at least 10 px, from a ratio of 1.25 on; the window is longer than the text, two shards, fp16",
+        text=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=4, head_dim=8, sliding_window=64,
+                  sliding_window_pattern=2),
+        vision=dict(hidden_size=24, intermediate_size=40, num_attention_heads=2, image_size=16, patch_size=4), tokens=4, shards=2,
+        crops=dict(do_pan_and_scan=True, pan_and_scan_min_crop_size=10, pan_and_scan_max_num_crops=3, pan_and_scan_min_ratio_to_activate=1.25),
+        stored=torch.float16),
+    "plain_pillow": dict(
+        covers="every layer looks back over everything, names model.language_model, a processor file without a class (Pillow), bicubic, CLIP's mean "
+               "and deviation, 7 patches a side pooled to 3, pan and scan by its defaults' shape, gelu, fp32",
+        text=dict(hidden_size=24, intermediate_size=32, num_attention_heads=2, num_key_value_heads=1, head_dim=12, sliding_window_pattern=1,
+                  hidden_activation="gelu"),
+        vision=dict(hidden_size=16, intermediate_size=24, num_attention_heads=2, image_size=15, patch_size=2, hidden_act="gelu", layer_norm_eps=1e-5),
+        tokens=9, names5=True, pillow=True, resample=3, scaling=CLIP, seed=75, stored=torch.float32,
+        crops=dict(do_pan_and_scan=True, pan_and_scan_min_crop_size=6, pan_and_scan_max_num_crops=4, pan_and_scan_min_ratio_to_activate=1.2)),
+}
+# A layer that looks back over a window and one over everything, two layers of the tower, and fewer words.
+PUBLISHED = {
+    "Gemma-3-4B": dict(
+        text=dict(hidden_size=2560, intermediate_size=10240, num_attention_heads=8, num_key_value_heads=4, head_dim=256, sliding_window=1024,
+                  layer_types=["sliding_attention", "full_attention"], max_position_embeddings=131072,
+                  rope_parameters={"full_attention": {"rope_type": "linear", "rope_theta": 1000000.0, "factor": 8.0},
+                                   "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}),
+        vision=dict(hidden_size=1152, intermediate_size=4304, num_attention_heads=16, image_size=896, patch_size=14), tokens=256, vocabulary=32064,
+        old=True, stored=torch.bfloat16),
+}
+QUESTION = "What is in the picture?"
+# Turns of images and a text; the answers between them stand as they are.
+CASES = {
+    "text": [([], "How many squares are there?")],
+    "image": [([(31, 45)], QUESTION)],
+    "two_images": [([(20, 33), (61, 17)], "How many squares are there in the image?")],
+    "second_turn": [([(23, 30)], QUESTION), ([(40, 21)], "And in this one?")],
+}
+ANSWER = "Some squares."
+
+
+def make_tokenizer():
+    """Characters with byte fallback and nothing before a text; runs of newlines are tokens."""
+    plain = make_character_tokenizer(False, ["<unk>", "<s>", "</s>"] + SPECIAL, CORPUS)
+    data = json.loads(plain._tokenizer.to_str())
+    data["normalizer"] = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+    data["pre_tokenizer"] = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+    data["decoder"]["decoders"].pop()
+    for length, never in zip((2, 3, 4), ("<0xFD>", "<0xFE>", "<0xFF>")):  # bytes that no text has
+        data["model"]["vocab"]["\n" * length] = data["model"]["vocab"].pop(never)
+        data["model"]["merges"].append(["\n" * (length - 1 if length < 4 else 2), "\n" * (1 if length < 4 else 2)])
+    tokenizer = Tokenizer.from_str(json.dumps(data))
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s> $B", special_tokens=[("<s>", 1)])
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>",
+                                   model_max_length=8192, extra_special_tokens=dict(image_token=IMAGE, boi_token=BEGIN, eoi_token=END))
+
+
+def randomise(model, generator):
+    """Logits that differ clearly: default initialisation is so small that greedy choices would be ties. Embeddings are read times the root of
+    the hidden size: larger ones would drown what layers add, and a tied model would repeat itself."""
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            noise = torch.randn(value.shape, generator=generator)
+            if name.endswith(".bias"):
+                value.copy_(0.2 * noise)
+            elif "norm" in name:
+                value.copy_((1 if "vision_tower" in name else 0) + 0.2 * noise)
+            elif "embed_tokens" in name:
+                value.copy_(0.06 * noise)
+            elif "lm_head" in name or "position" in name:
+                value.copy_(0.5 * noise)
+            elif "mm_input_projection" in name:
+                value.copy_(1.2 * noise / np.sqrt(len(value)))
+            else:
+                value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
+
+
+def make_processor(options, tokenizer):
+    mean, deviation = options.get("scaling", HALVES)
+    side = options["vision"]["image_size"]
+    images = Gemma3ImageProcessorFast(size={"height": side, "width": side}, image_mean=mean, image_std=deviation, resample=options.get("resample", 2),
+                                      **options.get("crops", {}))
+    return Gemma3Processor(images, tokenizer, chat_template=CHAT_TEMPLATE, image_seq_length=options["tokens"])
+
+
+def rewrite_weights(folder, options):
+    if options.get("names5"):
+        tensors = {}
+        for name, value in load_file(folder / "model.safetensors").items():
+            name = name.replace("language_model.lm_head.", "lm_head.").replace("language_model.model.", "model.language_model.")
+            tensors["model." + name if name.startswith(("vision_tower", "multi_modal")) else name] = value
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    if options.get("shards"):
+        shard(folder, options["shards"])
+
+
+def rewrite_config(folder, options):
+    """Keys as transformers 4 wrote them, without what the published files leave out."""
+    config = json.loads((folder / "config.json").read_text())
+    text = config["text_config"]
+    positions = text.pop("rope_parameters")
+    full = positions["full_attention"]
+    text |= {"rope_theta": full["rope_theta"], "rope_local_base_freq": positions["sliding_attention"]["rope_theta"],
+             "rope_scaling": {"factor": full["factor"], "rope_type": "linear"}, "sliding_window_pattern": 2}
+    for key in ("layer_types", "tie_word_embeddings", "hidden_activation", "rms_norm_eps", "attention_bias", "use_bidirectional_attention"):
+        text.pop(key, None)
+    for key in ("hidden_act", "layer_norm_eps", "num_channels", "attention_dropout"):
+        config["vision_config"].pop(key, None)
+    config["vision_config"]["vision_use_head"] = False
+    config.pop("tie_word_embeddings")
+    write(folder / "config.json", config)
+
+
+def rewrite_processor(folder, options):
+    if not (options.get("old") or options.get("pillow")):
+        return
+    combined = json.loads((folder / "processor_config.json").read_text())
+    images = combined.pop("image_processor")
+    images["image_processor_type"] = "Gemma3ImageProcessor"
+    if options.get("pillow"):
+        images.pop("image_processor_type")
+        combined.pop("processor_class")
+        images["processor_class"] = "Gemma3Processor"
+    write(folder / "preprocessor_config.json", images)
+    write(folder / "processor_config.json", combined)
+    if options.get("old"):
+        write(folder / "preprocessor_config.json", images | {"image_seq_length": options["tokens"]})
+        (folder / "chat_template.jinja").unlink()
+        write(folder / "chat_template.json", {"chat_template": CHAT_TEMPLATE})
+
+
+def make_folder(options, seed, folder):
+    torch.manual_seed(seed)
+    tokenizer = make_tokenizer()
+    tied = options.get("tied", True)
+    ends = [tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("<end_of_turn>")]
+    text = Gemma3TextConfig(**({"num_hidden_layers": 2, "max_position_embeddings": 2048} | options["text"]), vocab_size=options.get("vocabulary", len(tokenizer) + 3),
+                            bos_token_id=tokenizer.bos_token_id, eos_token_id=ends[0], pad_token_id=0, tie_word_embeddings=tied)
+    vision = SiglipVisionConfig(num_hidden_layers=2, vision_use_head=False, **options["vision"])
+    config = Gemma3Config(text, vision, mm_tokens_per_image=options["tokens"], tie_word_embeddings=tied, boi_token_index=tokenizer.convert_tokens_to_ids(BEGIN),
+                          eoi_token_index=tokenizer.convert_tokens_to_ids(END), image_token_index=tokenizer.convert_tokens_to_ids(IMAGE))
+    model = Gemma3ForConditionalGeneration(config)
+    randomise(model, torch.Generator().manual_seed(seed))
+    model.tie_weights()
+    model.generation_config.eos_token_id = ends
+    model.to(options["stored"]).save_pretrained(folder)
+    rewrite_weights(folder, options)
+    if options.get("old"):
+        rewrite_config(folder, options)
+    make_processor(options, tokenizer).save_pretrained(folder)
+    rewrite_processor(folder, options)
+    model, report = Gemma3ForConditionalGeneration.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
+    assert not report["missing_keys"] and not report["unexpected_keys"] and not report["mismatched_keys"], report
+    assert model.config.tie_word_embeddings == tied and model.config.text_config.layer_types == text.layer_types
+    processor = AutoProcessor.from_pretrained(folder)
+    wanted = Gemma3ImageProcessor if options.get("pillow") else Gemma3ImageProcessorFast
+    assert type(processor.image_processor) is wanted, "the default is not what the script believes"
+    return model.eval(), processor
+
+
+def messages_of(turns):
+    messages = []
+    for images, text in turns:
+        messages += [{"role": "user", "content": [{"type": "image"} for _ in images] + [{"type": "text", "text": text}]},
+                     {"role": "assistant", "content": [{"type": "text", "text": ANSWER}]}]
+    return messages[:-1]
+
+
+def inputs_of(options, processor, messages, images):
+    prompt = processor.apply_chat_template(messages, add_generation_prompt=True)
+    media = dict(images=[images], **options.get("crops", {})) if images else {}
+    return processor(text=[prompt], return_tensors="pt", add_special_tokens=False, **media)
+
+
+def counts_of(options, processor, images):
+    """Squares of each image."""
+    return [1 + int(processor.image_processor([image], **options.get("crops", {}))["num_crops"][0]) for image in images]
+
+
+def spans(ids, begin, end, counts):
+    """Where each medium's tokens are, from its first <start_of_image> to its last <end_of_image>."""
+    found, at = [], 0
+    for squares in counts:
+        first = ids.index(begin, at)
+        for _ in range(squares):
+            at = ids.index(end, at) + 1
+        found.append((first, at))
+    return found
+
+
+def run(model, inputs, counts):
+    """Features of the media with the embeddings of the words among them, logits, greedy tokens, margins."""
+    ids, config, features = inputs["input_ids"], model.config, None
+    with torch.no_grad():
+        if counts:
+            found = model.model.get_image_features(inputs["pixel_values"], return_dict=True).pooler_output
+            merged = model.get_input_embeddings()(ids)[0].clone()
+            merged[ids[0] == config.image_token_id] = found.flatten(0, 1)
+            features = torch.cat([merged[a:b] for a, b in spans(ids[0].tolist(), config.boi_token_id, config.eoi_token_id, counts)])
+        output = model(**inputs, use_cache=True)
+        logits = output.logits[0, -1].clone()
+        greedy, margins = greedy_answer(model, output)
+    return features, logits, greedy, margins
+
+
+def run_case(case, options, model, processor):
+    turns = CASES[case]
+    sizes = [size for images, _ in turns for size in images]
+    images = [picture(h, w, 1 + i) for i, (h, w) in enumerate(sizes)]
+    messages = messages_of(turns)
+    inputs = inputs_of(options, processor, messages, images)
+    counts = counts_of(options, processor, images)
+    features, logits, greedy, margins = run(model, inputs, counts)
+    ids, tokenizer = inputs["input_ids"], processor.tokenizer
+    tensors = {"input_ids": ids[0], "logits": logits, "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
+    for number, rgb in enumerate(images):
+        tensors[f"rgb.{number}"] = torch.from_numpy(rgb)
+    if images:
+        for number, values in enumerate(torch.split(inputs["pixel_values"], counts)):
+            tensors[f"pixel_levels.{number}"] = levels(values, options.get("scaling", HALVES))
+        tensors["features"] = features
+    description = dict(messages=messages, prompt=tokenizer.decode(ids[0]).replace(IMAGE * options["tokens"], f"({options['tokens']} x {IMAGE})"),
+                       pictures=[list(rgb.shape[:2]) for rgb in images], squares=counts, tokens=ids.shape[1],
+                       visual_tokens=0 if features is None else len(features), smallest_margin=min(margins), answer=tokenizer.decode(greedy))
+    return description, {f"{case}.{key}": value.contiguous() for key, value in tensors.items()}
+
+
+def grids():
+    """[least side, most, least ratio, height, width, crops below each other, beside each other] of odd and large pictures."""
+    random = np.random.default_rng(SEED)
+    fixed = [(1, 1), (1, 2), (300, 360), (300, 359), (300, 361), (360, 300), (256, 512), (256, 511), (512, 256), (300, 750), (300, 749), (750, 300), (1080, 1920),
+             (1920, 1080), (896, 448), (2000, 500), (500, 2000), (3000, 300), (257, 4000), (255, 1000), (41, 3000)]
+    scattered = [tuple(int(x) for x in random.integers(30, 3000, 2)) for _ in range(60)]
+    rows = []
+    for least, most, ratio in ((256, 4, 1.2), (256, 4, 0.0), (100, 8, 1.5), (256, 1, 1.2), (16, 64, 1.0)):
+        for height, width in fixed + scattered:
+            crops = Gemma3ImageProcessor().pan_and_scan(np.zeros((height, width, 3), np.uint8), least, most, ratio, input_data_format="channels_last")
+            if any(0 in crop.shape for crop in crops):  # resizing fails there
+                continue
+            lies = width >= height
+            rows.append([least, most, ratio, height, width, 1 if crops and lies else len(crops), len(crops) if crops and lies else min(1, len(crops))])
+    return rows
+
+
+def hashes():
+    """FNV-1a 64 of resized bytes at larger sizes: library, height, width, seed, filter, hash of [squares, 3, side, side]."""
+    rows = []
+    crops = dict(do_pan_and_scan=True, pan_and_scan_min_crop_size=64, pan_and_scan_max_num_crops=4, pan_and_scan_min_ratio_to_activate=1.2)
+    for seed, (height, width, resample) in enumerate([(700, 1000, 2), (1203, 641, 2), (90, 1111, 2), (199, 67, 3), (100, 90, 2), (333, 500, 3)]):
+        pixels = formula_picture(height, width, seed)
+        common = dict(size={"height": 112, "width": 112}, resample=resample, do_rescale=False, do_normalize=False, **crops)
+        for library, made in (("torchvision", Gemma3ImageProcessorFast), ("pillow", Gemma3ImageProcessor)):
+            values = np.asarray(made(**common)([pixels], return_tensors="pt")["pixel_values"])
+            rows.append([library, height, width, seed, resample, fnv(values.astype(np.uint8))])
+    return rows
+
+
+def manifest():
+    return {
+        "what": "prompt ids, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random Gemma 3 models with eyes",
+        "reference": f"transformers {transformers.__version__}, Gemma3ForConditionalGeneration in fp32, eager attention; Gemma3Processor as AutoProcessor "
+                     "makes it, with the folder's pan and scan as its caller's arguments",
+        "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
+        "script": "tests/golden/make/make_gemma3_golden.py",
+        "versions": {"torch": torch.__version__, "torchvision": torchvision.__version__, "transformers": transformers.__version__,
+                     "tokenizers": tokenizers.__version__, "safetensors": safetensors.__version__, "pillow": PIL.__version__,
+                     "numpy": np.__version__},
+        "seed": f"{SEED} + number of the configuration, or its own",
+        "configurations": {name: options["covers"] for name, options in CONFIGURATIONS.items()},
+        "tensors": {
+            "<case>.input_ids": "int64 [n], media written out", "<case>.rgb.<i>": "uint8 [height, width, 3]",
+            "<case>.pixel_levels.<image>": "uint8 [squares, 3, side, side], the whole picture first; value = (level / 255 - mean) / deviation",
+            "<case>.features": "fp32 [visual tokens, hidden], in prompt order, with the embeddings of the words from a medium's first <start_of_image> "
+                               "to its last <end_of_image>",
+            "<case>.logits": "fp32 [vocabulary], last position", "<case>.greedy": "int64 [64], stop tokens ignored",
+            "<case>.margins": "fp32 [64], first minus second choice", "mean, deviation": "fp32 [3], of the processor"},
+        "sizes.json": "crops: rows of [least side, most, least ratio, height, width, rows, columns]; hashes of resized bytes",
+        "tolerance": "features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 sums in another order); greedy "
+                     "tokens equal where the margin exceeds 1e-3",
+        "licence": "Apache-2.0, own random weights, own pictures and text; chat template as google's folders have it (Gemma licence)",
+    }
+
+
+def compare_with_program(folder, cli):
+    """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers: ids, pixels, features, logits, greedy tokens."""
+    images = [formula_picture(*size, 1 + i) for i, size in enumerate([(700, 1000), (403, 211), (300, 300), (500, 640), (128, 900)])]
+    print("| folder | case | tokens | ids equal | largest difference of a pixel | of the features, relative | of the logits | greedy tokens equal |")
+    print("|---|---|---|---|---|---|---|---|")
+    for number, (name, options) in enumerate(PUBLISHED.items()):
+        model_folder = folder / name
+        shutil.rmtree(model_folder, ignore_errors=True)
+        model_folder.mkdir(parents=True)
+        model, processor = make_folder(options, SEED + number, model_folder)
+        if cli is None:
+            continue
+        for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("five_images", 5)):  # the last goes beyond the window
+            question = CASES.get(case, CASES["two_images"])[0][1]
+            with tempfile.TemporaryDirectory() as beside:
+                media = []
+                for index in range(count):
+                    PIL.Image.fromarray(images[index]).save(f"{beside}/{index}.png")
+                    media += ["--image", f"{beside}/{index}.png"]
+                subprocess.run([str(cli), "export", "--model", str(model_folder), "--out", f"{beside}/run.safetensors", "--dtype", "fp32", "--method", "full",
+                                "--max-tokens", str(GREEDY_TOKENS), *media, question], check=True, stdout=subprocess.DEVNULL)
+                ours = load_file(f"{beside}/run.safetensors")
+            inputs = inputs_of(options, processor, messages_of([(images[:count], question)]), images[:count])
+            apart = float((ours["pixel_values"].reshape(inputs["pixel_values"].shape) - inputs["pixel_values"]).abs().max()) if count else 0.0
+            features, logits, greedy, _ = run(model, inputs, [1] * count)
+            relative = lambda a, b: float((a - b).abs().max() / b.abs().max())
+            same = sum(a == b for a, b in zip(greedy, ours["generated"].tolist()))
+            ids = inputs["input_ids"]
+            print(f"| {name} | {case} | {ids.shape[1]} | {torch.equal(ids[0], ours['input_ids'])} | {apart:.1e} | "
+                  f"{'' if features is None else format(relative(ours['visual_features'], features), '.1e')} | "
+                  f"{relative(ours['logits'][0], logits):.1e} | {same} of {len(ours['generated'])} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--published", type=pathlib.Path, help="only write model folders here, and compare with them")
+    parser.add_argument("--cli", type=pathlib.Path, help="winnow-cli")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    if arguments.published:
+        compare_with_program(arguments.published, arguments.cli)
+        return
+    shutil.rmtree(OUT, ignore_errors=True)
+    for number, (name, options) in enumerate(CONFIGURATIONS.items()):
+        folder = OUT / name / "model"
+        folder.mkdir(parents=True)
+        model, processor = make_folder(options, options.get("seed", SEED + number), folder)
+        mean, deviation = options.get("scaling", HALVES)
+        cases, tensors = {}, {"mean": torch.tensor(mean), "deviation": torch.tensor(deviation)}
+        for case in CASES:
+            cases[case], results = run_case(case, options, model, processor)
+            tensors.update(results)
+        save_file(tensors, OUT / name / "golden.safetensors")
+        for file in (OUT / name).rglob("*.safetensors"):
+            file.chmod(0o644)
+        (OUT / name / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
+        print(name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5), len(set(d["answer"]))) for case, d in cases.items()})
+    rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in grids())
+    (OUT / "sizes.json").write_text('{"hashes": ' + json.dumps(hashes()) + ',\n"crops": [\n' + rows + "]}\n")
+    (OUT / "manifest.json").write_text(json.dumps(manifest(), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
