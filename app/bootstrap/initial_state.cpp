@@ -7,6 +7,7 @@ namespace winnow::bootstrap {
 ui::InitialState initialState(const Options& options) {
   ui::InitialState state;
   state.device = options.device;
+  state.format = options.format;
   state.demoModelFolder = app::demoModelFolder();
   state.samples = app::demoSamples();
   state.modelFolder = options.modelFolder;

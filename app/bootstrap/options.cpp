@@ -17,7 +17,9 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
   const QCommandLineOption model("model", QCoreApplication::translate("options", "A GGUF file, or a folder in Hugging Face's layout."),
                                  "path");
   const QCommandLineOption device("device", QCoreApplication::translate("options", "auto, cpu or cuda."), "device", "auto");
-  parser.addOptions({demo, model, device});
+  const QCommandLineOption dtype("dtype", QCoreApplication::translate("options", "Of its numbers: auto, fp32, bf16, int8 or int4."), "type",
+                                 "auto");
+  parser.addOptions({demo, model, device, dtype});
   parser.addPositionalArgument("file", QCoreApplication::translate("options", "An image or video to attach."), "[file]");
   parser.process(application);
 
@@ -33,6 +35,19 @@ std::optional<Options> parseOptions(const QCoreApplication& application) {
     options.device = Device::kCuda;
   } else if (wanted != "auto") {
     std::fprintf(stderr, "winnow: --device takes auto, cpu or cuda\n");
+    return std::nullopt;
+  }
+  const QString type = parser.value(dtype);
+  if (type == "fp32") {
+    options.format = WeightFormat::kFp32;
+  } else if (type == "bf16") {
+    options.format = WeightFormat::kBf16;
+  } else if (type == "int8") {
+    options.format = WeightFormat::kInt8;
+  } else if (type == "int4") {
+    options.format = WeightFormat::kInt4;
+  } else if (type != "auto") {
+    std::fprintf(stderr, "winnow: --dtype takes auto, fp32, bf16, int8 or int4\n");
     return std::nullopt;
   }
   if (!parser.positionalArguments().isEmpty()) options.file = QFile::encodeName(absolute(parser.positionalArguments().first()));

@@ -14,6 +14,7 @@ struct Options {
   bool demo = false;    // demo model, a sample video attached, its question typed in
   QString modelFolder;  // or GGUF file; empty: the one used last, or the demo model
   Device device = Device::kAuto;
+  WeightFormat format = WeightFormat::kAuto;
   QByteArray file;  // attached to a new chat; empty: none
 };
 

@@ -18,6 +18,7 @@ class BlockPacking final : public MatrixPacking {
  public:
   explicit BlockPacking(PackedBits bits) : bits_(bits) {}
   std::string name() const override { return bits_ == PackedBits::kEight ? "int8" : "int4"; }
+  bool takes_rows_of(std::int64_t in) const override { return in > 0 && in % 32 == 0; }
   double most_bits() const override { return bits_ == PackedBits::kEight ? 8.5 : 5.0; }
   double most_table_bits() const override { return 8.5; }
   std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const override;

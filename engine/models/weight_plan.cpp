@@ -6,9 +6,9 @@ namespace winnow {
 namespace {
 
 // Which tensors of a file go through MatrixPacking says its reader; by their names, the decoder's matrices and its tables.
-double bits_of(const MatrixPacking& packing, const std::string& name, std::size_t dimensions, double as_numbers) {
+double bits_of(const MatrixPacking& packing, const std::string& name, const StoredTensor& tensor, double as_numbers) {
   const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  if (dimensions < 2 || says("vis")) return as_numbers;
+  if (tensor.shape.size() < 2 || says("vis") || !packing.takes_rows_of(tensor.shape.back())) return as_numbers;
   if (says("layers.")) return packing.most_bits();
   return says("embed") || says("lm_head") ? packing.most_table_bits() : as_numbers;
 }
@@ -31,7 +31,7 @@ std::uint64_t most_bytes_under(const WeightPlan& plan, const TensorFiles& files)
         continue;
       }
       const double bits = 8.0 * static_cast<double>(at::elementSize(*plan.arithmetic));
-      const double held = plan.packing != nullptr ? bits_of(*plan.packing, name, tensor.shape.size(), bits) : bits;
+      const double held = plan.packing != nullptr ? bits_of(*plan.packing, name, tensor, bits) : bits;
       bytes += static_cast<std::uint64_t>(static_cast<double>(tensor.elements()) * held / 8.0);
     }
   }

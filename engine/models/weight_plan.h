@@ -20,7 +20,8 @@ class MatrixPacking {
  public:
   virtual ~MatrixPacking() = default;
   virtual std::string name() const = 0;  // as in ModelInfo::dtype: "int8"
-  // What a number takes at most of a matrix of the decoder's, and of a table.
+  // Whether it may pack matrices with rows of so many numbers, and what a number takes then at most, of a table as well.
+  virtual bool takes_rows_of(std::int64_t in) const = 0;
   virtual double most_bits() const = 0;
   virtual double most_table_bits() const { return most_bits(); }
   // dense: [out, in] in the arithmetic type, on the model's device. Null: this one stays numbers.
@@ -40,8 +41,7 @@ struct WeightPlan {
 // "bf16", "bf16, int8".
 std::string plan_name(at::ScalarType arithmetic, const std::string& packing);
 
-// What the weights take under a plan, before any is read: as numbers where their names do not say that they are packed. What is not packed
-// for another reason (a row that is no whole block) takes more.
+// What the weights take at most under a plan, before any is read: as numbers where their names do not say that they are packed.
 std::uint64_t most_bytes_under(const WeightPlan& plan, const TensorFiles& files);
 
 }  // namespace winnow

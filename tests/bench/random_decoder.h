@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,10 +75,11 @@ class RandomFolder {
   std::filesystem::path path_;
 };
 
-inline TransformerDecoder random_decoder(const DecoderConfig& config, at::ScalarType dtype) {
+inline TransformerDecoder random_decoder(const DecoderConfig& config, at::ScalarType dtype,
+                                         std::shared_ptr<const MatrixPacking> packing = nullptr) {
   const RandomFolder random(config, dtype);
   ModelWeights folder(open_weight_files(random.path()), llava_weight_name_rules());
-  WeightReader reader(folder, {dtype, nullptr}, at::kCPU);
+  WeightReader reader(folder, {dtype, std::move(packing)}, at::kCPU);
   return TransformerDecoder(config, reader, "language_model.");
 }
 

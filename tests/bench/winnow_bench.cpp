@@ -1,6 +1,6 @@
 // winnow-bench: prefill and decode of a Qwen2-0.5B-shaped random model on the CPU, or of a model's own file, full cache and 10 %.
 //
-//   winnow-bench [--threads N] [--dtype bf16|fp32] [--contexts 2048,8192]      prints a table; ratios are within this run
+//   winnow-bench [--threads N] [--dtype bf16|fp32] [--bits 8|4] [--contexts 2048,8192]      prints a table; ratios are within this run
 //   winnow-bench --model FILE ...   a GGUF file's matrices stay in their blocks, and --dtype is that of the rest
 //   winnow-bench --serve ...        reads "prefill TOKENS" and "decode TOKENS RETENTION STEPS" from stdin and answers "ms X" (bench/peers)
 #include <ATen/ATen.h>
@@ -20,6 +20,7 @@
 #include "engine/base/stopwatch.h"
 #include "engine/device/cpu_threads.h"
 #include "engine/model_files/open_package.h"
+#include "engine/models/block_packing.h"
 #include "engine/models/registry.h"
 #include "tests/bench/random_decoder.h"
 
@@ -120,6 +121,7 @@ int main(int argc, char** argv) {
   std::vector<std::int64_t> contexts = {2048, 8192};
   at::ScalarType dtype = at::kBFloat16;
   std::string file;
+  std::shared_ptr<const MatrixPacking> packing;
   bool serving = false;
   set_default_threads();
   for (int i = 1; i < argc; ++i) {
@@ -133,12 +135,15 @@ int main(int argc, char** argv) {
       file = value();
     } else if (option == "--dtype") {
       dtype = value() == "fp32" ? at::kFloat : at::kBFloat16;
+    } else if (option == "--bits") {
+      packing = std::make_shared<BlockPacking>(value() == "8" ? PackedBits::kEight : PackedBits::kFour);
     } else if (option == "--contexts") {
       contexts.clear();
       std::istringstream list(value());
       for (std::string number; std::getline(list, number, ',');) contexts.push_back(std::atoll(number.c_str()));
     } else {
-      std::fprintf(stderr, "usage: winnow-bench [--serve] [--model FILE] [--threads N] [--dtype bf16|fp32] [--contexts A,B]\n");
+      std::fprintf(stderr,
+                   "usage: winnow-bench [--serve] [--model FILE] [--threads N] [--dtype bf16|fp32] [--bits 8|4] [--contexts A,B]\n");
       return 2;
     }
   }
@@ -146,7 +151,7 @@ int main(int argc, char** argv) {
   std::unique_ptr<VisionLanguageModel> model;
   std::optional<TransformerDecoder> random;
   if (file.empty()) {
-    random.emplace(bench::random_decoder(bench::half_billion_shape(), dtype));
+    random.emplace(bench::random_decoder(bench::half_billion_shape(), dtype, packing));
   } else {
     model = load(file, dtype);
   }
@@ -156,7 +161,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::printf("%s, %s, %d threads\n", model ? model->info().name.c_str() : "Qwen2-0.5B shape, random weights",
-              model ? model->info().dtype.c_str() : (dtype == at::kFloat ? "fp32" : "bf16"), at::get_num_threads());
+              model ? model->info().dtype.c_str() : plan_name(dtype, packing ? packing->name() : "").c_str(), at::get_num_threads());
   for (const std::int64_t tokens : contexts) {
     KvCache warm = bench.empty_cache();
     bench.prefill(std::min<std::int64_t>(tokens, 512), warm);

@@ -53,7 +53,7 @@ MainWindow::MainWindow(WindowServices services, InitialState initial, QWidget* p
       m_services(std::move(services)),
       m_initial(std::move(initial)),
       m_session(std::make_unique<ChatSession>(AnswerRun::Services{m_services.engine, m_services.store, m_services.settings})) {
-  m_session->model.setDevice(m_initial.device);
+  m_session->model.setForm(m_initial.device, m_initial.format);
   m_session->model.setDemoFolder(m_initial.demoModelFolder);
   setWindowTitle(tr("Winnow"));
   setWindowIcon(applicationIcon());

@@ -30,9 +30,10 @@ class ModelMenu;
 // What to show at the start; found on the disk by bootstrap before the window exists.
 struct InitialState {
   QString modelFolder;            // loaded at once; empty: none
-  Device device = Device::kAuto;  // of every model that is loaded
-  QString demoModelFolder;        // offered in the model menu; empty: not there
-  bool demoWanted = false;        // it was asked for, there or not
+  Device device = Device::kAuto;  // of every model that is loaded, as is the next
+  WeightFormat format = WeightFormat::kAuto;
+  QString demoModelFolder;  // offered in the model menu; empty: not there
+  bool demoWanted = false;  // it was asked for, there or not
   QList<app::Sample> samples;
   QByteArray attachedFile;  // attached to a new chat; empty: none
   QString question;         // typed in, not sent

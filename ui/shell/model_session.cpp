@@ -21,7 +21,7 @@ void ModelSession::load(const QString& path, const QString& name) {
   m_state = ModelState::kLoading;
   m_error.reset();
   m_progress = phaseText(Phase::kLoadWeights, 0, 0);
-  LoadModel request{QFile::encodeName(path).toStdString(), m_device, WeightFormat::kAuto};
+  LoadModel request{QFile::encodeName(path).toStdString(), m_device, m_format};
   m_request = m_engine.post(std::move(request), this, [this](const Event& event) {
     if (event.id == m_request) onEvent(event.body);  // not that of a model given up for another
   });

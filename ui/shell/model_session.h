@@ -19,7 +19,10 @@ class ModelSession : public QObject {
  public:
   ModelSession(app::EngineHost& engine, app::Settings& settings, QObject* parent = nullptr);
 
-  void setDevice(Device device) { m_device = device; }  // of models loaded from now on
+  void setForm(Device device, WeightFormat format) {  // of models loaded from now on
+    m_device = device;
+    m_format = format;
+  }
   // Its folder is just called "model": the window says what it is.
   void setDemoFolder(const QString& folder) { m_demoFolder = folder; }
   QString demoFolder() const { return m_demoFolder; }                                  // empty: it is not there
@@ -58,6 +61,7 @@ class ModelSession : public QObject {
   std::optional<Error> m_error;
   RequestId m_request = 0;
   Device m_device = Device::kAuto;
+  WeightFormat m_format = WeightFormat::kAuto;
   QString m_demoFolder;
 };
 

@@ -249,6 +249,7 @@ TEST(Registry, AModelNeedsAPackageAndNoFolder) {
 class InHalves : public MatrixPacking {
  public:
   std::string name() const override { return "halves"; }
+  bool takes_rows_of(std::int64_t /*in*/) const override { return true; }
   double most_bits() const override { return 16.0; }
   std::shared_ptr<const PackedMatrix> pack(const at::Tensor& dense) const override {
     rows.push_back(dense.size(0));
@@ -300,7 +301,7 @@ TEST(Registry, APlanPacksTheDecodersMatricesAndNothingElse) {
   EXPECT_TRUE(at::equal(test_support::prefill(plain->text(), hidden.clone(), 0, one),
                         test_support::prefill(packed->text(), hidden.clone(), 0, two)));
   // What the folder stores and no model reads counts, too: it is a bound.
-  const auto held = static_cast<std::uint64_t>(plain->info().weight_bytes);
+  const auto held = static_cast<std::uint64_t>(packed->info().weight_bytes);
   EXPECT_GE(most_bytes_under(source.plan, source.package->tensors()), held);
   EXPECT_LT(most_bytes_under(source.plan, source.package->tensors()), held + held / 100);
   EXPECT_EQ(most_bytes_under({std::nullopt, nullptr}, source.package->tensors()), source.package->tensors().total_bytes());
@@ -309,7 +310,7 @@ TEST(Registry, APlanPacksTheDecodersMatricesAndNothingElse) {
 // Eight bits a number and a scale for 32 of them: half a code of the largest in each of a product's terms. Four bits for the decoder's
 // matrices, and eight for the table.
 TEST(Registry, AFolderIsHeldInEightBitsOrFour) {
-  const FolderCopy folder("gqa_tied");
+  const FolderCopy folder("select_default");
   const c10::InferenceMode inference;
   ModelSource source = folder.source();
   const auto plain = load_model(source);
@@ -324,16 +325,16 @@ TEST(Registry, AFolderIsHeldInEightBitsOrFour) {
     EXPECT_EQ(packed->info().dtype, name);
     EXPECT_EQ(packed->info().parameter_count, plain->info().parameter_count);
     EXPECT_LT(packed->info().weight_bytes, plain->info().weight_bytes);
-    // What is stored and not read counts as well.
-    const auto held = static_cast<std::uint64_t>(packed->info().weight_bytes);
-    const std::uint64_t foreseen = most_bytes_under(source.plan, source.package->tensors());
-    EXPECT_GE(foreseen, held);
-    EXPECT_LT(foreseen, held + held / 20);
+    // What is stored and not read is foreseen as well, and is of the tower, which stays numbers.
+    const auto beyond = [](const VisionLanguageModel& model, const ModelSource& from) {
+      return static_cast<std::int64_t>(most_bytes_under(from.plan, from.package->tensors())) - model.info().weight_bytes;
+    };
+    EXPECT_NEAR(beyond(*packed, source), beyond(*plain, folder.source()), 64);
     KvCache cache(packed->text().kv_shape());
     const at::Tensor found = packed->text().logits(test_support::prefill(packed->text(), packed->text().embed(at::arange(12)), 0, cache));
     const double error = ((found - expected).abs().max() / expected.abs().max()).item<double>();
     EXPECT_GT(error, before);
-    EXPECT_LT(error, bits == PackedBits::kEight ? 0.02 : 0.25);
+    EXPECT_LT(error, bits == PackedBits::kEight ? 0.04 : 0.4);
     before = error;
   }
 }
