@@ -268,7 +268,8 @@ TEST_F(GgufEyes, NamedOnesThatDoNotBelongToItAreRefused) {
     test::expect_error(ErrorCode::kUnsupportedModel, reason, [&] { GgufModel(text, file); });
   };
   refused(eyes("idefics3", 8), "tokens of 8 features, and the text model's have 4");
-  refused(eyes("pixtral"), "does not run the projector \"pixtral\"; it runs gemma3, idefics3, internvl, mlp, qwen2.5vl_merger, qwen2vl_merger");
+  refused(eyes("pixtral"),
+          "does not run the projector \"pixtral\"; it runs gemma3, idefics3, internvl, mlp, qwen2.5vl_merger, qwen2vl_merger");
   refused(eyes("qwen2vl_merger"), "architecture qwen2vl");
   refused(text_model(), "not the file of a model's eyes");
   const std::string deaf = write("deaf.gguf", [] {

@@ -80,6 +80,16 @@ TEST(Registry, AFolderWithoutTypeIsRefused) {
   EXPECT_EQ(error_of(folder.source()).code, ErrorCode::kDamagedFile);
 }
 
+TEST(Registry, AFolderInFewBitsIsRefusedByItsMethod) {
+  const FolderCopy folder("gqa_tied");
+  Json config = folder.source().package->required(ModelPart::kConfig).content;
+  config["quantization_config"] = {{"bits", 4}, {"quant_method", "awq"}};
+  folder.write("config.json", config.dump());
+  const Error error = error_of(folder.source());
+  EXPECT_EQ(error.code, ErrorCode::kUnsupportedModel);
+  EXPECT_NE(error.reason.find("quantised (awq)"), std::string::npos) << error.reason;
+}
+
 TEST(Registry, AMissingFolderIsNotFound) {
   ModelSource source;
   source.package = std::make_shared<HuggingFaceFolder>("/nonexistent/model");
