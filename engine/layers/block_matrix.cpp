@@ -13,8 +13,8 @@ namespace {
 
 // Up to so many rows of input go through the blocks one by one: widening the matrix first costs about as much as this many.
 constexpr std::int64_t kFewRows = 8;
-// Numbers that are widened at a time: they stay in the second-level cache until they are multiplied.
-constexpr std::int64_t kWidenedNumbers = std::int64_t{1} << 19;
+// Numbers that are widened at a time: they stay in the last cache until they are multiplied, and are enough for all threads to multiply.
+constexpr std::int64_t kWidenedNumbers = std::int64_t{1} << 22;
 // Numbers of the matrix below which a second thread is not worth waking.
 constexpr std::int64_t kGrainNumbers = std::int64_t{1} << 15;
 
@@ -98,10 +98,18 @@ void BlockMatrix::widen(std::int64_t row, float* values) const {
 }
 
 at::Tensor BlockMatrix::widened(std::int64_t first, std::int64_t count, at::ScalarType type) const {
-  at::Tensor numbers = at::empty({count, in_}, at::kFloat);
-  float* const to = numbers.mutable_data_ptr<float>();
+  const bool narrow = type == at::kBFloat16;
+  at::Tensor numbers = at::empty({count, in_}, narrow ? at::kBFloat16 : at::kFloat);
   share_work(count, std::max<std::int64_t>(1, kGrainNumbers / in_), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) widen(first + row, to + row * in_);
+    if (!narrow) {
+      for (std::int64_t row = begin; row < end; ++row) widen(first + row, numbers.mutable_data_ptr<float>() + row * in_);
+      return;
+    }
+    std::vector<float> wide(static_cast<std::size_t>(in_));
+    for (std::int64_t row = begin; row < end; ++row) {
+      widen(first + row, wide.data());
+      std::copy(wide.begin(), wide.end(), numbers.mutable_data_ptr<at::BFloat16>() + row * in_);
+    }
   });
   return numbers.to(type);
 }
