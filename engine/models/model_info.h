@@ -26,7 +26,7 @@ struct ModelInfo {
   std::int64_t parameter_count = 0;
   std::int64_t weight_bytes = 0;
   std::int64_t kv_bytes_per_token = 0;  // all layers, K and V, uncompressed
-  std::string time_instruction;         // of winnow.json; empty: none
+  std::string time_instruction;         // of winnow.json, else of the model's own files; empty: none
   std::int64_t video_frames = 0;        // of winnow.json: of the longest videos that it was trained on; 0: not known
   SamplingChoice recommended;           // of generation_config.json; empty: it says nothing of sampling
   ModelTraits traits;

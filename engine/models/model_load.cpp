@@ -40,7 +40,7 @@ ModelInfo ModelLoad::described(const TextDecoder& text) const {
   for (const std::int64_t window : shape.windows) {
     if (window > 0 && (model.traits.window == 0 || window < model.traits.window)) model.traits.window = window;
   }
-  model.time_instruction = sidecar_.time_instruction;
+  if (!sidecar_.time_instruction.empty()) model.time_instruction = sidecar_.time_instruction;
   model.video_frames = sidecar_.video_frames;
   model.recommended = recommended_;
   model.traits.measured = sidecar_.measured_options();

@@ -31,7 +31,7 @@ class ModelLoad {
   // The model is complete: all that is said of it. The family's own part stands in `info`.
   ModelInfo described(const TextDecoder& text) const;
 
-  ModelInfo info;  // visual_tokens_per_frame and traits, by the family
+  ModelInfo info;  // visual_tokens_per_frame, traits and a time instruction of its own, by the family
 
  private:
   const ModelSource& source_;

@@ -15,7 +15,8 @@ constexpr std::size_t kMaxLayers = 4096;
 constexpr std::size_t kMaxHeads = 1024;
 constexpr std::int64_t kMostFrames = 1 << 20;
 constexpr double kMostScore = 1e6;  // probabilities are at most 1, weighed ones may be more
-constexpr std::array<std::string_view, 3> kPlaceholders = {"{duration_s}", "{frames}", "{interval_s}"};
+constexpr std::array<std::string_view, 5> kPlaceholders = {"{duration_s}", "{exact_duration_s}", "{frames}", "{interval_s}",
+                                                           "{frame_times}"};
 
 bool only_known_placeholders(std::string_view text) {
   for (std::size_t at = text.find_first_of("{}"); at != std::string_view::npos; at = text.find_first_of("{}")) {
@@ -70,7 +71,8 @@ WinnowSidecar parse_winnow_sidecar(const Json& document, const std::string& file
   WinnowSidecar sidecar;
   sidecar.time_instruction = root.string("time_instruction", kMaxInstructionBytes, "");
   if (!only_known_placeholders(sidecar.time_instruction)) {
-    root.refuse(ErrorCode::kDamagedFile, "time_instruction", "only {duration_s}, {frames} and {interval_s} may stand in braces");
+    root.refuse(ErrorCode::kDamagedFile, "time_instruction",
+                "only {duration_s}, {exact_duration_s}, {frames}, {interval_s} and {frame_times} may stand in braces");
   }
   if (sidecar.time_instruction.find('\0') != std::string::npos) {
     root.refuse(ErrorCode::kDamagedFile, "time_instruction", "it contains a NUL");

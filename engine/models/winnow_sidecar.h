@@ -1,13 +1,14 @@
 // winnow.json: what a model folder can tell this program beyond Hugging Face's files. Optional.
 //
 // `time_instruction` is the sentence that a model trained with frame times expects before the question about a video; {duration_s},
-// {frames} and {interval_s} stand for the seconds covered, the number of frames and the seconds between two frames. Other placeholders
-// and texts over 4 KiB are refused. `video_frames` is how many frames the longest videos had that it was trained on: a source without an
-// end shares positions rather than go beyond. `prefixkv_profile` are the layers' shares of a cache as measured on calibration prompts, for
-// the method prefixkv-profile: [{"retention": 0.1, "shares": [one per layer]}, ...], retentions ascending. `kvzip_head_scores` is how much
-// each head looks at videos, for the method kvzip-head: [{"heads": [one per kv head]}, ...], one row per layer. An older file's
-// `prefixkv_shares`, one row without its retention, is passed over: no other retention may be scaled from it, and the method then says what
-// it misses. Errors: Exception kDamagedFile, kLimitExceeded. Threads: plain values.
+// {exact_duration_s}, {frames}, {interval_s} and {frame_times} stand for the seconds covered (whole ones, or with two decimals), the
+// number of frames, the seconds between two frames and every frame's seconds ("0.00s,0.50s"). Other placeholders and texts over 4 KiB are
+// refused; a file without such a sentence leaves that of the model's own files. `video_frames` is how many frames the longest videos had
+// that it was trained on: a source without an end shares positions rather than go beyond. `prefixkv_profile` are the layers' shares of a
+// cache as measured on calibration prompts, for the method prefixkv-profile: [{"retention": 0.1, "shares": [one per layer]}, ...],
+// retentions ascending. `kvzip_head_scores` is how much each head looks at videos, for the method kvzip-head: [{"heads": [one per kv
+// head]}, ...], one row per layer. An older file's `prefixkv_shares`, one row without its retention, is passed over: no other retention may
+// be scaled from it, and the method then says what it misses. Errors: Exception kDamagedFile, kLimitExceeded. Threads: plain values.
 #pragma once
 
 #include <cstdint>

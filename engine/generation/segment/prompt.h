@@ -21,8 +21,9 @@ namespace winnow {
 // Stands for a document; no vocabulary has it.
 inline constexpr std::int64_t kDocumentPlaceholder = -2;
 
-// "The video lasts {duration_s} seconds, {frames} frames." with its placeholders filled: duration rounded to whole seconds, frames, and
-// seconds between frames with two decimals ({interval_s}).
+// "The video lasts {duration_s} seconds, {frames} frames." with its placeholders filled: duration rounded to whole seconds, or with two
+// decimals ({exact_duration_s}), frames, seconds between frames with two decimals ({interval_s}), and the seconds of every frame
+// ({frame_times}: "0.00s,0.50s"), of a source that is still running as far apart as they are on the whole.
 std::string time_instruction(const std::string& pattern, const VideoTimes& times);
 
 struct PromptSegment {

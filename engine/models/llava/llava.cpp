@@ -4,6 +4,7 @@
 #include "engine/models/llava/chat_template.h"
 #include "engine/models/llava_parts/llava_weight_names.h"
 #include "engine/models/llava_parts/picture_preparation.h"
+#include "engine/models/llava_parts/pooled_frames.h"
 #include "engine/models/llava_parts/tile_packing.h"
 
 namespace winnow {
@@ -59,16 +60,10 @@ EncodedParts Llava::encode(const MediaFacts& facts, const PixelValues& pixels, s
   if (facts.kind == MediaKind::kImage) return vision_.encode(pixels.pixels, judge, interrupt);
   const TowerFeatures patches = vision_.features(pixels.pixels, judge, interrupt);
   EncodedParts frames;
-  frames.features = vision_.project(pooled(patches.features, config_.pooling));
-  if (judge) frames.importance = pooled(patches.importance.unsqueeze(2), FramePooling::kAverage).squeeze(2);
-  return frames;
-}
-
-at::Tensor Llava::pooled(const at::Tensor& patches, FramePooling pooling) const {
   const std::int64_t side = config_.grid.patches_per_side;
-  const at::Tensor maps = patches.reshape({patches.size(0), side, side, patches.size(2)}).permute({0, 3, 1, 2});
-  const at::Tensor pooled = pooling == FramePooling::kMaximum ? at::max_pool2d(maps, {2, 2}) : at::avg_pool2d(maps, {2, 2});
-  return pooled.flatten(2).transpose(1, 2).contiguous();
+  frames.features = vision_.project(pooled_frames(patches.features, side, config_.pooling));
+  if (judge) frames.importance = pooled_frames(patches.importance.unsqueeze(2), side, {}).squeeze(2);
+  return frames;
 }
 
 MediaFeatures Llava::join(const MediaFacts& facts, const EncodedParts& parts) const {

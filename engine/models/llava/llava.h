@@ -34,9 +34,6 @@ class Llava final : public VisionLanguageModel {
   MediaFeatures join(const MediaFacts& facts, const EncodedParts& parts) const override;
 
  private:
-  // [frames, patches, channels] -> [frames, tokens, channels]
-  at::Tensor pooled(const at::Tensor& patches, FramePooling pooling) const;
-
   LlavaConfig config_;
   LlavaProcessorConfig processor_;
   TransformerDecoder text_;

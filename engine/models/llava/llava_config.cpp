@@ -88,7 +88,7 @@ LlavaConfig parse_llava_config(const Json& document, const std::string& file, st
                   quoted_name(name_of(config.select_strategy)) + " leaves no square of features to stitch tiles");
   }
   if (config.sight.videos) {
-    config.pooling = read_pooling(root, config);
+    config.pooling.mode = read_pooling(root, config);
     config.video_token_id = read_media_token(root, {"video_token_index", "video_token_id"}, known->video_token, config.text.vocabulary);
   }
   config.image_token_id = read_media_token(root, {"image_token_index", "image_token_id"}, known->image_token, config.text.vocabulary);

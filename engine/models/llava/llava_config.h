@@ -15,22 +15,21 @@
 #include "engine/base/json_document.h"
 #include "engine/models/decoder_config.h"
 #include "engine/models/llava/llava_processor_config.h"
+#include "engine/models/llava_parts/frame_pooling.h"
 #include "engine/models/llava_parts/llava_vision_config.h"
 #include "engine/models/llava_parts/visual_grid.h"
 
 namespace winnow {
 
-enum class FramePooling : int { kAverage = 1, kMaximum = 2 };  // of 2 x 2 patches
-
 struct LlavaConfig : LlavaVisionConfig {
   DecoderConfig text;
   LlavaSight sight;
   GridRules grid;  // pinpoints where the class tiles; tile side, patches per side
-  FramePooling pooling = FramePooling::kAverage;
+  FramePoolingRules pooling;
   std::int64_t image_token_id = 0;
   std::int64_t video_token_id = -1;  // -1: the class reads no videos
 
-  std::int64_t frame_side() const { return vision.patches_per_side / 2; }  // in tokens
+  std::int64_t frame_side() const { return pooling.side(vision.patches_per_side); }  // in tokens
 };
 
 // A whole folder, with the places checked where they must agree (pixel sizes, pinpoints, select strategy, tokens per image).

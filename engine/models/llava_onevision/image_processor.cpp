@@ -4,8 +4,6 @@ namespace winnow {
 
 ImageProcessor::ImageProcessor(const ImageProcessorConfig& image, const PictureRules& video) : image_(image), video_(video) {
   image_.pad_to_square = true;  // of an image that is not tiled
-  image_.arithmetic = ResizeArithmetic::kPillow;
-  video_.arithmetic = ResizeArithmetic::kTorch;
 }
 
 PixelValues ImageProcessor::image(const RgbImage& image, ImageTiling tiling) const {

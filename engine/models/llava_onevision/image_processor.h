@@ -1,8 +1,9 @@
 // Pixels of an image or of video frames, resized, tiled and normalised as transformers does it.
 //
-// Used by llava_onevision.h. Images follow LlavaOnevisionImageProcessor over Pillow: anyres (base image and tiles of the best pinpoint,
-// padded with black before scaling), or one square padded with the mean colour when a turn brings several images. Frames follow
-// LlavaOnevisionVideoProcessor over torchvision's 8-bit antialiased resize, which is another implementation with other rounding (resize.h).
+// Used by llava_onevision.h. Images follow LlavaOnevisionImageProcessorFast over torchvision's 8-bit antialiased resize, or
+// LlavaOnevisionImageProcessor over Pillow, another implementation with other rounding (processor_config.h says which): anyres (base image
+// and tiles of the best pinpoint, padded with black before scaling), or one square padded with the mean colour when a turn brings several
+// images. Frames follow LlavaOnevisionVideoProcessor, torchvision's.
 // Errors: those of picture_preparation.h. Threads: const calls from several threads.
 #pragma once
 

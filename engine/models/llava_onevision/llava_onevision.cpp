@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/models/llava_parts/llava_weight_names.h"
+#include "engine/models/llava_parts/pooled_frames.h"
 #include "engine/models/llava_parts/tile_packing.h"
 
 namespace winnow {
@@ -20,11 +21,11 @@ LlavaOnevision::LlavaOnevision(const LlavaOnevisionFolder& folder, WeightReader&
       newline_(weights.tensor("image_newline", {config_.text.hidden_size})) {}
 
 TokenPositions LlavaOnevision::positions_of_stream(std::span<const TokenOrigin> origins, const StreamPlaces& places) const {
-  return one_axis_stream_positions(origins, places, frame_tokens(config_.grid));
+  return one_axis_stream_positions(origins, places, frame_tokens(config_.grid, config_.video));
 }
 
 std::vector<TokenOrigin> LlavaOnevision::origins_of(const MediaFacts& facts) const {
-  if (facts.kind == MediaKind::kVideo) return video_origins(facts.frames, config_.grid);
+  if (facts.kind == MediaKind::kVideo) return video_origins(facts.frames, config_.grid, config_.video);
   return tiling_of(facts) == ImageTiling::kSingle ? single_image_origins(config_.grid) : anyres_image_origins(size_of(facts), config_.grid);
 }
 
@@ -37,12 +38,16 @@ PixelValues LlavaOnevision::preprocess(const MediaFacts& facts, std::span<const 
 EncodedParts LlavaOnevision::encode(const MediaFacts& facts, const PixelValues& pixels, std::optional<VisionJudge> judge,
                                     const InterruptToken& interrupt) const {
   if (facts.kind == MediaKind::kImage) return vision_.encode(pixels.pixels, judge, interrupt);
-  const std::int64_t per_frame = frame_tokens(config_.grid);  // refuses what cannot be pooled before the tower runs
+  const std::int64_t pooled_side = frame_side(config_.grid, config_.video);  // refuses what cannot be pooled before the tower runs
   const EncodedParts patches = vision_.encode(pixels.pixels, judge, interrupt);
   EncodedParts pooled;
-  pooled.features = pool_frames(patches.features);
-  require(pooled.features.size(1) == per_frame, "a frame's tokens differ in number from what was announced");
-  if (judge) pooled.importance = pool_frames(patches.importance.unsqueeze(2)).squeeze(2);
+  const std::int64_t side = config_.grid.patches_per_side;
+  pooled.features = pooled_frames(patches.features, side, config_.video.pooling);
+  require(pooled.features.size(1) == pooled_side * pooled_side, "a frame's tokens differ in number from what was announced");
+  // What was looked at among the patches that a token stands for: the greatest of their features says nothing of it.
+  FramePoolingRules importance = config_.video.pooling;
+  if (importance.mode == FramePooling::kMaximum) importance.mode = FramePooling::kAverage;
+  if (judge) pooled.importance = pooled_frames(patches.importance.unsqueeze(2), side, importance).squeeze(2);
   return pooled;
 }
 
@@ -55,29 +60,43 @@ MediaFeatures LlavaOnevision::join(const MediaFacts& facts, const EncodedParts& 
 MediaFeatures LlavaOnevision::join_tiles(const MediaFacts& facts, const EncodedParts& tiles) const {
   const bool single = tiles.features.size(0) == 1;  // anyres always has a tile beside the base
   if (!single) return packed_tiles(size_of(facts), config_.grid, tiles, newline_);
-  MediaFeatures media = with_newline(tiles);
+  MediaFeatures media = with_newlines(tiles, tiles.features.size(1));
   media.origins = single_image_origins(config_.grid);
   return media;
 }
 
-at::Tensor LlavaOnevision::pool_frames(const at::Tensor& patches) const {
-  const std::int64_t side = config_.grid.patches_per_side;
-  const std::int64_t pooled = (side + 1) / 2;
-  const at::Tensor maps = patches.view({patches.size(0), side, side, patches.size(2)});
-  return resized_maps(maps, pooled, pooled).reshape({patches.size(0), pooled * pooled, patches.size(2)});
-}
-
 MediaFeatures LlavaOnevision::join_frames(const EncodedParts& frames) const {
-  MediaFeatures media = with_newline(frames);
-  media.origins = video_origins(frames.features.size(0), config_.grid);
+  const std::int64_t count = frames.features.size(0);
+  const std::int64_t tokens = frames.features.size(1);
+  const auto joined = [&] {
+    switch (config_.video.newline) {
+      case NewlinePlace::kRow:
+        return with_newlines(frames, frame_side(config_.grid, config_.video));
+      case NewlinePlace::kFrame:
+        return with_newlines(frames, tokens);
+      case NewlinePlace::kVideo:
+        return with_newlines(frames, count * tokens);
+      case NewlinePlace::kNowhere:
+        break;
+    }
+    MediaFeatures plain;
+    plain.features = frames.features.flatten(0, 1);
+    if (frames.importance.defined()) plain.importance = frames.importance.flatten(0, 1);
+    return plain;
+  };
+  MediaFeatures media = joined();
+  media.origins = video_origins(count, config_.grid, config_.video);
   return media;
 }
 
-MediaFeatures LlavaOnevision::with_newline(const EncodedParts& parts) const {
+MediaFeatures LlavaOnevision::with_newlines(const EncodedParts& parts, std::int64_t every) const {
+  const std::int64_t width = newline_.size(0);
+  const at::Tensor rows = parts.features.reshape({-1, every, width});
   MediaFeatures media;
-  media.features = at::cat({parts.features.flatten(0, 1), newline_.unsqueeze(0)}, 0);
+  media.features = at::cat({rows, newline_.expand({rows.size(0), 1, width})}, 1).flatten(0, 1);
   if (parts.importance.defined()) {
-    media.importance = at::cat({parts.importance.flatten(0, 1), at::zeros({1}, parts.importance.options())}, 0);
+    const at::Tensor importance = parts.importance.reshape({-1, every});
+    media.importance = at::cat({importance, at::zeros({importance.size(0), 1}, importance.options())}, 1).flatten();
   }
   return media;
 }
@@ -85,7 +104,8 @@ MediaFeatures LlavaOnevision::with_newline(const EncodedParts& parts) const {
 std::unique_ptr<VisionLanguageModel> load_llava_onevision(ModelLoad& load) {
   const LlavaOnevisionFolder folder = read_llava_onevision(load.package());
   const GridRules& grid = folder.model.grid;
-  load.info.visual_tokens_per_frame = grid.drop_first_feature ? 0 : frame_tokens(grid);
+  load.info.visual_tokens_per_frame = grid.drop_first_feature ? 0 : frame_tokens(grid, folder.model.video);
+  if (folder.model.video.tells_times) load.info.time_instruction = kLlavaVideoTimes;
   return std::make_unique<LlavaOnevision>(folder, load.weights(llava_weight_name_rules()));
 }
 

@@ -3,7 +3,8 @@
 // Made by registry.h, used as VisionLanguageModel. Features follow transformers' LlavaOnevisionModel (get_image_features,
 // pack_image_features, get_video_features): an image of its own is its base tile, then the stitched, unpadded and, where the tiles are too
 // many, bilinearly reduced grid with a newline embedding after each row; an image among several is one tile and one newline; a video is
-// its frames pooled to half the side and one newline at the end. Threads: engine thread; methods need c10::InferenceMode.
+// its frames pooled to half the side and one newline at the end, or as a LLaVA-Video's file has it (video_rules.h). Threads: engine
+// thread; methods need c10::InferenceMode.
 // Errors: kDamagedFile naming the tensor, kUnsupportedModel where the select strategy leaves no square grid, Interrupted.
 #pragma once
 
@@ -39,9 +40,8 @@ class LlavaOnevision final : public VisionLanguageModel {
  private:
   MediaFeatures join_tiles(const MediaFacts& facts, const EncodedParts& tiles) const;
   MediaFeatures join_frames(const EncodedParts& frames) const;
-  // All tokens of the parts and one newline; without origins.
-  MediaFeatures with_newline(const EncodedParts& parts) const;
-  at::Tensor pool_frames(const at::Tensor& patches) const;
+  // All tokens of the parts, a newline after every so many; without origins.
+  MediaFeatures with_newlines(const EncodedParts& parts, std::int64_t every) const;
 
   LlavaOnevisionConfig config_;
   ImageProcessor processor_;

@@ -64,6 +64,7 @@ LlavaOnevisionConfig parse_llava_onevision_config(const Json& document, const st
   config.grid.patches_per_side = config.vision.patches_per_side;
   config.grid.max_tiles = read_max_tiles(root);
   config.grid.drop_first_feature = config.drops_first();
+  config.video = read_video_rules(root, config.vision.patches_per_side);
   config.image_token_id = read_media_token(root, {"image_token_index", "image_token_id"}, kDefaultImageToken, config.text.vocabulary);
   config.video_token_id = read_media_token(root, {"video_token_index", "video_token_id"}, kDefaultVideoToken, config.text.vocabulary);
   if (config.image_token_id == config.video_token_id) {

@@ -13,6 +13,7 @@
 #include "engine/base/json_document.h"
 #include "engine/models/decoder_config.h"
 #include "engine/models/llava_onevision/processor_config.h"
+#include "engine/models/llava_onevision/video_rules.h"
 #include "engine/models/llava_parts/llava_vision_config.h"
 #include "engine/models/llava_parts/visual_grid.h"
 
@@ -21,6 +22,7 @@ namespace winnow {
 struct LlavaOnevisionConfig : LlavaVisionConfig {
   DecoderConfig text;
   GridRules grid;  // pinpoints, tile side, patches per side, N of "anyres_max_N"
+  VideoRules video;
   std::int64_t image_token_id = 0;
   std::int64_t video_token_id = 0;
 };

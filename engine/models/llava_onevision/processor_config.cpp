@@ -48,6 +48,8 @@ ImageProcessorConfig parse_image_processor(const JsonObject& object) {
   static_cast<PictureRules&>(config) = read_common(object);
   config.grid_pinpoints =
       object.has("image_grid_pinpoints") ? read_grid_pinpoints(object, "image_grid_pinpoints") : default_grid_pinpoints();
+  const bool fast = object.has("image_processor_type") || object.has("feature_extractor_type");
+  config.arithmetic = fast ? ResizeArithmetic::kTorch : ResizeArithmetic::kPillow;
   return config;
 }
 
@@ -74,6 +76,7 @@ ProcessorConfig read_processor_config(const ModelPackage& package) {
   }
   config.image = parse_image_processor(*documents.image);
   config.video = documents.video ? parse_video_processor(*documents.video) : PictureRules(config.image);
+  config.video.arithmetic = ResizeArithmetic::kTorch;
   return config;
 }
 

@@ -1,8 +1,10 @@
 // How a model folder wants its pixels: preprocessor_config.json, video_preprocessor_config.json, processor_config.json.
 //
-// Read with llava_onevision_config.h, used by image_processor.h; which document speaks of what says picture_config.h. Settings that the
-// engine does not run (another filter, no resizing, centre crops) are refused by name, not ignored. Errors: Exception; kDamagedFile,
-// kLimitExceeded, kUnsupportedModel naming file and key. No torch. Threads: plain values.
+// Read with llava_onevision_config.h, used by image_processor.h; which document speaks of what says picture_config.h. As in LLaVA's folders
+// (llava_processor_config.h) an image processor that the file names is loaded in its fast form, torchvision's, whichever it names; where
+// the file names none it is the slow form over Pillow. Videos are torchvision's. Settings that the engine does not run (another filter, no
+// resizing, centre crops) are refused by name, not ignored. Errors: Exception; kDamagedFile, kLimitExceeded, kUnsupportedModel naming file
+// and key. No torch. Threads: plain values.
 #pragma once
 
 #include <cstdint>

@@ -37,15 +37,6 @@ std::int64_t floor_division(double a, double b) {
   return static_cast<std::int64_t>(whole);
 }
 
-TokenOrigin visual_origin(std::int64_t frame, std::int64_t row, std::int64_t column) {
-  TokenOrigin origin;
-  origin.modality = Modality::kVisual;
-  origin.frame = static_cast<std::int32_t>(frame);
-  origin.row = static_cast<std::int16_t>(row);
-  origin.column = static_cast<std::int16_t>(column);
-  return origin;
-}
-
 // Along one axis: the tile under the centre of packed cell `index`.
 std::int64_t tile_of(std::int64_t index, std::int64_t packed, std::int64_t first, std::int64_t unpadded, std::int64_t tiles,
                      std::int64_t side) {
@@ -136,6 +127,15 @@ PackedGrid packed_grid(PixelSize source, const GridRules& rules) {
     throw Exception(ErrorCode::kInvalidArgument, "image", "it is too narrow for this model's grid");
   }
   return grid;
+}
+
+TokenOrigin visual_origin(std::int64_t frame, std::int64_t row, std::int64_t column) {
+  TokenOrigin origin;
+  origin.modality = Modality::kVisual;
+  origin.frame = static_cast<std::int32_t>(frame);
+  origin.row = static_cast<std::int16_t>(row);
+  origin.column = static_cast<std::int16_t>(column);
+  return origin;
 }
 
 std::vector<TokenOrigin> frame_origins(std::int64_t frames, std::int64_t side) {

@@ -50,7 +50,7 @@ PixelSize fitted_size(PixelSize source, PixelSize target);
 PackedGrid packed_grid(PixelSize source, const GridRules& rules);
 
 // One origin per token, modality kVisual, `media` left at -1.
-//
+TokenOrigin visual_origin(std::int64_t frame, std::int64_t row, std::int64_t column);
 // Frames of side x side tokens, row by row.
 std::vector<TokenOrigin> frame_origins(std::int64_t frames, std::int64_t side);
 // What is no patch (a newline embedding, a class token): row and column are -1.

@@ -124,14 +124,15 @@ INSTANTIATE_TEST_SUITE_P(Configurations, GgufGolden,
 
 INSTANTIATE_TEST_SUITE_P(Configurations, EngineGolden,
                          ::testing::Values("gqa_tied", "mha_untied", "no_bias_scaled", "head_dim", "select_default", "plain_projector",
-                                           "qwen2_vl/published", "qwen2_vl/saved", "qwen2_vl/joined_three", "qwen2_5_vl/published",
-                                           "qwen2_5_vl/saved", "qwen3_vl/published", "qwen3_vl/saved", "qwen3_vl/joined_three",
-                                           "qwen3_vl/experts", "smolvlm/smolvlm2_split", "smolvlm/idefics3_plain", "smolvlm/other_tile",
-                                           "smolvlm/saved_fast", "llava/llava_llama", "llava/llava_full", "llava/llava_siglip",
-                                           "llava/next_mistral", "llava/next_video", "llava/next_video_max", "llava/next_window",
-                                           "internvl/qwen2_saved", "internvl/llama_published", "internvl/other_size",
-                                           "internvl/feature_layer", "internvl/chat_internlm2", "internvl/chat_qwen2", "gemma3/published",
-                                           "gemma3/narrow_window", "gemma3/pan_and_scan", "gemma3/plain_pillow"),
+                                           "video_grid", "video_frame", "video_no_token", "qwen2_vl/published", "qwen2_vl/saved",
+                                           "qwen2_vl/joined_three", "qwen2_5_vl/published", "qwen2_5_vl/saved", "qwen3_vl/published",
+                                           "qwen3_vl/saved", "qwen3_vl/joined_three", "qwen3_vl/experts", "smolvlm/smolvlm2_split",
+                                           "smolvlm/idefics3_plain", "smolvlm/other_tile", "smolvlm/saved_fast", "llava/llava_llama",
+                                           "llava/llava_full", "llava/llava_siglip", "llava/next_mistral", "llava/next_video",
+                                           "llava/next_video_max", "llava/next_window", "internvl/qwen2_saved", "internvl/llama_published",
+                                           "internvl/other_size", "internvl/feature_layer", "internvl/chat_internlm2",
+                                           "internvl/chat_qwen2", "gemma3/published", "gemma3/narrow_window", "gemma3/pan_and_scan",
+                                           "gemma3/plain_pillow"),
                          [](const auto& info) { return file_name(info.param); });
 
 }  // namespace

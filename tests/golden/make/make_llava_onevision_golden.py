@@ -6,6 +6,10 @@
 One folder per configuration: model/ is an ordinary Hugging Face folder (weights, tokenizer, processors, chat template), loaded back with
 from_pretrained before anything is computed, golden.safetensors holds inputs and results, cases.json the messages, prompts and pictures.
 Pictures are stored as bytes; pixel values as the bytes after resizing (pixel = (byte / 255 - 0.5) / 0.5, checked here to be exact).
+Images are prepared as AutoProcessor has it: by torchvision where the folder names an image processor, by Pillow in the one that does not.
+
+The folders video_* are LLaVA-Videos: config.json says how frames are pooled and where newlines stand. transformers reads no such keys, so
+that frames go through its tower and projector and are put together here as LLaVA-NeXT does it (llava/model/llava_arch.py).
 
 Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (versions: manifest.json).
 """
@@ -23,7 +27,8 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
-from transformers import (LlavaOnevisionConfig, LlavaOnevisionForConditionalGeneration, LlavaOnevisionImageProcessor,
+from torch.nn import functional
+from transformers import (AutoProcessor, LlavaOnevisionConfig, LlavaOnevisionForConditionalGeneration, LlavaOnevisionImageProcessor,
                           LlavaOnevisionProcessor, LlavaOnevisionVideoProcessor, PreTrainedTokenizerFast, Qwen2Config, SiglipVisionConfig)
 
 warnings.filterwarnings("ignore")
@@ -90,8 +95,22 @@ CONFIGURATIONS = {
                     layer_norm_eps=1e-5),
         model=dict(vision_feature_layer=1, multimodal_projector_bias=False, projector_hidden_act="gelu_pytorch_tanh",
                    vision_aspect_ratio="anyres_max_4"),
-        pinpoints=[[12, 12], [12, 24], [12, 36], [12, 72], [36, 36]], stored=torch.bfloat16, cases=ALL),
+        pinpoints=[[12, 12], [12, 24], [12, 36], [12, 72], [36, 36]], stored=torch.bfloat16, names_processor=False, cases=ALL),
 }
+LLAVA_VIDEO = dict(
+    text=dict(hidden_size=16, intermediate_size=24, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True),
+    vision=dict(hidden_size=16, intermediate_size=24, num_hidden_layers=1, num_attention_heads=2, image_size=20, patch_size=4),
+    pinpoints=grid(20, 1, 1), stored=torch.bfloat16, layers=1, frames=[(10, 14)] * 3, cases=("video",))
+VIDEO_MODES = {
+    "video_grid": ("average", 2, "grid", "averages of 2 x 2 of 5 x 5 patches (a rest is cut off), a newline after every row"),
+    "video_frame": ("max", 2, "frame", "greatest of 2 x 2 of 5 x 5 patches, a newline after every frame"),
+    "video_no_token": ("bilinear", 3, "no_token", "5 x 5 patches resized to 2 x 2, no newline"),
+}
+for _name, (_mode, _stride, _newline, _covers) in VIDEO_MODES.items():
+    CONFIGURATIONS[_name] = dict(
+        LLAVA_VIDEO, covers="LLaVA-Video: " + _covers,
+        model=dict(vision_feature_layer=-1, mm_spatial_pool_mode=_mode, mm_spatial_pool_stride=_stride, mm_newline_position=_newline,
+                   mm_patch_merge_type="spatial_unpad", add_faster_video=False))
 
 
 def picture(height, width, seed):
@@ -166,7 +185,7 @@ def make_folder(name, options, generator, folder):
     tokenizer = make_tokenizer()
     side, patch = options["vision"]["image_size"], options["vision"]["patch_size"]
     image_id, video_id = tokenizer.convert_tokens_to_ids(["<image>", "<video>"])
-    text = Qwen2Config(vocab_size=len(tokenizer) + 3, num_hidden_layers=2, max_position_embeddings=4096, bos_token_id=None,
+    text = Qwen2Config(vocab_size=len(tokenizer) + 3, num_hidden_layers=options.get("layers", 2), max_position_embeddings=4096, bos_token_id=None,
                        eos_token_id=tokenizer.eos_token_id, **options["text"])
     vision = SiglipVisionConfig(vision_use_head=False, **options["vision"])
     config = LlavaOnevisionConfig(vision_config=vision, text_config=text, image_token_index=image_id, video_token_index=video_id,
@@ -185,7 +204,16 @@ def make_folder(name, options, generator, folder):
         num_image_tokens=(side // patch) ** 2, vision_aspect_ratio=aspect,
         vision_feature_select_strategy=options["model"].get("vision_feature_select_strategy", "full"), chat_template=CHAT_TEMPLATE)
     processor.save_pretrained(folder)
+    if not options.get("names_processor", True):
+        file = folder / "processor_config.json"
+        said = json.loads(file.read_text())
+        del said["image_processor"]["image_processor_type"]
+        # Only a file of its own may leave the class out.
+        (folder / "preprocessor_config.json").write_text(json.dumps(said.pop("image_processor"), indent=1) + "\n")
+        file.write_text(json.dumps(said, indent=2, sort_keys=True) + "\n")
     rewrite_weights(folder, options)
+    processor = AutoProcessor.from_pretrained(folder)
+    assert type(processor.image_processor).__name__.endswith("Fast") == options.get("names_processor", True)
     return processor
 
 
@@ -198,7 +226,36 @@ def levels(pixels):
     return result.to(torch.uint8)
 
 
-def run_case(case, processor, model):
+def pooled(maps, mode, stride):
+    """get_2dPool; maps: [frames, width, rows, columns]."""
+    if mode == "average":
+        return functional.avg_pool2d(maps, stride)
+    if mode == "max":
+        return functional.max_pool2d(maps, stride)
+    sides = [-(-side // stride) for side in maps.shape[2:]]
+    return functional.interpolate(maps, size=sides, mode="bilinear")
+
+
+def llava_video_features(model, frames):
+    """encode_multimodals and what prepare_inputs_labels_for_multimodal does with its videos: [tokens, width]."""
+    config, newline = model.config, model.model.image_newline
+    states = model.model.vision_tower(frames, output_hidden_states=True).hidden_states
+    patches = model.model.multi_modal_projector(states[config.vision_feature_layer])
+    count, _, width = patches.shape
+    side = config.vision_config.image_size // config.vision_config.patch_size
+    maps = patches.view(count, side, side, width).permute(0, 3, 1, 2)
+    maps = pooled(maps, config.mm_spatial_pool_mode, config.mm_spatial_pool_stride).permute(0, 2, 3, 1)
+    rows, columns = maps.shape[1:3]
+    if config.mm_newline_position == "grid":
+        return torch.cat([maps, newline.expand(count, rows, 1, width)], 2).reshape(-1, width)
+    flat = maps.reshape(count, rows * columns, width)
+    if config.mm_newline_position == "frame":
+        return torch.cat([flat, newline.expand(count, 1, width)], 1).reshape(-1, width)
+    tokens = flat.reshape(-1, width)
+    return torch.cat([tokens, newline[None]]) if config.mm_newline_position == "one_token" else tokens
+
+
+def run_case(case, processor, model, frames):
     kinds = {"text": [], "image": ["image"], "two_images": ["image", "image"], "video": ["video"]}[case]
     content = [{"type": kind} for kind in kinds]
     question = {"text": "How many squares are there?", "image": "What is in the picture?",
@@ -206,7 +263,7 @@ def run_case(case, processor, model):
     messages = [{"role": "user", "content": content + [{"type": "text", "text": question}]}]
     prompt = processor.apply_chat_template(messages, add_generation_prompt=True)
     pictures = {"text": [], "image": [picture(31, 45, 1)], "two_images": [picture(20, 33, 2), picture(41, 17, 3)],
-                "video": [picture(24, 34, 10 + i) for i in range(5)]}[case]
+                "video": [picture(*size, 10 + i) for i, size in enumerate(frames)]}[case]
     arguments, tensors = {}, {}
     if case in ("image", "two_images"):
         arguments["images"] = [pictures]
@@ -229,9 +286,22 @@ def run_case(case, processor, model):
             pixels = inputs["pixel_values_videos"]
             extra = dict(pixel_values_videos=pixels)
             tensors["pixel_levels"] = levels(pixels[0])
-            features = model.model.get_video_features(pixels, return_dict=True).pooler_output
-            tensors["features"] = torch.cat([features[0], model.model.image_newline[None]])
-        out = model(input_ids=inputs["input_ids"], use_cache=True, **extra)
+            if hasattr(model.config, "mm_newline_position"):
+                tensors["features"] = llava_video_features(model, pixels[0])
+                place = processor.tokenizer.convert_tokens_to_ids("<video>")
+                text = processor.tokenizer(prompt, add_special_tokens=False)["input_ids"]
+                at = text.index(place)
+                ids = torch.tensor([text[:at] + [place] * len(tensors["features"]) + text[at + 1:]])
+                tensors["input_ids"] = ids[0]
+                rows = model.get_input_embeddings()(ids)
+                rows[0, at:at + len(tensors["features"])] = tensors["features"]
+                extra = dict(inputs_embeds=rows)
+            else:
+                features = model.model.get_video_features(pixels, return_dict=True).pooler_output
+                tensors["features"] = torch.cat([features[0], model.model.image_newline[None]])
+        if "inputs_embeds" not in extra:
+            extra["input_ids"] = inputs["input_ids"]
+        out = model(use_cache=True, **extra)
         logits = out.logits[0]
         tensors["logits"] = logits[-1].clone()
         if case == "text":
@@ -272,7 +342,7 @@ def main():
                         value.zero_()
         cases, tensors = {}, {}
         for case in options["cases"]:
-            cases[case], results = run_case(case, processor, model)
+            cases[case], results = run_case(case, processor, model, options.get("frames", [(24, 34)] * 5))
             tensors.update(results)
         save_file(tensors, OUT / name / "golden.safetensors")
         for file in (OUT / name).rglob("*.safetensors"):
@@ -281,7 +351,8 @@ def main():
         print(name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5)) for case, d in cases.items()})
     manifest = {
         "what": "prompt ids, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random LLaVA-OneVision models",
-        "reference": f"transformers {transformers.__version__}, LlavaOnevisionForConditionalGeneration in fp32, eager attention",
+        "reference": f"transformers {transformers.__version__}, LlavaOnevisionForConditionalGeneration in fp32, eager attention; video_*: frames "
+                     "put together as LLaVA-NeXT's llava_arch.py does it",
         "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
         "script": "tests/golden/make/make_llava_onevision_golden.py",
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__, "tokenizers": tokenizers.__version__,

@@ -21,7 +21,7 @@ import torchvision
 import transformers
 from PIL import Image
 from safetensors.numpy import save_file
-from transformers import LlavaOnevisionImageProcessor, LlavaOnevisionVideoProcessor
+from transformers import LlavaOnevisionImageProcessor, LlavaOnevisionImageProcessorFast, LlavaOnevisionVideoProcessor
 from transformers.models.llava_onevision.modeling_llava_onevision import LlavaOnevisionModel, get_anyres_image_grid_shape, unpad_image
 from transformers.models.llava_onevision.processing_llava_onevision import LlavaOnevisionProcessor
 
@@ -45,9 +45,17 @@ def fnv(data):
     return f"{value:016x}"
 
 
-def image_processor(side, pinpoints, resample, raw):
-    return LlavaOnevisionImageProcessor(
+def image_processor(side, pinpoints, resample, raw, kind=LlavaOnevisionImageProcessor):
+    return kind(
         size={"height": side, "width": side}, image_grid_pinpoints=pinpoints, resample=resample, do_rescale=not raw, do_normalize=not raw)
+
+
+def exact_bytes(processed):
+    """Of the first image."""
+    values = np.ascontiguousarray(processed["pixel_values"][0])
+    result = values.astype(np.uint8)
+    assert (result == values).all()
+    return result
 
 
 def video_processor(side, resample, raw):
@@ -77,6 +85,8 @@ IMAGES = [
     ("single_square", 50, 50, 28, grid(28, 2, 2), 3, "single"),
     ("single_narrow", 4, 700, 28, grid(28, 2, 2), 3, "single"),
 ]
+# Those that are stored as the fast processor resizes them, too.
+FAST = ("odd", "portrait", "tiny", "bilinear", "single_wide", "single_tall")
 VIDEOS = [
     ("frames_down", 144, 176, 28, 3),
     ("frames_odd", 71, 33, 28, 3),
@@ -148,8 +158,16 @@ def main():
         values = image_processor(side, pinpoints, resample, True)(nested)["pixel_values"][0]
         tensors[name] = np.ascontiguousarray(values).astype(np.uint8)
         assert (tensors[name] == np.array(values)).all()
-        cases.append({"name": name, "kind": tiling, "height": height, "width": width, "seed": index, "side": side, "resample": resample,
-                      "pinpoints": pinpoints})
+        case = {"name": name, "kind": tiling, "height": height, "width": width, "seed": index, "side": side, "resample": resample,
+                "pinpoints": pinpoints}
+        cases.append(case)
+        if name in FAST:
+            fast = name + ".fast"
+            tensors[fast] = exact_bytes(image_processor(side, pinpoints, resample, True, LlavaOnevisionImageProcessorFast)(nested))
+            cases.append({**case, "name": fast, "arithmetic": "torch"})
+        if name == "single_wide":
+            values = image_processor(side, pinpoints, resample, False, LlavaOnevisionImageProcessorFast)(nested)["pixel_values"][0]
+            tensors[name + ".fast.scaled"] = np.ascontiguousarray(values)
         if name in ("odd", "single_wide"):
             tensors[name + ".scaled"] = np.ascontiguousarray(image_processor(side, pinpoints, resample, False)(nested)["pixel_values"][0])
             assert tensors[name + ".scaled"].dtype == np.float32
@@ -168,10 +186,13 @@ def main():
         pixels = picture(height, width, index)
         anyres = np.array(image_processor(384, grid(384, 6, 6), 3, True)([[Image.fromarray(pixels)]])["pixel_values"][0]).astype(np.uint8)
         single = np.array(image_processor(384, grid(384, 6, 6), 3, True)([[Image.fromarray(pixels)] * 2])["pixel_values"][0]).astype(np.uint8)
+        fast = image_processor(384, grid(384, 6, 6), 3, True, LlavaOnevisionImageProcessorFast)
+        anyres_fast = exact_bytes(fast([[Image.fromarray(pixels)]]))
+        single_fast = exact_bytes(fast([[Image.fromarray(pixels)] * 2]))
         frame = torch.from_numpy(np.ascontiguousarray(pixels.transpose(2, 0, 1)))[None]
         video = video_processor(384, 3, True)([frame])["pixel_values_videos"][0].numpy().astype(np.uint8)
         hashes.append({"name": name, "height": height, "width": width, "seed": index, "tiles": len(anyres), "anyres": fnv(anyres),
-                       "single": fnv(single), "video": fnv(video)})
+                       "single": fnv(single), "anyres_fast": fnv(anyres_fast), "single_fast": fnv(single_fast), "video": fnv(video)})
     counts = [{"name": name, "side": side, "patch": patch, "max_tiles": tiles, "pinpoints": pinpoints,
                "rows": [packed(h, w, side, patch, tiles, pinpoints) for h, w in sizes()]} for name, side, patch, tiles, pinpoints in COUNTS]
 
@@ -186,7 +207,8 @@ def main():
         lines.append(json.dumps(entry)[:-1] + ", \"rows\": [\n" + ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows) + "]}")
     (OUT / "counts.json").write_text("[" + ",\n".join(lines) + "]\n")
     manifest = {
-        "what": "resized and scaled pixels of LlavaOnevisionImageProcessor (Pillow) and LlavaOnevisionVideoProcessor (torchvision), and "
+        "what": "resized and scaled pixels of LlavaOnevisionImageProcessor (Pillow), of LlavaOnevisionImageProcessorFast (torchvision; "
+                "'fast' in the name) and of LlavaOnevisionVideoProcessor (torchvision), and "
                 "packed grids of LlavaOnevisionModel.pack_image_features checked against LlavaOnevisionProcessor",
         "source": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0],
                    "torchvision": torchvision.__version__.split("+")[0], "pillow": PIL.__version__, "numpy": np.__version__,

@@ -21,14 +21,17 @@ RgbImage picture(std::int64_t height, std::int64_t width, std::int64_t seed) {
   return {static_cast<int>(width), static_cast<int>(height), test::golden_picture(height, width, seed)};
 }
 
-ImageProcessor processor(std::int64_t side, std::vector<PixelSize> pinpoints, ResampleFilter filter, bool scaled) {
+ImageProcessor processor(std::int64_t side, std::vector<PixelSize> pinpoints, ResampleFilter filter, bool scaled,
+                         ResizeArithmetic arithmetic = ResizeArithmetic::kPillow) {
   ImageProcessorConfig image;
   image.size = {side, side};
   image.filter = filter;
   image.scaling.rescale = scaled;
   image.scaling.normalize = scaled;
   image.grid_pinpoints = std::move(pinpoints);
-  return ImageProcessor(image, image);
+  const PictureRules video = image;
+  image.arithmetic = arithmetic;
+  return ImageProcessor(image, video);
 }
 
 PixelValues run(const Json& entry, bool scaled) {
@@ -37,7 +40,8 @@ PixelValues run(const Json& entry, bool scaled) {
     for (const Json& pair : entry["pinpoints"]) pinpoints.push_back({pair[0], pair[1]});
   }
   const auto filter = static_cast<ResampleFilter>(entry["resample"].get<int>());
-  const ImageProcessor subject = processor(entry["side"], pinpoints, filter, scaled);
+  const auto arithmetic = entry.contains("arithmetic") ? ResizeArithmetic::kTorch : ResizeArithmetic::kPillow;
+  const ImageProcessor subject = processor(entry["side"], pinpoints, filter, scaled, arithmetic);
   const std::int64_t height = entry["height"];
   const std::int64_t width = entry["width"];
   const std::int64_t seed = entry["seed"];
@@ -50,7 +54,7 @@ PixelValues run(const Json& entry, bool scaled) {
 TEST(ImageProcessor, ResizedBytesEqualTheReferenceExactly) {
   const SafetensorsFile golden(test::kProcessorGolden + "/pixels.safetensors");
   const Json cases = load_json(test::kProcessorGolden + "/cases.json");
-  ASSERT_GE(cases["cases"].size(), 20U);
+  ASSERT_GE(cases["cases"].size(), 26U);
   for (const Json& entry : cases["cases"]) {
     const std::string name = entry["name"];
     SCOPED_TRACE(name + "; " + test::kRebuildHint);
@@ -84,7 +88,7 @@ TEST(ImageProcessor, ScaledValuesEqualTheReference) {
     const float* got = values.pixels.const_data_ptr<float>();
     for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-6) << name << " at " << i;
   }
-  EXPECT_EQ(compared, 3);
+  EXPECT_EQ(compared, 4);
 }
 
 // FNV-1a 64 of the values as bytes.
@@ -100,6 +104,7 @@ std::string hash_of(const at::Tensor& pixels) {
 TEST(ImageProcessor, FullSizePicturesHashLikeTheReference) {
   const Json cases = load_json(test::kProcessorGolden + "/cases.json");
   const ImageProcessor subject = processor(384, default_grid_pinpoints(), ResampleFilter::kBicubic, false);
+  const ImageProcessor fast = processor(384, default_grid_pinpoints(), ResampleFilter::kBicubic, false, ResizeArithmetic::kTorch);
   for (const Json& entry : cases["hashed"]) {
     SCOPED_TRACE(entry["name"].get<std::string>() + "; " + test::kRebuildHint);
     const RgbImage image = picture(entry["height"], entry["width"], entry["seed"]);
@@ -107,6 +112,8 @@ TEST(ImageProcessor, FullSizePicturesHashLikeTheReference) {
     EXPECT_EQ(tiled.pixels.size(0), entry["tiles"]);
     EXPECT_EQ(hash_of(tiled.pixels), entry["anyres"]);
     EXPECT_EQ(hash_of(subject.image(image, ImageTiling::kSingle).pixels), entry["single"]);
+    EXPECT_EQ(hash_of(fast.image(image, ImageTiling::kAnyRes).pixels), entry["anyres_fast"]);
+    EXPECT_EQ(hash_of(fast.image(image, ImageTiling::kSingle).pixels), entry["single_fast"]);
     EXPECT_EQ(hash_of(subject.frames(std::vector<RgbImage>{image}).pixels), entry["video"]);
   }
 }

@@ -79,6 +79,34 @@ TEST(LlavaOnevisionConfig, ReadsTheKeysOfBothTransformersVersions) {
   EXPECT_EQ(config.image_token_id, 9);
 }
 
+TEST(LlavaOnevisionConfig, FramesAreTransformersUnlessALlavaVideoSaysMore) {
+  const VideoRules plain = parse(good_config()).video;
+  EXPECT_EQ(plain.pooling.mode, FramePooling::kBilinear);
+  EXPECT_EQ(plain.pooling.stride, 2);
+  EXPECT_EQ(plain.newline, NewlinePlace::kVideo);
+  EXPECT_FALSE(plain.tells_times);
+  Json document = good_config();
+  document["mm_spatial_pool_mode"] = "average";
+  document["mm_spatial_pool_stride"] = 1;
+  document["mm_newline_position"] = "grid";
+  document["mm_patch_merge_type"] = "spatial_unpad";
+  document["add_time_instruction"] = true;
+  document["add_faster_video"] = false;
+  const VideoRules rules = parse(document).video;
+  EXPECT_EQ(rules.pooling.mode, FramePooling::kAverage);
+  EXPECT_EQ(rules.pooling.stride, 1);
+  EXPECT_EQ(rules.newline, NewlinePlace::kRow);
+  EXPECT_TRUE(rules.tells_times);
+  const std::pair<const char*, NewlinePlace> places[] = {
+      {"\"frame\"", NewlinePlace::kFrame}, {"\"one_token\"", NewlinePlace::kVideo}, {"\"no_token\"", NewlinePlace::kNowhere}};
+  for (const auto& [name, place] : places) EXPECT_EQ(parse(with("/mm_newline_position", name)).video.newline, place);
+  EXPECT_EQ(parse(with("/mm_spatial_pool_mode", "\"max\"")).video.pooling.mode, FramePooling::kMaximum);
+  // Two patches a side: a bilinear map is never empty, squares of three patches are.
+  EXPECT_EQ(parse(with("/mm_spatial_pool_stride", "3")).video.pooling.side(2), 1);
+  document["mm_spatial_pool_stride"] = 3;
+  expect_error(ErrorCode::kDamagedFile, "mm_spatial_pool_stride: it goes beyond", [&] { parse(document); });
+}
+
 TEST(LlavaOnevisionConfig, CountsFeatureLayersFromTheEmbeddings) {
   EXPECT_EQ(parse(with("/vision_feature_layer", "-2")).feature_states, std::vector<std::int64_t>{2});
   EXPECT_EQ(parse(with("/vision_feature_layer", "0")).feature_states, std::vector<std::int64_t>{0});
@@ -176,6 +204,14 @@ TEST(LlavaOnevisionConfig, NamesTheKeyOfEveryBadValue) {
       {"/vision_aspect_ratio", "\"anyres_max_99999999999999999999\"", ErrorCode::kUnsupportedModel, "vision_aspect_ratio"},
       {"/projector_hidden_act", "\"tanh\"", ErrorCode::kUnsupportedModel, "projector_hidden_act"},
       {"/multimodal_projector_bias", "1", ErrorCode::kDamagedFile, "multimodal_projector_bias"},
+      {"/mm_spatial_pool_mode", "\"conv\"", ErrorCode::kUnsupportedModel, "mm_spatial_pool_mode"},
+      {"/mm_spatial_pool_mode", "2", ErrorCode::kDamagedFile, "mm_spatial_pool_mode"},
+      {"/mm_spatial_pool_stride", "0", ErrorCode::kDamagedFile, "mm_spatial_pool_stride"},
+      {"/mm_spatial_pool_stride", "65", ErrorCode::kLimitExceeded, "mm_spatial_pool_stride"},
+      {"/mm_newline_position", "\"row\"", ErrorCode::kUnsupportedModel, "mm_newline_position"},
+      {"/mm_patch_merge_type", "\"flat\"", ErrorCode::kUnsupportedModel, "mm_patch_merge_type"},
+      {"/add_time_instruction", "1", ErrorCode::kDamagedFile, "add_time_instruction"},
+      {"/add_faster_video", "true", ErrorCode::kUnsupportedModel, "add_faster_video"},
       {"/image_grid_pinpoints", "[28, 28]", ErrorCode::kDamagedFile, "image_grid_pinpoints"},
       {"/image_token_index", "300", ErrorCode::kDamagedFile, "image_token_index"},
       {"/image_token_index", "-1", ErrorCode::kDamagedFile, "image_token_index"},

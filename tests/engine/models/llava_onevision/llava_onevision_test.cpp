@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "engine/base/error.h"
+#include "engine/base/json_document.h"
 #include "tests/engine/models/golden_model.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/tensor_distance.h"
 
 namespace winnow {
@@ -62,6 +66,44 @@ TEST_F(LlavaOnevisionModel, FramesCanBeEncodedInAnyGrouping) {
   EXPECT_EQ(video.origins[5].row, 0);
   EXPECT_EQ(video.origins[5].column, 1);
   EXPECT_EQ(video.origins.back().row, -1);
+}
+
+TEST_F(LlavaOnevisionModel, FramesOfALlavaVideoJoinInAnyGrouping) {
+  for (const char* const name : {"video_grid", "video_frame", "video_no_token"}) {
+    SCOPED_TRACE(name);
+    const auto model = load_golden_model(name);
+    const GoldenTensors golden(test_support::golden_folder(name) + "/golden.safetensors");
+    const at::Tensor pixels = test_support::pixels_of(golden.load("video.pixel_levels"));
+    const std::int64_t per_frame = model->info().visual_tokens_per_frame;
+    const auto of_frames = [&](std::int64_t first, std::int64_t count) {
+      const MediaFacts facts = test_support::video_facts(count);
+      return model->join(facts, model->encode(facts, {pixels.narrow(0, first, count), 0, 0}, VisionJudge::kAttention, {}));
+    };
+    const MediaFeatures all = of_frames(0, 3);
+    ASSERT_EQ(all.features.size(0), 3 * per_frame);
+    ASSERT_EQ(all.importance.size(0), 3 * per_frame);
+    for (std::int64_t token = 0; token < 3 * per_frame; ++token) {
+      const TokenOrigin& origin = all.origins[static_cast<std::size_t>(token)];
+      EXPECT_EQ(origin.frame, token / per_frame);
+      EXPECT_EQ(all.importance[token].item<float>() == 0.0F, origin.row < 0) << token;
+    }
+    EXPECT_LE(relative_distance(of_frames(1, 1).features, all.features.narrow(0, per_frame, per_frame)), 1e-5);
+  }
+}
+
+TEST_F(LlavaOnevisionModel, TellsTheTimesOfFramesWhereTheFileAsksForIt) {
+  EXPECT_TRUE(load_golden_model("video_grid")->info().time_instruction.empty());
+  const test::ScratchFolder folder;
+  std::filesystem::copy(test_support::golden_folder("video_grid") + "/model", folder.path(), std::filesystem::copy_options::recursive);
+  Json config = load_json(folder.path() + "/config.json");
+  config["add_time_instruction"] = true;
+  folder.write("config.json", config.dump());
+  ModelSource source;
+  source.package = std::make_shared<HuggingFaceFolder>(folder.path());
+  EXPECT_EQ(load_model(source)->info().time_instruction, kLlavaVideoTimes);
+  folder.write("winnow.json", R"({"time_instruction": "{frames} frames at {frame_times}"})");
+  source.package = std::make_shared<HuggingFaceFolder>(folder.path());
+  EXPECT_EQ(load_model(source)->info().time_instruction, "{frames} frames at {frame_times}") << "what the person wrote goes first";
 }
 
 TEST_F(LlavaOnevisionModel, AStopIsSeenBeforeTheTowerRuns) {

@@ -46,6 +46,15 @@ TEST(ProcessorConfig, HasTransformersDefaults) {
   EXPECT_EQ(config.scaling.mean[0], 0.48145466);
 }
 
+// As AutoImageProcessor of transformers 5.2 loads them: fast whichever class is named, slow where none is.
+TEST(ProcessorConfig, ImagesAreResizedByTheClassThatTransformersLoads) {
+  EXPECT_EQ(parse_image("{}").arithmetic, ResizeArithmetic::kPillow);
+  for (const char* said :
+       {R"({"image_processor_type": "LlavaOnevisionImageProcessor"})", R"({"image_processor_type": "LlavaOnevisionImageProcessorFast"})",
+        R"({"feature_extractor_type": "LlavaOnevisionFeatureExtractor"})"})
+    EXPECT_EQ(parse_image(said).arithmetic, ResizeArithmetic::kTorch) << said;
+}
+
 TEST(ProcessorConfig, ReadsOtherFormsOfSizeAndMean) {
   EXPECT_EQ(parse_image(R"({"size": {"shortest_edge": 56}})").size, (PixelSize{56, 56}));
   EXPECT_EQ(parse_image(R"({"size": 56})").size, (PixelSize{56, 56}));
@@ -121,6 +130,8 @@ TEST(ProcessorConfig, VideosFallBackToTheImagesFile) {
   folder.write("preprocessor_config.json", kImage);
   EXPECT_EQ(read_processor_config(HuggingFaceFolder(folder.path())).video.size.width_px, 84);
   EXPECT_EQ(read_processor_config(HuggingFaceFolder(folder.path())).video.filter, ResampleFilter::kBilinear);
+  EXPECT_EQ(read_processor_config(HuggingFaceFolder(folder.path())).image.arithmetic, ResizeArithmetic::kPillow);
+  EXPECT_EQ(read_processor_config(HuggingFaceFolder(folder.path())).video.arithmetic, ResizeArithmetic::kTorch);
 }
 
 }  // namespace
