@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
 #include "engine/models/causal_lm/causal_lm.h"
+#include "engine/models/config_fields.h"
 #include "engine/models/internvl/internvl.h"
 #include "engine/models/known_family.h"
 #include "engine/models/llava/llava.h"
@@ -94,7 +95,8 @@ std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
     const std::string found = !architecture.empty() ? architecture : !model_type.empty() ? model_type : "no model type";
     std::string known;
     for (const Family& each : kFamilies) known.append(known.empty() ? "" : ", ").append(each.architecture);
-    throw Exception(ErrorCode::kUnsupportedModel, source.package->path(), "the engine does not run " + found + "; it runs " + known);
+    throw Exception(ErrorCode::kUnsupportedModel, source.package->path(),
+                    "the engine does not run " + printable_name(found) + "; it runs " + known);
   }
   ModelLoad load(source);
   load.info.family = family->model_type;
