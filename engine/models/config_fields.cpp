@@ -29,7 +29,13 @@ constexpr std::array<ActivationName, 8> kActivations = {{
 
 }  // namespace
 
-std::string quoted_name(const std::string& name) { return "\"" + name + "\""; }
+std::string printable_name(std::string name) {
+  std::ranges::replace_if(
+      name, [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; }, '?');
+  return name;
+}
+
+std::string quoted_name(const std::string& name) { return "\"" + printable_name(name) + "\""; }
 
 [[noreturn]] void unsupported(const JsonObject& object, const char* key, const std::string& reason) {
   object.refuse(ErrorCode::kUnsupportedModel, key, reason);

@@ -24,7 +24,9 @@ inline constexpr std::int64_t kMaxVocabulary = 1'000'000;
 inline constexpr std::size_t kMaxNameBytes = 128;
 inline constexpr double kMinEpsilon = 1e-12;
 
-std::string quoted_name(const std::string& name);
+// A name of a file as errors say it: on one line whatever it holds.
+std::string printable_name(std::string name);
+std::string quoted_name(const std::string& name);  // the same in quotes
 
 [[noreturn]] void unsupported(const JsonObject& object, const char* key, const std::string& reason);
 

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
 #include "engine/models/causal_lm/causal_lm.h"
+#include "engine/models/config_fields.h"
 #include "engine/models/gemma3/gemma3.h"
 #include "engine/models/internvl/internvl.h"
 #include "engine/models/known_family.h"
@@ -78,8 +79,9 @@ const Family* family_of(const JsonObject& config) {
 void refuse_quantised(const JsonObject& config, const std::string& folder) {
   if (!config.has("quantization_config")) return;
   const std::string method = config.object("quantization_config").string("quant_method", kNameBytes, "a method that it does not name");
-  throw Exception(ErrorCode::kUnsupportedModel, folder,
-                  "its weights are quantised (" + method + "), which is not read of folders; take the model unquantised, or as GGUF");
+  throw Exception(
+      ErrorCode::kUnsupportedModel, folder,
+      "its weights are quantised (" + printable_name(method) + "), which is not read of folders; take the model unquantised, or as GGUF");
 }
 
 }  // namespace
@@ -105,7 +107,8 @@ std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
     const std::string found = !architecture.empty() ? architecture : !model_type.empty() ? model_type : "no model type";
     std::string known;
     for (const Family& each : kFamilies) known.append(known.empty() ? "" : ", ").append(each.architecture);
-    throw Exception(ErrorCode::kUnsupportedModel, source.package->path(), "the engine does not run " + found + "; it runs " + known);
+    throw Exception(ErrorCode::kUnsupportedModel, source.package->path(),
+                    "the engine does not run " + printable_name(found) + "; it runs " + known);
   }
   refuse_quantised(config, source.package->path());
   ModelLoad load(source);

@@ -56,6 +56,7 @@ RotaryScheme yarn(const RopeFields& rope) {
   const double factor = rope.object.has("factor") ? rope.factor() : static_cast<double>(rope.max_positions) / original;
   const double fast = rope.object.real("beta_fast", kMinFactor, kMaxFactor, 32.0);
   const double slow = rope.object.real("beta_slow", kMinFactor, kMaxFactor, 1.0);
+  if (rope.theta <= 1.0) rope.object.refuse(ErrorCode::kDamagedFile, "rope_theta", "YaRN needs a base over 1");
   const double head_dim = static_cast<double>(rope.head_dim);
   const auto pair_of = [&](double rotations) {
     return head_dim * std::log(original / (rotations * 2.0 * std::numbers::pi)) / (2.0 * std::log(rope.theta));
@@ -88,6 +89,7 @@ RotaryScheme yarn(const RopeFields& rope) {
 
 // Ding et al., "LongRoPE", arXiv 2402.13753; transformers' _compute_longrope_parameters, up to the original length.
 RotaryScheme longrope(const RopeFields& rope, std::int64_t original) {
+  if (original < 2) rope.object.refuse(ErrorCode::kDamagedFile, "original_max_position_embeddings", "it must be 2 or more");
   RotaryScheme scheme{rope.theta};
   scheme.divisors = rope.object.reals("short_factor", kMinFactor, kMaxFactor, rope.pairs());
   if (scheme.divisors.size() != rope.pairs()) {

@@ -1,0 +1,217 @@
+// What the readers of a model folder's documents owe, whatever the documents say: used by the test of mutated configurations and by the
+// fuzzer. No torch, no weights, no tokenizer.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/model_files/model_package.h"
+#include "engine/models/causal_lm/falcon_config.h"
+#include "engine/models/causal_lm/gemma3_config.h"
+#include "engine/models/decoder_config.h"
+#include "engine/models/generation_defaults.h"
+#include "engine/models/internvl/internvl_config.h"
+#include "engine/models/internvl/original_config.h"
+#include "engine/models/llava/llava_config.h"
+#include "engine/models/llava_onevision/llava_onevision_config.h"
+#include "engine/models/qwen2_vl/qwen2_vl_config.h"
+#include "engine/models/qwen3_vl/qwen3_vl_config.h"
+#include "engine/models/smolvlm/smolvlm_config.h"
+#include "engine/models/vit_config.h"
+
+namespace winnow::test {
+
+// Documents in memory. There is nothing beside them: who asks for weights breaks the promise that configurations are checked first.
+class DocumentsAlone : public ModelPackage {
+ public:
+  explicit DocumentsAlone(std::map<ModelPart, Json> documents) {
+    for (auto& [part, content] : documents) documents_[part] = {std::move(content), subject(part)};
+  }
+  Json& content(ModelPart part) { return documents_.at(part).content; }
+
+  const std::string& path() const override { return path_; }
+  std::string name() const override { return path_; }
+  const ModelDocument* document(ModelPart part) const override {
+    const auto found = documents_.find(part);
+    return found == documents_.end() ? nullptr : &found->second;
+  }
+  std::string subject(ModelPart part) const override { return file_name(part); }
+  TokenizerFile tokenizer() const override { throw std::logic_error("the tokenizer was read"); }
+  TemplateText chat_template(std::string_view) const override { throw std::logic_error("the chat template was read"); }
+  const TensorFiles& tensors() const override { throw std::logic_error("weights were read"); }
+  std::vector<std::pair<std::string, RegularFile>> files() const override { throw std::logic_error("files were opened"); }
+
+  static std::string file_name(ModelPart part) {
+    constexpr std::array kNames = {
+        "config.json", "generation_config.json", "processor_config.json", "preprocessor_config.json", "video_preprocessor_config.json",
+        "winnow.json"};
+    return kNames[static_cast<std::size_t>(part) - 1];
+  }
+
+ private:
+  std::string path_ = "folder";
+  std::map<ModelPart, ModelDocument> documents_;
+};
+
+class ConfigExercise {
+ public:
+  struct Family {
+    std::string_view name;  // model_type
+    void (*read)(const ModelPackage&);
+  };
+
+  // As the registry has them.
+  static constexpr auto families() {
+    return std::to_array<Family>({
+        {"llava_onevision", [](const ModelPackage& p) { check_llava(p, read_llava_onevision(p)); }},
+        {"llava", [](const ModelPackage& p) { check_llava(p, read_llava(p, "llava")); }},
+        {"llava_next", [](const ModelPackage& p) { check_llava(p, read_llava(p, "llava_next")); }},
+        {"llava_next_video", [](const ModelPackage& p) { check_llava(p, read_llava(p, "llava_next_video")); }},
+        {"qwen2_vl", [](const ModelPackage& p) { check_patches(p, read_qwen2_vl(p)); }},
+        {"qwen2_5_vl", [](const ModelPackage& p) { check_patches(p, read_qwen2_vl(p)); }},
+        {"qwen3_vl", [](const ModelPackage& p) { check_patches(p, read_qwen3_vl(p)); }},
+        {"qwen3_vl_moe", [](const ModelPackage& p) { check_patches(p, read_qwen3_vl(p)); }},
+        {"idefics3", [](const ModelPackage& p) { check_tiles(p, read_smolvlm(p)); }},
+        {"smolvlm", [](const ModelPackage& p) { check_tiles(p, read_smolvlm(p)); }},
+        {"internvl", [](const ModelPackage& p) { check_tiles(p, read_internvl(p)); }},
+        {"internvl_chat", [](const ModelPackage& p) { check_tiles(p, read_internvl_chat(p)); }},
+        {"llama", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
+        {"mistral", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
+        {"qwen2", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
+        {"qwen3", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
+        {"qwen3_moe", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
+        {"falcon", [](const ModelPackage& p) { check_text(p, parse_falcon_config(root(p))); }},
+        {"gemma3_text", [](const ModelPackage& p) { check_text(p, parse_gemma3_config(root(p))); }},
+    });
+  }
+
+  // True: the folder opens, and its numbers are such that a network can be built of them. False: refused in one sentence. Throws
+  // std::logic_error where the readers do not keep their word.
+  static bool run(const Family& family, const DocumentsAlone& package) {
+    return opens([&] { family.read(package); });
+  }
+
+  // The same for text that may be no document.
+  static std::optional<Json> parsed(std::string_view text, ModelPart part) {
+    std::optional<Json> document;
+    opens([&] { document = parse_json(text, DocumentsAlone::file_name(part)); });
+    return document;
+  }
+
+ private:
+  static void demand(bool condition, const char* what) {
+    if (!condition) throw std::logic_error(what);
+  }
+
+  template <typename Action>
+  static bool opens(const Action& action) {
+    try {
+      action();
+      return true;
+    } catch (const Exception& exception) {
+      check_refusal(exception.error());
+      return false;
+    }
+  }
+
+  static void check_refusal(const Error& error) {
+    demand(!error.subject.empty() && !error.reason.empty(), "an error without subject or reason");
+    const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+    demand(std::ranges::none_of(error.subject + error.reason, control), "an error of more than one line");
+    demand(error.subject.size() + error.reason.size() < 500, "an error that is no short sentence");
+    demand(error.code == ErrorCode::kDamagedFile || error.code == ErrorCode::kLimitExceeded || error.code == ErrorCode::kFileNotFound ||
+               error.code == ErrorCode::kUnsupportedModel,
+           "an error of a code that documents do not cause");
+  }
+
+  static JsonObject root(const ModelPackage& package) { return package.required(ModelPart::kConfig).root(); }
+
+  static void check_text(const ModelPackage& package, const DecoderConfig& text) {
+    for (const std::int64_t size : {text.hidden_size, text.intermediate_size, text.layers, text.heads, text.kv_heads, text.head_dim,
+                                    text.max_positions, text.vocabulary})
+      demand(size > 0 && size <= std::int64_t{1} << 24, "a decoder's size beyond what can be");
+    demand(text.heads % text.kv_heads == 0, "heads that share no kv heads");
+    demand(text.windows.empty() || std::ssize(text.windows) == text.layers, "windows of other layers");
+    for (const std::int64_t window : text.windows) demand(window >= 0, "a window before the first token");
+    for (const double number : {text.attention_scale, text.embedding_scale, text.logit_cap})
+      demand(std::isfinite(number) && number >= 0.0, "a scale that is none");
+    demand(text.norm_eps > 0.0 && text.norm_eps <= 1.0, "an epsilon that is none");
+    for (const std::int64_t token : text.eos_token_ids) demand(token >= 0 && token < text.vocabulary, "an end that is no token");
+    if (text.experts) demand(text.experts->chosen > 0 && text.experts->chosen <= text.experts->count, "more experts than there are");
+    check_turns(text.rotary);
+    if (text.window_rotary) check_turns(*text.window_rotary);
+    read_generation_defaults(package, text.vocabulary);
+    check_sampling(read_recommended_sampling(package));
+  }
+
+  static void check_turns(const RotaryScheme& scheme) {
+    demand(std::isfinite(scheme.theta) && scheme.theta > 0.0, "a base of positions that is none");
+    demand(std::isfinite(scheme.magnitude) && scheme.magnitude > 0.0, "a length of positions that is none");
+    for (const double divisor : scheme.divisors) demand(std::isfinite(divisor) && divisor > 0.0, "a frequency divided by nothing");
+  }
+
+  static void check_sampling(const SamplingChoice& choice) {
+    for (const std::optional<double> number : {choice.temperature, choice.top_p, choice.min_p, choice.repetition_penalty})
+      demand(std::isfinite(number.value_or(0.0)) && number.value_or(0.0) >= 0.0, "a sampling that is none");
+  }
+
+  static void check_tower(const VitConfig& tower) {
+    for (const std::int64_t size : {tower.hidden_size, tower.intermediate_size, tower.layers, tower.heads, tower.head_dim,
+                                    tower.patch_size_px, tower.patches_per_side})
+      demand(size > 0 && size <= std::int64_t{1} << 20, "a tower's size beyond what can be");
+    demand(tower.heads * tower.head_dim == tower.hidden_size, "heads that are not the tower's width");
+    demand(tower.patches() <= 65'536, "more patches than positions");
+  }
+
+  static void check_colours(const PixelScaling& scaling) {
+    demand(std::isfinite(scaling.rescale_factor), "bytes by a factor that is none");
+    for (const double deviation : scaling.standard_deviation)
+      demand(deviation > 0.0 && std::isfinite(deviation), "colours divided by nothing");
+    for (const double mean : scaling.mean) demand(std::isfinite(mean), "a mean that is none");
+  }
+
+  template <typename Folder>
+  static void check_llava(const ModelPackage& package, const Folder& folder) {
+    check_colours(folder.processor.image.scaling);
+    check_colours(folder.processor.video.scaling);
+    const auto& config = folder.model;
+    check_text(package, config.text);
+    check_tower(config.vision);
+    demand(!config.feature_states.empty(), "no state of the tower is taken");
+    for (const std::int64_t state : config.feature_states) demand(state >= 0 && state <= config.vision.layers, "a state of no layer");
+  }
+
+  template <typename Folder>
+  static void check_tiles(const ModelPackage& package, const Folder& folder) {
+    check_text(package, folder.model.text);
+    check_tower(folder.model.vision);
+    demand(folder.side() > 0, "tiles without tokens");
+  }
+
+  template <typename Folder>
+  static void check_patches(const ModelPackage& package, const Folder& folder) {
+    check_text(package, folder.model.text);
+    const auto& tower = folder.model.vision;
+    demand(tower.out_size == folder.model.text.hidden_size, "tokens of another width than the decoder's");
+    demand(tower.head_dim % 4 == 0 && tower.heads * tower.head_dim == tower.hidden_size, "heads that cannot be turned");
+    for (const PatchProcessorConfig& processor : {folder.processors.image, folder.processors.video}) {
+      demand(processor.min_pixels > 0 && processor.max_pixels > 0, "a bound that no picture meets");
+      demand(processor.patches.patch_px == tower.patches.patch_px && processor.patches.merge == tower.patches.merge &&
+                 processor.patches.joined_frames == tower.patches.joined_frames,
+             "patches that are not the tower's");
+      check_colours(processor.scaling);
+    }
+  }
+};
+
+}  // namespace winnow::test
