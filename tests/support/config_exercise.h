@@ -19,6 +19,7 @@
 #include "engine/models/causal_lm/falcon_config.h"
 #include "engine/models/causal_lm/gemma3_config.h"
 #include "engine/models/decoder_config.h"
+#include "engine/models/gemma3/gemma3_folder.h"
 #include "engine/models/generation_defaults.h"
 #include "engine/models/internvl/internvl_config.h"
 #include "engine/models/internvl/original_config.h"
@@ -91,6 +92,8 @@ class ConfigExercise {
         {"qwen3", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"qwen3_moe", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
         {"falcon", [](const ModelPackage& p) { check_text(p, parse_falcon_config(root(p))); }},
+        {"mixtral", [](const ModelPackage& p) { check_text(p, parse_decoder_config(root(p), "llama")); }},
+        {"gemma3", [](const ModelPackage& p) { check_pooled(p, read_gemma3(p)); }},
         {"gemma3_text", [](const ModelPackage& p) { check_text(p, parse_gemma3_config(root(p))); }},
     });
   }
@@ -189,6 +192,14 @@ class ConfigExercise {
     check_tower(config.vision);
     demand(!config.feature_states.empty(), "no state of the tower is taken");
     for (const std::int64_t state : config.feature_states) demand(state >= 0 && state <= config.vision.layers, "a state of no layer");
+  }
+
+  static void check_pooled(const ModelPackage& package, const Gemma3Folder& folder) {
+    check_colours(folder.pixels.image.scaling);
+    check_text(package, folder.model.text);
+    check_tower(folder.model.vision);
+    demand(folder.model.side > 0 && folder.model.pooled() > 0, "tokens of no patch");
+    demand(folder.model.image_token_id >= 0 && folder.model.image_token_id < folder.model.text.vocabulary, "a picture that is no token");
   }
 
   template <typename Folder>
