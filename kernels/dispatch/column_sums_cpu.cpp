@@ -23,7 +23,7 @@
 
 #include <hwy/highway.h>
 
-#include <hwy/contrib/math/math-inl.h>
+#include "kernels/dispatch/exp2-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace winnow::kernels {
@@ -35,6 +35,7 @@ using Floats = hn::CappedTag<float, 16>;
 using Vector = hn::Vec<Floats>;
 
 constexpr int kVectors = 4;  // per tile row
+constexpr float kLog2E = 1.44269504F;
 constexpr std::int64_t kFlushRows = 64;
 // Sums of 4 x 4 need more than 16 registers.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
@@ -199,8 +200,7 @@ class Columns {
         Vector sum = hn::LoadU(d_, sums + v * lanes);
         for (int r = 0; r < kCount; ++r) {
           const Vector x = hn::MulSub(products[r][v], scale, hn::Set(d_, args_.log_sum_exp[head * args_.log_sum_exp_stride + row + r]));
-          // Highway's Exp turns NaN into 0.
-          Vector p = hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d_, x));
+          Vector p = exp2_of(d_, hn::Mul(x, hn::Set(d_, kLog2E)));
           if (kMasked) {
             const std::int64_t seen = std::clamp<std::int64_t>(limit - v * lanes, 0, lanes);
             p = hn::IfThenElseZero(hn::FirstN(d_, static_cast<std::size_t>(seen)), p);

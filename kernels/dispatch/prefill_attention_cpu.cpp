@@ -29,6 +29,8 @@
 
 #include <hwy/highway.h>
 
+#include "kernels/dispatch/exp2-inl.h"
+
 #ifndef WINNOW_KERNELS_PREFILL_ATTENTION_SIZES
 #define WINNOW_KERNELS_PREFILL_ATTENTION_SIZES
 namespace winnow::kernels {
@@ -160,28 +162,6 @@ struct Pairs {
   }
 };
 #endif
-
-// 2^x for x of at most 0, to 3e-7 of it; 0 below 2^-127, NaN of NaN. x = whole + rest, and 2^rest by a polynomial of least relative error
-// on
-// [-1/2, 1/2] (its constant rounded to 1, so that 2^0 is 1).
-HWY_INLINE Vector exp2_of(Vector x) {
-  const Floats d;
-  const hn::RebindToSigned<Floats> bits;
-  // Adding it leaves the whole part in the lowest bits.
-  const Vector shift = hn::Set(d, 12582912.0F);
-  const Vector least = hn::Set(d, -127.0F);
-  const Vector bounded = hn::IfThenElse(hn::Lt(x, least), least, x);
-  const Vector shifted = hn::Add(bounded, shift);
-  const Vector rest = hn::Sub(bounded, hn::Sub(shifted, shift));
-  Vector power = hn::Set(d, 0.0013276472F);
-  power = hn::MulAdd(power, rest, hn::Set(d, 0.009675542F));
-  power = hn::MulAdd(power, rest, hn::Set(d, 0.055507131F));
-  power = hn::MulAdd(power, rest, hn::Set(d, 0.24022120F));
-  power = hn::MulAdd(power, rest, hn::Set(d, 0.69314694F));
-  power = hn::MulAdd(power, rest, hn::Set(d, 1.0F));
-  const auto exponent = hn::ShiftLeft<23>(hn::Add(hn::BitCast(bits, shifted), hn::Set(bits, 127)));
-  return hn::Mul(power, hn::BitCast(d, exponent));
-}
 
 template <class Products>
 class Rows {
@@ -347,7 +327,7 @@ class Rows {
       factors[r] = before - highest[r];
       if (seen > 0) before = highest[r];
     }
-    for (std::int64_t r = 0; r < kBlockRows; r += kLanes) hn::StoreU(exp2_of(hn::LoadU(d, factors + r)), d, factors + r);
+    for (std::int64_t r = 0; r < kBlockRows; r += kLanes) hn::StoreU(exp2_of(d, hn::LoadU(d, factors + r)), d, factors + r);
     for (int r = 0; r < kBlockRows; ++r) {
       const float* HWY_RESTRICT logits = logits_ + r * kKeyTile;
       Step* HWY_RESTRICT weights = weights_ + r * (kKeyTile / kElements);
@@ -355,8 +335,8 @@ class Rows {
       Vector even = hn::Zero(d);
       Vector odd = hn::Zero(d);
       for (std::int64_t j = 0; j < used; j += 2 * kLanes) {
-        const Vector one = exp2_of(hn::Sub(hn::LoadU(d, logits + j), top));
-        const Vector two = exp2_of(hn::Sub(hn::LoadU(d, logits + j + kLanes), top));
+        const Vector one = exp2_of(d, hn::Sub(hn::LoadU(d, logits + j), top));
+        const Vector two = exp2_of(d, hn::Sub(hn::LoadU(d, logits + j + kLanes), top));
         Products::store_weights(one, two, weights + j / kElements);
         even = hn::Add(even, one);
         odd = hn::Add(odd, two);
