@@ -1,9 +1,9 @@
 // How frames become tokens, as the config.json of a LLaVA-Video says: mm_spatial_pool_mode, mm_spatial_pool_stride, mm_newline_position.
 //
 // Read with llava_onevision_config.h. A folder that says none of it is transformers' LLaVA-OneVision: bilinear to half the side, one
-// newline at the end. Keys, defaults and sentence are those of the LLaVA-NeXT repository (llava_arch.py, train.py), whose evaluation of
-// LLaVA-Video pools by averages whatever the file says; here the file decides. Errors: Exception kDamagedFile, kLimitExceeded,
-// kUnsupportedModel naming the key. No torch. Threads: plain values.
+// newline at the end. Keys, defaults and sentence are those of the LLaVA-NeXT repository (llava_arch.py, train.py); the file decides,
+// whatever an evaluation may have overridden. Errors: Exception kDamagedFile, kLimitExceeded, kUnsupportedModel naming the key. No torch.
+// Threads: plain values.
 #pragma once
 
 #include <cstdint>
