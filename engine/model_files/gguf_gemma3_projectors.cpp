@@ -6,13 +6,11 @@
 namespace winnow {
 namespace {
 
-constexpr std::string_view kNorm = "mm.soft_emb_norm";
-
 constexpr std::array<NameRule, 4> kNames = {{
     {"v.patch_embd", "vision_tower.vision_model.embeddings.patch_embedding"},
     {"v.position_embd", "vision_tower.vision_model.embeddings.position_embedding"},
     {"v.post_ln", "vision_tower.vision_model.post_layernorm"},
-    {kNorm, "multi_modal_projector.mm_soft_emb_norm"},
+    {"mm.soft_emb_norm", "multi_modal_projector.mm_soft_emb_norm"},
 }};
 
 // The folder's name has no ".weight".
@@ -41,12 +39,11 @@ Json image_processor(const ProjectorFacts& facts) {
   return {{"image_processor_type", "Gemma3ImageProcessor"}, {"size", {{"height", side}, {"width", side}}}, {"resample", 2}};
 }
 
+constexpr std::array<std::string_view, 1> kWithOne = {"mm.soft_emb_norm.weight"};
 constexpr std::array<std::string_view, 1> kArchitectures = {"gemma3"};
 constexpr std::array<std::string_view, 2> kMarkers = {"<image_soft_token>", "<start_of_image>"};
 
 }  // namespace
-
-bool projector_stored_with_one(const std::string& stored) { return stored == std::string(kNorm) + ".weight"; }
 
 std::vector<ProjectorKind> gemma3_projectors() {
   return {{.type = "gemma3",
@@ -58,6 +55,7 @@ std::vector<ProjectorKind> gemma3_projectors() {
            .layer_prefix = "vision_tower.vision_model.encoder.layers.",
            .layer = siglip_layer_names(),
            .text_prefix = "model.language_model.",
+           .with_one = kWithOne,
            .further_name = &further_name,
            .config = &config,
            .processor = &processor,

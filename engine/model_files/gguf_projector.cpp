@@ -90,7 +90,7 @@ std::shared_ptr<const TensorFile> GgufProjector::tensors() const {
     StoredTensor told = tensor;
     if (std::ranges::find(kind_->of_three_dimensions, stored) != kind_->of_three_dimensions.end())
       while (told.shape.size() < 3) told.shape.insert(told.shape.begin(), 1);
-    told.with_one = projector_stored_with_one(stored);
+    told.with_one = std::ranges::find(kind_->with_one, stored) != kind_->with_one.end();
     named.emplace(*name, std::move(told));
   }
   return std::make_shared<const RenamedTensors>(file_, std::move(named));

@@ -40,6 +40,8 @@ struct ProjectorKind {
   std::string_view text_prefix;  // of the text model's tensors, in place of "model."
   // By their stored names: tensors that the folder has with dimensions of one in front, three in all. Tools that copy files leave them out.
   std::span<const std::string_view> of_three_dimensions;
+  // By their stored names: tensors that are stored as the sum with one of what the folder has (StoredTensor::with_one).
+  std::span<const std::string_view> with_one;
   // Whole names that no rule gives; null: there are none.
   std::optional<std::string> (*further_name)(const ProjectorFacts&, std::string_view stored) = nullptr;
   // Why this file is none that is read; null, or nothing: it is. Features of a token; null: projection_dim.
@@ -71,8 +73,5 @@ std::optional<std::string> renamed(std::string_view stored, std::span<const Name
 
 // The name of a tensor in the family's folder; nothing: it has none there.
 std::optional<std::string> name_in_folder(const ProjectorKind& kind, const ProjectorFacts& facts, const std::string& stored);
-
-// Whether it is stored as the sum with one of what the folder has (StoredTensor::with_one).
-bool projector_stored_with_one(const std::string& stored);
 
 }  // namespace winnow

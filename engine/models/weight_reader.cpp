@@ -10,6 +10,16 @@
 #include "engine/layers/block_matrix.h"
 
 namespace winnow {
+namespace {
+
+// all: [count, out, in]. A matrix each, which share its numbers where they lie in order.
+std::vector<Linear> each_of(const at::Tensor& all) {
+  std::vector<Linear> matrices;
+  for (std::int64_t i = 0; i < all.size(0); ++i) matrices.emplace_back().weight = all.select(0, i).contiguous();
+  return matrices;
+}
+
+}  // namespace
 
 at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) {
   at::Tensor values = weights_.load(name, shape, dtype_, device_);
@@ -124,29 +134,19 @@ std::vector<Linear> WeightReader::packable_experts(const std::string& name, std:
   // Both have the same shape where a matrix is a square: it is taken as upright then, as transformers does.
   const bool turned = weights_.has(name) && weights_.shape(name) != upright;
   at::Tensor all = turned ? tensor(name, {count, in, out}).transpose(1, 2) : tensor(name, upright);
-  std::vector<Linear> experts(static_cast<std::size_t>(count));
-  for (std::int64_t expert = 0; expert < count; ++expert) {
-    Linear& layer = experts[static_cast<std::size_t>(expert)];
-    layer.weight = all.select(0, expert).contiguous();
-    pack(layer);
-  }
+  std::vector<Linear> experts = each_of(all);
+  for (Linear& each : experts) pack(each);
   return experts;
 }
 
 std::vector<Linear> WeightReader::packable_experts(const std::vector<Part>& parts, std::int64_t count, std::int64_t in) {
-  std::vector<Linear> experts(static_cast<std::size_t>(count));
-  if (std::vector<LinearWeight> stored = as_stored(parts, in, count); !stored.empty()) {
-    for (std::size_t expert = 0; expert < experts.size(); ++expert) experts[expert].weight = std::move(stored[expert]);
-    return experts;
-  }
+  std::vector<Linear> experts;
+  for (LinearWeight& stored : as_stored(parts, in, count)) experts.emplace_back().weight = std::move(stored);
+  if (!experts.empty()) return experts;
   std::vector<at::Tensor> whole;
   for (const Part& each : parts) whole.push_back(tensor(each.prefix + ".weight", {count, each.out, in}));
-  const at::Tensor all = whole.size() == 1 ? whole.front() : at::cat(whole, 1);
-  for (std::int64_t expert = 0; expert < count; ++expert) {
-    Linear& layer = experts[static_cast<std::size_t>(expert)];
-    layer.weight = all.select(0, expert);
-    pack(layer);
-  }
+  experts = each_of(whole.size() == 1 ? whole.front() : at::cat(whole, 1));
+  for (Linear& each : experts) pack(each);
   return experts;
 }
 
