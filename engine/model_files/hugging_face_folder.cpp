@@ -76,7 +76,20 @@ std::string HuggingFaceFolder::name() const {
 
 std::string HuggingFaceFolder::subject(ModelPart part) const { return folder_ + "/" + file_of(part); }
 
-const ModelDocument* HuggingFaceFolder::document(ModelPart part) const { return read(file_of(part), {}); }
+const ModelDocument* HuggingFaceFolder::document(ModelPart part) const {
+  if (part == ModelPart::kConfig || part == ModelPart::kImageProcessor) {
+    if (const LlavaRepositoryFolder* told = retold()) return part == ModelPart::kConfig ? &told->config : &told->image_processor;
+  }
+  return read(file_of(part), {});
+}
+
+const LlavaRepositoryFolder* HuggingFaceFolder::retold() const {
+  if (retold_) return &*retold_;
+  const ModelDocument* config = read(file_of(ModelPart::kConfig), {});
+  if (config == nullptr || !config->content.is_object() || !saved_by_llava_repository(config->root())) return nullptr;
+  retold_ = read_llava_repository(*config, stored_tokenizer(), stored_tensors());
+  return &*retold_;
+}
 
 const ModelDocument* HuggingFaceFolder::read(const std::string& file, const JsonLimits& limits) const {
   auto found = documents_.find(file);
@@ -90,6 +103,17 @@ const ModelDocument* HuggingFaceFolder::read(const std::string& file, const Json
 }
 
 TokenizerFile HuggingFaceFolder::tokenizer() const {
+  TokenizerFile file = stored_tokenizer();
+  if (const LlavaRepositoryFolder* told = retold()) {
+    for (const AddedToken& token : told->added_tokens) {
+      if (std::ranges::find(file.added_tokens, token.content, &AddedToken::content) == file.added_tokens.end())
+        file.added_tokens.push_back(token);
+    }
+  }
+  return file;
+}
+
+TokenizerFile HuggingFaceFolder::stored_tokenizer() const {
   TokenizerFile file = read_tokenizer_file(folder_ + "/tokenizer.json");
   // add_bos_token has the last word on what stands before a text, as in transformers.
   const ModelDocument* config = read(kTokenizerConfig, kTextLimits);
@@ -101,6 +125,8 @@ TokenizerFile HuggingFaceFolder::tokenizer() const {
 
 TemplateText HuggingFaceFolder::chat_template(std::string_view fallback) const {
   const ModelDocument* tokens = read(kTokenizerConfig, kTextLimits);
+  if (const LlavaRepositoryFolder* told = retold())
+    return {std::string(told->chat_template), special_token(tokens, "bos_token"), special_token(tokens, "eos_token")};
   return {find_template(tokens, fallback), special_token(tokens, "bos_token"), special_token(tokens, "eos_token")};
 }
 
@@ -114,6 +140,11 @@ std::string HuggingFaceFolder::find_template(const ModelDocument* tokenizer_conf
 }
 
 const TensorFiles& HuggingFaceFolder::tensors() const {
+  if (const LlavaRepositoryFolder* told = retold()) return told->tensors;
+  return stored_tensors();
+}
+
+const TensorFiles& HuggingFaceFolder::stored_tensors() const {
   if (!tensors_) tensors_ = open_weight_files(folder_);
   return *tensors_;
 }

@@ -2,14 +2,15 @@
 //
 // Made by open_package.h; by tests directly. Nothing is opened before it is asked for. The chat template is looked for, in this order, in
 // chat_template.jinja, chat_template.json, processor_config.json and tokenizer_config.json (key chat_template: text, or a list of named
-// ones of which "default" is taken); the names of bos and eos tokens come from tokenizer_config.json. Errors: model_package.h; of weights
-// those of weight_files.h.
+// ones of which "default" is taken); the names of bos and eos tokens come from tokenizer_config.json. A folder as the LLaVA-NeXT repository
+// saves it is told as transformers would have saved it (llava_repository.h). Errors: model_package.h; of weights those of weight_files.h.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
 
+#include "engine/model_files/llava_repository.h"
 #include "engine/model_files/model_package.h"
 
 namespace winnow {
@@ -30,11 +31,16 @@ class HuggingFaceFolder : public ModelPackage {
 
  private:
   const ModelDocument* read(const std::string& file, const JsonLimits& limits) const;
+  TokenizerFile stored_tokenizer() const;
+  const TensorFiles& stored_tensors() const;
+  // Null: transformers saved it.
+  const LlavaRepositoryFolder* retold() const;
   std::string find_template(const ModelDocument* tokenizer_config, std::string_view fallback) const;
 
   const std::string folder_;
   mutable std::map<std::string, std::optional<ModelDocument>> documents_;  // by file name; nothing: it is not there
   mutable std::optional<TensorFiles> tensors_;
+  mutable std::optional<LlavaRepositoryFolder> retold_;
 };
 
 }  // namespace winnow

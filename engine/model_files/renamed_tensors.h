@@ -1,7 +1,7 @@
-// Tensors of a GGUF file under other names: those of the Hugging Face folder that it was made of.
+// Tensors of a file under other names: those that a Hugging Face folder has for them.
 //
-// Made by gguf_model.h and gguf_projector.h, which know the names. Reads and views are the file's own. Errors: those of gguf_file.h. No
-// torch. Threads: const, may be used by several.
+// Made by gguf_model.h, gguf_projector.h and llava_repository.h, which know the names. Reads and views are the file's own, and so are
+// errors. No torch. Threads: const, may be used by several.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 #include <string>
 #include <utility>
 
-#include "engine/weights/gguf_file.h"
+#include "engine/weights/tensor_file.h"
 
 namespace winnow {
 
 class RenamedTensors final : public TensorFile {
  public:
-  RenamedTensors(std::shared_ptr<const GgufFile> file, Tensors tensors) : file_(std::move(file)) { tensors_ = std::move(tensors); }
+  RenamedTensors(std::shared_ptr<const TensorFile> file, Tensors tensors) : file_(std::move(file)) { tensors_ = std::move(tensors); }
 
   const std::string& path() const noexcept override { return file_->path(); }
   void read(const StoredTensor& tensor, std::uint64_t offset, std::span<std::byte> target) const override {
@@ -26,7 +26,7 @@ class RenamedTensors final : public TensorFile {
   std::span<const std::byte> view(const StoredTensor& tensor) const override { return file_->view(tensor); }
 
  private:
-  std::shared_ptr<const GgufFile> file_;
+  std::shared_ptr<const TensorFile> file_;
 };
 
 }  // namespace winnow

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json_document.h"
+#include "engine/model_files/llava_repository.h"
 #include "engine/models/causal_lm/causal_lm.h"
 #include "engine/models/config_fields.h"
 #include "engine/models/gemma3/gemma3.h"
@@ -87,6 +88,7 @@ void refuse_quantised(const JsonObject& config, const std::string& folder) {
 }  // namespace
 
 std::optional<KnownFamily> known_family(const JsonObject& config) {
+  if (saved_by_llava_repository(config)) return KnownFamily{"llava_onevision", true, true};
   const Family* family = family_of(config);
   if (family == nullptr) return std::nullopt;
   const bool sees = config.has("vision_config");
