@@ -1,5 +1,7 @@
 #include "engine/layers/block_matrix.h"
 
+#include <c10/util/SmallVector.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -30,12 +32,19 @@ void check(kernels::LaunchStatus status) {
 // hundred of these.
 class FewRows {
  public:
-  FewRows(const at::Tensor& input, bool rounds)
+  using Order = std::shared_ptr<const std::vector<std::int32_t>>;
+
+  // order: input order[i] is the i-th; null: as they are.
+  FewRows(const at::Tensor& input, bool rounds, const Order& order)
       : in_(input.size(1)),
         floats_(in_ + (rounds ? in_ / 4 + in_ / 16 + in_ / 16 : 0)),
         memory_(at::empty({input.size(0), floats_}, at::kFloat)) {
     for (std::int64_t i = 0; i < input.size(0); ++i) {
-      widen(input, i);
+      if (input.scalar_type() == at::kBFloat16) {
+        widen(input.const_data_ptr<at::BFloat16>() + i * in_, order.get(), numbers(i));
+      } else {
+        widen(input.const_data_ptr<float>() + i * in_, order.get(), numbers(i));
+      }
       if (rounds) check(kernels::round_input_cpu({numbers(i), in_, codes(i), scales(i), half_sums(i)}));
     }
   }
@@ -49,13 +58,12 @@ class FewRows {
   float* half_sums(std::int64_t i) const { return numbers(i) + in_ + in_ / 16; }
   std::int8_t* codes(std::int64_t i) const { return reinterpret_cast<std::int8_t*>(numbers(i) + in_ + in_ / 8); }
 
-  void widen(const at::Tensor& input, std::int64_t i) const {
-    if (input.scalar_type() == at::kBFloat16) {
-      const auto* const from = input.const_data_ptr<at::BFloat16>() + i * in_;
-      std::copy(from, from + in_, numbers(i));
+  template <typename Element>
+  void widen(const Element* from, const std::vector<std::int32_t>* order, float* to) const {
+    if (order == nullptr) {
+      std::copy(from, from + in_, to);
     } else {
-      const auto* const from = input.const_data_ptr<float>() + i * in_;
-      std::copy(from, from + in_, numbers(i));
+      for (const std::int32_t column : *order) *to++ = static_cast<float>(from[column]);
     }
   }
 
@@ -74,7 +82,13 @@ BlockMatrix::BlockMatrix(std::vector<BlockRows> parts, std::int64_t in, at::Scal
     require(in % kernels::block_elements(part.type) == 0, "block matrix: a row is whole blocks");
     require(part.rows > 0 && std::ssize(part.bytes) == part.rows * row_bytes(part, in), "block matrix: bytes and rows differ");
     require(part.row_of.empty() || std::ssize(part.row_of) == part.rows, "block matrix: an order names every row");
+    require(part.column_of == nullptr || std::ssize(*part.column_of) == in, "block matrix: an order names every column");
     first_row_.push_back(first_row_.back() + part.rows);
+    const auto known = std::ranges::find_if(orders_, [&](const auto& order) {
+      return order == part.column_of || (order != nullptr && part.column_of != nullptr && *order == *part.column_of);
+    });
+    order_of_.push_back(static_cast<std::size_t>(known - orders_.begin()));
+    if (known == orders_.end()) orders_.push_back(part.column_of);
     rounds_ = rounds_ || kernels::has_rounded_product(part.type);
   }
 }
@@ -94,7 +108,14 @@ BlockMatrix::Place BlockMatrix::place(std::int64_t row) const {
 void BlockMatrix::widen(std::int64_t row, float* values) const {
   const Place at = place(row);
   const std::int64_t stored = at.part->row_of.empty() ? at.row : at.part->row_of[static_cast<std::size_t>(at.row)];
-  kernels::dequantize(at.part->type, at.part->bytes.data() + stored * row_bytes(*at.part, in_), in_, values);
+  const std::byte* const blocks = at.part->bytes.data() + stored * row_bytes(*at.part, in_);
+  if (at.part->column_of == nullptr) {
+    kernels::dequantize(at.part->type, blocks, in_, values);
+    return;
+  }
+  std::vector<float> as_stored(static_cast<std::size_t>(in_));
+  kernels::dequantize(at.part->type, blocks, in_, as_stored.data());
+  for (std::size_t column = 0; column < as_stored.size(); ++column) values[(*at.part->column_of)[column]] = as_stored[column];
 }
 
 at::Tensor BlockMatrix::widened(std::int64_t first, std::int64_t count, at::ScalarType type) const {
@@ -124,7 +145,9 @@ at::Tensor BlockMatrix::times(const at::Tensor& input) const {
 at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
   const std::int64_t inputs = input.size(0);
   const bool known = input.scalar_type() == at::kBFloat16 || input.scalar_type() == at::kFloat;
-  const FewRows rows((known ? input : input.to(at::kFloat)).contiguous(), rounds_);
+  const at::Tensor wide = (known ? input : input.to(at::kFloat)).contiguous();
+  c10::SmallVector<FewRows, 2> ordered;
+  for (const FewRows::Order& order : orders_) ordered.emplace_back(wide, rounds_, order);
   at::Tensor output = at::empty({inputs, out()}, at::kFloat);
   float* const to = output.mutable_data_ptr<float>();
   share_work(out(), std::max<std::int64_t>(1, kGrainNumbers / in_), [&](std::int64_t begin, std::int64_t end) {
@@ -133,6 +156,7 @@ at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
       const std::int64_t last = std::clamp<std::int64_t>(end - first_row_[p], 0, parts_[p].rows);
       const std::int32_t* const row_of = parts_[p].row_of.empty() ? nullptr : parts_[p].row_of.data();
       const bool rounds = kernels::has_rounded_product(parts_[p].type);
+      const FewRows& rows = ordered[order_of_[p]];
       for (std::int64_t row = 0; row < inputs; ++row) {
         float* const products = to + row * out() + first_row_[p];
         check(rounds ? kernels::rounded_product_cpu(

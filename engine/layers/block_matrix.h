@@ -26,6 +26,8 @@ struct BlockRows {
   std::span<const std::byte> bytes;
   std::int64_t rows = 0;
   std::vector<std::int32_t> row_of{};  // which stored row is row i; empty: the i-th
+  // Which column stored column i is; null: the i-th. Inputs are put in that order, too.
+  std::shared_ptr<const std::vector<std::int32_t>> column_of{};
 };
 
 class BlockMatrix final : public PackedMatrix {
@@ -55,6 +57,9 @@ class BlockMatrix final : public PackedMatrix {
 
   std::vector<BlockRows> parts_;
   std::vector<std::int64_t> first_row_;  // of each part, and the number of all rows
+  // Orders of columns that a part has, each once, and which of them.
+  std::vector<std::shared_ptr<const std::vector<std::int32_t>>> orders_;
+  std::vector<std::size_t> order_of_;
   std::int64_t in_;
   bool rounds_ = false;  // a part has a product of rounded rows
   at::ScalarType dtype_;

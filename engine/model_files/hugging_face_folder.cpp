@@ -6,6 +6,8 @@
 
 #include "engine/base/error.h"
 #include "engine/base/file_bytes.h"
+#include "engine/model_files/quantisation_config.h"
+#include "engine/model_files/quantised_tensors.h"
 #include "engine/text/template_parser.h"
 #include "engine/weights/weight_files.h"
 
@@ -145,7 +147,11 @@ const TensorFiles& HuggingFaceFolder::tensors() const {
 }
 
 const TensorFiles& HuggingFaceFolder::stored_tensors() const {
-  if (!tensors_) tensors_ = open_weight_files(folder_);
+  if (tensors_) return *tensors_;
+  std::optional<QuantisationConfig> quantised;
+  if (const ModelDocument* config = read(file_of(ModelPart::kConfig), {})) quantised = read_quantisation(config->root());
+  TensorFiles stored = open_weight_files(folder_);
+  tensors_ = quantised ? quantised_tensors(stored, *quantised) : std::move(stored);
   return *tensors_;
 }
 

@@ -2,8 +2,9 @@
 //
 // Made by open_package.h; by tests directly. Nothing is opened before it is asked for. The chat template is looked for, in this order, in
 // chat_template.jinja, chat_template.json, processor_config.json and tokenizer_config.json (key chat_template: text, or a list of named
-// ones of which "default" is taken); the names of bos and eos tokens come from tokenizer_config.json. A folder as the LLaVA-NeXT repository
-// saves it is told as transformers would have saved it (llava_repository.h). Errors: model_package.h; of weights those of weight_files.h.
+// ones of which "default" is taken); the names of bos and eos tokens come from tokenizer_config.json. Weights that are quantised already
+// (quantisation_config.h) are tensors in blocks (quantised_tensors.h). A folder as the LLaVA-NeXT repository saves it is told as
+// transformers would have saved it (llava_repository.h). Errors: model_package.h; of weights those of weight_files.h.
 #pragma once
 
 #include <map>

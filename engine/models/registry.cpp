@@ -76,15 +76,6 @@ const Family* family_of(const JsonObject& config) {
   return family == kFamilies.end() ? nullptr : &*family;
 }
 
-// Folders whose matrices are stored in few bits say so, in as many layouts as there are methods.
-void refuse_quantised(const JsonObject& config, const std::string& folder) {
-  if (!config.has("quantization_config")) return;
-  const std::string method = config.object("quantization_config").string("quant_method", kNameBytes, "a method that it does not name");
-  throw Exception(
-      ErrorCode::kUnsupportedModel, folder,
-      "its weights are quantised (" + printable_name(method) + "), which is not read of folders; take the model unquantised, or as GGUF");
-}
-
 }  // namespace
 
 std::optional<KnownFamily> known_family(const JsonObject& config) {
@@ -112,7 +103,6 @@ std::unique_ptr<VisionLanguageModel> load_model(const ModelSource& source) {
     throw Exception(ErrorCode::kUnsupportedModel, source.package->path(),
                     "the engine does not run " + printable_name(found) + "; it runs " + known);
   }
-  refuse_quantised(config, source.package->path());
   ModelLoad load(source);
   load.info.family = family->model_type;
   std::unique_ptr<VisionLanguageModel> model = family->load(load);

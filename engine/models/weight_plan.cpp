@@ -5,10 +5,13 @@
 namespace winnow {
 namespace {
 
+// A tower's matrices become numbers in any case.
+bool of_the_eyes(const std::string& name) { return name.find("vis") != std::string::npos; }
+
 // Which tensors of a file go through MatrixPacking says its reader; by their names, the decoder's matrices and its tables.
 double bits_of(const MatrixPacking& packing, const std::string& name, const StoredTensor& tensor, double as_numbers) {
   const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  if (tensor.shape.size() < 2 || says("vis") || !packing.takes_rows_of(tensor.shape.back())) return as_numbers;
+  if (tensor.shape.size() < 2 || of_the_eyes(name) || !packing.takes_rows_of(tensor.shape.back())) return as_numbers;
   if (says("layers.")) return packing.most_bits();
   return says("embed") || says("lm_head") ? packing.most_table_bits() : as_numbers;
 }
@@ -21,16 +24,16 @@ std::string plan_name(at::ScalarType arithmetic, const std::string& packing) {
 }
 
 std::uint64_t most_bytes_under(const WeightPlan& plan, const TensorFiles& files) {
-  if (!plan.arithmetic) return files.total_bytes();
   std::uint64_t bytes = 0;
   for (const auto& file : files.files) {
     for (const auto& [name, tensor] : file->tensors()) {
-      const bool stays = plan.blocks_as_stored && in_few_bits(tensor.type);
-      if (stays) {
+      const bool few = in_few_bits(tensor.type);
+      if (few ? plan.blocks_as_stored && !of_the_eyes(name) : !plan.arithmetic) {
         bytes += tensor.bytes();
         continue;
       }
-      const double bits = 8.0 * static_cast<double>(at::elementSize(*plan.arithmetic));
+      // Few bits become numbers of the type of the rest, which is one of 16 bits where a folder has it as stored.
+      const double bits = plan.arithmetic ? 8.0 * static_cast<double>(at::elementSize(*plan.arithmetic)) : 16.0;
       const double held = plan.packing != nullptr ? bits_of(*plan.packing, name, tensor, bits) : bits;
       bytes += static_cast<std::uint64_t>(static_cast<double>(tensor.elements()) * held / 8.0);
     }

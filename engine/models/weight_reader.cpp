@@ -19,6 +19,15 @@ std::vector<Linear> each_of(const at::Tensor& all) {
   return matrices;
 }
 
+// Which stored row is each of `wanted`, which are rows of the whole matrix; empty: all of them, or those where they lie.
+std::vector<std::int32_t> in_order(const std::vector<std::int64_t>& wanted, std::vector<std::int32_t> stored) {
+  if (wanted.empty()) return stored;
+  std::vector<std::int32_t> order;
+  for (const std::int64_t row : wanted)
+    order.push_back(stored.empty() ? static_cast<std::int32_t>(row) : stored[static_cast<std::size_t>(row)]);
+  return order;
+}
+
 }  // namespace
 
 at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) {
@@ -79,7 +88,8 @@ std::vector<LinearWeight> WeightReader::as_stored(const std::vector<Part>& parts
     return weights_.has(part.prefix + ".weight") && in_few_bits(weights_.stored_type(part.prefix + ".weight"));
   };
   if (!plan_.blocks_as_stored || !device_.is_cpu() || !std::ranges::any_of(parts, in_blocks)) return {};
-  if (std::ranges::any_of(parts, [](const Part& part) { return !part.row_of.empty(); })) return {};  // put in order as numbers
+  const auto readable = [&](const Part& part) { return block_type(weights_.stored_type(part.prefix + ".weight")).has_value(); };
+  if (!std::ranges::all_of(parts, readable)) return {};
   const auto matrices = static_cast<std::size_t>(before.value_or(1));
   std::vector<std::vector<BlockRows>> rows(matrices);
   std::vector<std::shared_ptr<const void>> owners;
@@ -88,16 +98,16 @@ std::vector<LinearWeight> WeightReader::as_stored(const std::vector<Part>& parts
     const std::string name = part.prefix + ".weight";
     std::vector<std::int64_t> shape = {part.out, in};
     if (before) shape.insert(shape.begin(), *before);
-    std::optional<StoredMatrix> stored = weights_.view(name, shape);
-    if (!stored) return {};
-    const std::optional<kernels::BlockType> type = block_type(stored->type);
-    if (!type) return {};
-    if (!kernels::finite_blocks(*type, stored->bytes.data(), std::ssize(stored->bytes) / kernels::block_bytes(*type)))
+    StoredMatrix stored = weights_.stored(name, shape);
+    const kernels::BlockType type = *block_type(stored.type);
+    if (!kernels::finite_blocks(type, stored.bytes.data(), std::ssize(stored.bytes) / kernels::block_bytes(type)))
       throw Exception(ErrorCode::kDamagedFile, name, "the tensor holds values that are not finite numbers");
-    bytes[stored->type] += std::ssize(stored->bytes);
-    const std::size_t each = stored->bytes.size() / matrices;
-    for (std::size_t i = 0; i < matrices; ++i) rows[i].push_back({*type, stored->bytes.subspan(i * each, each), part.out, stored->row_of});
-    owners.push_back(std::move(stored->file));
+    bytes[stored.type] += std::ssize(stored.bytes);
+    const std::vector<std::int32_t> order = in_order(part.row_of, stored.row_of);
+    const std::size_t each = stored.bytes.size() / matrices;
+    for (std::size_t i = 0; i < matrices; ++i)
+      rows[i].push_back({type, stored.bytes.subspan(i * each, each), part.out, order, stored.column_of});
+    owners.push_back(std::move(stored.owner));
     parameter_count_ += std::ssize(rows) * part.out * in;
   }
   for (const auto& [type, count] : bytes) {

@@ -160,6 +160,7 @@ at::Tensor ModelWeights::load(std::string_view name, at::IntArrayRef expected, a
     if (stored.with_one) result = result.sub_(1.0).to(type);
     if (const std::vector<std::int32_t> order = row_order(stored); !order.empty())
       result = result.index_select(0, at::tensor(order, at::kLong));
+    if (stored.column_of != nullptr) result = result.index_select(1, at::tensor(*stored.column_of, at::kLong).argsort());
     if (device != at::Device(at::kCPU)) result = result.to(device);
   } catch (const c10::Error& error) {
     rethrow_allocation(error, subject(where, name), stored.bytes());
@@ -170,13 +171,33 @@ at::Tensor ModelWeights::load(std::string_view name, at::IntArrayRef expected, a
   return result;
 }
 
-std::optional<StoredMatrix> ModelWeights::view(std::string_view name, at::IntArrayRef expected) {
+at::Tensor ModelWeights::load_bytes(const Place& from) const {
+  const auto size = static_cast<std::int64_t>(from.tensor.bytes());
+  at::Tensor bytes = at::empty({size}, at::kByte);
+  for (std::int64_t first = 0; first < size; first += kChunkBytes) {
+    interrupt_.throw_if_requested();
+    files_.files[from.file]->read(
+        from.tensor, static_cast<std::uint64_t>(first),
+        {static_cast<std::byte*>(bytes.data_ptr()) + first, static_cast<std::size_t>(std::min(kChunkBytes, size - first))});
+  }
+  return bytes;
+}
+
+StoredMatrix ModelWeights::stored(std::string_view name, at::IntArrayRef expected) {
   const Place& where = checked_place(name, expected);
   const std::shared_ptr<const TensorFile>& file = files_.files[where.file];
-  const std::span<const std::byte> bytes = file->view(where.tensor);
-  if (bytes.empty()) return std::nullopt;
+  StoredMatrix matrix{where.tensor.type, file->view(where.tensor), row_order(where.tensor), where.tensor.column_of, file};
+  if (matrix.bytes.empty()) {
+    try {
+      const auto bytes = std::make_shared<const at::Tensor>(load_bytes(where));
+      matrix.bytes = {static_cast<const std::byte*>(bytes->const_data_ptr()), bytes->nbytes()};
+      matrix.owner = bytes;
+    } catch (const c10::Error& error) {
+      rethrow_allocation(error, subject(where, name), where.tensor.bytes());
+    }
+  }
   count_as_read(where);
-  return StoredMatrix{where.tensor.type, bytes, row_order(where.tensor), file};
+  return matrix;
 }
 
 const ModelWeights::Place& ModelWeights::checked_place(std::string_view name, at::IntArrayRef expected) const {

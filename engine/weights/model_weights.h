@@ -23,12 +23,13 @@
 
 namespace winnow {
 
-// A matrix where it lies in its file.
+// A matrix as it is stored: where it lies in its file, or read from one that is not mapped.
 struct StoredMatrix {
   StoredType type = StoredType::kF32;
   std::span<const std::byte> bytes;
-  std::vector<std::int32_t> row_of;        // as row_order()
-  std::shared_ptr<const TensorFile> file;  // keeps the bytes
+  std::vector<std::int32_t> row_of;                            // as row_order()
+  std::shared_ptr<const std::vector<std::int32_t>> column_of;  // as StoredTensor's
+  std::shared_ptr<const void> owner;                           // keeps the bytes
 };
 
 struct WeightProgress {
@@ -57,8 +58,8 @@ class ModelWeights {
   // As load(), after the shape was found equal to `expected`; kDamagedFile naming tensor and both shapes otherwise.
   at::Tensor load(std::string_view name, at::IntArrayRef expected, at::ScalarType type, at::Device device = at::kCPU);
 
-  // The matrix without reading it, after the shape was found equal to `expected`; nothing: its file is not mapped. Counts as a load.
-  std::optional<StoredMatrix> view(std::string_view name, at::IntArrayRef expected);
+  // The matrix as it is stored, after the shape was found equal to `expected`. Counts as a load, and is one where the file is not mapped.
+  StoredMatrix stored(std::string_view name, at::IntArrayRef expected);
 
   // For all later loads. progress is called at once and after every tensor.
   void set_interrupt(InterruptToken interrupt) { interrupt_ = std::move(interrupt); }
@@ -78,6 +79,7 @@ class ModelWeights {
   // Fill a one-dimensional tensor on the CPU; of elements that torch has a type for, and of blocks, which become fp32 first.
   void load_elements(const Place& from, at::ScalarType stored_type, const at::Tensor& flat) const;
   void load_blocks(const Place& from, const at::Tensor& flat) const;
+  at::Tensor load_bytes(const Place& from) const;
 
   TensorFiles files_;
   std::map<std::string, Place, std::less<>> places_;

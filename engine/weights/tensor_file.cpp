@@ -18,7 +18,7 @@ struct TypeEntry {
   std::optional<BlockType> block;
 };
 
-constexpr std::array<TypeEntry, 27> kTypes = {{
+constexpr std::array<TypeEntry, 29> kTypes = {{
     {"F32", StoredType::kF32, 4, BlockType::kF32},
     {"F16", StoredType::kF16, 2, BlockType::kF16},
     {"BF16", StoredType::kBF16, 2, BlockType::kBF16},
@@ -46,6 +46,8 @@ constexpr std::array<TypeEntry, 27> kTypes = {{
     {"Q6_K", StoredType::kQ6_K, 0, BlockType::kQ6_K},
     {"IQ4_NL", StoredType::kIQ4_NL, 0, BlockType::kIQ4_NL},
     {"IQ4_XS", StoredType::kIQ4_XS, 0, BlockType::kIQ4_XS},
+    {"INT4", StoredType::kU4Z, 0, BlockType::kU4Z},
+    {"INT8", StoredType::kU8Z, 0, BlockType::kU8Z},
 }};
 
 const TypeEntry& entry_of(StoredType type) { return *std::ranges::find(kTypes, type, &TypeEntry::type); }

@@ -22,7 +22,7 @@ namespace winnow {
 
 inline constexpr std::size_t kMaxTensors = 20'000;
 
-// The weight loader takes the first three and those whose elements share scales (GGUF's, kernels/api/block_types.h); golden files have some
+// The weight loader takes the first three and those whose elements share scales (kernels/api/block_types.h); golden files have some
 // integers.
 enum class StoredType : int {
   kF32 = 1,
@@ -52,6 +52,8 @@ enum class StoredType : int {
   kQ6_K = 25,
   kIQ4_NL = 26,
   kIQ4_XS = 27,
+  kU4Z = 28,
+  kU8Z = 29,
 };
 
 struct StoredBlock {
@@ -59,7 +61,7 @@ struct StoredBlock {
   std::uint64_t bytes = 0;
 };
 
-std::string_view stored_type_name(StoredType type);  // as in safetensors and GGUF: "BF16", "Q4_1"
+std::string_view stored_type_name(StoredType type);  // as in safetensors and GGUF: "BF16", "Q4_1"; "INT4" and "INT8" of ours
 std::optional<StoredType> stored_type_named(std::string_view name);
 StoredBlock stored_block(StoredType type);
 // As what kernels read it: the floating-point types of at most 32 bits and those with shared scales.
@@ -75,6 +77,8 @@ struct StoredTensor {
   std::int64_t interleaved = 0;
   // What is stored is the sum with one of what the name means (Gemma's norms in GGUF files). ModelWeights takes it away.
   bool with_one = false;
+  // Of a matrix: which column stored column i is; null: the i-th.
+  std::shared_ptr<const std::vector<std::int32_t>> column_of{};
   std::uint64_t bytes() const { return end - begin; }
   std::uint64_t elements() const { return bytes() / stored_block(type).bytes * stored_block(type).elements; }
 };

@@ -42,7 +42,7 @@ LaunchStatus round_input_reference(const RoundInputArgs& args);
 // Equal to the reference to the bit.
 LaunchStatus round_input_cpu(const RoundInputArgs& args);
 
-// Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K and Q6_K: what files are made of.
+// Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K, U4Z and U8Z: what files are made of.
 bool has_rounded_product(BlockType type);
 
 struct RoundedProductArgs {

@@ -206,6 +206,24 @@ struct Q4_1 : WithOffset {
   }
 };
 
+struct U4Z : Scaled {
+  static constexpr std::int64_t kElements = 32, kBytes = 20;
+  template <bool vnni>
+  static HWY_INLINE void add(const RoundedInput& input, std::int64_t column, const std::uint8_t* block, SmallSum& sum) {
+    add_scaled<vnni, 15>(
+        input, column, half_at(block), -static_cast<float>(block[2]), [&](int piece) { return split_nibbles(block + 4, piece); }, sum);
+  }
+};
+
+struct U8Z : Scaled {
+  static constexpr std::int64_t kElements = 32, kBytes = 36;
+  template <bool vnni>
+  static HWY_INLINE void add(const RoundedInput& input, std::int64_t column, const std::uint8_t* block, SmallSum& sum) {
+    const auto unpack = [&](int piece) { return hn::LoadU(Codes(), block + 4 + piece * kLanes); };
+    add_scaled<vnni, 255>(input, column, half_at(block), -static_cast<float>(block[2]), unpack, sum);
+  }
+};
+
 struct Q5_0 : Scaled {
   static constexpr std::int64_t kElements = 32, kBytes = 22;
   template <bool vnni>
@@ -411,6 +429,10 @@ void product_with(const RoundedProductArgs& args) {
       return product_of<vnni, Q5_K>(args);
     case BlockType::kQ6_K:
       return product_of<vnni, Q6_K>(args);
+    case BlockType::kU4Z:
+      return product_of<vnni, U4Z>(args);
+    case BlockType::kU8Z:
+      return product_of<vnni, U8Z>(args);
     default:
       return;  // refused before
   }

@@ -239,6 +239,26 @@ struct IQ4_XS {  // scale of the scales, 16 bits of the two high bits and 4 byte
   }
 };
 
+struct U4Z {  // scale, zero, a byte that nobody reads, nibbles as in Q4_0
+  static constexpr int kElements = kSmall, kBytes = 20;
+  static void expand(const Byte* block, float* out) {
+    const float scale = half_at(block);
+    const auto zero = static_cast<float>(block[2]);
+    const Byte* nibbles = block + 4;
+    for (int i = 0; i < 16; ++i) out[i] = scale * (static_cast<float>(nibbles[i] & 15) - zero);
+    for (int i = 0; i < 16; ++i) out[i + 16] = scale * (static_cast<float>(nibbles[i] >> 4) - zero);
+  }
+};
+
+struct U8Z {  // scale, zero, a byte that nobody reads, 32 codes
+  static constexpr int kElements = kSmall, kBytes = 36;
+  static void expand(const Byte* block, float* out) {
+    const float scale = half_at(block);
+    const auto zero = static_cast<float>(block[2]);
+    for (int i = 0; i < kSmall; ++i) out[i] = scale * (static_cast<float>(block[4 + i]) - zero);
+  }
+};
+
 template <typename Type>
 void expand_all(const Byte* blocks, std::int64_t count, float* out) {
   for (std::int64_t block = 0; block < count; ++block) Type::expand(blocks + block * Type::kBytes, out + block * Type::kElements);
@@ -290,6 +310,10 @@ Entry entry_of(BlockType type) {
       return entry<IQ4_NL>(0);
     case BlockType::kIQ4_XS:
       return entry<IQ4_XS>(0);
+    case BlockType::kU4Z:
+      return entry<U4Z>(0);
+    case BlockType::kU8Z:
+      return entry<U8Z>(0);
   }
   return {};
 }

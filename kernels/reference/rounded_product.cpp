@@ -56,6 +56,8 @@ bool has_rounded_product(BlockType type) {
     case BlockType::kQ4_K:
     case BlockType::kQ5_K:
     case BlockType::kQ6_K:
+    case BlockType::kU4Z:
+    case BlockType::kU8Z:
       return true;
     default:
       return false;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr BlockType kTypes[] = {BlockType::kF32,  BlockType::kF16,  BlockType::kBF16, BlockType::kQ8_0,   BlockType::kQ4_0,
                                 BlockType::kQ4_1, BlockType::kQ5_0, BlockType::kQ5_1, BlockType::kQ2_K,   BlockType::kQ3_K,
-                                BlockType::kQ4_K, BlockType::kQ5_K, BlockType::kQ6_K, BlockType::kIQ4_NL, BlockType::kIQ4_XS};
+                                BlockType::kQ4_K, BlockType::kQ5_K, BlockType::kQ6_K, BlockType::kIQ4_NL, BlockType::kIQ4_XS,
+                                BlockType::kU4Z,  BlockType::kU8Z};
 
 constexpr std::int64_t kColumns = 768;
 

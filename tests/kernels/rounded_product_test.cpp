@@ -15,8 +15,8 @@
 namespace winnow::kernels {
 namespace {
 
-constexpr BlockType kTypes[] = {BlockType::kQ8_0, BlockType::kQ4_0, BlockType::kQ4_1, BlockType::kQ5_0,
-                                BlockType::kQ5_1, BlockType::kQ4_K, BlockType::kQ5_K, BlockType::kQ6_K};
+constexpr BlockType kTypes[] = {BlockType::kQ8_0, BlockType::kQ4_0, BlockType::kQ4_1, BlockType::kQ5_0, BlockType::kQ5_1,
+                                BlockType::kQ4_K, BlockType::kQ5_K, BlockType::kQ6_K, BlockType::kU4Z,  BlockType::kU8Z};
 constexpr std::int64_t kColumns = 768;
 
 struct Rounded {

@@ -16,6 +16,7 @@
 
 #include "engine/base/error.h"
 #include "engine/model_files/model_package.h"
+#include "engine/model_files/quantisation_config.h"
 #include "engine/models/causal_lm/falcon_config.h"
 #include "engine/models/causal_lm/gemma3_config.h"
 #include "engine/models/decoder_config.h"
@@ -101,7 +102,10 @@ class ConfigExercise {
   // True: the folder opens, and its numbers are such that a network can be built of them. False: refused in one sentence. Throws
   // std::logic_error where the readers do not keep their word.
   static bool run(const Family& family, const DocumentsAlone& package) {
-    return opens([&] { family.read(package); });
+    return opens([&] {
+      family.read(package);
+      if (const auto quantised = read_quantisation(root(package))) check_quantisation(*quantised);
+    });
   }
 
   // The same for text that may be no document.
@@ -155,6 +159,11 @@ class ConfigExercise {
     if (text.window_rotary) check_turns(*text.window_rotary);
     read_generation_defaults(package, text.vocabulary);
     check_sampling(read_recommended_sampling(package));
+  }
+
+  static void check_quantisation(const QuantisationConfig& config) {
+    demand(config.bits == QuantisationConfig::kOwn || config.bits == 4 || config.bits == 8, "bits that no block has");
+    demand(config.group >= QuantisationConfig::kWholeRows && config.group % 32 <= 0, "groups that are no whole blocks");
   }
 
   static void check_turns(const RotaryScheme& scheme) {

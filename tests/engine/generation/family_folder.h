@@ -71,8 +71,10 @@ inline auto family_folders() {
                            "text_models/falcon_11b",      //
                            "text_models/falcon_40b",      //
                            "text_models/falcon_sequential",
-                           "text_models/gemma3",  //
-                           "text_models/gemma3_untied");
+                           "text_models/gemma3",         //
+                           "text_models/gemma3_untied",  //
+                           "quantised/awq",              //
+                           "quantised/packed_ordered");
 }
 
 inline std::string folder_test_name(const ::testing::TestParamInfo<const char*>& info) {

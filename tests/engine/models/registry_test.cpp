@@ -13,6 +13,7 @@
 #include "engine/models/block_packing.h"
 #include "engine/weights/safetensors_writer.h"
 #include "tests/engine/models/golden_model.h"
+#include "tests/support/memory_media.h"
 
 namespace winnow {
 namespace {
@@ -83,11 +84,11 @@ TEST(Registry, AFolderWithoutTypeIsRefused) {
 TEST(Registry, AFolderInFewBitsIsRefusedByItsMethod) {
   const FolderCopy folder("gqa_tied");
   Json config = folder.source().package->required(ModelPart::kConfig).content;
-  config["quantization_config"] = {{"bits", 4}, {"quant_method", "awq"}};
+  config["quantization_config"] = {{"bits", 4}, {"quant_method", "hqq"}};
   folder.write("config.json", config.dump());
   const Error error = error_of(folder.source());
   EXPECT_EQ(error.code, ErrorCode::kUnsupportedModel);
-  EXPECT_NE(error.reason.find("quantised (awq)"), std::string::npos) << error.reason;
+  EXPECT_NE(error.reason.find("quantised with \"hqq\""), std::string::npos) << error.reason;
 }
 
 TEST(Registry, AMissingFolderIsNotFound) {
@@ -358,6 +359,58 @@ TEST(Registry, RowsThatAreNoWholeBlocksStayNumbers) {
   ASSERT_NE(packed, nullptr);
   EXPECT_EQ(packed->bytes(), 4 * 34);
   EXPECT_TRUE(at::equal(packed->columns(0, 32), at::full({4, 32}, 254.0)));
+}
+
+// A folder with eyes whose every matrix of whole blocks is packed in eight bits, the tower's too, as compressed-tensors does it, and the
+// folder of the numbers that these stand for.
+TEST(Registry, ATowerThatIsQuantisedIsReadAsItsNumbers) {
+  const FolderCopy plain("qwen2_5_vl/published");
+  const FolderCopy packed("qwen2_5_vl/published");
+  const c10::InferenceMode inference;
+  int tower = 0;
+  const auto quantise = [&](std::map<std::string, at::Tensor>& tensors, bool as_codes) {
+    std::map<std::string, at::Tensor> changed;
+    for (const auto& [name, tensor] : tensors) {
+      const bool whole =
+          tensor.dim() == 2 && tensor.size(1) % 32 == 0 && name.ends_with(".weight") && name.find("embed") == std::string::npos;
+      if (!whole) {
+        changed[name] = tensor;
+        continue;
+      }
+      tower += name.find("visual") != std::string::npos ? 1 : 0;
+      const at::Tensor scale = tensor.to(at::kFloat).abs().amax(1, true).div(127.0).to(at::kHalf).to(at::kFloat);
+      const at::Tensor codes = tensor.to(at::kFloat).div(scale).round().clamp(-127, 127);
+      const std::string module = name.substr(0, name.size() - 6);
+      if (!as_codes) {
+        changed[name] = codes * scale;
+        continue;
+      }
+      changed[module + "weight_packed"] = (codes + 128).to(at::kByte).contiguous().view(at::kInt);
+      changed[module + "weight_scale"] = scale;
+      changed[module + "weight_shape"] = at::tensor({tensor.size(0), tensor.size(1)}, at::kLong);
+    }
+    tensors = changed;
+  };
+  plain.rewrite_weights([&](auto& tensors) { quantise(tensors, false); });
+  packed.rewrite_weights([&](auto& tensors) { quantise(tensors, true); });
+  ASSERT_GT(tower, 4);
+  Json config = packed.source().package->required(ModelPart::kConfig).content;
+  config["quantization_config"] = {{"quant_method", "compressed-tensors"},
+                                   {"format", "pack-quantized"},
+                                   {"config_groups", {{"group_0", {{"weights", {{"num_bits", 8}, {"strategy", "channel"}}}}}}}};
+  packed.write("config.json", config.dump());
+  ModelSource source = packed.source();
+  source.plan.blocks_as_stored = true;
+  const auto model = load_model(source);
+  const auto expected = load_model(plain.source());
+  EXPECT_EQ(model->info().dtype, "fp32, Q8_0");
+  EXPECT_EQ(model->info().parameter_count, expected->info().parameter_count);
+  const MediaFacts facts = test_support::image_facts(56, 84);
+  const std::vector<RgbImage> picture = {testing::patterned_picture(84, 56, 1)};
+  const auto features = [&](const VisionLanguageModel& of) {
+    return of.join(facts, of.encode(facts, of.preprocess(facts, picture), {}, {})).features;
+  };
+  EXPECT_TRUE(at::equal(features(*model), features(*expected)));
 }
 
 // Published folders of Qwen3-VL-MoE have experts' matrices turned over, transformers 5 saves them upright.
