@@ -235,7 +235,8 @@ class KvCache::Impl {
       }
       // A block that was freed and taken again at the same place changes nothing.
       if (pointers != table.host || stride != table.stride) {
-        table.pointers = at::tensor(pointers, at::kLong).to(shape_.device);
+        // Behind the work that reads the old ones, and nobody waits: the driver takes the host's numbers before it returns.
+        table.pointers = at::tensor(pointers, at::kLong).to(shape_.device, /*non_blocking=*/true);
         table.host = std::move(pointers);
         table.stride = stride;
       }

@@ -14,10 +14,10 @@ RotaryEmbedding::RotaryEmbedding(std::int64_t head_dim, const RotaryScheme& sche
     require(std::ssize(scheme.divisors) == head_dim / 2, "rotary embedding: one divisor for each frequency");
     inverse_frequency_.div_(at::tensor(scheme.divisors, at::kFloat));
   }
-  inverse_frequency_ = inverse_frequency_.to(device);
+  inverse_frequency_ = inverse_frequency_.to(device, /*non_blocking=*/true);
   if (scheme.frequency_axis.empty()) return;
   require(std::ssize(scheme.frequency_axis) == head_dim / 2, "rotary embedding: one axis for each frequency");
-  axis_ = at::tensor(scheme.frequency_axis, at::kLong).to(device);
+  axis_ = at::tensor(scheme.frequency_axis, at::kLong).to(device, /*non_blocking=*/true);
 }
 
 RotaryAngles RotaryEmbedding::angles(const at::Tensor& positions) const {

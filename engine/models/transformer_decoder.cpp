@@ -299,7 +299,8 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   const std::int64_t heads = config_.heads;
   const std::int64_t kv_heads = config_.kv_heads;
   const std::int64_t head_dim = config_.head_dim;
-  const at::Tensor position = at::full({config_.rotary.axes(), 1}, token.position, at::TensorOptions(device_).dtype(at::kLong));
+  const auto number = at::TensorOptions(device_).dtype(at::kLong);  // made where it is used: a copy would wait for the device
+  const at::Tensor position = at::full({config_.rotary.axes(), 1}, token.position, number);
   const RotaryAngles angles = rotary_.angles(position);
   const RotaryAngles window_angles = window_rotary_ ? window_rotary_->angles(position) : angles;
   const std::array<std::int32_t, 1> originals = {token.original};
@@ -307,7 +308,7 @@ at::Tensor TransformerDecoder::decode(const NextToken& token, KvCache& cache, De
   const bool watched = observer != nullptr && observer->wants_probabilities();
   const bool beside = config_.mlp_place != MlpPlace::kAfterAttention;
   DecodeRow row;
-  at::Tensor hidden = scaled_rows(at::full({1}, token.id, at::kLong));
+  at::Tensor hidden = scaled_rows(at::full({1}, token.id, number));
   at::Tensor turned = at::empty({1, heads + kv_heads, head_dim}, hidden.options());
   const at::Tensor query = turned.select(0, 0).narrow(0, 0, heads);
   const at::Tensor key = turned.narrow(1, heads, kv_heads).transpose(0, 1);

@@ -17,6 +17,10 @@ double counter_uniform(std::uint64_t seed, std::uint64_t n) {
   return static_cast<double>(z >> 11) * 0x1.0p-53;
 }
 
+void throw_not_a_number() { throw Exception(ErrorCode::kNumericFailure, "logits", "the model computed a value that is not a number"); }
+
+void throw_nothing_left() { throw Exception(ErrorCode::kNumericFailure, "logits", "the model excludes every token"); }
+
 Sampler::Sampler(const Sampling& settings, std::uint64_t draws) : settings_(settings), draws_(draws) {
   const auto check = [](bool good, const char* name, const char* reason) {
     if (!good) throw Exception(ErrorCode::kInvalidArgument, name, reason);
@@ -29,17 +33,17 @@ Sampler::Sampler(const Sampling& settings, std::uint64_t draws) : settings_(sett
   check(settings.repetition_penalty > 0 && std::isfinite(settings.repetition_penalty), "repetition_penalty", "must be a positive number");
 }
 
+double Sampler::next_uniform() { return counter_uniform(settings_.seed, draws_++); }
+
 void Sampler::load(std::span<const float> logits, std::span<const std::int64_t> seen) {
   require(!logits.empty(), "logits of at least one token");
   scores_.assign(logits.begin(), logits.end());
   bool any = false;
   for (const double score : scores_) {
-    if (std::isnan(score) || score == std::numeric_limits<double>::infinity()) {
-      throw Exception(ErrorCode::kNumericFailure, "logits", "the model computed a value that is not a number");
-    }
+    if (std::isnan(score) || score == std::numeric_limits<double>::infinity()) throw_not_a_number();
     any = any || std::isfinite(score);
   }
-  if (!any) throw Exception(ErrorCode::kNumericFailure, "logits", "the model excludes every token");
+  if (!any) throw_nothing_left();
   if (settings_.repetition_penalty == 1.0) return;
   penalised_.assign(scores_.size(), false);
   for (const std::int64_t id : seen) {
@@ -104,7 +108,7 @@ std::int64_t Sampler::draw() {
   require(!candidates_.empty(), "a candidate to draw");
   double total = 0;
   for (Candidate& c : candidates_) total += c.value = std::exp(c.value);
-  const double target = counter_uniform(settings_.seed, draws_++) * total;
+  const double target = next_uniform() * total;
   double sum = 0;
   std::int64_t last_possible = candidates_.front().id;
   for (const Candidate& c : candidates_) {

@@ -31,6 +31,9 @@ class Sampler {
   // seen: ids of prompt and answer so far, in any order; ids outside the vocabulary are ignored. Counts as one draw even when greedy.
   std::int64_t sample(std::span<const float> logits, std::span<const std::int64_t> seen);
 
+  // The random number of the next draw, which it counts as: for who chooses where the logits lie (engine/generation's TokenChoice).
+  double next_uniform();
+
   std::uint64_t draws() const noexcept { return draws_; }
 
  private:
@@ -51,6 +54,10 @@ class Sampler {
   std::vector<bool> penalised_;        // by id
   std::vector<Candidate> candidates_;  // kept between calls for its memory
 };
+
+// What is wrong with logits that no token can be chosen from: kNumericFailure.
+[[noreturn]] void throw_not_a_number();
+[[noreturn]] void throw_nothing_left();
 
 // Random number n of a seed, in [0, 1).
 double counter_uniform(std::uint64_t seed, std::uint64_t n);

@@ -27,7 +27,7 @@ AnswerLoop::AnswerLoop(const RequestContext& context, const Sampling& sampling, 
       sampling_(sampling),
       start_(std::move(start)),
       on_first_token_(std::move(on_first_token)),
-      sampler_(sampling, start_.begun.ids.size()),
+      choice_(sampling, start_.begun.ids.size()),
       detokenizer_(*context.model.tokenizer, SpecialTokens::kSkip),
       stops_(sampling.stop_strings),
       first_generated_(start_.state.next_original() - (start_.first_step ? 1 : static_cast<std::int32_t>(start_.begun.read))) {
@@ -81,17 +81,26 @@ void AnswerLoop::read_begun() {
   }
 }
 
+std::int64_t AnswerLoop::choose() {
+  const Stopwatch watch;
+  const std::span<const std::int64_t> ids = conversation().token_ids;
+  const std::int64_t token = choice_.choose(start_.logits, next_was_read() ? ids.first(ids.size() - 1) : ids);
+  // A device is only now done with the step before.
+  if (!start_.logits.is_cpu() && steps_ > 0) {
+    const double waited = watch.elapsed_ms();
+    answer_.decode_total_ms += waited;
+    if (!step_ms_.empty()) step_ms_.back() += waited;
+  }
+  return token;
+}
+
 bool AnswerLoop::step() {
   if (over_ || steps_ >= sampling_.max_new_tokens) return false;
   read_begun();
   const Interrupt state = context_.interrupt.state();
   if (state == Interrupt::kCancel) throw Interrupted(state);
   if (state == Interrupt::kStop) return end(StopReason::kInterrupted);
-  const at::Tensor on_host = start_.logits.to(at::kCPU);  // waits for the device; the tensor itself on a CPU
-  const std::span<const float> scores(on_host.const_data_ptr<float>(), static_cast<std::size_t>(on_host.numel()));
-  const bool read_before = steps_ == 0 && start_.first_step;
-  const std::span<const std::int64_t> ids = conversation().token_ids;
-  const std::int64_t token = sampler_.sample(scores, read_before ? ids.first(ids.size() - 1) : ids);
+  const std::int64_t token = choose();
   if (answer_.token_ids.empty()) on_first_token_();
   answer_.token_ids.push_back(token);
   if (context_.model.stop_token_ids.contains(token)) return end(StopReason::kStopToken);
@@ -100,7 +109,7 @@ bool AnswerLoop::step() {
   if (steps_ + 1 == sampling_.max_new_tokens) return end(StopReason::kLength);
 
   double elapsed = 0.0;
-  if (read_before) {
+  if (next_was_read()) {
     require(token == start_.first_step->token, "AnswerLoop: another first token than the one that was read");
     start_.logits = start_.first_step->logits;
     elapsed = start_.first_step->elapsed_ms;

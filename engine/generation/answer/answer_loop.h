@@ -14,9 +14,9 @@
 
 #include "engine/base/stopwatch.h"
 #include "engine/generation/context/request_context.h"
+#include "engine/generation/conversation/token_choice.h"
 #include "engine/generation/prefill/answer_start.h"
 #include "engine/messages/events.h"
-#include "engine/sampling/sampler.h"
 #include "engine/sampling/sampling.h"
 #include "engine/sampling/stop_matcher.h"
 #include "engine/text/detokenizer.h"
@@ -50,6 +50,9 @@ class AnswerLoop {
 
  private:
   void read_begun();
+  // That the first token was read before, and is the conversation's last.
+  bool next_was_read() const { return steps_ == 0 && start_.first_step; }
+  std::int64_t choose();
   void deliver(const std::string& text);
   void sample_event();
   bool end(StopReason reason);
@@ -58,7 +61,7 @@ class AnswerLoop {
   Sampling sampling_;
   AnswerStart start_;  // its logits move on: of the last position read
   std::function<void()> on_first_token_;
-  Sampler sampler_;
+  TokenChoice choice_;
   Detokenizer detokenizer_;
   StopMatcher stops_;
   std::int32_t first_generated_;

@@ -3,7 +3,7 @@
 #include "engine/base/stopwatch.h"
 #include "engine/device/cuda_plugin.h"
 #include "engine/generation/conversation/decode_step.h"
-#include "engine/sampling/sampler.h"
+#include "engine/generation/conversation/token_choice.h"
 
 namespace winnow {
 namespace {
@@ -23,9 +23,7 @@ class ScoresObserver : public DecodeObserver {
 ChooseFirst sampled_first(const LoadedModel& model, const Sampling& sampling) {
   return [&](const at::Tensor& prompt_logits, const Conversation& conversation) -> std::optional<std::int64_t> {
     if (sampling.max_new_tokens < 2) return std::nullopt;
-    const at::Tensor on_host = prompt_logits.to(at::kCPU);
-    const std::int64_t token =
-        Sampler(sampling).sample({on_host.const_data_ptr<float>(), static_cast<std::size_t>(on_host.numel())}, conversation.token_ids);
+    const std::int64_t token = TokenChoice(sampling).choose(prompt_logits, conversation.token_ids);
     return model.stop_token_ids.contains(token) ? std::nullopt : std::optional(token);
   };
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "engine/api/engine.h"
@@ -60,6 +61,11 @@ void expect_every_case(const std::string& folder, const std::string& model, cons
   load.format = WeightFormat::kFp32;
   engine->handle({1, load}, loading, InterruptToken());
   ASSERT_TRUE(loading.last<ModelLoaded>()) << (loading.last<Failed>() ? loading.last<Failed>()->error.reason : "no answer");
+  // Once more on the emulated GPU (tests/engine/emulated_gpu), and then really there.
+  const char* const plugin = std::getenv("WINNOW_CUDA_PLUGIN");
+  if (plugin != nullptr && std::string(plugin) != "none") {
+    ASSERT_EQ(loading.last<ModelLoaded>()->info.device, "cuda");
+  }
 
   for (const auto& [name, entry] : golden.cases().items()) {
     if (name.find(left_out) != std::string::npos) continue;

@@ -1,0 +1,117 @@
+// What a decoded token costs on a GPU beside its arithmetic: the host waits once, for the number of the token, and gets nothing else.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/kv_cache/kv_cache.h"
+#include "engine/recipes/method_info.h"
+#include "engine/recipes/method_phase.h"
+#include "engine/recipes/recipe.h"
+#include "tests/engine/emulated_gpu/emulated_device.h"
+#include "tests/support/measured_options.h"
+
+namespace winnow::testing {
+namespace {
+
+class DecodeCost : public OnEmulatedGpu {
+ protected:
+  struct Cost {
+    std::int64_t tokens = 0;
+    EmulatedGpuCounts counts;
+    std::int64_t most_slots = 0;  // of a kv head, at the end
+  };
+
+  static Turn ask(EngineOn& engine, const std::string& method, int tokens) {
+    Turn turn;
+    turn.conversation = 7;
+    turn.messages = {engine.question("image")};
+    turn.recipe.method = method;
+    turn.recipe.retention = method == "full" ? 1.0 : 0.3;
+    turn.recipe.min_event_tokens = 0;
+    turn.recipe = test_support::as_measured(turn.recipe, engine.info.layers, engine.info.kv_heads);
+    turn.sampling.max_new_tokens = tokens;
+    return turn;
+  }
+
+  // Of the tokens by which a long answer is longer than a short one: everything else is the same in both.
+  Cost of_more_tokens(EngineOn& engine, Turn turn) {
+    constexpr int kFew = 2;
+    constexpr int kMany = kFew + KvCache::kBlockSlots;  // every head gets another block
+    Finished ended;
+    const auto answer = [&](int tokens) {
+      turn.sampling.max_new_tokens = tokens;
+      engine.run(ForgetConversation{turn.conversation});
+      return cost_of([&] {
+        const EventRecorder events = engine.run(turn);
+        ASSERT_TRUE(events.last<Finished>()) << EngineOn::reason(events);
+        ended = *events.last<Finished>();
+      });
+    };
+    answer(kFew);  // encodes the media, which are kept
+    const EmulatedGpuCounts few = answer(kFew);
+    Cost cost;
+    cost.tokens = -ended.figures.tokens.generated;
+    cost.counts = answer(kMany) - few;
+    cost.tokens += ended.figures.tokens.generated;
+    cost.most_slots = ended.figures.tokens.prompt + ended.figures.tokens.generated;
+    return cost;
+  }
+
+  // One wait, for the token's number; nothing goes to the device but tables of blocks, when a head gets another one.
+  static void expect_one_wait(const Cost& cost, const EngineOn& engine) {
+    EXPECT_GT(cost.tokens, 0) << "both answers ended early";
+    EXPECT_LE(cost.counts.waits, cost.tokens);
+    EXPECT_LE(cost.counts.copies_to_host, cost.tokens);
+    EXPECT_LE(cost.counts.bytes_to_host, cost.tokens * 8);
+    EXPECT_LE(cost.counts.copies_to_device, engine.info.layers);
+  }
+
+  // Of methods that choose on the host what leaves: in every layer a row of attention and, where slots flow into each other, numbers about
+  // the slots of each head. Nothing of K, V or logits, which would be more.
+  static void expect_rows_of_attention(const Cost& cost, const EngineOn& engine, bool merges) {
+    EXPECT_GT(cost.tokens, 0) << "both answers ended early";
+    const std::int64_t layers = engine.info.layers;
+    const std::int64_t heads = engine.info.kv_heads;
+    EXPECT_LE(cost.counts.waits, cost.tokens * (1 + layers * (1 + (merges ? 2 * heads : 0))));
+    EXPECT_LE(cost.counts.bytes_to_host, cost.tokens * (8 + layers * heads * cost.most_slots * (merges ? 2 : 1) * 4));
+  }
+};
+
+TEST_F(DecodeCost, IsOneWaitATokenForEveryPreset) {
+  EngineOn gpu(Device::kCuda, "gqa_tied");
+  for (const MethodInfo& method : list_methods()) {
+    SCOPED_TRACE(method.name);
+    const Turn turn = ask(gpu, method.name, 4);
+    const Cost cost = of_more_tokens(gpu, turn);
+    if (phase_facts(method.phase).evicts_while_decoding) {
+      expect_rows_of_attention(cost, gpu, Recipe::from_spec(turn.recipe).composition().reducer->merges());
+    } else {
+      expect_one_wait(cost, gpu);
+    }
+  }
+}
+
+TEST_F(DecodeCost, IsOneWaitATokenForEveryFamily) {
+  for (const char* folder : {"qwen2_vl/published", "qwen2_5_vl/saved", "qwen3_vl/published", "smolvlm/smolvlm2_split", "llava/next_mistral",
+                             "llava/next_window", "internvl/qwen2_saved", "gemma3/published"}) {
+    SCOPED_TRACE(folder);
+    EngineOn gpu(Device::kCuda, folder);
+    Turn turn = ask(gpu, "full", 4);
+    turn.messages = {{Role::kUser, {TextItem{"What is there?"}}}};
+    expect_one_wait(of_more_tokens(gpu, turn), gpu);
+  }
+}
+
+TEST_F(DecodeCost, IsOneWaitATokenHoweverItIsDrawn) {
+  EngineOn gpu(Device::kCuda, "gqa_tied");
+  Turn turn = ask(gpu, "full", 4);
+  turn.sampling.temperature = 0.9;
+  turn.sampling.top_k = 40;
+  turn.sampling.top_p = 0.95;
+  turn.sampling.min_p = 0.01;
+  turn.sampling.seed = 4;
+  expect_one_wait(of_more_tokens(gpu, turn), gpu);
+}
+
+}  // namespace
+}  // namespace winnow::testing

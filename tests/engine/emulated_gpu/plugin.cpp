@@ -1,0 +1,111 @@
+// The emulated device's table of kernels: the references, over the device's memory.
+#include <torch/headeronly/version.h>
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "engine/device/cuda_plugin_abi.h"
+#include "kernels/cuda/check_arguments.h"
+#include "kernels/reference/half.h"
+#include "tests/engine/emulated_gpu/device_memory.h"
+
+namespace winnow::emulated_gpu {
+namespace {
+
+using kernels::ElementType;
+using kernels::LaunchStatus;
+
+int start(CudaDeviceRecord* device, char* /*reason*/, std::size_t /*reason_bytes*/) {
+  std::snprintf(device->name, sizeof device->name, "emulated GPU");
+  device->total_bytes = all_bytes();
+  device->free_bytes = free_bytes();
+  device->compute_major = 9;
+  device->compute_minor = 0;
+  device->multiprocessors = 4;
+  return 0;
+}
+
+// Pointers in the device's memory, to blocks there.
+template <class Pointer>
+std::vector<Pointer> blocks_behind(Pointer const* table, std::int64_t entries) {
+  const auto* const there = static_cast<Pointer const*>(behind(table));
+  std::vector<Pointer> blocks;
+  for (std::int64_t i = 0; i < entries; ++i) blocks.push_back(behind(there[i]));
+  return blocks;
+}
+
+float widened(const void* from, ElementType type, std::int64_t index) {
+  if (type == ElementType::kFp32) return static_cast<const float*>(from)[index];
+  const std::uint16_t narrow = static_cast<const std::uint16_t*>(from)[index];
+  return type == ElementType::kBf16 ? kernels::bf16_to_float(narrow) : kernels::fp16_to_float(narrow);
+}
+
+void store(void* to, ElementType type, std::int64_t index, float value) {
+  if (type == ElementType::kFp32) {
+    static_cast<float*>(to)[index] = value;
+  } else {
+    static_cast<std::uint16_t*>(to)[index] = type == ElementType::kBf16 ? kernels::float_to_bf16(value) : kernels::float_to_fp16(value);
+  }
+}
+
+int decode_attention(const kernels::CudaDecodeAttentionArgs* args) {
+  if (const LaunchStatus fit = kernels::check_arguments(*args); fit != LaunchStatus::kOk) return static_cast<int>(fit);
+  const std::vector<const void*> keys = blocks_behind<const void*>(args->key_blocks, args->kv_heads * args->table_stride);
+  const std::vector<const void*> values = blocks_behind<const void*>(args->value_blocks, args->kv_heads * args->table_stride);
+  const void* const query = behind(args->query);
+  void* const output = behind(args->output);
+  auto* const probabilities = static_cast<float*>(behind(args->probabilities));
+  const std::int64_t elements = args->group * args->head_dim;
+  std::vector<float> asked(static_cast<std::size_t>(elements));
+  std::vector<float> answered(static_cast<std::size_t>(elements));
+  std::vector<float> workspace(static_cast<std::size_t>(args->group * args->block_slots));
+  for (std::int64_t head = 0; head < args->kv_heads; ++head) {
+    for (std::int64_t i = 0; i < elements; ++i) asked[static_cast<std::size_t>(i)] = widened(query, args->type, head * elements + i);
+    std::vector<float> rows(static_cast<std::size_t>(args->group * args->slots[head]));
+    kernels::DecodeAttentionArgs one;
+    one.query = asked.data();
+    one.group = args->group;
+    one.head_dim = args->head_dim;
+    one.kv_type = args->type;
+    one.key_blocks = keys.data() + head * args->table_stride;
+    one.value_blocks = values.data() + head * args->table_stride;
+    one.slots = args->slots[head];
+    one.block_slots = args->block_slots;
+    one.scale = args->scale;
+    one.output = answered.data();
+    one.probabilities = rows.data();
+    one.workspace = workspace.data();
+    if (const LaunchStatus status = kernels::decode_attention_reference(one); status != LaunchStatus::kOk) return static_cast<int>(status);
+    for (std::int64_t i = 0; i < elements; ++i) store(output, args->type, head * elements + i, answered[static_cast<std::size_t>(i)]);
+    for (std::int64_t asking = 0; probabilities != nullptr && asking < args->group; ++asking) {
+      std::memcpy(probabilities + (head * args->group + asking) * args->probability_stride, rows.data() + asking * args->slots[head],
+                  static_cast<std::size_t>(args->slots[head]) * sizeof(float));
+    }
+  }
+  return 0;
+}
+
+int append_slots(const kernels::AppendSlotsArgs* args) {
+  const std::vector<void*> keys = blocks_behind<void*>(args->key_blocks, args->kv_heads * args->table_stride);
+  const std::vector<void*> values = blocks_behind<void*>(args->value_blocks, args->kv_heads * args->table_stride);
+  kernels::AppendSlotsArgs here = *args;
+  here.key = behind(args->key);
+  here.value = behind(args->value);
+  here.key_blocks = keys.data();
+  here.value_blocks = values.data();
+  return static_cast<int>(kernels::append_slots_reference(here));
+}
+
+int synchronize(char* /*reason*/, std::size_t /*reason_bytes*/) {
+  ++counts().waits;
+  return 0;
+}
+
+constexpr CudaPluginTable kTable = {kCudaPluginAbi, TORCH_VERSION, start, decode_attention, append_slots, synchronize};
+
+}  // namespace
+}  // namespace winnow::emulated_gpu
+
+extern "C" const winnow::CudaPluginTable* winnow_cuda_plugin() { return &winnow::emulated_gpu::kTable; }
+extern "C" winnow::EmulatedGpuCounts* emulated_gpu_counts() { return &winnow::emulated_gpu::counts(); }
