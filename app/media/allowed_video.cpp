@@ -7,8 +7,6 @@
 namespace winnow::app {
 namespace {
 
-constexpr int kDecoderThreads = 2;
-
 struct AllowedCodec {
   AVCodecID id;
   const char* decoder;
@@ -124,15 +122,15 @@ const AVCodec* allowedDecoder(const AVStream& stream, const std::string& subject
   return decoder;
 }
 
-AvDecoder openVideoDecoder(const ChosenVideo& video, const MediaLimits& limits, const std::string& subject, int threadType) {
+AvDecoder openVideoDecoder(const ChosenVideo& video, const MediaLimits& limits, const std::string& subject, DecoderThreads threads) {
   AvDecoder codec(avcodec_alloc_context3(video.decoder));
   if (!codec) throw Exception(ErrorCode::kOutOfMemory, subject, "there is no memory for a decoder");
   if (avcodec_parameters_to_context(codec.get(), video.stream->codecpar) < 0) {
     throw Exception(ErrorCode::kDamagedFile, subject, "the description of its video stream is damaged");
   }
   codec->pkt_timebase = video.stream->time_base;
-  codec->thread_count = kDecoderThreads;
-  codec->thread_type = threadType;
+  codec->thread_count = threads.count;
+  codec->thread_type = threads.type;
   codec->max_pixels = limits.videoFramePixels;
   const int opened = avcodec_open2(codec.get(), video.decoder, nullptr);
   if (opened < 0) {

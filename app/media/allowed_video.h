@@ -49,8 +49,12 @@ ChosenVideo chooseVideo(AVFormatContext& format, const MediaLimits& limits, cons
 // By what `stream` may be decoded; its size is not looked at.
 const AVCodec* allowedDecoder(const AVStream& stream, const std::string& subject, RawPictures raw);
 
-// threadType: FF_THREAD_SLICE gives every picture at once, FF_THREAD_FRAME keeps some back.
-AvDecoder openVideoDecoder(const ChosenVideo& video, const MediaLimits& limits, const std::string& subject, int threadType);
+// Of FFmpeg's own. type: FF_THREAD_SLICE gives every picture at once, FF_THREAD_FRAME keeps one back for each thread but the first.
+struct DecoderThreads {
+  int count = 1;
+  int type = 0;
+};
+AvDecoder openVideoDecoder(const ChosenVideo& video, const MediaLimits& limits, const std::string& subject, DecoderThreads threads);
 
 // Throws kUnsupportedFormat for a packet that says it is encrypted.
 void requirePlain(const AVPacket& packet, const std::string& subject);

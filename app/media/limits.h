@@ -4,7 +4,9 @@
 // the numbers stand in the threat notes of the project. All sizes are bytes or pixels as named.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <thread>
 
 namespace winnow::app {
 
@@ -19,6 +21,8 @@ struct MediaLimits {
   std::int64_t probeBytes = 8'000'000;
   std::int64_t probeMs = 5'000;
   int plannedFrames = 1'024;
+  // Threads that decode one file at once; all their pictures together stay below videoFramePixels.
+  int decoders = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 8U));
   int liveIndexEntries = 20'000;  // that a demuxer of a running source may remember
 
   // Wall clock spent inside one call (open, probe, read).

@@ -4,6 +4,8 @@ extern "C" {
 #include <libavutil/mem.h>
 }
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string>
 
@@ -53,6 +55,16 @@ void VideoContainer::close() noexcept {
   avformat_close_input(&m_format);
   if (m_io != nullptr) av_freep(&m_io->buffer);
   avio_context_free(&m_io);
+}
+
+std::int64_t VideoContainer::ticksAt(double timeS) const {
+  // A microsecond is added so that a time computed from a frame's own start does not fall just before it.
+  const double ticks = (timeS + 1e-6) / av_q2d(m_video.stream->time_base);
+  return startTicks() + static_cast<std::int64_t>(std::floor(std::clamp(ticks, 0.0, 1e18)));
+}
+
+std::int64_t VideoContainer::indexedKeyframe(std::int64_t ticks) const {
+  return av_index_search_timestamp(m_video.stream, ticks, AVSEEK_FLAG_BACKWARD);
 }
 
 bool VideoContainer::readPacket(AVPacket& packet) {

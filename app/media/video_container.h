@@ -25,6 +25,12 @@ class VideoContainer {
   ContentType type() const { return m_type; }
   AVFormatContext& format() { return *m_format; }
   AVStream& stream() { return *m_video.stream; }
+  // Where the video's own time begins, in ticks of the stream's time base.
+  std::int64_t startTicks() const { return m_video.stream->start_time != AV_NOPTS_VALUE ? m_video.stream->start_time : 0; }
+  // The latest that a frame on screen timeS after that may start.
+  std::int64_t ticksAt(double timeS) const;
+  // The number in the index of the last keyframe that it lists at or before `ticks`; negative: there is none.
+  std::int64_t indexedKeyframe(std::int64_t ticks) const;
   // The stream and the decoder allowed for its codec.
   const ChosenVideo& video() const { return m_video; }
 

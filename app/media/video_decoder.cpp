@@ -8,41 +8,65 @@ extern "C" {
 #include <cmath>
 #include <utility>
 
+#include "app/media/decoding_plan.h"
+
 namespace winnow::app {
 namespace {
 
-constexpr double kAlwaysDecodeOnS = 0.25;  // a jump costs more than decoding this far
 constexpr double kFirstStepBackS = 1.0;
 constexpr double kStepBackGrowth = 3.0;
 
 std::int64_t decodeTime(const AVPacket& packet) { return packet.dts != AV_NOPTS_VALUE ? packet.dts : packet.pts; }
 std::int64_t showTime(const AVPacket& packet) { return packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts; }
 
-}  // namespace
-
-VideoDecoder::VideoDecoder(VideoContainer& container, const MediaLimits& limits, const DecodeWatch& watch, IndexTrust trust)
-    : m_container(container), m_watch(watch), m_trust(trust), m_packet(makePacket()) {
-  const AVStream& stream = container.stream();
-  m_codec = openVideoDecoder(container.video(), limits, container.path(), FF_THREAD_FRAME | FF_THREAD_SLICE);
-  if (stream.start_time != AV_NOPTS_VALUE) m_start = stream.start_time;
+// Whether FFmpeg's AVDISCARD_NONREF leaves out nothing that another picture leans on. HEVC's mark is about pictures of the same temporal
+// layer, so there must be one; MP4 and Matroska say how many (ISO/IEC 14496-15, numTemporalLayers).
+bool marksUnused(const AVCodecParameters& codec) {
+  constexpr int kLayersAt = 21;
+  if (codec.codec_id == AV_CODEC_ID_H264) return true;
+  if (codec.codec_id != AV_CODEC_ID_HEVC || codec.extradata_size <= kLayersAt || codec.extradata[0] != 1) return false;
+  return ((codec.extradata[kLayersAt] >> 3) & 7) == 1;
 }
 
-VideoDecoder::Shown VideoDecoder::frameAt(double timeS) {
-  const std::int64_t target = toTicks(timeS);
+}  // namespace
+
+DecodeCounters& DecodeCounters::operator+=(const DecodeCounters& more) {
+  packetsRead += more.packetsRead;
+  packetsDecoded += more.packetsDecoded;
+  framesDecoded += more.framesDecoded;
+  seeks += more.seeks;
+  return *this;
+}
+
+VideoDecoder::VideoDecoder(VideoContainer& container, const MediaLimits& limits, const DecodeWatch& watch, IndexTrust trust, int threads)
+    : m_container(container),
+      m_watch(watch),
+      m_trust(trust),
+      m_codec(openVideoDecoder(container.video(), limits, container.path(), {threads, FF_THREAD_FRAME | FF_THREAD_SLICE})),
+      m_packet(makePacket()),
+      m_marksUnused(marksUnused(*container.stream().codecpar)),
+      m_start(container.startTicks()) {}
+
+VideoDecoder::Shown VideoDecoder::frameAt(double timeS, Following following) {
+  const std::int64_t target = m_container.ticksAt(timeS);
   const bool behind = m_shown && target < m_shown->pts;
+  m_following = following;
+  if (m_passedPts > target) m_passedPts = AV_NOPTS_VALUE;
   if (!m_positioned || behind || worthSeeking(target)) seekTo(target);
   advanceTo(target);
+  const bool cameOut = m_passedPts == AV_NOPTS_VALUE || (m_shown && m_shown->pts >= m_passedPts);
+  if (m_sparing && !cameOut) {
+    m_sparing = false;
+    m_positioned = false;
+    seekTo(target);
+    advanceTo(target);
+  }
   if (!m_shown && (!m_ahead || m_ahead->pts > target)) retreatBefore(target);
+  if (m_left) m_positioned = false;
   const std::optional<Timed>& best = m_shown ? m_shown : m_ahead;
   if (!best) throw Exception(ErrorCode::kDamagedFile, m_container.path(), "none of its frames can be decoded");
   const double startS = static_cast<double>(best->pts - m_start) * av_q2d(m_container.stream().time_base);
   return {best->frame.get(), std::max(0.0, startS)};
-}
-
-std::int64_t VideoDecoder::toTicks(double timeS) const {
-  // A microsecond is added so that a time computed from a frame's own start does not fall just before it.
-  const double ticks = (timeS + 1e-6) / av_q2d(m_container.stream().time_base);
-  return m_start + static_cast<std::int64_t>(std::floor(std::clamp(ticks, 0.0, 1e18)));
 }
 
 bool VideoDecoder::worthSeeking(std::int64_t target) const {
@@ -117,12 +141,15 @@ void VideoDecoder::restart() {
   m_positioned = true;
   m_draining = false;
   m_ended = false;
+  m_left = false;
+  m_passedPts = AV_NOPTS_VALUE;
   m_lastFedDts = AV_NOPTS_VALUE;
   m_skipThroughDts = AV_NOPTS_VALUE;
   m_lastPts = AV_NOPTS_VALUE;
 }
 
 void VideoDecoder::advanceTo(std::int64_t target) {
+  m_target = target;
   for (;;) {
     if (m_ahead) {
       if (m_ahead->pts > target) return;
@@ -137,6 +164,7 @@ void VideoDecoder::advanceTo(std::int64_t target) {
 void VideoDecoder::retreatBefore(std::int64_t target) {
   // At the start of the video the first frame stands for the time before it.
   if (m_ahead && m_firstShowablePts != AV_NOPTS_VALUE && m_ahead->pts <= m_start) return;
+  m_sparing = false;
   std::optional<Timed> later = std::move(m_ahead);
   m_ahead.reset();
   std::int64_t before = m_firstShowablePts != AV_NOPTS_VALUE ? m_firstShowablePts : target;
@@ -172,6 +200,7 @@ std::optional<VideoDecoder::Timed> VideoDecoder::nextFrame() {
       feed();
       continue;
     }
+    ++m_counters.framesDecoded;
     if ((frame->flags & AV_FRAME_FLAG_CORRUPT) != 0) {
       notice("parts of the video are damaged");
       continue;
@@ -191,28 +220,51 @@ void VideoDecoder::feed() {
   while (!m_draining) {
     if (!m_packetPending) {
       if (!m_container.readPacket(*m_packet)) {
-        m_draining = true;
-        avcodec_send_packet(m_codec.get(), nullptr);
+        drain();
         return;
       }
       ++m_counters.packetsRead;
     }
     m_packetPending = false;
+    if (mayLeaveBefore(*m_packet)) {
+      m_left = true;
+      drain();
+      return;
+    }
     const std::int64_t dts = decodeTime(*m_packet);
     if (m_skipThroughDts != AV_NOPTS_VALUE && dts != AV_NOPTS_VALUE) {
       if (dts <= m_skipThroughDts) continue;
       m_skipThroughDts = AV_NOPTS_VALUE;
     }
+    const AVDiscard before = m_codec->skip_frame;
+    m_codec->skip_frame = isPassed(*m_packet) ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
     const int result = avcodec_send_packet(m_codec.get(), m_packet.get());
     if (result == AVERROR(EAGAIN)) {
       m_packetPending = true;  // frames wait inside; they are taken first
+      m_codec->skip_frame = before;
       return;
     }
     ++m_counters.packetsDecoded;
+    if ((m_packet->flags & AV_PKT_FLAG_DISCARD) == 0 && m_packet->pts <= m_target) m_passedPts = std::max(m_passedPts, m_packet->pts);
     if (dts != AV_NOPTS_VALUE) m_lastFedDts = std::max(m_lastFedDts, dts);
     if (result < 0) notice("parts of the video are damaged");
     return;
   }
+}
+
+bool VideoDecoder::isPassed(const AVPacket& packet) const {
+  return m_sparing && m_marksUnused && packet.pts != AV_NOPTS_VALUE && packet.pts < m_passedPts;
+}
+
+bool VideoDecoder::mayLeaveBefore(const AVPacket& packet) const {
+  // Nothing is shown before it is decoded.
+  return m_sparing && m_following == Following::kElsewhere && packet.pts != AV_NOPTS_VALUE && packet.dts != AV_NOPTS_VALUE &&
+         packet.dts > m_target;
+}
+
+void VideoDecoder::drain() {
+  m_draining = true;
+  avcodec_send_packet(m_codec.get(), nullptr);
 }
 
 void VideoDecoder::notice(const std::string& text) {

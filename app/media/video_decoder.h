@@ -2,9 +2,10 @@
 //
 // Used by VideoFrameSource. For a time t it gives the frame that is on screen at t: the last one that starts at or before t, or the first
 // of the video. Times of one pass rise, so it decodes on from where it is, and jumps to a keyframe only when one lies between there and
-// t; a jump that lands in the group being decoded is turned into reading past what was decoded before. Where the pictures are damaged it
-// takes the nearest one that can be decoded and says so. Errors: kDamagedFile (no frame at all), kLimitExceeded, Interrupted. Threads:
-// one at a time; FFmpeg decodes on two of its own.
+// t; a jump that lands in the group being decoded is turned into reading past what was decoded before. On the way it leaves out pictures
+// that are not wanted and that no other one leans on (H.264, HEVC); where what it relied on then does not come out, it goes back and
+// decodes all. Where the pictures are damaged it takes the nearest one that can be decoded and says so. Errors: kDamagedFile (no frame at
+// all), kLimitExceeded, Interrupted. Threads: one at a time, beside FFmpeg's own.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +21,27 @@ namespace winnow::app {
 struct DecodeCounters {
   std::int64_t packetsRead = 0;     // delivered by the demuxer
   std::int64_t packetsDecoded = 0;  // given to the decoder
+  std::int64_t framesDecoded = 0;   // that came out of it
   std::int64_t seeks = 0;
+
+  DecodeCounters& operator+=(const DecodeCounters& more);
 };
 
 class VideoDecoder {
  public:
   enum class IndexTrust : int { kUntrusted = 1, kTrusted = 2 };  // does the container's index list every keyframe?
 
-  VideoDecoder(VideoContainer& container, const MediaLimits& limits, const DecodeWatch& watch, IndexTrust trust);
+  // Where the frame lies that will be asked for next: close by, or behind another keyframe. A guess that is wrong costs time alone.
+  enum class Following : int { kClose = 1, kElsewhere = 2 };
+
+  // threads: FFmpeg's own. Container, limits and watch are borrowed.
+  VideoDecoder(VideoContainer& container, const MediaLimits& limits, const DecodeWatch& watch, IndexTrust trust, int threads);
 
   struct Shown {
     const AVFrame* frame = nullptr;  // valid until the next call
     double startS = 0.0;             // from the first frame of the video
   };
-  Shown frameAt(double timeS);
+  Shown frameAt(double timeS, Following following);
 
   const DecodeCounters& counters() const { return m_counters; }
   // What had to be put up with so far, as English clauses, each at most once.
@@ -45,12 +53,16 @@ class VideoDecoder {
     std::int64_t pts = 0;
   };
 
-  std::int64_t toTicks(double timeS) const;
   bool worthSeeking(std::int64_t target) const;
   void seekTo(std::int64_t target);
   // Moves the demuxer to a keyframe shown at or before target, walking back while it lands too late. False: there is none at all.
   bool findKeyframe(std::int64_t target);
   void advanceTo(std::int64_t target);
+  // Whether the decoder may leave this one out if no other leans on it: a later one is wanted.
+  bool isPassed(const AVPacket& packet) const;
+  // Whether all that is shown up to the target has been fed, and nothing close behind it is wanted.
+  bool mayLeaveBefore(const AVPacket& packet) const;
+  void drain();
   void retreatBefore(std::int64_t target);
   std::optional<Timed> nextFrame();
   void feed();
@@ -67,8 +79,14 @@ class VideoDecoder {
   std::optional<Timed> m_shown;  // last frame at or before the latest target
   std::optional<Timed> m_ahead;  // the one after it
   bool m_positioned = false;
-  bool m_draining = false;  // the end was fed; the decoder must be restarted before it takes packets again
-  bool m_ended = false;     // and its last frame came out
+  bool m_draining = false;   // the end was fed; the decoder must be restarted before it takes packets again
+  bool m_ended = false;      // and its last frame came out
+  bool m_left = false;       // drained before the end of the video
+  bool m_sparing = true;     // until something did not come out as foreseen
+  const bool m_marksUnused;  // the codec tells pictures that no other leans on
+  std::int64_t m_target = 0;
+  Following m_following = Following::kClose;
+  std::int64_t m_passedPts = AV_NOPTS_VALUE;  // latest start among what was fed for the target or before it
   std::int64_t m_start = 0;
   std::int64_t m_lastFedDts = AV_NOPTS_VALUE;
   std::int64_t m_skipThroughDts = AV_NOPTS_VALUE;  // packets up to here were decoded before the last jump

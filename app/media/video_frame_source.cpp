@@ -1,6 +1,8 @@
 #include "app/media/video_frame_source.h"
 
 #include <algorithm>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "app/media/content_hash.h"
@@ -9,14 +11,23 @@ namespace winnow::app {
 
 VideoFrameSource::VideoFrameSource(std::unique_ptr<MediaFile> file, ContentType type, const FramePlan& plan, const MediaLimits& limits,
                                    const InterruptToken& interrupt)
-    : m_file(std::move(file)), m_limits(limits), m_converter(m_file->path()) {
+    : m_file(std::move(file)), m_type(type), m_limits(limits) {
   m_watch.arm(interrupt, limits.decodeBudgetMs);
   m_watch.check(m_file->path());
   requirePlayable(*m_file, type);
-  m_container = std::make_unique<VideoContainer>(*m_file, type, m_limits, m_watch);
-  m_facts = examineVideo(*m_container, *m_file, m_limits, m_watch);
+  auto container = std::make_unique<VideoContainer>(*m_file, type, m_limits, m_watch);
+  m_facts = examineVideo(*container, *m_file, m_limits, m_watch);
   m_planned = planFrames(plan, m_facts.info.durationS, m_facts.info.mostFrames, m_limits.plannedFrames);
-  m_decoder = std::make_unique<VideoDecoder>(*m_container, m_limits, m_watch, m_facts.indexTrust);
+  std::vector<std::int64_t> keyframes(m_planned.askedS.size(), -1);
+  if (m_facts.indexTrust == VideoDecoder::IndexTrust::kTrusted) {
+    std::ranges::transform(m_planned.askedS, keyframes.begin(),
+                           [&](double askedS) { return container->indexedKeyframe(container->ticksAt(askedS)); });
+  }
+  const AVCodecParameters& picture = *container->stream().codecpar;
+  m_decoding = planDecoding(m_planned.askedS, keyframes, std::int64_t{picture.width} * picture.height, m_limits);
+  m_startTicks = container->startTicks();
+  m_readers.resize(static_cast<std::size_t>(m_decoding.decoders));
+  m_readers.front() = makeReader(std::move(container));
 }
 
 std::string VideoFrameSource::content_hash() const {
@@ -24,30 +35,83 @@ std::string VideoFrameSource::content_hash() const {
   return m_hash;
 }
 
+std::unique_ptr<VideoReader> VideoFrameSource::makeReader(std::unique_ptr<VideoContainer> container) const {
+  return std::make_unique<VideoReader>(std::move(container), m_facts, m_limits, m_watch, m_decoding.threadsEach);
+}
+
+VideoReader& VideoFrameSource::reader(std::size_t number) {
+  std::unique_ptr<VideoReader>& reader = m_readers[number];
+  if (!reader) {
+    auto container = std::make_unique<VideoContainer>(*m_file, m_type, m_limits, m_watch);
+    container->stream().start_time = m_startTicks;  // which the probe may have had to find out
+    reader = makeReader(std::move(container));
+  }
+  return *reader;
+}
+
+void VideoFrameSource::readShare(std::size_t number, std::size_t first, std::vector<Read>& frames) {
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (m_decoding.decoder[first + i] != static_cast<int>(number)) continue;
+    try {
+      m_watch.check(m_file->path());
+      const auto following = m_decoding.lastOfGroup[first + i] ? VideoDecoder::Following::kElsewhere : VideoDecoder::Following::kClose;
+      frames[i].sampled = reader(number).frameAt(m_planned.askedS[first + i], following);
+    } catch (...) {
+      frames[i].failure = std::current_exception();
+      return;
+    }
+  }
+}
+
 std::vector<SampledFrame> VideoFrameSource::read(int first, int count, const InterruptToken& interrupt) {
   if (first < 0 || count < 0 || first > frame_count() || count > frame_count() - first) {
     throw Exception(ErrorCode::kInvalidArgument, m_file->path(), "frames outside the plan were asked for");
   }
   m_watch.arm(interrupt, m_limits.decodeBudgetMs);
+  const auto from = static_cast<std::size_t>(first);
+  std::vector<Read> read(static_cast<std::size_t>(count));
+  std::vector<std::size_t> needed;
+  for (std::size_t i = from; i < from + read.size(); ++i) {
+    const auto number = static_cast<std::size_t>(m_decoding.decoder[i]);
+    if (std::ranges::find(needed, number) == needed.end()) needed.push_back(number);
+  }
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t k = 1; k < needed.size(); ++k) {
+      try {
+        others.emplace_back([&, number = needed[k]] { readShare(number, from, read); });
+      } catch (const std::system_error&) {
+        readShare(needed[k], from, read);  // no more threads to be had
+      }
+    }
+    if (!needed.empty()) readShare(needed.front(), from, read);
+  }
   std::vector<SampledFrame> frames;
-  frames.reserve(static_cast<std::size_t>(count));
-  for (int i = first; i < first + count; ++i) {
-    m_watch.check(m_file->path());
-    SampledFrame sampled;
-    sampled.asked_s = m_planned.askedS[static_cast<std::size_t>(i)];
-    const VideoDecoder::Shown shown = m_decoder->frameAt(sampled.asked_s);
-    sampled.actual_s = shown.startS;
-    if (!frames.empty()) sampled.actual_s = std::max(sampled.actual_s, frames.back().actual_s);
-    sampled.image =
-        m_converter.convert(*shown.frame, m_facts.storedWidthPx, m_facts.storedHeightPx, m_facts.orientation, ColourHint::kVideo);
-    frames.push_back(std::move(sampled));
+  frames.reserve(read.size());
+  for (Read& frame : read) {
+    if (frame.failure) std::rethrow_exception(frame.failure);
+    if (!frames.empty()) frame.sampled.actual_s = std::max(frame.sampled.actual_s, frames.back().actual_s);
+    frames.push_back(std::move(frame.sampled));
   }
   return frames;
 }
 
+DecodeCounters VideoFrameSource::counters() const {
+  DecodeCounters all;
+  for (const auto& reader : m_readers) {
+    if (reader) all += reader->decoder().counters();
+  }
+  return all;
+}
+
 std::vector<std::string> VideoFrameSource::notices() const {
   std::vector<std::string> all = m_facts.info.notices;
-  all.insert(all.end(), m_decoder->notices().begin(), m_decoder->notices().end());
+  for (const auto& reader : m_readers) {
+    if (!reader) continue;
+    for (const std::string& notice : reader->decoder().notices()) {
+      if (std::ranges::find(all, notice) == all.end()) all.push_back(notice);
+    }
+  }
   return all;
 }
 

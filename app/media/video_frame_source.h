@@ -1,19 +1,22 @@
-// A planned sample of a video's frames as a FrameSource. Decodes on demand, in any order, cheapest in rising order.
+// A planned sample of a video's frames as a FrameSource. Decodes on demand, in any order, cheapest in rising order and several at a time.
 //
 // All frames have the size that info() names, whatever the stream changes to on its way. actual_s never falls within rising frames.
 // Errors: kDamagedFile, kLimitExceeded (also for a plan or a spent budget), kInvalidArgument (plan, frame numbers), Interrupted; after
-// Interrupted the source can be read again. Threads: one at a time.
+// Interrupted the source can be read again; of several frames that cannot be read the earliest one's error is thrown. Threads: one at a
+// time; read() decodes on threads of its own as well (decoding_plan.h), which end before it does.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "app/media/decode_watch.h"
+#include "app/media/decoding_plan.h"
 #include "app/media/frame_plan.h"
 #include "app/media/media_source.h"
-#include "app/media/pixel_conversion.h"
-#include "app/media/video_decoder.h"
 #include "app/media/video_probe.h"
+#include "app/media/video_reader.h"
 
 namespace winnow::app {
 
@@ -34,18 +37,30 @@ class VideoFrameSource final : public MediaSource {
   std::vector<std::string> notices() const override;
   // Subtitles that are wanted with the frames.
   void setLines(std::vector<TimedLine> lines) { m_lines = std::move(lines); }
-  const DecodeCounters& counters() const { return m_decoder->counters(); }
+  DecodeCounters counters() const;  // of all decoders
+  const DecodingPlan& decoding() const { return m_decoding; }
 
  private:
+  struct Read {
+    SampledFrame sampled;
+    std::exception_ptr failure;
+  };
+
+  std::unique_ptr<VideoReader> makeReader(std::unique_ptr<VideoContainer> container) const;
+  VideoReader& reader(std::size_t number);
+  // Of frames [first, first + size) those that are this decoder's, up to the first that fails.
+  void readShare(std::size_t number, std::size_t first, std::vector<Read>& frames);
+
   std::unique_ptr<MediaFile> m_file;
+  const ContentType m_type;
   const MediaLimits m_limits;
   DecodeWatch m_watch;
-  std::unique_ptr<VideoContainer> m_container;
   VideoFacts m_facts;
   PlannedFrames m_planned;
   std::vector<TimedLine> m_lines;
-  std::unique_ptr<VideoDecoder> m_decoder;
-  FrameConverter m_converter;
+  DecodingPlan m_decoding;
+  std::int64_t m_startTicks = 0;
+  std::vector<std::unique_ptr<VideoReader>> m_readers;  // the first is always there, the others once they are needed
   mutable std::string m_hash;
 };
 

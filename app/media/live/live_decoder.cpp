@@ -5,6 +5,7 @@
 namespace winnow::app {
 namespace {
 
+constexpr DecoderThreads kThreads{2, FF_THREAD_SLICE};
 constexpr double kFallbackFrameS = 0.04;
 constexpr double kLongestFrameS = 1.0;
 // A source that gives this much and no picture is damaged.
@@ -22,7 +23,7 @@ LiveDecoder::LiveDecoder(LiveContainer& container, const MediaLimits& limits)
   m_end = container.end();
   if (m_end != LiveEnd::kNotYet) return;
   // Every picture as soon as it is there: no threads that keep some back.
-  m_codec = openVideoDecoder(container.video(), limits, container.address(), FF_THREAD_SLICE);
+  m_codec = openVideoDecoder(container.video(), limits, container.address(), kThreads);
   m_tickS = av_q2d(container.video().stream->time_base);
 }
 
@@ -31,7 +32,7 @@ std::optional<LiveDecoder::Timed> LiveDecoder::next() {
   while (m_end == LiveEnd::kNotYet) {
     const int result = avcodec_receive_frame(m_codec.get(), frame.get());
     if (result == AVERROR_EOF && m_replacing) {
-      m_codec = openVideoDecoder(m_container.video(), m_limits, m_container.address(), FF_THREAD_SLICE);
+      m_codec = openVideoDecoder(m_container.video(), m_limits, m_container.address(), kThreads);
       m_tickS = av_q2d(m_container.video().stream->time_base);
       m_replacing = m_draining = false;
       continue;

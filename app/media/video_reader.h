@@ -1,0 +1,32 @@
+// A video file opened once more: a demuxer, a decoder and a converter of their own, so that several can work at once.
+//
+// Used by VideoFrameSource. File, facts and watch are borrowed. Errors: as video_container.h and video_decoder.h. Threads: one at a time.
+#pragma once
+
+#include <memory>
+
+#include "app/media/decode_watch.h"
+#include "app/media/pixel_conversion.h"
+#include "app/media/video_container.h"
+#include "app/media/video_decoder.h"
+#include "app/media/video_probe.h"
+
+namespace winnow::app {
+
+class VideoReader {
+ public:
+  // threads: FFmpeg's own.
+  VideoReader(std::unique_ptr<VideoContainer> container, const VideoFacts& facts, const MediaLimits& limits, const DecodeWatch& watch,
+              int threads);
+
+  SampledFrame frameAt(double askedS, VideoDecoder::Following following);
+  const VideoDecoder& decoder() const { return m_decoder; }
+
+ private:
+  std::unique_ptr<VideoContainer> m_container;
+  const VideoFacts& m_facts;
+  VideoDecoder m_decoder;
+  FrameConverter m_converter;
+};
+
+}  // namespace winnow::app
