@@ -99,6 +99,7 @@ ExitStatus run_program(int argc, const char* const* argv) {
       ->add_option("--method", watch.turn.recipe.method, "a method that compresses clip by clip (phase stream; see: winnow-cli methods)")
       ->capture_default_str();
   add_method_option_values(*watch_command, watch.turn);
+  add_word_settings(*watch_command, watch.turn.recipe);
   add_sampling_options(*watch_command, watch.turn);
   watch_command->add_flag("--json", json, "a JSON object for every clip and every answer, one a line");
   watch_command->add_option("source", watch.source, "where the frames come from")->required();

@@ -39,16 +39,16 @@ constexpr Word<Guard> kGuardWords[] = {
     {"keep", Guard::kKeep}, {"prefill", Guard::kPrefill}, {"ram", Guard::kRam}, {"alone", Guard::kAlone}};
 
 // An option whose values are the words of a table.
-template <class Value, class Entry, std::size_t kCount>
-void add_words(CLI::App& command, const char* name, Value& into, const Entry (&words)[kCount], const char* help) {
+template <class Value, class Words>
+void add_words(CLI::App& command, const std::string& name, Value& into, const Words& words, const char* help) {
   std::vector<std::string> names;
   std::string otherwise;
-  for (const Entry& each : words) {
+  for (const auto& each : words) {
     names.emplace_back(each.word);
     if (each.value == into) otherwise = each.word;
   }
   const auto take = [&into, &words](const std::string& word) {
-    for (const Entry& each : words) {
+    for (const auto& each : words) {
       if (word == each.word) into = each.value;
     }
   };
@@ -130,6 +130,13 @@ void add_method_option_values(CLI::App& command, TurnOptions& options) {
       });
 }
 
+void add_word_settings(CLI::App& command, RecipeSpec& recipe) {
+  for (const WholeSetting& setting : kWholeSettings) {
+    if (!setting.words.empty())
+      add_words(command, dashed(setting.name), recipe.*setting.value, setting.words, app::settingText(setting.name)->terminal);
+  }
+}
+
 void add_recipe_options(CLI::App& command, TurnOptions& options) {
   RecipeSpec& recipe = options.recipe;
   const auto set_retention = [&recipe](double share) {
@@ -143,10 +150,12 @@ void add_recipe_options(CLI::App& command, TurnOptions& options) {
       ->check(whole_number(1, kMostSlots))
       ->excludes(retention);
   for (const WholeSetting& setting : kWholeSettings) {
+    if (!setting.words.empty()) continue;
     command.add_option(dashed(setting.name), recipe.*setting.value, app::settingText(setting.name)->terminal)
         ->check(whole_number(setting.least, std::min(setting.most, kMostSlots)))
         ->capture_default_str();
   }
+  add_word_settings(command, recipe);
   add_method_option_values(command, options);
   command.add_option("--allocator", recipe.allocator, "share slots among layers as this method (or part) does");
   command.add_option("--scorer", recipe.scorer, "choose slots as this method (or part) does");

@@ -36,6 +36,7 @@ void add_media_options(CLI::App& command, TurnOptions& options);
 void add_method_options(CLI::App& command, TurnOptions& options);
 void add_recipe_options(CLI::App& command, TurnOptions& options);        // all of them but --method
 void add_method_option_values(CLI::App& command, TurnOptions& options);  // --method-option alone
+void add_word_settings(CLI::App& command, RecipeSpec& recipe);           // settings whose values are words (--kv) alone
 void add_sampling_options(CLI::App& command, TurnOptions& options);
 void add_load_cache_option(CLI::App& command, TurnOptions& options);
 void add_save_cache_option(CLI::App& command, TurnOptions& options);

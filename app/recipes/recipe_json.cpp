@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "app/recipes/option_json.h"
@@ -53,7 +54,12 @@ Json toJson(const NamedRecipe& recipe) {
     if (policy == spec.turn_policy) json["turn_policy"] = word;
   }
   for (const WholeSetting& setting : kWholeSettings) {
-    if (setting.always_written || spec.*setting.value != RecipeSpec().*setting.value) json[setting.name] = spec.*setting.value;
+    const int value = spec.*setting.value;
+    if (!setting.always_written && value == RecipeSpec().*setting.value) continue;
+    if (setting.words.empty()) json[setting.name] = value;
+    for (const SettingWord& each : setting.words) {
+      if (each.value == value) json[setting.name] = each.word;
+    }
   }
   json["seed"] = spec.seed;
   return json;
@@ -95,10 +101,12 @@ class Reader {
       } else if (key == "parts") {
         parts(value, spec);
       } else if (key == "turn_policy") {
-        spec.turn_policy = turnPolicy(key, value);
+        spec.turn_policy = oneOf(std::span<const TurnPolicyWord>(kTurnPolicyWords), key, value);
       } else if (const WholeSetting* const setting = wholeSetting(key)) {
         spec.*setting->value =
-            static_cast<int>(whole(key, value, static_cast<std::uint64_t>(setting->least), static_cast<std::uint64_t>(setting->most)));
+            setting->words.empty()
+                ? static_cast<int>(whole(key, value, static_cast<std::uint64_t>(setting->least), static_cast<std::uint64_t>(setting->most)))
+                : oneOf(setting->words, key, value);
       } else if (key == "seed") {
         spec.seed = whole(key, value, 0, std::numeric_limits<std::uint64_t>::max());
       } else {
@@ -143,10 +151,12 @@ class Reader {
     }
   }
 
-  TurnPolicy turnPolicy(const std::string& field, const Json& value) const {
+  // words: a table of words and values.
+  template <class Word>
+  decltype(Word::value) oneOf(std::span<const Word> words, const std::string& field, const Json& value) const {
     std::string all;
-    for (const auto& [word, policy] : kTurnPolicyWords) {
-      if (value == word) return policy;
+    for (const auto& [word, meaning] : words) {
+      if (value == word) return meaning;
       all += all.empty() ? word : std::string(", ") + word;
     }
     refuse(field, "must be one of " + all);

@@ -4,15 +4,17 @@
 // help in the context "winnow::app::SettingTexts". Threads: any.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace winnow::app {
 
 struct SettingText {
   const char* name;
-  const char* title;     // of its row in the editor
-  const char* help;      // a sentence under it
-  const char* terminal;  // behind the option in --help
+  const char* title;                          // of its row in the editor
+  const char* help;                           // a sentence under it
+  const char* terminal;                       // behind the option in --help
+  std::span<const char* const> choices = {};  // of a setting with words, in their order: what each means
 };
 
 // Null: there is no such setting.

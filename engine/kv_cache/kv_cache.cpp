@@ -1,7 +1,6 @@
 #include "engine/kv_cache/kv_cache.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/per_layer.h"
 #include "engine/device/cuda_plugin.h"
+#include "engine/kv_cache/kv_block.h"
 
 namespace winnow {
 
@@ -17,16 +17,9 @@ namespace {
 
 constexpr std::int64_t kBlockSlots = KvCache::kBlockSlots;
 
-// K rows, then V rows, of up to kBlockSlots slots of one head. Shared between forks; written only by a single owner.
-struct Block {
-  at::Tensor rows;  // [2, kBlockSlots, head_dim]
-  std::byte* key = nullptr;
-  std::byte* value = nullptr;
-};
-
 struct Head {
-  std::vector<std::shared_ptr<Block>> blocks;  // shared: between forks of one conversation, see KvCache::fork
-  std::vector<const void*> key_pointers;       // of blocks, for kernels
+  std::vector<std::shared_ptr<KvBlock>> blocks;  // shared: between forks of one conversation, see KvCache::fork
+  std::vector<const void*> key_pointers;         // of blocks, for kernels
   std::vector<const void*> value_pointers;
   std::vector<std::int32_t> original;
   std::optional<SharedEntries> shared;
@@ -46,8 +39,9 @@ struct BlockTable {
 
 class KvCache::Impl {
  public:
-  explicit Impl(const KvShape& shape) : shape_(shape), row_bytes_(shape.slot_bytes() / 2) {
+  explicit Impl(const KvShape& shape) : shape_(shape) {
     require(shape.layers > 0 && shape.kv_heads > 0 && shape.head_dim > 0, "KvCache: layers, heads and head size must be positive");
+    require(shape.storage == KvStorage::kWide || shape.device.is_cpu(), "KvCache: rows of eight bits are for the CPU");
     heads_.resize(static_cast<std::size_t>(shape.layers * shape.kv_heads));
     if (on_device()) tables_ = PerLayer<BlockTable>::of(shape.layers);
   }
@@ -69,21 +63,11 @@ class KvCache::Impl {
 
   std::int64_t block_bytes() const { return kBlockSlots * shape_.slot_bytes(); }
 
-  std::shared_ptr<Block> new_block() const {
-    auto block = std::make_shared<Block>();
-    try {
-      block->rows = at::empty({2, kBlockSlots, shape_.head_dim}, at::TensorOptions().dtype(shape_.dtype).device(shape_.device));
-    } catch (const c10::Error&) {
-      throw Exception(ErrorCode::kOutOfMemory, "KV cache", "a block of " + std::to_string(block_bytes()) + " bytes could not be allocated");
-    }
-    block->key = static_cast<std::byte*>(block->rows.data_ptr());
-    block->value = block->key + kBlockSlots * row_bytes_;
-    return block;
-  }
+  std::shared_ptr<KvBlock> new_block() const { return std::make_shared<KvBlock>(shape_); }
 
-  void push_block(Head& head, std::shared_ptr<Block> block) {
-    head.key_pointers.push_back(block->key);
-    head.value_pointers.push_back(block->value);
+  void push_block(Head& head, std::shared_ptr<KvBlock> block) {
+    head.key_pointers.push_back(block->begin_of(KvPart::kKeys));
+    head.value_pointers.push_back(block->begin_of(KvPart::kValues));
     head.blocks.push_back(std::move(block));
     note_blocks_changed(head);
     ++block_count_;
@@ -103,40 +87,17 @@ class KvCache::Impl {
   void note_peak(std::int64_t extra_blocks) { peak_blocks_ = std::max(peak_blocks_, block_count_ + extra_blocks); }
 
   // A block about to be written must have one owner.
-  Block& writable(Head& head, std::int64_t index) {
+  KvBlock& writable(Head& head, std::int64_t index) {
     auto& block = head.blocks[static_cast<std::size_t>(index)];
     if (block.use_count() > 1) {
       auto own = new_block();
-      own->rows.copy_(block->rows);
+      own->copy_all(*block);
       block = std::move(own);
-      head.key_pointers[static_cast<std::size_t>(index)] = block->key;
-      head.value_pointers[static_cast<std::size_t>(index)] = block->value;
+      head.key_pointers[static_cast<std::size_t>(index)] = block->begin_of(KvPart::kKeys);
+      head.value_pointers[static_cast<std::size_t>(index)] = block->begin_of(KvPart::kValues);
       note_blocks_changed(head);
     }
     return *block;
-  }
-
-  // K and V of `count` slots from one block to another (or within one, without overlap).
-  void copy_slots(Block& to, std::int64_t to_row, const Block& from, std::int64_t from_row, std::int64_t count) const {
-    if (!on_device()) {
-      const auto bytes = static_cast<std::size_t>(count * row_bytes_);
-      std::memcpy(to.key + to_row * row_bytes_, from.key + from_row * row_bytes_, bytes);
-      std::memcpy(to.value + to_row * row_bytes_, from.value + from_row * row_bytes_, bytes);
-    } else {
-      to.rows.narrow(1, to_row, count).copy_(from.rows.narrow(1, from_row, count));
-    }
-  }
-
-  // Rows of `source` [t, head_dim] from `first` on into row `to_row` of part 0 (K) or 1 (V) of the block.
-  void copy_in(Block& to, int part, std::int64_t to_row, const at::Tensor& source, std::int64_t first, std::int64_t count) const {
-    const bool contiguous = source.stride(1) == 1 && (count == 1 || source.stride(0) == shape_.head_dim);
-    if (contiguous) {
-      const auto* from = static_cast<const std::byte*>(source.const_data_ptr()) +
-                         first * source.stride(0) * static_cast<std::int64_t>(at::elementSize(shape_.dtype));
-      std::memcpy((part == 0 ? to.key : to.value) + to_row * row_bytes_, from, static_cast<std::size_t>(count * row_bytes_));
-    } else {
-      to.rows.select(0, part).narrow(0, to_row, count).copy_(source.narrow(0, first, count));
-    }
   }
 
   void append(LayerId layer, const at::Tensor& key, const at::Tensor& value, std::span<const std::int32_t> original) {
@@ -174,9 +135,9 @@ class KvCache::Impl {
         const std::int64_t slot = h.slots() + done;
         const std::int64_t row = slot % kBlockSlots;
         const std::int64_t count = std::min(kBlockSlots - row, t - done);
-        Block& block = *h.blocks[static_cast<std::size_t>(slot / kBlockSlots)];
-        copy_in(block, 0, row, head_key, done, count);
-        copy_in(block, 1, row, head_value, done, count);
+        KvBlock& block = *h.blocks[static_cast<std::size_t>(slot / kBlockSlots)];
+        block.write(KvPart::kKeys, row, head_key, done, count);
+        block.write(KvPart::kValues, row, head_value, done, count);
         done += count;
       }
       h.original.insert(h.original.end(), original.begin(), original.end());
@@ -229,8 +190,8 @@ class KvCache::Impl {
       std::vector<std::int64_t> pointers(2 * heads.size() * longest, 0);
       for (std::size_t i = 0; i < heads.size(); ++i) {
         for (std::size_t b = 0; b < heads[i].blocks.size(); ++b) {
-          pointers[i * longest + b] = reinterpret_cast<std::int64_t>(heads[i].blocks[b]->key);
-          pointers[(heads.size() + i) * longest + b] = reinterpret_cast<std::int64_t>(heads[i].blocks[b]->value);
+          pointers[i * longest + b] = reinterpret_cast<std::int64_t>(heads[i].blocks[b]->begin_of(KvPart::kKeys));
+          pointers[(heads.size() + i) * longest + b] = reinterpret_cast<std::int64_t>(heads[i].blocks[b]->begin_of(KvPart::kValues));
         }
       }
       // A block that was freed and taken again at the same place changes nothing.
@@ -249,15 +210,15 @@ class KvCache::Impl {
   // Slots [first_row, new_slots) of what the head will hold, run by run, into fresh blocks.
   template <class SourceSlot>
   void gather_in_runs(const Head& h, std::int64_t first_row, std::int64_t new_slots, const SourceSlot& source_slot,
-                      const std::vector<std::shared_ptr<Block>>& fresh) const {
+                      const std::vector<std::shared_ptr<KvBlock>>& fresh) const {
     for (std::int64_t slot = first_row; slot < new_slots;) {
       // The longest run that is contiguous in the source and crosses no block border on either side.
       const std::int64_t from = source_slot(slot);
       const std::int64_t limit = std::min({kBlockSlots - slot % kBlockSlots, kBlockSlots - from % kBlockSlots, new_slots - slot});
       std::int64_t run = 1;
       while (run < limit && source_slot(slot + run) == from + run) ++run;
-      copy_slots(*fresh[static_cast<std::size_t>((slot - first_row) / kBlockSlots)], slot % kBlockSlots,
-                 *h.blocks[static_cast<std::size_t>(from / kBlockSlots)], from % kBlockSlots, run);
+      fresh[static_cast<std::size_t>((slot - first_row) / kBlockSlots)]->copy_slots(
+          slot % kBlockSlots, *h.blocks[static_cast<std::size_t>(from / kBlockSlots)], from % kBlockSlots, run);
       slot += run;
     }
   }
@@ -265,11 +226,11 @@ class KvCache::Impl {
   // The same gathered as a whole: rows picked one by one would be a launch each.
   template <class SourceSlot>
   void gather_on_device(const Head& h, std::int64_t first_row, std::int64_t new_slots, const SourceSlot& source_slot,
-                        const std::vector<std::shared_ptr<Block>>& fresh) const {
+                        const std::vector<std::shared_ptr<KvBlock>>& fresh) const {
     const std::int64_t first_block = first_row / kBlockSlots;
     std::vector<at::Tensor> pieces;
     for (std::int64_t b = first_block; b < static_cast<std::int64_t>(h.blocks.size()); ++b) {
-      pieces.push_back(h.blocks[static_cast<std::size_t>(b)]->rows);
+      pieces.push_back(h.blocks[static_cast<std::size_t>(b)]->wide());
     }
     std::vector<std::int64_t> rows;
     for (std::int64_t slot = first_row; slot < new_slots; ++slot) rows.push_back(source_slot(slot) - first_row);
@@ -278,7 +239,7 @@ class KvCache::Impl {
     for (std::size_t b = 0; b < fresh.size(); ++b) {
       const std::int64_t begin = static_cast<std::int64_t>(b) * kBlockSlots;
       const std::int64_t count = std::min(kBlockSlots, new_slots - first_row - begin);
-      fresh[b]->rows.narrow(1, 0, count).copy_(kept.narrow(1, begin, count));
+      fresh[b]->wide().narrow(1, 0, count).copy_(kept.narrow(1, begin, count));
     }
   }
 
@@ -293,7 +254,7 @@ class KvCache::Impl {
     const std::int64_t first_row = first_block * kBlockSlots;
     const std::int64_t new_slots = start + kept_count;
 
-    std::vector<std::shared_ptr<Block>> fresh;
+    std::vector<std::shared_ptr<KvBlock>> fresh;
     for (std::int64_t i = first_block; i < blocks_for(new_slots); ++i) fresh.push_back(new_block());
     note_peak(static_cast<std::int64_t>(fresh.size()));
 
@@ -338,12 +299,12 @@ class KvCache::Impl {
     require(keys.dim() == 2 && keys.size(0) == count && keys.size(1) == shape_.head_dim && keys.sizes() == values.sizes(),
             "KvCache::assign: K and V must be [k, head_dim] with one original index per slot");
     require(keys.scalar_type() == shape_.dtype && values.scalar_type() == shape_.dtype, "KvCache::assign: dtype must be the cache's");
-    std::vector<std::shared_ptr<Block>> fresh;
+    std::vector<std::shared_ptr<KvBlock>> fresh;
     for (std::int64_t first = 0; first < count; first += kBlockSlots) {
       const std::int64_t run = std::min(kBlockSlots, count - first);
       fresh.push_back(new_block());
-      fresh.back()->rows.select(0, 0).narrow(0, 0, run).copy_(keys.narrow(0, first, run));
-      fresh.back()->rows.select(0, 1).narrow(0, 0, run).copy_(values.narrow(0, first, run));
+      fresh.back()->write(KvPart::kKeys, 0, keys, first, run);
+      fresh.back()->write(KvPart::kValues, 0, values, first, run);
     }
     note_peak(static_cast<std::int64_t>(fresh.size()));
     h.shared.reset();
@@ -360,8 +321,8 @@ class KvCache::Impl {
     require(slot >= 0 && slot < h.slots(), "KvCache::evict: no such slot");
     const std::int64_t last = h.slots() - 1;
     if (slot != last) {
-      Block& to = writable(h, slot / kBlockSlots);
-      copy_slots(to, slot % kBlockSlots, *h.blocks[static_cast<std::size_t>(last / kBlockSlots)], last % kBlockSlots, 1);
+      KvBlock& to = writable(h, slot / kBlockSlots);
+      to.copy_slots(slot % kBlockSlots, *h.blocks[static_cast<std::size_t>(last / kBlockSlots)], last % kBlockSlots, 1);
       h.original[static_cast<std::size_t>(slot)] = h.original.back();
     }
     if (h.shared) {
@@ -383,27 +344,32 @@ class KvCache::Impl {
       const std::int64_t slot = first_slot + done;
       const std::int64_t row = slot % kBlockSlots;
       const std::int64_t run = std::min(kBlockSlots - row, count - done);
-      const Block& block = writable(h, slot / kBlockSlots);
-      block.rows.select(0, 0).narrow(0, row, run).copy_(keys.narrow(0, done, run));
-      block.rows.select(0, 1).narrow(0, row, run).copy_(values.narrow(0, done, run));
+      KvBlock& block = writable(h, slot / kBlockSlots);
+      block.write(KvPart::kKeys, row, keys, done, run);
+      block.write(KvPart::kValues, row, values, done, run);
       done += run;
     }
   }
 
-  at::Tensor gather(const Head& h, int part, std::int64_t count) const {
+  at::Tensor gather(const Head& h, KvPart part, std::int64_t count) const {
     if (count < 0) count = h.slots();
     require(count <= h.slots(), "KvCache::gather: more slots than the head has");
+    const bool narrow = shape_.storage == KvStorage::kInt8;
+    const at::Tensor rows = at::empty({narrow ? count : 0, shape_.head_dim}, at::TensorOptions(shape_.device).dtype(shape_.dtype));
     std::vector<at::Tensor> pieces;
     for (std::int64_t done = 0; done < count; done += kBlockSlots) {
-      pieces.push_back(
-          h.blocks[static_cast<std::size_t>(done / kBlockSlots)]->rows.select(0, part).narrow(0, 0, std::min(kBlockSlots, count - done)));
+      const KvBlock& block = *h.blocks[static_cast<std::size_t>(done / kBlockSlots)];
+      const std::int64_t here = std::min(kBlockSlots, count - done);
+      if (narrow) {
+        block.widen(part, 0, rows.narrow(0, done, here));
+      } else {
+        pieces.push_back(block.rows(part, 0, here));
+      }
     }
-    if (pieces.empty()) return at::empty({0, shape_.head_dim}, at::TensorOptions().dtype(shape_.dtype).device(shape_.device));
-    return at::cat(pieces);
+    return pieces.empty() ? rows : at::cat(pieces);
   }
 
   KvShape shape_;
-  std::int64_t row_bytes_;       // of K, and of V
   std::vector<Head> heads_;      // [layers * kv_heads]
   PerLayer<BlockTable> tables_;  // empty on the CPU
   std::int64_t block_count_ = 0;
@@ -446,27 +412,26 @@ void KvCache::write(LayerId layer, KvHead kv_head, std::int64_t first_slot, cons
 std::pair<at::Tensor, at::Tensor> KvCache::row_views(LayerId layer, KvHead kv_head, std::int64_t slot) const {
   const Head& h = impl_->head(layer, kv_head);
   require(slot >= 0 && slot < h.slots(), "KvCache::row_views: no such slot");
-  const at::Tensor row = h.blocks[static_cast<std::size_t>(slot / kBlockSlots)]->rows.select(1, slot % kBlockSlots);
-  return {row.select(0, 0), row.select(0, 1)};
+  const KvBlock& block = *h.blocks[static_cast<std::size_t>(slot / kBlockSlots)];
+  const std::int64_t row = slot % kBlockSlots;
+  return {block.rows(KvPart::kKeys, row, 1).select(0, 0), block.rows(KvPart::kValues, row, 1).select(0, 0)};
 }
 
-std::vector<at::Tensor> KvCache::block_views(LayerId layer, KvHead kv_head) const {
+at::Tensor KvCache::block_view(LayerId layer, KvHead kv_head, KvPart part, std::int64_t block) const {
   const Head& h = impl_->head(layer, kv_head);
-  std::vector<at::Tensor> views;
-  for (std::int64_t first = 0; first < h.slots(); first += kBlockSlots) {
-    views.push_back(h.blocks[static_cast<std::size_t>(first / kBlockSlots)]->rows.narrow(1, 0, std::min(kBlockSlots, h.slots() - first)));
-  }
-  return views;
+  const std::int64_t first = block * kBlockSlots;
+  require(block >= 0 && first < h.slots(), "KvCache::block_view: no such block");
+  return h.blocks[static_cast<std::size_t>(block)]->rows(part, 0, std::min(kBlockSlots, h.slots() - first));
 }
 
 std::span<const std::int32_t> KvCache::original(LayerId layer, KvHead kv_head) const { return impl_->head(layer, kv_head).original; }
 
 at::Tensor KvCache::gather_keys(LayerId layer, KvHead kv_head, std::int64_t count) const {
-  return impl_->gather(impl_->head(layer, kv_head), 0, count);
+  return impl_->gather(impl_->head(layer, kv_head), KvPart::kKeys, count);
 }
 
 at::Tensor KvCache::gather_values(LayerId layer, KvHead kv_head, std::int64_t count) const {
-  return impl_->gather(impl_->head(layer, kv_head), 1, count);
+  return impl_->gather(impl_->head(layer, kv_head), KvPart::kValues, count);
 }
 
 std::span<const void* const> KvCache::key_blocks(LayerId layer, KvHead kv_head) const { return impl_->head(layer, kv_head).key_pointers; }
@@ -545,18 +510,18 @@ void KvCache::reset_peak() { impl_->peak_blocks_ = impl_->block_count_; }
 
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches) {
   std::set<const void*> blocks;
-  std::int64_t block_bytes = 0;
+  std::int64_t bytes = 0;
   for (const KvCache* cache : caches) {
     const KvShape& shape = cache->shape();
-    block_bytes = KvCache::kBlockSlots * shape.slot_bytes();
     for (LayerId layer{0}; layer < shape.layers; ++layer) {
       for (KvHead head{0}; head < shape.kv_heads; ++head) {
-        const std::span<const void* const> keys = cache->key_blocks(layer, head);
-        blocks.insert(keys.begin(), keys.end());
+        for (const void* const keys : cache->key_blocks(layer, head)) {
+          if (blocks.insert(keys).second) bytes += KvCache::kBlockSlots * shape.slot_bytes();
+        }
       }
     }
   }
-  return static_cast<std::int64_t>(blocks.size()) * block_bytes;
+  return bytes;
 }
 
 }  // namespace winnow

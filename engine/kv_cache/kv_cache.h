@@ -3,7 +3,8 @@
 // Per layer and kv head a list of fixed-size blocks of slots, each block contiguous [kBlockSlots, head_dim] for K and for V, plus the
 // original token index of every slot. Appending fills the last block and adds blocks: nothing is copied as the cache grows. Compaction
 // gathers kept rows into fresh blocks and returns the old ones to the allocator at once. fork() shares blocks; a shared block is copied
-// before it is written. Blocks lie in the memory of the shape's device. Knows no compression method.
+// before it is written. Blocks lie in the memory of the shape's device. Rows are stored as the model computes them or in eight bits
+// (KvStorage); whoever reads rows gets them in the shape's dtype, and what is written is rounded. Knows no compression method.
 // Used by engine/layers (append, attention) and engine/generation (compact, fork). Threads: engine thread only. Slot numbers are rows
 // of one head; after the first eviction they are not token positions.
 #pragma once
@@ -21,8 +22,17 @@
 #include "engine/base/per_layer.h"
 #include "engine/kv_cache/rotary_scheme.h"
 #include "engine/kv_cache/shared_entries.h"
+#include "kernels/api/narrow_rows.h"
 
 namespace winnow {
+
+// How rows of K and V lie in a cache.
+enum class KvStorage : int {
+  kWide = 1,  // in the model's arithmetic type
+  kInt8 = 2,  // a signed byte for every number and one fp32 scale for every row (narrow_rows.h), on the CPU
+};
+
+enum class KvPart : int { kKeys = 0, kValues = 1 };
 
 struct KvShape {
   std::int64_t layers = 0;
@@ -33,6 +43,7 @@ struct KvShape {
   RotaryScheme rotary{};  // of the cached keys
   // Per layer the last tokens that a token attends to, itself included; 0: all. Empty: all in every layer.
   PerLayer<std::int64_t> windows{};
+  KvStorage storage = KvStorage::kWide;
   std::int64_t window(LayerId layer) const { return windows.empty() ? 0 : windows.at(layer); }
   // The first token that token `original` attends to.
   std::int32_t first_seen(LayerId layer, std::int32_t original) const {
@@ -47,8 +58,13 @@ struct KvShape {
     for (LayerId layer{0}; layer < layers; ++layer) slots += held(layer, seen);
     return slots * kv_heads * slot_bytes();
   }
-  // K and V of one slot of one head.
-  std::int64_t slot_bytes() const { return 2 * head_dim * static_cast<std::int64_t>(at::elementSize(dtype)); }
+  // K and V of one slot of one head, scales included.
+  std::int64_t slot_bytes() const {
+    return 2 * (storage == KvStorage::kInt8 ? kernels::narrow_row_bytes(head_dim)
+                                            : head_dim * static_cast<std::int64_t>(at::elementSize(dtype)));
+  }
+  // Of a token that all layers and heads hold.
+  std::int64_t token_bytes() const { return layers * kv_heads * slot_bytes(); }
 };
 
 // Which of the last `segment_tokens` slots of every head stay: kept[kv_head] = ascending row numbers relative to the segment's first slot.
@@ -92,6 +108,7 @@ class KvCache {
   void compact_all(LayerId layer, const LayerPlan& plan);
 
   // Puts other slots in the place of all that the head holds, its look-up table included. keys, values: [k, head_dim] in the cache's dtype.
+  // Rows that were read from a cache are stored as they were there.
   void assign(LayerId layer, KvHead kv_head, const at::Tensor& keys, const at::Tensor& values, std::span<const std::int32_t> original);
 
   // Removes one slot: the last slot moves into its place (slot order is then no longer the token order), O(head_dim).
@@ -108,10 +125,10 @@ class KvCache {
   at::Tensor gather_keys(LayerId layer, KvHead kv_head, std::int64_t count = -1) const;
   at::Tensor gather_values(LayerId layer, KvHead kv_head, std::int64_t count = -1) const;
 
-  // Views to read, without a copy, valid until the next change of this head: K and V [head_dim] of one slot; [2, slots, head_dim] (K, V) of
-  // every block in slot order.
+  // To read, valid until the next change of this head, without a copy where rows are stored wide: K and V [head_dim] of one slot;
+  // [slots, head_dim] of one block of blocks_for(slots()), in slot order.
   std::pair<at::Tensor, at::Tensor> row_views(LayerId layer, KvHead kv_head, std::int64_t slot) const;
-  std::vector<at::Tensor> block_views(LayerId layer, KvHead kv_head) const;
+  at::Tensor block_view(LayerId layer, KvHead kv_head, KvPart part, std::int64_t block) const;
 
   // Block base pointers for kernels; valid until the next change of this head.
   std::span<const void* const> key_blocks(LayerId layer, KvHead kv_head) const;
@@ -146,7 +163,7 @@ class KvCache {
   std::unique_ptr<Impl> impl_;
 };
 
-// K and V blocks of several caches of one shape, those that they share counted once.
+// K and V blocks of several caches, those that they share counted once.
 std::int64_t bytes_allocated_together(std::span<const KvCache* const> caches);
 
 }  // namespace winnow

@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"
+#include "engine/kv_cache/element_type.h"
 #include "engine/layers/device_decode_attention.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "kernels/api/decode_attention.h"
@@ -125,25 +126,6 @@ at::Tensor shared_decode_attention(const at::Tensor& query, const KvCache& cache
 
 }  // namespace
 
-std::optional<kernels::ElementType> find_element_type(at::ScalarType type) {
-  switch (type) {
-    case at::kFloat:
-      return kernels::ElementType::kFp32;
-    case at::kBFloat16:
-      return kernels::ElementType::kBf16;
-    case at::kHalf:
-      return kernels::ElementType::kFp16;
-    default:
-      return std::nullopt;
-  }
-}
-
-kernels::ElementType element_type(at::ScalarType type) {
-  const std::optional<kernels::ElementType> found = find_element_type(type);
-  if (!found) throw Exception(ErrorCode::kInternal, "", "the cache's element type has no attention kernel");
-  return *found;
-}
-
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row) {
   const KvShape& shape = cache.shape();
   const std::int64_t heads = query.size(0);
@@ -154,6 +136,7 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
   const std::int64_t group = heads / shape.kv_heads;
   const std::vector<Part> parts = split(cache, layer);
   const std::int64_t rows = static_cast<std::int64_t>(parts.size()) * group;
+  const bool narrow = shape.storage == KvStorage::kInt8;
   const kernels::ElementType type = element_type(shape.dtype);
 
   const at::Tensor wide_query = query.to(at::kFloat).contiguous();
@@ -180,6 +163,7 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
       args.group = group;
       args.head_dim = head_dim;
       args.kv_type = type;
+      args.narrow = narrow;
       args.key_blocks = cache.key_blocks(layer, part.kv_head).data() + part.first_block;
       args.value_blocks = cache.value_blocks(layer, part.kv_head).data() + part.first_block;
       args.slots = part.slots;

@@ -8,13 +8,9 @@
 
 #include <ATen/ATen.h>
 
-#include <cstdint>
-#include <optional>
-
 #include "engine/base/index.h"
 #include "engine/kv_cache/kv_cache.h"
 #include "engine/layers/layer_view.h"
-#include "kernels/api/decode_attention.h"
 
 namespace winnow {
 
@@ -22,10 +18,5 @@ namespace winnow {
 // row: filled with the token's attention if not null. Heads with shared slots are read as shared_entry_attention.h says, their rows are in
 // the order of runtime tokens.
 at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, LayerId layer, double scale, DecodeRow* row = nullptr);
-
-// A dtype as kernels name it; nothing if they do not take it.
-std::optional<kernels::ElementType> find_element_type(at::ScalarType type);
-// The same of the cache's dtype. Errors: kInternal.
-kernels::ElementType element_type(at::ScalarType type);
 
 }  // namespace winnow

@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
-#include "engine/layers/decode_attention.h"
+#include "engine/kv_cache/element_type.h"
 
 namespace winnow {
 

@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"
-#include "engine/layers/decode_attention.h"
+#include "engine/kv_cache/element_type.h"
 #include "kernels/api/dense_product.h"
 
 namespace winnow {

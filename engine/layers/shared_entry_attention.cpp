@@ -119,8 +119,8 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
   const auto count = static_cast<std::int64_t>(tokens.slot.size());
   require(query.dim() == 2 && query.size(1) == shape.head_dim && count > 0, "shared entry attention: query or cache do not fit");
   const at::Tensor turned = tokens.turned ? expanded_keys(cache, layer, kv_head, tokens) : at::Tensor();
-  const std::vector<at::Tensor> blocks = cache.block_views(layer, kv_head);
   const std::int64_t slots = cache.slots(layer, kv_head);
+  const std::int64_t blocks = KvCache::blocks_for(slots);
 
   const std::int64_t rows = query.size(0);
   const auto fp32 = at::TensorOptions().dtype(at::kFloat).device(shape.device);
@@ -129,14 +129,16 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
   const auto slot_logits = [&](const at::Tensor& scaled) {
     if (tokens.turned) return at::mm(scaled, turned.t());
     std::vector<at::Tensor> parts;
-    for (const at::Tensor& block : blocks) parts.push_back(at::mm(scaled, block.select(0, 0).to(at::kFloat).t()));
+    for (std::int64_t block = 0; block < blocks; ++block)
+      parts.push_back(at::mm(scaled, cache.block_view(layer, kv_head, KvPart::kKeys, block).to(at::kFloat).t()));
     return parts.size() == 1 ? parts.front() : at::cat(parts, 1);
   };
   const auto add_values = [&](at::Tensor output, const at::Tensor& by_slot) {
     std::int64_t begin = 0;
-    for (const at::Tensor& block : blocks) {
-      output.addmm_(by_slot.narrow(1, begin, block.size(1)), block.select(0, 1).to(at::kFloat));
-      begin += block.size(1);
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      const at::Tensor values = cache.block_view(layer, kv_head, KvPart::kValues, block);
+      output.addmm_(by_slot.narrow(1, begin, values.size(0)), values.to(at::kFloat));
+      begin += values.size(0);
     }
   };
   if (shape.device.is_cpu() && rows * count <= kSmallElements) {

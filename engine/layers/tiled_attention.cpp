@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/layers/decode_attention.h"
+#include "engine/kv_cache/element_type.h"
 #include "kernels/api/prefill_attention.h"
 
 namespace winnow {

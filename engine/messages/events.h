@@ -152,6 +152,7 @@ struct Planned {
   TokenCounts tokens;                     // of the segment; generated: the most that the sampling allows
   std::int64_t kv_bytes_full = 0;         // of the whole thread, uncompressed
   std::int64_t kv_bytes_after_event = 0;  // slots in use right after the event
+  std::int64_t kv_bytes_per_token = 0;    // in all layers, as the recipe stores it
   std::int64_t peak_bytes = 0;            // highest allocation of K and V on the way
   bool fits_context = true;
   bool fits_memory = true;

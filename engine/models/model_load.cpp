@@ -35,7 +35,8 @@ ModelInfo ModelLoad::described(const TextDecoder& text) const {
   model.context_tokens = text.context_tokens();
   model.parameter_count = reader_->parameter_count();
   model.weight_bytes = reader_->weight_bytes();
-  model.kv_bytes_per_token = shape.layers * shape.kv_heads * shape.slot_bytes();
+  model.kv_bytes_per_token = shape.token_bytes();
+  model.traits.reads_narrow_cache = source_.device.is_cpu();
   model.traits.position_axes = shape.rotary.axes();
   for (const std::int64_t window : shape.windows) {
     if (window > 0 && (model.traits.window == 0 || window < model.traits.window)) model.traits.window = window;

@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/device/cuda_plugin.h"
+#include "engine/kv_cache/narrow_rows.h"
 #include "engine/layers/attention.h"
 #include "engine/layers/decode_attention.h"
 #include "engine/layers/shared_entry_attention.h"
@@ -258,6 +259,11 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
     apply_rotary(qkv.narrow(1, 0, heads), angles, query);
     apply_rotary(qkv.narrow(1, heads, kv_heads), angles, tile_key);
     value.narrow(1, first, count).copy_(qkv.narrow(1, heads + kv_heads, kv_heads).transpose(0, 1));
+    // Attention and whoever watches it see what every later row will see.
+    if (cache.shape().storage == KvStorage::kInt8) {
+      round_to_narrow(key.narrow(1, first, count));
+      round_to_narrow(value.narrow(1, first, count));
+    }
 
     const AttentionResult attention = prefill_attention(query, key, value, first, past, scale_, seen);
     if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);

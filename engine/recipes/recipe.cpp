@@ -165,6 +165,8 @@ const char* Recipe::needs_sight() const {
 std::optional<Error> Recipe::misfit(const ModelTraits& model) const {
   const auto error = [&](const std::string& reason) { return Error{ErrorCode::kIllegalRecipe, composition_.method, reason}; };
   if (const char* why = needs_sight(); why != nullptr && !model.sees) return error(why + std::string(", and this model reads text only"));
+  if (spec_.kv_bits != 0 && !model.reads_narrow_cache)
+    return Error{ErrorCode::kIllegalRecipe, "kv", "a cache in 8 bits is for the CPU: the GPU's attention reads 16 and 32 bits only"};
   const SharingRule* sharing = composition_.reducer->sharing();
   if (model.position_axes > 1) {
     if (composition_.closed_ranks) return error("it counts positions inside the cache, and this model's have time, height and width");
@@ -184,8 +186,12 @@ Recipe Recipe::from_parts(const RecipeSpec& spec, Composition composition) {
   const BudgetRequest budget = checked_budget(spec);
   if (composition.pruning && budget.tokens) refuse("budget", "token pruning keeps a share of the visual tokens; give a retention");
   for (const WholeSetting& setting : kWholeSettings) {
-    if (spec.*setting.value >= setting.least && spec.*setting.value <= setting.most) continue;
-    refuse(setting.name, "must lie between " + std::to_string(setting.least) + " and " + std::to_string(setting.most));
+    if (setting.allows(spec.*setting.value)) continue;
+    std::string words;
+    for (const SettingWord& each : setting.words) words += (words.empty() ? "" : ", ") + std::string(each.word);
+    refuse(setting.name, setting.words.empty()
+                             ? "must lie between " + std::to_string(setting.least) + " and " + std::to_string(setting.most)
+                             : "must be one of " + words);
   }
   if (composition.pruning && spec.full_layers > composition.pruning->layer) {
     refuse("full_layers", "this method takes tokens out of the network before layer " + std::to_string(composition.pruning->layer) +

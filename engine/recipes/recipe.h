@@ -44,9 +44,9 @@ class Recipe {
   const StatisticsNeeds& needs() const { return needs_; }
   // The same of one segment: what its tokens make superfluous is left out.
   StatisticsNeeds needs_for(const SegmentInfo& segment) const;
-  // The prefill is the same as everybody's, so that several recipes can answer from one; false where tokens leave during it, or an event
-  // interrupts it.
-  bool shares_prefill() const { return !prunes() && !context_event(); }
+  // The prefill is the same as everybody's, so that several recipes can answer from one; false where tokens leave during it, an event
+  // interrupts it, or rows are rounded as they come.
+  bool shares_prefill() const { return !prunes() && !context_event() && spec_.kv_bits == 0; }
   // The event comes between the media and what is asked about them.
   bool context_event() const { return phase_facts(composition_.phase).before_question && compresses(); }
   // It comes with every question, about all of the media, which stay as they are.

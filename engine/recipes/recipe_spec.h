@@ -1,10 +1,12 @@
 // How a cache is to be compressed, as a person asks for it. Plain data, no torch; validated by engine/recipes/recipe.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace winnow {
@@ -21,6 +23,7 @@ struct RecipeSpec {
   // The first so many decoder layers keep everything, at the event and while decoding. The total stays what retention or budget_tokens ask
   // for: the other layers have that much less, but never less than their method protects.
   int full_layers = 0;
+  int kv_bits = 0;  // in which K and V are stored; 0: the model's arithmetic type
   TurnPolicy turn_policy = TurnPolicy::kSegment;
   std::uint64_t seed = 0;                      // methods that draw random numbers
   std::map<std::string, std::string> options;  // of the preset, by name (MethodInfo::options)
@@ -44,16 +47,29 @@ struct TurnPolicyWord {
 inline constexpr TurnPolicyWord kTurnPolicyWords[] = {
     {"segment", TurnPolicy::kSegment}, {"whole", TurnPolicy::kWhole}, {"first-only", TurnPolicy::kFirstOnly}};
 
+struct SettingWord {
+  const char* word;
+  int value;
+};
+inline constexpr SettingWord kKvWords[] = {{"model", 0}, {"int8", 8}};
+
 struct WholeSetting {
   const char* name;  // in JSON and in refusals; on the command line with dashes
   int RecipeSpec::*value;
   int least;
   int most;
   bool always_written;  // in JSON; false: only where it is not the default, so that a recipe without it reads as before it existed
+  std::span<const SettingWord> words = {};  // where not every number means something: those that do, and what they are called
+
+  bool allows(int number) const {
+    return number >= least && number <= most &&
+           (words.empty() || std::ranges::any_of(words, [&](const SettingWord& each) { return each.value == number; }));
+  }
 };
 inline constexpr WholeSetting kWholeSettings[] = {
     {"min_event_tokens", &RecipeSpec::min_event_tokens, 0, std::numeric_limits<int>::max(), true},
     {"full_layers", &RecipeSpec::full_layers, 0, 1024, false},
+    {"kv", &RecipeSpec::kv_bits, 0, 8, false, kKvWords},
 };
 
 struct PartSetting {

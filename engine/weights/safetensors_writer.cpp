@@ -23,6 +23,8 @@ const char* dtype_name(at::ScalarType dtype) {
       return "I64";
     case at::kInt:
       return "I32";
+    case at::kChar:
+      return "I8";
     case at::kByte:
       return "U8";
     default:

@@ -16,6 +16,9 @@ struct DecodeAttentionArgs {
   std::int64_t group = 0;
   std::int64_t head_dim = 0;
   ElementType kv_type = ElementType::kFp32;
+  // Rows of eight bits (narrow_rows.h) instead of kv_type's: each block is its codes, int8 [block_slots, head_dim], then fp32 [block_slots]
+  // scales (their product a multiple of 4). They are widened as they are read, in registers.
+  bool narrow = false;
   const void* const* key_blocks = nullptr;    // ceil(slots / block_slots) pointers, each [block_slots, head_dim], contiguous
   const void* const* value_blocks = nullptr;  // as key_blocks
   std::int64_t slots = 0;                     // slots in use, >= 1

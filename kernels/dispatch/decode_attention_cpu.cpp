@@ -46,6 +46,12 @@ HWY_INLINE hn::Vec<D> load(D d, const hwy::float16_t* from) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, D>(), from));
 }
 
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const std::int8_t* from) {
+  const hn::Rebind<std::int32_t, D> whole;
+  return hn::ConvertTo(d, hn::PromoteTo(whole, hn::LoadU(hn::Rebind<std::int8_t, D>(), from)));
+}
+
 template <class T>
 HWY_INLINE void prefetch_row(const T* row, std::int64_t head_dim) {
   const char* bytes = reinterpret_cast<const char*>(row);
@@ -147,6 +153,15 @@ HWY_INLINE SoftmaxStep softmax_block(float* HWY_RESTRICT scores, std::int64_t co
   return {sum, factor};
 }
 
+// A row of codes is multiplied by its scale where it is one number: its logit before the softmax, its weight after it.
+template <class T>
+HWY_INLINE void scale_rows(const DecodeAttentionArgs& args, const T* block, std::int64_t count, float* HWY_RESTRICT scores) {
+  if constexpr (sizeof(T) == 1) {
+    const auto* scales = reinterpret_cast<const float*>(block + args.block_slots * args.head_dim);
+    for (std::int64_t i = 0; i < count; ++i) scores[i] *= scales[i];
+  }
+}
+
 // output[head] += weights[head][0 .. kRows) * values.
 template <int kRows, class D, class T>
 HWY_INLINE void add_values(D d, const float* HWY_RESTRICT weights, std::int64_t block_slots, std::int64_t group,
@@ -190,10 +205,12 @@ void attend(D d, const DecodeAttentionArgs& args) {
     score_block(d, args, keys, values, count);
     for (std::int64_t h = 0; h < args.group; ++h) {
       float* scores = args.workspace + h * args.block_slots;
+      scale_rows(args, keys, count, scores);
       if (args.probabilities != nullptr) std::copy_n(scores, count, args.probabilities + h * args.slots + first);
       const SoftmaxStep step = softmax_block(scores, count, maximum[h]);
       sum[h] = sum[h] * step.factor + step.sum;
       if (step.factor != 1.0F && first > 0) scale_row(d, args.output + h * args.head_dim, args.head_dim, step.factor);
+      scale_rows(args, values, count, scores);
     }
     std::int64_t row = 0;
     for (; row + kValueRows <= count; row += kValueRows) {
@@ -235,6 +252,7 @@ void attend_any_size(const DecodeAttentionArgs& args) {
 }
 
 void decode_attention(const DecodeAttentionArgs& args) {
+  if (args.narrow) return attend_any_size<std::int8_t>(args);
   switch (args.kv_type) {
     case ElementType::kFp32:
       return attend_any_size<float>(args);

@@ -12,12 +12,20 @@ namespace winnow::kernels {
 
 namespace {
 
+// Element `index` of a row of a block.
+double row_element(const DecodeAttentionArgs& args, const void* block, std::int64_t row, std::int64_t index) {
+  if (!args.narrow) return element(block, args.kv_type, row * args.head_dim + index);
+  const auto* codes = static_cast<const std::int8_t*>(block);
+  const auto* scales = reinterpret_cast<const float*>(codes + args.block_slots * args.head_dim);
+  return static_cast<double>(codes[row * args.head_dim + index]) * static_cast<double>(scales[row]);
+}
+
 double logit(const DecodeAttentionArgs& args, std::int64_t head, std::int64_t slot) {
   const void* block = args.key_blocks[slot / args.block_slots];
-  const std::int64_t row = (slot % args.block_slots) * args.head_dim;
+  const std::int64_t row = slot % args.block_slots;
   double sum = 0.0;
   for (std::int64_t i = 0; i < args.head_dim; ++i) {
-    sum += static_cast<double>(args.query[head * args.head_dim + i]) * element(block, args.kv_type, row + i);
+    sum += static_cast<double>(args.query[head * args.head_dim + i]) * row_element(args, block, row, i);
   }
   return sum * static_cast<double>(args.scale);
 }
@@ -36,8 +44,8 @@ LaunchStatus decode_attention_reference(const DecodeAttentionArgs& args) {
       const double weight = std::exp(logit(args, head, slot) - maximum);
       sum += weight;
       const void* block = args.value_blocks[slot / args.block_slots];
-      const std::int64_t row = (slot % args.block_slots) * args.head_dim;
-      for (std::int64_t i = 0; i < args.head_dim; ++i) weighted[i] += weight * element(block, args.kv_type, row + i);
+      const std::int64_t row = slot % args.block_slots;
+      for (std::int64_t i = 0; i < args.head_dim; ++i) weighted[i] += weight * row_element(args, block, row, i);
       if (args.probabilities != nullptr) args.probabilities[head * args.slots + slot] = static_cast<float>(weight);
     }
 

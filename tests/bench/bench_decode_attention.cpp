@@ -45,7 +45,7 @@ volatile std::uint64_t g_sink = 0;
 
 // Adds up all 64-bit words of K and V: what straightforward code gets from the memory system.
 void read_all(const DecodeAttentionArgs& args) {
-  const std::int64_t element = args.kv_type == ElementType::kFp32 ? 4 : 2;
+  const std::int64_t element = args.narrow ? 1 : args.kv_type == ElementType::kFp32 ? 4 : 2;
   std::uint64_t sums[8] = {};
   for (std::int64_t first = 0; first < args.slots; first += args.block_slots) {
     const std::int64_t words = std::min(args.block_slots, args.slots - first) * args.head_dim * element / 8;
@@ -59,8 +59,8 @@ void read_all(const DecodeAttentionArgs& args) {
   g_sink = g_sink + std::accumulate(std::begin(sums), std::end(sums), std::uint64_t{0});
 }
 
-bool run(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64_t slots) {
-  DecodeCase problem(type, head_dim, group, slots, 1);
+bool run(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64_t slots, DecodeCase::Rows rows = DecodeCase::Rows::kWide) {
+  DecodeCase problem(type, head_dim, group, slots, 1, rows);
   DecodeCase::Answer expected;
   DecodeCase::Answer actual;
   DecodeAttentionArgs reference = problem.args(expected);
@@ -80,8 +80,9 @@ bool run(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64
   std::printf(
       "{\"case\":\"decode_attention/%s/d%lld/g%lld/n%lld\",\"median_us\":%.1f,\"p10_us\":%.1f,\"p90_us\":%.1f,\"gb_per_s\":%.2f,"
       "\"times_plain_read\":%.2f,\"times_reference\":%.1f}\n",
-      name(type), static_cast<long long>(head_dim), static_cast<long long>(group), static_cast<long long>(slots), time.median_us,
-      time.p10_us, time.p90_us, bytes / time.median_us * 1e-3, read.median_us / time.median_us, slow.median_us / time.median_us);
+      rows == DecodeCase::Rows::kNarrow ? "int8" : name(type), static_cast<long long>(head_dim), static_cast<long long>(group),
+      static_cast<long long>(slots), time.median_us, time.p10_us, time.p90_us, bytes / time.median_us * 1e-3,
+      read.median_us / time.median_us, slow.median_us / time.median_us);
   return true;
 }
 
@@ -93,6 +94,11 @@ int main() {
       for (const std::int64_t group : {1, 4, 7}) {
         if (!run(type, head_dim, group, 65536)) return 1;  // 16 to 64 MiB: past the caches
       }
+    }
+  }
+  for (const std::int64_t head_dim : {64, 128}) {
+    for (const std::int64_t group : {1, 4, 7}) {
+      if (!run(ElementType::kFp32, head_dim, group, 65536, DecodeCase::Rows::kNarrow)) return 1;
     }
   }
   return run(ElementType::kBf16, 128, 7, 2048) ? 0 : 1;  // a compressed cache: fits the second-level cache

@@ -1,4 +1,5 @@
-// winnow-bench: prefill and decode of a Qwen2-0.5B-shaped random model on the CPU, or of a model's own file, full cache and 10 %.
+// winnow-bench: prefill and decode of a Qwen2-0.5B-shaped random model on the CPU, or of a model's own file: full cache, 10 % of it,
+// and all of it in eight bits.
 //
 //   winnow-bench [--threads N] [--dtype bf16|fp32] [--bits 8|4] [--contexts 2048,8192]      prints a table; ratios are within this run
 //   winnow-bench --model FILE ...   a GGUF file's matrices stay in their blocks, and --dtype is that of the rest
@@ -48,13 +49,13 @@ class Bench {
   }
 
   // Median ms of a step over a cache of `tokens` * retention slots per head (every 1/retention-th token).
-  double decode(std::int64_t tokens, double retention, int steps) {
+  double decode(std::int64_t tokens, double retention, int steps, KvStorage storage = KvStorage::kWide) {
     if (filled_tokens_ != tokens) {
       filled_.emplace(decoder_.kv_shape());
       prefill(tokens, *filled_);
       filled_tokens_ = tokens;
     }
-    KvCache cache = filled_->fork();
+    KvCache cache = storage == KvStorage::kWide ? filled_->fork() : in_eight_bits(*filled_);
     if (retention < 1.0) {
       LayerPlan plan;
       plan.budget = static_cast<std::int64_t>(static_cast<double>(tokens) * retention);
@@ -80,6 +81,17 @@ class Bench {
   KvCache empty_cache() const { return KvCache(decoder_.kv_shape()); }
 
  private:
+  static KvCache in_eight_bits(const KvCache& wide) {
+    KvShape shape = wide.shape();
+    shape.storage = KvStorage::kInt8;
+    KvCache narrow(shape);
+    for (LayerId layer{0}; layer < shape.layers; ++layer) {
+      for (KvHead head{0}; head < shape.kv_heads; ++head)
+        narrow.assign(layer, head, wide.gather_keys(layer, head), wide.gather_values(layer, head), wide.original(layer, head));
+    }
+    return narrow;
+  }
+
   const TextDecoder& decoder_;
   std::optional<KvCache> filled_;
   std::int64_t filled_tokens_ = 0;
@@ -167,17 +179,20 @@ int main(int argc, char** argv) {
     bench.prefill(std::min<std::int64_t>(tokens, 512), warm);
     KvCache cache = bench.empty_cache();
     const double prefill_ms = bench.prefill(tokens, cache);
-    // Full, tenth, tenth, full: drift of the machine falls on both.
-    const double full_first = bench.decode(tokens, 1.0, 17);
-    const double tenth_first = bench.decode(tokens, 0.1, 17);
-    const double tenth_second = bench.decode(tokens, 0.1, 17);
-    const double full_second = bench.decode(tokens, 1.0, 17);
-    const double full = (full_first + full_second) / 2.0;
-    const double tenth = (tenth_first + tenth_second) / 2.0;
+    // Full, tenth, narrow, narrow, tenth, full: drift of the machine falls on all.
+    double full = 0.0, tenth = 0.0, narrow = 0.0;
+    for (const bool forth : {true, false}) {
+      if (forth) full += bench.decode(tokens, 1.0, 17) / 2.0;
+      if (forth) tenth += bench.decode(tokens, 0.1, 17) / 2.0;
+      narrow += bench.decode(tokens, 1.0, 17, KvStorage::kInt8) / 2.0;
+      if (!forth) tenth += bench.decode(tokens, 0.1, 17) / 2.0;
+      if (!forth) full += bench.decode(tokens, 1.0, 17) / 2.0;
+    }
     std::printf(
-        "%6lld tokens: prefill %.0f ms (%.0f tokens/s); decode %.2f ms full cache, %.2f ms at 10 %%: ratio %.2f; KV %.1f MiB full\n",
-        static_cast<long long>(tokens), prefill_ms, 1000.0 * static_cast<double>(tokens) / prefill_ms, full, tenth, full / tenth,
-        static_cast<double>(cache.bytes_in_use()) / (1 << 20));
+        "%6lld tokens: prefill %.0f ms (%.0f tokens/s); decode %.2f ms full cache, %.2f ms at 10 %%: ratio %.2f; %.2f ms in 8 bits: ratio "
+        "%.2f; KV %.1f MiB full\n",
+        static_cast<long long>(tokens), prefill_ms, 1000.0 * static_cast<double>(tokens) / prefill_ms, full, tenth, full / tenth, narrow,
+        full / narrow, static_cast<double>(cache.bytes_in_use()) / (1 << 20));
     std::fflush(stdout);
   }
   return 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/api/decode_attention.h"
+#include "kernels/api/narrow_rows.h"
 #include "tests/kernels/narrow.h"
 
 namespace winnow::kernels::testing {
@@ -15,8 +16,11 @@ class DecodeCase {
  public:
   static constexpr std::int64_t kBlockSlots = 64;
 
-  DecodeCase(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64_t slots, unsigned seed)
-      : type_(type), head_dim_(head_dim), group_(group), slots_(slots) {
+  // Rows of `type`, or those in eight bits.
+  enum class Rows { kWide, kNarrow };
+
+  DecodeCase(ElementType type, std::int64_t head_dim, std::int64_t group, std::int64_t slots, unsigned seed, Rows rows = Rows::kWide)
+      : type_(type), rows_(rows), head_dim_(head_dim), group_(group), slots_(slots) {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal;
     query_.resize(static_cast<std::size_t>(group * head_dim));
@@ -30,7 +34,7 @@ class DecodeCase {
         for (std::int64_t i = 0; i < std::min(kBlockSlots, slots - b * kBlockSlots) * head_dim; ++i) {
           put(block.data(), type, i, normal(random));
         }
-        side->push_back(std::move(block));
+        side->push_back(rows == Rows::kWide ? std::move(block) : narrowed(block, std::min(kBlockSlots, slots - b * kBlockSlots)));
       }
     }
     for (const auto& block : keys_) key_blocks_.push_back(block.data());
@@ -52,6 +56,7 @@ class DecodeCase {
     args.group = group_;
     args.head_dim = head_dim_;
     args.kv_type = type_;
+    args.narrow = rows_ == Rows::kNarrow;
     args.key_blocks = key_blocks_.data();
     args.value_blocks = value_blocks_.data();
     args.slots = slots_;
@@ -66,10 +71,23 @@ class DecodeCase {
 
   std::vector<float>& query() { return query_; }
   // Bytes of K and V that one call has to read.
-  std::int64_t kv_bytes() const { return 2 * slots_ * head_dim_ * (type_ == ElementType::kFp32 ? 4 : 2); }
+  std::int64_t kv_bytes() const {
+    if (rows_ == Rows::kNarrow) return 2 * slots_ * narrow_row_bytes(head_dim_);
+    return 2 * slots_ * head_dim_ * (type_ == ElementType::kFp32 ? 4 : 2);
+  }
 
  private:
+  // Codes of all slots, then scales; those past `count` stay bytes that make NaN.
+  std::vector<std::byte> narrowed(const std::vector<std::byte>& block, std::int64_t count) const {
+    std::vector<std::byte> narrow(static_cast<std::size_t>(kBlockSlots * narrow_row_bytes(head_dim_)), std::byte{0xFF});
+    auto* const codes = reinterpret_cast<std::int8_t*>(narrow.data());
+    auto* const scales = reinterpret_cast<float*>(codes + kBlockSlots * head_dim_);
+    narrow_rows({type_, block.data(), head_dim_, count, head_dim_, codes, scales});
+    return narrow;
+  }
+
   ElementType type_;
+  Rows rows_;
   std::int64_t head_dim_, group_, slots_;
   std::vector<float> query_, workspace_;
   std::vector<std::vector<std::byte>> keys_, values_;

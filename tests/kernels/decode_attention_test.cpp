@@ -71,6 +71,63 @@ TEST(DecodeAttention, EqualsTheReferenceOverTheGridOnEveryInstructionSet) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+TEST(DecodeAttention, ReadsRowsOfEightBitsAsTheReferenceOnEveryInstructionSet) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    for (const std::int64_t head_dim : {7, 8, 64, 100, 128}) {
+      for (const std::int64_t group : {1, 3, 7}) {
+        for (const std::int64_t slots : {1, 63, 65, 1000}) {
+          SCOPED_TRACE(::testing::Message() << hwy::TargetName(target) << " head_dim " << head_dim << " group " << group << " slots "
+                                            << slots);
+          DecodeCase problem(ElementType::kFp32, head_dim, group, slots, static_cast<unsigned>(head_dim + group + slots),
+                             DecodeCase::Rows::kNarrow);
+          expect_equal_to_reference(problem, head_dim, group, slots);
+          if (HasFatalFailure()) {
+            hwy::SetSupportedTargetsForTest(0);
+            return;
+          }
+        }
+      }
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+// q = (1, 1), scale 1. K = codes (127, 0) and (0, 127) times 0 and ln 3 / 127: probabilities 1/4 and 3/4. V = (4, 0) and (8, 4).
+TEST(DecodeAttention, SolvesACaseOfEightBitsByHand) {
+  struct Block {
+    std::int8_t codes[4];
+    float scales[2];
+  };
+  const float query[] = {1.0F, 1.0F};
+  const Block keys{{127, 0, 0, 127}, {0.0F, std::log(3.0F) / 127.0F}};
+  const Block values{{2, 0, 16, 8}, {2.0F, 0.5F}};
+  const void* key_blocks[] = {&keys};
+  const void* value_blocks[] = {&values};
+  for (const auto call : {&decode_attention_reference, &decode_attention_cpu}) {
+    float output[2], lse[1], probabilities[2], workspace[2];
+    DecodeAttentionArgs args;
+    args.query = query;
+    args.group = 1;
+    args.head_dim = 2;
+    args.narrow = true;
+    args.key_blocks = key_blocks;
+    args.value_blocks = value_blocks;
+    args.slots = 2;
+    args.block_slots = 2;
+    args.output = output;
+    args.log_sum_exp = lse;
+    args.probabilities = probabilities;
+    args.workspace = workspace;
+    ASSERT_EQ(call(args), LaunchStatus::kOk);
+    EXPECT_NEAR(output[0], 7.0F, 1e-5F);
+    EXPECT_NEAR(output[1], 3.0F, 1e-5F);
+    EXPECT_NEAR(lse[0], std::log(4.0F), 1e-6F);
+    EXPECT_NEAR(probabilities[0], 0.25F, 1e-6F);
+    EXPECT_NEAR(probabilities[1], 0.75F, 1e-6F);
+  }
+}
+
 TEST(DecodeAttention, TakesHeadSizesThatNoVectorDivides) {
   for (const std::int64_t head_dim : {1, 3, 7, 12, 100}) {
     SCOPED_TRACE(head_dim);

@@ -131,6 +131,12 @@ void MethodControl::setShare(double share) {
   if (m_slider->isEnabled()) chooseRetention(share);
 }
 
+void MethodControl::storeInEightBits() {
+  m_recipe.spec.kv_bits = 8;
+  describe();
+  Q_EMIT recipeChanged(m_recipe);
+}
+
 void MethodControl::setRetainedMass(const std::vector<RetainedMass>& points) {
   m_points = points;
   describeMass();

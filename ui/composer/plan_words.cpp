@@ -56,8 +56,9 @@ AttachedKind kindOf(const QList<app::Attachment>& attachments) {
 }
 
 // Of the whole thread with the longest answer.
-qint64 tokensNeeded(const Planned& planned, const PlanSubject& subject) {
-  return (subject.kvBytesPerToken > 0 ? planned.kv_bytes_full / subject.kvBytesPerToken : planned.tokens.prompt) + planned.tokens.generated;
+qint64 tokensNeeded(const Planned& planned) {
+  return (planned.kv_bytes_per_token > 0 ? planned.kv_bytes_full / planned.kv_bytes_per_token : planned.tokens.prompt) +
+         planned.tokens.generated;
 }
 
 QString tokensText(const TokenCounts& tokens, AttachedKind attached) {
@@ -91,14 +92,14 @@ QString fitText(const Planned& planned, PlanFit fit, qint64 context) {
 
 }  // namespace
 
-QList<DocumentRoom> documentRooms(const Planned& planned, const std::vector<MediaSampled>& documents, const PlanSubject& subject) {
+QList<DocumentRoom> documentRooms(const Planned& planned, const std::vector<MediaSampled>& documents) {
   QList<DocumentRoom> rooms;
   const auto longest = std::max_element(documents.begin(), documents.end(),
                                         [](const MediaSampled& a, const MediaSampled& b) { return a.tokens < b.tokens; });
   for (auto document = documents.begin(); document != documents.end(); ++document) {
     DocumentRoom room{QByteArray::fromStdString(document->path), document->all_tokens};
     if (!planned.fits_context && document == longest) {
-      const qint64 most = document->tokens - (tokensNeeded(planned, subject) - planned.context_tokens) - kQuestionTokens;
+      const qint64 most = document->tokens - (tokensNeeded(planned) - planned.context_tokens) - kQuestionTokens;
       room.fits = false;
       room.most = std::max<qint64>(0, most - most % kRoundTokens);
     }
@@ -110,7 +111,7 @@ QList<DocumentRoom> documentRooms(const Planned& planned, const std::vector<Medi
 PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
   PlanView view;
   const int frames = framesOf(subject.attachments);
-  const qint64 context = tokensNeeded(planned, subject);
+  const qint64 context = tokensNeeded(planned);
   const double memoryShare = planned.free_bytes > 0 ? double(planned.peak_bytes) / double(planned.free_bytes) : 0.0;
   const bool fits = planned.fits_context && planned.fits_memory;
   const bool tight = double(context) > kTightContext * double(planned.context_tokens) || memoryShare > kTightMemory;
@@ -155,6 +156,8 @@ PlanView describePlan(const Planned& planned, const PlanSubject& subject) {
       view.remedies.append({PlanRemedy::Kind::kFrames, double(fewer) / frames, 1.0, text});
     }
   }
+  if (!planned.fits_memory && subject.narrowCache && subject.recipe.kv_bits == 0)
+    view.remedies.append({PlanRemedy::Kind::kNarrowCache, 1.0, 1.0, PlanWords::tr("Cache in 8 bits")});
   if (!planned.fits_memory && !subject.recipe.budget_tokens && !keepsEverything(subject.recipe) &&
       subject.recipe.retention > kLeastRetention) {
     const double half = std::max(kLeastRetention, std::round(subject.recipe.retention * 50.0) / 100.0);

@@ -17,7 +17,7 @@ enum class PlanFit : int { kFits = 1, kTight = 2, kDoesNotFit = 3 };
 
 // One click that changes the question so that it fits better.
 struct PlanRemedy {
-  enum class Kind : int { kFrames = 1, kRetention = 2 };
+  enum class Kind : int { kFrames = 1, kRetention = 2, kNarrowCache = 3 };
   Kind kind = Kind::kFrames;
   double factor = 1.0;     // kFrames: of every attached video's frames
   double retention = 1.0;  // kRetention: the share to keep
@@ -35,11 +35,11 @@ struct PlanView {
 struct PlanSubject {
   QList<app::Attachment> attachments;
   RecipeSpec recipe;
-  qint64 kvBytesPerToken = 0;
+  bool narrowCache = false;  // the model's device reads a cache in eight bits
 };
 
 // Of the documents that the plan has read: which of them have to be cut so that the question fits. The longest gives way.
-QList<DocumentRoom> documentRooms(const Planned& planned, const std::vector<MediaSampled>& documents, const PlanSubject& subject);
+QList<DocumentRoom> documentRooms(const Planned& planned, const std::vector<MediaSampled>& documents);
 
 PlanView describePlan(const Planned& planned, const PlanSubject& subject);
 

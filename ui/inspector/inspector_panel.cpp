@@ -243,7 +243,9 @@ void InspectorPanel::refresh() {
                              ? tr("of %1 without compression · %2").arg(formatBytes(f.fullBytes), formatShare(CacheMonitor::keptShare(f)))
                              : tr("known after compression"));
   m_memory->setBytes(used, f.fullBytes);
-  m_memoryDetail->setText(f.hasReport ? tr("At most %1 on the way").arg(formatBytes(f.kv.peak)) : QString());
+  const QString most = tr("At most %1 on the way").arg(formatBytes(f.kv.peak));
+  const QString stored = f.kvBits > 0 ? tr("%1 · stored in %2 bits").arg(most).arg(f.kvBits) : most;
+  m_memoryDetail->setText(f.hasReport ? stored : QString());
   m_memoryDetail->setToolTip(
       tr("Reserved: %1. Which token stands where: %2.").arg(formatBytes(f.kv.allocated), formatBytes(f.kv.metadata)));
   m_memoryDetail->setVisible(f.hasReport);

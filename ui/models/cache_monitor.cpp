@@ -86,6 +86,7 @@ void CacheMonitor::begin(const RecipeSpec& recipe) {
   m_figures.method = QString::fromStdString(recipe.method);
   m_figures.retention = recipe.retention;
   m_figures.shortTextTokens = recipe.min_event_tokens;
+  m_figures.kvBits = recipe.kv_bits;
   m_figures.phase = Phase::kDecodeMedia;
   m_recorder.begin();
   m_live = true;
@@ -185,6 +186,7 @@ void CacheMonitor::showStored(const app::Run& run, AttachedKind attached) {
   f.kv = figures.kv_bytes;
   f.fullBytes = figures.kv_bytes.full_end;
   f.shortTextTokens = run.recipe.spec.min_event_tokens;
+  f.kvBits = run.recipe.spec.kv_bits;
   f.layers = figures.layers;
   f.slots = slotsOf(figures.layers);
   f.notes = figures.notes;

@@ -203,16 +203,9 @@ void RecipeEditor::buildForm() {
   connect(m_turns, &QComboBox::currentIndexChanged, this, judged);
   for (const WholeSetting& setting : kWholeSettings) {
     const app::SettingText& text = *app::settingText(setting.name);
-    auto* number = new QSpinBox;
-    number->setRange(setting.least, std::min(setting.most, kMostTokens));
-    number->setAccessibleName(settingTitle(text));
-    number->setAccessibleDescription(settingHelp(text));
-    number->setObjectName(QLatin1String(setting.name));
     auto* help = caption();
     help->setText(settingHelp(text));
-    m_form->addRow(fieldName(settingTitle(text)), withHelp(number, help));
-    connect(number, &QSpinBox::valueChanged, this, judged);
-    m_numbers.push_back({setting.value, number});
+    m_form->addRow(fieldName(settingTitle(text)), withHelp(fieldOf(setting, text), help));
   }
   m_seed = new QLineEdit;
   m_seed->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{1,20}")), m_seed));
@@ -222,6 +215,27 @@ void RecipeEditor::buildForm() {
   seedHelp->setText(tr("Only for methods that draw random numbers."));
   m_form->addRow(fieldName(tr("Seed")), withHelp(m_seed, seedHelp));
   connect(m_seed, &QLineEdit::textChanged, this, judged);
+}
+
+QWidget* RecipeEditor::fieldOf(const WholeSetting& setting, const app::SettingText& text) {
+  QWidget* field = nullptr;
+  if (setting.words.empty()) {
+    auto* number = new QSpinBox;
+    number->setRange(setting.least, std::min(setting.most, kMostTokens));
+    number->setAccessibleName(settingTitle(text));
+    number->setObjectName(QLatin1String(setting.name));
+    connect(number, &QSpinBox::valueChanged, this, [this] { judge(); });
+    m_numbers.push_back({setting.value, number});
+    field = number;
+  } else {
+    auto* choice = comboBox(settingTitle(text), setting.name);
+    for (std::size_t i = 0; i < setting.words.size(); ++i) choice->addItem(settingChoice(text, i), setting.words[i].value);
+    connect(choice, &QComboBox::currentIndexChanged, this, [this] { judge(); });
+    m_choices.push_back({setting.value, choice});
+    field = choice;
+  }
+  field->setAccessibleDescription(settingHelp(text));
+  return field;
 }
 
 void RecipeEditor::fill(const app::NamedRecipe& recipe) {
@@ -235,6 +249,7 @@ void RecipeEditor::fill(const app::NamedRecipe& recipe) {
   m_slots->setValue(spec.budget_tokens.value_or(256));
   m_turns->setCurrentIndex(std::max(0, m_turns->findData(int(spec.turn_policy))));
   for (const Number& number : m_numbers) number.box->setValue(spec.*number.field);
+  for (const Choice& choice : m_choices) choice.box->setCurrentIndex(std::max(0, choice.box->findData(spec.*choice.field)));
   m_seed->setText(QString::number(static_cast<qulonglong>(spec.seed)));
   fillOptions(spec);
   fillParts(spec);
@@ -349,6 +364,7 @@ app::NamedRecipe RecipeEditor::recipe() const {
   spec.retention = m_exactRetention;
   if (m_budgetKind->currentIndex() == kBySlots) spec.budget_tokens = m_slots->value();
   for (const Number& number : m_numbers) spec.*number.field = number.box->value();
+  for (const Choice& choice : m_choices) spec.*choice.field = choice.box->currentData().toInt();
   spec.turn_policy = static_cast<TurnPolicy>(m_turns->currentData().toInt());
   spec.seed = m_seed->text().toULongLong();
   for (const OptionField* field : m_options) {

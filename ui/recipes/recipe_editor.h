@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/recipes/recipe_json.h"
+#include "app/recipes/setting_texts.h"
 #include "app/settings/settings.h"
 #include "engine/recipes/method_info.h"
 
@@ -57,7 +58,13 @@ class RecipeEditor : public QDialog {
     QSpinBox* box = nullptr;
   };
 
+  struct Choice {
+    int RecipeSpec::*field;
+    QComboBox* box = nullptr;  // items' data: the numbers
+  };
+
   void buildForm();
+  QWidget* fieldOf(const WholeSetting& setting, const app::SettingText& text);
   void fill(const app::NamedRecipe& recipe);
   void methodChanged();
   void fillOptions(const RecipeSpec& spec);
@@ -92,6 +99,7 @@ class RecipeEditor : public QDialog {
   std::vector<Part> m_parts;
   QComboBox* m_turns = nullptr;
   std::vector<Number> m_numbers;
+  std::vector<Choice> m_choices;
   QLineEdit* m_seed = nullptr;
   QLabel* m_verdict = nullptr;
   QPushButton* m_export = nullptr;

@@ -23,6 +23,7 @@ QString settingText(const char* english) { return QCoreApplication::translate("w
 
 QString settingTitle(const app::SettingText& setting) { return settingText(setting.title); }
 QString settingHelp(const app::SettingText& setting) { return settingText(setting.help); }
+QString settingChoice(const app::SettingText& setting, std::size_t choice) { return settingText(setting.choices[choice]); }
 
 bool keepsEverything(const RecipeSpec& spec) { return spec.method == "full"; }
 
@@ -66,7 +67,12 @@ QStringList recipeChanges(const RecipeSpec& spec) {
   }
   for (const WholeSetting& setting : kWholeSettings) {
     if (isOrdinary(spec, setting)) continue;
-    changes << QStringLiteral("%1: %2").arg(settingTitle(*app::settingText(setting.name)), formatCount(spec.*setting.value));
+    const app::SettingText& text = *app::settingText(setting.name);
+    QString value = formatCount(spec.*setting.value);
+    for (std::size_t i = 0; i < setting.words.size(); ++i) {
+      if (setting.words[i].value == spec.*setting.value) value = settingChoice(text, i);
+    }
+    changes << QStringLiteral("%1: %2").arg(settingTitle(text), value);
   }
   for (const auto& [name, value] : spec.options) {
     changes << displayText(QStringLiteral("%1: %2").arg(optionTitle(name), QString::fromStdString(value)));

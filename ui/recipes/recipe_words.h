@@ -28,6 +28,7 @@ QStringList recipeChanges(const RecipeSpec& spec);
 
 QString settingTitle(const app::SettingText& setting);
 QString settingHelp(const app::SettingText& setting);
+QString settingChoice(const app::SettingText& setting, std::size_t choice);
 
 // "Once, after the question", "Also while writing" ...
 QString phaseWords(MethodPhase phase);

@@ -52,7 +52,7 @@ void PlanController::ask() {
   if (m_composer.tray()->opening()) return;  // its end is a change of the draft
   const app::Draft draft = m_composer.draft();
   m_documents.clear();
-  m_subject = {draft.attachments, m_session.chat.options().recipe.spec, m_session.model.info().kv_bytes_per_token};
+  m_subject = {draft.attachments, m_session.chat.options().recipe.spec, m_session.model.info().traits.reads_narrow_cache};
   try {
     m_request = m_engine.post(Plan{m_session.answers.turnIfSent(draft)}, this, [this](const Event& event) { onEngineEvent(event); });
   } catch (const Exception&) {
@@ -64,7 +64,7 @@ void PlanController::onEngineEvent(const Event& event) {
   if (event.id != m_request) return;  // of a draft that has changed since
   if (const auto* planned = std::get_if<Planned>(&event.body)) {
     m_line.setPlan(describePlan(*planned, m_subject));
-    if (!m_documents.empty()) m_composer.tray()->judgeDocuments(documentRooms(*planned, m_documents, m_subject));
+    if (!m_documents.empty()) m_composer.tray()->judgeDocuments(documentRooms(*planned, m_documents));
   } else if (const auto* document = std::get_if<MediaSampled>(&event.body)) {
     m_documents.push_back(*document);
   } else if (std::holds_alternative<Failed>(event.body)) {
@@ -74,10 +74,16 @@ void PlanController::onEngineEvent(const Event& event) {
 }
 
 void PlanController::apply(const PlanRemedy& remedy) {
-  if (remedy.kind == PlanRemedy::Kind::kFrames) {
-    m_composer.tray()->scaleFrames(remedy.factor);
-  } else {
-    m_composer.method()->setShare(remedy.retention);
+  switch (remedy.kind) {
+    case PlanRemedy::Kind::kFrames:
+      m_composer.tray()->scaleFrames(remedy.factor);
+      break;
+    case PlanRemedy::Kind::kRetention:
+      m_composer.method()->setShare(remedy.retention);
+      break;
+    case PlanRemedy::Kind::kNarrowCache:
+      m_composer.method()->storeInEightBits();
+      break;
   }
 }
 

@@ -37,8 +37,8 @@ MergePair most_similar(const KvCache& cache, LayerId layer, KvHead head, std::in
   std::int64_t best = -1;
   float best_cosine = 0.0F;
   std::int64_t first = 0;
-  for (const at::Tensor& block : cache.block_views(layer, head)) {
-    const at::Tensor keys = block.select(0, 0).to(at::kFloat);
+  for (std::int64_t block = 0; block < KvCache::blocks_for(cache.slots(layer, head)); ++block) {
+    const at::Tensor keys = cache.block_view(layer, head, KvPart::kKeys, block).to(at::kFloat);
     const at::Tensor norms = at::linalg_vector_norm(keys, 2, at::IntArrayRef{1}).clamp_min(1e-12);
     const at::Tensor cosines = at::mv(keys, unit).div_(norms).to(at::kCPU).contiguous();
     const float* values = cosines.const_data_ptr<float>();

@@ -142,9 +142,9 @@ void SharedEntryMerging::merge_least(KvCache& cache, LayerId layer, KvHead kv_he
   std::size_t best = slots;
   float best_similarity = 0.0F;
   std::size_t begin = 0;
-  for (const at::Tensor& block : cache.block_views(layer, kv_head)) {
-    const at::Tensor similarity =
-        pair_similarity(block.select(0, 0).to(at::kFloat), block.select(0, 1).to(at::kFloat), key, value).to(at::kCPU).contiguous();
+  for (std::int64_t block = 0; block < KvCache::blocks_for(cache.slots(layer, kv_head)); ++block) {
+    const auto rows = [&](KvPart part) { return cache.block_view(layer, kv_head, part, block).to(at::kFloat); };
+    const at::Tensor similarity = pair_similarity(rows(KvPart::kKeys), rows(KvPart::kValues), key, value).to(at::kCPU).contiguous();
     const float* const values = similarity.const_data_ptr<float>();
     for (std::size_t i = 0; i < static_cast<std::size_t>(similarity.numel()); ++i) {
       const std::size_t slot = begin + i;

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "engine/base/error.h"
-#include "engine/layers/decode_attention.h"
+#include "engine/kv_cache/element_type.h"
 #include "kernels/api/column_sums.h"
 
 namespace winnow {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/generation/context/cache_shape.h"
 #include "engine/generation/reading/prepared_turn.h"
 
 namespace winnow {
@@ -44,7 +45,7 @@ ReadyTurn ComparedAnswer::ready(TurnPrefill& shared) {
     if (std::optional<ReadyTurn> turn = ready_prepared_turn(context_, asked_.turn, *asked_.prepared)) return *std::move(turn);
   }
   read_media_ = true;
-  Conversation empty(shared.conversation().cache.shape());
+  Conversation empty(cache_shape(context_.network(), asked_.turn.recipe));
   return ready_single_turn(context_, asked_.turn, asked_.recipe, std::move(empty), first);
 }
 

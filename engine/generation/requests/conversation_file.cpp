@@ -10,14 +10,16 @@
 
 #include "engine/base/error.h"
 #include "engine/base/fnv.h"
+#include "engine/generation/context/cache_shape.h"
 #include "engine/generation/requests/conversation_json.h"
+#include "engine/kv_cache/narrow_rows.h"
 #include "engine/weights/safetensors.h"
 #include "engine/weights/safetensors_writer.h"
 
 namespace winnow {
 namespace {
 
-constexpr int kFormat = 3;  // 1: without positions; 2: without the kinds of media
+constexpr int kFormat = 4;  // 1: without positions; 2: without the kinds of media; 3: without how rows are stored
 constexpr std::uint64_t kMostJson = std::uint64_t{64} << 20;
 constexpr std::int64_t kOriginFields = 5;  // modality, media, frame, row, column
 
@@ -47,6 +49,17 @@ std::uint64_t hash_of(const at::Tensor& tensor, std::uint64_t before) {
   return fnv1a({static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}, before);
 }
 
+// As the cache stores them: rounding what was read of it finds the same codes and scales.
+void add_rows(NamedTensors& tensors, const std::string& name, const at::Tensor& rows, KvStorage storage) {
+  if (storage == KvStorage::kWide) {
+    tensors.emplace_back(name, rows);
+    return;
+  }
+  NarrowRows narrow = narrowed(rows);
+  tensors.emplace_back(name, std::move(narrow.codes));
+  tensors.emplace_back(name + ".scales", std::move(narrow.scales));
+}
+
 void add_state(NamedTensors& tensors, const std::string& name, const Conversation& conversation) {
   std::vector<std::int32_t> origins;
   for (const TokenOrigin& origin : conversation.origins) {
@@ -72,8 +85,8 @@ void add_state(NamedTensors& tensors, const std::string& name, const Conversatio
     const std::string of_layer = name + ".layer." + std::to_string(static_cast<std::int64_t>(layer));
     tensors.emplace_back(of_layer + ".slots", numbers_tensor(slots, at::kLong));
     tensors.emplace_back(of_layer + ".original", numbers_tensor(originals, at::kInt));
-    tensors.emplace_back(of_layer + ".keys", at::cat(keys).cpu().contiguous());
-    tensors.emplace_back(of_layer + ".values", at::cat(values).cpu().contiguous());
+    add_rows(tensors, of_layer + ".keys", at::cat(keys).cpu().contiguous(), cache.shape().storage);
+    add_rows(tensors, of_layer + ".values", at::cat(values).cpu().contiguous(), cache.shape().storage);
   }
 }
 
@@ -115,8 +128,8 @@ class Reader {
       std::int64_t all = 0;
       for (const std::int64_t count : counts) all += count;
       const auto originals = whole_numbers<std::int32_t>(of_layer + ".original", tensor(of_layer + ".original", at::kInt, {all}), tokens);
-      const at::Tensor keys = finite(of_layer + ".keys", {all, shape.head_dim}, shape);
-      const at::Tensor values = finite(of_layer + ".values", {all, shape.head_dim}, shape);
+      const at::Tensor keys = rows(of_layer + ".keys", all, shape);
+      const at::Tensor values = rows(of_layer + ".values", all, shape);
       std::int64_t first = 0;
       for (KvHead head{0}; head < shape.kv_heads; ++head) {
         const std::int64_t count = counts[static_cast<std::size_t>(head)];
@@ -151,11 +164,17 @@ class Reader {
   }
 
   // A hash is no signature: what would make every answer nonsense is told of the file, not later of the model.
-  at::Tensor finite(const std::string& name, const std::vector<std::int64_t>& wanted, const KvShape& shape) {
-    const at::Tensor read = tensor(name, shape.dtype, wanted);
+  at::Tensor rows(const std::string& name, std::int64_t count, const KvShape& shape) {
+    const at::Tensor read = stored_rows(name, count, shape);
     const at::Tensor squares = read.to(at::kFloat).square();  // what a product of two such values would be
     if (!at::isfinite(squares).all().item<bool>()) refuse(name, "a value that is not finite, or too large to compute with");
     return read.to(shape.device);
+  }
+
+  at::Tensor stored_rows(const std::string& name, std::int64_t count, const KvShape& shape) {
+    if (shape.storage == KvStorage::kWide) return tensor(name, shape.dtype, {count, shape.head_dim});
+    const at::Tensor codes = tensor(name, at::kChar, {count, shape.head_dim});
+    return widened({codes, tensor(name + ".scales", at::kFloat, {count})}, shape.dtype);
   }
 
   template <class Number>
@@ -177,6 +196,8 @@ class Reader {
         return StoredType::kF16;
       case at::kInt:
         return StoredType::kI32;
+      case at::kChar:
+        return StoredType::kI8;
       default:
         return StoredType::kI64;
     }
@@ -256,18 +277,28 @@ ConversationStates read_conversation(const RequestContext& context, const std::s
   if (about.integer("format", 0, std::numeric_limits<int>::max()) != kFormat)
     refuse_outdated("", "what was kept was written by another version of the program");
   if (about.string("model", 4096) != model) refuse_outdated("", "what was kept was made with another model");
-  const KvShape shape = context.network().text().kv_shape();
+  // Stored otherwise than the file says, a state is refused by its tensors' types.
+  const auto empty = [&](const JsonObject& state) {
+    KvShape shape = context.network().text().kv_shape();
+    shape.storage = state.boolean("kv_int8") ? KvStorage::kInt8 : KvStorage::kWide;
+    if (shape.storage != KvStorage::kWide && !shape.device.is_cpu())
+      refuse_outdated("", "what was kept is in eight bits, which only the CPU reads");
+    return Conversation(shape);
+  };
   ConversationStates states;
   if (const auto current = about.optional_object("current")) {
-    Conversation& state = states.current.emplace(shape);
+    Conversation& state = states.current.emplace(empty(*current));
     read_conversation_json(*current, state);
     reader.read_state("current", state);
   }
   if (const auto prepared = about.optional_object("prepared")) {
-    PreparedContext& context_read = states.prepared.emplace(Conversation(shape));
-    read_conversation_json(prepared->object("conversation"), context_read.state);
+    const JsonObject of_state = prepared->object("conversation");
+    PreparedContext& context_read = states.prepared.emplace(empty(of_state));
+    read_conversation_json(of_state, context_read.state);
     reader.read_state("prepared", context_read.state);
     read_prepared_json(*prepared, context_read);
+    if (storage_of(context_read.recipe) != context_read.state.cache.shape().storage)
+      reader.refuse("prepared", "its cache is stored otherwise than its recipe says");
   }
   reader.require_hash();
   std::map<std::pair<std::string, std::string>, std::string> found;

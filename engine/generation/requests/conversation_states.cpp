@@ -3,22 +3,31 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/generation/context/cache_shape.h"
 #include "engine/generation/conversation/message_equality.h"
 #include "engine/generation/reading/prepared_turn.h"
 
 namespace winnow {
 namespace {
 
-// `pins` say of the conversation's media what it was made with, in any order; those of later media are free.
-bool made_with(const Conversation& conversation, std::span<const Pin> pins) {
+// What a state was made with.
+struct Making {
+  std::span<const Pin> pins;
+  KvStorage storage = KvStorage::kWide;
+};
+
+Making making_of(const Turn& turn) { return {turn.pins, storage_of(turn.recipe)}; }
+
+// The cache is stored so, and `pins` say of the conversation's media what it was made with, in any order; those of later media are free.
+bool made_with(const Conversation& conversation, const Making& making) {
   const auto of_its_media = [&](std::span<const Pin> all) {
     std::vector<Pin> own(all.begin(), all.end());
     std::erase_if(own, [&](const Pin& pin) { return pin.media >= conversation.media_count; });
     return own;
   };
   const std::vector<Pin> before = of_its_media(conversation.pins);
-  const std::vector<Pin> now = of_its_media(pins);
-  return std::is_permutation(before.begin(), before.end(), now.begin(), now.end());
+  const std::vector<Pin> now = of_its_media(making.pins);
+  return conversation.cache.shape().storage == making.storage && std::is_permutation(before.begin(), before.end(), now.begin(), now.end());
 }
 
 bool same_thread(std::span<const Message> a, std::span<const Message> b) {
@@ -29,7 +38,7 @@ bool same_thread(std::span<const Message> a, std::span<const Message> b) {
 bool holds_what_is_before(const Conversation& conversation, const Turn& turn) {
   const std::vector<Message>& held = conversation.thread;
   return held.size() + 1 == turn.messages.size() && same_thread(held, std::span(turn.messages).first(held.size())) &&
-         made_with(conversation, turn.pins);
+         made_with(conversation, making_of(turn));
 }
 
 bool holds_all_but_last(const Conversation& conversation, const Turn& turn) {
@@ -39,7 +48,7 @@ bool holds_all_but_last(const Conversation& conversation, const Turn& turn) {
 // The system's messages are part of the prompt that leads to the first media, whose ids are compared when a question goes on from them.
 bool leads_to_the_first_media(const PreparedContext& prepared, const Turn& turn) {
   const auto before = std::span(turn.messages).first(turn.messages.size() - 1);
-  return prepared.state.thread.empty() && made_with(prepared.state, turn.pins) &&
+  return prepared.state.thread.empty() && made_with(prepared.state, making_of(turn)) &&
          std::all_of(before.begin(), before.end(), [](const Message& message) { return message.role == Role::kSystem; });
 }
 
@@ -48,7 +57,7 @@ bool is_stored_for(const PreparedContext& prepared, const Turn& turn) {
   const std::size_t at = prepared.state.thread.size();
   if (!prepared.is_fetched_from() || at >= turn.messages.size() || prepared.recipe != turn.recipe) return false;
   const auto later = std::span(turn.messages).subspan(at + 1);
-  return same_thread(prepared.state.thread, std::span(turn.messages).first(at)) && made_with(prepared.state, turn.pins) &&
+  return same_thread(prepared.state.thread, std::span(turn.messages).first(at)) && made_with(prepared.state, making_of(turn)) &&
          same_media(prepared.media, turn.messages[at]) &&
          std::all_of(later.begin(), later.end(), [](const Message& message) { return same_media({}, message); });
 }
@@ -61,11 +70,11 @@ bool prepared_for(const PreparedContext& prepared, const Turn& turn) {
 }
 
 // A full cache stands for all of the thread but its last answer and question.
-TurnStart full_start(const ConversationStates& states, std::span<const Message> thread, std::span<const Pin> pins) {
+TurnStart full_start(const ConversationStates& states, std::span<const Message> thread, const Making& making) {
   for (std::size_t i = 0; i < states.full.size(); ++i) {
     const std::vector<Message>& held = states.full[i].thread;
     if (held.size() + 2 == thread.size() && std::equal(held.begin(), held.end(), thread.begin(), same_message) &&
-        thread[held.size()].role == Role::kAssistant && made_with(states.full[i], pins)) {
+        thread[held.size()].role == Role::kAssistant && made_with(states.full[i], making)) {
       return {TurnStart::From::kFull, i};
     }
   }
@@ -85,7 +94,7 @@ TurnStart start_of(const ConversationStates& states, const Turn& turn) {
 TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn) {
   using From = TurnStart::From;
   if (turn.guard == Guard::kPrefill) return {};
-  if (turn.guard == Guard::kRam) return full_start(states, turn.messages, turn.pins);
+  if (turn.guard == Guard::kRam) return full_start(states, turn.messages, making_of(turn));
   if (states.current && holds_all_but_last(*states.current, turn)) return {From::kCurrent, 0};
   if (states.before_last && holds_all_but_last(*states.before_last, turn)) return {From::kBeforeLast, 0};
   TurnStart found;
@@ -144,7 +153,7 @@ void keep_turn(ConversationStates& states, const TurnStart& start, Conversation 
 
 void keep_full(ConversationStates& states, Conversation full) {
   full.cache = full.cache.on_device(at::kCPU);
-  const TurnStart before = full_start(states, full.thread, full.pins);
+  const TurnStart before = full_start(states, full.thread, {full.pins, full.cache.shape().storage});
   std::vector<Conversation> kept;
   if (before.from == TurnStart::From::kFull) kept.push_back(std::move(states.full[before.at]));
   kept.push_back(std::move(full));
@@ -154,7 +163,7 @@ void keep_full(ConversationStates& states, Conversation full) {
 const Conversation* cut_answer_of(const ConversationStates& states, const Turn& turn) {
   const auto fits = [&turn](const Conversation& state) {
     return state.answer_open && !state.answer_ids.empty() && holds_answer(state, turn.messages, turn.answer_begun) &&
-           made_with(state, turn.pins);
+           made_with(state, making_of(turn));
   };
   if (turn.answer_begun.empty()) return nullptr;
   if (states.current && fits(*states.current)) return &*states.current;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/device/free_memory.h"
+#include "engine/generation/context/cache_shape.h"
 #include "engine/generation/prefill/foreseen_cache.h"
 #include "engine/generation/prefill/segment_compression.h"
 #include "engine/generation/reading/media_reading.h"
@@ -180,8 +181,8 @@ std::int64_t work_bytes(const ModelInfo& model, const KvShape& shape, std::int64
 Planned plan_turn(const RequestContext& context, const Turn& asked, const ConversationStates& states) {
   require_question(asked.messages);
   const ModelInfo& info = context.network().info();
-  const KvShape shape = context.network().text().kv_shape();
   const Turn turn = as_run(asked);
+  const KvShape shape = cache_shape(context.network(), turn.recipe);
   const Recipe recipe = recipe_for(turn.recipe, info);
   const TurnStart start = start_of(states, turn);
   Conversation working = fork_start(states, start, shape);
@@ -205,6 +206,7 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   planned.tokens = segment.tokens.counts();
   planned.tokens.generated = turn.sampling.max_new_tokens;
   planned.kv_bytes_full = shape.full_bytes(working.full_tokens() + segment.pruned + (slots.after_first_token ? 1 : 0));
+  planned.kv_bytes_per_token = shape.token_bytes();
   planned.kv_bytes_after_event = cache.slots * shape.slot_bytes();
   planned.peak_bytes = cache.peak_blocks * KvCache::kBlockSlots * shape.slot_bytes();
 
@@ -212,7 +214,7 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   // Asked twice, as prepare_segment() does: before a video is decoded, and with what reaches the decoder.
   planned.fits_context = segment.longest_position + turn.sampling.max_new_tokens <= info.context_tokens;
   planned.free_bytes = free_memory_bytes(shape.device.is_cuda() ? MemoryOf::kGpu : MemoryOf::kMachine);
-  const std::int64_t answer = turn.sampling.max_new_tokens * info.kv_bytes_per_token;
+  const std::int64_t answer = turn.sampling.max_new_tokens * shape.token_bytes();
   const std::int64_t prefill = planned.peak_bytes + work_bytes(info, shape, segment.tokens.size());
   const std::int64_t needed = std::max(prefill, planned.kv_bytes_after_event + answer) - working.cache.bytes_allocated();
   planned.fits_memory = planned.free_bytes == 0 || needed <= planned.free_bytes;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/generation/answer/answer_score.h"
+#include "engine/generation/context/cache_shape.h"
 #include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/reading/prepared_turn.h"
 #include "engine/generation/requests/run_turn.h"
@@ -41,14 +42,15 @@ Scored run_score(const RequestContext& context, const Score& score, const Conver
   const bool one_prefill = asked.start.from == TurnStart::From::kNothing && recipe.shares_prefill();
   std::vector<const Recipe*> sharing;
   if (one_prefill) sharing.push_back(&recipe);
-  const KvShape shape = context.network().text().kv_shape();
-  TurnPrefill whole(context, begin_turn(context, turn, nullptr, Conversation(shape)), sharing, Compaction::kAfterTheLast);
+  Conversation empty(context.network().text().kv_shape());
+  TurnPrefill whole(context, begin_turn(context, turn, nullptr, std::move(empty)), sharing, Compaction::kAfterTheLast);
 
   const ChooseFirst first = given_first(asked.given.tokens);
   const auto own = [&] {
     if (one_prefill) return whole.ready_fork(0, first, context.emit);
     if (std::optional<ReadyTurn> ready = ready_if_prepared(context, turn, states, asked.start)) return *std::move(ready);
-    return ready_single_turn(context, turn, recipe, fork_start(states, asked.start, shape), first);
+    Conversation start = fork_start(states, asked.start, cache_shape(context.network(), turn.recipe));
+    return ready_single_turn(context, turn, recipe, std::move(start), first);
   };
   return score_answer(context, asked.given, own().start, whole.uncompressed());
 }

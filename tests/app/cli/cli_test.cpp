@@ -124,6 +124,24 @@ TEST(Cli, ARecipeFileIsTheSameAsItsOptionsAndOptionsBesideItCount) {
   EXPECT_NE(missing.err.find("none.json"), std::string::npos) << missing.err;
 }
 
+TEST(Cli, ACacheInEightBitsTakesAsManyBytesAsItSays) {
+  constexpr std::int64_t kDemoHeadSize = 32;
+  const ScratchFolder scratch;
+  const std::string question = " --json --frames 8 --max-tokens 8 --method full --video " + sample_video() + " 'What is the first shape?'";
+  const auto kv_bytes = [&](const std::string& arguments) {
+    const ProgramRun run = run_command(scratch, "ask " + arguments + question);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return json::parse(run.out)["kv_bytes"]["after_event"].get<std::int64_t>();
+  };
+  const std::int64_t slots = kv_bytes("--dtype fp32") / (2 * 4 * kDemoHeadSize);
+  EXPECT_EQ(kv_bytes("--dtype fp32 --kv int8"), slots * 2 * (kDemoHeadSize + 4));
+  write_file(scratch.file("narrow.json"), R"({"format": "winnow-recipe", "version": 1, "method": "full", "kv": "int8"})");
+  const std::string recipe = "--dtype fp32 --recipe " + shell_quoted(scratch.file("narrow.json"));
+  EXPECT_EQ(kv_bytes(recipe), slots * 2 * (kDemoHeadSize + 4));
+  EXPECT_EQ(kv_bytes(recipe + " --kv model"), slots * 2 * 4 * kDemoHeadSize);
+  EXPECT_EQ(run_command(scratch, "ask --kv int4" + question).exit_code, 2);
+}
+
 TEST(Cli, JsonHasTheDocumentedShapeForEveryMethod) {
   const ScratchFolder scratch;
   for (const char* method :

@@ -19,6 +19,8 @@ namespace {
 
 using nlohmann::json;
 
+int notOrdinary(const WholeSetting& setting) { return setting.words.empty() ? setting.least + 12 : setting.words.back().value; }
+
 NamedRecipe everythingSet() {
   NamedRecipe recipe;
   recipe.name = "Mein Gemisch \xe2\x80\x9e\x31\xe2\x80\x9c";
@@ -26,7 +28,7 @@ NamedRecipe everythingSet() {
   spec.method = "d2o";
   spec.retention = 0.07;
   spec.budget_tokens = 96;
-  for (const WholeSetting& setting : kWholeSettings) spec.*setting.value = setting.least + 12;
+  for (const WholeSetting& setting : kWholeSettings) spec.*setting.value = notOrdinary(setting);
   spec.turn_policy = TurnPolicy::kFirstOnly;
   spec.seed = std::numeric_limits<std::uint64_t>::max();
   spec.options = {{"sinks", "2"}, {"merge", "weighted"}, {"skip_layers", "true"}};
@@ -77,6 +79,8 @@ TEST(RecipeJson, RefusalsNameSourceAndField) {
       {R"(, "min_event_tokens": -1})", "min_event_tokens"},
       {R"(, "seed": 18446744073709551616})", "seed"},
       {R"(, "turn_policy": "sometimes"})", "turn_policy"},
+      {R"(, "kv": "int4"})", "kv"},
+      {R"(, "kv": 8})", "kv"},
       {R"(, "options": [1]})", "options"},
       {R"(, "options": {"sinks": [[[[[[1]]]]]]}})", "options.sinks"},
       {R"(, "options": {"sinks": null}})", "options.sinks"},
@@ -195,12 +199,23 @@ TEST(RecipeJson, EveryNumberOfTheTableIsInTheSchemaAndHasItsWords) {
   for (const WholeSetting& setting : kWholeSettings) {
     ASSERT_TRUE(schema["properties"].contains(setting.name)) << setting.name;
     const json& property = schema["properties"][setting.name];
-    EXPECT_EQ(property["type"], "integer") << setting.name;
-    EXPECT_EQ(property["minimum"], setting.least) << setting.name;
-    EXPECT_EQ(property["maximum"], setting.most) << setting.name;
-    EXPECT_EQ(property["default"], RecipeSpec().*setting.value) << setting.name;
     const SettingText* const text = settingText(setting.name);
     ASSERT_NE(text, nullptr) << setting.name;
+    EXPECT_EQ(text->choices.size(), setting.words.size()) << setting.name;
+    if (setting.words.empty()) {
+      EXPECT_EQ(property["type"], "integer") << setting.name;
+      EXPECT_EQ(property["minimum"], setting.least) << setting.name;
+      EXPECT_EQ(property["maximum"], setting.most) << setting.name;
+      EXPECT_EQ(property["default"], RecipeSpec().*setting.value) << setting.name;
+    } else {
+      json words = json::array();
+      for (const SettingWord& each : setting.words) {
+        words.push_back(each.word);
+        EXPECT_TRUE(setting.allows(each.value)) << setting.name;
+        if (each.value == RecipeSpec().*setting.value) EXPECT_EQ(property["default"], each.word) << setting.name;
+      }
+      EXPECT_EQ(property["enum"], words) << setting.name;
+    }
     for (const char* words : {text->title, text->help, text->terminal}) EXPECT_NE(std::string(words), "") << setting.name;
   }
   EXPECT_EQ(settingText("no such setting"), nullptr);
@@ -210,7 +225,7 @@ TEST(RecipeJson, ANumberThatCameLaterIsWrittenOnlyWhereItIsSet) {
   for (const WholeSetting& setting : kWholeSettings) {
     NamedRecipe recipe;
     EXPECT_EQ(json::parse(recipeToJson(recipe, -1)).contains(setting.name), setting.always_written) << setting.name;
-    recipe.spec.*setting.value += 1;
+    recipe.spec.*setting.value = notOrdinary(setting);
     EXPECT_TRUE(json::parse(recipeToJson(recipe, -1)).contains(setting.name)) << setting.name;
   }
 }

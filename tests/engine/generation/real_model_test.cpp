@@ -1,6 +1,7 @@
 // A real model behind the engine's face: it answers, under every method that is legal for it, and goes on from what that left.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -180,6 +181,35 @@ TEST_F(RealModel, AnswersFromAFifthOfADocument) {
     EXPECT_FALSE(finished(events).answer.empty()) << method.name;
     if (method.name == "full" || method.phase == MethodPhase::kPrefill) continue;
     EXPECT_LT(finished(events).figures.kv_bytes.after_event, finished(events).figures.kv_bytes.full) << method.name;
+  }
+}
+
+// What rounding the cache does to what it chooses, against the cache in the model's type. Teacher-forced over an answer of its own.
+TEST_F(RealModel, ACacheInEightBitsChoosesAlmostTheSame) {
+  for (const auto& [method, share] : {std::pair{"full", 1.0}, std::pair{"kvzip", 0.6}}) {
+    Compare compare;
+    for (const int bits : {0, 8}) {
+      const Turn turn = ask({notes(), TextItem{"Tell me all that the notes say."}}, method, share, 60);
+      compare.conversation = turn.conversation;
+      compare.messages = turn.messages;
+      compare.sampling = turn.sampling;
+      compare.recipes.push_back(turn.recipe);
+      compare.recipes.back().kv_bits = bits;
+    }
+    const EventRecorder events = run(compare);
+    ASSERT_TRUE(events.last<Compared>()) << events.last<Failed>()->error.reason;
+    const std::vector<Scored> scores = events.all<Scored>();
+    const std::vector<Finished> answers = events.all<Finished>();
+    ASSERT_EQ(scores.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::printf("%s, %s: %lld bytes, same choice %.3f, mean KL %.6f nats a token\n", method, i == 0 ? "model" : "int8",
+                  static_cast<long long>(answers[i].figures.kv_bytes.after_event), scores[i].agreement.top1, scores[i].agreement.mean_kl);
+    }
+    EXPECT_LT(answers[1].figures.kv_bytes.after_event, answers[0].figures.kv_bytes.after_event);
+    if (share < 1.0) continue;
+    EXPECT_GT(scores[1].agreement.mean_kl, 0.0) << "it was rounded";
+    EXPECT_LT(scores[1].agreement.mean_kl, 0.01);
+    EXPECT_GE(scores[1].agreement.top1, 0.95);
   }
 }
 

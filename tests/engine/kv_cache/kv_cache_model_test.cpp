@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "engine/kv_cache/kv_cache.h"
+#include "engine/kv_cache/narrow_rows.h"
 
 namespace winnow {
 namespace {
@@ -27,7 +29,7 @@ struct Pair {
 
 std::vector<Entry>& entries(Pair& pair, LayerId layer, KvHead head) { return pair.model[static_cast<std::size_t>(layer * kHeads + head)]; }
 
-class KvCacheModel : public ::testing::TestWithParam<unsigned> {
+class KvCacheModel : public ::testing::TestWithParam<std::tuple<KvStorage, unsigned>> {
  protected:
   std::int64_t pick(std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(random_); }
 
@@ -94,19 +96,35 @@ class KvCacheModel : public ::testing::TestWithParam<unsigned> {
           ASSERT_EQ(pair.cache.original(layer, head)[static_cast<std::size_t>(i)], entry.original);
           for (std::int64_t c = 0; c < kDim; ++c) expected.data_ptr<float>()[i * kDim + c] = entry.stamp + static_cast<float>(c);
         }
-        ASSERT_TRUE(at::equal(pair.cache.gather_keys(layer, head), expected));
-        ASSERT_TRUE(at::equal(pair.cache.gather_values(layer, head), expected * 2));
+        const at::Tensor keys = as_stored(expected);
+        const at::Tensor values = as_stored(expected * 2);
+        ASSERT_TRUE(at::equal(pair.cache.gather_keys(layer, head), keys));
+        ASSERT_TRUE(at::equal(pair.cache.gather_values(layer, head), values));
+        if (count > 0) {
+          const std::int64_t slot = pick(0, count - 1);
+          const auto [key, value] = pair.cache.row_views(layer, head, slot);
+          ASSERT_TRUE(at::equal(key, keys[slot]) && at::equal(value, values[slot]));
+          const std::int64_t block = slot / KvCache::kBlockSlots;
+          const at::Tensor seen = pair.cache.block_view(layer, head, KvPart::kValues, block);
+          ASSERT_TRUE(at::equal(seen, values.narrow(0, block * KvCache::kBlockSlots, seen.size(0))));
+        }
         slots += count;
         blocks += (count + KvCache::kBlockSlots - 1) / KvCache::kBlockSlots;
       }
     }
-    ASSERT_EQ(pair.cache.bytes_in_use(), slots * 2 * kDim * 4);
+    const std::int64_t slot_bytes = storage() == KvStorage::kInt8 ? 2 * (kDim + 4) : 2 * kDim * 4;
+    ASSERT_EQ(pair.cache.bytes_in_use(), slots * slot_bytes);
     ASSERT_EQ(pair.cache.bytes_metadata(), slots * 4);
-    ASSERT_EQ(pair.cache.bytes_allocated(), blocks * KvCache::kBlockSlots * 2 * kDim * 4);
+    ASSERT_EQ(pair.cache.bytes_allocated(), blocks * KvCache::kBlockSlots * slot_bytes);
     ASSERT_GE(pair.cache.bytes_peak(), pair.cache.bytes_allocated());
   }
 
-  std::mt19937 random_{GetParam()};
+  static KvStorage storage() { return std::get<0>(GetParam()); }
+  static at::Tensor as_stored(const at::Tensor& rows) {
+    return storage() == KvStorage::kInt8 ? widened(narrowed(rows), rows.scalar_type()) : rows;
+  }
+
+  std::mt19937 random_{std::get<1>(GetParam())};
   std::int32_t next_original_ = 0;
   float stamp_ = 0.0F;
 };
@@ -116,6 +134,7 @@ TEST_P(KvCacheModel, BehavesLikePlainVectors) {
   shape.layers = kLayers;
   shape.kv_heads = kHeads;
   shape.head_dim = kDim;
+  shape.storage = storage();
   std::vector<Pair> pairs;
   pairs.push_back({KvCache(shape), std::vector<std::vector<Entry>>(kLayers * kHeads)});
   for (int step = 0; step < 120; ++step) {
@@ -144,11 +163,12 @@ TEST_P(KvCacheModel, BehavesLikePlainVectors) {
         break;
     }
     for (Pair& each : pairs) check(each);
-    if (HasFatalFailure()) FAIL() << "seed " << GetParam() << ", step " << step;
+    if (HasFatalFailure()) FAIL() << "seed " << std::get<1>(GetParam()) << ", step " << step;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, KvCacheModel, ::testing::Range(1U, 21U));
+INSTANTIATE_TEST_SUITE_P(Wide, KvCacheModel, ::testing::Combine(::testing::Values(KvStorage::kWide), ::testing::Range(1U, 21U)));
+INSTANTIATE_TEST_SUITE_P(Int8, KvCacheModel, ::testing::Combine(::testing::Values(KvStorage::kInt8), ::testing::Range(1U, 9U)));
 
 }  // namespace
 }  // namespace winnow

@@ -198,6 +198,78 @@ TEST(KvCache, GathersEmptyHeads) {
   EXPECT_TRUE(cache.key_blocks(LayerId(0), KvHead(0)).empty());
 }
 
+KvShape narrow_shape(at::ScalarType dtype = at::kFloat) {
+  KvShape shape = small_shape(dtype);
+  shape.storage = KvStorage::kInt8;
+  return shape;
+}
+
+TEST(KvCache, EightBitsTakeAByteANumberAndFourARow) {
+  testing::AllocationProbe probe;
+  KvCache cache(narrow_shape(at::kBFloat16));
+  append(cache, LayerId(1), 0, 65);
+  // A slot is K and V of 4 bytes and a scale each = 16 bytes.
+  EXPECT_EQ(cache.shape().slot_bytes(), 16);
+  EXPECT_EQ(cache.bytes_in_use(), 65 * 3 * 16);
+  EXPECT_EQ(cache.bytes_allocated(), 2 * 64 * 3 * 16);
+  EXPECT_EQ(probe.live_bytes(), cache.bytes_allocated());
+  EXPECT_EQ(cache.shape().full_bytes(65), 2 * 65 * 3 * 16);
+  EXPECT_EQ(cache.shape().token_bytes(), 2 * 3 * 16);
+}
+
+TEST(KvCache, EightBitsAreReadInTheModelsTypeAndRoundedWhenWritten) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    KvCache cache(narrow_shape(type));
+    const at::Tensor keys = at::tensor({254.0F, 3.0F, -1.0F, 0.0F}).to(type);
+    const at::Tensor rows = keys.view({1, 1, 4}).expand({3, 1, 4});
+    const std::vector<std::int32_t> original = {7};
+    cache.append(LayerId(0), rows, rows, original);
+    const at::Tensor read = cache.gather_keys(LayerId(0), KvHead(2));
+    EXPECT_EQ(read.scalar_type(), type);
+    EXPECT_TRUE(at::equal(read[0], at::tensor({254.0F, 4.0F, 0.0F, 0.0F}).to(type)));
+    cache.write(LayerId(0), KvHead(2), 0, at::tensor({12.7F, 0.26F, 0.0F, 0.0F}).unsqueeze(0), at::zeros({1, 4}));
+    EXPECT_TRUE(
+        at::allclose(cache.gather_keys(LayerId(0), KvHead(2)).to(at::kFloat)[0], at::tensor({12.7F, 0.3F, 0.0F, 0.0F}), 1e-2, 1e-3));
+    EXPECT_TRUE(at::equal(cache.gather_values(LayerId(0), KvHead(2)).to(at::kFloat), at::zeros({1, 4})));
+    EXPECT_TRUE(at::equal(cache.gather_keys(LayerId(0), KvHead(1))[0], read[0])) << "the other heads keep theirs";
+  }
+}
+
+// A merge writes all rows of an event, most of them unchanged.
+TEST(KvCache, WhatWasReadIsStoredAgainAsItWas) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    at::manual_seed(3);
+    KvCache cache(narrow_shape(type));
+    std::vector<std::int32_t> original(100);
+    std::iota(original.begin(), original.end(), 0);
+    cache.append(LayerId(0), at::randn({3, 100, 4}).to(type), at::randn({3, 100, 4}).to(type), original);
+    KvCache copy = cache.fork();
+    const at::Tensor keys = cache.gather_keys(LayerId(0), KvHead(0));
+    const at::Tensor values = cache.gather_values(LayerId(0), KvHead(0));
+    copy.assign(LayerId(0), KvHead(0), keys, values, original);
+    copy.write(LayerId(0), KvHead(0), 30, keys.narrow(0, 30, 50), values.narrow(0, 30, 50));
+    for (std::size_t block = 0; block < 2; ++block) {
+      ASSERT_NE(copy.key_blocks(LayerId(0), KvHead(0))[block], cache.key_blocks(LayerId(0), KvHead(0))[block]);
+      const auto* mine = static_cast<const std::int8_t*>(copy.key_blocks(LayerId(0), KvHead(0))[block]);
+      const auto* theirs = static_cast<const std::int8_t*>(cache.key_blocks(LayerId(0), KvHead(0))[block]);
+      const std::int64_t rows = block == 0 ? 64 : 36;
+      EXPECT_TRUE(std::equal(mine, mine + rows * 4, theirs));
+      const std::int8_t* const scales = mine + 64 * 4;
+      EXPECT_TRUE(std::equal(scales, scales + rows * 4, theirs + 64 * 4));
+    }
+  }
+}
+
+TEST(KvCache, CachesOfTwoStoragesAreCountedAsTheyAre) {
+  KvCache wide(small_shape());
+  KvCache narrow(narrow_shape());
+  append(wide, LayerId(0), 0, 10);
+  append(narrow, LayerId(0), 0, 10);
+  const KvCache copy = narrow.fork();
+  const KvCache* caches[] = {&narrow, &wide, &copy};
+  EXPECT_EQ(bytes_allocated_together(caches), 3 * 64 * (32 + 16));
+}
+
 TEST(KvCache, RefusesWrongShapesAndPlans) {
   KvCache cache(small_shape());
   append(cache, LayerId(0), 0, 5);

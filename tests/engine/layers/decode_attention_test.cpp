@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "engine/base/error.h"
@@ -85,6 +86,52 @@ TEST_F(DecodeAttention, SplittingALongHeadOverThreadsChangesNothing) {
 
 TEST_F(DecodeAttention, BrainFloatCachesAreReadInPlace) {
   expect_equals_dense(random_cache(2, 64, 300, at::kBFloat16), at::randn({14, 64}).to(at::kBFloat16), 1e-2);
+}
+
+// Rounded keys move a logit by at most half a step times the query's length in that norm, e = max over keys of scale |q|_1 step / 2:
+// weights change by factors within exp(+-2e), so an output by (exp(2e) - 1) times the largest value; rounded values add half of their step.
+TEST_F(DecodeAttention, EightBitsStayWithinTheirBoundOfTheWideCache) {
+  constexpr double kScale = 0.125;
+  for (const std::int64_t slots : {1, 64, 700}) {
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+      const KvCache wide = random_cache(2, 64, slots, type);
+      KvShape shape = wide.shape();
+      shape.storage = KvStorage::kInt8;
+      KvCache narrow(shape);
+      std::vector<at::Tensor> keys, values;
+      for (KvHead head{0}; head < 2; ++head) {
+        keys.push_back(wide.gather_keys(LayerId(0), head));
+        values.push_back(wide.gather_values(LayerId(0), head));
+      }
+      narrow.append(LayerId(0), at::stack(keys), at::stack(values), wide.original(LayerId(0), KvHead(0)));
+      const at::Tensor query = at::randn({14, 64});
+      const at::Tensor off =
+          (decode_attention(query, narrow, LayerId(0), kScale) - decode_attention(query, wide, LayerId(0), kScale)).abs();
+      EXPECT_GT(off.max().item<double>(), 0.0) << "it was rounded";
+      for (std::int64_t head = 0; head < 14; ++head) {
+        const auto kv = static_cast<std::size_t>(head / 7);
+        const double step = keys[kv].abs().max().item<double>() / 127.0;
+        const double value_step = values[kv].abs().max().item<double>() / 127.0;
+        const double e = kScale * query[head].abs().sum().item<double>() * step / 2.0;
+        const double bound = (std::exp(2.0 * e) - 1.0) * values[kv].abs().max().item<double>() + value_step / 2.0;
+        EXPECT_LE(off[head].max().item<double>(), 1.001 * bound) << slots << " slots, head " << head;
+      }
+      const double wide_norm = decode_attention(query, wide, LayerId(0), kScale).norm().item<double>();
+      EXPECT_LE(off.norm().item<double>(), 0.02 * wide_norm) << "and far within it";
+    }
+  }
+}
+
+TEST_F(DecodeAttention, EightBitsAreReadAsTheirWidenedRows) {
+  KvShape shape = random_cache(2, 16, 1, at::kFloat).shape();
+  shape.storage = KvStorage::kInt8;
+  for (const std::int64_t slots : {1, 63, 65, 200}) {
+    KvCache cache(shape);
+    std::vector<std::int32_t> original(static_cast<std::size_t>(slots));
+    std::iota(original.begin(), original.end(), 0);
+    cache.append(LayerId(0), at::randn({2, slots, 16}), at::randn({2, slots, 16}), original);
+    expect_equals_dense(cache, at::randn({6, 16}), 1e-5);
+  }
 }
 
 TEST_F(DecodeAttention, AnEmptyHeadIsAnError) {

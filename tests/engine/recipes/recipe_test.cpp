@@ -98,6 +98,25 @@ TEST(Recipe, RefusesTurnPoliciesAndPositionsThatCannotBe) {
             "the first answer token's attention can only be added to accumulated attention; window-votes is made of other numbers");
 }
 
+TEST(Recipe, StoresItsCacheAsTheModelComputesOrInEightBits) {
+  const Error error = refusal_of([](RecipeSpec& spec) { spec.kv_bits = 4; });
+  EXPECT_EQ(error.subject, "kv");
+  EXPECT_EQ(error.reason, "must be one of model, int8");
+  RecipeSpec spec;
+  EXPECT_TRUE(Recipe::from_spec(spec).shares_prefill());
+  spec.kv_bits = 8;
+  EXPECT_FALSE(Recipe::from_spec(spec).shares_prefill()) << "its rows are rounded as they come";
+  EXPECT_FALSE(Recipe::from_spec(spec).misfit(ModelTraits()));
+  ModelTraits on_gpu;
+  on_gpu.reads_narrow_cache = false;
+  ASSERT_TRUE(Recipe::from_spec(spec).misfit(on_gpu));
+  EXPECT_EQ(Recipe::from_spec(spec).misfit(on_gpu)->subject, "kv");
+  EXPECT_EQ(Recipe::from_spec(spec).misfit(on_gpu)->reason,
+            "a cache in 8 bits is for the CPU: the GPU's attention reads 16 and 32 bits only");
+  spec.kv_bits = 0;
+  EXPECT_FALSE(Recipe::from_spec(spec).misfit(on_gpu));
+}
+
 TEST(Recipe, RefusesPartsThatDoNotFit) {
   Composition decoding = testing::composition_of("snapkv");
   decoding.phase = MethodPhase::kDecode;

@@ -178,6 +178,7 @@ TEST_F(RecipeDialogs, AMixtureIsEditedSavedUsedAndStillThereAfterARestart) {
   editor->findChild<QComboBox*>(QStringLiteral("budget kind"))->setCurrentIndex(1);
   editor->findChild<QSpinBox*>(QStringLiteral("slots"))->setValue(48);
   editor->findChild<QSpinBox*>(QStringLiteral("min_event_tokens"))->setValue(10);
+  editor->findChild<QComboBox*>(QStringLiteral("kv"))->setCurrentText(QStringLiteral("8 bits"));
   editor->findChild<QLineEdit*>(QStringLiteral("seed"))->setText(QStringLiteral("18446744073709551615"));
   ASSERT_TRUE(editor->legal()) << editor->verdict().toStdString();
   QTest::keyClicks(editor->nameEdit(), QStringLiteral("tiny cards"));
@@ -194,6 +195,7 @@ TEST_F(RecipeDialogs, AMixtureIsEditedSavedUsedAndStillThereAfterARestart) {
   expected.spec.reducer = "gated";
   expected.spec.budget_tokens = 48;
   expected.spec.min_event_tokens = 10;
+  expected.spec.kv_bits = 8;
   expected.spec.seed = 18446744073709551615ULL;
   EXPECT_EQ(session().chat.options().recipe, expected);
   ask(QStringLiteral("What color is the star?"));

@@ -27,6 +27,7 @@ Planned plan() {
   Planned planned;
   planned.tokens = {617, 577, 40, 256};
   planned.kv_bytes_full = 617 * 2048;
+  planned.kv_bytes_per_token = 2048;
   planned.kv_bytes_after_event = 617 * 2048 / 5;
   planned.peak_bytes = 2 << 20;
   planned.free_bytes = 1 << 30;
@@ -37,7 +38,7 @@ Planned plan() {
 }
 
 TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
-  const ui::PlanView view = ui::describePlan(plan(), {{video(64)}, {}, 2048});
+  const ui::PlanView view = ui::describePlan(plan(), {{video(64)}, {}});
   EXPECT_EQ(view.text, QStringLiteral("64 frames · cache 1.2 MiB → 247 KiB · fits · about 640 ms")) << view.text.toStdString();
   EXPECT_EQ(view.fit, PlanFit::kFits);
   EXPECT_TRUE(view.remedies.isEmpty());
@@ -45,10 +46,9 @@ TEST(PlanWords, SayTokensCacheFitAndWaitInOneLine) {
   first.expected_ms = 0.0;
   first.kv_bytes_after_event = first.kv_bytes_full;
   first.tokens = {41, 0, 41, 256};
-  EXPECT_EQ(ui::describePlan(first, {{}, {}, 2048}).text, QStringLiteral("617 of 4,096 tokens · cache 1.2 MiB · fits"));
+  EXPECT_EQ(ui::describePlan(first, {}).text, QStringLiteral("617 of 4,096 tokens · cache 1.2 MiB · fits"));
   first.expected_ms = 85.0;
-  EXPECT_EQ(ui::describePlan(first, {{}, {}, 2048}).text,
-            QStringLiteral("617 of 4,096 tokens · cache 1.2 MiB · fits · about 85 ms · 40 tokens/s"))
+  EXPECT_EQ(ui::describePlan(first, {}).text, QStringLiteral("617 of 4,096 tokens · cache 1.2 MiB · fits · about 85 ms · 40 tokens/s"))
       << "without anything attached, context and speed are what there is to say";
 }
 
@@ -58,7 +58,7 @@ TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
   planned.tokens.prompt = 4540;
   planned.kv_bytes_full = 4540 * 2048;
   planned.fits_context = false;
-  const ui::PlanView context = ui::describePlan(planned, {{video(500)}, {}, 2048});
+  const ui::PlanView context = ui::describePlan(planned, {{video(500)}, {}});
   EXPECT_EQ(context.fit, PlanFit::kDoesNotFit);
   ASSERT_EQ(context.remedies.size(), 1) << "a lower retention does not shorten the prompt";
   // 4540 + 256 tokens, 700 too many, at 9 a frame.
@@ -70,16 +70,24 @@ TEST(PlanWords, WhatDoesNotFitOffersWhatWould) {
   planned.free_bytes = 1 << 20;
   RecipeSpec recipe;
   recipe.retention = 0.2;
-  const ui::PlanView memory = ui::describePlan(planned, {{video(64)}, recipe, 2048});
+  const ui::PlanView memory = ui::describePlan(planned, {{video(64)}, recipe});
   ASSERT_EQ(memory.remedies.size(), 2);
   EXPECT_EQ(memory.remedies[0].text, QStringLiteral("Use 25 frames"));
   EXPECT_DOUBLE_EQ(memory.remedies[1].retention, 0.1);
+  // In eight bits it takes less, where it is not there yet and the device reads it.
+  const ui::PlanView narrow = ui::describePlan(planned, {{video(64)}, recipe, true});
+  ASSERT_EQ(narrow.remedies.size(), 3);
+  EXPECT_EQ(narrow.remedies[1].kind, ui::PlanRemedy::Kind::kNarrowCache);
+  EXPECT_EQ(narrow.remedies[1].text, QStringLiteral("Cache in 8 bits"));
+  recipe.kv_bits = 8;
+  EXPECT_EQ(ui::describePlan(planned, {{video(64)}, recipe, true}).remedies.size(), 2);
+  recipe.kv_bits = 0;
   recipe.method = "full";
-  EXPECT_EQ(ui::describePlan(planned, {{}, recipe, 2048}).remedies.size(), 0) << "nothing is attached, and the full cache keeps all";
+  EXPECT_EQ(ui::describePlan(planned, {{}, recipe}).remedies.size(), 0) << "nothing is attached, and the full cache keeps all";
 
   planned = plan();
   planned.context_tokens = 900;
-  EXPECT_EQ(ui::describePlan(planned, {{video(64)}, {}, 2048}).fit, PlanFit::kTight);
+  EXPECT_EQ(ui::describePlan(planned, {{video(64)}, {}}).fit, PlanFit::kTight);
 }
 
 class PlanInWindow : public WindowTest {

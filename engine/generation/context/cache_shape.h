@@ -1,0 +1,20 @@
+// The shape of the caches that turns of a recipe are answered from: the model's, stored as the recipe says.
+//
+// Used wherever engine/generation begins a conversation, and to see whether one goes on. Pure.
+#pragma once
+
+#include "engine/kv_cache/kv_cache.h"
+#include "engine/models/vision_language_model.h"
+#include "engine/recipes/recipe_spec.h"
+
+namespace winnow {
+
+inline KvStorage storage_of(const RecipeSpec& recipe) { return recipe.kv_bits == 8 ? KvStorage::kInt8 : KvStorage::kWide; }
+
+inline KvShape cache_shape(const VisionLanguageModel& network, const RecipeSpec& recipe) {
+  KvShape shape = network.text().kv_shape();
+  shape.storage = storage_of(recipe);
+  return shape;
+}
+
+}  // namespace winnow

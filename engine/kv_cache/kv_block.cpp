@@ -1,0 +1,81 @@
+#include "engine/kv_cache/kv_block.h"
+
+#include <cstring>
+#include <string>
+
+#include "engine/base/error.h"
+#include "engine/kv_cache/narrow_rows.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kSlots = KvCache::kBlockSlots;
+constexpr std::int64_t kScaleBytes = sizeof(float);
+
+}  // namespace
+
+KvBlock::KvBlock(const KvShape& shape)
+    : storage_(shape.storage),
+      head_dim_(shape.head_dim),
+      row_bytes_(narrow() ? shape.head_dim : shape.slot_bytes() / 2),
+      dtype_(shape.dtype) {
+  const std::int64_t bytes = kSlots * shape.slot_bytes();
+  try {
+    memory_ = narrow() ? at::empty({bytes}, at::kByte) : at::empty({2, kSlots, head_dim_}, at::TensorOptions(shape.device).dtype(dtype_));
+  } catch (const c10::Error&) {
+    throw Exception(ErrorCode::kOutOfMemory, "KV cache", "a block of " + std::to_string(bytes) + " bytes could not be allocated");
+  }
+  keys_ = static_cast<std::byte*>(memory_.mutable_data_ptr());
+  values_ = keys_ + bytes / 2;
+}
+
+const std::int8_t* KvBlock::codes(KvPart part, std::int64_t row) const {
+  return reinterpret_cast<const std::int8_t*>(begin_of(part) + row * row_bytes_);
+}
+
+const float* KvBlock::scales(KvPart part) const { return reinterpret_cast<const float*>(codes(part, kSlots)); }
+
+void KvBlock::copy_slots(std::int64_t to_row, const KvBlock& from, std::int64_t from_row, std::int64_t count) {
+  if (!memory_.is_cpu()) {
+    memory_.narrow(1, to_row, count).copy_(from.memory_.narrow(1, from_row, count));
+    return;
+  }
+  for (const KvPart part : {KvPart::kKeys, KvPart::kValues}) {
+    std::memcpy(to_write(part) + to_row * row_bytes_, from.begin_of(part) + from_row * row_bytes_,
+                static_cast<std::size_t>(count * row_bytes_));
+    if (!narrow()) continue;
+    const std::int64_t behind = kSlots * row_bytes_;
+    std::memcpy(to_write(part) + behind + to_row * kScaleBytes, from.begin_of(part) + behind + from_row * kScaleBytes,
+                static_cast<std::size_t>(count * kScaleBytes));
+  }
+}
+
+void KvBlock::write(KvPart part, std::int64_t to_row, const at::Tensor& source, std::int64_t first, std::int64_t count) {
+  std::byte* const to = to_write(part) + to_row * row_bytes_;
+  if (narrow()) {
+    float* const scales = reinterpret_cast<float*>(to_write(part) + kSlots * row_bytes_);
+    narrow_into(source.narrow(0, first, count), reinterpret_cast<std::int8_t*>(to), scales + to_row);
+    return;
+  }
+  // Without a tensor of its own for a token's row.
+  const bool dense = source.stride(1) == 1 && (count == 1 || source.stride(0) == head_dim_);
+  if (dense && source.is_cpu() && memory_.is_cpu() && source.scalar_type() == dtype_) {
+    const auto* from = static_cast<const std::byte*>(source.const_data_ptr()) + first * source.stride(0) * source.element_size();
+    std::memcpy(to, from, static_cast<std::size_t>(count * row_bytes_));
+  } else {
+    rows(part, to_row, count).copy_(source.narrow(0, first, count));
+  }
+}
+
+at::Tensor KvBlock::rows(KvPart part, std::int64_t first, std::int64_t count) const {
+  if (!narrow()) return memory_.select(0, static_cast<std::int64_t>(part)).narrow(0, first, count);
+  const at::Tensor wide = at::empty({count, head_dim_}, dtype_);
+  widen(part, first, wide);
+  return wide;
+}
+
+void KvBlock::widen(KvPart part, std::int64_t first, const at::Tensor& to) const {
+  widen_into(codes(part, first), scales(part) + first, to);
+}
+
+}  // namespace winnow

@@ -1,0 +1,56 @@
+// A block of a cache: K rows, then V rows, of up to KvCache::kBlockSlots slots of one kv head, in the form that the cache's shape names.
+//
+// Used inside engine/kv_cache: nobody else knows how rows are stored. Numbers as the model computes them lie as [2, kBlockSlots, head_dim].
+// In eight bits each of K and V is its codes, int8 [kBlockSlots, head_dim], then fp32 [kBlockSlots] scales, as the decode kernel reads them
+// (kernels/api/decode_attention.h): a row and its scale move together. Shared between forks; written only by a single owner.
+// Errors: kOutOfMemory. Engine thread only.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/kv_cache/kv_cache.h"
+
+namespace winnow {
+
+class KvBlock {
+ public:
+  explicit KvBlock(const KvShape& shape);
+  KvBlock(const KvBlock&) = delete;
+  KvBlock& operator=(const KvBlock&) = delete;
+
+  const std::byte* begin_of(KvPart part) const { return part == KvPart::kKeys ? keys_ : values_; }
+
+  // All that the other, of the same shape, holds.
+  void copy_all(const KvBlock& from) { memory_.copy_(from.memory_); }
+  // K and V of `count` slots of another block, or of this one without overlap.
+  void copy_slots(std::int64_t to_row, const KvBlock& from, std::int64_t from_row, std::int64_t count);
+  // Rows [first, first + count) of source, [n, head_dim] of any strides and any float dtype, into rows from `to_row` on.
+  void write(KvPart part, std::int64_t to_row, const at::Tensor& source, std::int64_t first, std::int64_t count);
+
+  // [count, head_dim] in the shape's dtype: a view where rows are stored so, else widened.
+  at::Tensor rows(KvPart part, std::int64_t first, std::int64_t count) const;
+  // The same of narrow rows, into `to`.
+  void widen(KvPart part, std::int64_t first, const at::Tensor& to) const;
+  // [2, kBlockSlots, head_dim], where numbers are stored as the model computes them.
+  const at::Tensor& wide() const { return memory_; }
+
+ private:
+  bool narrow() const { return storage_ == KvStorage::kInt8; }
+  std::byte* to_write(KvPart part) { return part == KvPart::kKeys ? keys_ : values_; }
+  // Of narrow rows.
+  const std::int8_t* codes(KvPart part, std::int64_t row) const;
+  const float* scales(KvPart part) const;
+
+  at::Tensor memory_;
+  std::byte* keys_ = nullptr;
+  std::byte* values_ = nullptr;
+  KvStorage storage_;
+  std::int64_t head_dim_;
+  std::int64_t row_bytes_;  // without a scale
+  at::ScalarType dtype_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,155 @@
+#include "kernels/api/narrow_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "kernels/reference/element.h"
+
+namespace winnow::kernels {
+namespace {
+
+struct Narrow {
+  std::vector<std::int8_t> codes;
+  std::vector<float> scales;
+};
+
+Narrow narrow(const std::vector<float>& values, std::int64_t rows) {
+  const auto length = static_cast<std::int64_t>(values.size()) / rows;
+  Narrow result{std::vector<std::int8_t>(values.size(), 99), std::vector<float>(static_cast<std::size_t>(rows), -7.0F)};
+  NarrowRowsArgs args;
+  args.values = values.data();
+  args.value_stride = length;
+  args.rows = rows;
+  args.length = length;
+  args.codes = result.codes.data();
+  args.scales = result.scales.data();
+  EXPECT_EQ(narrow_rows(args), LaunchStatus::kOk);
+  return result;
+}
+
+std::vector<float> widen(const Narrow& narrow) {
+  std::vector<float> values(narrow.codes.size(), -7.0F);
+  WidenRowsArgs args;
+  args.codes = narrow.codes.data();
+  args.scales = narrow.scales.data();
+  args.rows = static_cast<std::int64_t>(narrow.scales.size());
+  args.length = static_cast<std::int64_t>(narrow.codes.size()) / args.rows;
+  args.values = values.data();
+  args.value_stride = args.length;
+  EXPECT_EQ(widen_rows(args), LaunchStatus::kOk);
+  return values;
+}
+
+// The largest magnitude is 254: a step is 2. 3 and 5 lie between two codes and go to the even one.
+TEST(NarrowRows, RoundsToTheNearestOf255Steps) {
+  const Narrow rows = narrow({254.0F, -254.0F, 3.0F, 5.0F, -1.0F, 100.9F, 0.0F, -7.2F}, 1);
+  EXPECT_EQ(rows.scales, std::vector<float>{2.0F});
+  EXPECT_EQ(rows.codes, (std::vector<std::int8_t>{127, -127, 2, 2, 0, 50, 0, -4}));
+  EXPECT_EQ(widen(rows), (std::vector<float>{254.0F, -254.0F, 4.0F, 4.0F, 0.0F, 100.0F, 0.0F, -8.0F}));
+}
+
+TEST(NarrowRows, EveryRowHasItsOwnScale) {
+  const Narrow rows = narrow({127.0F, 1.0F, 0.0F, -0.0F, -31.75F, 0.25F}, 3);
+  EXPECT_EQ(rows.scales, (std::vector<float>{1.0F, 0.0F, 0.25F}));
+  EXPECT_EQ(rows.codes, (std::vector<std::int8_t>{127, 1, 0, 0, -127, 1}));
+  EXPECT_EQ(widen(rows), (std::vector<float>{127.0F, 1.0F, 0.0F, 0.0F, -31.75F, 0.25F}));
+}
+
+TEST(NarrowRows, ScalesAreTheLargestMagnitudeIn127Steps) {
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  for (int i = 0; i < 1000; ++i) {
+    const float largest = std::exp(8.0F * normal(random));
+    const Narrow row = narrow({0.3F * largest, -largest}, 1);
+    EXPECT_NEAR(row.scales[0], largest / 127.0F, largest / 127.0F * std::ldexp(1.0F, -17));
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(row.scales[0]) & 0x7FU, 0U) << "17 bits, so that codes times it are exact";
+    EXPECT_EQ(row.codes[1], -127);
+  }
+}
+
+TEST(NarrowRows, NoNumberIsOffByMoreThanHalfAStep) {
+  std::mt19937 random(6);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(64 * 100);
+  for (float& value : values) value = normal(random);
+  const Narrow rows = narrow(values, 100);
+  const std::vector<float> widened = widen(rows);
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_LE(std::abs(widened[i] - values[i]), 0.5001F * rows.scales[i / 64]) << i;
+}
+
+// What was read of a cache, in any type that a model computes in, is stored again as it was.
+TEST(NarrowRows, RoundingWhatWasRoundedChangesNothing) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  for (const ElementType type : {ElementType::kFp32, ElementType::kBf16, ElementType::kFp16}) {
+    for (int i = 0; i < 2000; ++i) {
+      const std::int64_t length = 1 + static_cast<std::int64_t>(random() % 128);
+      const float size = std::exp2(static_cast<float>(random() % 12) - 6.0F);
+      std::vector<float> memory(static_cast<std::size_t>(length));  // of elements of any type
+      for (std::int64_t e = 0; e < length; ++e) set_element(memory.data(), type, e, size * normal(random));
+      std::vector<std::int8_t> codes[2] = {std::vector<std::int8_t>(memory.size()), std::vector<std::int8_t>(memory.size())};
+      float scales[2];
+      for (int round = 0; round < 2; ++round) {
+        const NarrowRowsArgs there{type, memory.data(), length, 1, length, codes[round].data(), &scales[round]};
+        ASSERT_EQ(narrow_rows(there), LaunchStatus::kOk);
+        const WidenRowsArgs back{codes[round].data(), &scales[round], 1, length, type, memory.data(), length};
+        ASSERT_EQ(widen_rows(back), LaunchStatus::kOk);
+      }
+      ASSERT_EQ(codes[0], codes[1]) << "type " << static_cast<int>(type) << " row " << i;
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(scales[0]), std::bit_cast<std::uint32_t>(scales[1]));
+    }
+  }
+}
+
+TEST(NarrowRows, WhatIsNotFiniteShows) {
+  for (const float damage : {std::nanf(""), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
+    const Narrow rows = narrow({1.0F, damage, 2.0F, 1.0F, 2.0F, 127.0F}, 2);
+    EXPECT_TRUE(std::isnan(rows.scales[0]));
+    EXPECT_EQ(rows.scales[1], 1.0F);
+    const std::vector<float> widened = widen(rows);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(widened[static_cast<std::size_t>(i)]));
+    EXPECT_EQ(widened[5], 127.0F);
+  }
+}
+
+TEST(NarrowRows, TheSmallestAndTheLargestNumbersHaveCodes) {
+  for (const float value : {std::numeric_limits<float>::max(), std::numeric_limits<float>::min()}) {
+    const Narrow row = narrow({value, -value, 0.0F}, 1);
+    EXPECT_EQ(row.codes, (std::vector<std::int8_t>{127, -127, 0}));
+    EXPECT_NEAR(widen(row)[0] / value, 1.0F, 1e-4F);
+  }
+  const Narrow least = narrow({std::numeric_limits<float>::denorm_min(), 0.0F}, 1);  // less than a step can be
+  EXPECT_EQ(widen(least), (std::vector<float>{0.0F, 0.0F}));
+}
+
+TEST(NarrowRows, RefusesBadArguments) {
+  const std::vector<float> values(8, 1.0F);
+  std::vector<std::int8_t> codes(8);
+  float scale = 0.0F;
+  const NarrowRowsArgs good{ElementType::kFp32, values.data(), 8, 1, 8, codes.data(), &scale};
+  const auto status = [&](auto change) {
+    NarrowRowsArgs args = good;
+    change(args);
+    return narrow_rows(args);
+  };
+  EXPECT_EQ(status([](auto&) {}), LaunchStatus::kOk);
+  EXPECT_EQ(status([](auto& a) { a.values = nullptr; }), LaunchStatus::kBadArgument);
+  EXPECT_EQ(status([](auto& a) { a.codes = nullptr; }), LaunchStatus::kBadArgument);
+  EXPECT_EQ(status([](auto& a) { a.scales = nullptr; }), LaunchStatus::kBadArgument);
+  EXPECT_EQ(status([](auto& a) { a.rows = 0; }), LaunchStatus::kBadArgument);
+  EXPECT_EQ(status([](auto& a) { a.length = 0; }), LaunchStatus::kBadArgument);
+  EXPECT_EQ(status([](auto& a) { a.type = static_cast<ElementType>(9); }), LaunchStatus::kBadArgument);
+  EXPECT_EQ(status([](auto& a) { a.length = kMaxHeadDim + 1; }), LaunchStatus::kUnsupported);
+  WidenRowsArgs back{codes.data(), &scale, 1, kMaxHeadDim + 1, ElementType::kFp32, const_cast<float*>(values.data()), 8};
+  EXPECT_EQ(widen_rows(back), LaunchStatus::kUnsupported);
+  back.codes = nullptr;
+  EXPECT_EQ(widen_rows(back), LaunchStatus::kBadArgument);
+}
+
+}  // namespace
+}  // namespace winnow::kernels
