@@ -23,8 +23,7 @@ Prepared run_prepare(const RequestContext& context, const Turn& asked, Conversat
   const Recipe recipe = recipe_for(turn.recipe, info);
   bool compressed = start_of(states, turn).from == TurnStart::From::kPrepared;
   if (!compressed) {
-    const KvShape shape = context.network().text().kv_shape();
-    BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start_without_prepared(states, turn), shape));
+    BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start_without_prepared(states, turn), context.network()));
     if (auto prepared = prepare_context(context, turn, recipe, begun)) {
       states.prepared = std::move(prepared);
       compressed = true;

@@ -48,7 +48,7 @@ Scored run_score(const RequestContext& context, const Score& score, const Conver
   const auto own = [&] {
     if (one_prefill) return whole.ready_fork(0, first, context.emit);
     if (std::optional<ReadyTurn> ready = ready_if_prepared(context, turn, states, asked.start)) return *std::move(ready);
-    return ready_single_turn(context, turn, recipe, fork_start(states, asked.start, shape), first);
+    return ready_single_turn(context, turn, recipe, fork_start(states, asked.start, context.network()), first);
   };
   return score_answer(context, asked.given, own().start, whole.uncompressed());
 }

@@ -91,7 +91,7 @@ StartedTurn get_ready(const RequestContext& context, const Turn& turn, Conversat
   TurnStart start = start_of(states, turn);
   if (auto ready = ready_if_prepared(context, turn, states, start)) return {*std::move(ready), start, {}};
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
-  BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start, context.network().text().kv_shape()));
+  BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start, context.network()));
   if (auto prepared = prepare_context(context, turn, recipe, begun)) {
     states.prepared = std::move(prepared);
     return {ready_context_turn(context, turn, *states.prepared), start, {}};

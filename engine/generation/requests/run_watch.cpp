@@ -236,8 +236,7 @@ Watched run_watch(const RequestContext& context, const WatchClip& clip, Conversa
   require_watchable(clip, recipe);
   Watcher watcher(context, turn, recipe);
   if (clip.begins) {
-    const KvShape shape = context.network().text().kv_shape();
-    watcher.begin(fork_start(states, start_without_prepared(states, turn), shape), clip.frames.front().asked_s);
+    watcher.begin(fork_start(states, start_without_prepared(states, turn), context.network()), clip.frames.front().asked_s);
   } else {
     const bool known = states.watched && start_of(states, turn).from == TurnStart::From::kPrepared;
     if (!known)
