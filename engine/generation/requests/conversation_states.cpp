@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/generation/context/cache_shape.h"
+#include "engine/generation/conversation/decode_step.h"
 #include "engine/generation/conversation/message_equality.h"
 #include "engine/generation/reading/prepared_turn.h"
 
@@ -81,6 +82,24 @@ TurnStart full_start(const ConversationStates& states, std::span<const Message> 
   return {};
 }
 
+Conversation fork_of(const ConversationStates& states, const TurnStart& start, const KvShape& shape) {
+  switch (start.from) {
+    case TurnStart::From::kCurrent:
+      return states.current->fork();
+    case TurnStart::From::kBeforeLast:
+      return states.before_last->fork();
+    case TurnStart::From::kColumn:
+      return states.columns[start.at].state.fork();
+    case TurnStart::From::kFull:
+      return states.full[start.at].fork();
+    case TurnStart::From::kPrepared:
+      return states.prepared->state.fork();
+    case TurnStart::From::kNothing:
+      break;
+  }
+  return Conversation(shape);
+}
+
 }  // namespace
 
 TurnStart start_of(const ConversationStates& states, const Turn& turn) {
@@ -106,22 +125,12 @@ TurnStart start_without_prepared(const ConversationStates& states, const Turn& t
   return found;
 }
 
-Conversation fork_start(const ConversationStates& states, const TurnStart& start, const KvShape& shape) {
-  switch (start.from) {
-    case TurnStart::From::kCurrent:
-      return states.current->fork();
-    case TurnStart::From::kBeforeLast:
-      return states.before_last->fork();
-    case TurnStart::From::kColumn:
-      return states.columns[start.at].state.fork();
-    case TurnStart::From::kFull:
-      return states.full[start.at].fork();
-    case TurnStart::From::kPrepared:
-      return states.prepared->state.fork();
-    case TurnStart::From::kNothing:
-      break;
-  }
-  return Conversation(shape);
+Conversation fork_start(const ConversationStates& states, const TurnStart& start, const VisionLanguageModel& network,
+                        const RecipeSpec& recipe) {
+  Conversation fork = fork_of(states, start, cache_shape(network, recipe));
+  if (fork.answer_open && !fork.answer_ids.empty()) decode_step(network, fork, fork.answer_ids.back());
+  fork.answer_open = false;
+  return fork;
 }
 
 void keep_turn(ConversationStates& states, const TurnStart& start, Conversation answered) {

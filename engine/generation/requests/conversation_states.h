@@ -13,6 +13,7 @@
 #include "engine/generation/reading/clip_stream.h"
 #include "engine/generation/reading/prepared_context.h"
 #include "engine/messages/requests.h"
+#include "engine/models/vision_language_model.h"
 
 namespace winnow {
 
@@ -52,9 +53,11 @@ struct TurnStart {
 // prefill and ram only for the thread's first question.
 TurnStart start_of(const ConversationStates& states, const Turn& turn);
 TurnStart start_without_prepared(const ConversationStates& states, const Turn& turn);
-// A fork of it, or an empty conversation. A full cache still lies in host memory. Of prepared media: a fork of what comes before a question
-// about them.
-Conversation fork_start(const ConversationStates& states, const TurnStart& start, const KvShape& shape);
+// A fork of it, or an empty conversation, for a new question. The last token of an answer that was cut at its length is read here: nobody
+// has yet. A full cache still lies in host memory. Of prepared media: a fork of what comes before a question about them.
+// recipe: how the new question's cache is stored.
+Conversation fork_start(const ConversationStates& states, const TurnStart& start, const VisionLanguageModel& network,
+                        const RecipeSpec& recipe);
 // `answered` went well: it is the present state now, and where it started is what the question can be asked again from.
 void keep_turn(ConversationStates& states, const TurnStart& start, Conversation answered);
 

@@ -6,7 +6,6 @@
 
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
-#include "engine/generation/context/cache_shape.h"
 #include "engine/generation/reading/prepared_turn.h"
 #include "engine/generation/requests/run_turn.h"
 
@@ -24,8 +23,8 @@ Prepared run_prepare(const RequestContext& context, const Turn& asked, Conversat
   const Recipe recipe = recipe_for(turn.recipe, info);
   bool compressed = start_of(states, turn).from == TurnStart::From::kPrepared;
   if (!compressed) {
-    const KvShape shape = cache_shape(context.network(), turn.recipe);
-    BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start_without_prepared(states, turn), shape));
+    Conversation start = fork_start(states, start_without_prepared(states, turn), context.network(), turn.recipe);
+    BegunTurn begun = begin_turn(context, turn, &recipe, std::move(start));
     if (auto prepared = prepare_context(context, turn, recipe, begun)) {
       states.prepared = std::move(prepared);
       compressed = true;

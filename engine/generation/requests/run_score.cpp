@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "engine/generation/answer/answer_score.h"
-#include "engine/generation/context/cache_shape.h"
 #include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/reading/prepared_turn.h"
 #include "engine/generation/requests/run_turn.h"
@@ -49,7 +48,7 @@ Scored run_score(const RequestContext& context, const Score& score, const Conver
   const auto own = [&] {
     if (one_prefill) return whole.ready_fork(0, first, context.emit);
     if (std::optional<ReadyTurn> ready = ready_if_prepared(context, turn, states, asked.start)) return *std::move(ready);
-    Conversation start = fork_start(states, asked.start, cache_shape(context.network(), turn.recipe));
+    Conversation start = fork_start(states, asked.start, context.network(), turn.recipe);
     return ready_single_turn(context, turn, recipe, std::move(start), first);
   };
   return score_answer(context, asked.given, own().start, whole.uncompressed());

@@ -8,7 +8,6 @@
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/generation/answer/turn_answer.h"
-#include "engine/generation/context/cache_shape.h"
 #include "engine/generation/prefill/turn_prefill.h"
 #include "engine/generation/reading/prepared_turn.h"
 
@@ -92,7 +91,7 @@ StartedTurn get_ready(const RequestContext& context, const Turn& turn, Conversat
   TurnStart start = start_of(states, turn);
   if (auto ready = ready_if_prepared(context, turn, states, start)) return {*std::move(ready), start, {}};
   const Recipe recipe = recipe_for(turn.recipe, context.network().info());
-  BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start, cache_shape(context.network(), turn.recipe)));
+  BegunTurn begun = begin_turn(context, turn, &recipe, fork_start(states, start, context.network(), turn.recipe));
   if (auto prepared = prepare_context(context, turn, recipe, begun)) {
     states.prepared = std::move(prepared);
     return {ready_context_turn(context, turn, *states.prepared), start, {}};

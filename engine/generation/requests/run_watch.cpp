@@ -9,7 +9,6 @@
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/compression/closed_ranks.h"
-#include "engine/generation/context/cache_shape.h"
 #include "engine/generation/reading/read_in_clips.h"
 #include "engine/generation/requests/run_turn.h"
 #include "engine/generation/segment/prompt.h"
@@ -237,8 +236,8 @@ Watched run_watch(const RequestContext& context, const WatchClip& clip, Conversa
   require_watchable(clip, recipe);
   Watcher watcher(context, turn, recipe);
   if (clip.begins) {
-    const KvShape shape = cache_shape(context.network(), turn.recipe);
-    watcher.begin(fork_start(states, start_without_prepared(states, turn), shape), clip.frames.front().asked_s);
+    Conversation start = fork_start(states, start_without_prepared(states, turn), context.network(), turn.recipe);
+    watcher.begin(std::move(start), clip.frames.front().asked_s);
   } else {
     const bool known = states.watched && start_of(states, turn).from == TurnStart::From::kPrepared;
     if (!known)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/api/engine.h"
+#include "tests/support/golden_cases.h"
 #include "tests/support/golden_path.h"
 #include "tests/support/golden_tensors.h"
 #include "tests/support/memory_media.h"
@@ -40,15 +41,7 @@ class GoldenFolder {
   // All messages of the case, the answers between the questions as they were recorded.
   std::vector<Message> thread(const std::string& name, MemoryMediaOpener& opener) const {
     const nlohmann::json& entry = cases_.at(name);
-    const std::vector<RgbImage> pictures = pictures_of(name, entry);
-    if (entry.contains("attached")) {
-      Message message;
-      attach(name, entry.at("attached"), pictures, opener, message);
-      for (const nlohmann::json& part : entry.at("messages")[0].at("content")) {
-        if (part.at("type") == "text") message.items.emplace_back(TextItem{part.at("text").get<std::string>()});
-      }
-      return {message};
-    }
+    const std::vector<RgbImage> pictures = test_support::golden_pictures(tensors_, name);
     std::ptrdiff_t images = 0;
     for (const nlohmann::json& recorded : entry.at("messages")) images += images_in(recorded.at("content"));
     auto next = pictures.begin();
@@ -63,15 +56,17 @@ class GoldenFolder {
           message.items.emplace_back(TextItem{part.at("text").get<std::string>()});
           continue;
         }
-        const bool video = type == "video";
-        // Of every medium, or all that no image has.
-        const std::ptrdiff_t frames = entry.contains("frames") ? entry.at("frames")[medium].get<std::ptrdiff_t>()
-                                      : video                  ? std::ssize(pictures) - images
-                                                               : 1;
-        const std::string path = video ? name : name + std::to_string(medium);
-        opener.add(path, {next, next + frames});
-        message.items.emplace_back(MediaItem{{path, video ? MediaKind::kVideo : MediaKind::kImage, {}}});
-        next += frames;
+        MediaRequest request{name + std::to_string(medium), type == "video" ? MediaKind::kVideo : MediaKind::kImage, {}};
+        std::ptrdiff_t count = request.kind == MediaKind::kVideo ? std::ssize(pictures) - images : 1;  // all that no image has
+        if (entry.contains("frames")) count = entry.at("frames")[medium].get<std::ptrdiff_t>();
+        if (entry.contains("attached")) {
+          const nlohmann::json& attached = entry.at("attached")[medium];
+          count = attached.at("pictures").get<std::ptrdiff_t>();
+          if (request.kind == MediaKind::kVideo) request.plan = {0, attached.at("every_s").get<double>()};
+        }
+        opener.add(request.path, {next, next + count});
+        message.items.emplace_back(MediaItem{request});
+        next += count;
         ++medium;
       }
     }
@@ -79,36 +74,8 @@ class GoldenFolder {
   }
 
  private:
-  std::vector<RgbImage> pictures_of(const std::string& name, const nlohmann::json& entry) const {
-    std::vector<RgbImage> pictures;
-    for (std::size_t i = 0; i < entry.at("pictures").size(); ++i) {
-      RgbImage picture;
-      picture.height_px = entry.at("pictures")[i][0];
-      picture.width_px = entry.at("pictures")[i][1];
-      const at::Tensor rgb = tensors_.load(name + ".rgb." + std::to_string(i));
-      picture.rgb.assign(rgb.const_data_ptr<std::uint8_t>(), rgb.const_data_ptr<std::uint8_t>() + rgb.numel());
-      pictures.push_back(std::move(picture));
-    }
-    return pictures;
-  }
-
   static std::ptrdiff_t images_in(const nlohmann::json& content) {
     return std::count_if(content.begin(), content.end(), [](const nlohmann::json& part) { return part.at("type") == "image"; });
-  }
-
-  // Media one after the other, each with so many of the pictures.
-  static void attach(const std::string& name, const nlohmann::json& attached, const std::vector<RgbImage>& pictures,
-                     MemoryMediaOpener& opener, Message& message) {
-    auto picture = pictures.begin();
-    for (const nlohmann::json& item : attached) {
-      const std::string path = name + std::to_string(message.items.size());
-      const auto end = picture + item.at("pictures").get<std::ptrdiff_t>();
-      opener.add(path, {picture, end});
-      picture = end;
-      MediaRequest request{path, item.at("kind") == "video" ? MediaKind::kVideo : MediaKind::kImage, {}};
-      if (request.kind == MediaKind::kVideo) request.plan = {0, item.at("every_s").get<double>()};
-      message.items.emplace_back(MediaItem{request});
-    }
   }
 
   std::string folder_;

@@ -6,8 +6,8 @@
         writes a folder with the sizes of Gemma 3 4B, two layers deep, and compares what the program exports with transformers
 
 One folder per configuration: model/ is an ordinary Hugging Face folder, loaded back with AutoProcessor and from_pretrained before anything is
-computed, golden.safetensors holds inputs and results, cases.json the messages, prompts and pictures. Pictures are stored as bytes; pixel
-values as the bytes after resizing (mean and deviation beside them).
+computed, golden.safetensors holds inputs and results, cases.json the messages and prompts. Pixel values are stored as the bytes after resizing
+(mean and deviation beside them).
 
 Gemma3Processor passes its own do_pan_and_scan=False to the image processor whatever the folder says; here a folder that asks for pan and
 scan gets what it asks for, as a caller's arguments.
@@ -15,24 +15,16 @@ scan gets what it asks for, as a caller's arguments.
 Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (versions: manifest.json).
 """
 
-import argparse
 import json
-import pathlib
 import shutil
-import subprocess
-import tempfile
 import warnings
 
 import numpy as np
-import PIL.Image
-import safetensors
-import tokenizers
 import torch
-import torchvision
 import transformers
-from make_internvl_golden import greedy_answer, levels
+from family_golden import (GOLDEN, compare, continued_ids, exported, first_answer, fnv, formula_picture, greedy_answer, levels, main, messages_of, picture,
+                           print_table_head, write, write_folder, write_manifest, write_weights)
 from make_llava_golden import make_tokenizer as make_character_tokenizer
-from make_smolvlm_golden import fnv, formula_picture, picture, shard, write
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, processors
 from transformers import (AutoProcessor, Gemma3Config, Gemma3ForConditionalGeneration, Gemma3ImageProcessor, Gemma3ImageProcessorFast,
@@ -41,9 +33,8 @@ from transformers import (AutoProcessor, Gemma3Config, Gemma3ForConditionalGener
 warnings.filterwarnings("ignore")
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
-OUT = pathlib.Path(__file__).resolve().parents[1] / "gemma3"
+OUT = GOLDEN / "gemma3"
 SEED = 53
-GREEDY_TOKENS = 64
 BEGIN, IMAGE, END = "<start_of_image>", "<image_soft_token>", "<end_of_image>"
 SPECIAL = ["<pad>", "<start_of_turn>", "<end_of_turn>", BEGIN, END, IMAGE]
 CORPUS = ["What is in the picture?", "Describe the image in one sentence.", "How many squares are there?", "user model assistant system",
@@ -146,12 +137,13 @@ PUBLISHED = {
         old=True, stored=torch.bfloat16),
 }
 QUESTION = "What is in the picture?"
-# Turns of images and a text; the answers between them stand as they are.
+# Turns of images and a text; the answers between them stand as they are, but where the cache goes on.
+SIZES = {"text": [], "image": [(31, 45)], "two_images": [(20, 33), (61, 17)], "second_turn": [(23, 30), (40, 21)]}
 CASES = {
     "text": [([], "How many squares are there?")],
-    "image": [([(31, 45)], QUESTION)],
-    "two_images": [([(20, 33), (61, 17)], "How many squares are there in the image?")],
-    "second_turn": [([(23, 30)], QUESTION), ([(40, 21)], "And in this one?")],
+    "image": [(["image"], QUESTION)],
+    "two_images": [(["image", "image"], "How many squares are there in the image?")],
+    "second_turn": [(["image"], QUESTION), (["image"], "And in this one?")],
 }
 ANSWER = "Some squares."
 
@@ -208,7 +200,7 @@ def rewrite_weights(folder, options):
             tensors["model." + name if name.startswith(("vision_tower", "multi_modal")) else name] = value
         save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     if options.get("shards"):
-        shard(folder, options["shards"])
+        write_weights(load_file(folder / "model.safetensors"), folder, options["shards"])
 
 
 def rewrite_config(folder, options):
@@ -275,18 +267,11 @@ def make_folder(options, seed, folder):
     return model.eval(), processor
 
 
-def messages_of(turns):
-    messages = []
-    for images, text in turns:
-        messages += [{"role": "user", "content": [{"type": "image"} for _ in images] + [{"type": "text", "text": text}]},
-                     {"role": "assistant", "content": [{"type": "text", "text": ANSWER}]}]
-    return messages[:-1]
-
-
 def inputs_of(options, processor, messages, images):
+    """The prompt and what the processor makes of it."""
     prompt = processor.apply_chat_template(messages, add_generation_prompt=True)
     media = dict(images=[images], **options.get("crops", {})) if images else {}
-    return processor(text=[prompt], return_tensors="pt", add_special_tokens=False, **media)
+    return prompt, processor(text=[prompt], return_tensors="pt", add_special_tokens=False, **media)
 
 
 def counts_of(options, processor, images):
@@ -306,40 +291,43 @@ def spans(ids, begin, end, counts):
 
 
 def run(model, inputs, counts):
-    """Features of the media with the embeddings of the words among them, logits, greedy tokens, margins."""
-    ids, config, features = inputs["input_ids"], model.config, None
-    with torch.no_grad():
-        if counts:
-            found = model.model.get_image_features(inputs["pixel_values"], return_dict=True).pooler_output
-            merged = model.get_input_embeddings()(ids)[0].clone()
-            merged[ids[0] == config.image_token_id] = found.flatten(0, 1)
-            features = torch.cat([merged[a:b] for a, b in spans(ids[0].tolist(), config.boi_token_id, config.eoi_token_id, counts)])
-        output = model(**inputs, use_cache=True)
-        logits = output.logits[0, -1].clone()
-        greedy, margins = greedy_answer(model, output)
-    return features, logits, greedy, margins
+    """Logits, greedy tokens, margins; features of the media with the embeddings of the words among them."""
+    ids, config, results = inputs["input_ids"], model.config, {}
+    if counts:
+        found = model.model.get_image_features(inputs["pixel_values"], return_dict=True).pooler_output
+        merged = model.get_input_embeddings()(ids)[0].clone()
+        merged[ids[0] == config.image_token_id] = found.flatten(0, 1)
+        results["features"] = torch.cat([merged[a:b] for a, b in spans(ids[0].tolist(), config.boi_token_id, config.eoi_token_id, counts)])
+    output = model(**inputs, use_cache=True)
+    greedy, margins = greedy_answer(model, output)
+    return results | {"input_ids": ids[0], "logits": output.logits[0, -1].clone(), "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
 
 
+@torch.no_grad()
 def run_case(case, options, model, processor):
-    turns = CASES[case]
-    sizes = [size for images, _ in turns for size in images]
-    images = [picture(h, w, 1 + i) for i, (h, w) in enumerate(sizes)]
-    messages = messages_of(turns)
-    inputs = inputs_of(options, processor, messages, images)
+    turns, drawn = CASES[case], [(h, w, 1 + i) for i, (h, w) in enumerate(SIZES[case])]
+    images = [picture(*one) for one in drawn]
+    messages = messages_of(turns, [ANSWER] * (len(turns) - 1))
+    _, inputs = inputs_of(options, processor, messages, images)
     counts = counts_of(options, processor, images)
-    features, logits, greedy, margins = run(model, inputs, counts)
-    ids, tokenizer = inputs["input_ids"], processor.tokenizer
-    tensors = {"input_ids": ids[0], "logits": logits, "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
-    for number, rgb in enumerate(images):
-        tensors[f"rgb.{number}"] = torch.from_numpy(rgb)
+    tensors = {"pictures": torch.tensor(drawn).view(-1, 3)} | run(model, inputs, counts)
     if images:
         for number, values in enumerate(torch.split(inputs["pixel_values"], counts)):
-            tensors[f"pixel_levels.{number}"] = levels(values, options.get("scaling", HALVES))
-        tensors["features"] = features
+            tensors[f"pixel_levels.{number}"] = levels(values, *options.get("scaling", HALVES))
+    ids, tokenizer = inputs["input_ids"], processor.tokenizer
+    if len(turns) > 1:  # the model's own answer
+        begun, first = inputs_of(options, processor, messages[:1], images[:1])
+        given = first_answer(tokenizer, run(model, first, counts[:1])["greedy"])
+        prompt, whole = inputs_of(options, processor, messages_of(turns, [given[1]]), images)
+        encode = lambda text: tokenizer(text, return_offsets_mapping=True, add_special_tokens=False)
+        went_on = continued_ids(encode, (begun, first["input_ids"][0]), (given[0], given[1].strip()), (prompt, whole["input_ids"][0]))[None]
+        results = run(model, whole | dict(input_ids=went_on, attention_mask=torch.ones_like(went_on), token_type_ids=(went_on == model.config.image_token_id).long()),
+                      counts)
+        tensors |= {"answer": torch.tensor(given[0])} | {"continued." + key: value for key, value in results.items() if key != "features"}
     description = dict(messages=messages, prompt=tokenizer.decode(ids[0]).replace(IMAGE * options["tokens"], f"({options['tokens']} x {IMAGE})"),
-                       pictures=[list(rgb.shape[:2]) for rgb in images], squares=counts, tokens=ids.shape[1],
-                       visual_tokens=0 if features is None else len(features), smallest_margin=min(margins), answer=tokenizer.decode(greedy))
-    return description, {f"{case}.{key}": value.contiguous() for key, value in tensors.items()}
+                       squares=counts, tokens=ids.shape[1], visual_tokens=len(tensors.get("features", [])), smallest_margin=float(tensors["margins"].min()),
+                       answer=tokenizer.decode(tensors["greedy"]))
+    return description, {f"{case}.{key}": value for key, value in tensors.items()}
 
 
 def grids():
@@ -372,74 +360,27 @@ def hashes():
     return rows
 
 
-def manifest():
-    return {
-        "what": "prompt ids, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random Gemma 3 models with eyes",
-        "reference": f"transformers {transformers.__version__}, Gemma3ForConditionalGeneration in fp32, eager attention; Gemma3Processor as AutoProcessor "
-                     "makes it, with the folder's pan and scan as its caller's arguments",
-        "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
-        "script": "tests/golden/make/make_gemma3_golden.py",
-        "versions": {"torch": torch.__version__, "torchvision": torchvision.__version__, "transformers": transformers.__version__,
-                     "tokenizers": tokenizers.__version__, "safetensors": safetensors.__version__, "pillow": PIL.__version__,
-                     "numpy": np.__version__},
-        "seed": f"{SEED} + number of the configuration, or its own",
-        "configurations": {name: options["covers"] for name, options in CONFIGURATIONS.items()},
-        "tensors": {
-            "<case>.input_ids": "int64 [n], media written out", "<case>.rgb.<i>": "uint8 [height, width, 3]",
-            "<case>.pixel_levels.<image>": "uint8 [squares, 3, side, side], the whole picture first; value = (level / 255 - mean) / deviation",
-            "<case>.features": "fp32 [visual tokens, hidden], in prompt order, with the embeddings of the words from a medium's first <start_of_image> "
-                               "to its last <end_of_image>",
-            "<case>.logits": "fp32 [vocabulary], last position", "<case>.greedy": "int64 [64], stop tokens ignored",
-            "<case>.margins": "fp32 [64], first minus second choice", "mean, deviation": "fp32 [3], of the processor"},
-        "sizes.json": "crops: rows of [least side, most, least ratio, height, width, rows, columns]; hashes of resized bytes",
-        "tolerance": "features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 sums in another order); greedy "
-                     "tokens equal where the margin exceeds 1e-3",
-        "licence": "Apache-2.0, own random weights, own pictures and text; chat template as google's folders have it (Gemma licence)",
-    }
-
-
-def compare_with_program(folder, cli):
-    """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers: ids, pixels, features, logits, greedy tokens."""
+@torch.no_grad()
+def compare_published(folder, cli, _):
+    """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers."""
     images = [formula_picture(*size, 1 + i) for i, size in enumerate([(700, 1000), (403, 211), (300, 300), (500, 640), (128, 900)])]
-    print("| folder | case | tokens | ids equal | largest difference of a pixel | of the features, relative | of the logits | greedy tokens equal |")
-    print("|---|---|---|---|---|---|---|---|")
+    print_table_head()
     for number, (name, options) in enumerate(PUBLISHED.items()):
-        model_folder = folder / name
-        shutil.rmtree(model_folder, ignore_errors=True)
-        model_folder.mkdir(parents=True)
-        model, processor = make_folder(options, SEED + number, model_folder)
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir()
+        model, processor = make_folder(options, SEED + number, folder / name)
         if cli is None:
             continue
         for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("five_images", 5)):  # the last goes beyond the window
             question = CASES.get(case, CASES["two_images"])[0][1]
-            with tempfile.TemporaryDirectory() as beside:
-                media = []
-                for index in range(count):
-                    PIL.Image.fromarray(images[index]).save(f"{beside}/{index}.png")
-                    media += ["--image", f"{beside}/{index}.png"]
-                subprocess.run([str(cli), "export", "--model", str(model_folder), "--out", f"{beside}/run.safetensors", "--dtype", "fp32", "--method", "full",
-                                "--max-tokens", str(GREEDY_TOKENS), *media, question], check=True, stdout=subprocess.DEVNULL)
-                ours = load_file(f"{beside}/run.safetensors")
-            inputs = inputs_of(options, processor, messages_of([(images[:count], question)]), images[:count])
+            ours = exported(cli, folder / name, question, [("image", pixels) for pixels in images[:count]])
+            _, inputs = inputs_of(options, processor, messages_of([(["image"] * count, question)]), images[:count])
             apart = float((ours["pixel_values"].reshape(inputs["pixel_values"].shape) - inputs["pixel_values"]).abs().max()) if count else 0.0
-            features, logits, greedy, _ = run(model, inputs, [1] * count)
-            relative = lambda a, b: float((a - b).abs().max() / b.abs().max())
-            same = sum(a == b for a, b in zip(greedy, ours["generated"].tolist()))
-            ids = inputs["input_ids"]
-            print(f"| {name} | {case} | {ids.shape[1]} | {torch.equal(ids[0], ours['input_ids'])} | {apart:.1e} | "
-                  f"{'' if features is None else format(relative(ours['visual_features'], features), '.1e')} | "
-                  f"{relative(ours['logits'][0], logits):.1e} | {same} of {len(ours['generated'])} |", flush=True)
+            theirs = run(model, inputs, [1] * count)
+            compare(name, case, ours, theirs | dict(apart=apart, greedy=theirs["greedy"].tolist()))
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--published", type=pathlib.Path, help="only write model folders here, and compare with them")
-    parser.add_argument("--cli", type=pathlib.Path, help="winnow-cli")
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    if arguments.published:
-        compare_with_program(arguments.published, arguments.cli)
-        return
+def write_goldens():
     shutil.rmtree(OUT, ignore_errors=True)
     for number, (name, options) in enumerate(CONFIGURATIONS.items()):
         folder = OUT / name / "model"
@@ -450,15 +391,23 @@ def main():
         for case in CASES:
             cases[case], results = run_case(case, options, model, processor)
             tensors.update(results)
-        save_file(tensors, OUT / name / "golden.safetensors")
-        for file in (OUT / name).rglob("*.safetensors"):
-            file.chmod(0o644)
-        (OUT / name / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
-        print(name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5), len(set(d["answer"]))) for case, d in cases.items()})
+        write_folder(OUT / name, cases, tensors)
     rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in grids())
     (OUT / "sizes.json").write_text('{"hashes": ' + json.dumps(hashes()) + ',\n"crops": [\n' + rows + "]}\n")
-    (OUT / "manifest.json").write_text(json.dumps(manifest(), indent=1) + "\n")
+    write_manifest(
+        OUT, "tiny random Gemma 3 models with eyes",
+        "Gemma3ForConditionalGeneration in fp32, eager attention; Gemma3Processor as AutoProcessor makes it, with the folder's pan and scan as its caller's "
+        "arguments", __file__,
+        seed=f"{SEED} + number of the configuration, or its own", configurations={name: options["covers"] for name, options in CONFIGURATIONS.items()},
+        tensors={
+            "<case>.input_ids": "int64 [n], media written out",
+            "<case>.pixel_levels.<image>": "uint8 [squares, 3, side, side], the whole picture first; value = (level / 255 - mean) / deviation",
+            "<case>.features": "fp32 [visual tokens, hidden], in prompt order, with the embeddings of the words from a medium's first <start_of_image> "
+                               "to its last <end_of_image>; every fifth column is kept",
+            "mean, deviation": "fp32 [3], of the processor"},
+        **{"sizes.json": "crops: rows of [least side, most, least ratio, height, width, rows, columns]; hashes of resized bytes"},
+        licence="Apache-2.0, own random weights, own pictures and text; chat template as google's folders have it (Gemma licence)")
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, write_goldens, compare_published)

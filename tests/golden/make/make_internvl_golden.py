@@ -6,8 +6,8 @@
         writes folders with the sizes of InternVL3-1B-hf and InternVL2.5-4B, two layers deep, and compares what the program exports
 
 One folder per configuration: model/ is loaded back with AutoProcessor and from_pretrained before anything is computed, golden.safetensors
-holds inputs and results, cases.json the messages, prompts and pictures. Pictures are stored as bytes; pixel values as the bytes after
-resizing (mean and deviation beside them).
+holds inputs and results, cases.json the messages and prompts. Pixel values are stored as the bytes after resizing (mean and deviation beside
+them). second_turn_video: a thread whose first answer is the model's own.
 
 transformers has no class for the original layout (InternVLChatModel with code of its own). Its goldens come from transformers' class, too:
 a random model in transformers' layout is written under the original names, q, k and v packed as they are there (the names and the packing
@@ -17,24 +17,19 @@ with Pillow, after its model cards: tiles by get_optimal_tiled_canvas, a convers
 Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy, num2words (versions: manifest.json).
 """
 
-import argparse
 import json
-import pathlib
 import shutil
-import subprocess
-import tempfile
 import warnings
 
 import numpy as np
 import PIL.Image
-import safetensors
-import tokenizers
 import torch
 import torchvision
 import transformers
+from family_golden import (CLIP as SAMPLE, GOLDEN, compare, continued_ids, exported, first_answer, fnv, formula_picture, greedy_answer, levels, main, messages_of,
+                           picture, print_table_head, write, write_folder, write_manifest, write_weights)
 from make_llava_golden import make_tokenizer as make_character_tokenizer
 from make_qwen2_vl_golden import make_tokenizer as make_byte_tokenizer
-from make_smolvlm_golden import fnv, formula_picture, picture, shard, write
 from safetensors.torch import load_file, save_file
 from transformers import (AutoProcessor, GotOcr2ImageProcessorFast, InternVLConfig, InternVLForConditionalGeneration, InternVLProcessor,
                           InternVLVideoProcessor, InternVLVisionConfig, LlamaConfig, PreTrainedTokenizerFast, Qwen2Config, Qwen3Config)
@@ -43,9 +38,8 @@ from transformers.models.got_ocr2.image_processing_got_ocr2 import get_optimal_t
 warnings.filterwarnings("ignore")
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
-OUT = pathlib.Path(__file__).resolve().parents[1] / "internvl"
+OUT = GOLDEN / "internvl"
 SEED = 31
-GREEDY_TOKENS = 64
 BEGIN, IMAGE, END, VIDEO = "<img>", "<IMG_CONTEXT>", "</img>", "<video>"
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", BEGIN, END, IMAGE]
 CORPUS = ["What is in the picture?", "Describe the video in one sentence.", "How many squares are there?", "user assistant system",
@@ -119,15 +113,17 @@ PUBLISHED = {
         vision=dict(hidden_size=1024, intermediate_size=4096, num_attention_heads=16, image_size=448, patch_size=14, attention_bias=True),
         side=448, tiles=(1, 12), thumbnail=True, scaling=IMAGENET, template="internvl2_5", vocabulary=32064, stored=torch.bfloat16),
 }
+# Turns of media and a question.
 CASES = {
-    "text": ([], "How many squares are there?"),
-    "image": (["image"], "What is in the picture?"),
-    "two_images": (["image", "image"], "What are the differences between the two images?"),
-    "video": (["video"], "Describe the video in one sentence."),
-    "video_image": (["video", "image"], "Is the picture in the video?"),
+    "text": [([], "How many squares are there?")],
+    "image": [(["image"], "What is in the picture?")],
+    "two_images": [(["image", "image"], "What are the differences between the two images?")],
+    "video": [(["video"], "Describe the video in one sentence.")],
+    "video_image": [(["video", "image"], "Is the picture in the video?")],
+    "second_turn_video": [(["image"], "What is in the picture?"), (["video"], "Is the picture in the video?")],
 }
 FRAMES = 3
-PICTURES = {"image": [(31, 45)], "two_images": [(20, 33), (61, 17)], "video_image": [(15, 14)]}
+PICTURES = {"image": [(31, 45)], "two_images": [(20, 33), (61, 17)], "video_image": [(15, 14)], "second_turn_video": [(31, 45)]}
 FRAME_SIZE = (24, 34)
 
 
@@ -263,7 +259,7 @@ def make_folder(options, seed, folder):
         write(folder / "config.json", original_config(options, config))
         write(folder / "generation_config.json", {"eos_token_id": tokenizer.convert_tokens_to_ids("<|im_end|>")})
         if options.get("shards"):
-            shard(folder, options["shards"])
+            write_weights(load_file(folder / "model.safetensors"), folder, options["shards"])
         # Anew, because what is no parameter (the frequencies of positions) has been rounded with the rest.
         fresh = InternVLForConditionalGeneration._from_config(config, attn_implementation="eager", dtype=torch.float32)
         fresh.load_state_dict({name: value.float() for name, value in model.state_dict().items()})
@@ -276,7 +272,7 @@ def make_folder(options, seed, folder):
             tensors["model." + name if name.startswith(("vision_tower", "multi_modal")) else name] = value
         save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     if options.get("shards"):
-        shard(folder, options["shards"])
+        write_weights(load_file(folder / "model.safetensors"), folder, options["shards"])
     make_processor(options, tokenizer).save_pretrained(folder)
     if options["layout"] == "published":
         combined = json.loads((folder / "processor_config.json").read_text())
@@ -303,56 +299,42 @@ def original_pixels(rgb, options, single):
     return torch.stack([scale(torchvision.transforms.functional.to_tensor(resized(tile))) for tile in tiles])
 
 
-def original_inputs(options, tokenizer, kinds, question, images, frames):
-    """What chat() of the original asks: ids, and pixels medium by medium."""
+def original_inputs(options, tokenizer, turns, answers, images, frames):
+    """What chat() of the original asks, with its history: the prompt, its ids, and pixels medium by medium."""
     system, end = CONVERSATIONS[options["template"]]
-    pixels, text, waiting = [], "", iter(images)
-    for kind in kinds:
-        if kind == "video":
-            pixels.append(torch.cat([original_pixels(frame, options, True) for frame in frames]))
-            text += "".join(f"Frame{number + 1}: <image>\n" for number in range(len(frames)))
-        else:
-            pixels.append(original_pixels(next(waiting), options, False))
-            text += "<image>\n"
-    prompt = f"<|im_start|>system\n{system}{end}<|im_start|>user\n{text}{question}{end}<|im_start|>assistant\n"
-    for kind, values in zip(kinds, pixels):
-        for tiles in [1] * len(values) if kind == "video" else [len(values)]:
-            prompt = prompt.replace("<image>", BEGIN + IMAGE * tokens_of_tile(options) * tiles + END, 1)
-    return tokenizer(prompt, return_tensors="pt")["input_ids"], pixels
+    pixels, counts, waiting = [], [], iter(images)
+    prompt = f"<|im_start|>system\n{system}{end}"
+    for number, (kinds, question) in enumerate(turns):
+        text = ""
+        for kind in kinds:
+            if kind == "video":
+                pixels.append(torch.cat([original_pixels(frame, options, True) for frame in frames]))
+                text += "".join(f"Frame{number + 1}: <image>\n" for number in range(len(frames)))
+            else:
+                pixels.append(original_pixels(next(waiting), options, False))
+                text += "<image>\n"
+            counts += [1] * len(pixels[-1]) if kind == "video" else [len(pixels[-1])]
+        prompt += f"<|im_start|>user\n{text}{question}{end}<|im_start|>assistant\n"
+        if number < len(answers):
+            prompt += answers[number] + end
+    written = prompt
+    for tiles in counts:
+        written = written.replace("<image>", BEGIN + IMAGE * tokens_of_tile(options) * tiles + END, 1)
+    return prompt, tokenizer(written, return_tensors="pt")["input_ids"], pixels
 
 
-def inputs_of(options, processor, tokenizer, kinds, question, images, frames):
+def inputs_of(options, processor, tokenizer, turns, answers, images, frames):
     if processor is None:
-        return original_inputs(options, tokenizer, kinds, question, images, frames)
-    messages = [{"role": "user", "content": [{"type": kind} for kind in kinds] + [{"type": "text", "text": question}]}]
-    prompt = processor.apply_chat_template(messages, add_generation_prompt=True)
+        return original_inputs(options, tokenizer, turns, answers, images, frames)
+    kinds = [kind for attached, _ in turns for kind in attached]
+    prompt = processor.apply_chat_template(messages_of(turns, answers), add_generation_prompt=True)
     media = {**({"images": images} if images else {}), **({"videos": [frames]} if "video" in kinds else {})}
     inputs = processor(text=prompt, return_tensors="pt", **media)
     if not kinds:
-        return inputs["input_ids"], []
+        return prompt, inputs["input_ids"], []
     counts = [len(processor.image_processor([image], crop_to_patches=True)["pixel_values"]) for image in images]
     each = [len(frames) if kind == "video" else counts.pop(0) for kind in kinds]
-    return inputs["input_ids"], list(torch.split(inputs["pixel_values"], each))
-
-
-def levels(pixels, scaling):
-    """The bytes that the processor scaled; exact, or the golden file would not say what the model saw."""
-    mean, deviation = (torch.tensor(each).view(3, 1, 1) for each in scaling)
-    result = torch.round((pixels * deviation + mean) * 255)
-    assert float(((result / 255 - mean) / deviation - pixels).abs().max()) < 1e-5
-    return result.to(torch.uint8)
-
-
-def greedy_answer(model, output, tokens=GREEDY_TOKENS):
-    """Tokens after a prompt's output, and how far the first choice was from the second."""
-    greedy, margins, step = [], [], output.logits[0, -1]
-    for _ in range(tokens):
-        best = torch.topk(step, 2).values
-        greedy.append(int(step.argmax()))
-        margins.append(float(best[0] - best[1]))
-        output = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=output.past_key_values, use_cache=True)
-        step = output.logits[0, -1]
-    return greedy, margins
+    return prompt, inputs["input_ids"], list(torch.split(inputs["pixel_values"], each))
 
 
 def spans(ids, tokenizer, kinds, frames):
@@ -367,40 +349,50 @@ def spans(ids, tokenizer, kinds, frames):
     return found
 
 
-def run(options, model, tokenizer, ids, pixels, kinds, frames):
-    """Features of the media with the embeddings of the words among them, logits, greedy tokens, margins."""
-    extra, features = {}, None
-    with torch.no_grad():
-        if pixels:
-            extra = dict(pixel_values=torch.cat(pixels))
-            found = model.model.get_image_features(extra["pixel_values"], return_dict=True).pooler_output
-            merged = model.get_input_embeddings()(ids)[0].clone()
-            merged[ids[0] == model.config.image_token_id] = found.flatten(0, 1)
-            features = torch.cat([merged[a:b] for a, b in spans(ids[0].tolist(), tokenizer, kinds, frames)])
-        output = model(input_ids=ids, use_cache=True, **extra)
-        logits = output.logits[0, -1].clone()
-        greedy, margins = greedy_answer(model, output)
-    return features, logits, greedy, margins
+def run(model, ids, pixels):
+    """Logits of the last position, greedy tokens and their margins."""
+    output = model(input_ids=ids, use_cache=True, **(dict(pixel_values=torch.cat(pixels)) if pixels else {}))
+    greedy, margins = greedy_answer(model, output)
+    return {"logits": output.logits[0, -1].clone(), "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
 
 
+def features_of(model, tokenizer, ids, pixels, kinds, frames):
+    """Features of the media with the embeddings of the words among them."""
+    found = model.model.get_image_features(torch.cat(pixels), return_dict=True).pooler_output
+    merged = model.get_input_embeddings()(ids)[0].clone()
+    merged[ids[0] == model.config.image_token_id] = found.flatten(0, 1)
+    return torch.cat([merged[a:b] for a, b in spans(ids[0].tolist(), tokenizer, kinds, frames)])
+
+
+@torch.no_grad()
 def run_case(case, options, model, processor, tokenizer):
-    kinds, question = CASES[case]
-    images = [picture(h, w, 1 + i) for i, (h, w) in enumerate(PICTURES.get(case, []))]
-    frames = np.stack([picture(*FRAME_SIZE, 10 + i) for i in range(FRAMES)]) if "video" in kinds else np.zeros((0,))
-    ids, pixels = inputs_of(options, processor, tokenizer, kinds, question, images, frames)
-    features, logits, greedy, margins = run(options, model, tokenizer, ids, pixels, kinds, FRAMES)
-    tensors = {"input_ids": ids[0], "logits": logits, "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
-    for number, rgb in enumerate([*frames, *images]):
-        tensors[f"rgb.{number}"] = torch.from_numpy(rgb)
+    turns, answers, given = CASES[case], [], None
+    kinds = [kind for attached, _ in turns for kind in attached]
+    drawn_images = [(h, w, 1 + i) for i, (h, w) in enumerate(PICTURES.get(case, []))]
+    drawn_frames = [(*FRAME_SIZE, 10 + i) for i in range(FRAMES)] if "video" in kinds else []
+    images = [picture(*one) for one in drawn_images]
+    frames = np.stack([picture(*one) for one in drawn_frames]) if drawn_frames else None
+    if len(turns) > 1:
+        begun = inputs_of(options, processor, tokenizer, turns[:1], [], images, None)
+        given = first_answer(tokenizer, run(model, *begun[1:])["greedy"])
+        answers = [given[1]]
+    prompt, ids, pixels = inputs_of(options, processor, tokenizer, turns, answers, images, frames)
+    drawn = [one for kind in kinds for one in (drawn_frames if kind == "video" else [drawn_images.pop(0)])]
+    tensors = {"input_ids": ids[0], "pictures": torch.tensor(drawn).view(-1, 3)} | run(model, ids, pixels)
     for number, values in enumerate(pixels):
-        tensors[f"pixel_levels.{number}"] = levels(values, options["scaling"])
-    if features is not None:
-        tensors["features"] = features
-    messages = [{"role": "user", "content": [{"type": kind} for kind in kinds] + [{"type": "text", "text": question}]}]
-    description = dict(messages=messages, prompt=tokenizer.decode(ids[0]).replace(IMAGE * tokens_of_tile(options), f"({tokens_of_tile(options)} x {IMAGE})"),
-                       pictures=[list(rgb.shape[:2]) for rgb in [*frames, *images]], tokens=ids.shape[1],
-                       visual_tokens=0 if features is None else len(features), smallest_margin=min(margins), answer=tokenizer.decode(greedy))
-    return description, {f"{case}.{key}": value.contiguous() for key, value in tensors.items()}
+        tensors[f"pixel_levels.{number}"] = levels(values, *options["scaling"])
+    if pixels:
+        tensors["features"] = features_of(model, tokenizer, ids, pixels, kinds, FRAMES)
+    if given:
+        encode = lambda text: tokenizer(text, return_offsets_mapping=True)
+        went_on = continued_ids(encode, (begun[0], begun[1][0]), given, (prompt, ids[0]))
+        results = {"input_ids": went_on} | run(model, went_on[None], pixels)
+        tensors |= {"answer": torch.tensor(given[0])} | {"continued." + key: value for key, value in results.items()}
+    description = dict(messages=messages_of(turns, answers),
+                       prompt=tokenizer.decode(ids[0]).replace(IMAGE * tokens_of_tile(options), f"({tokens_of_tile(options)} x {IMAGE})"),
+                       frames=[FRAMES if kind == "video" else 1 for kind in kinds], tokens=ids.shape[1], visual_tokens=len(tensors.get("features", [])),
+                       smallest_margin=float(tensors["margins"].min()), answer=tokenizer.decode(tensors["greedy"]))
+    return description, {f"{case}.{key}": value for key, value in tensors.items()}
 
 
 def grids():
@@ -433,80 +425,40 @@ def hashes():
     return rows
 
 
-def manifest():
-    return {
-        "what": "prompt ids, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random InternVL models in both layouts",
-        "reference": f"transformers {transformers.__version__}, InternVLForConditionalGeneration in fp32, eager attention; InternVLProcessor as "
-                     "AutoProcessor makes it; of the original layout prompts and pixels after its model cards with Pillow, weights renamed",
-        "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
-        "script": "tests/golden/make/make_internvl_golden.py",
-        "versions": {"torch": torch.__version__, "torchvision": torchvision.__version__, "transformers": transformers.__version__,
-                     "tokenizers": tokenizers.__version__, "safetensors": safetensors.__version__, "pillow": PIL.__version__,
-                     "numpy": np.__version__},
-        "seed": f"{SEED} + number of the configuration, or its own",
-        "configurations": {name: options["covers"] for name, options in CONFIGURATIONS.items()},
-        "tensors": {
-            "<case>.input_ids": "int64 [n], media written out", "<case>.rgb.<i>": "uint8 [height, width, 3], a video's frames first",
-            "<case>.pixel_levels.<medium>": "uint8 [tiles or frames, 3, side, side], a thumbnail last; value = (level / 255 - mean) / deviation",
-            "<case>.features": "fp32 [visual tokens, hidden], in prompt order, with the embeddings of the words between a medium's <img> and </img>",
-            "<case>.logits": "fp32 [vocabulary], last position", "<case>.greedy": "int64 [64], stop tokens ignored",
-            "<case>.margins": "fp32 [64], first minus second choice", "mean, deviation": "fp32 [3], of the processor"},
-        "sizes.json": "rows of [side, least, most, height, width, rows, columns]; hashes of pixels",
-        "tolerance": "features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 sums in another order); greedy "
-                     "tokens equal where the margin exceeds 1e-3",
-        "licence": "Apache-2.0, own random weights, own pictures and text; chat template and system messages as InternVL's repositories have them (MIT)",
-    }
-
-
-def compare_with_program(folder, cli):
-    """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers: ids, pixels, features, logits, greedy tokens."""
-    clip = pathlib.Path(__file__).resolve().parents[3] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
+@torch.no_grad()
+def compare_published(folder, cli, names):
+    """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers."""
     images = [formula_picture(700, 1000, 1), formula_picture(403, 211, 2)]
-    print("| folder | case | tokens | ids equal | largest difference of a pixel | of the features, relative | of the logits | greedy tokens equal |")
-    print("|---|---|---|---|---|---|---|---|")
+    print_table_head()
     for number, (name, options) in enumerate(PUBLISHED.items()):
-        model_folder = folder / name
-        shutil.rmtree(model_folder, ignore_errors=True)
-        model_folder.mkdir(parents=True)
-        model, processor = make_folder(options, SEED + number, model_folder)
+        if names and name not in names:
+            continue
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir()
+        model, processor = make_folder(options, SEED + number, folder / name)
         if cli is None:
             continue
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(model_folder)
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder / name)
         for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("video", 0)):
-            kinds, question = CASES[case]
-            with tempfile.TemporaryDirectory() as beside:
-                media = ["--video", str(clip), "--frames", "4"] if case == "video" else []
-                for index in range(count):
-                    PIL.Image.fromarray(images[index]).save(f"{beside}/{index}.png")
-                    media += ["--image", f"{beside}/{index}.png"]
-                subprocess.run([str(cli), "export", "--model", str(model_folder), "--out", f"{beside}/run.safetensors", "--dtype", "fp32", "--method", "full",
-                                "--max-tokens", str(GREEDY_TOKENS), *media, question], check=True, stdout=subprocess.DEVNULL)
-                ours = load_file(f"{beside}/run.safetensors")
+            (kinds, question), = CASES[case]
+            media = [("video", SAMPLE)] if case == "video" else [("image", pixels) for pixels in images[:count]]
+            ours = exported(cli, folder / name, question, media, *(["--frames", 4] if case == "video" else []))
             blank = np.zeros((4, 64, 64, 3), np.uint8)
-            ids, pixels = inputs_of(options, processor, tokenizer, kinds, question, images[:count], blank)
+            _, ids, pixels = inputs_of(options, processor, tokenizer, CASES[case], [], images[:count], blank)
             apart = 0.0
             if case == "video":  # the frames are those that the program decoded
                 pixels = [ours["pixel_values_videos"].reshape(pixels[0].shape)]
             elif count:
                 own = ours["pixel_values"].reshape(count, -1, *pixels[0].shape[1:])
                 apart = max(float((own[i][: len(pixels[i])] - pixels[i]).abs().max()) for i in range(count))
-            features, logits, greedy, _ = run(options, model, tokenizer, ids, pixels, kinds, 4)
-            relative = lambda a, b: float((a - b).abs().max() / b.abs().max())
-            same = sum(a == b for a, b in zip(greedy, ours["generated"].tolist()))
-            print(f"| {name} | {case} | {ids.shape[1]} | {torch.equal(ids[0], ours['input_ids'])} | {apart:.1e} | "
-                  f"{'' if features is None else format(relative(ours['visual_features'], features), '.1e')} | "
-                  f"{relative(ours['logits'][0], logits):.1e} | {same} of {len(ours['generated'])} |", flush=True)
+            theirs = run(model, ids, pixels)
+            features = features_of(model, tokenizer, ids, pixels, kinds, 4) if pixels else None
+            compare(name, case, ours, theirs | dict(input_ids=ids[0], apart=apart, features=features, greedy=theirs["greedy"].tolist()))
+        del model
+        shutil.rmtree(folder / name)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--published", type=pathlib.Path, help="only write model folders here, and compare with them")
-    parser.add_argument("--cli", type=pathlib.Path, help="winnow-cli")
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    if arguments.published:
-        compare_with_program(arguments.published, arguments.cli)
-        return
+def write_goldens():
     shutil.rmtree(OUT, ignore_errors=True)
     for number, (name, options) in enumerate(CONFIGURATIONS.items()):
         folder = OUT / name / "model"
@@ -518,15 +470,23 @@ def main():
         for case in CASES:
             cases[case], results = run_case(case, options, model, processor, tokenizer)
             tensors.update(results)
-        save_file(tensors, OUT / name / "golden.safetensors")
-        for file in (OUT / name).rglob("*.safetensors"):
-            file.chmod(0o644)
-        (OUT / name / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
-        print(name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5), len(set(d["answer"]))) for case, d in cases.items()})
+        write_folder(OUT / name, cases, tensors)
     rows = ",\n".join(json.dumps(row, separators=(",", ":")) for row in grids())
     (OUT / "sizes.json").write_text('{"hashes": ' + json.dumps(hashes()) + ',\n"grids": [\n' + rows + "]}\n")
-    (OUT / "manifest.json").write_text(json.dumps(manifest(), indent=1) + "\n")
+    write_manifest(
+        OUT, "tiny random InternVL models in both layouts",
+        "InternVLForConditionalGeneration in fp32, eager attention; InternVLProcessor as AutoProcessor makes it; of the original layout prompts and pixels "
+        "after its model cards with Pillow, weights renamed", __file__,
+        seed=f"{SEED} + number of the configuration, or its own", configurations={name: options["covers"] for name, options in CONFIGURATIONS.items()},
+        tensors={
+            "<case>.input_ids": "int64 [n], media written out",
+            "<case>.pixel_levels.<medium>": "uint8 [tiles or frames, 3, side, side], a thumbnail last; value = (level / 255 - mean) / deviation",
+            "<case>.features": "fp32 [visual tokens, hidden], in prompt order, with the embeddings of the words between a medium's <img> and </img>; every "
+                               "fifth column is kept",
+            "mean, deviation": "fp32 [3], of the processor"},
+        **{"sizes.json": "rows of [side, least, most, height, width, rows, columns]; hashes of pixels"},
+        licence="Apache-2.0, own random weights, own pictures and text; chat template and system messages as InternVL's repositories have them (MIT)")
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, write_goldens, compare_published)

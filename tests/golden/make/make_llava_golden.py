@@ -2,11 +2,12 @@
 """Writes tests/golden/llava: tiny random folders of LLaVA-1.5, LLaVA-NeXT and LLaVA-NeXT-Video and what transformers computes with them.
 
     python tests/golden/make/make_llava_golden.py
-    python tests/golden/make/make_llava_golden.py --published FOLDER [--cli winnow-cli]
+    python tests/golden/make/make_llava_golden.py --published FOLDER [--cli winnow-cli] [--only NAME ...]
 
 One folder per configuration: model/ is an ordinary Hugging Face folder (weights, tokenizer, processors, chat template), loaded back with
 AutoProcessor and from_pretrained, as anybody would, before anything is computed in fp32; golden.safetensors holds inputs and results,
-cases.json the messages, prompts and pictures. Pictures are stored as bytes; pixel values as the bytes that were scaled.
+cases.json the messages and prompts. Pixel values are stored as the bytes that were scaled. second_turn: a thread whose first answer is the
+model's own.
 
 --published makes a folder with the published sizes of llava-hf/llava-1.5-7b-hf (336 px, patches of 14 px, 576 tokens, 32 heads of 128),
 llava-v1.6-mistral-7b-hf and LLaVA-NeXT-Video-7B-hf but two layers and narrow MLPs, in FOLDER and not in the repository; with --cli it asks
@@ -15,23 +16,18 @@ the program the same and prints the largest relative differences.
 Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (versions: manifest.json).
 """
 
-import argparse
 import json
-import pathlib
 import re
 import shutil
-import subprocess
-import tempfile
 import warnings
 
 import numpy as np
 import PIL.Image
-import safetensors
-import tokenizers
 import torch
-import torchvision
 import transformers
-from safetensors.torch import load_file, save_file
+from family_golden import (GOLDEN, GREEDY_TOKENS, compare, continued_ids, exported, first_answer, greedy_answer, levels, main, messages_of, picture,
+                           print_table_head, write, write_folder, write_manifest, write_weights)
+from safetensors.torch import load_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import (AutoModelForImageTextToText, AutoProcessor, CLIPVisionConfig, LlamaConfig, LlavaConfig,
                           LlavaForConditionalGeneration, LlavaNextConfig, LlavaNextForConditionalGeneration, LlavaNextVideoConfig,
@@ -40,9 +36,8 @@ from transformers import (AutoModelForImageTextToText, AutoProcessor, CLIPVision
 warnings.filterwarnings("ignore")
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
-OUT = pathlib.Path(__file__).resolve().parents[1] / "llava"
+OUT = GOLDEN / "llava"
 SEED = 23
-GREEDY_TOKENS = 64
 SPECIAL = ["<unk>", "<s>", "</s>", "<video>", "<image>", "<pad>", "<|im_start|>", "<|im_end|>"]
 CORPUS = ["What is in the picture?", "Describe the video in one sentence.", "The red circle moves from the left to the right.",
           "How many squares are there?", "USER: ASSISTANT: [INST] [/INST]", "What are the differences between the two images?"]
@@ -87,7 +82,7 @@ CONFIGURATIONS = {
         family="llava", text=LlamaConfig(hidden_size=32, intermediate_size=64, num_attention_heads=4, rms_norm_eps=1e-5),
         vision=CLIPVisionConfig(hidden_size=24, intermediate_size=48, num_hidden_layers=3, num_attention_heads=3, image_size=16, patch_size=4),
         processor=crop_processor("CLIPImageProcessor", 16, CLIP_SCALING), template=VICUNA, template_in="chat_template.json",
-        stored=torch.bfloat16, judged=True, cases=("text", "image", "two_images")),
+        stored=torch.bfloat16, judged=True, cases=("text", "image", "two_images", "second_turn")),
     "llava_full": dict(
         covers="LLaVA-1.5: layers [-3, 1, -1], strategy full (577th token kept), GQA, tied, gelu, projector without bias, padded to a square, "
                "22 px of 5 x 5 patches, names model.language_model, fp16 weights",
@@ -116,14 +111,14 @@ CONFIGURATIONS = {
         model=dict(image_grid_pinpoints=[[16, 32], [32, 16], [32, 32], [48, 16], [16, 48]]),
         processor=crop_processor("LlavaNextImageProcessor", 16, BYTE_SCALING, do_pad=True,
                                  image_grid_pinpoints=[[16, 32], [32, 16], [32, 32], [48, 16], [16, 48]]),
-        template=MISTRAL, stored=torch.bfloat16, layout="model.language_model", shards=2, cases=("text", "image", "two_images")),
+        template=MISTRAL, stored=torch.bfloat16, layout="model.language_model", shards=2, cases=("text", "image", "two_images", "second_turn")),
     "next_video": dict(
         covers="LLaVA-NeXT-Video: Llama, frames pooled by their average, a video and an image in one message, 6 x 6 patches, bf16 weights",
         family="llava_next_video", text=LlamaConfig(hidden_size=32, intermediate_size=64, num_attention_heads=4, rms_norm_eps=1e-5),
         vision=CLIPVisionConfig(hidden_size=24, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2, image_size=24, patch_size=4),
         model=dict(image_grid_pinpoints=[[24, 48], [48, 24], [48, 48]]),
         processor=crop_processor("LlavaNextImageProcessor", 24, BYTE_SCALING, image_grid_pinpoints=[[24, 48], [48, 24], [48, 48]]),
-        template=NEXT_VIDEO, stored=torch.bfloat16, cases=("image", "video", "video_and_image")),
+        template=NEXT_VIDEO, stored=torch.bfloat16, cases=("image", "video", "video_and_image", "second_turn_video")),
     "next_video_max": dict(
         covers="LLaVA-NeXT-Video: Mistral with a head size of its own, frames pooled by their maximum, layers [-2, -1], names "
                "model.language_model, all processors in one file, fp32 weights",
@@ -167,13 +162,6 @@ def published():
             processor=crop_processor("LlavaNextImageProcessor", 336, CLIP_SCALING, image_grid_pinpoints=pinpoints), template=NEXT_VIDEO,
             stored=torch.bfloat16, cases=("image", "video", "video_and_image")),
     }
-
-
-def picture(height, width, seed):
-    """Smooth slopes with a few hard edges; differs visibly between seeds."""
-    y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
-    value = 40 * (c + 1) + x * (3 + seed % 5) + y * (7 - seed % 4) + 60 * ((x // 7 + y // 5 + seed) % 3)
-    return (value % 256).astype(np.uint8)
 
 
 def make_tokenizer(bos, special=SPECIAL, corpus=CORPUS):
@@ -224,19 +212,7 @@ def rewrite_weights(folder, options):
         tensors = renamed
     else:  # a buffer that old files still have
         tensors["vision_tower.vision_model.embeddings.position_ids"] = torch.arange(4).unsqueeze(0)
-    shards = options.get("shards", 1)
-    (folder / "model.safetensors").unlink()
-    if shards == 1:
-        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-        return
-    names = sorted(tensors)
-    index = {"metadata": {"total_size": sum(t.numel() * t.element_size() for t in tensors.values())}, "weight_map": {}}
-    for shard in range(shards):
-        file = f"model-{shard + 1:05d}-of-{shards:05d}.safetensors"
-        part = names[shard::shards]
-        save_file({name: tensors[name] for name in part}, folder / file, metadata={"format": "pt"})
-        index["weight_map"].update({name: file for name in part})
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
+    write_weights(tensors, folder, options.get("shards", 1))
 
 
 def make_folder(options, generator, folder):
@@ -277,18 +253,7 @@ def make_folder(options, generator, folder):
         known = json.loads((folder / place).read_text()) if (folder / place).exists() else {}
         files[place] = {**known, "chat_template": options["template"]}
     for name, content in files.items():
-        (folder / name).write_text(json.dumps(content, indent=1) + "\n")
-
-
-def levels(pixels, scaling):
-    """The bytes that the processor scaled; exact, or the golden file would not say what the model saw."""
-    values = pixels.to(torch.float32)
-    mean = torch.tensor(scaling["image_mean"]).view(3, 1, 1)
-    deviation = torch.tensor(scaling["image_std"]).view(3, 1, 1)
-    result = torch.round((values * deviation + mean) * 255)
-    again = (result / 255 - mean) / deviation
-    assert float(((again - values) * (values != 0)).abs().max()) < 1e-5  # zeros fill a batch up
-    return result.to(torch.uint8)
+        write(folder / name, content, indent=1)
 
 
 def judged_by_class_token(tower, pixels):
@@ -298,69 +263,88 @@ def judged_by_class_token(tower, pixels):
     return {"class_attention": layers[-1][:, 0, 1:], "class_rollout": (rolled[1] @ rolled[0])[:, 0, 1:]}
 
 
-KINDS = {"text": [], "image": ["image"], "two_images": ["image", "image"], "video": ["video"], "video_and_image": ["video", "image"]}
-QUESTIONS = {"text": "How many squares are there?", "image": "What is in the picture?",
-             "two_images": "What are the differences between the two images?", "video": "Describe the video in one sentence.",
-             "video_and_image": "Is the picture in the video?"}
+# Turns of media and a question.
+CASES = {
+    "text": [([], "How many squares are there?")],
+    "image": [(["image"], "What is in the picture?")],
+    "two_images": [(["image", "image"], "What are the differences between the two images?")],
+    "video": [(["video"], "Describe the video in one sentence.")],
+    "video_and_image": [(["video", "image"], "Is the picture in the video?")],
+    "second_turn": [(["image"], "What is in the picture?"), (["image"], "What are the differences?")],
+    "second_turn_video": [(["image"], "What is in the picture?"), (["video"], "Is it in the video?")],
+}
+FRAMES = 3
 
 
-def media_of(case, scale):
-    """Per medium its pictures; sizes are odd, one image is wide, one tall."""
-    sizes = {"image": [(31, 45)], "two_images": [(20, 61), (41, 17)], "video": [], "video_and_image": [(37, 19)]}.get(case, [])
-    images = iter([[picture(h * scale + scale // 2, w * scale, 1 + i)] for i, (h, w) in enumerate(sizes)])
-    clip = [picture(26 * scale + scale // 2, 34 * scale, 10 + i) for i in range(3)]
-    return [next(images) if kind == "image" else clip for kind in KINDS[case]]
+def drawn_of(case, scale):
+    """Per medium its pictures as [height, width, seed]; sizes are odd, one image is wide, one tall."""
+    sizes = {"image": [(31, 45)], "two_images": [(20, 61), (41, 17)], "video_and_image": [(37, 19)], "second_turn": [(31, 45), (41, 17)],
+             "second_turn_video": [(31, 45)]}.get(case, [])
+    images = iter([[(h * scale + scale // 2, w * scale, 1 + i)] for i, (h, w) in enumerate(sizes)])
+    clip = [(26 * scale + scale // 2, 34 * scale, 10 + i) for i in range(FRAMES)]
+    return [next(images) if kind == "image" else clip for kinds, _ in CASES[case] for kind in kinds]
 
 
-def run_case(case, processor, model, options, scale=1):
-    kinds, media = KINDS[case], media_of(case, scale)
-    messages = [{"role": "user", "content": [{"type": kind} for kind in kinds] + [{"type": "text", "text": QUESTIONS[case]}]}]
-    prompt = processor.apply_chat_template(messages, add_generation_prompt=True)
-    images = [PIL.Image.fromarray(pictures[0]) for kind, pictures in zip(kinds, media) if kind == "image"]
-    videos = [np.stack(pictures) for kind, pictures in zip(kinds, media) if kind == "video"]
-    arguments = {**({"images": images} if images else {}), **({"videos": videos} if videos else {})}
+def inputs_of(processor, turns, answers, media):
+    """The prompt, and what the processor makes of it and of as many media as it has."""
+    prompt = processor.apply_chat_template(messages_of(turns, answers), add_generation_prompt=True)
+    arguments = {}
+    for kind, pictures in zip([kind for kinds, _ in turns for kind in kinds], media):
+        arguments.setdefault(kind + "s", []).append(PIL.Image.fromarray(pictures[0]) if kind == "image" else np.stack(pictures))
     inputs = processor(text=prompt, return_tensors="pt", **arguments)
-    inputs.pop("token_type_ids", None)
-    tensors = {"input_ids": inputs["input_ids"][0]}
-    for index, rgb in enumerate(rgb for pictures in media for rgb in pictures):
-        tensors[f"rgb.{index}"] = torch.from_numpy(rgb)
-    extra, features = {key: value for key, value in inputs.items() if key not in ("input_ids", "attention_mask")}, []
-    scaling = {key: options["processor"][key] for key in ("image_mean", "image_std")}
-    with torch.no_grad():
-        if images:
-            pixels = inputs["pixel_values"]
-            tensors["pixel_levels"] = levels(pixels if pixels.dim() == 5 else pixels.unsqueeze(1), scaling)
-            sizes = {"image_sizes": inputs["image_sizes"]} if "image_sizes" in inputs else {}
-            features += model.model.get_image_features(pixel_values=pixels, return_dict=True, **sizes).pooler_output
-            if options.get("judged"):
-                tensors |= judged_by_class_token(model.model.vision_tower, pixels)
-        if videos:
-            pixels = inputs["pixel_values_videos"]
-            tensors["video_levels"] = levels(pixels, scaling)
-            features += [video.flatten(0, 1) for video in model.model.get_video_features(pixels, return_dict=True).pooler_output]
-        if features:
-            tensors["features"] = torch.cat(features)  # the templates write images first
-        cached = options.get("cached", True)  # False: each token by a pass over all of them
-        out = model(input_ids=inputs["input_ids"], use_cache=cached, **extra)
-        logits = out.logits[0]
-        tensors["logits"] = logits[-1].clone()
-        greedy, margins, step = [], [], logits[-1]
+    return prompt, inputs["input_ids"], {key: value for key, value in inputs.items() if key not in ("input_ids", "attention_mask", "token_type_ids")}
+
+
+def run(model, ids, extra, cached):
+    """Logits of the last position, greedy tokens and their margins. cached: False: each token by a pass over all of them."""
+    out = model(input_ids=ids, use_cache=cached, **extra)
+    if cached:
+        greedy, margins = greedy_answer(model, out)
+    else:
+        greedy, margins, step = [], [], out.logits[0, -1]
         for _ in range(GREEDY_TOKENS):
             best = torch.topk(step, 2).values
             greedy.append(int(step.argmax()))
             margins.append(float(best[0] - best[1]))
-            if cached:
-                out = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=out.past_key_values, use_cache=True)
-            else:
-                out = model(input_ids=torch.cat([inputs["input_ids"], torch.tensor([greedy])], 1), use_cache=False, **extra)
-            step = out.logits[0, -1]
-    tensors["greedy"] = torch.tensor(greedy)
-    tensors["margins"] = torch.tensor(margins)
-    description = dict(messages=messages, prompt=prompt, pictures=[list(p.shape[:2]) for pictures in media for p in pictures],
-                       frames=[len(pictures) for pictures in media], tokens=len(tensors["input_ids"]),
-                       visual_tokens=int(tensors["features"].shape[0]) if features else 0, smallest_margin=min(margins),
-                       answer=processor.tokenizer.decode(greedy), **scaling)
-    return description, {f"{case}.{key}": value.contiguous() for key, value in tensors.items()}
+            step = model(input_ids=torch.cat([ids, torch.tensor([greedy])], 1), use_cache=False, **extra).logits[0, -1]
+    return {"logits": out.logits[0, -1].clone(), "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
+
+
+@torch.no_grad()
+def run_case(case, processor, model, options, scale=1):
+    turns, drawn, cached = CASES[case], drawn_of(case, scale), options.get("cached", True)
+    media = [[picture(*one) for one in pictures] for pictures in drawn]
+    answers, given = [], None
+    if len(turns) > 1:
+        begun = inputs_of(processor, turns[:1], [], media[:1])
+        given = first_answer(processor.tokenizer, run(model, *begun[1:], cached)["greedy"])
+        answers = [given[1]]
+    prompt, ids, extra = inputs_of(processor, turns, answers, media)
+    tensors = {"input_ids": ids[0], "pictures": torch.tensor([one for pictures in drawn for one in pictures]).view(-1, 3)}
+    scaling, features = [options["processor"][key] for key in ("image_mean", "image_std")], []
+    if "pixel_values" in extra:
+        pixels = extra["pixel_values"]
+        tensors["pixel_levels"] = levels(pixels if pixels.dim() == 5 else pixels.unsqueeze(1), *scaling)
+        sizes = {"image_sizes": extra["image_sizes"]} if "image_sizes" in extra else {}
+        features += model.model.get_image_features(pixel_values=pixels, return_dict=True, **sizes).pooler_output
+        if options.get("judged"):
+            tensors |= judged_by_class_token(model.model.vision_tower, pixels)
+    if "pixel_values_videos" in extra:
+        pixels = extra["pixel_values_videos"]
+        tensors["video_levels"] = levels(pixels, *scaling)
+        features += [video.flatten(0, 1) for video in model.model.get_video_features(pixels, return_dict=True).pooler_output]
+    if features:
+        tensors["features"] = torch.cat(features)  # the templates write images first
+    tensors |= run(model, ids, extra, cached)
+    if given:
+        encode = lambda text: processor.tokenizer(text, return_offsets_mapping=True)
+        went_on = continued_ids(encode, (begun[0], begun[1][0]), given, (prompt, ids[0]))
+        results = {"input_ids": went_on} | run(model, went_on[None], extra, cached)
+        tensors |= {"answer": torch.tensor(given[0])} | {"continued." + key: value for key, value in results.items()}
+    description = dict(messages=messages_of(turns, answers), prompt=prompt, frames=[len(pictures) for pictures in media], tokens=ids.shape[1],
+                       visual_tokens=len(tensors.get("features", [])), smallest_margin=float(tensors["margins"].min()),
+                       answer=processor.tokenizer.decode(tensors["greedy"]), image_mean=scaling[0], image_std=scaling[1])
+    return description, {f"{case}.{key}": value for key, value in tensors.items()}
 
 
 def load(folder):
@@ -371,50 +355,32 @@ def load(folder):
     return processor, model.eval()
 
 
-def relative(ours, theirs):
-    return float((ours.double() - theirs.double()).abs().max() / theirs.double().abs().max())
-
-
-def compare_published(folder, cli):
+def compare_published(folder, cli, names):
     """Folders of published sizes, made on the spot; the program is asked the same."""
-    print("| folder | case | tokens | visual | pixels | features | logits | greedy tokens equal |\n|---|---|---|---|---|---|---|---|")
+    print_table_head()
     for number, (name, options) in enumerate(published().items()):
-        model_folder = folder / name
-        shutil.rmtree(model_folder, ignore_errors=True)
-        model_folder.mkdir(parents=True)
-        make_folder(options, torch.Generator().manual_seed(SEED + number), model_folder)
+        if names and name not in names:
+            continue
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir()
+        make_folder(options, torch.Generator().manual_seed(SEED + number), folder / name)
         if cli is None:
             continue
-        processor, model = load(model_folder)
+        processor, model = load(folder / name)
         for case in options["cases"]:
-            description, golden = run_case(case, processor, model, options, scale=16)
-            with tempfile.TemporaryDirectory() as scratch:
-                asked = []
-                for index, (kind, pictures) in enumerate(zip(KINDS[case], media_of(case, 16))):
-                    if kind == "image":
-                        file = pathlib.Path(scratch) / f"{index}.png"
-                        PIL.Image.fromarray(pictures[0]).save(file)
-                        asked += ["--image", str(file)]
-                    else:  # losslessly, or the program would see other bytes
-                        file = pathlib.Path(scratch) / f"{index}.mp4"
-                        frames = b"".join(rgb.tobytes() for rgb in pictures)
-                        height, width = pictures[0].shape[:2]
-                        subprocess.run(["ffmpeg", "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", "1", "-i", "-",
-                                        "-c:v", "libx264rgb", "-qp", "0", str(file)], input=frames, check=True)
-                        asked += ["--video", str(file), "--frames", str(len(pictures))]
-                out = f"{scratch}/run.safetensors"
-                subprocess.run([str(cli), "export", "--model", str(model_folder), "--dtype", "fp32", "--method", "full", "--max-tokens", "64",
-                                "--out", out, *asked, QUESTIONS[case]], check=True, stdout=subprocess.DEVNULL)
-                ours = load_file(out)
+            (kinds, question), = CASES[case]
+            _, golden = run_case(case, processor, model, options, scale=16)
             get = lambda key: golden.get(f"{case}.{key}")
-            assert torch.equal(ours["input_ids"], get("input_ids")), "other ids"
-            scaling = {key: options["processor"][key] for key in ("image_mean", "image_std")}
-            apart = [float((levels(ours[own].reshape(get(key).shape), scaling).int() - get(key).int()).abs().max())
+            media = [[picture(*one) for one in pictures] for pictures in drawn_of(case, 16)]
+            sources = [(kind, pictures[0] if kind == "image" else pictures) for kind, pictures in zip(kinds, media)]
+            ours = exported(cli, folder / name, question, sources, *(["--frames", FRAMES] if "video" in kinds else []))
+            scaling = [options["processor"][key] for key in ("image_mean", "image_std")]
+            apart = [float((levels(ours[own].reshape(get(key).shape), *scaling).int() - get(key).int()).abs().max())
                      for own, key in (("pixel_values", "pixel_levels"), ("pixel_values_videos", "video_levels")) if get(key) is not None]
-            features = f"{relative(ours['visual_features'], get('features')):.1e}" if get("features") is not None else ""
-            same = int((ours["generated"] == get("greedy")[:len(ours["generated"])]).long().cumprod(0).sum())
-            print(f"| {name} | {case} | {description['tokens']} | {description['visual_tokens']} | {max(apart, default=0):g} levels | {features} | "
-                  f"{relative(ours['logits'].flatten(), get('logits')):.1e} | {same} of {len(ours['generated'])} |", flush=True)
+            compare(name, case, ours, dict(input_ids=get("input_ids"), logits=get("logits"), features=get("features"), greedy=get("greedy").tolist(),
+                                           apart=max(apart, default=0.0)))
+        del model
+        shutil.rmtree(folder / name)
 
 
 def make_goldens():
@@ -429,48 +395,18 @@ def make_goldens():
         for case in options["cases"]:
             cases[case], results = run_case(case, processor, model, options)
             tensors.update(results)
-        save_file(tensors, OUT / name / "golden.safetensors")
-        for file in (OUT / name).rglob("*.safetensors"):
-            file.chmod(0o644)
-        (OUT / name / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
-        print(name, type(processor.image_processor).__name__,
-              {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5)) for case, d in cases.items()})
-    manifest = {
-        "what": "prompt ids, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random LLaVA, LLaVA-NeXT and "
-                "LLaVA-NeXT-Video models",
-        "reference": f"transformers {transformers.__version__}, AutoProcessor and AutoModelForImageTextToText in fp32, eager attention",
-        "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
-        "script": "tests/golden/make/make_llava_golden.py",
-        "versions": {"torch": torch.__version__, "torchvision": torchvision.__version__, "transformers": transformers.__version__,
-                     "tokenizers": tokenizers.__version__, "safetensors": safetensors.__version__, "numpy": np.__version__},
-        "seed": f"{SEED} + number of the configuration",
-        "configurations": {name: options["covers"] for name, options in CONFIGURATIONS.items()},
-        "tensors": {
-            "<case>.input_ids": "int64 [n], placeholders expanded", "<case>.rgb.<i>": "uint8 [height, width, 3], medium after medium",
+        write_folder(OUT / name, cases, tensors)
+    write_manifest(
+        OUT, "tiny random LLaVA, LLaVA-NeXT and LLaVA-NeXT-Video models", "AutoProcessor and AutoModelForImageTextToText in fp32, eager attention", __file__,
+        seed=f"{SEED} + number of the configuration", configurations={name: options["covers"] for name, options in CONFIGURATIONS.items()},
+        tensors={
+            "<case>.input_ids": "int64 [n], placeholders expanded",
             "<case>.pixel_levels": "uint8 [images, tiles, 3, side, side]; value = (level / 255 - image_mean) / image_std of cases.json",
-            "<case>.video_levels": "uint8 [1, frames, 3, side, side]", "<case>.features": "fp32 [visual tokens, hidden], images first",
-            "<case>.logits": "fp32 [vocabulary], last position", "<case>.greedy": "int64 [64], stop tokens ignored",
-            "<case>.margins": "fp32 [64], first minus second choice",
+            "<case>.video_levels": "uint8 [1, frames, 3, side, side]",
             "<case>.class_attention, <case>.class_rollout": "fp32 [images, patches], of llava_llama: mean over heads of the class token's row in "
                                                             "the feature layer; the same times that of the layer before, each with the identity"},
-        "tolerance": "features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 sums in another order); greedy "
-                     "tokens equal where the margin exceeds 1e-3; bytes exact",
-        "licence": "Apache-2.0, own random weights, own pictures and text; chat templates as published with the models",
-    }
-    (OUT / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--published", type=pathlib.Path, metavar="FOLDER")
-    parser.add_argument("--cli", type=pathlib.Path)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    if options.published:
-        compare_published(options.published, options.cli)
-    else:
-        make_goldens()
+        licence="Apache-2.0, own random weights, own pictures and text; chat templates as published with the models")
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, make_goldens, compare_published)

@@ -4,8 +4,9 @@
     python tests/golden/make/make_llava_onevision_golden.py
 
 One folder per configuration: model/ is an ordinary Hugging Face folder (weights, tokenizer, processors, chat template), loaded back with
-from_pretrained before anything is computed, golden.safetensors holds inputs and results, cases.json the messages, prompts and pictures.
-Pictures are stored as bytes; pixel values as the bytes after resizing (pixel = (byte / 255 - 0.5) / 0.5, checked here to be exact).
+from_pretrained before anything is computed, golden.safetensors holds inputs and results, cases.json the messages and prompts. Pixel values are
+stored as the bytes after resizing (pixel = (byte / 255 - 0.5) / 0.5, checked here to be exact). second_turn_video: a thread whose first answer is
+the model's own.
 Images are prepared as AutoProcessor has it: by torchvision where the folder names an image processor, by Pillow in the one that does not.
 
 The folders video_* are LLaVA-Videos: config.json says how frames are pooled and where newlines stand. transformers reads no such keys, so
@@ -15,17 +16,15 @@ Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (
 """
 
 import json
-import pathlib
 import re
 import shutil
 import warnings
 
 import numpy as np
-import safetensors
-import tokenizers
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
+from family_golden import (GOLDEN, continued_ids, first_answer, greedy_answer, levels, messages_of, picture, write_folder, write_manifest, write_weights)
+from safetensors.torch import load_file
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from torch.nn import functional
 from transformers import (AutoProcessor, LlavaOnevisionConfig, LlavaOnevisionForConditionalGeneration, LlavaOnevisionImageProcessor,
@@ -34,9 +33,9 @@ from transformers import (AutoProcessor, LlavaOnevisionConfig, LlavaOnevisionFor
 warnings.filterwarnings("ignore")
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
-OUT = pathlib.Path(__file__).resolve().parents[1] / "llava_onevision"
+OUT = GOLDEN / "llava_onevision"
 SEED = 7
-GREEDY_TOKENS = 64
+HALF = [0.5, 0.5, 0.5]
 QWEN2_PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
                  r"\s+(?!\S)|\s+")
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<image>", "<video>"]
@@ -62,7 +61,7 @@ CONFIGURATIONS = {
         covers="4 query heads on 1 kv head, tied embeddings, feature layer -1, bf16 weights",
         text=dict(hidden_size=48, intermediate_size=96, num_attention_heads=4, num_key_value_heads=1, tie_word_embeddings=True),
         vision=dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2, image_size=16, patch_size=4),
-        model=dict(vision_feature_layer=-1), pinpoints=grid(16, 2, 3), stored=torch.bfloat16, cases=ALL),
+        model=dict(vision_feature_layer=-1), pinpoints=grid(16, 2, 3), stored=torch.bfloat16, cases=ALL + ("second_turn_video",)),
     "mha_untied": dict(
         covers="multi-head attention, untied head, feature layer -2, names model.language_model, fp32 weights",
         text=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=4, tie_word_embeddings=False),
@@ -113,13 +112,6 @@ for _name, (_mode, _stride, _newline, _covers) in VIDEO_MODES.items():
                    mm_patch_merge_type="spatial_unpad", add_faster_video=False))
 
 
-def picture(height, width, seed):
-    """Smooth slopes with a few hard edges; differs visibly between seeds."""
-    y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
-    value = 40 * (c + 1) + x * (3 + seed % 5) + y * (7 - seed % 4) + 60 * ((x // 7 + y // 5 + seed) % 3)
-    return (value % 256).astype(np.uint8)
-
-
 def make_tokenizer():
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer = normalizers.NFC()
@@ -166,19 +158,7 @@ def rewrite_weights(folder, options):
             name = re.sub(r"^(vision_tower|multi_modal_projector|image_newline)", r"model.\1", name)
             renamed[name] = value
         tensors = renamed
-    shards = options.get("shards", 1)
-    (folder / "model.safetensors").unlink()
-    if shards == 1:
-        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-        return
-    names = sorted(tensors)
-    index = {"metadata": {"total_size": sum(t.numel() * t.element_size() for t in tensors.values())}, "weight_map": {}}
-    for shard in range(shards):
-        file = f"model-{shard + 1:05d}-of-{shards:05d}.safetensors"
-        part = names[shard::shards]
-        save_file({name: tensors[name] for name in part}, folder / file, metadata={"format": "pt"})
-        index["weight_map"].update({name: file for name in part})
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
+    write_weights(tensors, folder, options.get("shards", 1))
 
 
 def make_folder(name, options, generator, folder):
@@ -217,15 +197,6 @@ def make_folder(name, options, generator, folder):
     return processor
 
 
-def levels(pixels):
-    """The bytes that the processor normalised; exact, or the golden file would not say what the model saw."""
-    values = torch.as_tensor(np.asarray(pixels), dtype=torch.float32)
-    result = torch.round((values * 0.5 + 0.5) * 255)
-    again = (result / 255 - 0.5) / 0.5
-    assert float((again - values).abs().max()) < 1e-6
-    return result.to(torch.uint8)
-
-
 def pooled(maps, mode, stride):
     """get_2dPool; maps: [frames, width, rows, columns]."""
     if mode == "average":
@@ -255,70 +226,85 @@ def llava_video_features(model, frames):
     return torch.cat([tokens, newline[None]]) if config.mm_newline_position == "one_token" else tokens
 
 
-def run_case(case, processor, model, frames):
-    kinds = {"text": [], "image": ["image"], "two_images": ["image", "image"], "video": ["video"]}[case]
-    content = [{"type": kind} for kind in kinds]
-    question = {"text": "How many squares are there?", "image": "What is in the picture?",
-                "two_images": "What are the differences between the two images?", "video": "Describe the video in one sentence."}[case]
-    messages = [{"role": "user", "content": content + [{"type": "text", "text": question}]}]
-    prompt = processor.apply_chat_template(messages, add_generation_prompt=True)
-    pictures = {"text": [], "image": [picture(31, 45, 1)], "two_images": [picture(20, 33, 2), picture(41, 17, 3)],
-                "video": [picture(*size, 10 + i) for i, size in enumerate(frames)]}[case]
-    arguments, tensors = {}, {}
-    if case in ("image", "two_images"):
-        arguments["images"] = [pictures]
-    elif case == "video":
-        arguments["videos"] = [np.stack(pictures)]
+# Turns of media and a question.
+CASES = {
+    "text": [([], "How many squares are there?")],
+    "image": [(["image"], "What is in the picture?")],
+    "two_images": [(["image", "image"], "What are the differences between the two images?")],
+    "video": [(["video"], "Describe the video in one sentence.")],
+    "second_turn_video": [(["image"], "What is in the picture?"), (["video"], "Is it in the video?")],
+}
+IMAGES = {"image": [(31, 45, 1)], "two_images": [(20, 33, 2), (41, 17, 3)], "second_turn_video": [(31, 45, 1)]}
+
+
+def inputs_of(processor, turns, answers, images, frames):
+    prompt = processor.apply_chat_template(messages_of(turns, answers), add_generation_prompt=True)
+    arguments = {}
+    if images:
+        arguments["images"] = [images]
+    if frames:
+        arguments["videos"] = [np.stack(frames)]
     inputs = processor(text=prompt, return_tensors="pt", **arguments)
-    tensors["input_ids"] = inputs["input_ids"][0]
-    for index, rgb in enumerate(pictures):
-        tensors[f"rgb.{index}"] = torch.from_numpy(rgb)
-    extra = {}
-    with torch.no_grad():
-        if case in ("image", "two_images"):
-            pixels, sizes = inputs["pixel_values"], inputs["image_sizes"]
-            extra = dict(pixel_values=pixels, image_sizes=sizes, batch_num_images=inputs["batch_num_images"])
-            tensors["pixel_levels"] = levels(pixels)
-            tensors["image_sizes"] = sizes
-            features = model.model.get_image_features(**extra, return_dict=True).pooler_output
-            tensors["features"] = torch.cat(features)
-        elif case == "video":
-            pixels = inputs["pixel_values_videos"]
-            extra = dict(pixel_values_videos=pixels)
-            tensors["pixel_levels"] = levels(pixels[0])
-            if hasattr(model.config, "mm_newline_position"):
-                tensors["features"] = llava_video_features(model, pixels[0])
-                place = processor.tokenizer.convert_tokens_to_ids("<video>")
-                text = processor.tokenizer(prompt, add_special_tokens=False)["input_ids"]
-                at = text.index(place)
-                ids = torch.tensor([text[:at] + [place] * len(tensors["features"]) + text[at + 1:]])
-                tensors["input_ids"] = ids[0]
-                rows = model.get_input_embeddings()(ids)
-                rows[0, at:at + len(tensors["features"])] = tensors["features"]
-                extra = dict(inputs_embeds=rows)
-            else:
-                features = model.model.get_video_features(pixels, return_dict=True).pooler_output
-                tensors["features"] = torch.cat([features[0], model.model.image_newline[None]])
-        if "inputs_embeds" not in extra:
-            extra["input_ids"] = inputs["input_ids"]
-        out = model(use_cache=True, **extra)
-        logits = out.logits[0]
-        tensors["logits"] = logits[-1].clone()
-        if case == "text":
-            tensors["all_logits"] = logits.clone()
-        greedy, margins, step = [], [], logits[-1]
-        for _ in range(GREEDY_TOKENS):
-            best = torch.topk(step, 2).values
-            greedy.append(int(step.argmax()))
-            margins.append(float(best[0] - best[1]))
-            out = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=out.past_key_values, use_cache=True)
-            step = out.logits[0, -1]
-    tensors["greedy"] = torch.tensor(greedy)
-    tensors["margins"] = torch.tensor(margins)
-    description = dict(messages=messages, prompt=prompt, pictures=[list(p.shape[:2]) for p in pictures], tokens=len(tensors["input_ids"]),
-                       visual_tokens=int(tensors["features"].shape[0]) if "features" in tensors else 0,
-                       smallest_margin=min(margins), answer=processor.tokenizer.decode(greedy))
-    return description, {f"{case}.{key}": value.contiguous() for key, value in tensors.items()}
+    return prompt, inputs["input_ids"], {key: value for key, value in inputs.items() if key not in ("input_ids", "attention_mask")}
+
+
+def features_of(model, extra):
+    """In the order of the templates, which write images first."""
+    features = []
+    if "pixel_values" in extra:
+        features += model.model.get_image_features(**{key: extra[key] for key in ("pixel_values", "image_sizes", "batch_num_images")}, return_dict=True).pooler_output
+    if "pixel_values_videos" in extra:
+        features += [model.model.get_video_features(extra["pixel_values_videos"], return_dict=True).pooler_output[0], model.model.image_newline[None]]
+    return torch.cat(features) if features else None
+
+
+def run(model, extra):
+    """Logits of all positions, greedy tokens and their margins."""
+    out = model(use_cache=True, **extra)
+    greedy, margins = greedy_answer(model, out)
+    return {"all_logits": out.logits[0], "logits": out.logits[0, -1].clone(), "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
+
+
+@torch.no_grad()
+def run_case(case, processor, model, sizes):
+    turns, answers, given = CASES[case], [], None
+    drawn_images = IMAGES.get(case, [])
+    drawn_frames = [(*size, 10 + i) for i, size in enumerate(sizes)] if "video" in [kind for kinds, _ in turns for kind in kinds] else []
+    images, frames = ([picture(*one) for one in drawn] for drawn in (drawn_images, drawn_frames))
+    if len(turns) > 1:
+        begun = inputs_of(processor, turns[:1], [], images, [])
+        given = first_answer(processor.tokenizer, run(model, begun[2] | {"input_ids": begun[1]})["greedy"])
+        answers = [given[1]]
+    prompt, ids, extra = inputs_of(processor, turns, answers, images, frames)
+    tensors = {"pictures": torch.tensor(drawn_images + drawn_frames).view(-1, 3)}
+    if "pixel_values" in extra and not given:
+        tensors |= {"pixel_levels": levels(extra["pixel_values"], HALF, HALF), "image_sizes": extra["image_sizes"]}
+    elif "pixel_values_videos" in extra and not given:
+        tensors["pixel_levels"] = levels(extra["pixel_values_videos"][0], HALF, HALF)
+    if frames and hasattr(model.config, "mm_newline_position"):
+        features = llava_video_features(model, extra["pixel_values_videos"][0])
+        place = processor.tokenizer.convert_tokens_to_ids("<video>")
+        text = processor.tokenizer(prompt, add_special_tokens=False)["input_ids"]
+        at = text.index(place)
+        ids = torch.tensor([text[:at] + [place] * len(features) + text[at + 1:]])
+        rows = model.get_input_embeddings()(ids)
+        rows[0, at:at + len(features)] = features
+        results = run(model, dict(inputs_embeds=rows))
+    else:
+        features = features_of(model, extra)
+        results = run(model, extra | {"input_ids": ids})
+    if case != "text":
+        results.pop("all_logits")
+    tensors |= {"input_ids": ids[0]} | results | ({} if features is None else {"features": features})
+    if given:
+        encode = lambda text: processor.tokenizer(text, return_offsets_mapping=True)
+        went_on = continued_ids(encode, (begun[0], begun[1][0]), given, (prompt, ids[0]))
+        results = {"input_ids": went_on} | run(model, extra | {"input_ids": went_on[None]})
+        results.pop("all_logits")
+        tensors |= {"answer": torch.tensor(given[0])} | {"continued." + key: value for key, value in results.items()}
+    description = dict(messages=messages_of(turns, answers), prompt=prompt, tokens=ids.shape[1], visual_tokens=0 if features is None else len(features),
+                       smallest_margin=float(tensors["margins"].min()), answer=processor.tokenizer.decode(tensors["greedy"]))
+    return description, {f"{case}.{key}": value for key, value in tensors.items()}
 
 
 def main():
@@ -344,35 +330,20 @@ def main():
         for case in options["cases"]:
             cases[case], results = run_case(case, processor, model, options.get("frames", [(24, 34)] * 5))
             tensors.update(results)
-        save_file(tensors, OUT / name / "golden.safetensors")
-        for file in (OUT / name).rglob("*.safetensors"):
-            file.chmod(0o644)
-        (OUT / name / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
-        print(name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5)) for case, d in cases.items()})
-    manifest = {
-        "what": "prompt ids, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random LLaVA-OneVision models",
-        "reference": f"transformers {transformers.__version__}, LlavaOnevisionForConditionalGeneration in fp32, eager attention; video_*: frames "
-                     "put together as LLaVA-NeXT's llava_arch.py does it",
-        "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
-        "script": "tests/golden/make/make_llava_onevision_golden.py",
-        "versions": {"torch": torch.__version__, "transformers": transformers.__version__, "tokenizers": tokenizers.__version__,
-                     "safetensors": safetensors.__version__, "numpy": np.__version__},
-        "seed": f"{SEED} + number of the configuration",
-        "configurations": {name: options["covers"] for name, options in CONFIGURATIONS.items()},
-        "tensors": {
-            "<case>.input_ids": "int64 [n], placeholders expanded", "<case>.rgb.<i>": "uint8 [height, width, 3]",
+        write_folder(OUT / name, cases, tensors, whole=("video.features",) if name == "gqa_tied" else ())  # make_context_golden.py reads them
+    write_manifest(
+        OUT, "tiny random LLaVA-OneVision models",
+        "LlavaOnevisionForConditionalGeneration in fp32, eager attention; video_*: frames put together as LLaVA-NeXT's llava_arch.py does it", __file__,
+        seed=f"{SEED} + number of the configuration", configurations={name: options["covers"] for name, options in CONFIGURATIONS.items()},
+        tensors={
+            "<case>.input_ids": "int64 [n], placeholders expanded",
             "<case>.pixel_levels": "uint8 [images, tiles, 3, side, side] or [frames, 3, side, side]; value = (level / 255 - 0.5) / 0.5",
-            "<case>.image_sizes": "int64 [images, 2], height and width", "<case>.features": "fp32 [visual tokens, hidden], in prompt order",
-            "<case>.logits": "fp32 [vocabulary], last position", "text.all_logits": "fp32 [n, vocabulary]",
-            "<case>.greedy": "int64 [64], stop tokens ignored", "<case>.margins": "fp32 [64], first minus second choice"},
-        "tolerance": "features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 sums in another order); greedy "
-                     "tokens equal where the margin exceeds 1e-3",
-        "notes": ["Qwen2 always has q/k/v biases in this transformers; no_bias_scaled stores none and the script sets them to zero",
-                  "select_default: transformers cannot pack tiled images or pool videos with this strategy and a SigLIP tower, so that "
-                  "only text and several images are recorded"],
-        "licence": "Apache-2.0, own random weights, own pictures and text",
-    }
-    (OUT / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+            "<case>.image_sizes": "int64 [images, 2], height and width",
+            "text.all_logits": "fp32 [n, vocabulary], of which every fifth column is kept"},
+        notes=["Qwen2 always has q/k/v biases in this transformers; no_bias_scaled stores none and the script sets them to zero",
+               "select_default: transformers cannot pack tiled images or pool videos with this strategy and a SigLIP tower, so that "
+               "only text and several images are recorded", "gqa_tied keeps all columns of its video's features, for make_context_golden.py"],
+        licence="Apache-2.0, own random weights, own pictures and text")
 
 
 if __name__ == "__main__":

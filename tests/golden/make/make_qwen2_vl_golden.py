@@ -6,30 +6,26 @@
 
 One folder per configuration, as make_llava_onevision_golden.py has them: model/ is a Hugging Face folder in one of the layouts that are
 about, loaded back with from_pretrained (processors with AutoProcessor, so that they are the default ones), golden.safetensors holds inputs
-and results, cases.json the messages and prompts. Pictures are bytes, pixel values the bytes after resizing.
+and results, cases.json the messages and prompts. Pixel values are the bytes after resizing. second_turn_video: a thread whose first answer is
+the model's own.
 
 The second form writes, for each family, a folder with the published head counts, head size, rotary sections and patches (layers, blocks and
-vocabulary cut), asks winnow-cli and transformers the same questions, and prints a table. Nothing of it is kept in the tree.
+vocabulary cut), asks winnow-cli and transformers the same questions, and prints a table. Nothing of it is kept.
 
 Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (versions: manifest.json).
 """
 
-import argparse
 import json
-import pathlib
 import re
 import shutil
 import subprocess
 import warnings
 
 import numpy as np
-import safetensors
-import tokenizers
 import torch
-import torchvision
 import transformers
-from PIL import Image
-from safetensors.torch import load_file, save_file
+from family_golden import (CLIP, GOLDEN, GREEDY_TOKENS, compare, continued_ids, exported, first_answer, main, messages_of, picture, print_table_head, write_folder,
+                           write_manifest, write_weights)
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import AutoProcessor, PreTrainedTokenizerFast, Qwen2_5_VLForConditionalGeneration, Qwen2VLForConditionalGeneration
 from transformers.models.qwen2_vl.image_processing_qwen2_vl import smart_resize
@@ -37,8 +33,6 @@ from transformers.models.qwen2_vl.image_processing_qwen2_vl import smart_resize
 warnings.filterwarnings("ignore")
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
-GOLDEN = pathlib.Path(__file__).resolve().parents[1]
-GREEDY_TOKENS = 64
 QUESTION = "What is there?"  # of --published
 FRAMES = 7
 EVERY_S = 0.75
@@ -118,26 +112,21 @@ PUBLISHED = {
                     temporal_patch_size=2, window_size=112, fullatt_block_indexes=[1], tokens_per_second=2),
         pixels=dict(min_pixels=3136, max_pixels=12845056), layout="published", stored=torch.bfloat16),
 }
-# What is attached, in the message's order: an image's size, or a video's size, frames and seconds between them.
+# Turns of what is attached, in the message's order (an image's size, or a video's size, frames and seconds between them), and a question.
 CASES = {
-    "text": ([], "How many squares are there?"),
-    "image": ([dict(kind="image", size=(31, 45))], "What is in the picture?"),
-    "two_images": ([dict(kind="image", size=(20, 33)), dict(kind="image", size=(70, 17))], "How do they differ?"),
-    "even_video": ([dict(kind="video", size=(24, 34), frames=4, every_s=1.0)], "Describe the video in one sentence."),
-    "odd_video": ([dict(kind="video", size=(24, 34), frames=5, every_s=1.25)], "Describe the video in one sentence."),
-    "video_and_image": ([dict(kind="video", size=(20, 40), frames=3, every_s=0.5), dict(kind="image", size=(31, 45))], "Is it there?"),
+    "text": [([], "How many squares are there?")],
+    "image": [([dict(kind="image", size=(31, 45))], "What is in the picture?")],
+    "two_images": [([dict(kind="image", size=(20, 33)), dict(kind="image", size=(70, 17))], "How do they differ?")],
+    "even_video": [([dict(kind="video", size=(24, 34), frames=4, every_s=1.0)], "Describe the video in one sentence.")],
+    "odd_video": [([dict(kind="video", size=(24, 34), frames=5, every_s=1.25)], "Describe the video in one sentence.")],
+    "video_and_image": [([dict(kind="video", size=(20, 40), frames=3, every_s=0.5), dict(kind="image", size=(31, 45))], "Is it there?")],
+    "second_turn_video": [([dict(kind="image", size=(31, 45))], "What is in the picture?"),
+                          ([dict(kind="video", size=(24, 34), frames=5, every_s=1.25)], "Is it in the video?")],
 }
 
 
 def model_class(family):
     return Qwen2_5_VLForConditionalGeneration if family == "qwen2_5_vl" else Qwen2VLForConditionalGeneration
-
-
-def picture(height, width, seed):
-    """Smooth slopes with a few hard edges; differs visibly between seeds."""
-    y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
-    value = 40 * (c + 1) + x * (3 + seed % 5) + y * (7 - seed % 4) + 60 * ((x // 7 + y // 5 + seed) % 3)
-    return (value % 256).astype(np.uint8)
 
 
 def make_tokenizer(special=SPECIAL, corpus=CORPUS):
@@ -184,7 +173,8 @@ def config_of(family, options, tokenizer):
     ids = {name: tokenizer.convert_tokens_to_ids(f"<|{token}|>") for name, token in (
         ("image_token_id", "image_pad"), ("video_token_id", "video_pad"), ("vision_start_token_id", "vision_start"),
         ("vision_end_token_id", "vision_end"))}
-    root = dict(architectures=[model_class(family).__name__], model_type=family, tie_word_embeddings=options["tied"], **ids)
+    root = dict(architectures=[model_class(family).__name__], model_type=family, tie_word_embeddings=options["tied"],
+                torch_dtype=str(options["stored"]).removeprefix("torch."), **ids)
     if published:
         return root | text | dict(vision_config=vision)
     return root | dict(text_config=text | dict(model_type=family + "_text"), vision_config=vision | dict(model_type=family))
@@ -207,7 +197,7 @@ def write_processor(family, options, tokenizer, folder):
     (folder / "chat_template.jinja").write_text(CHAT_TEMPLATE)
 
 
-def write_weights(model, options, folder):
+def store(model, options, folder):
     tensors = {}
     for name, value in model.state_dict().items():
         if name == "lm_head.weight" and options["tied"]:
@@ -215,18 +205,7 @@ def write_weights(model, options, folder):
         if options["layout"] == "published":
             name = name.replace("model.language_model.", "model.").replace("model.visual.", "visual.")
         tensors[name] = value.to(options["stored"]).contiguous()
-    shards = options.get("shards", 1)
-    if shards == 1:
-        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-        return
-    names = sorted(tensors)
-    index = {"metadata": {"total_size": sum(t.numel() * t.element_size() for t in tensors.values())}, "weight_map": {}}
-    for shard in range(shards):
-        file = f"model-{shard + 1:05d}-of-{shards:05d}.safetensors"
-        part = names[shard::shards]
-        save_file({name: tensors[name] for name in part}, folder / file, metadata={"format": "pt"})
-        index["weight_map"].update({name: file for name in part})
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
+    write_weights(tensors, folder, options.get("shards", 1))
 
 
 def make_folder(family, options, folder):
@@ -238,31 +217,37 @@ def make_folder(family, options, folder):
     (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n")
     model = model_class(family)(transformers.AutoConfig.from_pretrained(folder))
     randomise(model, torch.Generator().manual_seed(options["seed"]), options["tied"])
-    write_weights(model, options, folder)
+    store(model, options, folder)
     write_processor(family, options, tokenizer, folder)
     model, report = model_class(family).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
     assert not any(report[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys")), (family, report)
     return model.eval(), AutoProcessor.from_pretrained(folder)
 
 
-def inputs_of(case, processor):
-    """Messages, media as arrays, and what the processor makes of them."""
-    attached, question = CASES[case]
-    content = [{"type": item["kind"]} for item in attached] + [{"type": "text", "text": question}]
-    messages = [{"role": "user", "content": content}]
-    prompt = processor.apply_chat_template(messages, add_generation_prompt=True)
-    media, arguments = [], {}
-    for number, item in enumerate(attached):
-        count = item.get("frames", 1)
-        media.append([picture(*item["size"], 10 * number + i + 1) for i in range(count)])
+def metadata_of(item):
+    count, fps = item["frames"], 1.0 / item["every_s"]
+    return dict(fps=fps, total_num_frames=count, duration=count / fps, frames_indices=list(range(count)))
+
+
+def drawn_of(turns):
+    """Pictures of each medium as [height, width, seed]."""
+    attached = [item for items, _ in turns for item in items]
+    return [[(*item["size"], 10 * number + i + 1) for i in range(item.get("frames", 1))] for number, item in enumerate(attached)]
+
+
+def inputs_of(turns, answers, processor):
+    """The prompt and what the processor makes of it. What it is told of a video's times: metadata_of()."""
+    kinds = [([item["kind"] for item in items], question) for items, question in turns]
+    prompt = processor.apply_chat_template(messages_of(kinds, answers), add_generation_prompt=True)
+    arguments = {}
+    for item, drawn in zip([item for items, _ in turns for item in items], drawn_of(turns)):
+        pictures = [picture(*one) for one in drawn]
         if item["kind"] == "image":
-            arguments.setdefault("images", []).append(media[-1][0])
+            arguments.setdefault("images", []).append(pictures[0])
         else:
-            arguments.setdefault("videos", []).append(np.stack(media[-1]))
-            fps = 1.0 / item["every_s"]
-            arguments.setdefault("video_metadata", []).append(
-                dict(fps=fps, total_num_frames=count, duration=count / fps, frames_indices=list(range(count))))
-    return messages, prompt, media, processor(text=prompt, return_tensors="pt", **arguments)
+            arguments.setdefault("videos", []).append(np.stack(pictures))
+            arguments.setdefault("video_metadata", []).append(metadata_of(item))
+    return prompt, processor(text=prompt, return_tensors="pt", **arguments)
 
 
 def levels(pixels, processor):
@@ -298,156 +283,119 @@ def run(model, inputs):
     answer = model.generate(**inputs, max_new_tokens=GREEDY_TOKENS, do_sample=False, eos_token_id=None, output_logits=True,
                             return_dict_in_generate=True)
     best = torch.topk(torch.cat(answer.logits), 2).values
-    return dict(positions=positions, logits=logits, features=torch.cat(features) if features else None,
+    return dict(position_ids=positions, logits=logits[-1].clone(), features=torch.cat(features) if features else None,
                 greedy=answer.sequences[0, ids.shape[1]:], margins=best[:, 0] - best[:, 1])
 
 
-def run_case(case, processor, model):
-    messages, prompt, media, inputs = inputs_of(case, processor)
+def run_case(case, turns, processor, model, ask=None):
+    """ask: inputs_of() and run(), of which Qwen3-VL has its own."""
+    inputs_of_turns, run_inputs = ask or (inputs_of, run)
+    answers, given = [], None
     with torch.no_grad():
-        result = run(model, inputs)
-    tensors = {"input_ids": inputs["input_ids"][0], "position_ids": result["positions"], "logits": result["logits"][-1].clone(),
-               "greedy": result["greedy"], "margins": result["margins"]}
-    if result["features"] is not None:
-        tensors["features"] = result["features"]
+        if len(turns) > 1:
+            begun, first = inputs_of_turns(turns[:1], [], processor)
+            given = first_answer(processor.tokenizer, run_inputs(model, first)["greedy"])
+            answers = [given[1]]
+        prompt, inputs = inputs_of_turns(turns, answers, processor)
+        result = run_inputs(model, inputs)
+        tensors = {"input_ids": inputs["input_ids"][0], **{key: value for key, value in result.items() if value is not None}}
+        if given:
+            encode = lambda text: processor.tokenizer(text, return_offsets_mapping=True)
+            went_on = continued_ids(encode, (begun, first["input_ids"][0]), given, (prompt, inputs["input_ids"][0]))
+            results = run_inputs(model, inputs | dict(input_ids=went_on[None], attention_mask=torch.ones_like(went_on[None])))
+            tensors |= {"answer": torch.tensor(given[0]), "continued.input_ids": went_on}
+            tensors |= {"continued." + key: value for key, value in results.items() if key != "features"}
     for key, of in (("pixel_values", processor.image_processor), ("pixel_values_videos", processor.video_processor)):
         if key in inputs:
             tensors[f"levels.{key}"] = levels(inputs[key], of)
-    for key in ("image_grid_thw", "video_grid_thw"):
-        if key in inputs:
-            tensors[key] = inputs[key]
-    for index, rgb in enumerate(rgb for pictures in media for rgb in pictures):
-        tensors[f"rgb.{index}"] = torch.from_numpy(rgb)
-    attached = [dict(kind=item["kind"], pictures=item.get("frames", 1), every_s=item.get("every_s", 0.0)) for item in CASES[case][0]]
-    description = dict(messages=messages, prompt=prompt, pictures=[list(rgb.shape[:2]) for pictures in media for rgb in pictures],
-                       attached=attached, tokens=len(tensors["input_ids"]),
-                       visual_tokens=0 if result["features"] is None else len(result["features"]),
-                       smallest_margin=float(result["margins"].min()))
-    return description, {f"{case}.{key}": value.contiguous() for key, value in tensors.items()}
+    drawn = drawn_of(turns)
+    tensors["pictures"] = torch.tensor([one for pictures in drawn for one in pictures]).view(-1, 3)
+    attached = [dict(kind=item["kind"], pictures=item.get("frames", 1), every_s=item.get("every_s", 0.0)) for items, _ in turns for item in items]
+    kinds = [([item["kind"] for item in items], question) for items, question in turns]
+    description = dict(messages=messages_of(kinds, answers), prompt=prompt, attached=attached, tokens=len(tensors["input_ids"]),
+                       visual_tokens=len(tensors.get("features", [])), smallest_margin=float(result["margins"].min()))
+    return description, {f"{case}.{key}": value for key, value in tensors.items()}
+
+
+def write_family(family, configurations, make_one, ask=None):
+    shutil.rmtree(GOLDEN / family, ignore_errors=True)
+    for name, (options, own_cases) in configurations.items():
+        model, processor = make_one(options, GOLDEN / name / "model")
+        images = processor.image_processor
+        assert type(images).__name__ == "Qwen2VLImageProcessorFast" and images.image_mean == processor.video_processor.image_mean
+        cases, tensors = {}, {"mean": torch.tensor(images.image_mean), "deviation": torch.tensor(images.image_std)}
+        for case, turns in own_cases.items():
+            cases[case], results = run_case(case, turns, processor, model, ask)
+            tensors.update(results)
+        write_folder(GOLDEN / name, cases, tensors)
+
+
+def write_manifest_of(family, classes, configurations, script, **tensors):
+    write_manifest(
+        GOLDEN / family, f"tiny random {family} models", f"{classes} in fp32, eager attention, processors as AutoProcessor loads them (torchvision)", script,
+        seed={name.split("/")[1]: options["seed"] for name, options in configurations.items()},
+        configurations={name.split("/")[1]: options["covers"] for name, options in configurations.items()},
+        tensors={
+            "<case>.input_ids": "int64 [n], placeholders and times written out", "<case>.position_ids": "int64 [3, n]: time, height, width",
+            "<case>.levels.pixel_values(_videos)": "uint8 [patches, 3 * joined frames * patch * patch]; every fifth column is kept; "
+                                                   "value = (level / 255 - mean) / deviation, colours outermost", "mean, deviation": "fp32 [3]", **tensors},
+        licence="Apache-2.0, own random weights, own pictures and text")
 
 
 def write_goldens():
     for family in ("qwen2_vl", "qwen2_5_vl"):
-        shutil.rmtree(GOLDEN / family, ignore_errors=True)
-    for name, options in CONFIGURATIONS.items():
-        family = name.split("/")[0]
-        model, processor = make_folder(family, options, GOLDEN / name / "model")
-        assert type(processor.image_processor).__name__ == "Qwen2VLImageProcessorFast"
-        images = processor.image_processor
-        tensors = {"mean": torch.tensor(images.image_mean), "deviation": torch.tensor(images.image_std)}
-        cases = {}
-        for case in CASES:
-            cases[case], results = run_case(case, processor, model)
-            tensors.update(results)
-        save_file(tensors, GOLDEN / name / "golden.safetensors")
-        for file in (GOLDEN / name).rglob("*.safetensors"):
-            file.chmod(0o644)
-        (GOLDEN / name / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
-        print(name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5)) for case, d in cases.items()})
-    for family in ("qwen2_vl", "qwen2_5_vl"):
-        own = {name.split("/")[1]: options for name, options in CONFIGURATIONS.items() if name.startswith(family + "/")}
-        manifest = {
-            "what": "prompt ids, positions, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random "
-                    f"{family} models",
-            "reference": f"transformers {transformers.__version__}, {model_class(family).__name__} in fp32, eager attention, processors as "
-                         "AutoProcessor loads them (torchvision)",
-            "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
-            "script": "tests/golden/make/make_qwen2_vl_golden.py",
-            "versions": {"torch": torch.__version__, "torchvision": torchvision.__version__, "transformers": transformers.__version__,
-                         "tokenizers": tokenizers.__version__, "safetensors": safetensors.__version__, "numpy": np.__version__},
-            "seed": {name: options["seed"] for name, options in own.items()},
-            "configurations": {name: options["covers"] for name, options in own.items()},
-            "tensors": {
-                "<case>.input_ids": "int64 [n], placeholders expanded", "<case>.position_ids": "int64 [3, n]: time, height, width",
-                "<case>.rgb.<i>": "uint8 [height, width, 3], media in the message's order",
-                "<case>.levels.pixel_values(_videos)": "uint8 [patches, 3 * joined frames * patch * patch]; value = (level / 255 - mean) / "
-                                                       "deviation, colours outermost",
-                "<case>.image_grid_thw, video_grid_thw": "int64 [media, 3], patches", "mean, deviation": "fp32 [3]",
-                "<case>.features": "fp32 [visual tokens, hidden], in prompt order", "<case>.logits": "fp32 [vocabulary], last position",
-                "<case>.greedy": "int64 [64], stop tokens ignored", "<case>.margins": "fp32 [64], first minus second choice"},
-            "tolerance": "ids, positions, bytes: none; features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 "
-                         "sums in another order); greedy tokens equal where the margin exceeds 1e-3",
-            "licence": "Apache-2.0, own random weights, own pictures and text",
-        }
-        (GOLDEN / family / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+        own = {name: options for name, options in CONFIGURATIONS.items() if name.startswith(family + "/")}
+        write_family(family, {name: (options, CASES) for name, options in own.items()}, lambda options, folder: make_folder(family, options, folder))
+        write_manifest_of(family, model_class(family).__name__, own, __file__)
 
 
-def relative(ours, theirs):
-    return float((ours - theirs).abs().max() / theirs.abs().max())
+def video_size(cli):
+    seen = json.loads(subprocess.run([str(cli), "probe", "--json", str(CLIP)], check=True, stdout=subprocess.PIPE, text=True).stdout)
+    return seen["height_px"], seen["width_px"]
 
 
-def program(cli, *arguments):
-    command = [str(cli), *map(str, arguments)]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-
-
-def published_inputs(processor, attached, cli):
-    """What the processor makes of a question about images, or of one about a video but for its pixels, which are the program's own."""
-    content = [{"type": kind} for kind, _ in attached] + [{"type": "text", "text": QUESTION}]
-    prompt = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
-    images = [np.asarray(Image.open(file)) for kind, file in attached if kind == "image"]
-    videos = [file for kind, file in attached if kind == "video"]
-    if not videos:
-        return processor(text=prompt, return_tensors="pt", **(dict(images=images) if images else {}))
+def published_inputs(processor, prompt, cli):
+    """What the processor makes of a question about a video but for its pixels, which are the program's own."""
     video = processor.video_processor
-    picture = json.loads(program(cli, "probe", "--json", videos[0]))
-    cell = video.patch_size * video.merge_size
-    height, width = smart_resize(picture["height_px"], picture["width_px"], cell, video.size["shortest_edge"], video.size["longest_edge"])
+    height, width = smart_resize(*video_size(cli), video.patch_size * video.merge_size, video.size["shortest_edge"], video.size["longest_edge"])
     grid = [(FRAMES + 1) // 2, height // video.patch_size, width // video.patch_size]
     tokens = grid[0] * grid[1] * grid[2] // video.merge_size**2
     inputs = processor(text=prompt.replace("<|video_pad|>", "<|video_pad|>" * tokens), return_tensors="pt")
     return inputs | dict(video_grid_thw=torch.tensor([grid]), second_per_grid_ts=[2 * EVERY_S])
 
 
-def compare_published(folder, cli):
-    """Pictures go through files, so that the program's own decoding is in."""
-    folder.mkdir(parents=True, exist_ok=True)
-    files = []
-    for number, size in enumerate(((431, 640), (300, 451), (768, 500))):
-        files.append(folder / f"{number}.png")
-        Image.fromarray(picture(*size, 3 + number)).save(files[-1])
-    clip = GOLDEN.parents[1] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
-    print("| family | case | tokens | features | logits | greedy |")
-    print("|---|---|---|---|---|---|")
+def compare_cases(name, folder, cli, model_and_processor, ask=None):
+    """Pictures go through files, so that the program's own decoding is in. ask: published_inputs() and run(), of which Qwen3-VL has its own."""
+    model, processor = model_and_processor
+    inputs_of_video, run_inputs = ask or (published_inputs, run)
+    images = [picture(*size, 3 + number) for number, size in enumerate(((431, 640), (300, 451), (768, 500)))]
+    cases = {"text": [], "image": [("image", images[0])], "two images": [("image", each) for each in images[1:]],
+             f"video, {FRAMES} frames": [("video", CLIP)]}
+    for case, media in cases.items():
+        prompt = processor.apply_chat_template(messages_of([([kind for kind, _ in media], QUESTION)]), add_generation_prompt=True)
+        ours = exported(cli, folder, QUESTION, media, "--every", EVERY_S, "--to", FRAMES * EVERY_S)
+        if "pixel_values_videos" in ours:
+            inputs = inputs_of_video(processor, prompt, cli) | dict(pixel_values_videos=ours["pixel_values_videos"])
+            if name == "qwen2_vl":
+                inputs.pop("second_per_grid_ts")
+        else:
+            inputs = processor(text=prompt, return_tensors="pt", **(dict(images=[each for _, each in media]) if media else {}))
+        with torch.no_grad():
+            theirs = run_inputs(model, inputs)
+        apart = float((ours["pixel_values"] - inputs["pixel_values"]).abs().max()) if "pixel_values" in ours else 0.0
+        compare(name, case, ours, theirs | dict(input_ids=inputs["input_ids"][0], apart=apart, greedy=theirs["greedy"].tolist()))
+
+
+def compare_published(folder, cli, names):
+    print_table_head()
     for family, options in PUBLISHED.items():
+        if names and family not in names:
+            continue
         shutil.rmtree(folder / family, ignore_errors=True)
-        model, processor = make_folder(family, options, folder / family)
-        cases = {"text": [], "image": [("image", files[0])], "two images": [("image", file) for file in files[1:]],
-                 f"video, {FRAMES} frames": [("video", clip)]}
-        for case, attached in cases.items():
-            inputs = published_inputs(processor, attached, cli)
-            media = [argument for kind, file in attached for argument in (f"--{kind}", file)]
-            program(cli, "export", "--model", folder / family, "--dtype", "fp32", "--method", "full", "--max-tokens", GREEDY_TOKENS,
-                    "--every", EVERY_S, "--to", FRAMES * EVERY_S, "--out", folder / "run.safetensors", *media, QUESTION)
-            ours = load_file(folder / "run.safetensors")
-            if "pixel_values_videos" in ours:
-                inputs["pixel_values_videos"] = ours["pixel_values_videos"]
-            if family == "qwen2_vl":
-                inputs.pop("second_per_grid_ts", None)
-            with torch.no_grad():
-                theirs = run(model, inputs)
-            assert torch.equal(ours["input_ids"], inputs["input_ids"][0]) and torch.equal(ours["position_ids"], theirs["positions"]), case
-            if "pixel_values" in ours:
-                assert float((ours["pixel_values"] - inputs["pixel_values"]).abs().max()) < 1e-5, "other pixels"
-            features = relative(ours["visual_features"], theirs["features"]) if attached else 0.0
-            logits = relative(ours["logits"][0], theirs["logits"][-1])
-            count = len(ours["generated"])
-            same = int((ours["generated"] == theirs["greedy"][:count]).sum())
-            print(f"| {family} | {case} | {len(ours['input_ids'])} | {features:.1e} | {logits:.1e} | {same} of {count} |", flush=True)
-            assert features <= 1e-4 and logits <= 1e-4 and same == count
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--published", type=pathlib.Path, help="folder for models of the published sizes, which are compared and not kept")
-    parser.add_argument("--cli", type=pathlib.Path, help="winnow-cli, for --published")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    if options.published:
-        compare_published(options.published, options.cli)
-    else:
-        write_goldens()
+        made = make_folder(family, options, folder / family)
+        if cli is not None:
+            compare_cases(family, folder / family, cli, made)
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, write_goldens, compare_published)

@@ -11,29 +11,22 @@ Frames lie in the middle of their seconds: 0.5 s, 1.5 s, ...
 Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, numpy (versions: manifest.json).
 """
 
-import argparse
 import json
-import pathlib
 import shutil
 
 import numpy as np
-import safetensors
-import tokenizers
 import torch
-import torchvision
 import transformers
-from PIL import Image
+from family_golden import GREEDY_TOKENS, main, messages_of, picture, print_table_head
 from safetensors.torch import load_file, save_file
 from transformers import AutoProcessor, Qwen3VLForConditionalGeneration, Qwen3VLMoeForConditionalGeneration
 from transformers.models.qwen3_vl.video_processing_qwen3_vl import smart_resize
 from transformers.video_utils import VideoMetadata
 
 import make_qwen2_vl_golden as qwen2
-from make_qwen2_vl_golden import GOLDEN, GREEDY_TOKENS, QUESTION, make_tokenizer, picture, program, relative
+from make_qwen2_vl_golden import make_tokenizer
 
 FAMILY = "qwen3_vl"
-FRAMES = 7
-EVERY_S = 0.75
 # What Qwen/Qwen3-VL-4B-Instruct's makes of threads without tools; folders without one get it from the program.
 CHAT_TEMPLATE = (
     "{%- set image_count = namespace(value=0) %}{%- set video_count = namespace(value=0) %}{%- for message in messages %}"
@@ -104,12 +97,14 @@ PUBLISHED = dict(
     pixels=dict(size=dict(shortest_edge=65536, longest_edge=16777216), **HALF),
     frames=dict(size=dict(shortest_edge=4096, longest_edge=25165824), **HALF), layout="published", stored=torch.bfloat16)
 CASES = {
-    "text": ([], "How many squares are there?"),
-    "image": ([dict(kind="image", size=(31, 45))], "What is in the picture?"),
-    "two_images": ([dict(kind="image", size=(20, 33)), dict(kind="image", size=(70, 17))], "How do they differ?"),
-    "video": ([dict(kind="video", size=(24, 34), frames=4)], "Describe the video in one sentence."),
-    "odd_video": ([dict(kind="video", size=(24, 34), frames=9)], "Describe the video in one sentence."),
-    "video_and_image": ([dict(kind="video", size=(20, 40), frames=3), dict(kind="image", size=(31, 45))], "Is it there?"),
+    "text": [([], "How many squares are there?")],
+    "image": [([dict(kind="image", size=(31, 45))], "What is in the picture?")],
+    "two_images": [([dict(kind="image", size=(20, 33)), dict(kind="image", size=(70, 17))], "How do they differ?")],
+    "video": [([dict(kind="video", size=(24, 34), frames=4, every_s=1.0)], "Describe the video in one sentence.")],
+    "odd_video": [([dict(kind="video", size=(24, 34), frames=9, every_s=1.0)], "Describe the video in one sentence.")],
+    "video_and_image": [([dict(kind="video", size=(20, 40), frames=3, every_s=1.0), dict(kind="image", size=(31, 45))], "Is it there?")],
+    "second_turn_video": [([dict(kind="image", size=(31, 45))], "What is in the picture?"),
+                          ([dict(kind="video", size=(24, 34), frames=5, every_s=1.0)], "Is it in the video?")],
 }
 
 
@@ -132,8 +127,9 @@ def config_of(options, tokenizer):
     ids = {name: tokenizer.convert_tokens_to_ids(f"<|{token}|>") for name, token in (
         ("image_token_id", "image_pad"), ("video_token_id", "video_pad"), ("vision_start_token_id", "vision_start"),
         ("vision_end_token_id", "vision_end"))}
-    return dict(architectures=[model_class(options).__name__], model_type=family, tie_word_embeddings=options["tied"], **ids,
-                text_config=text, vision_config=vision)
+    return dict(architectures=[model_class(options).__name__], model_type=family, tie_word_embeddings=options["tied"],
+                torch_dtype=str(options["stored"]).removeprefix("torch."), **ids, text_config=text,
+                vision_config=vision)
 
 
 def write_processor(options, tokenizer, folder):
@@ -166,7 +162,7 @@ def make_folder(options, folder):
         for name, value in model.named_parameters():
             if ".experts." in name:  # a matrix each
                 value.copy_(1.2 * torch.randn(value.shape, generator=generator) / np.sqrt(value.shape[-1]))
-    qwen2.write_weights(model, options | dict(layout="saved"), folder)  # the names are the same in both
+    qwen2.store(model, options | dict(layout="saved"), folder)  # the names are the same in both
     write_processor(options, tokenizer, folder)
     if options.get("experts"):
         turned = load_file(folder / "model.safetensors")
@@ -178,24 +174,21 @@ def make_folder(options, folder):
     return model.eval(), AutoProcessor.from_pretrained(folder)
 
 
-def inputs_of(case, processor):
-    """Messages, prompt, media as arrays, and what the processor makes of them."""
-    attached, question = CASES[case]
-    content = [{"type": item["kind"]} for item in attached] + [{"type": "text", "text": question}]
-    messages = [{"role": "user", "content": content}]
-    prompt = processor.apply_chat_template(messages, add_generation_prompt=True)
-    media, arguments = [], {}
-    for number, item in enumerate(attached):
-        count = item.get("frames", 1)
-        media.append([picture(*item["size"], 10 * number + i + 1) for i in range(count)])
+def inputs_of(turns, answers, processor):
+    """The prompt and what the processor makes of it."""
+    kinds = [([item["kind"] for item in items], question) for items, question in turns]
+    prompt = processor.apply_chat_template(messages_of(kinds, answers), add_generation_prompt=True)
+    arguments = {}
+    for item, drawn in zip([item for items, _ in turns for item in items], qwen2.drawn_of(turns)):
+        pictures, count = [picture(*one) for one in drawn], len(drawn)
         if item["kind"] == "image":
-            arguments.setdefault("images", []).append(media[-1][0])
+            arguments.setdefault("images", []).append(pictures[0])
         else:
-            arguments.setdefault("videos", []).append(np.stack(media[-1]))
+            arguments.setdefault("videos", []).append(np.stack(pictures))
             arguments.setdefault("video_metadata", []).append(VideoMetadata(
                 total_num_frames=2 * count, fps=2.0, duration=float(count), frames_indices=[2 * i + 1 for i in range(count)]))
             arguments["do_sample_frames"] = False
-    return messages, prompt, media, processor(text=prompt, return_tensors="pt", **arguments)
+    return prompt, processor(text=prompt, return_tensors="pt", **arguments)
 
 
 def medium_rows(ids, config):
@@ -229,143 +222,37 @@ def run(model, inputs):
     answer = model.generate(**inputs, max_new_tokens=GREEDY_TOKENS, do_sample=False, eos_token_id=None, output_logits=True,
                             return_dict_in_generate=True)
     best = torch.topk(torch.cat(answer.logits), 2).values
-    return dict(positions=positions, logits=logits, features=rows[medium_rows(ids[0], model.config)] if pixels else None,
+    return dict(position_ids=positions, logits=logits[-1].clone(), features=rows[medium_rows(ids[0], model.config)] if pixels else None,
                 greedy=answer.sequences[0, ids.shape[1]:], margins=best[:, 0] - best[:, 1])
 
 
-def run_case(case, processor, model):
-    messages, prompt, media, inputs = inputs_of(case, processor)
-    with torch.no_grad():
-        result = run(model, inputs)
-    tensors = {"input_ids": inputs["input_ids"][0], "position_ids": result["positions"], "logits": result["logits"][-1].clone(),
-               "greedy": result["greedy"], "margins": result["margins"]}
-    if result["features"] is not None:
-        tensors["features"] = result["features"]
-    for key, of in (("pixel_values", processor.image_processor), ("pixel_values_videos", processor.video_processor)):
-        if key in inputs:
-            tensors[f"levels.{key}"] = qwen2.levels(inputs[key], of)
-    for index, rgb in enumerate(rgb for pictures in media for rgb in pictures):
-        tensors[f"rgb.{index}"] = torch.from_numpy(rgb)
-    attached = [dict(kind=item["kind"], pictures=item.get("frames", 1), every_s=1.0 if item["kind"] == "video" else 0.0)
-                for item in CASES[case][0]]
-    description = dict(messages=messages, prompt=prompt, pictures=[list(rgb.shape[:2]) for pictures in media for rgb in pictures],
-                       attached=attached, tokens=len(tensors["input_ids"]),
-                       visual_tokens=0 if result["features"] is None else len(result["features"]),
-                       smallest_margin=float(result["margins"].min()))
-    return description, {f"{case}.{key}": value.contiguous() for key, value in tensors.items()}
-
-
 def write_goldens():
-    shutil.rmtree(GOLDEN / FAMILY, ignore_errors=True)
-    for name, options in CONFIGURATIONS.items():
-        model, processor = make_folder(options, GOLDEN / name / "model")
-        assert type(processor.image_processor).__name__ == "Qwen2VLImageProcessorFast"
-        images = processor.image_processor
-        assert images.image_mean == processor.video_processor.image_mean
-        tensors = {"mean": torch.tensor(images.image_mean), "deviation": torch.tensor(images.image_std)}
-        cases = {}
-        for case in options.get("cases", CASES):
-            cases[case], results = run_case(case, processor, model)
-            tensors.update(results)
-        save_file(tensors, GOLDEN / name / "golden.safetensors")
-        for file in (GOLDEN / name).rglob("*.safetensors"):
-            file.chmod(0o644)
-        (GOLDEN / name / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
-        print(name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5)) for case, d in cases.items()})
-    manifest = {
-        "what": "prompt ids, positions, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random qwen3_vl models",
-        "reference": f"transformers {transformers.__version__}, Qwen3VL(Moe)ForConditionalGeneration in fp32, eager attention, processors as "
-                     "AutoProcessor loads them (torchvision)",
-        "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
-        "script": "tests/golden/make/make_qwen3_vl_golden.py",
-        "versions": {"torch": torch.__version__, "torchvision": torchvision.__version__, "transformers": transformers.__version__,
-                     "tokenizers": tokenizers.__version__, "safetensors": safetensors.__version__, "numpy": np.__version__},
-        "seed": {name.split("/")[1]: options["seed"] for name, options in CONFIGURATIONS.items()},
-        "configurations": {name.split("/")[1]: options["covers"] for name, options in CONFIGURATIONS.items()},
-        "tensors": {
-            "<case>.input_ids": "int64 [n], placeholders and times written out",
-            "<case>.position_ids": "int64 [3, n]: time, height, width",
-            "<case>.rgb.<i>": "uint8 [height, width, 3], media in the message's order",
-            "<case>.levels.pixel_values(_videos)": "uint8 [patches, 3 * joined frames * patch * patch]; value = (level / 255 - mean) / "
-                                                   "deviation, colours outermost",
-            "mean, deviation": "fp32 [3]",
-            "<case>.features": "fp32 [tokens of media, hidden * (1 + levels)], in prompt order",
-            "<case>.logits": "fp32 [vocabulary], last position",
-            "<case>.greedy": "int64 [64], stop tokens ignored", "<case>.margins": "fp32 [64], first minus second choice"},
-        "tolerance": "ids, positions, bytes: none; features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 "
-                     "sums in another order); greedy tokens equal where the margin exceeds 1e-3",
-        "licence": "Apache-2.0, own random weights, own pictures and text",
-    }
-    (GOLDEN / FAMILY / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    wanted = {name: (options, {case: CASES[case] for case in options.get("cases", CASES)}) for name, options in CONFIGURATIONS.items()}
+    qwen2.write_family(FAMILY, wanted, make_folder, (inputs_of, run))
+    qwen2.write_manifest_of(FAMILY, "Qwen3VL(Moe)ForConditionalGeneration", CONFIGURATIONS, __file__,
+                            **{"<case>.features": "fp32 [tokens of media, hidden * (1 + levels)], in prompt order, of which every fifth column is kept"})
 
 
-def published_inputs(processor, attached, cli):
-    """What the processor makes of a question about images, or of one about a video but for its pixels, which are the program's own."""
-    content = [{"type": kind} for kind, _ in attached] + [{"type": "text", "text": QUESTION}]
-    prompt = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
-    images = [np.asarray(Image.open(file)) for kind, file in attached if kind == "image"]
-    videos = [file for kind, file in attached if kind == "video"]
-    if not videos:
-        return processor(text=prompt, return_tensors="pt", **(dict(images=images) if images else {}))
-    video = processor.video_processor
-    seen = json.loads(program(cli, "probe", "--json", videos[0]))
-    size = video.size
-    height, width = smart_resize(FRAMES, seen["height_px"], seen["width_px"], video.temporal_patch_size,
-                                 video.patch_size * video.merge_size, size["shortest_edge"], size["longest_edge"])
-    grid = [(FRAMES + 1) // 2, height // video.patch_size, width // video.patch_size]
+def published_inputs(processor, prompt, cli):
+    """What the processor makes of a question about a video but for its pixels, which are the program's own."""
+    video, frames, every_s = processor.video_processor, qwen2.FRAMES, qwen2.EVERY_S
+    height, width = smart_resize(frames, *qwen2.video_size(cli), video.temporal_patch_size, video.patch_size * video.merge_size,
+                                 video.size["shortest_edge"], video.size["longest_edge"])
+    grid = [(frames + 1) // 2, height // video.patch_size, width // video.patch_size]
     cells = grid[1] * grid[2] // video.merge_size**2
-    times = processor._calculate_timestamps(list(range(FRAMES)), 1 / EVERY_S, 2)
+    times = processor._calculate_timestamps(list(range(frames)), 1 / every_s, 2)
     text = "".join(f"<{time:.1f} seconds><|vision_start|>{'<|video_pad|>' * cells}<|vision_end|>" for time in times)
     inputs = processor(text=prompt.replace("<|vision_start|><|video_pad|><|vision_end|>", text), return_tensors="pt")
     return inputs | dict(video_grid_thw=torch.tensor([grid]))
 
 
-def compare_published(folder, cli):
-    """Pictures go through files, so that the program's own decoding is in."""
-    folder.mkdir(parents=True, exist_ok=True)
-    files = []
-    for number, size in enumerate(((431, 640), (300, 451), (768, 500))):
-        files.append(folder / f"{number}.png")
-        Image.fromarray(picture(*size, 3 + number)).save(files[-1])
-    clip = GOLDEN.parents[1] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
+def compare_published(folder, cli, _):
+    print_table_head()
     shutil.rmtree(folder / FAMILY, ignore_errors=True)
-    model, processor = make_folder(PUBLISHED, folder / FAMILY)
-    cases = {"text": [], "image": [("image", files[0])], "two images": [("image", file) for file in files[1:]],
-             f"video, {FRAMES} frames": [("video", clip)]}
-    print("| case | tokens | features | logits | greedy |")
-    print("|---|---|---|---|---|")
-    for case, attached in cases.items():
-        inputs = published_inputs(processor, attached, cli)
-        media = [argument for kind, file in attached for argument in (f"--{kind}", file)]
-        program(cli, "export", "--model", folder / FAMILY, "--dtype", "fp32", "--method", "full", "--max-tokens", GREEDY_TOKENS,
-                "--every", EVERY_S, "--to", FRAMES * EVERY_S, "--out", folder / "run.safetensors", *media, QUESTION)
-        ours = load_file(folder / "run.safetensors")
-        if "pixel_values_videos" in ours:
-            inputs["pixel_values_videos"] = ours["pixel_values_videos"]
-        with torch.no_grad():
-            theirs = run(model, inputs)
-        assert torch.equal(ours["input_ids"], inputs["input_ids"][0]) and torch.equal(ours["position_ids"], theirs["positions"]), case
-        if "pixel_values" in ours:
-            assert float((ours["pixel_values"] - inputs["pixel_values"]).abs().max()) < 1e-5, "other pixels"
-        features = relative(ours["visual_features"], theirs["features"]) if attached else 0.0
-        logits = relative(ours["logits"][0], theirs["logits"][-1])
-        count = len(ours["generated"])
-        same = int((ours["generated"] == theirs["greedy"][:count]).sum())
-        print(f"| {case} | {len(ours['input_ids'])} | {features:.1e} | {logits:.1e} | {same} of {count} |", flush=True)
-        assert features <= 1e-4 and logits <= 1e-4 and same == count
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--published", type=pathlib.Path, help="folder for a model of the published sizes, which is compared and not kept")
-    parser.add_argument("--cli", type=pathlib.Path, help="winnow-cli, for --published")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    if options.published:
-        compare_published(options.published, options.cli)
-    else:
-        write_goldens()
+    made = make_folder(PUBLISHED, folder / FAMILY)
+    if cli is not None:
+        qwen2.compare_cases(FAMILY, folder / FAMILY, cli, made, (published_inputs, run))
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, write_goldens, compare_published)

@@ -6,8 +6,9 @@
         writes a folder with the head counts of SmolVLM-256M, two layers deep, and compares what the program exports with transformers
 
 One folder per configuration: model/ is an ordinary Hugging Face folder, loaded back with from_pretrained before anything is computed,
-golden.safetensors holds inputs and results, cases.json the messages, prompts and pictures. Pictures are stored as bytes; pixel values as
-the bytes after resizing (pixel = (byte / 255 - 0.5) / 0.5, checked here to be exact). Processors are those that AutoProcessor chooses.
+golden.safetensors holds inputs and results, cases.json the messages and prompts. Pixel values are stored as the bytes after resizing
+(pixel = (byte / 255 - 0.5) / 0.5, checked here to be exact). Processors are those that AutoProcessor chooses. second_turn: a thread whose first
+answer is the model's own.
 
 transformers' processor takes images or a video, not both, and Idefics3's no video. What it would write is put together here from
 SmolVLMProcessor's own two functions, one after the other; the model takes all tiles and frames in the prompt's order.
@@ -15,24 +16,18 @@ SmolVLMProcessor's own two functions, one after the other; the model takes all t
 Needs torch, torchvision, transformers, tokenizers, safetensors, pillow, num2words, numpy (versions: manifest.json).
 """
 
-import argparse
 import json
-import pathlib
 import re
 import shutil
-import subprocess
-import tempfile
 import warnings
 
 import numpy as np
-import PIL.Image
-import safetensors
-import tokenizers
 import torch
-import torchvision
 import transformers
+from family_golden import (CLIP, GOLDEN, compare, continued_ids, exported, first_answer, fnv, formula_picture, greedy_answer, levels, main, messages_of, picture,
+                           print_table_head, write, write_folder, write_manifest, write_weights)
 from num2words import num2words
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (AutoImageProcessor, AutoVideoProcessor, Idefics3Config, Idefics3ForConditionalGeneration, LlamaConfig,
                           PreTrainedTokenizerFast, SmolVLMConfig, SmolVLMForConditionalGeneration, SmolVLMProcessor)
@@ -42,9 +37,8 @@ from transformers.video_utils import VideoMetadata
 warnings.filterwarnings("ignore")
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
-OUT = pathlib.Path(__file__).resolve().parents[1] / "smolvlm"
+OUT = GOLDEN / "smolvlm"
 SEED = 11
-GREEDY_TOKENS = 64
 FAKE, IMAGE, GLOBAL, END = "<fake_token_around_image>", "<image>", "<global-img>", "<end_of_utterance>"
 CORPUS = ["What is in the picture?", "Describe the video in one sentence.", "User: You are provided the following series of five frames",
           "How many squares are there?", "from a 0:00:05 [H:MM:SS] video.", "Frame from 00:01:", "What are the differences between the two images?"]
@@ -93,23 +87,19 @@ PUBLISHED = dict(
               rms_norm_eps=1e-5, vocab_size=49280, max_position_embeddings=8192),
     vision=dict(hidden_size=768, intermediate_size=3072, num_hidden_layers=2, num_attention_heads=12, image_size=512, patch_size=16),
     scale=4, tied=False, size=2048, tile=512, splitting=True, stored=torch.bfloat16)
+# Turns of media and a question.
 CASES = {
-    "text": ([], "How many squares are there?"),
-    "image": (["image"], "What is in the picture?"),
-    "two_images": (["image", "image"], "What are the differences between the two images?"),
-    "video": (["video"], "Describe the video in one sentence."),
-    "video_image": (["video", "image"], "Is the picture in the video?"),
+    "text": [([], "How many squares are there?")],
+    "image": [(["image"], "What is in the picture?")],
+    "two_images": [(["image", "image"], "What are the differences between the two images?")],
+    "video": [(["video"], "Describe the video in one sentence.")],
+    "video_image": [(["video", "image"], "Is the picture in the video?")],
+    "second_turn": [(["image"], "What is in the picture?"), (["image"], "What are the differences?")],
 }
 FRAMES = 5
-PICTURES = {"image": [(31, 45)], "two_images": [(20, 33), (61, 17)], "video_image": [(26, 40)]}
+PICTURES = {"image": [(31, 45)], "two_images": [(20, 33), (61, 17)], "video_image": [(26, 40)], "second_turn": [(31, 45), (61, 17)]}
 FRAME_SIZE = (24, 34)
-
-
-def picture(height, width, seed):
-    """Smooth slopes with a few hard edges; differs visibly between seeds."""
-    y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
-    value = 40 * (c + 1) + x * (3 + seed % 5) + y * (7 - seed % 4) + 60 * ((x // 7 + y // 5 + seed) % 3)
-    return (value % 256).astype(np.uint8)
+HALF = [0.5, 0.5, 0.5]
 
 
 def make_tokenizer():
@@ -143,23 +133,6 @@ def randomise(model, generator):
                 value.copy_(1.2 * noise / np.sqrt(value[0].numel()))
 
 
-def write(path, content):
-    path.write_text(json.dumps(content, indent=2) + "\n")
-
-
-def shard(folder, count):
-    tensors = load_file(folder / "model.safetensors")
-    (folder / "model.safetensors").unlink()
-    names = sorted(tensors)
-    index = {"metadata": {"total_size": sum(t.numel() * t.element_size() for t in tensors.values())}, "weight_map": {}}
-    for number in range(count):
-        file = f"model-{number + 1:05d}-of-{count:05d}.safetensors"
-        part = names[number::count]
-        save_file({name: tensors[name] for name in part}, folder / file, metadata={"format": "pt"})
-        index["weight_map"].update({name: file for name in part})
-    write(folder / "model.safetensors.index.json", index)
-
-
 def classes_of(options):
     smol = options["classes"] == "smolvlm"
     return (SmolVLMConfig, SmolVLMForConditionalGeneration) if smol else (Idefics3Config, Idefics3ForConditionalGeneration)
@@ -183,7 +156,7 @@ def make_folder(options, generator, folder):
     model.to(options["stored"]).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     if options.get("shards"):
-        shard(folder, options["shards"])
+        write_weights(load_file(folder / "model.safetensors"), folder, options["shards"])
     half = [0.5, 0.5, 0.5]
     pictures = {"do_convert_rgb": True, "do_image_splitting": options["splitting"], "do_normalize": True, "do_pad": True, "do_rescale": True,
                 "do_resize": True, "image_mean": half, "image_processor_type": name + "ImageProcessor" + ("Fast" if options.get("fast") else ""),
@@ -230,15 +203,6 @@ def load_processor(options, folder):
     return SmolVLMProcessor(images, tokenizer, videos, image_seq_len=tokens_of_tile(options), chat_template=CHAT_TEMPLATE)
 
 
-def levels(pixels):
-    """The bytes that the processor normalised; exact, or the golden file would not say what the model saw."""
-    values = torch.as_tensor(np.asarray(pixels), dtype=torch.float32)
-    result = torch.round((values * 0.5 + 0.5) * 255)
-    again = (result / 255 - 0.5) / 0.5
-    assert float((again - values).abs().max()) < 1e-6
-    return result.to(torch.uint8)
-
-
 def spans(ids, fake, lengths):
     """Where each medium's tokens are: from a marker on, as many as its text has."""
     found, at = [], 0
@@ -276,54 +240,59 @@ def prepared(processor, kinds, prompt, images, frames):
     return texts[0], pixels, lengths
 
 
-def run_case(case, processor, model):
-    kinds, question = CASES[case]
-    messages = [{"role": "user", "content": [{"type": kind} for kind in kinds] + [{"type": "text", "text": question}]}]
-    template = DEFAULT_CHAT_TEMPLATE if "video" in kinds else None
-    prompt = processor.tokenizer.apply_chat_template(messages, chat_template=template or CHAT_TEMPLATE, add_generation_prompt=True, tokenize=False)
-    images = [picture(h, w, 1 + i) for i, (h, w) in enumerate(PICTURES.get(case, []))]
-    frames = np.stack([picture(*FRAME_SIZE, 10 + i) for i in range(FRAMES)]) if "video" in kinds else None
+def inputs_of(processor, turns, answers, images, frames):
+    """The prompt, the same with its media written out, its ids, the pixels of each medium and how many tokens it has."""
+    kinds = [kind for attached, _ in turns for kind in attached]
+    template = DEFAULT_CHAT_TEMPLATE if "video" in kinds else CHAT_TEMPLATE
+    prompt = processor.tokenizer.apply_chat_template(messages_of(turns, answers), chat_template=template, add_generation_prompt=True, tokenize=False)
     text, pixels, lengths = prepared(processor, kinds, prompt, images, frames)
     ids = processor.tokenizer(text, return_tensors="pt", add_special_tokens=False)["input_ids"]
     if kinds and set(kinds) != {"video", "image"}:  # what the processor itself writes
         arguments = {"images": [images]} if images else {"videos": [[frames]], "video_metadata": [VideoMetadata(
             total_num_frames=2 * FRAMES, fps=2.0, duration=float(FRAMES), frames_indices=[2 * i + 1 for i in range(FRAMES)])]}
         whole = processor(text=prompt, return_tensors="pt", **arguments)
-        assert torch.equal(whole["input_ids"], ids), case
-        assert torch.equal(whole["pixel_values"][0][: sum(len(p) for p in pixels)], torch.cat(pixels)), case
-    tensors = {"input_ids": ids[0]}
-    if frames is not None:
-        for number, frame in enumerate(frames):
-            tensors[f"rgb.{number}"] = torch.from_numpy(frame)
-    for number, rgb in enumerate(images):
-        tensors[f"rgb.{number + (0 if frames is None else FRAMES)}"] = torch.from_numpy(rgb)
-    extra = {}
-    with torch.no_grad():
-        if pixels:
-            extra = dict(pixel_values=torch.cat(pixels)[None])
-            for number, values in enumerate(pixels):
-                tensors[f"pixel_levels.{number}"] = levels(values)
-            found = model.model.get_image_features(extra["pixel_values"], return_dict=True).pooler_output
-            merged = model.model.inputs_merger(ids, model.get_input_embeddings()(ids), found)[0]
-            fake = processor.tokenizer.convert_tokens_to_ids(FAKE)
-            tensors["features"] = torch.cat([merged[a:b] for a, b in spans(ids[0].tolist(), fake, lengths)])
-        out = model(input_ids=ids, use_cache=True, **extra)
-        logits = out.logits[0]
-        tensors["logits"] = logits[-1].clone()
-        greedy, margins, step = [], [], logits[-1]
-        for _ in range(GREEDY_TOKENS):
-            best = torch.topk(step, 2).values
-            greedy.append(int(step.argmax()))
-            margins.append(float(best[0] - best[1]))
-            out = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=out.past_key_values, use_cache=True)
-            step = out.logits[0, -1]
-    tensors["greedy"] = torch.tensor(greedy)
-    tensors["margins"] = torch.tensor(margins)
-    sizes = ([list(FRAME_SIZE)] * FRAMES if frames is not None else []) + [list(p.shape[:2]) for p in images]
-    description = dict(messages=messages, prompt=text.replace(IMAGE * tokens_of(processor), f"({tokens_of(processor)} x {IMAGE})"),
-                       pictures=sizes, tokens=ids.shape[1], visual_tokens=sum(lengths), smallest_margin=min(margins),
-                       answer=processor.tokenizer.decode(greedy))
-    return description, {f"{case}.{key}": value.contiguous() for key, value in tensors.items()}
+        assert torch.equal(whole["input_ids"], ids)
+        assert torch.equal(whole["pixel_values"][0][: sum(len(p) for p in pixels)], torch.cat(pixels))
+    return prompt, text, ids, pixels, lengths
+
+
+def run(model, ids, pixels):
+    """Logits of the last position, greedy tokens and their margins."""
+    out = model(input_ids=ids, use_cache=True, **(dict(pixel_values=torch.cat(pixels)[None]) if pixels else {}))
+    greedy, margins = greedy_answer(model, out)
+    return {"logits": out.logits[0, -1].clone(), "greedy": torch.tensor(greedy), "margins": torch.tensor(margins)}
+
+
+@torch.no_grad()
+def run_case(case, processor, model):
+    turns, answers, given = CASES[case], [], None
+    kinds = [kind for attached, _ in turns for kind in attached]
+    drawn_images = [(h, w, 1 + i) for i, (h, w) in enumerate(PICTURES.get(case, []))]
+    drawn_frames = [(*FRAME_SIZE, 10 + i) for i in range(FRAMES)] if "video" in kinds else []
+    images = [picture(*one) for one in drawn_images]
+    frames = np.stack([picture(*one) for one in drawn_frames]) if drawn_frames else None
+    if len(turns) > 1:
+        begun = inputs_of(processor, turns[:1], [], images[:1], None)
+        given = first_answer(processor.tokenizer, run(model, *begun[2:4])["greedy"])
+        answers = [given[1]]
+    prompt, text, ids, pixels, lengths = inputs_of(processor, turns, answers, images, frames)
+    tensors = {"input_ids": ids[0], "pictures": torch.tensor(drawn_frames + drawn_images).view(-1, 3)} | run(model, ids, pixels)
+    if pixels:
+        for number, values in enumerate(pixels):
+            tensors[f"pixel_levels.{number}"] = levels(values, HALF, HALF)
+        found = model.model.get_image_features(torch.cat(pixels)[None], return_dict=True).pooler_output
+        merged = model.model.inputs_merger(ids, model.get_input_embeddings()(ids), found)[0]
+        fake = processor.tokenizer.convert_tokens_to_ids(FAKE)
+        tensors["features"] = torch.cat([merged[a:b] for a, b in spans(ids[0].tolist(), fake, lengths)])
+    if given:
+        encode = lambda text: processor.tokenizer(text, return_offsets_mapping=True, add_special_tokens=False)
+        went_on = continued_ids(encode, (begun[0], begun[2][0]), given, (prompt, ids[0]))
+        results = {"input_ids": went_on} | run(model, went_on[None], pixels)
+        tensors |= {"answer": torch.tensor(given[0])} | {"continued." + key: value for key, value in results.items()}
+    description = dict(messages=messages_of(turns, answers), prompt=text.replace(IMAGE * tokens_of(processor), f"({tokens_of(processor)} x {IMAGE})"),
+                       tokens=ids.shape[1], visual_tokens=sum(lengths), smallest_margin=float(tensors["margins"].min()),
+                       answer=processor.tokenizer.decode(tensors["greedy"]))
+    return description, {f"{case}.{key}": value for key, value in tensors.items()}
 
 
 def tokens_of(processor):
@@ -334,31 +303,6 @@ def load_model(options, folder):
     model, report = classes_of(options)[1].from_pretrained(folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
     assert not report["missing_keys"] and not report["unexpected_keys"] and not report["mismatched_keys"], report
     return model.eval()
-
-
-def manifest():
-    return {
-        "what": "prompt ids, resized bytes, visual features, prefill logits and 64 greedy tokens of tiny random Idefics3 and SmolVLM models",
-        "reference": f"transformers {transformers.__version__}, Idefics3- and SmolVLMForConditionalGeneration in fp32, eager attention; "
-                     "processors as AutoImageProcessor and AutoVideoProcessor choose them",
-        "source": "github.com/huggingface/transformers, tag v" + transformers.__version__,
-        "script": "tests/golden/make/make_smolvlm_golden.py",
-        "versions": {"torch": torch.__version__, "torchvision": torchvision.__version__, "transformers": transformers.__version__,
-                     "tokenizers": tokenizers.__version__, "safetensors": safetensors.__version__, "pillow": PIL.__version__,
-                     "numpy": np.__version__},
-        "seed": f"{SEED} + number of the configuration",
-        "configurations": {name: options["covers"] for name, options in CONFIGURATIONS.items()},
-        "tensors": {
-            "<case>.input_ids": "int64 [n], media written out", "<case>.rgb.<i>": "uint8 [height, width, 3], a video's frames first",
-            "<case>.pixel_levels.<medium>": "uint8 [tiles or frames, 3, side, side], the whole picture last; value = (level / 255 - 0.5) / 0.5",
-            "<case>.features": "fp32 [visual tokens, hidden], in prompt order, with the embeddings of the markers between a medium's first and last",
-            "<case>.logits": "fp32 [vocabulary], last position", "<case>.greedy": "int64 [64], stop tokens ignored",
-            "<case>.margins": "fp32 [64], first minus second choice"},
-        "sizes.json": "rows of [longest edge, tile, height, width, sizes after the first and the second resizing, rows, columns]; numbers as words; hashes of pixels",
-        "tolerance": "features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 sums in another order); greedy "
-                     "tokens equal where the margin exceeds 1e-3",
-        "licence": "Apache-2.0, own random weights, own pictures and text; the chat template as SmolVLM's repositories have it (Apache-2.0)",
-    }
 
 
 def sizes():
@@ -385,21 +329,6 @@ def sizes():
     return rows
 
 
-def formula_picture(height, width, seed):
-    """As make_processor_golden.py has it; the C++ tests repeat it."""
-    y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
-    value = x * (5 + seed) + y * (11 + 2 * seed) + c * 70 + (x * y + x * x * 3 + y * y * 5) // (7 + seed)
-    value = np.where((x // 5 + y // 3) % 4 == 0, 255 * ((x + y + c) % 2), value)
-    return (value % 256).astype(np.uint8)
-
-
-def fnv(data):
-    value = 0xCBF29CE484222325
-    for byte in np.ascontiguousarray(data).tobytes():
-        value = ((value ^ byte) * 0x100000001B3) % 2**64
-    return f"{value:016x}"
-
-
 def hashes():
     """FNV-1a 64 of resized bytes at larger sizes: what is done, height, width, seed, filter, hash of [pictures, 3, side, side]."""
     arguments = dict(size={"longest_edge": 768}, max_image_size={"longest_edge": 256}, do_rescale=False, do_normalize=False)
@@ -422,68 +351,37 @@ def words():
     return {str(n): num2words(n) for n in numbers}
 
 
-def compare_with_program(folder, cli, beside):
-    """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers: ids, pixels, logits, greedy tokens."""
-    processor, model = load_processor(PUBLISHED, folder), load_model(PUBLISHED, folder)
-    clip = pathlib.Path(__file__).resolve().parents[3] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
-    images = [formula_picture(700, 1000, 1), formula_picture(403, 211, 2)]
-    for number, pixels in enumerate(images):
-        PIL.Image.fromarray(pixels).save(beside / f"{number}.png")
-    print("| case | tokens | ids equal | largest difference of a pixel | of the logits, relative | greedy tokens equal |\n|---|---|---|---|---|---|")
-    for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("video", 0)):
-        kinds, question = CASES[case]
-        media = [arg for number in range(count) for arg in ("--image", str(beside / f"{number}.png"))]
-        media += ["--video", str(clip), "--frames", "4"] if case == "video" else []
-        out = beside / "run.safetensors"
-        subprocess.run([str(cli), "export", "--model", str(folder), "--out", str(out), "--dtype", "fp32", "--method", "full", "--max-tokens",
-                        str(GREEDY_TOKENS), *media, question], check=True, stdout=subprocess.DEVNULL)
-        run = load_file(out)
-        messages = [{"role": "user", "content": [{"type": kind} for kind in kinds] + [{"type": "text", "text": question}]}]
-        template = DEFAULT_CHAT_TEMPLATE if "video" in kinds else CHAT_TEMPLATE
-        prompt = processor.tokenizer.apply_chat_template(messages, chat_template=template, add_generation_prompt=True, tokenize=False)
-        apart, extra = 0.0, {}
-        if case == "video":  # the frames are those that the program decoded
-            pixels = run["pixel_values_videos"]
-            times = [(i + 0.5) * 10.0 / 4 for i in range(4)]
-            metadata = VideoMetadata(total_num_frames=10_000, fps=1000.0, duration=10.0, frames_indices=[int(1000 * t) for t in times])
-            prompt = processor.expand_text_with_video_tokens([prompt], {"pixel_values": pixels, "video_metadata": [metadata]})[0]
-            extra = dict(pixel_values=pixels)
-        elif count:
-            inputs = processor(text=prompt, images=[images[:count]], return_tensors="pt")
-            own, tiles = run["pixel_values"], []
-            for number in range(count):
-                one = processor.image_processor([[images[number]]], return_tensors="pt")["pixel_values"][0]
-                apart = max(apart, float((one - own[number][: len(one)]).abs().max()))
-                tiles.append(one)
-            extra = dict(pixel_values=torch.cat(tiles)[None])
-        ids = inputs["input_ids"] if count else processor.tokenizer(prompt, return_tensors="pt", add_special_tokens=False)["input_ids"]
-        with torch.no_grad():
-            out = model(input_ids=ids, use_cache=True, **extra)
-            logits = out.logits[0, -1]
-            greedy, step = [], logits
-            for _ in range(len(run["generated"])):
-                greedy.append(int(step.argmax()))
-                out = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=out.past_key_values, use_cache=True)
-                step = out.logits[0, -1]
-        relative = float((run["logits"][0] - logits).abs().max() / logits.abs().max())
-        same = sum(a == b for a, b in zip(greedy, run["generated"].tolist()))
-        print(f"| {case} | {ids.shape[1]} | {torch.equal(ids[0], run['input_ids'])} | {apart:.1e} | {relative:.1e} | {same} of {len(greedy)} |", flush=True)
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--published", type=pathlib.Path, help="only write this model folder, and compare with it")
-    parser.add_argument("--cli", type=pathlib.Path, help="winnow-cli")
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    if arguments.published:
-        arguments.published.mkdir(parents=True, exist_ok=True)
-        torch.manual_seed(SEED)
-        make_folder(PUBLISHED, torch.Generator().manual_seed(SEED), arguments.published)
-        if arguments.cli:
-            with tempfile.TemporaryDirectory() as beside:
-                compare_with_program(arguments.published, arguments.cli, pathlib.Path(beside))
+@torch.no_grad()
+def compare_published(folder, cli, _):
+    """What `winnow-cli export` writes for pictures of ordinary sizes, beside transformers."""
+    print_table_head()
+    torch.manual_seed(SEED)
+    make_folder(PUBLISHED, torch.Generator().manual_seed(SEED), folder)
+    if cli is None:
         return
+    processor, model = load_processor(PUBLISHED, folder), load_model(PUBLISHED, folder)
+    images = [formula_picture(700, 1000, 1), formula_picture(403, 211, 2)]
+    for case, count in (("text", 0), ("image", 1), ("two_images", 2), ("video", 0)):
+        (kinds, question), = CASES[case]
+        media = [("video", CLIP)] if case == "video" else [("image", pixels) for pixels in images[:count]]
+        ours = exported(cli, folder, question, media, *(["--frames", 4] if case == "video" else []))
+        apart, pixels = 0.0, []
+        if case == "video":  # the frames are those that the program decoded
+            prompt = processor.tokenizer.apply_chat_template(messages_of(CASES[case]), chat_template=DEFAULT_CHAT_TEMPLATE, add_generation_prompt=True,
+                                                             tokenize=False)
+            pixels = [ours["pixel_values_videos"][0]]
+            metadata = VideoMetadata(total_num_frames=10_000, fps=1000.0, duration=10.0, frames_indices=[int(1000 * (i + 0.5) * 10.0 / 4) for i in range(4)])
+            prompt = processor.expand_text_with_video_tokens([prompt], {"pixel_values": pixels[0][None], "video_metadata": [metadata]})[0]
+            ids = processor.tokenizer(prompt, return_tensors="pt", add_special_tokens=False)["input_ids"]
+        else:
+            _, _, ids, pixels, _ = inputs_of(processor, CASES[case], [], images[:count], None)
+            for number, one in enumerate(pixels):
+                apart = max(apart, float((one - ours["pixel_values"][number][: len(one)]).abs().max()))
+        theirs = run(model, ids, pixels)
+        compare("SmolVLM-256M", case, ours, theirs | dict(input_ids=ids[0], apart=apart, greedy=theirs["greedy"].tolist()))
+
+
+def write_goldens():
     shutil.rmtree(OUT, ignore_errors=True)
     for number, (name, options) in enumerate(CONFIGURATIONS.items()):
         folder = OUT / name / "model"
@@ -495,15 +393,22 @@ def main():
         for case in CASES:
             cases[case], results = run_case(case, processor, model)
             tensors.update(results)
-        save_file(tensors, OUT / name / "golden.safetensors")
-        for file in (OUT / name).rglob("*.safetensors"):
-            file.chmod(0o644)
-        (OUT / name / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
-        print(name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5)) for case, d in cases.items()})
+        write_folder(OUT / name, cases, tensors)
     lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in sizes())
     (OUT / "sizes.json").write_text('{"words": ' + json.dumps(words()) + ',\n"hashes": ' + json.dumps(hashes()) + ',\n"sizes": [\n' + lines + "]}\n")
-    (OUT / "manifest.json").write_text(json.dumps(manifest(), indent=1) + "\n")
+    write_manifest(
+        OUT, "tiny random Idefics3 and SmolVLM models",
+        "Idefics3- and SmolVLMForConditionalGeneration in fp32, eager attention; processors as AutoImageProcessor and AutoVideoProcessor choose them", __file__,
+        seed=f"{SEED} + number of the configuration", configurations={name: options["covers"] for name, options in CONFIGURATIONS.items()},
+        tensors={
+            "<case>.input_ids": "int64 [n], media written out",
+            "<case>.pixel_levels.<medium>": "uint8 [tiles or frames, 3, side, side], the whole picture last; value = (level / 255 - 0.5) / 0.5",
+            "<case>.features": "fp32 [visual tokens, hidden], in prompt order, with the embeddings of the markers between a medium's first and last; "
+                               "every fifth column is kept"},
+        **{"sizes.json": "rows of [longest edge, tile, height, width, sizes after the first and the second resizing, rows, columns]; numbers as words; hashes "
+                         "of pixels"},
+        licence="Apache-2.0, own random weights, own pictures and text; the chat template as SmolVLM's repositories have it (Apache-2.0)")
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, write_goldens, compare_published)

@@ -4,25 +4,26 @@
     python tests/golden/make/make_text_model_golden.py
 
 One folder per configuration: config.json and model.safetensors as save_pretrained writes them, loaded back with from_pretrained before
-anything is computed; golden.safetensors holds ids [n], logits [n, vocabulary] of the whole prompt and 64 greedy tokens. Needs torch,
-transformers, safetensors (versions: manifest.json).
+anything is computed; golden.safetensors holds ids [n], logits of the whole prompt [n, vocabulary] of which every fifth column is kept, and 64 greedy tokens.
+second_*: the first of those tokens were the answer, further ids follow, whose last logits and greedy tokens are these. Needs torch, transformers,
+safetensors (versions: manifest.json).
 """
 
 import json
-import pathlib
 import shutil
 
 import torch
 import transformers
+from family_golden import ANSWER_TOKENS, COLUMNS, GOLDEN, GREEDY_TOKENS
 from safetensors.torch import save_file
 from transformers import (AutoModelForCausalLM, FalconConfig, FalconForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, MixtralConfig,
                           MixtralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM)
 
 transformers.logging.set_verbosity_error()
 transformers.logging.disable_progress_bar()
-OUT = pathlib.Path(__file__).resolve().parents[1] / "text_models"
+OUT = GOLDEN / "text_models"
 SEED = 11
-GREEDY_TOKENS = 64
+SECOND = dict(rows=9, greedy=24)
 VOCABULARY = 96
 SMALL = dict(vocab_size=VOCABULARY, num_hidden_layers=2, bos_token_id=None, eos_token_id=None, pad_token_id=None)
 
@@ -46,7 +47,7 @@ CONFIGURATIONS = {
         config=dict(hidden_size=32, intermediate_size=40, num_attention_heads=4, num_key_value_heads=4,
                     max_position_embeddings=128, rope_parameters={"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 2.0})),
     "llama_longrope": dict(
-        covers="Llama, longrope's short factors and magnitude", rows=60, stored=torch.float32,
+        covers="Llama, longrope's short factors and magnitude", rows=60, stored=torch.bfloat16,
         make=(LlamaConfig, LlamaForCausalLM),
         config=dict(hidden_size=32, intermediate_size=40, num_attention_heads=4, num_key_value_heads=4, max_position_embeddings=512,
                     rope_parameters={"rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1.0, 1.25, 1.5, 2.0],
@@ -61,8 +62,8 @@ CONFIGURATIONS = {
         config=dict(hidden_size=48, intermediate_size=64, num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=True,
                     max_position_embeddings=512)),
     "qwen3": dict(
-        covers="Qwen3, norms of q and k, head_dim 16, YaRN with its magnitude", rows=90, stored=torch.float32,
-        make=(Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM),
+        covers="Qwen3, norms of q and k, head_dim 16, YaRN with its magnitude", rows=90, stored=torch.bfloat16,
+        make=(Qwen3Config, Qwen3ForCausalLM),
         config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
                     max_position_embeddings=256,
                     rope_parameters={"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 64})),
@@ -76,7 +77,7 @@ CONFIGURATIONS = {
         config=dict(hidden_size=32, ffn_hidden_size=48, num_attention_heads=4, num_kv_heads=2, new_decoder_architecture=True, bias=True,
                     tie_word_embeddings=False)),
     "falcon_11b": dict(
-        covers="Falcon as 11B: the groups of 40B under one norm", rows=40, stored=torch.float32, make=(FalconConfig, FalconForCausalLM),
+        covers="Falcon as 11B: the groups of 40B under one norm", rows=40, stored=torch.bfloat16, make=(FalconConfig, FalconForCausalLM),
         config=dict(hidden_size=32, ffn_hidden_size=48, num_attention_heads=4, num_kv_heads=2, new_decoder_architecture=True,
                     num_ln_in_parallel_attn=1)),
     "falcon_sequential": dict(
@@ -96,7 +97,7 @@ CONFIGURATIONS = {
         config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, sliding_window=24,
                     max_position_embeddings=512)),
     "qwen2_window": dict(
-        covers="Qwen2, a layer that looks back over everything, then one that looks back over 20 tokens", rows=80, stored=torch.float32,
+        covers="Qwen2, a layer that looks back over everything, then one that looks back over 20 tokens", rows=80, stored=torch.bfloat16,
         make=(Qwen2Config, Qwen2ForCausalLM),
         config=dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, use_sliding_window=True,
                     sliding_window=20, max_window_layers=1, max_position_embeddings=512)),
@@ -132,18 +133,27 @@ def make(name: str, settings: dict, seed: int) -> None:
     (folder / "generation_config.json").unlink(missing_ok=True)
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
     ids = torch.randint(0, VOCABULARY, (1, settings["rows"]))
+    later = torch.randint(0, VOCABULARY, (1, SECOND["rows"]))
+
+    def answered(prompt: torch.Tensor, tokens: int) -> torch.Tensor:
+        return model.generate(prompt, max_new_tokens=tokens, do_sample=False, use_cache=False)[:, prompt.shape[1]:]
+
     with torch.inference_mode():
         logits = model(ids).logits[0]
-        greedy = model.generate(ids, max_new_tokens=GREEDY_TOKENS, do_sample=False, use_cache=False)[0, ids.shape[1]:]
-    save_file({"ids": ids[0], "logits": logits.contiguous(), "greedy": greedy.contiguous()}, folder / "golden.safetensors")
+        greedy = answered(ids, GREEDY_TOKENS)
+        thread = torch.cat([ids, greedy[:, :ANSWER_TOKENS], later], 1)
+        tensors = {"ids": ids[0], "logits": logits[:, ::COLUMNS], "greedy": greedy[0], "second_ids": later[0], "second_answer": greedy[0, :ANSWER_TOKENS],
+                   "second_logits": model(thread).logits[0, -1], "second_greedy": answered(thread, SECOND["greedy"])[0]}
+    save_file({name: value.clone().contiguous() for name, value in tensors.items()}, folder / "golden.safetensors")
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     shutil.rmtree(OUT, ignore_errors=True)
     for number, (name, settings) in enumerate(CONFIGURATIONS.items()):
         make(name, settings, SEED + number)
     manifest = {
-        "what": "logits of a prompt and 64 greedy tokens of tiny random language models",
+        "what": "logits of a prompt and 64 greedy tokens of tiny random language models, and of a second question",
         "reference": f"transformers {transformers.__version__}, fp32, eager attention, greedy without a cache",
         "script": "tests/golden/make/make_text_model_golden.py",
         "versions": {"torch": torch.__version__, "transformers": transformers.__version__},

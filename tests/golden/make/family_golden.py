@@ -1,0 +1,227 @@
+"""What the golden scripts of the model families have in common: pictures, bytes, greedy answers, conversations of two turns, golden folders,
+and the comparison of what winnow-cli exports with transformers.
+
+Used by make_<family>_golden.py. Pictures are told by [height, width, seed] (tests/support/golden_cases.h draws the same). Of the widest
+matrices every fifth column is kept: five shares no factor with sides of patches, and every column of features mixes all of a tower's numbers.
+"""
+
+import argparse
+import importlib.metadata
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import numpy as np
+import PIL.Image
+import torch
+from safetensors.torch import load_file, save_file
+
+GOLDEN = pathlib.Path(__file__).resolve().parents[1]
+CLIP = GOLDEN.parents[1] / "resources" / "demo" / "samples" / "ten-seconds.mp4"
+GREEDY_TOKENS = 64
+ANSWER_TOKENS = 12  # at most, of the first of two turns
+COLUMNS = 5  # one of so many is kept of the widest matrices
+TOLERANCE = 1e-4
+
+
+def picture(height, width, seed):
+    """Smooth slopes with a few hard edges; differs visibly between seeds."""
+    y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
+    value = 40 * (c + 1) + x * (3 + seed % 5) + y * (7 - seed % 4) + 60 * ((x // 7 + y // 5 + seed) % 3)
+    return (value % 256).astype(np.uint8)
+
+
+def formula_picture(height, width, seed):
+    """As make_processor_golden.py has it; the C++ tests repeat it."""
+    y, x, c = np.meshgrid(np.arange(height), np.arange(width), np.arange(3), indexing="ij")
+    value = x * (5 + seed) + y * (11 + 2 * seed) + c * 70 + (x * y + x * x * 3 + y * y * 5) // (7 + seed)
+    value = np.where((x // 5 + y // 3) % 4 == 0, 255 * ((x + y + c) % 2), value)
+    return (value % 256).astype(np.uint8)
+
+
+def fnv(data):
+    value = 0xCBF29CE484222325
+    for byte in np.ascontiguousarray(data).tobytes():
+        value = ((value ^ byte) * 0x100000001B3) % 2**64
+    return f"{value:016x}"
+
+
+def levels(pixels, mean, deviation):
+    """The bytes that a processor scaled, of pixels whose last dimensions are colour, height, width; exact, or the golden file would not say
+    what the model saw. Zeros may fill a batch up."""
+    values = torch.as_tensor(np.asarray(pixels), dtype=torch.float32)
+    mean, deviation = (torch.tensor(each).view(3, 1, 1) for each in (mean, deviation))
+    result = torch.round((values * deviation + mean) * 255)
+    again = (result / 255 - mean) / deviation
+    assert float(((again - values) * (values != 0)).abs().max()) < 1e-5
+    return result.to(torch.uint8)
+
+
+def write(path, content, indent=2):
+    path.write_text(json.dumps(content, indent=indent) + "\n")
+
+
+def write_weights(tensors, folder, shards=1):
+    """model.safetensors, or as many parts with their index."""
+    (folder / "model.safetensors").unlink(missing_ok=True)
+    if shards == 1:
+        save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+        return
+    names = sorted(tensors)
+    index = {"metadata": {"total_size": sum(t.numel() * t.element_size() for t in tensors.values())}, "weight_map": {}}
+    for number in range(shards):
+        file = f"model-{number + 1:05d}-of-{shards:05d}.safetensors"
+        part = names[number::shards]
+        save_file({name: tensors[name] for name in part}, folder / file, metadata={"format": "pt"})
+        index["weight_map"].update({name: file for name in part})
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
+
+
+def greedy_answer(model, output, tokens=GREEDY_TOKENS):
+    """Tokens after a prompt's output, and how far the first choice was from the second."""
+    greedy, margins, step = [], [], output.logits[0, -1]
+    for _ in range(tokens):
+        best = torch.topk(step, 2).values
+        greedy.append(int(step.argmax()))
+        margins.append(float(best[0] - best[1]))
+        output = model(input_ids=torch.tensor([[greedy[-1]]]), past_key_values=output.past_key_values, use_cache=True)
+        step = output.logits[0, -1]
+    return greedy, margins
+
+
+def messages_of(turns, answers=()):
+    """turns: kinds of media and a question each; answers: between them."""
+    messages = []
+    for number, (kinds, question) in enumerate(turns):
+        messages.append({"role": "user", "content": [{"type": kind} for kind in kinds] + [{"type": "text", "text": question}]})
+        if number < len(answers):
+            messages.append({"role": "assistant", "content": [{"type": "text", "text": answers[number]}]})
+    return messages
+
+
+def first_answer(tokenizer, greedy):
+    """What is answered in the first of two turns: ids and text, as long as nothing special is in them."""
+    special = set(tokenizer.all_special_ids) | set(tokenizer.added_tokens_decoder)
+    ids = []
+    for token in greedy[:ANSWER_TOKENS]:
+        if int(token) in special:
+            break
+        ids.append(int(token))
+    text = tokenizer.decode(ids, clean_up_tokenization_spaces=False)
+    assert len(ids) >= 4 and text.strip(), "another seed"
+    return ids, text
+
+
+def continued_ids(encode, first, answer, whole):
+    """What a cache holds that went on: ids of the first question's prompt, of its answer as it was given, and of what the whole thread has
+    behind that answer's text. encode: a text to its encoding, offsets included. first, whole: (prompt, its ids with media written out)."""
+    answer_ids, answer_text = answer
+    written = encode(whole[0])
+    assert whole[0].count(answer_text) == 1
+    end = whole[0].index(answer_text) + len(answer_text)
+    starts = [start for start, _ in written["offset_mapping"]]
+    behind = sum(start >= end for start in starts)
+    assert end in starts, "a token across the answer's end"
+    media = (len(whole[1]) - len(written["input_ids"])) - (len(first[1]) - len(encode(first[0])["input_ids"]))
+    return torch.cat([first[1], torch.tensor(answer_ids), whole[1][len(whole[1]) - behind - media:]])
+
+
+def write_folder(folder, cases, tensors, whole=()):
+    """golden.safetensors and cases.json. whole: names of tensors whose columns are all kept."""
+    wide = (".features", ".all_logits", ".levels.pixel_values", ".levels.pixel_values_videos")
+    kept = {name: value[:, ::COLUMNS] if name.endswith(wide) and name not in whole else value for name, value in tensors.items()}
+    save_file({name: value.contiguous() for name, value in kept.items()}, folder / "golden.safetensors")
+    for file in folder.rglob("*.safetensors"):
+        file.chmod(0o644)
+    (folder / "cases.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
+    print(folder.name, {case: (d["tokens"], d["visual_tokens"], round(d["smallest_margin"], 5)) for case, d in cases.items()}, flush=True)
+
+
+def write_manifest(folder, what, reference, script, **more):
+    """What the folders hold; `tensors` are those that not every family has."""
+    known = {
+        "<case>.pictures": "int64 [n, 3]: height, width, seed of picture(), medium after medium",
+        "<case>.features": f"fp32 [visual tokens, hidden], in prompt order, of which every fifth column is kept",
+        "<case>.logits": "fp32 [vocabulary], last position", "<case>.greedy": "int64 [64], stop tokens ignored",
+        "<case>.margins": "fp32 [64], first minus second choice",
+        "second_turn*.answer": "int64, the first of the greedy tokens of the first question, whose text is the answer in the thread",
+        "second_turn*.continued.*": "ids, positions, logits, greedy tokens and margins where the cache went on: the first prompt, those very tokens, "
+                                    "and what the thread has behind that text",
+    }
+    write(folder / "manifest.json", {
+        "what": "prompt ids, resized bytes, visual features, prefill logits and 64 greedy tokens of " + what,
+        "reference": f"transformers {importlib.metadata.version('transformers')}, {reference}",
+        "source": "github.com/huggingface/transformers, tag v" + importlib.metadata.version("transformers"),
+        "script": "tests/golden/make/" + os.path.basename(script),
+        "versions": {name: importlib.metadata.version(name)
+                     for name in ("torch", "torchvision", "transformers", "tokenizers", "safetensors", "pillow", "numpy")},
+        "tolerance": "ids, positions, bytes: none; features and logits: largest difference <= 1e-4 of the largest absolute value (fp32 sums in "
+                     "another order); greedy tokens equal where the margin exceeds 1e-3",
+        **more, "tensors": known | more.get("tensors", {})}, indent=1)
+
+
+def relative(ours, theirs):
+    return float((ours.double() - theirs.double()).abs().max() / theirs.double().abs().max())
+
+
+def lossless_video(file, frames):
+    """One frame a second. With losses the program would see other bytes."""
+    height, width = frames[0].shape[:2]
+    subprocess.run(["ffmpeg", "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", "1", "-i", "-", "-c:v", "libx264rgb",
+                    "-qp", "0", str(file)], input=b"".join(frame.tobytes() for frame in frames), check=True)
+
+
+def exported(cli, model, question, media, *more):
+    """What the program writes of a question. media: ("image", array), ("video", file or list of arrays)."""
+    with tempfile.TemporaryDirectory() as beside:
+        asked = []
+        for number, (kind, source) in enumerate(media):
+            if kind == "image":
+                PIL.Image.fromarray(source).save(f"{beside}/{number}.png")
+                source = f"{beside}/{number}.png"
+            elif isinstance(source, list):
+                lossless_video(f"{beside}/{number}.mp4", source)
+                source = f"{beside}/{number}.mp4"
+            asked += [f"--{kind}", str(source)]
+        out = f"{beside}/run.safetensors"
+        subprocess.run([str(cli), "export", "--model", str(model), "--out", out, "--dtype", "fp32", "--method", "full", "--max-tokens", str(GREEDY_TOKENS),
+                        *map(str, more), *asked, question], check=True, stdout=subprocess.DEVNULL)
+        return load_file(out)
+
+
+def print_table_head():
+    print("| folder | case | tokens | largest difference of a pixel | of the features, relative | of the logits | greedy tokens equal |")
+    print("|---|---|---|---|---|---|---|", flush=True)
+
+
+def compare(name, case, ours, theirs):
+    """A row of the table; fails where the two differ. theirs: input_ids [n], logits [vocabulary], greedy; features, position_ids, apart (the
+    largest difference of a pixel) where there are some."""
+    assert torch.equal(ours["input_ids"], theirs["input_ids"]), (name, case, "other ids")
+    if theirs.get("position_ids") is not None:
+        assert torch.equal(ours["position_ids"], theirs["position_ids"]), (name, case, "other positions")
+    apart, features = theirs.get("apart", 0.0), theirs.get("features")
+    seen = None if features is None else relative(ours["visual_features"], features)
+    logits = relative(ours["logits"][0], theirs["logits"])
+    given = ours["generated"].tolist()
+    same = sum(a == b for a, b in zip(theirs["greedy"], given))
+    print(f"| {name} | {case} | {len(ours['input_ids'])} | {apart:.1e} | {'' if seen is None else format(seen, '.1e')} | {logits:.1e} | "
+          f"{same} of {len(given)} |", flush=True)
+    assert apart < 1e-5 and (seen or 0.0) <= TOLERANCE and logits <= TOLERANCE and same == len(given), (name, case)
+
+
+def main(description, write_goldens, compare_published):
+    """compare_published(folder, cli, names): names of the published sizes that are wanted."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--published", type=pathlib.Path, metavar="FOLDER", help="models of published sizes are made here and compared")
+    parser.add_argument("--cli", type=pathlib.Path, help="winnow-cli, for --published")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="of the published sizes, all without it")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    if options.published:
+        options.published.mkdir(parents=True, exist_ok=True)
+        compare_published(options.published, options.cli, options.only)
+    else:
+        write_goldens()

@@ -1,0 +1,25 @@
+// The golden folders of a model family are small: whoever clones the repository gets every version that they ever had.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+
+#include "tests/support/source_folder.h"
+
+namespace {
+
+constexpr std::uintmax_t kMostBytes = 1'500'000;
+
+TEST(GoldenSize, AFamilyTakesAtMostOneAndAHalfMegabytes) {
+  namespace fs = std::filesystem;
+  for (const char* family :
+       {"gemma3", "internvl", "llava", "llava_onevision", "qwen2_5_vl", "qwen2_vl", "qwen3_vl", "smolvlm", "text_models"}) {
+    std::uintmax_t bytes = 0;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(winnow::source_folder() + "/tests/golden/" + family))
+      bytes += entry.is_regular_file() ? entry.file_size() : 0;
+    EXPECT_GT(bytes, 0U) << family;
+    EXPECT_LE(bytes, kMostBytes) << family;
+  }
+}
+
+}  // namespace
