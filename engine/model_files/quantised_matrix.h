@@ -56,13 +56,18 @@ class QuantisedMatrix {
     bool must_be_middle = false;  // zero points are stored, and have to be the middle
   };
 
-  // codes, scales, zeros: of the sizes that the layout says. column_of: as StoredTensor's.
-  QuantisedMatrix(const Layout& layout, StoredTable codes, StoredTable scales, StoredTable zeros,
-                  std::shared_ptr<const std::vector<std::int32_t>> column_of, std::string name)
+  struct Tables {
+    StoredTable codes;
+    StoredTable scales;
+    StoredTable zeros;  // no file: there are none
+  };
+
+  // tables: of the sizes that the layout says. column_of: as StoredTensor's. name: for errors.
+  QuantisedMatrix(const Layout& layout, Tables tables, std::shared_ptr<const std::vector<std::int32_t>> column_of, std::string name)
       : layout_(layout),
-        codes_(std::move(codes)),
-        scales_(std::move(scales)),
-        zeros_(std::move(zeros)),
+        codes_(std::move(tables.codes)),
+        scales_(std::move(tables.scales)),
+        zeros_(std::move(tables.zeros)),
         column_of_(std::move(column_of)),
         name_(std::move(name)) {}
 
@@ -90,7 +95,7 @@ class QuantisedMatrix {
   StoredTable scales_;
   StoredTable zeros_;
   std::shared_ptr<const std::vector<std::int32_t>> column_of_;
-  std::string name_;  // for errors
+  std::string name_;
 };
 
 }  // namespace winnow

@@ -54,12 +54,6 @@ class QuantisedTensors final : public TensorFile {
   std::uint64_t end_ = 0;
 };
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string text = "[";
-  for (const std::int64_t dimension : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(dimension);
-  return text + "]";
-}
-
 class Builder {
  public:
   Builder(const TensorFiles& stored, const QuantisationConfig& config) : config_(config), result_{stored.path, {}} {
@@ -130,7 +124,8 @@ class Builder {
 
   void require_shape(const StoredTable& table, const std::string& part, std::int64_t rows, std::int64_t columns) const {
     if (table.rows == rows && table.columns == columns) return;
-    damaged(part, "it has shape " + shape_text(table.tensor.shape) + " where the matrix's other parts say " + shape_text({rows, columns}));
+    damaged(part, "it has shape " + shape_text(table.tensor.shape) + " where the matrix's other parts say " +
+                      shape_text(std::vector{rows, columns}));
   }
 
   // What holds for all matrices, of whichever method. part: that the columns were counted of.
@@ -234,7 +229,7 @@ class Builder {
   template <class Number>
   std::vector<Number> numbers(const StoredTable& table, const std::string& part, std::int64_t count) const {
     if (table.rows != count || table.columns != 1)
-      damaged(part, "it has shape " + shape_text(table.tensor.shape) + " where " + shape_text({count}) + " are wanted");
+      damaged(part, "it has shape " + shape_text(table.tensor.shape) + " where " + shape_text(std::vector{count}) + " are wanted");
     std::vector<Number> values(static_cast<std::size_t>(count));
     table.file->read(table.tensor, 0, std::as_writable_bytes(std::span(values)));
     return values;
@@ -266,16 +261,11 @@ class Builder {
     return order;
   }
 
-  struct Parts {
-    StoredTable codes;
-    StoredTable scales;
-    StoredTable zeros;
-  };
-  void add(const Layout& layout, const Parts& parts, const Order& order) {
+  void add(const Layout& layout, QuantisedMatrix::Tables tables, const Order& order) {
     const std::string name = module_ + "weight";
     if (layout.codes != CodeOrder::kBytes && places_.contains(name))
       damaged("weight", "the folder has this matrix twice, quantised and as numbers");
-    home_->add(name, {layout, parts.codes, parts.scales, parts.zeros, order, name}, order);
+    home_->add(name, {layout, std::move(tables), order, name}, order);
   }
 
   const QuantisationConfig& config_;

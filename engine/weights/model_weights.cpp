@@ -26,12 +26,6 @@ std::optional<at::ScalarType> weight_type(StoredType type) {
   }
 }
 
-std::string shape_text(at::IntArrayRef shape) {
-  std::string text = "[";
-  for (const std::int64_t dimension : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(dimension);
-  return text + "]";
-}
-
 // libtorch reports a failed allocation as a general error with this phrase.
 [[noreturn]] void rethrow_allocation(const c10::Error& error, const std::string& subject, std::uint64_t bytes) {
   const std::string_view message(error.what_without_backtrace());

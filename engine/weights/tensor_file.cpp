@@ -56,6 +56,12 @@ const TypeEntry& entry_of(StoredType type) { return *std::ranges::find(kTypes, t
 
 std::string_view stored_type_name(StoredType type) { return entry_of(type).name; }
 
+std::string shape_text(std::span<const std::int64_t> shape) {
+  std::string text = "[";
+  for (const std::int64_t dimension : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(dimension);
+  return text + "]";
+}
+
 std::optional<StoredType> stored_type_named(std::string_view name) {
   const auto* found = std::ranges::find(kTypes, name, &TypeEntry::name);
   return found == kTypes.end() ? std::nullopt : std::optional(found->type);

@@ -61,7 +61,8 @@ struct StoredBlock {
   std::uint64_t bytes = 0;
 };
 
-std::string_view stored_type_name(StoredType type);  // as in safetensors and GGUF: "BF16", "Q4_1"; "INT4" and "INT8" of ours
+std::string_view stored_type_name(StoredType type);           // as in safetensors and GGUF: "BF16", "Q4_1"; "INT4" and "INT8" of ours
+std::string shape_text(std::span<const std::int64_t> shape);  // for errors: "[2, 3]"
 std::optional<StoredType> stored_type_named(std::string_view name);
 StoredBlock stored_block(StoredType type);
 // As what kernels read it: the floating-point types of at most 32 bits and those with shared scales.
