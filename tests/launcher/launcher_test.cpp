@@ -56,7 +56,7 @@ class Launcher : public ::testing::Test {
     const fs::path source = source_folder();
     fs::create_directories(tree() / "packaging/deps");
     fs::copy_file(source / "winnow", tree() / "winnow");
-    for (const char* list : {"debian.txt", "libtorch.txt"}) {
+    for (const char* list : {"debian.txt", "libtorch.txt", "cuda.txt"}) {
       fs::copy_file(source / "packaging/deps" / list, tree() / "packaging/deps" / list);
     }
     fs::create_directories(tree() / ".deps/site-packages");
@@ -171,6 +171,49 @@ TEST_F(Launcher, AUserWhoMayNotInstallIsToldWhatIsMissing) {
   EXPECT_EQ(shell(line("missing", "cli ask", "MISSING_PACKAGE=libmd4c-dev")), 1);
   EXPECT_NE(err("missing").find("run: sudo apt-get install --no-install-recommends libmd4c-dev\n"), std::string::npos) << err("missing");
   EXPECT_EQ(calls(), "");
+}
+
+constexpr const char* kAnswers = "#!/bin/sh\nexit 0\n";
+
+// A machine with a GPU whose packages cannot be had.
+TEST_F(Launcher, WithoutCudasPackagesItIsBuiltForTheCpu) {
+  stand_in("nvidia-smi", kAnswers);
+  EXPECT_EQ(shell(line("offline", "cli ask", "PIP_INDEX_URL=http://127.0.0.1:9/ PIP_RETRIES=0")), 0) << err("offline");
+  EXPECT_NE(err("offline").find("an NVIDIA GPU is here: fetching CUDA's libraries and compiler"), std::string::npos) << err("offline");
+  EXPECT_NE(err("offline").find("could not be downloaded: building for the CPU"), std::string::npos) << err("offline");
+  EXPECT_EQ(err("offline").find("with the CUDA plug-in"), std::string::npos);
+  EXPECT_EQ(out("offline"), "program: ask\n");
+}
+
+// The list names a wheel that is made here, from a folder instead of PyPI.
+TEST_F(Launcher, WhereAGpuIsCudasPackagesJoinTorchOnce) {
+  if (shell("/usr/bin/python3 -m pip --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "/usr/bin/python3 has no pip";
+  stand_in("nvidia-smi", kAnswers);
+  write_file(tree() / ".deps/site-packages/nvidia/cu13/lib/there_before", "");
+  write_file(scratch_.file("wheel.py"), R"py(import hashlib, sys, zipfile
+wheel = sys.argv[1] + "/nvidia_tool-1.0-py3-none-manylinux_2_17_x86_64.whl"
+with zipfile.ZipFile(wheel, "w") as file:
+    file.writestr("nvidia/cu13/bin/nvcc", "a compiler")
+    file.writestr("nvidia_tool-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: nvidia-tool\nVersion: 1.0\n")
+    file.writestr("nvidia_tool-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-manylinux_2_17_x86_64\n")
+    file.writestr("nvidia_tool-1.0.dist-info/RECORD", "")
+print("nvidia-tool==1.0 --hash=sha256:" + hashlib.sha256(open(wheel, "rb").read()).hexdigest())
+)py");
+  ASSERT_EQ(shell("/usr/bin/python3 " + shell_quoted(scratch_.file("wheel.py")) + " " + shell_quoted(scratch_.path()) + " >" +
+                  shell_quoted(tree() / "packaging/deps/cuda.txt")),
+            0);
+  const std::string offline = "PIP_NO_INDEX=1 PIP_FIND_LINKS=" + shell_quoted(scratch_.path());
+  ASSERT_EQ(shell(line("cpu", "cli ask --device cpu", offline)), 0) << err("cpu");
+  EXPECT_EQ(err("cpu").find("GPU"), std::string::npos) << "nothing is fetched that was not wanted: " << err("cpu");
+  ASSERT_EQ(shell(line("gpu", "cli ask", offline)), 0) << err("gpu");
+  EXPECT_NE(err("gpu").find("configuring with the CUDA plug-in"), std::string::npos) << err("gpu");
+  EXPECT_EQ(file_text(tree() / ".deps/site-packages/nvidia/cu13/bin/nvcc"), "a compiler");
+  EXPECT_TRUE(fs::exists(tree() / ".deps/site-packages/nvidia/cu13/lib/there_before"));
+  EXPECT_FALSE(fs::exists(tree() / ".deps/cuda"));
+  ASSERT_EQ(shell(line("again", "cli ask", "PIP_NO_INDEX=1")), 0);
+  EXPECT_EQ(err("again"), "");
+  ASSERT_EQ(shell(line("back", "cli ask --device cpu", "PIP_NO_INDEX=1")), 0);
+  EXPECT_EQ(err("back"), "") << "the same programs, and nothing is built again";
 }
 
 TEST_F(Launcher, AnUnknownCommandIsWrongUsage) {
