@@ -3,7 +3,8 @@
 
 Chats: prompts of one question each, their ids, the logits of every prompt token, 64 greedy tokens. Running text: words of a licence as one
 question; next-token distributions of all its tokens, in pairs: mean Kullback-Leibler divergence both ways (nats a token) and how often the
-most likely token is the same. Winnow with --dtype fp32 has its weights as numbers, with --dtype auto in the file's blocks.
+most likely token is the same. Winnow with --dtype fp32 has its weights as numbers, with --dtype auto in the file's blocks; the folder of the
+file's numbers is rounded to --dtype int8 and int4, of which int4 finds a Q4_1 file's own blocks again.
 
 usage: measure_real_model.py SmolLM2-135M-Instruct.Q4_1.gguf WINNOW_CLI [--text FILE] [--words N]   (environment: real_model_environment.sh)
 """
@@ -28,6 +29,7 @@ GREEDY_TOKENS = 64
 CLOSE = 1e-3  # of two logits: which is larger is a matter of rounding
 ROWS = 256    # of distributions compared at a time
 DTYPES = ("fp32", "auto")
+FOLDER_DTYPES = ("int8", "int4")  # of the folder of its numbers
 
 
 class Winnow:
@@ -127,6 +129,7 @@ def main():
         dequantised_folder.write(options.gguf, folder)
         reference = Transformers(folder)
         winnow = {dtype: Winnow(options.winnow_cli, options.gguf, dtype, scratch) for dtype in DTYPES}
+        winnow |= {f"folder, {dtype}": Winnow(options.winnow_cli, folder, dtype, scratch) for dtype in FOLDER_DTYPES}
         llama = {"llama.cpp": LlamaCpp(options.gguf, False), "llama.cpp, fp32 cache": LlamaCpp(options.gguf, True)}
 
         strings = real_model_texts.strings(STRINGS)
