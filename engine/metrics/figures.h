@@ -104,6 +104,8 @@ void visit_fields(F& f, auto&& visit) {
   visit("pinned", f.pinned);
 }
 
+// media: files opened, named by their bytes, and frames waited for; those of the next batch are decoded while the tower works. All but the
+// last two are parts of ttft; what they lack of it is the prompt's text and the choice of the first token.
 struct TimingsMs {
   double media = 0, preprocess = 0, vision = 0, prefill = 0, statistics = 0, compress = 0, ttft = 0, decode_total = 0;
 };

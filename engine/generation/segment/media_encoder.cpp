@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/base/stopwatch.h"
 #include "engine/device/cuda_plugin.h"
+#include "engine/generation/segment/picture_batches.h"
 
 namespace winnow {
 namespace {
@@ -121,7 +122,9 @@ OpenedMedia MediaEncoder::open(const MediaRequest& request, bool only_image) con
 
 EncodedSource MediaEncoder::encode(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const {
   const MediaRequest& request = media.request;
+  const Stopwatch naming;
   std::string hash = media.source->content_hash();  // of the pictures: features are the same under any subtitles
+  timings.media += naming.elapsed_ms();
   if (request.kind == MediaKind::kDocument) {
     const DocumentTokens& read = media.document;
     MediaSampled sampled = sampled_document(media);
@@ -149,10 +152,11 @@ int MediaEncoder::batch_frames() const {
   return std::max(kFramesPerBatch - kFramesPerBatch % joined, joined);
 }
 
-EncodedParts MediaEncoder::encode_batch(const MediaFacts& facts, std::span<const RgbImage> pictures, std::optional<VisionJudge> judge,
+EncodedParts MediaEncoder::encode_batch(const MediaFacts& facts, std::vector<RgbImage> pictures, std::optional<VisionJudge> judge,
                                         TimingsMs& timings) const {
   Stopwatch watch;
   const PixelValues pixels = model_.preprocess(facts, pictures);
+  pictures.clear();
   timings.preprocess += watch.restart_ms();
   if (TurnTrace* const trace = context_.trace; trace != nullptr)
     (facts.kind == MediaKind::kVideo ? trace->video_pixels : trace->image_pixels).push_back(pixels.pixels.clone());
@@ -168,11 +172,13 @@ CachedFeatures MediaEncoder::encode_pictures(OpenedMedia& media, std::optional<V
   const bool video = facts.kind == MediaKind::kVideo;
   const int all = media.source->frame_count();
   std::vector<at::Tensor> batches, importance;
-  for (int first = 0; first < all; first += batch_frames()) {
-    const int count = std::min(batch_frames(), all - first);
+  PictureBatches batch(*media.source, batch_frames(), context_.interrupt);
+  while (batch.count() > 0) {
+    const int first = batch.first();
     say(Phase::kDecodeMedia, first, all);
-    std::vector<SampledFrame> sampled = read(media, first, count, timings);
-    require(static_cast<int>(sampled.size()) == count, "a source must deliver the pictures of its plan");
+    const Stopwatch waited;
+    std::vector<SampledFrame> sampled = batch.take();
+    timings.media += waited.elapsed_ms();
     std::vector<RgbImage> pictures;
     pictures.reserve(sampled.size());
     for (SampledFrame& frame : sampled) {
@@ -183,10 +189,10 @@ CachedFeatures MediaEncoder::encode_pictures(OpenedMedia& media, std::optional<V
       pictures.push_back(std::move(frame.image));
     }
     say(Phase::kEncodeFrames, first, all);
-    const EncodedParts encoded = encode_batch(facts, pictures, judge, timings);
+    const EncodedParts encoded = encode_batch(facts, std::move(pictures), judge, timings);
     batches.push_back(encoded.features);
     if (judge) importance.push_back(encoded.importance);
-    say(Phase::kEncodeFrames, first + count, all);
+    say(Phase::kEncodeFrames, batch.first(), all);
   }
   result.features = model_.join(facts, {at::cat(batches, 0), judge ? at::cat(importance, 0) : at::Tensor()});
   return result;
@@ -204,17 +210,10 @@ MediaFeatures MediaEncoder::encode_clip(std::vector<SampledFrame> frames, std::i
     for (int i = first; i < std::min(all, first + batch_frames()); ++i)
       pictures.push_back(std::move(frames[static_cast<std::size_t>(i)].image));
     say(Phase::kEncodeFrames, first, all);
-    features.push_back(encode_batch(facts, pictures, std::nullopt, timings).features);
+    features.push_back(encode_batch(facts, std::move(pictures), std::nullopt, timings).features);
   }
   say(Phase::kEncodeFrames, all, all);
   return model_.join(facts, {at::cat(features, 0), at::Tensor()});
-}
-
-std::vector<SampledFrame> MediaEncoder::read(OpenedMedia& media, int first, int count, TimingsMs& timings) const {
-  const Stopwatch watch;
-  std::vector<SampledFrame> frames = media.source->read(first, count, context_.interrupt);
-  timings.media += watch.elapsed_ms();
-  return frames;
 }
 
 void MediaEncoder::say(Phase phase, int done, int total) const {

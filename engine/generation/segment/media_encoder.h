@@ -1,8 +1,8 @@
 // Media items to features (of documents, the embeddings of their tokens): opens the files, pulls a few frames at a time, runs processor and
 // vision tower, reports progress.
 //
-// Used by encode_media() and plan_turn(). Never holds more than kFramesPerBatch decoded frames. Throws Exception or Interrupted. Engine
-// thread only.
+// Used by encode_media() and plan_turn(). Holds at most two batches of decoded frames (picture_batches.h). Throws Exception or Interrupted.
+// Engine thread only.
 #pragma once
 
 #include <memory>
@@ -72,11 +72,10 @@ class MediaEncoder {
   OpenedMedia open(const MediaRequest& request, bool only_image) const;
   CachedFeatures encode_pictures(OpenedMedia& media, std::optional<VisionJudge> judge, TimingsMs& timings) const;
   // Pictures of one medium through processor and tower.
-  EncodedParts encode_batch(const MediaFacts& facts, std::span<const RgbImage> pictures, std::optional<VisionJudge> judge,
+  EncodedParts encode_batch(const MediaFacts& facts, std::vector<RgbImage> pictures, std::optional<VisionJudge> judge,
                             TimingsMs& timings) const;
   // Frames that go through the tower together.
   int batch_frames() const;
-  std::vector<SampledFrame> read(OpenedMedia& media, int first, int count, TimingsMs& timings) const;
   void say(Phase phase, int done, int total) const;
 
   const RequestContext& context_;

@@ -114,7 +114,9 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   const std::size_t cached = working.thread.size();
 
   // Media are opened before the prompt is built, because time instructions and the context check need their plans.
+  const Stopwatch opening;
   std::vector<OpenedMedia> media = encoder.open_all(std::span(turn.messages).subspan(cached));
+  const double opening_ms = media.empty() ? 0.0 : opening.elapsed_ms();
   const bool documents = std::ranges::any_of(media, [](const OpenedMedia& item) { return item.request.kind == MediaKind::kDocument; });
   if (documents && recipe != nullptr && recipe->reads_frames())
     throw Exception(ErrorCode::kIllegalRecipe, turn.recipe.method, "it reads media frame by frame, and a document has no frames");
@@ -135,6 +137,7 @@ TurnSegment prepare_segment(const RequestContext& context, const Turn& turn, con
   }
   segment.pins_above_budget = encoded.pins_above_budget;
   segment.timings = encoded.timings;
+  segment.timings.media += opening_ms;
   if (recipe != nullptr && recipe->context_event() && !recipe->retrieves() && recipe->needs().probe && segment.tokens.visual > 0)
     segment.probe = probe_prompts(context.model, turn.messages, cached, prompt_media(media), asked_instead(*recipe->needs().probe));
   working.pruned_tokens += encoded.pruned_tokens;
