@@ -57,6 +57,7 @@ LayerView Candidates::seen_of(const LayerView& view) const {
   seen.value = view.value.narrow(1, first, rows);
   seen.log_sum_exp = view.log_sum_exp.narrow(1, first, rows);
   seen.positions = view.positions.narrow(1, first, rows);
+  seen.received = {};
   seen.past_values.clear();
   seen.input_norms.reset();
   for (KvHead head{0}; head < std::ssize(view.past_keys); ++head) {

@@ -64,6 +64,22 @@ LayerWatch::LayerWatch(const Recipe& recipe, const CandidateSets& sets, std::int
   for (const StatisticsNeed& need : recipe.needs().attention) fallback_rows_ = fallback_rows_ || rows_of(need.rows, first).fallback;
 }
 
+// Without an event only what decode rows are added to is worth its time.
+bool LayerWatch::computes(const StatisticsNeed& need) const {
+  const RowRule local = RowRule::last(recipe_->composition().decode.local_rows);
+  const bool followed = need.rows == RowRule::all() || (!locally_.empty() && need.rows == local);
+  return for_event_ || (followed && need.column_sums);
+}
+
+ReceivedNeed LayerWatch::wants_received() const {
+  ReceivedNeed most = ReceivedNeed::kNothing;
+  if (!wants_views()) return most;
+  for (const StatisticsNeed& need : recipe_->needs_for(sets_->of(LayerId(0), KvHead(0)).info).attention) {
+    if (computes(need)) most = std::max(most, received_need(need));
+  }
+  return most;
+}
+
 LayerStatistics LayerWatch::statistics_of(const Candidates& set, const LayerView& view, StatisticsMemo& memo, double& charged_ms) {
   const LayerView seen = set.view_of(view);
   const StatisticsNeeds needs = recipe_->needs_for(set.info);
@@ -71,9 +87,7 @@ LayerStatistics LayerWatch::statistics_of(const Candidates& set, const LayerView
   LayerStatistics statistics;
   statistics.layer = view.layer;
   for (const StatisticsNeed& need : needs.attention) {
-    // Without an event only what decode rows are added to is worth its time.
-    const bool followed = need.rows == RowRule::all() || (!locally_.empty() && need.rows == RowRule::last(local_rows));
-    if (!for_event_ && !(followed && need.column_sums)) continue;
+    if (!computes(need)) continue;
     statistics.by_rows.push_back(memo.rows(seen, set.info, need, charged_ms));
     set.add_earlier(statistics.by_rows.back(), local_rows);
   }

@@ -38,6 +38,8 @@ class LayerWatch {
   // False: nothing has to be seen, neither by see() nor by see_probe().
   bool sees_layers() const { return !seen_.empty(); }
   bool wants_views() const { return sees_layers() && recipe_->needs().of_prefill(); }
+  // Of what the views show, what attention can count as it goes.
+  ReceivedNeed wants_received() const;
   // Layers in any order, each once. shared: what others have computed of the same layer; it counts in ms() nevertheless.
   void see(const LayerView& view, StatisticsMemo& shared);
   // In place of see() where a probe judges: its votes for every row, [kv_heads, n].
@@ -69,6 +71,7 @@ class LayerWatch {
   std::int64_t non_finite() const { return non_finite_; }
 
  private:
+  bool computes(const StatisticsNeed& need) const;
   LayerStatistics statistics_of(const Candidates& set, const LayerView& view, StatisticsMemo& memo, double& charged_ms);
   void count_non_finite(const HeadScores& scores);
   HeadScores joined(HeadScores scores) const;

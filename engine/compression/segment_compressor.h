@@ -47,6 +47,7 @@ class SegmentCompressor : public PrefillObserver {
   bool will_compress() const { return budgets_.take_place(); }
   // Also without an event where a decode-phase method needs the segment's accumulated attention.
   bool wants_views() const override { return watch_.wants_views(); }
+  ReceivedNeed wants_received() const override { return watch_.wants_received(); }
   // Layers in any order, each once. Only called if wants_views().
   void on_layer(const LayerView& view) override;
   // The same where others watch the same layer of the same segment. What they have computed already counts in statistics_ms() nevertheless.

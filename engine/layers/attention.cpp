@@ -169,6 +169,13 @@ AttentionResult prefill_attention(const at::Tensor& query, const at::Tensor& key
     // Rows [first + begin, first + begin + count), at most as many as a row sees: within them, causal is all there is to it.
     const at::Tensor asking = grouped.narrow(2, begin, count);
     const std::int64_t own = first + begin;
+    const at::Tensor of_rows = query.narrow(0, begin, count);
+    if (own + count <= reach && causal_attention_takes(of_rows, kv_heads)) {  // they see all that is there
+      ReceivedAttention nobody;
+      const AttentionResult result = causal_attention({of_rows, key, value, own, scale}, nobody);
+      return AttentionResult{result.output.view({count, kv_heads, group, head_dim}).permute({1, 2, 0, 3}),
+                             result.log_sum_exp.view({kv_heads, group, count})};
+    }
     AttentionResult result = attention_with_lse(asking, segment(key, own, count), segment(value, own, count), Mask::kCausal, scale);
     const auto add = [&](std::int64_t from, std::int64_t to) {  // seen by all of these rows
       if (from >= to) return;

@@ -14,6 +14,7 @@
 #include "engine/kv_cache/rotary_scheme.h"
 #include "engine/layers/linear_weight.h"
 #include "engine/layers/past_window.h"
+#include "engine/layers/received_attention.h"
 
 namespace winnow {
 
@@ -33,6 +34,9 @@ struct LayerView {
   const LinearWeight* output_weight = nullptr;  // [hidden, H * d]
   PastWindow window{};                          // rows of the segment see no further back either
   std::vector<RowSpan> together{};              // spans of `key` whose rows see each other whole (AttentionWindow)
+  // From all rows, as PrefillObserver::wants_received() asks; undefined where attention cannot tell: behind cached slots, under a window,
+  // with rows that see each other, and where libtorch's kernel attends.
+  ReceivedAttention received{};
 };
 
 class PrefillObserver {
@@ -41,6 +45,8 @@ class PrefillObserver {
   // False: this recipe needs no view of any layer and the model may skip collecting it.
   virtual bool wants_views() const = 0;
   virtual bool wants_outputs() const { return false; }
+  // What attention is to count on its way, where it can, for LayerView::received.
+  virtual ReceivedNeed wants_received() const { return ReceivedNeed::kNothing; }
   virtual void on_layer(const LayerView& view) = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "engine/layers/attention.h"
 #include "engine/layers/decode_attention.h"
 #include "engine/layers/shared_entry_attention.h"
+#include "engine/layers/tiled_attention.h"
 #include "engine/layers/window_slots.h"
 
 namespace winnow {
@@ -243,6 +244,12 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const std::int64_t tiles = (rows + tile_rows_ - 1) / tile_rows_;
   const std::int64_t tile_rows = (rows + tiles - 1) / tiles;
   const AttentionWindow seen = reach > 0 ? AttentionWindow{reach, 0, window.together} : window;
+  ReceivedAttention received;
+  const std::int64_t shortest = rows - (tiles - 1) * tile_rows;
+  if (viewed && past.empty() && seen == AttentionWindow{} &&
+      causal_attention_takes(all_queries.narrow(1, 0, shortest).transpose(0, 1), kv_heads)) {
+    received = ReceivedAttention::of(observer->wants_received(), heads, kv_heads, rows);
+  }
   for (std::int64_t first = 0, count = 0; first < rows; first += count) {
     interrupt.throw_if_requested();
     count = std::min(tile_rows, rows - first);
@@ -265,7 +272,8 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
       round_to_narrow(value.narrow(1, first, count));
     }
 
-    const AttentionResult attention = prefill_attention(query, key, value, first, past, scale_, seen);
+    const AttentionResult attention = received.wanted() ? causal_attention({query, key, value, first, scale_}, received)
+                                                        : prefill_attention(query, key, value, first, past, scale_, seen);
     if (viewed) all_lse.narrow(1, first, count).copy_(attention.log_sum_exp);
     const at::Tensor attended = weights.attended(attention.output.view({count, heads * head_dim}));
     interrupt.throw_if_requested();
@@ -285,6 +293,7 @@ void TransformerDecoder::prefill_layer(LayerId layer, at::Tensor& hidden, const 
   const RotaryScheme& turned_by = turns_apart(layer) ? *config_.window_rotary : config_.rotary;
   LayerView view{layer, all_queries, key, value, past.keys, all_lse, scale_, positions, turned_by};
   view.window = past.window;
+  view.received = received;
   view.together = window.together;
   if (outputs) {
     view.past_values = past.values;

@@ -4,17 +4,15 @@
 // keys, which stays in the second-level cache with its values, each block takes three steps: logits (products of the block's rows with a
 // panel of keys, in registers), a softmax that goes on where the last tile's ended, and the product of its weights with the values, added
 // to what the block has. Both products are one loop: the left side is broadcast, lanes are keys or elements of values, and the depth is
-// packed so that one load has all lanes of a step. A step is one element in fp32, or a pair of bf16 where the processor multiplies and
-// adds pairs. Accumulation is fp32.
+// packed so that one load has all lanes of a step (prefill_products-inl.h). Where column sums are wanted the weights stay until the rows'
+// sums are known (prefill_columns-inl.h). Accumulation is fp32.
 #include "kernels/api/prefill_attention.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <numbers>
-#include <type_traits>
 
 #include "kernels/reference/check_prefill_attention.h"
 #include "kernels/reference/element.h"
@@ -30,138 +28,12 @@
 #include <hwy/highway.h>
 
 #include "kernels/dispatch/exp2-inl.h"
-
-#ifndef WINNOW_KERNELS_PREFILL_ATTENTION_SIZES
-#define WINNOW_KERNELS_PREFILL_ATTENTION_SIZES
-namespace winnow::kernels {
-
-constexpr int kBlockRows = 6;            // with 4 vectors 24 sums, and 5 registers beside them
-constexpr std::int64_t kKeyTile = 256;   // keys
-constexpr std::int64_t kMostLanes = 16;  // a line of the cache
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
-
-}  // namespace winnow::kernels
-#endif
+#include "kernels/dispatch/prefill_columns-inl.h"
+#include "kernels/dispatch/prefill_products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace winnow::kernels {
 namespace HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Floats = hn::CappedTag<float, kMostLanes>;
-using Vector = hn::Vec<Floats>;
-
-constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
-// Six rows of four vectors need 32 registers.
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_ARCH_ARM_A64
-constexpr int kVectors = 4;
-#else
-constexpr int kVectors = 2;
-#endif
-constexpr std::int64_t kPanel = kVectors * kLanes;
-static_assert(kKeyTile % kPanel == 0);
-
-HWY_INLINE Vector load(Floats d, const float* from) { return hn::LoadU(d, from); }
-HWY_INLINE Vector load(Floats d, const hwy::bfloat16_t* from) {
-  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::bfloat16_t, Floats>(), from));
-}
-HWY_INLINE Vector load(Floats d, const hwy::float16_t* from) {
-  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, Floats>(), from));
-}
-
-// A row of the result: times `factor`, rounded to nearest and even.
-HWY_INLINE void store_row(const float* HWY_RESTRICT row, float factor, std::int64_t count, float* HWY_RESTRICT to) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = row[i] * factor;
-}
-HWY_INLINE void store_row(const float* HWY_RESTRICT row, float factor, std::int64_t count, hwy::float16_t* to) {
-  for (std::int64_t i = 0; i < count; ++i) set_element(to, ElementType::kFp16, i, row[i] * factor);
-}
-HWY_INLINE void store_row(const float* HWY_RESTRICT row, float factor, std::int64_t count, hwy::bfloat16_t* to) {
-  const Floats d;
-  const hn::RebindToUnsigned<Floats> unsigned_bits;
-  const hn::RebindToSigned<Floats> signed_bits;
-  const hn::Rebind<std::uint16_t, Floats> half;
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const Vector value = hn::Mul(hn::LoadU(d, row + i), hn::Set(d, factor));
-    const auto bits = hn::BitCast(unsigned_bits, value);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(unsigned_bits, 1));
-    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(unsigned_bits, 0x7FFF))));
-    const auto kept = hn::IfThenElse(hn::RebindMask(unsigned_bits, hn::IsNaN(value)), hn::Set(unsigned_bits, 0x7FC0), rounded);
-    hn::StoreU(hn::DemoteTo(half, hn::BitCast(signed_bits, kept)), half, reinterpret_cast<std::uint16_t*>(to) + i);
-  }
-  for (; i < count; ++i) set_element(to, ElementType::kBf16, i, row[i] * factor);
-}
-
-// One element in fp32 a step, whatever the type T.
-template <class T>
-struct Singles {
-  using Element = T;
-  using Step = float;
-  static constexpr std::int64_t kElements = 1;
-  static HWY_INLINE Vector multiply_add(hn::Vec<hn::Rebind<Step, Floats>> left, hn::Vec<hn::Rebind<Step, Floats>> right, Vector sum) {
-    return hn::MulAdd(left, right, sum);
-  }
-  static HWY_INLINE void store_weights(Vector first, Vector second, Step* to) {
-    hn::StoreU(first, Floats(), to);
-    hn::StoreU(second, Floats(), to + kLanes);
-  }
-  static void pack_row(const T* from, std::int64_t count, Step* to) {
-    std::int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) hn::StoreU(load(Floats(), from + i), Floats(), to + i);
-    for (; i < count; ++i) to[i] = static_cast<float>(element(from, kType, i));
-  }
-  static void pack_values(const T* low, const T* /*high*/, std::int64_t count, Step* to) { pack_row(low, count, to); }
-
- private:
-  static constexpr ElementType kType = sizeof(T) == 4                       ? ElementType::kFp32
-                                       : std::is_same_v<T, hwy::bfloat16_t> ? ElementType::kBf16
-                                                                            : ElementType::kFp16;
-};
-
-#if HWY_TARGET == HWY_AVX3
-// Highway 1.0.3 knows no target with products of bf16 pairs, so they are asked for here and written out.
-HWY_INLINE bool multiplies_pairs() { return __builtin_cpu_supports("avx512bf16") != 0; }
-
-// Two elements of bf16 a step, the first in the low half. Weights are rounded to bf16.
-struct Pairs {
-  using Element = hwy::bfloat16_t;
-  using Step = std::uint32_t;
-  static constexpr std::int64_t kElements = 2;
-  using Steps = hn::Rebind<Step, Floats>;
-  static HWY_INLINE Vector multiply_add(hn::Vec<Steps> left, hn::Vec<Steps> right, Vector sum) {
-    asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(left.raw), "v"(right.raw));
-    return sum;
-  }
-  static HWY_INLINE void store_weights(Vector first, Vector second, Step* to) {
-    __m512i both;
-    asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(both) : "v"(first.raw), "v"(second.raw));
-    _mm512_storeu_si512(to, both);
-  }
-  static void pack_row(const Element* from, std::int64_t count, Step* to) {
-    to[count / 2] = 0;  // of an odd count
-    std::memcpy(to, from, static_cast<std::size_t>(count) * 2);
-  }
-  // high is null where there are no more.
-  static void pack_values(const Element* low_half, const Element* high_half, std::int64_t count, Step* to) {
-    const auto* const low = reinterpret_cast<const std::uint16_t*>(low_half);
-    const auto* const high = reinterpret_cast<const std::uint16_t*>(high_half);
-    if (high == nullptr) {
-      for (std::int64_t i = 0; i < count; ++i) to[i] = low[i];
-      return;
-    }
-    const Steps d;
-    const hn::Rebind<std::uint16_t, Steps> half;
-    std::int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) {
-      const auto above = hn::ShiftLeft<16>(hn::PromoteTo(d, hn::LoadU(half, high + i)));
-      hn::StoreU(hn::Or(hn::PromoteTo(d, hn::LoadU(half, low + i)), above), d, to + i);
-    }
-    for (; i < count; ++i) to[i] = low[i] | static_cast<Step>(high[i]) << 16;
-  }
-};
-#endif
 
 template <class Products>
 class Rows {
@@ -175,7 +47,8 @@ class Rows {
         total_(args.group * args.rows),
         padded_(round_up(total_, kBlockRows)),
         depth_((args.head_dim + kElements - 1) / kElements),
-        width_(round_up(args.head_dim, kLanes)) {
+        width_(round_up(args.head_dim, kLanes)),
+        kept_(args) {
     constexpr std::size_t kLine = 64;
     const auto address = reinterpret_cast<std::uintptr_t>(args.workspace);
     next_ = args.workspace + ((kLine - address % kLine) % kLine) / sizeof(float);
@@ -206,6 +79,7 @@ class Rows {
       }
     }
     write();
+    if (kept_.wanted()) kept_.write_sums(maxima_, sums_);
   }
 
  private:
@@ -283,29 +157,30 @@ class Rows {
           [&](int r, int v, Vector sum) { hn::StoreU(hn::Mul(sum, scale), d, logits_ + r * kKeyTile + j + v * kLanes); });
     }
     alignas(64) float factors[kBlockRows + kMostLanes] = {};
-    softmax(block, first, limit, factors);
+    Step* const weights = kept_.wanted() ? kept_.weights(first / kKeyTile, block) : weights_;
+    softmax(block, first, limit, factors, weights);
     const std::int64_t depth = (limit + kElements - 1) / kElements;
     std::int64_t column = 0;
-    for (; column + kPanel <= width_; column += kPanel) add_values<kVectors>(block, column, depth, factors);
+    for (; column + kPanel <= width_; column += kPanel) add_values<kVectors>(block, column, depth, factors, weights);
     if constexpr (kVectors == 4) {
-      if (column + 3 * kLanes == width_) return add_values<3>(block, column, depth, factors);
-      if (column + 2 * kLanes == width_) return add_values<2>(block, column, depth, factors);
+      if (column + 3 * kLanes == width_) return add_values<3>(block, column, depth, factors, weights);
+      if (column + 2 * kLanes == width_) return add_values<2>(block, column, depth, factors, weights);
     }
-    if (column < width_) add_values<1>(block, column, depth, factors);
+    if (column < width_) add_values<1>(block, column, depth, factors, weights);
   }
 
   template <int kCount>
-  void add_values(std::int64_t block, std::int64_t column, std::int64_t depth, const float* factors) {
+  void add_values(std::int64_t block, std::int64_t column, std::int64_t depth, const float* factors, const Step* weights) {
     const Floats d;
     float* HWY_RESTRICT output = output_ + block * width_ + column;
     multiply<kCount>(
-        weights_, kKeyTile / kElements, values_ + column, width_, depth,
+        weights, kKeyTile / kElements, values_ + column, width_, depth,
         [&](int r, int v) { return hn::Mul(hn::LoadU(d, output + r * width_ + v * kLanes), hn::Set(d, factors[r])); },
         [&](int r, int v, Vector sum) { hn::StoreU(sum, d, output + r * width_ + v * kLanes); });
   }
 
   // Weights of the block's logits under each row's new maximum, and the factors that bring what it has so far to it.
-  HWY_INLINE void softmax(std::int64_t block, std::int64_t first, std::int64_t limit, float* HWY_RESTRICT factors) {
+  HWY_INLINE void softmax(std::int64_t block, std::int64_t first, std::int64_t limit, float* HWY_RESTRICT factors, Step* block_weights) {
     constexpr float kNothing = -std::numeric_limits<float>::infinity();
     const Floats d;
     const std::int64_t used = round_up(limit, 2 * kLanes);
@@ -330,7 +205,7 @@ class Rows {
     for (std::int64_t r = 0; r < kBlockRows; r += kLanes) hn::StoreU(exp2_of(d, hn::LoadU(d, factors + r)), d, factors + r);
     for (int r = 0; r < kBlockRows; ++r) {
       const float* HWY_RESTRICT logits = logits_ + r * kKeyTile;
-      Step* HWY_RESTRICT weights = weights_ + r * (kKeyTile / kElements);
+      Step* HWY_RESTRICT weights = block_weights + r * (kKeyTile / kElements);
       const Vector top = hn::Set(d, highest[r]);
       Vector even = hn::Zero(d);
       Vector odd = hn::Zero(d);
@@ -342,6 +217,9 @@ class Rows {
         odd = hn::Add(odd, two);
       }
       sums_[block + r] = sums_[block + r] * factors[r] + hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+      if (!kept_.wanted()) continue;
+      std::fill(weights + used / kElements, weights + kKeyTile / kElements, Step{0});
+      kept_.maxima(first / kKeyTile)[block + r] = highest[r];
     }
   }
 
@@ -363,11 +241,12 @@ class Rows {
   const std::int64_t padded_;  // to whole blocks
   const std::int64_t depth_;   // steps of a head
   const std::int64_t width_;   // lanes of a value
-  float* next_ = nullptr;      // of the workspace
-  Step* queries_;              // [padded_, depth_]
+  const KeptWeights<Products> kept_;
+  float* next_ = nullptr;  // of the workspace
+  Step* queries_;          // [padded_, depth_]
   Step* keys_;
   Step* values_;
-  Step* weights_;  // [kBlockRows, kKeyTile / kElements]
+  Step* weights_;  // [kBlockRows, kKeyTile / kElements], unless they are kept
   Step* row_;      // one key
   float* logits_;  // [kBlockRows, kKeyTile], to base 2
   float* output_;  // [padded_, width_], not yet divided by the sums
@@ -375,18 +254,29 @@ class Rows {
   float* sums_;
 };
 
-void prefill_attention(const PrefillAttentionArgs& args) {
+// visit(products) with those that this processor has for the type.
+template <class Visit>
+auto with_products(ElementType type, const Visit& visit) {
 #if HWY_TARGET == HWY_AVX3
-  if (args.type == ElementType::kBf16 && multiplies_pairs()) return Rows<Pairs>(args).run();
+  if (type == ElementType::kBf16 && multiplies_pairs()) return visit(Pairs());
 #endif
-  switch (args.type) {
-    case ElementType::kFp32:
-      return Rows<Singles<float>>(args).run();
+  switch (type) {
     case ElementType::kBf16:
-      return Rows<Singles<hwy::bfloat16_t>>(args).run();
+      return visit(Singles<hwy::bfloat16_t>());
     case ElementType::kFp16:
-      return Rows<Singles<hwy::float16_t>>(args).run();
+      return visit(Singles<hwy::float16_t>());
+    case ElementType::kFp32:
+      break;
   }
+  return visit(Singles<float>());
+}
+
+void prefill_attention(const PrefillAttentionArgs& args) {
+  with_products(args.type, [&](auto products) { Rows<decltype(products)>(args).run(); });
+}
+
+std::int64_t kept_floats(const PrefillAttentionArgs& args) {
+  return with_products(args.type, [&](auto products) { return KeptWeights<decltype(products)>::floats(args); });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -397,6 +287,7 @@ HWY_AFTER_NAMESPACE();
 namespace winnow::kernels {
 
 HWY_EXPORT(prefill_attention);
+HWY_EXPORT(kept_floats);
 
 std::int64_t prefill_attention_workspace(std::int64_t group, std::int64_t rows, std::int64_t head_dim) {
   const std::int64_t padded = round_up(group * rows, kBlockRows);
@@ -404,6 +295,8 @@ std::int64_t prefill_attention_workspace(std::int64_t group, std::int64_t rows, 
   constexpr std::int64_t kParts = 10;  // each begins at a line of the cache
   return 2 * (padded + kKeyTile) * width + 2 * kBlockRows * kKeyTile + width + 2 * padded + 2 * kParts * kMostLanes;
 }
+
+std::int64_t prefill_attention_kept(const PrefillAttentionArgs& args) { return HWY_DYNAMIC_DISPATCH(kept_floats)(args); }
 
 LaunchStatus prefill_attention_cpu(const PrefillAttentionArgs& args) {
   if (const LaunchStatus status = check_arguments(args); status != LaunchStatus::kOk) return status;

@@ -10,6 +10,8 @@ inline LaunchStatus check_arguments(const PrefillAttentionArgs& args) {
       args.workspace == nullptr || args.group < 1 || args.rows < 1 || args.keys < 1 || args.head_dim < 1 || !is_known(args.type)) {
     return LaunchStatus::kBadArgument;
   }
+  const bool sums = args.column_sums != nullptr;
+  if (sums != (args.kept != nullptr) || (!sums && args.column_squares != nullptr)) return LaunchStatus::kBadArgument;
   if (args.head_dim > kMaxHeadDim) return LaunchStatus::kUnsupported;
   return LaunchStatus::kOk;
 }

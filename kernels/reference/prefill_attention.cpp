@@ -19,6 +19,29 @@ double logit(const PrefillAttentionArgs& args, std::int64_t query, std::int64_t 
   return product * static_cast<double>(args.scale);
 }
 
+// What every key receives, from the rows' log-sum-exp.
+void write_column_sums(const PrefillAttentionArgs& args) {
+  const auto probability = [&](std::int64_t head, std::int64_t row, std::int64_t j) {
+    const double whole = static_cast<double>(args.log_sum_exp[head * args.log_sum_exp_stride + row]);
+    return std::exp(logit(args, head * args.query_head_stride + row * args.query_row_stride, j) - whole);
+  };
+  for (std::int64_t j = 0; j < args.keys; ++j) {
+    const std::int64_t first = std::max<std::int64_t>(0, j + 1 - args.seen_by_first);
+    for (std::int64_t head = 0; head < args.group; ++head) {
+      double sum = 0.0;
+      for (std::int64_t row = first; row < args.rows; ++row) sum += probability(head, row, j);
+      args.column_sums[head * args.column_sums_stride + j] = static_cast<float>(sum);
+    }
+    double squares = 0.0;
+    for (std::int64_t row = first; row < args.rows && args.column_squares != nullptr; ++row) {
+      double mean = 0.0;
+      for (std::int64_t head = 0; head < args.group; ++head) mean += probability(head, row, j) / static_cast<double>(args.group);
+      squares += mean * mean;
+    }
+    if (args.column_squares != nullptr) args.column_squares[j] = static_cast<float>(squares);
+  }
+}
+
 }  // namespace
 
 LaunchStatus prefill_attention_reference(const PrefillAttentionArgs& args) {
@@ -43,6 +66,7 @@ LaunchStatus prefill_attention_reference(const PrefillAttentionArgs& args) {
       }
     }
   }
+  if (args.column_sums != nullptr) write_column_sums(args);
   return LaunchStatus::kOk;
 }
 

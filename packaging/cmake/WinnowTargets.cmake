@@ -72,17 +72,3 @@ function(winnow_use_torch_pch target)
   endif()
   target_precompile_headers(${target} REUSE_FROM winnow_torch_pch)
 endfunction()
-
-# winnow_parallel_sources(TARGET a.cpp b.cpp): sources that call at::parallel_for, which is a plain loop in files compiled without OpenMP.
-# The precompiled header is made without it. The runtime is the one that libtorch brings: two in a process would each keep their threads.
-function(winnow_parallel_sources target)
-  find_package(OpenMP COMPONENTS CXX)
-  if(OpenMP_CXX_FOUND)
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${OpenMP_CXX_FLAGS}" SKIP_PRECOMPILE_HEADERS ON)
-    file(GLOB runtime ${LibTorch_LIBRARY_DIR}/libgomp*.so*)
-    if(NOT runtime)
-      set(runtime ${OpenMP_CXX_LIBRARIES})
-    endif()
-    target_link_libraries(${target} PRIVATE ${runtime})
-  endif()
-endfunction()

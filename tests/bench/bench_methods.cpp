@@ -4,7 +4,9 @@
 //
 // Table 1, per context: time of the statistics and of the event (budgets, selection, merging, moving), their share of the prefill, and
 // bytes of K and V: the peak and what is left, as a share of the full cache. One prefill serves all presets, each with its own cache,
-// compacted as soon as its plan is ready, as a turn does it: with static budgets after every layer, otherwise after the last one. Table 2,
+// compacted as soon as its plan is ready, as a turn does it: with static budgets after every layer, otherwise after the last one. What
+// attention counts on its way is the difference to prefills that count nothing, before and after it, and belongs to the statistics of each
+// preset that wants it. Table 2,
 // at --long tokens (0: leave it out): two query heads of a layer on one kv head, the time of each distinct statistic over the time of
 // the same heads' attention. Times are the least of the rounds: what else runs on the machine only adds. The prompt is all visual tokens
 // but 14 at its start and 50 at its end. Fails if a cache does not hold the granted budgets.
@@ -112,6 +114,11 @@ class Audience : public PrefillObserver {
  public:
   explicit Audience(std::vector<std::unique_ptr<Run>>& runs) : runs_(runs) {}
   bool wants_views() const override { return true; }
+  ReceivedNeed wants_received() const override {
+    ReceivedNeed most = ReceivedNeed::kNothing;
+    for (const std::unique_ptr<Run>& run : runs_) most = std::max(most, run->compressor.wants_received());
+    return most;
+  }
   void on_layer(const LayerView& view) override {
     const Stopwatch watch;
     const std::vector<std::int32_t> original = originals(view.key.size(1));
@@ -126,6 +133,13 @@ class Audience : public PrefillObserver {
 
  private:
   std::vector<std::unique_ptr<Run>>& runs_;
+};
+
+// Looks, and counts nothing.
+class Onlooker : public PrefillObserver {
+ public:
+  bool wants_views() const override { return true; }
+  void on_layer(const LayerView&) override {}
 };
 
 struct Method {
@@ -160,6 +174,11 @@ std::vector<Method> methods_of(const Settings& settings) {
 
 double least(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + std::ssize(values) / 2, values.end());
+  return values[values.size() / 2];
+}
+
 void measure_context(const TransformerDecoder& decoder, const DecoderConfig& config, const std::vector<Method>& methods,
                      std::int64_t tokens, int rounds) {
   const std::vector<Modality> modality = prompt_of(tokens);
@@ -167,21 +186,30 @@ void measure_context(const TransformerDecoder& decoder, const DecoderConfig& con
   const at::Tensor ids = at::arange(tokens, at::kLong).remainder(config.vocabulary);
   const at::Tensor positions = at::arange(tokens, at::kLong).unsqueeze(0);
   const std::vector<std::int32_t> original = originals(tokens);
+  const auto prefill_for = [&](PrefillObserver& observer) {
+    KvCache cache(decoder.kv_shape());
+    const Stopwatch watch;
+    at::Tensor hidden = decoder.embed(ids);
+    for (LayerId layer{0}; layer < decoder.layers(); ++layer) {
+      decoder.prefill_layer(layer, hidden, positions, original, cache, &observer, {}, InterruptToken());
+    }
+    return watch.elapsed_ms();
+  };
   std::vector<double> prefill_ms;
+  std::vector<double> counting_ms;  // more than without, per round
   std::vector<std::vector<double>> statistics_ms(methods.size());
   std::vector<std::vector<double>> event_ms(methods.size());
   std::vector<std::unique_ptr<Run>> runs;
   for (int round = 0; round < rounds; ++round) {
     runs.clear();
     for (const Method& method : methods) runs.push_back(std::make_unique<Run>(method.recipe, segment, decoder.kv_shape()));
+    Onlooker onlooker;
+    const double before = prefill_for(onlooker);
     Audience audience(runs);
-    KvCache cache(decoder.kv_shape());
-    const Stopwatch watch;
-    at::Tensor hidden = decoder.embed(ids);
-    for (LayerId layer{0}; layer < decoder.layers(); ++layer) {
-      decoder.prefill_layer(layer, hidden, positions, original, cache, &audience, {}, InterruptToken());
-    }
-    prefill_ms.push_back(watch.elapsed_ms() - audience.elapsed_ms);
+    const double counting = prefill_for(audience) - audience.elapsed_ms;
+    const double after = prefill_for(onlooker);
+    prefill_ms.push_back(std::min(before, after));
+    counting_ms.push_back(counting - (before + after) / 2.0);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       runs[i]->compact_ready(decoder.layers());
       statistics_ms[i].push_back(runs[i]->compressor.statistics_ms());
@@ -190,16 +218,20 @@ void measure_context(const TransformerDecoder& decoder, const DecoderConfig& con
   }
 
   const double prefill = least(prefill_ms);
+  const double counting = std::max(0.0, median(counting_ms));
   const auto layers = static_cast<double>(decoder.layers());
   const double full = static_cast<double>(decoder.kv_shape().slot_bytes() * config.kv_heads * tokens) * layers;
-  std::printf("\n%lld tokens, %lld layers: prefill %.1f ms a layer; the rest is per layer too, shares are of the prefill\n",
-              static_cast<long long>(tokens), static_cast<long long>(decoder.layers()), prefill / layers);
+  std::printf(
+      "\n%lld tokens, %lld layers: prefill %.1f ms a layer, %.1f more where attention counts; the rest is per layer too, shares are of "
+      "the prefill\n",
+      static_cast<long long>(tokens), static_cast<long long>(decoder.layers()), prefill / layers, counting / layers);
   std::printf("%-18s %-8s %13s %9s %13s %9s %8s %8s\n", "method", "budgets", "statistics ms", "event ms", "statistics %", "event %",
               "KV peak", "KV left");
   for (std::size_t i = 0; i < methods.size(); ++i) {
     const Run& run = *runs[i];
     if (!run.holds_budgets()) throw Exception(ErrorCode::kInternal, methods[i].info.name, "the cache holds more than was granted");
-    const double statistics = least(statistics_ms[i]);
+    const bool counts = run.compressor.wants_received() != ReceivedNeed::kNothing;
+    const double statistics = least(statistics_ms[i]) + (counts ? counting : 0.0);
     const double event = least(event_ms[i]);
     std::printf("%-18s %-8s %13.2f %9.2f %13.2f %9.2f %7.1f%% %7.1f%%\n", methods[i].info.name.c_str(),
                 methods[i].recipe.static_budgets() ? "static" : "dynamic", statistics / layers, event / layers,

@@ -103,6 +103,12 @@ void for_past_tiles(const LayerView& view, const at::Tensor& queries, const at::
   }
 }
 
+bool is_received(const LayerView& view, const StatisticsNeed& need) {
+  const ReceivedNeed wanted = received_need(need);
+  if (wanted == ReceivedNeed::kNothing || !view.received.wanted()) return false;
+  return wanted == ReceivedNeed::kSums || view.received.squares.defined();
+}
+
 std::vector<float> to_host(const at::Tensor& tensor) {
   const at::Tensor host = tensor.to(at::kCPU, at::kFloat).contiguous();
   return {host.const_data_ptr<float>(), host.const_data_ptr<float>() + host.numel()};
@@ -137,6 +143,12 @@ std::vector<double> weighted_columns(const LayerView& view, std::span<const doub
   return {host.const_data_ptr<double>(), host.const_data_ptr<double>() + n};
 }
 
+ReceivedNeed received_need(const StatisticsNeed& need) {
+  const bool sums = need.column_sums || need.head_variance;
+  if (need.rows != RowRule::all() || need.row_entropy || need.sparsity_p || !(sums || need.column_squares)) return ReceivedNeed::kNothing;
+  return need.column_squares ? ReceivedNeed::kSquares : ReceivedNeed::kSums;
+}
+
 RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& segment, const StatisticsNeed& need) {
   const std::int64_t n = segment.tokens;
   const std::int64_t without_query = segment.first_row;
@@ -154,8 +166,14 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
   result.reduce = need.reduce;
   const bool wants_probabilities = need.column_sums || need.head_variance || need.column_squares || need.row_entropy;
   ColumnTotals totals;
-  if (wants_probabilities) totals.sums = at::zeros({kv_heads, group, n}, fp32);
-  if (need.column_squares) totals.squares = at::zeros({kv_heads, n}, fp32);
+  const bool received = is_received(view, need) && view.past_keys.empty() && without_query == 0;
+  if (received) {
+    totals.sums = view.received.sums.to(at::kFloat).view({kv_heads, group, n});
+    if (need.column_squares) totals.squares = view.received.squares.to(at::kFloat);
+  } else {
+    if (wants_probabilities) totals.sums = at::zeros({kv_heads, group, n}, fp32);
+    if (need.column_squares) totals.squares = at::zeros({kv_heads, n}, fp32);
+  }
   if (need.row_entropy) totals.entropy = at::zeros({kv_heads, group}, fp32.dtype(at::kDouble));
   for (const at::Tensor& past : view.past_keys) {
     totals.past_sums.push_back(at::zeros({group, past.size(0)}, fp32));
@@ -166,9 +184,9 @@ RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& seg
 
   const std::int64_t first = std::max(without_query, rows_of(need.rows, segment).first);
   result.row_count = n - first;
-  const bool by_kernel = wants_probabilities && !need.sparsity_p && has_column_kernel(view);
+  const bool by_kernel = wants_probabilities && !received && !need.sparsity_p && has_column_kernel(view);
   if (by_kernel) add_columns(view, first - without_query, without_query, totals);  // of keys up to the row
-  for (std::int64_t row = first; row < n && !(by_kernel && view.together.empty()); row += kStatisticsRowTile) {
+  for (std::int64_t row = first; row < n && !received && !(by_kernel && view.together.empty()); row += kStatisticsRowTile) {
     const std::int64_t rows = std::min(kStatisticsRowTile, n - row);
     const at::Tensor queries = query_tile(view, kv_heads, row - without_query, rows);
     at::Tensor lse;

@@ -23,6 +23,10 @@ inline constexpr std::int64_t kStatisticsKeyTile = 512;
 // sum over rows i of weights[i] * (mean over all query heads of the probability of segment key j at row i), per j. weights: one per row.
 std::vector<double> weighted_columns(const LayerView& view, std::span<const double> weights);
 
+// What of it attention may count on its way (LayerView::received): sums of all rows, not entropies and counts.
+ReceivedNeed received_need(const StatisticsNeed& need);
+
+// Takes from view.received what is there and computes the rest.
 RowStatistics attention_statistics(const LayerView& view, const SegmentInfo& segment, const StatisticsNeed& need);
 
 }  // namespace winnow

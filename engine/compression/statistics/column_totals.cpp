@@ -7,6 +7,7 @@
 #include <span>
 
 #include "engine/base/error.h"
+#include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
 #include "kernels/api/column_sums.h"
 
@@ -43,7 +44,7 @@ void add_head(const LayerView& view, const Rows& rows, KvHead head, std::span<co
   std::vector<double> entropies(entropy != nullptr ? static_cast<std::size_t>(tasks * group) : 0, 0.0);
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> refused{false};
-  at::parallel_for(0, std::min<std::int64_t>(tasks, at::get_num_threads()), 1, [&](std::int64_t, std::int64_t) {
+  share_work(std::min<std::int64_t>(tasks, at::get_num_threads()), 1, [&](std::int64_t, std::int64_t) {
     std::vector<float> workspace(static_cast<std::size_t>((kernels::kColumnTile + kernels::kColumnRows) * head_dim));
     for (std::int64_t task = next++; task < tasks; task = next++) {
       const Part& part = parts[static_cast<std::size_t>(task)];

@@ -23,7 +23,7 @@ struct ColumnTotals {
 bool has_column_kernel(const LayerView& view);
 
 // Adds the attention of query rows [first_row, end). columns_before: of the segment's columns, those before the first query (they have none
-// of their own). totals.sums must be defined. Uses libtorch's threads; the order of additions does not depend on how many there are.
+// of their own). totals.sums must be defined. Runs on the work team; the order of additions does not depend on how many there are.
 void add_columns(const LayerView& view, std::int64_t first_row, std::int64_t columns_before, ColumnTotals& totals);
 
 }  // namespace winnow

@@ -19,6 +19,11 @@ class TurnPrefill::Audience : public PrefillObserver {
     return std::any_of(compressions_.begin(), compressions_.end(),
                        [](SegmentCompression& each) { return each.compressor().wants_views(); });
   }
+  ReceivedNeed wants_received() const override {
+    ReceivedNeed most = ReceivedNeed::kNothing;
+    for (SegmentCompression& each : compressions_) most = std::max(most, each.compressor().wants_received());
+    return most;
+  }
   void on_layer(const LayerView& view) override {
     const Stopwatch watch;
     StatisticsMemo memo;

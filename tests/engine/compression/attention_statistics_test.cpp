@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 
+#include "engine/layers/tiled_attention.h"
 #include "tests/engine/compression/layer_fixture.h"
 #include "tests/support/allocation_probe.h"
 
@@ -190,6 +191,50 @@ TEST(AttentionStatistics, TakeHalfPrecision) {
   double total = 0.0;
   for (const float sum : found.column_sums.row(1)) total += sum;
   EXPECT_NEAR(total, 100.0, 1e-2);  // every row's probabilities sum to one
+}
+
+// What attention has counted is believed, where the need is about all rows and nothing but sums.
+TEST(AttentionStatistics, TakeWhatAttentionHasCounted) {
+  LayerView view = random_view(LayerId(0), 4, 2, 100, 32);
+  testing::set_log_sum_exp(view);
+  const std::vector<Modality> modality = all_text(100);
+  const SegmentInfo segment = segment_of(modality, 1, 4, 2);
+  StatisticsNeed need;
+  need.rows = RowRule::all();
+  need.column_sums = true;
+  need.column_squares = true;
+  need.head_variance = true;
+  EXPECT_EQ(received_need(need), ReceivedNeed::kSquares);
+  const RowStatistics computed = attention_statistics(view, segment, need);
+
+  view.received = ReceivedAttention::of(ReceivedNeed::kSquares, 4, 2, 100);
+  ReceivedAttention nobody;
+  const at::Tensor counted = causal_attention({view.query.transpose(0, 1), view.key, view.value, 0, view.scale}, view.received).output;
+  EXPECT_TRUE(at::equal(counted, causal_attention({view.query.transpose(0, 1), view.key, view.value, 0, view.scale}, nobody).output));
+  const RowStatistics taken = attention_statistics(view, segment, need);
+  const auto expect_near = [](const auto& actual, const auto& expected, double relative) {
+    ASSERT_EQ(actual.size(), expected.size());
+    for (std::size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], relative * static_cast<double>(expected[i])) << i;
+  };
+  expect_near(taken.column_sums.values, computed.column_sums.values, 1e-5);
+  expect_near(taken.column_squares.values, computed.column_squares.values, 2e-5);
+  expect_near(taken.head_variance, computed.head_variance, 1e-4);
+  EXPECT_EQ(taken.row_count, computed.row_count);
+
+  view.received.sums.fill_(7.0);
+  EXPECT_EQ(attention_statistics(view, segment, need).column_sums.row(1)[50], 7.0F) << "nothing is computed again";
+  StatisticsNeed last = need;
+  last.rows = RowRule::last(32);
+  StatisticsNeed entropy = need;
+  entropy.row_entropy = true;
+  StatisticsNeed sparsity = need;
+  sparsity.sparsity_p = 0.01;
+  for (const StatisticsNeed& other : {last, entropy, sparsity}) {
+    EXPECT_EQ(received_need(other), ReceivedNeed::kNothing);
+    EXPECT_NE(attention_statistics(view, segment, other).column_sums.row(1)[50], 7.0F);
+  }
+  view.received.squares.reset();
+  EXPECT_NE(attention_statistics(view, segment, need).column_sums.row(1)[50], 7.0F) << "squares have to be computed, and sums with them";
 }
 
 TEST(AttentionStatistics, NeverAllocateMoreThanLinearMemory) {

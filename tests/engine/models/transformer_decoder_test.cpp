@@ -175,6 +175,39 @@ TEST_F(TransformerDecoderTest, TheObserverSeesWhatTheAttentionUsed) {
   EXPECT_LE((sums - 1.0).abs().max().item<double>(), 1e-5);
 }
 
+// Attention counts what it is asked for, over tiles of any size, and nothing else of the prefill changes; where it cannot tell, it says
+// nothing.
+TEST_F(TransformerDecoderTest, AttentionCountsWhatKeysReceive) {
+  struct Counting : Collected {
+    ReceivedNeed wants_received() const override { return need; }
+    ReceivedNeed need = ReceivedNeed::kSquares;
+  };
+  for (const char* const name : {"gqa_tied", "mha_untied"}) {
+    for (const std::int64_t tile : {40, 90}) {
+      SCOPED_TRACE(testing::Message() << name << " tile " << tile);
+      const TransformerDecoder text = decoder(name, tile);
+      const at::Tensor input = random_hidden(text, 90);
+      KvCache cache(text.kv_shape()), other(text.kv_shape());
+      Counting counting;
+      Collected plain;
+      const at::Tensor hidden = prefill(text, input.clone(), 0, cache, &counting);
+      EXPECT_TRUE(at::equal(hidden, prefill(text, input.clone(), 0, other, &plain)));
+      EXPECT_FALSE(plain.views[0].received.wanted());
+      const LayerView& view = counting.views[1];
+      const std::int64_t group = view.query.size(0) / view.key.size(0);
+      const at::Tensor logits = at::matmul(view.query, view.key.repeat_interleave(group, 0).transpose(1, 2)) * view.scale;
+      const at::Tensor later = at::ones({90, 90}, at::kBool).triu(1);
+      const at::Tensor probabilities = at::exp(logits - view.log_sum_exp.unsqueeze(-1)).masked_fill(later, 0.0);
+      EXPECT_LE(relative_distance(view.received.sums, probabilities.sum(1)), 1e-5);
+      EXPECT_LE(relative_distance(view.received.squares, probabilities.view({-1, group, 90, 90}).mean(1).square().sum(1)), 1e-5);
+
+      Counting behind_others;
+      prefill(text, random_hidden(text, 90), 90, cache, &behind_others);
+      EXPECT_FALSE(behind_others.views[0].received.wanted());
+    }
+  }
+}
+
 TEST_F(TransformerDecoderTest, AnObserverThatWantsNothingIsNotCalled) {
   struct Silent : PrefillObserver {
     bool wants_views() const override { return false; }
