@@ -15,7 +15,7 @@ TEST(GoldenSize, AFamilyTakesAtMostOneAndAHalfMegabytes) {
   for (const char* family :
        {"gemma3", "internvl", "llava", "llava_onevision", "qwen2_5_vl", "qwen2_vl", "qwen3_vl", "smolvlm", "text_models"}) {
     std::uintmax_t bytes = 0;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(winnow::source_folder() + "/tests/golden/" + family))
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_folder() + "/tests/golden/" + family))
       bytes += entry.is_regular_file() ? entry.file_size() : 0;
     EXPECT_GT(bytes, 0U) << family;
     EXPECT_LE(bytes, kMostBytes) << family;
