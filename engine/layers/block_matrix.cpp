@@ -1,12 +1,12 @@
 #include "engine/layers/block_matrix.h"
 
-#include <c10/util/SmallVector.h>
-
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"
+#include "engine/layers/row_numbers.h"
 #include "kernels/api/block_product.h"
 #include "kernels/api/rounded_product.h"
 
@@ -28,48 +28,50 @@ void check(kernels::LaunchStatus status) {
   require(status == kernels::LaunchStatus::kOk, "block matrix: the kernel refused its arguments");
 }
 
-// A few rows of input as numbers of 32 bits and, where a part wants them so, in eight; in one piece of memory, for a decode step makes a
-// hundred of these.
+// A few rows of input as numbers of 32 bits and, where a part wants them so, in eight, in each order that a part wants its columns in, with
+// room for the products behind them; in the thread's scratch, for a decode step makes a hundred of these.
 class FewRows {
  public:
   using Order = std::shared_ptr<const std::vector<std::int32_t>>;
 
-  // order: input order[i] is the i-th; null: as they are.
-  FewRows(const at::Tensor& input, bool rounds, const Order& order)
+  // orders: input order[i] is the i-th; null: as they are.
+  FewRows(const at::Tensor& input, bool rounds, std::span<const Order> orders, std::int64_t products)
       : in_(input.size(1)),
+        inputs_(input.size(0)),
         floats_(in_ + (rounds ? in_ / 4 + in_ / 16 + in_ / 16 : 0)),
-        memory_(at::empty({input.size(0), floats_}, at::kFloat)) {
-    for (std::int64_t i = 0; i < input.size(0); ++i) {
-      if (input.scalar_type() == at::kBFloat16) {
-        widen(input.const_data_ptr<at::BFloat16>() + i * in_, order.get(), numbers(i));
-      } else {
-        widen(input.const_data_ptr<float>() + i * in_, order.get(), numbers(i));
+        memory_(row_scratch(inputs_ * (std::ssize(orders) * floats_ + products) + in_)),
+        products_(memory_ + inputs_ * std::ssize(orders) * floats_) {
+    float* const as_given = products_ + inputs_ * products;
+    const auto* const from = static_cast<const std::byte*>(input.const_data_ptr());
+    for (std::size_t order = 0; order < orders.size(); ++order) {
+      for (std::int64_t i = 0; i < inputs_; ++i) {
+        float* const to = numbers(order, i);
+        widen_row(from + i * in_ * input.element_size(), input.scalar_type(), in_, orders[order] == nullptr ? to : as_given);
+        if (orders[order] != nullptr) std::ranges::transform(*orders[order], to, [&](std::int32_t column) { return as_given[column]; });
+        if (rounds) check(kernels::round_input_cpu({to, in_, codes(order, i), scales(order, i), half_sums(order, i)}));
       }
-      if (rounds) check(kernels::round_input_cpu({numbers(i), in_, codes(i), scales(i), half_sums(i)}));
     }
   }
-  const float* row(std::int64_t i) const { return numbers(i); }
-  kernels::RoundedInput rounded(std::int64_t i) const { return {codes(i), scales(i), half_sums(i)}; }
+  const float* row(std::size_t order, std::int64_t i) const { return numbers(order, i); }
+  kernels::RoundedInput rounded(std::size_t order, std::int64_t i) const {
+    return {codes(order, i), scales(order, i), half_sums(order, i)};
+  }
+  float* products() const { return products_; }
 
  private:
   // Numbers, scales, sums and codes of a row, in this order.
-  float* numbers(std::int64_t i) const { return memory_.mutable_data_ptr<float>() + i * floats_; }
-  kernels::RoundedScale* scales(std::int64_t i) const { return reinterpret_cast<kernels::RoundedScale*>(numbers(i) + in_); }
-  float* half_sums(std::int64_t i) const { return numbers(i) + in_ + in_ / 16; }
-  std::int8_t* codes(std::int64_t i) const { return reinterpret_cast<std::int8_t*>(numbers(i) + in_ + in_ / 8); }
-
-  template <typename Element>
-  void widen(const Element* from, const std::vector<std::int32_t>* order, float* to) const {
-    if (order == nullptr) {
-      std::copy(from, from + in_, to);
-    } else {
-      for (const std::int32_t column : *order) *to++ = static_cast<float>(from[column]);
-    }
+  float* numbers(std::size_t order, std::int64_t i) const { return memory_ + (static_cast<std::int64_t>(order) * inputs_ + i) * floats_; }
+  kernels::RoundedScale* scales(std::size_t order, std::int64_t i) const {
+    return reinterpret_cast<kernels::RoundedScale*>(numbers(order, i) + in_);
   }
+  float* half_sums(std::size_t order, std::int64_t i) const { return numbers(order, i) + in_ + in_ / 16; }
+  std::int8_t* codes(std::size_t order, std::int64_t i) const { return reinterpret_cast<std::int8_t*>(numbers(order, i) + in_ + in_ / 8); }
 
   std::int64_t in_;
+  std::int64_t inputs_;
   std::int64_t floats_;  // of a row
-  at::Tensor memory_;
+  float* memory_;
+  float* products_;  // [inputs, products]
 };
 
 }  // namespace
@@ -137,34 +139,35 @@ at::Tensor BlockMatrix::widened(std::int64_t first, std::int64_t count, at::Scal
 
 at::Tensor BlockMatrix::times(const at::Tensor& input) const {
   const at::Tensor flat = input.reshape({-1, in_});
-  std::vector<std::int64_t> shape = input.sizes().vec();
+  at::DimVector shape(input.sizes());
   shape.back() = out();
   return (flat.size(0) <= kFewRows ? times_few(flat) : times_many(flat)).view(shape);
 }
 
 at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
   const std::int64_t inputs = input.size(0);
-  const bool known = input.scalar_type() == at::kBFloat16 || input.scalar_type() == at::kFloat;
-  const at::Tensor wide = (known ? input : input.to(at::kFloat)).contiguous();
-  c10::SmallVector<FewRows, 2> ordered;
-  for (const FewRows::Order& order : orders_) ordered.emplace_back(wide, rounds_, order);
-  at::Tensor output = at::empty({inputs, out()}, at::kFloat);
-  float* const to = output.mutable_data_ptr<float>();
+  const at::Tensor known = (has_row_numbers(input.scalar_type()) ? input : input.to(at::kFloat)).contiguous();
+  const FewRows rows(known, rounds_, orders_, out());
+  float* const to = rows.products();
+  at::Tensor output = at::empty({inputs, out()}, known.options());
+  void* const result = output.mutable_data_ptr();
+  const at::ScalarType type = known.scalar_type();
   share_work(out(), std::max<std::int64_t>(1, kGrainNumbers / in_), [&](std::int64_t begin, std::int64_t end) {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const std::int64_t first = std::clamp<std::int64_t>(begin - first_row_[p], 0, parts_[p].rows);
       const std::int64_t last = std::clamp<std::int64_t>(end - first_row_[p], 0, parts_[p].rows);
       const std::int32_t* const row_of = parts_[p].row_of.empty() ? nullptr : parts_[p].row_of.data();
       const bool rounds = kernels::has_rounded_product(parts_[p].type);
-      const FewRows& rows = ordered[order_of_[p]];
+      const std::size_t order = order_of_[p];
       for (std::int64_t row = 0; row < inputs; ++row) {
         float* const products = to + row * out() + first_row_[p];
         check(rounds ? kernels::rounded_product_cpu(
-                           {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rows.rounded(row), products})
+                           {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rows.rounded(order, row), products})
                      : kernels::block_product_cpu(
-                           {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rows.row(row), products}));
+                           {parts_[p].type, parts_[p].bytes.data(), in_, row_of, first, last, rows.row(order, row), products}));
       }
     }
+    for (std::int64_t row = 0; row < inputs; ++row) narrow_row(to + row * out() + begin, end - begin, type, result, row * out() + begin);
   });
   return output.to(input.scalar_type());
 }

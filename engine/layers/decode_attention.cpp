@@ -1,17 +1,20 @@
 #include "engine/layers/decode_attention.h"
 
 #include <ATen/Parallel.h>
+#include <c10/util/SmallVector.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
 #include "engine/layers/device_decode_attention.h"
+#include "engine/layers/row_numbers.h"
 #include "engine/layers/shared_entry_attention.h"
 #include "kernels/api/decode_attention.h"
 
@@ -30,14 +33,16 @@ struct Part {
   std::int64_t slots = 0;
 };
 
-std::vector<Part> split(const KvCache& cache, LayerId layer) {
+using Parts = c10::SmallVector<Part, 16>;
+
+Parts split(const KvCache& cache, LayerId layer) {
   const std::int64_t kv_heads = cache.shape().kv_heads;
   std::int64_t elements = 0;
   for (KvHead head{0}; head < kv_heads; ++head) elements += cache.slots(layer, head) * cache.shape().head_dim;
   const std::int64_t threads = elements < kParallelElements ? 1 : at::get_num_threads();
   const std::int64_t wanted = (threads + kv_heads - 1) / kv_heads;
 
-  std::vector<Part> parts;
+  Parts parts;
   for (KvHead head{0}; head < kv_heads; ++head) {
     const std::int64_t slots = cache.slots(layer, head);
     require(slots > 0, "decode attention needs the token's own slot in every head");
@@ -53,7 +58,7 @@ std::vector<Part> split(const KvCache& cache, LayerId layer) {
 }
 
 // Combines the parts of each head: weights e^(lse_part - max), which cannot overflow.
-void merge_parts(const std::vector<Part>& parts, const float* outputs, const float* log_sum_exps, std::int64_t group, std::int64_t head_dim,
+void merge_parts(std::span<const Part> parts, const float* outputs, const float* log_sum_exps, std::int64_t group, std::int64_t head_dim,
                  float* merged) {
   for (std::size_t begin = 0; begin < parts.size();) {
     std::size_t end = begin;
@@ -79,7 +84,7 @@ void merge_parts(const std::vector<Part>& parts, const float* outputs, const flo
 }
 
 // Probabilities of each part sum to 1; together they weigh e^(lse_part - lse). Mean over the group, in slot order per kv head.
-DecodeRow join_rows(const std::vector<Part>& parts, const std::vector<std::vector<float>>& probabilities, const float* log_sum_exps,
+DecodeRow join_rows(std::span<const Part> parts, const std::vector<std::vector<float>>& probabilities, const float* log_sum_exps,
                     std::int64_t group, std::int64_t kv_heads) {
   DecodeRow row;
   row.probabilities.resize(static_cast<std::size_t>(kv_heads));
@@ -134,20 +139,17 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
   if (cache.has_shared_entries(layer)) return shared_decode_attention(query, cache, layer, scale, row);
   if (!query.device().is_cpu()) return device_decode_attention(query, cache, layer, scale, row != nullptr ? &row->probabilities : nullptr);
   const std::int64_t group = heads / shape.kv_heads;
-  const std::vector<Part> parts = split(cache, layer);
+  const Parts parts = split(cache, layer);
   const std::int64_t rows = static_cast<std::int64_t>(parts.size()) * group;
   const bool narrow = shape.storage == KvStorage::kInt8;
   const kernels::ElementType type = element_type(shape.dtype);
 
-  const at::Tensor wide_query = query.to(at::kFloat).contiguous();
-  const auto fp32 = wide_query.options();
-  const at::Tensor outputs = at::empty({rows, head_dim}, fp32);
-  const at::Tensor log_sum_exps = at::empty({rows}, fp32);
-  const at::Tensor workspace = at::empty({rows, KvCache::kBlockSlots}, fp32);
-  const float* const query_data = wide_query.const_data_ptr<float>();
-  float* const output_data = outputs.data_ptr<float>();
-  float* const lse_data = log_sum_exps.data_ptr<float>();
-  float* const workspace_data = workspace.data_ptr<float>();
+  float* const query_data = row_scratch((2 * heads + rows) * head_dim + rows * (KvCache::kBlockSlots + 1));
+  float* const merged = query_data + heads * head_dim;
+  float* const output_data = merged + heads * head_dim;
+  float* const lse_data = output_data + rows * head_dim;
+  float* const workspace_data = lse_data + rows;
+  widen_row(query.expect_contiguous()->const_data_ptr(), query.scalar_type(), heads * head_dim, query_data);
 
   std::vector<std::vector<float>> probabilities;
   if (row != nullptr) {
@@ -188,10 +190,11 @@ at::Tensor decode_attention(const at::Tensor& query, const KvCache& cache, Layer
   require(status.load() == kernels::LaunchStatus::kOk, "the decode attention kernel refused its arguments");
 
   if (row != nullptr) *row = join_rows(parts, probabilities, lse_data, group, shape.kv_heads);
-  if (count == shape.kv_heads) return outputs.to(query.scalar_type());
-  const at::Tensor merged = at::empty({heads, head_dim}, fp32);
-  merge_parts(parts, output_data, lse_data, group, head_dim, merged.data_ptr<float>());
-  return merged.to(query.scalar_type());
+  const bool whole = count == shape.kv_heads;
+  if (!whole) merge_parts(parts, output_data, lse_data, group, head_dim, merged);
+  at::Tensor result = at::empty({heads, head_dim}, query.options());
+  narrow_row(whole ? output_data : merged, heads * head_dim, query.scalar_type(), result.mutable_data_ptr(), 0);
+  return result;
 }
 
 }  // namespace winnow

@@ -10,7 +10,7 @@ std::int64_t LinearWeight::bytes() const {
 
 at::Tensor LinearWeight::times(const at::Tensor& input, const at::Tensor& bias) const {
   if (packed_ == nullptr) {
-    return has_row_product(input, dense_) ? row_product(input, dense_, bias).to(input.scalar_type()) : at::linear(input, dense_, bias);
+    return has_row_product(input, dense_) ? row_product(input, dense_, bias, input.scalar_type()) : at::linear(input, dense_, bias);
   }
   at::Tensor output = packed_->times(input);
   return bias.defined() ? output.add_(bias) : output;
@@ -18,7 +18,7 @@ at::Tensor LinearWeight::times(const at::Tensor& input, const at::Tensor& bias) 
 
 at::Tensor LinearWeight::times_in_fp32(const at::Tensor& input) const {
   if (packed_ != nullptr) return packed_->times(input.to(at::kFloat));
-  return has_row_product(input, dense_) ? row_product(input, dense_, {}) : at::linear(input, dense_).to(at::kFloat);
+  return has_row_product(input, dense_) ? row_product(input, dense_, {}, at::kFloat) : at::linear(input, dense_).to(at::kFloat);
 }
 
 at::Tensor LinearWeight::columns(std::int64_t first, std::int64_t count) const {

@@ -8,8 +8,9 @@ namespace winnow {
 
 namespace {
 
-// Rows up to which calls of libtorch's operators, of which there would be eight, cost more than the work.
-constexpr std::int64_t kFewRows = 8;
+// Numbers up to which calls of libtorch's operators, of which there would be eight, cost more than the work: a few rows, or the heads of
+// one.
+constexpr std::int64_t kFewNumbers = std::int64_t{1} << 14;
 
 // rows [rows, features], one after the other.
 template <typename T, typename Weight>
@@ -36,7 +37,7 @@ void normalise_rows(const RmsNorm& norm, const at::Tensor& rows, at::Tensor& nor
 
 at::Tensor RmsNorm::operator()(const at::Tensor& input) const {
   const bool wide = weight.scalar_type() == at::kFloat;
-  if (input.is_cpu() && input.is_contiguous() && input.numel() <= kFewRows * input.size(-1)) {
+  if (input.is_cpu() && input.is_contiguous() && input.numel() <= kFewNumbers) {
     at::Tensor few = at::empty(input.sizes(), input.options());
     if (input.scalar_type() == at::kBFloat16 && !wide) return normalise_rows<at::BFloat16, at::BFloat16>(*this, input, few), few;
     if (input.scalar_type() == at::kBFloat16) return normalise_rows<at::BFloat16, float>(*this, input, few), few;

@@ -34,7 +34,45 @@ RotaryAngles RotaryEmbedding::angles(const at::Tensor& positions) const {
   return {cosine.to(dtype_).unsqueeze(1), sine.to(dtype_).unsqueeze(1)};
 }
 
+namespace {
+
+// Rows up to which calls of libtorch's operators, of which there are four beside their views, cost more than the work.
+constexpr std::int64_t kFewRows = 8;
+
+// One after the other, each operation rounded as libtorch's are below.
+template <class T>
+void turn_rows(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out) {
+  const std::int64_t half = heads.size(2) / 2;
+  const T* const from = heads.const_data_ptr<T>();
+  T* const to = out.mutable_data_ptr<T>();
+  for (std::int64_t row = 0; row < heads.size(0); ++row) {
+    const T* const cosine = angles.cosine.const_data_ptr<T>() + row * half;
+    const T* const sine = angles.sine.const_data_ptr<T>() + row * half;
+    for (std::int64_t head = 0; head < heads.size(1); ++head) {
+      const T* const first = from + row * heads.stride(0) + head * heads.stride(1);
+      T* const turned = to + row * out.stride(0) + head * out.stride(1);
+      for (std::int64_t i = 0; i < half; ++i) {
+        const auto a = static_cast<float>(first[i]), b = static_cast<float>(first[half + i]);
+        const auto c = static_cast<float>(cosine[i]), s = static_cast<float>(sine[i]);
+        turned[i] = static_cast<T>(static_cast<float>(static_cast<T>(a * c)) - b * s);
+        turned[half + i] = static_cast<T>(static_cast<float>(static_cast<T>(b * c)) + a * s);
+      }
+    }
+  }
+}
+
+bool turns_few(const at::Tensor& heads, const RotaryAngles& angles) {
+  return heads.is_cpu() && heads.dim() == 3 && heads.size(0) <= kFewRows && heads.stride(2) == 1 && angles.cosine.is_contiguous() &&
+         angles.sine.is_contiguous() && angles.cosine.scalar_type() == heads.scalar_type();
+}
+
+}  // namespace
+
 void apply_rotary(const at::Tensor& heads, const RotaryAngles& angles, at::Tensor& out) {
+  if (turns_few(heads, angles) && out.stride(2) == 1) {
+    if (heads.scalar_type() == at::kFloat) return turn_rows<float>(heads, angles, out);
+    if (heads.scalar_type() == at::kBFloat16) return turn_rows<at::BFloat16>(heads, angles, out);
+  }
   const std::int64_t half = heads.size(-1) / 2;
   const at::Tensor first = heads.narrow(-1, 0, half);
   const at::Tensor second = heads.narrow(-1, half, half);

@@ -1,11 +1,11 @@
 #include "engine/layers/row_product.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"
 #include "engine/kv_cache/element_type.h"
+#include "engine/layers/row_numbers.h"
 #include "kernels/api/dense_product.h"
 
 namespace winnow {
@@ -21,24 +21,35 @@ bool has_row_product(const at::Tensor& input, const at::Tensor& matrix) {
          matrix.is_contiguous() && input.scalar_type() == matrix.scalar_type() && find_element_type(matrix.scalar_type()).has_value();
 }
 
-at::Tensor row_product(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias) {
-  const at::Tensor row = input.reshape({-1}).to(at::kFloat);
-  const at::Tensor added = bias.defined() ? bias.to(at::kFloat).contiguous() : bias;
-  std::vector<std::int64_t> shape = input.sizes().vec();
-  shape.back() = matrix.size(0);
-  at::Tensor output = at::empty(shape, at::kFloat);
+at::Tensor row_product(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, at::ScalarType type) {
+  const std::int64_t in = matrix.size(1);
+  const std::int64_t out = matrix.size(0);
+  require(!bias.defined() || (bias.numel() == out && bias.is_contiguous() && has_row_numbers(bias.scalar_type())),
+          "row product: a bias is a row of numbers");
+  at::DimVector shape(input.sizes());
+  shape.back() = out;
+  at::Tensor output = at::empty(shape, input.options().dtype(type));
+  void* const to = output.mutable_data_ptr();
+  float* const row = row_scratch(in + out);
+  float* const sums = row + in;
+  widen_row(input.expect_contiguous()->const_data_ptr(), input.scalar_type(), in, row);
   kernels::DenseProductArgs all;
   all.type = *find_element_type(matrix.scalar_type());
   all.matrix = matrix.const_data_ptr();
-  all.columns = matrix.size(1);
-  all.input = row.const_data_ptr<float>();
-  all.added = added.defined() ? added.const_data_ptr<float>() : nullptr;
-  all.output = output.mutable_data_ptr<float>();
-  share_work(matrix.size(0), std::max<std::int64_t>(1, kGrainNumbers / matrix.size(1)), [&](std::int64_t begin, std::int64_t end) {
+  all.columns = in;
+  all.input = row;
+  all.added = bias.defined() ? sums : nullptr;  // a sum begins with what stands in its place
+  all.output = sums;
+  share_work(out, std::max<std::int64_t>(1, kGrainNumbers / in), [&](std::int64_t begin, std::int64_t end) {
     kernels::DenseProductArgs part = all;
     part.begin = begin;
     part.end = end;
+    if (bias.defined()) {
+      const auto* const from = static_cast<const std::byte*>(bias.const_data_ptr()) + begin * bias.element_size();
+      widen_row(from, bias.scalar_type(), end - begin, sums + begin);
+    }
     require(kernels::dense_product_cpu(part) == kernels::LaunchStatus::kOk, "row product: the kernel refused its arguments");
+    narrow_row(sums + begin, end - begin, type, to, begin);
   });
   return output;
 }

@@ -1,7 +1,7 @@
 // One row times a matrix of numbers, as a decode step multiplies: at the speed at which memory is read. libtorch's product of one row reads
 // a matrix of 16-bit numbers at a third of that.
 //
-// Used by engine/layers/linear_weight.h. On the CPU. Threads: engine thread (runs on libtorch's pool inside).
+// Used by engine/layers/linear_weight.h. On the CPU. Threads: engine thread (runs on the work team inside).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,7 +12,8 @@ namespace winnow {
 // fp16.
 bool has_row_product(const at::Tensor& input, const at::Tensor& matrix);
 
-// bias: [out] or undefined. Returns [..., out] in fp32; nothing but the sum is rounded.
-at::Tensor row_product(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias);
+// bias: [out], contiguous, or undefined; type: of the result, fp32, bf16 or fp16. Returns [..., out]; nothing but the sum is rounded, once.
+// Allocates nothing but the result.
+at::Tensor row_product(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, at::ScalarType type);
 
 }  // namespace winnow

@@ -18,7 +18,7 @@ struct DenseProductArgs {
   std::int64_t begin = 0;  // rows [begin, end) of the product
   std::int64_t end = 0;
   const float* input = nullptr;  // [columns]
-  const float* added = nullptr;  // [end]: what each row's sum begins with, or null
+  const float* added = nullptr;  // [end]: what each row's sum begins with, or null; may be the output
   float* output = nullptr;       // [end]: of row i at [i]
 };
 

@@ -26,6 +26,7 @@ class AllocationProbe::Hook : public c10::Allocator, public std::enable_shared_f
     ticket->hook = shared_from_this();
     const std::int64_t live = live_bytes += ticket->bytes;
     ++live_blocks;
+    ++made_blocks;
     largest = std::max(largest.load(), ticket->bytes);
     peak = std::max(peak.load(), live);
     void* data = ticket->memory.get();
@@ -45,6 +46,7 @@ class AllocationProbe::Hook : public c10::Allocator, public std::enable_shared_f
   // Atomic: torch's worker threads allocate scratch memory.
   std::atomic<std::int64_t> live_bytes{0};
   std::atomic<std::int64_t> live_blocks{0};
+  std::atomic<std::int64_t> made_blocks{0};
   std::atomic<std::int64_t> largest{0};
   std::atomic<std::int64_t> peak{0};
 };
@@ -57,6 +59,7 @@ AllocationProbe::~AllocationProbe() { c10::SetAllocator(c10::kCPU, hook_->real_,
 std::int64_t AllocationProbe::largest_bytes() const { return hook_->largest; }
 std::int64_t AllocationProbe::live_bytes() const { return hook_->live_bytes; }
 std::int64_t AllocationProbe::live_blocks() const { return hook_->live_blocks; }
+std::int64_t AllocationProbe::blocks() const { return hook_->made_blocks; }
 std::int64_t AllocationProbe::peak_bytes() const { return hook_->peak; }
 void AllocationProbe::reset_largest() { hook_->largest = 0; }
 

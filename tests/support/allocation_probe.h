@@ -20,6 +20,7 @@ class AllocationProbe {
   std::int64_t largest_bytes() const;
   std::int64_t live_bytes() const;
   std::int64_t live_blocks() const;
+  std::int64_t blocks() const;  // that were ever made
   std::int64_t peak_bytes() const;
   void reset_largest();
 

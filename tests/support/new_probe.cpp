@@ -7,11 +7,13 @@
 namespace {
 
 std::size_t largest_bytes = 0;
+std::size_t count = 0;
 
 }  // namespace
 
 void* operator new(std::size_t size) {
   largest_bytes = std::max(largest_bytes, size);
+  ++count;
   if (void* memory = std::malloc(std::max<std::size_t>(size, 1))) return memory;
   throw std::bad_alloc();
 }
@@ -22,5 +24,6 @@ namespace winnow::test {
 
 std::size_t largest_new_bytes() { return largest_bytes; }
 void reset_largest_new() { largest_bytes = 0; }
+std::size_t new_count() { return count; }
 
 }  // namespace winnow::test
