@@ -114,16 +114,16 @@ TEST_F(PositionAxes, APromptAnAnswerAndTheNextTurn) {
   const std::int64_t next = after.next_position;
   EXPECT_EQ(next, answer_at + std::ssize(seen_.decoded));
 
-  const auto before = after.origins.size();
+  const auto before = after.origins.size() + 1;  // the cut answer's last token is read first
   turn.messages.push_back({Role::kAssistant, {TextItem{first.answer}}});
   turn.messages.push_back({Role::kUser, {TextItem{"And then?"}}});
   run_turn(context(), turn, states);
   ASSERT_FALSE(seen_.prompt.empty());
-  EXPECT_EQ(seen_.prompt.front(), (Axes{next, next, next}));
+  EXPECT_EQ(seen_.prompt.front(), (Axes{next + 1, next + 1, next + 1}));
   const Conversation& later = *states.current;
   expect_prompt({later.origins.begin() + static_cast<std::ptrdiff_t>(before),
                  later.origins.begin() + static_cast<std::ptrdiff_t>(before + seen_.prompt.size())},
-                seen_.prompt, next);
+                seen_.prompt, next + 1);
 }
 
 TEST_F(PositionAxes, ATraceHasAllAxes) {
