@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/device/work_team.h"
+#include "engine/kv_cache/element_type.h"
 #include "engine/layers/row_numbers.h"
 #include "kernels/api/block_product.h"
 #include "kernels/api/rounded_product.h"
@@ -146,7 +147,7 @@ at::Tensor BlockMatrix::times(const at::Tensor& input) const {
 
 at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
   const std::int64_t inputs = input.size(0);
-  const at::Tensor known = (has_row_numbers(input.scalar_type()) ? input : input.to(at::kFloat)).contiguous();
+  const at::Tensor known = (find_element_type(input.scalar_type()) ? input : input.to(at::kFloat)).contiguous();
   const FewRows rows(known, rounds_, orders_, out());
   float* const to = rows.products();
   at::Tensor output = at::empty({inputs, out()}, known.options());

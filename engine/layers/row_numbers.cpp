@@ -36,8 +36,6 @@ float* row_scratch(std::int64_t floats) {
   return memory.get() + (kLine - address % kLine) % kLine / sizeof(float);
 }
 
-bool has_row_numbers(at::ScalarType type) { return type == at::kFloat || type == at::kBFloat16 || type == at::kHalf; }
-
 void widen_row(const void* from, at::ScalarType type, std::int64_t count, float* to) {
   with_type(type, [&](auto element) {
     const auto* const elements = static_cast<const decltype(element)*>(from);

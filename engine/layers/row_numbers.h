@@ -13,9 +13,7 @@ namespace winnow {
 // Of at least so many floats, at a line of the cache; valid until the thread asks again. Kept until the thread ends.
 float* row_scratch(std::int64_t floats);
 
-// Whether the two below know the type: fp32, bf16, fp16.
-bool has_row_numbers(at::ScalarType type);
-// `count` elements of `type` as floats.
+// `count` elements of `type`, one of those that kernels take (kv_cache/element_type.h), as floats.
 void widen_row(const void* from, at::ScalarType type, std::int64_t count, float* to);
 // Rounded to nearest and even, to elements [first, first + count) of an array of `type`.
 void narrow_row(const float* from, std::int64_t count, at::ScalarType type, void* to, std::int64_t first);

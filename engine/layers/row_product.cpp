@@ -24,7 +24,7 @@ bool has_row_product(const at::Tensor& input, const at::Tensor& matrix) {
 at::Tensor row_product(const at::Tensor& input, const at::Tensor& matrix, const at::Tensor& bias, at::ScalarType type) {
   const std::int64_t in = matrix.size(1);
   const std::int64_t out = matrix.size(0);
-  require(!bias.defined() || (bias.numel() == out && bias.is_contiguous() && has_row_numbers(bias.scalar_type())),
+  require(!bias.defined() || (bias.numel() == out && bias.is_contiguous() && find_element_type(bias.scalar_type())),
           "row product: a bias is a row of numbers");
   at::DimVector shape(input.sizes());
   shape.back() = out;
