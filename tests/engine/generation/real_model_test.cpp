@@ -17,7 +17,8 @@
 namespace winnow::testing {
 namespace {
 
-constexpr const char* kFrance = "What is the capital of France?";
+// Its answer leads by 2.5 nats at every token. ("... of France?" by 0.08: rounding inputs to 8 bits, as blocks of weights are read, turns it.)
+constexpr const char* kJapan = "What is the capital of Japan?";
 constexpr const char* kNotes =
     "Notes of the harbour office. The night watchman is called Mr. Petrov. The blue boat belongs to Anna. The code of the north gate is "
     "4817. The lamp on the pier was mended in May. Coffee is served at six in the morning, and the cat sleeps in the office.\n";
@@ -127,7 +128,7 @@ class RealModel : public ::testing::Test {
   static std::vector<MethodInfo> legal_methods() {
     std::vector<MethodInfo> legal;
     for (const MethodInfo& method : list_methods()) {
-      const Turn turn = ask({TextItem{kFrance}}, method.name, 0.5);
+      const Turn turn = ask({TextItem{kJapan}}, method.name, 0.5);
       if (!recipe_problem(turn.recipe, info.traits)) legal.push_back(method);
     }
     return legal;
@@ -139,10 +140,10 @@ class RealModel : public ::testing::Test {
   test::ScratchFolder scratch_;
 };
 
-TEST_F(RealModel, KnowsTheCapitalOfFrance) {
-  const Turn turn = ask({TextItem{kFrance}}, "full", 1.0, 16);
+TEST_F(RealModel, KnowsTheCapitalOfJapan) {
+  const Turn turn = ask({TextItem{kJapan}}, "full", 1.0, 16);
   const std::string answer = finished(run(turn)).answer;
-  EXPECT_EQ(answer, "The capital of France is Paris.");
+  EXPECT_EQ(answer, "The capital of Japan is Tokyo.");
   EXPECT_NE(finished(run(after(turn, answer, "And of Italy?"))).answer.find("Rome"), std::string::npos);
   EXPECT_FALSE(info.traits.sees);
 }
@@ -150,7 +151,7 @@ TEST_F(RealModel, KnowsTheCapitalOfFrance) {
 TEST_F(RealModel, FullRetentionIsFullForEveryMethod) {
   const std::vector<MethodInfo> methods = legal_methods();
   ASSERT_GE(methods.size(), 20U);
-  const auto asked = [](const std::string& method) { return ask({notes(), TextItem{kFrance}}, method, 1.0, 6); };
+  const auto asked = [](const std::string& method) { return ask({notes(), TextItem{kJapan}}, method, 1.0, 6); };
   const std::vector<Written> full = two_turns(asked("full"));
   for (const MethodInfo& method : methods) {
     const std::vector<Written> turns = two_turns(asked(method.name));
@@ -163,7 +164,7 @@ TEST_F(RealModel, FullRetentionIsFullForEveryMethod) {
 
 TEST_F(RealModel, EveryMethodThatItCannotRunIsRefusedInASentence) {
   for (const MethodInfo& method : list_methods()) {
-    const Turn turn = ask({TextItem{kFrance}}, method.name, 0.5);
+    const Turn turn = ask({TextItem{kJapan}}, method.name, 0.5);
     const std::optional<Error> problem = recipe_problem(turn.recipe, info.traits);
     if (!problem) continue;
     EXPECT_EQ(problem->code, ErrorCode::kIllegalRecipe) << method.name;
