@@ -18,6 +18,8 @@ namespace {
 constexpr std::int64_t kFewRows = 8;
 // Numbers that are widened at a time: they stay in the last cache until they are multiplied, and are enough for all threads to multiply.
 constexpr std::int64_t kWidenedNumbers = std::int64_t{1} << 22;
+// Rows that are widened at a time are a multiple of this, which the processor's own product likes.
+constexpr std::int64_t kTileRows = 64;
 // Numbers of the matrix below which a second thread is not worth waking.
 constexpr std::int64_t kGrainNumbers = std::int64_t{1} << 15;
 
@@ -175,7 +177,7 @@ at::Tensor BlockMatrix::times_few(const at::Tensor& input) const {
 
 at::Tensor BlockMatrix::times_many(const at::Tensor& input) const {
   at::Tensor output = at::empty({input.size(0), out()}, input.options());
-  const std::int64_t tile = std::clamp<std::int64_t>(kWidenedNumbers / in_, 1, out());
+  const std::int64_t tile = std::min(out(), std::max(kTileRows, kWidenedNumbers / in_ / kTileRows * kTileRows));
   for (std::int64_t first = 0; first < out(); first += tile) {
     const std::int64_t count = std::min(tile, out() - first);
     at::Tensor part = output.narrow(1, first, count);

@@ -8,10 +8,18 @@ namespace {
 // A tower's matrices become numbers in any case.
 bool of_the_eyes(const std::string& name) { return name.find("vis") != std::string::npos; }
 
+// What is read as a table of places or as one product's matrix, not as a layer, becomes numbers of the arithmetic type.
+bool stays_narrow(const std::string& name, const StoredTensor& tensor) {
+  const bool matrix = tensor.shape.size() == 2 || (tensor.shape.size() == 3 && tensor.shape.front() > 1);  // or one for each expert
+  const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+  return (tensor.type == StoredType::kBF16 || tensor.type == StoredType::kF16) && matrix && !says("pos") && !says("mm_input_projection");
+}
+
 // Which tensors of a file go through MatrixPacking says its reader; by their names, the decoder's matrices and its tables.
 double bits_of(const MatrixPacking& packing, const std::string& name, const StoredTensor& tensor, double as_numbers) {
   const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  if (tensor.shape.size() < 2 || of_the_eyes(name) || !packing.takes_rows_of(tensor.shape.back())) return as_numbers;
+  const bool routes = name.ends_with(".gate.weight");  // to experts
+  if (tensor.shape.size() < 2 || of_the_eyes(name) || routes || !packing.takes_rows_of(tensor.shape.back())) return as_numbers;
   if (says("layers.")) return packing.most_bits();
   return says("embed") || says("lm_head") ? packing.most_table_bits() : as_numbers;
 }
@@ -28,12 +36,13 @@ std::uint64_t most_bytes_under(const WeightPlan& plan, const TensorFiles& files)
   for (const auto& file : files.files) {
     for (const auto& [name, tensor] : file->tensors()) {
       const bool few = in_few_bits(tensor.type);
-      if (few ? plan.blocks_as_stored && !of_the_eyes(name) : !plan.arithmetic) {
+      if (few ? plan.matrices_as_stored && !of_the_eyes(name) : !plan.arithmetic) {
         bytes += tensor.bytes();
         continue;
       }
       // Few bits become numbers of the type of the rest, which is one of 16 bits where a folder has it as stored.
-      const double bits = plan.arithmetic ? 8.0 * static_cast<double>(at::elementSize(*plan.arithmetic)) : 16.0;
+      const bool narrow = !plan.arithmetic || (plan.matrices_as_stored && stays_narrow(name, tensor));
+      const double bits = narrow ? 16.0 : 8.0 * static_cast<double>(at::elementSize(*plan.arithmetic));
       const double held = plan.packing != nullptr ? bits_of(*plan.packing, name, tensor, bits) : bits;
       bytes += static_cast<std::uint64_t>(static_cast<double>(tensor.elements()) * held / 8.0);
     }

@@ -8,16 +8,10 @@
 
 #include "engine/base/error.h"
 #include "engine/layers/block_matrix.h"
+#include "engine/layers/narrow_matrix.h"
 
 namespace winnow {
 namespace {
-
-// all: [count, out, in]. A matrix each, which share its numbers where they lie in order.
-std::vector<Linear> each_of(const at::Tensor& all) {
-  std::vector<Linear> matrices;
-  for (std::int64_t i = 0; i < all.size(0); ++i) matrices.emplace_back().weight = all.select(0, i).contiguous();
-  return matrices;
-}
 
 // Which stored row is each of `wanted`, which are rows of the whole matrix; empty: all of them, or those where they lie.
 std::vector<std::int32_t> in_order(const std::vector<std::int64_t>& wanted, std::vector<std::int32_t> stored) {
@@ -30,8 +24,10 @@ std::vector<std::int32_t> in_order(const std::vector<std::int64_t>& wanted, std:
 
 }  // namespace
 
-at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) {
-  at::Tensor values = weights_.load(name, shape, dtype_, device_);
+at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) { return numbers(name, shape, dtype_); }
+
+at::Tensor WeightReader::numbers(const std::string& name, at::IntArrayRef shape, at::ScalarType type) {
+  at::Tensor values = weights_.load(name, shape, type, device_);
   // Smallest and largest carry NaN along: one pass, no mask of the tensor's size.
   const auto [smallest, largest] = at::aminmax(values);
   if (!std::isfinite(smallest.item<float>()) || !std::isfinite(largest.item<float>())) {
@@ -43,29 +39,51 @@ at::Tensor WeightReader::tensor(const std::string& name, at::IntArrayRef shape) 
 }
 
 std::string WeightReader::plan_name() const {
-  const auto most = std::ranges::max_element(stored_bytes_, {}, [](const auto& entry) { return entry.second; });
-  if (most == stored_bytes_.end() && plan_.packing != nullptr) return winnow::plan_name(dtype_, plan_.packing->name());
+  // Few bits name a model, whatever else is in it.
+  const auto weighs = [](const auto& entry) { return std::pair(in_few_bits(entry.first), entry.second); };
+  const auto most = std::ranges::max_element(stored_bytes_, {}, weighs);
+  const bool few = most != stored_bytes_.end() && in_few_bits(most->first);
+  if (!few && plan_.packing != nullptr) return winnow::plan_name(dtype_, plan_.packing->name());
   return winnow::plan_name(dtype_, most != stored_bytes_.end() ? std::string(stored_type_name(most->first)) : "");
 }
 
-at::Tensor WeightReader::read_part(const Part& part, const std::string& name, at::IntArrayRef shape) {
-  at::Tensor values = tensor(name, shape);
+at::ScalarType WeightReader::held_type(const std::string& name) const {
+  if (!plan_.matrices_as_stored || dtype_ != at::kFloat || !device_.is_cpu() || !weights_.has(name)) return dtype_;
+  const StoredType stored = weights_.stored_type(name);
+  return stored == StoredType::kBF16 ? at::kBFloat16 : stored == StoredType::kF16 ? at::kHalf : dtype_;
+}
+
+at::ScalarType WeightReader::held_type(const std::vector<Part>& parts) const {
+  const at::ScalarType first = held_type(parts.front().prefix + ".weight");
+  const auto alike = [&](const Part& part) { return held_type(part.prefix + ".weight") == first; };
+  return std::ranges::all_of(parts, alike) ? first : dtype_;
+}
+
+LinearWeight WeightReader::as_weight(const at::Tensor& matrix) {
+  if (matrix.scalar_type() == dtype_) return matrix;
+  stored_bytes_[matrix.scalar_type() == at::kHalf ? StoredType::kF16 : StoredType::kBF16] += static_cast<std::int64_t>(matrix.nbytes());
+  return LinearWeight(std::make_shared<NarrowMatrix>(matrix));
+}
+
+at::Tensor WeightReader::read_part(const Part& part, const std::string& name, at::IntArrayRef shape, at::ScalarType type) {
+  at::Tensor values = numbers(name, shape, type);
   if (part.row_of.empty()) return values;
   return values.index_select(0, at::tensor(part.row_of, at::TensorOptions(device_).dtype(at::kLong)));
 }
 
 at::Tensor WeightReader::joined_bias(const std::vector<Part>& parts) {
   std::vector<at::Tensor> biases;
-  for (const Part& each : parts) biases.push_back(read_part(each, each.prefix + ".bias", {each.out}));
+  for (const Part& each : parts) biases.push_back(read_part(each, each.prefix + ".bias", {each.out}, dtype_));
   return biases.size() == 1 ? biases.front() : at::cat(biases, 0);
 }
 
 Linear WeightReader::linear(const std::vector<Part>& parts, std::int64_t in, Bias bias) {
   require(!parts.empty(), "a linear layer has a part");
-  const auto read = [&](const Part& each) { return read_part(each, each.prefix + ".weight", {each.out, in}); };
+  const at::ScalarType type = held_type(parts);
+  const auto read = [&](const Part& each) { return read_part(each, each.prefix + ".weight", {each.out, in}, type); };
   Linear layer;
   if (parts.size() == 1) {
-    layer.weight = read(parts.front());
+    layer.weight = as_weight(read(parts.front()));
   } else {
     // Part by part into its rows, so that one part at a time is held twice; the first is found as configured before all are allocated.
     std::int64_t rows = 0;
@@ -77,7 +95,7 @@ Linear WeightReader::linear(const std::vector<Part>& parts, std::int64_t in, Bia
       if (!joined.defined()) joined = at::empty({rows, in}, part.options());
       joined.narrow(0, std::exchange(row, row + each.out), each.out).copy_(part);
     }
-    layer.weight = joined;
+    layer.weight = as_weight(joined);
   }
   if (bias == Bias::kRequired) layer.bias = joined_bias(parts);
   return layer;
@@ -87,7 +105,7 @@ std::vector<LinearWeight> WeightReader::as_stored(const std::vector<Part>& parts
   const auto in_blocks = [&](const Part& part) {
     return weights_.has(part.prefix + ".weight") && in_few_bits(weights_.stored_type(part.prefix + ".weight"));
   };
-  if (!plan_.blocks_as_stored || !device_.is_cpu() || !std::ranges::any_of(parts, in_blocks)) return {};
+  if (!plan_.matrices_as_stored || !device_.is_cpu() || !std::ranges::any_of(parts, in_blocks)) return {};
   const auto readable = [&](const Part& part) { return block_type(weights_.stored_type(part.prefix + ".weight")).has_value(); };
   if (!std::ranges::all_of(parts, readable)) return {};
   const auto matrices = static_cast<std::size_t>(before.value_or(1));
@@ -143,10 +161,8 @@ std::vector<Linear> WeightReader::packable_experts(const std::string& name, std:
   const std::vector<std::int64_t> upright = {count, out, in};
   // Both have the same shape where a matrix is a square: it is taken as upright then, as transformers does.
   const bool turned = weights_.has(name) && weights_.shape(name) != upright;
-  at::Tensor all = turned ? tensor(name, {count, in, out}).transpose(1, 2) : tensor(name, upright);
-  std::vector<Linear> experts = each_of(all);
-  for (Linear& each : experts) pack(each);
-  return experts;
+  const at::ScalarType type = held_type(name);
+  return packed_each(turned ? numbers(name, {count, in, out}, type).transpose(1, 2) : numbers(name, upright, type));
 }
 
 std::vector<Linear> WeightReader::packable_experts(const std::vector<Part>& parts, std::int64_t count, std::int64_t in) {
@@ -154,18 +170,27 @@ std::vector<Linear> WeightReader::packable_experts(const std::vector<Part>& part
   for (LinearWeight& stored : as_stored(parts, in, count)) experts.emplace_back().weight = std::move(stored);
   if (!experts.empty()) return experts;
   std::vector<at::Tensor> whole;
-  for (const Part& each : parts) whole.push_back(tensor(each.prefix + ".weight", {count, each.out, in}));
-  experts = each_of(whole.size() == 1 ? whole.front() : at::cat(whole, 1));
-  for (Linear& each : experts) pack(each);
-  return experts;
+  const at::ScalarType type = held_type(parts);
+  for (const Part& each : parts) whole.push_back(numbers(each.prefix + ".weight", {count, each.out, in}, type));
+  return packed_each(whole.size() == 1 ? whole.front() : at::cat(whole, 1));
+}
+
+std::vector<Linear> WeightReader::packed_each(const at::Tensor& all) {
+  std::vector<Linear> matrices;
+  for (std::int64_t i = 0; i < all.size(0); ++i) {
+    matrices.emplace_back().weight = as_weight(all.select(0, i).contiguous());
+    pack(matrices.back());
+  }
+  return matrices;
 }
 
 LinearWeight WeightReader::table(const std::string& prefix, std::int64_t rows, std::int64_t columns) {
   if (const std::vector<LinearWeight> stored = as_stored({{prefix, rows}}, columns); !stored.empty()) return stored.front();
-  LinearWeight numbers = tensor(prefix + ".weight", {rows, columns});
-  auto packed = plan_.packing != nullptr ? plan_.packing->pack_table(numbers.columns(0, columns)) : nullptr;
-  if (packed == nullptr) return numbers;
-  weight_bytes_ += packed->bytes() - numbers.bytes();
+  const std::string name = prefix + ".weight";
+  LinearWeight plain = as_weight(numbers(name, {rows, columns}, held_type(name)));
+  auto packed = plan_.packing != nullptr ? plan_.packing->pack_table(plain.columns(0, columns)) : nullptr;
+  if (packed == nullptr) return plain;
+  weight_bytes_ += packed->bytes() - plain.bytes();
   return packed;
 }
 

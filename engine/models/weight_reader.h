@@ -64,13 +64,22 @@ class WeightReader {
   // The parts where they lie, one below the other, if the plan leaves them there; empty otherwise. before: how many such matrices each part
   // has in front of [out, in]; nothing: it is one, and so is what is returned.
   std::vector<LinearWeight> as_stored(const std::vector<Part>& parts, std::int64_t in, std::optional<std::int64_t> before = std::nullopt);
+  // In which type the parts are held as numbers, all in one: fp32 of 16 bits stays as stored if the plan says so.
+  at::ScalarType held_type(const std::vector<Part>& parts) const;
+  at::ScalarType held_type(const std::string& name) const;
+  // Read, checked and counted.
+  at::Tensor numbers(const std::string& name, at::IntArrayRef shape, at::ScalarType type);
+  // matrix: [out, in], of a type that held_type() says.
+  LinearWeight as_weight(const at::Tensor& matrix);
+  // all: [count, out, in]. A matrix each, which share its numbers where they lie in order; in the form that the plan says.
+  std::vector<Linear> packed_each(const at::Tensor& all);
   void pack(Linear& layer);
   at::Tensor joined_bias(const std::vector<Part>& parts);
-  at::Tensor read_part(const Part& part, const std::string& name, at::IntArrayRef shape);
+  at::Tensor read_part(const Part& part, const std::string& name, at::IntArrayRef shape, at::ScalarType type);
 
   at::ScalarType dtype_;
   WeightPlan plan_;
-  std::map<StoredType, std::int64_t> stored_bytes_;  // of matrices that stayed where they lie
+  std::map<StoredType, std::int64_t> stored_bytes_;  // of matrices that stayed as they are stored
   at::Device device_;
   std::int64_t parameter_count_ = 0;
   std::int64_t weight_bytes_ = 0;

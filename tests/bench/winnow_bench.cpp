@@ -101,7 +101,7 @@ std::unique_ptr<VisionLanguageModel> load(const std::string& file, at::ScalarTyp
   ModelSource source;
   source.package = open_package(file);
   source.plan.arithmetic = dtype;
-  source.plan.blocks_as_stored = true;
+  source.plan.matrices_as_stored = true;
   return load_model(source);
 }
 

@@ -7,6 +7,7 @@
 #include "engine/model_files/open_package.h"
 #include "engine/models/block_packing.h"
 #include "engine/models/generation_defaults.h"
+#include "engine/models/narrow_packing.h"
 #include "engine/models/registry.h"
 
 namespace winnow {
@@ -41,6 +42,14 @@ std::shared_ptr<const MatrixPacking> packing_of(WeightFormat wanted) {
   if (wanted == WeightFormat::kInt8) return std::make_shared<BlockPacking>(PackedBits::kEight);
   if (wanted == WeightFormat::kInt4) return std::make_shared<BlockPacking>(PackedBits::kFour);
   return nullptr;
+}
+
+WeightPlan plan_of(WeightFormat wanted, at::Device device) {
+  WeightPlan plan{dtype_of(wanted, device), packing_of(wanted)};
+  // libtorch multiplies matrices of bf16 in a plain loop there, which makes a prompt take five times as long.
+  if (wanted == WeightFormat::kBf16 && device.is_cpu() && !cpu_multiplies_bf16()) plan = {at::kFloat, std::make_shared<NarrowPacking>()};
+  plan.matrices_as_stored = device.is_cpu() && (wanted == WeightFormat::kAuto || plan.packing != nullptr);
+  return plan;
 }
 
 ChosenDevice device_of(const LoadModel& request, const ModelPackage& package) {
@@ -82,9 +91,7 @@ std::unique_ptr<LoadedModel> read_package(const LoadModel& request, const std::s
   const ChosenDevice chosen = device_of(request, *package);
   source.device = chosen.device;
   source.device_note = chosen.note;
-  source.plan.arithmetic = dtype_of(request.format, chosen.device);
-  source.plan.packing = packing_of(request.format);
-  source.plan.blocks_as_stored = chosen.device.is_cpu() && (request.format == WeightFormat::kAuto || source.plan.packing != nullptr);
+  source.plan = plan_of(request.format, chosen.device);
   source.before_weights = [&](std::uint64_t bytes) {
     if (hooks.make_room) hooks.make_room(bytes, source.device.is_cpu() ? MemoryOf::kMachine : MemoryOf::kGpu);
   };

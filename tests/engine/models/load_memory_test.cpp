@@ -124,7 +124,7 @@ TEST(LoadMemory, DISABLED_InAProcessOfItsOwn) {
   ModelSource source;
   source.package = std::make_shared<HuggingFaceFolder>(folder);
   source.plan.arithmetic = at::kBFloat16;
-  source.plan.blocks_as_stored = true;
+  source.plan.matrices_as_stored = true;
   const auto model = load_model(source);
   std::printf("rose by %lld for %lld\n", static_cast<long long>(status_bytes("VmHWM") - before),
               static_cast<long long>(model->info().weight_bytes));

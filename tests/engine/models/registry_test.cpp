@@ -12,47 +12,14 @@
 #include "engine/model_files/hugging_face_folder.h"
 #include "engine/models/block_packing.h"
 #include "engine/weights/safetensors_writer.h"
+#include "tests/engine/models/folder_copy.h"
 #include "tests/engine/models/golden_model.h"
 #include "tests/support/memory_media.h"
 
 namespace winnow {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A copy of a golden folder that a test may damage.
-class FolderCopy {
- public:
-  explicit FolderCopy(const std::string& name) {
-    std::string pattern = (fs::temp_directory_path() / "winnow-model-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = pattern;
-    for (const auto& entry : fs::directory_iterator(test_support::golden_folder(name) + "/model"))
-      fs::copy(entry.path(), path_ / entry.path().filename());
-  }
-  ~FolderCopy() { fs::remove_all(path_); }
-
-  void rewrite_weights(const std::function<void(std::map<std::string, at::Tensor>&)>& change) const {
-    const std::string file = (path_ / "model.safetensors").string();
-    std::map<std::string, at::Tensor> tensors;
-    {
-      const test_support::GoldenTensors stored(file);
-      for (const std::string& name : stored.names()) tensors[name] = stored.load(name);
-    }
-    change(tensors);
-    write_safetensors(file, {tensors.begin(), tensors.end()});
-  }
-  void write(const std::string& file, const std::string& text) const { std::ofstream(path_ / file) << text; }
-
-  ModelSource source() const {
-    ModelSource source;
-    source.package = std::make_shared<HuggingFaceFolder>(path_.string());
-    return source;
-  }
-
- private:
-  fs::path path_;
-};
+using test_support::FolderCopy;
 
 Error error_of(const ModelSource& source) {
   try {
@@ -400,7 +367,7 @@ TEST(Registry, ATowerThatIsQuantisedIsReadAsItsNumbers) {
                                    {"config_groups", {{"group_0", {{"weights", {{"num_bits", 8}, {"strategy", "channel"}}}}}}}};
   packed.write("config.json", config.dump());
   ModelSource source = packed.source();
-  source.plan.blocks_as_stored = true;
+  source.plan.matrices_as_stored = true;
   const auto model = load_model(source);
   const auto expected = load_model(plain.source());
   EXPECT_EQ(model->info().dtype, "fp32, Q8_0");

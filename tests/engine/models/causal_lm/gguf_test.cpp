@@ -181,10 +181,10 @@ at::Tensor logits_of(const VisionLanguageModel& model, const at::Tensor& ids) {
   return model.text().logits(test_support::prefill(model.text(), model.text().embed(ids), 0, cache));
 }
 
-std::unique_ptr<VisionLanguageModel> loaded(std::shared_ptr<const ModelPackage> package, bool blocks_as_stored) {
+std::unique_ptr<VisionLanguageModel> loaded(std::shared_ptr<const ModelPackage> package, bool matrices_as_stored) {
   ModelSource source;
   source.package = std::move(package);
-  source.plan.blocks_as_stored = blocks_as_stored;
+  source.plan.matrices_as_stored = matrices_as_stored;
   return load_model(source);
 }
 

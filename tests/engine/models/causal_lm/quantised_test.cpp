@@ -32,7 +32,7 @@ class Quantised : public testing::TestWithParam<Folder> {
   static ModelSource source(bool blocks) {
     ModelSource source;
     source.package = std::make_shared<HuggingFaceFolder>(folder_of(GetParam().name));
-    source.plan.blocks_as_stored = blocks;
+    source.plan.matrices_as_stored = blocks;
     return source;
   }
   at::Tensor logits_of(const VisionLanguageModel& model) const {

@@ -50,10 +50,10 @@ class RealModel : public testing::Test {
     if (package == nullptr) GTEST_SKIP() << test_support::kNoRealModel;
   }
 
-  static std::unique_ptr<VisionLanguageModel> load(bool blocks_as_stored) {
+  static std::unique_ptr<VisionLanguageModel> load(bool matrices_as_stored) {
     ModelSource source;
     source.package = package;
-    source.plan.blocks_as_stored = blocks_as_stored;
+    source.plan.matrices_as_stored = matrices_as_stored;
     return load_model(source);
   }
 

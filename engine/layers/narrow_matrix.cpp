@@ -1,0 +1,88 @@
+#include "engine/layers/narrow_matrix.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/device/work_team.h"
+#include "engine/kv_cache/element_type.h"
+#include "engine/layers/row_numbers.h"
+#include "kernels/api/dense_product.h"
+
+namespace winnow {
+namespace {
+
+// Up to so many rows of input each go through the matrix alone: widening it first costs about as much as this many.
+constexpr std::int64_t kFewRows = 8;
+// Numbers that several rows of input go through one after the other while they are in a core's own cache.
+constexpr std::int64_t kTileNumbers = std::int64_t{1} << 16;
+// Numbers that are widened at a time: they stay in the last cache until they are multiplied, and are enough for all threads to multiply.
+constexpr std::int64_t kWidenedNumbers = std::int64_t{1} << 22;
+// Rows that are widened at a time are a multiple of this, which the processor's own product likes.
+constexpr std::int64_t kTileRows = 64;
+// Numbers of the matrix below which a second thread is not worth waking.
+constexpr std::int64_t kGrainNumbers = std::int64_t{1} << 15;
+
+}  // namespace
+
+NarrowMatrix::NarrowMatrix(at::Tensor numbers) : numbers_(std::move(numbers)) {
+  require(numbers_.dim() == 2 && numbers_.numel() > 0 && numbers_.is_contiguous() && numbers_.device().is_cpu() &&
+              (numbers_.scalar_type() == at::kBFloat16 || numbers_.scalar_type() == at::kHalf),
+          "narrow matrix: rows of numbers in 16 bits");
+}
+
+at::Tensor NarrowMatrix::times(const at::Tensor& input) const {
+  require(input.scalar_type() == at::kFloat, "narrow matrix: multiplied in fp32");
+  const at::Tensor flat = input.reshape({-1, in()});
+  at::DimVector shape(input.sizes());
+  shape.back() = out();
+  return (flat.size(0) <= kFewRows ? times_few(flat) : times_many(flat)).view(shape);
+}
+
+at::Tensor NarrowMatrix::times_few(const at::Tensor& input) const {
+  const auto rows = input.expect_contiguous();
+  const std::int64_t inputs = rows->size(0);
+  at::Tensor output = at::empty({inputs, out()}, input.options());
+  kernels::DenseProductArgs all;
+  all.type = *find_element_type(numbers_.scalar_type());
+  all.matrix = numbers_.const_data_ptr();
+  all.columns = in();
+  const auto* const from = rows->const_data_ptr<float>();
+  auto* const to = output.mutable_data_ptr<float>();
+  const std::int64_t tile = inputs == 1 ? out() : std::max<std::int64_t>(1, kTileNumbers / in());
+  share_work(out(), std::max<std::int64_t>(1, kGrainNumbers / in()), [&](std::int64_t begin, std::int64_t end) {
+    kernels::DenseProductArgs part = all;
+    for (part.begin = begin; part.begin < end; part.begin = part.end) {
+      part.end = std::min(end, part.begin + tile);
+      for (std::int64_t row = 0; row < inputs; ++row) {
+        part.input = from + row * in();
+        part.output = to + row * out();
+        require(kernels::dense_product_cpu(part) == kernels::LaunchStatus::kOk, "narrow matrix: the kernel refused its arguments");
+      }
+    }
+  });
+  return output;
+}
+
+at::Tensor NarrowMatrix::times_many(const at::Tensor& input) const {
+  at::Tensor output = at::empty({input.size(0), out()}, input.options());
+  const std::int64_t tile = std::min(out(), std::max(kTileRows, kWidenedNumbers / in() / kTileRows * kTileRows));
+  at::Tensor wide = at::empty({tile, in()}, input.options());
+  auto* const to = wide.mutable_data_ptr<float>();
+  for (std::int64_t first = 0; first < out(); first += tile) {
+    const std::int64_t count = std::min(tile, out() - first);
+    const auto* const from = static_cast<const std::byte*>(numbers_.const_data_ptr()) + first * in() * numbers_.element_size();
+    share_work(count, std::max<std::int64_t>(1, kGrainNumbers / in()), [&](std::int64_t begin, std::int64_t end) {
+      widen_row(from + begin * in() * numbers_.element_size(), numbers_.scalar_type(), (end - begin) * in(), to + begin * in());
+    });
+    at::Tensor part = output.narrow(1, first, count);
+    at::mm_out(part, input, wide.narrow(0, 0, count).t());
+  }
+  return output;
+}
+
+at::Tensor NarrowMatrix::columns(std::int64_t first, std::int64_t count) const { return numbers_.narrow(1, first, count).to(at::kFloat); }
+
+at::Tensor NarrowMatrix::rows(const at::Tensor& ids) const { return numbers_.index_select(0, ids).to(at::kFloat); }
+
+}  // namespace winnow

@@ -1,0 +1,36 @@
+// A matrix of numbers in 16 bits that is multiplied in 32: every number is widened, exactly, on its way to the product.
+//
+// Made by engine/models/weight_reader.h on processors that compute in fp32 with what a folder stores in bf16 or fp16; held by LinearWeight.
+// Takes half of the memory that the widened matrix would and, in a decode step, half of the time; results are those of the widened matrix
+// up to the order of sums. A few rows at a time are multiplied as they are read (kernels/api/dense_product.h); for many rows some of the
+// matrix is widened at a time. On the CPU. Threads: engine thread (runs on libtorch's pool inside). Errors: kInternal for other types.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+#include "engine/layers/linear_weight.h"
+
+namespace winnow {
+
+class NarrowMatrix final : public PackedMatrix {
+ public:
+  // numbers: [out, in], bf16 or fp16, contiguous.
+  explicit NarrowMatrix(at::Tensor numbers);
+
+  std::int64_t out() const override { return numbers_.size(0); }
+  std::int64_t in() const override { return numbers_.size(1); }
+  std::int64_t bytes() const override { return static_cast<std::int64_t>(numbers_.nbytes()); }
+  at::Tensor times(const at::Tensor& input) const override;  // fp32
+  at::Tensor columns(std::int64_t first, std::int64_t count) const override;
+  at::Tensor rows(const at::Tensor& ids) const override;
+
+ private:
+  at::Tensor times_few(const at::Tensor& input) const;
+  at::Tensor times_many(const at::Tensor& input) const;
+
+  at::Tensor numbers_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,130 @@
+// Folders of 16-bit numbers that are computed with in fp32: held as they are stored, the same results.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "engine/models/block_packing.h"
+#include "engine/models/narrow_packing.h"
+#include "tests/engine/models/folder_copy.h"
+#include "tests/engine/models/golden_model.h"
+#include "tests/support/memory_media.h"
+#include "tests/support/tensor_distance.h"
+
+namespace winnow {
+namespace {
+
+struct Numbers {
+  const char* folder;
+  std::int64_t axes;  // of its positions
+  at::ScalarType type;
+  const char* name;
+};
+
+class StoredNumbers : public ::testing::TestWithParam<Numbers> {
+ protected:
+  // The same numbers in two folders, once in 32 bits.
+  StoredNumbers() : wide_(GetParam().folder), narrow_(GetParam().folder) {
+    const at::ScalarType type = GetParam().type;
+    wide_.rewrite_weights([&](auto& tensors) {
+      for (auto& [name, tensor] : tensors) tensor = tensor.to(type).to(at::kFloat);
+    });
+    narrow_.rewrite_weights([&](auto& tensors) {
+      for (auto& [name, tensor] : tensors) tensor = tensor.to(type);
+    });
+  }
+  static std::unique_ptr<VisionLanguageModel> load(ModelSource source) {
+    source.plan.matrices_as_stored = true;
+    return load_model(source);
+  }
+  // Of the last of `tokens` tokens, which go through together, and of one more that follows alone.
+  static at::Tensor logits(const TextDecoder& text, std::int64_t tokens) {
+    KvCache cache(text.kv_shape());
+    std::vector<at::Tensor> found;
+    for (const auto& [first, rows] : {std::pair<std::int64_t, std::int64_t>{0, tokens}, {tokens, 1}}) {
+      at::Tensor hidden = text.embed(at::arange(first, first + rows, at::kLong)).clone();
+      const at::Tensor positions = at::arange(first, first + rows, at::kLong).unsqueeze(0).expand({GetParam().axes, -1});
+      std::vector<std::int32_t> original(static_cast<std::size_t>(rows));
+      std::iota(original.begin(), original.end(), static_cast<std::int32_t>(first));
+      for (LayerId layer{0}; layer < text.layers(); ++layer) text.prefill_layer(layer, hidden, positions, original, cache, nullptr, {}, {});
+      found.push_back(text.logits(hidden.narrow(0, rows - 1, 1)));
+    }
+    return at::cat(found, 0);
+  }
+  static at::Tensor features(const VisionLanguageModel& model) {
+    const MediaFacts facts = test_support::image_facts(56, 84);
+    const std::vector<RgbImage> picture = {testing::patterned_picture(84, 56, 1)};
+    return model.join(facts, model.encode(facts, model.preprocess(facts, picture), {}, {})).features;
+  }
+
+  const c10::InferenceMode inference_;
+  test_support::FolderCopy wide_;
+  test_support::FolderCopy narrow_;
+};
+
+TEST_P(StoredNumbers, AreHeldAsTheyAreAndGiveTheSame) {
+  const auto wide = load(wide_.source());
+  const auto narrow = load(narrow_.source());
+  EXPECT_EQ(wide->info().dtype, "fp32");
+  EXPECT_EQ(narrow->info().dtype, std::string("fp32, ") + GetParam().name);
+  EXPECT_EQ(narrow->info().parameter_count, wide->info().parameter_count);
+  EXPECT_EQ(narrow->info().kv_bytes_per_token, wide->info().kv_bytes_per_token);
+  // The tiny models' norms and tables of places weigh more than a real one's.
+  EXPECT_LT(narrow->info().weight_bytes, wide->info().weight_bytes * 7 / 10);
+  EXPECT_LT(test_support::relative_distance(logits(narrow->text(), 12), logits(wide->text(), 12)), 2e-6) << "more rows than a few";
+  EXPECT_LT(test_support::relative_distance(logits(narrow->text(), 3), logits(wide->text(), 3)), 2e-6);
+  if (!narrow->info().traits.sees) return;
+  EXPECT_LT(test_support::relative_distance(features(*narrow), features(*wide)), 2e-6);
+}
+
+TEST_P(StoredNumbers, TakeWhatWasForeseen) {
+  for (const bool packed : {false, true}) {
+    ModelSource narrow = narrow_.source();
+    ModelSource wide = wide_.source();
+    if (packed) narrow.plan.packing = wide.plan.packing = std::make_shared<BlockPacking>(PackedBits::kEight);
+    narrow.plan.matrices_as_stored = wide.plan.matrices_as_stored = true;
+    // What is stored and not read is foreseen, too: in both folders the same numbers.
+    const auto beyond = [](const ModelSource& source) {
+      return static_cast<std::int64_t>(most_bytes_under(source.plan, source.package->tensors())) - load_model(source)->info().weight_bytes;
+    };
+    const std::int64_t unread = beyond(wide);
+    EXPECT_GE(beyond(narrow), 0) << "a bound";
+    EXPECT_LE(beyond(narrow), unread + 64);
+  }
+}
+
+// --dtype bf16 on a processor that has no products of bf16: numbers that bf16 holds do not change.
+TEST_P(StoredNumbers, OfBf16CanBeMade) {
+  if (GetParam().type != at::kBFloat16) GTEST_SKIP() << "these numbers would be rounded";
+  const auto wide = load(wide_.source());
+  ModelSource source = wide_.source();
+  source.plan.packing = std::make_shared<NarrowPacking>();
+  const auto packed = load(source);
+  EXPECT_EQ(packed->info().dtype, "fp32, BF16");
+  EXPECT_LT(packed->info().weight_bytes, wide->info().weight_bytes);
+  EXPECT_GE(most_bytes_under(source.plan, source.package->tensors()), static_cast<std::uint64_t>(packed->info().weight_bytes));
+  EXPECT_LT(test_support::relative_distance(logits(packed->text(), 12), logits(wide->text(), 12)), 2e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, StoredNumbers,
+                         ::testing::Values(Numbers{"gqa_tied", 1, at::kBFloat16, "BF16"},                //
+                                           Numbers{"llava/llava_llama", 1, at::kHalf, "F16"},            //
+                                           Numbers{"qwen2_5_vl/published", 3, at::kBFloat16, "BF16"},    //
+                                           Numbers{"qwen3_vl/experts", 3, at::kBFloat16, "BF16"},        //
+                                           Numbers{"smolvlm/smolvlm2_split", 1, at::kBFloat16, "BF16"},  //
+                                           Numbers{"internvl/chat_internlm2", 1, at::kHalf, "F16"},      //
+                                           Numbers{"gemma3/published", 1, at::kBFloat16, "BF16"},        //
+                                           Numbers{"text_models/falcon_7b", 1, at::kBFloat16, "BF16"},   //
+                                           Numbers{"text_models/qwen3_moe", 1, at::kBFloat16, "BF16"}),
+                         [](const auto& info) {
+                           std::string name = info.param.folder;
+                           std::ranges::replace(name, '/', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace winnow
