@@ -195,8 +195,8 @@ Planned plan_turn(const RequestContext& context, const Turn& asked, const Conver
   const ForeseenSegment segment = question ? *std::move(question) : foresee(context, turn, recipe, working);
   const SegmentTokens judged = fetches ? states.prepared->tokens : judged_tokens(recipe, segment.tokens);
   SegmentCompression compression(recipe, judged, info, working);
-  LayerSlots slots = compression.foreseen_slots(turn.sampling.max_new_tokens > 1);
-  slots.after_event = segment.tokens.size() - (fetches ? 0 : judged.size());
+  const LayerSlots slots =
+      compression.foreseen_slots(turn.sampling.max_new_tokens > 1, segment.tokens.size() - (fetches ? 0 : judged.size()));
   const auto reading = compression.compressor().will_compress() || fetches ? media_reading(recipe) : nullptr;
   const ForeseenCache cache = reading == nullptr ? foresee_cache(working.cache, slots, compaction_of(turn) == Compaction::kLayerByLayer)
                               : question         ? reading->foresee_question(working, judged, slots)
