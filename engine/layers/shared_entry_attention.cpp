@@ -167,6 +167,10 @@ SharedEntryAttention shared_entry_attention(const at::Tensor& query, const KvCac
   return result;
 }
 
+std::int64_t runtime_token_count(const KvCache& cache, LayerId layer, KvHead kv_head) {
+  return std::ssize(runtime_tokens(cache, layer, kv_head).slot);
+}
+
 at::Tensor runtime_keys(const KvCache& cache, LayerId layer, KvHead kv_head) {
   return expanded_keys(cache, layer, kv_head, runtime_tokens(cache, layer, kv_head));
 }
